@@ -1,0 +1,71 @@
+# How everything is compiled. Presets set these options; without a preset the defaults hold.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(validate_default ON)
+else()
+  set(validate_default OFF)
+endif()
+
+option(HC_VALIDATE "Compile the dear checks in (HC_CHECK), such as those for undeclared reads"
+  ${validate_default})
+option(HC_WERROR "Treat warnings as errors" OFF)
+option(HC_FUZZ "Build tests/fuzz with libFuzzer, which needs clang" OFF)
+set(HC_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them")
+
+# C17 as written: without the GNU dialect, which would also show POSIX to the cores.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+
+# CMake's own Debug has no optimisation and its Release removes assert() and uses -O3.
+# -O1 keeps a debug build quick enough for random tests and still easy to step through.
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+set(CMAKE_C_FLAGS_RELEASE "-O2")
+
+# The rooms' objects are also those of the shared library: position independent, and with nothing
+# visible except what HC_API marks.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # for clang-tidy and editors
+
+add_compile_definitions(HC_VALIDATE=$<BOOL:${HC_VALIDATE}>)
+add_compile_options(
+  -Wall -Wextra        # what every compiler agrees on
+  -Wconversion         # integers that change value or sign on their way: the wire's commonest bug
+  -Wshadow             # an inner name that hides an outer one
+  -Wstrict-prototypes -Wold-style-definition # (void), not ()
+  -Wmissing-prototypes # public without a header: should be static, or is misspelt
+  -Wvla                # stack use must not depend on a peer
+  -Wformat=2           # formats that are not literals
+  -Wundef              # #if of a name that nobody defined
+  -Wwrite-strings -Wpointer-arith -Wimplicit-fallthrough)
+if(HC_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(HC_SANITIZE)
+  # Without recovery the first finding ends the program, so that no test passes over one.
+  # Frame pointers give whole stacks in the reports.
+  add_compile_options(-fsanitize=${HC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${HC_SANITIZE})
+endif()
+if(HC_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "HC_FUZZ needs clang; this is ${CMAKE_C_COMPILER_ID}")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link) # coverage feedback in the rooms
+endif()
+
+if(NOT APPLE)
+  # A room names all it may need; a program needs at run time only what it really uses.
+  add_link_options(-Wl,--as-needed)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+endif()

@@ -1,0 +1,51 @@
+# The rooms, their two layers, and the rules by which a source file finds its target.
+
+# A file of server/ or client/ whose name is one of these words, or begins with one of them and an
+# underscore, belongs to the room's OS layer. tests/check_source.py reads this line too.
+set(HC_OS_STEMS main udp admin bot load report options)
+
+# hc_sources(<room> CORE <variable> [OS <variable>]): the room's sources by layer. Files that hold a
+# main() are in neither: hc_program names them.
+function(hc_sources room)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORE;OS" "")
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.c
+    ${PROJECT_SOURCE_DIR}/${room}/*/*.c)
+  list(FILTER files EXCLUDE REGEX "/(.*_)?main\\.c$")
+  if(arg_OS) # common/ and proto/ have no such layer
+    list(JOIN HC_OS_STEMS "|" stems)
+    set(os ${files})
+    list(FILTER os INCLUDE REGEX "/(${stems})(_[^/]*)?\\.c$")
+    list(FILTER files EXCLUDE REGEX "/(${stems})(_[^/]*)?\\.c$")
+    set(${arg_OS} ${os} PARENT_SCOPE)
+  endif()
+  set(${arg_CORE} ${files} PARENT_SCOPE)
+endfunction()
+
+# hc_library(<target> SOURCES ... LINK ...): a static library; one without sources only passes on
+# what it links.
+function(hc_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} ${scope} ${arg_LINK})
+endfunction()
+
+# hc_program(<name> MAIN <file> LINK ...): a program in bin/, if its main file is there.
+function(hc_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAIN" "LINK")
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${arg_MAIN})
+    add_executable(${name} ${PROJECT_SOURCE_DIR}/${arg_MAIN})
+    target_compile_definitions(${name} PRIVATE HC_VERSION="${PROJECT_VERSION}")
+    target_link_libraries(${name} PRIVATE ${arg_LINK})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HC_BIN_DIR})
+    if(HC_INSTALL)
+      install(TARGETS ${name})
+    endif()
+  endif()
+endfunction()

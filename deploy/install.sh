@@ -1,0 +1,40 @@
+#!/bin/sh
+# Installs the Debian 12 packages that Hindcast needs; does nothing where they are there.
+#
+#     sh deploy/install.sh         to build and run
+#     sh deploy/install.sh tests   also to test
+set -eu
+
+build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libmsgpack-dev libsodium-dev
+       libxxhash-dev libjansson-dev uthash-dev"
+tests="check clang libclang-rt-14-dev python3"
+
+case "${1-}" in
+"") wanted=$build ;;
+tests) wanted="$build $tests" ;;
+*)
+    echo "install.sh: unknown argument '$1' (none, or: tests)" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    echo "install.sh: this is no Debian; taking for granted what is there of:" $wanted >&2
+    exit 0
+fi
+
+missing=""
+for package in $wanted; do
+    state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) || state=""
+    [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo "install.sh: packages are missing; as root: apt-get install$missing" >&2
+    exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+# shellcheck disable=SC2086 # a list of words
+apt-get install -q -y --no-install-recommends $missing

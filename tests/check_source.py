@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Checks what the compiler cannot: python3 tests/check_source.py [ROOT]. Prints file:line: rule: text."""
+import os
+import re
+import sys
+
+ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
+ROOMS = ("common", "proto", "server", "client")
+LINES_MAX, FUNCTION_MAX = 800, 70
+
+# Which rooms a room may include; tests/ and deploy/ may include any.
+INCLUDES = {
+    "common": ("common",),
+    "proto": ("common", "proto"),
+    "server": ("common", "proto", "server"),
+    "client": ("common", "proto", "client"),
+}
+# The prefixes of public names.
+PREFIX = {"common": "hc_", "proto": "hc_", "server": "hc_sv_", "client": "hc_cl_|hc_client_"}
+# What a core may include of the outside world: no clock, socket, signal, thread or event library.
+CORE_HEADERS = re.compile(
+    r"(assert|inttypes|limits|std(align|arg|bool|def|int|io|lib|noreturn)|string)\.h$"
+    r"|(msgpack(/.*)?|sodium|uthash|xxhash)(\.h)?$")
+
+# (rule, pattern, where it is banned, files that are exempt); "call" patterns are bare function names.
+CORES = lambda f: f.core
+PURE = lambda f: f.core or (f.room == "tests" and f.part in ("unit", "scenario", "sim", "oracle")
+                            and "udp" not in f.stem)
+EVERYWHERE = lambda f: True
+CALLS = [
+    ("unbounded", "strcpy|strcat|sprintf|vsprintf|gets|alloca|strtok", EVERYWHERE, ()),
+    ("randomness", "rand|srand|random|srandom|drand48|randombytes_buf|getrandom", PURE, ()),
+    ("clock", "clock|clock_gettime|time|gettimeofday|timespec_get|times|sleep|usleep|nanosleep", PURE, ()),
+    ("allocation", "malloc|calloc|realloc|free|strdup|strndup|asprintf", CORES, ("common/alloc.c",)),
+    ("process", "exit|_Exit|abort|getenv|system|signal|atexit|setlocale", CORES, ("common/check.c",)),
+]
+WORDS = [
+    ("errno", r"\berrno\b", CORES),
+    ("feature macro", r"#\s*define\s+_(GNU_SOURCE|POSIX_C_SOURCE|DEFAULT_SOURCE|XOPEN_SOURCE)", CORES),
+    ("float", r"\b(float|double)\b", lambda f: f.room == "common"),
+    ("assert", r"\bassert\s*\(|\bNDEBUG\b", lambda f: f.room in ROOMS),
+]
+UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
+TEXT_FILES = (".c", ".h", ".md", ".txt", ".cmake", ".py", ".sh", ".json", ".yml", ".service")
+
+problems = []
+
+
+def report(file, line, rule, text):
+    problems.append(f"{file.path}:{line}: {rule}: {text}")
+
+
+def os_stems():
+    """The words that name an OS file, from the build's own definition."""
+    with open(os.path.join(ROOT, "cmake/rooms.cmake"), encoding="utf-8") as rooms:
+        return re.search(r"set\(HC_OS_STEMS ([a-z_ ]+)\)", rooms.read()).group(1).split()
+
+
+class File:
+    def __init__(self, path, stems):
+        self.path = path
+        parts = path.split("/")
+        self.room, self.part = parts[0], parts[1] if len(parts) > 2 else ""
+        self.stem = parts[-1].rsplit(".", 1)[0]
+        self.header = path.endswith(".h")
+        with open(os.path.join(ROOT, path), encoding="utf-8") as source:
+            self.text = source.read()
+        self.lines = self.text.split("\n")
+        os_layer = self.room in ("server", "client") and (
+            any(self.stem == s or self.stem.startswith(s + "_") for s in stems) or self.stem.endswith("_main"))
+        self.core = self.room in ROOMS and not os_layer
+        self.code = blank(self.text).split("\n") if path.endswith((".c", ".h")) else []
+
+
+def blank(text):
+    """`text` with comments and the insides of literals replaced by blanks, line numbers kept."""
+    token = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+    def hide(match):
+        found = match.group(0)
+        if text[text.rfind("\n", 0, match.start()) + 1:match.start()].lstrip().startswith("#include"):
+            return found
+        return re.sub(r"[^\n]", " ", found) if found[0] == "/" else '""' + " " * (len(found) - 2)
+
+    return token.sub(hide, text)
+
+
+def check_text(file):
+    if len(file.lines) - 1 > LINES_MAX:
+        report(file, LINES_MAX, "length", f"{len(file.lines) - 1} lines; at most {LINES_MAX}")
+    for number, line in enumerate(file.lines, 1):
+        if UNFINISHED.search(line):
+            report(file, number, "unfinished", line.strip())
+
+
+def check_includes(file):
+    for number, line in enumerate(file.code, 1):
+        match = re.match(r'\s*#\s*include\s+(["<])([^">]+)', line)
+        if not match:
+            continue
+        quote, name = match.groups()
+        target = name.split("/")[0]
+        if quote == "<":
+            if file.core and not CORE_HEADERS.match(name):
+                report(file, number, "core include", f"<{name}> in a core, which does no I/O")
+        elif not os.path.exists(os.path.join(ROOT, name)):
+            report(file, number, "include path", f'"{name}" is not a path from the root')
+        elif file.room in INCLUDES and target not in INCLUDES[file.room]:
+            report(file, number, "include direction", f"{file.room}/ may not include {target}/")
+        elif file.core and name.startswith("common/arena/") and not file.path.startswith("common/arena/"):
+            report(file, number, "include direction", "a core knows no particular game")
+
+
+def check_words(file):
+    rules = [(rule, r"(?<![\w.>])(" + names + r")\s*\(", where, exempt) for rule, names, where, exempt in CALLS]
+    rules += [(rule, pattern, where, ()) for rule, pattern, where in WORDS]
+    for rule, pattern, where, exempt in rules:
+        if not where(file) or file.path in exempt:
+            continue
+        for number, line in enumerate(file.code, 1):
+            if re.search(pattern, line):
+                report(file, number, rule, line.strip())
+
+
+def check_functions(file):
+    start = None
+    for number, line in enumerate(file.code, 1):
+        if re.match(r"[A-Za-z_].*\(", line) and not line.endswith(";"):
+            start = number
+        elif line == "}" and start is not None:
+            if number - start + 1 > FUNCTION_MAX and file.room != "tests":
+                report(file, start, "function length", f"{number - start + 1} lines; at most {FUNCTION_MAX}")
+            start = None
+        elif line.startswith("}") or line.endswith(";") and not line.startswith(" "):
+            start = None
+
+
+def check_header(file):
+    if not file.lines[0].startswith("/// "):
+        report(file, 1, "first line", "a header begins with `/// ` and what it owns")
+    if "#pragma once" not in file.lines:
+        report(file, 1, "guard", "#pragma once is missing")
+    # A comment covers the declarations that follow it without a gap.
+    covered = False
+    for number, (line, code) in enumerate(zip(file.lines, file.code), 1):
+        if not line.strip():
+            covered = False
+        elif line.startswith("///"):
+            covered = True
+        match = re.match(r"(?!typedef|#)[A-Za-z_][\w\s*]*?\b(\w+)\(", code)
+        if not match or "=" in code.split("(")[0] or match.group(1) in ("_Static_assert", "HC_API"):
+            continue
+        name = match.group(1)
+        if not covered:
+            report(file, number, "doc comment", f"{name} has no /// comment")
+        if not re.match(PREFIX[file.room], name):
+            report(file, number, "name", f"{name}: public names of {file.room}/ begin with {PREFIX[file.room]}")
+
+
+def main():
+    stems = os_stems()
+    count = 0
+    for directory, names, files in os.walk(ROOT):
+        names[:] = sorted(n for n in names if n not in ("build", "corpus") and (not n.startswith(".") or n == ".ci"))
+        for name in sorted(files):
+            path = os.path.relpath(os.path.join(directory, name), ROOT)
+            if not name.endswith(TEXT_FILES):
+                continue
+            file = File(path, stems)
+            count += 1
+            check_text(file)
+            if file.code:
+                check_includes(file)
+                check_words(file)
+                check_functions(file)
+                if file.header and file.room in ROOMS:
+                    check_header(file)
+    for problem in problems:
+        print(problem)
+    print(f"{count} files, {len(problems)} problems")
+    return 1 if problems or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+#!/bin/sh
+# Builds and runs every test:  sh tests/run.sh [STAGE...]   (default: all stages, in order)
+#
+# On a fresh Debian 12, as root, it first installs what it needs. It stops at the first stage that
+# fails; its last line is `N passed, N failed`, counting ctest's tests and the stages themselves.
+# HC_FUZZ_SECONDS (15) is how long each fuzz program searches, HC_HISTORIES (2000) how many random
+# histories are compared.
+set -eu
+cd "$(dirname "$0")/.."
+
+all_stages="install build tidy unit exact fuzz processes"
+presets="dev asan release fuzz"
+jobs=$(nproc 2>/dev/null || echo 2)
+: "${HC_FUZZ_SECONDS:=15}" "${HC_HISTORIES:=2000}"
+# A misspelt selection in the caller's environment would run nothing and succeed.
+unset CK_RUN_SUITE CK_RUN_CASE CK_INCLUDE_TAGS CK_EXCLUDE_TAGS CK_FORK || :
+
+nothing_to_run=77 # a stage's exit status; such a stage counts neither way
+
+# count PASSED FAILED: adds to the totals that the last line prints.
+count() {
+    echo "$1 $2" >>"$HC_COUNTS"
+}
+
+# run_counted WORDS...: a command that counts as one test; ends the stage when it fails.
+run_counted() {
+    echo "-- $*"
+    if "$@"; then
+        count 1 0
+    else
+        count 0 1
+        echo "FAILED: $*"
+        exit 1
+    fi
+}
+
+stage_install() {
+    sh deploy/install.sh tests
+}
+
+stage_build() {
+    for preset in $presets; do
+        log=build/build-$preset.log
+        {
+            cmake --preset "$preset" && cmake --build --preset "$preset" -j "$jobs"
+        } >"$log" 2>&1 || {
+            grep -v "^\[.*\] \(Building\|Linking\)" "$log"
+            exit 1
+        }
+        echo "$preset is built"
+    done
+}
+
+# Only where somebody has clang-tidy: the compilers and source_rules are the gate.
+stage_tidy() {
+    if ! command -v run-clang-tidy >/dev/null 2>&1; then
+        exit "$nothing_to_run"
+    fi
+    run-clang-tidy -quiet -j "$jobs" -p build/dev "$PWD/(common|proto|server|client)/.*" \
+        >build/tidy.log 2>&1 || {
+        grep -E "(warning|error):" build/tidy.log | sort -u || tail -n 20 build/tidy.log
+        exit 1
+    }
+}
+
+stage_unit() {
+    for preset in $presets; do
+        log=build/ctest-$preset.log
+        ok=yes
+        ctest --preset "$preset" -j "$jobs" >"$log" 2>&1 || ok=no
+        # "98% tests passed, 1 tests failed out of 50"
+        summary=$(sed -n 's/.* \([0-9]*\) tests* failed out of \([0-9]*\)$/\1 \2/p' "$log")
+        if [ -n "$summary" ]; then
+            failed=${summary% *} all=${summary#* }
+            count $((all - failed)) "$failed"
+            echo "$preset: $((all - failed)) of $all tests passed"
+        fi
+        if [ "$ok" = no ]; then
+            cat "$log"
+            exit 1
+        fi
+    done
+}
+
+stage_exact() {
+    ran=$nothing_to_run
+    if [ -x build/release/bin/exact_histories ]; then
+        run_counted build/release/bin/exact_histories --histories "$HC_HISTORIES"
+        ran=0
+    fi
+    if [ -f tests/faults/run.sh ]; then
+        run_counted sh tests/faults/run.sh
+        ran=0
+    fi
+    exit "$ran"
+}
+
+# Searches from the stored corpus; what is found new stays in build/corpus/NAME for a look.
+stage_fuzz() {
+    ran=$nothing_to_run
+    for program in build/fuzz/bin/fuzz_*; do
+        [ -x "$program" ] || continue
+        name=${program##*/fuzz_}
+        mkdir -p "build/corpus/$name"
+        set -- "build/corpus/$name"
+        if [ -d "tests/fuzz/corpus/$name" ]; then
+            set -- "$@" "tests/fuzz/corpus/$name"
+        fi
+        run_counted "$program" -max_total_time="$HC_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 \
+            -verbosity=0 -print_final_stats=1 -artifact_prefix="build/corpus/$name-" "$@"
+        ran=0
+    done
+    exit "$ran"
+}
+
+# Each script gets the directory of the release programs and answers with its exit status.
+stage_processes() {
+    ran=$nothing_to_run
+    for script in tests/process/*.sh; do
+        [ -f "$script" ] || continue
+        run_counted sh "$script" build/release/bin
+        ran=0
+    done
+    exit "$ran"
+}
+
+# A stage runs in a shell of its own: within `if`, a function would go on after a failed command.
+if [ "${1-}" = --inside ]; then
+    "stage_$2"
+    exit 0
+fi
+
+for stage in "$@"; do
+    case " $all_stages " in
+    *" $stage "*) ;;
+    *)
+        echo "run.sh: unknown stage '$stage'; there are: $all_stages" >&2
+        exit 2
+        ;;
+    esac
+done
+# shellcheck disable=SC2086 # a list of words
+[ $# -gt 0 ] || set -- $all_stages
+
+mkdir -p build
+HC_COUNTS=$PWD/build/counts
+export HC_COUNTS HC_FUZZ_SECONDS HC_HISTORIES
+: >"$HC_COUNTS"
+status=0
+for stage in "$@"; do
+    begin=$(date +%s)
+    result=0
+    sh tests/run.sh --inside "$stage" || result=$?
+    seconds=$(($(date +%s) - begin))
+    case $result in
+    0)
+        count 1 0
+        echo "== $stage: $seconds s"
+        ;;
+    "$nothing_to_run") echo "== $stage: skipped, there is nothing here to run" ;;
+    *)
+        count 0 1
+        status=1
+        echo "== $stage: FAILED after $seconds s; to repeat it: sh tests/run.sh $stage"
+        break
+        ;;
+    esac
+done
+awk '{ passed += $1; failed += $2 } END { printf "%d passed, %d failed\n", passed, failed }' \
+    "$HC_COUNTS"
+exit $status
