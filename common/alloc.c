@@ -1,0 +1,20 @@
+#include "common/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *hc_allocate(const struct hc_allocator *allocator, size_t bytes) {
+    if (allocator == NULL)
+        return calloc(1, bytes);
+    void *block = allocator->allocate(allocator->context, bytes);
+    if (block != NULL)
+        memset(block, 0, bytes);
+    return block;
+}
+
+void hc_release(const struct hc_allocator *allocator, void *block) {
+    if (allocator == NULL)
+        free(block);
+    else
+        allocator->release(allocator->context, block);
+}

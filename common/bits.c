@@ -1,0 +1,94 @@
+#include "common/bits.h"
+
+#include "common/check.h"
+
+/// The low `bits` bits set; `bits` in [0, 32].
+static uint32_t mask(unsigned bits) {
+    return (uint32_t)((UINT64_C(1) << bits) - 1);
+}
+
+struct hc_bits_writer hc_bits_writer(void *data, size_t size) {
+    HC_ASSERT(data != NULL || size == 0);
+    return (struct hc_bits_writer){.data = data, .size = size};
+}
+
+void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits) {
+    HC_ASSERT(bits <= 32);
+    HC_ASSERT((value & ~mask(bits)) == 0);
+    // What is pending counts as used, so that storing it later cannot fail.
+    size_t needed = (writer->count + bits + 7) / 8;
+    if (writer->failed || needed > writer->size - writer->at) {
+        writer->failed = true;
+        return;
+    }
+    writer->pending |= (uint64_t)value << writer->count;
+    writer->count += bits;
+    if (writer->count < 32)
+        return;
+    for (unsigned i = 0; i < 4; i++)
+        writer->data[writer->at++] = (uint8_t)(writer->pending >> 8 * i);
+    writer->pending >>= 32;
+    writer->count -= 32;
+}
+
+void hc_bits_put_signed(struct hc_bits_writer *writer, int32_t value, unsigned bits) {
+    HC_ASSERT(bits <= 32);
+    int64_t half = bits == 0 ? 0 : INT64_C(1) << (bits - 1);
+    HC_ASSERT(value == 0 || (value >= -half && value < half));
+    hc_bits_put(writer, (uint32_t)value & mask(bits), bits);
+}
+
+size_t hc_bits_finish(struct hc_bits_writer *writer) {
+    if (writer->failed)
+        return 0;
+    while (writer->count > 0) {
+        HC_ASSERT(writer->at < writer->size);
+        writer->data[writer->at++] = (uint8_t)writer->pending;
+        writer->pending >>= 8;
+        writer->count = writer->count > 8 ? writer->count - 8 : 0;
+    }
+    return writer->at;
+}
+
+size_t hc_bits_written(const struct hc_bits_writer *writer) {
+    return writer->at * 8 + writer->count;
+}
+
+struct hc_bits_reader hc_bits_reader(const void *data, size_t size) {
+    HC_ASSERT(data != NULL || size == 0);
+    return (struct hc_bits_reader){.data = data, .size = size};
+}
+
+/// Loads up to four bytes, while fewer than 32 bits are pending.
+static void refill(struct hc_bits_reader *reader) {
+    for (unsigned i = 0; i < 4 && reader->at < reader->size; i++) {
+        reader->pending |= (uint64_t)reader->data[reader->at++] << reader->count;
+        reader->count += 8;
+    }
+}
+
+uint32_t hc_bits_get(struct hc_bits_reader *reader, unsigned bits) {
+    if (bits <= 32 && reader->count < bits)
+        refill(reader);
+    if (reader->failed || bits > 32 || reader->count < bits) {
+        reader->failed = true;
+        return 0;
+    }
+    uint32_t value = (uint32_t)reader->pending & mask(bits);
+    reader->pending >>= bits;
+    reader->count -= bits;
+    return value;
+}
+
+int32_t hc_bits_get_signed(struct hc_bits_reader *reader, unsigned bits) {
+    int64_t value = hc_bits_get(reader, bits);
+    if (reader->failed || bits == 0)
+        return 0;
+    int64_t sign = INT64_C(1) << (bits - 1);
+    return (int32_t)((value ^ sign) - sign);
+}
+
+bool hc_bits_done(const struct hc_bits_reader *reader) {
+    return !reader->failed && reader->at == reader->size && reader->count < 8 &&
+           reader->pending == 0;
+}

@@ -1,0 +1,20 @@
+/// Assertions, which stay on in every build: for our own mistakes, never for a peer's bytes.
+#pragma once
+
+#include <stdnoreturn.h>
+
+/// Prints the place and the condition to standard error and aborts.
+noreturn void hc_check_failed(const char *file, int line, const char *condition);
+
+#define HC_ASSERT(condition)                                                                       \
+    ((condition) ? (void)0 : hc_check_failed(__FILE__, __LINE__, #condition))
+
+/// A check too dear for a release: compiled in where HC_VALIDATE is 1 (the dev and asan presets).
+#ifndef HC_VALIDATE
+#define HC_VALIDATE 0
+#endif
+#if HC_VALIDATE
+#define HC_CHECK(condition) HC_ASSERT(condition)
+#else
+#define HC_CHECK(condition) ((void)(0 && (condition)))
+#endif

@@ -1,0 +1,243 @@
+#include "common/game.h"
+
+#include "common/check.h"
+
+#include <xxhash.h>
+
+#include <string.h>
+
+/// Unowned slots of one run in a world of `players`.
+static uint32_t run_length(const struct hc_slots *slots, uint16_t players) {
+    return slots->count + (slots->every == 0 ? 0u : (uint32_t)players / slots->every);
+}
+
+/// Writes the kind and owner of a run of slots from `entity` on; returns the slot after it.
+static uint32_t lay_run(struct hc_world *world, uint32_t entity, uint8_t kind, uint32_t length,
+                        hc_player owner) {
+    for (uint32_t end = entity + length; entity < end; entity++) {
+        HC_ASSERT(entity < world->entities);
+        world->kind_of[entity] = kind;
+        world->owner_of[entity] = owner;
+    }
+    return entity;
+}
+
+/// Fills kind_of and owner_of.
+static void lay_out(struct hc_world *world) {
+    const struct hc_game *game = world->game;
+    uint32_t entity = lay_run(world, HC_REFEREE, 0, 1, HC_NO_PLAYER);
+    for (hc_player player = 0; player < world->players; player++)
+        for (unsigned i = 0; i < game->owned_count; i++)
+            entity = lay_run(world, entity, game->owned[i].kind, game->owned[i].count, player);
+    for (unsigned i = 0; i < game->unowned_count; i++)
+        entity = lay_run(world, entity, game->unowned[i].kind,
+                         run_length(&game->unowned[i], world->players), HC_NO_PLAYER);
+    HC_ASSERT(entity == world->entities);
+}
+
+/// Sets per_owner, entities and stride; false: too many entities.
+static bool measure(struct hc_world *world) {
+    const struct hc_game *game = world->game;
+    uint32_t per_owner = 0;
+    for (unsigned i = 0; i < game->owned_count; i++)
+        per_owner += game->owned[i].count;
+    uint64_t entities = 1 + (uint64_t)world->players * per_owner;
+    for (unsigned i = 0; i < game->unowned_count; i++)
+        entities += run_length(&game->unowned[i], world->players);
+    if (entities > UINT16_MAX)
+        return false;
+
+    uint16_t largest = 0;
+    for (unsigned i = 0; i < game->kind_count; i++)
+        if (game->kinds[i].state_size > largest)
+            largest = game->kinds[i].state_size;
+    world->per_owner = (uint16_t)per_owner;
+    world->entities = (uint32_t)entities;
+    world->stride = (uint16_t)((largest + 3u) & ~3u);
+    return true;
+}
+
+enum hc_status hc_world_init(struct hc_world *world, const struct hc_game *game, uint16_t players,
+                             uint16_t tick_rate, uint64_t seed,
+                             const struct hc_allocator *allocator) {
+    HC_ASSERT(world != NULL);
+    *world = (struct hc_world){0};
+    char why[128];
+    if (hc_game_check(game, why, sizeof why) != NULL)
+        return HC_INVALID;
+    if (players < 1 || players > game->players_max || tick_rate < 1 || tick_rate > HC_TICK_RATE_MAX)
+        return HC_INVALID;
+
+    struct hc_world made = {
+        .game = game,
+        .players = players,
+        .tick_rate = tick_rate,
+        .seed = seed,
+        .allocator = allocator,
+    };
+    if (!measure(&made))
+        return HC_INVALID;
+    made.kind_of = hc_allocate(allocator, made.entities * sizeof *made.kind_of);
+    made.owner_of = hc_allocate(allocator, made.entities * sizeof *made.owner_of);
+    if (made.kind_of == NULL || made.owner_of == NULL) {
+        hc_world_free(&made);
+        return HC_NO_MEMORY;
+    }
+    lay_out(&made);
+    *world = made;
+    return HC_OK;
+}
+
+void hc_world_free(struct hc_world *world) {
+    hc_release(world->allocator, world->kind_of);
+    hc_release(world->allocator, world->owner_of);
+    *world = (struct hc_world){0};
+}
+
+int64_t hc_field_get(const struct hc_field *field, const void *data) {
+    const uint8_t *from = (const uint8_t *)data + field->offset;
+    uint32_t value = 0;
+    if (field->size == 1) {
+        value = from[0];
+    } else if (field->size == 2) {
+        uint16_t half;
+        memcpy(&half, from, sizeof half);
+        value = half;
+    } else {
+        memcpy(&value, from, sizeof value);
+    }
+    if (!field->is_signed)
+        return value;
+    int64_t sign = INT64_C(1) << (8 * field->size - 1);
+    return ((int64_t)value ^ sign) - sign;
+}
+
+void hc_field_set(const struct hc_field *field, void *data, int64_t value) {
+    HC_ASSERT(hc_field_fits(field, value));
+    uint8_t *to = (uint8_t *)data + field->offset;
+    if (field->size == 1) {
+        to[0] = (uint8_t)value;
+    } else if (field->size == 2) {
+        uint16_t half = (uint16_t)value;
+        memcpy(to, &half, sizeof half);
+    } else {
+        uint32_t word = (uint32_t)value;
+        memcpy(to, &word, sizeof word);
+    }
+}
+
+bool hc_field_fits(const struct hc_field *field, int64_t value) {
+    if (!field->is_signed)
+        return value >= 0 && value < INT64_C(1) << field->bits;
+    int64_t half = INT64_C(1) << (field->bits - 1);
+    return value >= -half && value < half;
+}
+
+bool hc_world_position(const struct hc_world *world, hc_entity entity, const void *state,
+                       int64_t *x, int64_t *y) {
+    HC_ASSERT(entity < world->entities);
+    const struct hc_kind *kind = hc_world_kind(world, entity);
+    if (kind->x < 0)
+        return false;
+    *x = hc_field_get(&kind->fields[kind->x], state);
+    *y = hc_field_get(&kind->fields[kind->y], state);
+    return true;
+}
+
+/// Copies a state to `out` with every field little-endian. The fields cover the struct in order of
+/// offset, so on a little-endian machine this is a plain copy.
+static void serialise_state(const struct hc_kind *kind, const uint8_t *state, uint8_t *out) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(out, state, kind->state_size);
+#else
+    for (unsigned i = 0; i < kind->field_count; i++) {
+        const struct hc_field *field = &kind->fields[i];
+        for (unsigned byte = 0; byte < field->size; byte++)
+            out[field->offset + byte] = state[field->offset + field->size - 1 - byte];
+    }
+#endif
+}
+
+uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *presence,
+                       const uint8_t *states) {
+    uint64_t hash = 0;
+    for (uint32_t entity = 0; entity < world->entities; entity++) {
+        uint8_t bytes[1 + HC_STATE_MAX];
+        size_t length = 1;
+        bytes[0] = presence[entity];
+        if (presence[entity] == HC_ALIVE) {
+            const struct hc_kind *kind = hc_world_kind(world, (hc_entity)entity);
+            serialise_state(kind, states + (size_t)entity * world->stride, bytes + 1);
+            length += kind->state_size;
+        }
+        hash = XXH3_64bits_withSeed(bytes, length, hash);
+    }
+    return hash;
+}
+
+static uint64_t hash_number(uint64_t hash, uint64_t number) {
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(number >> 8 * i);
+    return XXH3_64bits_withSeed(bytes, sizeof bytes, hash);
+}
+
+/// The length goes first, so that texts in a row cannot pass for others split elsewhere.
+static uint64_t hash_text(uint64_t hash, const char *text) {
+    size_t length = strlen(text);
+    return XXH3_64bits_withSeed(text, length, hash_number(hash, length));
+}
+
+static uint64_t hash_fields(uint64_t hash, const struct hc_field *fields, unsigned count) {
+    hash = hash_number(hash, count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct hc_field *field = &fields[i];
+        hash = hash_text(hash, field->name);
+        hash = hash_number(hash, field->offset);
+        hash = hash_number(hash, field->size);
+        hash = hash_number(hash, field->bits);
+        hash = hash_number(hash, field->is_signed);
+        hash = hash_number(hash, field->interpolate);
+        hash = hash_number(hash, field->group);
+        hash = hash_number(hash, field->countdown);
+    }
+    return hash;
+}
+
+static uint64_t hash_kind(uint64_t hash, const struct hc_kind *kind) {
+    hash = hash_text(hash, kind->name);
+    hash = hash_number(hash, kind->state_size);
+    hash = hash_fields(hash, kind->fields, kind->field_count);
+    hash = hash_number(hash, (uint64_t)kind->x);
+    hash = hash_number(hash, (uint64_t)kind->y);
+    return hash_number(hash, kind->teleport);
+}
+
+static uint64_t hash_slots(uint64_t hash, const struct hc_slots *slots, unsigned count) {
+    hash = hash_number(hash, count);
+    for (unsigned i = 0; i < count; i++) {
+        hash = hash_number(hash, slots[i].kind);
+        hash = hash_number(hash, slots[i].count);
+        hash = hash_number(hash, slots[i].every);
+    }
+    return hash;
+}
+
+uint64_t hc_game_hash(const struct hc_game *game) {
+    uint64_t hash = hash_text(0, game->name);
+    hash = hash_number(hash, game->version);
+    hash = hash_number(hash, game->players_max);
+    hash = hash_number(hash, game->kind_count);
+    for (unsigned i = 0; i < game->kind_count; i++)
+        hash = hash_kind(hash, &game->kinds[i]);
+    hash = hash_slots(hash, game->owned, game->owned_count);
+    hash = hash_slots(hash, game->unowned, game->unowned_count);
+    hash = hash_number(hash, game->input_size);
+    hash = hash_fields(hash, game->input_fields, game->input_field_count);
+    hash = hash_number(hash, game->reduction_count);
+    for (unsigned i = 0; i < game->reduction_count; i++) {
+        hash = hash_number(hash, (uint64_t)game->reductions[i].op);
+        hash = hash_number(hash, game->reductions[i].field);
+    }
+    return hash_number(hash, game->reach);
+}

@@ -1,0 +1,172 @@
+/// hc_game_check: every rule that a game's tables must keep, one sentence for each.
+#include "common/game.h"
+
+#include "common/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/// Where hc_game_check leaves its sentence.
+struct complaint {
+    char *why;
+    size_t size;
+};
+
+/// Writes the sentence; false, so that a check ends with `return complain(...)`.
+__attribute__((format(printf, 2, 3))) static bool complain(const struct complaint *to,
+                                                           const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(to->why, to->size, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool name_ok(const char *name) {
+    if (name == NULL)
+        return false;
+    size_t length = 0;
+    for (; name[length] != '\0' && length < 16; length++) {
+        char c = name[length];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !(c >= '0' && c <= '9') && c != '-')
+            return false;
+    }
+    return length >= 1 && length <= 15;
+}
+
+/// One field that ought to begin at `offset`; `referee`: it may have a group and count down.
+static bool check_field(const struct complaint *to, const char *owner, const struct hc_field *field,
+                        unsigned offset, bool referee) {
+    if (field->name == NULL || field->name[0] == '\0')
+        return complain(to, "%s: the field at offset %u has no name", owner, field->offset);
+    if (field->offset != offset)
+        return complain(to, "%s.%s: offset %u, but byte %u comes next", owner, field->name,
+                        field->offset, offset);
+    if (field->size != 1 && field->size != 2 && field->size != 4)
+        return complain(to, "%s.%s: size %u is none of 1, 2, 4", owner, field->name, field->size);
+    if (field->bits < 1 || field->bits > 8 * field->size)
+        return complain(to, "%s.%s: bits %u outside of [1, %u]", owner, field->name, field->bits,
+                        8u * field->size);
+    if (field->interpolate > HC_ANGLE)
+        return complain(to, "%s.%s: interpolation %u is none", owner, field->name,
+                        field->interpolate);
+    if (field->group >= HC_GROUPS_MAX)
+        return complain(to, "%s.%s: group %u is not below %d", owner, field->name, field->group,
+                        HC_GROUPS_MAX);
+    if (!referee && (field->group != 0 || field->countdown))
+        return complain(to, "%s.%s: groups and countdowns belong to the referee", owner,
+                        field->name);
+    if (field->countdown && field->is_signed)
+        return complain(to, "%s.%s: a countdown must be unsigned", owner, field->name);
+    return true;
+}
+
+/// `count` fields that must cover `size` bytes.
+static bool check_fields(const struct complaint *to, const char *owner,
+                         const struct hc_field *fields, unsigned count, unsigned size,
+                         bool referee) {
+    if (count < 1 || count > HC_FIELDS_MAX || fields == NULL)
+        return complain(to, "%s: %u fields, outside of [1, %d], or no table", owner, count,
+                        HC_FIELDS_MAX);
+    unsigned offset = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!check_field(to, owner, &fields[i], offset, referee))
+            return false;
+        offset += fields[i].size;
+    }
+    if (offset != size)
+        return complain(to, "%s: the fields cover %u bytes of %u", owner, offset, size);
+    return true;
+}
+
+static bool check_kind(const struct complaint *to, const struct hc_kind *kind, bool referee) {
+    if (kind->name == NULL || kind->name[0] == '\0')
+        return complain(to, "a kind has no name");
+    if (kind->state_size < 1 || kind->state_size > HC_STATE_MAX)
+        return complain(to, "%s: state_size %u outside of [1, %d]", kind->name, kind->state_size,
+                        HC_STATE_MAX);
+    if (!check_fields(to, kind->name, kind->fields, kind->field_count, kind->state_size, referee))
+        return false;
+    if (kind->x == -1 && kind->y == -1)
+        return true;
+    if (referee)
+        return complain(to, "%s: the referee has no position", kind->name);
+    if (kind->x < 0 || kind->y < 0 || kind->x == kind->y || kind->x >= kind->field_count ||
+        kind->y >= kind->field_count)
+        return complain(to, "%s: x %d and y %d are not two of its fields, nor both -1", kind->name,
+                        kind->x, kind->y);
+    return true;
+}
+
+static bool check_kinds(const struct complaint *to, const struct hc_game *game) {
+    if (game->kind_count < 2 || game->kind_count > HC_KINDS_MAX || game->kinds == NULL)
+        return complain(to, "kind_count %u outside of [2, %d], or no table", game->kind_count,
+                        HC_KINDS_MAX);
+    for (unsigned i = 0; i < game->kind_count; i++)
+        if (!check_kind(to, &game->kinds[i], i == 0))
+            return false;
+    return true;
+}
+
+static bool check_slots(const struct complaint *to, const struct hc_game *game) {
+    if (game->owned_count < 1 || game->owned == NULL || game->owned[0].count != 1)
+        return complain(to, "owned[0] must be the player, with count 1");
+    for (unsigned i = 0; i < game->owned_count; i++) {
+        if (game->owned[i].kind < 1 || game->owned[i].kind >= game->kind_count)
+            return complain(to, "owned[%u]: kind %u outside of [1, %u)", i, game->owned[i].kind,
+                            game->kind_count);
+        if (game->owned[i].every != 0)
+            return complain(to, "owned[%u]: every is for unowned slots", i);
+    }
+    if (game->unowned_count > 0 && game->unowned == NULL)
+        return complain(to, "unowned: no table");
+    for (unsigned i = 0; i < game->unowned_count; i++)
+        if (game->unowned[i].kind < 1 || game->unowned[i].kind >= game->kind_count)
+            return complain(to, "unowned[%u]: kind %u outside of [1, %u)", i, game->unowned[i].kind,
+                            game->kind_count);
+    return true;
+}
+
+/// `game` has passed check_kinds and check_slots.
+static bool check_reductions(const struct complaint *to, const struct hc_game *game) {
+    if (game->reduction_count > HC_REDUCTIONS_MAX)
+        return complain(to, "reduction_count %u is above %d", game->reduction_count,
+                        HC_REDUCTIONS_MAX);
+    if (game->reduction_count > 0 && game->reductions == NULL)
+        return complain(to, "reductions: no table");
+    unsigned fields = game->kinds[game->owned[0].kind].field_count;
+    for (unsigned i = 0; i < game->reduction_count; i++) {
+        const struct hc_reduction *reduction = &game->reductions[i];
+        if ((unsigned)reduction->op > HC_REDUCE_MAX)
+            return complain(to, "reductions[%u]: op %u is none", i, (unsigned)reduction->op);
+        if (reduction->op != HC_REDUCE_COUNT && reduction->field >= fields)
+            return complain(to, "reductions[%u]: the player has no field %u", i, reduction->field);
+    }
+    return true;
+}
+
+static bool check_game(const struct complaint *to, const struct hc_game *game) {
+    if (!name_ok(game->name))
+        return complain(to, "name: 1 to 15 letters, digits or '-' are needed");
+    if (game->players_max < 1 || game->players_max > HC_PLAYERS_MAX)
+        return complain(to, "players_max %u outside of [1, %d]", game->players_max, HC_PLAYERS_MAX);
+    // Twice the reach must still fit a uint32_t.
+    if (game->reach > UINT32_C(1) << 30)
+        return complain(to, "reach %u is above 2^30", (unsigned)game->reach);
+    if (game->start == NULL || game->step == NULL || game->predict_input == NULL ||
+        game->sanitize_input == NULL)
+        return complain(to, "start, step, predict_input and sanitize_input are all needed");
+    if (game->input_size < 1 || game->input_size > HC_INPUT_MAX)
+        return complain(to, "input_size %u outside of [1, %d]", game->input_size, HC_INPUT_MAX);
+    return check_fields(to, "input", game->input_fields, game->input_field_count, game->input_size,
+                        false) &&
+           check_kinds(to, game) && check_slots(to, game) && check_reductions(to, game);
+}
+
+const char *hc_game_check(const struct hc_game *game, char *why, size_t why_size) {
+    HC_ASSERT(game != NULL);
+    HC_ASSERT(why != NULL && why_size > 0);
+    why[0] = '\0';
+    return check_game(&(struct complaint){.why = why, .size = why_size}, game) ? NULL : why;
+}

@@ -1,0 +1,94 @@
+/// What a step may read of the tick before it: the only window that a game has on the world.
+///
+/// The timeline fills a scene from its ring; a test may fill one from two plain buffers. Reads
+/// that the contract does not allow abort where HC_VALIDATE is on.
+#pragma once
+
+#include "common/check.h"
+#include "common/game.h"
+#include "common/rng.h"
+
+struct hc_scene {
+    const struct hc_world *world;
+    hc_tick tick;              ///< the tick being read; the step writes tick + 1
+    const uint8_t *states;     ///< [entities * stride] at `tick`
+    const uint8_t *presence;   ///< [entities] an enum hc_presence each
+    const uint8_t *inputs;     ///< [players * input_size] the effective inputs of `tick`
+    const uint8_t *controls;   ///< [players] an enum hc_control each
+    const int64_t *reductions; ///< [reduction_count] over the players at `tick`
+
+    /// Points `*ids` at the alive entities within reach of `self`, in ascending order, without
+    /// itself; valid until the next call. Returns how many.
+    uint32_t (*neighbours)(struct hc_scene *scene, hc_entity self, const hc_entity **ids);
+    void *source; ///< whoever filled the scene
+
+    // Set anew by whoever calls the step, for each entity.
+    hc_entity self;
+    uint8_t groups_read; ///< bit g: the step has read field group g of the referee
+};
+
+/// The tick that the step reads.
+static inline hc_tick hc_scene_tick(const struct hc_scene *scene) {
+    return scene->tick;
+}
+
+/// Whether the contract lets `self` read `other`; O(1), used by the checks.
+bool hc_scene_may_read(const struct hc_scene *scene, hc_entity other);
+
+/// The state of `other`, which is `self`, of the same owner, or one of its neighbours; NULL unless
+/// alive. The referee is read through hc_scene_referee.
+static inline const void *hc_scene_state(const struct hc_scene *scene, hc_entity other) {
+    HC_CHECK(hc_scene_may_read(scene, other));
+    if (scene->presence[other] != HC_ALIVE)
+        return NULL;
+    return scene->states + (size_t)other * scene->world->stride;
+}
+
+/// The state of the referee, of which only fields of `group` may be read; NULL while unknown.
+static inline const void *hc_scene_referee(struct hc_scene *scene, unsigned group) {
+    HC_CHECK(group < HC_GROUPS_MAX);
+    scene->groups_read |= (uint8_t)(1u << group);
+    return scene->presence[HC_REFEREE] == HC_ALIVE ? scene->states : NULL;
+}
+
+/// The alive entities within reach of `self`, in ascending order; see hc_scene.neighbours. None
+/// for an entity that is not alive or has no position.
+static inline uint32_t hc_scene_neighbours(struct hc_scene *scene, const hc_entity **ids) {
+    return scene->neighbours(scene, scene->self, ids);
+}
+
+/// The effective input of the owner of `self`, which must have one.
+static inline const void *hc_scene_input(const struct hc_scene *scene) {
+    hc_player owner = scene->world->owner_of[scene->self];
+    HC_CHECK(owner != HC_NO_PLAYER);
+    return scene->inputs + (size_t)owner * scene->world->game->input_size;
+}
+
+/// What the server says of the owner of `self` at this tick.
+static inline enum hc_control hc_scene_control(const struct hc_scene *scene) {
+    hc_player owner = scene->world->owner_of[scene->self];
+    HC_CHECK(owner != HC_NO_PLAYER);
+    return (enum hc_control)scene->controls[owner];
+}
+
+/// Reduction `index` of the game's table; for the referee's step only.
+static inline int64_t hc_scene_reduction(const struct hc_scene *scene, unsigned index) {
+    HC_CHECK(scene->self == HC_REFEREE && index < scene->world->game->reduction_count);
+    return scene->reductions[index];
+}
+
+/// 64 random bits, a hash of the world's seed, the tick, `self` and `purpose`.
+static inline uint64_t hc_scene_random(const struct hc_scene *scene, uint32_t purpose) {
+    return hc_random(scene->world->seed, scene->tick, scene->self, purpose);
+}
+
+/// The game's reductions over the players of a tick, into `results[reduction_count]`; players that
+/// are not alive do not count.
+void hc_scene_reduce(const struct hc_world *world, const uint8_t *presence, const uint8_t *states,
+                     int64_t *results);
+
+/// Whether every player is known (alive or absent), so that the referee may be stepped.
+bool hc_scene_players_known(const struct hc_world *world, const uint8_t *presence);
+
+/// The referee while it cannot be stepped: `state` copied to `out`, its countdowns one lower.
+void hc_scene_hold_referee(const struct hc_world *world, const uint8_t *state, uint8_t *out);

@@ -1,0 +1,42 @@
+/// Ticks: the discrete time of a world, counted from 0; 828 days at 60 Hz before the type ends.
+#pragma once
+
+#include <stdint.h>
+
+typedef uint32_t hc_tick;
+
+/// No tick: newer than every real one, and never simulated.
+#define HC_NO_TICK UINT32_MAX
+
+/// `tick - ticks`, or 0 where that would lie before the first tick.
+static inline hc_tick hc_tick_back(hc_tick tick, uint32_t ticks) {
+    return tick > ticks ? tick - ticks : 0;
+}
+
+/// `tick + ticks`, or the newest real tick where that would lie beyond it.
+static inline hc_tick hc_tick_ahead(hc_tick tick, uint32_t ticks) {
+    return ticks < HC_NO_TICK - 1 - tick ? tick + ticks : HC_NO_TICK - 1;
+}
+
+/// The older of two ticks.
+static inline hc_tick hc_tick_min(hc_tick a, hc_tick b) {
+    return a < b ? a : b;
+}
+
+/// The newer of two ticks.
+static inline hc_tick hc_tick_max(hc_tick a, hc_tick b) {
+    return a > b ? a : b;
+}
+
+/// When `tick` is due, in microseconds after tick 0, at `rate` ticks a second (> 0).
+static inline uint64_t hc_tick_due_us(hc_tick tick, uint32_t rate) {
+    return (uint64_t)tick * 1000000u / rate;
+}
+
+/// The newest tick that is due at `us` microseconds after tick 0, at `rate` ticks a second (> 0).
+static inline hc_tick hc_tick_at_us(uint64_t us, uint32_t rate) {
+    uint64_t tick = (us * rate + rate - 1) / 1000000u;
+    while (tick > 0 && tick * 1000000u / rate > us)
+        tick--;
+    return tick >= HC_NO_TICK ? HC_NO_TICK - 1 : (hc_tick)tick;
+}

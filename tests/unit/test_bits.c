@@ -1,0 +1,151 @@
+/// What common/bits promises.
+#include "common/bits.h"
+#include "common/rng.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+START_TEST(low_bits_come_first) {
+    uint8_t buffer[2] = {0xff, 0xff};
+    struct hc_bits_writer writer = hc_bits_writer(buffer, sizeof buffer);
+    hc_bits_put(&writer, 1, 1);
+    hc_bits_put(&writer, 0x5a, 7);
+    hc_bits_put_signed(&writer, -1, 3);
+    ck_assert_uint_eq(hc_bits_written(&writer), 11);
+    ck_assert_uint_eq(hc_bits_finish(&writer), 2);
+    ck_assert_uint_eq(buffer[0], 0xb5);
+    ck_assert_uint_eq(buffer[1], 0x07);
+}
+END_TEST
+
+/// The next number of a random script: its width, whether it is signed, its bits.
+struct item {
+    unsigned bits;
+    bool is_signed;
+    uint32_t value;
+};
+
+static struct item next_item(struct hc_rng *rng) {
+    struct item item = {.bits = hc_rng_below(rng, 33), .is_signed = hc_rng_below(rng, 2) == 1};
+    item.value = (uint32_t)(hc_rng_next(rng) & ((UINT64_C(1) << item.bits) - 1));
+    return item;
+}
+
+/// The number that an item's bits stand for as a two's complement.
+static int32_t as_signed(struct item item) {
+    if (item.bits == 0)
+        return 0;
+    int64_t half = INT64_C(1) << (item.bits - 1);
+    return (int32_t)(item.value >= half ? (int64_t)item.value - 2 * half : item.value);
+}
+
+START_TEST(what_was_put_reads_back_until_the_room_ends) {
+    for (uint32_t stream = 0; stream < 2000; stream++) {
+        struct hc_rng script = hc_rng_init(2, stream);
+        size_t room = hc_rng_below(&script, 60);
+        uint8_t *buffer = malloc(room + 1);
+        struct hc_bits_writer writer = hc_bits_writer(buffer, room);
+        struct hc_rng again = script;
+        size_t bits = 0;
+        for (;;) {
+            struct item item = next_item(&script);
+            if (bits + item.bits > room * 8)
+                break;
+            bits += item.bits;
+            if (item.is_signed)
+                hc_bits_put_signed(&writer, as_signed(item), item.bits);
+            else
+                hc_bits_put(&writer, item.value, item.bits);
+            ck_assert_msg(!writer.failed, "stream %u", stream);
+            ck_assert_uint_eq(hc_bits_written(&writer), bits);
+        }
+        size_t used = hc_bits_finish(&writer);
+        ck_assert_uint_eq(used, (bits + 7) / 8);
+
+        struct hc_bits_reader reader = hc_bits_reader(buffer, used);
+        for (size_t left = bits; left > 0;) {
+            struct item item = next_item(&again);
+            left -= item.bits;
+            if (item.is_signed)
+                ck_assert_int_eq(hc_bits_get_signed(&reader, item.bits), as_signed(item));
+            else
+                ck_assert_uint_eq(hc_bits_get(&reader, item.bits), item.value);
+        }
+        ck_assert_msg(hc_bits_done(&reader), "stream %u", stream);
+        free(buffer);
+    }
+}
+END_TEST
+
+START_TEST(a_number_that_does_not_fit_whole_is_dropped_and_sticks) {
+    for (unsigned room = 0; room < 12; room++) {
+        uint8_t buffer[13] = {0};
+        buffer[room] = 0xa5;
+        struct hc_bits_writer writer = hc_bits_writer(buffer, room);
+        for (unsigned i = 0; i < room * 8; i++)
+            hc_bits_put(&writer, 1, 1);
+        ck_assert(!writer.failed);
+        hc_bits_put(&writer, 0, 1);
+        ck_assert(writer.failed);
+        hc_bits_put(&writer, 0, 0);
+        ck_assert_uint_eq(hc_bits_finish(&writer), 0);
+        ck_assert_uint_eq(buffer[room], 0xa5);
+    }
+}
+END_TEST
+
+START_TEST(hostile_reads_give_zero_and_stick) {
+    for (uint32_t stream = 0; stream < 1000; stream++) {
+        struct hc_rng rng = hc_rng_init(3, stream);
+        size_t size = hc_rng_below(&rng, 20);
+        uint8_t *bytes = malloc(size + 1);
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = (uint8_t)hc_rng_next(&rng);
+        struct hc_bits_reader reader = hc_bits_reader(bytes, size);
+        size_t left = size * 8;
+        bool failed = false;
+        for (int i = 0; i < 30; i++) {
+            unsigned bits = hc_rng_below(&rng, 34);
+            uint32_t value = hc_bits_get(&reader, bits);
+            failed = failed || bits > 32 || bits > left;
+            ck_assert_msg(reader.failed == failed, "stream %u, get %d", stream, i);
+            ck_assert(!failed || value == 0);
+            ck_assert(bits >= 32 || value < UINT32_C(1) << bits);
+            left -= failed ? 0 : bits;
+        }
+        ck_assert(!failed || !hc_bits_done(&reader));
+        free(bytes);
+    }
+}
+END_TEST
+
+START_TEST(padding_must_be_short_and_zero) {
+    static const uint8_t good[1] = {0x03}, dirty[1] = {0x07}, lengthy[2] = {0x03, 0x00};
+    struct hc_bits_reader reader = hc_bits_reader(good, sizeof good);
+    ck_assert(!hc_bits_done(&reader));
+    ck_assert_uint_eq(hc_bits_get(&reader, 2), 3);
+    ck_assert(hc_bits_done(&reader));
+    reader = hc_bits_reader(dirty, sizeof dirty);
+    ck_assert_uint_eq(hc_bits_get(&reader, 2), 3);
+    ck_assert(!hc_bits_done(&reader));
+    reader = hc_bits_reader(lengthy, sizeof lengthy);
+    ck_assert_uint_eq(hc_bits_get(&reader, 2), 3);
+    ck_assert(!hc_bits_done(&reader));
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("bits");
+    TCase *tests = tcase_create("bits");
+    tcase_add_test(tests, low_bits_come_first);
+    tcase_add_test(tests, what_was_put_reads_back_until_the_room_ends);
+    tcase_add_test(tests, a_number_that_does_not_fit_whole_is_dropped_and_sticks);
+    tcase_add_test(tests, hostile_reads_give_zero_and_stick);
+    tcase_add_test(tests, padding_must_be_short_and_zero);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
