@@ -1,0 +1,78 @@
+#include "common/grid.h"
+
+#include "common/check.h"
+
+#include <string.h>
+
+struct hc_grid_shape hc_grid_shape(const struct hc_world *world) {
+    struct hc_grid_shape shape = {.buckets = 16, .entities = world->entities, .shift = 0};
+    while (shape.buckets < world->entities)
+        shape.buckets *= 2;
+    while ((UINT64_C(1) << shape.shift) < world->game->reach)
+        shape.shift++;
+    return shape;
+}
+
+size_t hc_grid_memory(const struct hc_grid_shape *shape) {
+    return (shape->buckets + 2 * (size_t)shape->entities) * sizeof(uint16_t);
+}
+
+struct hc_grid hc_grid_at(const struct hc_grid_shape *shape, void *memory) {
+    uint16_t *words = memory;
+    return (struct hc_grid){.bucket = words,
+                            .next = words + shape->buckets,
+                            .prev = words + shape->buckets + shape->entities};
+}
+
+void hc_grid_clear(const struct hc_grid_shape *shape, struct hc_grid grid) {
+    memset(grid.bucket, 0xff, shape->buckets * sizeof *grid.bucket);
+}
+
+static uint32_t cell_bucket(const struct hc_grid_shape *shape, int64_t cx, int64_t cy) {
+    uint32_t hash = (uint32_t)cx * UINT32_C(0x9e3779b1) ^ (uint32_t)cy * UINT32_C(0x85ebca77);
+    return (hash ^ hash >> 15) & (shape->buckets - 1);
+}
+
+uint32_t hc_grid_bucket(const struct hc_grid_shape *shape, int64_t x, int64_t y) {
+    return cell_bucket(shape, x >> shape->shift, y >> shape->shift);
+}
+
+void hc_grid_insert(struct hc_grid grid, uint32_t bucket, hc_entity entity) {
+    uint16_t first = grid.bucket[bucket];
+    grid.next[entity] = first;
+    grid.prev[entity] = HC_GRID_NONE;
+    if (first != HC_GRID_NONE)
+        grid.prev[first] = entity;
+    grid.bucket[bucket] = entity;
+}
+
+void hc_grid_remove(struct hc_grid grid, uint32_t bucket, hc_entity entity) {
+    uint16_t next = grid.next[entity], prev = grid.prev[entity];
+    HC_CHECK(prev != HC_GRID_NONE || grid.bucket[bucket] == entity);
+    if (prev == HC_GRID_NONE)
+        grid.bucket[bucket] = next;
+    else
+        grid.next[prev] = next;
+    if (next != HC_GRID_NONE)
+        grid.prev[next] = prev;
+}
+
+void hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
+                   uint32_t reach, void (*visit)(void *context, hc_entity entity), void *context) {
+    uint32_t seen[9];
+    unsigned count = 0;
+    for (int64_t cx = (x - reach) >> shape->shift; cx <= (x + reach) >> shape->shift; cx++) {
+        for (int64_t cy = (y - reach) >> shape->shift; cy <= (y + reach) >> shape->shift; cy++) {
+            uint32_t bucket = cell_bucket(shape, cx, cy);
+            bool again = false;
+            for (unsigned i = 0; i < count; i++)
+                again |= seen[i] == bucket;
+            if (again)
+                continue;
+            HC_ASSERT(count < 9);
+            seen[count++] = bucket;
+            for (uint16_t e = grid.bucket[bucket]; e != HC_GRID_NONE; e = grid.next[e])
+                visit(context, e);
+        }
+    }
+}

@@ -1,0 +1,346 @@
+#include "common/inputs.h"
+
+#include "common/check.h"
+
+#include <string.h>
+
+static uint32_t rows(const struct hc_inputs *in) {
+    return in->history + in->future + 1;
+}
+
+static size_t input_size(const struct hc_inputs *in) {
+    return in->world->game->input_size;
+}
+
+static void *carve(uint8_t *base, size_t *used, size_t bytes) {
+    size_t at = *used;
+    *used += (bytes + 7) & ~(size_t)7;
+    return base == NULL ? NULL : base + at;
+}
+
+size_t hc_inputs_layout(struct hc_inputs *in, uint8_t *base) {
+    size_t players = in->world->players, cells = players * rows(in), used = 0;
+    in->slot = carve(base, &used, cells);
+    in->control = carve(base, &used, cells);
+    in->base = carve(base, &used, cells * sizeof *in->base);
+    in->known = carve(base, &used, cells * input_size(in));
+    in->effective = carve(base, &used, cells * input_size(in));
+    in->given = carve(base, &used, cells * input_size(in));
+    in->left_base = carve(base, &used, players * sizeof *in->left_base);
+    in->left_input = carve(base, &used, players * input_size(in));
+    in->left_control = carve(base, &used, players * sizeof *in->left_control);
+    in->joined = carve(base, &used, players * sizeof *in->joined);
+    in->complete = carve(base, &used, players * sizeof *in->complete);
+    in->in = carve(base, &used, players * sizeof *in->in);
+    for (size_t p = 0; base != NULL && p < players; p++)
+        in->left_base[p] = in->left_control[p] = in->joined[p] = HC_NO_TICK;
+    return used;
+}
+
+size_t hc_inputs_cell(const struct hc_inputs *in, hc_player player, hc_tick tick) {
+    HC_CHECK(player < in->world->players && tick >= in->first && tick <= in->last);
+    return (size_t)(tick % rows(in)) * in->world->players + player;
+}
+
+static bool has_base(const struct hc_inputs *in, size_t cell) {
+    return in->slot[cell] == HC_SLOT_KNOWN && in->control[cell] != HC_CONTROL_JOIN;
+}
+
+/// What a prediction in the slot after `cell`, of `tick`, starts from; `before` is what one in the
+/// slot itself starts from.
+static hc_tick base_after(const struct hc_inputs *in, size_t cell, hc_tick tick, hc_tick before) {
+    if (in->control[cell] != HC_CONTROL_NONE)
+        return HC_NO_TICK;
+    return has_base(in, cell) ? tick : before;
+}
+
+/// What a prediction in the slot of `tick` starts from: slots before `head` know it of themselves,
+/// later ones (inputs that came early) are searched.
+static hc_tick base_before(const struct hc_inputs *in, hc_player player, hc_tick tick) {
+    hc_tick t = tick;
+    while (t > in->first) {
+        t--;
+        size_t cell = hc_inputs_cell(in, player, t);
+        if (t < in->head)
+            return base_after(in, cell, t, in->base[cell]);
+        if (in->control[cell] != HC_CONTROL_NONE)
+            return HC_NO_TICK;
+        if (has_base(in, cell))
+            return t;
+    }
+    return in->left_base[player];
+}
+
+static const uint8_t *base_input(const struct hc_inputs *in, hc_player player, hc_tick base) {
+    if (base < in->first)
+        return in->left_input + player * input_size(in);
+    return in->known + hc_inputs_cell(in, player, base) * input_size(in);
+}
+
+/// The effective input of a slot whose prediction starts from `base`, into `out`.
+static void evaluate(const struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick base,
+                     uint8_t *out) {
+    size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
+    if (in->control[cell] == HC_CONTROL_JOIN)
+        memset(out, 0, size);
+    else if (in->slot[cell] == HC_SLOT_KNOWN)
+        memcpy(out, in->known + cell * size, size);
+    else if (in->slot[cell] == HC_SLOT_FORCED)
+        memcpy(out, in->effective + cell * size, size);
+    else if (base == HC_NO_TICK)
+        memset(out, 0, size);
+    else
+        in->world->game->predict_input(base_input(in, player, base), tick - base, out);
+}
+
+/// Recomputes the slot; true when its effective input is another than before.
+static bool renew(struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick base) {
+    uint8_t fresh[HC_INPUT_MAX];
+    size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
+    evaluate(in, player, tick, base, fresh);
+    in->base[cell] = base;
+    if (memcmp(in->effective + cell * size, fresh, size) == 0)
+        return false;
+    memcpy(in->effective + cell * size, fresh, size);
+    return true;
+}
+
+/// After the slot of `from` changed: recomputes it and what is predicted from it, up to the next
+/// known input or control.
+static void refresh(struct hc_inputs *in, hc_player player, hc_tick from) {
+    if (from >= in->head)
+        return;
+    hc_tick base = base_before(in, player, from);
+    for (hc_tick t = from; t < in->head; t++) {
+        size_t cell = hc_inputs_cell(in, player, t);
+        if (renew(in, player, t, base))
+            in->changed(in->context, player, t);
+        if (t > from && (has_base(in, cell) || in->control[cell] != HC_CONTROL_NONE))
+            return;
+        base = base_after(in, cell, t, base);
+    }
+}
+
+static void renew_complete(struct hc_inputs *in, hc_player player) {
+    while (in->complete[player] < in->last) {
+        hc_tick next = in->complete[player] + 1;
+        if (next >= in->first) {
+            uint8_t slot = in->slot[hc_inputs_cell(in, player, next)];
+            if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)
+                return;
+        }
+        in->complete[player] = next;
+    }
+}
+
+static void leave_window(struct hc_inputs *in, hc_player player, hc_tick tick) {
+    size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
+    hc_tick base = base_after(in, cell, tick, in->left_base[player]);
+    if (base == tick)
+        memcpy(in->left_input + player * size, in->known + cell * size, size);
+    in->left_base[player] = base;
+    if (in->control[cell] != HC_CONTROL_NONE)
+        in->left_control[player] = tick;
+}
+
+/// A tick that may be absent is at or after `tick`.
+static bool at_or_after(hc_tick maybe, hc_tick tick) {
+    return maybe != HC_NO_TICK && maybe >= tick;
+}
+
+static void clear_row(struct hc_inputs *in, hc_tick tick) {
+    size_t players = in->world->players, row = (size_t)(tick % rows(in)) * players;
+    memset(in->slot + row, HC_SLOT_UNKNOWN, players);
+    memset(in->control + row, HC_CONTROL_NONE, players);
+}
+
+void hc_inputs_move(struct hc_inputs *in, hc_tick head) {
+    HC_ASSERT(!in->started || head >= in->head);
+    hc_tick first = hc_tick_back(head, in->history), last = hc_tick_ahead(head, in->future);
+    hc_player players = in->world->players;
+    for (hc_tick t = in->first; in->started && t < first && t <= in->last; t++)
+        for (hc_player p = 0; p < players; p++)
+            leave_window(in, p, t);
+    for (hc_tick t = in->started && in->last >= first ? in->last + 1 : first; t <= last; t++)
+        clear_row(in, t);
+    in->started = true;
+    in->first = first;
+    in->last = last;
+    in->head = head;
+    for (hc_player p = 0; p < players; p++)
+        if (in->in[p])
+            renew_complete(in, p);
+}
+
+void hc_inputs_restart(struct hc_inputs *in, hc_tick head) {
+    hc_tick given = in->head;
+    hc_inputs_move(in, head);
+    // No step was given the slots that were skipped, but later ones ask them for their base.
+    for (hc_tick t = hc_tick_max(given, in->first); t < head; t++)
+        for (hc_player p = 0; p < in->world->players; p++)
+            renew(in, p, t, base_before(in, p, t));
+}
+
+bool hc_inputs_give(struct hc_inputs *in, hc_player player, hc_tick tick) {
+    size_t at = hc_inputs_cell(in, player, tick) * input_size(in);
+    if (memcmp(in->given + at, in->effective + at, input_size(in)) == 0)
+        return false;
+    memcpy(in->given + at, in->effective + at, input_size(in));
+    return true;
+}
+
+void hc_inputs_prepare(struct hc_inputs *in) {
+    for (hc_player p = 0; p < in->world->players; p++)
+        renew(in, p, in->head, base_before(in, p, in->head));
+    size_t row = hc_inputs_cell(in, 0, in->head) * input_size(in);
+    memcpy(in->given + row, in->effective + row, in->world->players * input_size(in));
+}
+
+/// Whether a slot may be written at all; HC_OK when it lies in the window.
+static enum hc_status window_status(const struct hc_inputs *in, hc_tick tick) {
+    if (!in->started)
+        return HC_UNEXPECTED;
+    if (tick > in->last)
+        return HC_TOO_NEW;
+    return tick < in->first ? HC_TOO_OLD : HC_OK;
+}
+
+/// An input from before the window: predictions that nothing newer overrides start from it.
+static void renew_left_base(struct hc_inputs *in, hc_player player, hc_tick tick,
+                            const void *input) {
+    if (at_or_after(in->left_base[player], tick) || at_or_after(in->left_control[player], tick))
+        return;
+    in->left_base[player] = tick;
+    memcpy(in->left_input + player * input_size(in), input, input_size(in));
+    refresh(in, player, in->first);
+}
+
+enum hc_status hc_inputs_put(struct hc_inputs *in, hc_player player, hc_tick tick,
+                             const void *input) {
+    HC_ASSERT(player < in->world->players);
+    enum hc_status status = window_status(in, tick);
+    if (status == HC_UNEXPECTED || (!in->follower && !in->in[player]))
+        return HC_UNEXPECTED;
+    if (at_or_after(in->joined[player], tick))
+        return HC_DUPLICATE;
+    if (status == HC_TOO_OLD && in->follower)
+        renew_left_base(in, player, tick, input);
+    if (status != HC_OK)
+        return status;
+    size_t cell = hc_inputs_cell(in, player, tick);
+    if (in->slot[cell] != HC_SLOT_UNKNOWN)
+        return HC_DUPLICATE;
+    in->slot[cell] = HC_SLOT_KNOWN;
+    memcpy(in->known + cell * input_size(in), input, input_size(in));
+    refresh(in, player, tick);
+    if (!in->follower)
+        renew_complete(in, player);
+    return HC_OK;
+}
+
+uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before) {
+    HC_ASSERT(player < in->world->players && !in->follower && in->started);
+    uint32_t forced = 0;
+    if (!in->in[player])
+        return 0;
+    for (hc_tick t = hc_tick_max(in->first, in->complete[player] + 1); t < before && t <= in->last;
+         t++) {
+        size_t cell = hc_inputs_cell(in, player, t);
+        if (in->slot[cell] != HC_SLOT_UNKNOWN)
+            continue;
+        if (t >= in->head)
+            evaluate(in, player, t, base_before(in, player, t),
+                     in->effective + cell * input_size(in));
+        in->slot[cell] = HC_SLOT_FORCED;
+        forced++;
+    }
+    renew_complete(in, player);
+    return forced;
+}
+
+static void apply_join(struct hc_inputs *in, hc_player player, hc_tick tick) {
+    if (!at_or_after(in->joined[player], tick))
+        in->joined[player] = tick;
+    if (in->follower)
+        return;
+    in->in[player] = true;
+    in->complete[player] = tick;
+}
+
+static void apply_leave(struct hc_inputs *in, hc_player player, hc_tick tick) {
+    if (!in->follower)
+        hc_inputs_force(in, player, tick + 1);
+    for (hc_tick t = tick + 1; t <= in->last; t++) {
+        size_t cell = hc_inputs_cell(in, player, t);
+        in->slot[cell] = HC_SLOT_UNKNOWN;
+        if (in->control[cell] != HC_CONTROL_NONE)
+            break;
+    }
+    if (!in->follower)
+        in->in[player] = false;
+}
+
+/// A control from before the window: no prediction starts from an input up to it.
+static void put_left_control(struct hc_inputs *in, hc_player player, hc_tick tick,
+                             enum hc_control control) {
+    if (!at_or_after(in->left_control[player], tick))
+        in->left_control[player] = tick;
+    if (in->left_base[player] != HC_NO_TICK && in->left_base[player] <= tick) {
+        in->left_base[player] = HC_NO_TICK;
+        refresh(in, player, in->first);
+    }
+    if (control == HC_CONTROL_JOIN)
+        apply_join(in, player, tick);
+}
+
+enum hc_status hc_inputs_put_control(struct hc_inputs *in, hc_player player, hc_tick tick,
+                                     enum hc_control control) {
+    HC_ASSERT(player < in->world->players && control != HC_CONTROL_NONE);
+    enum hc_status status = window_status(in, tick);
+    bool join = control == HC_CONTROL_JOIN;
+    if (status == HC_UNEXPECTED || (!in->follower && (tick != in->head || in->in[player] == join)))
+        return HC_UNEXPECTED;
+    if (status == HC_TOO_OLD) // only a follower comes here
+        put_left_control(in, player, tick, control);
+    if (status != HC_OK)
+        return status;
+    size_t cell = hc_inputs_cell(in, player, tick);
+    if (in->control[cell] != HC_CONTROL_NONE)
+        return HC_DUPLICATE;
+    if (join)
+        apply_join(in, player, tick);
+    else
+        apply_leave(in, player, tick);
+    in->control[cell] = (uint8_t)control;
+    refresh(in, player, tick);
+    return HC_OK;
+}
+
+enum hc_status hc_inputs_retract(struct hc_inputs *in, hc_player player, hc_tick tick) {
+    HC_ASSERT(player < in->world->players && in->follower);
+    enum hc_status status = window_status(in, tick);
+    if (status == HC_TOO_OLD && in->left_base[player] == tick) {
+        in->left_base[player] = HC_NO_TICK;
+        refresh(in, player, in->first);
+    }
+    if (status != HC_OK)
+        return status;
+    size_t cell = hc_inputs_cell(in, player, tick);
+    if (in->slot[cell] == HC_SLOT_RETRACTED)
+        return HC_DUPLICATE;
+    in->slot[cell] = HC_SLOT_RETRACTED;
+    refresh(in, player, tick);
+    return HC_OK;
+}
+
+bool hc_inputs_newest(const struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick *known,
+                      void *input) {
+    if (!in->started)
+        return false;
+    hc_tick base = base_before(in, player, hc_tick_min(tick, in->last + 1));
+    if (base == HC_NO_TICK || base >= tick)
+        return false;
+    *known = base;
+    memcpy(input, base_input(in, player, base), input_size(in));
+    return true;
+}

@@ -1,0 +1,659 @@
+#include "common/timeline.h"
+
+#include "common/check.h"
+#include "common/grid.h"
+#include "common/inputs.h"
+#include "common/scene.h"
+
+#include <string.h>
+
+/// The ring's arrays hold one part for each tick, in the slot that slot_of names. "The step of a
+/// slot" is the one that reads its tick and writes the next.
+struct hc_timeline {
+    struct hc_timeline_config config;
+    struct hc_inputs inputs;
+    struct hc_grid_shape shape;
+    struct hc_timeline_stats stats;
+    bool started;
+    hc_tick oldest, head;
+    hc_tick earliest; ///< with an entity to be stepped again, or HC_NO_TICK
+
+    uint8_t *states;     ///< [slots][entities * stride]
+    uint8_t *presence;   ///< [slots][entities]
+    uint8_t *again;      ///< [slots][entities] 1: the step of the slot must be repeated
+    uint8_t *inputs_put; ///< [slots][players] 1: the input of the slot may have changed
+    uint8_t *groups;     ///< [slots][entities] referee groups that the step of the slot read
+    uint8_t *reduce;     ///< [slots] 1: the slot's reductions may have changed
+    int64_t *reductions; ///< [slots][reduction_count] that the step of the slot was given
+    uint8_t *grids;      ///< [slots][grid memory]
+    hc_tick *pins;       ///< [slots][entities] as_of of the pinned state; a follower's only
+
+    hc_entity *near; ///< [entities] the neighbours found last
+    uint32_t near_count;
+};
+
+struct hc_timeline_config hc_timeline_config_default(void) {
+    return (struct hc_timeline_config){.history = 64, .future = 64};
+}
+
+const char *hc_timeline_config_check(const struct hc_timeline_config *config) {
+    if (config->world == NULL)
+        return "world";
+    if (config->history > HC_HISTORY_MAX)
+        return "history";
+    return config->future < 1 || config->future > HC_FUTURE_MAX ? "future" : NULL;
+}
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+/// One tick more than the history, and never fewer than the two that a step needs.
+static size_t slots(const struct hc_timeline *tl) {
+    return (tl->config.history > 0 ? tl->config.history : 1) + 1;
+}
+
+static void *carve(uint8_t *base, size_t *used, size_t bytes) {
+    size_t at = *used;
+    *used += (bytes + 7) & ~(size_t)7;
+    return base == NULL ? NULL : base + at;
+}
+
+/// Lays everything out from `base`, which holds the struct itself first; returns the bytes needed.
+static size_t layout(struct hc_timeline *tl, uint8_t *base) {
+    const struct hc_world *world = tl->config.world;
+    size_t n = slots(tl), entities = world->entities, used = 0;
+    carve(base, &used, sizeof *tl);
+    tl->inputs.world = world;
+    tl->inputs.history = tl->config.history;
+    tl->inputs.future = tl->config.future;
+    tl->inputs.follower = tl->config.follower;
+    used += hc_inputs_layout(&tl->inputs, base == NULL ? NULL : base + used);
+    tl->shape = hc_grid_shape(world);
+    tl->states = carve(base, &used, n * entities * world->stride);
+    tl->presence = carve(base, &used, n * entities);
+    tl->again = carve(base, &used, n * entities);
+    tl->inputs_put = carve(base, &used, n * world->players);
+    tl->groups = carve(base, &used, n * entities);
+    tl->reduce = carve(base, &used, n);
+    tl->reductions = carve(base, &used, n * world->game->reduction_count * sizeof(int64_t));
+    tl->grids = carve(base, &used, n * hc_grid_memory(&tl->shape));
+    tl->pins = carve(base, &used, tl->config.follower ? n * entities * sizeof(hc_tick) : 0);
+    tl->near = carve(base, &used, entities * sizeof *tl->near);
+    return used;
+}
+
+size_t hc_timeline_memory(const struct hc_timeline_config *config) {
+    HC_ASSERT(hc_timeline_config_check(config) == NULL);
+    struct hc_timeline measured = {.config = *config};
+    return layout(&measured, NULL);
+}
+
+static void input_changed(void *context, hc_player player, hc_tick tick);
+
+struct hc_timeline *hc_timeline_create(const struct hc_timeline_config *config) {
+    if (hc_timeline_config_check(config) != NULL)
+        return NULL;
+    struct hc_timeline *tl = hc_allocate(config->allocator, hc_timeline_memory(config));
+    if (tl == NULL)
+        return NULL;
+    tl->config = *config;
+    layout(tl, (uint8_t *)tl);
+    tl->earliest = HC_NO_TICK;
+    tl->inputs.changed = input_changed;
+    tl->inputs.context = tl;
+    return tl;
+}
+
+void hc_timeline_destroy(struct hc_timeline *tl) {
+    if (tl != NULL)
+        hc_release(tl->config.allocator, tl);
+}
+
+// ---- Access -------------------------------------------------------------------------------------
+
+static size_t slot_of(const struct hc_timeline *tl, hc_tick tick) {
+    return tick % slots(tl);
+}
+
+static uint8_t *states_at(const struct hc_timeline *tl, hc_tick tick) {
+    return tl->states + slot_of(tl, tick) * tl->config.world->entities * tl->config.world->stride;
+}
+
+static uint8_t *state_at(const struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
+    return states_at(tl, tick) + (size_t)entity * tl->config.world->stride;
+}
+
+/// The part of `tick` in an array of one byte for each entity.
+static uint8_t *bytes_at(const struct hc_timeline *tl, uint8_t *array, hc_tick tick) {
+    return array + slot_of(tl, tick) * tl->config.world->entities;
+}
+
+static int64_t *reductions_at(const struct hc_timeline *tl, hc_tick tick) {
+    return tl->reductions + slot_of(tl, tick) * tl->config.world->game->reduction_count;
+}
+
+static struct hc_grid grid_at(const struct hc_timeline *tl, hc_tick tick) {
+    return hc_grid_at(&tl->shape, tl->grids + slot_of(tl, tick) * hc_grid_memory(&tl->shape));
+}
+
+static hc_tick *pin_at(const struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
+    return tl->pins + slot_of(tl, tick) * tl->config.world->entities + entity;
+}
+
+static bool pinned(const struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
+    return tl->config.follower && *pin_at(tl, tick, entity) != HC_NO_TICK;
+}
+
+/// Whether `entity` is a player itself, which reductions and the referee's holding depend on.
+static bool is_player(const struct hc_world *world, hc_entity entity) {
+    hc_player owner = world->owner_of[entity];
+    return owner != HC_NO_PLAYER && entity == hc_world_player(world, owner);
+}
+
+/// The kind's position of a state that may be not alive; false without one.
+static bool position(const struct hc_timeline *tl, hc_entity entity, uint8_t presence,
+                     const uint8_t *state, int64_t *x, int64_t *y) {
+    return presence == HC_ALIVE && hc_world_position(tl->config.world, entity, state, x, y);
+}
+
+// ---- Neighbours ---------------------------------------------------------------------------------
+
+/// A search of the entities within reach of (x, y) at a tick, which end up in tl->near.
+struct search {
+    struct hc_timeline *tl;
+    hc_tick tick;
+    int64_t x, y;
+    hc_entity self;
+};
+
+static void visit(void *context, hc_entity entity) {
+    struct search *s = context;
+    int64_t x = 0, y = 0, reach = s->tl->config.world->game->reach;
+    if (entity == s->self ||
+        !hc_world_position(s->tl->config.world, entity, state_at(s->tl, s->tick, entity), &x, &y))
+        return;
+    int64_t dx = x - s->x, dy = y - s->y;
+    if (dx >= -reach && dx <= reach && dy >= -reach && dy <= reach)
+        s->tl->near[s->tl->near_count++] = entity;
+}
+
+static void find_near(struct hc_timeline *tl, hc_tick tick, int64_t x, int64_t y, hc_entity self) {
+    struct search s = {.tl = tl, .tick = tick, .x = x, .y = y, .self = self};
+    tl->near_count = 0;
+    hc_grid_query(&tl->shape, grid_at(tl, tick), x, y, tl->config.world->game->reach, visit, &s);
+}
+
+static void sort_near(struct hc_timeline *tl) {
+    for (uint32_t i = 1; i < tl->near_count; i++) {
+        hc_entity e = tl->near[i];
+        uint32_t at = i;
+        for (; at > 0 && tl->near[at - 1] > e; at--)
+            tl->near[at] = tl->near[at - 1];
+        tl->near[at] = e;
+    }
+}
+
+static uint32_t scene_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+    struct hc_timeline *tl = scene->source;
+    int64_t x, y;
+    tl->near_count = 0;
+    if (position(tl, self, scene->presence[self],
+                 scene->states + (size_t)self * scene->world->stride, &x, &y)) {
+        find_near(tl, scene->tick, x, y, self);
+        sort_near(tl);
+    }
+    *ids = tl->near;
+    return tl->near_count;
+}
+
+/// Moves `entity` in the index of `tick` from where its old state put it to where its new one does.
+static void patch_grid(struct hc_timeline *tl, hc_tick tick, hc_entity entity, bool was,
+                       const int64_t from[2], bool is, const int64_t to[2]) {
+    uint32_t old = was ? hc_grid_bucket(&tl->shape, from[0], from[1]) : 0;
+    uint32_t new = is ? hc_grid_bucket(&tl->shape, to[0], to[1]) : 0;
+    if (was == is && old == new)
+        return;
+    if (was)
+        hc_grid_remove(grid_at(tl, tick), old, entity);
+    if (is)
+        hc_grid_insert(grid_at(tl, tick), new, entity);
+}
+
+// ---- The spread of a change ---------------------------------------------------------------------
+
+/// Whether the step of `tick` has been taken from a state in the ring, so that it can be repeated.
+static bool stepped(const struct hc_timeline *tl, hc_tick tick) {
+    return tick >= tl->oldest && tick < tl->head;
+}
+
+/// The step of (tick, entity) must be repeated, if it has ever been taken.
+static void mark(struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
+    if (!stepped(tl, tick))
+        return;
+    bytes_at(tl, tl->again, tick)[entity] = 1;
+    tl->earliest = hc_tick_min(tl->earliest, tick);
+}
+
+static void mark_owned(struct hc_timeline *tl, hc_tick tick, hc_player owner) {
+    hc_entity first = hc_world_player(tl->config.world, owner);
+    for (uint16_t i = 0; i < tl->config.world->per_owner; i++)
+        mark(tl, tick, (hc_entity)(first + i));
+}
+
+static void mark_near(struct hc_timeline *tl, hc_tick tick, const int64_t at[2], hc_entity self) {
+    find_near(tl, tick, at[0], at[1], self);
+    for (uint32_t i = 0; i < tl->near_count; i++)
+        mark(tl, tick, tl->near[i]);
+}
+
+static void input_changed(void *context, hc_player player, hc_tick tick) {
+    struct hc_timeline *tl = context;
+    if (!stepped(tl, tick))
+        return;
+    tl->inputs_put[slot_of(tl, tick) * tl->config.world->players + player] = 1;
+    tl->earliest = hc_tick_min(tl->earliest, tick);
+}
+
+/// Marks the players whose input at `tick` is another than the step was given.
+static void mark_inputs(struct hc_timeline *tl, hc_tick tick) {
+    size_t players = tl->config.world->players;
+    uint8_t *put = tl->inputs_put + slot_of(tl, tick) * players, *end = put + players;
+    for (uint8_t *at = put; at < end && (at = memchr(at, 1, (size_t)(end - at))) != NULL; at++) {
+        *at = 0;
+        if (hc_inputs_give(&tl->inputs, (hc_player)(at - put), tick))
+            mark_owned(tl, tick, (hc_player)(at - put));
+    }
+}
+
+/// The field groups of the referee in which two of its states differ.
+static uint8_t changed_groups(const struct hc_timeline *tl, const uint8_t *a, const uint8_t *b) {
+    const struct hc_kind *kind = &tl->config.world->game->kinds[0];
+    unsigned groups = 0;
+    for (uint16_t f = 0; f < kind->field_count; f++)
+        if (hc_field_get(&kind->fields[f], a) != hc_field_get(&kind->fields[f], b))
+            groups |= 1u << kind->fields[f].group;
+    return (uint8_t)groups;
+}
+
+static void mark_readers(struct hc_timeline *tl, hc_tick tick, uint8_t groups) {
+    const uint8_t *read = bytes_at(tl, tl->groups, tick);
+    for (uint32_t e = 0; e < tl->config.world->entities; e++)
+        if ((read[e] & groups) != 0)
+            mark(tl, tick, (hc_entity)e);
+}
+
+/// Whether a player's change may be one of some reduction.
+static bool reduced(const struct hc_timeline *tl, hc_entity entity, bool presence_changed,
+                    const uint8_t *a, const uint8_t *b) {
+    const struct hc_game *game = tl->config.world->game;
+    const struct hc_kind *kind = hc_world_kind(tl->config.world, entity);
+    for (uint8_t r = 0; r < game->reduction_count; r++) {
+        const struct hc_field *field = &kind->fields[game->reductions[r].field];
+        if (presence_changed || (game->reductions[r].op != HC_REDUCE_COUNT &&
+                                 hc_field_get(field, a) != hc_field_get(field, b)))
+            return true;
+    }
+    return false;
+}
+
+/// Marks what a change of `entity` at `tick` reaches beside its owner's group and its neighbours.
+static void mark_declared(struct hc_timeline *tl, hc_tick tick, hc_entity entity, uint8_t was,
+                          const uint8_t *old, uint8_t is, const uint8_t *new) {
+    const struct hc_world *world = tl->config.world;
+    if (entity == HC_REFEREE)
+        mark_readers(tl, tick, was == is ? changed_groups(tl, old, new) : UINT8_MAX);
+    if (!is_player(world, entity))
+        return;
+    if (reduced(tl, entity, was != is, old, new))
+        tl->reduce[slot_of(tl, tick)] = 1;
+    if ((was == HC_UNKNOWN) != (is == HC_UNKNOWN))
+        mark(tl, tick, HC_REFEREE);
+    if (tl->reduce[slot_of(tl, tick)] != 0)
+        tl->earliest = hc_tick_min(tl->earliest, tick);
+}
+
+/// Rewrites the state of `entity` at `tick` <= head and marks whatever read the old one or would
+/// read the new one. False when they are the same: the change has died out.
+static bool rewrite(struct hc_timeline *tl, hc_tick tick, hc_entity entity, uint8_t is,
+                    const uint8_t *new) {
+    const struct hc_world *world = tl->config.world;
+    uint8_t *presence = &bytes_at(tl, tl->presence, tick)[entity];
+    uint8_t *state = state_at(tl, tick, entity), was = *presence, old[HC_STATE_MAX];
+    if (was == is && memcmp(state, new, world->stride) == 0)
+        return false;
+    memcpy(old, state, world->stride);
+    *presence = is;
+    memcpy(state, new, world->stride);
+    int64_t from[2] = {0, 0}, to[2] = {0, 0};
+    bool had = position(tl, entity, was, old, &from[0], &from[1]);
+    bool has = position(tl, entity, is, new, &to[0], &to[1]);
+    patch_grid(tl, tick, entity, had, from, has, to);
+    if (!stepped(tl, tick))
+        return true;
+    mark(tl, tick, entity);
+    if (world->owner_of[entity] != HC_NO_PLAYER)
+        mark_owned(tl, tick, world->owner_of[entity]);
+    if (had)
+        mark_near(tl, tick, from, entity);
+    if (has && !(had && from[0] == to[0] && from[1] == to[1]))
+        mark_near(tl, tick, to, entity);
+    mark_declared(tl, tick, entity, was, old, is, new);
+    return true;
+}
+
+// ---- Stepping -----------------------------------------------------------------------------------
+
+static struct hc_scene scene_at(struct hc_timeline *tl, hc_tick tick) {
+    const struct hc_game *game = tl->config.world->game;
+    size_t cell = hc_inputs_cell(&tl->inputs, 0, tick);
+    return (struct hc_scene){
+        .world = tl->config.world,
+        .tick = tick,
+        .states = states_at(tl, tick),
+        .presence = bytes_at(tl, tl->presence, tick),
+        .inputs = tl->inputs.effective + cell * game->input_size,
+        .controls = tl->inputs.control + cell,
+        .reductions = reductions_at(tl, tick),
+        .neighbours = scene_neighbours,
+        .source = tl,
+    };
+}
+
+/// Every field's value fits the bits that the game declared for it.
+static bool fits(const struct hc_world *world, hc_entity entity, const uint8_t *state) {
+    const struct hc_kind *kind = hc_world_kind(world, entity);
+    for (uint16_t f = 0; f < kind->field_count; f++)
+        if (!hc_field_fits(&kind->fields[f], hc_field_get(&kind->fields[f], state)))
+            return false;
+    return true;
+}
+
+/// The one place that steps: the next state of `entity` into `out` (stride bytes, zeros where not
+/// alive); returns its presence.
+static uint8_t step(struct hc_timeline *tl, struct hc_scene *scene, hc_entity entity,
+                    uint8_t *out) {
+    const struct hc_world *world = scene->world;
+    uint8_t presence = scene->presence[entity];
+    scene->self = entity;
+    scene->groups_read = 0;
+    if (presence == HC_UNKNOWN) {
+        memset(out, 0, world->stride);
+    } else if (tl->config.follower && entity == HC_REFEREE &&
+               !hc_scene_players_known(world, scene->presence)) {
+        memset(out, 0, world->stride);
+        if (presence == HC_ALIVE)
+            hc_scene_hold_referee(world, scene->states, out);
+    } else {
+        uint16_t size = hc_world_kind(world, entity)->state_size;
+        bool alive = world->game->step(scene, entity, out);
+        presence = alive ? HC_ALIVE : HC_ABSENT;
+        HC_CHECK(!alive || fits(world, entity, out));
+        memset(out + (alive ? size : 0), 0, world->stride - (alive ? size : 0u));
+    }
+    bytes_at(tl, tl->groups, scene->tick)[entity] = scene->groups_read;
+    return presence;
+}
+
+static void step_again(struct hc_timeline *tl, struct hc_scene *scene, hc_entity entity) {
+    uint8_t out[HC_STATE_MAX];
+    if (pinned(tl, scene->tick + 1, entity))
+        return;
+    uint8_t presence = step(tl, scene, entity, out);
+    tl->stats.resimulated_steps++;
+    if (rewrite(tl, scene->tick + 1, entity, presence, out))
+        tl->stats.changed++;
+}
+
+/// Brings the reductions of `tick` up to date; the referee is stepped again if any changed.
+static void reduce_again(struct hc_timeline *tl, hc_tick tick) {
+    const struct hc_world *world = tl->config.world;
+    int64_t fresh[HC_REDUCTIONS_MAX];
+    size_t bytes = world->game->reduction_count * sizeof fresh[0];
+    uint8_t *dirty = &tl->reduce[slot_of(tl, tick)];
+    if (*dirty == 0)
+        return;
+    *dirty = 0;
+    hc_scene_reduce(world, bytes_at(tl, tl->presence, tick), states_at(tl, tick), fresh);
+    if (memcmp(fresh, reductions_at(tl, tick), bytes) == 0)
+        return;
+    memcpy(reductions_at(tl, tick), fresh, bytes);
+    mark(tl, tick, HC_REFEREE);
+}
+
+/// Repeats the marked steps of `tick`; true when there was any.
+static bool settle_tick(struct hc_timeline *tl, hc_tick tick) {
+    uint32_t entities = tl->config.world->entities;
+    uint8_t *again = bytes_at(tl, tl->again, tick), *end = again + entities;
+    mark_inputs(tl, tick);
+    reduce_again(tl, tick);
+    if (tl->config.full)
+        memset(again, 1, entities);
+    uint64_t before = tl->stats.resimulated_steps;
+    struct hc_scene scene = scene_at(tl, tick);
+    for (uint8_t *at = again; at < end && (at = memchr(at, 1, (size_t)(end - at))) != NULL; at++) {
+        *at = 0;
+        step_again(tl, &scene, (hc_entity)(at - again));
+    }
+    return tl->stats.resimulated_steps != before;
+}
+
+void hc_timeline_settle(struct hc_timeline *tl) {
+    HC_ASSERT(tl->started);
+    bool rewound = false;
+    tl->stats.depth = 0;
+    for (hc_tick t = tl->earliest; t < tl->head; t++) {
+        if (!settle_tick(tl, t))
+            continue;
+        tl->stats.resimulated_ticks++;
+        if (rewound)
+            continue;
+        rewound = true;
+        tl->stats.rewinds++;
+        tl->stats.depth = tl->head - t;
+        if (tl->stats.depth > tl->stats.depth_max)
+            tl->stats.depth_max = tl->stats.depth;
+    }
+    tl->earliest = HC_NO_TICK;
+}
+
+static void clear_slot(struct hc_timeline *tl, hc_tick tick) {
+    uint32_t entities = tl->config.world->entities;
+    memset(bytes_at(tl, tl->again, tick), 0, entities);
+    memset(tl->inputs_put + slot_of(tl, tick) * tl->config.world->players, 0,
+           tl->config.world->players);
+    memset(bytes_at(tl, tl->groups, tick), 0, entities);
+    tl->reduce[slot_of(tl, tick)] = 0;
+    for (uint32_t e = 0; tl->config.follower && e < entities; e++)
+        *pin_at(tl, tick, (hc_entity)e) = HC_NO_TICK;
+}
+
+/// Simulates the tick after the head, straight into its slot.
+static void simulate(struct hc_timeline *tl) {
+    const struct hc_world *world = tl->config.world;
+    hc_tick next = tl->head + 1;
+    hc_inputs_prepare(&tl->inputs);
+    hc_scene_reduce(world, bytes_at(tl, tl->presence, tl->head), states_at(tl, tl->head),
+                    reductions_at(tl, tl->head));
+    struct hc_scene scene = scene_at(tl, tl->head);
+    clear_slot(tl, next);
+    memcpy(grid_at(tl, next).bucket, grid_at(tl, tl->head).bucket, hc_grid_memory(&tl->shape));
+    uint8_t *presence = bytes_at(tl, tl->presence, next);
+    for (uint32_t i = 0; i < world->entities; i++) {
+        hc_entity e = (hc_entity)i;
+        uint8_t *state = state_at(tl, next, e);
+        int64_t from[2] = {0, 0}, to[2] = {0, 0};
+        presence[e] = step(tl, &scene, e, state);
+        bool had = position(tl, e, scene.presence[e], scene.states + (size_t)e * world->stride,
+                            &from[0], &from[1]);
+        bool has = position(tl, e, presence[e], state, &to[0], &to[1]);
+        patch_grid(tl, next, e, had, from, has, to);
+    }
+    tl->stats.steps += world->entities;
+}
+
+void hc_timeline_advance(struct hc_timeline *tl) {
+    HC_ASSERT(tl->head < HC_NO_TICK - 1);
+    hc_timeline_settle(tl);
+    simulate(tl);
+    tl->head++;
+    tl->oldest = hc_tick_max(tl->oldest, hc_tick_back(tl->head, tl->config.history));
+    hc_inputs_move(&tl->inputs, tl->head);
+    tl->stats.advances++;
+}
+
+// ---- What becomes known
+// ---------------------------------------------------------------------------
+
+void hc_timeline_start(struct hc_timeline *tl) {
+    const struct hc_world *world = tl->config.world;
+    HC_ASSERT(!tl->started && !tl->config.follower);
+    clear_slot(tl, 0);
+    hc_grid_clear(&tl->shape, grid_at(tl, 0));
+    for (uint32_t e = 0; e < world->entities; e++) {
+        uint8_t state[HC_STATE_MAX] = {0};
+        bool alive = world->game->start(world, (hc_entity)e, state);
+        if (!alive)
+            memset(state, 0, sizeof state);
+        rewrite(tl, 0, (hc_entity)e, alive ? HC_ALIVE : HC_ABSENT, state);
+    }
+    hc_inputs_restart(&tl->inputs, 0);
+    tl->started = true;
+}
+
+enum hc_status hc_timeline_put_input(struct hc_timeline *tl, hc_player player, hc_tick tick,
+                                     const void *input) {
+    return hc_inputs_put(&tl->inputs, player, tick, input);
+}
+
+enum hc_status hc_timeline_put_control(struct hc_timeline *tl, hc_player player, hc_tick tick,
+                                       enum hc_control control) {
+    enum hc_status status = hc_inputs_put_control(&tl->inputs, player, tick, control);
+    if (status == HC_OK) // the step reads the control itself, too
+        mark_owned(tl, tick, player);
+    return status;
+}
+
+uint32_t hc_timeline_force(struct hc_timeline *tl, hc_player player, hc_tick before) {
+    return hc_inputs_force(&tl->inputs, player, before);
+}
+
+enum hc_status hc_timeline_retract(struct hc_timeline *tl, hc_player player, hc_tick tick) {
+    return hc_inputs_retract(&tl->inputs, player, tick);
+}
+
+/// Forgets every state and goes on at `tick`, where everything is unknown.
+static void restart(struct hc_timeline *tl, hc_tick tick) {
+    const struct hc_world *world = tl->config.world;
+    memset(tl->again, 0, slots(tl) * world->entities);
+    memset(tl->inputs_put, 0, slots(tl) * world->players);
+    memset(tl->reduce, 0, slots(tl));
+    clear_slot(tl, tick);
+    hc_grid_clear(&tl->shape, grid_at(tl, tick));
+    memset(states_at(tl, tick), 0, (size_t)world->entities * world->stride);
+    memset(bytes_at(tl, tl->presence, tick), HC_UNKNOWN, world->entities);
+    hc_inputs_restart(&tl->inputs, tick);
+    tl->started = true;
+    tl->earliest = HC_NO_TICK;
+    tl->oldest = tl->head = tick;
+}
+
+enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_tick as_of,
+                                     const struct hc_entity_state *entities, uint32_t count) {
+    const struct hc_world *world = tl->config.world;
+    HC_ASSERT(tl->config.follower && as_of != HC_NO_TICK && tick < HC_NO_TICK - 1);
+    for (uint32_t i = 0; i < count; i++)
+        if (entities[i].entity >= world->entities || entities[i].presence > HC_ALIVE ||
+            (entities[i].presence == HC_ALIVE && entities[i].state == NULL))
+            return HC_INVALID;
+    if (!tl->started || tick > tl->head)
+        restart(tl, tick);
+    if (tick < tl->oldest)
+        return HC_TOO_OLD;
+    for (uint32_t i = 0; i < count; i++) {
+        hc_entity e = entities[i].entity;
+        hc_tick *pin = pin_at(tl, tick, e);
+        uint8_t state[HC_STATE_MAX] = {0};
+        if (*pin != HC_NO_TICK && *pin >= as_of)
+            continue;
+        *pin = as_of;
+        if (entities[i].presence == HC_ALIVE)
+            memcpy(state, entities[i].state, hc_world_kind(world, e)->state_size);
+        rewrite(tl, tick, e, entities[i].presence, state);
+    }
+    return HC_OK;
+}
+
+// ---- What is known
+// --------------------------------------------------------------------------------
+
+bool hc_timeline_started(const struct hc_timeline *tl) {
+    return tl->started;
+}
+
+hc_tick hc_timeline_head(const struct hc_timeline *tl) {
+    return tl->head;
+}
+
+hc_tick hc_timeline_oldest(const struct hc_timeline *tl) {
+    return tl->oldest;
+}
+
+static bool holds(const struct hc_timeline *tl, hc_tick tick) {
+    return tl->started && tick >= tl->oldest && tick <= tl->head;
+}
+
+const uint8_t *hc_timeline_states(const struct hc_timeline *tl, hc_tick tick) {
+    HC_ASSERT(holds(tl, tick));
+    return states_at(tl, tick);
+}
+
+const uint8_t *hc_timeline_presence(const struct hc_timeline *tl, hc_tick tick) {
+    HC_ASSERT(holds(tl, tick));
+    return bytes_at(tl, tl->presence, tick);
+}
+
+static bool in_window(const struct hc_timeline *tl, hc_tick tick) {
+    return tl->started && tick >= tl->inputs.first && tick <= tl->inputs.last;
+}
+
+enum hc_slot hc_timeline_slot(const struct hc_timeline *tl, hc_player player, hc_tick tick) {
+    if (!in_window(tl, tick))
+        return HC_SLOT_UNKNOWN;
+    return (enum hc_slot)tl->inputs.slot[hc_inputs_cell(&tl->inputs, player, tick)];
+}
+
+const void *hc_timeline_input(const struct hc_timeline *tl, hc_player player, hc_tick tick) {
+    HC_ASSERT(hc_timeline_slot(tl, player, tick) == HC_SLOT_KNOWN);
+    return tl->inputs.known +
+           hc_inputs_cell(&tl->inputs, player, tick) * tl->config.world->game->input_size;
+}
+
+const void *hc_timeline_effective(const struct hc_timeline *tl, hc_player player, hc_tick tick) {
+    HC_ASSERT(in_window(tl, tick) && tick < tl->head);
+    return tl->inputs.effective +
+           hc_inputs_cell(&tl->inputs, player, tick) * tl->config.world->game->input_size;
+}
+
+enum hc_control hc_timeline_control(const struct hc_timeline *tl, hc_player player, hc_tick tick) {
+    if (!in_window(tl, tick))
+        return HC_CONTROL_NONE;
+    return (enum hc_control)tl->inputs.control[hc_inputs_cell(&tl->inputs, player, tick)];
+}
+
+bool hc_timeline_newest_input(const struct hc_timeline *tl, hc_player player, hc_tick tick,
+                              hc_tick *known, void *input) {
+    return hc_inputs_newest(&tl->inputs, player, tick, known, input);
+}
+
+hc_tick hc_timeline_complete(const struct hc_timeline *tl, hc_player player) {
+    HC_ASSERT(!tl->config.follower);
+    return tl->inputs.complete[player];
+}
+
+uint64_t hc_timeline_hash(const struct hc_timeline *tl, hc_tick tick) {
+    return hc_world_hash(tl->config.world, hc_timeline_presence(tl, tick),
+                         hc_timeline_states(tl, tick));
+}
+
+const struct hc_timeline_stats *hc_timeline_stats(const struct hc_timeline *tl) {
+    return &tl->stats;
+}

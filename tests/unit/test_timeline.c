@@ -1,0 +1,326 @@
+// What the timeline promises that counts and single cases show best; that its results are exact
+// is shown by tests/exact over random histories.
+#include "common/scene.h"
+#include "common/timeline.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A small game whose reads are easy to predict: players stand 1000 units apart, walk by their
+// input, count the neighbours that they see, and score when told to; the referee sums the scores;
+// "fans" (unowned) are the declared readers of the referee's total.
+struct referee {
+    uint32_t total;
+    uint32_t clock;
+};
+struct walker {
+    int32_t x, y;
+    int32_t score;
+    int32_t seen;
+};
+struct pet {
+    int32_t x, y;
+};
+struct fan {
+    uint32_t cheers;
+};
+struct input {
+    int8_t walk;
+    uint8_t score;
+};
+
+enum { REFEREE, WALKER, PET, FAN };
+
+static const struct hc_field referee_fields[] = {
+    HC_FIELD(struct referee, total, 32, false, .group = 0),
+    HC_FIELD(struct referee, clock, 32, false, .group = 1, .countdown = true),
+};
+static const struct hc_field walker_fields[] = {
+    HC_FIELD(struct walker, x, 32, true),
+    HC_FIELD(struct walker, y, 32, true),
+    HC_FIELD(struct walker, score, 32, true),
+    HC_FIELD(struct walker, seen, 32, true),
+};
+static const struct hc_field pet_fields[] = {
+    HC_FIELD(struct pet, x, 32, true),
+    HC_FIELD(struct pet, y, 32, true),
+};
+static const struct hc_field fan_fields[] = {HC_FIELD(struct fan, cheers, 32, false)};
+static const struct hc_field input_fields[] = {
+    HC_FIELD(struct input, walk, 8, true),
+    HC_FIELD(struct input, score, 8, false),
+};
+static const struct hc_kind kinds[] = {
+    [REFEREE] = {"referee", sizeof(struct referee), 2, referee_fields, -1, -1, 0},
+    [WALKER] = {"walker", sizeof(struct walker), 4, walker_fields, 0, 1, 0},
+    [PET] = {"pet", sizeof(struct pet), 2, pet_fields, 0, 1, 0},
+    [FAN] = {"fan", sizeof(struct fan), 1, fan_fields, -1, -1, 0},
+};
+static const struct hc_slots owned[] = {{WALKER, 1, 0}, {PET, 2, 0}};
+static const struct hc_slots unowned[] = {{FAN, 5, 0}};
+static const struct hc_reduction reductions[] = {{HC_REDUCE_SUM, 2}};
+
+static bool start(const struct hc_world *world, hc_entity self, void *out) {
+    if (world->kind_of[self] == REFEREE)
+        *(struct referee *)out = (struct referee){.clock = 100000};
+    return world->kind_of[self] == REFEREE || world->kind_of[self] == FAN;
+}
+
+static bool step_walker(struct hc_scene *scene, hc_entity self, struct walker *out) {
+    const struct walker *was = hc_scene_state(scene, self);
+    const struct input *input = hc_scene_input(scene);
+    const hc_entity *ids;
+    if (hc_scene_control(scene) == HC_CONTROL_JOIN) {
+        *out = (struct walker){.x = 1000 * scene->world->owner_of[self]};
+        return true;
+    }
+    if (was == NULL)
+        return false;
+    *out = *was;
+    out->x += input->walk;
+    out->score += input->score;
+    out->seen = (int32_t)hc_scene_neighbours(scene, &ids);
+    return hc_scene_control(scene) != HC_CONTROL_LEAVE;
+}
+
+static bool step(struct hc_scene *scene, hc_entity self, void *out) {
+    const struct hc_world *world = scene->world;
+    switch (world->kind_of[self]) {
+    case REFEREE: {
+        const struct referee *was = hc_scene_state(scene, self);
+        *(struct referee *)out = (struct referee){.total = (uint32_t)hc_scene_reduction(scene, 0),
+                                                  .clock = was->clock - 1};
+        return true;
+    }
+    case WALKER:
+        return step_walker(scene, self, out);
+    case PET: { // follows its owner, one tick behind
+        const struct walker *owner =
+            hc_scene_state(scene, hc_world_player(world, world->owner_of[self]));
+        if (owner != NULL)
+            *(struct pet *)out = (struct pet){.x = owner->x};
+        return owner != NULL;
+    }
+    default: {
+        const struct referee *referee = hc_scene_referee(scene, 0);
+        ((struct fan *)out)->cheers = referee->total;
+        return true;
+    }
+    }
+}
+
+static void predict(const void *last, uint32_t age, void *out) {
+    *(struct input *)out = (struct input){.walk = age < 4 ? ((const struct input *)last)->walk : 0};
+}
+
+static void sanitize(void *input) {
+    (void)input;
+}
+
+static const struct hc_game game = {
+    .name = "walkers",
+    .version = 1,
+    .players_max = 256,
+    .kinds = kinds,
+    .kind_count = 4,
+    .owned = owned,
+    .owned_count = 2,
+    .unowned = unowned,
+    .unowned_count = 1,
+    .input_fields = input_fields,
+    .input_field_count = 2,
+    .input_size = sizeof(struct input),
+    .reductions = reductions,
+    .reduction_count = 1,
+    .reach = 10,
+    .start = start,
+    .step = step,
+    .predict_input = predict,
+    .sanitize_input = sanitize,
+};
+
+enum { PLAYERS = 256, PER_OWNER = 3 };
+
+static struct hc_world world;
+static struct hc_timeline *timeline;
+
+static void set_up(void) {
+    char why[200];
+    ck_assert_pstr_eq(hc_game_check(&game, why, sizeof why), NULL);
+    ck_assert_int_eq(hc_world_init(&world, &game, PLAYERS, 60, 1, NULL), HC_OK);
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    config.history = 16;
+    timeline = hc_timeline_create(&config);
+    ck_assert_ptr_nonnull(timeline);
+    hc_timeline_start(timeline);
+    for (hc_player p = 0; p < PLAYERS; p++)
+        ck_assert_int_eq(hc_timeline_put_control(timeline, p, 0, HC_CONTROL_JOIN), HC_OK);
+    for (int i = 0; i < 20; i++)
+        hc_timeline_advance(timeline);
+}
+
+static void tear_down(void) {
+    hc_timeline_destroy(timeline);
+    hc_world_free(&world);
+}
+
+static enum hc_status put(hc_player player, hc_tick tick, int walk, int score) {
+    struct input input = {.walk = (int8_t)walk, .score = (uint8_t)score};
+    return hc_timeline_put_input(timeline, player, tick, &input);
+}
+
+static uint64_t settled_steps(void) {
+    uint64_t before = hc_timeline_stats(timeline)->resimulated_steps;
+    hc_timeline_settle(timeline);
+    return hc_timeline_stats(timeline)->resimulated_steps - before;
+}
+
+static const void *state(hc_tick tick, hc_entity entity) {
+    return hc_timeline_states(timeline, tick) + (size_t)entity * world.stride;
+}
+
+START_TEST(late_input_of_a_lone_player_steps_its_owner_group_alone) {
+    hc_tick head = hc_timeline_head(timeline);
+    ck_assert_int_eq(put(7, head - 5, 3, 0), HC_OK);
+    ck_assert_uint_eq(settled_steps(), 5 * PER_OWNER);
+    ck_assert_uint_eq(hc_timeline_stats(timeline)->depth, 5);
+    const struct walker *walker = state(head, hc_world_player(&world, 7));
+    ck_assert_int_eq(walker->x, 7000 + 4 * 3); // predicted for three ticks more, then neutral
+}
+END_TEST
+
+START_TEST(late_input_steps_those_within_reach_of_the_old_and_of_the_new_position) {
+    hc_tick head = hc_timeline_head(timeline);
+    for (int i = 0; i < 8; i++) { // 7 walks 992 towards 8, and is seen by it and its pets
+        ck_assert_int_eq(put(7, head + (hc_tick)i, 124, 0), HC_OK);
+        hc_timeline_advance(timeline);
+    }
+    head = hc_timeline_head(timeline);
+    ck_assert_int_eq(((const struct walker *)state(head, hc_world_player(&world, 7)))->x, 7992);
+    ck_assert_int_eq(put(7, head, 124, 0), HC_OK); // one step past it
+    ck_assert_int_eq(put(7, head + 1, 0, 0), HC_OK);
+    hc_timeline_advance(timeline);
+    hc_timeline_advance(timeline);
+    head = hc_timeline_head(timeline);
+    uint64_t before = hc_timeline_stats(timeline)->resimulated_steps;
+    ck_assert_int_eq(put(200, head - 1, 5, 0), HC_OK); // far away: both stay untouched
+    hc_timeline_settle(timeline);
+    ck_assert_uint_eq(hc_timeline_stats(timeline)->resimulated_steps - before, PER_OWNER);
+    // 8 steps aside late: its group; then, changed, its group and whoever is within reach of where
+    // it was or is now: the pets of 7, which lag behind at 7992, but not 7 itself at 8116.
+    ck_assert_int_eq(put(8, head - 2, 1, 0), HC_OK);
+    ck_assert_uint_eq(settled_steps(), PER_OWNER + PER_OWNER + 2);
+}
+END_TEST
+
+START_TEST(changed_reduction_steps_the_referee_and_only_its_declared_readers) {
+    hc_tick head = hc_timeline_head(timeline);
+    ck_assert_int_eq(put(9, head - 4, 0, 1), HC_OK);
+    // head-4: the group. head-3: the group, and the referee for its sum. head-2 and head-1: the
+    // same again, and the five fans.
+    ck_assert_uint_eq(settled_steps(), PER_OWNER + (PER_OWNER + 1) + 2 * (PER_OWNER + 1 + 5));
+    const struct fan *fan = state(head, (hc_entity)(world.entities - 1));
+    ck_assert_uint_eq(fan->cheers, 1);
+}
+END_TEST
+
+START_TEST(input_equal_to_its_prediction_steps_nothing_but_renews_it) {
+    hc_tick head = hc_timeline_head(timeline);
+    ck_assert_int_eq(put(3, head - 6, 2, 0), HC_OK);
+    settled_steps();
+    ck_assert_int_eq(put(3, head - 5, 2, 0), HC_OK); // as predicted; the prediction lasts longer
+    ck_assert_uint_eq(settled_steps(), 2 * PER_OWNER);
+    ck_assert_int_eq(put(3, head - 1, 0, 0), HC_OK); // as predicted: it had decayed
+    ck_assert_uint_eq(settled_steps(), 0);
+    const struct walker *walker = state(head, hc_world_player(&world, 3));
+    ck_assert_int_eq(walker->x, 3000 + 2 * 5);
+}
+END_TEST
+
+START_TEST(change_dies_out_where_the_recomputed_state_equals_the_old_one) {
+    hc_tick head = hc_timeline_head(timeline);
+    ck_assert_int_eq(put(3, head - 10, 2, 0), HC_OK);
+    ck_assert_int_eq(put(3, head - 9, -2, 0), HC_OK);
+    ck_assert_int_eq(put(3, head - 8, 0, 0), HC_OK);
+    hc_timeline_settle(timeline);
+    const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
+    // There, back, and once more for the pets, which lag behind by one tick.
+    ck_assert_uint_eq(stats->resimulated_ticks, 3);
+    ck_assert_uint_eq(stats->depth, 10);
+}
+END_TEST
+
+START_TEST(input_is_known_once_and_only_inside_the_window) {
+    hc_tick head = hc_timeline_head(timeline);
+    ck_assert_int_eq(put(1, head - 16, 1, 0), HC_OK);
+    ck_assert_int_eq(put(1, head - 16, 2, 0), HC_DUPLICATE);
+    ck_assert_int_eq(put(1, head - 17, 1, 0), HC_TOO_OLD);
+    ck_assert_int_eq(put(1, head + 64, 1, 0), HC_OK);
+    ck_assert_int_eq(put(1, head + 65, 1, 0), HC_TOO_NEW);
+    ck_assert_int_eq(put(1, UINT32_MAX, 1, 0), HC_TOO_NEW);
+    ck_assert_int_eq(((const struct input *)hc_timeline_input(timeline, 1, head - 16))->walk, 1);
+}
+END_TEST
+
+START_TEST(complete_tick_follows_known_and_forced_slots_without_gaps) {
+    hc_tick head = hc_timeline_head(timeline);
+    hc_tick floor = head - 16 - 1; // what left the window counts as forced
+    ck_assert_uint_eq(hc_timeline_complete(timeline, 5), floor);
+    ck_assert_int_eq(put(5, floor + 2, 1, 0), HC_OK);
+    ck_assert_uint_eq(hc_timeline_complete(timeline, 5), floor);
+    ck_assert_int_eq(put(5, floor + 1, 1, 0), HC_OK);
+    ck_assert_uint_eq(hc_timeline_complete(timeline, 5), floor + 2);
+    ck_assert_uint_eq(hc_timeline_force(timeline, 5, head), 16 - 2);
+    ck_assert_uint_eq(hc_timeline_complete(timeline, 5), head - 1);
+    ck_assert_int_eq(put(5, head - 1, 1, 0), HC_DUPLICATE);
+}
+END_TEST
+
+START_TEST(leaving_forces_what_is_missing_and_silences_the_player) {
+    hc_tick head = hc_timeline_head(timeline);
+    ck_assert_int_eq(put(5, head + 3, 1, 0), HC_OK);
+    ck_assert_int_eq(hc_timeline_put_control(timeline, 5, head, HC_CONTROL_LEAVE), HC_OK);
+    ck_assert_int_eq(hc_timeline_slot(timeline, 5, head), HC_SLOT_FORCED);
+    ck_assert_int_eq(hc_timeline_slot(timeline, 5, head + 3), HC_SLOT_UNKNOWN);
+    ck_assert_int_eq(put(5, head + 4, 1, 0), HC_UNEXPECTED);
+    hc_timeline_advance(timeline);
+    ck_assert_uint_eq(hc_timeline_presence(timeline, head)[hc_world_player(&world, 5)], HC_ALIVE);
+    ck_assert_uint_eq(hc_timeline_presence(timeline, head + 1)[hc_world_player(&world, 5)],
+                      HC_ABSENT);
+}
+END_TEST
+
+START_TEST(nothing_is_allocated_after_creation_and_memory_is_what_was_said) {
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    size_t small = hc_timeline_memory(&config);
+    config.history = 128;
+    ck_assert_uint_gt(hc_timeline_memory(&config), small);
+    config.history = HC_HISTORY_MAX + 1;
+    ck_assert_str_eq(hc_timeline_config_check(&config), "history");
+    ck_assert_ptr_null(hc_timeline_create(&config));
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("timeline");
+    TCase *tc = tcase_create("timeline");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, late_input_of_a_lone_player_steps_its_owner_group_alone);
+    tcase_add_test(tc, late_input_steps_those_within_reach_of_the_old_and_of_the_new_position);
+    tcase_add_test(tc, changed_reduction_steps_the_referee_and_only_its_declared_readers);
+    tcase_add_test(tc, input_equal_to_its_prediction_steps_nothing_but_renews_it);
+    tcase_add_test(tc, change_dies_out_where_the_recomputed_state_equals_the_old_one);
+    tcase_add_test(tc, input_is_known_once_and_only_inside_the_window);
+    tcase_add_test(tc, complete_tick_follows_known_and_forced_slots_without_gaps);
+    tcase_add_test(tc, leaving_forces_what_is_missing_and_silences_the_player);
+    tcase_add_test(tc, nothing_is_allocated_after_creation_and_memory_is_what_was_said);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
