@@ -1,0 +1,181 @@
+#include "common/arena/map.h"
+#include "common/arena/rules.h"
+#include "common/fixed.h"
+
+enum {
+    ACCELERATION = 12800, ///< units/s per second: full speed after an eighth of a second
+    FRICTION = 8000,      ///< the same, of one who lets go
+    DIAGONAL = 181,       ///< 256 / sqrt(2)
+};
+
+/// What happens to a player in one tick from outside.
+struct events {
+    int32_t push_x, push_y; ///< units
+    uint32_t hits;
+    bool cured, boosted;
+};
+
+static int32_t clamp(int32_t value, int32_t low, int32_t high) {
+    return (int32_t)hc_fixed_clamp(value, low, high);
+}
+
+/// Puts a fresh player somewhere on the map; score, deaths and match stay.
+static void appear(const struct hc_scene *scene, struct hc_arena_player *out) {
+    hc_arena_free_place(scene->world, hc_scene_random(scene, HC_ARENA_RANDOM_SPAWN), &out->x,
+                        &out->y);
+    out->vx = 0;
+    out->vy = 0;
+    out->health = HC_ARENA_HEALTH;
+    out->cooldown = 0;
+    out->respawn = 0;
+    out->rapid = 0;
+}
+
+/// Adds the shove that two overlapping players give each other: each yields half of the overlap.
+static void shove(hc_entity self, const struct hc_arena_player *me, hc_entity id,
+                  const struct hc_arena_player *other, struct events *events) {
+    int32_t dx = me->x - other->x, dy = me->y - other->y;
+    int32_t squared = dx * dx + dy * dy, touching = 2 * HC_ARENA_RADIUS;
+    if (other->health == 0 || squared >= touching * touching)
+        return;
+    int32_t distance = (int32_t)hc_fixed_sqrt((uint32_t)squared);
+    if (distance == 0) {
+        // On the same spot there is no way apart but one that both can tell: by their ids.
+        events->push_x += self < id ? -touching / 2 : touching / 2;
+        return;
+    }
+    events->push_x += dx * (touching - distance) / (2 * distance);
+    events->push_y += dy * (touching - distance) / (2 * distance);
+}
+
+static struct events gather(struct hc_scene *scene, hc_entity self,
+                            const struct hc_arena_player *now, uint8_t phase) {
+    struct events events = {0};
+    const hc_entity *ids;
+    uint32_t count = hc_scene_neighbours(scene, &ids);
+    for (uint32_t i = 0; i < count; i++) {
+        const void *state = hc_scene_state(scene, ids[i]);
+        switch (scene->world->kind_of[ids[i]]) {
+        case HC_ARENA_KIND_PLAYER:
+            shove(self, now, ids[i], state, &events);
+            break;
+        case HC_ARENA_KIND_SHOT:
+            if (phase != HC_ARENA_OVER && hc_arena_strikes(scene, ids[i], self))
+                events.hits++;
+            break;
+        case HC_ARENA_KIND_PICKUP: {
+            const struct hc_arena_pickup *pickup = state;
+            if (pickup->winner == scene->world->owner_of[self]) {
+                events.cured |= pickup->gift == HC_ARENA_GIFT_HEALTH;
+                events.boosted |= pickup->gift == HC_ARENA_GIFT_RAPID;
+            }
+            break;
+        }
+        }
+    }
+    events.push_x = clamp(events.push_x, -HC_ARENA_RADIUS, HC_ARENA_RADIUS);
+    events.push_y = clamp(events.push_y, -HC_ARENA_RADIUS, HC_ARENA_RADIUS);
+    return events;
+}
+
+/// The speed along one axis after a tick in which `wanted` was the aim.
+static int16_t accelerate(const struct hc_scene *scene, int16_t speed, int32_t wanted) {
+    int32_t most = hc_arena_share(scene, wanted != 0 ? ACCELERATION : FRICTION);
+    return (int16_t)(speed + clamp(wanted - speed, -most, most));
+}
+
+static void run(const struct hc_scene *scene, const struct hc_arena_input *input,
+                const struct events *events, struct hc_arena_player *out) {
+    int32_t full = HC_ARENA_RUN_SPEED;
+    if (input->move_x != 0 && input->move_y != 0)
+        full = full * DIAGONAL / 256;
+    out->vx = accelerate(scene, out->vx, input->move_x * full);
+    out->vy = accelerate(scene, out->vy, input->move_y * full);
+
+    int32_t x = out->x, y = out->y;
+    bool hit_x, hit_y;
+    hc_arena_slide(scene->world, HC_ARENA_RADIUS, hc_arena_share(scene, out->vx) + events->push_x,
+                   hc_arena_share(scene, out->vy) + events->push_y, &x, &y, &hit_x, &hit_y);
+    out->x = (uint16_t)x;
+    out->y = (uint16_t)y;
+    if (hit_x)
+        out->vx = 0;
+    if (hit_y)
+        out->vy = 0;
+}
+
+static void shoot(struct hc_scene *scene, struct hc_arena_player *out) {
+    bool rapid = out->rapid > 0;
+    if (rapid)
+        out->rapid--;
+    if (out->cooldown > 0)
+        out->cooldown--;
+    else if (hc_arena_fires(scene) != HC_REFEREE)
+        out->cooldown = (uint8_t)(hc_arena_ticks(scene->world,
+                                                 rapid ? HC_ARENA_RAPID_MS : HC_ARENA_COOLDOWN_MS) -
+                                  1);
+}
+
+/// Hits come before gifts: who dies at a tick gets nothing out of it.
+static void suffer(struct hc_scene *scene, const struct events *events, uint8_t phase,
+                   struct hc_arena_player *out) {
+    int32_t health = out->health - (int32_t)events->hits * HC_ARENA_DAMAGE;
+    if (health <= 0) {
+        out->health = 0;
+        out->vx = 0;
+        out->vy = 0;
+        out->rapid = 0;
+        out->respawn = hc_arena_ticks(scene->world, HC_ARENA_DEATH_MS);
+        if (phase == HC_ARENA_PLAYING && out->deaths < HC_ARENA_SCORE_MAX)
+            out->deaths++;
+        return;
+    }
+    if (events->cured)
+        health = clamp(health + HC_ARENA_CURE, 0, HC_ARENA_HEALTH);
+    out->health = (uint8_t)health;
+    if (events->boosted)
+        out->rapid = hc_arena_ticks(scene->world, HC_ARENA_BOOST_MS);
+}
+
+/// Adds the kills that the player's own shots tell of in their last tick.
+static void count_kills(struct hc_scene *scene, hc_entity self, struct hc_arena_player *out) {
+    int32_t score = out->score;
+    for (hc_entity slot = (hc_entity)(self + 1); slot <= self + HC_ARENA_SHOTS; slot++) {
+        const struct hc_arena_shot *shot = hc_scene_state(scene, slot);
+        if (shot != NULL)
+            score += shot->kills;
+    }
+    out->score = (uint8_t)clamp(score, 0, HC_ARENA_SCORE_MAX);
+}
+
+bool hc_arena_step_player(struct hc_scene *scene, hc_entity self, struct hc_arena_player *out) {
+    enum hc_control control = hc_scene_control(scene);
+    const struct hc_arena_player *now = hc_scene_state(scene, self);
+    if (control == HC_CONTROL_LEAVE || (control == HC_CONTROL_NONE && now == NULL))
+        return false;
+    struct hc_arena_rules rules = hc_arena_rules(scene, now != NULL ? now->match : 0);
+    if (control == HC_CONTROL_JOIN || rules.match != now->match) {
+        *out = (struct hc_arena_player){.match = rules.match};
+        appear(scene, out);
+        return true;
+    }
+
+    *out = *now;
+    count_kills(scene, self, out);
+    if (now->health == 0) {
+        if (out->respawn > 0)
+            out->respawn--;
+        if (out->respawn == 0)
+            appear(scene, out);
+        return true;
+    }
+    struct hc_arena_input input = {.aim = now->aim};
+    if (rules.phase != HC_ARENA_OVER)
+        input = *(const struct hc_arena_input *)hc_scene_input(scene);
+    struct events events = gather(scene, self, now, rules.phase);
+    out->aim = input.aim;
+    run(scene, &input, &events, out);
+    shoot(scene, out);
+    suffer(scene, &events, rules.phase, out);
+    return true;
+}

@@ -1,0 +1,212 @@
+#include "tests/oracle/plain.h"
+
+#include "common/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct position {
+    int64_t x, y;
+    bool placed; ///< alive, of a kind that has a position
+};
+
+struct hc_plain {
+    const struct hc_world *world;
+    bool follower;
+    hc_tick tick;
+    uint8_t *states, *presence;           ///< the present tick
+    uint8_t *next_states, *next_presence; ///< the tick being written
+    struct position *positions;           ///< [entities] at the present tick
+    hc_entity *near;                      ///< [entities] the answer to the last question
+    uint8_t pattern;                      ///< differs from step to step
+};
+
+struct hc_plain *hc_plain_create(const struct hc_world *world, bool follower) {
+    struct hc_plain *plain = calloc(1, sizeof *plain);
+    if (plain == NULL)
+        return NULL;
+    size_t bytes = (size_t)world->entities * world->stride;
+    plain->world = world;
+    plain->follower = follower;
+    plain->states = calloc(1, bytes);
+    plain->next_states = calloc(1, bytes);
+    plain->presence = malloc(world->entities);
+    plain->next_presence = malloc(world->entities);
+    plain->positions = calloc(world->entities, sizeof *plain->positions);
+    plain->near = calloc(world->entities, sizeof *plain->near);
+    if (!plain->states || !plain->next_states || !plain->presence || !plain->next_presence ||
+        !plain->positions || !plain->near) {
+        hc_plain_destroy(plain);
+        return NULL;
+    }
+    memset(plain->presence, follower ? HC_UNKNOWN : HC_ABSENT, world->entities);
+    return plain;
+}
+
+void hc_plain_destroy(struct hc_plain *plain) {
+    if (plain == NULL)
+        return;
+    free(plain->states);
+    free(plain->next_states);
+    free(plain->presence);
+    free(plain->next_presence);
+    free(plain->positions);
+    free(plain->near);
+    free(plain);
+}
+
+void hc_plain_start(struct hc_plain *plain) {
+    const struct hc_world *world = plain->world;
+    plain->tick = 0;
+    memset(plain->states, 0, (size_t)world->entities * world->stride);
+    for (uint32_t e = 0; e < world->entities; e++) {
+        uint8_t *state = plain->states + (size_t)e * world->stride;
+        bool alive = world->game->start(world, (hc_entity)e, state);
+        plain->presence[e] = alive ? HC_ALIVE : HC_ABSENT;
+        if (!alive)
+            memset(state, 0, world->stride);
+    }
+}
+
+void hc_plain_load(struct hc_plain *plain, hc_tick tick, const uint8_t *presence,
+                   const uint8_t *states) {
+    const struct hc_world *world = plain->world;
+    plain->tick = tick;
+    memcpy(plain->presence, presence, world->entities);
+    memcpy(plain->states, states, (size_t)world->entities * world->stride);
+}
+
+void hc_plain_overlay(struct hc_plain *plain, hc_entity entity, uint8_t presence,
+                      const void *state) {
+    const struct hc_world *world = plain->world;
+    HC_ASSERT(entity < world->entities);
+    HC_ASSERT(plain->follower || presence != HC_UNKNOWN);
+    uint8_t *slot = plain->states + (size_t)entity * world->stride;
+    memset(slot, 0, world->stride);
+    plain->presence[entity] = presence;
+    if (presence == HC_ALIVE)
+        memcpy(slot, state, hc_world_kind(world, entity)->state_size);
+}
+
+/// Looks at every entity; for a scene whose source is a hc_plain.
+static uint32_t neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+    struct hc_plain *plain = scene->source;
+    const struct position *centre = &plain->positions[self];
+    const int64_t reach = plain->world->game->reach;
+    uint32_t count = 0;
+    *ids = plain->near;
+    if (!centre->placed)
+        return 0;
+    for (uint32_t e = 0; e < plain->world->entities; e++) {
+        const struct position *other = &plain->positions[e];
+        if (e == self || !other->placed)
+            continue;
+        if (llabs(other->x - centre->x) <= reach && llabs(other->y - centre->y) <= reach)
+            plain->near[count++] = (hc_entity)e;
+    }
+    return count;
+}
+
+static void find_positions(struct hc_plain *plain) {
+    const struct hc_world *world = plain->world;
+    for (uint32_t e = 0; e < world->entities; e++) {
+        struct position *position = &plain->positions[e];
+        const struct hc_kind *kind = hc_world_kind(world, (hc_entity)e);
+        const uint8_t *state = plain->states + (size_t)e * world->stride;
+        position->placed = plain->presence[e] == HC_ALIVE && kind->x >= 0;
+        if (position->placed) {
+            position->x = hc_field_get(&kind->fields[kind->x], state);
+            position->y = hc_field_get(&kind->fields[kind->y], state);
+        }
+    }
+}
+
+static void reduce(const struct hc_plain *plain, int64_t *results) {
+    const struct hc_world *world = plain->world;
+    for (unsigned r = 0; r < world->game->reduction_count; r++) {
+        const struct hc_reduction *reduction = &world->game->reductions[r];
+        int64_t count = 0, sum = 0, max = 0;
+        for (hc_player p = 0; p < world->players; p++) {
+            hc_entity e = hc_world_player(world, p);
+            if (plain->presence[e] != HC_ALIVE)
+                continue;
+            int64_t value = 0;
+            if (reduction->op != HC_REDUCE_COUNT)
+                value = hc_field_get(&hc_world_kind(world, e)->fields[reduction->field],
+                                     plain->states + (size_t)e * world->stride);
+            max = count == 0 || value > max ? value : max;
+            sum += value;
+            count++;
+        }
+        results[r] = reduction->op == HC_REDUCE_COUNT ? count
+                     : reduction->op == HC_REDUCE_SUM ? sum
+                                                      : max;
+    }
+}
+
+/// Writes the next state of one entity whose state is known.
+static void step_entity(struct hc_plain *plain, struct hc_scene *scene, hc_entity entity) {
+    const struct hc_world *world = plain->world;
+    uint8_t *out = plain->next_states + (size_t)entity * world->stride;
+    // A byte that the step leaves unwritten keeps the pattern, and so differs from the timeline's.
+    plain->pattern = (uint8_t)(plain->pattern * 5u + 73u);
+    memset(out, plain->pattern, hc_world_kind(world, entity)->state_size);
+    scene->self = entity;
+    scene->groups_read = 0;
+    bool alive = world->game->step(scene, entity, out);
+    plain->next_presence[entity] = alive ? HC_ALIVE : HC_ABSENT;
+    if (!alive)
+        memset(out, 0, world->stride);
+}
+
+static void swap_bytes(uint8_t **a, uint8_t **b) {
+    uint8_t *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t *controls) {
+    const struct hc_world *world = plain->world;
+    int64_t reductions[HC_REDUCTIONS_MAX];
+    find_positions(plain);
+    reduce(plain, reductions);
+    struct hc_scene scene = {
+        .world = world,
+        .tick = plain->tick,
+        .states = plain->states,
+        .presence = plain->presence,
+        .inputs = inputs,
+        .controls = controls,
+        .reductions = reductions,
+        .neighbours = neighbours,
+        .source = plain,
+    };
+    bool players_known = hc_scene_players_known(world, plain->presence);
+    HC_ASSERT(players_known || plain->follower);
+    memset(plain->next_states, 0, (size_t)world->entities * world->stride);
+    for (uint32_t e = 0; e < world->entities; e++) {
+        if (plain->presence[e] == HC_UNKNOWN) {
+            plain->next_presence[e] = HC_UNKNOWN;
+        } else if (e == HC_REFEREE && !players_known) {
+            plain->next_presence[e] = plain->presence[e];
+            hc_scene_hold_referee(world, plain->states, plain->next_states);
+        } else {
+            step_entity(plain, &scene, (hc_entity)e);
+        }
+    }
+    swap_bytes(&plain->states, &plain->next_states);
+    swap_bytes(&plain->presence, &plain->next_presence);
+    plain->tick++;
+}
+
+hc_tick hc_plain_tick(const struct hc_plain *plain) {
+    return plain->tick;
+}
+
+const uint8_t *hc_plain_states(const struct hc_plain *plain) {
+    return plain->states;
+}
+
+const uint8_t *hc_plain_presence(const struct hc_plain *plain) {
+    return plain->presence;
+}
