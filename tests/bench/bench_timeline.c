@@ -1,0 +1,236 @@
+// What the timeline adds to the game's own steps. Three figures in one run over the same world, the
+// same inputs and the same ticks: the pure steps (two buffers, an index built for each tick), the
+// timeline with every input in time, and the timeline with every input late, selective and full.
+#define _POSIX_C_SOURCE 200809L
+
+#include "common/arena/arena.h"
+#include "common/grid.h"
+#include "common/scene.h"
+#include "common/timeline.h"
+#include "tests/bench/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TICKS = 1200, LATE = 9, WARM_UP = 120 };
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/// What player `p` does at `tick`: a new direction about three times a second.
+static struct hc_arena_input input_of(hc_player p, hc_tick tick) {
+    uint64_t r = hc_random(7, (uint32_t)p, (tick + p) / 20, 0);
+    return (struct hc_arena_input){.move_x = (int8_t)((int)(r % 3) - 1),
+                                   .move_y = (int8_t)((int)(r / 3 % 3) - 1),
+                                   .aim = (uint8_t)(r >> 16),
+                                   .fire = r >> 24 & 1};
+}
+
+// ---- The pure steps
+// -------------------------------------------------------------------------------
+
+struct pure {
+    struct hc_world *world;
+    struct hc_grid_shape shape;
+    struct hc_grid grid;
+    void *grid_memory;
+    uint8_t *states[2], *presence[2];
+    struct hc_arena_input *inputs;
+    uint8_t *controls;
+    hc_entity *near;
+    uint32_t near_count;
+    int64_t x, y;
+    hc_entity self;
+    unsigned now;
+};
+
+static void visit(void *context, hc_entity entity) {
+    struct pure *pure = context;
+    int64_t x = 0, y = 0, reach = pure->world->game->reach;
+    if (entity == pure->self)
+        return;
+    hc_world_position(pure->world, entity,
+                      pure->states[pure->now] + (size_t)entity * pure->world->stride, &x, &y);
+    if (x - pure->x < -reach || x - pure->x > reach || y - pure->y < -reach || y - pure->y > reach)
+        return;
+    uint32_t at = pure->near_count++;
+    for (; at > 0 && pure->near[at - 1] > entity; at--)
+        pure->near[at] = pure->near[at - 1];
+    pure->near[at] = entity;
+}
+
+static uint32_t neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+    struct pure *pure = scene->source;
+    pure->near_count = 0;
+    pure->self = self;
+    *ids = pure->near;
+    if (scene->presence[self] == HC_ALIVE &&
+        hc_world_position(pure->world, self, scene->states + (size_t)self * pure->world->stride,
+                          &pure->x, &pure->y))
+        hc_grid_query(&pure->shape, pure->grid, pure->x, pure->y, pure->world->game->reach, visit,
+                      pure);
+    return pure->near_count;
+}
+
+static void pure_tick(struct pure *pure, hc_tick tick) {
+    const struct hc_world *world = pure->world;
+    int64_t reductions[HC_REDUCTIONS_MAX];
+    uint8_t *states = pure->states[pure->now], *presence = pure->presence[pure->now];
+    hc_grid_clear(&pure->shape, pure->grid);
+    for (uint32_t e = 0; e < world->entities; e++) {
+        int64_t x, y;
+        if (presence[e] == HC_ALIVE &&
+            hc_world_position(world, (hc_entity)e, states + e * world->stride, &x, &y))
+            hc_grid_insert(pure->grid, hc_grid_bucket(&pure->shape, x, y), (hc_entity)e);
+    }
+    for (hc_player p = 0; p < world->players; p++) {
+        pure->inputs[p] = tick == 0 ? (struct hc_arena_input){0} : input_of(p, tick);
+        pure->controls[p] = tick == 0 ? HC_CONTROL_JOIN : HC_CONTROL_NONE;
+    }
+    hc_scene_reduce(world, presence, states, reductions);
+    struct hc_scene scene = {.world = world,
+                             .tick = tick,
+                             .states = states,
+                             .presence = presence,
+                             .inputs = (const uint8_t *)pure->inputs,
+                             .controls = pure->controls,
+                             .reductions = reductions,
+                             .neighbours = neighbours,
+                             .source = pure};
+    uint8_t *next = pure->states[!pure->now], *next_presence = pure->presence[!pure->now];
+    for (uint32_t e = 0; e < world->entities; e++) {
+        uint8_t *out = next + e * world->stride;
+        uint16_t size = hc_world_kind(world, (hc_entity)e)->state_size;
+        scene.self = (hc_entity)e;
+        bool alive = world->game->step(&scene, (hc_entity)e, out);
+        next_presence[e] = alive ? HC_ALIVE : HC_ABSENT;
+        memset(out + (alive ? size : 0), 0, world->stride - (alive ? size : 0u));
+    }
+    pure->now = !pure->now;
+}
+
+/// Nanoseconds a step, and the hash of the world after TICKS ticks.
+static double run_pure(struct hc_world *world, uint64_t *hash) {
+    struct pure pure = {.world = world, .shape = hc_grid_shape(world)};
+    uint64_t begun = 0;
+    pure.grid_memory = calloc(1, hc_grid_memory(&pure.shape));
+    pure.grid = hc_grid_at(&pure.shape, pure.grid_memory);
+    for (int i = 0; i < 2; i++) {
+        pure.states[i] = calloc(world->entities, world->stride);
+        pure.presence[i] = calloc(world->entities, 1);
+    }
+    pure.inputs = calloc(world->players, sizeof *pure.inputs);
+    pure.controls = calloc(world->players, 1);
+    pure.near = calloc(world->entities, sizeof *pure.near);
+    for (uint32_t e = 0; e < world->entities; e++)
+        pure.presence[0][e] =
+            world->game->start(world, (hc_entity)e, pure.states[0] + e * world->stride) ? HC_ALIVE
+                                                                                        : HC_ABSENT;
+    for (hc_tick t = 0; t < TICKS; t++) {
+        if (t == WARM_UP)
+            begun = now_ns();
+        pure_tick(&pure, t);
+    }
+    double ns = (double)(now_ns() - begun);
+    *hash = hc_world_hash(world, pure.presence[pure.now], pure.states[pure.now]);
+    for (int i = 0; i < 2; i++) {
+        free(pure.states[i]);
+        free(pure.presence[i]);
+    }
+    free(pure.grid_memory);
+    free(pure.inputs);
+    free(pure.controls);
+    free(pure.near);
+    return ns / ((double)(TICKS - WARM_UP) * world->entities);
+}
+
+// ---- The timeline
+// ---------------------------------------------------------------------------------
+
+struct result {
+    double ns_tick;                 ///< an advance
+    struct hc_timeline_stats stats; ///< of the measured ticks
+    uint64_t hash;
+};
+
+static struct result run_timeline(const struct hc_world *world, hc_tick late, bool full) {
+    struct hc_timeline_config config = hc_timeline_config_default();
+    struct result result = {0};
+    uint64_t ns = 0;
+    config.world = world;
+    config.full = full;
+    struct hc_timeline *tl = hc_timeline_create(&config);
+    hc_timeline_start(tl);
+    struct hc_timeline_stats before = {0};
+    for (hc_tick t = 0; t < TICKS + late; t++) {
+        for (hc_player p = 0; p < world->players; p++) {
+            if (t == 0)
+                hc_timeline_put_control(tl, p, 0, HC_CONTROL_JOIN);
+            struct hc_arena_input input = input_of(p, t - late);
+            if (t > late && t - late < TICKS)
+                hc_timeline_put_input(tl, p, t - late, &input);
+        }
+        if (t == WARM_UP + late)
+            before = *hc_timeline_stats(tl);
+        uint64_t begun = now_ns();
+        if (t < TICKS)
+            hc_timeline_advance(tl);
+        else
+            hc_timeline_settle(tl); // the last inputs still arrive, for ticks that are there
+        if (t >= WARM_UP + late && t < TICKS)
+            ns += now_ns() - begun;
+    }
+    result.stats = *hc_timeline_stats(tl);
+    result.stats.steps -= before.steps;
+    result.stats.resimulated_steps -= before.resimulated_steps;
+    result.stats.resimulated_ticks -= before.resimulated_ticks;
+    result.ns_tick = (double)ns / (TICKS - WARM_UP - late);
+    result.hash = hc_timeline_hash(tl, hc_timeline_head(tl));
+    hc_timeline_destroy(tl);
+    return result;
+}
+
+static int bench_world(hc_player players) {
+    struct hc_world world;
+    uint64_t hash;
+    if (hc_world_init(&world, &hc_arena, players, 60, 1, NULL) != HC_OK)
+        return 1;
+    double pure = run_pure(&world, &hash);
+    struct result timely = run_timeline(&world, 0, false);
+    struct result late = run_timeline(&world, LATE, false);
+    struct result full = run_timeline(&world, LATE, true);
+    double fresh = timely.ns_tick / world.entities;
+    double again = (late.ns_tick - timely.ns_tick) * (TICKS - WARM_UP - LATE);
+    double again_full = (full.ns_tick - timely.ns_tick) * (TICKS - WARM_UP - LATE);
+    printf("%7u %8u %8.1f %8.1f %6.2fx %10.0f %10.0f %10.1f %10.1f %8.3f\n", players,
+           world.entities, pure, fresh, fresh / pure, again / (double)late.stats.resimulated_ticks,
+           again_full / (double)full.stats.resimulated_ticks,
+           again / (double)late.stats.resimulated_steps,
+           again_full / (double)full.stats.resimulated_steps,
+           (double)late.stats.resimulated_steps / (double)full.stats.resimulated_steps);
+    hc_world_free(&world);
+    if (hash != timely.hash || hash != late.hash || hash != full.hash) {
+        fprintf(stderr, "the four runs of %u players do not end in the same world\n", players);
+        return 1;
+    }
+    return 0;
+}
+
+int bench_timeline(void) {
+    static const hc_player sizes[] = {2, 8, 32, 128, 512};
+    printf("arena at 60 Hz, %d ticks; late: every input %d ticks late. All runs end in one hash.\n",
+           TICKS, LATE);
+    printf("                      ns a step, in time        ns a resimulated tick   ns a repeated "
+           "step    steps\n");
+    printf("players entities     pure timeline  ratio  selective       full  selective       full "
+           "sel/full\n");
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (bench_world(sizes[i]) != 0)
+            return 1;
+    return 0;
+}
