@@ -18,3 +18,9 @@ void hc_release(const struct hc_allocator *allocator, void *block) {
     else
         allocator->release(allocator->context, block);
 }
+
+void *hc_carve(uint8_t *base, size_t *used, size_t bytes) {
+    size_t at = *used;
+    *used += (bytes + 7) & ~(size_t)7;
+    return base == NULL ? NULL : base + at;
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 /// A game may hand its own; both functions get `context`. Alignment is that of malloc.
 struct hc_allocator {
@@ -15,3 +16,8 @@ void *hc_allocate(const struct hc_allocator *allocator, size_t bytes);
 
 /// Gives `block`, obtained from the same `allocator` (NULL: free), back. NULL is allowed.
 void hc_release(const struct hc_allocator *allocator, void *block);
+
+/// The next part, `bytes` long and aligned to 8, of one block that is laid out from `base`; `*used`
+/// counts what has been given out. With `base` NULL only counts, and returns NULL: so one function
+/// both measures a layout and makes it.
+void *hc_carve(uint8_t *base, size_t *used, size_t bytes);

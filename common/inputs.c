@@ -12,26 +12,20 @@ static size_t input_size(const struct hc_inputs *in) {
     return in->world->game->input_size;
 }
 
-static void *carve(uint8_t *base, size_t *used, size_t bytes) {
-    size_t at = *used;
-    *used += (bytes + 7) & ~(size_t)7;
-    return base == NULL ? NULL : base + at;
-}
-
 size_t hc_inputs_layout(struct hc_inputs *in, uint8_t *base) {
     size_t players = in->world->players, cells = players * rows(in), used = 0;
-    in->slot = carve(base, &used, cells);
-    in->control = carve(base, &used, cells);
-    in->base = carve(base, &used, cells * sizeof *in->base);
-    in->known = carve(base, &used, cells * input_size(in));
-    in->effective = carve(base, &used, cells * input_size(in));
-    in->given = carve(base, &used, cells * input_size(in));
-    in->left_base = carve(base, &used, players * sizeof *in->left_base);
-    in->left_input = carve(base, &used, players * input_size(in));
-    in->left_control = carve(base, &used, players * sizeof *in->left_control);
-    in->joined = carve(base, &used, players * sizeof *in->joined);
-    in->complete = carve(base, &used, players * sizeof *in->complete);
-    in->in = carve(base, &used, players * sizeof *in->in);
+    in->slot = hc_carve(base, &used, cells);
+    in->control = hc_carve(base, &used, cells);
+    in->base = hc_carve(base, &used, cells * sizeof *in->base);
+    in->known = hc_carve(base, &used, cells * input_size(in));
+    in->effective = hc_carve(base, &used, cells * input_size(in));
+    in->given = hc_carve(base, &used, cells * input_size(in));
+    in->left_base = hc_carve(base, &used, players * sizeof *in->left_base);
+    in->left_input = hc_carve(base, &used, players * input_size(in));
+    in->left_control = hc_carve(base, &used, players * sizeof *in->left_control);
+    in->joined = hc_carve(base, &used, players * sizeof *in->joined);
+    in->complete = hc_carve(base, &used, players * sizeof *in->complete);
+    in->in = hc_carve(base, &used, players * sizeof *in->in);
     for (size_t p = 0; base != NULL && p < players; p++)
         in->left_base[p] = in->left_control[p] = in->joined[p] = HC_NO_TICK;
     return used;

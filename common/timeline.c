@@ -51,33 +51,27 @@ static size_t slots(const struct hc_timeline *tl) {
     return (tl->config.history > 0 ? tl->config.history : 1) + 1;
 }
 
-static void *carve(uint8_t *base, size_t *used, size_t bytes) {
-    size_t at = *used;
-    *used += (bytes + 7) & ~(size_t)7;
-    return base == NULL ? NULL : base + at;
-}
-
 /// Lays everything out from `base`, which holds the struct itself first; returns the bytes needed.
 static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     const struct hc_world *world = tl->config.world;
     size_t n = slots(tl), entities = world->entities, used = 0;
-    carve(base, &used, sizeof *tl);
+    hc_carve(base, &used, sizeof *tl);
     tl->inputs.world = world;
     tl->inputs.history = tl->config.history;
     tl->inputs.future = tl->config.future;
     tl->inputs.follower = tl->config.follower;
     used += hc_inputs_layout(&tl->inputs, base == NULL ? NULL : base + used);
     tl->shape = hc_grid_shape(world);
-    tl->states = carve(base, &used, n * entities * world->stride);
-    tl->presence = carve(base, &used, n * entities);
-    tl->again = carve(base, &used, n * entities);
-    tl->inputs_put = carve(base, &used, n * world->players);
-    tl->groups = carve(base, &used, n * entities);
-    tl->reduce = carve(base, &used, n);
-    tl->reductions = carve(base, &used, n * world->game->reduction_count * sizeof(int64_t));
-    tl->grids = carve(base, &used, n * hc_grid_memory(&tl->shape));
-    tl->pins = carve(base, &used, tl->config.follower ? n * entities * sizeof(hc_tick) : 0);
-    tl->near = carve(base, &used, entities * sizeof *tl->near);
+    tl->states = hc_carve(base, &used, n * entities * world->stride);
+    tl->presence = hc_carve(base, &used, n * entities);
+    tl->again = hc_carve(base, &used, n * entities);
+    tl->inputs_put = hc_carve(base, &used, n * world->players);
+    tl->groups = hc_carve(base, &used, n * entities);
+    tl->reduce = hc_carve(base, &used, n);
+    tl->reductions = hc_carve(base, &used, n * world->game->reduction_count * sizeof(int64_t));
+    tl->grids = hc_carve(base, &used, n * hc_grid_memory(&tl->shape));
+    tl->pins = hc_carve(base, &used, tl->config.follower ? n * entities * sizeof(hc_tick) : 0);
+    tl->near = hc_carve(base, &used, entities * sizeof *tl->near);
     return used;
 }
 
