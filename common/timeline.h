@@ -93,12 +93,12 @@ enum hc_status hc_timeline_put_input(struct hc_timeline *timeline, hc_player pla
                                      const void *input);
 
 /// The server's word on `player` at `tick`, at most one per player and tick. A join starts the
-/// player's inputs after `tick`: slots up to it count as known, and the one of `tick` is all zeros.
-/// A leave closes the unknown slots up to `tick`; after it the input is all zeros until the next
-/// join. The authority stamps controls at its head, joins who is out and lets leave who is in:
-/// HC_UNEXPECTED otherwise. A follower takes them for any tick, and a leave clears the known inputs
-/// after it, up to the next control. HC_DUPLICATE: that slot has a control. HC_TOO_OLD: before
-/// head - W; on a follower it still ends the prediction base. HC_TOO_NEW.
+/// player's inputs after `tick`: those up to it are refused as known, and the one of `tick` is all
+/// zeros. After a leave the input is all zeros until the next join. The authority stamps controls
+/// at its head, joins who is out and lets leave who is in, HC_UNEXPECTED otherwise; its leave also
+/// closes the unknown slots up to `tick`. A follower takes controls for any tick, and a leave
+/// clears the known inputs after it, up to the next control. HC_DUPLICATE: that slot has a control.
+/// HC_TOO_OLD: before head - W; on a follower it still ends the prediction base. HC_TOO_NEW.
 enum hc_status hc_timeline_put_control(struct hc_timeline *timeline, hc_player player, hc_tick tick,
                                        enum hc_control control);
 
@@ -139,7 +139,8 @@ const uint8_t *hc_timeline_states(const struct hc_timeline *timeline, hc_tick ti
 /// The presence of every entity at `tick` in [oldest, head]: `entities` bytes.
 const uint8_t *hc_timeline_presence(const struct hc_timeline *timeline, hc_tick tick);
 
-/// How the slot of (`player`, `tick`) stands; unknown outside of [head - W, head + future].
+/// How the slot of (`player`, `tick`) stands, by what was put there (so a slot up to a join that
+/// nobody put is unknown); unknown outside of [head - W, head + future].
 enum hc_slot hc_timeline_slot(const struct hc_timeline *timeline, hc_player player, hc_tick tick);
 
 /// The known input of a HC_SLOT_KNOWN slot: input_size bytes.

@@ -1,0 +1,61 @@
+#include "tests/exact/hurry.h"
+
+#include "common/arena/arena.h"
+#include "common/arena/map.h"
+#include "common/scene.h"
+
+/// What the seed decides, each from its own bits.
+static uint32_t draw(const struct hc_world *world, uint32_t purpose, uint32_t bound) {
+    return (uint32_t)(hc_random(world->seed, purpose, 0, 0x68757272) % bound);
+}
+
+/// One of a few places to crowd at, by 64 random bits: where a pickup lies, or anywhere.
+static void crowd_place(const struct hc_world *world, uint64_t random, uint16_t *x, uint16_t *y) {
+    uint32_t first = 1 + (uint32_t)world->players * world->per_owner;
+    uint32_t place = (uint32_t)(random % (1 + draw(world, 2, 3)));
+    if (draw(world, 3, 2) == 0 || first >= world->entities) {
+        hc_arena_free_place(world, hc_random(world->seed, place, 2, 0), x, y);
+        return;
+    }
+    struct hc_arena_pickup pickup = {0};
+    uint32_t chosen = first + place % (world->entities - first);
+    (void)hc_arena.start(world, (hc_entity)chosen, &pickup);
+    *x = pickup.x;
+    *y = pickup.y;
+}
+
+/// Puts a player that has just joined into a crowd, and near to an end.
+static void hurry_player(const struct hc_world *world, hc_entity self,
+                         struct hc_arena_player *player) {
+    uint64_t random = hc_random(world->seed, self, 1, 0x68757272);
+    if (draw(world, 8, 4) != 0) {
+        crowd_place(world, random >> 40, &player->x, &player->y);
+        player->x = (uint16_t)(player->x + (random >> 8) % 81 - 40);
+        player->y = (uint16_t)(player->y + (random >> 16) % 81 - 40);
+    }
+    if (draw(world, 4, 2) == 0)
+        player->health = (uint8_t)(HC_ARENA_DAMAGE * (1 + (random >> 24) % 4));
+    if (draw(world, 5, 2) == 0)
+        player->score = (uint8_t)(HC_ARENA_SCORE_LIMIT - 1 - (random >> 32) % 4);
+}
+
+static bool hurry_step(struct hc_scene *scene, hc_entity self, void *out) {
+    const struct hc_world *world = scene->world;
+    bool alive = hc_arena.step(scene, self, out);
+    if (!alive)
+        return false;
+    if (world->kind_of[self] == HC_ARENA_KIND_PLAYER && hc_scene_state(scene, self) == NULL)
+        hurry_player(world, self, out);
+    if (self == HC_REFEREE && draw(world, 6, 2) == 0) {
+        const struct hc_arena_referee *before = hc_scene_state(scene, self);
+        struct hc_arena_referee *after = out;
+        if (before != NULL && before->phase != after->phase && after->clock > 12)
+            after->clock = (uint16_t)(12 + draw(world, 7, 48));
+    }
+    return true;
+}
+
+void hurry_game(struct hc_game *game) {
+    *game = hc_arena;
+    game->step = hurry_step;
+}

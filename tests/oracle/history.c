@@ -1,0 +1,411 @@
+#include "tests/oracle/history.h"
+
+#include "common/check.h"
+#include "tests/oracle/plain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/// All that was ever said about one player at one tick.
+struct slot {
+    uint8_t slot;                ///< enum hc_slot
+    uint8_t control;             ///< enum hc_control
+    uint8_t input[HC_INPUT_MAX]; ///< the known input, or the prediction that forcing keeps
+};
+
+/// A state that was put for one entity at one tick.
+struct pin {
+    bool put;
+    uint8_t presence;
+    hc_tick as_of;
+    uint8_t state[HC_STATE_MAX];
+};
+
+struct hc_history {
+    struct hc_timeline_config config;
+    const struct hc_world *world;
+    struct hc_plain *plain;
+    uint32_t ticks;
+    bool started;
+    hc_tick head, begin; ///< `begin`: the tick of the newest (re)start
+    hc_tick dirty;       ///< the earliest tick from which the states must be computed again
+    struct slot *slots;  ///< [ticks][players]
+    struct pin *pins;    ///< [ticks][entities], followers only
+    uint8_t *states;     ///< [ticks][entities * stride]
+    uint8_t *presence;   ///< [ticks][entities]
+    uint8_t *inputs;     ///< [ticks][players * input_size] what each step was given
+    uint8_t *controls;   ///< [players] of the tick being stepped
+    hc_tick *joins;      ///< [players] the newest join at any tick, or HC_NO_TICK
+    hc_tick *leaves;     ///< [players] the newest leave
+};
+
+struct hc_history *hc_history_create(const struct hc_timeline_config *config, uint32_t ticks) {
+    struct hc_history *h = calloc(1, sizeof *h);
+    if (h == NULL)
+        return NULL;
+    const struct hc_world *world = config->world;
+    h->config = *config;
+    h->world = world;
+    h->ticks = ticks;
+    h->plain = hc_plain_create(world, config->follower);
+    h->slots = calloc((size_t)ticks * world->players, sizeof *h->slots);
+    h->pins = calloc(config->follower ? (size_t)ticks * world->entities : 1, sizeof *h->pins);
+    h->states = calloc(ticks, (size_t)world->entities * world->stride);
+    h->presence = calloc(ticks, world->entities);
+    h->inputs = calloc(ticks, (size_t)world->players * world->game->input_size);
+    h->controls = calloc(world->players, 1);
+    h->joins = calloc(world->players, sizeof *h->joins);
+    h->leaves = calloc(world->players, sizeof *h->leaves);
+    if (!h->plain || !h->slots || !h->pins || !h->states || !h->presence || !h->inputs ||
+        !h->controls || !h->joins || !h->leaves) {
+        hc_history_destroy(h);
+        return NULL;
+    }
+    for (hc_player p = 0; p < world->players; p++)
+        h->joins[p] = h->leaves[p] = HC_NO_TICK;
+    return h;
+}
+
+void hc_history_destroy(struct hc_history *h) {
+    if (h == NULL)
+        return;
+    hc_plain_destroy(h->plain);
+    free(h->slots);
+    free(h->pins);
+    free(h->states);
+    free(h->presence);
+    free(h->inputs);
+    free(h->controls);
+    free(h->joins);
+    free(h->leaves);
+    free(h);
+}
+
+static struct slot *slot_at(const struct hc_history *h, hc_player player, hc_tick tick) {
+    HC_ASSERT(tick < h->ticks && player < h->world->players);
+    return &h->slots[(size_t)tick * h->world->players + player];
+}
+
+static uint8_t *states_at(const struct hc_history *h, hc_tick tick) {
+    HC_ASSERT(tick < h->ticks);
+    return h->states + (size_t)tick * h->world->entities * h->world->stride;
+}
+
+static uint8_t *presence_at(const struct hc_history *h, hc_tick tick) {
+    HC_ASSERT(tick < h->ticks);
+    return h->presence + (size_t)tick * h->world->entities;
+}
+
+static uint8_t *inputs_at(const struct hc_history *h, hc_tick tick) {
+    HC_ASSERT(tick < h->ticks);
+    return h->inputs + (size_t)tick * h->world->players * h->world->game->input_size;
+}
+
+static hc_tick last_input(const struct hc_history *h) {
+    return hc_tick_ahead(h->head, h->config.future);
+}
+
+static void touch(struct hc_history *h, hc_tick tick) {
+    h->dirty = hc_tick_min(h->dirty, hc_tick_max(tick, hc_history_oldest(h)));
+}
+
+void hc_history_start(struct hc_history *h) {
+    HC_ASSERT(!h->config.follower && !h->started);
+    hc_plain_start(h->plain);
+    memcpy(states_at(h, 0), hc_plain_states(h->plain),
+           (size_t)h->world->entities * h->world->stride);
+    memcpy(presence_at(h, 0), hc_plain_presence(h->plain), h->world->entities);
+    h->started = true;
+}
+
+/// The newest join of `player` at any tick; false when there is none.
+static bool newest_join(const struct hc_history *h, hc_player player, hc_tick *join) {
+    *join = h->joins[player];
+    return *join != HC_NO_TICK;
+}
+
+bool hc_history_joined(const struct hc_history *h, hc_player player) {
+    return h->joins[player] != HC_NO_TICK &&
+           (h->leaves[player] == HC_NO_TICK || h->leaves[player] < h->joins[player]);
+}
+
+/// The known input that a prediction at `tick` starts from: nothing is looked at beyond a control.
+static const struct slot *base_before(const struct hc_history *h, hc_player player, hc_tick tick,
+                                      hc_tick *known) {
+    for (hc_tick t = tick; t-- > 0;) {
+        const struct slot *slot = slot_at(h, player, t);
+        if (slot->control != HC_CONTROL_NONE)
+            return NULL;
+        if (slot->slot == HC_SLOT_KNOWN) {
+            *known = t;
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+static void effective(const struct hc_history *h, hc_player player, hc_tick tick, uint8_t *out) {
+    const struct slot *slot = slot_at(h, player, tick);
+    const struct hc_game *game = h->world->game;
+    hc_tick known = 0;
+    memset(out, 0, game->input_size);
+    if (slot->control == HC_CONTROL_JOIN)
+        return;
+    if (slot->slot == HC_SLOT_KNOWN || slot->slot == HC_SLOT_FORCED) {
+        memcpy(out, slot->input, game->input_size);
+        return;
+    }
+    const struct slot *base = base_before(h, player, tick, &known);
+    if (base != NULL)
+        game->predict_input(base->input, tick - known, out);
+}
+
+static enum hc_status window_status(const struct hc_history *h, hc_tick tick) {
+    if (tick > last_input(h))
+        return HC_TOO_NEW;
+    return tick < hc_history_first_input(h) ? HC_TOO_OLD : HC_OK;
+}
+
+enum hc_status hc_history_put_input(struct hc_history *h, hc_player player, hc_tick tick,
+                                    const void *input) {
+    hc_tick join;
+    if (!h->started || (!h->config.follower && !hc_history_joined(h, player)))
+        return HC_UNEXPECTED;
+    if (newest_join(h, player, &join) && tick <= join)
+        return HC_DUPLICATE;
+    enum hc_status status = window_status(h, tick);
+    if (status == HC_TOO_NEW || (status == HC_TOO_OLD && !h->config.follower))
+        return status;
+    struct slot *slot = slot_at(h, player, tick);
+    bool taken = slot->slot != HC_SLOT_UNKNOWN;
+    if (status == HC_TOO_OLD)
+        taken = slot->slot == HC_SLOT_KNOWN; // that it was retracted is forgotten by then
+    if (!taken) {
+        slot->slot = HC_SLOT_KNOWN;
+        memcpy(slot->input, input, h->world->game->input_size);
+        touch(h, tick);
+    }
+    return status == HC_OK && taken ? HC_DUPLICATE : status;
+}
+
+static void force_slot(struct hc_history *h, hc_player player, hc_tick tick) {
+    uint8_t input[HC_INPUT_MAX];
+    effective(h, player, tick, input);
+    struct slot *slot = slot_at(h, player, tick);
+    memcpy(slot->input, input, sizeof input);
+    slot->slot = HC_SLOT_FORCED;
+}
+
+uint32_t hc_history_force(struct hc_history *h, hc_player player, hc_tick before) {
+    uint32_t forced = 0;
+    hc_tick join;
+    if (!hc_history_joined(h, player) || !newest_join(h, player, &join))
+        return 0;
+    for (hc_tick t = hc_history_first_input(h); t < before && t <= last_input(h); t++) {
+        if (t > join && slot_at(h, player, t)->slot == HC_SLOT_UNKNOWN) {
+            force_slot(h, player, t);
+            forced++;
+        }
+    }
+    return forced;
+}
+
+/// Inputs after a leave are none of that life's; the control that follows begins another.
+static void clear_after(struct hc_history *h, hc_player player, hc_tick leave) {
+    for (hc_tick t = leave + 1; t <= last_input(h); t++) {
+        struct slot *slot = slot_at(h, player, t);
+        slot->slot = HC_SLOT_UNKNOWN;
+        if (slot->control != HC_CONTROL_NONE)
+            return;
+    }
+}
+
+enum hc_status hc_history_put_control(struct hc_history *h, hc_player player, hc_tick tick,
+                                      enum hc_control control) {
+    bool join = control == HC_CONTROL_JOIN;
+    if (!h->started)
+        return HC_UNEXPECTED;
+    if (!h->config.follower && (tick != h->head || hc_history_joined(h, player) == join))
+        return HC_UNEXPECTED;
+    enum hc_status status = window_status(h, tick);
+    if (status == HC_TOO_NEW)
+        return status;
+    struct slot *slot = slot_at(h, player, tick);
+    if (slot->control != HC_CONTROL_NONE)
+        return status == HC_OK ? HC_DUPLICATE : status;
+    if (!join && !h->config.follower)
+        hc_history_force(h, player, tick + 1);
+    if (!join && status == HC_OK)
+        clear_after(h, player, tick);
+    slot->control = (uint8_t)control;
+    hc_tick *newest = join ? &h->joins[player] : &h->leaves[player];
+    if (*newest == HC_NO_TICK || *newest < tick)
+        *newest = tick;
+    touch(h, tick);
+    return status;
+}
+
+enum hc_status hc_history_retract(struct hc_history *h, hc_player player, hc_tick tick) {
+    if (!h->started)
+        return HC_UNEXPECTED;
+    enum hc_status status = window_status(h, tick);
+    if (status == HC_TOO_NEW)
+        return status;
+    hc_tick first = hc_history_first_input(h), base;
+    if (status == HC_TOO_OLD) {
+        // Only the newest of the inputs that have left the ring is remembered there, so that no
+        // older one takes its place.
+        if (base_before(h, player, first, &base) == NULL || base != tick)
+            return status;
+        for (hc_tick t = 0; t <= tick; t++)
+            slot_at(h, player, t)->slot = HC_SLOT_UNKNOWN;
+        touch(h, first);
+        return status;
+    }
+    struct slot *slot = slot_at(h, player, tick);
+    if (slot->slot == HC_SLOT_RETRACTED)
+        return HC_DUPLICATE;
+    slot->slot = HC_SLOT_RETRACTED;
+    touch(h, tick);
+    return HC_OK;
+}
+
+static void restart(struct hc_history *h, hc_tick tick) {
+    if (h->started)
+        hc_history_settle(h);
+    h->started = true;
+    h->begin = h->head = h->dirty = tick;
+    memset(presence_at(h, tick), HC_UNKNOWN, h->world->entities);
+    memset(states_at(h, tick), 0, (size_t)h->world->entities * h->world->stride);
+}
+
+static void put_pin(struct hc_history *h, hc_tick tick, hc_tick as_of,
+                    const struct hc_entity_state *put) {
+    struct pin *pin = &h->pins[(size_t)tick * h->world->entities + put->entity];
+    if (pin->put && pin->as_of >= as_of)
+        return;
+    pin->put = true;
+    pin->as_of = as_of;
+    pin->presence = put->presence;
+    if (put->presence == HC_ALIVE)
+        memcpy(pin->state, put->state, hc_world_kind(h->world, put->entity)->state_size);
+}
+
+enum hc_status hc_history_put_state(struct hc_history *h, hc_tick tick, hc_tick as_of,
+                                    const struct hc_entity_state *entities, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (entities[i].entity >= h->world->entities || entities[i].presence > HC_ALIVE)
+            return HC_INVALID;
+    if (h->started && tick < hc_history_oldest(h))
+        return HC_TOO_OLD;
+    if (!h->started || tick > h->head)
+        restart(h, tick);
+    for (uint32_t i = 0; i < count; i++)
+        put_pin(h, tick, as_of, &entities[i]);
+    touch(h, tick);
+    return HC_OK;
+}
+
+static void force_leaving(struct hc_history *h, hc_tick tick) {
+    for (hc_player p = 0; p < h->world->players; p++) {
+        hc_tick join = 0;
+        if (hc_history_joined(h, p) && newest_join(h, p, &join) && join < tick &&
+            slot_at(h, p, tick)->slot == HC_SLOT_UNKNOWN)
+            force_slot(h, p, tick);
+    }
+}
+
+void hc_history_advance(struct hc_history *h) {
+    hc_tick first = hc_history_first_input(h);
+    if (h->config.follower)
+        hc_history_settle(h);
+    touch(h, h->head);
+    h->head++;
+    // What leaves a follower's ring stays what it is now, though older inputs may still come; what
+    // leaves the authority's is closed, and so may be computed at any time.
+    if (h->config.follower)
+        hc_history_settle(h);
+    else if (hc_history_first_input(h) != first)
+        force_leaving(h, first);
+}
+
+static void overlay_pins(struct hc_history *h, hc_tick tick) {
+    for (uint32_t e = 0; h->config.follower && e < h->world->entities; e++) {
+        const struct pin *pin = &h->pins[(size_t)tick * h->world->entities + e];
+        if (pin->put)
+            hc_plain_overlay(h->plain, (hc_entity)e, pin->presence, pin->state);
+    }
+}
+
+void hc_history_settle(struct hc_history *h) {
+    HC_ASSERT(h->started);
+    const struct hc_world *world = h->world;
+    size_t input_size = world->game->input_size;
+    hc_plain_load(h->plain, h->dirty, presence_at(h, h->dirty), states_at(h, h->dirty));
+    for (hc_tick t = h->dirty;; t++) {
+        overlay_pins(h, t);
+        memcpy(states_at(h, t), hc_plain_states(h->plain), (size_t)world->entities * world->stride);
+        memcpy(presence_at(h, t), hc_plain_presence(h->plain), world->entities);
+        if (t == h->head)
+            break;
+        for (hc_player p = 0; p < world->players; p++) {
+            effective(h, p, t, inputs_at(h, t) + p * input_size);
+            h->controls[p] = slot_at(h, p, t)->control;
+        }
+        hc_plain_step(h->plain, inputs_at(h, t), h->controls);
+    }
+    h->dirty = h->head;
+}
+
+hc_tick hc_history_head(const struct hc_history *h) {
+    return h->head;
+}
+
+hc_tick hc_history_oldest(const struct hc_history *h) {
+    return hc_tick_max(h->begin, hc_history_first_input(h));
+}
+
+hc_tick hc_history_first_input(const struct hc_history *h) {
+    return hc_tick_back(h->head, h->config.history);
+}
+
+const uint8_t *hc_history_states(const struct hc_history *h, hc_tick tick) {
+    return states_at(h, tick);
+}
+
+const uint8_t *hc_history_presence(const struct hc_history *h, hc_tick tick) {
+    return presence_at(h, tick);
+}
+
+const uint8_t *hc_history_inputs(const struct hc_history *h, hc_tick tick) {
+    return inputs_at(h, tick);
+}
+
+enum hc_slot hc_history_slot(const struct hc_history *h, hc_player player, hc_tick tick) {
+    return (enum hc_slot)slot_at(h, player, tick)->slot;
+}
+
+enum hc_control hc_history_control(const struct hc_history *h, hc_player player, hc_tick tick) {
+    return (enum hc_control)slot_at(h, player, tick)->control;
+}
+
+bool hc_history_newest_input(const struct hc_history *h, hc_player player, hc_tick tick,
+                             hc_tick *known, void *input) {
+    const struct slot *base = base_before(h, player, tick, known);
+    if (base != NULL)
+        memcpy(input, base->input, h->world->game->input_size);
+    return base != NULL;
+}
+
+hc_tick hc_history_complete(const struct hc_history *h, hc_player player) {
+    hc_tick t = 0;
+    if (!newest_join(h, player, &t))
+        return 0;
+    while (t < last_input(h)) {
+        uint8_t slot = slot_at(h, player, t + 1)->slot;
+        if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)
+            break;
+        t++;
+    }
+    return t;
+}
