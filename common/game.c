@@ -94,24 +94,6 @@ void hc_world_free(struct hc_world *world) {
     *world = (struct hc_world){0};
 }
 
-int64_t hc_field_get(const struct hc_field *field, const void *data) {
-    const uint8_t *from = (const uint8_t *)data + field->offset;
-    uint32_t value = 0;
-    if (field->size == 1) {
-        value = from[0];
-    } else if (field->size == 2) {
-        uint16_t half;
-        memcpy(&half, from, sizeof half);
-        value = half;
-    } else {
-        memcpy(&value, from, sizeof value);
-    }
-    if (!field->is_signed)
-        return value;
-    int64_t sign = INT64_C(1) << (8 * field->size - 1);
-    return ((int64_t)value ^ sign) - sign;
-}
-
 void hc_field_set(const struct hc_field *field, void *data, int64_t value) {
     HC_ASSERT(hc_field_fits(field, value));
     uint8_t *to = (uint8_t *)data + field->offset;
@@ -131,17 +113,6 @@ bool hc_field_fits(const struct hc_field *field, int64_t value) {
         return value >= 0 && value < INT64_C(1) << field->bits;
     int64_t half = INT64_C(1) << (field->bits - 1);
     return value >= -half && value < half;
-}
-
-bool hc_world_position(const struct hc_world *world, hc_entity entity, const void *state,
-                       int64_t *x, int64_t *y) {
-    HC_ASSERT(entity < world->entities);
-    const struct hc_kind *kind = hc_world_kind(world, entity);
-    if (kind->x < 0)
-        return false;
-    *x = hc_field_get(&kind->fields[kind->x], state);
-    *y = hc_field_get(&kind->fields[kind->y], state);
-    return true;
 }
 
 /// Copies a state to `out` with every field little-endian. The fields cover the struct in order of

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef uint16_t hc_entity; ///< a slot of the world, in [0, hc_world.entities)
 typedef uint16_t hc_player; ///< a player of the world, in [0, hc_world.players)
@@ -166,7 +167,23 @@ static inline const struct hc_kind *hc_world_kind(const struct hc_world *world, 
 }
 
 /// The value of `field` in the struct at `data`.
-int64_t hc_field_get(const struct hc_field *field, const void *data);
+static inline int64_t hc_field_get(const struct hc_field *field, const void *data) {
+    const uint8_t *from = (const uint8_t *)data + field->offset;
+    uint8_t byte;
+    uint16_t half;
+    uint32_t word;
+    switch (field->size) {
+    case 1:
+        memcpy(&byte, from, sizeof byte);
+        return field->is_signed ? (int64_t)(int8_t)byte : (int64_t)byte;
+    case 2:
+        memcpy(&half, from, sizeof half);
+        return field->is_signed ? (int64_t)(int16_t)half : (int64_t)half;
+    default:
+        memcpy(&word, from, sizeof word);
+        return field->is_signed ? (int64_t)(int32_t)word : (int64_t)word;
+    }
+}
 
 /// Stores `value`, which must fit the field's bits, into the struct at `data`.
 void hc_field_set(const struct hc_field *field, void *data, int64_t value);
@@ -175,8 +192,15 @@ void hc_field_set(const struct hc_field *field, void *data, int64_t value);
 bool hc_field_fits(const struct hc_field *field, int64_t value);
 
 /// The position of an alive entity in wire units; false, and nothing written, without a position.
-bool hc_world_position(const struct hc_world *world, hc_entity entity, const void *state,
-                       int64_t *x, int64_t *y);
+static inline bool hc_world_position(const struct hc_world *world, hc_entity entity,
+                                     const void *state, int64_t *x, int64_t *y) {
+    const struct hc_kind *kind = hc_world_kind(world, entity);
+    if (kind->x < 0)
+        return false;
+    *x = hc_field_get(&kind->fields[kind->x], state);
+    *y = hc_field_get(&kind->fields[kind->y], state);
+    return true;
+}
 
 /// The hash of a whole tick: `presence[entities]` and `states[entities * stride]`, as defined in
 /// PROTOCOL.md over fields in table order, little-endian; equal on every architecture.

@@ -57,22 +57,22 @@ void hc_grid_remove(struct hc_grid grid, uint32_t bucket, hc_entity entity) {
         grid.prev[next] = prev;
 }
 
-void hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
-                   uint32_t reach, void (*visit)(void *context, hc_entity entity), void *context) {
-    uint32_t seen[9];
-    unsigned count = 0;
+uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
+                       uint32_t reach, hc_entity *found) {
+    uint32_t seen[9], buckets = 0, count = 0;
     for (int64_t cx = (x - reach) >> shape->shift; cx <= (x + reach) >> shape->shift; cx++) {
         for (int64_t cy = (y - reach) >> shape->shift; cy <= (y + reach) >> shape->shift; cy++) {
             uint32_t bucket = cell_bucket(shape, cx, cy);
             bool again = false;
-            for (unsigned i = 0; i < count; i++)
+            for (uint32_t i = 0; i < buckets; i++)
                 again |= seen[i] == bucket;
             if (again)
                 continue;
-            HC_ASSERT(count < 9);
-            seen[count++] = bucket;
+            HC_ASSERT(buckets < 9);
+            seen[buckets++] = bucket;
             for (uint16_t e = grid.bucket[bucket]; e != HC_GRID_NONE; e = grid.next[e])
-                visit(context, e);
+                found[count++] = e;
         }
     }
+    return count;
 }

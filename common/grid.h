@@ -43,7 +43,7 @@ void hc_grid_insert(struct hc_grid grid, uint32_t bucket, hc_entity entity);
 /// Removes `entity`, which is in `bucket`.
 void hc_grid_remove(struct hc_grid grid, uint32_t bucket, hc_entity entity);
 
-/// Calls `visit` once for every entity whose bucket may hold something within `reach` of (x, y):
-/// a superset, in no order, none twice.
-void hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
-                   uint32_t reach, void (*visit)(void *context, hc_entity entity), void *context);
+/// Writes every entity whose bucket may hold something within `reach` of (x, y) to `found` (room
+/// for all entities) and returns how many: a superset, in no order, none twice.
+uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
+                       uint32_t reach, hc_entity *found);

@@ -151,29 +151,21 @@ static bool position(const struct hc_timeline *tl, hc_entity entity, uint8_t pre
 
 // ---- Neighbours ---------------------------------------------------------------------------------
 
-/// A search of the entities within reach of (x, y) at a tick, which end up in tl->near.
-struct search {
-    struct hc_timeline *tl;
-    hc_tick tick;
-    int64_t x, y;
-    hc_entity self;
-};
-
-static void visit(void *context, hc_entity entity) {
-    struct search *s = context;
-    int64_t x = 0, y = 0, reach = s->tl->config.world->game->reach;
-    if (entity == s->self ||
-        !hc_world_position(s->tl->config.world, entity, state_at(s->tl, s->tick, entity), &x, &y))
-        return;
-    int64_t dx = x - s->x, dy = y - s->y;
-    if (dx >= -reach && dx <= reach && dy >= -reach && dy <= reach)
-        s->tl->near[s->tl->near_count++] = entity;
-}
-
+/// Finds the entities other than `self` within reach of (x, y) at `tick`: they end up in tl->near.
 static void find_near(struct hc_timeline *tl, hc_tick tick, int64_t x, int64_t y, hc_entity self) {
-    struct search s = {.tl = tl, .tick = tick, .x = x, .y = y, .self = self};
+    const struct hc_world *world = tl->config.world;
+    const uint8_t *states = states_at(tl, tick);
+    int64_t reach = world->game->reach, ex = 0, ey = 0;
+    uint32_t found =
+        hc_grid_query(&tl->shape, grid_at(tl, tick), x, y, world->game->reach, tl->near);
     tl->near_count = 0;
-    hc_grid_query(&tl->shape, grid_at(tl, tick), x, y, tl->config.world->game->reach, visit, &s);
+    for (uint32_t i = 0; i < found; i++) {
+        hc_entity e = tl->near[i];
+        bool has = hc_world_position(world, e, states + (size_t)e * world->stride, &ex, &ey);
+        HC_CHECK(has);
+        if (e != self && ex - x >= -reach && ex - x <= reach && ey - y >= -reach && ey - y <= reach)
+            tl->near[tl->near_count++] = e;
+    }
 }
 
 static void sort_near(struct hc_timeline *tl) {

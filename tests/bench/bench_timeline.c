@@ -43,38 +43,30 @@ struct pure {
     struct hc_arena_input *inputs;
     uint8_t *controls;
     hc_entity *near;
-    uint32_t near_count;
-    int64_t x, y;
-    hc_entity self;
     unsigned now;
 };
 
-static void visit(void *context, hc_entity entity) {
-    struct pure *pure = context;
-    int64_t x = 0, y = 0, reach = pure->world->game->reach;
-    if (entity == pure->self)
-        return;
-    hc_world_position(pure->world, entity,
-                      pure->states[pure->now] + (size_t)entity * pure->world->stride, &x, &y);
-    if (x - pure->x < -reach || x - pure->x > reach || y - pure->y < -reach || y - pure->y > reach)
-        return;
-    uint32_t at = pure->near_count++;
-    for (; at > 0 && pure->near[at - 1] > entity; at--)
-        pure->near[at] = pure->near[at - 1];
-    pure->near[at] = entity;
-}
-
 static uint32_t neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
     struct pure *pure = scene->source;
-    pure->near_count = 0;
-    pure->self = self;
+    const struct hc_world *world = scene->world;
+    int64_t reach = world->game->reach, x = 0, y = 0, ex = 0, ey = 0;
+    uint32_t count = 0;
     *ids = pure->near;
-    if (scene->presence[self] == HC_ALIVE &&
-        hc_world_position(pure->world, self, scene->states + (size_t)self * pure->world->stride,
-                          &pure->x, &pure->y))
-        hc_grid_query(&pure->shape, pure->grid, pure->x, pure->y, pure->world->game->reach, visit,
-                      pure);
-    return pure->near_count;
+    if (scene->presence[self] != HC_ALIVE ||
+        !hc_world_position(world, self, scene->states + (size_t)self * world->stride, &x, &y))
+        return 0;
+    uint32_t found = hc_grid_query(&pure->shape, pure->grid, x, y, world->game->reach, pure->near);
+    for (uint32_t i = 0; i < found; i++) {
+        hc_entity e = pure->near[i];
+        hc_world_position(world, e, scene->states + (size_t)e * world->stride, &ex, &ey);
+        if (e == self || ex - x < -reach || ex - x > reach || ey - y < -reach || ey - y > reach)
+            continue;
+        uint32_t at = count++;
+        for (; at > 0 && pure->near[at - 1] > e; at--)
+            pure->near[at] = pure->near[at - 1];
+        pure->near[at] = e;
+    }
+    return count;
 }
 
 static void pure_tick(struct pure *pure, hc_tick tick) {
