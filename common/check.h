@@ -1,10 +1,12 @@
 /// Assertions, which stay on in every build: for our own mistakes, never for a peer's bytes.
 #pragma once
 
+#include "common/api.h"
+
 #include <stdnoreturn.h>
 
 /// Prints the place and the condition to standard error and aborts.
-noreturn void hc_check_failed(const char *file, int line, const char *condition);
+HC_API noreturn void hc_check_failed(const char *file, int line, const char *condition);
 
 #define HC_ASSERT(condition)                                                                       \
     ((condition) ? (void)0 : hc_check_failed(__FILE__, __LINE__, #condition))

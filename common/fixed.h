@@ -3,6 +3,7 @@
 /// Angles count 1024 steps to a full turn, from the x axis towards the y axis, and wrap.
 #pragma once
 
+#include "common/api.h"
 #include "common/check.h"
 
 #include <stdint.h>
@@ -13,24 +14,24 @@ enum {
 };
 
 /// The square root of `value`, rounded down.
-uint32_t hc_fixed_sqrt(uint64_t value);
+HC_API uint32_t hc_fixed_sqrt(uint64_t value);
 
 /// The length of (x, y), rounded down.
-uint32_t hc_fixed_length(int32_t x, int32_t y);
+HC_API uint32_t hc_fixed_length(int32_t x, int32_t y);
 
 /// Gives (x, y) the length `length`, in [0, INT32_MAX], in the same direction; (0, 0) stays. Each
 /// component is rounded towards 0 and off by less than 1 + length / 2^28.
-void hc_fixed_set_length(int32_t *x, int32_t *y, int32_t length);
+HC_API void hc_fixed_set_length(int32_t *x, int32_t *y, int32_t length);
 
 /// The same, only where (x, y) is longer than `length`.
-void hc_fixed_limit_length(int32_t *x, int32_t *y, int32_t length);
+HC_API void hc_fixed_limit_length(int32_t *x, int32_t *y, int32_t length);
 
 /// The sine and cosine of `angle` (any; it wraps) times HC_FIXED_ONE, rounded to nearest.
-int32_t hc_fixed_sin(uint32_t angle);
-int32_t hc_fixed_cos(uint32_t angle);
+HC_API int32_t hc_fixed_sin(uint32_t angle);
+HC_API int32_t hc_fixed_cos(uint32_t angle);
 
 /// The angle of (x, y), in [0, HC_FIXED_TURN): the step that lies nearest; of (0, 0) it is 0.
-uint32_t hc_fixed_angle(int32_t x, int32_t y);
+HC_API uint32_t hc_fixed_angle(int32_t x, int32_t y);
 
 /// `value` brought into [low, high]; `low` <= `high`.
 static inline int64_t hc_fixed_clamp(int64_t value, int64_t low, int64_t high) {

@@ -6,6 +6,7 @@
 /// change; whether a slot is in use is its presence.
 #pragma once
 
+#include "common/api.h"
 #include "common/alloc.h"
 #include "common/status.h"
 #include "common/tick.h"
@@ -145,16 +146,16 @@ struct hc_world {
 
 /// Finds what is wrong with a game's tables: NULL when nothing, else a sentence in `why`
 /// (`why_size` bytes, always terminated), which is also returned.
-const char *hc_game_check(const struct hc_game *game, char *why, size_t why_size);
+HC_API const char *hc_game_check(const struct hc_game *game, char *why, size_t why_size);
 
 /// Lays out a world; `allocator` (NULL: malloc) and `game` must outlive it.
 /// HC_INVALID: a number outside its range or too many entities. HC_NO_MEMORY.
-enum hc_status hc_world_init(struct hc_world *world, const struct hc_game *game, uint16_t players,
-                             uint16_t tick_rate, uint64_t seed,
-                             const struct hc_allocator *allocator);
+HC_API enum hc_status hc_world_init(struct hc_world *world, const struct hc_game *game,
+                                    uint16_t players, uint16_t tick_rate, uint64_t seed,
+                                    const struct hc_allocator *allocator);
 
 /// Gives back what hc_world_init allocated; `world` may be all zeros.
-void hc_world_free(struct hc_world *world);
+HC_API void hc_world_free(struct hc_world *world);
 
 /// The slot that is `player` itself.
 static inline hc_entity hc_world_player(const struct hc_world *world, hc_player player) {
@@ -186,10 +187,10 @@ static inline int64_t hc_field_get(const struct hc_field *field, const void *dat
 }
 
 /// Stores `value`, which must fit the field's bits, into the struct at `data`.
-void hc_field_set(const struct hc_field *field, void *data, int64_t value);
+HC_API void hc_field_set(const struct hc_field *field, void *data, int64_t value);
 
 /// Whether `value` fits the field's bits and signedness.
-bool hc_field_fits(const struct hc_field *field, int64_t value);
+HC_API bool hc_field_fits(const struct hc_field *field, int64_t value);
 
 /// The position of an alive entity in wire units; false, and nothing written, without a position.
 static inline bool hc_world_position(const struct hc_world *world, hc_entity entity,
@@ -204,8 +205,8 @@ static inline bool hc_world_position(const struct hc_world *world, hc_entity ent
 
 /// The hash of a whole tick: `presence[entities]` and `states[entities * stride]`, as defined in
 /// PROTOCOL.md over fields in table order, little-endian; equal on every architecture.
-uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *presence,
-                       const uint8_t *states);
+HC_API uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *presence,
+                              const uint8_t *states);
 
 /// Identifies a game's name, version and every table: two builds that differ in any cannot talk.
-uint64_t hc_game_hash(const struct hc_game *game);
+HC_API uint64_t hc_game_hash(const struct hc_game *game);

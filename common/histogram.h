@@ -4,6 +4,8 @@
 /// bucket is never wider than 1/32 of the values in it (the idea of HdrHistogram, G. Tene).
 #pragma once
 
+#include "common/api.h"
+
 #include <stdint.h>
 
 enum {
@@ -20,18 +22,18 @@ struct hc_histogram {
 };
 
 /// Counts `value` once.
-void hc_histogram_record(struct hc_histogram *histogram, uint64_t value);
+HC_API void hc_histogram_record(struct hc_histogram *histogram, uint64_t value);
 
 /// Adds all that `from` has counted: as if each had been recorded here.
-void hc_histogram_merge(struct hc_histogram *histogram, const struct hc_histogram *from);
+HC_API void hc_histogram_merge(struct hc_histogram *histogram, const struct hc_histogram *from);
 
 /// The mean, rounded down; 0 when empty.
-uint64_t hc_histogram_mean(const struct hc_histogram *histogram);
+HC_API uint64_t hc_histogram_mean(const struct hc_histogram *histogram);
 
 /// The value of rank `rank`, in [1, count], of all values in ascending order: at least the exact v
 /// and at most v + v / 32, nor above `max`. 0 when empty.
-uint64_t hc_histogram_at_rank(const struct hc_histogram *histogram, uint64_t rank);
+HC_API uint64_t hc_histogram_at_rank(const struct hc_histogram *histogram, uint64_t rank);
 
 /// The value that `permille`, in [0, 1000], of all values do not exceed (nearest rank), as exact as
 /// hc_histogram_at_rank; 1000 gives `max`, and 0 the lowest value. 0 when empty.
-uint64_t hc_histogram_percentile(const struct hc_histogram *histogram, uint32_t permille);
+HC_API uint64_t hc_histogram_percentile(const struct hc_histogram *histogram, uint32_t permille);

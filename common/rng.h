@@ -1,11 +1,13 @@
 /// Random numbers without state: a hash of what they are for, equal on every architecture.
 #pragma once
 
+#include "common/api.h"
+
 #include <stdint.h>
 
 /// 64 random bits for (seed, a, b, c); the same arguments give the same bits, always.
 /// The mixing steps are those of SplitMix64 (Steele, Lea and Flood 2014).
-uint64_t hc_random(uint64_t seed, uint32_t a, uint32_t b, uint32_t c);
+HC_API uint64_t hc_random(uint64_t seed, uint32_t a, uint32_t b, uint32_t c);
 
 /// A stream of random numbers, for scripts, links and tests; steps never use one.
 struct hc_rng {
@@ -13,13 +15,13 @@ struct hc_rng {
 };
 
 /// A stream that depends on `seed` and `stream` alone.
-struct hc_rng hc_rng_init(uint64_t seed, uint32_t stream);
+HC_API struct hc_rng hc_rng_init(uint64_t seed, uint32_t stream);
 
 /// The next 64 bits.
-uint64_t hc_rng_next(struct hc_rng *rng);
+HC_API uint64_t hc_rng_next(struct hc_rng *rng);
 
 /// The next number in [0, bound), without bias that matters; 0 when `bound` is 0.
-uint32_t hc_rng_below(struct hc_rng *rng, uint32_t bound);
+HC_API uint32_t hc_rng_below(struct hc_rng *rng, uint32_t bound);
 
 /// True with a probability of `ppm` in a million.
-int hc_rng_chance(struct hc_rng *rng, uint32_t ppm);
+HC_API int hc_rng_chance(struct hc_rng *rng, uint32_t ppm);

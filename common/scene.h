@@ -4,6 +4,7 @@
 /// that the contract does not allow abort where HC_VALIDATE is on.
 #pragma once
 
+#include "common/api.h"
 #include "common/check.h"
 #include "common/game.h"
 #include "common/rng.h"
@@ -33,7 +34,7 @@ static inline hc_tick hc_scene_tick(const struct hc_scene *scene) {
 }
 
 /// Whether the contract lets `self` read `other`; O(1), used by the checks.
-bool hc_scene_may_read(const struct hc_scene *scene, hc_entity other);
+HC_API bool hc_scene_may_read(const struct hc_scene *scene, hc_entity other);
 
 /// The state of `other`, which is `self`, of the same owner, or one of its neighbours; NULL unless
 /// alive. The referee is read through hc_scene_referee.

@@ -1,6 +1,8 @@
 /// The named causes for which a call may fail, shared by every room.
 #pragma once
 
+#include "common/api.h"
+
 /// 0 is success; anything else names what was wrong with the argument or the peer's bytes.
 enum hc_status {
     HC_OK = 0,
@@ -18,4 +20,4 @@ enum hc_status {
 };
 
 /// The name of `status` as a short English phrase in static storage; never NULL.
-const char *hc_status_text(enum hc_status status);
+HC_API const char *hc_status_text(enum hc_status status);

@@ -16,6 +16,7 @@
 /// or 3.
 #pragma once
 
+#include "common/api.h"
 #include "common/game.h"
 
 struct hc_timeline;
@@ -127,44 +128,46 @@ void hc_timeline_settle(struct hc_timeline *timeline);
 void hc_timeline_advance(struct hc_timeline *timeline);
 
 /// Whether there is any state.
-bool hc_timeline_started(const struct hc_timeline *timeline);
+HC_API bool hc_timeline_started(const struct hc_timeline *timeline);
 
 /// The newest tick simulated, and the oldest in the ring.
-hc_tick hc_timeline_head(const struct hc_timeline *timeline);
-hc_tick hc_timeline_oldest(const struct hc_timeline *timeline);
+HC_API hc_tick hc_timeline_head(const struct hc_timeline *timeline);
+HC_API hc_tick hc_timeline_oldest(const struct hc_timeline *timeline);
 
 /// The states at `tick` in [oldest, head]: `entities * stride` bytes, zeros where not alive.
-const uint8_t *hc_timeline_states(const struct hc_timeline *timeline, hc_tick tick);
+HC_API const uint8_t *hc_timeline_states(const struct hc_timeline *timeline, hc_tick tick);
 
 /// The presence of every entity at `tick` in [oldest, head]: `entities` bytes.
-const uint8_t *hc_timeline_presence(const struct hc_timeline *timeline, hc_tick tick);
+HC_API const uint8_t *hc_timeline_presence(const struct hc_timeline *timeline, hc_tick tick);
 
 /// How the slot of (`player`, `tick`) stands, by what was put there (so a slot up to a join that
 /// nobody put is unknown); unknown outside of [head - W, head + future].
-enum hc_slot hc_timeline_slot(const struct hc_timeline *timeline, hc_player player, hc_tick tick);
+HC_API enum hc_slot hc_timeline_slot(const struct hc_timeline *timeline, hc_player player,
+                                     hc_tick tick);
 
 /// The known input of a HC_SLOT_KNOWN slot: input_size bytes.
-const void *hc_timeline_input(const struct hc_timeline *timeline, hc_player player, hc_tick tick);
+HC_API const void *hc_timeline_input(const struct hc_timeline *timeline, hc_player player,
+                                     hc_tick tick);
 
 /// The effective input of a slot in [head - W, head): what the step of `tick` was given.
-const void *hc_timeline_effective(const struct hc_timeline *timeline, hc_player player,
-                                  hc_tick tick);
+HC_API const void *hc_timeline_effective(const struct hc_timeline *timeline, hc_player player,
+                                         hc_tick tick);
 
 /// The server's word at a slot in [head - W, head + future]; HC_CONTROL_NONE outside.
-enum hc_control hc_timeline_control(const struct hc_timeline *timeline, hc_player player,
-                                    hc_tick tick);
+HC_API enum hc_control hc_timeline_control(const struct hc_timeline *timeline, hc_player player,
+                                           hc_tick tick);
 
 /// The newest known input of `player` before `tick` since its join, also one that has left the
 /// ring: its tick to `*known`, input_size bytes to `input`. False when there is none.
-bool hc_timeline_newest_input(const struct hc_timeline *timeline, hc_player player, hc_tick tick,
-                              hc_tick *known, void *input);
+HC_API bool hc_timeline_newest_input(const struct hc_timeline *timeline, hc_player player,
+                                     hc_tick tick, hc_tick *known, void *input);
 
 /// A(p): the newest tick up to which every input of `player` since its newest join is known or
 /// forced; the join's tick when none is. Authority only.
-hc_tick hc_timeline_complete(const struct hc_timeline *timeline, hc_player player);
+HC_API hc_tick hc_timeline_complete(const struct hc_timeline *timeline, hc_player player);
 
 /// The hash of the tick's world (hc_world_hash); `tick` in [oldest, head].
-uint64_t hc_timeline_hash(const struct hc_timeline *timeline, hc_tick tick);
+HC_API uint64_t hc_timeline_hash(const struct hc_timeline *timeline, hc_tick tick);
 
 /// What has been done; valid until the next call of 2 or 3.
-const struct hc_timeline_stats *hc_timeline_stats(const struct hc_timeline *timeline);
+HC_API const struct hc_timeline_stats *hc_timeline_stats(const struct hc_timeline *timeline);

@@ -6,7 +6,7 @@
 
 #include "common/game.h"
 
-extern const struct hc_game hc_arena;
+HC_API extern const struct hc_game hc_arena;
 
 enum {
     HC_ARENA_PIXEL = 8,     ///< units
