@@ -1,0 +1,33 @@
+/// Network addresses as the cores see them: plain bytes that compare, hash and print.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HC_ADDRESS_TEXT_MAX = 54, ///< "[" 45 characters "]:" 5 digits and the end, rounded up
+};
+
+/// Where a datagram comes from or goes to. No padding: equal bytes are equal addresses.
+struct hc_address {
+    uint8_t ip[16]; ///< IPv6, network order; IPv4 is mapped: ::ffff:a.b.c.d
+    uint16_t port;  ///< host order
+};
+
+_Static_assert(sizeof(struct hc_address) == 18, "an address has no padding");
+
+/// The address a.b.c.d:port.
+struct hc_address hc_address_ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d, uint16_t port);
+
+/// Whether both name the same host and port.
+bool hc_address_equal(const struct hc_address *a, const struct hc_address *b);
+
+/// Whether it is an IPv4 address in its mapped form.
+bool hc_address_is_ipv4(const struct hc_address *address);
+
+/// Whether it is 127.0.0.0/8 or ::1.
+bool hc_address_is_loopback(const struct hc_address *address);
+
+/// Writes "a.b.c.d:port" or "[x:y::z]:port" (RFC 5952), terminated, and returns `text`.
+const char *hc_address_format(const struct hc_address *address, char text[HC_ADDRESS_TEXT_MAX]);

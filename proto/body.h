@@ -1,0 +1,93 @@
+/// Bodies: the msgpack arrays [type, ...] that follow one another inside DATA and ACCEPT.
+///
+/// Writing appends whole messages to a struct hc_writer over the datagram's body room; a message
+/// that does not fit leaves the writer as it was. Reading goes through all messages of a body:
+///   1. hc_body_begin, which pre-checks all of it; 2. hc_body_next until it gives HC_MESSAGE_END;
+///   after each, the hc_message_get_* or hc_snapshot_get_* of its type.
+/// Nothing is allocated: msgpack-c builds its tree in memory inside struct hc_body.
+#pragma once
+
+#include "common/bytes.h"
+#include "common/status.h"
+#include "proto/precheck.h"
+
+#include <msgpack.h>
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// The first value of every message. One number space for both directions.
+enum hc_message_type {
+    HC_MESSAGE_END = 0,        ///< no message: the body is at its end
+    HC_MESSAGE_WELCOME = 1,    ///< server, in ACCEPT only: what the world is
+    HC_MESSAGE_INPUT = 2,      ///< client: its clock and its players' inputs
+    HC_MESSAGE_SNAPSHOT = 3,   ///< server: the state of a tick and the server's clock
+    HC_MESSAGE_INPUTS = 4,     ///< server, after SNAPSHOT: known inputs of a player
+    HC_MESSAGE_CONTROL = 5,    ///< server, after SNAPSHOT: a join or a leave
+    HC_MESSAGE_FORCED = 6,     ///< server, after SNAPSHOT: inputs of the client it did without
+    HC_MESSAGE_CORRECTION = 7, ///< server, after SNAPSHOT: an entity at a tick before it
+    HC_MESSAGE_CLOSE = 8,      ///< both: the connection ends
+    HC_MESSAGE_TYPES
+};
+
+/// msgpack-c's tree of one message; every node of the pre-check's limit fits, aligned.
+#define HC_BODY_TREE_SIZE ((HC_PRECHECK_NODES_MAX + 16) * sizeof(msgpack_object))
+
+/// A body that is being read. Large (29 kB): keep one and use it for every datagram.
+struct hc_body {
+    const uint8_t *bytes; ///< borrowed until the last message is done with
+    size_t size;
+    size_t at;                 ///< where the next message starts
+    enum hc_message_type type; ///< of the present message
+    msgpack_object root;       ///< the present message
+    alignas(max_align_t) uint8_t tree[HC_BODY_TREE_SIZE];
+};
+
+/// Where the values of one message or list are taken from, in order. A failure sticks: the caller
+/// takes all it wants and looks at `failed`, through hc_values_done, once at the end.
+struct hc_values {
+    const msgpack_object *next;
+    uint32_t left;
+    bool failed; ///< a value was missing, of another type or out of its range
+};
+
+/// Pre-checks the `size` bytes at `bytes`. HC_MALFORMED or HC_TRUNCATED: some message is not
+/// well formed, its type is unknown, WELCOME or CLOSE is not the only message, SNAPSHOT comes twice
+/// or one of those that refer to it comes before it; then nothing of the body is to be used.
+enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t size);
+
+/// Makes the next message the present one and returns its type; HC_MESSAGE_END after the last.
+/// What earlier messages lent from the tree ends here; what they lent from the datagram stays.
+enum hc_message_type hc_body_next(struct hc_body *body);
+
+/// The values of the present message after its type.
+struct hc_values hc_body_values(const struct hc_body *body);
+
+/// The next value, an integer in [0, max]; 0 on failure.
+uint64_t hc_values_unsigned(struct hc_values *values, uint64_t max);
+
+/// The next value, an integer in [min, max]; 0 on failure.
+int64_t hc_values_signed(struct hc_values *values, int64_t min, int64_t max);
+
+/// The next value, a binary, borrowed from the datagram; NULL and size 0 on failure.
+const uint8_t *hc_values_binary(struct hc_values *values, size_t *size);
+
+/// The next value, an array, as values of its own; none, and failed, on failure.
+struct hc_values hc_values_array(struct hc_values *values);
+
+/// Consumes the next value if it is nil; else consumes nothing and returns false.
+bool hc_values_nil(struct hc_values *values);
+
+/// Consumes the next value if it is `false`; else consumes nothing and returns false.
+bool hc_values_false(struct hc_values *values);
+
+/// HC_OK when every value was taken and none failed, else HC_MALFORMED.
+enum hc_status hc_values_done(const struct hc_values *values);
+
+/// A msgpack_packer that appends to `writer` and fails with it.
+msgpack_packer hc_body_packer(struct hc_writer *writer);
+
+/// Ends a message that began at `before`: true when it fitted, else `writer` is as it was then.
+bool hc_body_commit(struct hc_writer *writer, const struct hc_writer *before);

@@ -1,0 +1,43 @@
+/// Stateless cookies: proof that a HELLO's sender receives at the address it claims.
+///
+/// cookie = BLAKE2b-128(slot 4 | ip 16 | port 2 | client_nonce 16), keyed by the slot's key, which
+/// is BLAKE2b-256(slot 4) keyed by the secret; numbers little-endian. A slot lasts 10 s; cookies of
+/// the current and the previous slot are accepted. The idea is that of DTLS (RFC 6347, 4.2.1) and
+/// of QUIC's Retry (RFC 9000, 8.1).
+#pragma once
+
+#include "common/status.h"
+#include "proto/address.h"
+#include "proto/datagram.h"
+
+#include <stdint.h>
+
+enum {
+    HC_COOKIE_SECRET_SIZE = 32,
+    HC_COOKIE_SLOT_US = 10000000,
+};
+
+/// Makes and checks cookies; keeps nothing about anybody.
+struct hc_cookie_jar {
+    uint8_t secret[HC_COOKIE_SECRET_SIZE];
+    uint32_t slot[2];                      ///< which slots' keys are at hand
+    uint8_t key[2][HC_COOKIE_SECRET_SIZE]; ///< the key of an even and of an odd slot
+};
+
+/// Begins with a secret that nobody else knows; a new one per process.
+void hc_cookie_init(struct hc_cookie_jar *jar, const uint8_t secret[static HC_COOKIE_SECRET_SIZE]);
+
+/// The slot at `now_us` on the server's monotonic clock.
+uint32_t hc_cookie_slot(uint64_t now_us);
+
+/// The cookie for `address` and `client_nonce` in `slot`.
+void hc_cookie_make(struct hc_cookie_jar *jar, uint32_t slot, const struct hc_address *address,
+                    const uint8_t client_nonce[static HC_NONCE_SIZE],
+                    uint8_t cookie[static HC_COOKIE_SIZE]);
+
+/// HC_OK, HC_TOO_OLD or HC_TOO_NEW for a slot that is not accepted at `now_us`, HC_MALFORMED for a
+/// cookie that was not made for this address, nonce and slot. The comparison takes constant time.
+enum hc_status hc_cookie_check(struct hc_cookie_jar *jar, uint64_t now_us, uint32_t slot,
+                               const struct hc_address *address,
+                               const uint8_t client_nonce[static HC_NONCE_SIZE],
+                               const uint8_t cookie[static HC_COOKIE_SIZE]);

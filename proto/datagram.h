@@ -1,0 +1,178 @@
+/// The fixed layouts of the datagrams: what stands at which byte, before any message is looked at.
+///
+/// Little-endian. `magic` is the seven bytes "HCAST00"; the other offsets follow from the widths.
+///
+///     HELLO   01 1200  kind 1 | magic 7 | protocol_id 8 | client_nonce 16 | zeros 1168
+///     COOKIE  02   44  kind | magic | client_nonce 16 | slot 4 | cookie 16
+///     CONNECT 03 1200  kind | magic | protocol_id 8 | client_nonce 16 | slot 4 | cookie 16
+///                      | token 244 (zeros) | players 1 | zeros 887 | proof 16 (zeros)
+///     ACCEPT  04 60..  kind | magic | client_nonce 16 | server_nonce 16 | cid 4 | body | tag 16
+///     DENY    05   45  kind | magic | client_nonce 16 | reason 1 | retry_ms 4 | MAC 16 (zeros)
+///     VERSION 06   32  kind | magic | protocol_id 8 | client_nonce 16
+///     DATA    40 33..  kind | cid 4 | seq 4 | ack 4 | ack_bits 4 | body | tag 16 (zeros)
+///
+/// The room of token, proof, MAC and tag is zero in this version, and refused when it is not: a
+/// peer that fills it speaks another version. Decoding checks the length before anything else,
+/// copies no body (`body` points into the datagram), and changes `*out` only when it returns
+/// HC_OK, where not said otherwise. All decoders return HC_TRUNCATED for a length that the kind
+/// cannot have and HC_MALFORMED for any other fault.
+#pragma once
+
+#include "common/game.h"
+#include "common/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HC_DATAGRAM_MAGIC "HCAST00"
+
+enum hc_datagram_kind {
+    HC_DATAGRAM_NONE = 0, ///< no datagram of this protocol
+    HC_DATAGRAM_HELLO = 0x01,
+    HC_DATAGRAM_COOKIE = 0x02,
+    HC_DATAGRAM_CONNECT = 0x03,
+    HC_DATAGRAM_ACCEPT = 0x04,
+    HC_DATAGRAM_DENY = 0x05,
+    HC_DATAGRAM_VERSION = 0x06,
+    HC_DATAGRAM_DATA = 0x40,
+};
+
+enum {
+    HC_DATAGRAM_MAX = 1200, ///< bytes of the largest datagram, either way
+
+    HC_MAGIC_SIZE = 7,
+    HC_NONCE_SIZE = 16,
+    HC_COOKIE_SIZE = 16,
+    HC_TOKEN_SIZE = 244,
+    HC_PROOF_SIZE = 16,
+    HC_TAG_SIZE = 16,
+
+    HC_DATAGRAM_HELLO_SIZE = 1200,
+    HC_DATAGRAM_COOKIE_SIZE = 44,
+    HC_DATAGRAM_CONNECT_SIZE = 1200,
+    HC_DATAGRAM_DENY_SIZE = 45,
+    HC_DATAGRAM_VERSION_SIZE = 32,
+
+    HC_ACCEPT_BODY_AT = 44, ///< offset of the body of ACCEPT
+    HC_ACCEPT_BODY_MAX = HC_DATAGRAM_MAX - HC_ACCEPT_BODY_AT - HC_TAG_SIZE,
+    HC_DATA_CLEAR_SIZE = 9, ///< bytes of DATA that later are authenticated but not sealed
+    HC_DATA_ACKS_SIZE = 8,
+    HC_DATA_BODY_AT = HC_DATA_CLEAR_SIZE + HC_DATA_ACKS_SIZE, ///< offset of the body of DATA
+    HC_DATA_BODY_MAX = HC_DATAGRAM_MAX - HC_DATA_BODY_AT - HC_TAG_SIZE, ///< 1167
+
+    HC_OWN_PLAYERS_MAX = 4, ///< local players of one connection
+};
+
+/// Why a CONNECT was denied.
+enum hc_deny_reason {
+    HC_DENY_FULL = 1,     ///< no client slot or no player slot is free
+    HC_DENY_TOKEN = 2,    ///< expired, for another server, or not proven; not sent in this version
+    HC_DENY_SHUTDOWN = 3, ///< the server is going away
+    HC_DENY_LIMIT = 4,    ///< too many connects or sessions of this address, or it is banned
+    HC_DENY_PLAYERS = 5,  ///< more local players than this server allows
+};
+
+struct hc_hello {
+    uint64_t protocol_id;
+    uint8_t client_nonce[HC_NONCE_SIZE]; ///< random, new for each attempt to connect
+};
+
+struct hc_datagram_cookie {
+    uint8_t client_nonce[HC_NONCE_SIZE]; ///< that of the HELLO
+    uint32_t slot;                       ///< time slot of the cookie, see cookie.h
+    uint8_t cookie[HC_COOKIE_SIZE];
+};
+
+/// `players` stands in the first byte after the token's room: it is known before any body is
+/// parsed, costs no bytes of a padded datagram, and lies inside what the proof will cover.
+struct hc_connect {
+    uint64_t protocol_id;
+    uint8_t client_nonce[HC_NONCE_SIZE];
+    uint32_t slot;                  ///< copied from COOKIE
+    uint8_t cookie[HC_COOKIE_SIZE]; ///< copied from COOKIE
+    uint8_t players;                ///< local players wanted, [0, 4]; 0: a spectator
+};
+
+struct hc_accept {
+    uint8_t client_nonce[HC_NONCE_SIZE];
+    uint8_t server_nonce[HC_NONCE_SIZE];
+    uint32_t cid; ///< names the connection in every DATA, both ways; never 0
+    const uint8_t *body;
+    size_t body_size; ///< in [0, HC_ACCEPT_BODY_MAX]
+};
+
+struct hc_deny {
+    uint8_t client_nonce[HC_NONCE_SIZE];
+    enum hc_deny_reason reason;
+    uint32_t retry_ms; ///< when trying again makes sense; 0: never
+};
+
+struct hc_version {
+    uint64_t protocol_id; ///< the server's
+    uint8_t client_nonce[HC_NONCE_SIZE];
+};
+
+struct hc_data {
+    uint32_t cid;
+    uint32_t seq;      ///< of this datagram, >= 1
+    uint32_t ack;      ///< newest seq received, 0: none yet
+    uint32_t ack_bits; ///< bit i: seq ack - 1 - i was received too
+    const uint8_t *body;
+    size_t body_size; ///< in [0, HC_DATA_BODY_MAX]; 0 keeps the connection alive
+};
+
+/// What both sides must share to talk: binds the wire version and hc_game_hash(game).
+uint64_t hc_datagram_protocol_id(const struct hc_game *game);
+
+/// The kind of a datagram by its first byte; HC_DATAGRAM_NONE for none of ours. Nothing else is
+/// checked.
+enum hc_datagram_kind hc_datagram_kind(const uint8_t *bytes, size_t size);
+
+/// Writes all HC_DATAGRAM_HELLO_SIZE bytes and returns that size.
+size_t hc_datagram_put_hello(const struct hc_hello *hello,
+                             uint8_t out[static HC_DATAGRAM_HELLO_SIZE]);
+
+/// HC_UNEXPECTED: a HELLO of another wire version; *out is filled as far as it can be answered by
+/// VERSION. Whether the protocol_id is one's own is left to the caller. Read by the server.
+enum hc_status hc_datagram_get_hello(const uint8_t *bytes, size_t size, struct hc_hello *out);
+
+/// Writes all HC_DATAGRAM_COOKIE_SIZE bytes and returns that size.
+size_t hc_datagram_put_cookie(const struct hc_datagram_cookie *cookie,
+                              uint8_t out[static HC_DATAGRAM_COOKIE_SIZE]);
+
+/// Read by the client.
+enum hc_status hc_datagram_get_cookie(const uint8_t *bytes, size_t size,
+                                      struct hc_datagram_cookie *out);
+
+/// Writes all HC_DATAGRAM_CONNECT_SIZE bytes and returns that size.
+size_t hc_datagram_put_connect(const struct hc_connect *connect,
+                               uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]);
+
+/// HC_INVALID: all is well but `players` is above HC_OWN_PLAYERS_MAX; *out is filled, so that a
+/// DENY can follow once the cookie has been checked. Read by the server.
+enum hc_status hc_datagram_get_connect(const uint8_t *bytes, size_t size, struct hc_connect *out);
+
+/// Writes the datagram and returns its size; `body` may lie in `out` at HC_ACCEPT_BODY_AT already.
+size_t hc_datagram_put_accept(const struct hc_accept *accept, uint8_t out[static HC_DATAGRAM_MAX]);
+
+/// Read by the client; `out->body` points into `bytes`.
+enum hc_status hc_datagram_get_accept(const uint8_t *bytes, size_t size, struct hc_accept *out);
+
+/// Writes all HC_DATAGRAM_DENY_SIZE bytes and returns that size.
+size_t hc_datagram_put_deny(const struct hc_deny *deny, uint8_t out[static HC_DATAGRAM_DENY_SIZE]);
+
+/// Read by the client.
+enum hc_status hc_datagram_get_deny(const uint8_t *bytes, size_t size, struct hc_deny *out);
+
+/// Writes all HC_DATAGRAM_VERSION_SIZE bytes and returns that size.
+size_t hc_datagram_put_version(const struct hc_version *version,
+                               uint8_t out[static HC_DATAGRAM_VERSION_SIZE]);
+
+/// Read by the client; the last two digits of the magic may be any, for they are the news.
+enum hc_status hc_datagram_get_version(const uint8_t *bytes, size_t size, struct hc_version *out);
+
+/// Writes the datagram and returns its size; `body` may lie in `out` at HC_DATA_BODY_AT already.
+size_t hc_datagram_put_data(const struct hc_data *data, uint8_t out[static HC_DATAGRAM_MAX]);
+
+/// Read by both; `out->body` points into `bytes`. Neither the cid nor the acks are judged here.
+enum hc_status hc_datagram_get_data(const uint8_t *bytes, size_t size, struct hc_data *out);

@@ -1,0 +1,174 @@
+#include "proto/message.h"
+
+#include "common/check.h"
+
+#include <msgpack.h>
+
+enum {
+    WELCOME_VALUES = 10,
+    INPUT_VALUES = 8,
+    CLOSE_VALUES = 2,
+    BINARY_HEADER_MAX = 3,
+};
+
+bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *welcome) {
+    HC_ASSERT(welcome->own_count <= HC_OWN_PLAYERS_MAX);
+    struct hc_writer before = *body;
+    msgpack_packer packer = hc_body_packer(body);
+    (void)msgpack_pack_array(&packer, WELCOME_VALUES);
+    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_WELCOME);
+    (void)msgpack_pack_uint16(&packer, welcome->tick_rate);
+    (void)msgpack_pack_uint16(&packer, welcome->players);
+    (void)msgpack_pack_uint64(&packer, welcome->seed);
+    (void)msgpack_pack_uint32(&packer, welcome->history);
+    (void)msgpack_pack_uint32(&packer, welcome->future);
+    (void)msgpack_pack_uint32(&packer, welcome->refusal);
+    (void)msgpack_pack_uint32(&packer, welcome->tick);
+    (void)msgpack_pack_uint32(&packer, welcome->phase_us);
+    (void)msgpack_pack_array(&packer, welcome->own_count);
+    for (uint32_t i = 0; i < welcome->own_count; i++)
+        (void)msgpack_pack_uint16(&packer, welcome->own[i]);
+    return hc_body_commit(body, &before);
+}
+
+/// Reads the own players, all different, into `out`.
+static void get_own(struct hc_values *values, struct hc_welcome *out) {
+    struct hc_values own = hc_values_array(values);
+    if (own.failed || own.left > HC_OWN_PLAYERS_MAX || own.left > out->players) {
+        values->failed = true;
+        return;
+    }
+    out->own_count = (uint8_t)own.left;
+    for (uint32_t i = 0; i < out->own_count; i++) {
+        out->own[i] = (hc_player)hc_values_unsigned(&own, out->players - 1u);
+        for (uint32_t j = 0; j < i; j++)
+            own.failed |= out->own[j] == out->own[i];
+    }
+    values->failed |= hc_values_done(&own) != HC_OK;
+}
+
+enum hc_status hc_message_get_welcome(const struct hc_body *body, const struct hc_game *game,
+                                      struct hc_welcome *out) {
+    if (body->type != HC_MESSAGE_WELCOME)
+        return HC_MALFORMED;
+    struct hc_values values = hc_body_values(body);
+    *out = (struct hc_welcome){0};
+    out->tick_rate = (uint16_t)hc_values_unsigned(&values, HC_TICK_RATE_MAX);
+    out->players = (uint16_t)hc_values_unsigned(&values, game->players_max);
+    out->seed = hc_values_unsigned(&values, UINT64_MAX);
+    out->history = (uint32_t)hc_values_unsigned(&values, HC_HISTORY_MAX);
+    out->future = (uint32_t)hc_values_unsigned(&values, HC_FUTURE_MAX);
+    out->refusal = (uint32_t)hc_values_unsigned(&values, out->history);
+    out->tick = (hc_tick)hc_values_unsigned(&values, HC_NO_TICK - 1);
+    out->phase_us = (uint32_t)hc_values_unsigned(&values, HC_PHASE_MAX_US);
+    if (values.failed || out->tick_rate == 0 || out->players == 0 || out->future == 0)
+        return HC_MALFORMED;
+    get_own(&values, out);
+    return hc_values_done(&values);
+}
+
+/// Packs as many ticks as the writer has room for after the longest header of a binary.
+static uint32_t put_runs(struct hc_writer *body, const struct hc_game *game, uint32_t players,
+                         uint32_t count, hc_input_source *source, void *context,
+                         uint8_t packed[static HC_DATA_BODY_MAX], size_t *used) {
+    size_t room = body->size - body->at;
+    room = room > BINARY_HEADER_MAX ? room - BINARY_HEADER_MAX : 0;
+    room = room < HC_DATA_BODY_MAX ? room : HC_DATA_BODY_MAX;
+    *used = 0;
+    if (players == 0 || count == 0)
+        return 0;
+    return hc_input_run_pack(game, players, count, source, context, packed, room, used);
+}
+
+/// Everything of INPUT before the runs.
+static void put_input_head(struct hc_writer *body, const struct hc_input_message *input,
+                           uint32_t count) {
+    msgpack_packer packer = hc_body_packer(body);
+    (void)msgpack_pack_array(&packer, INPUT_VALUES);
+    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_INPUT);
+    (void)msgpack_pack_uint32(&packer, input->client_tick);
+    (void)msgpack_pack_uint32(&packer, input->display_offset);
+    (void)msgpack_pack_uint32(&packer, input->ack_delay_us);
+    (void)msgpack_pack_int64(&packer, (int64_t)input->client_tick - (int64_t)input->first);
+    (void)msgpack_pack_uint32(&packer, input->first - input->force_before);
+    (void)msgpack_pack_uint32(&packer, count);
+}
+
+bool hc_message_put_input(struct hc_writer *body, const struct hc_game *game, uint32_t players,
+                          struct hc_input_message *input, hc_input_source *source, void *context) {
+    HC_ASSERT(input->force_before <= input->first && input->count <= HC_INPUT_RUN_MAX);
+    HC_ASSERT(players > 0 || input->count == 0);
+    struct hc_writer before = *body;
+    // Written twice, for the number of ticks stands before them and may turn out smaller, which
+    // makes what stands before them shorter, never longer.
+    put_input_head(body, input, input->count);
+    uint8_t packed[HC_DATA_BODY_MAX];
+    size_t used;
+    uint32_t count = put_runs(body, game, players, input->count, source, context, packed, &used);
+    *body = before;
+    put_input_head(body, input, count);
+    msgpack_packer packer = hc_body_packer(body);
+    (void)msgpack_pack_bin(&packer, used);
+    (void)msgpack_pack_bin_body(&packer, packed, used);
+    if (!hc_body_commit(body, &before))
+        return false;
+    input->count = count;
+    return true;
+}
+
+enum hc_status hc_message_get_input(const struct hc_body *body, const struct hc_game *game,
+                                    uint32_t players, struct hc_input_message *out,
+                                    struct hc_input_run *run) {
+    if (body->type != HC_MESSAGE_INPUT)
+        return HC_MALFORMED;
+    struct hc_values values = hc_body_values(body);
+    out->client_tick = (hc_tick)hc_values_unsigned(&values, HC_NO_TICK - 1);
+    out->display_offset = (uint32_t)hc_values_unsigned(&values, HC_HISTORY_MAX);
+    out->ack_delay_us = (uint32_t)hc_values_unsigned(&values, HC_ACK_DELAY_MAX_US);
+    int64_t client_tick = out->client_tick;
+    out->first = (hc_tick)(client_tick -
+                           hc_values_signed(&values, client_tick - (HC_NO_TICK - 1), client_tick));
+    out->force_before = out->first - (hc_tick)hc_values_unsigned(&values, out->first);
+    out->count = (uint32_t)hc_values_unsigned(&values, players > 0 ? HC_INPUT_RUN_MAX : 0);
+    size_t size;
+    const uint8_t *packed = hc_values_binary(&values, &size);
+    if (hc_values_done(&values) != HC_OK || out->count > HC_NO_TICK - out->first)
+        return HC_MALFORMED;
+    return hc_input_run_begin(run, game, players, out->count, packed, size);
+}
+
+bool hc_message_put_close(struct hc_writer *body, enum hc_close_reason reason) {
+    struct hc_writer before = *body;
+    msgpack_packer packer = hc_body_packer(body);
+    (void)msgpack_pack_array(&packer, CLOSE_VALUES);
+    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_CLOSE);
+    (void)msgpack_pack_uint8(&packer, (uint8_t)reason);
+    return hc_body_commit(body, &before);
+}
+
+enum hc_status hc_message_get_close(const struct hc_body *body, enum hc_close_reason *out) {
+    if (body->type != HC_MESSAGE_CLOSE)
+        return HC_MALFORMED;
+    struct hc_values values = hc_body_values(body);
+    uint64_t reason = hc_values_unsigned(&values, HC_CLOSE_ERROR);
+    if (hc_values_done(&values) != HC_OK || reason < HC_CLOSE_LEFT)
+        return HC_MALFORMED;
+    *out = (enum hc_close_reason)reason;
+    return HC_OK;
+}
+
+const char *hc_message_close_text(enum hc_close_reason reason) {
+    switch (reason) {
+    case HC_CLOSE_LEFT:
+        return "the client left";
+    case HC_CLOSE_SHUTDOWN:
+        return "the server is shutting down";
+    case HC_CLOSE_KICKED:
+        return "kicked by the server";
+    case HC_CLOSE_TIMEOUT:
+        return "timed out";
+    case HC_CLOSE_ERROR:
+        return "protocol error";
+    }
+    return "unknown reason";
+}

@@ -1,0 +1,85 @@
+/// The messages that are not about a snapshot: WELCOME, INPUT and CLOSE.
+///
+///     WELCOME [1, tick_rate, players, seed, history, future, refusal, tick, phase_us, [own ...]]
+///     INPUT   [2, client_tick, display_offset, ack_delay_us, client_tick - first,
+///              first - force_before, count, runs]
+///     CLOSE   [8, reason]
+///
+/// Every put appends one message to a body and returns true, or changes nothing and returns false
+/// when it does not fit. Every get reads the present message of a body, checks every value against
+/// its range, and returns HC_MALFORMED with *out unspecified when one is outside.
+#pragma once
+
+#include "common/api.h"
+#include "common/game.h"
+#include "common/timeline.h"
+#include "proto/ack.h"
+#include "proto/body.h"
+#include "proto/datagram.h"
+#include "proto/input_run.h"
+
+enum {
+    /// Longest `phase_us`: a server that is later than this reports this.
+    HC_PHASE_MAX_US = 10000000,
+};
+
+/// What a client must know before it can simulate.
+struct hc_welcome {
+    uint16_t tick_rate; ///< Hz, [1, HC_TICK_RATE_MAX]
+    uint16_t players;   ///< of the world, [1, game->players_max]
+    uint64_t seed;      ///< of the world
+    uint32_t history;   ///< W, ticks, [0, HC_HISTORY_MAX]
+    uint32_t future;    ///< inputs are accepted up to head + future, [1, HC_FUTURE_MAX]
+    uint32_t refusal;   ///< this client's inputs before head - refusal are refused, [0, history]
+    hc_tick tick;       ///< the server's head when it answered
+    uint32_t phase_us;  ///< since that tick was due, [0, HC_PHASE_MAX_US]
+    uint8_t own_count;  ///< [0, HC_OWN_PLAYERS_MAX]
+    hc_player own[HC_OWN_PLAYERS_MAX]; ///< the client's players, all different
+};
+
+/// What a client says in every datagram.
+struct hc_input_message {
+    hc_tick client_tick;     ///< the tick that the client predicts now
+    uint32_t display_offset; ///< it shows client_tick - display_offset, [0, HC_HISTORY_MAX]
+    uint32_t ack_delay_us;   ///< since the datagram named by `ack` came, [0, HC_ACK_DELAY_MAX_US]
+    hc_tick force_before;    ///< no input before this one will be sent again; at most `first`
+    hc_tick first;           ///< tick of the first input
+    uint32_t count;          ///< ticks, [0, HC_INPUT_RUN_MAX]; 0 without own players
+};
+
+/// Why a connection ends.
+enum hc_close_reason {
+    HC_CLOSE_LEFT = 1,     ///< the client leaves
+    HC_CLOSE_SHUTDOWN = 2, ///< the server goes away
+    HC_CLOSE_KICKED = 3,   ///< the server puts the client out
+    HC_CLOSE_TIMEOUT = 4,  ///< nothing came from the peer for too long
+    HC_CLOSE_ERROR = 5,    ///< the peer broke the protocol
+};
+
+/// Appends WELCOME; for ACCEPT alone.
+bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *welcome);
+
+/// Reads WELCOME; `game` gives the most players.
+enum hc_status hc_message_get_welcome(const struct hc_body *body, const struct hc_game *game,
+                                      struct hc_welcome *out);
+
+/// Appends INPUT. Of the input->count ticks wanted as many go in as fit, oldest first, and
+/// input->count becomes that number. `players` is the number of own players, whose inputs `source`
+/// gives; with 0, count is 0.
+bool hc_message_put_input(struct hc_writer *body, const struct hc_game *game, uint32_t players,
+                          struct hc_input_message *input, hc_input_source *source, void *context);
+
+/// Reads INPUT of a client with `players` own players; `*run` then yields the inputs, borrowed from
+/// the datagram. Whether the ticks make sense now is left to the server.
+enum hc_status hc_message_get_input(const struct hc_body *body, const struct hc_game *game,
+                                    uint32_t players, struct hc_input_message *out,
+                                    struct hc_input_run *run);
+
+/// Appends CLOSE.
+bool hc_message_put_close(struct hc_writer *body, enum hc_close_reason reason);
+
+/// Reads CLOSE.
+enum hc_status hc_message_get_close(const struct hc_body *body, enum hc_close_reason *out);
+
+/// The reason as a short English phrase in static storage; never NULL.
+HC_API const char *hc_message_close_text(enum hc_close_reason reason);

@@ -1,0 +1,133 @@
+#include "proto/precheck.h"
+
+#include <stdbool.h>
+
+/// One look through the bytes; nothing in it grows with them.
+struct walk {
+    const uint8_t *at;
+    size_t left;
+    uint32_t nodes;
+    uint32_t depth;
+    uint32_t open[HC_PRECHECK_DEPTH_MAX]; ///< values still to come in each array being read
+};
+
+/// Big-endian length of `width` bytes after the tag at `at`.
+static size_t length_at(const uint8_t *at, unsigned width) {
+    return width == 1 ? at[1] : (size_t)at[1] << 8 | at[2];
+}
+
+/// Bytes of the character that starts at `at`, or 0 when it is none of RFC 3629's table.
+static size_t utf8_character(const uint8_t *at, size_t left) {
+    uint8_t lead = at[0];
+    if (lead < 0x80)
+        return 1;
+    size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if (lead < 0xc2 || lead > 0xf4 || left < size)
+        return 0;
+    // The second byte's range shuts out overlong forms, surrogates and what is above U+10FFFF.
+    uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (at[1] < low || at[1] > high)
+        return 0;
+    for (size_t i = 2; i < size; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return size;
+}
+
+static bool utf8_valid(const uint8_t *at, size_t size) {
+    while (size > 0) {
+        size_t used = utf8_character(at, size);
+        if (used == 0)
+            return false;
+        at += used;
+        size -= used;
+    }
+    return true;
+}
+
+/// Passes over `header` bytes of tag and length and `payload` bytes after them.
+static enum hc_status skip(struct walk *walk, size_t header, size_t payload, bool text) {
+    if (walk->left < header || walk->left - header < payload)
+        return HC_TRUNCATED;
+    if (text && !utf8_valid(walk->at + header, payload))
+        return HC_MALFORMED;
+    walk->at += header + payload;
+    walk->left -= header + payload;
+    return HC_OK;
+}
+
+static enum hc_status open_array(struct walk *walk, size_t header, size_t count) {
+    if (walk->left < header || walk->left - header < count)
+        return HC_TRUNCATED;
+    if (walk->depth == HC_PRECHECK_DEPTH_MAX)
+        return HC_MALFORMED;
+    walk->open[walk->depth++] = (uint32_t)count;
+    return skip(walk, header, 0, false);
+}
+
+/// Strings, binaries and arrays whose length follows the tag in `width` bytes.
+static enum hc_status sized_value(struct walk *walk, uint8_t tag, unsigned width) {
+    if (walk->left < 1 + width)
+        return HC_TRUNCATED;
+    size_t length = length_at(walk->at, width);
+    if (tag == 0xdc)
+        return open_array(walk, 3, length);
+    return skip(walk, 1 + width, length, tag == 0xd9 || tag == 0xda);
+}
+
+static enum hc_status value(struct walk *walk) {
+    if (walk->left == 0)
+        return HC_TRUNCATED;
+    if (++walk->nodes > HC_PRECHECK_NODES_MAX)
+        return HC_MALFORMED;
+    uint8_t tag = *walk->at;
+    if (tag <= 0x7f || tag >= 0xe0) // fixint
+        return skip(walk, 1, 0, false);
+    if (tag >= 0x90 && tag <= 0x9f) // fixarray
+        return open_array(walk, 1, tag & 0x0f);
+    if (tag >= 0xa0 && tag <= 0xbf) // fixstr
+        return skip(walk, 1, tag & 0x1f, true);
+    switch (tag) {
+    case 0xc0: // nil
+    case 0xc2: // false
+    case 0xc3: // true
+        return skip(walk, 1, 0, false);
+    case 0xc4: // bin 8
+    case 0xd9: // str 8
+        return sized_value(walk, tag, 1);
+    case 0xc5: // bin 16
+    case 0xda: // str 16
+    case 0xdc: // array 16
+        return sized_value(walk, tag, 2);
+    case 0xcc: // uint 8 to 64
+    case 0xcd:
+    case 0xce:
+    case 0xcf:
+        return skip(walk, 1, (size_t)1 << (tag - 0xcc), false);
+    case 0xd0: // int 8 to 64
+    case 0xd1:
+    case 0xd2:
+    case 0xd3:
+        return skip(walk, 1, (size_t)1 << (tag - 0xd0), false);
+    default:
+        return HC_MALFORMED;
+    }
+}
+
+enum hc_status hc_precheck(const uint8_t *bytes, size_t size, size_t *used) {
+    struct walk walk = {.at = bytes, .left = size};
+    do {
+        enum hc_status status = value(&walk);
+        if (status != HC_OK)
+            return status;
+        while (walk.depth > 0 && walk.open[walk.depth - 1] == 0)
+            walk.depth--;
+        if (walk.depth > 0)
+            walk.open[walk.depth - 1]--;
+        else
+            break;
+    } while (true);
+    *used = size - walk.left;
+    return HC_OK;
+}

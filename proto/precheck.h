@@ -1,0 +1,23 @@
+/// The bounded, allocation-free look at msgpack bytes that a peer sent, before msgpack-c sees them.
+#pragma once
+
+#include "common/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HC_PRECHECK_DEPTH_MAX = 8, ///< arrays inside arrays
+    /// Values in all, arrays included. Every value takes a byte, so no datagram holds more; with
+    /// 24 bytes a value in msgpack-c's tree this bounds what a datagram may cost to 28.8 kB. A
+    /// lower limit would refuse full snapshots, which are mostly integers of one or two bytes.
+    HC_PRECHECK_NODES_MAX = 1200,
+};
+
+/// Checks the one msgpack value that starts at `bytes` and writes its length to `*used`.
+///
+/// Allowed are nil, booleans, integers, strings of valid UTF-8 (RFC 3629), binaries and arrays;
+/// lengths and counts must fit what is left of `size`. HC_MALFORMED: maps, floats, extensions,
+/// 32-bit lengths, bad UTF-8, too deep or too many values. HC_TRUNCATED: the bytes end too early.
+/// Nothing is accepted that msgpack-c would refuse.
+enum hc_status hc_precheck(const uint8_t *bytes, size_t size, size_t *used);

@@ -1,0 +1,281 @@
+/// What proto/message and proto/input_run promise: round trips, ranges, and how much fits.
+#include "common/rng.h"
+#include "common/scene.h"
+#include "proto/message.h"
+#include "tests/unit/small_game.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INPUT_SIZE = sizeof(struct small_input) };
+
+/// Inputs of a few players over as many ticks as a run may have.
+struct history {
+    uint8_t inputs[HC_INPUT_RUN_MAX][HC_OWN_PLAYERS_MAX][INPUT_SIZE];
+};
+
+static struct history history;
+static struct hc_body body;
+static uint8_t buffer[HC_DATA_BODY_MAX];
+
+static const void *from_history(void *context, uint32_t index, uint32_t player) {
+    return ((struct history *)context)->inputs[index][player];
+}
+
+/// Inputs that change with a chance of `ppm` a tick.
+static void fill_history(struct hc_rng *rng, uint32_t ppm) {
+    memset(&history, 0, sizeof history);
+    for (uint32_t t = 0; t < HC_INPUT_RUN_MAX; t++) {
+        for (uint32_t p = 0; p < HC_OWN_PLAYERS_MAX; p++) {
+            if (t > 0)
+                memcpy(history.inputs[t][p], history.inputs[t - 1][p], INPUT_SIZE);
+            if (!hc_rng_chance(rng, ppm))
+                continue;
+            hc_field_set(&small_input_fields[0], history.inputs[t][p],
+                         (int64_t)hc_rng_below(rng, 4) - 2);
+            hc_field_set(&small_input_fields[1], history.inputs[t][p], hc_rng_below(rng, 8));
+        }
+    }
+}
+
+static void check_run(struct hc_input_run *run, uint32_t players, uint32_t count) {
+    for (uint32_t t = 0; t < count; t++)
+        for (uint32_t p = 0; p < players; p++) {
+            const void *input = hc_input_run_next(run);
+            ck_assert_ptr_nonnull(input);
+            ck_assert_mem_eq(input, history.inputs[t][p], INPUT_SIZE);
+        }
+    ck_assert_ptr_null(hc_input_run_next(run));
+}
+
+START_TEST(a_run_of_inputs_comes_back_as_it_was_as_far_as_it_fits) {
+    struct hc_rng rng = hc_rng_init(31, 0);
+    for (int round = 0; round < 400; round++) {
+        uint32_t players = 1 + hc_rng_below(&rng, HC_OWN_PLAYERS_MAX);
+        uint32_t count = hc_rng_below(&rng, HC_INPUT_RUN_MAX + 1);
+        size_t capacity = hc_rng_below(&rng, 3) == 0 ? hc_rng_below(&rng, 60) : sizeof buffer;
+        fill_history(&rng, hc_rng_below(&rng, 1000001));
+        size_t used;
+        uint32_t packed = hc_input_run_pack(&small_game, players, count, from_history, &history,
+                                            buffer, capacity, &used);
+        ck_assert_uint_le(used, capacity);
+        // A tick of `players` takes at most 6 bits each.
+        ck_assert(packed == count || used * 8 + players * 6 > capacity * 8);
+        struct hc_input_run run;
+        ck_assert_int_eq(hc_input_run_begin(&run, &small_game, players, packed, buffer, used),
+                         HC_OK);
+        check_run(&run, players, packed);
+        if (used < sizeof buffer)
+            ck_assert_int_eq(
+                hc_input_run_begin(&run, &small_game, players, packed, buffer, used + 1),
+                HC_MALFORMED);
+    }
+}
+END_TEST
+
+START_TEST(any_bits_of_a_run_decode_to_inputs_whose_fields_fit) {
+    struct hc_rng rng = hc_rng_init(32, 0);
+    unsigned accepted = 0;
+    for (int round = 0; round < 20000; round++) {
+        uint8_t bytes[3];
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (uint8_t)hc_rng_next(&rng);
+        struct hc_input_run run;
+        uint32_t count = 1 + hc_rng_below(&rng, 12);
+        if (hc_input_run_begin(&run, &small_game, 1, count, bytes, sizeof bytes) != HC_OK)
+            continue;
+        accepted++;
+        const void *input;
+        while ((input = hc_input_run_next(&run)) != NULL)
+            for (uint32_t f = 0; f < small_game.input_field_count; f++)
+                ck_assert(hc_field_fits(&small_input_fields[f],
+                                        hc_field_get(&small_input_fields[f], input)));
+    }
+    ck_assert_uint_gt(accepted, 100);
+}
+END_TEST
+
+/// Makes what `writer` holds the present message of `body`.
+static void reread(const struct hc_writer *writer) {
+    ck_assert_int_eq(hc_body_begin(&body, writer->data, writer->at), HC_OK);
+    ck_assert_int_ne(hc_body_next(&body), HC_MESSAGE_END);
+}
+
+static hc_tick random_tick(struct hc_rng *rng) {
+    uint32_t bits = 1 + hc_rng_below(rng, 32);
+    hc_tick tick = (hc_tick)(hc_rng_next(rng) >> (64 - bits));
+    return tick >= HC_NO_TICK - HC_INPUT_RUN_MAX ? HC_NO_TICK - HC_INPUT_RUN_MAX - 1 : tick;
+}
+
+START_TEST(an_input_message_comes_back_as_it_was) {
+    struct hc_rng rng = hc_rng_init(33, 0);
+    for (int round = 0; round < 500; round++) {
+        uint32_t players = hc_rng_below(&rng, HC_OWN_PLAYERS_MAX + 1);
+        struct hc_input_message in = {
+            .client_tick = random_tick(&rng),
+            .display_offset = hc_rng_below(&rng, HC_HISTORY_MAX + 1),
+            .ack_delay_us = hc_rng_below(&rng, HC_ACK_DELAY_MAX_US + 1),
+            .first = random_tick(&rng),
+            .count = players > 0 ? hc_rng_below(&rng, HC_INPUT_RUN_MAX + 1) : 0,
+        };
+        in.force_before = in.first - hc_rng_below(&rng, in.first + 1);
+        fill_history(&rng, hc_rng_below(&rng, 300000));
+        uint32_t wanted = in.count;
+        size_t room = hc_rng_below(&rng, 2) == 0 ? 60 : sizeof buffer;
+        struct hc_writer writer = hc_bytes_writer(buffer, room);
+        ck_assert(hc_message_put_input(&writer, &small_game, players, &in, from_history, &history));
+        ck_assert_uint_le(in.count, wanted);
+        reread(&writer);
+        struct hc_input_message out;
+        struct hc_input_run run;
+        ck_assert_int_eq(hc_message_get_input(&body, &small_game, players, &out, &run), HC_OK);
+        ck_assert_uint_eq(out.client_tick, in.client_tick);
+        ck_assert_uint_eq(out.display_offset, in.display_offset);
+        ck_assert_uint_eq(out.ack_delay_us, in.ack_delay_us);
+        ck_assert_uint_eq(out.force_before, in.force_before);
+        ck_assert_uint_eq(out.first, in.first);
+        ck_assert_uint_eq(out.count, in.count);
+        check_run(&run, players, out.count);
+    }
+}
+END_TEST
+
+START_TEST(a_message_that_does_not_fit_leaves_the_body_as_it_was) {
+    struct hc_input_message input = {.client_tick = 70000, .first = 70000, .count = 100};
+    struct hc_welcome welcome = {.tick_rate = 60, .players = 1, .future = 1};
+    fill_history(&(struct hc_rng){7}, 500000);
+    for (size_t room = 0; room < 12; room++) {
+        struct hc_writer writer = hc_bytes_writer(buffer, room);
+        bool fits = hc_message_put_close(&writer, HC_CLOSE_LEFT);
+        ck_assert_int_eq(fits, room >= 3);
+        struct hc_writer before = writer;
+        ck_assert(!hc_message_put_input(&writer, &small_game, 1, &input, from_history, &history));
+        ck_assert(!hc_message_put_welcome(&writer, &welcome));
+        ck_assert_mem_eq(&writer, &before, sizeof writer);
+        ck_assert_uint_eq(input.count, 100);
+    }
+}
+END_TEST
+
+START_TEST(a_welcome_comes_back_as_it_was) {
+    struct hc_rng rng = hc_rng_init(34, 0);
+    for (int round = 0; round < 500; round++) {
+        struct hc_welcome in = {
+            .tick_rate = (uint16_t)(1 + hc_rng_below(&rng, HC_TICK_RATE_MAX)),
+            .players = (uint16_t)(4 + hc_rng_below(&rng, 5)),
+            .seed = hc_rng_next(&rng),
+            .history = hc_rng_below(&rng, HC_HISTORY_MAX + 1),
+            .future = 1 + hc_rng_below(&rng, HC_FUTURE_MAX),
+            .tick = random_tick(&rng),
+            .phase_us = hc_rng_below(&rng, HC_PHASE_MAX_US + 1),
+            .own_count = (uint8_t)hc_rng_below(&rng, HC_OWN_PLAYERS_MAX + 1),
+        };
+        in.refusal = hc_rng_below(&rng, in.history + 1);
+        for (uint32_t i = 0; i < in.own_count; i++)
+            in.own[i] = (hc_player)((i + (uint32_t)round) % in.players);
+        struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
+        ck_assert(hc_message_put_welcome(&writer, &in));
+        reread(&writer);
+        struct hc_welcome out;
+        ck_assert_int_eq(hc_message_get_welcome(&body, &small_game, &out), HC_OK);
+        ck_assert(out.tick_rate == in.tick_rate && out.players == in.players);
+        ck_assert(out.seed == in.seed && out.history == in.history && out.future == in.future);
+        ck_assert(out.refusal == in.refusal && out.tick == in.tick);
+        ck_assert(out.phase_us == in.phase_us && out.own_count == in.own_count);
+        ck_assert_mem_eq(out.own, in.own, sizeof in.own);
+    }
+}
+END_TEST
+
+START_TEST(a_welcome_outside_its_ranges_is_malformed) {
+    const struct hc_welcome good = {.tick_rate = 60,
+                                    .players = 4,
+                                    .history = 64,
+                                    .future = 64,
+                                    .refusal = 64,
+                                    .own_count = 2,
+                                    .own = {1, 3}};
+    struct hc_welcome bad[10];
+    for (size_t i = 0; i < 10; i++)
+        bad[i] = good;
+    bad[0].tick_rate = 0;
+    bad[1].tick_rate = HC_TICK_RATE_MAX + 1;
+    bad[2].players = 0;
+    bad[3].players = 9;
+    bad[4].history = HC_HISTORY_MAX + 1;
+    bad[5].future = 0;
+    bad[6].refusal = 65;
+    bad[7].own[1] = 4;
+    bad[8].own[1] = 1;
+    bad[9].phase_us = HC_PHASE_MAX_US + 1;
+    for (size_t i = 0; i < 10; i++) {
+        struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
+        ck_assert(hc_message_put_welcome(&writer, &bad[i]));
+        reread(&writer);
+        struct hc_welcome out;
+        ck_assert_msg(hc_message_get_welcome(&body, &small_game, &out) == HC_MALFORMED, "%zu", i);
+    }
+}
+END_TEST
+
+START_TEST(close_says_why_and_only_known_reasons_pass) {
+    for (unsigned reason = 0; reason < 10; reason++) {
+        struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
+        ck_assert(hc_message_put_close(&writer, (enum hc_close_reason)reason));
+        reread(&writer);
+        enum hc_close_reason out;
+        bool known = reason >= HC_CLOSE_LEFT && reason <= HC_CLOSE_ERROR;
+        ck_assert_int_eq(hc_message_get_close(&body, &out) == HC_OK, known);
+        if (known)
+            ck_assert_uint_eq(out, reason);
+        ck_assert_int_eq(
+            strcmp(hc_message_close_text((enum hc_close_reason)reason), "unknown reason") != 0,
+            known);
+    }
+}
+END_TEST
+
+START_TEST(a_message_read_as_another_type_is_malformed) {
+    struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
+    ck_assert(hc_message_put_close(&writer, HC_CLOSE_LEFT));
+    reread(&writer);
+    struct hc_welcome welcome;
+    struct hc_input_message input;
+    struct hc_input_run run;
+    ck_assert_int_eq(hc_message_get_welcome(&body, &small_game, &welcome), HC_MALFORMED);
+    ck_assert_int_eq(hc_message_get_input(&body, &small_game, 1, &input, &run), HC_MALFORMED);
+}
+END_TEST
+
+START_TEST(a_spectator_sends_no_inputs) {
+    struct hc_input_message in = {.client_tick = 5, .first = 5, .count = 3}, out;
+    fill_history(&(struct hc_rng){9}, 500000);
+    struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
+    ck_assert(hc_message_put_input(&writer, &small_game, 1, &in, from_history, &history));
+    reread(&writer);
+    struct hc_input_run run;
+    ck_assert_int_eq(hc_message_get_input(&body, &small_game, 0, &out, &run), HC_MALFORMED);
+    ck_assert_int_eq(hc_message_get_input(&body, &small_game, 1, &out, &run), HC_OK);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("proto_message");
+    TCase *tests = tcase_create("message");
+    tcase_add_test(tests, a_run_of_inputs_comes_back_as_it_was_as_far_as_it_fits);
+    tcase_add_test(tests, any_bits_of_a_run_decode_to_inputs_whose_fields_fit);
+    tcase_add_test(tests, an_input_message_comes_back_as_it_was);
+    tcase_add_test(tests, a_message_that_does_not_fit_leaves_the_body_as_it_was);
+    tcase_add_test(tests, a_welcome_comes_back_as_it_was);
+    tcase_add_test(tests, a_welcome_outside_its_ranges_is_malformed);
+    tcase_add_test(tests, close_says_why_and_only_known_reasons_pass);
+    tcase_add_test(tests, a_message_read_as_another_type_is_malformed);
+    tcase_add_test(tests, a_spectator_sends_no_inputs);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,238 @@
+/// What proto/precheck and proto/body promise: nothing that msgpack-c would choke on passes.
+#include "common/rng.h"
+#include "proto/body.h"
+#include "proto/datagram.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+struct sample {
+    const uint8_t *bytes;
+    size_t size;
+};
+
+static enum hc_status check_bytes(struct sample sample) {
+    size_t used = 0;
+    enum hc_status status = hc_precheck(sample.bytes, sample.size, &used);
+    if (status == HC_OK)
+        ck_assert_uint_eq(used, sample.size);
+    return status;
+}
+
+START_TEST(bombs_and_forms_outside_the_subset_are_refused) {
+    const struct sample bombs[] = {
+        {BYTES(0xdd, 0x7f, 0xff, 0xff, 0xff)},       // array 32
+        {BYTES(0xdf, 0x7f, 0xff, 0xff, 0xff)},       // map 32
+        {BYTES(0xde, 0xff, 0xff)},                   // map 16
+        {BYTES(0x81, 0x01, 0x02)},                   // map
+        {BYTES(0xdc, 0xff, 0xff, 0x01)},             // more values than bytes
+        {BYTES(0x92, 0x01)},                         // one value short
+        {BYTES(0x94, 0xdc, 0xff, 0xff, 0x01)},       // inner array too large
+        {BYTES(0xc6, 0xff, 0xff, 0xff, 0xff)},       // bin 32
+        {BYTES(0xdb, 0xff, 0xff, 0xff, 0xff)},       // str 32
+        {BYTES(0xc5, 0xff, 0xff, 0x00)},             // binary past the end
+        {BYTES(0xc7, 0x00, 0x01)},                   // extension
+        {BYTES(0xd4, 0x01, 0x00)},                   // fixext
+        {BYTES(0xc1)},                               // never used
+        {BYTES(0xca, 0x7f, 0xc0, 0x00, 0x00)},       // NaN
+        {BYTES(0xca, 0x3f, 0x80, 0x00, 0x00)},       // 1.0
+        {BYTES(0xcb, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0)}, // infinity
+        {BYTES(0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x01)}, // nine deep
+        {BYTES(0xa1, 0x80)},                                                 // a lone continuation
+        {BYTES(0xa2, 0xc0, 0x80)},                                           // overlong
+        {BYTES(0xa3, 0xe0, 0x80, 0x80)},                                     // overlong
+        {BYTES(0xa3, 0xed, 0xa0, 0x80)},                                     // surrogate
+        {BYTES(0xa4, 0xf0, 0x80, 0x80, 0x80)},                               // overlong
+        {BYTES(0xa4, 0xf4, 0x90, 0x80, 0x80)},                               // above U+10FFFF
+        {BYTES(0xa2, 0xe2, 0x82)},                                           // cut off
+        {BYTES(0xd9, 0x01, 0xff)},                                           // no UTF-8 at all
+        {BYTES(0xcd, 0x01)},                                                 // number past the end
+        {(const uint8_t[]){0}, 0},
+    };
+    for (size_t i = 0; i < sizeof bombs / sizeof bombs[0]; i++)
+        ck_assert_msg(check_bytes(bombs[i]) != HC_OK, "bomb %zu", i);
+}
+END_TEST
+
+START_TEST(everything_that_the_protocol_uses_passes) {
+    const struct sample samples[] = {
+        {BYTES(0x90)},
+        {BYTES(0x93, 0xc0, 0xc2, 0xc3)},
+        {BYTES(0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x90)},
+        {BYTES(0x95, 0x7f, 0xe0, 0xcc, 0xff, 0xd0, 0x80, 0xcf, 1, 2, 3, 4, 5, 6, 7, 8)},
+        {BYTES(0xa4, 0xf0, 0x9f, 0x98, 0x80)},
+        {BYTES(0xc4, 0x02, 0xff, 0xfe)},
+        {BYTES(0xc5, 0x00, 0x01, 0xff)},
+        {BYTES(0xdc, 0x00, 0x01, 0x05)},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        ck_assert_msg(check_bytes(samples[i]) == HC_OK, "sample %zu", i);
+}
+END_TEST
+
+START_TEST(as_many_values_as_the_limit_pass_and_one_more_does_not) {
+    uint8_t bytes[HC_PRECHECK_NODES_MAX + 3] = {0xdc};
+    for (size_t nodes = HC_PRECHECK_NODES_MAX - 1; nodes <= HC_PRECHECK_NODES_MAX + 1; nodes++) {
+        size_t count = nodes - 1;
+        bytes[1] = (uint8_t)(count >> 8);
+        bytes[2] = (uint8_t)count;
+        bool passes = check_bytes((struct sample){bytes, count + 3}) == HC_OK;
+        ck_assert_int_eq(passes, nodes <= HC_PRECHECK_NODES_MAX);
+    }
+}
+END_TEST
+
+/// Random bytes that look like msgpack more often than chance would have it.
+static size_t random_msgpack(struct hc_rng *rng, uint8_t *out, size_t capacity) {
+    static const uint8_t tags[] = {0x90, 0x91, 0x92, 0x95, 0x9f, 0xdc, 0xc4, 0xc5, 0xd9, 0xda,
+                                   0xa1, 0xa3, 0xc0, 0xc2, 0xc3, 0xcc, 0xcd, 0xce, 0xcf, 0xd0,
+                                   0xd1, 0xd2, 0xd3, 0x00, 0x7f, 0xff, 0xe0, 0x01, 0x02, 0x03};
+    size_t size = hc_rng_below(rng, (uint32_t)capacity + 1);
+    for (size_t i = 0; i < size; i++) {
+        uint32_t kind = hc_rng_below(rng, 16);
+        out[i] = kind == 0  ? (uint8_t)hc_rng_next(rng)
+                 : kind < 5 ? (uint8_t)hc_rng_below(rng, 3)
+                            : tags[hc_rng_below(rng, sizeof tags)];
+    }
+    return size;
+}
+
+START_TEST(nothing_passes_that_msgpack_c_refuses) {
+    struct hc_rng rng = hc_rng_init(21, 0);
+    msgpack_zone zone;
+    ck_assert(msgpack_zone_init(&zone, HC_BODY_TREE_SIZE));
+    unsigned passed = 0;
+    for (int i = 0; i < 300000; i++) {
+        uint8_t bytes[48];
+        size_t size = random_msgpack(&rng, bytes, sizeof bytes);
+        size_t used = 0, off = 0;
+        if (hc_precheck(bytes, size, &used) != HC_OK)
+            continue;
+        passed++;
+        msgpack_object object;
+        msgpack_unpack_return result =
+            msgpack_unpack((const char *)bytes, size, &off, &zone, &object);
+        ck_assert_msg(result == MSGPACK_UNPACK_SUCCESS || result == MSGPACK_UNPACK_EXTRA_BYTES,
+                      "round %d", i);
+        ck_assert_msg(off == used, "round %d", i);
+        msgpack_zone_clear(&zone);
+    }
+    msgpack_zone_destroy(&zone);
+    ck_assert_uint_gt(passed, 50000);
+}
+END_TEST
+
+static struct hc_body body;
+
+START_TEST(the_fattest_bodies_are_parsed_in_memory_of_their_own) {
+    // hc_body_next aborts should msgpack-c ask for more than the body's own memory.
+    _Static_assert(sizeof body.tree <= 65536, "what a datagram may cost");
+    uint8_t bytes[HC_DATA_BODY_MAX];
+    memset(bytes, 0x90, sizeof bytes); // as many arrays as there is room for
+    bytes[0] = 0xdc;
+    bytes[1] = (uint8_t)((sizeof bytes - 3) >> 8);
+    bytes[2] = (uint8_t)((sizeof bytes - 3) & 0xff);
+    bytes[3] = HC_MESSAGE_SNAPSHOT;
+    ck_assert_int_eq(hc_body_begin(&body, bytes, sizeof bytes), HC_OK);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
+    ck_assert_uint_eq(hc_body_values(&body).left, sizeof bytes - 4);
+    for (size_t i = 4; i + 1 < sizeof bytes; i += 2)
+        bytes[i] = 0x91; // arrays of one, half as many
+    bytes[1] = (uint8_t)((1 + (sizeof bytes - 4) / 2) >> 8);
+    bytes[2] = (uint8_t)((1 + (sizeof bytes - 4) / 2) & 0xff);
+    ck_assert_int_eq(hc_body_begin(&body, bytes, 4 + (sizeof bytes - 4) / 2 * 2), HC_OK);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_END);
+}
+END_TEST
+
+START_TEST(random_bodies_are_read_to_their_end_or_refused) {
+    struct hc_rng rng = hc_rng_init(22, 0);
+    unsigned read = 0;
+    for (int i = 0; i < 200000; i++) {
+        uint8_t bytes[16];
+        size_t size = random_msgpack(&rng, bytes, sizeof bytes);
+        if (size >= 2) {
+            bytes[0] = (uint8_t)(0x91 + hc_rng_below(&rng, 4));
+            bytes[1] = (uint8_t)(1 + hc_rng_below(&rng, 8));
+        }
+        if (hc_body_begin(&body, bytes, size) != HC_OK)
+            continue;
+        while (hc_body_next(&body) != HC_MESSAGE_END)
+            read++;
+        ck_assert_uint_eq(body.at, size);
+    }
+    ck_assert_uint_gt(read, 2000);
+}
+END_TEST
+
+START_TEST(the_order_of_messages_is_part_of_the_grammar) {
+    const struct {
+        struct sample sample;
+        bool passes;
+    } cases[] = {
+        {{BYTES(0x91, 3, 0x91, 4, 0x91, 7, 0x91, 5)}, true},
+        {{BYTES(0x91, 2, 0x91, 3)}, true},
+        {{BYTES(0x91, 4)}, false},             // INPUTS without SNAPSHOT
+        {{BYTES(0x91, 2, 0x91, 6)}, false},    // FORCED without SNAPSHOT
+        {{BYTES(0x91, 3, 0x91, 3)}, false},    // two of them
+        {{BYTES(0x92, 8, 1)}, true},           // CLOSE
+        {{BYTES(0x91, 3, 0x92, 8, 1)}, false}, // CLOSE is alone
+        {{BYTES(0x92, 8, 1, 0x91, 3)}, false},
+        {{BYTES(0x91, 0)}, false},
+        {{BYTES(0x91, 9)}, false},
+        {{BYTES(0x91, 0xcc, 3)}, false}, // a type has one form
+        {{BYTES(0x90)}, false},
+        {{BYTES(0x03)}, false},
+        {{(const uint8_t[]){0}, 0}, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        enum hc_status status = hc_body_begin(&body, cases[i].sample.bytes, cases[i].sample.size);
+        ck_assert_msg((status == HC_OK) == cases[i].passes, "case %zu", i);
+    }
+}
+END_TEST
+
+START_TEST(values_outside_their_range_fail_and_stay_failed) {
+    const uint8_t bytes[] = {0x96, 3,    0xcf, 0xff, 0xff, 0xff, 0xff, 0xff,
+                             0xff, 0xff, 0xff, 0xe0, 5,    0xc2, 0xc0};
+    ck_assert_int_eq(hc_body_begin(&body, bytes, sizeof bytes), HC_OK);
+    hc_body_next(&body);
+    struct hc_values all = hc_body_values(&body), values = all;
+    ck_assert(hc_values_unsigned(&values, UINT64_MAX) == UINT64_MAX);
+    ck_assert_int_eq(hc_values_signed(&values, -32, 0), -32);
+    ck_assert_int_eq(hc_values_signed(&values, 5, 5), 5);
+    ck_assert(!hc_values_nil(&values) && hc_values_false(&values) && hc_values_nil(&values));
+    ck_assert_int_eq(hc_values_done(&values), HC_OK);
+    values = all;
+    ck_assert_int_eq(hc_values_signed(&values, INT64_MIN, INT64_MAX), 0); // 2^64 - 1
+    ck_assert(values.failed && hc_values_unsigned(&values, UINT64_MAX) == 0);
+    values = all;
+    (void)hc_values_unsigned(&values, UINT64_MAX);
+    ck_assert_uint_eq(hc_values_unsigned(&values, UINT64_MAX), 0); // negative
+    ck_assert_int_eq(hc_values_done(&values), HC_MALFORMED);
+    ck_assert_int_eq(hc_values_done(&all), HC_MALFORMED); // something is left
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("proto_precheck");
+    TCase *tests = tcase_create("precheck");
+    tcase_add_test(tests, bombs_and_forms_outside_the_subset_are_refused);
+    tcase_add_test(tests, everything_that_the_protocol_uses_passes);
+    tcase_add_test(tests, as_many_values_as_the_limit_pass_and_one_more_does_not);
+    tcase_add_test(tests, nothing_passes_that_msgpack_c_refuses);
+    tcase_add_test(tests, the_fattest_bodies_are_parsed_in_memory_of_their_own);
+    tcase_add_test(tests, random_bodies_are_read_to_their_end_or_refused);
+    tcase_add_test(tests, the_order_of_messages_is_part_of_the_grammar);
+    tcase_add_test(tests, values_outside_their_range_fail_and_stay_failed);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
