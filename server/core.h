@@ -1,0 +1,97 @@
+/// The inside of a host, shared by the files that make it up: host (ticks and lifecycle), door
+/// (handshakes), intake (what clients send) and snapshot (what they are sent).
+#pragma once
+
+#include "common/check.h"
+#include "proto/snapshot.h"
+#include "server/host.h"
+#include "server/peer.h"
+
+enum {
+    HC_SV_REPLIES = 256,   ///< handshake answers waiting to be sent
+    HC_SV_EVENTS = 256,    ///< events waiting to be polled
+    HC_SV_CONTROLS = 1024, ///< joins and leaves remembered, to be forwarded
+};
+
+/// An answer to a datagram that belongs to no peer, or not yet.
+struct hc_sv_reply {
+    struct hc_address to;
+    size_t size;
+    uint8_t bytes[HC_SV_ACCEPT_MAX];
+};
+
+/// A player slot of the world.
+struct hc_sv_player {
+    uint16_t peer;  ///< whose it is, index + 1; 0: free
+    bool in;        ///< its join has been stamped, and no leave
+    bool leaving;   ///< its leave is to be stamped
+    hc_tick newest; ///< newest tick with a known input
+};
+
+/// The hash of a tick as it stood at a certain head.
+struct hc_sv_hash {
+    hc_tick tick, head;
+    uint64_t hash;
+};
+
+struct hc_sv_host {
+    struct hc_sv_host_config config;
+    struct hc_world world;
+    struct hc_timeline *timeline;
+    struct hc_sv_host_stats stats;
+    struct hc_cookie_jar jar;
+    uint64_t protocol_id;
+    uint64_t epoch_us; ///< when tick 0 was due, moved on by ticks that were missed
+    uint64_t serial;   ///< of cids and nonces
+    bool shutting_down;
+
+    hc_tick final;
+    uint64_t chain;
+    hc_tick rewound_from,
+        rewound_to;            ///< states that the newest tick's rewind recomputed: [from, to)
+    struct hc_sv_hash *hashes; ///< [history + 1] by tick
+
+    struct hc_sv_peer *peers;     ///< [clients]
+    uint8_t *told_memory;         ///< of all peers
+    struct hc_sv_player *players; ///< [world.players]
+    unsigned send_cursor;         ///< peers before it have been served in this round
+
+    struct hc_sv_reply replies[HC_SV_REPLIES];
+    unsigned reply_first, reply_count;
+    struct hc_sv_event events[HC_SV_EVENTS];
+    unsigned event_first, event_count;
+    struct hc_snapshot_control controls[HC_SV_CONTROLS]; ///< ring, ascending ticks
+    unsigned control_first, control_count;
+    struct hc_body body; ///< the one being read
+};
+
+/// Ends a peer: its players leave at the next tick, and CLOSE is sent when `say` is true.
+void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
+                     enum hc_close_reason close, bool say, uint64_t now_us);
+
+/// Tells the embedder about `peer`.
+void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                      enum hc_sv_event_kind kind, enum hc_close_reason close);
+
+/// Microseconds since the head was due, at most HC_PHASE_MAX_US.
+uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us);
+
+/// Answers HELLO and CONNECT. HC_OK or why the datagram was refused.
+enum hc_status hc_sv_door_receive(struct hc_sv_host *host, const struct hc_address *from,
+                                  const uint8_t *bytes, size_t size, uint64_t now_us);
+
+/// Takes a DATA of a client. HC_OK or why it was refused; then nothing changed.
+enum hc_status hc_sv_intake_receive(struct hc_sv_host *host, const struct hc_address *from,
+                                    const uint8_t *bytes, size_t size, uint64_t now_us);
+
+/// Closes the unknown slots of a peer's player before `before`, counts them and remembers them to
+/// be told.
+void hc_sv_intake_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_player player,
+                        hc_tick before);
+
+/// T: the tick that a snapshot for this peer shows now.
+hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer);
+
+/// Writes the peer's snapshot datagram and returns its size; 0 when no seq is left.
+size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                           uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);

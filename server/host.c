@@ -1,0 +1,381 @@
+#include "server/core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct hc_sv_host_config hc_sv_host_config_default(void) {
+    return (struct hc_sv_host_config){.clients = 8,
+                                      .tick_rate = 60,
+                                      .history = 64,
+                                      .future = 64,
+                                      .timeout_us = 10000000,
+                                      .ticks_per_advance = 16};
+}
+
+/// The field that is out of its range, as a sentence; NULL when all fit.
+static const char *check_ranges(const struct hc_sv_host_config *config, char *why, size_t size) {
+    const struct range {
+        const char *name;
+        uint32_t value, min, max;
+    } ranges[] = {
+        {"clients", config->clients, 1,
+         config->game->players_max < HC_SV_CLIENTS_MAX ? config->game->players_max
+                                                       : HC_SV_CLIENTS_MAX},
+        {"tick_rate", config->tick_rate, 1, HC_TICK_RATE_MAX},
+        {"history", config->history, 0, HC_HISTORY_MAX},
+        {"future", config->future, 1, HC_FUTURE_MAX},
+        {"timeout_us", config->timeout_us, 1, UINT32_MAX},
+        {"ticks_per_advance", config->ticks_per_advance, 1, 1024},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        const struct range *r = &ranges[i];
+        if (r->value >= r->min && r->value <= r->max)
+            continue;
+        snprintf(why, size, "%s is %u, but must be in [%u, %u]", r->name, r->value, r->min, r->max);
+        return why;
+    }
+    return NULL;
+}
+
+const char *hc_sv_host_config_check(const struct hc_sv_host_config *config, char *why,
+                                    size_t why_size) {
+    struct hc_world world = {0};
+    if (config->game == NULL) {
+        snprintf(why, why_size, "game is missing");
+        return why;
+    }
+    if (hc_game_check(config->game, why, why_size) != NULL ||
+        check_ranges(config, why, why_size) != NULL)
+        return why;
+    if (hc_world_init(&world, config->game, config->clients, config->tick_rate, config->seed,
+                      config->allocator) != HC_OK) {
+        snprintf(why, why_size, "a world of %u players has too many entities", config->clients);
+        return why;
+    }
+    size_t worst = hc_snapshot_worst(&world);
+    hc_world_free(&world);
+    if (worst <= HC_DATA_BODY_MAX)
+        return NULL;
+    snprintf(why, why_size,
+             "the states of a full world of %u players can take %zu bytes, but a datagram has room "
+             "for %d",
+             config->clients, worst, HC_DATA_BODY_MAX);
+    return why;
+}
+
+// ---- Creation -----------------------------------------------------------------------------------
+
+static struct hc_timeline_config timeline_config(const struct hc_sv_host *host) {
+    return (struct hc_timeline_config){.world = &host->world,
+                                       .history = host->config.history,
+                                       .future = host->config.future,
+                                       .allocator = host->config.allocator};
+}
+
+static void *obtain(struct hc_sv_host *host, size_t bytes) {
+    host->stats.memory_bytes += bytes;
+    return hc_allocate(host->config.allocator, bytes);
+}
+
+/// Obtains everything; false when something could not be had.
+static bool build(struct hc_sv_host *host) {
+    const struct hc_sv_host_config *config = &host->config;
+    uint32_t rows = config->history + 1;
+    if (hc_world_init(&host->world, config->game, config->clients, config->tick_rate, config->seed,
+                      config->allocator) != HC_OK)
+        return false;
+    struct hc_timeline_config timeline = timeline_config(host);
+    struct hc_sv_told measured;
+    size_t told = hc_sv_told_layout(&measured, &host->world, rows, NULL);
+    host->timeline = hc_timeline_create(&timeline);
+    host->stats.memory_bytes += hc_timeline_memory(&timeline);
+    host->hashes = obtain(host, rows * sizeof *host->hashes);
+    host->peers = obtain(host, config->clients * sizeof *host->peers);
+    host->players = obtain(host, config->clients * sizeof *host->players);
+    host->told_memory = obtain(host, config->clients * told);
+    if (host->timeline == NULL || host->hashes == NULL || host->peers == NULL ||
+        host->players == NULL || host->told_memory == NULL)
+        return false;
+    for (unsigned i = 0; i < config->clients; i++)
+        hc_sv_told_layout(&host->peers[i].told, &host->world, rows, host->told_memory + i * told);
+    return true;
+}
+
+struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uint64_t now_us) {
+    char why[256];
+    if (hc_sv_host_config_check(config, why, sizeof why) != NULL)
+        return NULL;
+    struct hc_sv_host *host = hc_allocate(config->allocator, sizeof *host);
+    if (host == NULL)
+        return NULL;
+    host->config = *config;
+    host->stats.memory_bytes = sizeof *host;
+    if (!build(host)) {
+        hc_sv_host_destroy(host);
+        return NULL;
+    }
+    host->epoch_us = now_us;
+    host->protocol_id = hc_datagram_protocol_id(config->game);
+    hc_cookie_init(&host->jar, config->secret);
+    hc_timeline_start(host->timeline);
+    return host;
+}
+
+void hc_sv_host_destroy(struct hc_sv_host *host) {
+    if (host == NULL)
+        return;
+    const struct hc_allocator *allocator = host->config.allocator;
+    hc_release(allocator, host->told_memory);
+    hc_release(allocator, host->players);
+    hc_release(allocator, host->peers);
+    hc_release(allocator, host->hashes);
+    hc_timeline_destroy(host->timeline);
+    hc_world_free(&host->world);
+    hc_release(allocator, host);
+}
+
+// ---- Peers --------------------------------------------------------------------------------------
+
+void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                      enum hc_sv_event_kind kind, enum hc_close_reason close) {
+    if (host->event_count == HC_SV_EVENTS)
+        return;
+    struct hc_sv_event *event =
+        &host->events[(host->event_first + host->event_count++) % HC_SV_EVENTS];
+    *event = (struct hc_sv_event){.kind = kind,
+                                  .address = peer->address,
+                                  .cid = peer->cid,
+                                  .close = close,
+                                  .player_count = peer->own_count};
+    memcpy(event->players, peer->own, sizeof peer->own);
+}
+
+void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
+                     enum hc_close_reason close, bool say, uint64_t now_us) {
+    HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
+    hc_sv_host_event(host, peer, kind, close);
+    if (kind == HC_SV_EVENT_TIMEOUT)
+        host->stats.timeouts++;
+    else
+        host->stats.leaves++;
+    for (unsigned i = 0; i < peer->own_count; i++)
+        host->players[peer->own[i]].leaving = true;
+    hc_sv_peer_close(peer, close, now_us);
+    if (!say)
+        peer->state = HC_SV_PEER_FREE;
+}
+
+static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        struct hc_sv_peer *peer = &host->peers[i];
+        if (peer->state == HC_SV_PEER_PLAYING && now_us - peer->heard_us >= host->config.timeout_us)
+            hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, true, now_us);
+    }
+}
+
+// ---- Ticks --------------------------------------------------------------------------------------
+
+static uint64_t due_us(const struct hc_sv_host *host, hc_tick tick) {
+    return host->epoch_us + hc_tick_due_us(tick, host->world.tick_rate);
+}
+
+uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us) {
+    uint64_t due = due_us(host, hc_timeline_head(host->timeline));
+    uint64_t phase = now_us > due ? now_us - due : 0;
+    return phase < HC_PHASE_MAX_US ? (uint32_t)phase : HC_PHASE_MAX_US;
+}
+
+static void stamp(struct hc_sv_host *host, hc_player player, enum hc_control control) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    enum hc_status status = hc_timeline_put_control(host->timeline, player, head, control);
+    HC_ASSERT(status == HC_OK);
+    if (host->control_count == HC_SV_CONTROLS) {
+        host->control_first = (host->control_first + 1) % HC_SV_CONTROLS;
+        host->control_count--;
+    }
+    host->controls[(host->control_first + host->control_count++) % HC_SV_CONTROLS] =
+        (struct hc_snapshot_control){.player = player, .tick = head, .control = control};
+}
+
+/// Joins and leaves are inputs of the head. A slot is given away again once its leave is stamped,
+/// so its next join is of a later tick.
+static void stamp_controls(struct hc_sv_host *host) {
+    for (hc_player p = 0; p < host->world.players; p++) {
+        struct hc_sv_player *player = &host->players[p];
+        if (player->leaving) {
+            if (player->in)
+                stamp(host, p, HC_CONTROL_LEAVE);
+            *player = (struct hc_sv_player){.peer = 0};
+        } else if (player->peer != 0 && !player->in) {
+            stamp(host, p, HC_CONTROL_JOIN);
+            player->in = true;
+            player->newest = hc_timeline_head(host->timeline);
+        }
+    }
+}
+
+/// Closes the slots that the coming tick pushes out of the window.
+static void close_window(struct hc_sv_host *host) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    for (hc_player p = 0; head >= host->config.history && p < host->world.players; p++)
+        if (host->players[p].in)
+            hc_sv_intake_force(host, &host->peers[host->players[p].peer - 1], p,
+                               head - host->config.history + 1);
+}
+
+/// F: everything up to it has all its inputs, or may never get them.
+static void finalise(struct hc_sv_host *host) {
+    hc_tick head = hc_timeline_head(host->timeline), final = head;
+    for (hc_player p = 0; p < host->world.players; p++)
+        if (host->players[p].in)
+            final = hc_tick_min(final, hc_timeline_complete(host->timeline, p) + 1);
+    final = hc_tick_max(final, hc_tick_back(head, host->config.history));
+    while (host->final < final) {
+        host->final++;
+        host->chain = hc_snapshot_chain(host->chain, hc_timeline_hash(host->timeline, host->final));
+    }
+}
+
+static void tick(struct hc_sv_host *host, uint64_t now_us) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
+    hc_histogram_record(&host->stats.lateness, now_us - due_us(host, head + 1));
+    drop_silent(host, now_us);
+    stamp_controls(host);
+    close_window(host);
+    hc_timeline_advance(host->timeline);
+    if (stats->depth > 0)
+        hc_histogram_record(&host->stats.rewind_depth, stats->depth);
+    host->rewound_from = stats->depth > 0 ? head - stats->depth + 1 : head + 1;
+    host->rewound_to = head + 1;
+    finalise(host);
+    for (unsigned i = 0; i < host->config.clients; i++)
+        host->peers[i].snapshot_due = host->peers[i].state == HC_SV_PEER_PLAYING;
+    host->send_cursor = 0;
+}
+
+void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us) {
+    for (uint32_t n = 0; n < host->config.ticks_per_advance; n++) {
+        if (now_us < due_us(host, hc_timeline_head(host->timeline) + 1))
+            break;
+        tick(host, now_us);
+    }
+    // Too late to catch up: the ticks that were missed are left out, and the clock goes on.
+    while (now_us >= due_us(host, hc_timeline_head(host->timeline) + 1)) {
+        hc_tick head = hc_timeline_head(host->timeline);
+        uint64_t behind = now_us - due_us(host, head + 1);
+        uint64_t missed = behind * host->world.tick_rate / 1000000 + 1;
+        host->stats.ticks_missed += missed;
+        host->epoch_us += (missed * 1000000 + host->world.tick_rate - 1) / host->world.tick_rate;
+    }
+    host->send_cursor = 0; // goodbyes may be due as well
+}
+
+uint64_t hc_sv_host_deadline(const struct hc_sv_host *host) {
+    uint64_t deadline = due_us(host, hc_timeline_head(host->timeline) + 1);
+    for (unsigned i = 0; i < host->config.clients; i++)
+        if (host->peers[i].state == HC_SV_PEER_CLOSING && host->peers[i].close_us < deadline)
+            deadline = host->peers[i].close_us;
+    return deadline;
+}
+
+// ---- Datagrams ----------------------------------------------------------------------------------
+
+enum hc_status hc_sv_host_receive(struct hc_sv_host *host, const struct hc_address *from,
+                                  const uint8_t *bytes, size_t size, uint64_t now_us) {
+    host->stats.datagrams_in++;
+    host->stats.bytes_in += size;
+    enum hc_status status = hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA
+                                ? hc_sv_intake_receive(host, from, bytes, size, now_us)
+                                : hc_sv_door_receive(host, from, bytes, size, now_us);
+    if (status != HC_OK)
+        host->stats.rejected[status]++;
+    return status;
+}
+
+static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t *out) {
+    if (host->reply_count == 0)
+        return 0;
+    const struct hc_sv_reply *reply = &host->replies[host->reply_first];
+    host->reply_first = (host->reply_first + 1) % HC_SV_REPLIES;
+    host->reply_count--;
+    *to = reply->to;
+    memcpy(out, reply->bytes, reply->size);
+    return reply->size;
+}
+
+static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
+                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    for (; host->send_cursor < host->config.clients; host->send_cursor++) {
+        struct hc_sv_peer *peer = &host->peers[host->send_cursor];
+        *to = peer->address;
+        size_t size = hc_sv_peer_send_close(peer, out, now_us);
+        if (size == 0 && peer->snapshot_due) {
+            peer->snapshot_due = false;
+            size = hc_sv_snapshot_send(host, peer, out, now_us);
+        }
+        if (size > 0)
+            return size;
+    }
+    return 0;
+}
+
+size_t hc_sv_host_send(struct hc_sv_host *host, struct hc_address *to,
+                       uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    size_t size = send_reply(host, to, out);
+    if (size == 0)
+        size = send_peer(host, to, out, now_us);
+    if (size > 0) {
+        host->stats.datagrams_out++;
+        host->stats.bytes_out += size;
+    }
+    return size;
+}
+
+void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us) {
+    host->shutting_down = true;
+    host->send_cursor = 0;
+    for (unsigned i = 0; i < host->config.clients; i++)
+        if (host->peers[i].state == HC_SV_PEER_PLAYING)
+            hc_sv_host_drop(host, &host->peers[i], HC_SV_EVENT_LEFT, HC_CLOSE_SHUTDOWN, true,
+                            now_us);
+}
+
+// ---- Queries ------------------------------------------------------------------------------------
+
+bool hc_sv_host_closed(const struct hc_sv_host *host) {
+    for (unsigned i = 0; i < host->config.clients; i++)
+        if (host->peers[i].state != HC_SV_PEER_FREE)
+            return false;
+    return host->shutting_down;
+}
+
+bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_sv_event *event) {
+    if (host->event_count == 0)
+        return false;
+    *event = host->events[host->event_first];
+    host->event_first = (host->event_first + 1) % HC_SV_EVENTS;
+    host->event_count--;
+    return true;
+}
+
+const struct hc_timeline *hc_sv_host_timeline(const struct hc_sv_host *host) {
+    return host->timeline;
+}
+
+hc_tick hc_sv_host_final(const struct hc_sv_host *host, uint64_t *chain) {
+    if (chain != NULL)
+        *chain = host->chain;
+    return host->final;
+}
+
+unsigned hc_sv_host_clients(const struct hc_sv_host *host) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < host->config.clients; i++)
+        count += host->peers[i].state == HC_SV_PEER_PLAYING;
+    return count;
+}
+
+const struct hc_sv_host_stats *hc_sv_host_stats(const struct hc_sv_host *host) {
+    return &host->stats;
+}

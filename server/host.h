@@ -1,0 +1,123 @@
+/// The authority: one world, its timeline, and the clients that play in it. A state machine
+/// without I/O.
+///
+/// Calls belong in this order:
+///   1. hc_sv_host_create;
+///   2. for each datagram: hc_sv_host_receive;
+///   3. at hc_sv_host_deadline: hc_sv_host_advance, then (also after 2) hc_sv_host_send until it
+///      returns 0, and hc_sv_host_poll_event until it returns false; back to 2;
+///   4. hc_sv_host_shutdown, and 3 until hc_sv_host_closed; hc_sv_host_destroy.
+/// Times are microseconds of one monotonic clock. All memory is obtained in 1.
+#pragma once
+
+#include "common/game.h"
+#include "common/histogram.h"
+#include "common/timeline.h"
+#include "proto/address.h"
+#include "proto/cookie.h"
+#include "proto/datagram.h"
+#include "proto/message.h"
+
+struct hc_sv_host;
+
+enum {
+    HC_SV_CLIENTS_MAX = 4096,
+};
+
+struct hc_sv_host_config {
+    const struct hc_game *game;
+    uint16_t clients;                      ///< connections at once, and player slots of the world
+    uint16_t tick_rate;                    ///< Hz
+    uint32_t history;                      ///< W, the farthest rewind; ticks
+    uint32_t future;                       ///< inputs are accepted up to head + future; ticks
+    uint64_t seed;                         ///< of the world
+    uint8_t secret[HC_COOKIE_SECRET_SIZE]; ///< random, of this process alone: cookies, nonces, cids
+    uint32_t timeout_us;                   ///< silence after which a client is dropped
+    uint32_t ticks_per_advance; ///< catching up after a stall: at most so many ticks a call
+    /// Shows the head instead of T in every snapshot: what naive servers do, kept as the
+    /// counter-example that the tests measure against. No program sets it.
+    bool show_head;
+    const struct hc_allocator *allocator; ///< NULL: malloc
+};
+
+enum hc_sv_event_kind {
+    HC_SV_EVENT_JOINED,  ///< a client was accepted
+    HC_SV_EVENT_LEFT,    ///< it said goodbye: `close` says why
+    HC_SV_EVENT_TIMEOUT, ///< it was silent for too long
+};
+
+struct hc_sv_event {
+    enum hc_sv_event_kind kind;
+    struct hc_address address;
+    uint32_t cid;
+    enum hc_close_reason close;
+    uint8_t player_count;
+    hc_player players[HC_OWN_PLAYERS_MAX];
+};
+
+/// What the host has counted since its creation.
+struct hc_sv_host_stats {
+    uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
+    uint64_t rejected[HC_STATUS_COUNT]; ///< datagrams refused, by cause; they changed nothing
+    uint64_t joins, leaves, timeouts, denied;
+    uint64_t inputs_received; ///< distinct ones that took effect
+    uint64_t inputs_late;     ///< of those, for a tick already simulated
+    uint64_t inputs_forced;   ///< slots closed before their input came
+    uint64_t inputs_refused;  ///< for a tick before the window or beyond the future, each time
+    uint64_t inputs_lost;     ///< delivered inside the window, yet their slot had been forced
+    uint64_t snapshots, snapshots_rewound; ///< sent; of those, that showed a resimulated tick
+    uint64_t corrections;                  ///< entity states of past ticks sent
+    uint64_t ticks_missed;                 ///< by which the clock was set back after a stall
+    struct hc_histogram rewind_depth;      ///< ticks, one entry for each rewind
+    struct hc_histogram lateness;          ///< microseconds from a tick's due time to its advance
+    size_t memory_bytes;
+};
+
+/// 60 Hz, W 64, future 64, 8 clients, timeout 10 s. `game`, `seed` and `secret` must still be set.
+struct hc_sv_host_config hc_sv_host_config_default(void);
+
+/// NULL when the configuration can be used, else a sentence with the numbers in `why` (terminated):
+/// among others, when the states of a full world could exceed one datagram.
+const char *hc_sv_host_config_check(const struct hc_sv_host_config *config, char *why,
+                                    size_t why_size);
+
+/// A host whose tick 0 is at `now_us`; NULL: invalid configuration or no memory.
+struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uint64_t now_us);
+
+/// Frees it, without a word to the clients; NULL is allowed.
+void hc_sv_host_destroy(struct hc_sv_host *host);
+
+/// A datagram arrived; it is borrowed for the call. HC_OK or why it was refused.
+enum hc_status hc_sv_host_receive(struct hc_sv_host *host, const struct hc_address *from,
+                                  const uint8_t *bytes, size_t size, uint64_t now_us);
+
+/// Does what is due at `now_us`: ticks, timeouts, goodbyes; makes snapshots due.
+void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us);
+
+/// Writes the next datagram that is due and where it goes; returns its size, 0 when none is.
+size_t hc_sv_host_send(struct hc_sv_host *host, struct hc_address *to,
+                       uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
+
+/// When hc_sv_host_advance has something to do next.
+uint64_t hc_sv_host_deadline(const struct hc_sv_host *host);
+
+/// Takes the oldest event; false when there is none. Events beyond 256 unread ones are dropped.
+bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_sv_event *event);
+
+/// Says goodbye to every client and accepts nobody any more.
+void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us);
+
+/// Whether everything about the shutdown has been said.
+bool hc_sv_host_closed(const struct hc_sv_host *host);
+
+/// The world's timeline, to be read only.
+const struct hc_timeline *hc_sv_host_timeline(const struct hc_sv_host *host);
+
+/// F, the newest tick that can never change, and the chained hash of all ticks up to it.
+hc_tick hc_sv_host_final(const struct hc_sv_host *host, uint64_t *chain);
+
+/// How many clients are connected.
+unsigned hc_sv_host_clients(const struct hc_sv_host *host);
+
+/// What has been counted; valid until the next call.
+const struct hc_sv_host_stats *hc_sv_host_stats(const struct hc_sv_host *host);

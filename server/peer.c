@@ -1,0 +1,107 @@
+#include "server/peer.h"
+
+#include "common/check.h"
+
+#include <string.h>
+
+void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, const struct hc_address *address,
+                     const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
+    struct hc_sv_told told = peer->told;
+    HC_ASSERT(peer->state == HC_SV_PEER_FREE && cid != 0);
+    *peer = (struct hc_sv_peer){.state = HC_SV_PEER_PLAYING,
+                                .cid = cid,
+                                .address = *address,
+                                .heard_us = now_us,
+                                .told = told};
+    memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
+    hc_sent_init(&peer->sent, 1);
+    hc_sv_told_clear(&peer->told);
+}
+
+void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us) {
+    HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
+    peer->state = HC_SV_PEER_CLOSING;
+    peer->close = reason;
+    peer->closes_left = HC_SV_CLOSES;
+    peer->close_us = now_us;
+    peer->snapshot_due = false;
+}
+
+/// A range is known to the client once a datagram that carried it as it is has arrived.
+static void drop_told(struct hc_sv_peer *peer, uint32_t acked) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < peer->forced_count; i++)
+        if (peer->forced[i].told == 0 || acked < peer->forced[i].told)
+            peer->forced[kept++] = peer->forced[i];
+    peer->forced_count = kept;
+}
+
+enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
+                                 uint64_t now_us) {
+    struct hc_acked acked[HC_ACKS_MAX];
+    uint32_t count = 0;
+    enum hc_status status = hc_replay_check(&peer->replay, data->seq);
+    if (status == HC_OK)
+        status = hc_sent_acked(&peer->sent, data->ack, data->ack_bits, acked, &count);
+    if (status != HC_OK)
+        return status;
+    if (data->seq > peer->replay.newest)
+        peer->newest_us = now_us;
+    hc_replay_accept(&peer->replay, data->seq);
+    peer->heard_us = now_us;
+    for (uint32_t i = 0; i < count; i++) {
+        drop_told(peer, acked[i].seq);
+        if (acked[i].seq > peer->acked)
+            peer->acked = acked[i].seq;
+    }
+    return HC_OK;
+}
+
+void hc_sv_peer_forced(struct hc_sv_peer *peer, hc_player player, hc_tick first, uint32_t count) {
+    for (unsigned i = 0; i < peer->forced_count; i++) {
+        struct hc_sv_forced *range = &peer->forced[i];
+        if (range->player != player || range->first + range->count != first ||
+            range->count + count > HC_INPUT_RUN_MAX)
+            continue;
+        range->count += count;
+        range->told = 0;
+        return;
+    }
+    if (peer->forced_count == HC_SV_FORCED_RANGES)
+        memmove(peer->forced, peer->forced + 1, --peer->forced_count * sizeof peer->forced[0]);
+    peer->forced[peer->forced_count++] =
+        (struct hc_sv_forced){.player = player, .first = first, .count = count};
+}
+
+size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
+                       size_t body_size, uint64_t now_us) {
+    struct hc_data data = {.cid = peer->cid,
+                           .seq = hc_sent_next(&peer->sent, now_us),
+                           .ack = peer->replay.newest,
+                           .ack_bits = hc_replay_ack_bits(&peer->replay),
+                           .body = out + HC_DATA_BODY_AT,
+                           .body_size = body_size};
+    return data.seq == 0 ? 0 : hc_datagram_put_data(&data, out);
+}
+
+size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
+                             uint64_t now_us) {
+    if (peer->state != HC_SV_PEER_CLOSING || now_us < peer->close_us)
+        return 0;
+    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    bool fits = hc_message_put_close(&body, peer->close);
+    HC_ASSERT(fits && peer->closes_left > 0);
+    peer->closes_left--;
+    if (peer->closes_left <= HC_SV_CLOSES - HC_SV_CLOSES_AT_ONCE)
+        peer->close_us = now_us + HC_SV_CLOSE_PERIOD_US;
+    if (peer->closes_left == 0)
+        peer->state = HC_SV_PEER_FREE;
+    return hc_sv_peer_wrap(peer, out, body.at, now_us);
+}
+
+uint32_t hc_sv_peer_ack_delay(const struct hc_sv_peer *peer, uint64_t now_us) {
+    uint64_t delay = now_us - peer->newest_us;
+    if (peer->replay.newest == 0)
+        return 0;
+    return delay < HC_ACK_DELAY_MAX_US ? (uint32_t)delay : HC_ACK_DELAY_MAX_US;
+}

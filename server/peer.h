@@ -1,0 +1,92 @@
+/// One client as the host sees it: its connection, its players and what it has been told.
+#pragma once
+
+#include "common/game.h"
+#include "proto/ack.h"
+#include "proto/address.h"
+#include "proto/datagram.h"
+#include "proto/message.h"
+#include "server/told.h"
+
+enum {
+    HC_SV_FORCED_RANGES = 32,     ///< ranges remembered for a client until it has them
+    HC_SV_ACCEPT_MAX = 256,       ///< bytes of an ACCEPT
+    HC_SV_CLOSES = 10,            ///< CLOSE is sent so often,
+    HC_SV_CLOSES_AT_ONCE = 3,     ///< the first ones together,
+    HC_SV_CLOSE_PERIOD_US = 50000 ///< the rest this far apart
+};
+
+enum hc_sv_peer_state {
+    HC_SV_PEER_FREE,
+    HC_SV_PEER_PLAYING,
+    HC_SV_PEER_CLOSING, ///< its players have left; CLOSE is still being sent
+};
+
+/// Slots of an own player that were closed before their input came.
+struct hc_sv_forced {
+    hc_player player;
+    hc_tick first;
+    uint32_t count;
+    uint32_t told; ///< every datagram from this seq on has carried the range as it is; 0: none yet
+};
+
+struct hc_sv_peer {
+    enum hc_sv_peer_state state;
+    uint32_t cid;
+    struct hc_address address;
+    uint8_t client_nonce[HC_NONCE_SIZE];
+    uint8_t accept[HC_SV_ACCEPT_MAX]; ///< built once, resent byte-identical
+    size_t accept_size;
+
+    struct hc_replay replay;
+    struct hc_sent sent;
+    uint32_t acked;     ///< newest seq that the client has acknowledged
+    uint64_t heard_us;  ///< when anything valid came last
+    uint64_t newest_us; ///< when the datagram that is acknowledged as newest came
+
+    uint8_t own_count;
+    hc_player own[HC_OWN_PLAYERS_MAX];
+    hc_tick lost_seen[HC_OWN_PLAYERS_MAX]; ///< newest lost input counted, + 1
+
+    hc_tick client_tick; ///< as last reported, with the display offset
+    uint32_t display_offset;
+    bool reported;
+    struct hc_sv_told told;
+
+    struct hc_sv_forced forced[HC_SV_FORCED_RANGES]; ///< oldest first
+    unsigned forced_count;
+
+    bool snapshot_due;
+    enum hc_close_reason close;
+    unsigned closes_left;
+    uint64_t close_us; ///< when the next CLOSE is due
+};
+
+/// Takes a free peer into use. `told` is kept, and forgets everything.
+void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, const struct hc_address *address,
+                     const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us);
+
+/// From now on only CLOSE is sent, for `reason`.
+void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us);
+
+/// Judges and takes what every DATA carries beside its body; on HC_OK the peer has been heard, and
+/// what was acknowledged is no longer told again. Otherwise nothing changed.
+enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
+                                 uint64_t now_us);
+
+/// Remembers that `count` slots of `player` from `first` on were forced, to be told. Ranges come in
+/// ascending order for each player; when there are too many the oldest is forgotten.
+void hc_sv_peer_forced(struct hc_sv_peer *peer, hc_player player, hc_tick first, uint32_t count);
+
+/// Writes the DATA header around a body of `body_size` bytes that stands at HC_DATA_BODY_AT of
+/// `out`, numbered and acknowledging; returns the datagram's size, 0 when no seq is left.
+size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
+                       size_t body_size, uint64_t now_us);
+
+/// Writes the next CLOSE that is due; returns its size, 0 when none is. After the last the peer is
+/// free.
+size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
+                             uint64_t now_us);
+
+/// Microseconds since the datagram that `ack` names came, for the message that says so.
+uint32_t hc_sv_peer_ack_delay(const struct hc_sv_peer *peer, uint64_t now_us);

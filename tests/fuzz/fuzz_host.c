@@ -1,0 +1,116 @@
+// A server that plays with one honest client while another one, rightly joined, sends what the
+// fuzzer likes, as do strangers. Nothing may crash, and the honest one must go on being served.
+//
+// The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
+#include "common/arena/arena.h"
+#include "common/check.h"
+#include "server/host.h"
+
+#include <string.h>
+
+enum { HONEST_PORT = 1000, FUZZED_PORT = 2000, STRANGER_PORT = 3000, TICK_US = 16667 };
+
+struct world {
+    struct hc_sv_host *host;
+    uint64_t now_us;
+    uint32_t cid, seq; // of the fuzzed client
+    uint32_t honest_cid, honest_seq;
+    uint32_t served; // datagrams sent to the honest client
+};
+
+/// Lets the host send everything; the last datagram of `kind` to `port` is left in `out`.
+static size_t drain(struct world *w, uint16_t port, enum hc_datagram_kind kind,
+                    uint8_t out[static HC_DATAGRAM_MAX]) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    size_t size, kept = 0;
+    while ((size = hc_sv_host_send(w->host, &to, bytes, w->now_us)) > 0) {
+        w->served += to.port == HONEST_PORT;
+        if (to.port != port || hc_datagram_kind(bytes, size) != kind)
+            continue;
+        memcpy(out, bytes, size);
+        kept = size;
+    }
+    return kept;
+}
+
+static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t size) {
+    struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
+    hc_sv_host_receive(w->host, &from, bytes, size, w->now_us);
+}
+
+static uint32_t join(struct world *w, uint16_t port) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct hc_datagram_cookie cookie;
+    struct hc_accept accept;
+    receive(w, port, bytes, hc_datagram_put_hello(&hello, bytes));
+    size_t size = drain(w, port, HC_DATAGRAM_COOKIE, bytes);
+    HC_ASSERT(hc_datagram_get_cookie(bytes, size, &cookie) == HC_OK);
+    struct hc_connect connect = {
+        .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
+    memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
+    receive(w, port, bytes, hc_datagram_put_connect(&connect, bytes));
+    size = drain(w, port, HC_DATAGRAM_ACCEPT, bytes);
+    HC_ASSERT(hc_datagram_get_accept(bytes, size, &accept) == HC_OK);
+    return accept.cid;
+}
+
+static void send_data(struct world *w, uint16_t port, uint32_t cid, uint32_t seq,
+                      const uint8_t *body, size_t size) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_data data = {.cid = cid, .seq = seq, .body = body, .body_size = size};
+    receive(w, port, bytes, hc_datagram_put_data(&data, bytes));
+}
+
+static void tick(struct world *w) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    w->now_us += TICK_US;
+    send_data(w, HONEST_PORT, w->honest_cid, ++w->honest_seq, bytes, 0);
+    hc_sv_host_advance(w->host, w->now_us);
+    drain(w, 0, HC_DATAGRAM_NONE, bytes);
+}
+
+static void act(struct world *w, uint8_t deed, const uint8_t *bytes, size_t size) {
+    switch (deed % 4) {
+    case 0: // a body inside a right DATA
+        send_data(w, FUZZED_PORT, w->cid, ++w->seq, bytes, size);
+        break;
+    case 1: // a whole datagram of the client's
+        receive(w, FUZZED_PORT, bytes, size);
+        break;
+    case 2: // a stranger's
+        receive(w, STRANGER_PORT, bytes, size);
+        break;
+    default: // time goes by
+        for (unsigned i = 0; i < 1 + (deed >> 2) % 8; i++)
+            tick(w);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    config.game = &hc_arena;
+    config.clients = 3;
+    config.history = 8;
+    config.future = 8;
+    struct world w = {.host = hc_sv_host_create(&config, 0)};
+    HC_ASSERT(w.host != NULL);
+    w.honest_cid = join(&w, HONEST_PORT);
+    w.cid = join(&w, FUZZED_PORT);
+    hc_tick final = 0;
+    for (size_t at = 0; at + 2 <= size;) {
+        size_t length = data[at + 1] < size - at - 2 ? data[at + 1] : size - at - 2;
+        act(&w, data[at], data + at + 2, length);
+        HC_ASSERT(hc_sv_host_final(w.host, NULL) >= final);
+        final = hc_sv_host_final(w.host, NULL);
+        at += 2 + length;
+    }
+    uint32_t served = w.served;
+    tick(&w);
+    HC_ASSERT(w.served > served);
+    hc_sv_host_destroy(w.host);
+    return 0;
+}

@@ -1,0 +1,94 @@
+// A client as the server keeps it: goodbyes, and the inputs that it must be told were forced.
+#include "server/peer.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hc_sv_peer peer;
+static struct hc_world world; // only laid out: the peer's memory of states is not used here
+static hc_tick row;
+
+static void set_up(void) {
+    struct hc_address address = hc_address_ipv4(127, 0, 0, 1, 1);
+    uint8_t nonce[HC_NONCE_SIZE] = {0};
+    peer = (struct hc_sv_peer){.told = {.world = &world, .rows = 1, .tick = &row}};
+    hc_sv_peer_open(&peer, 1, &address, nonce, 0);
+}
+
+static enum hc_status acknowledge(uint32_t seq, uint32_t ack) {
+    struct hc_data data = {.cid = 1, .seq = seq, .ack = ack};
+    return hc_sv_peer_accept(&peer, &data, 0);
+}
+
+START_TEST(goodbye_is_said_three_times_at_once_and_seven_times_more) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    unsigned at_once = 0, later = 0;
+    hc_sv_peer_close(&peer, HC_CLOSE_KICKED, 1000);
+    for (uint64_t now = 1000; peer.state != HC_SV_PEER_FREE; now += 1000) {
+        ck_assert_uint_le(now, 1000 + 7 * HC_SV_CLOSE_PERIOD_US);
+        while (hc_sv_peer_send_close(&peer, out, now) > 0)
+            *(now == 1000 ? &at_once : &later) += 1;
+    }
+    ck_assert_uint_eq(at_once, 3);
+    ck_assert_uint_eq(later, 7);
+}
+END_TEST
+
+START_TEST(forced_slots_are_told_as_ranges_until_they_are_acknowledged) {
+    for (hc_tick t = 10; t < 20; t++)
+        hc_sv_peer_forced(&peer, 3, t, 1);
+    hc_sv_peer_forced(&peer, 3, 30, 1);
+    hc_sv_peer_forced(&peer, 4, 20, 1);
+    ck_assert_uint_eq(peer.forced_count, 3);
+    ck_assert_uint_eq(peer.forced[0].first, 10);
+    ck_assert_uint_eq(peer.forced[0].count, 10);
+    uint8_t out[HC_DATAGRAM_MAX];
+    for (int i = 0; i < 5; i++)
+        ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
+    peer.forced[0].told = 3; // carried by 3, 4 and 5
+    peer.forced[1].told = 5;
+    ck_assert_int_eq(acknowledge(1, 2), HC_OK);
+    ck_assert_uint_eq(peer.forced_count, 3);
+    ck_assert_int_eq(acknowledge(2, 4), HC_OK);
+    ck_assert_uint_eq(peer.forced_count, 2);
+    hc_sv_peer_forced(&peer, 3, 31, 1); // longer than what was told: must be told anew
+    ck_assert_int_eq(acknowledge(3, 5), HC_OK);
+    ck_assert_uint_eq(peer.forced_count, 2);
+    ck_assert_uint_eq(peer.forced[0].count, 2);
+}
+END_TEST
+
+START_TEST(forced_ranges_are_bounded_and_the_oldest_goes_first) {
+    for (hc_tick t = 0; t < 1000; t += 2)
+        hc_sv_peer_forced(&peer, 1, t, 1);
+    ck_assert_uint_eq(peer.forced_count, HC_SV_FORCED_RANGES);
+    ck_assert_uint_eq(peer.forced[HC_SV_FORCED_RANGES - 1].first, 998);
+}
+END_TEST
+
+START_TEST(a_datagram_that_is_replayed_or_acknowledges_the_unsent_changes_nothing) {
+    ck_assert_int_eq(acknowledge(7, 0), HC_OK);
+    struct hc_sv_peer before = peer;
+    ck_assert_int_eq(acknowledge(7, 0), HC_DUPLICATE);
+    ck_assert_int_eq(acknowledge(8, 1), HC_MALFORMED);
+    ck_assert_int_eq(acknowledge(8, UINT32_MAX), HC_MALFORMED);
+    ck_assert_mem_eq(&before, &peer, sizeof peer);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server peer");
+    TCase *tc = tcase_create("peer");
+    tcase_add_checked_fixture(tc, set_up, NULL);
+    tcase_add_test(tc, goodbye_is_said_three_times_at_once_and_seven_times_more);
+    tcase_add_test(tc, forced_slots_are_told_as_ranges_until_they_are_acknowledged);
+    tcase_add_test(tc, forced_ranges_are_bounded_and_the_oldest_goes_first);
+    tcase_add_test(tc, a_datagram_that_is_replayed_or_acknowledges_the_unsent_changes_nothing);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
