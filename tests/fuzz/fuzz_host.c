@@ -83,7 +83,7 @@ static void act(struct world *w, uint8_t deed, const uint8_t *bytes, size_t size
         receive(w, STRANGER_PORT, bytes, size);
         break;
     default: // time goes by
-        for (unsigned i = 0; i < 1 + (deed >> 2) % 8; i++)
+        for (int i = 0; i < 1 + (deed >> 2) % 8; i++)
             tick(w);
     }
 }

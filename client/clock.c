@@ -1,0 +1,59 @@
+#include "client/clock.h"
+
+#include "common/check.h"
+
+static int64_t offset_of(uint64_t now_us, uint64_t rtt_us, uint64_t server_us) {
+    return (int64_t)(server_us + rtt_us / 2 - now_us);
+}
+
+void hc_cl_clock_guess(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
+                       uint64_t server_us) {
+    int64_t offset_us = offset_of(now_us, rtt_us, server_us);
+    if (clock->count > 0 || (clock->known && offset_us <= clock->offset_us))
+        return;
+    clock->known = true;
+    clock->offset_us = offset_us;
+}
+
+static void smooth(struct hc_cl_clock *clock, uint64_t rtt_us) {
+    if (clock->count == 0) {
+        clock->srtt_us = rtt_us;
+        clock->rttvar_us = rtt_us / 2;
+        return;
+    }
+    uint64_t away = clock->srtt_us > rtt_us ? clock->srtt_us - rtt_us : rtt_us - clock->srtt_us;
+    clock->rttvar_us = (3 * clock->rttvar_us + away) / 4;
+    clock->srtt_us = (7 * clock->srtt_us + rtt_us) / 8;
+}
+
+void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
+                        uint64_t server_us) {
+    struct hc_cl_clock_sample *newest = &clock->samples[clock->next];
+    smooth(clock, rtt_us);
+    *newest = (struct hc_cl_clock_sample){
+        .at_us = now_us, .rtt_us = rtt_us, .offset_us = offset_of(now_us, rtt_us, server_us)};
+    clock->next = (clock->next + 1) % HC_CL_CLOCK_SAMPLES;
+    if (clock->count < HC_CL_CLOCK_SAMPLES)
+        clock->count++;
+    const struct hc_cl_clock_sample *best = newest;
+    for (uint32_t i = 0; i < clock->count; i++) {
+        const struct hc_cl_clock_sample *sample = &clock->samples[i];
+        if (sample->rtt_us < best->rtt_us && now_us - sample->at_us <= HC_CL_CLOCK_WINDOW_US)
+            best = sample;
+    }
+    clock->known = true;
+    clock->offset_us = best->offset_us;
+    clock->rtt_min_us = best->rtt_us;
+}
+
+uint64_t hc_cl_clock_server_us(const struct hc_cl_clock *clock, uint64_t now_us) {
+    HC_ASSERT(clock->known);
+    int64_t server_us = (int64_t)(now_us + (uint64_t)clock->offset_us);
+    return server_us > 0 ? (uint64_t)server_us : 0;
+}
+
+uint64_t hc_cl_clock_local_us(const struct hc_cl_clock *clock, uint64_t server_us) {
+    HC_ASSERT(clock->known);
+    int64_t local_us = (int64_t)(server_us - (uint64_t)clock->offset_us);
+    return local_us > 0 && server_us > 0 ? (uint64_t)local_us : 0;
+}

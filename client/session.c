@@ -1,0 +1,245 @@
+#include "client/session.h"
+
+#include "common/check.h"
+
+#include <string.h>
+
+struct hc_client_config hc_client_config_default(void) {
+    return (struct hc_client_config){
+        .players = 1,
+        .input_delay = 3,
+        .prediction_limit = 64,
+        .smoothing_us = 50000,
+        .timeout_us = 10000000,
+    };
+}
+
+const char *hc_client_config_check(const struct hc_client_config *config) {
+    if (config->game == NULL)
+        return "game";
+    if (config->players > HC_OWN_PLAYERS_MAX)
+        return "players";
+    if (config->input_delay > HC_INPUT_DELAY_MAX)
+        return "input_delay";
+    if (config->display_offset > HC_DISPLAY_OFFSET_MAX)
+        return "display_offset";
+    if (config->lead > HC_LEAD_MAX)
+        return "lead";
+    if (config->prediction_limit < 1 || config->prediction_limit > HC_PREDICTION_LIMIT_MAX)
+        return "prediction_limit";
+    if (config->input_redundancy > HC_INPUT_RUN_MAX)
+        return "input_redundancy";
+    return config->timeout_us == 0 ? "timeout_us" : NULL;
+}
+
+struct hc_client *hc_client_create(const struct hc_client_config *config, uint64_t now_us) {
+    if (hc_client_config_check(config) != NULL)
+        return NULL;
+    struct hc_client *client = hc_allocate(config->allocator, sizeof *client);
+    if (client == NULL)
+        return NULL;
+    client->config = *config;
+    client->stats.memory_bytes = sizeof *client;
+    client->begun_us = now_us;
+    hc_cl_shake_begin(client, now_us);
+    return client;
+}
+
+void hc_client_destroy(struct hc_client *client) {
+    if (client == NULL)
+        return;
+    hc_release(client->config.allocator, client->memory);
+    hc_timeline_destroy(client->timeline);
+    hc_world_free(&client->world);
+    hc_release(client->config.allocator, client);
+}
+
+// ---- Inside -------------------------------------------------------------------------------------
+
+uint64_t hc_cl_session_interval_us(const struct hc_client *client) {
+    return 1000000u / client->welcome.tick_rate;
+}
+
+void hc_cl_session_log(const struct hc_client *client, const char *line) {
+    if (client->config.log != NULL)
+        client->config.log(client->config.log_context, line);
+}
+
+void hc_cl_session_event(struct hc_client *client, const struct hc_client_event *event) {
+    // One place is kept for the event that tells why it is over.
+    if (client->event_count + (client->state != HC_CLIENT_CLOSED) >= HC_CL_EVENTS)
+        return;
+    client->events[(client->event_first + client->event_count++) % HC_CL_EVENTS] = *event;
+}
+
+void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event) {
+    HC_ASSERT(client->state != HC_CLIENT_CLOSED);
+    client->state = HC_CLIENT_CLOSED;
+    hc_cl_session_event(client, event);
+}
+
+struct hc_cl_view_time hc_cl_session_shown(const struct hc_client *client, uint64_t now_us) {
+    uint64_t elapsed_us = now_us > client->head_us ? now_us - client->head_us : 0;
+    return hc_cl_view_at(client->timeline, client->config.display_offset, elapsed_us,
+                         hc_cl_session_interval_us(client));
+}
+
+// ---- Verbs --------------------------------------------------------------------------------------
+
+enum hc_status hc_client_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                 uint64_t now_us) {
+    client->stats.datagrams_in++;
+    client->stats.bytes_in += size;
+    enum hc_status status = HC_UNEXPECTED;
+    if (client->state == HC_CLIENT_CLOSED)
+        status = HC_UNEXPECTED;
+    else if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
+        status = hc_cl_intake_receive(client, bytes, size, now_us);
+    else
+        status = hc_cl_shake_receive(client, bytes, size, now_us);
+    if (status != HC_OK)
+        client->stats.rejected[status]++;
+    return status;
+}
+
+void hc_client_set_input(struct hc_client *client, unsigned index, const void *input) {
+    HC_ASSERT(index < client->config.players && input != NULL);
+    hc_cl_predict_set_input(client, index, input);
+}
+
+/// When the server is given up.
+static uint64_t timeout_us(const struct hc_client *client) {
+    uint64_t since_us = client->state == HC_CLIENT_CONNECTING ? client->begun_us : client->heard_us;
+    return since_us + client->config.timeout_us;
+}
+
+void hc_client_advance(struct hc_client *client, uint64_t now_us) {
+    if (client->state == HC_CLIENT_CLOSED)
+        return;
+    if (now_us >= timeout_us(client)) {
+        hc_cl_session_log(client, "the server does not answer");
+        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_TIMEOUT});
+        return;
+    }
+    if (client->state == HC_CLIENT_CONNECTING) {
+        hc_cl_shake_advance(client, now_us);
+        return;
+    }
+    if (client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED)
+        hc_cl_predict_advance(client, now_us);
+    hc_cl_send_advance(client, now_us);
+}
+
+size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                      uint64_t now_us) {
+    size_t size = 0;
+    if (client->state == HC_CLIENT_CONNECTING)
+        size = hc_cl_shake_send(client, out, now_us);
+    else if (client->state != HC_CLIENT_CLOSED)
+        size = hc_cl_send_next(client, out, now_us);
+    client->stats.datagrams_out += size > 0;
+    client->stats.bytes_out += size;
+    return size;
+}
+
+uint64_t hc_client_deadline(const struct hc_client *client) {
+    uint64_t deadline = timeout_us(client), next = UINT64_MAX;
+    switch (client->state) {
+    case HC_CLIENT_CLOSED:
+        return UINT64_MAX;
+    case HC_CLIENT_CONNECTING:
+        next = hc_cl_shake_deadline(client);
+        break;
+    case HC_CLIENT_PLAYING:
+    case HC_CLIENT_STALLED:
+        deadline =
+            hc_cl_predict_deadline(client) < deadline ? hc_cl_predict_deadline(client) : deadline;
+        next = hc_cl_send_deadline(client);
+        break;
+    case HC_CLIENT_JOINING:
+    case HC_CLIENT_LEAVING:
+        next = hc_cl_send_deadline(client);
+        break;
+    }
+    return next < deadline ? next : deadline;
+}
+
+bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *event) {
+    if (client->event_count == 0)
+        return false;
+    *event = client->events[client->event_first];
+    client->event_first = (client->event_first + 1) % HC_CL_EVENTS;
+    client->event_count--;
+    return true;
+}
+
+void hc_client_leave(struct hc_client *client, uint64_t now_us) {
+    if (client->state == HC_CLIENT_CLOSED || client->state == HC_CLIENT_LEAVING)
+        return;
+    if (client->state == HC_CLIENT_CONNECTING) { // there is nobody to say goodbye to
+        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
+                                                              .close = HC_CLOSE_LEFT});
+        return;
+    }
+    client->state = HC_CLIENT_LEAVING;
+    client->closes_left = HC_CL_CLOSES;
+    client->closes_due = HC_CL_CLOSES_AT_ONCE;
+    client->close_us = now_us + HC_CL_CLOSE_INTERVAL_US;
+}
+
+// ---- Questions ----------------------------------------------------------------------------------
+
+enum hc_client_state hc_client_state(const struct hc_client *client) {
+    return client->state;
+}
+
+const struct hc_world *hc_client_world(const struct hc_client *client) {
+    return client->timeline != NULL ? &client->world : NULL;
+}
+
+hc_player hc_client_player(const struct hc_client *client, unsigned index) {
+    return index < client->welcome.own_count ? client->welcome.own[index] : HC_NO_PLAYER;
+}
+
+const struct hc_timeline *hc_client_timeline(const struct hc_client *client) {
+    return client->timeline;
+}
+
+bool hc_client_snapshot(const struct hc_client *client, hc_tick *shown, hc_tick *as_of) {
+    if (!client->news.any)
+        return false;
+    *shown = client->news.snapshot.tick;
+    *as_of = client->news.snapshot.as_of;
+    return true;
+}
+
+bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *chain) {
+    if (!client->news.any)
+        return false;
+    *tick = client->news.snapshot.final;
+    *chain = client->news.snapshot.chain;
+    return true;
+}
+
+bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
+                         uint32_t *fraction) {
+    if (!client->news.any)
+        return false;
+    struct hc_cl_view_time time = hc_cl_session_shown(client, now_us);
+    *tick = time.tick;
+    *fraction = time.fraction;
+    return true;
+}
+
+bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_entity entity,
+                    struct hc_client_shown *shown) {
+    if (!client->news.any)
+        return false;
+    hc_cl_view_show(&client->view, client->timeline, hc_cl_session_shown(client, now_us), now_us,
+                    entity, shown);
+    return true;
+}
+
+const struct hc_client_stats *hc_client_stats(const struct hc_client *client) {
+    return &client->stats;
+}

@@ -1,0 +1,160 @@
+/// The inside of a client, shared by the files that make it up: session (lifecycle, time and
+/// questions), session_shake (the handshake), session_intake (what the server says),
+/// session_predict (inputs and ticks ahead of the server) and session_send (what the server hears).
+#pragma once
+
+#include "client/clock.h"
+#include "client/hindcast.h"
+#include "client/view.h"
+#include "proto/ack.h"
+#include "proto/body.h"
+#include "proto/snapshot.h"
+
+enum {
+    HC_CL_RETRY_US = 250000,         ///< between two HELLOs, or two CONNECTs
+    HC_CL_COOKIE_LIFE_US = 10000000, ///< a cookie older than this may be refused
+    HC_CL_CLOSES = 10,               ///< times that CLOSE is said
+    HC_CL_CLOSES_AT_ONCE = 3,        ///< of these
+    HC_CL_CLOSE_INTERVAL_US = 50000, ///< between the others
+    HC_CL_INPUTS = 1024,             ///< ticks of own inputs remembered
+    HC_CL_EVENTS = 32,               ///< waiting to be polled; later ones are dropped but the last
+    HC_CL_MARGIN = 16,               ///< ticks that the timeline keeps beyond what it must
+    HC_CL_FUTURE_MIN = 64,           ///< ticks ahead of which inputs are taken, at least
+};
+
+/// The newest tick that is believed of a server. None runs this long, and below nothing overflows.
+#define HC_CL_TICK_MAX (HC_NO_TICK - (1u << 17))
+
+/// The handshake so far.
+struct hc_cl_shake {
+    uint64_t protocol_id;
+    uint8_t nonce[HC_NONCE_SIZE];
+    bool has_cookie; ///< CONNECT is being said, else HELLO
+    struct hc_datagram_cookie cookie;
+    uint64_t cookie_us; ///< when it came
+    uint64_t first_us;  ///< when the present one of HELLO and CONNECT was first said; meaningful
+    uint32_t said;      ///< if it was so, this many times
+    uint64_t next_us;   ///< when it is due again
+    bool due;
+    uint64_t rtt_us; ///< the least that an exchange took; UINT64_MAX before the first
+};
+
+/// What the newest snapshot said.
+struct hc_cl_news {
+    bool any;
+    struct hc_snapshot snapshot;
+};
+
+/// The own inputs that were stamped.
+struct hc_cl_inputs {
+    uint8_t present[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< as the game set them, sanitized
+    uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];    ///< as stamped last; repeated into gaps
+    bool any;                                          ///< something was stamped
+    hc_tick next; ///< the next stamp; those before it are in the ring
+    uint8_t ring[HC_CL_INPUTS][HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< by tick
+};
+
+struct hc_client {
+    struct hc_client_config config;
+    enum hc_client_state state;
+    struct hc_client_stats stats;
+    uint64_t begun_us; ///< creation
+    uint64_t heard_us; ///< when the newest valid DATA, or ACCEPT, came
+    struct hc_cl_shake shake;
+
+    struct hc_client_event events[HC_CL_EVENTS];
+    uint32_t event_first, event_count;
+
+    // From ACCEPT on.
+    uint32_t cid;
+    struct hc_welcome welcome;
+    struct hc_world world;
+    struct hc_timeline *timeline;
+    struct hc_cl_view view;
+    void *memory;                 ///< of the view and the arrays below
+    uint8_t *told_presence;       ///< [entities] of the snapshot being read
+    uint8_t *told_states;         ///< [entities * stride]
+    struct hc_entity_state *told; ///< [entities] those of them that are told
+    struct hc_replay replay;
+    struct hc_sent sent;
+    uint64_t newest_us; ///< when the datagram replay.newest came
+
+    // From the first snapshot on.
+    struct hc_cl_clock clock;
+    struct hc_cl_news news;
+    struct hc_cl_inputs inputs;
+    uint64_t head_us;       ///< local time at which the timeline's head was due
+    hc_tick stalled_target; ///< up to which stalled ticks have been counted
+
+    // What is to be sent.
+    bool data_due;
+    bool ticked;      ///< a tick was predicted since the last DATA
+    uint64_t data_us; ///< when the last DATA became due
+    uint32_t closes_left, closes_due;
+    uint64_t close_us; ///< when the next CLOSE becomes due
+
+    struct hc_body body; ///< the one being read
+};
+
+/// Microseconds from one tick to the next.
+uint64_t hc_cl_session_interval_us(const struct hc_client *client);
+
+/// Puts an event into the queue.
+void hc_cl_session_event(struct hc_client *client, const struct hc_client_event *event);
+
+/// Ends it: the state is HC_CLIENT_CLOSED and `event` the last one.
+void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event);
+
+/// Hands a line to the game's log, if it has one.
+void hc_cl_session_log(const struct hc_client *client, const char *line);
+
+/// What is shown at `now_us`; the timeline must be started.
+struct hc_cl_view_time hc_cl_session_shown(const struct hc_client *client, uint64_t now_us);
+
+/// Begins at `now_us`.
+void hc_cl_shake_begin(struct hc_client *client, uint64_t now_us);
+
+/// Takes a datagram that is not DATA. HC_OK or why it was refused; then nothing changed.
+enum hc_status hc_cl_shake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                   uint64_t now_us);
+
+/// Makes HELLO or CONNECT due.
+void hc_cl_shake_advance(struct hc_client *client, uint64_t now_us);
+
+/// When hc_cl_shake_advance has something to do next.
+uint64_t hc_cl_shake_deadline(const struct hc_client *client);
+
+/// Writes HELLO or CONNECT if due and returns its size, else 0.
+size_t hc_cl_shake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                        uint64_t now_us);
+
+/// Takes a DATA. HC_OK or why it was refused; then nothing changed.
+enum hc_status hc_cl_intake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                    uint64_t now_us);
+
+/// Copies an input of the game's, brought into what its fields hold and the game allows.
+void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const void *input);
+
+/// Simulates the ticks that are due, or stalls.
+void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us);
+
+/// Simulates up to `tick`, which the server has reached: as far as the prediction limit allows.
+void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now_us);
+
+/// When the next tick is due, or the stall begins; UINT64_MAX when neither comes before the next
+/// snapshot.
+uint64_t hc_cl_predict_deadline(const struct hc_client *client);
+
+/// The oldest own input that the server may still want: the ones before are acknowledged or
+/// refused.
+hc_tick hc_cl_predict_wanted(const struct hc_client *client);
+
+/// Makes DATA due once per tick, and CLOSE.
+void hc_cl_send_advance(struct hc_client *client, uint64_t now_us);
+
+/// When hc_cl_send_advance has something to do next.
+uint64_t hc_cl_send_deadline(const struct hc_client *client);
+
+/// Writes DATA if due and returns its size, else 0.
+size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                       uint64_t now_us);

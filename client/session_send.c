@@ -1,0 +1,119 @@
+#include "client/session.h"
+
+#include <string.h>
+
+static bool playing(const struct hc_client *client) {
+    return client->state == HC_CLIENT_PLAYING;
+}
+
+/// When the next DATA becomes due: with the next tick. The times around it keep the rate within
+/// bounds when ticks come in a heap, and the server informed when none come.
+static uint64_t next_data_us(const struct hc_client *client) {
+    uint64_t interval_us = hc_cl_session_interval_us(client);
+    if (client->ticked)
+        return client->data_us + interval_us / 2;
+    return client->data_us + (playing(client) ? interval_us + interval_us / 2 : interval_us);
+}
+
+void hc_cl_send_advance(struct hc_client *client, uint64_t now_us) {
+    if (client->state == HC_CLIENT_LEAVING) {
+        if (client->closes_left > client->closes_due && now_us >= client->close_us) {
+            client->closes_due++;
+            client->close_us = now_us + HC_CL_CLOSE_INTERVAL_US;
+        }
+        return;
+    }
+    if (now_us < next_data_us(client))
+        return;
+    client->data_due = true;
+    client->ticked = false;
+    client->data_us = now_us;
+}
+
+uint64_t hc_cl_send_deadline(const struct hc_client *client) {
+    return client->state == HC_CLIENT_LEAVING ? client->close_us : next_data_us(client);
+}
+
+/// Gives the inputs from `first` on.
+struct source {
+    const struct hc_cl_inputs *inputs;
+    hc_tick first;
+};
+
+static const void *own_input(void *context, uint32_t index, uint32_t player) {
+    const struct source *source = context;
+    return source->inputs->ring[(source->first + index) % HC_CL_INPUTS][player];
+}
+
+/// All inputs that the server does not have yet, or the newest few of them if configured so. When
+/// they do not all fit the oldest go: later ones could not take effect without them.
+static void choose_inputs(const struct hc_client *client, struct hc_input_message *message) {
+    const struct hc_cl_inputs *inputs = &client->inputs;
+    uint32_t redundancy = client->config.input_redundancy;
+    // The ring has room for all that a server may want; one that wants more goes without.
+    hc_tick wanted =
+        hc_tick_max(hc_cl_predict_wanted(client), hc_tick_back(inputs->next, HC_CL_INPUTS));
+    wanted = hc_tick_min(wanted, inputs->next);
+    message->force_before = wanted;
+    message->first = wanted;
+    if (redundancy > 0)
+        message->first = hc_tick_max(wanted, hc_tick_back(inputs->next, redundancy));
+    message->count = inputs->next - message->first;
+    if (message->count > HC_INPUT_RUN_MAX)
+        message->count = HC_INPUT_RUN_MAX;
+}
+
+static void put_input(struct hc_client *client, struct hc_writer *body, uint64_t now_us) {
+    uint64_t delay_us = client->replay.newest > 0 ? now_us - client->newest_us : 0;
+    struct hc_input_message message = {
+        .client_tick = client->news.any ? hc_timeline_head(client->timeline) : client->welcome.tick,
+        .display_offset = client->config.display_offset,
+        .ack_delay_us =
+            (uint32_t)(delay_us < HC_ACK_DELAY_MAX_US ? delay_us : HC_ACK_DELAY_MAX_US)};
+    // Before anything is stamped nothing may be forced: the join is not before WELCOME's tick.
+    message.first = message.force_before =
+        client->welcome.own_count > 0 ? client->welcome.tick : message.client_tick;
+    if (client->inputs.any)
+        choose_inputs(client, &message);
+    struct source source = {.inputs = &client->inputs, .first = message.first};
+    // An empty body has room for it; were there none, the acks would still go out.
+    (void)hc_message_put_input(body, client->config.game, client->welcome.own_count, &message,
+                               own_input, &source);
+}
+
+static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, uint64_t now_us) {
+    struct hc_data data = {.cid = client->cid,
+                           .seq = hc_sent_next(&client->sent, now_us),
+                           .ack = client->replay.newest,
+                           .ack_bits = hc_replay_ack_bits(&client->replay),
+                           .body = out + HC_DATA_BODY_AT,
+                           .body_size = body_size};
+    if (data.seq > 0)
+        return hc_datagram_put_data(&data, out);
+    hc_cl_session_log(client, "all datagram numbers are used up");
+    hc_cl_session_close(
+        client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = HC_CLOSE_ERROR});
+    return 0;
+}
+
+size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                       uint64_t now_us) {
+    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    if (client->state == HC_CLIENT_LEAVING) {
+        if (client->closes_due == 0)
+            return 0;
+        client->closes_due--;
+        client->closes_left--;
+        (void)hc_message_put_close(&body, HC_CLOSE_LEFT);
+        size_t size = finish(client, out, body.at, now_us);
+        if (client->closes_left == 0 && client->state == HC_CLIENT_LEAVING)
+            hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
+                                                                  .close = HC_CLOSE_LEFT});
+        return size;
+    }
+    if (!client->data_due)
+        return 0;
+    client->data_due = false;
+    put_input(client, &body, now_us);
+    return finish(client, out, body.at, now_us);
+}

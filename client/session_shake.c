@@ -1,0 +1,237 @@
+#include "client/session.h"
+
+#include "common/rng.h"
+
+#include <string.h>
+
+void hc_cl_shake_begin(struct hc_client *client, uint64_t now_us) {
+    struct hc_cl_shake *shake = &client->shake;
+    struct hc_rng rng = hc_rng_init(client->config.seed, 0);
+    struct hc_writer nonce = hc_bytes_writer(shake->nonce, sizeof shake->nonce);
+    hc_bytes_put_u64(&nonce, hc_rng_next(&rng));
+    hc_bytes_put_u64(&nonce, hc_rng_next(&rng));
+    shake->protocol_id = hc_datagram_protocol_id(client->config.game);
+    shake->rtt_us = UINT64_MAX;
+    shake->next_us = now_us;
+    shake->due = true;
+}
+
+/// Goes on to the other of HELLO and CONNECT.
+static void turn_to(struct hc_cl_shake *shake, bool connect, uint64_t now_us) {
+    shake->has_cookie = connect;
+    shake->said = 0;
+    shake->next_us = now_us;
+    shake->due = true;
+}
+
+/// An answer came. If the question was put more than once it is unknown which one was answered, and
+/// the time since the first is only a bound; so the least is kept.
+static void note_exchange(struct hc_cl_shake *shake, uint64_t now_us) {
+    uint64_t took_us = now_us - shake->first_us;
+    if (shake->said > 0 && took_us < shake->rtt_us)
+        shake->rtt_us = took_us;
+}
+
+/// Answers to another attempt are nobody's here.
+static enum hc_status judge_nonce(const struct hc_client *client,
+                                  const uint8_t nonce[static HC_NONCE_SIZE]) {
+    return memcmp(nonce, client->shake.nonce, HC_NONCE_SIZE) == 0 ? HC_OK : HC_UNEXPECTED;
+}
+
+static enum hc_status receive_cookie(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                     uint64_t now_us) {
+    struct hc_cl_shake *shake = &client->shake;
+    struct hc_datagram_cookie cookie;
+    enum hc_status status = hc_datagram_get_cookie(bytes, size, &cookie);
+    if (status == HC_OK)
+        status = judge_nonce(client, cookie.client_nonce);
+    if (status != HC_OK)
+        return status;
+    if (client->state != HC_CLIENT_CONNECTING)
+        return HC_UNEXPECTED;
+    if (shake->has_cookie || shake->said == 0)
+        return HC_DUPLICATE;
+    note_exchange(shake, now_us);
+    shake->cookie = cookie;
+    shake->cookie_us = now_us;
+    turn_to(shake, true, now_us);
+    return HC_OK;
+}
+
+_Static_assert(HC_PREDICTION_LIMIT_MAX + HC_DISPLAY_OFFSET_MAX + HC_CL_MARGIN <= HC_HISTORY_MAX &&
+                   HC_INPUT_DELAY_MAX + HC_LEAD_MAX + HC_CL_MARGIN <= HC_FUTURE_MAX,
+               "a timeline can be had for every configuration");
+
+static struct hc_timeline_config timeline_config(const struct hc_client *client) {
+    const struct hc_client_config *config = &client->config;
+    uint32_t future = config->input_delay + config->lead + HC_CL_MARGIN;
+    return (struct hc_timeline_config){
+        .world = &client->world,
+        .history = config->prediction_limit + config->display_offset + HC_CL_MARGIN,
+        .future = future > HC_CL_FUTURE_MIN ? future : HC_CL_FUTURE_MIN,
+        .follower = true,
+        .allocator = config->allocator,
+    };
+}
+
+/// Lays out what reading a snapshot takes, after the view; returns the bytes needed in all.
+static size_t layout(struct hc_client *client, uint8_t *base) {
+    size_t entities = client->world.entities, states = entities * client->world.stride;
+    size_t told = entities * sizeof *client->told;
+    size_t used =
+        hc_cl_view_layout(&client->view, &client->world, client->config.smoothing_us, base);
+    if (base != NULL) {
+        client->told = (struct hc_entity_state *)(void *)(base + used);
+        client->told_states = base + used + told;
+        client->told_presence = client->told_states + states;
+    }
+    return used + told + states + entities;
+}
+
+/// Obtains all that depends on the world. False when memory is short; hc_client_destroy frees what
+/// was obtained.
+static bool build_world(struct hc_client *client, const struct hc_welcome *welcome) {
+    const struct hc_client_config *config = &client->config;
+    if (hc_world_init(&client->world, config->game, welcome->players, welcome->tick_rate,
+                      welcome->seed, config->allocator) != HC_OK)
+        return false;
+    struct hc_timeline_config timeline = timeline_config(client);
+    size_t needed = layout(client, NULL);
+    client->timeline = hc_timeline_create(&timeline);
+    client->memory = hc_allocate(config->allocator, needed);
+    if (client->timeline == NULL || client->memory == NULL)
+        return false;
+    layout(client, client->memory);
+    client->stats.memory_bytes +=
+        needed + hc_timeline_memory(&timeline) +
+        client->world.entities * (sizeof *client->world.kind_of + sizeof *client->world.owner_of);
+    return true;
+}
+
+static enum hc_status read_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                  struct hc_accept *accept, struct hc_welcome *welcome) {
+    enum hc_status status = hc_datagram_get_accept(bytes, size, accept);
+    if (status == HC_OK)
+        status = judge_nonce(client, accept->client_nonce);
+    if (status == HC_OK && client->state != HC_CLIENT_CONNECTING)
+        return HC_DUPLICATE;
+    if (status == HC_OK)
+        status = hc_body_begin(&client->body, accept->body, accept->body_size);
+    if (status != HC_OK)
+        return status;
+    if (hc_body_next(&client->body) != HC_MESSAGE_WELCOME)
+        return HC_MALFORMED;
+    status = hc_message_get_welcome(&client->body, client->config.game, welcome);
+    if (status != HC_OK)
+        return status;
+    return welcome->own_count == client->config.players ? HC_OK : HC_MALFORMED;
+}
+
+static enum hc_status receive_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                     uint64_t now_us) {
+    struct hc_accept accept;
+    struct hc_welcome welcome;
+    enum hc_status status = read_accept(client, bytes, size, &accept, &welcome);
+    if (status != HC_OK)
+        return status;
+    if (!build_world(client, &welcome)) {
+        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
+                                                              .close = HC_CLOSE_ERROR});
+        return HC_NO_MEMORY;
+    }
+    if (client->shake.has_cookie) // else CONNECT was given up, and HELLO is what was said last
+        note_exchange(&client->shake, now_us);
+    client->cid = accept.cid;
+    client->welcome = welcome;
+    hc_sent_init(&client->sent, 1);
+    client->heard_us = now_us;
+    client->data_us = now_us;
+    client->data_due = true;
+    client->state = HC_CLIENT_JOINING;
+    hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_ACCEPTED});
+    hc_cl_session_log(client, "accepted by the server");
+    return HC_OK;
+}
+
+static enum hc_status receive_deny(struct hc_client *client, const uint8_t *bytes, size_t size) {
+    struct hc_deny deny;
+    enum hc_status status = hc_datagram_get_deny(bytes, size, &deny);
+    if (status == HC_OK)
+        status = judge_nonce(client, deny.client_nonce);
+    if (status != HC_OK)
+        return status;
+    if (client->state != HC_CLIENT_CONNECTING)
+        return HC_UNEXPECTED;
+    hc_cl_session_log(client, "refused by the server");
+    hc_cl_session_close(
+        client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_DENIED, .deny = deny.reason});
+    return HC_OK;
+}
+
+static enum hc_status receive_version(struct hc_client *client, const uint8_t *bytes, size_t size) {
+    struct hc_version version;
+    enum hc_status status = hc_datagram_get_version(bytes, size, &version);
+    if (status == HC_OK)
+        status = judge_nonce(client, version.client_nonce);
+    if (status != HC_OK)
+        return status;
+    if (client->state != HC_CLIENT_CONNECTING || version.protocol_id == client->shake.protocol_id)
+        return HC_UNEXPECTED;
+    hc_cl_session_log(client, "the server is of another build");
+    hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_VERSION});
+    return HC_OK;
+}
+
+enum hc_status hc_cl_shake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                   uint64_t now_us) {
+    switch (hc_datagram_kind(bytes, size)) {
+    case HC_DATAGRAM_COOKIE:
+        return receive_cookie(client, bytes, size, now_us);
+    case HC_DATAGRAM_ACCEPT:
+        return receive_accept(client, bytes, size, now_us);
+    case HC_DATAGRAM_DENY:
+        return receive_deny(client, bytes, size);
+    case HC_DATAGRAM_VERSION:
+        return receive_version(client, bytes, size);
+    default: // what only clients say, or nobody
+        return HC_MALFORMED;
+    }
+}
+
+void hc_cl_shake_advance(struct hc_client *client, uint64_t now_us) {
+    struct hc_cl_shake *shake = &client->shake;
+    if (shake->has_cookie && now_us - shake->cookie_us >= HC_CL_COOKIE_LIFE_US)
+        turn_to(shake, false, now_us);
+    if (now_us >= shake->next_us)
+        shake->due = true;
+    if (shake->due)
+        shake->next_us = now_us + HC_CL_RETRY_US;
+}
+
+uint64_t hc_cl_shake_deadline(const struct hc_client *client) {
+    const struct hc_cl_shake *shake = &client->shake;
+    uint64_t stale_us = shake->cookie_us + HC_CL_COOKIE_LIFE_US;
+    return shake->has_cookie && stale_us < shake->next_us ? stale_us : shake->next_us;
+}
+
+size_t hc_cl_shake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                        uint64_t now_us) {
+    struct hc_cl_shake *shake = &client->shake;
+    if (!shake->due)
+        return 0;
+    shake->due = false;
+    shake->next_us = now_us + HC_CL_RETRY_US;
+    if (shake->said++ == 0)
+        shake->first_us = now_us;
+    if (!shake->has_cookie) {
+        struct hc_hello hello = {.protocol_id = shake->protocol_id};
+        memcpy(hello.client_nonce, shake->nonce, HC_NONCE_SIZE);
+        return hc_datagram_put_hello(&hello, out);
+    }
+    struct hc_connect connect = {.protocol_id = shake->protocol_id,
+                                 .slot = shake->cookie.slot,
+                                 .players = client->config.players};
+    memcpy(connect.client_nonce, shake->nonce, HC_NONCE_SIZE);
+    memcpy(connect.cookie, shake->cookie.cookie, HC_COOKIE_SIZE);
+    return hc_datagram_put_connect(&connect, out);
+}

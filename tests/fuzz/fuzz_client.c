@@ -1,0 +1,94 @@
+// A client that a server accepted and that then hears what the fuzzer likes: bodies inside right
+// DATA, and whole datagrams. Nothing may crash, and time must go on.
+//
+// The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
+#include "client/hindcast.h"
+#include "common/arena/arena.h"
+#include "common/check.h"
+
+#include <string.h>
+
+enum { CID = 77, TICK_US = 16667 };
+
+struct world {
+    struct hc_client *client;
+    uint64_t now_us;
+    uint32_t seq;
+};
+
+static size_t next_datagram(struct world *w, enum hc_datagram_kind kind,
+                            uint8_t out[static HC_DATAGRAM_MAX]) {
+    size_t size;
+    while ((size = hc_client_send(w->client, out, w->now_us)) > 0)
+        if (hc_datagram_kind(out, size) == kind)
+            return size;
+    return 0;
+}
+
+static void connect_client(struct world *w) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_hello hello;
+    hc_client_advance(w->client, w->now_us);
+    size_t size = next_datagram(w, HC_DATAGRAM_HELLO, bytes);
+    HC_ASSERT(hc_datagram_get_hello(bytes, size, &hello) == HC_OK);
+    struct hc_datagram_cookie cookie = {.slot = 0};
+    memcpy(cookie.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
+    hc_client_receive(w->client, bytes, hc_datagram_put_cookie(&cookie, bytes), w->now_us);
+    hc_client_advance(w->client, w->now_us);
+    HC_ASSERT(next_datagram(w, HC_DATAGRAM_CONNECT, bytes) > 0);
+    struct hc_writer body = hc_bytes_writer(bytes + HC_ACCEPT_BODY_AT, HC_ACCEPT_BODY_MAX);
+    struct hc_welcome welcome = {.tick_rate = 60,
+                                 .players = 2,
+                                 .history = 16,
+                                 .future = 16,
+                                 .refusal = 16,
+                                 .tick = 100,
+                                 .own_count = 1};
+    HC_ASSERT(hc_message_put_welcome(&body, &welcome));
+    struct hc_accept accept = {.cid = CID, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
+    memcpy(accept.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
+    HC_ASSERT(hc_client_receive(w->client, bytes, hc_datagram_put_accept(&accept, bytes),
+                                w->now_us) == HC_OK);
+}
+
+static void act(struct world *w, uint8_t deed, const uint8_t *bytes, size_t size) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_data data = {.cid = CID, .seq = w->seq + 1, .body = bytes, .body_size = size};
+    struct hc_client_shown shown;
+    switch (deed % 4) {
+    case 0:
+    case 1:
+        w->seq++;
+        hc_client_receive(w->client, out, hc_datagram_put_data(&data, out), w->now_us);
+        break;
+    case 2:
+        hc_client_receive(w->client, bytes, size, w->now_us);
+        break;
+    default:
+        w->now_us += (1 + (deed >> 2) % 8) * (uint64_t)TICK_US;
+        hc_client_advance(w->client, w->now_us);
+        while (hc_client_send(w->client, out, w->now_us) > 0) {
+        }
+        hc_client_show(w->client, w->now_us, 1, &shown);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct hc_client_config config = hc_client_config_default();
+    struct hc_client_event event;
+    config.game = &hc_arena;
+    struct world w = {.client = hc_client_create(&config, 0)};
+    HC_ASSERT(w.client != NULL);
+    connect_client(&w);
+    for (size_t at = 0; at + 2 <= size;) {
+        size_t length = data[at + 1] < size - at - 2 ? data[at + 1] : size - at - 2;
+        act(&w, data[at], data + at + 2, length);
+        at += 2 + length;
+    }
+    while (hc_client_poll_event(w.client, &event)) {
+    }
+    hc_client_destroy(w.client);
+    return 0;
+}

@@ -1,0 +1,249 @@
+/// A client under test, and the server that it believes to talk to, which a test plays by hand.
+#pragma once
+
+#include "client/hindcast.h"
+
+#include "common/arena/arena.h"
+#include "common/bytes.h"
+#include "proto/ack.h"
+#include "proto/body.h"
+#include "proto/snapshot.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RATE = 100, ///< Hz: a tick every 10 ms
+    TICK_US = 1000000 / RATE,
+    START_US = 5000000, ///< the server's tick 0 on the client's clock
+    CID = 77,
+    PLAYER = 1, ///< of the world, that the client plays
+    RETRY_US = 250000,
+};
+
+static struct hc_client_config config;
+static struct hc_client *client;
+static struct hc_world world;
+static uint8_t *presence, *states;
+static struct hc_body body;
+static uint8_t nonce[HC_NONCE_SIZE]; ///< of the client, as last seen
+static uint32_t seq, ack;            ///< newest sent, newest received
+static uint64_t now_us;
+static unsigned blocks; ///< allocated so far
+
+static inline void *allocate(void *context, size_t bytes) {
+    (void)context;
+    blocks++;
+    return malloc(bytes);
+}
+
+static inline void release(void *context, void *block) {
+    (void)context;
+    free(block);
+}
+
+static const struct hc_allocator counted = {.allocate = allocate, .release = release};
+
+static inline void set_up(void) {
+    ck_assert_int_eq(hc_world_init(&world, &hc_arena, 2, RATE, 9, NULL), HC_OK);
+    presence = calloc(world.entities, 1);
+    states = calloc(world.entities, world.stride);
+    ck_assert(presence != NULL && states != NULL);
+    for (uint32_t e = 0; e < world.entities; e++) {
+        uint8_t state[HC_STATE_MAX] = {0};
+        presence[e] = HC_ABSENT;
+        if (hc_arena.start(&world, (hc_entity)e, state)) {
+            presence[e] = HC_ALIVE;
+            memcpy(states + (size_t)e * world.stride, state, world.stride);
+        }
+    }
+    seq = ack = 0;
+    now_us = START_US;
+    blocks = 0;
+    config = hc_client_config_default();
+    config.game = &hc_arena;
+    config.seed = 5;
+    config.prediction_limit = 10;
+    config.timeout_us = 1000000;
+    config.allocator = &counted;
+}
+
+static inline void tear_down(void) {
+    hc_client_destroy(client);
+    client = NULL;
+    free(presence);
+    free(states);
+    hc_world_free(&world);
+}
+
+// ---- The server's side --------------------------------------------------------------------------
+
+static inline enum hc_status give(const uint8_t *bytes, size_t size) {
+    return hc_client_receive(client, bytes, size, now_us);
+}
+
+static inline enum hc_status give_cookie(void) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_datagram_cookie cookie = {.slot = 3, .cookie = {1, 2, 3}};
+    memcpy(cookie.client_nonce, nonce, sizeof nonce);
+    return give(out, hc_datagram_put_cookie(&cookie, out));
+}
+
+static inline enum hc_status give_accept(const struct hc_welcome *welcome) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_writer writer = hc_bytes_writer(out + HC_ACCEPT_BODY_AT, HC_ACCEPT_BODY_MAX);
+    ck_assert(hc_message_put_welcome(&writer, welcome));
+    struct hc_accept accept = {.cid = CID, .body = out + HC_ACCEPT_BODY_AT, .body_size = writer.at};
+    memcpy(accept.client_nonce, nonce, sizeof nonce);
+    return give(out, hc_datagram_put_accept(&accept, out));
+}
+
+static inline struct hc_welcome welcome_now(void) {
+    return (struct hc_welcome){.tick_rate = RATE,
+                               .players = 2,
+                               .seed = 9,
+                               .history = 64,
+                               .future = 64,
+                               .refusal = 64,
+                               .tick = (hc_tick)((now_us - START_US) / TICK_US),
+                               .own_count = config.players,
+                               .own = {PLAYER, 0}};
+}
+
+/// A snapshot of `tick` sent now, which came without delay; A is `tick` - 1.
+static inline struct hc_snapshot snapshot_of(hc_tick tick) {
+    struct hc_snapshot snapshot = {.as_of = (hc_tick)((now_us - START_US) / TICK_US),
+                                   .phase_us = (uint32_t)((now_us - START_US) % TICK_US),
+                                   .tick = tick,
+                                   .hash = (uint32_t)hc_world_hash(&world, presence, states),
+                                   .own_count = config.players,
+                                   .complete = {tick - 1, tick - 1}};
+    snapshot.refusal = hc_tick_back(snapshot.as_of, 64);
+    snapshot.final = hc_tick_back(snapshot.as_of, 64);
+    return snapshot;
+}
+
+static inline size_t put_snapshot(const struct hc_snapshot *snapshot,
+                                  uint8_t out[HC_DATAGRAM_MAX]) {
+    struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    ck_assert(hc_snapshot_put(&writer, &world, snapshot, presence, states));
+    struct hc_data data = {.cid = CID,
+                           .seq = ++seq,
+                           .ack = ack,
+                           .body = out + HC_DATA_BODY_AT,
+                           .body_size = writer.at};
+    return hc_datagram_put_data(&data, out);
+}
+
+static inline enum hc_status give_snapshot(const struct hc_snapshot *snapshot) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    return give(out, put_snapshot(snapshot, out));
+}
+
+static inline enum hc_status show_tick(hc_tick tick) {
+    struct hc_snapshot snapshot = snapshot_of(tick);
+    return give_snapshot(&snapshot);
+}
+
+// ---- The client's side --------------------------------------------------------------------------
+
+static inline void begin(void) {
+    client = hc_client_create(&config, now_us);
+    ck_assert(client != NULL);
+}
+
+/// What one datagram of the client's is.
+struct heard {
+    enum hc_datagram_kind kind; ///< HC_DATAGRAM_NONE: there was none
+    bool has_input, has_close;
+    struct hc_input_message input;
+    struct hc_input_run run;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+};
+
+static inline void read_data(struct heard *heard, size_t size) {
+    struct hc_data data;
+    ck_assert_int_eq(hc_datagram_get_data(heard->bytes, size, &data), HC_OK);
+    ck_assert_uint_eq(data.cid, CID);
+    ck_assert_uint_eq(data.seq, ack + 1);
+    ck_assert_uint_eq(data.ack, seq);
+    ack = data.seq;
+    ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
+    enum hc_message_type type = hc_body_next(&body);
+    enum hc_close_reason reason;
+    heard->has_close = type == HC_MESSAGE_CLOSE;
+    heard->has_input = type == HC_MESSAGE_INPUT;
+    if (heard->has_close)
+        ck_assert_int_eq(hc_message_get_close(&body, &reason), HC_OK);
+    else
+        ck_assert_int_eq(
+            hc_message_get_input(&body, &hc_arena, config.players, &heard->input, &heard->run),
+            HC_OK);
+}
+
+/// Advances to now and takes the next datagram.
+static inline struct heard hear(void) {
+    static struct heard heard;
+    memset(&heard, 0, sizeof heard);
+    hc_client_advance(client, now_us);
+    size_t size = hc_client_send(client, heard.bytes, now_us);
+    heard.kind = hc_datagram_kind(heard.bytes, size);
+    if (heard.kind == HC_DATAGRAM_HELLO || heard.kind == HC_DATAGRAM_CONNECT)
+        memcpy(nonce, heard.bytes + 1 + HC_MAGIC_SIZE + 8, sizeof nonce);
+    if (heard.kind == HC_DATAGRAM_DATA)
+        read_data(&heard, size);
+    return heard;
+}
+
+/// Everything that is due now, to nowhere.
+static inline void run_to(uint64_t us) {
+    for (; now_us < us; now_us += 1000)
+        while (hear().kind != HC_DATAGRAM_NONE)
+            continue;
+}
+
+static inline bool event_is(enum hc_client_event_kind kind) {
+    struct hc_client_event event;
+    return hc_client_poll_event(client, &event) && event.kind == kind;
+}
+
+static inline bool no_event(void) {
+    struct hc_client_event event;
+    return !hc_client_poll_event(client, &event);
+}
+
+/// Up to the state in which the client waits for the first snapshot.
+static inline void join(void) {
+    begin();
+    ck_assert_int_eq(hear().kind, HC_DATAGRAM_HELLO);
+    ck_assert_int_eq(give_cookie(), HC_OK);
+    ck_assert_int_eq(hear().kind, HC_DATAGRAM_CONNECT);
+    struct hc_welcome welcome = welcome_now();
+    ck_assert_int_eq(give_accept(&welcome), HC_OK);
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_JOINING);
+    ck_assert(event_is(HC_CLIENT_EVENT_ACCEPTED));
+    ck_assert_uint_eq(hc_client_player(client, 0), config.players > 0 ? PLAYER : HC_NO_PLAYER);
+}
+
+/// Up to the state in which it plays at tick 100, which was shown to it.
+static inline void play(void) {
+    now_us = START_US + 100 * TICK_US;
+    join();
+    hear();
+    ck_assert_int_eq(show_tick(100), HC_OK);
+    ck_assert(event_is(HC_CLIENT_EVENT_PLAYING));
+    hc_client_advance(client, now_us);
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_PLAYING);
+    ck_assert_uint_eq(hc_timeline_head(hc_client_timeline(client)), 100);
+}
+
+static inline hc_tick head(void) {
+    return hc_timeline_head(hc_client_timeline(client));
+}
+
+/// The player turns to `aim` and runs on.
+static inline void press(uint8_t aim) {
+    struct hc_arena_input input = {.move_x = 1, .aim = aim};
+    hc_client_set_input(client, 0, &input);
+}

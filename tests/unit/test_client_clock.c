@@ -1,0 +1,134 @@
+/// What client/clock promises.
+#include "client/clock.h"
+
+#include "common/rng.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+/// The server's time is `ahead` microseconds more than the local one.
+static const uint64_t ahead = 7777777;
+
+/// A datagram leaves at `now_us`, takes `up_us`, and its answer, made at once, `down_us`.
+static void exchange(struct hc_cl_clock *clock, uint64_t now_us, uint64_t up_us, uint64_t down_us) {
+    hc_cl_clock_sample(clock, now_us + up_us + down_us, up_us + down_us, now_us + up_us + ahead);
+}
+
+static int64_t error_at(const struct hc_cl_clock *clock, uint64_t now_us) {
+    return (int64_t)(hc_cl_clock_server_us(clock, now_us) - (now_us + ahead));
+}
+
+START_TEST(the_estimate_is_exact_when_both_ways_take_equally_long) {
+    struct hc_cl_clock clock = {.known = false};
+    exchange(&clock, 1000000, 33333, 33333);
+    ck_assert_int_eq(error_at(&clock, 1066666), 0);
+    ck_assert_uint_eq(clock.rtt_min_us, 66666);
+}
+END_TEST
+
+START_TEST(the_error_is_at_most_half_of_what_jitter_added_to_the_best_recent_sample) {
+    for (uint32_t seed = 0; seed < 300; seed++) {
+        struct hc_rng rng = hc_rng_init(1, seed);
+        struct hc_cl_clock clock = {.known = false};
+        uint64_t way_us = hc_rng_below(&rng, 200000), now_us = 5000000;
+        uint32_t jitter_us = 1 + hc_rng_below(&rng, 100000);
+        for (int i = 0; i < 400; i++, now_us += 16667) {
+            exchange(&clock, now_us, way_us + hc_rng_below(&rng, jitter_us),
+                     way_us + hc_rng_below(&rng, jitter_us));
+            uint64_t bound = (clock.rtt_min_us - 2 * way_us) / 2 + 1;
+            ck_assert_msg((uint64_t)llabs(error_at(&clock, now_us)) <= bound, "seed %u", seed);
+        }
+        // 64 samples: the best is expected within an eighth of the jitter.
+        ck_assert_msg(clock.rtt_min_us - 2 * way_us <= jitter_us, "seed %u", seed);
+    }
+}
+END_TEST
+
+START_TEST(a_longer_path_is_believed_once_the_old_samples_are_too_old) {
+    struct hc_cl_clock clock = {.known = false};
+    exchange(&clock, 0, 10000, 10000);
+    uint64_t now_us = 20000 + HC_CL_CLOCK_WINDOW_US;
+    exchange(&clock, now_us - 60000, 30000, 30000);
+    ck_assert_uint_eq(clock.rtt_min_us, 20000);
+    exchange(&clock, now_us - 60000 + 1, 30000, 30000);
+    ck_assert_uint_eq(clock.rtt_min_us, 60000);
+    // With samples as frequent as snapshots the ring ends sooner than the window.
+    exchange(&clock, now_us, 5000, 5000);
+    for (uint64_t i = 1; i < HC_CL_CLOCK_SAMPLES; i++)
+        exchange(&clock, now_us + i, 30000, 30000);
+    ck_assert_uint_eq(clock.rtt_min_us, 10000);
+    exchange(&clock, now_us + HC_CL_CLOCK_SAMPLES, 30000, 30000);
+    ck_assert_uint_eq(clock.rtt_min_us, 60000);
+}
+END_TEST
+
+START_TEST(of_guesses_the_least_delayed_is_kept_until_something_is_measured) {
+    struct hc_cl_clock clock = {.known = false};
+    hc_cl_clock_guess(&clock, 1000000, 20000, 1000000 + ahead - 40000);
+    ck_assert_int_eq(error_at(&clock, 1000000), -30000);
+    hc_cl_clock_guess(&clock, 1100000, 20000, 1100000 + ahead - 15000);
+    ck_assert_int_eq(error_at(&clock, 1100000), -5000);
+    hc_cl_clock_guess(&clock, 1200000, 20000, 1200000 + ahead - 90000);
+    ck_assert_int_eq(error_at(&clock, 1200000), -5000);
+    exchange(&clock, 1300000, 80000, 80000);
+    ck_assert_int_eq(error_at(&clock, 1500000), 0);
+    hc_cl_clock_guess(&clock, 1600000, 20000, 1600000 + ahead + 50000);
+    ck_assert_int_eq(error_at(&clock, 1600000), 0);
+}
+END_TEST
+
+START_TEST(local_time_is_the_first_at_which_the_server_has_come_so_far) {
+    struct hc_rng rng = hc_rng_init(2, 0);
+    for (int i = 0; i < 1000; i++) {
+        struct hc_cl_clock clock = {.known = false};
+        uint64_t now_us = 100000 + hc_rng_below(&rng, 1000000000);
+        uint64_t server_us = hc_rng_below(&rng, 1000000000);
+        hc_cl_clock_sample(&clock, now_us, hc_rng_below(&rng, 100000), server_us);
+        uint64_t wanted_us = server_us + 200000 + hc_rng_below(&rng, 1000000000);
+        uint64_t local_us = hc_cl_clock_local_us(&clock, wanted_us);
+        ck_assert_uint_eq(hc_cl_clock_server_us(&clock, local_us), wanted_us);
+        ck_assert_uint_lt(hc_cl_clock_server_us(&clock, local_us - 1), wanted_us);
+    }
+}
+END_TEST
+
+START_TEST(before_its_tick_0_the_server_has_no_time_and_tick_0_is_due_at_once) {
+    struct hc_cl_clock clock = {.known = false};
+    hc_cl_clock_sample(&clock, 5000000, 0, 1000000);
+    ck_assert_uint_eq(hc_cl_clock_server_us(&clock, 3999999), 0);
+    ck_assert_uint_eq(hc_cl_clock_server_us(&clock, 4000001), 1);
+    ck_assert_uint_eq(hc_cl_clock_local_us(&clock, 0), 0);
+}
+END_TEST
+
+START_TEST(round_trips_are_smoothed_as_rfc_6298_says) {
+    struct hc_cl_clock clock = {.known = false};
+    exchange(&clock, 0, 40000, 40000);
+    ck_assert_uint_eq(clock.srtt_us, 80000);
+    ck_assert_uint_eq(clock.rttvar_us, 40000);
+    exchange(&clock, 1000, 80000, 80000);
+    ck_assert_uint_eq(clock.srtt_us, 90000);
+    ck_assert_uint_eq(clock.rttvar_us, 50000);
+    exchange(&clock, 2000, 5000, 5000);
+    ck_assert_uint_eq(clock.srtt_us, 80000);
+    ck_assert_uint_eq(clock.rttvar_us, 57500);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("client_clock");
+    TCase *tests = tcase_create("client_clock");
+    tcase_add_test(tests, the_estimate_is_exact_when_both_ways_take_equally_long);
+    tcase_add_test(tests, the_error_is_at_most_half_of_what_jitter_added_to_the_best_recent_sample);
+    tcase_add_test(tests, a_longer_path_is_believed_once_the_old_samples_are_too_old);
+    tcase_add_test(tests, of_guesses_the_least_delayed_is_kept_until_something_is_measured);
+    tcase_add_test(tests, local_time_is_the_first_at_which_the_server_has_come_so_far);
+    tcase_add_test(tests, before_its_tick_0_the_server_has_no_time_and_tick_0_is_due_at_once);
+    tcase_add_test(tests, round_trips_are_smoothed_as_rfc_6298_says);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
