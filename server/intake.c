@@ -113,7 +113,8 @@ enum hc_status hc_sv_intake_receive(struct hc_sv_host *host, const struct hc_add
     if (status == HC_OK)
         status = read_body(host, peer, &data, &said);
     if (status == HC_OK)
-        status = hc_sv_peer_accept(peer, &data, now_us);
+        status =
+            hc_sv_peer_accept(peer, &data, said.has_input ? said.input.ack_delay_us : 0, now_us);
     if (status != HC_OK)
         return status;
     if (said.has_input)

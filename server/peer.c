@@ -12,6 +12,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, const struct hc_addr
                                 .cid = cid,
                                 .address = *address,
                                 .heard_us = now_us,
+                                .rtt_min_us = UINT64_MAX,
                                 .told = told};
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
     hc_sent_init(&peer->sent, 1);
@@ -37,7 +38,7 @@ static void drop_told(struct hc_sv_peer *peer, uint32_t acked) {
 }
 
 enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
-                                 uint64_t now_us) {
+                                 uint32_t ack_delay_us, uint64_t now_us) {
     struct hc_acked acked[HC_ACKS_MAX];
     uint32_t count = 0;
     enum hc_status status = hc_replay_check(&peer->replay, data->seq);
@@ -53,6 +54,10 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
         drop_told(peer, acked[i].seq);
         if (acked[i].seq > peer->acked)
             peer->acked = acked[i].seq;
+        uint64_t rtt_us = now_us - acked[i].sent_us;
+        if (acked[i].seq == data->ack && rtt_us > ack_delay_us &&
+            rtt_us - ack_delay_us < peer->rtt_min_us)
+            peer->rtt_min_us = rtt_us - ack_delay_us;
     }
     return HC_OK;
 }

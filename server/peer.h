@@ -48,6 +48,7 @@ struct hc_sv_peer {
     hc_player own[HC_OWN_PLAYERS_MAX];
     hc_tick lost_seen[HC_OWN_PLAYERS_MAX]; ///< newest lost input counted, + 1
 
+    uint64_t rtt_min_us; ///< least round-trip time measured, less what the client says it waited
     hc_tick client_tick; ///< as last reported, with the display offset
     uint32_t display_offset;
     bool reported;
@@ -70,9 +71,10 @@ void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, const struct hc_addr
 void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us);
 
 /// Judges and takes what every DATA carries beside its body; on HC_OK the peer has been heard, and
-/// what was acknowledged is no longer told again. Otherwise nothing changed.
+/// what was acknowledged is no longer told again. Otherwise nothing changed. `ack_delay_us` is how
+/// long the client says it had held what it acknowledges as newest.
 enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
-                                 uint64_t now_us);
+                                 uint32_t ack_delay_us, uint64_t now_us);
 
 /// Remembers that `count` slots of `player` from `first` on were forced, to be told. Ranges come in
 /// ascending order for each player; when there are too many the oldest is forgotten.

@@ -121,13 +121,18 @@ static void put_inputs(struct hc_sv_host *host, const struct hc_sv_peer *peer,
             return;
 }
 
-/// The first tick that the client may still show: it shows ticks between client_tick -
-/// display_offset - 1 and the one after.
+/// The first tick that the client may still show when this snapshot arrives, HC_NO_TICK when
+/// nothing is known of it. It shows ticks from its own less the display offset and one on; and its
+/// own is the one last reported, plus what the least round-trip time takes, less one tick for a
+/// path that turns out shorter.
 static hc_tick shown_from(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     if (!peer->reported)
         return HC_NO_TICK;
+    uint64_t rtt_us = peer->rtt_min_us == UINT64_MAX ? 0 : peer->rtt_min_us;
+    uint32_t under_way = hc_tick_at_us(rtt_us, host->world.tick_rate);
+    hc_tick own = hc_tick_ahead(peer->client_tick, under_way > 0 ? under_way - 1 : 0);
     return hc_tick_max(hc_timeline_oldest(host->timeline),
-                       hc_tick_back(peer->client_tick, peer->display_offset + 1));
+                       hc_tick_back(own, peer->display_offset + 1));
 }
 
 /// Past ticks that the client may still show and that are not what it holds, newest first.

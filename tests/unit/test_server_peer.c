@@ -18,7 +18,7 @@ static void set_up(void) {
 
 static enum hc_status acknowledge(uint32_t seq, uint32_t ack) {
     struct hc_data data = {.cid = 1, .seq = seq, .ack = ack};
-    return hc_sv_peer_accept(&peer, &data, 0);
+    return hc_sv_peer_accept(&peer, &data, 0, 0);
 }
 
 START_TEST(goodbye_is_said_three_times_at_once_and_seven_times_more) {

@@ -1,0 +1,315 @@
+/// hindcastd: gives the host its socket, its clock and its signals.
+#define _GNU_SOURCE
+
+#include "common/arena/arena.h"
+#include "server/options.h"
+#include "server/report.h"
+#include "server/udp.h"
+
+#include <event2/event.h>
+#include <argp.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    BATCHES_PER_WAKE = 2048 / HC_SV_UDP_BATCH, ///< so that a flood cannot keep the ticks waiting
+    SEED_BITS = 53,                            ///< of a random seed: every JSON reader keeps those
+};
+
+struct daemon {
+    struct hc_sv_options options;
+    struct hc_sv_log log;
+    FILE *text; ///< where people read: standard output, unless the JSON goes there
+    struct hc_sv_udp *udp;
+    struct hc_sv_host *host;
+    struct event_base *base;
+    struct event *readable, *timer, *term, *interrupt;
+    bool stopping;
+    hc_tick head; ///< newest tick that client_ticks counts
+    uint64_t started_us;
+    uint64_t armed_us; ///< the deadline that the timer waits for
+    struct hc_sv_report report;
+};
+
+static uint64_t clock_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/// Processor time of this process, user and system.
+static uint64_t cpu_us(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/// Physical memory of this process; 0 when /proc is not there.
+static size_t resident_bytes(void) {
+    unsigned long all = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file != NULL && fscanf(file, "%lu %lu", &all, &resident) != 2)
+        resident = 0;
+    if (file != NULL)
+        fclose(file);
+    return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void log_event(struct daemon *daemon, const struct hc_sv_event *event) {
+    static const char *const names[] = {"joined", "left", "timeout"};
+    char address[HC_ADDRESS_TEXT_MAX];
+    json_t *players = json_array();
+    for (unsigned i = 0; i < event->player_count; i++)
+        json_array_append_new(players, json_integer(event->players[i]));
+    json_t *fields =
+        json_pack("{s:s, s:I, s:o, s:i}", "address", hc_address_format(&event->address, address),
+                  "cid", (json_int_t)event->cid, "players", players, "clients",
+                  (int)hc_sv_host_clients(daemon->host));
+    if (event->kind == HC_SV_EVENT_LEFT)
+        json_object_set_new(fields, "reason", json_string(hc_message_close_text(event->close)));
+    hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, names[event->kind], fields);
+}
+
+static void stop(struct daemon *daemon, const char *why, uint64_t now) {
+    if (daemon->stopping)
+        return;
+    daemon->stopping = true;
+    hc_sv_log_event(
+        &daemon->log, HC_SV_LOG_INFO, "stopping",
+        json_pack("{s:s, s:i}", "reason", why, "clients", (int)hc_sv_host_clients(daemon->host)));
+    hc_sv_host_shutdown(daemon->host, now);
+}
+
+/// Counts the clients of the ticks that the host has just simulated; true: there were some.
+static bool count_ticks(struct daemon *daemon) {
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(daemon->host));
+    unsigned clients = hc_sv_host_clients(daemon->host);
+    if (head == daemon->head)
+        return false;
+    daemon->report.client_ticks += (uint64_t)(head - daemon->head) * clients;
+    if (clients > daemon->report.clients_most)
+        daemon->report.clients_most = clients;
+    daemon->head = head;
+    return true;
+}
+
+static void send_all(struct daemon *daemon, uint64_t now) {
+    struct hc_address to;
+    size_t size;
+    while ((size = hc_sv_host_send(daemon->host, &to, hc_sv_udp_room(daemon->udp), now)) > 0)
+        hc_sv_udp_queue(daemon->udp, &to, size);
+    hc_sv_udp_flush(daemon->udp);
+}
+
+/// Everything that is due at `now`, then the timer for what comes next.
+static void turn(struct daemon *daemon, uint64_t now) {
+    struct hc_sv_event event;
+    hc_sv_host_advance(daemon->host, now);
+    bool ticked = count_ticks(daemon);
+    send_all(daemon, now);
+    uint64_t end = clock_us();
+    if (ticked)
+        hc_histogram_record(&daemon->report.tick_us, end - now);
+    while (hc_sv_host_poll_event(daemon->host, &event))
+        log_event(daemon, &event);
+
+    if (daemon->options.ticks != 0 && daemon->head >= daemon->options.ticks)
+        stop(daemon, "--ticks", now);
+    if (daemon->stopping && hc_sv_host_closed(daemon->host)) {
+        event_base_loopbreak(daemon->base);
+        return;
+    }
+    uint64_t deadline = hc_sv_host_deadline(daemon->host);
+    if (deadline == daemon->armed_us && evtimer_pending(daemon->timer, NULL))
+        return;
+    // Always from the clock as it is now to an absolute deadline: no error adds up.
+    daemon->armed_us = deadline;
+    uint64_t wait = deadline > end ? deadline - end : 0;
+    struct timeval timeout = {.tv_sec = (time_t)(wait / 1000000),
+                              .tv_usec = (suseconds_t)(wait % 1000000)};
+    evtimer_add(daemon->timer, &timeout);
+}
+
+static void on_timer(evutil_socket_t descriptor, short what, void *context) {
+    (void)descriptor;
+    (void)what;
+    turn(context, clock_us());
+}
+
+static void on_readable(evutil_socket_t descriptor, short what, void *context) {
+    struct daemon *daemon = context;
+    uint64_t now = clock_us();
+    (void)descriptor;
+    (void)what;
+    for (unsigned batch = 0; batch < BATCHES_PER_WAKE; batch++) {
+        unsigned count = hc_sv_udp_receive(daemon->udp);
+        for (unsigned i = 0; i < count; i++) {
+            struct hc_address from;
+            size_t size;
+            const uint8_t *bytes = hc_sv_udp_received(daemon->udp, i, &from, &size);
+            // What was refused is in the host's statistics.
+            (void)hc_sv_host_receive(daemon->host, &from, bytes, size, now);
+        }
+        if (count < HC_SV_UDP_BATCH)
+            break;
+    }
+    turn(daemon, now);
+}
+
+static void on_signal(evutil_socket_t signal_number, short what, void *context) {
+    struct daemon *daemon = context;
+    (void)what;
+    if (daemon->stopping) { // asked twice: without further words
+        event_base_loopbreak(daemon->base);
+        return;
+    }
+    uint64_t now = clock_us();
+    stop(daemon, signal_number == SIGTERM ? "SIGTERM" : "SIGINT", now);
+    turn(daemon, now);
+}
+
+/// The event base with everything that wakes the daemon; false: no memory or no descriptors.
+static bool watch(struct daemon *daemon) {
+    struct event_config *config = event_config_new();
+    if (config == NULL)
+        return false;
+    // Without these the timers are late by up to 3 ms, and early by what a callback takes.
+    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
+    event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
+    daemon->base = event_base_new_with_config(config);
+    event_config_free(config);
+    if (daemon->base == NULL)
+        return false;
+    daemon->readable = event_new(daemon->base, hc_sv_udp_descriptor(daemon->udp),
+                                 EV_READ | EV_PERSIST, on_readable, daemon);
+    daemon->timer = evtimer_new(daemon->base, on_timer, daemon);
+    daemon->term = evsignal_new(daemon->base, SIGTERM, on_signal, daemon);
+    daemon->interrupt = evsignal_new(daemon->base, SIGINT, on_signal, daemon);
+    struct event *all[] = {daemon->readable, daemon->term, daemon->interrupt};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        if (all[i] == NULL || event_add(all[i], NULL) != 0)
+            return false;
+    return daemon->timer != NULL;
+}
+
+/// The host as the options want it. Exits with 2 when they cannot be had together.
+static struct hc_sv_host *create_host(struct daemon *daemon) {
+    struct hc_sv_options *options = &daemon->options;
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    char why[256];
+    if (!options->seed_given) {
+        randombytes_buf(&options->seed, sizeof(options->seed));
+        options->seed &= ((uint64_t)1 << SEED_BITS) - 1;
+    }
+    config.game = &hc_arena;
+    config.clients = options->clients;
+    config.tick_rate = options->tick_rate;
+    config.history = options->history;
+    config.seed = options->seed;
+    randombytes_buf(config.secret, sizeof(config.secret));
+    if (hc_sv_host_config_check(&config, why, sizeof(why)) != NULL) {
+        fprintf(stderr, "hindcastd: %s\n", why);
+        exit(2);
+    }
+    daemon->started_us = clock_us();
+    struct hc_sv_host *host = hc_sv_host_create(&config, daemon->started_us);
+    sodium_memzero(&config, sizeof(config));
+    return host;
+}
+
+static void announce(struct daemon *daemon) {
+    struct hc_address address = hc_sv_udp_address(daemon->udp);
+    char text[HC_ADDRESS_TEXT_MAX];
+    fprintf(daemon->text, "listening on %s\n", hc_address_format(&address, text));
+    fflush(daemon->text);
+    hc_sv_log_event(
+        &daemon->log, HC_SV_LOG_INFO, "started",
+        json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i}", "version", HC_VERSION, "game",
+                  hc_arena.name, "tick_rate_hz", (int)daemon->options.tick_rate, "max_clients",
+                  (int)daemon->options.clients, "history_ticks", (int)daemon->options.history,
+                  "seed", (json_int_t)daemon->options.seed, "memory_bytes",
+                  (json_int_t)hc_sv_host_stats(daemon->host)->memory_bytes, "resident_bytes",
+                  (json_int_t)resident_bytes(), "receive_buffer_bytes",
+                  (int)hc_sv_udp_receive_buffer(daemon->udp)));
+}
+
+/// The final report; false when it could not be written where it was wanted.
+static bool report(struct daemon *daemon) {
+    struct hc_sv_report *report = &daemon->report;
+    report->version = HC_VERSION;
+    report->seed = daemon->options.seed;
+    report->tick_rate = daemon->options.tick_rate;
+    report->ticks = daemon->head;
+    report->duration_us = clock_us() - daemon->started_us;
+    report->cpu_us = cpu_us();
+    report->resident_bytes = resident_bytes();
+    report->udp = hc_sv_udp_stats(daemon->udp);
+    report->host = hc_sv_host_stats(daemon->host);
+    report->timeline = hc_timeline_stats(hc_sv_host_timeline(daemon->host));
+    hc_sv_report_print(report, daemon->text);
+    fflush(daemon->text);
+    if (daemon->options.json == NULL)
+        return true;
+
+    bool standard = strcmp(daemon->options.json, "-") == 0;
+    FILE *file = standard ? stdout : fopen(daemon->options.json, "w");
+    bool written = file != NULL;
+    json_t *json = hc_sv_report_json(report);
+    written = written && json_dumpf(json, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
+    written = written && fputc('\n', file) != EOF;
+    json_decref(json);
+    if (file != NULL && (standard ? fflush(file) : fclose(file)) != 0)
+        written = false;
+    if (!written)
+        fprintf(stderr, "hindcastd: --json '%s': cannot be written\n", daemon->options.json);
+    return written;
+}
+
+int main(int argc, char **argv) {
+    static struct daemon daemon; // the histograms are too much for a stack
+    char why[256];
+    argp_program_version = "hindcastd " HC_VERSION;
+    hc_sv_options_parse(&daemon.options, argc, argv);
+    daemon.log = (struct hc_sv_log){daemon.options.level, daemon.options.format};
+    bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
+    daemon.text = json_out ? stderr : stdout;
+    if (sodium_init() < 0) {
+        fprintf(stderr, "hindcastd: the system gives no random numbers\n");
+        return 1;
+    }
+    daemon.host = create_host(&daemon);
+    if (daemon.host == NULL) {
+        fprintf(stderr, "hindcastd: not enough memory for --max-clients %u --history %" PRIu32 "\n",
+                daemon.options.clients, daemon.options.history);
+        return 1;
+    }
+    daemon.udp = hc_sv_udp_open(daemon.options.bind, daemon.options.port, why, sizeof(why));
+    if (daemon.udp == NULL) {
+        fprintf(stderr, "hindcastd: %s\n", why);
+        return 1;
+    }
+    if (!watch(&daemon)) {
+        fprintf(stderr, "hindcastd: no event loop can be had\n");
+        return 1;
+    }
+    signal(SIGPIPE, SIG_IGN); // whoever read the output may be gone before us
+    announce(&daemon);
+    turn(&daemon, clock_us());
+    event_base_dispatch(daemon.base);
+    bool reported = report(&daemon);
+
+    struct event *all[] = {daemon.readable, daemon.timer, daemon.term, daemon.interrupt};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        event_free(all[i]);
+    event_base_free(daemon.base);
+    hc_sv_udp_close(daemon.udp);
+    hc_sv_host_destroy(daemon.host);
+    return reported ? 0 : 1;
+}

@@ -1,0 +1,173 @@
+#define _GNU_SOURCE // argp
+
+#include "server/options.h"
+
+#include "common/decimal.h"
+#include "server/host.h"
+
+#include <argp.h>
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_BIND = 256,
+    KEY_PORT,
+    KEY_TICK_RATE,
+    KEY_MAX_CLIENTS,
+    KEY_HISTORY,
+    KEY_SEED,
+    KEY_TICKS,
+    KEY_LOG_LEVEL,
+    KEY_LOG_FORMAT,
+    KEY_JSON,
+};
+
+static const struct argp_option table[] = {
+    {"bind", KEY_BIND, "ADDR", 0, "Numeric address to listen on (default ::, all of them)", 0},
+    {"port", KEY_PORT, "N", 0, "UDP port; 0 takes any free one (default 40000)", 0},
+    {"tick-rate", KEY_TICK_RATE, "HZ", 0, "Ticks a second (default 60)", 0},
+    {"max-clients", KEY_MAX_CLIENTS, "N", 0, "Clients at once (default 8)", 0},
+    {"history", KEY_HISTORY, "TICKS", 0,
+     "Farthest rewind for a late input; 0 never rewinds (default 64)", 0},
+    {"seed", KEY_SEED, "N", 0, "Seed of the world (default: random)", 0},
+    {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks", 0},
+    {"log-level", KEY_LOG_LEVEL, "L", 0, "error, warn, info or debug (default info)", 0},
+    {"log-format", KEY_LOG_FORMAT, "F", 0, "text or json, one line an event (default text)", 0},
+    {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
+     0},
+    {0},
+};
+
+/// The options that take a whole number, and its range.
+static const struct {
+    int key;
+    uint64_t min, max;
+} numbers[] = {
+    // a seed is a JSON integer in the report
+    {KEY_PORT, 0, UINT16_MAX},
+    {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
+    {KEY_MAX_CLIENTS, 1, HC_SV_CLIENTS_MAX},
+    {KEY_HISTORY, 0, HC_HISTORY_MAX},
+    {KEY_SEED, 0, INT64_MAX},
+    {KEY_TICKS, 1, HC_NO_TICK - 1},
+};
+
+static const char *option_name(int key) {
+    const struct argp_option *option = table;
+    while (option->key != key)
+        option++;
+    return option->name;
+}
+
+static void refuse(int key, const char *value, const char *allowed) {
+    fprintf(stderr, "%s: --%s '%s': must be %s\n", program_invocation_short_name, option_name(key),
+            value, allowed);
+    exit(2);
+}
+
+/// An address without names, so that starting asks no name server.
+static const char *address(int key, const char *text) {
+    struct in6_addr ip;
+    if (inet_pton(AF_INET, text, &ip) != 1 && inet_pton(AF_INET6, text, &ip) != 1)
+        refuse(key, text, "a numeric IPv4 or IPv6 address, such as 127.0.0.1 or ::");
+    return text;
+}
+
+/// The value of an option that takes a number; 0 for any other option.
+static uint64_t number(int key, const char *text) {
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        if (numbers[i].key != key)
+            continue;
+        uint64_t value = 0;
+        if (hc_decimal_parse(text, 0, &value) == HC_OK && value >= numbers[i].min &&
+            value <= numbers[i].max)
+            return value;
+        char allowed[80];
+        snprintf(allowed, sizeof(allowed), "a whole number in [%" PRIu64 ", %" PRIu64 "]",
+                 numbers[i].min, numbers[i].max);
+        refuse(key, text, allowed);
+    }
+    return 0;
+}
+
+/// Which of `count` words `text` is.
+static unsigned word(int key, const char *text, const char *const *words, unsigned count,
+                     const char *allowed) {
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0)
+            return i;
+    refuse(key, text, allowed);
+    return 0;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    static const char *const levels[] = {"error", "warn", "info", "debug"};
+    static const char *const formats[] = {"text", "json"};
+    struct hc_sv_options *options = state->input;
+    uint64_t value = text != NULL ? number(key, text) : 0;
+    switch (key) {
+    case KEY_BIND:
+        options->bind = address(key, text);
+        break;
+    case KEY_PORT:
+        options->port = (uint16_t)value;
+        break;
+    case KEY_TICK_RATE:
+        options->tick_rate = (uint16_t)value;
+        break;
+    case KEY_MAX_CLIENTS:
+        options->clients = (uint16_t)value;
+        break;
+    case KEY_HISTORY:
+        options->history = (uint32_t)value;
+        break;
+    case KEY_SEED:
+        options->seed = value;
+        options->seed_given = true;
+        break;
+    case KEY_TICKS:
+        options->ticks = (uint32_t)value;
+        break;
+    case KEY_LOG_LEVEL:
+        options->level =
+            (enum hc_sv_log_level)word(key, text, levels, 4, "error, warn, info or debug");
+        break;
+    case KEY_LOG_FORMAT:
+        options->format = (enum hc_sv_log_format)word(key, text, formats, 2, "text or json");
+        break;
+    case KEY_JSON:
+        options->json = text;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'", text);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
+    static const struct argp argp = {
+        .options = table,
+        .parser = parse,
+        .doc = "Hindcast's dedicated server: simulates the arena, rewinds for inputs that arrive "
+               "late, and broadcasts the corrected ticks.\v"
+               "Prints `listening on ADDRESS:PORT` once it is ready. SIGTERM and SIGINT end it in "
+               "good order: every client is told, and the report is printed.",
+    };
+    struct hc_sv_host_config defaults = hc_sv_host_config_default();
+    *options = (struct hc_sv_options){
+        .bind = "::",
+        .port = 40000,
+        .tick_rate = defaults.tick_rate,
+        .clients = defaults.clients,
+        .history = defaults.history,
+        .level = HC_SV_LOG_INFO,
+    };
+    argp_err_exit_status = 2;
+    argp_parse(&argp, argc, argv, 0, NULL, options);
+}

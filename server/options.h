@@ -1,0 +1,24 @@
+/// The command line of hindcastd.
+#pragma once
+
+#include "server/report_log.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hc_sv_options {
+    const char *bind; ///< a numeric address; "::" is every address, IPv4 ones included
+    uint16_t port;    ///< 0: any
+    uint16_t tick_rate, clients;
+    uint32_t history; ///< ticks
+    uint64_t seed;
+    bool seed_given;
+    uint32_t ticks; ///< stop after so many; 0: never
+    enum hc_sv_log_level level;
+    enum hc_sv_log_format format;
+    const char *json; ///< where the final report goes, "-" for standard output; NULL: nowhere
+};
+
+/// Reads the arguments over the defaults. On --help and --version it prints and exits with 0; on
+/// anything wrong it names the option, the value and what is allowed, and exits with 2.
+void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv);

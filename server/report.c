@@ -1,0 +1,155 @@
+#include "server/report.h"
+
+#include <inttypes.h>
+
+/// `part / whole`, or null where there is no whole.
+static json_t *ratio(double part, double whole) {
+    return whole > 0 ? json_real(part / whole) : json_null();
+}
+
+/// Percentiles in the histogram's unit divided by `unit`; of an empty one they are unknown.
+static json_t *histogram(const struct hc_histogram *values, double unit) {
+    static const struct {
+        const char *key;
+        uint32_t permille;
+    } rows[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"max", 1000}};
+    json_t *object = json_object();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        uint64_t value = hc_histogram_percentile(values, rows[i].permille);
+        json_object_set_new(object, rows[i].key,
+                            values->count == 0 ? json_null()
+                            : unit > 1         ? json_real((double)value / unit)
+                                               : json_integer((json_int_t)value));
+    }
+    json_object_set_new(object, "count", json_integer((json_int_t)values->count));
+    return object;
+}
+
+static json_t *unknown(const char *const *keys) {
+    json_t *object = json_object();
+    for (; *keys != NULL; keys++)
+        json_object_set_new(object, *keys, json_null());
+    return object;
+}
+
+static json_t *unknown_histogram(void) {
+    return unknown((const char *const[]){"p50", "p90", "p99", "max", "count", NULL});
+}
+
+/// What only clients know.
+static json_t *client_part(void) {
+    json_t *object =
+        unknown((const char *const[]){"rollbacks", "snapshots", "snapshots_matched", "stalls",
+                                      "hash_checks", "hash_mismatches", NULL});
+    json_object_set_new(object, "rollback_depth_ticks", unknown_histogram());
+    json_object_set_new(object, "input_delay_ticks", unknown_histogram());
+    return object;
+}
+
+/// The causes for which datagrams were refused, those that occurred.
+static json_t *rejected(const uint64_t counts[HC_STATUS_COUNT]) {
+    json_t *object = json_object();
+    for (unsigned i = 0; i < HC_STATUS_COUNT; i++)
+        if (counts[i] > 0)
+            json_object_set_new(object, hc_status_text((enum hc_status)i),
+                                json_integer((json_int_t)counts[i]));
+    return object;
+}
+
+static json_t *server_part(const struct hc_sv_report *report) {
+    const struct hc_sv_host_stats *host = report->host;
+    const struct hc_timeline_stats *timeline = report->timeline;
+    json_t *inputs = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I}", "received", (json_int_t)host->inputs_received, "late",
+        (json_int_t)host->inputs_late, "forced", (json_int_t)host->inputs_forced, "refused",
+        (json_int_t)host->inputs_refused, "lost", (json_int_t)host->inputs_lost);
+    json_t *server = json_pack(
+        "{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "tick_ms",
+        histogram(&report->tick_us, 1000), "tick_lateness_ms", histogram(&host->lateness, 1000),
+        "cpu_us_per_client_tick", ratio((double)report->cpu_us, (double)report->client_ticks),
+        "ticks_missed", (json_int_t)host->ticks_missed, "inputs", inputs, "rewinds",
+        (json_int_t)host->rewind_depth.count, "rewind_depth_ticks",
+        histogram(&host->rewind_depth, 1), "resimulated_ticks",
+        (json_int_t)timeline->resimulated_ticks, "entity_steps", (json_int_t)timeline->steps,
+        "resimulated_entity_steps", (json_int_t)timeline->resimulated_steps, "corrections",
+        (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
+    // Beside the figures, what they are to be weighed against.
+    json_t *beside = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "resident_bytes",
+        (json_int_t)report->resident_bytes, "cpu_ms", (json_int_t)(report->cpu_us / 1000),
+        "client_ticks", (json_int_t)report->client_ticks, "snapshots", (json_int_t)host->snapshots,
+        "snapshots_rewound", (json_int_t)host->snapshots_rewound, "joins", (json_int_t)host->joins,
+        "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
+        (json_int_t)host->denied, "datagrams_received", (json_int_t)host->datagrams_in,
+        "receive_drops", (json_int_t)report->udp.receive_drops, "send_errors",
+        (json_int_t)report->udp.send_errors, "rejected", rejected(host->rejected));
+    json_object_update(server, beside);
+    json_decref(beside);
+    return server;
+}
+
+json_t *hc_sv_report_json(const struct hc_sv_report *report) {
+    const struct hc_sv_host_stats *host = report->host;
+    double client_s = (double)report->client_ticks / report->tick_rate;
+    double up = (double)host->bytes_in + HC_SV_REPORT_OVERHEAD * (double)host->datagrams_in;
+    double down = (double)host->bytes_out + HC_SV_REPORT_OVERHEAD * (double)host->datagrams_out;
+    json_t *link = unknown((const char *const[]){"name", "latency_ms", "jitter_ms", "loss_pct",
+                                                 "burst", "duplicate_pct", "reorder_pct", NULL});
+    json_t *json = json_pack(
+        "{s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, s:o}",
+        "program", "hindcastd", "version", report->version, "seed", (json_int_t)report->seed,
+        "duration_ms", (json_int_t)(report->duration_us / 1000), "tick_rate_hz",
+        (int)report->tick_rate, "ticks", (json_int_t)report->ticks, "clients",
+        (int)report->clients_most, "link", link, "bytes_down_per_client_s", ratio(down, client_s),
+        "bytes_up_per_client_s", ratio(up, client_s), "datagrams_down_per_client_s",
+        ratio((double)host->datagrams_out, client_s), "bytes_overhead_per_datagram",
+        HC_SV_REPORT_OVERHEAD, "rtt_ms", unknown_histogram(), "jitter_ms", "server",
+        server_part(report), "client", client_part());
+    return json;
+}
+
+static void print_histogram(FILE *out, const char *label, const struct hc_histogram *values,
+                            double unit, int decimals, const char *name) {
+    if (values->count == 0) {
+        fprintf(out, "  %-16s none\n", label);
+        return;
+    }
+    fprintf(out, "  %-16s p50 %.*f  p90 %.*f  p99 %.*f  max %.*f %s\n", label, decimals,
+            (double)hc_histogram_percentile(values, 500) / unit, decimals,
+            (double)hc_histogram_percentile(values, 900) / unit, decimals,
+            (double)hc_histogram_percentile(values, 990) / unit, decimals,
+            (double)values->max / unit, name);
+}
+
+void hc_sv_report_print(const struct hc_sv_report *report, FILE *out) {
+    const struct hc_sv_host_stats *host = report->host;
+    uint64_t refused = 0;
+    for (unsigned i = HC_OK + 1; i < HC_STATUS_COUNT; i++)
+        refused += host->rejected[i];
+    fprintf(out, "hindcastd report\n");
+    fprintf(out,
+            "  %-16s %.1f s, %" PRIu32 " ticks at %u Hz, %" PRIu64 " missed, seed %" PRIu64 "\n",
+            "ran", (double)report->duration_us / 1e6, report->ticks, report->tick_rate,
+            host->ticks_missed, report->seed);
+    fprintf(out,
+            "  %-16s %" PRIu64 " joined, %" PRIu64 " left, %" PRIu64 " timed out, %" PRIu64
+            " denied, at most %u at once\n",
+            "clients", host->joins, host->leaves, host->timeouts, host->denied,
+            report->clients_most);
+    fprintf(out,
+            "  %-16s %" PRIu64 " received, %" PRIu64 " late, %" PRIu64 " forced, %" PRIu64
+            " refused, %" PRIu64 " lost\n",
+            "inputs", host->inputs_received, host->inputs_late, host->inputs_forced,
+            host->inputs_refused, host->inputs_lost);
+    fprintf(out, "  %-16s %" PRIu64 "\n", "rewinds", host->rewind_depth.count);
+    print_histogram(out, "rewind depth", &host->rewind_depth, 1, 0, "ticks");
+    print_histogram(out, "tick's work", &report->tick_us, 1000, 2, "ms");
+    print_histogram(out, "tick's lateness", &host->lateness, 1000, 2, "ms");
+    fprintf(out,
+            "  %-16s %" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " refused, %" PRIu64
+            " dropped unread\n",
+            "datagrams", host->datagrams_in, host->datagrams_out, refused,
+            report->udp.receive_drops);
+    fprintf(out, "  %-16s %zu bytes configured, %zu resident\n", "memory", host->memory_bytes,
+            report->resident_bytes);
+}
