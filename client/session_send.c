@@ -45,8 +45,9 @@ static const void *own_input(void *context, uint32_t index, uint32_t player) {
     return source->inputs->ring[(source->first + index) % HC_CL_INPUTS][player];
 }
 
-/// All inputs that the server does not have yet, or the newest few of them if configured so. When
-/// they do not all fit the oldest go: later ones could not take effect without them.
+/// All inputs that the server does not have yet, or the newest few of them if configured so and any
+/// that were never sent. When they do not all fit the oldest go: later ones could not take effect
+/// without them.
 static void choose_inputs(const struct hc_client *client, struct hc_input_message *message) {
     const struct hc_cl_inputs *inputs = &client->inputs;
     uint32_t redundancy = client->config.input_redundancy;
@@ -57,7 +58,8 @@ static void choose_inputs(const struct hc_client *client, struct hc_input_messag
     message->force_before = wanted;
     message->first = wanted;
     if (redundancy > 0)
-        message->first = hc_tick_max(wanted, hc_tick_back(inputs->next, redundancy));
+        message->first = hc_tick_max(
+            wanted, hc_tick_min(inputs->unsent, hc_tick_back(inputs->next, redundancy)));
     message->count = inputs->next - message->first;
     if (message->count > HC_INPUT_RUN_MAX)
         message->count = HC_INPUT_RUN_MAX;
@@ -77,8 +79,10 @@ static void put_input(struct hc_client *client, struct hc_writer *body, uint64_t
         choose_inputs(client, &message);
     struct source source = {.inputs = &client->inputs, .first = message.first};
     // An empty body has room for it; were there none, the acks would still go out.
-    (void)hc_message_put_input(body, client->config.game, client->welcome.own_count, &message,
-                               own_input, &source);
+    if (hc_message_put_input(body, client->config.game, client->welcome.own_count, &message,
+                             own_input, &source) &&
+        client->inputs.any)
+        client->inputs.unsent = hc_tick_max(client->inputs.unsent, message.first + message.count);
 }
 
 static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, uint64_t now_us) {
