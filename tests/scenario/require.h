@@ -1,0 +1,7 @@
+/// Assertions for what is checked at every tick: Check's own report each passing one.
+#pragma once
+
+#include <check.h>
+
+/// Fails the test with a message of printf's arguments unless `condition` holds.
+#define REQUIRE(condition, ...) ((condition) ? (void)0 : ck_abort_msg(__VA_ARGS__))

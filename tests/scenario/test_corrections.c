@@ -1,0 +1,153 @@
+/// What a client draws far enough behind its prediction is the truth, to the byte.
+#include "tests/scenario/play.h"
+#include "tests/scenario/require.h"
+
+#include "common/arena/arena.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLIENTS = 6, SLOWEST = CLIENTS - 1, WATCHER = 0 };
+
+/// One-way latency of each client, in ms.
+static const uint32_t latency_ms[CLIENTS] = {50, 20, 80, 100, 33, 150};
+
+/// What the watcher has drawn, tick by tick.
+struct drawn {
+    size_t row;
+    uint8_t *rows; ///< [PLAY_TICKS] presence and states of all entities
+    hc_tick first, end;
+};
+
+/// The fields as drawn must be those of the shown tick, on their way to the next.
+static void check_fields(const struct play *play, hc_entity entity, hc_tick tick,
+                         uint32_t fraction) {
+    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_client *core = hc_sim_client(play->sim, WATCHER);
+    const struct hc_timeline *timeline = hc_client_timeline(core);
+    const struct hc_kind *kind = hc_world_kind(world, entity);
+    const uint8_t *now = hc_timeline_states(timeline, tick) + (size_t)entity * world->stride;
+    struct hc_client_shown shown;
+    REQUIRE(hc_client_show(core, hc_sim_client_now(play->sim, WATCHER), entity, &shown),
+            "nothing is shown");
+    REQUIRE(shown.presence == hc_timeline_presence(timeline, tick)[entity],
+            "entity %u at %u is shown with presence %d", entity, tick, shown.presence);
+    for (unsigned f = 0; shown.presence == HC_ALIVE && f < kind->field_count; f++) {
+        int64_t value = hc_field_get(&kind->fields[f], now) * 256;
+        if (kind->fields[f].interpolate == HC_HOLD || fraction == 0)
+            REQUIRE(shown.fields[f] == value, "entity %u, %s at %u: %ld is shown, not %ld", entity,
+                    kind->fields[f].name, tick, (long)shown.fields[f], (long)value);
+    }
+}
+
+static void draw(struct play *play, unsigned client) {
+    struct drawn *drawn = play->context;
+    const struct hc_client *core = hc_sim_client(play->sim, client);
+    const struct hc_world *world = ledger_world(play->ledger);
+    hc_tick tick;
+    uint32_t fraction;
+    if (client != WATCHER ||
+        !hc_client_show_tick(core, hc_sim_client_now(play->sim, client), &tick, &fraction))
+        return;
+    const struct hc_timeline *timeline = hc_client_timeline(core);
+    REQUIRE(tick >= hc_timeline_oldest(timeline) && tick <= hc_timeline_head(timeline),
+            "tick %u is shown, which is not in the ring", tick);
+    for (uint32_t e = 0; e < world->entities; e++)
+        check_fields(play, (hc_entity)e, tick, fraction);
+    if (drawn->first != HC_NO_TICK && tick < drawn->end)
+        return;
+    if (drawn->first == HC_NO_TICK)
+        drawn->first = tick;
+    else
+        ck_assert_uint_eq(tick, drawn->end);
+    drawn->end = tick + 1;
+    uint8_t *row = drawn->rows + tick * drawn->row;
+    memcpy(row, hc_timeline_presence(timeline, tick), world->entities);
+    memcpy(row + world->entities, hc_timeline_states(timeline, tick),
+           (size_t)world->entities * world->stride);
+}
+
+/// Plays 20 s and counts how many of the ticks drawn were not what the server ended up with.
+static uint32_t count_wrong(uint32_t display_offset, uint32_t input_delay, uint64_t seed,
+                            uint32_t *ticks, uint64_t *corrections) {
+    struct hc_sim_config config = play_config(&hc_arena, CLIENTS, 0, seed);
+    config.client.input_delay = input_delay;
+    config.client.smoothing_us = 0;
+    struct play *play = play_create(&config);
+    const struct hc_world *world = ledger_world(play->ledger);
+    struct drawn drawn = {.row = (size_t)world->entities * (world->stride + 1u),
+                          .first = HC_NO_TICK};
+    drawn.rows = calloc(PLAY_TICKS, drawn.row);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        struct hc_link_config link = play_link(latency_ms[i], 0);
+        hc_sim_set_link(play->sim, i, &link, &link);
+    }
+    hc_sim_setup(play->sim, WATCHER)->config.display_offset = display_offset;
+    play_join_all(play);
+    // The first ticks are from before the watcher's first state could be corrected.
+    hc_sim_run(play->sim, 3 * PLAY_S);
+    play->context = &drawn;
+    play->client_changed = draw;
+    hc_sim_run(play->sim, 20 * PLAY_S);
+    uint32_t wrong = 0;
+    ck_assert_uint_gt(drawn.end - drawn.first, 19 * 60);
+    *ticks = 0;
+    for (hc_tick tick = drawn.first; tick < drawn.end; tick++) {
+        if (tick > ledger_final(play->ledger))
+            break;
+        const uint8_t *row = drawn.rows + tick * drawn.row;
+        ++*ticks;
+        wrong += memcmp(row, ledger_presence(play->ledger, tick), world->entities) != 0 ||
+                 memcmp(row + world->entities, ledger_states(play->ledger, tick),
+                        (size_t)world->entities * world->stride) != 0;
+    }
+    *corrections = hc_client_stats(hc_sim_client(play->sim, WATCHER))->corrections;
+    play_check_hashes(play);
+    free(drawn.rows);
+    play_destroy(play);
+    return wrong;
+}
+
+/// L in ticks of 60 Hz.
+static uint32_t ticks_of(uint32_t ms) {
+    return (ms * 60 + 999) / 1000;
+}
+
+START_TEST(what_is_drawn_far_enough_behind_is_what_the_server_ended_up_with) {
+    for (uint32_t delay = 0; delay <= 6; delay += 3) {
+        uint32_t offset = ticks_of(latency_ms[SLOWEST]) + ticks_of(latency_ms[WATCHER]) - delay + 2;
+        uint32_t ticks;
+        uint64_t corrections;
+        uint32_t wrong = count_wrong(offset, delay, 31 + delay, &ticks, &corrections);
+        printf("D %u, display offset %u: %u of %u ticks drawn wrong, %lu corrections\n", delay,
+               offset, wrong, ticks, (unsigned long)corrections);
+        ck_assert_uint_gt(ticks, 18 * 60);
+        ck_assert_uint_gt(corrections, 0);
+        ck_assert_uint_eq(wrong, 0);
+    }
+}
+END_TEST
+
+START_TEST(what_is_drawn_at_once_is_a_guess) {
+    uint32_t ticks;
+    uint64_t corrections;
+    uint32_t wrong = count_wrong(0, 0, 31, &ticks, &corrections);
+    printf("D 0, display offset 0: %u of %u ticks drawn wrong\n", wrong, ticks);
+    ck_assert_uint_gt(wrong * 10, ticks);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("corrections");
+    TCase *tests = tcase_create("corrections");
+    tcase_add_test(tests, what_is_drawn_far_enough_behind_is_what_the_server_ended_up_with);
+    tcase_add_test(tests, what_is_drawn_at_once_is_a_guess);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,147 @@
+/// With each state a client gets what it needs to go on from there: the others' inputs.
+#include "tests/scenario/play.h"
+#include "tests/scenario/require.h"
+
+#include "common/arena/arena.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLIENTS = 5, GUEST = CLIENTS - 1, WATCHER = 0, AHEAD = 128, HEADS = 1500 };
+
+/// What the server knew of a player when it sent a snapshot of tick T.
+struct known {
+    bool in, has_base;
+    hc_tick base; ///< newest known input before T
+    uint8_t base_input[HC_INPUT_MAX];
+    uint8_t control[AHEAD]; ///< from T on
+    bool is_known[AHEAD];
+    uint8_t input[AHEAD][HC_INPUT_MAX];
+};
+
+struct forwarding {
+    struct known (*sent)[CLIENTS]; ///< [HEADS] by the head at sending
+    bool in[CLIENTS];
+    hc_tick scanned, checked;
+    uint64_t bases, inputs, controls; ///< that were found with the watcher
+};
+
+static void know(const struct hc_timeline *timeline, hc_player player, hc_tick tick,
+                 struct known *known) {
+    const size_t size = sizeof(struct hc_arena_input);
+    known->has_base =
+        hc_timeline_newest_input(timeline, player, tick, &known->base, known->base_input);
+    for (unsigned i = 0; i < AHEAD; i++) {
+        known->control[i] = (uint8_t)hc_timeline_control(timeline, player, tick + i);
+        known->is_known[i] = hc_timeline_slot(timeline, player, tick + i) == HC_SLOT_KNOWN;
+        if (known->is_known[i])
+            memcpy(known->input[i], hc_timeline_input(timeline, player, tick + i), size);
+    }
+}
+
+static void remember(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
+    struct forwarding *all = play->context;
+    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(play->sim));
+    hc_player own = hc_client_player(hc_sim_client(play->sim, WATCHER), 0);
+    hc_tick head = hc_timeline_head(timeline);
+    if (client != WATCHER || hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA ||
+        own == HC_NO_PLAYER)
+        return;
+    REQUIRE(head < HEADS, "too long a play");
+    hc_tick tick = hc_tick_min(head, hc_timeline_complete(timeline, own) + 1);
+    for (hc_player p = 0; p < CLIENTS; p++) {
+        for (hc_tick t = all->scanned; t < head; t++) {
+            enum hc_control control = hc_timeline_control(timeline, p, t);
+            if (control != HC_CONTROL_NONE)
+                all->in[p] = control == HC_CONTROL_JOIN;
+        }
+        all->sent[head][p].in = all->in[p] && p != own;
+        know(timeline, p, tick, &all->sent[head][p]);
+    }
+    all->scanned = head;
+}
+
+/// What the client knows must be no less, and its prediction must start from the same input.
+static void check_player(struct forwarding *all, const struct hc_timeline *timeline, hc_tick tick,
+                         hc_player player, const struct known *known) {
+    const size_t size = sizeof(struct hc_arena_input);
+    uint8_t input[HC_INPUT_MAX];
+    hc_tick base = 0;
+    for (unsigned i = 0; i < AHEAD; i++) {
+        REQUIRE(known->control[i] == HC_CONTROL_NONE ||
+                    hc_timeline_control(timeline, player, tick + i) == known->control[i],
+                "the control of player %u at %u is not known", player, tick + i);
+        all->controls += known->control[i] != HC_CONTROL_NONE;
+        if (!known->in || !known->is_known[i])
+            continue;
+        REQUIRE(hc_timeline_slot(timeline, player, tick + i) == HC_SLOT_KNOWN &&
+                    memcmp(hc_timeline_input(timeline, player, tick + i), known->input[i], size) ==
+                        0,
+                "the input of player %u at %u is not known", player, tick + i);
+        all->inputs++;
+    }
+    if (!known->in)
+        return;
+    bool has_base = hc_timeline_newest_input(timeline, player, tick, &base, input);
+    REQUIRE(has_base == known->has_base, "player %u is predicted from nothing at %u", player, tick);
+    REQUIRE(!has_base || (base == known->base && memcmp(input, known->base_input, size) == 0),
+            "player %u is predicted from %u at %u, not from %u", player, base, tick, known->base);
+    all->bases += has_base;
+}
+
+static void check_received(struct play *play, unsigned client) {
+    struct forwarding *all = play->context;
+    const struct hc_client *core = hc_sim_client(play->sim, client);
+    hc_tick tick, as_of;
+    if (client != WATCHER || !hc_client_snapshot(core, &tick, &as_of) || as_of == all->checked)
+        return;
+    all->checked = as_of;
+    for (hc_player p = 0; p < CLIENTS; p++)
+        check_player(all, hc_client_timeline(core), tick, p, &all->sent[as_of][p]);
+}
+
+START_TEST(a_snapshot_brings_all_that_the_server_knows_of_the_others_from_its_tick_on) {
+    struct hc_sim_config config = play_config(&hc_arena, CLIENTS, 100, 171);
+    struct forwarding all = {0};
+    all.sent = calloc(HEADS, sizeof *all.sent);
+    struct play *play = play_create(&config);
+    play_without_stamps(play);
+    play->context = &all;
+    play->host_sent = remember;
+    play->client_changed = check_received;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        // Unequal latencies: what is late for one has come long ago for another.
+        struct hc_link_config link = play_link(20 + 40 * (CLIENTS - i), i == WATCHER ? 0 : 10);
+        hc_sim_set_link(play->sim, i, &link, &link);
+    }
+    play_join_all(play);
+    hc_sim_run(play->sim, 4 * PLAY_S);
+    hc_sim_leave(play->sim, GUEST);
+    hc_sim_run(play->sim, 3 * PLAY_S);
+    ck_assert(hc_sim_connect(play->sim, GUEST));
+    hc_sim_run(play->sim, 3 * PLAY_S);
+    printf("%lu bases, %lu inputs and %lu controls forwarded\n", (unsigned long)all.bases,
+           (unsigned long)all.inputs, (unsigned long)all.controls);
+    ck_assert_uint_gt(all.bases, 1500);
+    ck_assert_uint_gt(all.inputs, 1500);
+    ck_assert_uint_gt(all.controls, 5);
+    play_check_hashes(play);
+    free(all.sent);
+    play_destroy(play);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("forwarding");
+    TCase *tests = tcase_create("forwarding");
+    tcase_add_test(tests,
+                   a_snapshot_brings_all_that_the_server_knows_of_the_others_from_its_tick_on);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,356 @@
+/// Datagrams that nobody of ours has sent, or not like that: refused, counted, and of no effect.
+#include "tests/scenario/play.h"
+#include "tests/scenario/require.h"
+
+#include "common/arena/arena.h"
+#include "common/rng.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { CLIENTS = 3, LATENCY_MS = 50, TAPE = 64 };
+
+/// A datagram that was sent; `fresh` while it is still under way.
+struct taped {
+    unsigned client;
+    uint64_t sent_us;
+    size_t size;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+};
+
+/// The newest datagrams, one ring for each direction.
+struct tape {
+    struct taped up[TAPE], down[TAPE];
+    unsigned ups, downs;
+};
+
+static void record(struct taped ring[TAPE], unsigned *count, const struct play *play,
+                   unsigned client, const uint8_t *bytes, size_t size) {
+    struct taped *taped = &ring[(*count)++ % TAPE];
+    taped->client = client;
+    taped->sent_us = hc_sim_now(play->sim);
+    taped->size = size;
+    memcpy(taped->bytes, bytes, size);
+}
+
+static void tape_up(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
+    struct tape *tape = play->context;
+    record(tape->up, &tape->ups, play, client, bytes, size);
+}
+
+static void tape_down(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
+    struct tape *tape = play->context;
+    record(tape->down, &tape->downs, play, client, bytes, size);
+}
+
+static bool is_fresh(const struct play *play, const struct taped *taped) {
+    return taped->sent_us + LATENCY_MS * PLAY_MS > hc_sim_now(play->sim);
+}
+
+// ---- What must not change -----------------------------------------------------------------------
+
+static uint64_t mix(uint64_t digest, const void *bytes, size_t size) {
+    return XXH64(bytes, size, digest);
+}
+
+/// Everything that a timeline holds: each tick, each slot and each input.
+static uint64_t timeline_digest(const struct hc_world *world, const struct hc_timeline *timeline) {
+    uint64_t digest = 0;
+    hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
+    for (hc_tick tick = oldest; tick <= head; tick++) {
+        uint64_t hash = hc_timeline_hash(timeline, tick);
+        digest = mix(digest, &hash, sizeof hash);
+    }
+    for (hc_tick tick = oldest; tick < head + 64; tick++) {
+        for (hc_player p = 0; p < world->players; p++) {
+            enum hc_slot slot = hc_timeline_slot(timeline, p, tick);
+            enum hc_control control = hc_timeline_control(timeline, p, tick);
+            digest = mix(digest, &slot, sizeof slot);
+            digest = mix(digest, &control, sizeof control);
+            if (slot == HC_SLOT_KNOWN)
+                digest = mix(digest, hc_timeline_input(timeline, p, tick), world->game->input_size);
+        }
+    }
+    return digest;
+}
+
+static uint64_t host_digest(const struct play *play) {
+    const struct hc_sv_host *host = hc_sim_host(play->sim);
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
+    uint64_t digest = timeline_digest(ledger_world(play->ledger), hc_sv_host_timeline(host));
+    uint64_t numbers[] = {hc_sv_host_final(host, NULL),
+                          hc_sv_host_clients(host),
+                          stats->joins,
+                          stats->leaves,
+                          stats->timeouts,
+                          stats->denied,
+                          stats->inputs_received,
+                          stats->inputs_forced,
+                          stats->inputs_lost};
+    return mix(digest, numbers, sizeof numbers);
+}
+
+static uint64_t client_digest(const struct play *play, unsigned client) {
+    const struct hc_client *core = hc_sim_client(play->sim, client);
+    const struct hc_client_stats *stats = hc_client_stats(core);
+    uint64_t digest = timeline_digest(ledger_world(play->ledger), hc_client_timeline(core));
+    hc_tick shown = 0, as_of = 0, final = 0;
+    uint64_t chain = 0;
+    hc_client_snapshot(core, &shown, &as_of);
+    hc_client_final(core, &final, &chain);
+    uint64_t numbers[] = {shown,
+                          as_of,
+                          final,
+                          chain,
+                          hc_client_state(core),
+                          stats->snapshots,
+                          stats->corrections,
+                          stats->inputs_forced,
+                          stats->rtt_us.count};
+    return mix(digest, numbers, sizeof numbers);
+}
+
+/// Hands the bytes to the host, which must refuse them (or, with `may_answer`, may do so) and be
+/// what it was.
+static void attack_host(struct play *play, const struct hc_address *from, const uint8_t *bytes,
+                        size_t size, bool may_answer) {
+    struct hc_sv_host *host = hc_sim_host(play->sim);
+    uint64_t before = host_digest(play), counted = play_host_rejected(play);
+    enum hc_status status = hc_sv_host_receive(host, from, bytes, size, hc_sim_host_now(play->sim));
+    REQUIRE(may_answer || status != HC_OK, "%zu bytes of kind %02x were taken by the server", size,
+            size > 0 ? bytes[0] : 0u);
+    REQUIRE(play_host_rejected(play) == counted + (status != HC_OK), "a refusal was not counted");
+    REQUIRE(host_digest(play) == before, "%zu bytes of kind %02x changed the server", size,
+            size > 0 ? bytes[0] : 0u);
+}
+
+static void attack_client(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
+    struct hc_client *core = hc_sim_client(play->sim, client);
+    uint64_t before = client_digest(play, client), counted = play_client_rejected(play, client);
+    enum hc_status status =
+        hc_client_receive(core, bytes, size, hc_sim_client_now(play->sim, client));
+    REQUIRE(status != HC_OK, "%zu bytes of kind %02x were taken by a client", size,
+            size > 0 ? bytes[0] : 0u);
+    REQUIRE(play_client_rejected(play, client) == counted + 1, "a refusal was not counted");
+    REQUIRE(client_digest(play, client) == before, "%zu bytes of kind %02x changed a client", size,
+            size > 0 ? bytes[0] : 0u);
+}
+
+// ---- The attacks --------------------------------------------------------------------------------
+
+static struct play *begin(uint64_t seed, struct tape *tape) {
+    struct hc_sim_config config = play_config(&hc_arena, CLIENTS, LATENCY_MS, seed);
+    struct play *play = play_create(&config);
+    play->context = tape;
+    play->client_sent = tape_up;
+    play->host_sent = tape_down;
+    play_join_all(play);
+    return play;
+}
+
+/// Runs on, and fails the test unless all still play in step.
+static void end(struct play *play) {
+    hc_sim_run(play->sim, PLAY_S);
+    play->hands_off = true;
+    hc_sim_run(play->sim, 2 * PLAY_S);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        ck_assert_int_eq(play_state(play, i), HC_CLIENT_PLAYING);
+        play_check_final(play, i);
+    }
+    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(play->sim))->inputs_forced, 0);
+    ledger_check_plain(play->ledger);
+    play_check_hashes(play);
+    play_destroy(play);
+}
+
+START_TEST(garbage_is_refused) {
+    static struct tape tape;
+    struct play *play = begin(161, &tape);
+    struct hc_rng rng = hc_rng_init(161, 1);
+    static const uint8_t kinds[] = {1, 2, 3, 4, 5, 6, 0x40, 0x41, 0};
+    struct hc_address stranger = hc_address_ipv4(127, 0, 0, 1, 999);
+    for (unsigned n = 0; n < 1500; n++) {
+        uint8_t bytes[HC_DATAGRAM_MAX];
+        size_t size = n % 3 == 0 ? HC_DATAGRAM_MAX : hc_rng_below(&rng, HC_DATAGRAM_MAX + 1);
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = (uint8_t)hc_rng_next(&rng);
+        if (size > 0)
+            bytes[0] = kinds[n % sizeof kinds];
+        if (size > 8 && n % 2 == 0)
+            memcpy(bytes + 1, HC_DATAGRAM_MAGIC, HC_MAGIC_SIZE);
+        struct hc_address client = hc_sim_address(play->sim, n % CLIENTS);
+        // Whoever pads a HELLO with zeros is no attacker; noise is not zeros.
+        attack_host(play, n % 4 == 0 ? &client : &stranger, bytes, size, false);
+        attack_client(play, n % CLIENTS, bytes, size);
+        if (n % 50 == 0)
+            hc_sim_run(play->sim, 20 * PLAY_MS);
+    }
+    end(play);
+}
+END_TEST
+
+START_TEST(truncated_datagrams_are_refused) {
+    static struct tape tape;
+    struct play *play = begin(162, &tape);
+    unsigned tried = 0;
+    for (unsigned n = 0; n < 10; n++) {
+        hc_sim_run(play->sim, 100 * PLAY_MS);
+        for (unsigned i = 0; i < TAPE; i++) {
+            const struct taped *up = &tape.up[i], *down = &tape.down[i];
+            struct hc_address from = hc_sim_address(play->sim, up->client);
+            if (i % 8 != n % 8)
+                continue;
+            // Fresh ones: not even the sequence number speaks against them.
+            for (size_t size = 0; is_fresh(play, up) && size < up->size; size++, tried++)
+                attack_host(play, &from, up->bytes, size, false);
+            for (size_t size = 0; is_fresh(play, down) && size < down->size; size += 3, tried++)
+                attack_client(play, down->client, down->bytes, size);
+        }
+    }
+    ck_assert_uint_gt(tried, 1000);
+    end(play);
+}
+END_TEST
+
+START_TEST(replayed_datagrams_are_refused) {
+    static struct tape tape;
+    struct play *play = begin(163, &tape);
+    struct hc_address stranger = hc_address_ipv4(127, 0, 0, 1, 999);
+    unsigned tried = 0;
+    // The first of all, HELLO and CONNECT, are answered again, but nobody joins twice.
+    for (unsigned n = 0; n < 20; n++) {
+        for (unsigned i = 0; i < TAPE; i++) {
+            const struct taped *up = &tape.up[i], *down = &tape.down[i];
+            struct hc_address from = hc_sim_address(play->sim, up->client);
+            bool data = hc_datagram_kind(up->bytes, up->size) == HC_DATAGRAM_DATA;
+            if (up->size > 0 && !is_fresh(play, up)) {
+                attack_host(play, &from, up->bytes, up->size, !data);
+                attack_host(play, &stranger, up->bytes, up->size, !data);
+            }
+            if (down->size > 0 && !is_fresh(play, down))
+                attack_client(play, down->client, down->bytes, down->size);
+            if (down->size > 0) // and what is meant for another
+                attack_client(play, (down->client + 1) % CLIENTS, down->bytes, down->size);
+            tried += 4;
+        }
+        hc_sim_run(play->sim, 100 * PLAY_MS);
+    }
+    ck_assert_uint_gt(tried, 1000);
+    end(play);
+}
+END_TEST
+
+START_TEST(flipped_bits_in_what_stands_at_fixed_places_are_refused) {
+    static struct tape tape;
+    struct play *play = begin(164, &tape);
+    unsigned tried = 0;
+    for (unsigned n = 0; n < 20; n++) {
+        hc_sim_run(play->sim, 70 * PLAY_MS);
+        struct taped up = tape.up[(tape.ups - 1 - n % 3) % TAPE];
+        struct taped down = tape.down[(tape.downs - 1 - n % 3) % TAPE];
+        struct hc_address from = hc_sim_address(play->sim, up.client);
+        // kind 1 and cid 4 in front, the tag's room of 16 at the end; fresh, as above.
+        for (unsigned bit = 0; bit < (5 + HC_TAG_SIZE) * 8; bit++, tried++) {
+            size_t byte = bit / 8;
+            size_t at_up = byte < 5 ? byte : up.size - HC_TAG_SIZE + byte - 5;
+            size_t at_down = byte < 5 ? byte : down.size - HC_TAG_SIZE + byte - 5;
+            uint8_t mask = (uint8_t)(1u << bit % 8);
+            up.bytes[at_up] ^= mask;
+            attack_host(play, &from, up.bytes, up.size, false);
+            up.bytes[at_up] ^= mask;
+            down.bytes[at_down] ^= mask;
+            attack_client(play, down.client, down.bytes, down.size);
+            down.bytes[at_down] ^= mask;
+        }
+    }
+    ck_assert_uint_gt(tried, 1000);
+    end(play);
+}
+END_TEST
+
+START_TEST(flipped_bits_in_a_state_are_found_by_its_hash) {
+    static struct tape tape;
+    struct play *play = begin(165, &tape);
+    const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(play->sim, 0));
+    for (unsigned n = 0; n < 10; n++) {
+        hc_sim_run(play->sim, 70 * PLAY_MS);
+        struct taped down = tape.down[(tape.downs - 1) % TAPE];
+        struct hc_client *core = hc_sim_client(play->sim, down.client);
+        uint64_t now = hc_sim_client_now(play->sim, down.client);
+        // The states follow the dozen numbers of SNAPSHOT; whatever is taken must be a datagram
+        // whose state is as it was, and its number is used up by it: so the first one taken ends
+        // this round.
+        for (size_t at = HC_DATA_BODY_AT + 48; at < down.size / 2; at++) {
+            uint64_t before = client_digest(play, down.client);
+            down.bytes[at] ^= (uint8_t)(1u << at % 8);
+            if (hc_client_receive(core, down.bytes, down.size, now) == HC_OK)
+                break;
+            REQUIRE(client_digest(play, down.client) == before, "a refused one changed a client");
+            down.bytes[at] ^= (uint8_t)(1u << at % 8);
+        }
+    }
+    uint64_t mismatches = 0;
+    for (unsigned i = 0; i < CLIENTS; i++)
+        mismatches += hc_client_stats(hc_sim_client(play->sim, i))->hash_mismatches;
+    printf("%lu flips in states found by the hash\n", (unsigned long)mismatches);
+    ck_assert_uint_gt(mismatches, 100);
+    ck_assert_uint_gt(stats->hash_checks, 0);
+    play_destroy(play);
+}
+END_TEST
+
+START_TEST(a_client_whose_every_datagram_is_mangled_disturbs_no_other) {
+    static struct tape tape;
+    struct play *play = begin(166, &tape);
+    struct hc_rng rng = hc_rng_init(166, 1);
+    hc_player victim = hc_client_player(hc_sim_client(play->sim, 0), 0);
+    for (unsigned n = 0; n < 2000; n++) {
+        struct taped *taped = &tape.up[hc_rng_below(&rng, TAPE)];
+        struct hc_address from = hc_sim_address(play->sim, 0);
+        if (taped->size > HC_DATA_BODY_AT && taped->client == 0) {
+            uint8_t bytes[HC_DATAGRAM_MAX];
+            memcpy(bytes, taped->bytes, taped->size);
+            for (unsigned flips = 1 + hc_rng_below(&rng, 4); flips > 0; flips--)
+                bytes[5 + hc_rng_below(&rng, (uint32_t)taped->size - 5)] ^=
+                    (uint8_t)(1u << hc_rng_below(&rng, 8));
+            hc_sv_host_receive(hc_sim_host(play->sim), &from, bytes, taped->size,
+                               hc_sim_host_now(play->sim));
+        }
+        if (n % 10 == 0)
+            hc_sim_run(play->sim, 15 * PLAY_MS);
+    }
+    play->hands_off = true;
+    hc_sim_run(play->sim, 3 * PLAY_S);
+    for (unsigned i = 1; i < CLIENTS; i++) {
+        ck_assert_int_eq(play_state(play, i), HC_CLIENT_PLAYING);
+        play_check_final(play, i);
+        hc_player player = hc_client_player(hc_sim_client(play->sim, i), 0);
+        ck_assert_uint_ne(player, victim);
+        ck_assert_uint_eq(
+            ledger_forced(play->ledger, player, play->joined[player], ledger_final(play->ledger)),
+            0);
+    }
+    ledger_check_plain(play->ledger);
+    play_destroy(play);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("hostile");
+    TCase *tests = tcase_create("hostile");
+    tcase_add_test(tests, garbage_is_refused);
+    tcase_add_test(tests, truncated_datagrams_are_refused);
+    tcase_add_test(tests, replayed_datagrams_are_refused);
+    tcase_add_test(tests, flipped_bits_in_what_stands_at_fixed_places_are_refused);
+    tcase_add_test(tests, flipped_bits_in_a_state_are_found_by_its_hash);
+    tcase_add_test(tests, a_client_whose_every_datagram_is_mangled_disturbs_no_other);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

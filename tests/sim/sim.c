@@ -1,0 +1,465 @@
+#include "tests/sim/sim.h"
+
+#include "common/check.h"
+#include "common/rng.h"
+#include "tests/sim/agenda.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum {
+    HOST_EPOCH_US = 5000000, ///< the host's clock at the beginning: no core may count on 0
+    PORT_FIRST = 1024,
+    PORT_SIZE = 2,            ///< each packet on a link is preceded by the client's port
+    EVENTS_AT_ONCE = 1 << 20, ///< more without time passing is a deadline that is never met
+};
+
+/// Purposes of random numbers.
+enum { DRAW_WORLD, DRAW_SECRET, DRAW_UP, DRAW_DOWN, DRAW_CLIENT };
+
+struct seat {
+    struct hc_sim_setup setup;
+    struct hc_client *client; ///< NULL: nobody
+    struct hc_link *up, *down;
+    struct hc_sim_setup running; ///< the setup as it was at the last connect
+    uint32_t connects;
+    uint16_t port;
+    hc_tick head; ///< newest tick that the trace has seen; HC_NO_TICK before the first
+    struct hc_sim_events events;
+};
+
+struct hc_sim {
+    struct hc_sim_config config;
+    uint64_t now;
+    struct hc_sv_host *host;
+    hc_tick host_head;
+    struct seat *seats;
+    struct hc_agenda *agenda; ///< uplinks, downlinks, the host, clients: so ties are decided
+    uint64_t trace;
+};
+
+static void mix(struct hc_sim *sim, const void *bytes, size_t size) {
+    sim->trace = XXH64(bytes, size, sim->trace);
+}
+
+static void mix_number(struct hc_sim *sim, uint64_t number) {
+    sim->trace = hc_random(sim->trace ^ number, 0, 0, 0);
+}
+
+static struct seat *seat_of(const struct hc_sim *sim, unsigned client) {
+    HC_ASSERT(client < sim->config.clients);
+    return &sim->seats[client];
+}
+
+static uint32_t up_entry(const struct hc_sim *sim, unsigned client) {
+    (void)sim;
+    return client;
+}
+
+static uint32_t down_entry(const struct hc_sim *sim, unsigned client) {
+    return sim->config.clients + client;
+}
+
+static uint32_t host_entry(const struct hc_sim *sim) {
+    return 2 * sim->config.clients;
+}
+
+static uint32_t client_entry(const struct hc_sim *sim, unsigned client) {
+    return 2 * sim->config.clients + 1 + client;
+}
+
+/// What a client's clock shows at `now`.
+static uint64_t client_clock(const struct seat *seat, uint64_t now) {
+    int64_t drift = (int64_t)(now / 1000000) * seat->running.clock_ppm +
+                    (int64_t)(now % 1000000) * seat->running.clock_ppm / 1000000;
+    return seat->running.clock_offset_us + now + (uint64_t)drift;
+}
+
+/// The first moment at which a client's clock shows at least `local`.
+static uint64_t client_moment(const struct seat *seat, uint64_t local) {
+    if (local == UINT64_MAX)
+        return UINT64_MAX;
+    if (local <= seat->running.clock_offset_us)
+        return 0;
+    uint64_t span = local - seat->running.clock_offset_us;
+    uint64_t rate = (uint64_t)(1000000 + seat->running.clock_ppm);
+    uint64_t moment = span / rate * 1000000 + span % rate * 1000000 / rate;
+    while (moment > 0 && client_clock(seat, moment - 1) >= local)
+        moment--;
+    while (client_clock(seat, moment) < local)
+        moment++;
+    return moment;
+}
+
+static void set_client_deadline(struct hc_sim *sim, unsigned client) {
+    const struct seat *seat = seat_of(sim, client);
+    uint64_t when = UINT64_MAX;
+    if (seat->client != NULL)
+        when = client_moment(seat, hc_client_deadline(seat->client));
+    hc_agenda_set(sim->agenda, client_entry(sim, client), when);
+}
+
+static void set_host_deadline(struct hc_sim *sim) {
+    uint64_t when = hc_sv_host_deadline(sim->host);
+    if (when != UINT64_MAX)
+        when = when > HOST_EPOCH_US ? when - HOST_EPOCH_US : 0;
+    hc_agenda_set(sim->agenda, host_entry(sim), when);
+}
+
+static void set_link_deadlines(struct hc_sim *sim, unsigned client) {
+    const struct seat *seat = seat_of(sim, client);
+    hc_agenda_set(sim->agenda, up_entry(sim, client), hc_link_deadline(seat->up));
+    hc_agenda_set(sim->agenda, down_entry(sim, client), hc_link_deadline(seat->down));
+}
+
+/// Puts a datagram on a link, behind the port that its client has now.
+static void put_on_link(struct hc_link *link, uint64_t now, uint16_t port, const uint8_t *bytes,
+                        size_t size) {
+    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
+    HC_ASSERT(size <= HC_DATAGRAM_MAX);
+    memcpy(packet, &port, PORT_SIZE);
+    memcpy(packet + PORT_SIZE, bytes, size);
+    hc_link_send(link, now, packet, PORT_SIZE + size);
+}
+
+/// Sends all that the host has to say, and tells its events.
+static void drain_host(struct hc_sim *sim) {
+    const struct hc_sim_hooks *hooks = &sim->config.hooks;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    size_t size;
+    while ((size = hc_sv_host_send(sim->host, &to, bytes, hc_sim_host_now(sim))) > 0) {
+        HC_ASSERT(hc_address_is_loopback(&to));
+        if (to.port < PORT_FIRST)
+            continue; // to a stranger
+        unsigned client = (to.port - PORT_FIRST) % sim->config.clients;
+        if (hooks->host_sent != NULL)
+            hooks->host_sent(sim->config.context, sim, client, bytes, size);
+        put_on_link(sim->seats[client].down, sim->now, to.port, bytes, size);
+        set_link_deadlines(sim, client);
+    }
+    struct hc_sv_event event;
+    while (hc_sv_host_poll_event(sim->host, &event)) {
+        if (hooks->host_event != NULL)
+            hooks->host_event(sim->config.context, sim, &event);
+    }
+    set_host_deadline(sim);
+}
+
+static void drain_client(struct hc_sim *sim, unsigned client) {
+    const struct hc_sim_hooks *hooks = &sim->config.hooks;
+    struct seat *seat = seat_of(sim, client);
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    size_t size;
+    while ((size = hc_client_send(seat->client, bytes, hc_sim_client_now(sim, client))) > 0) {
+        if (hooks->client_sent != NULL)
+            hooks->client_sent(sim->config.context, sim, client, bytes, size);
+        put_on_link(seat->up, sim->now, seat->port, bytes, size);
+    }
+    set_link_deadlines(sim, client);
+}
+
+/// Tells a client's events, and what it has become.
+static void observe_client(struct hc_sim *sim, unsigned client) {
+    const struct hc_sim_hooks *hooks = &sim->config.hooks;
+    struct seat *seat = seat_of(sim, client);
+    struct hc_client_event event;
+    while (hc_client_poll_event(seat->client, &event)) {
+        seat->events.count[event.kind]++;
+        seat->events.last = event;
+        if (hooks->client_event != NULL)
+            hooks->client_event(sim->config.context, sim, client, &event);
+    }
+    const struct hc_timeline *timeline = hc_client_timeline(seat->client);
+    if (timeline != NULL && hc_timeline_started(timeline)) {
+        hc_tick head = hc_timeline_head(timeline);
+        if (head != seat->head) {
+            mix_number(sim, head);
+            if (sim->config.trace_worlds)
+                mix_number(sim, hc_timeline_hash(timeline, head));
+        }
+        seat->head = head;
+    }
+    if (hooks->client_changed != NULL)
+        hooks->client_changed(sim->config.context, sim, client);
+    set_client_deadline(sim, client);
+}
+
+static void deliver_up(struct hc_sim *sim, unsigned client) {
+    struct seat *seat = seat_of(sim, client);
+    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
+    int length;
+    while ((length = hc_link_receive(seat->up, sim->now, packet, sizeof(packet))) >= 0) {
+        uint16_t port;
+        memcpy(&port, packet, PORT_SIZE);
+        struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
+        mix_number(sim, sim->now);
+        mix(sim, packet, (size_t)length);
+        hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, (size_t)length - PORT_SIZE,
+                           hc_sim_host_now(sim));
+        drain_host(sim);
+    }
+    set_link_deadlines(sim, client);
+}
+
+static void deliver_down(struct hc_sim *sim, unsigned client) {
+    struct seat *seat = seat_of(sim, client);
+    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
+    int length;
+    while ((length = hc_link_receive(seat->down, sim->now, packet, sizeof(packet))) >= 0) {
+        uint16_t port;
+        memcpy(&port, packet, PORT_SIZE);
+        mix_number(sim, sim->now);
+        mix(sim, packet, (size_t)length);
+        if (seat->client == NULL || port != seat->port)
+            continue; // nobody listens there any more
+        hc_client_receive(seat->client, packet + PORT_SIZE, (size_t)length - PORT_SIZE,
+                          hc_sim_client_now(sim, client));
+        observe_client(sim, client);
+    }
+    set_link_deadlines(sim, client);
+}
+
+static void advance_host(struct hc_sim *sim) {
+    if (sim->config.hooks.host_advances != NULL)
+        sim->config.hooks.host_advances(sim->config.context, sim);
+    hc_sv_host_advance(sim->host, hc_sim_host_now(sim));
+    const struct hc_timeline *timeline = hc_sv_host_timeline(sim->host);
+    hc_tick head = hc_timeline_head(timeline);
+    if (head != sim->host_head) {
+        sim->host_head = head;
+        mix_number(sim, hc_timeline_hash(timeline, head));
+        if (sim->config.hooks.host_ticked != NULL)
+            sim->config.hooks.host_ticked(sim->config.context, sim);
+    }
+    drain_host(sim);
+}
+
+static void set_inputs(struct hc_sim *sim, unsigned client) {
+    struct seat *seat = seat_of(sim, client);
+    const struct hc_timeline *timeline = hc_client_timeline(seat->client);
+    if (sim->config.hooks.script == NULL || timeline == NULL || !hc_timeline_started(timeline))
+        return;
+    for (unsigned index = 0; index < seat->running.config.players; index++) {
+        uint8_t input[HC_INPUT_MAX] = {0};
+        sim->config.hooks.script(sim->config.context, sim, client, index,
+                                 hc_timeline_head(timeline), input);
+        hc_client_set_input(seat->client, index, input);
+    }
+}
+
+static void advance_client(struct hc_sim *sim, unsigned client) {
+    struct seat *seat = seat_of(sim, client);
+    if (seat->client == NULL)
+        return;
+    set_inputs(sim, client);
+    hc_client_advance(seat->client, hc_sim_client_now(sim, client));
+    drain_client(sim, client);
+    observe_client(sim, client);
+}
+
+static void dispatch(struct hc_sim *sim, uint32_t entry) {
+    unsigned clients = sim->config.clients;
+    if (entry < clients)
+        deliver_up(sim, entry);
+    else if (entry < 2 * clients)
+        deliver_down(sim, entry - clients);
+    else if (entry == 2 * clients)
+        advance_host(sim);
+    else
+        advance_client(sim, entry - 2 * clients - 1);
+}
+
+void hc_sim_run_until(struct hc_sim *sim, uint64_t until_us) {
+    HC_ASSERT(until_us >= sim->now);
+    // Whoever owns the simulation may have used a core directly in the meantime.
+    set_host_deadline(sim);
+    for (unsigned i = 0; i < sim->config.clients; i++) {
+        set_client_deadline(sim, i);
+        set_link_deadlines(sim, i);
+    }
+    uint32_t at_once = 0;
+    for (;;) {
+        uint32_t entry;
+        uint64_t when = hc_agenda_first(sim->agenda, &entry);
+        if (when > until_us)
+            break;
+        at_once = when > sim->now ? 0 : at_once + 1;
+        HC_ASSERT(at_once < EVENTS_AT_ONCE);
+        if (when > sim->now)
+            sim->now = when;
+        dispatch(sim, entry);
+    }
+    sim->now = until_us;
+}
+
+void hc_sim_run(struct hc_sim *sim, uint64_t us) {
+    hc_sim_run_until(sim, sim->now + us);
+}
+
+struct hc_sim_config hc_sim_config_default(const struct hc_game *game) {
+    struct hc_sim_config config = {
+        .host = hc_sv_host_config_default(),
+        .client = hc_client_config_default(),
+        .clients = 1,
+        .up = hc_link_config_default(),
+        .down = hc_link_config_default(),
+        .packets_max = 4096,
+        .seed = 1,
+        .trace_worlds = true,
+    };
+    config.host.game = game;
+    config.client.game = game;
+    return config;
+}
+
+static bool create_seat(struct hc_sim *sim, unsigned client) {
+    struct seat *seat = &sim->seats[client];
+    uint64_t seed = sim->config.seed;
+    seat->setup.config = sim->config.client;
+    seat->head = HC_NO_TICK;
+    seat->up = hc_link_create(&sim->config.up, hc_random(seed, DRAW_UP, client, 0),
+                              sim->config.packets_max, NULL);
+    seat->down = hc_link_create(&sim->config.down, hc_random(seed, DRAW_DOWN, client, 0),
+                                sim->config.packets_max, NULL);
+    return seat->up != NULL && seat->down != NULL;
+}
+
+static bool create_host(struct hc_sim *sim) {
+    struct hc_sv_host_config *host = &sim->config.host;
+    host->seed = hc_random(sim->config.seed, DRAW_WORLD, 0, 0);
+    for (uint32_t i = 0; i < HC_COOKIE_SECRET_SIZE; i++)
+        host->secret[i] = (uint8_t)hc_random(sim->config.seed, DRAW_SECRET, i, 0);
+    sim->host = hc_sv_host_create(host, HOST_EPOCH_US);
+    return sim->host != NULL;
+}
+
+struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
+    if (config->clients < 1 || config->clients > HC_SV_CLIENTS_MAX)
+        return NULL;
+    struct hc_sim *sim = calloc(1, sizeof *sim);
+    if (sim == NULL)
+        return NULL;
+    sim->config = *config;
+    sim->seats = calloc(config->clients, sizeof *sim->seats);
+    sim->agenda = hc_agenda_create(3 * config->clients + 1);
+    bool created = sim->seats != NULL && sim->agenda != NULL && create_host(sim);
+    for (unsigned i = 0; created && i < config->clients; i++)
+        created = create_seat(sim, i);
+    if (!created) {
+        hc_sim_destroy(sim);
+        return NULL;
+    }
+    return sim;
+}
+
+void hc_sim_destroy(struct hc_sim *sim) {
+    if (sim == NULL)
+        return;
+    for (unsigned i = 0; sim->seats != NULL && i < sim->config.clients; i++) {
+        hc_client_destroy(sim->seats[i].client);
+        hc_link_destroy(sim->seats[i].up);
+        hc_link_destroy(sim->seats[i].down);
+    }
+    hc_sv_host_destroy(sim->host);
+    hc_agenda_destroy(sim->agenda);
+    free(sim->seats);
+    free(sim);
+}
+
+struct hc_sim_setup *hc_sim_setup(struct hc_sim *sim, unsigned client) {
+    return &seat_of(sim, client)->setup;
+}
+
+bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
+    struct seat *seat = seat_of(sim, client);
+    HC_ASSERT(seat->setup.clock_ppm > -HC_LINK_PPM && seat->setup.clock_ppm <= HC_LINK_PPM);
+    hc_client_destroy(seat->client);
+    seat->running = seat->setup;
+    seat->running.config.seed = hc_random(sim->config.seed, DRAW_CLIENT, client, seat->connects);
+    // Ports that lead back to the client: the remainder is its number.
+    uint32_t turns = (UINT16_MAX - PORT_FIRST) / sim->config.clients;
+    uint32_t turn = seat->setup.keeps_port ? 0 : seat->connects % turns;
+    seat->port = (uint16_t)(PORT_FIRST + turn * sim->config.clients + client);
+    seat->connects++;
+    seat->head = HC_NO_TICK;
+    seat->client = hc_client_create(&seat->running.config, hc_sim_client_now(sim, client));
+    set_client_deadline(sim, client);
+    return seat->client != NULL;
+}
+
+void hc_sim_leave(struct hc_sim *sim, unsigned client) {
+    struct seat *seat = seat_of(sim, client);
+    HC_ASSERT(seat->client != NULL);
+    hc_client_leave(seat->client, hc_sim_client_now(sim, client));
+    set_client_deadline(sim, client);
+}
+
+void hc_sim_kill(struct hc_sim *sim, unsigned client) {
+    struct seat *seat = seat_of(sim, client);
+    hc_client_destroy(seat->client);
+    seat->client = NULL;
+    set_client_deadline(sim, client);
+}
+
+void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_link_config *up,
+                     const struct hc_link_config *down) {
+    struct seat *seat = seat_of(sim, client);
+    enum hc_status set_up = up != NULL ? hc_link_set_config(seat->up, up) : HC_OK;
+    enum hc_status set_down = down != NULL ? hc_link_set_config(seat->down, down) : HC_OK;
+    HC_ASSERT(set_up == HC_OK && set_down == HC_OK);
+}
+
+void hc_sim_shutdown(struct hc_sim *sim) {
+    hc_sv_host_shutdown(sim->host, hc_sim_host_now(sim));
+    set_host_deadline(sim);
+}
+
+uint64_t hc_sim_now(const struct hc_sim *sim) {
+    return sim->now;
+}
+
+uint64_t hc_sim_host_now(const struct hc_sim *sim) {
+    return HOST_EPOCH_US + sim->now;
+}
+
+uint64_t hc_sim_client_now(const struct hc_sim *sim, unsigned client) {
+    return client_clock(seat_of(sim, client), sim->now);
+}
+
+uint64_t hc_sim_trace(const struct hc_sim *sim) {
+    return sim->trace;
+}
+
+unsigned hc_sim_clients(const struct hc_sim *sim) {
+    return sim->config.clients;
+}
+
+const struct hc_sim_config *hc_sim_config(const struct hc_sim *sim) {
+    return &sim->config;
+}
+
+struct hc_sv_host *hc_sim_host(struct hc_sim *sim) {
+    return sim->host;
+}
+
+struct hc_client *hc_sim_client(struct hc_sim *sim, unsigned client) {
+    return seat_of(sim, client)->client;
+}
+
+struct hc_address hc_sim_address(const struct hc_sim *sim, unsigned client) {
+    return hc_address_ipv4(127, 0, 0, 1, seat_of(sim, client)->port);
+}
+
+const struct hc_sim_events *hc_sim_events(const struct hc_sim *sim, unsigned client) {
+    return &seat_of(sim, client)->events;
+}
+
+struct hc_link_stats hc_sim_up_stats(const struct hc_sim *sim, unsigned client) {
+    return hc_link_stats(seat_of(sim, client)->up);
+}
+
+struct hc_link_stats hc_sim_down_stats(const struct hc_sim *sim, unsigned client) {
+    return hc_link_stats(seat_of(sim, client)->down);
+}
