@@ -37,7 +37,8 @@ struct hc_client_config {
     uint8_t players;            ///< local players, [0, HC_OWN_PLAYERS_MAX]; 0 watches
     uint32_t input_delay;       ///< D: an input sampled at tick P is stamped P + D; ticks
     uint32_t display_offset;    ///< what is shown lies this many ticks behind the prediction
-    uint32_t lead;              ///< the prediction runs this many ticks ahead of the server
+    uint32_t lead;              ///< the prediction runs this many ticks ahead of the server; cut,
+                                ///< as D is, so that inputs come within the server's future
     uint32_t prediction_limit;  ///< ticks ahead of the last received state before it stalls; >= 1
     uint32_t input_redundancy;  ///< ticks of input in each datagram; 0: all unacknowledged ones
     uint32_t smoothing_us;      ///< time in which half of a visible correction is blended; 0: pops

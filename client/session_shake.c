@@ -127,6 +127,15 @@ static enum hc_status read_accept(struct hc_client *client, const uint8_t *bytes
     return welcome->own_count == client->config.players ? HC_OK : HC_MALFORMED;
 }
 
+/// Cuts what lets inputs arrive early to what the server accepts: later ones would be refused until
+/// their tick comes near, or for good when they are sent a few times only.
+static void fit_future(struct hc_client_config *config, uint32_t future) {
+    if (config->input_delay > future)
+        config->input_delay = future;
+    if (config->lead > future - config->input_delay)
+        config->lead = future - config->input_delay;
+}
+
 static enum hc_status receive_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
                                      uint64_t now_us) {
     struct hc_accept accept;
@@ -134,6 +143,7 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
     enum hc_status status = read_accept(client, bytes, size, &accept, &welcome);
     if (status != HC_OK)
         return status;
+    fit_future(&client->config, welcome.future);
     if (!build_world(client, &welcome)) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
                                                               .close = HC_CLOSE_ERROR});

@@ -84,6 +84,8 @@ static bool build(struct hc_sv_host *host) {
     if (hc_world_init(&host->world, config->game, config->clients, config->tick_rate, config->seed,
                       config->allocator) != HC_OK)
         return false;
+    host->stats.memory_bytes +=
+        host->world.entities * (sizeof *host->world.kind_of + sizeof *host->world.owner_of);
     struct hc_timeline_config timeline = timeline_config(host);
     struct hc_sv_told measured;
     size_t told = hc_sv_told_layout(&measured, &host->world, rows, NULL);

@@ -2,4 +2,9 @@
 #pragma once
 
 /// Prints what a step and a resimulated tick of the timeline cost; 0, or 1 when it could not run.
-int bench_timeline(void);
+/// There is nothing to draw: `path` must be NULL.
+int bench_timeline(const char *path);
+
+/// Prints how wrong a client's prediction of itself is with snapshots of T and with those of the
+/// head; draws a part of it as SVG to `path` unless that is NULL. 0, or 1 when it could not run.
+int bench_rubber_band(const char *path);

@@ -1,4 +1,4 @@
-// Benchmarks, each a ratio inside one run: hc_bench timeline
+// Benchmarks, each a ratio inside one run: hc_bench NAME [FILE.svg]
 #include "tests/bench/bench.h"
 
 #include <stdio.h>
@@ -6,18 +6,20 @@
 
 static const struct benchmark {
     const char *name, *what;
-    int (*run)(void);
+    int (*run)(const char *path);
 } benchmarks[] = {
     {"timeline", "steps and resimulated ticks, against the pure steps in place", bench_timeline},
+    {"rubber-band", "own predictions with snapshots of T and of the head; draws them to FILE.svg",
+     bench_rubber_band},
 };
 
 int main(int argc, char **argv) {
     size_t count = sizeof benchmarks / sizeof benchmarks[0];
-    for (size_t i = 0; argc == 2 && i < count; i++)
+    for (size_t i = 0; (argc == 2 || argc == 3) && i < count; i++)
         if (strcmp(argv[1], benchmarks[i].name) == 0)
-            return benchmarks[i].run();
-    fprintf(stderr, "usage: hc_bench NAME, where NAME is one of\n");
+            return benchmarks[i].run(argc == 3 ? argv[2] : NULL);
+    fprintf(stderr, "usage: hc_bench NAME [FILE.svg], where NAME is one of\n");
     for (size_t i = 0; i < count; i++)
-        fprintf(stderr, "  %-10s %s\n", benchmarks[i].name, benchmarks[i].what);
+        fprintf(stderr, "  %-12s %s\n", benchmarks[i].name, benchmarks[i].what);
     return 2;
 }
