@@ -175,6 +175,10 @@ static void on_signal(evutil_socket_t signal_number, short what, void *context) 
     turn(daemon, now);
 }
 
+static bool begin(struct event *event) {
+    return event != NULL && event_add(event, NULL) == 0;
+}
+
 /// The event base with everything that wakes the daemon; false: no memory or no descriptors.
 static bool watch(struct daemon *daemon) {
     struct event_config *config = event_config_new();
@@ -192,11 +196,8 @@ static bool watch(struct daemon *daemon) {
     daemon->timer = evtimer_new(daemon->base, on_timer, daemon);
     daemon->term = evsignal_new(daemon->base, SIGTERM, on_signal, daemon);
     daemon->interrupt = evsignal_new(daemon->base, SIGINT, on_signal, daemon);
-    struct event *all[] = {daemon->readable, daemon->term, daemon->interrupt};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-        if (all[i] == NULL || event_add(all[i], NULL) != 0)
-            return false;
-    return daemon->timer != NULL;
+    return daemon->timer != NULL && begin(daemon->readable) && begin(daemon->term) &&
+           begin(daemon->interrupt);
 }
 
 /// The host as the options want it. Exits with 2 when they cannot be had together.
@@ -305,9 +306,10 @@ int main(int argc, char **argv) {
     event_base_dispatch(daemon.base);
     bool reported = report(&daemon);
 
-    struct event *all[] = {daemon.readable, daemon.timer, daemon.term, daemon.interrupt};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-        event_free(all[i]);
+    event_free(daemon.readable);
+    event_free(daemon.timer);
+    event_free(daemon.term);
+    event_free(daemon.interrupt);
     event_base_free(daemon.base);
     hc_sv_udp_close(daemon.udp);
     hc_sv_host_destroy(daemon.host);

@@ -1,0 +1,61 @@
+/// A fleet of bots in one process: each a libhindcast client with a socket and a link of its own,
+/// all on one event loop, from the ramp to the goodbyes.
+#pragma once
+
+#include "client/hindcast.h"
+#include "client/udp.h"
+#include "common/link.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hc_cl_load;
+
+struct hc_cl_load_config {
+    const char *program;            ///< named in messages
+    const char *server_name;        ///< as the user wrote it
+    struct hc_cl_udp_peer server;   ///< resolved
+    uint32_t clients;               ///< >= 1
+    uint64_t ramp_us;               ///< from the first client's start to the last one's
+    uint64_t duration_us;           ///< of play, after the ramp; 0: until a signal
+    struct hc_link_config link;     ///< each direction
+    uint64_t seed;                  ///< of links and bots
+    struct hc_client_config client; ///< of each; its seed and log are set here
+};
+
+/// What became of the clients.
+struct hc_cl_load_ends {
+    uint32_t accepted; ///< were given a place
+    uint32_t left;     ///< played to the end, and said goodbye
+    uint32_t denied;   ///< the server refused, or is of another build
+    uint32_t closed;   ///< the server said goodbye
+    uint32_t timeout;  ///< the server fell silent, or never answered
+};
+
+/// All that a run has counted, over all clients.
+struct hc_cl_load_result {
+    struct hc_cl_load_ends ends;
+    uint64_t duration_us;       ///< of the whole run
+    uint64_t client_us;         ///< in the game, summed over the clients
+    uint16_t tick_rate;         ///< Hz; 0: no client was accepted
+    hc_tick ticks;              ///< of the server, from the first to the last snapshot; 0: none
+    struct hc_client_stats sum; ///< of the clients; histograms merged
+    uint64_t jitter_us;         ///< mean over the clients that measured one
+    uint32_t jitters;           ///< how many these are
+    struct hc_cl_udp_stats udp;
+};
+
+/// A fleet that is ready to start; NULL: it cannot be had, and `why` says why. `config` is copied.
+struct hc_cl_load *hc_cl_load_create(const struct hc_cl_load_config *config, char *why,
+                                     size_t why_size);
+
+/// Frees it; NULL is allowed.
+void hc_cl_load_destroy(struct hc_cl_load *load);
+
+/// Plays until the duration has passed, SIGINT or SIGTERM comes, or no client is left, and says
+/// goodbye. Writes to standard error what became of clients that did not get so far, and, on a
+/// terminal, how it goes. True: every client played to the end.
+bool hc_cl_load_run(struct hc_cl_load *load);
+
+/// What was counted, to `*result`; after hc_cl_load_run.
+void hc_cl_load_result(const struct hc_cl_load *load, struct hc_cl_load_result *result);

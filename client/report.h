@@ -1,0 +1,23 @@
+/// The final report of hindcast-bot and hindcast-load, as JSON and as a table.
+#pragma once
+
+#include "client/load.h"
+#include "client/options.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/// IPv4 and UDP headers, counted for every datagram beside its own bytes.
+enum { HC_CL_REPORT_OVERHEAD = 28 };
+
+/// The report of one run as one object, which the caller releases. `server` is the report of the
+/// server's process, borrowed; NULL: not known. What is not known is null.
+json_t *hc_cl_report_json(const char *program, const char *version,
+                          const struct hc_cl_options *options,
+                          const struct hc_cl_load_result *result, const json_t *server);
+
+/// The report as a table for people.
+void hc_cl_report_print(const json_t *report, FILE *out);
+
+/// Writes the report to the file at `path`, "-" for standard output; false: it could not be.
+bool hc_cl_report_write(const json_t *report, const char *path);

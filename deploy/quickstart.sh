@@ -1,0 +1,58 @@
+#!/bin/sh
+# Builds Hindcast, starts hindcastd, lets eight bots play over a bad link, and prints the report.
+#
+#     sh deploy/quickstart.sh [good|ok|bad|awful] [--duration SECONDS]
+#
+# From a fresh clone, as root on Debian 12, it first installs what it needs.
+set -eu
+cd "$(dirname "$0")/.."
+
+link=bad duration=20
+usage() {
+    echo "quickstart.sh: $1; it takes [good|ok|bad|awful] [--duration SECONDS]" >&2
+    exit 2
+}
+while [ $# -gt 0 ]; do
+    case $1 in
+    good | ok | bad | awful) link=$1 ;;
+    --duration)
+        [ $# -ge 2 ] || usage "--duration: needs a number of seconds"
+        duration=$2
+        shift
+        ;;
+    --duration=*) duration=${1#*=} ;;
+    *) usage "unknown argument '$1'" ;;
+    esac
+    shift
+done
+case $duration in
+*[!0-9]* | "" | 0*) usage "--duration '$duration': must be a whole number from 1" ;;
+esac
+
+# quietly WHAT COMMAND...: shows the log only when the command fails.
+log=build/quickstart.log
+quietly() {
+    printf '%s ... ' "$1"
+    shift
+    begin=$(date +%s)
+    if ! "$@" >"$log" 2>&1; then
+        echo "FAILED"
+        cat "$log"
+        exit 1
+    fi
+    echo "$(($(date +%s) - begin)) s"
+}
+
+mkdir -p build
+quietly "Installing what is needed" sh deploy/install.sh
+# The tests need more packages; whoever configures this directory next shall have them again.
+trap 'sed -i "s/^HC_TESTS:BOOL=OFF/HC_TESTS:BOOL=ON/" build/release/CMakeCache.txt 2>/dev/null || :' EXIT
+quietly "Configuring the release build" cmake --preset release -DHC_TESTS=OFF
+quietly "Building" cmake --build --preset release --target hindcastd hindcast-bot hindcast-load
+
+json=build/quickstart.json
+bin=build/release/bin
+echo "Playing: hindcastd on 127.0.0.1, 8 bots, each over a link of its own ($link), $duration s"
+"$bin/hindcast-load" --spawn --clients 8 --duration "$duration" --link "$link" --json "$json"
+echo "The whole report: $json"
+echo "A server of your own: $bin/hindcastd; bots for it: $bin/hindcast-bot --connect HOST:PORT"

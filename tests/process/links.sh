@@ -1,0 +1,57 @@
+#!/bin/sh
+# A short load test on each link: the report has every key that scripts depend on, and says what
+# the link must lead to.
+set -u
+. "$(dirname "$0")/lib.inc"
+
+for link in good ok bad awful; do
+    start "$link" hindcast-load --spawn --clients 8 --duration 5 --link "$link" --seed 1
+    finish "$pid"
+    check "$link: exit status 0" test "$status" = 0
+    check "$link: the report has all keys" python3 - "$work/$link.json" <<'END'
+import json, sys
+histogram = {"p50", "p90", "p99", "max", "count"}
+wanted = {
+    "": "program version seed duration_ms tick_rate_hz ticks clients link bytes_down_per_client_s "
+        "bytes_up_per_client_s datagrams_down_per_client_s rtt_ms jitter_ms server client",
+    "server": "tick_ms tick_lateness_ms cpu_us_per_client_tick ticks_missed inputs rewinds "
+              "rewind_depth_ticks resimulated_ticks entity_steps resimulated_entity_steps "
+              "corrections memory_bytes",
+    "client": "rollbacks rollback_depth_ticks snapshots snapshots_matched stalls "
+              "input_delay_ticks hash_checks hash_mismatches"}
+r = json.load(open(sys.argv[1]))
+for part, keys in wanted.items():
+    at = r[part] if part else r
+    missing = set(keys.split()) - set(at)
+    assert not missing, missing
+    # Only depths of what never happened may be unknown.
+    assert all(at[k] is not None for k in keys.split())
+for h in (r["rtt_ms"], r["server"]["tick_ms"], r["server"]["tick_lateness_ms"],
+          r["server"]["rewind_depth_ticks"], r["client"]["rollback_depth_ticks"],
+          r["client"]["input_delay_ticks"]):
+    assert histogram <= set(h), h
+assert set(r["server"]["inputs"]) >= {"received", "late", "forced", "refused", "lost"}
+END
+    check "$link: everybody plays at the rate of the ticks, to the end" report "$link" \
+        'c["left"] == 8 and 250 <= r["ticks"] <= 310 and c["snapshots"] > 8 * 100'
+    check "$link: no input is lost, no hash differs" report "$link" \
+        'inputs["lost"] == 0 and c["hash_mismatches"] == 0 and c["hash_checks"] > 8 * 100'
+    check "$link: the server keeps its time" report "$link" 's["ticks_missed"] == 0'
+done
+# Only while a client cannot know yet that it has joined are its inputs late: for two ticks.
+check "good: D = 3 covers 20 +- 2 ms: no rewind, no input late after the joins" \
+    report good 's["rewinds"] == 0 and inputs["late"] <= 8 * 3 and inputs["forced"] == 0'
+check "bad: late inputs rewind the server and corrections roll clients back" \
+    report bad 's["rewinds"] > 100 and c["rollbacks"] > 500'
+check "awful: bursts of 3 are no match for inputs that repeat until they arrive" \
+    report awful 's["rewinds"] > 100 and inputs["forced"] == 0 and c["timeouts"] == 0'
+
+# Outages of 2 s on average, longer than the window of 64 ticks, must cost inputs and nothing else.
+start outages hindcast-load --spawn --clients 8 --duration 8 --link good --loss 40 --burst 120 --seed 1
+finish "$pid"
+check "outages: exit status 0" test "$status" = 0
+check "outages: clients stall, and the server goes on without their inputs" \
+    report outages 'c["stalls"] > 0 and inputs["forced"] > 0 and s["ticks_missed"] == 0'
+check "outages: no input that arrived in time is lost, no hash differs" \
+    report outages 'inputs["lost"] == 0 and c["hash_mismatches"] == 0 and c["left"] == 8'
+end

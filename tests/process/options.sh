@@ -1,0 +1,56 @@
+#!/bin/sh
+# A wrong command line is refused with 2 and a sentence that names option, value and range.
+set -u
+. "$(dirname "$0")/lib.inc"
+
+# refused PATTERN PROGRAM ARGUMENTS...: exit status 2, and a line that matches.
+refused() {
+    pattern=$1 program=$2
+    shift 2
+    status=0
+    "$bin/$program" "$@" >"$work/out" 2>"$work/err" || status=$?
+    matched() {
+        cat "$work/err"
+        [ "$status" = 2 ] && grep -qe "$pattern" "$work/err"
+    }
+    check "$program $*" matched
+}
+
+refused "--port '65536': must be .*\[0, 65535\]" hindcastd --port 65536
+refused "--port 'x': must be .*\[0, 65535\]" hindcastd --port x
+refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
+refused "--max-clients '-1': must be .*\[1, 4096\]" hindcastd --max-clients=-1
+refused "datagram" hindcastd --max-clients 1000
+refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
+refused "--bind 'nowhere': must be" hindcastd --bind nowhere
+refused "--log-level 'loud': must be error, warn" hindcastd --log-level loud
+refused "unrecognized option '--no-such'" hindcastd --no-such
+refused "unexpected argument 'x'" hindcastd x
+refused "--connect HOST:PORT is needed" hindcast-bot
+refused "--connect 'nowhere': must be HOST:PORT" hindcast-bot --connect nowhere
+refused "--connect 'h:0': must be HOST:PORT" hindcast-bot --connect h:0
+refused "--loss '101': must be .*\[0, 100\] %" hindcast-bot --connect h:1 --loss 101
+refused "--latency '1e3': must be .*\[0, 60000\] ms" hindcast-bot --connect h:1 --latency 1e3
+refused "--link 'worse': must be good, ok, bad or awful" hindcast-bot --connect h:1 --link worse
+refused "--input-delay '61': must be .*\[0, 60\] ticks" hindcast-bot --connect h:1 --input-delay 61
+refused "one of --connect HOST:PORT and --spawn" hindcast-load
+refused "one of --connect HOST:PORT and --spawn" hindcast-load --spawn --connect h:1
+refused "--clients '0': must be .*\[1, 4096\]" hindcast-load --spawn --clients 0
+for program in hindcastd hindcast-bot hindcast-load; do
+    check "$program --help" "$bin/$program" --help
+    check "$program --version" sh -c "\"$bin/$program\" --version | grep -q '^$program [0-9]'"
+done
+status=0
+"$bin/hindcast-load" --spawn --clients 1000 --duration 1 >"$work/out" 2>"$work/err" || status=$?
+check "hindcast-load tells why its server does not start" \
+    sh -c "test $status = 1 && grep -q datagram '$work/err' && grep -q 'did not start' '$work/err'"
+
+serve taken
+taken=$pid
+status=0
+"$bin/hindcastd" --bind 127.0.0.1 --port "$port" >"$work/out" 2>"$work/err" || status=$?
+check "a port that is taken: exit status 1 and a sentence" \
+    sh -c "test $status = 1 && grep -q -e '--port $port: Address already in use' '$work/err'"
+kill -TERM "$taken"
+finish "$taken"
+end

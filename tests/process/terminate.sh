@@ -1,0 +1,47 @@
+#!/bin/sh
+# A server that is told to end tells its clients, prints its report and exits with 0; a bot that is
+# told to end says goodbye to the server.
+set -u
+. "$(dirname "$0")/lib.inc"
+
+serve server --seed 1 --log-format json
+server=$pid
+start stays hindcast-bot --connect "127.0.0.1:$port" --count 3 --link ok --seed 1
+stays=$pid
+start leaves hindcast-bot --connect "127.0.0.1:$port" --count 2 --link ok --seed 2
+leaves=$pid
+sleep 2.5
+kill -TERM "$leaves"
+finish "$leaves"
+check "a bot that gets SIGTERM exits with 0" test "$status" = 0
+check "and has played" report leaves 'c["left"] == 2 and c["snapshots"] > 100'
+kill -TERM "$server"
+finish "$server"
+check "the server exits with 0 on SIGTERM" test "$status" = 0
+check "and has printed its report" grep -q "^hindcastd report" "$work/server.out"
+check "all of its clients have left, none timed out" \
+    report server 's["joins"] == 5 and s["timeouts"] == 0'
+check "its memory is what it was at the start" python3 - "$work/server.err" "$work/server.json" <<'END'
+import json, sys
+started = next(e for e in map(json.loads, open(sys.argv[1])) if e["event"] == "started")
+assert started["memory_bytes"] == json.load(open(sys.argv[2]))["server"]["memory_bytes"] > 0
+END
+check "its log is one JSON object a line, with every join and leave" \
+    python3 - "$work/server.err" <<'END'
+import json, sys
+events = [json.loads(line)["event"] for line in open(sys.argv[1])]
+assert events.count("joined") == 5 and events.count("left") >= 2 and "stopping" in events, events
+END
+finish "$stays"
+check "the bots that stayed exit with 1" test "$status" = 1
+check "and say that the server went away" grep -q "the server at 127.0.0.1:$port ended the session" \
+    "$work/stays.err"
+
+serve counted --ticks 60 --log-level error
+finish "$pid"
+check "--ticks ends the server with 0" test "$status" = 0
+check "after that many ticks" report counted '60 <= r["ticks"] <= 90'
+check "--log-level error leaves nothing in the log" test ! -s "$work/counted.err"
+check "what it cannot know is null" report counted \
+    'r["rtt_ms"]["p50"] is None and c["rollbacks"] is None and r["bytes_up_per_client_s"] is None'
+end

@@ -1,0 +1,48 @@
+#!/bin/sh
+# A bot that vanishes times out and the others play on; bots whose server vanishes say so.
+set -u
+. "$(dirname "$0")/lib.inc"
+
+serve left_alone --seed 1
+left_alone=$pid
+start vanishing hindcast-bot --connect "127.0.0.1:$port" --count 1
+vanishing=$pid
+start others hindcast-bot --connect "127.0.0.1:$port" --count 3
+others=$pid
+serve vanishing_server --seed 1
+vanishing_server=$pid
+start orphans hindcast-bot --connect "127.0.0.1:$port" --count 3
+orphans=$pid
+orphans_port=$port
+start lonely hindcast-bot --connect 127.0.0.1:9
+lonely=$pid
+start impatient hindcast-bot --connect 127.0.0.1:9 --duration 1
+impatient=$pid
+sleep 1.5
+kill -9 "$vanishing" "$vanishing_server"
+finish "$vanishing"
+finish "$vanishing_server"
+
+finish "$orphans"
+check "bots whose server was killed exit with 1" test "$status" = 1
+check "and say that it is gone" grep -q "the server at 127.0.0.1:$orphans_port is gone" \
+    "$work/orphans.err"
+check "and still print their report" report orphans 'c["timeouts"] == 3 and c["snapshots"] > 50'
+finish "$lonely"
+check "a bot without any server exits with 1" test "$status" = 1
+check "and says that nobody answers" grep -q "no server answers at 127.0.0.1:9" "$work/lonely.err"
+
+finish "$impatient"
+check "also when it was to end before it gave up" test "$status" = 1
+sleep 0.5
+check "the server of the killed bot logs its timeout" grep -q " timeout " "$work/left_alone.err"
+kill -TERM "$others"
+finish "$others"
+check "the other bots played on and exit with 0" test "$status" = 0
+check "without stall or mismatch" \
+    report others 'c["left"] == 3 and c["hash_mismatches"] == 0 and c["snapshots"] > 3 * 500'
+kill -TERM "$left_alone"
+finish "$left_alone"
+check "the server exits with 0" test "$status" = 0
+check "and has counted one timeout" report left_alone 's["timeouts"] == 1 and s["joins"] == 4'
+end
