@@ -2,6 +2,7 @@
 // the client predicts of itself, against what the server ends up with, once with snapshots of T = A
 // + 1 and once, as the counter-example, with snapshots of the server's head.
 #include "common/arena/arena.h"
+#include "common/rng.h"
 #include "tests/bench/bench.h"
 #include "tests/sim/sim.h"
 
