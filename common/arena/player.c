@@ -48,6 +48,14 @@ static void shove(hc_entity self, const struct hc_arena_player *me, hc_entity id
     events->push_y += dy * (touching - distance) / (2 * distance);
 }
 
+static void take_gift(const struct hc_scene *scene, hc_entity self,
+                      const struct hc_arena_pickup *pickup, struct events *events) {
+    if (pickup->winner != scene->world->owner_of[self])
+        return;
+    events->cured |= pickup->gift == HC_ARENA_GIFT_HEALTH;
+    events->boosted |= pickup->gift == HC_ARENA_GIFT_RAPID;
+}
+
 static struct events gather(struct hc_scene *scene, hc_entity self,
                             const struct hc_arena_player *now, uint8_t phase) {
     struct events events = {0};
@@ -63,14 +71,11 @@ static struct events gather(struct hc_scene *scene, hc_entity self,
             if (phase != HC_ARENA_OVER && hc_arena_strikes(scene, ids[i], self))
                 events.hits++;
             break;
-        case HC_ARENA_KIND_PICKUP: {
-            const struct hc_arena_pickup *pickup = state;
-            if (pickup->winner == scene->world->owner_of[self]) {
-                events.cured |= pickup->gift == HC_ARENA_GIFT_HEALTH;
-                events.boosted |= pickup->gift == HC_ARENA_GIFT_RAPID;
-            }
+        case HC_ARENA_KIND_PICKUP:
+            take_gift(scene, self, state, &events);
             break;
-        }
+        default:
+            break;
         }
     }
     events.push_x = clamp(events.push_x, -HC_ARENA_RADIUS, HC_ARENA_RADIUS);
@@ -140,8 +145,8 @@ static void suffer(struct hc_scene *scene, const struct events *events, uint8_t 
 /// Adds the kills that the player's own shots tell of in their last tick.
 static void count_kills(struct hc_scene *scene, hc_entity self, struct hc_arena_player *out) {
     int32_t score = out->score;
-    for (hc_entity slot = (hc_entity)(self + 1); slot <= self + HC_ARENA_SHOTS; slot++) {
-        const struct hc_arena_shot *shot = hc_scene_state(scene, slot);
+    for (int slot = self + 1; slot <= self + HC_ARENA_SHOTS; slot++) {
+        const struct hc_arena_shot *shot = hc_scene_state(scene, (hc_entity)slot);
         if (shot != NULL)
             score += shot->kills;
     }

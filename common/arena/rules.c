@@ -33,9 +33,9 @@ hc_entity hc_arena_fires(struct hc_scene *scene) {
     if (rules.phase == HC_ARENA_OVER || rules.match != player->match)
         return HC_REFEREE;
 
-    for (hc_entity slot = (hc_entity)(shooter + 1); slot <= shooter + HC_ARENA_SHOTS; slot++)
-        if (hc_scene_state(scene, slot) == NULL)
-            return slot;
+    for (int slot = shooter + 1; slot <= shooter + HC_ARENA_SHOTS; slot++)
+        if (hc_scene_state(scene, (hc_entity)slot) == NULL)
+            return (hc_entity)slot;
     return HC_REFEREE;
 }
 
