@@ -41,6 +41,15 @@ void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt
         if (sample->rtt_us < best->rtt_us && now_us - sample->at_us <= HC_CL_CLOCK_WINDOW_US)
             best = sample;
     }
+    // The stamp was true when it was sent, at most one round trip ago. An estimate that contradicts
+    // it rests on a server clock that has been set since.
+    int64_t least_us = (int64_t)(server_us - now_us), most_us = least_us + (int64_t)rtt_us;
+    if (best->offset_us < least_us - HC_CL_CLOCK_SLACK_US ||
+        best->offset_us > most_us + HC_CL_CLOCK_SLACK_US) {
+        clock->samples[0] = *newest;
+        clock->count = clock->next = 1;
+        best = &clock->samples[0];
+    }
     clock->known = true;
     clock->offset_us = best->offset_us;
     clock->rtt_min_us = best->rtt_us;

@@ -13,6 +13,7 @@
 enum {
     HC_CL_CLOCK_SAMPLES = 64,        ///< the most that are looked at
     HC_CL_CLOCK_WINDOW_US = 2000000, ///< a sample older than this is forgotten
+    HC_CL_CLOCK_SLACK_US = 2000,     ///< by which clocks may drift apart within the window
 };
 
 /// All zeros is the beginning.

@@ -29,6 +29,8 @@ const char *hc_client_config_check(const struct hc_client_config *config) {
         return "prediction_limit";
     if (config->input_redundancy > HC_INPUT_RUN_MAX)
         return "input_redundancy";
+    if (config->prediction_limit <= config->lead)
+        return "prediction_limit"; // it would stall for good
     return config->timeout_us == 0 ? "timeout_us" : NULL;
 }
 
@@ -217,7 +219,8 @@ bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *ch
     if (!client->news.any)
         return false;
     *tick = client->news.snapshot.final;
-    *chain = client->news.snapshot.chain;
+    if (chain != NULL)
+        *chain = client->news.snapshot.chain;
     return true;
 }
 

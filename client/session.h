@@ -13,6 +13,9 @@
 enum {
     HC_CL_RETRY_US = 250000,         ///< between two HELLOs, or two CONNECTs
     HC_CL_COOKIE_LIFE_US = 10000000, ///< a cookie older than this may be refused
+    HC_CL_VERSION_WAIT_US = 600000,  ///< how long a COOKIE may still refute VERSION: two HELLOs
+    HC_CL_KEEP_ALIVE_US = 100000,    ///< the longest time between two DATA
+    HC_CL_AHEAD_MAX = 3,             ///< ticks ahead of its clock without saying so
     HC_CL_CLOSES = 10,               ///< times that CLOSE is said
     HC_CL_CLOSES_AT_ONCE = 3,        ///< of these
     HC_CL_CLOSE_INTERVAL_US = 50000, ///< between the others
@@ -36,7 +39,9 @@ struct hc_cl_shake {
     uint32_t said;      ///< if it was so, this many times
     uint64_t next_us;   ///< when it is due again
     bool due;
-    uint64_t rtt_us; ///< the least that an exchange took; UINT64_MAX before the first
+    uint64_t rtt_us;     ///< the least that an exchange took; UINT64_MAX before the first
+    bool version_heard;  ///< the server seems to be of another build, and no COOKIE has come
+    uint64_t version_us; ///< since when
 };
 
 /// What the newest snapshot said.

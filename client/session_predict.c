@@ -117,7 +117,9 @@ void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
     hc_tick server = hc_tick_at_us(server_us, client->welcome.tick_rate);
     hc_tick target = hc_tick_ahead(server, client->config.lead);
     predict_up_to(client, target, now_us);
-    if (hc_timeline_head(client->timeline) < target)
+    hc_tick head = hc_timeline_head(client->timeline);
+    // Ahead of its clock when the server has missed ticks: then too it waits, and says so.
+    if (head < target || head > hc_tick_ahead(target, HC_CL_AHEAD_MAX))
         stall(client, target);
     else
         resume(client);

@@ -10,9 +10,12 @@ static bool playing(const struct hc_client *client) {
 /// bounds when ticks come in a heap, and the server informed when none come.
 static uint64_t next_data_us(const struct hc_client *client) {
     uint64_t interval_us = hc_cl_session_interval_us(client);
+    uint64_t wait_us = interval_us;
     if (client->ticked)
-        return client->data_us + interval_us / 2;
-    return client->data_us + (playing(client) ? interval_us + interval_us / 2 : interval_us);
+        wait_us = interval_us / 2;
+    else if (playing(client))
+        wait_us = interval_us + interval_us / 2;
+    return client->data_us + (wait_us < HC_CL_KEEP_ALIVE_US ? wait_us : HC_CL_KEEP_ALIVE_US);
 }
 
 void hc_cl_send_advance(struct hc_client *client, uint64_t now_us) {
@@ -31,7 +34,9 @@ void hc_cl_send_advance(struct hc_client *client, uint64_t now_us) {
 }
 
 uint64_t hc_cl_send_deadline(const struct hc_client *client) {
-    return client->state == HC_CLIENT_LEAVING ? client->close_us : next_data_us(client);
+    if (client->state == HC_CLIENT_LEAVING)
+        return client->closes_due > 0 ? 0 : client->close_us;
+    return next_data_us(client);
 }
 
 /// Gives the inputs from `first` on.
@@ -45,9 +50,19 @@ static const void *own_input(void *context, uint32_t index, uint32_t player) {
     return source->inputs->ring[(source->first + index) % HC_CL_INPUTS][player];
 }
 
-/// All inputs that the server does not have yet, or the newest few of them if configured so and any
-/// that were never sent. When they do not all fit the oldest go: later ones could not take effect
-/// without them.
+/// Whether the server has had time to acknowledge all but the newest `redundancy` of `count`
+/// inputs, by the usual round trip (srtt + 4 rttvar, as RFC 6298 has it), and has not: some were
+/// lost.
+static bool overdue(const struct hc_client *client, uint32_t count, uint32_t redundancy) {
+    const struct hc_cl_clock *clock = &client->clock;
+    hc_tick answer =
+        hc_tick_at_us(clock->srtt_us + 4 * clock->rttvar_us, client->welcome.tick_rate);
+    return count > answer + redundancy + 2;
+}
+
+/// All inputs that the server does not have yet; or, if configured so and nothing is overdue, the
+/// newest few of them and any that were never sent. When they do not all fit the oldest go: later
+/// ones could not take effect without them.
 static void choose_inputs(const struct hc_client *client, struct hc_input_message *message) {
     const struct hc_cl_inputs *inputs = &client->inputs;
     uint32_t redundancy = client->config.input_redundancy;
@@ -57,7 +72,7 @@ static void choose_inputs(const struct hc_client *client, struct hc_input_messag
     wanted = hc_tick_min(wanted, inputs->next);
     message->force_before = wanted;
     message->first = wanted;
-    if (redundancy > 0)
+    if (redundancy > 0 && !overdue(client, inputs->next - wanted, redundancy))
         message->first = hc_tick_max(
             wanted, hc_tick_min(inputs->unsent, hc_tick_back(inputs->next, redundancy)));
     message->count = inputs->next - message->first;

@@ -54,6 +54,7 @@ static enum hc_status receive_cookie(struct hc_client *client, const uint8_t *by
     note_exchange(shake, now_us);
     shake->cookie = cookie;
     shake->cookie_us = now_us;
+    shake->version_heard = false;
     turn_to(shake, true, now_us);
     return HC_OK;
 }
@@ -136,6 +137,11 @@ static void fit_future(struct hc_client_config *config, uint32_t future) {
         config->lead = future - config->input_delay;
 }
 
+/// VERSION is a hint that nobody vouches for: it is believed when no COOKIE comes for a while.
+static bool version_holds(const struct hc_cl_shake *shake, uint64_t now_us) {
+    return shake->version_heard && now_us - shake->version_us >= HC_CL_VERSION_WAIT_US;
+}
+
 static enum hc_status receive_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
                                      uint64_t now_us) {
     struct hc_accept accept;
@@ -143,6 +149,8 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
     enum hc_status status = read_accept(client, bytes, size, &accept, &welcome);
     if (status != HC_OK)
         return status;
+    if (client->config.input_delay + client->config.lead > welcome.future)
+        hc_cl_session_log(client, "input delay and lead are cut to what the server accepts");
     fit_future(&client->config, welcome.future);
     if (!build_world(client, &welcome)) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
@@ -173,12 +181,14 @@ static enum hc_status receive_deny(struct hc_client *client, const uint8_t *byte
     if (client->state != HC_CLIENT_CONNECTING)
         return HC_UNEXPECTED;
     hc_cl_session_log(client, "refused by the server");
-    hc_cl_session_close(
-        client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_DENIED, .deny = deny.reason});
+    hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_DENIED,
+                                                          .deny = deny.reason,
+                                                          .retry_ms = deny.retry_ms});
     return HC_OK;
 }
 
-static enum hc_status receive_version(struct hc_client *client, const uint8_t *bytes, size_t size) {
+static enum hc_status receive_version(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                      uint64_t now_us) {
     struct hc_version version;
     enum hc_status status = hc_datagram_get_version(bytes, size, &version);
     if (status == HC_OK)
@@ -187,8 +197,10 @@ static enum hc_status receive_version(struct hc_client *client, const uint8_t *b
         return status;
     if (client->state != HC_CLIENT_CONNECTING || version.protocol_id == client->shake.protocol_id)
         return HC_UNEXPECTED;
-    hc_cl_session_log(client, "the server is of another build");
-    hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_VERSION});
+    if (client->shake.has_cookie || client->shake.version_heard)
+        return HC_DUPLICATE;
+    client->shake.version_heard = true;
+    client->shake.version_us = now_us;
     return HC_OK;
 }
 
@@ -202,7 +214,7 @@ enum hc_status hc_cl_shake_receive(struct hc_client *client, const uint8_t *byte
     case HC_DATAGRAM_DENY:
         return receive_deny(client, bytes, size);
     case HC_DATAGRAM_VERSION:
-        return receive_version(client, bytes, size);
+        return receive_version(client, bytes, size, now_us);
     default: // what only clients say, or nobody
         return HC_MALFORMED;
     }
@@ -210,6 +222,11 @@ enum hc_status hc_cl_shake_receive(struct hc_client *client, const uint8_t *byte
 
 void hc_cl_shake_advance(struct hc_client *client, uint64_t now_us) {
     struct hc_cl_shake *shake = &client->shake;
+    if (version_holds(shake, now_us)) {
+        hc_cl_session_log(client, "the server is of another build");
+        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_VERSION});
+        return;
+    }
     if (shake->has_cookie && now_us - shake->cookie_us >= HC_CL_COOKIE_LIFE_US)
         turn_to(shake, false, now_us);
     if (now_us >= shake->next_us)
@@ -220,8 +237,12 @@ void hc_cl_shake_advance(struct hc_client *client, uint64_t now_us) {
 
 uint64_t hc_cl_shake_deadline(const struct hc_client *client) {
     const struct hc_cl_shake *shake = &client->shake;
-    uint64_t stale_us = shake->cookie_us + HC_CL_COOKIE_LIFE_US;
-    return shake->has_cookie && stale_us < shake->next_us ? stale_us : shake->next_us;
+    uint64_t deadline_us = shake->next_us;
+    if (shake->has_cookie && shake->cookie_us + HC_CL_COOKIE_LIFE_US < deadline_us)
+        deadline_us = shake->cookie_us + HC_CL_COOKIE_LIFE_US;
+    if (shake->version_heard && shake->version_us + HC_CL_VERSION_WAIT_US < deadline_us)
+        deadline_us = shake->version_us + HC_CL_VERSION_WAIT_US;
+    return deadline_us;
 }
 
 size_t hc_cl_shake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],

@@ -526,6 +526,15 @@ enum hc_status hc_timeline_retract(struct hc_timeline *tl, hc_player player, hc_
     return hc_inputs_retract(&tl->inputs, player, tick);
 }
 
+void hc_timeline_repeat(struct hc_timeline *tl, hc_tick from) {
+    HC_ASSERT(tl->started);
+    hc_tick first = hc_tick_max(from, tl->oldest);
+    for (hc_tick t = first; t < tl->head; t++)
+        memset(bytes_at(tl, tl->again, t), 1, tl->config.world->entities);
+    if (first < tl->head)
+        tl->earliest = hc_tick_min(tl->earliest, first);
+}
+
 /// Forgets every state and goes on at `tick`, where everything is unknown.
 static void restart(struct hc_timeline *tl, hc_tick tick) {
     const struct hc_world *world = tl->config.world;

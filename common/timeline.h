@@ -9,7 +9,7 @@
 /// Calls belong in this order:
 ///   1. hc_timeline_create; an authority continues with hc_timeline_start, a follower with its
 ///      first hc_timeline_put_state;
-///   2. any number of put_input, put_control, force, retract, put_state;
+///   2. any number of put_input, put_control, force, retract, put_state, repeat;
 ///   3. hc_timeline_advance, which spreads all of that and simulates one tick more; back to 2;
 ///   4. hc_timeline_destroy.
 /// Nothing is allocated after 1. Pointers into the timeline are valid until the next call of 2
@@ -119,6 +119,11 @@ enum hc_status hc_timeline_retract(struct hc_timeline *timeline, hc_player playe
 /// HC_INVALID: an entity or presence out of range; nothing changed.
 enum hc_status hc_timeline_put_state(struct hc_timeline *timeline, hc_tick tick, hc_tick as_of,
                                      const struct hc_entity_state *entities, uint32_t count);
+
+/// The steps of every tick from `from` on, as far as they are in the ring, are to be taken again
+/// although nothing has changed, and come out as they are: for measuring what a rewind of that
+/// depth costs when everything has to be repeated. Pins stand. A state is required.
+void hc_timeline_repeat(struct hc_timeline *timeline, hc_tick from);
 
 /// Spreads everything put since the last call, without a new tick. A state is required.
 void hc_timeline_settle(struct hc_timeline *timeline);

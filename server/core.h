@@ -11,6 +11,7 @@ enum {
     HC_SV_REPLIES = 256,   ///< handshake answers waiting to be sent
     HC_SV_EVENTS = 256,    ///< events waiting to be polled
     HC_SV_CONTROLS = 1024, ///< joins and leaves remembered, to be forwarded
+    HC_SV_ENDED = 256,     ///< ended connections remembered
 };
 
 /// An answer to a datagram that belongs to no peer, or not yet.
@@ -25,7 +26,16 @@ struct hc_sv_player {
     uint16_t peer;  ///< whose it is, index + 1; 0: free
     bool in;        ///< its join has been stamped, and no leave
     bool leaving;   ///< its leave is to be stamped
-    hc_tick newest; ///< newest tick with a known input
+    uint16_t heir;  ///< of a leaving one: who has it next, index + 1; 0: nobody yet
+    hc_tick joined; ///< tick of its newest join, while `in`
+    hc_tick newest; ///< newest tick with a known input, of anybody who had the slot
+};
+
+/// A connection that has ended, whose CONNECT may still come: it is not to be admitted again.
+struct hc_sv_ended {
+    struct hc_address address;
+    uint8_t client_nonce[HC_NONCE_SIZE];
+    uint64_t until_us; ///< when no cookie of it can be valid any more
 };
 
 /// The hash of a tick as it stood at a certain head.
@@ -62,6 +72,8 @@ struct hc_sv_host {
     unsigned event_first, event_count;
     struct hc_snapshot_control controls[HC_SV_CONTROLS]; ///< ring, ascending ticks
     unsigned control_first, control_count;
+    struct hc_sv_ended ended[HC_SV_ENDED]; ///< ring
+    unsigned ended_next;
     struct hc_body body; ///< the one being read
 };
 
@@ -91,6 +103,10 @@ void hc_sv_intake_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pla
 
 /// T: the tick that a snapshot for this peer shows now.
 hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer);
+
+/// Whether `player` is the peer's now: it has joined for it, and has not left.
+bool hc_sv_host_plays(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                      hc_player player);
 
 /// Writes the peer's snapshot datagram and returns its size; 0 when no seq is left.
 size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,

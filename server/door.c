@@ -6,6 +6,7 @@
 enum {
     CID_INDEX_BITS = 12, ///< the low bits of a cid name the peer's place
     RETRY_MS = 2000,     ///< what a full server suggests
+    LIVE_US = 1000000,   ///< a peer heard this lately is not replaced by its address's next attempt
 };
 _Static_assert(HC_SV_CLIENTS_MAX <= 1 << CID_INDEX_BITS, "a cid must hold every peer's place");
 
@@ -79,22 +80,35 @@ static struct hc_sv_peer *peer_at(struct hc_sv_host *host, const struct hc_addre
     return NULL;
 }
 
+/// A place for a newcomer; when there is no other, that of a peer whose goodbye is still being
+/// said.
 static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
-    for (unsigned i = 0; i < host->config.clients; i++)
+    struct hc_sv_peer *closing = NULL;
+    for (unsigned i = 0; i < host->config.clients; i++) {
         if (host->peers[i].state == HC_SV_PEER_FREE)
             return &host->peers[i];
-    return NULL;
+        if (host->peers[i].state == HC_SV_PEER_CLOSING)
+            closing = &host->peers[i];
+    }
+    return closing;
 }
 
-/// Finds `count` free player slots; false, and nothing taken, when there are fewer.
+static bool available(const struct hc_sv_player *player) {
+    return player->peer == 0 || (player->leaving && player->heir == 0);
+}
+
+/// Finds `count` player slots that are free, or will be at the next tick; false, and nothing taken,
+/// when there are fewer.
 static bool take_players(struct hc_sv_host *host, uint16_t peer, unsigned count,
                          hc_player taken[static HC_OWN_PLAYERS_MAX]) {
     unsigned found = 0;
     for (hc_player p = 0; p < host->world.players && found < count; p++)
-        if (host->players[p].peer == 0)
+        if (available(&host->players[p]))
             taken[found++] = p;
-    for (unsigned i = 0; found == count && i < count; i++)
-        host->players[taken[i]] = (struct hc_sv_player){.peer = (uint16_t)(peer + 1)};
+    for (unsigned i = 0; found == count && i < count; i++) {
+        struct hc_sv_player *player = &host->players[taken[i]];
+        *(player->leaving ? &player->heir : &player->peer) = (uint16_t)(peer + 1);
+    }
     return found == count;
 }
 
@@ -147,6 +161,7 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
         struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
         cid = hc_bytes_get_u32(&reader) << CID_INDEX_BITS | index;
     }
+    peer->state = HC_SV_PEER_FREE;
     hc_sv_peer_open(peer, cid, from, connect->client_nonce, now_us);
     peer->own_count = connect->players;
     memcpy(peer->own, taken, sizeof taken);
@@ -154,6 +169,15 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     host->stats.joins++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_JOINED, 0);
     return answer_accept(host, peer);
+}
+
+static bool has_ended(const struct hc_sv_host *host, const struct hc_address *from,
+                      const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
+    for (unsigned i = 0; i < HC_SV_ENDED; i++)
+        if (now_us < host->ended[i].until_us && hc_address_equal(&host->ended[i].address, from) &&
+            memcmp(host->ended[i].client_nonce, nonce, HC_NONCE_SIZE) == 0)
+            return true;
+    return false;
 }
 
 static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_address *from,
@@ -175,6 +199,9 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
     struct hc_sv_peer *known = peer_at(host, from);
     if (known != NULL && memcmp(known->client_nonce, connect.client_nonce, HC_NONCE_SIZE) == 0)
         return answer_accept(host, known);
+    if (has_ended(host, from, connect.client_nonce, now_us) ||
+        (known != NULL && now_us - known->heard_us < LIVE_US))
+        return HC_DUPLICATE; // late, or of an attempt that was given up for the one that is live
     // The same address with another nonce: that client has begun anew.
     if (known != NULL)
         hc_sv_host_drop(host, known, HC_SV_EVENT_LEFT, HC_CLOSE_LEFT, false, now_us);

@@ -24,6 +24,7 @@ static const char *check_ranges(const struct hc_sv_host_config *config, char *wh
         {"tick_rate", config->tick_rate, 1, HC_TICK_RATE_MAX},
         {"history", config->history, 0, HC_HISTORY_MAX},
         {"future", config->future, 1, HC_FUTURE_MAX},
+        {"force_rewind", config->force_rewind, 0, config->history},
         {"timeout_us", config->timeout_us, 1, UINT32_MAX},
         {"ticks_per_advance", config->ticks_per_advance, 1, 1024},
     };
@@ -138,6 +139,11 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
 
 // ---- Peers --------------------------------------------------------------------------------------
 
+bool hc_sv_host_plays(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                      hc_player player) {
+    const struct hc_sv_player *slot = &host->players[player];
+    return slot->in && !slot->leaving && slot->peer == peer - host->peers + 1;
+}
 void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                       enum hc_sv_event_kind kind, enum hc_close_reason close) {
     if (host->event_count == HC_SV_EVENTS)
@@ -160,8 +166,18 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
         host->stats.timeouts++;
     else
         host->stats.leaves++;
-    for (unsigned i = 0; i < peer->own_count; i++)
-        host->players[peer->own[i]].leaving = true;
+    uint16_t index = (uint16_t)(peer - host->peers + 1);
+    for (unsigned i = 0; i < peer->own_count; i++) {
+        struct hc_sv_player *player = &host->players[peer->own[i]];
+        if (player->heir == index) // it never had the slot: the one before is still to leave
+            player->heir = 0;
+        else
+            player->leaving = true;
+    }
+    struct hc_sv_ended *ended = &host->ended[host->ended_next++ % HC_SV_ENDED];
+    *ended = (struct hc_sv_ended){.address = peer->address,
+                                  .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};
+    memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);
     hc_sv_peer_close(peer, close, now_us);
     if (!say)
         peer->state = HC_SV_PEER_FREE;
@@ -204,14 +220,14 @@ static void stamp(struct hc_sv_host *host, hc_player player, enum hc_control con
 static void stamp_controls(struct hc_sv_host *host) {
     for (hc_player p = 0; p < host->world.players; p++) {
         struct hc_sv_player *player = &host->players[p];
-        if (player->leaving) {
+        if (player->leaving) { // an heir joins a tick later
             if (player->in)
                 stamp(host, p, HC_CONTROL_LEAVE);
-            *player = (struct hc_sv_player){.peer = 0};
+            *player = (struct hc_sv_player){.peer = player->heir, .newest = player->newest};
         } else if (player->peer != 0 && !player->in) {
             stamp(host, p, HC_CONTROL_JOIN);
             player->in = true;
-            player->newest = hc_timeline_head(host->timeline);
+            player->joined = hc_timeline_head(host->timeline);
         }
     }
 }
@@ -238,6 +254,14 @@ static void finalise(struct hc_sv_host *host) {
     }
 }
 
+/// Whether there is a tick to show the peer: all of its players have joined.
+static bool ready(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    for (unsigned i = 0; i < peer->own_count; i++)
+        if (!hc_sv_host_plays(host, peer, peer->own[i]))
+            return false;
+    return peer->state == HC_SV_PEER_PLAYING;
+}
+
 static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_tick head = hc_timeline_head(host->timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
@@ -245,6 +269,8 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     drop_silent(host, now_us);
     stamp_controls(host);
     close_window(host);
+    if (host->config.force_rewind > 0)
+        hc_timeline_repeat(host->timeline, hc_tick_back(head, host->config.force_rewind));
     hc_timeline_advance(host->timeline);
     if (stats->depth > 0)
         hc_histogram_record(&host->stats.rewind_depth, stats->depth);
@@ -252,7 +278,7 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     host->rewound_to = head + 1;
     finalise(host);
     for (unsigned i = 0; i < host->config.clients; i++)
-        host->peers[i].snapshot_due = host->peers[i].state == HC_SV_PEER_PLAYING;
+        host->peers[i].snapshot_due = ready(host, &host->peers[i]);
     host->send_cursor = 0;
 }
 

@@ -34,6 +34,9 @@ struct hc_sv_host_config {
     uint8_t secret[HC_COOKIE_SECRET_SIZE]; ///< random, of this process alone: cookies, nonces, cids
     uint32_t timeout_us;                   ///< silence after which a client is dropped
     uint32_t ticks_per_advance; ///< catching up after a stall: at most so many ticks a call
+    /// Repeats all steps of so many ticks at every tick, as if an input that old had come late and
+    /// had changed everything: the worst case, to measure it; [0, history] ticks.
+    uint32_t force_rewind;
     /// Shows the head instead of T in every snapshot: what naive servers do, kept as the
     /// counter-example that the tests measure against. No program sets it.
     bool show_head;
@@ -63,7 +66,7 @@ struct hc_sv_host_stats {
     uint64_t inputs_received; ///< distinct ones that took effect
     uint64_t inputs_late;     ///< of those, for a tick already simulated
     uint64_t inputs_forced;   ///< slots closed before their input came
-    uint64_t inputs_refused;  ///< for a tick before the window or beyond the future, each time
+    uint64_t inputs_refused;  ///< came too late, once each, or beyond the future, each time
     uint64_t inputs_lost;     ///< delivered inside the window, yet their slot had been forced
     uint64_t snapshots, snapshots_rewound; ///< sent; of those, that showed a resimulated tick
     uint64_t corrections;                  ///< entity states of past ticks sent

@@ -17,11 +17,15 @@ void hc_sv_intake_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pla
     host->stats.inputs_forced += hc_timeline_force(tl, player, end);
 }
 
-/// One input of a client for one tick: counted for what became of it.
+/// One input of a client for one tick: taken, and counted once for what became of it. The same
+/// input comes many times, in datagrams that repeat what is not acknowledged.
 static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned own, hc_tick tick,
                        const void *packed) {
     uint8_t input[HC_INPUT_MAX];
     hc_player player = peer->own[own];
+    hc_tick *seen = &peer->seen[own][tick % HC_SV_SEEN];
+    if (*seen == tick + 1)
+        return;
     memcpy(input, packed, host->world.game->input_size);
     host->world.game->sanitize_input(input);
     switch (hc_timeline_put_input(host->timeline, player, tick, input)) {
@@ -33,32 +37,37 @@ static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigne
             host->players[player].newest = tick;
         break;
     case HC_TOO_OLD:
-    case HC_TOO_NEW:
         host->stats.inputs_refused++;
         break;
-    case HC_DUPLICATE:
-        if (hc_timeline_slot(host->timeline, player, tick) == HC_SLOT_FORCED &&
-            tick >= peer->lost_seen[own]) {
+    case HC_TOO_NEW: // may come again in time
+        host->stats.inputs_refused++;
+        return;
+    default: // never taken, so its slot was closed: at the join, or it is lost
+        if (hc_timeline_slot(host->timeline, player, tick) == HC_SLOT_FORCED)
             host->stats.inputs_lost++;
-            peer->lost_seen[own] = tick + 1;
-        }
-        break;
-    default: // before the join: the client cannot know better yet
         break;
     }
+    *seen = tick + 1;
 }
 
 static void take_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
                         const struct hc_input_message *message, struct hc_input_run *run) {
-    peer->client_tick = message->client_tick;
-    peer->display_offset = message->display_offset;
-    peer->reported = true;
+    if (!peer->reported || message->client_tick >= peer->client_tick) { // else it was overtaken
+        peer->moves = peer->reported && message->client_tick > peer->client_tick;
+        peer->client_tick = message->client_tick;
+        peer->display_offset = message->display_offset;
+        peer->reported = true;
+    }
     for (unsigned own = 0; own < peer->own_count; own++)
-        if (host->players[peer->own[own]].in)
+        if (hc_sv_host_plays(host, peer, peer->own[own]))
             hc_sv_intake_force(host, peer, peer->own[own], message->force_before);
-    for (uint32_t i = 0; i < message->count; i++)
-        for (unsigned own = 0; own < peer->own_count; own++)
-            take_input(host, peer, own, message->first + i, hc_input_run_next(run));
+    for (uint32_t i = 0; i < message->count; i++) {
+        for (unsigned own = 0; own < peer->own_count; own++) {
+            const void *input = hc_input_run_next(run);
+            if (hc_sv_host_plays(host, peer, peer->own[own])) // else its join is still to come
+                take_input(host, peer, own, message->first + i, input);
+        }
+    }
 }
 
 /// What one DATA of a client says, read in full before any of it is done.

@@ -213,6 +213,7 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
     config.clients = options->clients;
     config.tick_rate = options->tick_rate;
     config.history = options->history;
+    config.force_rewind = options->force_rewind;
     config.seed = options->seed;
     randombytes_buf(config.secret, sizeof(config.secret));
     if (hc_sv_host_config_check(&config, why, sizeof(why)) != NULL) {

@@ -18,6 +18,7 @@ enum {
     KEY_TICK_RATE,
     KEY_MAX_CLIENTS,
     KEY_HISTORY,
+    KEY_FORCE_REWIND,
     KEY_SEED,
     KEY_TICKS,
     KEY_LOG_LEVEL,
@@ -32,6 +33,11 @@ static const struct argp_option table[] = {
     {"max-clients", KEY_MAX_CLIENTS, "N", 0, "Clients at once (default 8)", 0},
     {"history", KEY_HISTORY, "TICKS", 0,
      "Farthest rewind for a late input; 0 never rewinds (default 64)", 0},
+    {"force-rewind", KEY_FORCE_REWIND, "TICKS", 0,
+     "Repeat all of the last TICKS ticks at every tick, to measure the worst case; at most "
+     "--history "
+     "(default 0)",
+     0},
     {"seed", KEY_SEED, "N", 0, "Seed of the world (default: random)", 0},
     {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks", 0},
     {"log-level", KEY_LOG_LEVEL, "L", 0, "error, warn, info or debug (default info)", 0},
@@ -51,6 +57,7 @@ static const struct {
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
     {KEY_MAX_CLIENTS, 1, HC_SV_CLIENTS_MAX},
     {KEY_HISTORY, 0, HC_HISTORY_MAX},
+    {KEY_FORCE_REWIND, 0, HC_HISTORY_MAX},
     {KEY_SEED, 0, INT64_MAX},
     {KEY_TICKS, 1, HC_NO_TICK - 1},
 };
@@ -124,6 +131,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_HISTORY:
         options->history = (uint32_t)value;
         break;
+    case KEY_FORCE_REWIND:
+        options->force_rewind = (uint32_t)value;
+        break;
     case KEY_SEED:
         options->seed = value;
         options->seed_given = true;
@@ -170,4 +180,11 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
     };
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, options);
+    if (options->force_rewind > options->history) {
+        char value[16], allowed[64];
+        snprintf(value, sizeof(value), "%" PRIu32, options->force_rewind);
+        snprintf(allowed, sizeof(allowed), "at most --history, which is %" PRIu32,
+                 options->history);
+        refuse(KEY_FORCE_REWIND, value, allowed);
+    }
 }

@@ -11,6 +11,7 @@
 enum {
     HC_SV_FORCED_RANGES = 32,     ///< ranges remembered for a client until it has them
     HC_SV_ACCEPT_MAX = 256,       ///< bytes of an ACCEPT
+    HC_SV_SEEN = 2048,            ///< ticks: more than history and future together
     HC_SV_CLOSES = 10,            ///< CLOSE is sent so often,
     HC_SV_CLOSES_AT_ONCE = 3,     ///< the first ones together,
     HC_SV_CLOSE_PERIOD_US = 50000 ///< the rest this far apart
@@ -46,12 +47,14 @@ struct hc_sv_peer {
 
     uint8_t own_count;
     hc_player own[HC_OWN_PLAYERS_MAX];
-    hc_tick lost_seen[HC_OWN_PLAYERS_MAX]; ///< newest lost input counted, + 1
+    /// [tick % HC_SV_SEEN] tick + 1 of an input whose fate has been counted
+    hc_tick seen[HC_OWN_PLAYERS_MAX][HC_SV_SEEN];
 
     uint64_t rtt_min_us; ///< least round-trip time measured, less what the client says it waited
     hc_tick client_tick; ///< as last reported, with the display offset
     uint32_t display_offset;
     bool reported;
+    bool moves; ///< the newest report was of a later tick than the one before
     struct hc_sv_told told;
 
     struct hc_sv_forced forced[HC_SV_FORCED_RANGES]; ///< oldest first

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { INPUT_SHARE = 6 }; ///< ticks of a player's inputs that go before the next player's
+
 hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     hc_tick tick = hc_timeline_head(host->timeline);
     for (unsigned i = 0; !host->config.show_head && i < peer->own_count; i++)
@@ -67,9 +69,15 @@ static bool put_state(struct hc_sv_host *host, struct hc_sv_peer *peer, struct h
 static void put_bases(struct hc_sv_host *host, struct hc_writer *body, hc_tick tick) {
     uint8_t input[HC_INPUT_MAX];
     hc_tick known = 0;
-    for (hc_player p = 0; p < host->world.players; p++)
-        if (host->players[p].in && hc_timeline_newest_input(host->timeline, p, tick, &known, input))
+    for (hc_player p = 0; p < host->world.players; p++) {
+        const struct hc_sv_player *player = &host->players[p];
+        struct hc_snapshot_control join = {
+            .player = p, .tick = player->joined, .control = HC_CONTROL_JOIN};
+        if (hc_timeline_newest_input(host->timeline, p, tick, &known, input))
             hc_snapshot_put_inputs(body, &host->world, tick, p, known, 1, same_input, input);
+        else if (player->in && player->joined < tick)
+            hc_snapshot_put_control(body, tick, &join); // nothing older counts
+    }
 }
 
 static void put_forced(struct hc_sv_peer *peer, struct hc_writer *body, hc_tick tick,
@@ -95,12 +103,12 @@ static void put_controls(struct hc_sv_host *host, struct hc_writer *body, hc_tic
     }
 }
 
-/// Runs of the player's known inputs from `tick` on, as many as fit.
+/// Runs of the player's known inputs in [from, end), as many as fit; false when not all did.
 static bool put_player_inputs(struct hc_sv_host *host, struct hc_writer *body, hc_tick tick,
-                              hc_player player) {
+                              hc_player player, hc_tick from, hc_tick end) {
     const struct hc_timeline *tl = host->timeline;
-    hc_tick newest = host->players[player].newest;
-    for (hc_tick t = tick; t <= newest;) {
+    hc_tick newest = hc_tick_min(host->players[player].newest, end - 1);
+    for (hc_tick t = from; t <= newest;) {
         uint32_t count = 0;
         while (t + count <= newest && count < HC_INPUT_RUN_MAX &&
                hc_timeline_slot(tl, player, t + count) == HC_SLOT_KNOWN)
@@ -114,23 +122,41 @@ static bool put_player_inputs(struct hc_sv_host *host, struct hc_writer *body, h
     return true;
 }
 
+/// The others' known inputs in [from, end), player by player; false when not all fitted.
+static bool put_others(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                       struct hc_writer *body, hc_tick tick, hc_tick from, hc_tick end) {
+    for (hc_player p = 0; p < host->world.players; p++)
+        if (!is_own(peer, p) && !put_player_inputs(host, body, tick, p, from, end))
+            return false;
+    return true;
+}
+
+/// The others' known inputs from `tick` on: one run each when there is room for all, else a few
+/// ticks of everybody at a time, so that the nearest go first and nobody is left out for another.
 static void put_inputs(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                        struct hc_writer *body, hc_tick tick) {
-    for (hc_player p = 0; p < host->world.players; p++)
-        if (host->players[p].in && !is_own(peer, p) && !put_player_inputs(host, body, tick, p))
+    struct hc_writer before = *body;
+    hc_tick end = hc_timeline_head(host->timeline) + host->config.future + 1;
+    if (put_others(host, peer, body, tick, tick, end))
+        return;
+    *body = before;
+    for (hc_tick from = tick; from < end; from += INPUT_SHARE)
+        if (!put_others(host, peer, body, tick, from, hc_tick_min(from + INPUT_SHARE, end)))
             return;
 }
 
 /// The first tick that the client may still show when this snapshot arrives, HC_NO_TICK when
 /// nothing is known of it. It shows ticks from its own less the display offset and one on; and its
-/// own is the one last reported, plus what the least round-trip time takes, less one tick for a
-/// path that turns out shorter.
+/// own is the one last reported and, while that moves on, what the least round-trip time adds to
+/// it, less one tick for a path that turns out shorter.
 static hc_tick shown_from(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     if (!peer->reported)
         return HC_NO_TICK;
     uint64_t rtt_us = peer->rtt_min_us == UINT64_MAX ? 0 : peer->rtt_min_us;
     uint32_t under_way = hc_tick_at_us(rtt_us, host->world.tick_rate);
-    hc_tick own = hc_tick_ahead(peer->client_tick, under_way > 0 ? under_way - 1 : 0);
+    hc_tick own = peer->client_tick;
+    if (peer->moves && under_way > 0)
+        own = hc_tick_ahead(own, under_way - 1);
     return hc_tick_max(hc_timeline_oldest(host->timeline),
                        hc_tick_back(own, peer->display_offset + 1));
 }

@@ -22,6 +22,9 @@ refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
 refused "--max-clients '-1': must be .*\[1, 4096\]" hindcastd --max-clients=-1
 refused "datagram" hindcastd --max-clients 1000
 refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
+refused "--force-rewind '513': must be .*\[0, 512\]" hindcastd --force-rewind 513
+refused "--force-rewind '9': must be at most --history, which is 8" \
+    hindcastd --force-rewind 9 --history 8
 refused "--bind 'nowhere': must be" hindcastd --bind nowhere
 refused "--log-level 'loud': must be error, warn" hindcastd --log-level loud
 refused "unrecognized option '--no-such'" hindcastd --no-such
@@ -36,6 +39,9 @@ refused "--input-delay '61': must be .*\[0, 60\] ticks" hindcast-bot --connect h
 refused "one of --connect HOST:PORT and --spawn" hindcast-load
 refused "one of --connect HOST:PORT and --spawn" hindcast-load --spawn --connect h:1
 refused "--clients '0': must be .*\[1, 4096\]" hindcast-load --spawn --clients 0
+check "hindcastd --force-rewind rewinds at every tick that has a past" sh -c \
+    "\"$bin/hindcastd\" --bind 127.0.0.1 --port 0 --ticks 60 --force-rewind 8 --json - 2>/dev/null |
+        grep -q '\"rewinds\": 59'"
 for program in hindcastd hindcast-bot hindcast-load; do
     check "$program --help" "$bin/$program" --help
     check "$program --version" sh -c "\"$bin/$program\" --version | grep -q '^$program [0-9]'"

@@ -252,6 +252,81 @@ START_TEST(change_dies_out_where_the_recomputed_state_equals_the_old_one) {
 }
 END_TEST
 
+/// Everything in the ring, to `out` unless that is NULL; returns the bytes of it.
+static size_t copy_ring(uint8_t *out) {
+    size_t used = 0, states = (size_t)world.entities * world.stride;
+    for (hc_tick t = hc_timeline_oldest(timeline); t <= hc_timeline_head(timeline); t++) {
+        if (out != NULL) {
+            memcpy(out + used, hc_timeline_presence(timeline, t), world.entities);
+            memcpy(out + used + world.entities, hc_timeline_states(timeline, t), states);
+        }
+        used += world.entities + states;
+    }
+    return used;
+}
+
+/// Repeats from `from` on and fails the test unless `ticks` ticks are stepped again, whole, and the
+/// ring stays what it was.
+static void check_repeat(hc_tick from, uint32_t ticks) {
+    size_t size = copy_ring(NULL);
+    uint8_t *before = malloc(size), *after = malloc(size);
+    ck_assert(before != NULL && after != NULL);
+    copy_ring(before);
+    const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
+    uint64_t ticks_before = stats->resimulated_ticks, changed = stats->changed;
+    hc_timeline_repeat(timeline, from);
+    ck_assert_uint_eq(settled_steps(), (uint64_t)ticks * world.entities);
+    ck_assert_uint_eq(stats->resimulated_ticks - ticks_before, ticks);
+    ck_assert_uint_eq(stats->depth, ticks);
+    ck_assert_uint_eq(stats->changed, changed);
+    copy_ring(after);
+    ck_assert_mem_eq(before, after, size);
+    free(before);
+    free(after);
+}
+
+START_TEST(repeated_ticks_are_stepped_in_full_and_come_out_as_they_were) {
+    hc_tick head = hc_timeline_head(timeline);
+    for (hc_player p = 0; p < 40; p++) // a past with something in it
+        ck_assert_int_eq(put(p, head - 1 - p % 16, 1 + p, p % 3 == 0), HC_OK);
+    hc_timeline_settle(timeline);
+    check_repeat(head - 5, 5);
+    check_repeat(head - 1, 1);
+    check_repeat(head - 16, 16);
+    ck_assert_uint_eq(settled_steps(), 0); // once, not from then on
+}
+END_TEST
+
+START_TEST(a_repeat_is_cut_to_the_ticks_in_the_ring) {
+    hc_tick head = hc_timeline_head(timeline);
+    check_repeat(0, 16);
+    check_repeat(head, 0);
+    check_repeat(HC_NO_TICK, 0);
+}
+END_TEST
+
+START_TEST(a_repeat_and_a_late_input_come_to_what_the_late_input_alone_does) {
+    struct hc_timeline *repeated = timeline;
+    struct hc_world kept = world;
+    set_up(); // another one, of the same past, in a world laid out alike that both go on with
+    struct hc_timeline *plain = timeline;
+    hc_tick head = hc_timeline_head(plain);
+    for (unsigned n = 0; n < 2; n++) {
+        timeline = n == 0 ? repeated : plain;
+        ck_assert_int_eq(put(7, head - 5, 3, 1), HC_OK);
+    }
+    hc_timeline_repeat(repeated, head - 3);
+    hc_timeline_advance(repeated);
+    hc_timeline_advance(plain);
+    ck_assert_uint_eq(hc_timeline_stats(repeated)->depth, 5);
+    for (hc_tick t = hc_timeline_oldest(plain); t <= head + 1; t++)
+        ck_assert(hc_timeline_hash(plain, t) == hc_timeline_hash(repeated, t));
+    hc_timeline_destroy(repeated);
+    timeline = plain;
+    hc_world_free(&kept);
+}
+END_TEST
+
 START_TEST(input_is_known_once_and_only_inside_the_window) {
     hc_tick head = hc_timeline_head(timeline);
     ck_assert_int_eq(put(1, head - 16, 1, 0), HC_OK);
@@ -313,6 +388,9 @@ int main(void) {
     tcase_add_test(tc, changed_reduction_steps_the_referee_and_only_its_declared_readers);
     tcase_add_test(tc, input_equal_to_its_prediction_steps_nothing_but_renews_it);
     tcase_add_test(tc, change_dies_out_where_the_recomputed_state_equals_the_old_one);
+    tcase_add_test(tc, repeated_ticks_are_stepped_in_full_and_come_out_as_they_were);
+    tcase_add_test(tc, a_repeat_is_cut_to_the_ticks_in_the_ring);
+    tcase_add_test(tc, a_repeat_and_a_late_input_come_to_what_the_late_input_alone_does);
     tcase_add_test(tc, input_is_known_once_and_only_inside_the_window);
     tcase_add_test(tc, complete_tick_follows_known_and_forced_slots_without_gaps);
     tcase_add_test(tc, leaving_forces_what_is_missing_and_silences_the_player);
