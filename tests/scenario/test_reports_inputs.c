@@ -1,0 +1,283 @@
+/// What one player's inputs must not do to another: undo what was done to it when they come late,
+/// or freeze or erase its inputs when they are stamped for a far future.
+#include "tests/oracle/plain.h"
+#include "tests/scenario/play.h"
+#include "tests/scenario/require.h"
+#include "tests/scenario/shove.h"
+
+#include "common/arena/arena.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { TICK_US = 16667, CLIENTS = 4 };
+
+// ---- Late inputs --------------------------------------------------------------------------------
+
+/// One-way latency of each client, in ms: the second is always the last to be heard.
+static const uint32_t latency_ms[CLIENTS] = {10, 150, 80, 40};
+
+/// Fails the test unless the server's every final tick is that of a plain simulation which has all
+/// the inputs that were stamped, each at its tick.
+static void check_in_time(const struct play *play) {
+    const struct hc_world *world = ledger_world(play->ledger);
+    const uint16_t size = world->game->input_size;
+    struct hc_plain *plain = hc_plain_create(world, false);
+    uint8_t *inputs = calloc(world->players, size), *controls = calloc(world->players, 1);
+    ck_assert(plain != NULL && inputs != NULL && controls != NULL);
+    hc_plain_start(plain);
+    for (hc_tick tick = 0; tick < ledger_final(play->ledger); tick++) {
+        for (unsigned i = 0; i < CLIENTS; i++) {
+            hc_player player = hc_client_player(hc_sim_client(play->sim, i), 0);
+            const uint8_t *stamped = stamps_input(play->stamps[i][0], tick);
+            bool takes = stamped != NULL && tick > play->joined[player];
+            memset(inputs + (size_t)player * size, 0, size);
+            if (takes)
+                memcpy(inputs + (size_t)player * size, stamped, size);
+            controls[player] = tick == play->joined[player] ? HC_CONTROL_JOIN : HC_CONTROL_NONE;
+        }
+        hc_plain_step(plain, inputs, controls);
+        REQUIRE(memcmp(hc_plain_states(plain), ledger_states(play->ledger, tick + 1),
+                       (size_t)world->entities * world->stride) == 0,
+                "tick %u is not what it is with all inputs in time", tick + 1);
+    }
+    hc_plain_destroy(plain);
+    free(inputs);
+    free(controls);
+}
+
+START_TEST(a_late_input_leaves_the_shoves_that_its_player_received) {
+    struct hc_sim_config config = play_config(&shove, CLIENTS, 0, 351);
+    config.client.input_delay = 0;
+    struct play *play = play_create(&config);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        struct hc_link_config link = play_link(latency_ms[i], 0);
+        hc_sim_set_link(play->sim, i, &link, &link);
+    }
+    play_join_all(play);
+    hc_sim_run(play->sim, 30 * PLAY_S);
+    play->hands_off = true;
+    hc_sim_run(play->sim, 2 * PLAY_S);
+    const struct hc_world *world = ledger_world(play->ledger);
+    hc_tick final = ledger_final(play->ledger);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        hc_player player = hc_client_player(hc_sim_client(play->sim, i), 0);
+        struct shove_player state;
+        memcpy(&state,
+               ledger_states(play->ledger, final) +
+                   (size_t)hc_world_player(world, player) * world->stride,
+               sizeof state);
+        printf("inputs %3u ms late: shoved %u times in 30 s\n", latency_ms[i], state.shoved);
+        ck_assert_uint_gt(state.shoved, 200);
+        play_check_final(play, i);
+    }
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(play->sim));
+    printf("%lu inputs came late, %lu rewinds\n", (unsigned long)stats->inputs_late,
+           (unsigned long)stats->rewind_depth.count);
+    ck_assert_uint_gt(stats->inputs_late, 3 * 30 * 60);
+    ck_assert_uint_eq(stats->inputs_forced, 0);
+    check_in_time(play);
+    play_check_hashes(play);
+    play_destroy(play);
+}
+END_TEST
+
+// ---- Inputs for a far future --------------------------------------------------------------------
+
+/// What the hostile client says in place of the inputs that are expected of it.
+enum hostility {
+    SILENT,      ///< no inputs at all
+    FAR,         ///< inputs for ticks beyond the future that the server accepts
+    FAR_FORCING, ///< the same, and that it will send none from before them
+    NEAR,        ///< inputs for ticks that the server does accept: the control
+};
+
+enum { HOSTILE = 0, HOSTILE_TICKS = 360 };
+
+/// A play in which one client's datagrams are made up.
+struct attack {
+    struct play *play;
+    uint32_t cid, seq;        ///< of the hostile client: its own, and the newest used
+    uint64_t accepted, sent;  ///< inputs in datagrams that were taken; datagrams
+    uint64_t malformed;       ///< datagrams refused
+    uint64_t digest[CLIENTS]; ///< of all that each client has predicted
+};
+
+static void learn_number(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
+    struct attack *attack = play->context;
+    struct hc_data data;
+    if (client != HOSTILE || hc_datagram_get_data(bytes, size, &data) != HC_OK)
+        return;
+    attack->cid = data.cid;
+    attack->seq = data.seq;
+}
+
+static void digest_client(struct play *play, unsigned client) {
+    struct attack *attack = play->context;
+    const struct hc_timeline *timeline = hc_client_timeline(hc_sim_client(play->sim, client));
+    if (timeline == NULL || !hc_timeline_started(timeline))
+        return;
+    hc_tick head = hc_timeline_head(timeline);
+    uint64_t hash = hc_timeline_hash(timeline, head);
+    attack->digest[client] = XXH64(&hash, sizeof hash, attack->digest[client] ^ head);
+}
+
+/// Runs to the right as far as it goes, whatever it did before.
+static const void *made_up_input(void *context, uint32_t index, uint32_t player) {
+    static const struct hc_arena_input input = {.move_x = 1, .aim = 77, .fire = 1};
+    (void)context, (void)index, (void)player;
+    return &input;
+}
+
+/// The tick for which the `n`-th made-up datagram has its first input.
+static hc_tick far_tick(hc_tick head, unsigned n) {
+    const hc_tick ticks[] = {head + 65,      head + 66,    head + 127,     head + 128,
+                             head + 129,     head + 577,   head + 100000,  INT32_MAX,
+                             1u << 31,       1u << 31 | 1, HC_NO_TICK - 9, HC_NO_TICK - 2,
+                             HC_NO_TICK - 1, HC_NO_TICK};
+    return ticks[n % (sizeof ticks / sizeof ticks[0])];
+}
+
+/// Hands the server the hostile client's next datagram.
+static void send_made_up(struct attack *attack, enum hostility hostility, unsigned n) {
+    struct hc_sim *sim = attack->play->sim;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_writer body = hc_bytes_writer(bytes + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim)));
+    struct hc_input_message message = {.client_tick = head, .first = head + 1};
+    if (hostility == FAR || hostility == FAR_FORCING)
+        message.first = far_tick(head, n);
+    if (hostility != SILENT)
+        message.count = hostility == NEAR ? 64 : 1 + n % 5;
+    if (hostility == FAR_FORCING)
+        message.force_before = message.first;
+    ck_assert(hc_message_put_input(&body, &hc_arena, 1, &message, made_up_input, NULL));
+    struct hc_data data = {.cid = attack->cid,
+                           .seq = ++attack->seq,
+                           .body = bytes + HC_DATA_BODY_AT,
+                           .body_size = body.at};
+    size_t size = hc_datagram_put_data(&data, bytes);
+    struct hc_address from = hc_sim_address(sim, HOSTILE);
+    enum hc_status status =
+        hc_sv_host_receive(hc_sim_host(sim), &from, bytes, size, hc_sim_host_now(sim));
+    // What would reach beyond the last tick of all is no message.
+    bool sound = message.first < HC_NO_TICK && message.count <= HC_NO_TICK - message.first;
+    ck_assert_int_eq(status, sound ? HC_OK : HC_MALFORMED);
+    attack->sent++;
+    attack->malformed += !sound;
+    attack->accepted += sound ? message.count : 0;
+}
+
+/// A play of 8 s; in the last 6 the hostile client's datagrams are made up.
+static void run_attack(struct attack *attack, enum hostility hostility) {
+    struct hc_sim_config config = play_config(&hc_arena, CLIENTS, 50, 352);
+    *attack = (struct attack){.play = play_create(&config)};
+    attack->play->context = attack;
+    attack->play->client_sent = learn_number;
+    attack->play->client_changed = digest_client;
+    play_join_all(attack->play);
+    hc_sim_run(attack->play->sim, 2 * PLAY_S);
+    hc_sim_kill(attack->play->sim, HOSTILE);
+    hc_sim_run(attack->play->sim, 200 * PLAY_MS); // its last own datagrams come in
+    for (unsigned n = 0; n < HOSTILE_TICKS; n++) {
+        send_made_up(attack, hostility, n);
+        hc_sim_run(attack->play->sim, TICK_US);
+    }
+}
+
+/// Fails the test unless both plays came to the same: the world, all effective inputs, what became
+/// of the others' inputs, and what the others have predicted. Returns how many ticks were compared.
+static hc_tick compare_attacks(const struct attack *a, const struct attack *b) {
+    const struct ledger *one = a->play->ledger, *two = b->play->ledger;
+    const struct hc_world *world = ledger_world(one);
+    hc_tick end = hc_tick_min(ledger_final(one), ledger_final(two));
+    for (hc_tick tick = 0; tick < end; tick++) {
+        REQUIRE(ledger_hash(one, tick) == ledger_hash(two, tick), "tick %u differs", tick);
+        ck_assert_mem_eq(ledger_inputs(one, tick), ledger_inputs(two, tick),
+                         (size_t)world->players * world->game->input_size);
+        for (unsigned i = HOSTILE + 1; i < CLIENTS; i++) {
+            hc_player player = hc_client_player(hc_sim_client(a->play->sim, i), 0);
+            enum hc_slot slot = ledger_slot(one, player, tick);
+            REQUIRE(slot == ledger_slot(two, player, tick), "slot %u of %u differs", tick, player);
+            REQUIRE(tick <= a->play->joined[player] || slot == HC_SLOT_KNOWN,
+                    "slot %u of %u is not known", tick, player);
+        }
+    }
+    for (unsigned i = HOSTILE + 1; i < CLIENTS; i++) {
+        REQUIRE(a->digest[i] == b->digest[i], "client %u has predicted otherwise", i);
+        ck_assert_uint_eq(hc_client_stats(hc_sim_client(b->play->sim, i))->stalls, 0);
+    }
+    return end;
+}
+
+static const struct hc_sv_host_stats *stats_of(const struct attack *attack) {
+    return hc_sv_host_stats(hc_sim_host(attack->play->sim));
+}
+
+START_TEST(inputs_for_a_far_future_are_refused_and_change_nothing_for_anybody) {
+    static struct attack silent, attack;
+    run_attack(&silent, SILENT);
+    ck_assert_uint_eq(stats_of(&silent)->inputs_refused, 0);
+    for (enum hostility hostility = FAR; hostility <= FAR_FORCING; hostility++) {
+        run_attack(&attack, hostility);
+        hc_tick ticks = compare_attacks(&silent, &attack);
+        printf("%s: %lu datagrams, of which %lu malformed; %lu inputs, %lu refused; %u ticks are "
+               "the same as without\n",
+               hostility == FAR ? "far inputs" : "far inputs that force what is before them",
+               (unsigned long)attack.sent, (unsigned long)attack.malformed,
+               (unsigned long)attack.accepted, (unsigned long)stats_of(&attack)->inputs_refused,
+               ticks);
+        ck_assert_uint_gt(ticks, 400);
+        ck_assert_uint_gt(attack.malformed, 0);
+        ck_assert_uint_gt(attack.accepted, HOSTILE_TICKS);
+        ck_assert_uint_eq(stats_of(&attack)->inputs_refused, attack.accepted);
+        ck_assert_uint_eq(stats_of(&attack)->inputs_received, stats_of(&silent)->inputs_received);
+        ck_assert_uint_eq(play_host_rejected(attack.play) - play_host_rejected(silent.play),
+                          attack.malformed);
+        ledger_check_plain(attack.play->ledger);
+        play_destroy(attack.play);
+    }
+    play_destroy(silent.play);
+}
+END_TEST
+
+START_TEST(inputs_up_to_the_future_are_taken_and_are_their_players_own_affair) {
+    static struct attack silent, attack;
+    run_attack(&silent, SILENT);
+    run_attack(&attack, NEAR);
+    uint64_t more = stats_of(&attack)->inputs_received - stats_of(&silent)->inputs_received;
+    printf("near inputs: %lu taken, %lu refused\n", (unsigned long)more,
+           (unsigned long)stats_of(&attack)->inputs_refused);
+    // Each tick from the first one named to the last one plus the future, once.
+    ck_assert_uint_ge(more, HOSTILE_TICKS + 63 - 1);
+    ck_assert_uint_eq(stats_of(&attack)->inputs_refused, 0);
+    hc_tick final =
+        hc_tick_min(ledger_final(silent.play->ledger), ledger_final(attack.play->ledger));
+    ck_assert(ledger_hash(silent.play->ledger, final) != ledger_hash(attack.play->ledger, final));
+    for (unsigned i = HOSTILE + 1; i < CLIENTS; i++) {
+        hc_player player = hc_client_player(hc_sim_client(attack.play->sim, i), 0);
+        ck_assert_uint_eq(
+            ledger_forced(attack.play->ledger, player, attack.play->joined[player] + 1, final), 0);
+    }
+    ledger_check_plain(attack.play->ledger);
+    play_destroy(attack.play);
+    play_destroy(silent.play);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("reports of inputs");
+    TCase *tests = tcase_create("reports of inputs");
+    tcase_add_test(tests, a_late_input_leaves_the_shoves_that_its_player_received);
+    tcase_add_test(tests, inputs_for_a_far_future_are_refused_and_change_nothing_for_anybody);
+    tcase_add_test(tests, inputs_up_to_the_future_are_taken_and_are_their_players_own_affair);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
