@@ -31,6 +31,7 @@ struct hc_link {
     uint64_t seed;
     uint64_t order;
     bool in_burst;
+    uint64_t idle_us; ///< when all that was sent has left the bottleneck
     uint32_t packets_max;
     uint32_t count;
     struct flight *heap; ///< [packets_max] the first `count` a min-heap; the rest own free slots
@@ -209,17 +210,40 @@ static void dequeue(struct hc_link *link) {
     }
 }
 
+/// Puts a packet in front of the bottleneck; false: it finds no room. `*leaves_us` is when it has
+/// passed.
+static bool queue(struct hc_link *link, uint64_t now_us, size_t length, uint64_t *leaves_us) {
+    const struct hc_link_config *config = &link->config;
+    *leaves_us = now_us;
+    if (config->bytes_per_s == 0)
+        return true;
+    uint64_t wait_us = link->idle_us > now_us ? link->idle_us - now_us : 0;
+    uint64_t waiting =
+        wait_us / 1000000 * config->bytes_per_s + wait_us % 1000000 * config->bytes_per_s / 1000000;
+    if (wait_us > 0 && waiting + length > config->queue_bytes)
+        return false;
+    uint64_t busy_us = ((uint64_t)length * 1000000 + config->bytes_per_s - 1) / config->bytes_per_s;
+    link->idle_us = *leaves_us = now_us + wait_us + busy_us;
+    return true;
+}
+
 void hc_link_send(struct hc_link *link, uint64_t now_us, const void *bytes, size_t length) {
+    uint64_t leaves_us;
     HC_ASSERT(length <= HC_LINK_PACKET_MAX);
     link->stats.sent++;
-    if (lose(link)) {
+    bool lost = lose(link); // drawn for every packet, so that fates do not depend on lengths
+    if (!queue(link, now_us, length, &leaves_us)) {
+        link->stats.dropped_queue++;
+        return;
+    }
+    if (lost) {
         link->stats.lost++;
         return;
     }
-    enqueue(link, now_us + delay_us(link, 0), bytes, length);
+    enqueue(link, leaves_us + delay_us(link, 0), bytes, length);
     if (chance(link, DRAW_DUPLICATE, link->config.duplicate_ppm)) {
         link->stats.duplicated++;
-        enqueue(link, now_us + delay_us(link, DRAW_COPY), bytes, length);
+        enqueue(link, leaves_us + delay_us(link, DRAW_COPY), bytes, length);
     }
 }
 

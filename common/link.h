@@ -1,8 +1,9 @@
-/// A seeded model of one direction of a network link: it delays, loses, doubles and reorders.
+/// A seeded model of one direction of a network link: it delays, loses, doubles, reorders, queues.
 ///
 /// The fate of the n-th packet sent depends on the seed, n and the conditions alone (and in bursts
-/// on the packet before), never on its bytes or on the clock. Delays vary from packet to packet, so
-/// jitter alone reorders too. Everything is integer arithmetic: one seed, one history, everywhere.
+/// on the packet before), never on its bytes or on the clock; only a limited rate looks at lengths
+/// and times. Delays vary from packet to packet, so jitter alone reorders too. Everything is
+/// integer arithmetic: one seed, one history, everywhere.
 #pragma once
 
 #include "common/alloc.h"
@@ -31,16 +32,23 @@ struct hc_link_config {
     uint32_t burst_mean;    ///< mean length of a loss burst, in packets; 0 or 1: independent losses
     uint32_t duplicate_ppm; ///< packets that arrive twice, the copy after a delay of its own
     uint32_t reorder_ppm;   ///< packets (and copies) held back by up to HC_LINK_REORDER_US_MAX more
+    /// The bottleneck, before everything else: one packet after another leaves at this rate; 0: no
+    /// limit. Those that are lost pass it, copies are made behind it.
+    uint32_t bytes_per_s;
+    /// Bytes that may wait in front of the bottleneck; a packet that finds no room is dropped. One
+    /// that finds nothing before it always passes.
+    uint32_t queue_bytes;
 };
 
 /// What has happened on a link. At any time
-/// sent + duplicated = delivered + lost + dropped_full + packets still in flight.
+/// sent + duplicated = delivered + lost + dropped_full + dropped_queue + packets still in flight.
 struct hc_link_stats {
-    uint64_t sent;         ///< calls of hc_link_send
-    uint64_t delivered;    ///< packets received
-    uint64_t lost;         ///< dropped by loss
-    uint64_t dropped_full; ///< packets and copies dropped because too many were in flight
-    uint64_t duplicated;   ///< copies made
+    uint64_t sent;          ///< calls of hc_link_send
+    uint64_t delivered;     ///< packets received
+    uint64_t lost;          ///< dropped by loss
+    uint64_t dropped_full;  ///< packets and copies dropped because too many were in flight
+    uint64_t dropped_queue; ///< packets dropped in front of the bottleneck
+    uint64_t duplicated;    ///< copies made
 };
 
 /// No delay, no loss: a wire.

@@ -2,7 +2,7 @@
 
 #include "common/arena/arena.h"
 #include "common/rng.h"
-#include "tests/scenario/lanes.h"
+#include "tests/sim/lanes.h"
 
 #include <check.h>
 #include <stdlib.h>

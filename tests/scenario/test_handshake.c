@@ -1,5 +1,5 @@
 /// How a connection begins and ends, and what becomes of it on a bad link.
-#include "tests/scenario/lanes.h"
+#include "tests/sim/lanes.h"
 #include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 

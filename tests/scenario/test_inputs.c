@@ -1,5 +1,5 @@
 /// Every input takes effect once, at its tick, or its client learns that it did not.
-#include "tests/scenario/lanes.h"
+#include "tests/sim/lanes.h"
 #include "tests/scenario/play.h"
 
 #include "common/arena/arena.h"

@@ -1,7 +1,7 @@
 /// A player's own movement never jumps, however far the server is: the snapshot's tick is chosen
 /// so that all of its inputs are in it.
 #include "tests/scenario/alone.h"
-#include "tests/scenario/lanes.h"
+#include "tests/sim/lanes.h"
 
 #include "common/arena/arena.h"
 

@@ -23,6 +23,7 @@ struct seat {
     struct hc_client *client; ///< NULL: nobody
     struct hc_link *up, *down;
     struct hc_sim_setup running; ///< the setup as it was at the last connect
+    uint64_t frozen_us;          ///< does nothing before
     uint32_t connects;
     uint16_t port;
     hc_tick head; ///< newest tick that the trace has seen; HC_NO_TICK before the first
@@ -33,6 +34,7 @@ struct hc_sim {
     struct hc_sim_config config;
     uint64_t now;
     struct hc_sv_host *host;
+    uint64_t frozen_us; ///< the host does nothing before
     hc_tick host_head;
     struct seat *seats;
     struct hc_agenda *agenda; ///< uplinks, downlinks, the host, clients: so ties are decided
@@ -92,25 +94,31 @@ static uint64_t client_moment(const struct seat *seat, uint64_t local) {
     return moment;
 }
 
+static uint64_t not_before(uint64_t when, uint64_t frozen_us) {
+    return when < frozen_us ? frozen_us : when;
+}
+
 static void set_client_deadline(struct hc_sim *sim, unsigned client) {
     const struct seat *seat = seat_of(sim, client);
     uint64_t when = UINT64_MAX;
     if (seat->client != NULL)
         when = client_moment(seat, hc_client_deadline(seat->client));
-    hc_agenda_set(sim->agenda, client_entry(sim, client), when);
+    hc_agenda_set(sim->agenda, client_entry(sim, client), not_before(when, seat->frozen_us));
 }
 
 static void set_host_deadline(struct hc_sim *sim) {
     uint64_t when = hc_sv_host_deadline(sim->host);
     if (when != UINT64_MAX)
         when = when > HOST_EPOCH_US ? when - HOST_EPOCH_US : 0;
-    hc_agenda_set(sim->agenda, host_entry(sim), when);
+    hc_agenda_set(sim->agenda, host_entry(sim), not_before(when, sim->frozen_us));
 }
 
 static void set_link_deadlines(struct hc_sim *sim, unsigned client) {
     const struct seat *seat = seat_of(sim, client);
-    hc_agenda_set(sim->agenda, up_entry(sim, client), hc_link_deadline(seat->up));
-    hc_agenda_set(sim->agenda, down_entry(sim, client), hc_link_deadline(seat->down));
+    hc_agenda_set(sim->agenda, up_entry(sim, client),
+                  not_before(hc_link_deadline(seat->up), sim->frozen_us));
+    hc_agenda_set(sim->agenda, down_entry(sim, client),
+                  not_before(hc_link_deadline(seat->down), seat->frozen_us));
 }
 
 /// Puts a datagram on a link, behind the port that its client has now.
@@ -121,6 +129,14 @@ static void put_on_link(struct hc_link *link, uint64_t now, uint16_t port, const
     memcpy(packet, &port, PORT_SIZE);
     memcpy(packet + PORT_SIZE, bytes, size);
     hc_link_send(link, now, packet, PORT_SIZE + size);
+}
+
+static void tell_host_events(struct hc_sim *sim) {
+    const struct hc_sim_hooks *hooks = &sim->config.hooks;
+    struct hc_sv_event event;
+    while (hc_sv_host_poll_event(sim->host, &event))
+        if (hooks->host_event != NULL)
+            hooks->host_event(sim->config.context, sim, &event);
 }
 
 /// Sends all that the host has to say, and tells its events.
@@ -139,11 +155,7 @@ static void drain_host(struct hc_sim *sim) {
         put_on_link(sim->seats[client].down, sim->now, to.port, bytes, size);
         set_link_deadlines(sim, client);
     }
-    struct hc_sv_event event;
-    while (hc_sv_host_poll_event(sim->host, &event)) {
-        if (hooks->host_event != NULL)
-            hooks->host_event(sim->config.context, sim, &event);
-    }
+    tell_host_events(sim);
     set_host_deadline(sim);
 }
 
@@ -153,6 +165,8 @@ static void drain_client(struct hc_sim *sim, unsigned client) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     size_t size;
     while ((size = hc_client_send(seat->client, bytes, hc_sim_client_now(sim, client))) > 0) {
+        if (hooks->tamper != NULL && !hooks->tamper(sim->config.context, sim, client, bytes, size))
+            continue;
         if (hooks->client_sent != NULL)
             hooks->client_sent(sim->config.context, sim, client, bytes, size);
         put_on_link(seat->up, sim->now, seat->port, bytes, size);
@@ -198,8 +212,8 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         mix(sim, packet, (size_t)length);
         hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, (size_t)length - PORT_SIZE,
                            hc_sim_host_now(sim));
-        drain_host(sim);
     }
+    drain_host(sim); // as whoever empties a socket does
     set_link_deadlines(sim, client);
 }
 
@@ -214,8 +228,12 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
         mix(sim, packet, (size_t)length);
         if (seat->client == NULL || port != seat->port)
             continue; // nobody listens there any more
-        hc_client_receive(seat->client, packet + PORT_SIZE, (size_t)length - PORT_SIZE,
-                          hc_sim_client_now(sim, client));
+        size_t size = (size_t)length - PORT_SIZE;
+        enum hc_status status = hc_client_receive(seat->client, packet + PORT_SIZE, size,
+                                                  hc_sim_client_now(sim, client));
+        if (sim->config.hooks.client_received != NULL)
+            sim->config.hooks.client_received(sim->config.context, sim, client, packet + PORT_SIZE,
+                                              size, status);
         observe_client(sim, client);
     }
     set_link_deadlines(sim, client);
@@ -225,6 +243,7 @@ static void advance_host(struct hc_sim *sim) {
     if (sim->config.hooks.host_advances != NULL)
         sim->config.hooks.host_advances(sim->config.context, sim);
     hc_sv_host_advance(sim->host, hc_sim_host_now(sim));
+    tell_host_events(sim);
     const struct hc_timeline *timeline = hc_sv_host_timeline(sim->host);
     hc_tick head = hc_timeline_head(timeline);
     if (head != sim->host_head) {
@@ -320,9 +339,9 @@ static bool create_seat(struct hc_sim *sim, unsigned client) {
     seat->setup.config = sim->config.client;
     seat->head = HC_NO_TICK;
     seat->up = hc_link_create(&sim->config.up, hc_random(seed, DRAW_UP, client, 0),
-                              sim->config.packets_max, NULL);
+                              sim->config.packets_max, sim->config.allocator);
     seat->down = hc_link_create(&sim->config.down, hc_random(seed, DRAW_DOWN, client, 0),
-                                sim->config.packets_max, NULL);
+                                sim->config.packets_max, sim->config.allocator);
     return seat->up != NULL && seat->down != NULL;
 }
 
@@ -409,6 +428,30 @@ void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_link_c
     enum hc_status set_up = up != NULL ? hc_link_set_config(seat->up, up) : HC_OK;
     enum hc_status set_down = down != NULL ? hc_link_set_config(seat->down, down) : HC_OK;
     HC_ASSERT(set_up == HC_OK && set_down == HC_OK);
+}
+
+void hc_sim_freeze_host(struct hc_sim *sim, uint64_t until_us) {
+    sim->frozen_us = until_us;
+    set_host_deadline(sim);
+    for (unsigned i = 0; i < sim->config.clients; i++)
+        set_link_deadlines(sim, i);
+}
+
+void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us) {
+    seat_of(sim, client)->frozen_us = until_us;
+    set_client_deadline(sim, client);
+    set_link_deadlines(sim, client);
+}
+
+void hc_sim_jump(struct hc_sim *sim, unsigned client, uint64_t us) {
+    seat_of(sim, client)->running.clock_offset_us += us;
+    set_client_deadline(sim, client);
+}
+
+void hc_sim_inject(struct hc_sim *sim, unsigned client, uint16_t port, const uint8_t *bytes,
+                   size_t size) {
+    put_on_link(seat_of(sim, client)->up, sim->now, port, bytes, size);
+    set_link_deadlines(sim, client);
 }
 
 void hc_sim_shutdown(struct hc_sim *sim) {

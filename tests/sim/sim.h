@@ -5,7 +5,8 @@
 /// same history, datagram by datagram, which hc_sim_trace sums up. Calls belong in this order:
 ///   1. hc_sim_config_default, and changes to it; hc_sim_create;
 ///   2. hc_sim_setup, before a client connects that differs from the others;
-///   3. hc_sim_connect, hc_sim_leave, hc_sim_kill, hc_sim_set_link: what happens now;
+///   3. hc_sim_connect, hc_sim_leave, hc_sim_kill, hc_sim_set_link, hc_sim_freeze_host,
+///      hc_sim_freeze_client, hc_sim_jump, hc_sim_inject: what happens now;
 ///   4. hc_sim_run_until; back to 2;
 ///   5. hc_sim_destroy.
 /// Times are microseconds since the simulation's beginning. A client is a number in [0, clients);
@@ -29,13 +30,18 @@ struct hc_sim_hooks {
                    void *input);
     /// The host is about to advance.
     void (*host_advances)(void *context, struct hc_sim *sim);
-    /// The host has advanced its head, nearly always by one tick.
+    /// The host has advanced its head, nearly always by one tick. Its events have been told before.
     void (*host_ticked)(void *context, struct hc_sim *sim);
     /// A client has received a datagram or has advanced.
     void (*client_changed)(void *context, struct hc_sim *sim, unsigned client);
+    /// A client was handed a datagram and answered `status`; before client_changed.
+    void (*client_received)(void *context, struct hc_sim *sim, unsigned client,
+                            const uint8_t *bytes, size_t size, enum hc_status status);
     /// The host sends a datagram to `client`; before the link decides about it.
     void (*host_sent)(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size);
+    /// A client is about to send a datagram, whose bytes may be changed; false: it is not sent.
+    bool (*tamper)(void *context, struct hc_sim *sim, unsigned client, uint8_t *bytes, size_t size);
     /// A client sends a datagram; before the link decides about it.
     void (*client_sent)(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                         size_t size);
@@ -55,6 +61,7 @@ struct hc_sim_config {
     uint64_t seed;
     /// Adds the hash of each client's world at each tick to the trace; dear with many clients.
     bool trace_worlds;
+    const struct hc_allocator *allocator; ///< of everything large that is the simulation's own
     struct hc_sim_hooks hooks;
     void *context; ///< handed to the hooks
 };
@@ -99,6 +106,21 @@ void hc_sim_kill(struct hc_sim *sim, unsigned client);
 /// The conditions on the client's links from now on; NULL leaves a direction as it is.
 void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_link_config *up,
                      const struct hc_link_config *down);
+
+/// The host does nothing until `until_us`: it neither takes datagrams, which wait for it, nor
+/// ticks.
+void hc_sim_freeze_host(struct hc_sim *sim, uint64_t until_us);
+
+/// The client does nothing until `until_us`; what arrives waits for it.
+void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us);
+
+/// The client's clock, which is monotonic, shows `us` more from now on, until its next connect.
+void hc_sim_jump(struct hc_sim *sim, unsigned client, uint64_t us);
+
+/// Puts a datagram, at most HC_DATAGRAM_MAX bytes, on the client's uplink now, as if it came from
+/// `port` (one of the client's, another's or a stranger's).
+void hc_sim_inject(struct hc_sim *sim, unsigned client, uint16_t port, const uint8_t *bytes,
+                   size_t size);
 
 /// The server says goodbye to everybody.
 void hc_sim_shutdown(struct hc_sim *sim);

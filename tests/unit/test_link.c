@@ -15,8 +15,9 @@ static struct hc_link *make(struct hc_link_config config, uint64_t seed) {
 
 static void check_counters(const struct hc_link *link) {
     struct hc_link_stats stats = hc_link_stats(link);
-    ck_assert_uint_eq(stats.sent + stats.duplicated,
-                      stats.delivered + stats.lost + stats.dropped_full + hc_link_in_flight(link));
+    ck_assert_uint_eq(stats.sent + stats.duplicated, stats.delivered + stats.lost +
+                                                         stats.dropped_full + stats.dropped_queue +
+                                                         hc_link_in_flight(link));
 }
 
 static struct hc_link_config any_config(struct hc_rng *rng) {
@@ -228,6 +229,72 @@ START_TEST(a_blackout_loses_all_that_is_sent_in_it_and_nothing_else) {
 }
 END_TEST
 
+/// What is behind a bottleneck, worked out from the rule alone: bytes leave one after another.
+/// What the rule says of every packet that comes through, from the outside.
+START_TEST(a_bottleneck_lets_no_more_through_than_its_rate_and_queues_no_more_than_its_room) {
+    enum { PACKETS = 800 };
+    for (uint32_t stream = 0; stream < 40; stream++) {
+        struct hc_rng rng = hc_rng_init(43, stream);
+        struct hc_link_config config = {.latency_us = hc_rng_below(&rng, 50000),
+                                        .loss_ppm = stream % 4 == 3 ? 300000 : 0,
+                                        .bytes_per_s = 500 + hc_rng_below(&rng, 200000),
+                                        .queue_bytes = hc_rng_below(&rng, 10000)};
+        struct hc_link *link = make(config, stream);
+        uint64_t now = 0, sent_us[PACKETS], first_left = UINT64_MAX, through = 0;
+        for (uint32_t i = 0; i < PACKETS; i++) {
+            uint8_t bytes[1500] = {0};
+            memcpy(bytes, &i, sizeof i);
+            sent_us[i] = now;
+            hc_link_send(link, now, bytes, 4 + hc_rng_below(&rng, 1497));
+            ck_assert(i > 0 || hc_link_stats(link).dropped_queue == 0);
+            now += i + 1 < PACKETS ? hc_rng_below(&rng, 30000) : UINT32_MAX;
+            while (hc_link_deadline(link) <= now) {
+                uint64_t due = hc_link_deadline(link), left = due - config.latency_us;
+                int got = hc_link_receive(link, due, bytes, sizeof bytes);
+                uint32_t which;
+                memcpy(&which, bytes, sizeof which);
+                // Whatever came through after the first took the time of its bytes, at least.
+                through += first_left == UINT64_MAX ? 0 : (uint64_t)got;
+                first_left = first_left == UINT64_MAX ? left : first_left;
+                ck_assert_uint_le(through * 1000000, (left - first_left) * config.bytes_per_s);
+                // It waited for a queue that was full with it, at most, or for nobody; each of
+                // those before it may have been rounded up by a microsecond.
+                uint64_t most = config.queue_bytes > (uint32_t)got ? config.queue_bytes : 1500;
+                ck_assert_uint_le((left - sent_us[which]) * config.bytes_per_s,
+                                  most * 1000000 + (uint64_t)PACKETS * config.bytes_per_s);
+            }
+        }
+        ck_assert_uint_gt(hc_link_stats(link).delivered, 0);
+        check_counters(link);
+        hc_link_destroy(link);
+    }
+}
+END_TEST
+
+START_TEST(a_full_queue_drops_its_tail_and_an_idle_wire_takes_any_packet) {
+    struct hc_link_config config = {.bytes_per_s = 1000, .queue_bytes = 250};
+    struct hc_link *link = make(config, 1);
+    static const uint8_t bytes[1000] = {0};
+    for (int i = 0; i < 4; i++)
+        hc_link_send(link, 0, bytes, 100); // 100 ms each; the third would make 300 bytes wait
+    ck_assert_uint_eq(hc_link_stats(link).dropped_queue, 2);
+    ck_assert_uint_eq(hc_link_deadline(link), 100000);
+    hc_link_send(link, 50000, bytes, 100); // 150 bytes wait: 100 more are just in
+    ck_assert_uint_eq(hc_link_stats(link).dropped_queue, 2);
+    ck_assert_uint_eq(hc_link_in_flight(link), 3);
+    hc_link_send(link, 300000, bytes, 1000); // longer than the queue, but nothing is before it
+    ck_assert_uint_eq(hc_link_stats(link).dropped_queue, 2);
+    config.bytes_per_s = 0;
+    ck_assert_int_eq(hc_link_set_config(link, &config), HC_OK);
+    hc_link_send(link, 300001, bytes, 1000); // without a limit nothing waits for what is queued
+    while (hc_link_deadline(link) <= 300001)
+        hc_link_receive(link, 300001, NULL, 0);
+    ck_assert_uint_eq(hc_link_deadline(link), 1300000);
+    check_counters(link);
+    hc_link_destroy(link);
+}
+END_TEST
+
 START_TEST(presets_are_known_by_name_and_usable) {
     static const char *const names[] = {"good", "ok", "bad", "awful"};
     static const uint32_t latency_ms[] = {20, 50, 80, 150}, jitter_ms[] = {2, 10, 20, 50};
@@ -283,6 +350,9 @@ int main(void) {
     tcase_add_test(tests, a_full_link_drops_the_newest_and_counts_it);
     tcase_add_test(tests, an_empty_packet_is_not_no_packet_and_a_long_one_is_cut);
     tcase_add_test(tests, a_blackout_loses_all_that_is_sent_in_it_and_nothing_else);
+    tcase_add_test(
+        tests, a_bottleneck_lets_no_more_through_than_its_rate_and_queues_no_more_than_its_room);
+    tcase_add_test(tests, a_full_queue_drops_its_tail_and_an_idle_wire_takes_any_packet);
     tcase_add_test(tests, presets_are_known_by_name_and_usable);
     tcase_add_test(tests, conditions_out_of_range_are_named_and_refused);
     suite_add_tcase(suite, tests);

@@ -1,4 +1,4 @@
-#include "tests/scenario/lanes.h"
+#include "tests/sim/lanes.h"
 
 #include "common/scene.h"
 
