@@ -5,8 +5,8 @@
 #include "common/arena/arena.h"
 #include "proto/datagram.h"
 #include "proto/snapshot.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,9 +215,5 @@ int main(void) {
     tcase_add_test(tests, a_silent_client_holds_the_final_tick_back_by_the_window_and_then_no_more);
     tcase_add_test(tests, a_spectator_holds_nothing_back_and_agrees_too);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

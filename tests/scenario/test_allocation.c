@@ -2,8 +2,8 @@
 #include "tests/scenario/play.h"
 
 #include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -161,9 +161,5 @@ int main(void) {
     tcase_add_test(tests, nothing_is_allocated_or_freed_once_all_have_joined);
     tcase_add_test(tests, the_memory_stated_is_the_memory_obtained_and_all_of_it_comes_back);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -3,8 +3,8 @@
 #include "tests/scenario/require.h"
 
 #include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,9 +145,5 @@ int main(void) {
     tcase_add_test(tests, what_is_drawn_far_enough_behind_is_what_the_server_ended_up_with);
     tcase_add_test(tests, what_is_drawn_at_once_is_a_guess);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

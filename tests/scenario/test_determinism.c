@@ -2,8 +2,8 @@
 #include "tests/scenario/play.h"
 
 #include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 /// The trace of a play in which everything happens.
@@ -87,9 +87,5 @@ int main(void) {
     tcase_add_test(tests, the_size_of_the_steps_in_which_a_simulation_is_run_changes_nothing);
     tcase_add_test(tests, server_keeps_playing_when_every_datagram_is_duplicated);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

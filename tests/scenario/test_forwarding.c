@@ -3,8 +3,8 @@
 #include "tests/scenario/require.h"
 
 #include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,9 +139,5 @@ int main(void) {
     tcase_add_test(tests,
                    a_snapshot_brings_all_that_the_server_knows_of_the_others_from_its_tick_on);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

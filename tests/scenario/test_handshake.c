@@ -4,8 +4,8 @@
 #include "tests/scenario/require.h"
 
 #include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,9 +251,5 @@ int main(void) {
     tcase_add_test(tests, two_players_share_a_client);
     tcase_add_test(tests, a_clients_clock_may_be_off_and_drift);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -4,8 +4,8 @@
 
 #include "common/arena/arena.h"
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,9 +348,5 @@ int main(void) {
     tcase_add_test(tests, flipped_bits_in_a_state_are_found_by_its_hash);
     tcase_add_test(tests, a_client_whose_every_datagram_is_mangled_disturbs_no_other);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -3,8 +3,8 @@
 #include "tests/scenario/play.h"
 
 #include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,9 +216,5 @@ int main(void) {
     tcase_add_test(tests, a_fixed_redundancy_forces_nothing_that_may_still_come);
     tcase_add_test(tests, with_no_history_late_inputs_are_refused_and_the_client_predicts_them);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -3,8 +3,8 @@
 
 #include "common/arena/arena.h"
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,9 +133,5 @@ int main(void) {
     tcase_add_test(tests, a_late_joiner_sees_the_world_as_it_is);
     tcase_add_test(tests, a_leave_frees_the_slot_for_the_next);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -6,8 +6,8 @@
 
 #include "common/arena/arena.h"
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -536,9 +536,5 @@ int main(void) {
     tcase_add_test(tests, the_next_match_begins_without_a_freeze);
     tcase_add_test(tests, others_who_take_the_places_of_all_begin_without_a_freeze);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -6,8 +6,8 @@
 #include "tests/scenario/shove.h"
 
 #include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,9 +275,5 @@ int main(void) {
     tcase_add_test(tests, inputs_for_a_far_future_are_refused_and_change_nothing_for_anybody);
     tcase_add_test(tests, inputs_up_to_the_future_are_taken_and_are_their_players_own_affair);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -4,8 +4,8 @@
 #include "tests/sim/lanes.h"
 
 #include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -140,9 +140,5 @@ int main(void) {
     tcase_add_test(own, own_predictions_are_right_again_after_a_blackout_of_a_second);
     tcase_add_test(own, the_same_measure_finds_a_server_that_shows_its_head_wrong);
     suite_add_tcase(suite, own);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

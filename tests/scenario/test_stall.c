@@ -3,8 +3,8 @@
 #include "tests/scenario/require.h"
 
 #include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -130,9 +130,5 @@ int main(void) {
     tcase_add_test(tests, after_a_stall_own_predictions_are_right_again);
     tcase_add_test(tests, a_client_with_a_fixed_redundancy_recovers_from_a_stall);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

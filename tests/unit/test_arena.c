@@ -4,8 +4,8 @@
 #include "common/rng.h"
 #include "common/scene.h"
 #include "tests/oracle/plain.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -739,9 +739,5 @@ int main(void) {
     tcase_add_test(rules, a_predicted_input_repeats_then_decays_to_neutral_and_keeps_its_aim);
     tcase_add_test(rules, a_fixed_play_ends_as_it_always_has);
     suite_add_tcase(suite, rules);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

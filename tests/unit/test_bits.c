@@ -1,8 +1,8 @@
 /// What common/bits promises.
 #include "common/bits.h"
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 START_TEST(low_bits_come_first) {
@@ -143,9 +143,5 @@ int main(void) {
     tcase_add_test(tests, hostile_reads_give_zero_and_stick);
     tcase_add_test(tests, padding_must_be_short_and_zero);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

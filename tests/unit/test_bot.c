@@ -1,6 +1,6 @@
 #include "client/bot.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,9 +114,5 @@ int main(void) {
     tcase_add_test(tests, the_same_seed_gives_the_same_game);
     tcase_add_test(tests, a_bot_plays_on_when_its_world_begins_anew_at_an_earlier_tick);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

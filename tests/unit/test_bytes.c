@@ -1,8 +1,8 @@
 /// What common/bytes promises.
 #include "common/bytes.h"
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,9 +144,5 @@ int main(void) {
     tcase_add_test(tests, absurd_sizes_fail_without_overflow);
     tcase_add_test(tests, an_empty_buffer_may_be_null);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -2,8 +2,8 @@
 #include "client/clock.h"
 
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 /// The server's time is `ahead` microseconds more than the local one.
@@ -126,9 +126,5 @@ int main(void) {
     tcase_add_test(tests, before_its_tick_0_the_server_has_no_time_and_tick_0_is_due_at_once);
     tcase_add_test(tests, round_trips_are_smoothed_as_rfc_6298_says);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -1,7 +1,7 @@
 /// What a client (client/hindcast.h) makes of what a server says, and what it shows of it.
 #include "tests/unit/client_rig.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,9 +179,5 @@ int main(void) {
     tcase_add_checked_fixture(tests, set_up, tear_down);
     add_all(tests);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -3,8 +3,8 @@
 
 #include "common/rng.h"
 #include "common/scene.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -308,9 +308,5 @@ int main(void) {
     tcase_add_test(tests, random_corrections_never_make_what_is_shown_jump_and_always_fade);
     tcase_add_test(tests, time_shown_runs_from_the_tick_before_the_head_to_the_head_and_rests);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

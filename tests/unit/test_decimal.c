@@ -1,8 +1,8 @@
 #include "common/decimal.h"
 
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,9 +58,5 @@ int main(void) {
     tcase_add_test(tests, missing_places_count_as_zeros);
     tcase_add_test(tests, what_is_no_plain_number_is_refused_and_changes_nothing);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /// What common/fixed promises; the yardstick is the C library's floating point.
 #include "common/fixed.h"
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -142,9 +142,5 @@ int main(void) {
     tcase_add_test(tests, floor_division_rounds_down_on_both_sides_of_zero);
     tcase_add_test(tests, clamping_keeps_what_is_inside);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -2,8 +2,8 @@
 #include "common/game.h"
 #include "common/rng.h"
 #include "tests/unit/small_game.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -378,9 +378,5 @@ int main(void) {
     tcase_add_test(tests, the_hash_of_a_game_sees_every_table_and_number);
     tcase_add_test(tests, the_hash_of_a_game_is_the_same_on_every_architecture);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

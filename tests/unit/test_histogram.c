@@ -1,8 +1,8 @@
 /// What common/histogram promises; the yardstick is sorting.
 #include "common/histogram.h"
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,9 +99,5 @@ int main(void) {
     tcase_add_test(tests, the_mean_is_exact_until_the_sum_saturates);
     tcase_add_test(tests, an_empty_histogram_is_all_zeros);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /// What common/link promises of fates, order and counters.
 #include "common/link.h"
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -356,9 +356,5 @@ int main(void) {
     tcase_add_test(tests, presets_are_known_by_name_and_usable);
     tcase_add_test(tests, conditions_out_of_range_are_named_and_refused);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -2,8 +2,8 @@
 #include "common/rng.h"
 #include "proto/ack.h"
 #include "proto/cookie.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,9 +234,5 @@ int main(void) {
     tcase_add_test(tests, a_cookie_lasts_for_its_slot_and_the_next);
     tcase_add_test(tests, a_cookie_is_good_for_one_address_port_nonce_and_secret);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

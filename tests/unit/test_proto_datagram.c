@@ -4,8 +4,8 @@
 #include "proto/address.h"
 #include "proto/datagram.h"
 #include "tests/unit/small_game.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,9 +295,5 @@ int main(void) {
     tcase_add_test(tests, addresses_print_as_rfc_5952_has_it);
     tcase_add_test(tests, addresses_are_equal_by_ip_and_port);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -3,8 +3,8 @@
 #include "common/scene.h"
 #include "proto/message.h"
 #include "tests/unit/small_game.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -273,9 +273,5 @@ int main(void) {
     tcase_add_test(tests, a_message_read_as_another_type_is_malformed);
     tcase_add_test(tests, a_spectator_sends_no_inputs);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -2,8 +2,8 @@
 #include "common/rng.h"
 #include "proto/body.h"
 #include "proto/datagram.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,9 +230,5 @@ int main(void) {
     tcase_add_test(tests, the_order_of_messages_is_part_of_the_grammar);
     tcase_add_test(tests, values_outside_their_range_fail_and_stay_failed);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -3,8 +3,8 @@
 #include "common/scene.h"
 #include "proto/snapshot.h"
 #include "tests/unit/small_game.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -414,9 +414,5 @@ int main(void) {
     tcase_add_test(tests, cut_and_flipped_snapshots_are_read_without_fault);
     tcase_add_test(tests, the_chain_depends_on_every_hash_before);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

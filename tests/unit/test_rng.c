@@ -1,7 +1,7 @@
 /// What common/rng promises.
 #include "common/rng.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 START_TEST(random_bits_are_the_same_on_every_architecture) {
@@ -93,9 +93,5 @@ int main(void) {
     tcase_add_test(tests, numbers_below_a_bound_are_uniform);
     tcase_add_test(tests, chances_come_true_as_often_as_they_say);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

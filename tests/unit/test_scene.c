@@ -1,8 +1,8 @@
 /// What common/scene promises of reads, reductions and the held referee.
 #include "common/scene.h"
 #include "tests/unit/small_game.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,9 +175,5 @@ int main(void) {
     tcase_add_test(tests, reading_the_referee_records_the_group);
     tcase_add_test(tests, random_numbers_differ_by_tick_self_and_purpose);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

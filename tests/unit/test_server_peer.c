@@ -1,7 +1,7 @@
 // A client as the server keeps it: goodbyes, and the inputs that it must be told were forced.
 #include "server/peer.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,9 +86,5 @@ int main(void) {
     tcase_add_test(tc, forced_ranges_are_bounded_and_the_oldest_goes_first);
     tcase_add_test(tc, a_datagram_that_is_replayed_or_acknowledges_the_unsent_changes_nothing);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

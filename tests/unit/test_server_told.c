@@ -2,8 +2,8 @@
 #include "common/rng.h"
 #include "server/told.h"
 #include "tests/unit/small_game.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,9 +133,5 @@ int main(void) {
     tcase_add_test(tc, a_lost_value_is_told_again_and_an_acknowledged_one_is_not);
     tcase_add_test(tc, a_newer_tick_takes_the_row_of_an_older_one);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }

@@ -2,8 +2,8 @@
 // is shown by tests/exact over random histories.
 #include "common/scene.h"
 #include "common/timeline.h"
+#include "tests/run_suite.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -396,9 +396,5 @@ int main(void) {
     tcase_add_test(tc, leaving_forces_what_is_missing_and_silences_the_player);
     tcase_add_test(tc, nothing_is_allocated_after_creation_and_memory_is_what_was_said);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suite(suite);
 }
