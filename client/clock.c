@@ -1,6 +1,7 @@
 #include "client/clock.h"
 
 #include "common/check.h"
+#include "common/mark.h"
 
 static int64_t offset_of(uint64_t now_us, uint64_t rtt_us, uint64_t server_us) {
     return (int64_t)(server_us + rtt_us / 2 - now_us);
@@ -46,6 +47,7 @@ void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt
     int64_t least_us = (int64_t)(server_us - now_us), most_us = least_us + (int64_t)rtt_us;
     if (best->offset_us < least_us - HC_CL_CLOCK_SLACK_US ||
         best->offset_us > most_us + HC_CL_CLOCK_SLACK_US) {
+        HC_MARK("server-clock-was-set");
         clock->samples[0] = *newest;
         clock->count = clock->next = 1;
         best = &clock->samples[0];

@@ -35,8 +35,8 @@ struct hc_cl_shake {
     bool has_cookie; ///< CONNECT is being said, else HELLO
     struct hc_datagram_cookie cookie;
     uint64_t cookie_us; ///< when it came
-    uint64_t first_us;  ///< when the present one of HELLO and CONNECT was first said; meaningful
-    uint32_t said;      ///< if it was so, this many times
+    uint32_t said;      ///< how often the present one of HELLO and CONNECT was said
+    uint64_t said_us;   ///< when it was said last; meaningful if it was
     uint64_t next_us;   ///< when it is due again
     bool due;
     uint64_t rtt_us;     ///< the least that an exchange took; UINT64_MAX before the first

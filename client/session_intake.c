@@ -1,6 +1,7 @@
 #include "client/session.h"
 
 #include "common/check.h"
+#include "common/mark.h"
 
 #include <string.h>
 
@@ -239,10 +240,12 @@ static void take_snapshot(struct hc_client *client, const struct hc_data *data,
                           const struct said *said, const struct hc_acked *acked, uint64_t now_us) {
     struct hc_cl_news *news = &client->news;
     bool first = !news->any;
-    if (first || said->snapshot.as_of > news->snapshot.as_of)
+    if (first || said->snapshot.as_of > news->snapshot.as_of) {
         learn_time(client, &said->snapshot, acked, now_us);
-    else
+    } else {
+        HC_MARK("snapshot-overtaken");
         client->stats.snapshots_stale++;
+    }
     if (first)
         begin_world(client, data, said, now_us);
     else

@@ -1,6 +1,7 @@
 #include "client/session.h"
 
 #include "common/check.h"
+#include "common/mark.h"
 
 #include <string.h>
 
@@ -51,6 +52,8 @@ static void sample(struct hc_client *client) {
     hc_tick from = hc_tick_max(hc_cl_predict_wanted(client), hc_tick_back(end, HC_CL_INPUTS - 1));
     if (inputs->any)
         from = hc_tick_max(from, inputs->next);
+    if (from < end)
+        HC_MARK("stamp-gap-filled");
     for (hc_tick t = from; t < end; t++)
         stamp(client, t);
     if (inputs->any && inputs->next > end)
@@ -94,6 +97,7 @@ static void predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_u
 static void stall(struct hc_client *client, hc_tick target) {
     hc_tick head = hc_timeline_head(client->timeline);
     if (client->state == HC_CLIENT_PLAYING) {
+        HC_MARK("client-stalled");
         client->state = HC_CLIENT_STALLED;
         client->stats.stalls++;
         client->stalled_target = head;
@@ -108,6 +112,7 @@ static void stall(struct hc_client *client, hc_tick target) {
 static void resume(struct hc_client *client) {
     if (client->state != HC_CLIENT_STALLED)
         return;
+    HC_MARK("client-resumed");
     client->state = HC_CLIENT_PLAYING;
     hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_RESUMED});
 }

@@ -24,10 +24,11 @@ static void turn_to(struct hc_cl_shake *shake, bool connect, uint64_t now_us) {
     shake->due = true;
 }
 
-/// An answer came. If the question was put more than once it is unknown which one was answered, and
-/// the time since the first is only a bound; so the least is kept.
+/// An answer came. If the question was put more than once it is unknown which one was answered; the
+/// time since the last is the least that it can have taken. A clock that starts behind catches up
+/// at once, one that starts ahead would have to wait.
 static void note_exchange(struct hc_cl_shake *shake, uint64_t now_us) {
-    uint64_t took_us = now_us - shake->first_us;
+    uint64_t took_us = now_us - shake->said_us;
     if (shake->said > 0 && took_us < shake->rtt_us)
         shake->rtt_us = took_us;
 }
@@ -252,8 +253,8 @@ size_t hc_cl_shake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM
         return 0;
     shake->due = false;
     shake->next_us = now_us + HC_CL_RETRY_US;
-    if (shake->said++ == 0)
-        shake->first_us = now_us;
+    shake->said++;
+    shake->said_us = now_us;
     if (!shake->has_cookie) {
         struct hc_hello hello = {.protocol_id = shake->protocol_id};
         memcpy(hello.client_nonce, shake->nonce, HC_NONCE_SIZE);
