@@ -43,7 +43,8 @@ struct hc_client_config {
                                 ///< than `lead`, and better more than lead and a round trip
     uint32_t input_redundancy;  ///< ticks of input in each datagram; 0: all unacknowledged ones
     uint32_t smoothing_us;      ///< time in which half of a visible correction is blended; 0: pops
-    uint32_t timeout_us;        ///< silence after which the server is given up
+    uint32_t timeout_us;        ///< silence after which the server is given up; 3 s or more, for a
+                                ///< server may take 1 s to let go of an earlier connection
     uint64_t seed;              ///< of nonces; must differ between attempts to connect
     const struct hc_allocator *allocator; ///< NULL: malloc
     /// Called with one line of text, without newline, about what happened; NULL: silent. Never once

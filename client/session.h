@@ -15,7 +15,7 @@ enum {
     HC_CL_COOKIE_LIFE_US = 10000000, ///< a cookie older than this may be refused
     HC_CL_VERSION_WAIT_US = 600000,  ///< how long a COOKIE may still refute VERSION: two HELLOs
     HC_CL_KEEP_ALIVE_US = 100000,    ///< the longest time between two DATA
-    HC_CL_AHEAD_MAX = 3,             ///< ticks ahead of its clock without saying so
+    HC_CL_AHEAD_US = 50000,          ///< ahead of its clock, at least 3 ticks, without saying so
     HC_CL_CLOSES = 10,               ///< times that CLOSE is said
     HC_CL_CLOSES_AT_ONCE = 3,        ///< of these
     HC_CL_CLOSE_INTERVAL_US = 50000, ///< between the others

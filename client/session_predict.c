@@ -123,8 +123,9 @@ void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
     hc_tick target = hc_tick_ahead(server, client->config.lead);
     predict_up_to(client, target, now_us);
     hc_tick head = hc_timeline_head(client->timeline);
+    hc_tick slack = hc_tick_max(3, hc_tick_at_us(HC_CL_AHEAD_US, client->welcome.tick_rate) + 1);
     // Ahead of its clock when the server has missed ticks: then too it waits, and says so.
-    if (head < target || head > hc_tick_ahead(target, HC_CL_AHEAD_MAX))
+    if (head < target || head > hc_tick_ahead(target, slack))
         stall(client, target);
     else
         resume(client);

@@ -11,6 +11,8 @@ endif()
 
 option(HC_VALIDATE "Compile the dear checks in (HC_CHECK), such as those for undeclared reads"
   ${validate_default})
+option(HC_MARKS "Count how often marked places are passed (HC_MARK), for tests/storm"
+  ${validate_default})
 option(HC_WERROR "Treat warnings as errors" OFF)
 option(HC_FUZZ "Build tests/fuzz with libFuzzer, which needs clang" OFF)
 set(HC_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them")
@@ -32,7 +34,7 @@ set(CMAKE_C_VISIBILITY_PRESET hidden)
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # for clang-tidy and editors
 
-add_compile_definitions(HC_VALIDATE=$<BOOL:${HC_VALIDATE}>)
+add_compile_definitions(HC_VALIDATE=$<BOOL:${HC_VALIDATE}> HC_MARKS=$<BOOL:${HC_MARKS}>)
 add_compile_options(
   -Wall -Wextra        # what every compiler agrees on
   -Wconversion         # integers that change value or sign on their way: the wire's commonest bug

@@ -1,6 +1,7 @@
 #include "common/inputs.h"
 
 #include "common/check.h"
+#include "common/mark.h"
 
 #include <string.h>
 
@@ -204,6 +205,7 @@ static void renew_left_base(struct hc_inputs *in, hc_player player, hc_tick tick
                             const void *input) {
     if (at_or_after(in->left_base[player], tick) || at_or_after(in->left_control[player], tick))
         return;
+    HC_MARK("base-renewed-outside-ring");
     in->left_base[player] = tick;
     memcpy(in->left_input + player * input_size(in), input, input_size(in));
     refresh(in, player, in->first);
@@ -245,6 +247,7 @@ uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before)
         if (t >= in->head)
             evaluate(in, player, t, base_before(in, player, t),
                      in->effective + cell * input_size(in));
+        HC_MARK("input-forced");
         in->slot[cell] = HC_SLOT_FORCED;
         forced++;
     }
@@ -262,8 +265,8 @@ static void apply_join(struct hc_inputs *in, hc_player player, hc_tick tick) {
 }
 
 static void apply_leave(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    if (!in->follower)
-        hc_inputs_force(in, player, tick + 1);
+    if (!in->follower && hc_inputs_force(in, player, tick + 1) > 0)
+        HC_MARK("leave-with-unknown-slots");
     for (hc_tick t = tick + 1; t <= in->last; t++) {
         size_t cell = hc_inputs_cell(in, player, t);
         in->slot[cell] = HC_SLOT_UNKNOWN;
@@ -322,6 +325,8 @@ enum hc_status hc_inputs_retract(struct hc_inputs *in, hc_player player, hc_tick
     size_t cell = hc_inputs_cell(in, player, tick);
     if (in->slot[cell] == HC_SLOT_RETRACTED)
         return HC_DUPLICATE;
+    if (in->slot[cell] == HC_SLOT_KNOWN)
+        HC_MARK("known-input-retracted");
     in->slot[cell] = HC_SLOT_RETRACTED;
     refresh(in, player, tick);
     return HC_OK;

@@ -3,6 +3,7 @@
 #include "common/check.h"
 #include "common/grid.h"
 #include "common/inputs.h"
+#include "common/mark.h"
 #include "common/scene.h"
 
 #include <string.h>
@@ -387,6 +388,8 @@ static void step_again(struct hc_timeline *tl, struct hc_scene *scene, hc_entity
     tl->stats.resimulated_steps++;
     if (rewrite(tl, scene->tick + 1, entity, presence, out))
         tl->stats.changed++;
+    else
+        HC_MARK("spread-died-out");
 }
 
 /// Brings the reductions of `tick` up to date; the referee is stepped again if any changed.
@@ -433,6 +436,8 @@ void hc_timeline_settle(struct hc_timeline *tl) {
         if (rewound)
             continue;
         rewound = true;
+        if (t == tl->oldest)
+            HC_MARK("rewind-to-oldest-tick");
         tl->stats.rewinds++;
         tl->stats.depth = tl->head - t;
         if (tl->stats.depth > tl->stats.depth_max)
@@ -513,6 +518,8 @@ enum hc_status hc_timeline_put_input(struct hc_timeline *tl, hc_player player, h
 enum hc_status hc_timeline_put_control(struct hc_timeline *tl, hc_player player, hc_tick tick,
                                        enum hc_control control) {
     enum hc_status status = hc_inputs_put_control(&tl->inputs, player, tick, control);
+    if (control == HC_CONTROL_JOIN && tl->earliest < tick)
+        HC_MARK("join-during-rewind");
     if (status == HC_OK) // the step reads the control itself, too
         mark_owned(tl, tick, player);
     return status;
@@ -559,20 +566,27 @@ enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_ti
         if (entities[i].entity >= world->entities || entities[i].presence > HC_ALIVE ||
             (entities[i].presence == HC_ALIVE && entities[i].state == NULL))
             return HC_INVALID;
+    if (tl->started && tick > tl->head)
+        HC_MARK("timeline-restarted");
     if (!tl->started || tick > tl->head)
         restart(tl, tick);
-    if (tick < tl->oldest)
+    if (tick < tl->oldest) {
+        HC_MARK("state-too-old");
         return HC_TOO_OLD;
+    }
     for (uint32_t i = 0; i < count; i++) {
         hc_entity e = entities[i].entity;
         hc_tick *pin = pin_at(tl, tick, e);
         uint8_t state[HC_STATE_MAX] = {0};
+        if (*pin != HC_NO_TICK && *pin > as_of)
+            HC_MARK("pin-kept-against-older");
         if (*pin != HC_NO_TICK && *pin >= as_of)
             continue;
         *pin = as_of;
         if (entities[i].presence == HC_ALIVE)
             memcpy(state, entities[i].state, hc_world_kind(world, e)->state_size);
-        rewrite(tl, tick, e, entities[i].presence, state);
+        if (!rewrite(tl, tick, e, entities[i].presence, state))
+            HC_MARK("received-state-equal");
     }
     return HC_OK;
 }

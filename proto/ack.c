@@ -1,6 +1,7 @@
 #include "proto/ack.h"
 
 #include "common/check.h"
+#include "common/mark.h"
 
 #include <string.h>
 
@@ -21,8 +22,10 @@ enum hc_status hc_replay_check(const struct hc_replay *replay, uint32_t seq) {
         return HC_MALFORMED;
     if (seq > replay->newest)
         return HC_OK;
-    if (replay->newest - seq >= HC_REPLAY_WINDOW)
+    if (replay->newest - seq >= HC_REPLAY_WINDOW) {
+        HC_MARK("seq-behind-window");
         return HC_TOO_OLD;
+    }
     return is_marked(replay, seq) ? HC_DUPLICATE : HC_OK;
 }
 

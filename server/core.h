@@ -11,7 +11,7 @@ enum {
     HC_SV_REPLIES = 256,   ///< handshake answers waiting to be sent
     HC_SV_EVENTS = 256,    ///< events waiting to be polled
     HC_SV_CONTROLS = 1024, ///< joins and leaves remembered, to be forwarded
-    HC_SV_ENDED = 256,     ///< ended connections remembered
+    HC_SV_ENDED_EACH = 16, ///< ended connections remembered, for each client that may connect
 };
 
 /// An answer to a datagram that belongs to no peer, or not yet.
@@ -72,8 +72,8 @@ struct hc_sv_host {
     unsigned event_first, event_count;
     struct hc_snapshot_control controls[HC_SV_CONTROLS]; ///< ring, ascending ticks
     unsigned control_first, control_count;
-    struct hc_sv_ended ended[HC_SV_ENDED]; ///< ring
-    unsigned ended_next;
+    struct hc_sv_ended *ended; ///< [ended_count] ring
+    unsigned ended_count, ended_next;
     struct hc_body body; ///< the one being read
 };
 

@@ -1,5 +1,7 @@
 #include "server/core.h"
 
+#include "common/mark.h"
+
 #include <sodium.h>
 #include <string.h>
 
@@ -21,8 +23,10 @@ static void unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size) {
 }
 
 static struct hc_sv_reply *new_reply(struct hc_sv_host *host, const struct hc_address *to) {
-    if (host->reply_count == HC_SV_REPLIES)
+    if (host->reply_count == HC_SV_REPLIES) {
+        HC_MARK("reply-queue-full");
         return NULL;
+    }
     struct hc_sv_reply *reply =
         &host->replies[(host->reply_first + host->reply_count++) % HC_SV_REPLIES];
     reply->to = *to;
@@ -87,8 +91,9 @@ static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         if (host->peers[i].state == HC_SV_PEER_FREE)
             return &host->peers[i];
-        if (host->peers[i].state == HC_SV_PEER_CLOSING)
-            closing = &host->peers[i];
+        if (host->peers[i].state == HC_SV_PEER_CLOSING &&
+            (closing == NULL || host->peers[i].closes_left < closing->closes_left))
+            closing = &host->peers[i]; // the one that has said it most often
     }
     return closing;
 }
@@ -173,7 +178,7 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
 
 static bool has_ended(const struct hc_sv_host *host, const struct hc_address *from,
                       const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
-    for (unsigned i = 0; i < HC_SV_ENDED; i++)
+    for (unsigned i = 0; i < host->ended_count; i++)
         if (now_us < host->ended[i].until_us && hc_address_equal(&host->ended[i].address, from) &&
             memcmp(host->ended[i].client_nonce, nonce, HC_NONCE_SIZE) == 0)
             return true;
@@ -197,12 +202,16 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
     if (host->shutting_down)
         return deny(host, from, &connect, HC_DENY_SHUTDOWN, 0);
     struct hc_sv_peer *known = peer_at(host, from);
-    if (known != NULL && memcmp(known->client_nonce, connect.client_nonce, HC_NONCE_SIZE) == 0)
+    if (known != NULL && memcmp(known->client_nonce, connect.client_nonce, HC_NONCE_SIZE) == 0) {
+        HC_MARK("accept-sent-again");
         return answer_accept(host, known);
+    }
     if (has_ended(host, from, connect.client_nonce, now_us) ||
         (known != NULL && now_us - known->heard_us < LIVE_US))
         return HC_DUPLICATE; // late, or of an attempt that was given up for the one that is live
     // The same address with another nonce: that client has begun anew.
+    if (known != NULL)
+        HC_MARK("client-begun-anew");
     if (known != NULL)
         hc_sv_host_drop(host, known, HC_SV_EVENT_LEFT, HC_CLOSE_LEFT, false, now_us);
     return admit(host, from, &connect, now_us);

@@ -1,5 +1,7 @@
 #include "server/core.h"
 
+#include "common/mark.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -96,8 +98,10 @@ static bool build(struct hc_sv_host *host) {
     host->peers = obtain(host, config->clients * sizeof *host->peers);
     host->players = obtain(host, config->clients * sizeof *host->players);
     host->told_memory = obtain(host, config->clients * told);
+    host->ended_count = HC_SV_ENDED_EACH * config->clients;
+    host->ended = obtain(host, host->ended_count * sizeof *host->ended);
     if (host->timeline == NULL || host->hashes == NULL || host->peers == NULL ||
-        host->players == NULL || host->told_memory == NULL)
+        host->players == NULL || host->told_memory == NULL || host->ended == NULL)
         return false;
     for (unsigned i = 0; i < config->clients; i++)
         hc_sv_told_layout(&host->peers[i].told, &host->world, rows, host->told_memory + i * told);
@@ -128,6 +132,7 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
     if (host == NULL)
         return;
     const struct hc_allocator *allocator = host->config.allocator;
+    hc_release(allocator, host->ended);
     hc_release(allocator, host->told_memory);
     hc_release(allocator, host->players);
     hc_release(allocator, host->peers);
@@ -144,6 +149,7 @@ bool hc_sv_host_plays(const struct hc_sv_host *host, const struct hc_sv_peer *pe
     const struct hc_sv_player *slot = &host->players[player];
     return slot->in && !slot->leaving && slot->peer == peer - host->peers + 1;
 }
+
 void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                       enum hc_sv_event_kind kind, enum hc_close_reason close) {
     if (host->event_count == HC_SV_EVENTS)
@@ -156,6 +162,14 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                                   .close = close,
                                   .player_count = peer->own_count};
     memcpy(event->players, peer->own, sizeof peer->own);
+}
+
+static void remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                           uint64_t now_us) {
+    struct hc_sv_ended *ended = &host->ended[host->ended_next++ % host->ended_count];
+    *ended = (struct hc_sv_ended){.address = peer->address,
+                                  .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};
+    memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);
 }
 
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
@@ -174,10 +188,9 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
         else
             player->leaving = true;
     }
-    struct hc_sv_ended *ended = &host->ended[host->ended_next++ % HC_SV_ENDED];
-    *ended = (struct hc_sv_ended){.address = peer->address,
-                                  .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};
-    memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);
+    // One that was never heard may have had no ACCEPT, and still asks.
+    if (kind != HC_SV_EVENT_TIMEOUT || peer->replay.newest > 0)
+        remember_ended(host, peer, now_us);
     hc_sv_peer_close(peer, close, now_us);
     if (!say)
         peer->state = HC_SV_PEER_FREE;
@@ -223,6 +236,8 @@ static void stamp_controls(struct hc_sv_host *host) {
         if (player->leaving) { // an heir joins a tick later
             if (player->in)
                 stamp(host, p, HC_CONTROL_LEAVE);
+            if (player->heir != 0)
+                HC_MARK("slot-inherited");
             *player = (struct hc_sv_player){.peer = player->heir, .newest = player->newest};
         } else if (player->peer != 0 && !player->in) {
             stamp(host, p, HC_CONTROL_JOIN);
@@ -293,6 +308,7 @@ void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us) {
         hc_tick head = hc_timeline_head(host->timeline);
         uint64_t behind = now_us - due_us(host, head + 1);
         uint64_t missed = behind * host->world.tick_rate / 1000000 + 1;
+        HC_MARK("epoch-set-back");
         host->stats.ticks_missed += missed;
         host->epoch_us += (missed * 1000000 + host->world.tick_rate - 1) / host->world.tick_rate;
     }

@@ -1,5 +1,7 @@
 #include "server/core.h"
 
+#include "common/mark.h"
+
 #include <string.h>
 
 enum { CID_INDEX_MASK = 0xfff };
@@ -11,8 +13,11 @@ void hc_sv_intake_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pla
     hc_tick end = hc_tick_min(before, hc_timeline_head(tl) + host->config.future + 1);
     // The ranges are read off before they are closed, for afterwards nothing tells old from new.
     for (hc_tick t = from; t < end; t++) {
-        if (hc_timeline_slot(tl, player, t) == HC_SLOT_UNKNOWN)
-            hc_sv_peer_forced(peer, player, t, 1);
+        if (hc_timeline_slot(tl, player, t) != HC_SLOT_UNKNOWN)
+            continue;
+        if (t + host->config.history <= hc_timeline_head(tl))
+            HC_MARK("slot-closed-by-window");
+        hc_sv_peer_forced(peer, player, t, 1);
     }
     host->stats.inputs_forced += hc_timeline_force(tl, player, end);
 }
@@ -40,6 +45,7 @@ static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigne
         host->stats.inputs_refused++;
         break;
     case HC_TOO_NEW: // may come again in time
+        HC_MARK("input-too-new");
         host->stats.inputs_refused++;
         return;
     default: // never taken, so its slot was closed: at the join, or it is lost

@@ -1,6 +1,7 @@
 #include "server/peer.h"
 
 #include "common/check.h"
+#include "common/mark.h"
 
 #include <string.h>
 
@@ -72,8 +73,10 @@ void hc_sv_peer_forced(struct hc_sv_peer *peer, hc_player player, hc_tick first,
         range->told = 0;
         return;
     }
-    if (peer->forced_count == HC_SV_FORCED_RANGES)
+    if (peer->forced_count == HC_SV_FORCED_RANGES) {
+        HC_MARK("forced-ranges-full");
         memmove(peer->forced, peer->forced + 1, --peer->forced_count * sizeof peer->forced[0]);
+    }
     peer->forced[peer->forced_count++] =
         (struct hc_sv_forced){.player = player, .first = first, .count = count};
 }

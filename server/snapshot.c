@@ -1,5 +1,7 @@
 #include "server/core.h"
 
+#include "common/mark.h"
+
 #include <string.h>
 
 enum { INPUT_SHARE = 6 }; ///< ticks of a player's inputs that go before the next player's
@@ -141,8 +143,10 @@ static void put_inputs(struct hc_sv_host *host, const struct hc_sv_peer *peer,
         return;
     *body = before;
     for (hc_tick from = tick; from < end; from += INPUT_SHARE)
-        if (!put_others(host, peer, body, tick, from, hc_tick_min(from + INPUT_SHARE, end)))
+        if (!put_others(host, peer, body, tick, from, hc_tick_min(from + INPUT_SHARE, end))) {
+            HC_MARK("inputs-cut");
             return;
+        }
 }
 
 /// The first tick that the client may still show when this snapshot arrives, HC_NO_TICK when
@@ -174,8 +178,11 @@ static void put_corrections(struct hc_sv_host *host, struct hc_sv_peer *peer,
             if (hc_sv_told_holds(&peer->told, &peer->sent, peer->acked, t, (hc_entity)e,
                                  presence[e], state))
                 continue;
-            if (!hc_snapshot_put_correction(body, world, tick, t, (hc_entity)e, presence[e], state))
+            if (!hc_snapshot_put_correction(body, world, tick, t, (hc_entity)e, presence[e],
+                                            state)) {
+                HC_MARK("corrections-cut");
                 return;
+            }
             hc_sv_told_put(&peer->told, t, (hc_entity)e, presence[e], state, seq);
             host->stats.corrections++;
         }
@@ -207,7 +214,9 @@ size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
     if (from <= tick)
         remember(host, peer, tick, seq);
     host->stats.snapshots++;
-    if (tick >= host->rewound_from && tick < host->rewound_to)
+    if (tick >= host->rewound_from && tick < host->rewound_to) {
+        HC_MARK("snapshot-of-rewound-tick");
         host->stats.snapshots_rewound++;
+    }
     return hc_sv_peer_wrap(peer, out, body.at, now_us);
 }

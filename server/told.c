@@ -1,6 +1,7 @@
 #include "server/told.h"
 
 #include "common/check.h"
+#include "common/mark.h"
 
 #include <string.h>
 
@@ -51,6 +52,8 @@ bool hc_sv_told_holds(const struct hc_sv_told *told, const struct hc_sent *sent,
     const struct hc_sent_entry *entry = &sent->ring[told->seq[cell] % HC_SENT_RING];
     bool remembered = entry->seq == told->seq[cell];
     bool lost = !remembered || (!entry->acked && acked >= entry->seq + HC_SV_TOLD_REORDER);
+    if (lost)
+        HC_MARK("told-presumed-lost");
     return !lost && told->presence[cell] == presence &&
            memcmp(told->states + cell * stride, state, stride) == 0;
 }

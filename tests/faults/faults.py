@@ -1,27 +1,23 @@
 #!/usr/bin/env python3
-"""Planted faults: each breaks one rule of the timeline, and the exactness program must see it.
+"""Plants each of these faults into a copy of the sources and has the exactness program find it.
 
-    faults.py list             the names, one a line
-    faults.py file NAME        the file that the fault is in
-    faults.py what NAME        the rule that it breaks
-    faults.py apply NAME DIR   plants it into the copy of the sources in DIR
+    faults.py [HISTORIES]      at most so many for each fault (default 1000)
 
-A fault is a piece of source text that occurs exactly once in its file, and what to put in its
-place. When the source changes so that the text is gone, `apply` fails and names the fault: write
-it anew, do not drop it.
+Each breaks one rule of the timeline. Prints a table: the fault, after how many histories it was
+caught, and what differed first. Exit status 0 only if the sources as they are pass and every fault
+is caught.
 """
 
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from planting import Fault, Ground, on_grounds  # noqa: E402
 
-class Fault(NamedTuple):
-    file: str
-    what: str
-    find: str
-    replace: str
-
+SECONDS = 120  # a fault may well make the program loop for ever
 
 TIMELINE = "common/timeline.c"
 INPUTS = "common/inputs.c"
@@ -157,29 +153,50 @@ FAULTS = {
 }
 
 
-def plant(name: str, directory: Path) -> None:
-    fault = FAULTS[name]
-    path = directory / fault.file
-    text = path.read_text(encoding="utf-8")
-    found = text.count(fault.find)
-    if found != 1:
-        sys.exit(f"{name}: its text occurs {found} times in {fault.file}, not once:\n{fault.find}")
-    path.write_text(text.replace(fault.find, fault.replace), encoding="utf-8")
+class Caught(NamedTuple):
+    after: str  # histories
+    why: str
+
+
+def play(ground: Ground, histories: int) -> Caught | None:
+    """None: nothing differed, and the program ended as it should."""
+    command = [str(ground.program), "--histories", str(histories)]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return Caught("-", f"did not end in {SECONDS} s")
+    if done.returncode == 0:
+        return None
+    history = re.search(r"^history (\d+) of seed.*", done.stdout, re.MULTILINE)
+    if history is None:  # the counts are too few, say: nothing differed
+        return Caught("never", "MISSED: " + (done.stdout.strip().splitlines() or ["says nothing"])[-1])
+    why = re.search(r"differs at tick [^:]*: (.*)|(broke down.*)", history[0])
+    return Caught(str(int(history[1]) + 1), (why[1] or why[2]) if why else history[0])
 
 
 def main() -> None:
-    match sys.argv[1:]:
-        case ["list"]:
-            print("\n".join(FAULTS))
-        case ["file", name] if name in FAULTS:
-            print(FAULTS[name].file)
-        case ["what", name] if name in FAULTS:
-            print(FAULTS[name].what)
-        case ["apply", name, directory] if name in FAULTS:
-            plant(name, Path(directory))
-        case _:
-            print(__doc__, file=sys.stderr)
-            sys.exit(2)
+    histories = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+
+    def work(ground: Ground, name: str | None) -> Caught | None:
+        if name is None:
+            return play(ground, histories)
+        with ground.planted(name, FAULTS[name]) as compiles:
+            return play(ground, histories) if compiles else Caught("never", "does not compile")
+
+    missed = 0
+    names = [None, *FAULTS]
+    print(f"{'fault':22} {'histories':>9}  what differed first")
+    for name, caught in zip(names, on_grounds("exact_histories", names, work)):
+        if name is None and caught is not None:
+            sys.exit(f"the sources as they are do not pass: {caught.why}")
+        if name is None:
+            caught = Caught(str(histories), "nothing")
+        elif caught is None:
+            caught = Caught("never", f"MISSED: {FAULTS[name].what}")
+        missed += caught.after == "never"
+        print(f"{name or 'none':22} {caught.after:>9}  {caught.why}", flush=True)
+    sys.exit(1 if missed > 0 else 0)
 
 
 if __name__ == "__main__":

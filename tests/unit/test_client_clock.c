@@ -62,6 +62,50 @@ START_TEST(a_longer_path_is_believed_once_the_old_samples_are_too_old) {
 }
 END_TEST
 
+/// A server that could not catch up sets its clock back. At the first exchange after that the
+/// estimate is as wrong as that exchange's own path allows, however good the samples before it.
+START_TEST(
+    a_server_clock_that_was_set_is_followed_at_the_first_exchange_that_contradicts_the_rest) {
+    for (uint32_t seed = 0; seed < 300; seed++) {
+        struct hc_rng rng = hc_rng_init(3, seed);
+        struct hc_cl_clock clock = {.known = false};
+        uint64_t way_us = hc_rng_below(&rng, 100000), now_us = 9000000;
+        uint32_t jitter_us = 1 + hc_rng_below(&rng, 50000);
+        uint64_t set_us = 2 * (way_us + jitter_us) + HC_CL_CLOCK_SLACK_US + 1;
+        set_us += hc_rng_below(&rng, 1000000);
+        for (int i = 0; i < 100; i++, now_us += 16667)
+            exchange(&clock, now_us, way_us + hc_rng_below(&rng, jitter_us),
+                     way_us + hc_rng_below(&rng, jitter_us));
+        bool back = seed % 2 == 0;
+        int64_t shift_us = back ? -(int64_t)set_us : (int64_t)set_us;
+        for (int i = 0; i < 100; i++, now_us += 16667) {
+            uint64_t up_us = way_us + hc_rng_below(&rng, jitter_us);
+            uint64_t down_us = way_us + hc_rng_below(&rng, jitter_us);
+            hc_cl_clock_sample(&clock, now_us + up_us + down_us, up_us + down_us,
+                               now_us + up_us + ahead + (uint64_t)shift_us);
+            int64_t error_us = error_at(&clock, now_us) - shift_us;
+            ck_assert_msg((uint64_t)llabs(error_us) <= jitter_us / 2 + 1, "seed %u", seed);
+        }
+    }
+}
+END_TEST
+
+/// Delay alone never contradicts what is known: the best sample stays, whatever comes after it.
+START_TEST(a_late_datagram_does_not_spoil_the_estimate) {
+    for (uint32_t seed = 0; seed < 300; seed++) {
+        struct hc_rng rng = hc_rng_init(4, seed);
+        struct hc_cl_clock clock = {.known = false};
+        uint64_t now_us = 9000000;
+        exchange(&clock, now_us, 10000, 10000);
+        for (uint64_t i = 1; i < HC_CL_CLOCK_SAMPLES; i++) {
+            exchange(&clock, now_us + i * 10000, 10000 + hc_rng_below(&rng, 400000),
+                     10000 + hc_rng_below(&rng, 400000));
+            ck_assert_msg(error_at(&clock, now_us) == 0, "seed %u", seed);
+        }
+    }
+}
+END_TEST
+
 START_TEST(of_guesses_the_least_delayed_is_kept_until_something_is_measured) {
     struct hc_cl_clock clock = {.known = false};
     hc_cl_clock_guess(&clock, 1000000, 20000, 1000000 + ahead - 40000);
@@ -121,6 +165,10 @@ int main(void) {
     tcase_add_test(tests, the_estimate_is_exact_when_both_ways_take_equally_long);
     tcase_add_test(tests, the_error_is_at_most_half_of_what_jitter_added_to_the_best_recent_sample);
     tcase_add_test(tests, a_longer_path_is_believed_once_the_old_samples_are_too_old);
+    tcase_add_test(
+        tests,
+        a_server_clock_that_was_set_is_followed_at_the_first_exchange_that_contradicts_the_rest);
+    tcase_add_test(tests, a_late_datagram_does_not_spoil_the_estimate);
     tcase_add_test(tests, of_guesses_the_least_delayed_is_kept_until_something_is_measured);
     tcase_add_test(tests, local_time_is_the_first_at_which_the_server_has_come_so_far);
     tcase_add_test(tests, before_its_tick_0_the_server_has_no_time_and_tick_0_is_due_at_once);

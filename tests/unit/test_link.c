@@ -229,7 +229,6 @@ START_TEST(a_blackout_loses_all_that_is_sent_in_it_and_nothing_else) {
 }
 END_TEST
 
-/// What is behind a bottleneck, worked out from the rule alone: bytes leave one after another.
 /// What the rule says of every packet that comes through, from the outside.
 START_TEST(a_bottleneck_lets_no_more_through_than_its_rate_and_queues_no_more_than_its_room) {
     enum { PACKETS = 800 };
