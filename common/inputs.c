@@ -28,7 +28,7 @@ size_t hc_inputs_layout(struct hc_inputs *in, uint8_t *base) {
     in->complete = hc_carve(base, &used, players * sizeof *in->complete);
     in->in = hc_carve(base, &used, players * sizeof *in->in);
     for (size_t p = 0; base != NULL && p < players; p++)
-        in->left_base[p] = in->left_control[p] = in->joined[p] = HC_NO_TICK;
+        in->left_base[p] = in->left_control[p] = HC_NO_TICK;
     return used;
 }
 
@@ -217,7 +217,7 @@ enum hc_status hc_inputs_put(struct hc_inputs *in, hc_player player, hc_tick tic
     enum hc_status status = window_status(in, tick);
     if (status == HC_UNEXPECTED || (!in->follower && !in->in[player]))
         return HC_UNEXPECTED;
-    if (at_or_after(in->joined[player], tick))
+    if (!in->follower && tick <= in->joined[player])
         return HC_DUPLICATE;
     if (status == HC_TOO_OLD && in->follower)
         renew_left_base(in, player, tick, input);
@@ -255,15 +255,6 @@ uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before)
     return forced;
 }
 
-static void apply_join(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    if (!at_or_after(in->joined[player], tick))
-        in->joined[player] = tick;
-    if (in->follower)
-        return;
-    in->in[player] = true;
-    in->complete[player] = tick;
-}
-
 static void apply_leave(struct hc_inputs *in, hc_player player, hc_tick tick) {
     if (!in->follower && hc_inputs_force(in, player, tick + 1) > 0)
         HC_MARK("leave-with-unknown-slots");
@@ -278,16 +269,13 @@ static void apply_leave(struct hc_inputs *in, hc_player player, hc_tick tick) {
 }
 
 /// A control from before the window: no prediction starts from an input up to it.
-static void put_left_control(struct hc_inputs *in, hc_player player, hc_tick tick,
-                             enum hc_control control) {
+static void put_left_control(struct hc_inputs *in, hc_player player, hc_tick tick) {
     if (!at_or_after(in->left_control[player], tick))
         in->left_control[player] = tick;
     if (in->left_base[player] != HC_NO_TICK && in->left_base[player] <= tick) {
         in->left_base[player] = HC_NO_TICK;
         refresh(in, player, in->first);
     }
-    if (control == HC_CONTROL_JOIN)
-        apply_join(in, player, tick);
 }
 
 enum hc_status hc_inputs_put_control(struct hc_inputs *in, hc_player player, hc_tick tick,
@@ -298,16 +286,18 @@ enum hc_status hc_inputs_put_control(struct hc_inputs *in, hc_player player, hc_
     if (status == HC_UNEXPECTED || (!in->follower && (tick != in->head || in->in[player] == join)))
         return HC_UNEXPECTED;
     if (status == HC_TOO_OLD) // only a follower comes here
-        put_left_control(in, player, tick, control);
+        put_left_control(in, player, tick);
     if (status != HC_OK)
         return status;
     size_t cell = hc_inputs_cell(in, player, tick);
     if (in->control[cell] != HC_CONTROL_NONE)
         return HC_DUPLICATE;
-    if (join)
-        apply_join(in, player, tick);
-    else
+    if (!join) {
         apply_leave(in, player, tick);
+    } else if (!in->follower) {
+        in->in[player] = true;
+        in->joined[player] = in->complete[player] = tick;
+    }
     in->control[cell] = (uint8_t)control;
     refresh(in, player, tick);
     return HC_OK;

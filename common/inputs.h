@@ -30,7 +30,7 @@ struct hc_inputs {
     hc_tick *left_base;    ///< newest known tick that has left the window, or HC_NO_TICK
     uint8_t *left_input;   ///< its input
     hc_tick *left_control; ///< newest control that has left the window, or HC_NO_TICK
-    hc_tick *joined;       ///< newest join, or HC_NO_TICK
+    hc_tick *joined;       ///< authority: newest join
     hc_tick *complete;     ///< A(p)
     bool *in;              ///< authority: has joined and not left
 

@@ -85,7 +85,8 @@ void hc_timeline_start(struct hc_timeline *timeline);
 
 /// The input of `player` (< players) for `tick` became known; `input` has input_size bytes, already
 /// sanitized, and is copied. First write wins.
-/// HC_DUPLICATE: known already, forced, retracted, or not after the player's newest join.
+/// HC_DUPLICATE: known already, forced, retracted, or, on the authority, not after the player's
+/// newest join.
 /// HC_TOO_OLD: before head - W; on a follower it still renews the player's prediction.
 /// HC_TOO_NEW: after head + future. HC_UNEXPECTED: no state yet, or the authority has not joined
 /// the player, or has seen it leave. (A follower takes inputs after a leave: it may have missed the
@@ -94,12 +95,13 @@ enum hc_status hc_timeline_put_input(struct hc_timeline *timeline, hc_player pla
                                      const void *input);
 
 /// The server's word on `player` at `tick`, at most one per player and tick. A join starts the
-/// player's inputs after `tick`: those up to it are refused as known, and the one of `tick` is all
-/// zeros. After a leave the input is all zeros until the next join. The authority stamps controls
-/// at its head, joins who is out and lets leave who is in, HC_UNEXPECTED otherwise; its leave also
-/// closes the unknown slots up to `tick`. A follower takes controls for any tick, and a leave
-/// clears the known inputs after it, up to the next control. HC_DUPLICATE: that slot has a control.
-/// HC_TOO_OLD: before head - W; on a follower it still ends the prediction base. HC_TOO_NEW.
+/// player's inputs after `tick`: the one of `tick` is all zeros, and to the authority those up to
+/// it are known. After a leave the input is all zeros until the next join. The authority stamps
+/// controls at its head, joins who is out and lets leave who is in, HC_UNEXPECTED otherwise; its
+/// leave also closes the unknown slots up to `tick`. A follower takes controls for any tick, and a
+/// leave clears the known inputs after it, up to the next control. HC_DUPLICATE: that slot has a
+/// control. HC_TOO_OLD: before head - W; on a follower it still ends the prediction base.
+/// HC_TOO_NEW.
 enum hc_status hc_timeline_put_control(struct hc_timeline *timeline, hc_player player, hc_tick tick,
                                        enum hc_control control);
 

@@ -171,7 +171,7 @@ enum hc_status hc_history_put_input(struct hc_history *h, hc_player player, hc_t
     hc_tick join;
     if (!h->started || (!h->config.follower && !hc_history_joined(h, player)))
         return HC_UNEXPECTED;
-    if (newest_join(h, player, &join) && tick <= join)
+    if (!h->config.follower && newest_join(h, player, &join) && tick <= join)
         return HC_DUPLICATE;
     enum hc_status status = window_status(h, tick);
     if (status == HC_TOO_NEW || (status == HC_TOO_OLD && !h->config.follower))
