@@ -255,17 +255,23 @@ uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before)
     return forced;
 }
 
-static void apply_leave(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    if (!in->follower && hc_inputs_force(in, player, tick + 1) > 0)
-        HC_MARK("leave-with-unknown-slots");
+/// Forgets the inputs after `tick`, up to the next control: they are of another life.
+static void clear_after(struct hc_inputs *in, hc_player player, hc_tick tick) {
     for (hc_tick t = tick + 1; t <= in->last; t++) {
         size_t cell = hc_inputs_cell(in, player, t);
         in->slot[cell] = HC_SLOT_UNKNOWN;
         if (in->control[cell] != HC_CONTROL_NONE)
-            break;
+            return;
     }
-    if (!in->follower)
-        in->in[player] = false;
+}
+
+/// The authority's own part of a control.
+static void apply_control(struct hc_inputs *in, hc_player player, hc_tick tick, bool join) {
+    if (join)
+        in->joined[player] = in->complete[player] = tick;
+    else if (hc_inputs_force(in, player, tick + 1) > 0)
+        HC_MARK("leave-with-unknown-slots");
+    in->in[player] = join;
 }
 
 /// A control from before the window: no prediction starts from an input up to it.
@@ -292,12 +298,9 @@ enum hc_status hc_inputs_put_control(struct hc_inputs *in, hc_player player, hc_
     size_t cell = hc_inputs_cell(in, player, tick);
     if (in->control[cell] != HC_CONTROL_NONE)
         return HC_DUPLICATE;
-    if (!join) {
-        apply_leave(in, player, tick);
-    } else if (!in->follower) {
-        in->in[player] = true;
-        in->joined[player] = in->complete[player] = tick;
-    }
+    if (!in->follower)
+        apply_control(in, player, tick, join);
+    clear_after(in, player, tick); // to a join's authority none is known yet
     in->control[cell] = (uint8_t)control;
     refresh(in, player, tick);
     return HC_OK;

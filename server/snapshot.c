@@ -68,7 +68,8 @@ static bool put_state(struct hc_sv_host *host, struct hc_sv_peer *peer, struct h
                            hc_timeline_states(tl, tick));
 }
 
-static void put_bases(struct hc_sv_host *host, struct hc_writer *body, hc_tick tick) {
+static void put_bases(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                      struct hc_writer *body, hc_tick tick) {
     uint8_t input[HC_INPUT_MAX];
     hc_tick known = 0;
     for (hc_player p = 0; p < host->world.players; p++) {
@@ -77,7 +78,7 @@ static void put_bases(struct hc_sv_host *host, struct hc_writer *body, hc_tick t
             .player = p, .tick = player->joined, .control = HC_CONTROL_JOIN};
         if (hc_timeline_newest_input(host->timeline, p, tick, &known, input))
             hc_snapshot_put_inputs(body, &host->world, tick, p, known, 1, same_input, input);
-        else if (player->in && player->joined < tick)
+        else if (player->in && player->joined < tick && !is_own(peer, p))
             hc_snapshot_put_control(body, tick, &join); // nothing older counts
     }
 }
@@ -96,11 +97,15 @@ static void put_forced(struct hc_sv_peer *peer, struct hc_writer *body, hc_tick 
     }
 }
 
-static void put_controls(struct hc_sv_host *host, struct hc_writer *body, hc_tick tick) {
+/// Others' joins and leaves, also those before `tick` after which the client may know inputs of an
+/// earlier life, which had come early.
+static void put_controls(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                         struct hc_writer *body, hc_tick tick) {
+    hc_tick since = hc_tick_back(tick, host->config.future);
     for (unsigned i = 0; i < host->control_count; i++) {
         const struct hc_snapshot_control *control =
             &host->controls[(host->control_first + i) % HC_SV_CONTROLS];
-        if (control->tick >= tick)
+        if (control->tick >= since && !is_own(peer, control->player))
             hc_snapshot_put_control(body, tick, control);
     }
 }
@@ -205,9 +210,9 @@ size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
     uint32_t seq = peer->sent.next; // that hc_sv_peer_wrap is about to take
     bool fits = put_state(host, peer, &body, tick, now_us);
     HC_ASSERT(fits); // the configuration was checked for it
-    put_bases(host, &body, tick);
+    put_bases(host, peer, &body, tick);
     put_forced(peer, &body, tick, seq);
-    put_controls(host, &body, tick);
+    put_controls(host, peer, &body, tick);
     put_inputs(host, peer, &body, tick);
     hc_tick from = shown_from(host, peer);
     put_corrections(host, peer, &body, tick, from, seq);
