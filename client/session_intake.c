@@ -168,8 +168,12 @@ static void apply_snapshot(struct hc_client *client, const struct hc_data *data,
     hc_timeline_put_state(client->timeline, snapshot->tick, snapshot->as_of, client->told,
                           said->told);
     apply_type(client, data, said, HC_MESSAGE_FORCED);
-    apply_type(client, data, said, HC_MESSAGE_CONTROL);
-    apply_type(client, data, said, HC_MESSAGE_INPUTS);
+    // One that was overtaken may tell inputs of a player who has left since; all that counts of its
+    // inputs was in the newer one.
+    if (!client->news.any || snapshot->as_of > client->news.snapshot.as_of) {
+        apply_type(client, data, said, HC_MESSAGE_CONTROL);
+        apply_type(client, data, said, HC_MESSAGE_INPUTS);
+    }
     apply_type(client, data, said, HC_MESSAGE_CORRECTION);
     hc_timeline_settle(client->timeline);
 }
