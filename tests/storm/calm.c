@@ -1,0 +1,247 @@
+#include "tests/storm/inside.h"
+
+#include <string.h>
+
+enum {
+    STRAGGLE_US = 50000 + 20000, ///< the longest that reordering holds a packet back, and more
+    CLOCK_SAMPLES = 70,          ///< ticks after which the clock filter has forgotten the storm
+    REACT_TICKS = 60,
+    TICKS_OFF = 3, ///< a client's head is that near to where it should be
+    MARGIN = 5,    ///< ticks that depths may exceed what latency explains: one way's rounding each,
+                   ///< one tick of the client, one of the server, one of the datagram
+    RETRY_US = 250000, ///< between two handshakes
+    LIVE_US = 1000000, ///< an address must be silent so long before it can connect again
+};
+
+static uint64_t ms(const struct storm_match *match, unsigned client, enum storm_client_key key) {
+    return (uint64_t)storm_client_get(match, client, key) * 1000;
+}
+
+static uint64_t rtt_us(const struct storm_match *match, unsigned client) {
+    return ms(match, client, STORM_C_up_latency_ms) + ms(match, client, STORM_C_down_latency_ms);
+}
+
+static uint32_t ticks_of(const struct storm_match *match, uint64_t us) {
+    return (uint32_t)((us + match->tick_us - 1) / match->tick_us);
+}
+
+/// The most that the storm leaves behind on a link.
+static uint64_t straggle_us(const struct storm_match *match, unsigned client) {
+    uint64_t up = ms(match, client, STORM_C_up_latency_ms) +
+                  ms(match, client, STORM_C_up_jitter_ms) + ms(match, client, STORM_C_up_queue_ms);
+    uint64_t down = ms(match, client, STORM_C_down_latency_ms) +
+                    ms(match, client, STORM_C_down_jitter_ms) +
+                    ms(match, client, STORM_C_down_queue_ms);
+    uint64_t worse = ms(match, client, STORM_C_worse_latency_ms);
+    return (up > down ? up : down) + worse + STRAGGLE_US;
+}
+
+static uint64_t most(const struct storm_match *match,
+                     uint64_t of(const struct storm_match *match, unsigned client)) {
+    uint64_t most_us = 0;
+    for (unsigned i = 0; i < match->clients; i++)
+        most_us = of(match, i) > most_us ? of(match, i) : most_us;
+    return most_us;
+}
+
+/// RTT + W + 60 ticks, after what the storm has left on the links is through; not shorter than
+/// what a client's clock filter remembers.
+uint64_t storm_calm_us(const struct storm_match *match) {
+    uint64_t ticks = (uint64_t)storm_match_get(match, STORM_history) + REACT_TICKS;
+    if (ticks < CLOCK_SAMPLES)
+        ticks = CLOCK_SAMPLES;
+    return most(match, straggle_us) + most(match, rtt_us) + ticks * match->tick_us;
+}
+
+/// RTT + W, and the ticks by which inputs are stamped ahead.
+uint64_t storm_agree_us(const struct storm_match *match) {
+    uint64_t ticks = (uint64_t)storm_match_get(match, STORM_history), ahead = 0;
+    for (unsigned i = 0; i < match->clients; i++) {
+        uint64_t own = (uint64_t)(storm_client_get(match, i, STORM_C_delay) +
+                                  storm_client_get(match, i, STORM_C_lead));
+        ahead = own > ahead ? own : ahead;
+    }
+    return most(match, rtt_us) + (ticks + ahead + MARGIN) * match->tick_us;
+}
+
+static uint32_t delay_of(const struct storm_match *match, unsigned client) {
+    int64_t delay = storm_client_get(match, client, STORM_C_delay);
+    int64_t future = storm_match_get(match, STORM_future);
+    return (uint32_t)(delay < future ? delay : future);
+}
+
+static uint32_t lead_of(const struct storm_match *match, unsigned client) {
+    int64_t lead = storm_client_get(match, client, STORM_C_lead);
+    int64_t room = storm_match_get(match, STORM_future) - delay_of(match, client);
+    return (uint32_t)(lead < room ? lead : room);
+}
+
+/// How far a client's head is ahead of the tick that a snapshot shows it, on clean links. The
+/// client takes its ways for equally long, so that half of the round trip counts each time.
+static uint32_t depth_of(const struct storm_match *match, unsigned client) {
+    uint32_t rtt = ticks_of(match, rtt_us(match, client));
+    uint32_t half = (rtt + 1) / 2,
+             own = rtt > delay_of(match, client) ? rtt - delay_of(match, client) : 0;
+    uint32_t ahead = half + lead_of(match, client);
+    bool plays = storm_client_get(match, client, STORM_C_players) > 0;
+    return plays && own > ahead ? own : ahead;
+}
+
+/// By how much a client's inputs are late at the server.
+static uint32_t lateness_of(const struct storm_match *match, unsigned client) {
+    uint32_t half = (ticks_of(match, rtt_us(match, client)) + 1) / 2;
+    uint32_t early = delay_of(match, client) + lead_of(match, client);
+    return half > early ? half - early : 0;
+}
+
+/// Whether the limit lets the client play on with its latency at all.
+static bool limit_suffices(const struct storm_match *match, unsigned client) {
+    return storm_client_limit(match, client) >= depth_of(match, client) + MARGIN;
+}
+
+static struct storm_conn *connection(struct storm_match *match, unsigned client) {
+    if (match->seats[client].cid == 0)
+        return NULL;
+    return storm_conns_find(&match->conns, client, match->seats[client].cid);
+}
+
+void storm_calm_begin_last(struct storm_match *match) {
+    match->last_part = true;
+    for (unsigned i = 0; i < match->clients; i++) {
+        const struct hc_client *core = hc_sim_client(match->sim, i);
+        match->seats[i].mark_stalls = core != NULL ? hc_client_stats(core)->stalls : 0;
+    }
+}
+
+/// The server has let go of it: it has been told, or will give up when it has heard nothing for
+/// its timeout.
+static void check_dropped(struct storm_match *match, unsigned client,
+                          const struct storm_conn *conn) {
+    uint64_t timeout_us = (uint64_t)storm_match_get(match, STORM_timeout_ms) * 1000;
+    uint64_t since_us = hc_sim_now(match->sim) - conn->dropped_us;
+    // What was on its way when it was let go still counts as hearing, and waits for who does
+    // nothing.
+    timeout_us += ms(match, client, STORM_C_stall_ms);
+    if (since_us > timeout_us + straggle_us(match, client) + match->tick_us * 2)
+        storm_fail(match->verdict, STORM_STUCK, "dropped", 0,
+                   "client %u plays on %lu ms after the server let go of it", client,
+                   (unsigned long)(since_us / 1000));
+}
+
+static void check_in_step(struct storm_match *match, unsigned client,
+                          const struct hc_client *core) {
+    hc_tick server = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    int64_t up = (int64_t)ms(match, client, STORM_C_up_latency_ms);
+    int64_t down = (int64_t)ms(match, client, STORM_C_down_latency_ms);
+    // Ways of different lengths look like a clock that is off by half the difference.
+    int64_t expected =
+        (int64_t)server + lead_of(match, client) + (up - down) / 2 / (int64_t)match->tick_us;
+    int64_t off = (int64_t)hc_timeline_head(hc_client_timeline(core)) - expected;
+    if (off < -TICKS_OFF || off > TICKS_OFF)
+        storm_fail(match->verdict, STORM_STUCK, "in-step", server,
+                   "client %u is %ld ticks off: at tick %u with the server at %u", client,
+                   (long)off, hc_timeline_head(hc_client_timeline(core)), server);
+}
+
+static void check_player(struct storm_match *match, unsigned client, const struct hc_client *core) {
+    const struct storm_seat *seat = &match->seats[client];
+    hc_tick server = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    hc_tick shown = 0, as_of = 0;
+    hc_client_snapshot(core, &shown, &as_of);
+    if (!limit_suffices(match, client))
+        return;
+    if (hc_client_state(core) != HC_CLIENT_PLAYING ||
+        hc_client_stats(core)->stalls > seat->mark_stalls)
+        storm_fail(match->verdict, STORM_STUCK, "stalls", server,
+                   "client %u stalls on a clean link: limit %ld, needs %u; head %u, shown %u as of "
+                   "%u",
+                   client, (long)storm_client_get(match, client, STORM_C_limit),
+                   depth_of(match, client), hc_timeline_head(hc_client_timeline(core)), shown,
+                   as_of);
+    check_in_step(match, client, core);
+    uint32_t explained = depth_of(match, client) + MARGIN;
+    if (storm_client_get(match, client, STORM_C_display) > 0) // past ticks may be corrected too
+        explained += (uint32_t)storm_client_get(match, client, STORM_C_display);
+    if (seat->depth_max > explained)
+        storm_fail(match->verdict, STORM_STUCK, "rollbacks", server,
+                   "client %u rolls back %u ticks, latency explains %u", client, seat->depth_max,
+                   explained);
+}
+
+/// Whoever has said nothing for the timeout is no longer there.
+static void check_silent(struct storm_match *match) {
+    // What came while the server did nothing is heard when that ends.
+    uint64_t timeout_us = (uint64_t)(storm_match_get(match, STORM_timeout_ms) +
+                                     storm_match_get(match, STORM_host_stall_ms)) *
+                          1000;
+    for (unsigned i = 0; i < match->conns.count; i++) {
+        const struct storm_conn *conn = &match->conns.conns[i];
+        uint64_t silent_us = hc_sim_now(match->sim) - conn->sent_us;
+        if (conn->there && !match->seats[conn->seat].hostile &&
+            silent_us > timeout_us + straggle_us(match, conn->seat) + 2 * match->tick_us)
+            storm_fail(match->verdict, STORM_STUCK, "silent", 0,
+                       "the server keeps client %u, which has said nothing for %lu ms", conn->seat,
+                       (unsigned long)(silent_us / 1000));
+    }
+}
+
+void storm_calm_check(struct storm_match *match) {
+    check_silent(match);
+    uint32_t lateness = 0;
+    bool excused = false;
+    for (unsigned i = 0; i < match->clients; i++) {
+        const struct hc_client *core = hc_sim_client(match->sim, i);
+        struct storm_conn *conn = connection(match, i);
+        lateness = lateness_of(match, i) > lateness ? lateness_of(match, i) : lateness;
+        // Who stalls again and again as its limit is too small has inputs as late as its stalls are
+        // long; what a hostile one did may still be on its way.
+        excused |= match->seats[i].hostile || !limit_suffices(match, i);
+        if (core == NULL || match->seats[i].hostile)
+            continue;
+        enum hc_client_state state = hc_client_state(core);
+        if (state == HC_CLIENT_CONNECTING || state == HC_CLIENT_JOINING) {
+            if (storm_calm_us(match) > 4 * rtt_us(match, i) + 3 * RETRY_US + LIVE_US)
+                storm_fail(match->verdict, STORM_STUCK, "connecting", 0,
+                           "client %u is still shaking hands (state %d)", i, (int)state);
+        } else if (state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED) {
+            if (conn != NULL && !conn->there)
+                check_dropped(match, i, conn);
+            else
+                check_player(match, i, core);
+        }
+    }
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    if (!excused && match->rewind_max > lateness + MARGIN)
+        storm_fail(match->verdict, STORM_STUCK, "rewinds", head,
+                   "the server rewinds %u ticks, latency explains %u", match->rewind_max,
+                   lateness + MARGIN);
+}
+
+/// A client whose ring is shorter than F lags behind (somebody silent holds F back by W) cannot
+/// hold it: nothing is compared then. One that stalls as its limit is too small lags in the same
+/// way.
+void storm_calm_agree(struct storm_match *match, unsigned client) {
+    const struct hc_world *world = storm_truth_world(match->truth);
+    const struct hc_client *core = hc_sim_client(match->sim, client);
+    const struct hc_timeline *timeline = hc_client_timeline(core);
+    struct storm_conn *conn = connection(match, client);
+    hc_tick final;
+    uint64_t chain;
+    enum hc_client_state state = hc_client_state(core);
+    if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) || conn == NULL ||
+        !conn->there || !hc_client_final(core, &final, &chain) ||
+        final < hc_timeline_oldest(timeline) || final > hc_timeline_head(timeline) ||
+        final > storm_truth_final(match->truth))
+        return;
+    const uint8_t *presence = hc_timeline_presence(timeline, final);
+    const uint8_t *states = hc_timeline_states(timeline, final);
+    if (storm_world_digest(world, presence, states) == storm_truth_digest(match->truth, final))
+        return;
+    char who[64];
+    snprintf(who, sizeof who, "client %u at the final tick %u", client, final);
+    if (storm_truth_states(match->truth, final) != NULL)
+        storm_fail_worlds(match->verdict, "settled", final, world, who, presence, states,
+                          storm_truth_presence(match->truth, final),
+                          storm_truth_states(match->truth, final));
+    storm_fail(match->verdict, STORM_WRONG, "settled", final, "%s differs from the server", who);
+}

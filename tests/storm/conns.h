@@ -1,0 +1,69 @@
+/// The connections of a match as its oracles see them: who plays which player, and what each
+/// client has stamped.
+#pragma once
+
+#include "proto/body.h"
+#include "server/host.h"
+#include "tests/storm/plan.h"
+#include "tests/storm/verdict.h"
+
+enum {
+    STORM_CONNS_MAX = 256,
+    STORM_SENT = 1024, ///< snapshots remembered
+};
+
+/// A snapshot that was sent: what it had to show.
+struct storm_sent {
+    hc_tick as_of, tick;
+    uint64_t digest;
+    uint64_t bases; ///< of what the others' inputs are predicted from; 0: not all may have fitted
+    uint8_t *presence, *states; ///< NULL unless worlds are kept
+};
+
+/// One accepted connection.
+struct storm_conn {
+    uint32_t cid;
+    unsigned seat;
+    bool honest;
+    bool there; ///< the server has not let go of it
+    uint64_t dropped_us;
+    uint64_t sent_us; ///< when its client sent something last
+    uint8_t player_count;
+    hc_player players[HC_OWN_PLAYERS_MAX];
+    hc_tick snapshot_head;   ///< head at the newest snapshot sent to it, or HC_NO_TICK
+    struct storm_sent *sent; ///< [STORM_SENT] by head at sending
+    hc_tick first, end;      ///< its stamps lie in [first, end); equal: none
+    uint8_t *stamps;         ///< [STORM_TICKS_MAX][player_count][input_size]
+    uint8_t *stamped;        ///< [STORM_TICKS_MAX] 1: stamped
+};
+
+struct storm_conns {
+    const struct hc_game *game;
+    struct storm_verdict *verdict;
+    unsigned count;
+    struct storm_conn conns[STORM_CONNS_MAX];
+    int newest[STORM_CLIENTS_MAX]; ///< of each seat, -1: none
+    struct hc_body body;
+};
+
+void storm_conns_init(struct storm_conns *conns, const struct hc_game *game,
+                      struct storm_verdict *verdict);
+void storm_conns_free(struct storm_conns *conns);
+
+/// The server has accepted, or let go of, the client in `seat`. Returns the connection, or NULL
+/// when there are too many to follow.
+struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_sv_event *event,
+                                     unsigned seat, bool honest, uint64_t now_us);
+
+/// The connection of that cid, NULL: none.
+struct storm_conn *storm_conns_find(struct storm_conns *conns, unsigned seat, uint32_t cid);
+
+/// A client sends a DATA: what it stamps is remembered. Fails when a stamp is another than before,
+/// or when stamps are not consecutive: none may be left out but those of ticks before `refusal`,
+/// which the server would not take any more.
+void storm_conns_sent(struct storm_conns *conns, unsigned seat, hc_tick refusal, uint64_t now_us,
+                      const uint8_t *bytes, size_t size);
+
+/// What `player` of the connection was stamped at `tick`; NULL: nothing.
+const uint8_t *storm_conn_stamp(const struct storm_conns *conns, const struct storm_conn *conn,
+                                hc_player player, hc_tick tick);

@@ -1,0 +1,145 @@
+/// The inside of a match, shared by the files that make it up: match (what happens when), watch
+/// (what is looked at all the time), calm (what must hold after the storm), keys (what players do)
+/// and hostile (what attackers do).
+#pragma once
+
+#include "client/bot.h"
+#include "tests/sim/sim.h"
+#include "tests/storm/conns.h"
+#include "tests/storm/match.h"
+#include "tests/storm/recent.h"
+#include "tests/storm/truth.h"
+
+enum {
+    STORM_TAPE = 32, ///< datagrams of each client that attackers can replay
+};
+
+struct storm_taped {
+    size_t size;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+};
+
+/// One client's part in the match.
+struct storm_seat {
+    bool hostile;
+    bool gone; ///< it is not to come back
+    bool dark_up, dark_down, split, worse;
+    uint32_t cid;                      ///< of the connection from which it last took a DATA
+    hc_tick seen_as_of;                ///< newest snapshot looked at
+    hc_tick seen_head;                 ///< head when it was looked at last
+    uint64_t rejected;                 ///< of datagrams that were broken
+    struct storm_client_counts counts; ///< of connects that are over
+    struct hc_cl_bot bots[HC_OWN_PLAYERS_MAX];
+    uint64_t mark_stalls; ///< stalls when the last part of the calm began
+    uint32_t depth_max;   ///< deepest rollback since then
+    struct storm_taped tape[STORM_TAPE];
+    unsigned taped;
+};
+
+/// The digest of a tick as it stood at a head.
+struct storm_digest {
+    hc_tick tick, head;
+    uint64_t digest;
+};
+
+struct storm_match {
+    const struct storm_plan *plan;
+    const struct storm_options *options;
+    struct storm_outcome *outcome;
+    struct storm_verdict *verdict;
+    struct hc_sim *sim;
+    struct storm_truth *truth;
+    struct storm_conns conns;
+    struct storm_recent recent;
+    struct storm_seat *seats;
+    unsigned clients;
+    uint64_t tick_us;
+    bool healed, quiet;  ///< links are clean and nobody attacks; nobody touches a key
+    bool settled;        ///< server and clients must agree at every final tick
+    bool last_part;      ///< of the calm: nothing may stall, rewinds are what latency explains
+    uint32_t rewind_max; ///< deepest rewind of the server in it
+    uint64_t host_resimulated;
+    uint32_t host_head;
+    struct hc_rng attack;
+    size_t host_bytes; ///< that the host's allocator has given out
+    struct storm_digest digests[1024];
+};
+
+// ---- match --------------------------------------------------------------------------------------
+
+/// One number of the plan.
+int64_t storm_match_get(const struct storm_match *match, enum storm_match_key key);
+int64_t storm_client_get(const struct storm_match *match, unsigned client,
+                         enum storm_client_key key);
+
+/// The client's prediction limit: as drawn, but more than its lead, else it cannot be created.
+uint32_t storm_client_limit(const struct storm_match *match, unsigned client);
+
+/// Enters what happens, if anybody will read it.
+#define STORM_NOTE(match, ...)                                                                     \
+    ((match)->options->deep && (match)->verdict->result == STORM_FINE                              \
+         ? storm_recent_add(&(match)->recent, hc_sim_now((match)->sim),                            \
+                            hc_timeline_head(hc_sv_host_timeline(hc_sim_host((match)->sim))),      \
+                            __VA_ARGS__)                                                           \
+         : (void)0)
+
+// ---- watch --------------------------------------------------------------------------------------
+
+/// The hooks that look at everything.
+struct hc_sim_hooks storm_watch_hooks(void);
+
+/// Adds up what the client has counted, before its core is gone.
+void storm_watch_count(struct storm_match *match, unsigned client);
+
+/// At the match's end: counters that must be zero, bounds, memory.
+void storm_watch_end(struct storm_match *match);
+
+// ---- calm ---------------------------------------------------------------------------------------
+
+/// Microseconds after the storm until everything must go well again; and after inputs stop until
+/// all must agree.
+uint64_t storm_calm_us(const struct storm_match *match);
+uint64_t storm_agree_us(const struct storm_match *match);
+
+/// The last ticks of the calm begin.
+void storm_calm_begin_last(struct storm_match *match);
+
+/// Fails unless everybody who is connected is in step and plays on.
+void storm_calm_check(struct storm_match *match);
+
+/// Fails unless what the client holds at the final tick it knows of is the server's.
+void storm_calm_agree(struct storm_match *match, unsigned client);
+
+// ---- keys ---------------------------------------------------------------------------------------
+
+/// What a local player of a client does.
+void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_tick tick,
+                void *input);
+
+// ---- hostile ------------------------------------------------------------------------------------
+
+/// Ways to attack: bits of the key `attack`.
+enum storm_attack {
+    STORM_ATTACK_GARBAGE = 1 << 0, ///< random bytes from its own address
+    STORM_ATTACK_SPOOF = 1 << 1,   ///< random bytes from strangers' and others' addresses
+    STORM_ATTACK_REPLAY = 1 << 2,  ///< its own old datagrams
+    STORM_ATTACK_STEAL = 1 << 3,   ///< others' datagrams from its own address
+    STORM_ATTACK_FLIP = 1 << 4,    ///< its own datagrams with bits turned
+    STORM_ATTACK_FUTURE = 1 << 5,  ///< inputs for ticks far ahead, and a lying client tick
+    STORM_ATTACK_ANCIENT = 1 << 6, ///< inputs for ticks long gone, and a lying display offset
+    STORM_ATTACK_ACK = 1 << 7,     ///< acknowledges what was never sent
+    STORM_ATTACK_FORCE = 1 << 8,   ///< gives up all its inputs, also those to come
+    STORM_ATTACK_NO_ACK = 1 << 9,  ///< acknowledges nothing
+    STORM_ATTACK_SILENT = 1 << 10, ///< says nothing more, and listens
+    STORM_ATTACK_SHAKE = 1 << 11,  ///< floods of handshakes from many ports
+};
+
+/// Does to the host what the attacker in `client` does in one tick.
+void storm_hostile_attack(struct storm_match *match, unsigned client);
+
+/// What becomes of a datagram of its own; false: it is not sent.
+bool storm_hostile_tamper(struct storm_match *match, unsigned client, uint8_t *bytes, size_t size);
+
+/// Remembers a datagram.
+void storm_hostile_tape(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                        size_t size);

@@ -1,0 +1,496 @@
+#include "tests/storm/inside.h"
+
+#include "common/arena/arena.h"
+#include "tests/sim/lanes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ACTIONS_MAX = 512, PACKETS_MAX = 1024, LAST_PART = 30, SETTLED_TICKS = 20 };
+
+enum { COUNT_SIZE = 16 }; ///< before each counted block
+
+enum action_kind {
+    CONNECT,
+    GO,
+    STALL,
+    DARK,
+    LIGHT,
+    WORSE,
+    BETTER,
+    JUMP,
+    HOST_STALL,
+    SPLIT,
+    JOINED,
+    ATTACK,
+    HEAL,
+    LAST,
+    CHECK,
+    QUIET,
+    SETTLED,
+    END
+};
+
+struct action {
+    uint64_t at_us;
+    enum action_kind kind;
+    unsigned client;
+};
+
+struct agenda {
+    unsigned count;
+    struct action actions[ACTIONS_MAX];
+};
+
+int64_t storm_match_get(const struct storm_match *match, enum storm_match_key key) {
+    return match->plan->match[key];
+}
+
+int64_t storm_client_get(const struct storm_match *match, unsigned client,
+                         enum storm_client_key key) {
+    return match->plan->client[client][key];
+}
+
+uint32_t storm_client_limit(const struct storm_match *match, unsigned client) {
+    int64_t limit = storm_client_get(match, client, STORM_C_limit);
+    int64_t lead = storm_client_get(match, client, STORM_C_lead);
+    return (uint32_t)(limit > lead ? limit : lead + 1);
+}
+
+// ---- What happens when --------------------------------------------------------------------------
+
+static void add(struct agenda *agenda, uint64_t at_us, enum action_kind kind, unsigned client) {
+    if (agenda->count < ACTIONS_MAX)
+        agenda->actions[agenda->count++] =
+            (struct action){.at_us = at_us, .kind = kind, .client = client};
+}
+
+static int compare(const void *a, const void *b) {
+    const struct action *x = a, *y = b;
+    if (x->at_us != y->at_us)
+        return x->at_us < y->at_us ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return x->client < y->client ? -1 : x->client > y->client;
+}
+
+static uint64_t at_tick(const struct storm_match *match, int64_t tick) {
+    return (uint64_t)tick * match->tick_us;
+}
+
+/// Something that lasts, at a tick that may be none.
+static void add_span(const struct storm_match *match, struct agenda *agenda, unsigned client,
+                     int64_t tick, int64_t ms, enum action_kind from, enum action_kind to) {
+    uint64_t end_us = at_tick(match, storm_match_get(match, STORM_ticks));
+    uint64_t from_us = at_tick(match, tick), to_us = from_us + (uint64_t)ms * 1000;
+    if (tick == 0 || from_us >= end_us)
+        return;
+    add(agenda, from_us, from, client);
+    if (to_us < end_us)
+        add(agenda, to_us, to, client);
+}
+
+static void plan_client(const struct storm_match *match, struct agenda *agenda, unsigned i) {
+    const int64_t *of = match->plan->client[i];
+    int64_t ticks = storm_match_get(match, STORM_ticks), leave = of[STORM_C_leave_tick];
+    add(agenda, at_tick(match, of[STORM_C_join_tick]), CONNECT, i);
+    // Going and coming back takes turns, until the storm is over.
+    if (leave > of[STORM_C_join_tick]) {
+        int64_t stay = leave - of[STORM_C_join_tick], back = of[STORM_C_back_ticks];
+        for (; leave < ticks; leave += back + stay) {
+            add(agenda, at_tick(match, leave), GO, i);
+            if (back == 0 || leave + back >= ticks)
+                break;
+            add(agenda, at_tick(match, leave + back), CONNECT, i);
+        }
+    }
+    if (of[STORM_C_stall_tick] < ticks && of[STORM_C_stall_tick] > 0)
+        add(agenda, at_tick(match, of[STORM_C_stall_tick]), STALL, i);
+    if (of[STORM_C_jump_tick] < ticks && of[STORM_C_jump_tick] > 0)
+        add(agenda, at_tick(match, of[STORM_C_jump_tick]), JUMP, i);
+    add_span(match, agenda, i, of[STORM_C_dark_tick], of[STORM_C_dark_ms], DARK, LIGHT);
+    add_span(match, agenda, i, of[STORM_C_worse_tick], of[STORM_C_worse_ms], WORSE, BETTER);
+    for (int64_t t = 1; match->seats[i].hostile && !match->options->tame && t < ticks; t++)
+        if (agenda->count < ACTIONS_MAX - 64)
+            add(agenda, at_tick(match, t) + 1, ATTACK, i);
+}
+
+static void plan_all(const struct storm_match *match, struct agenda *agenda) {
+    int64_t ticks = storm_match_get(match, STORM_ticks);
+    int64_t stalls = storm_match_get(match, STORM_host_stalls);
+    uint64_t end_us = at_tick(match, ticks);
+    for (int64_t k = 0; k < stalls; k++)
+        add(agenda, at_tick(match, (k + 1) * ticks / (stalls + 1)), HOST_STALL, 0);
+    add_span(match, agenda, 0, storm_match_get(match, STORM_split_tick),
+             storm_match_get(match, STORM_split_ms), SPLIT, JOINED);
+    for (unsigned i = 0; i < match->clients; i++)
+        plan_client(match, agenda, i);
+    add(agenda, end_us, HEAL, 0);
+    uint64_t calm_us = end_us + storm_calm_us(match), quiet_us = end_us;
+    if (storm_match_get(match, STORM_calm_inputs) != 0)
+        quiet_us = calm_us;
+    uint64_t settled_us = quiet_us + storm_agree_us(match);
+    settled_us = settled_us > calm_us ? settled_us : calm_us;
+    add(agenda, calm_us - LAST_PART * match->tick_us, LAST, 0);
+    add(agenda, calm_us, CHECK, 0);
+    add(agenda, quiet_us, QUIET, 0);
+    add(agenda, settled_us, SETTLED, 0);
+    add(agenda, settled_us + SETTLED_TICKS * match->tick_us, END, 0);
+    qsort(agenda->actions, agenda->count, sizeof agenda->actions[0], compare);
+}
+
+// ---- Links --------------------------------------------------------------------------------------
+
+static struct hc_link_config link_of(const struct storm_match *match, unsigned client, bool up) {
+    const int64_t *of = match->plan->client[client];
+    const struct storm_seat *seat = &match->seats[client];
+    int first = up ? STORM_C_up_latency_ms : STORM_C_down_latency_ms;
+    _Static_assert(STORM_C_up_queue_ms - STORM_C_up_latency_ms == 7 &&
+                       STORM_C_down_queue_ms - STORM_C_down_latency_ms == 7,
+                   "both ways have the same keys in the same order");
+    struct hc_link_config link = {.latency_us = (uint32_t)of[first] * 1000};
+    if (match->healed)
+        return link;
+    link.jitter_us = (uint32_t)of[first + 1] * 1000;
+    link.loss_ppm = (uint32_t)of[first + 2] * 1000;
+    link.burst_mean = (uint32_t)of[first + 3];
+    link.duplicate_ppm = (uint32_t)of[first + 4] * 1000;
+    link.reorder_ppm = (uint32_t)of[first + 5] * 1000;
+    link.bytes_per_s = (uint32_t)of[first + 6];
+    link.queue_bytes = (uint32_t)(of[first + 6] * of[first + 7] / 1000);
+    if (seat->worse) {
+        uint32_t loss = (uint32_t)of[STORM_C_worse_loss] * 1000;
+        link.latency_us += (uint32_t)of[STORM_C_worse_latency_ms] * 1000;
+        link.loss_ppm = link.loss_ppm > loss ? link.loss_ppm : loss;
+    }
+    if (seat->split || (up ? seat->dark_up : seat->dark_down))
+        link.loss_ppm = HC_LINK_PPM;
+    return link;
+}
+
+static void set_links(struct storm_match *match, unsigned client) {
+    struct hc_link_config up = link_of(match, client, true), down = link_of(match, client, false);
+    hc_sim_set_link(match->sim, client, &up, &down);
+}
+
+// ---- Actions ------------------------------------------------------------------------------------
+
+static void connect_client(struct storm_match *match, unsigned client) {
+    struct storm_seat *seat = &match->seats[client];
+    STORM_NOTE(match, "client %u begins to connect", client);
+    storm_watch_count(match, client);
+    seat->cid = 0;
+    seat->seen_as_of = HC_NO_TICK;
+    for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
+        hc_cl_bot_init(&seat->bots[i], match->plan->seed, client * HC_OWN_PLAYERS_MAX + i);
+    if (!hc_sim_connect(match->sim, client))
+        storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
+                   client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));
+}
+
+static void go(struct storm_match *match, unsigned client) {
+    bool crash = storm_client_get(match, client, STORM_C_crash) != 0;
+    if (hc_sim_client(match->sim, client) == NULL)
+        return;
+    STORM_NOTE(match, "client %u %s", client, crash ? "crashes" : "says goodbye");
+    if (crash) {
+        storm_watch_count(match, client);
+        hc_sim_kill(match->sim, client);
+    } else {
+        hc_sim_leave(match->sim, client);
+    }
+}
+
+static void stall(struct storm_match *match, const struct action *action) {
+    bool host = action->kind == HOST_STALL;
+    int64_t ms = host ? storm_match_get(match, STORM_host_stall_ms)
+                      : storm_client_get(match, action->client, STORM_C_stall_ms);
+    uint64_t end_us = at_tick(match, storm_match_get(match, STORM_ticks));
+    uint64_t until_us = hc_sim_now(match->sim) + (uint64_t)ms * 1000;
+    until_us = until_us < end_us ? until_us : end_us;
+    if (host)
+        hc_sim_freeze_host(match->sim, until_us);
+    else
+        hc_sim_freeze_client(match->sim, action->client, until_us);
+    STORM_NOTE(match, "%s %u does nothing for %lu ms", host ? "the server" : "client",
+               action->client, (unsigned long)ms);
+}
+
+static void heal(struct storm_match *match) {
+    STORM_NOTE(match, "the storm is over");
+    match->healed = true;
+    for (unsigned i = 0; i < match->clients; i++)
+        set_links(match, i);
+}
+
+static void change_links(struct storm_match *match, const struct action *action) {
+    struct storm_seat *seat = &match->seats[action->client];
+    int64_t ways = storm_client_get(match, action->client, STORM_C_dark_ways);
+    bool on = action->kind == DARK || action->kind == WORSE || action->kind == SPLIT;
+    if (action->kind == DARK || action->kind == LIGHT) {
+        seat->dark_up = on && (ways & 1) != 0;
+        seat->dark_down = on && (ways & 2) != 0;
+        STORM_NOTE(match, "client %u: blackout %d (ways %ld)", action->client, on, (long)ways);
+    } else if (action->kind == WORSE || action->kind == BETTER) {
+        seat->worse = on;
+        STORM_NOTE(match, "client %u: worse link %d", action->client, on);
+    }
+    if (action->kind != SPLIT && action->kind != JOINED) {
+        set_links(match, action->client);
+        return;
+    }
+    STORM_NOTE(match, "partition %d, clients %lx", on,
+               (unsigned long)storm_match_get(match, STORM_split_mask));
+    for (unsigned i = 0; i < match->clients; i++) {
+        match->seats[i].split = on && (storm_match_get(match, STORM_split_mask) >> i & 1) != 0;
+        set_links(match, i);
+    }
+}
+
+static void act(struct storm_match *match, const struct action *action) {
+    switch (action->kind) {
+    case CONNECT:
+        connect_client(match, action->client);
+        break;
+    case GO:
+        go(match, action->client);
+        break;
+    case STALL:
+    case HOST_STALL:
+        stall(match, action);
+        break;
+    case JUMP:
+        STORM_NOTE(match, "client %u: its clock leaps", action->client);
+        hc_sim_jump(match->sim, action->client,
+                    (uint64_t)storm_client_get(match, action->client, STORM_C_jump_ms) * 1000);
+        break;
+    case DARK:
+    case LIGHT:
+    case WORSE:
+    case BETTER:
+    case SPLIT:
+    case JOINED:
+        change_links(match, action);
+        break;
+    case ATTACK:
+        storm_hostile_attack(match, action->client);
+        break;
+    case HEAL:
+        heal(match);
+        break;
+    case LAST:
+        storm_calm_begin_last(match);
+        break;
+    case CHECK:
+        storm_calm_check(match);
+        match->last_part = false;
+        break;
+    case QUIET:
+        STORM_NOTE(match, "inputs stop");
+        match->quiet = true;
+        break;
+    case SETTLED:
+        match->settled = true;
+        break;
+    case END:
+        break;
+    }
+}
+
+// ---- Setting up ---------------------------------------------------------------------------------
+
+static void *counted_allocate(void *context, size_t bytes) {
+    struct storm_match *match = context;
+    size_t *block = malloc(COUNT_SIZE + bytes);
+    if (block == NULL)
+        return NULL;
+    *block = bytes;
+    match->host_bytes += bytes;
+    return (uint8_t *)block + COUNT_SIZE;
+}
+
+static void counted_release(void *context, void *bytes) {
+    struct storm_match *match = context;
+    if (bytes == NULL)
+        return;
+    size_t *block = (size_t *)(void *)((uint8_t *)bytes - COUNT_SIZE);
+    match->host_bytes -= *block;
+    free(block);
+}
+
+static struct hc_sim_config sim_config(struct storm_match *match,
+                                       const struct hc_allocator *allocator) {
+    const struct hc_game *game = storm_match_get(match, STORM_lanes) != 0 ? &lanes : &hc_arena;
+    struct hc_sim_config config = hc_sim_config_default(game);
+    config.seed = match->plan->seed;
+    config.clients = match->clients;
+    config.packets_max = PACKETS_MAX;
+    config.trace_worlds = match->options->deep;
+    config.hooks = storm_watch_hooks();
+    config.context = match;
+    config.host.clients = (uint16_t)storm_plan_slots(match->plan);
+    config.host.tick_rate = (uint16_t)storm_match_get(match, STORM_tick_rate);
+    config.host.history = (uint32_t)storm_match_get(match, STORM_history);
+    config.host.future = (uint32_t)storm_match_get(match, STORM_future);
+    config.host.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
+    config.host.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
+    config.host.allocator = allocator;
+    return config;
+}
+
+static void set_up_client(struct storm_match *match, unsigned i) {
+    const int64_t *of = match->plan->client[i];
+    struct hc_sim_setup *setup = hc_sim_setup(match->sim, i);
+    setup->config.players = (uint8_t)of[STORM_C_players];
+    setup->config.input_delay = (uint32_t)of[STORM_C_delay];
+    setup->config.lead = (uint32_t)of[STORM_C_lead];
+    setup->config.display_offset = (uint32_t)of[STORM_C_display];
+    setup->config.prediction_limit = storm_client_limit(match, i);
+    setup->config.input_redundancy = (uint32_t)of[STORM_C_redundancy];
+    setup->config.smoothing_us = (uint32_t)of[STORM_C_smoothing_ms] * 1000;
+    setup->config.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
+    setup->clock_offset_us = (uint64_t)of[STORM_C_clock_offset_s] * 1000000;
+    setup->clock_ppm = (int32_t)of[STORM_C_clock_ppm];
+    setup->keeps_port = of[STORM_C_same_port] != 0;
+    set_links(match, i);
+}
+
+static bool set_up(struct storm_match *match, const struct hc_allocator *allocator) {
+    int64_t hostile = storm_match_get(match, STORM_hostile);
+    match->clients = (unsigned)storm_match_get(match, STORM_clients);
+    match->tick_us = 1000000 / (uint64_t)storm_match_get(match, STORM_tick_rate) + 1;
+    match->seats = calloc(match->clients, sizeof *match->seats);
+    if (match->seats == NULL)
+        return false;
+    // One at least is honest.
+    for (unsigned i = 1; i < match->clients; i++)
+        match->seats[i].hostile = (int64_t)(match->clients - i) <= hostile;
+    match->attack = hc_rng_init(match->plan->seed, 77);
+    struct hc_sim_config config = sim_config(match, allocator);
+    match->sim = hc_sim_create(&config);
+    if (match->sim == NULL)
+        return false;
+    storm_conns_init(&match->conns, config.host.game, match->verdict);
+    match->truth = storm_truth_create(&hc_sim_config(match->sim)->host, match->options->deep,
+                                      &match->conns, match->verdict);
+    for (unsigned i = 0; i < match->clients; i++)
+        set_up_client(match, i);
+    return match->truth != NULL;
+}
+
+static void tear_down(struct storm_match *match) {
+    storm_conns_free(&match->conns);
+    storm_truth_destroy(match->truth);
+    hc_sim_destroy(match->sim);
+    free(match->seats);
+    free(match);
+}
+
+// ---- Playing ------------------------------------------------------------------------------------
+
+static void run(struct storm_match *match) {
+    static _Thread_local struct agenda agenda;
+    agenda.count = 0;
+    plan_all(match, &agenda);
+    for (unsigned i = 0; i < agenda.count && match->verdict->result == STORM_FINE; i++) {
+        const struct action *action = &agenda.actions[i];
+        // In short pieces, so that nothing goes on for long after something was wrong.
+        while (hc_sim_now(match->sim) < action->at_us && match->verdict->result == STORM_FINE) {
+            uint64_t piece_us = hc_sim_now(match->sim) + 8 * match->tick_us;
+            hc_sim_run_until(match->sim, piece_us < action->at_us ? piece_us : action->at_us);
+        }
+        if (match->verdict->result == STORM_FINE)
+            act(match, action);
+    }
+    for (unsigned i = 0; i < match->clients; i++)
+        storm_watch_count(match, i);
+    storm_watch_end(match);
+}
+
+void storm_match_play(const struct storm_plan *plan, const struct storm_options *options,
+                      struct storm_outcome *outcome) {
+    *outcome = (struct storm_outcome){.ticks = 0};
+    struct storm_match *match = calloc(1, sizeof *match);
+    if (match == NULL)
+        abort();
+    match->plan = plan;
+    match->options = options;
+    match->outcome = outcome;
+    match->verdict = &outcome->verdict;
+    struct hc_allocator allocator = {
+        .allocate = counted_allocate, .release = counted_release, .context = match};
+    // Counting makes all memory be touched, which is dear.
+    if (!set_up(match, plan->seed % 16 == 0 ? &allocator : NULL)) {
+        storm_fail(match->verdict, STORM_WRONG, "set-up", 0, "the match cannot be set up");
+        if (match->sim == NULL) {
+            free(match->seats);
+            free(match);
+            return;
+        }
+    } else {
+        run(match);
+    }
+    outcome->ticks = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    outcome->virtual_us = hc_sim_now(match->sim);
+    outcome->trace = hc_sim_trace(match->sim);
+    for (unsigned i = 0; i < match->clients; i++)
+        outcome->clients[i] = match->seats[i].counts;
+    if (options->print != NULL && outcome->verdict.result != STORM_FINE)
+        storm_recent_print(&match->recent, options->print);
+    tear_down(match);
+}
+
+// ---- Judging ------------------------------------------------------------------------------------
+
+/// Whether the same match without attacks must go the same way for the honest: what an attacker
+/// makes the server say to them may be longer, which only a limited rate notices; and it may give
+/// up its place, or keep it, which only a full server notices.
+static bool comparable(const struct storm_plan *plan) {
+    if (plan->match[STORM_hostile] == 0 || plan->match[STORM_clients] < 2 ||
+        plan->match[STORM_slots] != 0 || storm_plan_slots(plan) >= 13)
+        return false;
+    for (unsigned i = 0; i < plan->match[STORM_clients]; i++)
+        if (plan->client[i][STORM_C_down_rate] != 0)
+            return false;
+    return true;
+}
+
+static void compare_tame(const struct storm_plan *plan, const struct storm_options *options,
+                         struct storm_outcome *outcome) {
+    struct storm_outcome tame;
+    struct storm_options without = *options;
+    without.tame = true;
+    storm_match_play(plan, &without, &tame);
+    if (tame.verdict.result != STORM_FINE) {
+        outcome->verdict = tame.verdict;
+        return;
+    }
+    int64_t hostile = plan->match[STORM_hostile], clients = plan->match[STORM_clients];
+    for (int64_t i = 0; i < clients && (i == 0 || clients - i > hostile); i++) {
+        const struct storm_client_counts *a = &outcome->clients[i], *b = &tame.clients[i];
+        if (memcmp(a, b, sizeof *a) != 0)
+            storm_fail(&outcome->verdict, STORM_WRONG, "hurt", 0,
+                       "attacks change client %ld: stalls %lu (%lu without), stalled ticks %lu "
+                       "(%lu), inputs %lu (%lu), forced %lu (%lu), restarts %lu (%lu), snapshots "
+                       "%lu (%lu), events %lu (%lu)",
+                       (long)i, a->stalls, b->stalls, a->stalled_ticks, b->stalled_ticks,
+                       a->inputs_sampled, b->inputs_sampled, a->inputs_forced, b->inputs_forced,
+                       a->restarts, b->restarts, a->snapshots, b->snapshots, a->events, b->events);
+    }
+}
+
+void storm_match_judge(const struct storm_plan *plan, const struct storm_options *options,
+                       struct storm_outcome *outcome) {
+    storm_match_play(plan, options, outcome);
+    if (outcome->verdict.result != STORM_FINE)
+        return;
+    if (plan->seed % 3 == 1 && comparable(plan))
+        compare_tame(plan, options, outcome);
+    if (outcome->verdict.result == STORM_FINE && plan->seed % 32 == 5) {
+        struct storm_outcome again;
+        storm_match_play(plan, options, &again);
+        if (again.trace != outcome->trace)
+            storm_fail(&outcome->verdict, STORM_WRONG, "determinism", 0,
+                       "two runs leave the traces %016lx and %016lx", outcome->trace, again.trace);
+    }
+}

@@ -1,0 +1,125 @@
+/// The plan of a match: every number that it is played with, drawn from one seed.
+///
+/// A number has a key. Each is drawn from a random stream of its own, so that a key more changes no
+/// other's number; and each may be set by hand, which is how a failing match is made smaller.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    STORM_CLIENTS_MAX = 16, ///< that may connect in a match
+    STORM_TICKS_MAX = 4096, ///< of a match, its end included
+};
+
+/// X(key, neutral, ppm, min, max, what it is). With a probability of `ppm` in a million the number
+/// is drawn from [min, max], small ones more often where min is below a tenth of max; else it is
+/// the neutral one, with which nothing out of the ordinary happens.
+#define STORM_MATCH_KEYS(X)                                                                        \
+    X(lanes, 0, 150000, 1, 1, "1: the game of lanes; 0: the arena")                                \
+    X(tick_rate, 60, 400000, 15, 128, "Hz")                                                        \
+    X(history, 64, 500000, 0, 128, "W; ticks")                                                     \
+    X(future, 64, 300000, 1, 100, "inputs are accepted up to head + future; ticks")                \
+    X(clients, 1, 1000000, 1, 13, "that connect; small numbers are far more frequent")             \
+    X(slots, 0, 100000, 1, 13, "of the server; 0: as many as the clients need")                    \
+    X(ticks, 300, 1000000, 250, 460, "of storm, before all is calm")                               \
+    X(timeout_ms, 10000, 400000, 700, 4000, "silence after which either side gives up")            \
+    X(ticks_per_advance, 16, 300000, 1, 64, "the server catches up at most so many at once")       \
+    X(host_stalls, 0, 250000, 1, 3, "times that the server does nothing for a while")              \
+    X(host_stall_ms, 100, 1000000, 5, 2500, "how long")                                            \
+    X(split_tick, 0, 200000, 1, 400, "when some clients are cut off together; 0: never")           \
+    X(split_ms, 200, 1000000, 20, 3000, "for how long")                                            \
+    X(split_mask, 1, 1000000, 1, 8191, "which: bit i is client i")                                 \
+    X(hostile, 0, 300000, 1, 3, "clients, the last ones, that attack")                             \
+    X(calm_inputs, 0, 500000, 1, 1, "1: keys are pressed for a while after the storm, too")
+
+#define STORM_CLIENT_KEYS(X)                                                                       \
+    X(players, 1, 300000, 0, 4, "local players")                                                   \
+    X(delay, 3, 700000, 0, 12, "D; ticks")                                                         \
+    X(lead, 0, 300000, 1, 20, "ticks")                                                             \
+    X(display, 0, 500000, 1, 40, "display offset; ticks")                                          \
+    X(limit, 64, 400000, 4, 120, "prediction limit; ticks")                                        \
+    X(redundancy, 0, 150000, 1, 24, "inputs in each datagram; 0: all unacknowledged ones")         \
+    X(smoothing_ms, 50, 300000, 0, 200, "in which half of a correction is blended")                \
+    X(up_latency_ms, 0, 900000, 1, 220, "one way")                                                 \
+    X(up_jitter_ms, 0, 600000, 1, 80, "")                                                          \
+    X(up_loss, 0, 600000, 1, 450, "in a thousand")                                                 \
+    X(up_burst, 0, 400000, 2, 9, "mean length of a loss burst; packets")                           \
+    X(up_duplicate, 0, 300000, 1, 400, "in a thousand")                                            \
+    X(up_reorder, 0, 300000, 1, 400, "in a thousand")                                              \
+    X(up_rate, 0, 100000, 3000, 60000, "bytes/s; 0: no limit")                                     \
+    X(up_queue_ms, 50, 1000000, 5, 300, "of a limited rate")                                       \
+    X(down_latency_ms, 0, 900000, 1, 220, "one way")                                               \
+    X(down_jitter_ms, 0, 600000, 1, 80, "")                                                        \
+    X(down_loss, 0, 600000, 1, 450, "in a thousand")                                               \
+    X(down_burst, 0, 400000, 2, 9, "mean length of a loss burst; packets")                         \
+    X(down_duplicate, 0, 300000, 1, 400, "in a thousand")                                          \
+    X(down_reorder, 0, 300000, 1, 400, "in a thousand")                                            \
+    X(down_rate, 0, 100000, 8000, 120000, "bytes/s; 0: no limit")                                  \
+    X(down_queue_ms, 50, 1000000, 5, 300, "of a limited rate")                                     \
+    X(join_tick, 0, 400000, 1, 350, "when it connects")                                            \
+    X(leave_tick, 0, 250000, 40, 440, "when it goes; 0: never")                                    \
+    X(crash, 0, 500000, 1, 1, "1: it goes without a word")                                         \
+    X(back_ticks, 0, 600000, 1, 200, "after which it comes back; 0: never")                        \
+    X(same_port, 0, 500000, 1, 1, "1: from the same address")                                      \
+    X(stall_tick, 0, 200000, 1, 450, "when it does nothing for a while; 0: never")                 \
+    X(stall_ms, 200, 1000000, 10, 3500, "how long")                                                \
+    X(dark_tick, 0, 200000, 1, 450, "when its links lose all for a while; 0: never")               \
+    X(dark_ms, 200, 1000000, 10, 3500, "how long")                                                 \
+    X(dark_ways, 3, 400000, 1, 2, "1: up, 2: down, 3: both")                                       \
+    X(worse_tick, 0, 150000, 1, 450, "when its links become worse for a while; 0: never")          \
+    X(worse_ms, 500, 1000000, 50, 3000, "how long")                                                \
+    X(worse_latency_ms, 0, 1000000, 0, 300, "more latency each way")                               \
+    X(worse_loss, 0, 1000000, 0, 600, "at least, in a thousand")                                   \
+    X(clock_offset_s, 0, 500000, 1, 100000, "what its clock shows at the beginning")               \
+    X(clock_ppm, 0, 400000, -500, 500, "by which its clock is fast")                               \
+    X(jump_tick, 0, 80000, 1, 400, "when its clock leaps; 0: never")                               \
+    X(jump_ms, 20, 1000000, 1, 1500, "how far")                                                    \
+    X(script, 0, 800000, 1, 4,                                                                     \
+      "its hands: 0 hold keys for a while, 1 mash, 2 hold one, "                                   \
+      "3 chase, 4 flip")                                                                           \
+    X(attack, 1, 1000000, 1, 4095, "of a hostile one: a bit for each way, see hostile.h")
+
+enum storm_match_key {
+#define STORM_ENUM(key, ...) STORM_##key,
+    STORM_MATCH_KEYS(STORM_ENUM) STORM_MATCH_KEY_COUNT
+};
+
+enum storm_client_key {
+#define STORM_CLIENT_ENUM(key, ...) STORM_C_##key,
+    STORM_CLIENT_KEYS(STORM_CLIENT_ENUM) STORM_CLIENT_KEY_COUNT
+};
+
+struct storm_plan {
+    uint64_t seed;
+    int64_t match[STORM_MATCH_KEY_COUNT];
+    int64_t client[STORM_CLIENTS_MAX][STORM_CLIENT_KEY_COUNT];
+};
+
+/// What a key is: of the match, or of each client.
+struct storm_key {
+    const char *name, *what;
+    int64_t neutral, min, max;
+    uint32_t ppm;
+};
+extern const struct storm_key storm_match_keys[STORM_MATCH_KEY_COUNT];
+extern const struct storm_key storm_client_keys[STORM_CLIENT_KEY_COUNT];
+
+/// Draws everything from `seed`.
+void storm_plan_draw(struct storm_plan *plan, uint64_t seed);
+
+/// Sets one number: "key=value" of the match, "key@i=value" of client i, "key@*=value" of all.
+/// NULL, or what is wrong with it.
+const char *storm_plan_set(struct storm_plan *plan, const char *assignment);
+
+/// Prints the command options that make the plan of `plan->seed` what it is.
+void storm_plan_print_options(const struct storm_plan *plan, FILE *out);
+
+/// Prints every number that is not neutral.
+void storm_plan_print(const struct storm_plan *plan, FILE *out);
+
+/// The server's slots: as set, or as many as all clients and their players need, at most as many as
+/// it allows.
+unsigned storm_plan_slots(const struct storm_plan *plan);

@@ -1,0 +1,97 @@
+#include "tests/storm/totals.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const names[STORM_TOTAL_COUNT] = {
+    "seeds",     "ticks", "virtual_us", "rewinds", "resimulated_ticks", "snapshots", "datagrams",
+    "incorrect", "stuck", "crashed",    "wall_ms"};
+
+void storm_totals_add(struct storm_totals *totals, const struct storm_outcome *outcome) {
+    totals->sum[STORM_TOTAL_SEEDS]++;
+    totals->sum[STORM_TOTAL_TICKS] += outcome->ticks;
+    totals->sum[STORM_TOTAL_VIRTUAL_US] += outcome->virtual_us;
+    totals->sum[STORM_TOTAL_REWINDS] += outcome->rewinds;
+    totals->sum[STORM_TOTAL_RESIMULATED] += outcome->resimulated;
+    totals->sum[STORM_TOTAL_SNAPSHOTS] += outcome->snapshots;
+    totals->sum[STORM_TOTAL_DATAGRAMS] += outcome->datagrams;
+    totals->sum[STORM_TOTAL_WRONG] += outcome->verdict.result == STORM_WRONG;
+    totals->sum[STORM_TOTAL_STUCK] += outcome->verdict.result == STORM_STUCK;
+}
+
+void storm_totals_merge(struct storm_totals *totals, const struct storm_totals *more) {
+    for (unsigned i = 0; i < STORM_TOTAL_COUNT; i++)
+        totals->sum[i] += more->sum[i];
+}
+
+void storm_totals_print(const struct storm_totals *totals, FILE *out) {
+    const uint64_t *sum = totals->sum;
+    double wall_s = (double)sum[STORM_TOTAL_WALL_MS] / 1000 + 1e-9;
+    double virtual_s = (double)sum[STORM_TOTAL_VIRTUAL_US] / 1e6;
+    fprintf(out,
+            "%" PRIu64 " seeds, %" PRIu64 " ticks, %.2f virtual hours in %.1f s: %.0f times real "
+            "time, %.0f seeds a minute\n"
+            "%" PRIu64 " datagrams, %" PRIu64 " snapshots, %" PRIu64 " rewinds, %" PRIu64
+            " ticks simulated again\n"
+            "%" PRIu64 " failures: %" PRIu64 " incorrect, %" PRIu64 " stuck, %" PRIu64 " crashed\n",
+            sum[STORM_TOTAL_SEEDS], sum[STORM_TOTAL_TICKS], virtual_s / 3600, wall_s,
+            virtual_s / wall_s, (double)sum[STORM_TOTAL_SEEDS] / wall_s * 60,
+            sum[STORM_TOTAL_DATAGRAMS], sum[STORM_TOTAL_SNAPSHOTS], sum[STORM_TOTAL_REWINDS],
+            sum[STORM_TOTAL_RESIMULATED],
+            sum[STORM_TOTAL_WRONG] + sum[STORM_TOTAL_STUCK] + sum[STORM_TOTAL_CRASHED],
+            sum[STORM_TOTAL_WRONG], sum[STORM_TOTAL_STUCK], sum[STORM_TOTAL_CRASHED]);
+}
+
+bool storm_totals_read(const char *path, uint64_t *next_seed, struct storm_totals *totals) {
+    FILE *file = fopen(path, "r");
+    char line[128], name[64];
+    uint64_t a, b;
+    *next_seed = 1;
+    *totals = (struct storm_totals){.sum = {0}};
+    if (file == NULL)
+        return true;
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "played %" SCNu64 " to %" SCNu64, &a, &b) == 2)
+            *next_seed = b + 1 > *next_seed ? b + 1 : *next_seed;
+        else if (sscanf(line, "%63s %" SCNu64, name, &a) == 2)
+            for (unsigned i = 0; i < STORM_TOTAL_COUNT; i++)
+                if (strcmp(names[i], name) == 0)
+                    totals->sum[i] = a;
+    }
+    bool fine = ferror(file) == 0;
+    fclose(file);
+    return fine;
+}
+
+/// The lines of `path` that name ranges, to `out`.
+static void copy_ranges(const char *path, FILE *out) {
+    FILE *file = fopen(path, "r");
+    char line[128];
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "played ", 7) == 0)
+            fputs(line, out);
+    if (file != NULL)
+        fclose(file);
+}
+
+bool storm_totals_write(const char *path, uint64_t first, uint64_t end,
+                        const struct storm_totals *run) {
+    char fresh[4096];
+    uint64_t next;
+    struct storm_totals totals;
+    if ((size_t)snprintf(fresh, sizeof fresh, "%s.new", path) >= sizeof fresh ||
+        !storm_totals_read(path, &next, &totals))
+        return false;
+    storm_totals_merge(&totals, run);
+    FILE *file = fopen(fresh, "w");
+    if (file == NULL)
+        return false;
+    copy_ranges(path, file);
+    if (end > first)
+        fprintf(file, "played %" PRIu64 " to %" PRIu64 "\n", first, end - 1);
+    for (unsigned i = 0; i < STORM_TOTAL_COUNT; i++)
+        fprintf(file, "%s %" PRIu64 "\n", names[i], totals.sum[i]);
+    bool fine = ferror(file) == 0;
+    fine = fclose(file) == 0 && fine;
+    return fine && rename(fresh, path) == 0;
+}

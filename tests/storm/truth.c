@@ -1,0 +1,415 @@
+#include "tests/storm/truth.h"
+
+#include "proto/snapshot.h"
+#include "tests/oracle/plain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { CHANGES_MAX = 512 };
+
+/// A join or a leave that the server owes, or has stamped.
+struct change {
+    hc_tick tick;
+    hc_player player;
+    bool join;
+    const struct storm_conn *conn;
+};
+
+/// A player slot, as of the newest event and as of the newest final tick.
+struct slot {
+    bool wanted, leaving, in; ///< as of now: to be joined, to leave, has been joined
+    uint32_t cid;             ///< whose it is
+    const struct storm_conn *conn;
+    bool inherited; ///< whose it is once the leave has been stamped: it joins a tick later
+    uint32_t heir_cid;
+    const struct storm_conn *heir;
+    bool final_in;
+    bool has_base;
+    hc_tick base; ///< newest known input since the join
+    uint8_t base_input[HC_INPUT_MAX];
+    const struct storm_conn *final_conn;
+};
+
+struct storm_truth {
+    struct storm_conns *conns;
+    struct storm_verdict *verdict;
+    struct hc_world world;
+    struct hc_plain *plain;
+    bool deep;
+    uint32_t history, ticks_per_advance;
+    hc_tick final, head;
+    struct slot *players;
+    struct change changes[CHANGES_MAX];
+    unsigned change_first, change_end;
+    uint8_t *inputs, *controls; ///< of the step that is being taken
+    // By tick.
+    uint8_t *slots;  ///< [STORM_TICKS_MAX][players] enum hc_slot
+    uint8_t *known;  ///< [STORM_TICKS_MAX][players][input_size] of those that are known
+    uint64_t *chain; ///< [STORM_TICKS_MAX]
+    uint64_t *digest;
+    uint8_t *states, *presence; ///< [STORM_TICKS_MAX] worlds; deep only
+};
+
+uint64_t storm_world_digest(const struct hc_world *world, const uint8_t *presence,
+                            const uint8_t *states) {
+    uint64_t digest = XXH64(presence, world->entities, 0);
+    return XXH64(states, (size_t)world->entities * world->stride, digest);
+}
+
+static size_t state_bytes(const struct storm_truth *truth) {
+    return (size_t)truth->world.entities * truth->world.stride;
+}
+
+/// Enters the plain simulation's present tick.
+static void enter(struct storm_truth *truth, hc_tick tick) {
+    const uint8_t *presence = hc_plain_presence(truth->plain);
+    const uint8_t *states = hc_plain_states(truth->plain);
+    truth->digest[tick] = storm_world_digest(&truth->world, presence, states);
+    if (tick > 0)
+        truth->chain[tick] = hc_snapshot_chain(truth->chain[tick - 1],
+                                               hc_world_hash(&truth->world, presence, states));
+    if (truth->deep) {
+        memcpy(truth->states + tick * state_bytes(truth), states, state_bytes(truth));
+        memcpy(truth->presence + (size_t)tick * truth->world.entities, presence,
+               truth->world.entities);
+    }
+}
+
+struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, bool deep,
+                                       struct storm_conns *conns, struct storm_verdict *verdict) {
+    struct storm_truth *truth = calloc(1, sizeof *truth);
+    if (truth == NULL || hc_world_init(&truth->world, config->game, config->clients,
+                                       config->tick_rate, config->seed, NULL) != HC_OK) {
+        free(truth);
+        return NULL;
+    }
+    size_t players = truth->world.players, size = config->game->input_size;
+    truth->conns = conns;
+    truth->verdict = verdict;
+    truth->deep = deep;
+    truth->history = config->history;
+    truth->ticks_per_advance = config->ticks_per_advance;
+    truth->plain = hc_plain_create(&truth->world, false);
+    truth->players = calloc(players, sizeof *truth->players);
+    truth->inputs = calloc(players, size);
+    truth->controls = calloc(players, 1);
+    truth->slots = calloc(STORM_TICKS_MAX, players);
+    truth->known = calloc(STORM_TICKS_MAX, players * size);
+    truth->chain = calloc(STORM_TICKS_MAX, sizeof *truth->chain);
+    truth->digest = calloc(STORM_TICKS_MAX, sizeof *truth->digest);
+    truth->states = deep ? calloc(STORM_TICKS_MAX, state_bytes(truth)) : NULL;
+    truth->presence = deep ? calloc(STORM_TICKS_MAX, truth->world.entities) : NULL;
+    if (truth->plain == NULL || truth->players == NULL || truth->inputs == NULL ||
+        truth->controls == NULL || truth->slots == NULL || truth->known == NULL ||
+        truth->chain == NULL || truth->digest == NULL ||
+        (deep && (truth->states == NULL || truth->presence == NULL))) {
+        storm_truth_destroy(truth);
+        return NULL;
+    }
+    hc_plain_start(truth->plain);
+    enter(truth, 0);
+    return truth;
+}
+
+void storm_truth_destroy(struct storm_truth *truth) {
+    if (truth == NULL)
+        return;
+    hc_plain_destroy(truth->plain);
+    hc_world_free(&truth->world);
+    free(truth->players);
+    free(truth->inputs);
+    free(truth->controls);
+    free(truth->slots);
+    free(truth->known);
+    free(truth->chain);
+    free(truth->digest);
+    free(truth->states);
+    free(truth->presence);
+    free(truth);
+}
+
+void storm_truth_event(struct storm_truth *truth, const struct hc_sv_event *event,
+                       const struct storm_conn *conn) {
+    for (unsigned i = 0; i < event->player_count; i++) {
+        hc_player player = event->players[i];
+        if (player >= truth->world.players) {
+            storm_fail(truth->verdict, STORM_WRONG, "events", truth->head, "there is no player %u",
+                       player);
+            return;
+        }
+        struct slot *slot = &truth->players[player];
+        if (event->kind != HC_SV_EVENT_JOINED) {
+            if (slot->inherited && slot->heir_cid == event->cid)
+                slot->inherited = false;
+            else
+                slot->leaving = true;
+        } else if (slot->leaving && !slot->inherited) {
+            slot->inherited = true;
+            slot->heir_cid = event->cid;
+            slot->heir = conn;
+        } else if (!slot->wanted) {
+            slot->wanted = true;
+            slot->cid = event->cid;
+            slot->conn = conn;
+        } else {
+            storm_fail(truth->verdict, STORM_WRONG, "events", truth->head,
+                       "player %u is given to two clients", player);
+        }
+    }
+}
+
+/// Looks at the slots of `tick` as they stand now.
+static void capture(struct storm_truth *truth, const struct hc_timeline *timeline, hc_tick tick) {
+    size_t players = truth->world.players, size = truth->world.game->input_size;
+    for (hc_player p = 0; p < players; p++) {
+        enum hc_slot slot = hc_timeline_slot(timeline, p, tick);
+        size_t cell = (size_t)tick * players + p;
+        if (truth->deep && truth->slots[cell] == HC_SLOT_KNOWN && slot == HC_SLOT_KNOWN &&
+            memcmp(truth->known + cell * size, hc_timeline_input(timeline, p, tick), size) != 0)
+            storm_fail(truth->verdict, STORM_WRONG, "rewritten", tick,
+                       "the known input of player %u at %u was rewritten", p, tick);
+        truth->slots[cell] = (uint8_t)slot;
+        if (slot == HC_SLOT_KNOWN)
+            memcpy(truth->known + cell * size, hc_timeline_input(timeline, p, tick), size);
+    }
+}
+
+/// Fails when a final tick is no longer what it was.
+static void check_unchanged(struct storm_truth *truth, const struct hc_timeline *timeline,
+                            hc_tick tick) {
+    const uint8_t *presence = hc_timeline_presence(timeline, tick);
+    const uint8_t *states = hc_timeline_states(timeline, tick);
+    if (storm_world_digest(&truth->world, presence, states) == truth->digest[tick])
+        return;
+    if (truth->deep)
+        storm_fail_worlds(truth->verdict, "final", tick, &truth->world, "a final tick has changed",
+                          presence, states, storm_truth_presence(truth, tick),
+                          storm_truth_states(truth, tick));
+    storm_fail(truth->verdict, STORM_WRONG, "final", tick, "tick %u changed although %u was final",
+               tick, truth->final);
+}
+
+void storm_truth_expect(struct storm_truth *truth, const struct hc_sv_host *host, uint64_t now_us) {
+    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+    hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
+    // A server that is late does several ticks at once, and nobody sees the slots in between.
+    uint64_t due = hc_sv_host_deadline(host);
+    bool late = now_us > due && now_us - due > 1000;
+    hc_tick count = late ? truth->ticks_per_advance : 1;
+    hc_tick first = hc_tick_back(head, truth->history), end = first + count;
+    if (truth->deep)
+        end = hc_tick_max(end, head + 1);
+    for (hc_tick t = first; t < end && t < STORM_TICKS_MAX; t++)
+        capture(truth, timeline, t);
+    for (hc_tick t = oldest; t <= truth->final && (truth->deep || t < oldest + count); t++)
+        check_unchanged(truth, timeline, t);
+}
+
+static void add_change(struct storm_truth *truth, hc_tick tick, hc_player player, bool join) {
+    struct slot *slot = &truth->players[player];
+    if (truth->change_end - truth->change_first == CHANGES_MAX) {
+        storm_fail(truth->verdict, STORM_WRONG, "events", tick, "too many joins");
+        return;
+    }
+    truth->changes[truth->change_end++ % CHANGES_MAX] =
+        (struct change){.tick = tick, .player = player, .join = join, .conn = slot->conn};
+    slot->in = join;
+}
+
+/// Joins and leaves are inputs of the head at which they became due; somebody who takes over a slot
+/// joins in the tick after the leave.
+static void stamp(struct storm_truth *truth, hc_tick head) {
+    for (hc_player p = 0; p < truth->world.players; p++) {
+        struct slot *slot = &truth->players[p];
+        if (slot->leaving) {
+            if (slot->in)
+                add_change(truth, head, p, false);
+            slot->leaving = false;
+            slot->wanted = slot->inherited;
+            slot->cid = slot->heir_cid;
+            slot->conn = slot->heir;
+            slot->inherited = false;
+        } else if (slot->wanted && !slot->in) {
+            add_change(truth, head, p, true);
+        }
+    }
+}
+
+/// Takes the joins and leaves of `tick` off the queue.
+static void take_changes(struct storm_truth *truth, hc_tick tick) {
+    memset(truth->controls, HC_CONTROL_NONE, truth->world.players);
+    while (truth->change_first < truth->change_end) {
+        const struct change *change = &truth->changes[truth->change_first % CHANGES_MAX];
+        if (change->tick != tick)
+            return;
+        truth->controls[change->player] = change->join ? HC_CONTROL_JOIN : HC_CONTROL_LEAVE;
+        if (change->join)
+            truth->players[change->player].final_conn = change->conn;
+        truth->change_first++;
+    }
+}
+
+/// A known input must be what its client stamped.
+static void check_stamp(struct storm_truth *truth, hc_player player, hc_tick tick,
+                        const uint8_t *input) {
+    const struct storm_conn *conn = truth->players[player].final_conn;
+    if (conn == NULL || !conn->honest)
+        return;
+    const uint8_t *stamp = storm_conn_stamp(truth->conns, conn, player, tick);
+    if (stamp == NULL)
+        storm_fail(truth->verdict, STORM_WRONG, "stamped", tick,
+                   "the server has an input of player %u that client %u never stamped", player,
+                   conn->seat);
+    else if (memcmp(stamp, input, truth->world.game->input_size) != 0)
+        storm_fail(truth->verdict, STORM_WRONG, "stamped", tick,
+                   "the input of player %u is not what client %u stamped", player, conn->seat);
+}
+
+/// The effective input of a slot that is final, by the rule, into `out`. `seen`: the slot was
+/// looked at after the advance.
+static void effective(struct storm_truth *truth, hc_player player, hc_tick tick, bool seen,
+                      uint8_t *out) {
+    const struct hc_game *game = truth->world.game;
+    struct slot *slot = &truth->players[player];
+    size_t cell = (size_t)tick * truth->world.players + player, size = game->input_size;
+    uint8_t control = truth->controls[player], *kind = &truth->slots[cell];
+    memset(out, 0, size);
+    if (control == HC_CONTROL_JOIN) {
+        slot->final_in = true;
+        slot->has_base = false;
+        *kind = HC_SLOT_UNKNOWN;
+        return;
+    }
+    if (!slot->final_in) {
+        // What was seen before the leave was stamped, of later ticks, was discarded by it.
+        if (*kind == HC_SLOT_KNOWN && seen)
+            storm_fail(truth->verdict, STORM_WRONG, "after-leave", tick,
+                       "player %u is not in, but has a known input", player);
+        *kind = HC_SLOT_UNKNOWN;
+        return;
+    }
+    slot->final_in = control != HC_CONTROL_LEAVE;
+    if (*kind == HC_SLOT_KNOWN) {
+        memcpy(out, truth->known + cell * size, size);
+        check_stamp(truth, player, tick, out);
+        slot->has_base = true;
+        slot->base = tick;
+        memcpy(slot->base_input, out, size);
+        return;
+    }
+    *kind = HC_SLOT_FORCED;
+    if (slot->has_base)
+        game->predict_input(slot->base_input, tick - slot->base, out);
+}
+
+/// Compares what the server still shows of a final slot.
+static void compare_slots(struct storm_truth *truth, const struct hc_timeline *timeline,
+                          hc_tick tick) {
+    size_t size = truth->world.game->input_size;
+    for (hc_player p = 0; p < truth->world.players; p++) {
+        if (hc_timeline_control(timeline, p, tick) != (enum hc_control)truth->controls[p])
+            storm_fail(truth->verdict, STORM_WRONG, "controls", tick,
+                       "player %u: control %d, must be %u", p,
+                       (int)hc_timeline_control(timeline, p, tick), truth->controls[p]);
+        if (memcmp(hc_timeline_effective(timeline, p, tick), truth->inputs + p * size, size) != 0)
+            storm_fail(truth->verdict, STORM_WRONG, "effective", tick,
+                       "the effective input of player %u at %u (slot %d, base %u) is another than "
+                       "the rule gives",
+                       p, tick, (int)hc_timeline_slot(timeline, p, tick),
+                       truth->players[p].has_base ? truth->players[p].base : HC_NO_TICK);
+    }
+}
+
+/// Takes the step of `tick`, all inputs of which are final.
+static void play_on(struct storm_truth *truth, const struct hc_timeline *timeline, hc_tick tick) {
+    hc_tick head = hc_timeline_head(timeline), first = hc_tick_back(head, truth->history);
+    size_t players = truth->world.players;
+    bool seen = tick >= first && tick < head;
+    if (seen)
+        capture(truth, timeline, tick);
+    take_changes(truth, tick);
+    for (hc_player p = 0; p < players; p++) {
+        uint8_t was = truth->slots[(size_t)tick * players + p];
+        effective(truth, p, tick, seen, truth->inputs + p * truth->world.game->input_size);
+        if (seen && was == HC_SLOT_UNKNOWN &&
+            truth->slots[(size_t)tick * players + p] == HC_SLOT_FORCED)
+            storm_fail(truth->verdict, STORM_WRONG, "open-slot", tick,
+                       "tick %u is final, but player %u's input of %u may still come", tick + 1, p,
+                       tick);
+    }
+    if (seen)
+        compare_slots(truth, timeline, tick);
+    hc_plain_step(truth->plain, truth->inputs, truth->controls);
+    enter(truth, tick + 1);
+    if (tick + 1 < hc_timeline_oldest(timeline))
+        return;
+    const uint8_t *presence = hc_timeline_presence(timeline, tick + 1);
+    const uint8_t *states = hc_timeline_states(timeline, tick + 1);
+    if (memcmp(presence, hc_plain_presence(truth->plain), truth->world.entities) != 0 ||
+        memcmp(states, hc_plain_states(truth->plain), state_bytes(truth)) != 0)
+        storm_fail_worlds(truth->verdict, "truth", tick + 1, &truth->world, "the server", presence,
+                          states, hc_plain_presence(truth->plain), hc_plain_states(truth->plain));
+}
+
+/// F by the rule.
+static hc_tick final_by_rule(const struct storm_truth *truth, const struct hc_timeline *timeline) {
+    hc_tick head = hc_timeline_head(timeline), final = head;
+    for (hc_player p = 0; p < truth->world.players; p++)
+        if (truth->players[p].in)
+            final = hc_tick_min(final, hc_timeline_complete(timeline, p) + 1);
+    return hc_tick_max(truth->final, hc_tick_max(final, hc_tick_back(head, truth->history)));
+}
+
+void storm_truth_note(struct storm_truth *truth, const struct hc_sv_host *host) {
+    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+    hc_tick head = hc_timeline_head(timeline);
+    uint64_t chain;
+    hc_tick final = hc_sv_host_final(host, &chain);
+    for (hc_tick t = truth->head; t < head && t < truth->head + 2; t++)
+        stamp(truth, t);
+    hc_tick wanted = final_by_rule(truth, timeline);
+    if (final != wanted)
+        storm_fail(truth->verdict, STORM_WRONG, "final", head,
+                   "the final tick is %u at head %u, must be %u (it was %u)", final, head, wanted,
+                   truth->final);
+    if (final >= STORM_TICKS_MAX || final > head || final < truth->final)
+        storm_fail(truth->verdict, STORM_WRONG, "final", head, "final %u", final);
+    while (truth->verdict->result == STORM_FINE && truth->final < final) {
+        play_on(truth, timeline, truth->final);
+        truth->final++;
+    }
+    if (truth->verdict->result == STORM_FINE && chain != truth->chain[final])
+        storm_fail(truth->verdict, STORM_WRONG, "chain", final,
+                   "the server's chain hash at %u is not that of the plain simulation", final);
+    truth->head = head;
+}
+
+const struct hc_world *storm_truth_world(const struct storm_truth *truth) {
+    return &truth->world;
+}
+
+hc_tick storm_truth_final(const struct storm_truth *truth) {
+    return truth->final;
+}
+
+uint64_t storm_truth_chain(const struct storm_truth *truth, hc_tick tick) {
+    return truth->chain[tick];
+}
+
+uint64_t storm_truth_digest(const struct storm_truth *truth, hc_tick tick) {
+    return truth->digest[tick];
+}
+
+const uint8_t *storm_truth_presence(const struct storm_truth *truth, hc_tick tick) {
+    return truth->deep ? truth->presence + (size_t)tick * truth->world.entities : NULL;
+}
+
+const uint8_t *storm_truth_states(const struct storm_truth *truth, hc_tick tick) {
+    return truth->deep ? truth->states + tick * state_bytes(truth) : NULL;
+}
+
+enum hc_slot storm_truth_slot(const struct storm_truth *truth, hc_player player, hc_tick tick) {
+    return (enum hc_slot)truth->slots[(size_t)tick * truth->world.players + player];
+}

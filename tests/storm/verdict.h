@@ -1,0 +1,30 @@
+/// What came out of a match: nothing wrong, or the first thing that was.
+#pragma once
+
+#include "common/game.h"
+
+#include <stdbool.h>
+
+enum storm_result {
+    STORM_FINE,
+    STORM_WRONG, ///< something is not as it must be
+    STORM_STUCK, ///< something does not go on as it must
+};
+
+struct storm_verdict {
+    enum storm_result result;
+    char oracle[32]; ///< the check that failed
+    hc_tick tick;    ///< that it was looking at
+    char text[480];
+};
+
+/// Fails the match, unless it has failed already. `oracle` is at most 31 bytes.
+__attribute__((format(printf, 5, 6))) void storm_fail(struct storm_verdict *verdict,
+                                                      enum storm_result result, const char *oracle,
+                                                      hc_tick tick, const char *format, ...);
+
+/// Fails the match with the first field in which two ticks of one world differ; they must.
+void storm_fail_worlds(struct storm_verdict *verdict, const char *oracle, hc_tick tick,
+                       const struct hc_world *world, const char *who, const uint8_t *presence,
+                       const uint8_t *states, const uint8_t *right_presence,
+                       const uint8_t *right_states);

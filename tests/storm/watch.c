@@ -1,0 +1,402 @@
+#include "tests/storm/inside.h"
+
+#include "common/rng.h"
+#include "proto/datagram.h"
+#include "proto/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DATA_CID_AT = 1,
+    DATA_TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
+    PORT_FIRST = 1024,
+    NEARLY_FULL = 1150, ///< bytes of a datagram in which something may have been left out
+    RESERVE = 16,       ///< ticks that a client's ring keeps beyond what it must
+};
+
+static uint32_t cid_of(const uint8_t *bytes) {
+    return (uint32_t)bytes[DATA_CID_AT] | (uint32_t)bytes[DATA_CID_AT + 1] << 8 |
+           (uint32_t)bytes[DATA_CID_AT + 2] << 16 | (uint32_t)bytes[DATA_CID_AT + 3] << 24;
+}
+
+static void wrong(struct storm_match *match, const char *oracle, hc_tick tick, const char *text,
+                  unsigned client) {
+    storm_fail(match->verdict, STORM_WRONG, oracle, tick, "client %u: %s", client, text);
+}
+
+// ---- The server ---------------------------------------------------------------------------------
+
+static void host_advances(void *context, struct hc_sim *sim) {
+    struct storm_match *match = context;
+    storm_truth_expect(match->truth, hc_sim_host(sim), hc_sim_host_now(sim));
+}
+
+/// A rewind goes back by the window at most, so many ticks at most are simulated again for each
+/// that is new.
+static void check_rewinds(struct storm_match *match, const struct hc_timeline *timeline) {
+    const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
+    hc_tick head = hc_timeline_head(timeline);
+    uint64_t again = stats->resimulated_ticks - match->host_resimulated;
+    uint64_t most = (uint64_t)storm_match_get(match, STORM_history) * (head - match->host_head);
+    if (again > most)
+        storm_fail(match->verdict, STORM_WRONG, "bounds", head,
+                   "%lu ticks were simulated again in %u advances of the server, at most %lu may",
+                   (unsigned long)again, head - match->host_head, (unsigned long)most);
+    match->host_resimulated = stats->resimulated_ticks;
+    match->host_head = head;
+    if (match->last_part && stats->depth > match->rewind_max)
+        match->rewind_max = stats->depth;
+}
+
+static void host_ticked(void *context, struct hc_sim *sim) {
+    struct storm_match *match = context;
+    struct hc_sv_host *host = hc_sim_host(sim);
+    if (match->verdict->result != STORM_FINE)
+        return;
+    STORM_NOTE(match, "the server ticks, final %u, rewound %u", hc_sv_host_final(host, NULL),
+               hc_timeline_stats(hc_sv_host_timeline(host))->depth);
+    check_rewinds(match, hc_sv_host_timeline(host));
+    storm_truth_note(match->truth, host);
+}
+
+static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_event *event) {
+    static const char *const kinds[] = {"joins", "leaves", "times out"};
+    struct storm_match *match = context;
+    if (event->address.port < PORT_FIRST) {
+        storm_fail(match->verdict, STORM_WRONG, "events", 0, "a stranger %s", kinds[event->kind]);
+        return;
+    }
+    unsigned seat = (event->address.port - PORT_FIRST) % match->clients;
+    STORM_NOTE(match, "client %u %s at the server, cid %08x, %u players from %u on", seat,
+               kinds[event->kind], event->cid, event->player_count, event->players[0]);
+    struct storm_conn *conn =
+        storm_conns_event(&match->conns, event, seat, !match->seats[seat].hostile, hc_sim_now(sim));
+    storm_truth_event(match->truth, event, conn);
+}
+
+/// The digest of the server's world at `tick` as it stands now, once for all clients.
+static uint64_t digest_now(struct storm_match *match, const struct hc_timeline *timeline,
+                           hc_tick tick) {
+    hc_tick head = hc_timeline_head(timeline);
+    struct storm_digest *entry = &match->digests[tick % 1024];
+    if (entry->tick != tick || entry->head != head)
+        *entry =
+            (struct storm_digest){.tick = tick,
+                                  .head = head,
+                                  .digest = storm_world_digest(storm_truth_world(match->truth),
+                                                               hc_timeline_presence(timeline, tick),
+                                                               hc_timeline_states(timeline, tick))};
+    return entry->digest;
+}
+
+static void keep_world(struct storm_match *match, struct storm_sent *sent,
+                       const struct hc_timeline *timeline) {
+    const struct hc_world *world = storm_truth_world(match->truth);
+    size_t bytes = (size_t)world->entities * world->stride;
+    free(sent->presence);
+    free(sent->states);
+    sent->presence = malloc(world->entities);
+    sent->states = malloc(bytes);
+    if (sent->presence == NULL || sent->states == NULL)
+        abort();
+    memcpy(sent->presence, hc_timeline_presence(timeline, sent->tick), world->entities);
+    memcpy(sent->states, hc_timeline_states(timeline, sent->tick), bytes);
+}
+
+static bool is_own(const struct storm_conn *conn, hc_player player) {
+    for (unsigned i = 0; i < conn->player_count; i++)
+        if (conn->players[i] == player)
+            return true;
+    return false;
+}
+
+/// A digest of the newest known input before `tick` of every other player who is there then: what
+/// predictions start from, which must be the same on both sides. Never 0.
+static uint64_t digest_bases(const struct storm_match *match, const struct storm_conn *conn,
+                             const struct hc_timeline *timeline, hc_tick tick) {
+    const struct hc_world *world = storm_truth_world(match->truth);
+    const uint8_t *presence = hc_timeline_presence(timeline, tick);
+    uint64_t digest = 1;
+    for (hc_player p = 0; p < world->players; p++) {
+        uint8_t input[HC_INPUT_MAX] = {0};
+        hc_tick known = HC_NO_TICK;
+        if (presence[hc_world_player(world, p)] != HC_ALIVE || is_own(conn, p))
+            continue;
+        if (!hc_timeline_newest_input(timeline, p, tick, &known, input))
+            known = HC_NO_TICK;
+        uint64_t value = 0;
+        memcpy(&value, input, world->game->input_size < 8 ? world->game->input_size : 8);
+        digest = hc_random(digest ^ value, p, known, 1);
+    }
+    return digest | 1;
+}
+
+/// Remembers what a snapshot has to show: T, by the rule, as the timeline stands now.
+static void remember_snapshot(struct storm_match *match, struct storm_conn *conn, size_t size) {
+    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
+    hc_tick head = hc_timeline_head(timeline), tick = head;
+    for (unsigned i = 0; i < conn->player_count; i++)
+        tick = hc_tick_min(tick, hc_timeline_complete(timeline, conn->players[i]) + 1);
+    if (conn->snapshot_head == head)
+        wrong(match, "one-snapshot", head, "is sent two snapshots in one tick", conn->seat);
+    conn->snapshot_head = head;
+    struct storm_sent *sent = &conn->sent[head % STORM_SENT];
+    sent->as_of = head;
+    sent->tick = tick;
+    sent->digest = digest_now(match, timeline, tick);
+    sent->bases = size < NEARLY_FULL ? digest_bases(match, conn, timeline, tick) : 0;
+    if (match->options->deep)
+        keep_world(match, sent, timeline);
+}
+
+static void host_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
+                      size_t size) {
+    struct storm_match *match = context;
+    (void)sim;
+    match->outcome->datagrams++;
+    if (size > HC_DATAGRAM_MAX || size == 0)
+        wrong(match, "bounds", 0, "is sent a datagram too large", client);
+    if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA) {
+        STORM_NOTE(match, "server > %u: kind %02x, %zu bytes", client, bytes[0], size);
+        return;
+    }
+    STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes),
+               bytes[DATA_TYPE_AT], size);
+    if (bytes[DATA_TYPE_AT] != HC_MESSAGE_SNAPSHOT)
+        return;
+    match->outcome->snapshots++;
+    struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
+    if (conn != NULL)
+        remember_snapshot(match, conn, size);
+    else if (match->conns.count < STORM_CONNS_MAX)
+        wrong(match, "events", 0, "is sent a snapshot, but never joined", client);
+}
+
+// ---- The clients --------------------------------------------------------------------------------
+
+static bool tamper(void *context, struct hc_sim *sim, unsigned client, uint8_t *bytes,
+                   size_t size) {
+    struct storm_match *match = context;
+    (void)sim;
+    if (storm_match_get(match, STORM_hostile) > 0)
+        storm_hostile_tape(match, client, bytes, size);
+    if (!match->seats[client].hostile || match->options->tame || match->healed)
+        return true;
+    return storm_hostile_tamper(match, client, bytes, size);
+}
+
+static void client_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
+                        size_t size) {
+    struct storm_match *match = context;
+    match->outcome->datagrams++;
+    STORM_NOTE(match, "%u > server: kind %02x, %zu bytes", client, bytes[0], size);
+    if (size > HC_DATAGRAM_MAX)
+        wrong(match, "bounds", 0, "sends a datagram too large", client);
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim)));
+    storm_conns_sent(&match->conns, client,
+                     hc_tick_back(head, (uint32_t)storm_match_get(match, STORM_history)),
+                     hc_sim_now(sim), bytes, size);
+}
+
+/// Own inputs that the server says it did without must be gone from the client, and none of them
+/// known to the server.
+static void check_forced(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                         size_t size) {
+    const struct hc_timeline *own = hc_client_timeline(hc_sim_client(match->sim, client));
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    const struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
+    struct hc_body *body = &match->conns.body;
+    enum hc_message_type type;
+    struct hc_data data;
+    hc_tick tick = 0;
+    if (conn == NULL || !conn->there || hc_datagram_get_data(bytes, size, &data) != HC_OK ||
+        hc_body_begin(body, data.body, data.body_size) != HC_OK)
+        return;
+    while ((type = hc_body_next(body)) != HC_MESSAGE_END) {
+        struct hc_snapshot_forced forced;
+        if (type == HC_MESSAGE_SNAPSHOT) { // as_of, phase, ack delay, as_of - tick
+            struct hc_values values = hc_body_values(body);
+            hc_tick as_of = (hc_tick)hc_values_unsigned(&values, UINT32_MAX);
+            hc_values_unsigned(&values, UINT32_MAX);
+            hc_values_unsigned(&values, UINT32_MAX);
+            tick = as_of - (hc_tick)hc_values_unsigned(&values, UINT32_MAX);
+        }
+        if (type != HC_MESSAGE_FORCED ||
+            hc_snapshot_get_forced(body, storm_truth_world(match->truth), tick, &forced) != HC_OK)
+            continue;
+        for (hc_tick t = forced.first; t < forced.first + forced.count; t++) {
+            if (hc_timeline_slot(own, forced.player, t) == HC_SLOT_KNOWN)
+                wrong(match, "retracted", t, "keeps an input that the server did without", client);
+            if (hc_timeline_slot(server, forced.player, t) == HC_SLOT_KNOWN)
+                wrong(match, "retracted", t, "is told of a forced input that is known", client);
+        }
+    }
+}
+
+static void client_received(void *context, struct hc_sim *sim, unsigned client,
+                            const uint8_t *bytes, size_t size, enum hc_status status) {
+    struct storm_match *match = context;
+    STORM_NOTE(match, "client %u takes kind %02x, %zu bytes: %s", client, bytes[0], size,
+               hc_status_text(status));
+    if (status == HC_OK && hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
+        match->seats[client].cid = cid_of(bytes);
+    // Nothing that a server sends is broken, and nobody else sends in its name. (A hostile client
+    // may have been told of datagrams that were forged in its own.)
+    if (match->seats[client].hostile)
+        return;
+    // Reading everything twice is dear: in a share of the matches.
+    enum hc_client_state state = hc_client_state(hc_sim_client(sim, client));
+    if (status == HC_OK && (match->plan->seed % 4 == 2 || match->options->deep) &&
+        bytes[0] == HC_DATAGRAM_DATA && (state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED))
+        check_forced(match, client, bytes, size);
+    if (status == HC_MALFORMED || status == HC_TRUNCATED || status == HC_INVALID)
+        storm_fail(match->verdict, STORM_WRONG, "wire", 0,
+                   "client %u refuses what the server sent: %s", client, hc_status_text(status));
+}
+
+/// What the client holds of the snapshot that it has just applied must be what the server held.
+static void check_snapshot(struct storm_match *match, unsigned client,
+                           const struct hc_timeline *timeline, hc_tick tick, hc_tick as_of) {
+    const struct hc_world *world = storm_truth_world(match->truth);
+    struct storm_conn *conn = storm_conns_find(&match->conns, client, match->seats[client].cid);
+    if (conn == NULL)
+        return;
+    const struct storm_sent *sent = &conn->sent[as_of % STORM_SENT];
+    if (sent->as_of != as_of || sent->tick != tick) {
+        storm_fail(match->verdict, STORM_WRONG, "agreement", tick,
+                   "client %u was shown (%u, %u), the rule gives (%u, %u)", client, tick, as_of,
+                   sent->tick, sent->as_of);
+        return;
+    }
+    if (tick < hc_timeline_oldest(timeline) || tick > hc_timeline_head(timeline)) {
+        storm_fail(match->verdict, STORM_WRONG, "agreement", tick,
+                   "client %u does not hold tick %u, which it has just been sent", client, tick);
+        return;
+    }
+    if (sent->bases != 0 && digest_bases(match, conn, timeline, tick) != sent->bases)
+        storm_fail(
+            match->verdict, STORM_WRONG, "bases", tick,
+            "client %u predicts others from other inputs before %u than the server did at %u",
+            client, tick, as_of);
+    const uint8_t *presence = hc_timeline_presence(timeline, tick);
+    const uint8_t *states = hc_timeline_states(timeline, tick);
+    if (storm_world_digest(world, presence, states) == sent->digest)
+        return;
+    char who[64];
+    snprintf(who, sizeof who, "client %u after the snapshot of head %u", client, as_of);
+    if (sent->presence != NULL)
+        storm_fail_worlds(match->verdict, "agreement", tick, world, who, presence, states,
+                          sent->presence, sent->states);
+    storm_fail(match->verdict, STORM_WRONG, "agreement", tick,
+               "%s holds another tick %u than the server had", who, tick);
+}
+
+/// What the client was told of the final tick must be true.
+static void check_final(struct storm_match *match, unsigned client, const struct hc_client *core) {
+    hc_tick final;
+    uint64_t chain;
+    if (!hc_client_final(core, &final, &chain))
+        return;
+    if (final > storm_truth_final(match->truth))
+        wrong(match, "final", final, "knows a final tick that is none yet", client);
+    else if (chain != storm_truth_chain(match->truth, final))
+        wrong(match, "chain", final, "was told another chain hash", client);
+}
+
+static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
+    struct storm_match *match = context;
+    const struct hc_client *core = hc_sim_client(sim, client);
+    const struct hc_timeline *timeline = hc_client_timeline(core);
+    struct storm_seat *seat = &match->seats[client];
+    hc_tick tick, as_of;
+    if (match->verdict->result != STORM_FINE || timeline == NULL ||
+        !hc_client_snapshot(core, &tick, &as_of))
+        return;
+    const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
+    if (match->last_part && stats->depth > seat->depth_max)
+        seat->depth_max = stats->depth;
+    if (as_of != seat->seen_as_of) {
+        seat->seen_as_of = as_of;
+        check_snapshot(match, client, timeline, tick, as_of);
+        check_final(match, client, core);
+    }
+    if (match->settled && !seat->hostile)
+        storm_calm_agree(match, client);
+}
+
+static void client_event(void *context, struct hc_sim *sim, unsigned client,
+                         const struct hc_client_event *event) {
+    static const char *const kinds[] = {"is accepted", "plays",      "stalls",    "resumes",
+                                        "is denied",   "is too old", "is closed", "times out"};
+    struct storm_match *match = context;
+    (void)sim;
+    STORM_NOTE(match, "client %u %s", client, kinds[event->kind]);
+    match->seats[client].counts.events++;
+}
+
+static void script(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,
+                   void *input) {
+    (void)sim;
+    storm_keys(context, client, index, tick, input);
+}
+
+struct hc_sim_hooks storm_watch_hooks(void) {
+    return (struct hc_sim_hooks){.script = script,
+                                 .host_advances = host_advances,
+                                 .host_ticked = host_ticked,
+                                 .client_changed = client_changed,
+                                 .client_received = client_received,
+                                 .host_sent = host_sent,
+                                 .tamper = tamper,
+                                 .client_sent = client_sent,
+                                 .host_event = host_event,
+                                 .client_event = client_event};
+}
+
+// ---- The end ------------------------------------------------------------------------------------
+
+void storm_watch_count(struct storm_match *match, unsigned client) {
+    const struct hc_client *core = hc_sim_client(match->sim, client);
+    struct storm_client_counts *counts = &match->seats[client].counts;
+    if (core == NULL)
+        return;
+    const struct hc_client_stats *stats = hc_client_stats(core);
+    const struct hc_timeline *timeline = hc_client_timeline(core);
+    counts->stalls += stats->stalls;
+    counts->stalled_ticks += stats->stalled_ticks;
+    counts->inputs_sampled += stats->inputs_sampled;
+    counts->inputs_forced += stats->inputs_forced;
+    counts->restarts += stats->restarts;
+    counts->snapshots += stats->snapshots;
+    if (stats->hash_mismatches > 0)
+        wrong(match, "hash", 0, "found snapshots that do not have their hash", client);
+    uint32_t ring = storm_client_limit(match, client) +
+                    (uint32_t)storm_client_get(match, client, STORM_C_display) + RESERVE;
+    if (timeline != NULL && hc_timeline_stats(timeline)->depth_max > ring)
+        wrong(match, "bounds", hc_timeline_stats(timeline)->depth_max,
+              "has rolled back farther than its ring", client);
+}
+
+void storm_watch_end(struct storm_match *match) {
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
+    bool redundancy = false, hostile = storm_match_get(match, STORM_hostile) > 0;
+    for (unsigned i = 0; i < match->clients; i++)
+        redundancy |= storm_client_get(match, i, STORM_C_redundancy) != 0;
+    hostile = hostile && !match->options->tame;
+    if (!redundancy && !hostile && stats->inputs_lost > 0)
+        storm_fail(match->verdict, STORM_WRONG, "lost", 0,
+                   "%lu inputs were delivered in time, but had been forced",
+                   (unsigned long)stats->inputs_lost);
+    for (unsigned s = 0; s < HC_STATUS_COUNT && !hostile; s++)
+        if ((s == HC_MALFORMED || s == HC_TRUNCATED || s == HC_INVALID) && stats->rejected[s] > 0)
+            storm_fail(match->verdict, STORM_WRONG, "wire", 0,
+                       "the server refuses %lu honest datagrams: %s",
+                       (unsigned long)stats->rejected[s], hc_status_text((enum hc_status)s));
+    if (match->host_bytes > 0 && match->host_bytes != stats->memory_bytes)
+        storm_fail(match->verdict, STORM_WRONG, "memory", 0,
+                   "the server has obtained %zu bytes and says %zu", match->host_bytes,
+                   stats->memory_bytes);
+    match->outcome->rewinds = stats->rewind_depth.count;
+    match->outcome->resimulated = match->host_resimulated;
+}
