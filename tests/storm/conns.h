@@ -16,7 +16,8 @@ enum {
 struct storm_sent {
     hc_tick as_of, tick;
     uint64_t digest;
-    uint64_t bases; ///< of what the others' inputs are predicted from; 0: not all may have fitted
+    uint64_t beside; ///< storm_beside_digest; of no use when `bases` is 0
+    uint64_t bases;  ///< of what the others' inputs are predicted from; 0: not all may have fitted
     uint8_t *presence, *states; ///< NULL unless worlds are kept
 };
 
@@ -30,7 +31,8 @@ struct storm_conn {
     uint64_t sent_us; ///< when its client sent something last
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];
-    hc_tick snapshot_head;   ///< head at the newest snapshot sent to it, or HC_NO_TICK
+    hc_tick snapshot_head; ///< head at the newest snapshot sent to it, or HC_NO_TICK
+    hc_tick full_head; ///< head of the newest snapshot in which something may have been left out
     struct storm_sent *sent; ///< [STORM_SENT] by head at sending
     hc_tick first, end;      ///< its stamps lie in [first, end); equal: none
     uint8_t *stamps;         ///< [STORM_TICKS_MAX][player_count][input_size]

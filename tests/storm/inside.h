@@ -5,6 +5,7 @@
 
 #include "client/bot.h"
 #include "tests/sim/sim.h"
+#include "tests/storm/beside.h"
 #include "tests/storm/conns.h"
 #include "tests/storm/match.h"
 #include "tests/storm/recent.h"
@@ -34,6 +35,9 @@ struct storm_seat {
     uint32_t depth_max;   ///< deepest rollback since then
     struct storm_taped tape[STORM_TAPE];
     unsigned taped;
+    struct storm_seen seen;
+    uint8_t nonces[STORM_NONCES][HC_NONCE_SIZE]; ///< for which it was sent cookies
+    unsigned nonce_count;
 };
 
 /// The digest of a tick as it stood at a head.

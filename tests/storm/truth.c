@@ -1,5 +1,7 @@
 #include "tests/storm/truth.h"
 
+#include "tests/storm/beside.h"
+
 #include "proto/snapshot.h"
 #include "tests/oracle/plain.h"
 
@@ -69,7 +71,7 @@ static void enter(struct storm_truth *truth, hc_tick tick) {
     truth->digest[tick] = storm_world_digest(&truth->world, presence, states);
     if (tick > 0)
         truth->chain[tick] = hc_snapshot_chain(truth->chain[tick - 1],
-                                               hc_world_hash(&truth->world, presence, states));
+                                               storm_beside_hash(&truth->world, presence, states));
     if (truth->deep) {
         memcpy(truth->states + tick * state_bytes(truth), states, state_bytes(truth));
         memcpy(truth->presence + (size_t)tick * truth->world.entities, presence,

@@ -141,10 +141,14 @@ static void remember_snapshot(struct storm_match *match, struct storm_conn *conn
     if (conn->snapshot_head == head)
         wrong(match, "one-snapshot", head, "is sent two snapshots in one tick", conn->seat);
     conn->snapshot_head = head;
+    if (size >= NEARLY_FULL)
+        conn->full_head = head;
     struct storm_sent *sent = &conn->sent[head % STORM_SENT];
     sent->as_of = head;
     sent->tick = tick;
     sent->digest = digest_now(match, timeline, tick);
+    sent->beside = storm_beside_digest(storm_truth_world(match->truth), timeline, conn->players,
+                                       conn->player_count, tick, head);
     sent->bases = size < NEARLY_FULL ? digest_bases(match, conn, timeline, tick) : 0;
     if (match->options->deep)
         keep_world(match, sent, timeline);
@@ -159,6 +163,7 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
         wrong(match, "bounds", 0, "is sent a datagram too large", client);
     if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA) {
         STORM_NOTE(match, "server > %u: kind %02x, %zu bytes", client, bytes[0], size);
+        storm_beside_door(match, client, bytes, size);
         return;
     }
     STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes),
@@ -186,6 +191,25 @@ static bool tamper(void *context, struct hc_sim *sim, unsigned client, uint8_t *
     return storm_hostile_tamper(match, client, bytes, size);
 }
 
+static void check_stamps(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                         size_t size) {
+    struct hc_data data;
+    struct hc_input_message message;
+    struct hc_input_run run;
+    struct hc_body *body = &match->conns.body;
+    if (match->seats[client].hostile || bytes[0] != HC_DATAGRAM_DATA)
+        return;
+    const struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
+    if (conn != NULL && conn->player_count > 0 &&
+        hc_datagram_get_data(bytes, size, &data) == HC_OK &&
+        hc_body_begin(body, data.body, data.body_size) == HC_OK &&
+        hc_body_next(body) == HC_MESSAGE_INPUT &&
+        hc_message_get_input(body, match->conns.game, conn->player_count, &message, &run) ==
+            HC_OK &&
+        message.count > 0)
+        storm_beside_stamps(match, client, conn, &message, &run);
+}
+
 static void client_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                         size_t size) {
     struct storm_match *match = context;
@@ -197,6 +221,7 @@ static void client_sent(void *context, struct hc_sim *sim, unsigned client, cons
     storm_conns_sent(&match->conns, client,
                      hc_tick_back(head, (uint32_t)storm_match_get(match, STORM_history)),
                      hc_sim_now(sim), bytes, size);
+    check_stamps(match, client, bytes, size);
 }
 
 /// Own inputs that the server says it did without must be gone from the client, and none of them
@@ -245,6 +270,7 @@ static void client_received(void *context, struct hc_sim *sim, unsigned client,
     // may have been told of datagrams that were forged in its own.)
     if (match->seats[client].hostile)
         return;
+    storm_beside_answered(match, client, bytes, size, status);
     // Reading everything twice is dear: in a share of the matches.
     enum hc_client_state state = hc_client_state(hc_sim_client(sim, client));
     if (status == HC_OK && (match->plan->seed % 4 == 2 || match->options->deep) &&
@@ -316,6 +342,10 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
     if (match->last_part && stats->depth > seat->depth_max)
         seat->depth_max = stats->depth;
+    const struct storm_conn *conn = storm_conns_find(&match->conns, client, seat->cid);
+    if (conn != NULL && conn->sent[as_of % STORM_SENT].as_of == as_of && !seat->hostile)
+        storm_beside_taken(match, client, conn, &conn->sent[as_of % STORM_SENT],
+                           as_of != seat->seen_as_of);
     if (as_of != seat->seen_as_of) {
         seat->seen_as_of = as_of;
         check_snapshot(match, client, timeline, tick, as_of);

@@ -1,0 +1,176 @@
+#include "tests/storm/beside.h"
+
+#include "common/rng.h"
+#include "proto/datagram.h"
+#include "tests/storm/inside.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+static void wrong(struct storm_match *match, const char *oracle, hc_tick tick, const char *text,
+                  unsigned client) {
+    storm_fail(match->verdict, STORM_WRONG, oracle, tick, "client %u: %s", client, text);
+}
+
+static uint64_t mix_input(const struct hc_timeline *timeline, uint64_t digest, hc_player player,
+                          hc_tick tick, uint16_t size) {
+    uint8_t input[HC_INPUT_MAX];
+    enum hc_control control = hc_timeline_control(timeline, player, tick);
+    if (control != HC_CONTROL_NONE)
+        digest = hc_random(digest, tick, player, (uint32_t)control);
+    if (hc_timeline_slot(timeline, player, tick) != HC_SLOT_KNOWN)
+        return digest;
+    memcpy(input, hc_timeline_input(timeline, player, tick), size);
+    return XXH3_64bits_withSeed(input, size, hc_random(digest, tick, player, 9));
+}
+
+uint64_t storm_beside_digest(const struct hc_world *world, const struct hc_timeline *timeline,
+                             const hc_player *own, unsigned own_count, hc_tick tick,
+                             hc_tick as_of) {
+    const uint8_t *presence = hc_timeline_presence(timeline, tick);
+    uint64_t digest = 1;
+    as_of = hc_tick_min(as_of, tick + 32); // what any client's window holds
+    for (hc_player p = 0; p < world->players; p++) {
+        // Who is not in has no inputs; what came of them before its leave was heard of may stay.
+        bool skip = presence[hc_world_player(world, p)] != HC_ALIVE;
+        for (unsigned i = 0; i < own_count; i++)
+            skip |= own[i] == p;
+        for (hc_tick t = tick; !skip && t <= as_of; t++) {
+            digest = mix_input(timeline, digest, p, t, world->game->input_size);
+            skip = hc_timeline_control(timeline, p, t) == HC_CONTROL_LEAVE;
+        }
+    }
+    return digest | 1;
+}
+
+uint64_t storm_beside_hash(const struct hc_world *world, const uint8_t *presence,
+                           const uint8_t *states) {
+    uint64_t hash = 0;
+    for (uint32_t e = 0; e < world->entities; e++) {
+        uint8_t bytes[1 + HC_STATE_MAX] = {presence[e]};
+        const struct hc_kind *kind = hc_world_kind(world, (hc_entity)e);
+        size_t length = presence[e] == HC_ALIVE ? 1u + kind->state_size : 1u;
+        for (uint16_t f = 0; presence[e] == HC_ALIVE && f < kind->field_count; f++) {
+            const struct hc_field *field = &kind->fields[f];
+            uint64_t value = (uint64_t)hc_field_get(field, states + (size_t)e * world->stride);
+            for (unsigned i = 0; i < field->size; i++)
+                bytes[1 + field->offset + i] = (uint8_t)(value >> 8 * i);
+        }
+        hash = XXH3_64bits_withSeed(bytes, length, hash);
+    }
+    return hash;
+}
+
+void storm_beside_stamps(struct storm_match *match, unsigned client, const struct storm_conn *conn,
+                         const struct hc_input_message *message, struct hc_input_run *run) {
+    const struct hc_timeline *own = hc_client_timeline(hc_sim_client(match->sim, client));
+    size_t size = match->conns.game->input_size;
+    for (uint32_t i = 0; i < message->count; i++)
+        for (unsigned p = 0; p < conn->player_count; p++) {
+            hc_tick tick = message->first + i;
+            const uint8_t *input = hc_input_run_next(run);
+            enum hc_slot slot = hc_timeline_slot(own, conn->players[p], tick);
+            if (tick <= hc_timeline_oldest(own) || slot == HC_SLOT_RETRACTED)
+                continue;
+            if (slot != HC_SLOT_KNOWN)
+                wrong(match, "own-stamps", tick, "sends an input that it does not use", client);
+            else if (memcmp(input, hc_timeline_input(own, conn->players[p], tick), size) != 0)
+                wrong(match, "own-stamps", tick, "sends another input than it uses", client);
+        }
+}
+
+void storm_beside_answered(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                           size_t size, enum hc_status status) {
+    struct storm_seen *seen = &match->seats[client].seen;
+    struct hc_data data;
+    if (hc_datagram_get_data(bytes, size, &data) != HC_OK || data.seq >= STORM_SEQS)
+        return;
+    if (status == HC_OK && data.cid != seen->cid)
+        *seen = (struct storm_seen){.cid = data.cid};
+    if (data.cid != seen->cid)
+        return;
+    bool before = seen->seqs[data.seq] != 0;
+    if (status == HC_OK && before)
+        wrong(match, "replay", 0, "takes a datagram twice", client);
+    if (!before && (status == HC_DUPLICATE ||
+                    (status == HC_TOO_OLD && seen->newest - data.seq < HC_REPLAY_WINDOW)))
+        wrong(match, "replay", 0, "takes a datagram for one that it had", client);
+    if (status == HC_OK) {
+        seen->seqs[data.seq] = 1;
+        seen->newest = data.seq > seen->newest ? data.seq : seen->newest;
+    }
+}
+
+void storm_beside_door(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                       size_t size) {
+    struct storm_seat *seat = &match->seats[client];
+    struct hc_datagram_cookie cookie;
+    struct hc_accept accept;
+    if (hc_datagram_get_cookie(bytes, size, &cookie) == HC_OK)
+        memcpy(seat->nonces[seat->nonce_count++ % STORM_NONCES], cookie.client_nonce,
+               HC_NONCE_SIZE);
+    if (hc_datagram_get_accept(bytes, size, &accept) != HC_OK)
+        return;
+    for (unsigned i = 0; i < STORM_NONCES; i++)
+        if (memcmp(seat->nonces[i], accept.client_nonce, HC_NONCE_SIZE) == 0)
+            return;
+    wrong(match, "cookie", 0, "is accepted without a cookie of its own", client);
+}
+
+/// Own inputs that are finally forced must not be known to the client after a snapshot that shows a
+/// later tick.
+static void check_forced(struct storm_match *match, unsigned client, const struct storm_conn *conn,
+                         const struct hc_timeline *own, hc_tick final) {
+    for (unsigned p = 0; p < conn->player_count; p++)
+        for (hc_tick t = hc_timeline_oldest(own); t < final; t++)
+            if (storm_truth_slot(match->truth, conn->players[p], t) == HC_SLOT_FORCED &&
+                hc_timeline_slot(own, conn->players[p], t) == HC_SLOT_KNOWN) {
+                wrong(match, "retracted", t, "was not told that its input was forced", client);
+                return;
+            }
+}
+
+/// On clean links every tick that is shown and final is what it must be: corrections have come,
+/// except of ticks before a datagram that was full, in which the oldest are left out.
+static void check_shown(struct storm_match *match, unsigned client, const struct storm_conn *conn,
+                        const struct hc_client *core, hc_tick final) {
+    const struct hc_world *world = storm_truth_world(match->truth);
+    const struct hc_timeline *own = hc_client_timeline(core);
+    hc_tick shown;
+    uint32_t fraction;
+    if (!hc_client_show_tick(core, hc_sim_client_now(match->sim, client), &shown, &fraction))
+        return;
+    hc_tick end = hc_tick_min(final, hc_timeline_head(own));
+    hc_tick first = hc_tick_max(hc_tick_max(shown, hc_timeline_oldest(own)), conn->full_head + 1);
+    for (hc_tick t = first; t <= end; t++)
+        if (storm_world_digest(world, hc_timeline_presence(own, t), hc_timeline_states(own, t)) !=
+            storm_truth_digest(match->truth, t)) {
+            wrong(match, "shown", t, "shows a final tick that is not the server's", client);
+            return;
+        }
+}
+
+void storm_beside_taken(struct storm_match *match, unsigned client, const struct storm_conn *conn,
+                        const struct storm_sent *sent, bool news) {
+    const struct hc_world *world = storm_truth_world(match->truth);
+    const struct hc_client *core = hc_sim_client(match->sim, client);
+    const struct hc_timeline *own = hc_client_timeline(core);
+    hc_tick final;
+    if (sent->tick < hc_timeline_oldest(own) || sent->tick > hc_timeline_head(own))
+        return;
+    if (!news && storm_world_digest(world, hc_timeline_presence(own, sent->tick),
+                                    hc_timeline_states(own, sent->tick)) != sent->digest)
+        wrong(match, "pins", sent->tick, "lets something older replace what it was shown", client);
+    if (!news)
+        return;
+    if (sent->bases != 0 && storm_beside_digest(world, own, conn->players, conn->player_count,
+                                                sent->tick, sent->as_of) != sent->beside)
+        wrong(match, "beside", sent->tick, "does not know the others' inputs as the server did",
+              client);
+    if (!hc_client_final(core, &final, NULL) || final > storm_truth_final(match->truth))
+        return;
+    if (match->plan->seed % 4 == 3)
+        check_forced(match, client, conn, own, final);
+    if (match->last_part && sent->bases != 0)
+        check_shown(match, client, conn, core, final);
+}
