@@ -170,27 +170,33 @@ static hc_tick shown_from(const struct hc_sv_host *host, const struct hc_sv_peer
                        hc_tick_back(own, peer->display_offset + 1));
 }
 
+/// What the client does not hold of the past tick `at`; false when not all of it fitted.
+static bool put_tick_corrections(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                                 struct hc_writer *body, hc_tick tick, hc_tick at, uint32_t seq) {
+    const struct hc_world *world = &host->world;
+    const uint8_t *presence = hc_timeline_presence(host->timeline, at);
+    const uint8_t *states = hc_timeline_states(host->timeline, at);
+    for (uint32_t e = 0; e < world->entities; e++) {
+        const uint8_t *state = states + (size_t)e * world->stride;
+        if (hc_sv_told_holds(&peer->told, &peer->sent, peer->acked, at, (hc_entity)e, presence[e],
+                             state))
+            continue;
+        if (!hc_snapshot_put_correction(body, world, tick, at, (hc_entity)e, presence[e], state))
+            return false;
+        hc_sv_told_put(&peer->told, at, (hc_entity)e, presence[e], state, seq);
+        host->stats.corrections++;
+    }
+    return true;
+}
+
 /// Past ticks that the client may still show and that are not what it holds, newest first.
 static void put_corrections(struct hc_sv_host *host, struct hc_sv_peer *peer,
                             struct hc_writer *body, hc_tick tick, hc_tick from, uint32_t seq) {
-    const struct hc_world *world = &host->world;
-    for (hc_tick t = tick; t > from;) {
-        t--;
-        const uint8_t *presence = hc_timeline_presence(host->timeline, t);
-        const uint8_t *states = hc_timeline_states(host->timeline, t);
-        for (uint32_t e = 0; e < world->entities; e++) {
-            const uint8_t *state = states + (size_t)e * world->stride;
-            if (hc_sv_told_holds(&peer->told, &peer->sent, peer->acked, t, (hc_entity)e,
-                                 presence[e], state))
-                continue;
-            if (!hc_snapshot_put_correction(body, world, tick, t, (hc_entity)e, presence[e],
-                                            state)) {
-                HC_MARK("corrections-cut");
-                return;
-            }
-            hc_sv_told_put(&peer->told, t, (hc_entity)e, presence[e], state, seq);
-            host->stats.corrections++;
-        }
+    for (hc_tick t = tick; t > from; t--) {
+        if (put_tick_corrections(host, peer, body, tick, t - 1, seq))
+            continue;
+        HC_MARK("corrections-cut");
+        return;
     }
 }
 
