@@ -39,6 +39,15 @@ def sources_digest() -> str:
     return digest.hexdigest()
 
 
+def planted_text(name: str, fault: Fault, tree: Path = ROOT) -> str:
+    """The fault's file with the fault in it."""
+    text = (tree / fault.file).read_text(encoding="utf-8")
+    found = text.count(fault.find)
+    if found != 1:
+        sys.exit(f"{name}: its text occurs {found} times in {fault.file}, not once:\n{fault.find}")
+    return text.replace(fault.find, fault.replace)
+
+
 class Ground:
     """A copy of the sources, in `directory`, and a release build of one program of it."""
 
@@ -78,12 +87,7 @@ class Ground:
 
     def planted(self, name: str, fault: Fault):
         """Inside, the fault is there; gives whether it compiles."""
-        text = (self.tree / fault.file).read_text(encoding="utf-8")
-        found = text.count(fault.find)
-        if found != 1:
-            raise ValueError(
-                f"{name}: its text occurs {found} times in {fault.file}, not once:\n{fault.find}")
-        return self.changed(fault.file, text.replace(fault.find, fault.replace))
+        return self.changed(fault.file, planted_text(name, fault, self.tree))
 
 
 def on_grounds(program: str, jobs: list, work):
@@ -102,4 +106,7 @@ def on_grounds(program: str, jobs: list, work):
                 grounds.put(ground)
 
         with ThreadPoolExecutor(PROCESSORS) as pool:
-            yield from pool.map(on_some, jobs)
+            try:
+                yield from pool.map(on_some, jobs)
+            finally:
+                pool.shutdown(cancel_futures=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from planting import Fault, Ground, on_grounds  # noqa: E402
+from planting import Fault, Ground, on_grounds, planted_text  # noqa: E402
 
 SECONDS = 120  # a fault may well make the program loop for ever
 
@@ -184,6 +184,8 @@ def main() -> None:
         with ground.planted(name, FAULTS[name]) as compiles:
             return play(ground, histories) if compiles else Caught("never", "does not compile")
 
+    for name, fault in FAULTS.items():  # before anything is built
+        planted_text(name, fault)
     missed = 0
     names = [None, *FAULTS]
     print(f"{'fault':22} {'histories':>9}  what differed first")

@@ -154,6 +154,29 @@ static void remember_snapshot(struct storm_match *match, struct storm_conn *conn
         keep_world(match, sent, timeline);
 }
 
+/// An honest client is told that the server is full only when it is: what was let go of in this
+/// very moment may have been there when the answer was written.
+static void check_denied(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                         size_t size) {
+    const struct storm_conns *conns = &match->conns;
+    uint64_t now_us = hc_sim_now(match->sim);
+    unsigned places = hc_sim_config(match->sim)->host.clients, connected = 0;
+    unsigned players = (unsigned)storm_client_get(match, client, STORM_C_players);
+    struct hc_deny deny;
+    if (match->seats[client].hostile || conns->count == STORM_CONNS_MAX ||
+        hc_datagram_get_deny(bytes, size, &deny) != HC_OK || deny.reason != HC_DENY_FULL)
+        return;
+    for (unsigned i = 0; i < conns->count; i++) {
+        const struct storm_conn *conn = &conns->conns[i];
+        if (!conn->there && conn->dropped_us + match->tick_us < now_us)
+            continue;
+        connected++;
+        players += conn->player_count;
+    }
+    if (connected < places && players <= places)
+        wrong(match, "denied", 0, "is denied for a full server, which is not full", client);
+}
+
 static void host_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size) {
     struct storm_match *match = context;
@@ -164,6 +187,7 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA) {
         STORM_NOTE(match, "server > %u: kind %02x, %zu bytes", client, bytes[0], size);
         storm_beside_door(match, client, bytes, size);
+        check_denied(match, client, bytes, size);
         return;
     }
     STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes),
@@ -363,6 +387,11 @@ static void client_event(void *context, struct hc_sim *sim, unsigned client,
     (void)sim;
     STORM_NOTE(match, "client %u %s", client, kinds[event->kind]);
     match->seats[client].counts.events++;
+    if (match->seats[client].hostile)
+        return;
+    if (event->kind == HC_CLIENT_EVENT_VERSION ||
+        (event->kind == HC_CLIENT_EVENT_CLOSED && event->close == HC_CLOSE_ERROR))
+        wrong(match, "closed", 0, "gives up for an error that is none of its own", client);
 }
 
 static void script(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,

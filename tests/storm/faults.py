@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Plants each of these faults into a copy of the sources and has hc_storm find it.
+
+    faults.py [SEEDS] [NAME...]    at most so many seeds for each (default 2000); only those faults
+
+Each is of a kind that netcode really has. Prints a table: the fault, after how many seeds it was
+found, and by which oracle. Exit status 0 only if the sources as they are pass all those seeds and
+every fault is found.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from hunt import Outcome, hunt, processes  # noqa: E402
+from planting import PROCESSORS, Fault, Ground, on_grounds, planted_text  # noqa: E402
+
+FAULTS = {
+    # ---- What the server counts as complete ----
+    "complete-plus-one": Fault(
+        "common/timeline.c",
+        "A(p) is one tick too new: an input that is still to come counts as there",
+        "    return tl->inputs.complete[player];\n",
+        "    return tl->inputs.complete[player] + 1;\n",
+    ),
+    "complete-over-gap": Fault(
+        "common/inputs.c",
+        "A(p) passes an input that has not come when the one after it has",
+        "            if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)\n                return;\n",
+        "            if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED &&\n"
+        "                (next == in->last ||\n"
+        "                 in->slot[hc_inputs_cell(in, player, next + 1)] != HC_SLOT_KNOWN))\n"
+        "                return;\n",
+    ),
+    "acknowledged-plus-one": Fault(
+        "client/session_predict.c",
+        "the client takes one input more for acknowledged than is, and does not send it again",
+        "        wanted = hc_tick_min(wanted, news->complete[i] + 1);\n",
+        "        wanted = hc_tick_min(wanted, news->complete[i] + 2);\n",
+    ),
+    "snapshot-of-wrong-player": Fault(
+        "server/snapshot.c",
+        "T waits for the inputs of other players than the client's own",
+        "hc_timeline_complete(host->timeline, peer->own[i]) + 1);\n    return tick;\n",
+        "hc_timeline_complete(host->timeline, (hc_player)i) + 1);\n    return tick;\n",
+    ),
+    "snapshot-plus-one": Fault(
+        "server/snapshot.c",
+        "T is one tick too new: the client's own last inputs have not taken effect in it",
+        "hc_timeline_complete(host->timeline, peer->own[i]) + 1);\n    return tick;\n",
+        "hc_timeline_complete(host->timeline, peer->own[i]) + 2);\n    return tick;\n",
+    ),
+    "final-not-minimum": Fault(
+        "server/host.c",
+        "F follows the last player instead of the one that is farthest behind",
+        "            final = hc_tick_min(final, hc_timeline_complete(host->timeline, p) + 1);\n",
+        "            final = hc_tick_min(head, hc_timeline_complete(host->timeline, p) + 1);\n",
+    ),
+    # ---- Inputs ----
+    "last-write-wins": Fault(
+        "common/inputs.c",
+        "an input that comes after its slot was closed takes effect all the same",
+        "    if (in->slot[cell] != HC_SLOT_UNKNOWN)\n        return HC_DUPLICATE;\n",
+        "",
+    ),
+    "base-across-join": Fault(
+        "common/inputs.c",
+        "a prediction starts from an input of before the leave and the next join",
+        "    if (in->control[cell] != HC_CONTROL_NONE)\n        return HC_NO_TICK;\n"
+        "    return has_base",
+        "    return has_base",
+    ),
+    "leave-forces-nothing": Fault(
+        "common/inputs.c",
+        "a leave does not close the slots before it",
+        "    else if (hc_inputs_force(in, player, tick + 1) > 0)\n",
+        "    else if (false)\n",
+    ),
+    "age-not-renewed": Fault(
+        "common/inputs.c",
+        "a late input that equals its prediction renews nothing, not even its age",
+        "    refresh(in, player, tick);\n    if (!in->follower)\n        renew_complete(in, player);\n",
+        "    if (tick >= in->head ||\n"
+        "        memcmp(in->effective + cell * input_size(in), input, input_size(in)) != 0)\n"
+        "        refresh(in, player, tick);\n"
+        "    if (!in->follower)\n        renew_complete(in, player);\n",
+    ),
+    "window-closes-early": Fault(
+        "server/host.c",
+        "inputs are given up a tick before they leave the window",
+        "                               head - host->config.history + 1);\n",
+        "                               head - host->config.history + 2);\n",
+    ),
+    "stamped-twice": Fault(
+        "client/session_predict.c",
+        "after a stall the inputs of some ticks are stamped a second time",
+        "    client->state = HC_CLIENT_PLAYING;\n    hc_cl_session_event",
+        "    client->state = HC_CLIENT_PLAYING;\n    client->inputs.any = false;\n"
+        "    hc_cl_session_event",
+    ),
+    "stamps-skipped": Fault(
+        "client/session_predict.c",
+        "the gap that a catching up leaves in the stamps is not filled",
+        "    for (hc_tick t = from; t < end; t++)\n        stamp(client, t);\n",
+        "    (void)from;\n",
+    ),
+    "forgotten-before-sent": Fault(
+        "client/session_send.c",
+        "with a fixed redundancy an input that was never sent is not sent any more",
+        "            wanted, hc_tick_min(inputs->unsent, hc_tick_back(inputs->next, redundancy)));\n",
+        "            wanted, hc_tick_back(inputs->next, redundancy));\n",
+    ),
+    # ---- The spread of a change ----
+    "old-position": Fault(
+        "common/timeline.c",
+        "who was near the old position is not stepped again",
+        "    if (had)\n        mark_near(tl, tick, from, entity);\n",
+        "",
+    ),
+    "pins-overwritten": Fault(
+        "common/timeline.c",
+        "a change from before overwrites what the server has said",
+        "    if (pinned(tl, scene->tick + 1, entity))\n        return;\n",
+        "",
+    ),
+    "older-replaces-newer": Fault(
+        "common/timeline.c",
+        "a snapshot that was overtaken replaces the state of a newer one",
+        "        if (*pin != HC_NO_TICK && *pin >= as_of)\n            continue;\n",
+        "",
+    ),
+    # ---- What the server tells ----
+    "hash-of-before-rewind": Fault(
+        "server/snapshot.c",
+        "a tick's hash is not computed anew after a rewind has changed it",
+        "    if (entry->tick != tick || entry->head != head)\n",
+        "    if (entry->tick != tick)\n",
+    ),
+    "hash-without-field": Fault(
+        "common/game.c",
+        "the hash of a world leaves out the last field of each entity",
+        "            length += kind->state_size;\n",
+        "            length += kind->state_size - 1u;\n",
+    ),
+    "hash-over-padding": Fault(
+        "common/game.c",
+        "the hash of a world takes in bytes that belong to no field",
+        "        hash = XXH3_64bits_withSeed(bytes, length, hash);\n",
+        "        hash = XXH3_64bits_withSeed(bytes, length > 1 ? sizeof bytes : length, hash);\n",
+    ),
+    "field-not-sent": Fault(
+        "proto/snapshot.c",
+        "a snapshot's last field of each entity is always 0",
+        "        (void)msgpack_pack_int64(packer, hc_field_get(&kind->fields[i], state));\n",
+        "        (void)msgpack_pack_int64(\n"
+        "            packer, i + 1 < kind->field_count ? hc_field_get(&kind->fields[i], state) : 0);\n",
+    ),
+    "forced-not-told": Fault(
+        "server/snapshot.c",
+        "a client never hears which of its inputs came too late",
+        "    put_forced(peer, &body, tick, seq);\n",
+        "    (void)put_forced;\n",
+    ),
+    "controls-late": Fault(
+        "server/snapshot.c",
+        "a join or leave of the very tick that is shown is not told",
+        "        if (control->tick >= since && !is_own",
+        "        if (control->tick >= since && control->tick != tick && !is_own",
+    ),
+    "inputs-late": Fault(
+        "server/snapshot.c",
+        "the others' inputs go out from the tick after the one that is shown",
+        "    if (put_others(host, peer, body, tick, tick, end))\n",
+        "    if (put_others(host, peer, body, tick, tick + 1, end))\n",
+    ),
+    "told-wrong-baseline": Fault(
+        "server/snapshot.c",
+        "what a client holds of a tick is taken to be what the timeline has now",
+        "            if (hc_sv_told_holds(&peer->told, &peer->sent, peer->acked, t, (hc_entity)e,\n"
+        "                                 presence[e], state))\n",
+        "            if (peer->told.tick[t % peer->told.rows] == t)\n",
+    ),
+    # ---- Connections and time ----
+    "replay-marks-stay": Fault(
+        "proto/ack.c",
+        "marks of a ring ago stay, so that datagrams which never came count as duplicates",
+        "        uint32_t words = seq / 32 - replay->newest / 32;\n",
+        "        uint32_t words = (seq - 1) / 32 - replay->newest / 32;\n",
+    ),
+    "replay-not-checked": Fault(
+        "proto/ack.c",
+        "a datagram that comes twice is taken twice",
+        "    return is_marked(replay, seq) ? HC_DUPLICATE : HC_OK;\n",
+        "    return HC_OK;\n",
+    ),
+    "connection-by-number": Fault(
+        "server/intake.c",
+        "who knows a connection's number may speak in its name",
+        "                hc_address_equal(&peer->address, from);\n",
+        "                (from != NULL);\n",
+    ),
+    "epoch-not-set-on": Fault(
+        "server/host.c",
+        "the clock is not set on by the ticks that the server has left out",
+        "        host->epoch_us += (missed * 1000000",
+        "        host->epoch_us += (0 * 1000000",
+    ),
+    "clock-half-way": Fault(
+        "client/clock.c",
+        "the server's clock is taken to show what it showed half a round trip ago",
+        "    return (int64_t)(server_us + rtt_us / 2 - now_us);\n",
+        "    return (void)rtt_us, (int64_t)(server_us - now_us);\n",
+    ),
+    "stall-for-good": Fault(
+        "client/session_predict.c",
+        "a client that has stalled once says so for ever",
+        "    else\n        resume(client);\n",
+        "    (void)resume;\n",
+    ),
+}
+
+
+def main() -> None:
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    names = sys.argv[2:] or list(FAULTS)
+    for name in names:  # before anything is built
+        planted_text(name, FAULTS[name])
+    begun = time.monotonic()
+    processes.stop_on_signals()
+
+    def work(ground: Ground, name: str | None) -> Outcome | None:
+        if name is None:
+            return hunt(ground.program, 1, seeds, PROCESSORS)[0]
+        with ground.planted(name, FAULTS[name]) as compiles:
+            return hunt(ground.program, 1, seeds)[0] if compiles else None
+
+    missed = 0
+    jobs = [None, *names]
+    print(f"{'fault':25} {'seeds':>6}  oracle")
+    for name, outcome in zip(jobs, on_grounds("hc_storm", jobs, work)):
+        if outcome is None:
+            sys.exit(f"{name}: does not compile")
+        if name is None and outcome.seed is not None:
+            sys.exit(f"the sources as they are fail at seed {outcome.seed}, oracle "
+                     f"{outcome.oracle}: {outcome.text}")
+        if name is None:
+            print(f"{'none':25} {seeds:6}  all passed", flush=True)
+        elif outcome.seed is None:
+            missed += 1
+            print(f"{name:25}  never  MISSED: {FAULTS[name].what}", flush=True)
+        else:
+            print(f"{name:25} {outcome.seed:6}  {outcome.oracle}: {outcome.text[:90]}", flush=True)
+    print(f"{len(names) - missed} of {len(names)} faults found, {time.monotonic() - begun:.0f} s")
+    sys.exit(1 if missed > 0 else 0)
+
+
+if __name__ == "__main__":
+    main()
