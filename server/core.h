@@ -8,11 +8,14 @@
 #include "server/peer.h"
 
 enum {
-    HC_SV_REPLIES = 256,   ///< handshake answers waiting to be sent
-    HC_SV_EVENTS = 256,    ///< events waiting to be polled
-    HC_SV_CONTROLS = 1024, ///< joins and leaves remembered, to be forwarded
-    HC_SV_ENDED_EACH = 16, ///< ended connections remembered, for each client that may connect
+    HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random
+    HC_SV_REPLIES = 256,       ///< handshake answers waiting to be sent
+    HC_SV_EVENTS = 256,        ///< events waiting to be polled
+    HC_SV_CONTROLS = 1024,     ///< joins and leaves remembered, to be forwarded
+    HC_SV_ENDED_EACH = 16,     ///< ended connections remembered, for each client that may connect
 };
+_Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
+               "a cid must hold every peer's place");
 
 /// An answer to a datagram that belongs to no peer, or not yet.
 struct hc_sv_reply {

@@ -6,11 +6,9 @@
 #include <string.h>
 
 enum {
-    CID_INDEX_BITS = 12, ///< the low bits of a cid name the peer's place
-    RETRY_MS = 2000,     ///< what a full server suggests
-    LIVE_US = 1000000,   ///< a peer heard this lately is not replaced by its address's next attempt
+    RETRY_MS = 2000,   ///< what a full server suggests
+    LIVE_US = 1000000, ///< a peer heard this lately is not replaced by its address's next attempt
 };
-_Static_assert(HC_SV_CLIENTS_MAX <= 1 << CID_INDEX_BITS, "a cid must hold every peer's place");
 
 /// `size` bytes that nobody can predict without the secret, different at every call.
 static void unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size) {
@@ -160,11 +158,11 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     if (!take_players(host, index, connect->players, taken))
         return deny(host, from, connect, HC_DENY_FULL, RETRY_MS);
     uint32_t cid = 0;
-    while (cid >> CID_INDEX_BITS == 0) {
+    while (cid >> HC_SV_CID_INDEX_BITS == 0) {
         uint8_t bytes[crypto_generichash_BYTES_MIN];
         unpredictable(host, bytes, sizeof bytes);
         struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
-        cid = hc_bytes_get_u32(&reader) << CID_INDEX_BITS | index;
+        cid = hc_bytes_get_u32(&reader) << HC_SV_CID_INDEX_BITS | index;
     }
     peer->state = HC_SV_PEER_FREE;
     hc_sv_peer_open(peer, cid, from, connect->client_nonce, now_us);

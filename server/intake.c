@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { CID_INDEX_MASK = 0xfff };
-
 void hc_sv_intake_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_player player,
                         hc_tick before) {
     struct hc_timeline *tl = host->timeline;
@@ -105,7 +103,7 @@ static enum hc_status read_body(struct hc_sv_host *host, const struct hc_sv_peer
 
 static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid,
                                     const struct hc_address *from) {
-    uint32_t index = cid & CID_INDEX_MASK;
+    uint32_t index = cid & ((1u << HC_SV_CID_INDEX_BITS) - 1);
     if (index >= host->config.clients)
         return NULL;
     struct hc_sv_peer *peer = &host->peers[index];
