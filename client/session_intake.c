@@ -228,12 +228,14 @@ static void learn_time(struct hc_client *client, const struct hc_snapshot *snaps
                        const struct hc_acked *acked, uint64_t now_us) {
     uint64_t server_us =
         hc_tick_due_us(snapshot->as_of, client->welcome.tick_rate) + snapshot->phase_us;
-    if (acked == NULL || now_us - acked->sent_us < snapshot->ack_delay_us) {
+    if (acked == NULL) {
         hc_cl_clock_guess(&client->clock, now_us,
                           client->shake.rtt_us == UINT64_MAX ? 0 : client->shake.rtt_us, server_us);
         return;
     }
-    uint64_t rtt_us = now_us - acked->sent_us - snapshot->ack_delay_us;
+    // Over hardly any distance the server's wait, by its clock, may be the longer one.
+    uint64_t elapsed_us = now_us - acked->sent_us, delay_us = snapshot->ack_delay_us;
+    uint64_t rtt_us = elapsed_us > delay_us ? elapsed_us - delay_us : 0;
     hc_cl_clock_sample(&client->clock, now_us, rtt_us, server_us);
     hc_histogram_record(&client->stats.rtt_us, rtt_us);
     client->stats.rtt_min_us = client->clock.rtt_min_us;
