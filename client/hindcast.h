@@ -39,8 +39,9 @@ struct hc_client_config {
     uint32_t display_offset;    ///< what is shown lies this many ticks behind the prediction
     uint32_t lead;              ///< the prediction runs this many ticks ahead of the server; cut,
                                 ///< as D is, so that inputs come within the server's future
-    uint32_t prediction_limit;  ///< ticks ahead of the last received state before it stalls; more
-                                ///< than `lead`, and better more than lead and a round trip
+    uint32_t prediction_limit;  ///< ticks ahead of the last received state before it stalls, in
+                                ///< which players go on being heard; more than `lead`, and better
+                                ///< more than lead and a round trip
     uint32_t input_redundancy;  ///< ticks of input in each datagram; 0: all unacknowledged ones
     uint32_t smoothing_us;      ///< time in which half of a visible correction is blended; 0: pops
     uint32_t timeout_us;        ///< silence after which the server is given up; 3 s or more, for a

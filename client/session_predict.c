@@ -44,11 +44,10 @@ static void stamp(struct hc_client *client, hc_tick tick) {
     inputs->any = true;
 }
 
-/// Samples the inputs of the tick that is about to be simulated. Ticks between the newest stamp and
-/// this one are given the input before them, as far back as anybody can still use it.
-static void sample(struct hc_client *client) {
+/// Samples the inputs and stamps them with `end`. Ticks between the newest stamp and this one are
+/// given the input before them, as far back as anybody can still use it.
+static void sample(struct hc_client *client, hc_tick end) {
     struct hc_cl_inputs *inputs = &client->inputs;
-    hc_tick end = hc_timeline_head(client->timeline) + client->config.input_delay;
     hc_tick from = hc_tick_max(hc_cl_predict_wanted(client), hc_tick_back(end, HC_CL_INPUTS - 1));
     if (inputs->any)
         from = hc_tick_max(from, inputs->next);
@@ -64,7 +63,7 @@ static void sample(struct hc_client *client) {
 
 static void predict_tick(struct hc_client *client) {
     if (client->welcome.own_count > 0)
-        sample(client);
+        sample(client, hc_timeline_head(client->timeline) + client->config.input_delay);
     hc_timeline_advance(client->timeline);
     client->ticked = true;
 }
@@ -92,6 +91,16 @@ static void predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_u
     // move back what is being shown.
     uint64_t head_us = due_us(client, head);
     client->head_us = head_us < now_us ? head_us : now_us;
+}
+
+/// A stall holds up what is shown, not what the players do: the state that is waited for has all
+/// of their inputs in it, so that inputs which wait too would make each stall the cause of the
+/// next.
+static void sample_stalled(struct hc_client *client, hc_tick target) {
+    hc_tick head = hc_timeline_head(client->timeline);
+    hc_tick end = hc_tick_min(target - 1 + client->config.input_delay, head + HC_CL_FUTURE_MIN);
+    if (client->welcome.own_count > 0 && head < target && end >= client->inputs.next)
+        sample(client, end);
 }
 
 static void stall(struct hc_client *client, hc_tick target) {
@@ -125,10 +134,12 @@ void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
     hc_tick head = hc_timeline_head(client->timeline);
     hc_tick slack = hc_tick_max(3, hc_tick_at_us(HC_CL_AHEAD_US, client->welcome.tick_rate) + 1);
     // Ahead of its clock when the server has missed ticks: then too it waits, and says so.
-    if (head < target || head > hc_tick_ahead(target, slack))
+    if (head < target || head > hc_tick_ahead(target, slack)) {
         stall(client, target);
-    else
+        sample_stalled(client, target);
+    } else {
         resume(client);
+    }
 }
 
 void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now_us) {
@@ -138,5 +149,5 @@ void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now
 uint64_t hc_cl_predict_deadline(const struct hc_client *client) {
     hc_tick head = hc_timeline_head(client->timeline);
     bool waits = head >= limit_of(client) && client->state == HC_CLIENT_STALLED;
-    return waits ? UINT64_MAX : due_us(client, head + 1);
+    return due_us(client, (waits ? hc_tick_max(head, client->stalled_target) : head) + 1);
 }

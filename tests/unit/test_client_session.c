@@ -302,25 +302,52 @@ END_TEST
 START_TEST(after_a_gap_in_its_ticks_it_stamps_on_without_a_gap_from_what_is_still_wanted) {
     play();
     press(7);
-    run_to(now_us + 15 * TICK_US); // stalls at 110, having stamped up to 112
-    struct hc_snapshot snapshot = snapshot_of(111);
-    snapshot.complete[0] = 111; // of the newest stamps the server has all but the last
+    run_to(now_us + 10 * TICK_US);
+    now_us += 80 * TICK_US; // in which it is not asked to do anything, beyond its limit
+    struct hc_snapshot snapshot = snapshot_of(190);
     ck_assert_int_eq(give_snapshot(&snapshot), HC_OK);
     press(9);
     now_us += TICK_US;
     struct heard heard = hear();
-    ck_assert_uint_eq(heard.input.first, 112);
-    ck_assert_uint_eq(heard.input.count, 116 + 3 - 112);
-    for (hc_tick tick = 112; tick < 112 + heard.input.count; tick++) {
+    ck_assert_uint_eq(heard.input.first, 190);
+    ck_assert_uint_eq(heard.input.count, 4);
+    for (hc_tick tick = 190; tick < 194; tick++) {
         const struct hc_arena_input *input = hc_input_run_next(&heard.run);
-        ck_assert_uint_eq(input->aim, tick <= 113 ? 7 : 9);
+        ck_assert_uint_eq(input->aim, tick < 193 ? 7 : 9);
     }
     now_us += TICK_US;
-    snapshot = snapshot_of(112);
-    snapshot.refusal = 115;
+    snapshot = snapshot_of(191);
+    snapshot.refusal = 192;
     ck_assert_int_eq(give_snapshot(&snapshot), HC_OK);
     heard = hear();
-    ck_assert_uint_eq(heard.input.first, 115);
+    ck_assert_uint_eq(heard.input.first, 192);
+}
+END_TEST
+
+START_TEST(players_go_on_being_heard_while_it_stalls) {
+    config.prediction_limit = 4;
+    play();
+    for (hc_tick tick = 100; tick < 180; tick++) {
+        press((uint8_t)tick);
+        now_us += TICK_US;
+        struct heard heard = hear();
+        ck_assert_uint_eq(head(), hc_tick_min(tick + 1, 104));
+        // As far ahead of the head as its timeline takes inputs.
+        hc_tick newest = hc_tick_min(tick + config.input_delay, 104 + 64);
+        ck_assert_uint_eq(heard.input.first + heard.input.count, newest + 1);
+        for (hc_tick t = heard.input.first; t <= newest; t++) {
+            const struct hc_arena_input *input = hc_input_run_next(&heard.run);
+            ck_assert_uint_eq(input->aim, t < 103 ? 0 : t - config.input_delay);
+        }
+    }
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_STALLED);
+    // The state that has all of this in it is all that it takes.
+    ck_assert_int_eq(show_tick(168), HC_OK);
+    press(5);
+    now_us += TICK_US;
+    struct heard heard = hear();
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_STALLED); // at 172 of 181
+    ck_assert_uint_eq(heard.input.first + heard.input.count, 183 + 1);
 }
 END_TEST
 
@@ -450,6 +477,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, every_datagram_carries_all_inputs_not_acknowledged_one_for_each_tick);
     tcase_add_test(tests,
                    after_a_gap_in_its_ticks_it_stamps_on_without_a_gap_from_what_is_still_wanted);
+    tcase_add_test(tests, players_go_on_being_heard_while_it_stalls);
     tcase_add_test(
         tests, a_fixed_redundancy_forces_nothing_that_may_be_under_way_and_repeats_what_is_overdue);
     tcase_add_test(tests, before_the_first_state_nothing_is_stamped_or_forced);
