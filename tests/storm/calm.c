@@ -6,6 +6,7 @@ enum {
     STRAGGLE_US = 50000 + 20000, ///< the longest that reordering holds a packet back, and more
     CLOCK_SAMPLES = 70,          ///< ticks after which the clock filter has forgotten the storm
     REACT_TICKS = 60,
+    NEW_TICKS = 30,
     TICKS_OFF = 3, ///< a client's head is that near to where it should be
     MARGIN = 5,    ///< ticks that depths may exceed what latency explains: one way's rounding each,
                    ///< one tick of the client, one of the server, one of the datagram
@@ -53,15 +54,26 @@ uint64_t storm_calm_us(const struct storm_match *match) {
     return most(match, straggle_us) + most(match, rtt_us) + ticks * match->tick_us;
 }
 
-/// RTT + W, and the ticks by which inputs are stamped ahead.
+/// How long after a key is let go of no prediction at the server rests on it any more: the way
+/// there, and the ticks by which inputs are stamped ahead. Of ways of different lengths the client
+/// takes half the difference for a clock that is off.
+static uint64_t let_go_us(const struct storm_match *match, unsigned client) {
+    uint64_t up = ms(match, client, STORM_C_up_latency_ms);
+    uint64_t down = ms(match, client, STORM_C_down_latency_ms);
+    uint64_t ahead = (uint64_t)(storm_client_get(match, client, STORM_C_delay) +
+                                storm_client_get(match, client, STORM_C_lead));
+    return up + (up > down ? (up - down) / 2 : 0) + ahead * match->tick_us;
+}
+
+static uint64_t down_us(const struct storm_match *match, unsigned client) {
+    return ms(match, client, STORM_C_down_latency_ms);
+}
+
+/// Until the server knows, until the clients are told, and W for the final tick to have been shown
+/// only since.
 uint64_t storm_agree_us(const struct storm_match *match) {
-    uint64_t ticks = (uint64_t)storm_match_get(match, STORM_history), ahead = 0;
-    for (unsigned i = 0; i < match->clients; i++) {
-        uint64_t own = (uint64_t)(storm_client_get(match, i, STORM_C_delay) +
-                                  storm_client_get(match, i, STORM_C_lead));
-        ahead = own > ahead ? own : ahead;
-    }
-    return most(match, rtt_us) + (ticks + ahead + MARGIN) * match->tick_us;
+    uint64_t ticks = (uint64_t)storm_match_get(match, STORM_history) + MARGIN;
+    return most(match, let_go_us) + most(match, down_us) + ticks * match->tick_us;
 }
 
 static uint32_t delay_of(const struct storm_match *match, unsigned client) {
@@ -143,6 +155,12 @@ static void check_in_step(struct storm_match *match, unsigned client,
                    (long)off, hc_timeline_head(hc_client_timeline(core)), server);
 }
 
+/// Whether it came so late that it may not have measured its round trip yet.
+static bool is_new(const struct storm_match *match, const struct storm_conn *conn) {
+    uint64_t grace_us = 2 * rtt_us(match, conn->seat) + NEW_TICKS * match->tick_us;
+    return hc_sim_now(match->sim) < conn->joined_us + grace_us;
+}
+
 static void check_player(struct storm_match *match, unsigned client, const struct hc_client *core) {
     const struct storm_seat *seat = &match->seats[client];
     hc_tick server = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
@@ -170,9 +188,11 @@ static void check_player(struct storm_match *match, unsigned client, const struc
 
 /// Whoever has said nothing for the timeout is no longer there.
 static void check_silent(struct storm_match *match) {
-    // What came while the server did nothing is heard when that ends.
+    // What came while the server did nothing is heard when that ends; one stall may pass into the
+    // next.
+    int64_t stalls = storm_match_get(match, STORM_host_stalls);
     uint64_t timeout_us = (uint64_t)(storm_match_get(match, STORM_timeout_ms) +
-                                     storm_match_get(match, STORM_host_stall_ms)) *
+                                     storm_match_get(match, STORM_host_stall_ms) * stalls) *
                           1000;
     for (unsigned i = 0; i < match->conns.count; i++) {
         const struct storm_conn *conn = &match->conns.conns[i];
@@ -206,7 +226,7 @@ void storm_calm_check(struct storm_match *match) {
         } else if (state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED) {
             if (conn != NULL && !conn->there)
                 check_dropped(match, i, conn);
-            else
+            else if (conn != NULL && !is_new(match, conn))
                 check_player(match, i, core);
         }
     }

@@ -57,6 +57,7 @@ struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_
                                 .seat = seat,
                                 .honest = honest,
                                 .there = true,
+                                .joined_us = now_us,
                                 .sent_us = now_us,
                                 .player_count = event->player_count,
                                 .snapshot_head = HC_NO_TICK,

@@ -27,7 +27,7 @@ struct storm_conn {
     unsigned seat;
     bool honest;
     bool there; ///< the server has not let go of it
-    uint64_t dropped_us;
+    uint64_t joined_us, dropped_us;
     uint64_t sent_us; ///< when its client sent something last
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];
