@@ -130,6 +130,18 @@ FAULTS = {
         "        if (*pin != HC_NO_TICK && *pin >= as_of)\n            continue;\n",
         "",
     ),
+    "referee-readers": Fault(
+        "common/timeline.c",
+        "readers of a changed group of the referee are not stepped again",
+        "        mark_readers(tl, tick, was == is ? changed_groups(tl, old, new) : UINT8_MAX);\n",
+        "        (void)mark_readers, (void)changed_groups;\n",
+    ),
+    "neighbour-order": Fault(
+        "common/timeline.c",
+        "neighbours come in the order of the index",
+        "        sort_near(tl);\n",
+        "        (void)sort_near;\n",
+    ),
     # ---- What the server tells ----
     "hash-of-before-rewind": Fault(
         "server/snapshot.c",
@@ -177,9 +189,15 @@ FAULTS = {
     "told-wrong-baseline": Fault(
         "server/snapshot.c",
         "what a client holds of a tick is taken to be what the timeline has now",
-        "            if (hc_sv_told_holds(&peer->told, &peer->sent, peer->acked, t, (hc_entity)e,\n"
-        "                                 presence[e], state))\n",
-        "            if (peer->told.tick[t % peer->told.rows] == t)\n",
+        "        if (hc_sv_told_holds(&peer->told, &peer->sent, peer->acked, at, (hc_entity)e, "
+        "presence[e],\n                             state))\n",
+        "        if (peer->told.tick[at % peer->told.rows] == at)\n",
+    ),
+    "told-never-lost": Fault(
+        "server/told.c",
+        "a correction whose datagram is lost counts as held for ever",
+        "    return !lost && told->presence",
+        "    (void)lost;\n    return told->presence",
     ),
     # ---- Connections and time ----
     "replay-marks-stay": Fault(
@@ -200,6 +218,18 @@ FAULTS = {
         "                hc_address_equal(&peer->address, from);\n",
         "                (from != NULL);\n",
     ),
+    "cookie-without-port": Fault(
+        "proto/cookie.c",
+        "a cookie is good for every port of its address",
+        "    hc_bytes_put_u16(&writer, address->port);\n",
+        "    hc_bytes_put_u16(&writer, 0);\n",
+    ),
+    "ticks-not-left-out": Fault(
+        "server/host.c",
+        "a server that is far behind does all ticks after all, one heap after the other",
+        "    while (now_us >= due_us(host, hc_timeline_head(host->timeline) + 1)) {\n",
+        "    while (now_us >= UINT64_MAX) {\n",
+    ),
     "epoch-not-set-on": Fault(
         "server/host.c",
         "the clock is not set on by the ticks that the server has left out",
@@ -215,8 +245,8 @@ FAULTS = {
     "stall-for-good": Fault(
         "client/session_predict.c",
         "a client that has stalled once says so for ever",
-        "    else\n        resume(client);\n",
-        "    (void)resume;\n",
+        "    } else {\n        resume(client);\n    }\n",
+        "    }\n    (void)resume;\n",
     ),
 }
 

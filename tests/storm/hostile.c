@@ -12,6 +12,10 @@ enum {
     SILENT_FROM = 60, ///< tick: after it has joined
     SPAM = 12,        ///< handshakes at once, usually fewer than this
     SPAM_FLOOD = 320, ///< more than answers can wait
+    PORT_FIRST = 1024,
+    STOLEN_FROM = 400, ///< turns of ports from which nobody ever says HELLO
+    STOLEN_TURNS = 16,
+    STOLEN_EACH = 8, ///< answers of which one is used
 };
 
 void storm_hostile_tape(struct storm_match *match, unsigned client, const uint8_t *bytes,
@@ -135,6 +139,33 @@ static void shake(struct storm_match *match, unsigned client) {
         }
         hc_sim_inject(match->sim, client, port, bytes, size);
     }
+}
+
+/// Puts the cookie of one port into a CONNECT of another.
+void storm_hostile_answered(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                            size_t size) {
+    struct storm_seat *seat = &match->seats[client];
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_datagram_cookie cookie;
+    if (!seat->hostile || match->options->tame || match->healed ||
+        (storm_client_get(match, client, STORM_C_attack) & STORM_ATTACK_SHAKE) == 0 ||
+        hc_datagram_get_cookie(bytes, size, &cookie) != HC_OK || seat->stolen++ % STOLEN_EACH != 0)
+        return;
+    unsigned turn = STOLEN_FROM + seat->stolen / STOLEN_EACH % STOLEN_TURNS;
+    uint16_t port = (uint16_t)(PORT_FIRST + match->clients * turn + client);
+    struct hc_connect connect = {.protocol_id =
+                                     hc_datagram_protocol_id(storm_truth_world(match->truth)->game),
+                                 .slot = cookie.slot,
+                                 .players = 1};
+    memcpy(connect.client_nonce, cookie.client_nonce, HC_NONCE_SIZE);
+    memcpy(connect.cookie, cookie.cookie, HC_COOKIE_SIZE);
+    hc_sim_inject(match->sim, client, port, out, hc_datagram_put_connect(&connect, out));
+}
+
+void storm_hostile_joined(struct storm_match *match, uint16_t port) {
+    if (port >= PORT_FIRST + match->clients * STOLEN_FROM)
+        storm_fail(match->verdict, STORM_WRONG, "cookie", 0,
+                   "somebody is admitted at port %u with the cookie of another", port);
 }
 
 static void turn_bits(struct storm_match *match, struct storm_taped *taped) {

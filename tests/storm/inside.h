@@ -7,8 +7,15 @@
 #include "tests/sim/sim.h"
 #include "tests/storm/beside.h"
 #include "tests/storm/conns.h"
+#include "tests/storm/counts.h"
+#include "tests/storm/fray.h"
 #include "tests/storm/match.h"
 #include "tests/storm/recent.h"
+#include "tests/storm/slots.h"
+#include "tests/storm/stamps.h"
+#include "tests/storm/told.h"
+#include "tests/storm/show.h"
+#include "tests/storm/stepped.h"
 #include "tests/storm/truth.h"
 
 enum {
@@ -35,7 +42,12 @@ struct storm_seat {
     uint32_t depth_max;   ///< deepest rollback since then
     struct storm_taped tape[STORM_TAPE];
     unsigned taped;
+    unsigned stolen; ///< cookies that it was given, to be used from elsewhere
     struct storm_seen seen;
+    uint64_t rewinds; ///< of its timeline when it was looked at last
+    struct storm_client_tally tally;
+    struct storm_stamps stamps;
+    struct storm_show *show;                     ///< NULL until it is looked at
     uint8_t nonces[STORM_NONCES][HC_NONCE_SIZE]; ///< for which it was sent cookies
     unsigned nonce_count;
 };
@@ -53,6 +65,12 @@ struct storm_match {
     struct storm_verdict *verdict;
     struct hc_sim *sim;
     struct storm_truth *truth;
+    struct storm_host_tally tally;
+    struct storm_slots *slots;  ///< NULL unless they are looked at
+    struct storm_told *told;    ///< NULL unless snapshots are read
+    struct storm_tables tables; ///< of the game, if it is shown in another way
+    struct storm_fray fray;     ///< what is played, if the plan wants it
+    struct hc_plain *plain;     ///< for single steps; NULL until one is taken
     struct storm_conns conns;
     struct storm_recent recent;
     struct storm_seat *seats;
@@ -91,6 +109,10 @@ uint32_t storm_client_limit(const struct storm_match *match, unsigned client);
 
 /// The hooks that look at everything.
 struct hc_sim_hooks storm_watch_hooks(void);
+
+/// The digest of the server's world at `tick` as it stands now, once for all that ask.
+uint64_t storm_watch_digest(struct storm_match *match, const struct hc_timeline *timeline,
+                            hc_tick tick);
 
 /// Adds up what the client has counted, before its core is gone.
 void storm_watch_count(struct storm_match *match, unsigned client);
@@ -143,6 +165,13 @@ void storm_hostile_attack(struct storm_match *match, unsigned client);
 
 /// What becomes of a datagram of its own; false: it is not sent.
 bool storm_hostile_tamper(struct storm_match *match, unsigned client, uint8_t *bytes, size_t size);
+
+/// The server answers the attacker: what it gives away is used from elsewhere.
+void storm_hostile_answered(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                            size_t size);
+
+/// Somebody was admitted at this port: not with what another one was given.
+void storm_hostile_joined(struct storm_match *match, uint16_t port);
 
 /// Remembers a datagram.
 void storm_hostile_tape(struct storm_match *match, unsigned client, const uint8_t *bytes,

@@ -181,11 +181,13 @@ static void connect_client(struct storm_match *match, unsigned client) {
     storm_watch_count(match, client);
     seat->cid = 0;
     seat->seen_as_of = HC_NO_TICK;
+    seat->stamps = (struct storm_stamps){.begun = false};
     for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
         hc_cl_bot_init(&seat->bots[i], match->plan->seed, client * HC_OWN_PLAYERS_MAX + i);
     if (!hc_sim_connect(match->sim, client))
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));
+    storm_counts_created(match, client);
 }
 
 static void go(struct storm_match *match, unsigned client) {
@@ -198,6 +200,7 @@ static void go(struct storm_match *match, unsigned client) {
         hc_sim_kill(match->sim, client);
     } else {
         hc_sim_leave(match->sim, client);
+        storm_counts_left(match, client);
     }
 }
 
@@ -300,27 +303,51 @@ static void act(struct storm_match *match, const struct action *action) {
 // ---- Setting up ---------------------------------------------------------------------------------
 
 static void *counted_allocate(void *context, size_t bytes) {
-    struct storm_match *match = context;
-    size_t *block = malloc(COUNT_SIZE + bytes);
+    size_t *total = context, *block = malloc(COUNT_SIZE + bytes);
     if (block == NULL)
         return NULL;
     *block = bytes;
-    match->host_bytes += bytes;
+    *total += bytes;
     return (uint8_t *)block + COUNT_SIZE;
 }
 
 static void counted_release(void *context, void *bytes) {
-    struct storm_match *match = context;
+    size_t *total = context;
     if (bytes == NULL)
         return;
     size_t *block = (size_t *)(void *)((uint8_t *)bytes - COUNT_SIZE);
-    match->host_bytes -= *block;
+    *total -= *block;
     free(block);
+}
+
+static const struct hc_game *game_of(struct storm_match *match) {
+    if (storm_match_get(match, STORM_lanes) != 0)
+        return &lanes;
+    if (storm_match_get(match, STORM_fray_ms) == 0)
+        return &hc_arena;
+    match->fray = (struct storm_fray){
+        .phase_ms = (uint32_t)storm_match_get(match, STORM_fray_ms),
+        .wait_ms = (uint32_t)storm_match_get(match, STORM_fray_wait_ms),
+        .whim = (uint32_t)storm_match_get(match, STORM_fray_whim),
+        .goal = (uint8_t)storm_match_get(match, STORM_fray_goal),
+        .health = (uint8_t)storm_match_get(match, STORM_fray_health),
+        .crowd = storm_match_get(match, STORM_fray_crowd) != 0,
+    };
+    storm_fray_init(&match->fray);
+    return &match->fray.game;
 }
 
 static struct hc_sim_config sim_config(struct storm_match *match,
                                        const struct hc_allocator *allocator) {
-    const struct hc_game *game = storm_match_get(match, STORM_lanes) != 0 ? &lanes : &hc_arena;
+    const struct hc_game *game = game_of(match);
+    if (match->plan->seed % 4 == 1) {
+        unsigned tick_rate = (unsigned)storm_match_get(match, STORM_tick_rate);
+        storm_show_vary(&match->tables, game, match->plan->seed, tick_rate);
+        if (game == &match->fray.game) // it finds its numbers by where it is
+            match->fray.game.kinds = match->tables.kinds;
+        else
+            game = &match->tables.game;
+    }
     struct hc_sim_config config = hc_sim_config_default(game);
     config.seed = match->plan->seed;
     config.clients = match->clients;
@@ -332,6 +359,9 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     config.host.tick_rate = (uint16_t)storm_match_get(match, STORM_tick_rate);
     config.host.history = (uint32_t)storm_match_get(match, STORM_history);
     config.host.future = (uint32_t)storm_match_get(match, STORM_future);
+    config.host.force_rewind = (uint32_t)storm_match_get(match, STORM_force_rewind);
+    if (config.host.force_rewind > config.host.history)
+        config.host.force_rewind = config.host.history;
     config.host.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
     config.host.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
     config.host.allocator = allocator;
@@ -348,10 +378,16 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     setup->config.prediction_limit = storm_client_limit(match, i);
     setup->config.input_redundancy = (uint32_t)of[STORM_C_redundancy];
     setup->config.smoothing_us = (uint32_t)of[STORM_C_smoothing_ms] * 1000;
+    if (of[STORM_C_pops] != 0)
+        setup->config.smoothing_us = 0;
     setup->config.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
     setup->clock_offset_us = (uint64_t)of[STORM_C_clock_offset_s] * 1000000;
     setup->clock_ppm = (int32_t)of[STORM_C_clock_ppm];
     setup->keeps_port = of[STORM_C_same_port] != 0;
+    struct storm_client_tally *tally = &match->seats[i].tally;
+    tally->allocator = (struct hc_allocator){
+        .allocate = counted_allocate, .release = counted_release, .context = &tally->bytes};
+    setup->config.allocator = match->plan->seed % 16 == 0 ? &tally->allocator : NULL;
     set_links(match, i);
 }
 
@@ -375,13 +411,21 @@ static bool set_up(struct storm_match *match, const struct hc_allocator *allocat
                                       &match->conns, match->verdict);
     for (unsigned i = 0; i < match->clients; i++)
         set_up_client(match, i);
+    match->told = storm_told_create(match);
+    match->slots = match->truth != NULL ? storm_slots_create(match) : NULL;
     return match->truth != NULL;
 }
 
 static void tear_down(struct storm_match *match) {
     storm_conns_free(&match->conns);
+    storm_stepped_free(match);
     storm_truth_destroy(match->truth);
     hc_sim_destroy(match->sim);
+    storm_counts_freed(match);
+    storm_told_destroy(match->told);
+    storm_slots_destroy(match->slots);
+    for (unsigned i = 0; i < match->clients; i++)
+        storm_show_free(match->seats[i].show);
     free(match->seats);
     free(match);
 }
@@ -418,7 +462,7 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
     match->outcome = outcome;
     match->verdict = &outcome->verdict;
     struct hc_allocator allocator = {
-        .allocate = counted_allocate, .release = counted_release, .context = match};
+        .allocate = counted_allocate, .release = counted_release, .context = &match->host_bytes};
     // Counting makes all memory be touched, which is dear.
     if (!set_up(match, plan->seed % 16 == 0 ? &allocator : NULL)) {
         storm_fail(match->verdict, STORM_WRONG, "set-up", 0, "the match cannot be set up");
@@ -443,11 +487,9 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
 // ---- Judging ------------------------------------------------------------------------------------
 
 /// Whether the same match without attacks must go the same way for the honest: what an attacker
-/// makes the server say to them may be longer, which only a limited rate notices; and it may give
-/// up its place, or keep it, which only a full server notices.
+/// makes the server say to them may be longer, which only a limited rate notices.
 static bool comparable(const struct storm_plan *plan) {
-    if (plan->match[STORM_hostile] == 0 || plan->match[STORM_clients] < 2 ||
-        plan->match[STORM_slots] != 0 || storm_plan_slots(plan) >= 13)
+    if (plan->match[STORM_hostile] == 0 || plan->match[STORM_clients] < 2)
         return false;
     for (unsigned i = 0; i < plan->match[STORM_clients]; i++)
         if (plan->client[i][STORM_C_down_rate] != 0)
@@ -465,6 +507,10 @@ static void compare_tame(const struct storm_plan *plan, const struct storm_optio
         outcome->verdict = tame.verdict;
         return;
     }
+    // An attacker may give up its place, or keep it: a newcomer gets another slot than without it,
+    // or none as the server is full, which storm_watch_hooks looks at.
+    if (outcome->places != tame.places && (outcome->joins >= tame.joins || outcome->denials > 0))
+        return;
     int64_t hostile = plan->match[STORM_hostile], clients = plan->match[STORM_clients];
     for (int64_t i = 0; i < clients && (i == 0 || clients - i > hostile); i++) {
         const struct storm_client_counts *a = &outcome->clients[i], *b = &tame.clients[i];

@@ -33,7 +33,14 @@ enum {
     X(split_ms, 200, 1000000, 20, 3000, "for how long")                                            \
     X(split_mask, 1, 1000000, 1, 8191, "which: bit i is client i")                                 \
     X(hostile, 0, 300000, 1, 3, "clients, the last ones, that attack")                             \
-    X(calm_inputs, 0, 500000, 1, 1, "1: keys are pressed for a while after the storm, too")
+    X(calm_inputs, 0, 500000, 1, 1, "1: keys are pressed for a while after the storm, too")        \
+    X(fray_ms, 0, 250000, 200, 3000, "longest phase of an arena in a hurry, see fray.h; 0: none")  \
+    X(fray_wait_ms, 2000, 700000, 1, 1000, "until who died there, or a pickup, comes back")        \
+    X(fray_whim, 0, 700000, 1, 100, "ends a match there where the aims' sum is a multiple")        \
+    X(fray_goal, 3, 700000, 1, 6, "kills that end a match there")                                  \
+    X(fray_health, 100, 800000, 1, 100, "of who appears there")                                    \
+    X(fray_crowd, 0, 400000, 1, 1, "1: all appear there in one place")                             \
+    X(force_rewind, 0, 80000, 1, 64, "ticks that the server repeats at every tick; W at most")
 
 #define STORM_CLIENT_KEYS(X)                                                                       \
     X(players, 1, 300000, 0, 4, "local players")                                                   \
@@ -43,6 +50,7 @@ enum {
     X(limit, 64, 400000, 4, 120, "prediction limit; ticks")                                        \
     X(redundancy, 0, 150000, 1, 24, "inputs in each datagram; 0: all unacknowledged ones")         \
     X(smoothing_ms, 50, 300000, 0, 200, "in which half of a correction is blended")                \
+    X(pops, 0, 100000, 1, 1, "1: it is not; what is corrected pops")                               \
     X(up_latency_ms, 0, 900000, 1, 220, "one way")                                                 \
     X(up_jitter_ms, 0, 600000, 1, 80, "")                                                          \
     X(up_loss, 0, 600000, 1, 450, "in a thousand")                                                 \

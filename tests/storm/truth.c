@@ -306,6 +306,23 @@ static void effective(struct storm_truth *truth, hc_player player, hc_tick tick,
         game->predict_input(slot->base_input, tick - slot->base, out);
 }
 
+/// What the server predicts a player from after `tick` must be the newest input known since the
+/// join, and nothing where there is none.
+static void compare_base(struct storm_truth *truth, const struct hc_timeline *timeline,
+                         hc_player player, hc_tick tick) {
+    const struct slot *slot = &truth->players[player];
+    bool wanted = slot->final_in && slot->has_base;
+    uint8_t input[HC_INPUT_MAX];
+    hc_tick base = HC_NO_TICK;
+    bool has = hc_timeline_newest_input(timeline, player, tick + 1, &base, input);
+    if (has != wanted ||
+        (has && (base != slot->base ||
+                 memcmp(input, slot->base_input, truth->world.game->input_size) != 0)))
+        storm_fail(truth->verdict, STORM_WRONG, "newest-input", tick,
+                   "after %u the server predicts player %u from its input of %u, must be %u", tick,
+                   player, has ? base : HC_NO_TICK, wanted ? slot->base : HC_NO_TICK);
+}
+
 /// Compares what the server still shows of a final slot.
 static void compare_slots(struct storm_truth *truth, const struct hc_timeline *timeline,
                           hc_tick tick) {
@@ -321,6 +338,7 @@ static void compare_slots(struct storm_truth *truth, const struct hc_timeline *t
                        "the rule gives",
                        p, tick, (int)hc_timeline_slot(timeline, p, tick),
                        truth->players[p].has_base ? truth->players[p].base : HC_NO_TICK);
+        compare_base(truth, timeline, p, tick);
     }
 }
 

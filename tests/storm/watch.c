@@ -30,6 +30,7 @@ static void wrong(struct storm_match *match, const char *oracle, hc_tick tick, c
 static void host_advances(void *context, struct hc_sim *sim) {
     struct storm_match *match = context;
     storm_truth_expect(match->truth, hc_sim_host(sim), hc_sim_host_now(sim));
+    storm_slots_advances(match);
 }
 
 /// A rewind goes back by the window at most, so many ticks at most are simulated again for each
@@ -58,11 +59,15 @@ static void host_ticked(void *context, struct hc_sim *sim) {
                hc_timeline_stats(hc_sv_host_timeline(host))->depth);
     check_rewinds(match, hc_sv_host_timeline(host));
     storm_truth_note(match->truth, host);
+    storm_stepped_host(match);
+    storm_counts_host_ticked(match);
+    storm_slots_ticked(match);
 }
 
 static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_event *event) {
     static const char *const kinds[] = {"joins", "leaves", "times out"};
     struct storm_match *match = context;
+    storm_counts_host_event(match, event);
     if (event->address.port < PORT_FIRST) {
         storm_fail(match->verdict, STORM_WRONG, "events", 0, "a stranger %s", kinds[event->kind]);
         return;
@@ -72,12 +77,19 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_eve
                kinds[event->kind], event->cid, event->player_count, event->players[0]);
     struct storm_conn *conn =
         storm_conns_event(&match->conns, event, seat, !match->seats[seat].hostile, hc_sim_now(sim));
+    if (event->kind == HC_SV_EVENT_JOINED && !match->seats[seat].hostile) {
+        struct storm_outcome *outcome = match->outcome;
+        hc_player first = event->player_count > 0 ? event->players[0] : HC_NO_PLAYER;
+        outcome->joins++;
+        outcome->places = hc_random(outcome->places, seat, first, event->player_count);
+    }
     storm_truth_event(match->truth, event, conn);
+    if (event->kind == HC_SV_EVENT_JOINED)
+        storm_hostile_joined(match, event->address.port);
 }
 
-/// The digest of the server's world at `tick` as it stands now, once for all clients.
-static uint64_t digest_now(struct storm_match *match, const struct hc_timeline *timeline,
-                           hc_tick tick) {
+uint64_t storm_watch_digest(struct storm_match *match, const struct hc_timeline *timeline,
+                            hc_tick tick) {
     hc_tick head = hc_timeline_head(timeline);
     struct storm_digest *entry = &match->digests[tick % 1024];
     if (entry->tick != tick || entry->head != head)
@@ -146,7 +158,7 @@ static void remember_snapshot(struct storm_match *match, struct storm_conn *conn
     struct storm_sent *sent = &conn->sent[head % STORM_SENT];
     sent->as_of = head;
     sent->tick = tick;
-    sent->digest = digest_now(match, timeline, tick);
+    sent->digest = storm_watch_digest(match, timeline, tick);
     sent->beside = storm_beside_digest(storm_truth_world(match->truth), timeline, conn->players,
                                        conn->player_count, tick, head);
     sent->bases = size < NEARLY_FULL ? digest_bases(match, conn, timeline, tick) : 0;
@@ -166,6 +178,7 @@ static void check_denied(struct storm_match *match, unsigned client, const uint8
     if (match->seats[client].hostile || conns->count == STORM_CONNS_MAX ||
         hc_datagram_get_deny(bytes, size, &deny) != HC_OK || deny.reason != HC_DENY_FULL)
         return;
+    match->outcome->denials++;
     for (unsigned i = 0; i < conns->count; i++) {
         const struct storm_conn *conn = &conns->conns[i];
         if (!conn->there && conn->dropped_us + match->tick_us < now_us)
@@ -182,11 +195,15 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     struct storm_match *match = context;
     (void)sim;
     match->outcome->datagrams++;
+    storm_counts_host_sent(match, bytes, size);
+    storm_told_host_sent(match, client, bytes, size);
+    storm_slots_host_sent(match, client, bytes, size);
     if (size > HC_DATAGRAM_MAX || size == 0)
         wrong(match, "bounds", 0, "is sent a datagram too large", client);
     if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA) {
         STORM_NOTE(match, "server > %u: kind %02x, %zu bytes", client, bytes[0], size);
         storm_beside_door(match, client, bytes, size);
+        storm_hostile_answered(match, client, bytes, size);
         check_denied(match, client, bytes, size);
         return;
     }
@@ -208,6 +225,7 @@ static bool tamper(void *context, struct hc_sim *sim, unsigned client, uint8_t *
                    size_t size) {
     struct storm_match *match = context;
     (void)sim;
+    storm_counts_sent(match, client, size);
     if (storm_match_get(match, STORM_hostile) > 0)
         storm_hostile_tape(match, client, bytes, size);
     if (!match->seats[client].hostile || match->options->tame || match->healed)
@@ -230,8 +248,10 @@ static void check_stamps(struct storm_match *match, unsigned client, const uint8
         hc_body_next(body) == HC_MESSAGE_INPUT &&
         hc_message_get_input(body, match->conns.game, conn->player_count, &message, &run) ==
             HC_OK &&
-        message.count > 0)
+        message.count > 0) {
+        storm_slots_stamped(match, conn, data.seq, message.first, message.count);
         storm_beside_stamps(match, client, conn, &message, &run);
+    }
 }
 
 static void client_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
@@ -246,6 +266,7 @@ static void client_sent(void *context, struct hc_sim *sim, unsigned client, cons
                      hc_tick_back(head, (uint32_t)storm_match_get(match, STORM_history)),
                      hc_sim_now(sim), bytes, size);
     check_stamps(match, client, bytes, size);
+    storm_told_sent(match, client, bytes, size);
 }
 
 /// Own inputs that the server says it did without must be gone from the client, and none of them
@@ -290,11 +311,14 @@ static void client_received(void *context, struct hc_sim *sim, unsigned client,
                hc_status_text(status));
     if (status == HC_OK && hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
         match->seats[client].cid = cid_of(bytes);
+    storm_counts_received(match, client, bytes, size, status);
     // Nothing that a server sends is broken, and nobody else sends in its name. (A hostile client
     // may have been told of datagrams that were forged in its own.)
     if (match->seats[client].hostile)
         return;
     storm_beside_answered(match, client, bytes, size, status);
+    if (status == HC_OK)
+        storm_told_received(match, client, bytes, size);
     // Reading everything twice is dear: in a share of the matches.
     enum hc_client_state state = hc_client_state(hc_sim_client(sim, client));
     if (status == HC_OK && (match->plan->seed % 4 == 2 || match->options->deep) &&
@@ -360,12 +384,21 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     const struct hc_timeline *timeline = hc_client_timeline(core);
     struct storm_seat *seat = &match->seats[client];
     hc_tick tick, as_of;
+    if (match->verdict->result == STORM_FINE)
+        storm_counts_changed(match, client);
+    if (match->verdict->result == STORM_FINE && !seat->hostile)
+        storm_stamps_changed(match, client);
+    if (match->verdict->result == STORM_FINE && !seat->hostile)
+        storm_show_look(match, client);
     if (match->verdict->result != STORM_FINE || timeline == NULL ||
         !hc_client_snapshot(core, &tick, &as_of))
         return;
     const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
-    if (match->last_part && stats->depth > seat->depth_max)
+    // Who waits, as the server has left out ticks, is rolled back by as many.
+    if (match->last_part && stats->depth > seat->depth_max &&
+        hc_client_state(core) == HC_CLIENT_PLAYING)
         seat->depth_max = stats->depth;
+    storm_stepped_client(match, client);
     const struct storm_conn *conn = storm_conns_find(&match->conns, client, seat->cid);
     if (conn != NULL && conn->sent[as_of % STORM_SENT].as_of == as_of && !seat->hostile)
         storm_beside_taken(match, client, conn, &conn->sent[as_of % STORM_SENT],
@@ -387,6 +420,7 @@ static void client_event(void *context, struct hc_sim *sim, unsigned client,
     (void)sim;
     STORM_NOTE(match, "client %u %s", client, kinds[event->kind]);
     match->seats[client].counts.events++;
+    match->seats[client].tally.stalls += event->kind == HC_CLIENT_EVENT_STALLED;
     if (match->seats[client].hostile)
         return;
     if (event->kind == HC_CLIENT_EVENT_VERSION ||
@@ -398,6 +432,7 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
                    void *input) {
     (void)sim;
     storm_keys(context, client, index, tick, input);
+    storm_stamps_given(context, client, index, input);
 }
 
 struct hc_sim_hooks storm_watch_hooks(void) {
@@ -420,6 +455,8 @@ void storm_watch_count(struct storm_match *match, unsigned client) {
     struct storm_client_counts *counts = &match->seats[client].counts;
     if (core == NULL)
         return;
+    storm_counts_gone(match, client);
+    storm_told_gone(match, client);
     const struct hc_client_stats *stats = hc_client_stats(core);
     const struct hc_timeline *timeline = hc_client_timeline(core);
     counts->stalls += stats->stalls;
@@ -438,6 +475,9 @@ void storm_watch_count(struct storm_match *match, unsigned client) {
 }
 
 void storm_watch_end(struct storm_match *match) {
+    storm_counts_end(match);
+    storm_told_end(match);
+    storm_slots_end(match);
     const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
     bool redundancy = false, hostile = storm_match_get(match, STORM_hostile) > 0;
     for (unsigned i = 0; i < match->clients; i++)

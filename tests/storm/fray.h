@@ -1,0 +1,23 @@
+/// The arena in a hurry: matches of a second instead of two minutes, and one place for all.
+///
+/// In an ordinary arena the referee hardly ever has to be taken back, and hardly anything is
+/// contested: what a change of it, or of a neighbour, must reach would seldom be looked at. Here
+/// nearly every late input may end a match, or not, some ticks ago.
+#pragma once
+
+#include "common/game.h"
+
+struct storm_fray {
+    struct hc_game game; ///< what server and clients play; its steps find the numbers below by it
+    /// The arena's, and the sum of all aims.
+    struct hc_reduction reductions[HC_REDUCTIONS_MAX];
+    uint32_t phase_ms; ///< no phase lasts longer
+    uint32_t wait_ms;  ///< neither a respawn nor a refill takes longer
+    uint32_t whim;     ///< a match also ends where the aims' sum is a multiple of it; 0: does not
+    uint8_t goal;      ///< kills that end a match; at least 1
+    uint8_t health;    ///< of who appears, in [1, HC_ARENA_HEALTH]
+    bool crowd;        ///< all appear in one place, at which the pickups lie
+};
+
+/// Makes `fray->game` and `fray->reductions` of the rest; it must stay where it is.
+void storm_fray_init(struct storm_fray *fray);
