@@ -33,9 +33,9 @@ void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_t
     if (script == CHASE && storm_match_get(match, STORM_lanes) == 0 && player != HC_NO_PLAYER) {
         struct hc_world world = *hc_client_world(core);
         world.game = &hc_arena; // a fray has its tables, which is all that a bot looks at
-        struct hc_arena_input keys = hc_cl_bot_think(
-            &match->seats[client].bots[index], &world, tick, hc_timeline_presence(timeline, tick),
-            hc_timeline_states(timeline, tick), player);
+        struct hc_arena_input keys = hc_cl_bot_think(&match->seats[client].bots[index], &world,
+                                                     tick, hc_timeline_presence(timeline, tick),
+                                                     hc_timeline_states(timeline, tick), player);
         memcpy(input, &keys, sizeof keys);
         return;
     }
