@@ -12,16 +12,23 @@ static void wrong(struct storm_match *match, const char *oracle, hc_tick tick, c
     storm_fail(match->verdict, STORM_WRONG, oracle, tick, "client %u: %s", client, text);
 }
 
+/// One multiplication: much is mixed, and only ever compared on this machine.
+static uint64_t mix(uint64_t digest, uint64_t value) {
+    digest = (digest ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return digest ^ digest >> 32;
+}
+
 static uint64_t mix_input(const struct hc_timeline *timeline, uint64_t digest, hc_player player,
                           hc_tick tick, uint16_t size) {
-    uint8_t input[HC_INPUT_MAX];
+    uint64_t words[HC_INPUT_MAX / sizeof(uint64_t)] = {0};
     enum hc_control control = hc_timeline_control(timeline, player, tick);
     if (control != HC_CONTROL_NONE)
-        digest = hc_random(digest, tick, player, (uint32_t)control);
+        digest = mix(digest, ((uint64_t)tick << 16 | player) << 2 | (uint64_t)control);
     if (hc_timeline_slot(timeline, player, tick) != HC_SLOT_KNOWN)
         return digest;
-    memcpy(input, hc_timeline_input(timeline, player, tick), size);
-    return XXH3_64bits_withSeed(input, size, hc_random(digest, tick, player, 9));
+    memcpy(words, hc_timeline_input(timeline, player, tick), size);
+    digest = mix(mix(digest, ((uint64_t)tick << 16 | player) << 2), words[0]);
+    return size > sizeof words[0] ? mix(digest, words[1]) : digest;
 }
 
 uint64_t storm_beside_digest(const struct hc_world *world, const struct hc_timeline *timeline,

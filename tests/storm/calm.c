@@ -7,6 +7,7 @@ enum {
     CLOCK_SAMPLES = 70,          ///< ticks after which the clock filter has forgotten the storm
     REACT_TICKS = 60,
     NEW_TICKS = 30,
+    RTT_OFF_US = 1000,
     TICKS_OFF = 3, ///< a client's head is that near to where it should be
     MARGIN = 5,    ///< ticks that depths may exceed what latency explains: one way's rounding each,
                    ///< one tick of the client, one of the server, one of the datagram
@@ -177,6 +178,14 @@ static void check_player(struct storm_match *match, unsigned client, const struc
                    depth_of(match, client), hc_timeline_head(hc_client_timeline(core)), shown,
                    as_of);
     check_in_step(match, client, core);
+    const struct hc_client_stats *stats = hc_client_stats(core);
+    uint64_t rtt = rtt_us(match, client),
+             off_us = stats->rtt_min_us > rtt ? stats->rtt_min_us - rtt : rtt - stats->rtt_min_us;
+    if (off_us > RTT_OFF_US || stats->jitter_us > RTT_OFF_US)
+        storm_fail(match->verdict, STORM_STUCK, "rtt", server,
+                   "client %u measures a round trip of %lu us, which takes %lu, and %lu of jitter",
+                   client, (unsigned long)stats->rtt_min_us, (unsigned long)rtt,
+                   (unsigned long)stats->jitter_us);
     uint32_t explained = depth_of(match, client) + MARGIN;
     if (storm_client_get(match, client, STORM_C_display) > 0) // past ticks may be corrected too
         explained += (uint32_t)storm_client_get(match, client, STORM_C_display);

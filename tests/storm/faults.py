@@ -164,9 +164,9 @@ FAULTS = {
     "field-not-sent": Fault(
         "proto/snapshot.c",
         "a snapshot's last field of each entity is always 0",
-        "        (void)msgpack_pack_int64(packer, hc_field_get(&kind->fields[i], state));\n",
-        "        (void)msgpack_pack_int64(\n"
-        "            packer, i + 1 < kind->field_count ? hc_field_get(&kind->fields[i], state) : 0);\n",
+        "        hc_pack_int64(body, hc_field_get(&kind->fields[i], state));\n",
+        "        hc_pack_int64(\n"
+        "            body, i + 1 < kind->field_count ? hc_field_get(&kind->fields[i], state) : 0);\n",
     ),
     "forced-not-told": Fault(
         "server/snapshot.c",

@@ -6,6 +6,7 @@
 #include "client/bot.h"
 #include "tests/sim/sim.h"
 #include "tests/storm/beside.h"
+#include "tests/storm/broken.h"
 #include "tests/storm/conns.h"
 #include "tests/storm/counts.h"
 #include "tests/storm/fray.h"
@@ -44,6 +45,7 @@ struct storm_seat {
     unsigned taped;
     unsigned stolen; ///< cookies that it was given, to be used from elsewhere
     struct storm_seen seen;
+    struct storm_heard last_down, last_up;
     uint64_t rewinds; ///< of its timeline when it was looked at last
     struct storm_client_tally tally;
     struct storm_stamps stamps;

@@ -449,6 +449,7 @@ static void run(struct storm_match *match) {
     for (unsigned i = 0; i < match->clients; i++)
         storm_watch_count(match, i);
     storm_watch_end(match);
+    storm_broken_end(match);
 }
 
 void storm_match_play(const struct storm_plan *plan, const struct storm_options *options,

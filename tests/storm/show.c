@@ -36,8 +36,6 @@ struct track {
     bool off;                      ///< a correction of it may be fading
     uint64_t since_us;             ///< of that
     double offsets[HC_FIELDS_MAX]; ///< shown less recorded at that time; NAN: cannot be said
-    uint8_t presence[2];           ///< at the ticks `first` and after
-    uint8_t states[2][HC_STATE_MAX];
 };
 
 struct storm_show {
@@ -51,6 +49,7 @@ struct storm_show {
     uint64_t rest_us; ///< when it has come to the newer; meaningful unless held
     uint64_t position;
     uint32_t entities;
+    uint8_t *presence[2], *states[2]; ///< worlds as recorded at the ticks `first` and after
     struct track tracks[];
 };
 
@@ -169,14 +168,13 @@ static struct between recorded(const struct hc_world *world, const struct hc_tim
     return between;
 }
 
-static struct between remembered(const struct storm_show *show, hc_tick first, struct moment moment,
-                                 uint32_t entity) {
-    const struct track *track = &show->tracks[entity];
+static struct between remembered(const struct storm_show *show, size_t stride, hc_tick first,
+                                 struct moment moment, uint32_t entity) {
     struct between between = {.fraction = moment.fraction};
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t at = moment.tick - first + (moment.fraction == 0 ? 0 : i);
-        between.presence[i] = track->presence[at];
-        between.state[i] = track->states[at];
+        between.presence[i] = show->presence[at][entity];
+        between.state[i] = show->states[at] + entity * stride;
     }
     return between;
 }
@@ -403,7 +401,7 @@ static void follow_state(struct storm_match *match, unsigned client, hc_tick fir
             check_lost(match, client, e, now_us);
             continue;
         }
-        struct between was = remembered(show, first, before, e);
+        struct between was = remembered(show, world->stride, first, before, e);
         struct between is = recorded(world, hc_client_timeline(core), now, e);
         if (moved || !same(&was, &is, world->stride))
             check_corrected(match, client, e, &was, now_us);
@@ -416,20 +414,18 @@ static void remember_states(struct storm_match *match, unsigned client, hc_tick 
                             bool changes) {
     struct storm_show *show = match->seats[client].show;
     const struct hc_timeline *timeline = hc_client_timeline(hc_sim_client(match->sim, client));
-    size_t stride = hc_client_world(hc_sim_client(match->sim, client))->stride;
+    size_t entities = show->entities;
+    size_t bytes = entities * hc_client_world(hc_sim_client(match->sim, client))->stride;
     for (uint32_t i = 0; i < 2; i++) {
         hc_tick tick = hc_tick_min(show->first + i, show->head);
         const uint8_t *presence = hc_timeline_presence(timeline, tick);
         const uint8_t *states = hc_timeline_states(timeline, tick);
-        for (uint32_t e = 0; e < show->entities; e++, states += stride) {
-            struct track *track = &show->tracks[e];
-            if (!changes && i == 0 && show->first == second &&
-                (track->presence[1] != presence[e] ||
-                 memcmp(track->states[1], states, stride) != 0))
-                wrong(match, client, "show", tick, "changes the past without a state having come");
-            track->presence[i] = presence[e];
-            memcpy(track->states[i], states, stride);
-        }
+        if (!changes && i == 0 && show->first == second &&
+            (memcmp(show->presence[1], presence, entities) != 0 ||
+             memcmp(show->states[1], states, bytes) != 0))
+            wrong(match, client, "show", tick, "changes the past without a state having come");
+        memcpy(show->presence[i], presence, entities);
+        memcpy(show->states[i], states, bytes);
     }
 }
 
@@ -437,9 +433,16 @@ static void remember_states(struct storm_match *match, unsigned client, hc_tick 
 
 static struct storm_show *begin(struct storm_match *match, unsigned client) {
     const struct hc_world *world = storm_truth_world(match->truth);
-    struct storm_show *show = calloc(1, sizeof *show + world->entities * sizeof show->tracks[0]);
+    size_t entities = world->entities, tracks = entities * sizeof(struct track);
+    struct storm_show *show =
+        calloc(1, sizeof *show + tracks + 2 * entities * (1u + world->stride));
     if (show == NULL)
         abort();
+    uint8_t *at = (uint8_t *)&show->tracks[entities];
+    for (int i = 0; i < 2; i++, at += entities * (1u + world->stride)) {
+        show->presence[i] = at;
+        show->states[i] = at + entities;
+    }
     show->rng = hc_rng_init(match->plan->seed, STREAM + client);
     show->entities = world->entities;
     show->interval_us = 1000000u / world->tick_rate;

@@ -44,6 +44,15 @@ static void check_rewinds(struct storm_match *match, const struct hc_timeline *t
         storm_fail(match->verdict, STORM_WRONG, "bounds", head,
                    "%lu ticks were simulated again in %u advances of the server, at most %lu may",
                    (unsigned long)again, head - match->host_head, (unsigned long)most);
+    // The newest tick of an advance is only simulated, not again.
+    uint64_t forced = (uint64_t)storm_match_get(match, STORM_force_rewind);
+    uint64_t window = (uint64_t)storm_match_get(match, STORM_history);
+    forced = forced < window ? forced : window;
+    forced = forced < head - 1 ? forced : head - 1;
+    if (head > match->host_head && again < forced)
+        storm_fail(match->verdict, STORM_WRONG, "bounds", head,
+                   "%lu ticks were simulated again, the configuration demands %lu",
+                   (unsigned long)again, (unsigned long)forced);
     match->host_resimulated = stats->resimulated_ticks;
     match->host_head = head;
     if (match->last_part && stats->depth > match->rewind_max)
@@ -226,6 +235,7 @@ static bool tamper(void *context, struct hc_sim *sim, unsigned client, uint8_t *
     struct storm_match *match = context;
     (void)sim;
     storm_counts_sent(match, client, size);
+    storm_broken_note(match, &match->seats[client].last_up, bytes, size);
     if (storm_match_get(match, STORM_hostile) > 0)
         storm_hostile_tape(match, client, bytes, size);
     if (!match->seats[client].hostile || match->options->tame || match->healed)
@@ -311,6 +321,8 @@ static void client_received(void *context, struct hc_sim *sim, unsigned client,
                hc_status_text(status));
     if (status == HC_OK && hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
         match->seats[client].cid = cid_of(bytes);
+    if (status == HC_OK)
+        storm_broken_note(match, &match->seats[client].last_down, bytes, size);
     storm_counts_received(match, client, bytes, size, status);
     // Nothing that a server sends is broken, and nobody else sends in its name. (A hostile client
     // may have been told of datagrams that were forged in its own.)

@@ -1,6 +1,7 @@
 /// What proto/snapshot promises: what is sent is what is read, for any world, bit for bit.
 #include "common/rng.h"
 #include "common/scene.h"
+#include "proto/pack.h"
 #include "proto/snapshot.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
@@ -170,16 +171,15 @@ START_TEST(a_value_outside_its_field_is_malformed) {
                  {0, 0, -129, false},    {0, 0, INT64_MIN, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
-        msgpack_packer packer = hc_body_packer(&writer);
-        msgpack_pack_array(&packer, 11);
-        msgpack_pack_int(&packer, HC_MESSAGE_SNAPSHOT);
+        hc_pack_array(&writer, 11);
+        hc_pack_int(&writer, HC_MESSAGE_SNAPSHOT);
         for (int zero = 0; zero < 8; zero++)
-            msgpack_pack_int(&packer, 0);
-        msgpack_pack_array(&packer, 0);
-        msgpack_pack_array(&packer, 3);
-        msgpack_pack_int64(&packer, cases[i].clock);
-        msgpack_pack_int64(&packer, cases[i].phase);
-        msgpack_pack_int64(&packer, cases[i].lead);
+            hc_pack_int(&writer, 0);
+        hc_pack_array(&writer, 0);
+        hc_pack_array(&writer, 3);
+        hc_pack_int64(&writer, cases[i].clock);
+        hc_pack_int64(&writer, cases[i].phase);
+        hc_pack_int64(&writer, cases[i].lead);
         reread(&writer);
         struct hc_snapshot out;
         enum hc_status status =
@@ -203,15 +203,14 @@ START_TEST(a_correction_tells_something_of_an_entity_at_a_tick_before) {
         struct hc_snapshot head = {.as_of = 2000, .tick = 2000, .refusal = 2000, .final = 2000};
         struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
         ck_assert(hc_snapshot_put(&writer, &s.world, &head, s.presence, s.states));
-        msgpack_packer packer = hc_body_packer(&writer);
-        msgpack_pack_array(&packer, 4);
-        msgpack_pack_int(&packer, HC_MESSAGE_CORRECTION);
-        msgpack_pack_uint32(&packer, cases[i].back);
-        msgpack_pack_uint32(&packer, cases[i].entity);
+        hc_pack_array(&writer, 4);
+        hc_pack_int(&writer, HC_MESSAGE_CORRECTION);
+        hc_pack_uint32(&writer, cases[i].back);
+        hc_pack_uint32(&writer, cases[i].entity);
         if (cases[i].nil)
-            msgpack_pack_nil(&packer);
+            hc_pack_nil(&writer);
         else
-            msgpack_pack_false(&packer);
+            hc_pack_false(&writer);
         reread(&writer);
         ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_CORRECTION);
         struct hc_snapshot_correction out;
