@@ -11,7 +11,6 @@ struct said {
     struct hc_snapshot snapshot;
     uint32_t told; ///< entities in client->told
     enum hc_close_reason close;
-    uint32_t types; ///< bit t: a message of type t is there
 };
 
 /// A message that comes after SNAPSHOT, read.
@@ -22,7 +21,8 @@ union message {
     struct hc_snapshot_correction correction;
 };
 
-// ---- Reading ------------------------------------------------------------------------------------
+// ---- Reading
+// ------------------------------------------------------------------------------------
 
 static bool own(const struct hc_client *client, hc_player player) {
     for (uint8_t i = 0; i < client->welcome.own_count; i++)
@@ -62,7 +62,8 @@ static enum hc_status read_snapshot(struct hc_client *client, struct said *said)
     return check_told(client, said);
 }
 
-/// Reads the present message, of one of the four types that refer to the snapshot of `tick`.
+/// Reads the present message, of one of the four types that refer to the
+/// snapshot of `tick`.
 static enum hc_status read_referring(struct hc_client *client, enum hc_message_type type,
                                      hc_tick tick, union message *out) {
     const struct hc_body *body = &client->body;
@@ -82,14 +83,14 @@ static enum hc_status read_referring(struct hc_client *client, enum hc_message_t
     }
 }
 
-/// Reads the whole body, so that a fault at its end is found before its beginning is believed.
+/// Reads the whole body, so that a fault at its end is found before its
+/// beginning is believed.
 static enum hc_status read_body(struct hc_client *client, const struct hc_data *data,
                                 struct said *said) {
     union message message;
     enum hc_message_type type = HC_MESSAGE_END;
     enum hc_status status = hc_body_begin(&client->body, data->body, data->body_size);
     while (status == HC_OK && (type = hc_body_next(&client->body)) != HC_MESSAGE_END) {
-        said->types |= 1u << type;
         if (type == HC_MESSAGE_CLOSE) {
             said->has_close = true;
             status = hc_message_get_close(&client->body, &said->close);
@@ -104,7 +105,8 @@ static enum hc_status read_body(struct hc_client *client, const struct hc_data *
     return status;
 }
 
-// ---- Applying -----------------------------------------------------------------------------------
+// ---- Applying
+// -----------------------------------------------------------------------------------
 
 static void apply_inputs(struct hc_client *client, struct hc_snapshot_inputs *inputs) {
     const struct hc_game *game = client->config.game;
@@ -132,19 +134,14 @@ static void apply_correction(struct hc_client *client, const struct hc_snapshot_
     hc_timeline_put_state(client->timeline, told->tick, as_of, &state, 1);
 }
 
-/// Applies the messages of one type; the body was read before, so none fails now.
-static void apply_type(struct hc_client *client, const struct hc_data *data,
-                       const struct said *said, enum hc_message_type type) {
+/// Applies the messages of one type; the body was read before, so none fails
+/// now.
+static void apply_type(struct hc_client *client, const struct said *said,
+                       enum hc_message_type type) {
     union message message;
-    enum hc_message_type found = HC_MESSAGE_END;
-    if ((said->types & 1u << type) == 0)
-        return;
-    enum hc_status status = hc_body_begin(&client->body, data->body, data->body_size);
-    HC_ASSERT(status == HC_OK);
-    while ((found = hc_body_next(&client->body)) != HC_MESSAGE_END) {
-        if (found != type)
-            continue;
-        status = read_referring(client, type, said->snapshot.tick, &message);
+    hc_body_rewind(&client->body);
+    while (hc_body_next_of(&client->body, type) != HC_MESSAGE_END) {
+        enum hc_status status = read_referring(client, type, said->snapshot.tick, &message);
         HC_ASSERT(status == HC_OK);
         if (type == HC_MESSAGE_FORCED)
             apply_forced(client, &message.forced);
@@ -158,23 +155,23 @@ static void apply_type(struct hc_client *client, const struct hc_data *data,
     }
 }
 
-/// Puts all that a snapshot's datagram says into the timeline. The order matters: without the
-/// states there is no window, or an old one, to put inputs into; a join or a leave ends what is
-/// predicted from older inputs; and a forced input must be gone before the older one that the
-/// server predicts from can take its place.
-static void apply_snapshot(struct hc_client *client, const struct hc_data *data,
-                           const struct said *said) {
+/// Puts all that a snapshot's datagram says into the timeline. The order
+/// matters: without the states there is no window, or an old one, to put inputs
+/// into; a join or a leave ends what is predicted from older inputs; and a
+/// forced input must be gone before the older one that the server predicts from
+/// can take its place.
+static void apply_snapshot(struct hc_client *client, const struct said *said) {
     const struct hc_snapshot *snapshot = &said->snapshot;
     hc_timeline_put_state(client->timeline, snapshot->tick, snapshot->as_of, client->told,
                           said->told);
-    apply_type(client, data, said, HC_MESSAGE_FORCED);
-    // One that was overtaken may tell inputs of a player who has left since; all that counts of its
-    // inputs was in the newer one.
+    apply_type(client, said, HC_MESSAGE_FORCED);
+    // One that was overtaken may tell inputs of a player who has left since; all
+    // that counts of its inputs was in the newer one.
     if (!client->news.any || snapshot->as_of > client->news.snapshot.as_of) {
-        apply_type(client, data, said, HC_MESSAGE_CONTROL);
-        apply_type(client, data, said, HC_MESSAGE_INPUTS);
+        apply_type(client, said, HC_MESSAGE_CONTROL);
+        apply_type(client, said, HC_MESSAGE_INPUTS);
     }
-    apply_type(client, data, said, HC_MESSAGE_CORRECTION);
+    apply_type(client, said, HC_MESSAGE_CORRECTION);
     hc_timeline_settle(client->timeline);
 }
 
@@ -192,9 +189,8 @@ static void count_settled(struct hc_client *client, uint64_t steps_before, bool 
 }
 
 /// The first snapshot: the world begins at the tick that it shows.
-static void begin_world(struct hc_client *client, const struct hc_data *data,
-                        const struct said *said, uint64_t now_us) {
-    apply_snapshot(client, data, said);
+static void begin_world(struct hc_client *client, const struct said *said, uint64_t now_us) {
+    apply_snapshot(client, said);
     client->stats.snapshots++;
     client->stats.snapshots_matched++;
     client->head_us = now_us;
@@ -203,8 +199,7 @@ static void begin_world(struct hc_client *client, const struct hc_data *data,
 }
 
 /// A later one: the past changes, and with it what is shown.
-static void change_world(struct hc_client *client, const struct hc_data *data,
-                         const struct said *said, uint64_t now_us) {
+static void change_world(struct hc_client *client, const struct said *said, uint64_t now_us) {
     struct hc_timeline *timeline = client->timeline;
     hc_tick tick = said->snapshot.tick;
     // A server a little ahead of its estimated clock is no reason to begin anew.
@@ -213,17 +208,18 @@ static void change_world(struct hc_client *client, const struct hc_data *data,
     bool restarts = tick > hc_timeline_head(timeline);
     uint64_t steps = hc_timeline_stats(timeline)->resimulated_steps;
     hc_cl_view_capture(&client->view, timeline, hc_cl_session_shown(client, now_us));
-    apply_snapshot(client, data, said);
+    apply_snapshot(client, said);
     if (restarts)
         client->head_us = now_us;
     count_settled(client, steps, restarts);
     hc_cl_view_correct(&client->view, timeline, hc_cl_session_shown(client, now_us), now_us);
 }
 
-// ---- Time ---------------------------------------------------------------------------------------
+// ---- Time
+// ---------------------------------------------------------------------------------------
 
-/// Learns from a snapshot's stamps, newer than any before. `acked` is the own datagram that the
-/// server had received last, if that is news.
+/// Learns from a snapshot's stamps, newer than any before. `acked` is the own
+/// datagram that the server had received last, if that is news.
 static void learn_time(struct hc_client *client, const struct hc_snapshot *snapshot,
                        const struct hc_acked *acked, uint64_t now_us) {
     uint64_t server_us =
@@ -242,8 +238,8 @@ static void learn_time(struct hc_client *client, const struct hc_snapshot *snaps
     client->stats.jitter_us = client->clock.rttvar_us;
 }
 
-static void take_snapshot(struct hc_client *client, const struct hc_data *data,
-                          const struct said *said, const struct hc_acked *acked, uint64_t now_us) {
+static void take_snapshot(struct hc_client *client, const struct said *said,
+                          const struct hc_acked *acked, uint64_t now_us) {
     struct hc_cl_news *news = &client->news;
     bool first = !news->any;
     if (first || said->snapshot.as_of > news->snapshot.as_of) {
@@ -253,9 +249,9 @@ static void take_snapshot(struct hc_client *client, const struct hc_data *data,
         client->stats.snapshots_stale++;
     }
     if (first)
-        begin_world(client, data, said, now_us);
+        begin_world(client, said, now_us);
     else
-        change_world(client, data, said, now_us);
+        change_world(client, said, now_us);
     if (first || said->snapshot.as_of > news->snapshot.as_of)
         *news = (struct hc_cl_news){.any = true, .snapshot = said->snapshot};
 }
@@ -288,7 +284,7 @@ enum hc_status hc_cl_intake_receive(struct hc_client *client, const uint8_t *byt
             client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = said.close});
     } else if (said.has_snapshot && client->state != HC_CLIENT_LEAVING) {
         bool newest = acked_count > 0 && acked[0].seq == data.ack;
-        take_snapshot(client, &data, &said, newest ? &acked[0] : NULL, now_us);
+        take_snapshot(client, &said, newest ? &acked[0] : NULL, now_us);
     }
     return HC_OK;
 }

@@ -46,21 +46,31 @@ struct pair {
     const uint8_t *state[2];
 };
 
-static struct pair recorded(const struct hc_world *world, const struct hc_timeline *timeline,
-                            struct hc_cl_view_time time, hc_entity entity) {
-    struct pair pair;
+/// The worlds of the two ticks.
+struct worlds {
+    const uint8_t *presence[2], *states[2];
+};
+
+static struct worlds recorded(const struct hc_timeline *timeline, struct hc_cl_view_time time) {
+    struct worlds worlds;
     for (uint32_t i = 0; i < 2; i++) {
         hc_tick tick = time.tick + (time.fraction > 0 ? i : 0);
-        pair.presence[i] = hc_timeline_presence(timeline, tick)[entity];
-        pair.state[i] = hc_timeline_states(timeline, tick) + (size_t)entity * world->stride;
+        worlds.presence[i] = hc_timeline_presence(timeline, tick);
+        worlds.states[i] = hc_timeline_states(timeline, tick);
     }
-    return pair;
+    return worlds;
 }
 
-static struct pair captured(const struct hc_cl_view *view, hc_entity entity) {
-    size_t at = (size_t)entity * view->world->stride;
-    return (struct pair){.presence = {view->presence[0][entity], view->presence[1][entity]},
-                         .state = {view->states[0] + at, view->states[1] + at}};
+static struct worlds captured(const struct hc_cl_view *view) {
+    return (struct worlds){.presence = {view->presence[0], view->presence[1]},
+                           .states = {view->states[0], view->states[1]}};
+}
+
+static struct pair pair_of(const struct worlds *worlds, const struct hc_world *world,
+                           hc_entity entity) {
+    size_t at = (size_t)entity * world->stride;
+    return (struct pair){.presence = {worlds->presence[0][entity], worlds->presence[1][entity]},
+                         .state = {worlds->states[0] + at, worlds->states[1] + at}};
 }
 
 static bool farther(int64_t distance, int64_t limit) {
@@ -202,9 +212,10 @@ void hc_cl_view_correct(struct hc_cl_view *view, const struct hc_timeline *timel
         return;
     view->captured = false;
     bool moved = time.tick != view->time.tick || time.fraction != view->time.fraction;
+    struct worlds was = captured(view), is = recorded(timeline, time);
     for (uint32_t e = 0; e < view->world->entities; e++) {
-        struct pair before = captured(view, (hc_entity)e);
-        struct pair after = recorded(view->world, timeline, time, (hc_entity)e);
+        struct pair before = pair_of(&was, view->world, (hc_entity)e);
+        struct pair after = pair_of(&is, view->world, (hc_entity)e);
         if (moved || !same(&before, &after, view->world->stride))
             correct_entity(view, (hc_entity)e, &before, &after, time.fraction, now_us);
     }
@@ -214,7 +225,8 @@ void hc_cl_view_show(const struct hc_cl_view *view, const struct hc_timeline *ti
                      struct hc_cl_view_time time, uint64_t now_us, hc_entity entity,
                      struct hc_client_shown *shown) {
     HC_ASSERT(entity < view->world->entities);
-    struct pair pair = recorded(view->world, timeline, time, entity);
+    struct worlds worlds = recorded(timeline, time);
+    struct pair pair = pair_of(&worlds, view->world, entity);
     *shown = (struct hc_client_shown){.presence = (enum hc_presence)pair.presence[0]};
     if (pair.presence[0] != HC_ALIVE)
         return;

@@ -22,10 +22,10 @@ set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 
-# CMake's own Debug has no optimisation and its Release removes assert() and uses -O3.
+# CMake's own Debug has no optimisation and its Release removes assert().
 # -O1 keeps a debug build quick enough for random tests and still easy to step through.
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
-set(CMAKE_C_FLAGS_RELEASE "-O2")
+set(CMAKE_C_FLAGS_RELEASE "-O3")
 
 # The rooms' objects are also those of the shared library: position independent, and with nothing
 # visible except what HC_API marks.
@@ -33,6 +33,20 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # for clang-tidy and editors
+
+# The cores are many small functions in many files: optimised as a whole, when it is linked, a
+# program takes a seventh less time. The objects also hold what can be linked as it is, for the tests,
+# which are many, and for those who link the static library. Clang 14 cannot put both into one.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT HC_SANITIZE)
+  set(HC_WHOLE -flto=auto)
+  set(HC_PARTS -fno-lto)
+  add_compile_options(-flto=auto -ffat-lto-objects)
+endif()
+
+# hc_link(<target> WHOLE|PARTS): how an executable or shared library is linked.
+function(hc_link target how)
+  target_link_options(${target} PRIVATE ${HC_${how}})
+endfunction()
 
 add_compile_definitions(HC_VALIDATE=$<BOOL:${HC_VALIDATE}> HC_MARKS=$<BOOL:${HC_MARKS}>)
 add_compile_options(

@@ -18,6 +18,7 @@ foreach(library hindcast hindcast_static)
     set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION}
       # Before 1.0 every minor version may break the interface.
       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    hc_link(${library} WHOLE)
   else()
     add_library(${library} STATIC ${objects})
     set_target_properties(${library} PROPERTIES OUTPUT_NAME hindcast)

@@ -12,6 +12,10 @@ void *hc_allocate(const struct hc_allocator *allocator, size_t bytes) {
     return block;
 }
 
+void *hc_allocate_unset(const struct hc_allocator *allocator, size_t bytes) {
+    return allocator == NULL ? malloc(bytes) : allocator->allocate(allocator->context, bytes);
+}
+
 void hc_release(const struct hc_allocator *allocator, void *block) {
     if (allocator == NULL)
         free(block);

@@ -14,6 +14,9 @@ struct hc_allocator {
 /// Zeroed memory of `bytes` from `allocator` (NULL: calloc); NULL when there is no room.
 void *hc_allocate(const struct hc_allocator *allocator, size_t bytes);
 
+/// The same with whatever bytes were there: for what is written before it is read.
+void *hc_allocate_unset(const struct hc_allocator *allocator, size_t bytes);
+
 /// Gives `block`, obtained from the same `allocator` (NULL: free), back. NULL is allowed.
 void hc_release(const struct hc_allocator *allocator, void *block);
 

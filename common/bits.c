@@ -80,6 +80,12 @@ uint32_t hc_bits_get(struct hc_bits_reader *reader, unsigned bits) {
     return value;
 }
 
+void hc_bits_skip(struct hc_bits_reader *reader, unsigned bits) {
+    for (; bits > 32; bits -= 32)
+        (void)hc_bits_get(reader, 32);
+    (void)hc_bits_get(reader, bits);
+}
+
 int32_t hc_bits_get_signed(struct hc_bits_reader *reader, unsigned bits) {
     int64_t value = hc_bits_get(reader, bits);
     if (reader->failed || bits == 0)

@@ -54,6 +54,9 @@ uint32_t hc_bits_get(struct hc_bits_reader *reader, unsigned bits);
 /// The next `bits` bits as a two's complement; 0 on failure. More than 32 is a failure.
 int32_t hc_bits_get_signed(struct hc_bits_reader *reader, unsigned bits);
 
+/// Passes over the next `bits` bits.
+void hc_bits_skip(struct hc_bits_reader *reader, unsigned bits);
+
 /// Whether nothing has failed and all that is left is less than a byte of zero bits, as
 /// hc_bits_finish leaves it: so that a sequence has one encoding only.
 bool hc_bits_done(const struct hc_bits_reader *reader);

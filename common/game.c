@@ -1,3 +1,8 @@
+// What is hashed is short, mostly one entity: a call would cost more than the hashing.
+// The simulation may have no vector registers, and what is long would be the only use for them.
+#define XXH_INLINE_ALL        // NOLINT(readability-identifier-naming)
+#define XXH_VECTOR XXH_SCALAR // NOLINT(readability-identifier-naming)
+
 #include "common/game.h"
 
 #include "common/check.h"

@@ -8,7 +8,8 @@ struct hc_grid_shape hc_grid_shape(const struct hc_world *world) {
     struct hc_grid_shape shape = {.buckets = 16, .entities = world->entities, .shift = 0};
     while (shape.buckets < world->entities)
         shape.buckets *= 2;
-    while ((UINT64_C(1) << shape.shift) < world->game->reach)
+    // Twice the reach: then nothing within it lies in more than four cells.
+    while ((UINT64_C(1) << shape.shift) < 2 * (uint64_t)world->game->reach)
         shape.shift++;
     return shape;
 }
@@ -59,7 +60,7 @@ void hc_grid_remove(struct hc_grid grid, uint32_t bucket, hc_entity entity) {
 
 uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
                        uint32_t reach, hc_entity *found) {
-    uint32_t seen[9], buckets = 0, count = 0;
+    uint32_t seen[4], buckets = 0, count = 0;
     for (int64_t cx = (x - reach) >> shape->shift; cx <= (x + reach) >> shape->shift; cx++) {
         for (int64_t cy = (y - reach) >> shape->shift; cy <= (y + reach) >> shape->shift; cy++) {
             uint32_t bucket = cell_bucket(shape, cx, cy);
@@ -68,7 +69,7 @@ uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, i
                 again |= seen[i] == bucket;
             if (again)
                 continue;
-            HC_ASSERT(buckets < 9);
+            HC_ASSERT(buckets < 4);
             seen[buckets++] = bucket;
             for (uint16_t e = grid.bucket[bucket]; e != HC_GRID_NONE; e = grid.next[e])
                 found[count++] = e;

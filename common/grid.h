@@ -1,7 +1,7 @@
 /// The spatial index of one tick: which alive entities with a position lie near a point.
 ///
-/// Space is cut into square cells, at least as wide as the game's reach; a hashed bucket lists the
-/// entities of its cells. A tick's index is its predecessor's, copied and patched.
+/// Space is cut into square cells, at least twice as wide as the game's reach; a hashed bucket
+/// lists the entities of its cells. A tick's index is its predecessor's, copied and patched.
 #pragma once
 
 #include "common/game.h"

@@ -89,7 +89,7 @@ struct hc_link *hc_link_create(const struct hc_link_config *config, uint64_t see
     link->seed = seed;
     link->packets_max = packets_max;
     link->heap = hc_allocate(allocator, packets_max * sizeof *link->heap);
-    link->packets = hc_allocate(allocator, packets_max * sizeof *link->packets);
+    link->packets = hc_allocate_unset(allocator, packets_max * sizeof *link->packets);
     if (link->heap == NULL || link->packets == NULL) {
         hc_link_destroy(link);
         return NULL;

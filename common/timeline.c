@@ -48,7 +48,7 @@ const char *hc_timeline_config_check(const struct hc_timeline_config *config) {
 // ---- Memory -------------------------------------------------------------------------------------
 
 /// One tick more than the history, and never fewer than the two that a step needs.
-static size_t slots(const struct hc_timeline *tl) {
+static uint32_t slots(const struct hc_timeline *tl) {
     return (tl->config.history > 0 ? tl->config.history : 1) + 1;
 }
 
@@ -558,6 +558,16 @@ static void restart(struct hc_timeline *tl, hc_tick tick) {
     tl->oldest = tl->head = tick;
 }
 
+/// Whether (tick, entity) is just so already.
+static bool holds_state(const struct hc_timeline *tl, hc_tick tick,
+                        const struct hc_entity_state *told) {
+    if (bytes_at(tl, tl->presence, tick)[told->entity] != told->presence)
+        return false;
+    return told->presence != HC_ALIVE ||
+           memcmp(state_at(tl, tick, told->entity), told->state,
+                  hc_world_kind(tl->config.world, told->entity)->state_size) == 0;
+}
+
 enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_tick as_of,
                                      const struct hc_entity_state *entities, uint32_t count) {
     const struct hc_world *world = tl->config.world;
@@ -577,16 +587,19 @@ enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_ti
     for (uint32_t i = 0; i < count; i++) {
         hc_entity e = entities[i].entity;
         hc_tick *pin = pin_at(tl, tick, e);
-        uint8_t state[HC_STATE_MAX] = {0};
         if (*pin != HC_NO_TICK && *pin > as_of)
             HC_MARK("pin-kept-against-older");
         if (*pin != HC_NO_TICK && *pin >= as_of)
             continue;
         *pin = as_of;
+        if (holds_state(tl, tick, &entities[i])) {
+            HC_MARK("received-state-equal");
+            continue;
+        }
+        uint8_t state[HC_STATE_MAX] = {0};
         if (entities[i].presence == HC_ALIVE)
             memcpy(state, entities[i].state, hc_world_kind(world, e)->state_size);
-        if (!rewrite(tl, tick, e, entities[i].presence, state))
-            HC_MARK("received-state-equal");
+        rewrite(tl, tick, e, entities[i].presence, state);
     }
     return HC_OK;
 }

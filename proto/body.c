@@ -14,8 +14,9 @@ static bool stands_alone(enum hc_message_type type) {
     return type == HC_MESSAGE_WELCOME || type == HC_MESSAGE_CLOSE;
 }
 
-/// The type of the pre-checked message at `bytes`; HC_MESSAGE_END when it is no message. Types are
-/// small enough that their only form is the one byte, which saves decoding to know the order.
+/// The type of the pre-checked message at `bytes`; HC_MESSAGE_END when it is no
+/// message. Types are small enough that their only form is the one byte, which
+/// saves decoding to know the order.
 static enum hc_message_type type_at(const uint8_t *bytes, size_t used) {
     bool is_short = bytes[0] > 0x90 && bytes[0] <= 0x9f;
     size_t header = bytes[0] == 0xdc ? 3 : 1;
@@ -27,6 +28,7 @@ static enum hc_message_type type_at(const uint8_t *bytes, size_t used) {
 
 enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t size) {
     bool alone = false, told = false;
+    body->count = 0;
     for (size_t at = 0, used; at < size; at += used) {
         enum hc_status status = hc_precheck(bytes + at, size - at, &used);
         if (status != HC_OK)
@@ -37,91 +39,98 @@ enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t 
             return HC_MALFORMED;
         if (refers_to_snapshot(type) ? !told : type == HC_MESSAGE_SNAPSHOT && told)
             return HC_MALFORMED;
+        if (body->count == HC_BODY_MESSAGES_MAX || at + used > UINT16_MAX)
+            return HC_MALFORMED; // more than any datagram holds
         alone = stands_alone(type);
         told = told || type == HC_MESSAGE_SNAPSHOT;
+        body->types[body->count] = (uint8_t)type;
+        body->starts[body->count++] = (uint16_t)at;
     }
     body->bytes = bytes;
-    body->size = size;
-    body->at = 0;
-    body->type = HC_MESSAGE_END;
+    body->starts[body->count] = (uint16_t)size;
+    hc_body_rewind(body);
     return HC_OK;
+}
+
+void hc_body_rewind(struct hc_body *body) {
+    body->next = 0;
+    body->type = HC_MESSAGE_END;
 }
 
 enum hc_message_type hc_body_next(struct hc_body *body) {
     body->type = HC_MESSAGE_END;
-    if (body->at == body->size)
+    if (body->next == body->count)
         return HC_MESSAGE_END;
-    // A zone over our own memory: the pre-check has bounded the tree, so that it cannot ask for
-    // more, and msgpack-c never allocates.
-    msgpack_zone zone;
-    memset(&zone, 0, sizeof zone);
-    zone.chunk_list.free = sizeof body->tree;
-    zone.chunk_list.ptr = (char *)body->tree;
-    msgpack_unpack_return unpacked =
-        msgpack_unpack((const char *)body->bytes, body->size, &body->at, &zone, &body->root);
-    HC_ASSERT(unpacked == MSGPACK_UNPACK_SUCCESS || unpacked == MSGPACK_UNPACK_EXTRA_BYTES);
-    HC_ASSERT(zone.chunk_list.head == NULL && zone.finalizer_array.array == NULL);
-    body->type = (enum hc_message_type)body->root.via.array.ptr[0].via.u64;
+    uint16_t start = body->starts[body->next], end = body->starts[body->next + 1];
+    body->type = (enum hc_message_type)body->types[body->next++];
+    hc_unpack(body->bytes + start, (size_t)(end - start), body->values);
     return body->type;
+}
+
+enum hc_message_type hc_body_next_of(struct hc_body *body, enum hc_message_type type) {
+    while (body->next < body->count && body->types[body->next] != type)
+        body->next++;
+    return hc_body_next(body);
 }
 
 struct hc_values hc_body_values(const struct hc_body *body) {
     HC_ASSERT(body->type != HC_MESSAGE_END);
-    return (struct hc_values){.next = body->root.via.array.ptr + 1,
-                              .left = body->root.via.array.size - 1};
+    // After the array itself and the type.
+    return (struct hc_values){.next = body->values + 2, .left = body->values[0].size - 1u};
 }
 
 /// The next value if it is of `type`; else NULL, and failed.
-static const msgpack_object *take(struct hc_values *values, msgpack_object_type type) {
+static const struct hc_value *take(struct hc_values *values, enum hc_value_type type) {
     if (values->failed || values->left == 0 || values->next->type != type) {
         values->failed = true;
         return NULL;
     }
+    const struct hc_value *value = values->next;
     values->left--;
-    return values->next++;
+    values->next += type == HC_VALUE_ARRAY ? value->span : 1;
+    return value;
 }
 
 uint64_t hc_values_unsigned(struct hc_values *values, uint64_t max) {
-    const msgpack_object *value = take(values, MSGPACK_OBJECT_POSITIVE_INTEGER);
+    const struct hc_value *value = take(values, HC_VALUE_UNSIGNED);
     if (value == NULL)
         return 0;
-    if (value->via.u64 > max) {
+    if (value->as.number > max) {
         values->failed = true;
         return 0;
     }
-    return value->via.u64;
+    return value->as.number;
 }
 
 int64_t hc_values_signed(struct hc_values *values, int64_t min, int64_t max) {
     HC_ASSERT(min <= max);
-    bool positive = values->left > 0 && values->next->type == MSGPACK_OBJECT_POSITIVE_INTEGER;
-    const msgpack_object *value =
-        take(values, positive ? MSGPACK_OBJECT_POSITIVE_INTEGER : MSGPACK_OBJECT_NEGATIVE_INTEGER);
+    bool positive = values->left > 0 && values->next->type == HC_VALUE_UNSIGNED;
+    const struct hc_value *value = take(values, positive ? HC_VALUE_UNSIGNED : HC_VALUE_NEGATIVE);
     if (value == NULL)
         return 0;
-    bool too_big = positive && value->via.u64 > INT64_MAX;
-    if (too_big || value->via.i64 < min || value->via.i64 > max) {
+    bool too_big = positive && value->as.number > INT64_MAX;
+    if (too_big || value->as.negative < min || value->as.negative > max) {
         values->failed = true;
         return 0;
     }
-    return value->via.i64;
+    return value->as.negative;
 }
 
 const uint8_t *hc_values_binary(struct hc_values *values, size_t *size) {
-    const msgpack_object *value = take(values, MSGPACK_OBJECT_BIN);
-    *size = value == NULL ? 0 : value->via.bin.size;
-    return value == NULL ? NULL : (const uint8_t *)value->via.bin.ptr;
+    const struct hc_value *value = take(values, HC_VALUE_BINARY);
+    *size = value == NULL ? 0 : value->size;
+    return value == NULL ? NULL : value->as.bytes;
 }
 
 struct hc_values hc_values_array(struct hc_values *values) {
-    const msgpack_object *value = take(values, MSGPACK_OBJECT_ARRAY);
+    const struct hc_value *value = take(values, HC_VALUE_ARRAY);
     if (value == NULL)
         return (struct hc_values){.failed = true};
-    return (struct hc_values){.next = value->via.array.ptr, .left = value->via.array.size};
+    return (struct hc_values){.next = value + 1, .left = value->size};
 }
 
 bool hc_values_nil(struct hc_values *values) {
-    if (values->failed || values->left == 0 || values->next->type != MSGPACK_OBJECT_NIL)
+    if (values->failed || values->left == 0 || values->next->type != HC_VALUE_NIL)
         return false;
     values->left--;
     values->next++;
@@ -129,8 +138,7 @@ bool hc_values_nil(struct hc_values *values) {
 }
 
 bool hc_values_false(struct hc_values *values) {
-    if (values->failed || values->left == 0 || values->next->type != MSGPACK_OBJECT_BOOLEAN ||
-        values->next->via.boolean)
+    if (values->failed || values->left == 0 || values->next->type != HC_VALUE_FALSE)
         return false;
     values->left--;
     values->next++;
@@ -139,18 +147,6 @@ bool hc_values_false(struct hc_values *values) {
 
 enum hc_status hc_values_done(const struct hc_values *values) {
     return values->failed || values->left > 0 ? HC_MALFORMED : HC_OK;
-}
-
-static int append(void *data, const char *bytes, size_t size) {
-    struct hc_writer *writer = data;
-    hc_bytes_put(writer, bytes, size);
-    return writer->failed ? -1 : 0;
-}
-
-msgpack_packer hc_body_packer(struct hc_writer *writer) {
-    msgpack_packer packer;
-    msgpack_packer_init(&packer, writer, append);
-    return packer;
 }
 
 bool hc_body_commit(struct hc_writer *writer, const struct hc_writer *before) {

@@ -1,19 +1,21 @@
-/// Bodies: the msgpack arrays [type, ...] that follow one another inside DATA and ACCEPT.
+/// Bodies: the msgpack arrays [type, ...] that follow one another inside DATA
+/// and ACCEPT.
 ///
-/// Writing appends whole messages to a struct hc_writer over the datagram's body room; a message
-/// that does not fit leaves the writer as it was. Reading goes through all messages of a body:
-///   1. hc_body_begin, which pre-checks all of it; 2. hc_body_next until it gives HC_MESSAGE_END;
-///   after each, the hc_message_get_* or hc_snapshot_get_* of its type.
-/// Nothing is allocated: msgpack-c builds its tree in memory inside struct hc_body.
+/// Writing appends whole messages to a struct hc_writer over the datagram's
+/// body room; a message that does not fit leaves the writer as it was. Reading
+/// goes through all messages of a body:
+///   1. hc_body_begin, which pre-checks all of it; 2. hc_body_next until it
+///   gives HC_MESSAGE_END; after each, the hc_message_get_* or
+///   hc_snapshot_get_* of its type.
+/// Nothing is allocated: a message's values lie inside struct hc_body while it
+/// is the present one.
 #pragma once
 
 #include "common/bytes.h"
 #include "common/status.h"
 #include "proto/precheck.h"
+#include "proto/unpack.h"
 
-#include <msgpack.h>
-
-#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,35 +34,49 @@ enum hc_message_type {
     HC_MESSAGE_TYPES
 };
 
-/// msgpack-c's tree of one message; every node of the pre-check's limit fits, aligned.
-#define HC_BODY_TREE_SIZE ((HC_PRECHECK_NODES_MAX + 16) * sizeof(msgpack_object))
-
-/// A body that is being read. Large (29 kB): keep one and use it for every datagram.
-struct hc_body {
-    const uint8_t *bytes; ///< borrowed until the last message is done with
-    size_t size;
-    size_t at;                 ///< where the next message starts
-    enum hc_message_type type; ///< of the present message
-    msgpack_object root;       ///< the present message
-    alignas(max_align_t) uint8_t tree[HC_BODY_TREE_SIZE];
+enum {
+    /// In one body: a message takes two bytes at least.
+    HC_BODY_MESSAGES_MAX = HC_PRECHECK_NODES_MAX / 2,
 };
 
-/// Where the values of one message or list are taken from, in order. A failure sticks: the caller
-/// takes all it wants and looks at `failed`, through hc_values_done, once at the end.
+/// A body that is being read. Large (22 kB): keep one and use it for every
+/// datagram.
+struct hc_body {
+    const uint8_t *bytes;                          ///< borrowed until the last message is done with
+    uint32_t count;                                ///< messages
+    uint32_t next;                                 ///< the one to be read next
+    uint8_t types[HC_BODY_MESSAGES_MAX];           ///< an enum hc_message_type each
+    uint16_t starts[HC_BODY_MESSAGES_MAX + 1];     ///< in `bytes`; the last is the body's end
+    enum hc_message_type type;                     ///< of the present message
+    struct hc_value values[HC_PRECHECK_NODES_MAX]; ///< the present message
+};
+
+/// Where the values of one message or list are taken from, in order. A failure
+/// sticks: the caller takes all it wants and looks at `failed`, through
+/// hc_values_done, once at the end.
 struct hc_values {
-    const msgpack_object *next;
+    const struct hc_value *next;
     uint32_t left;
     bool failed; ///< a value was missing, of another type or out of its range
 };
 
-/// Pre-checks the `size` bytes at `bytes`. HC_MALFORMED or HC_TRUNCATED: some message is not
-/// well formed, its type is unknown, WELCOME or CLOSE is not the only message, SNAPSHOT comes twice
-/// or one of those that refer to it comes before it; then nothing of the body is to be used.
+/// Pre-checks the `size` bytes at `bytes`. HC_MALFORMED or HC_TRUNCATED: some
+/// message is not well formed, its type is unknown, WELCOME or CLOSE is not the
+/// only message, SNAPSHOT comes twice or one of those that refer to it comes
+/// before it; then nothing of the body is to be used.
 enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t size);
 
-/// Makes the next message the present one and returns its type; HC_MESSAGE_END after the last.
-/// What earlier messages lent from the tree ends here; what they lent from the datagram stays.
+/// Makes the next message the present one and returns its type; HC_MESSAGE_END
+/// after the last. The values of earlier messages end here; what they lent from
+/// the datagram stays.
 enum hc_message_type hc_body_next(struct hc_body *body);
+
+/// As hc_body_next, but passes over the messages before the next one of `type`;
+/// HC_MESSAGE_END when there is none.
+enum hc_message_type hc_body_next_of(struct hc_body *body, enum hc_message_type type);
+
+/// Goes back to before the first message.
+void hc_body_rewind(struct hc_body *body);
 
 /// The values of the present message after its type.
 struct hc_values hc_body_values(const struct hc_body *body);
@@ -71,23 +87,25 @@ uint64_t hc_values_unsigned(struct hc_values *values, uint64_t max);
 /// The next value, an integer in [min, max]; 0 on failure.
 int64_t hc_values_signed(struct hc_values *values, int64_t min, int64_t max);
 
-/// The next value, a binary, borrowed from the datagram; NULL and size 0 on failure.
+/// The next value, a binary, borrowed from the datagram; NULL and size 0 on
+/// failure.
 const uint8_t *hc_values_binary(struct hc_values *values, size_t *size);
 
-/// The next value, an array, as values of its own; none, and failed, on failure.
+/// The next value, an array, as values of its own; none, and failed, on
+/// failure.
 struct hc_values hc_values_array(struct hc_values *values);
 
-/// Consumes the next value if it is nil; else consumes nothing and returns false.
+/// Consumes the next value if it is nil; else consumes nothing and returns
+/// false.
 bool hc_values_nil(struct hc_values *values);
 
-/// Consumes the next value if it is `false`; else consumes nothing and returns false.
+/// Consumes the next value if it is `false`; else consumes nothing and returns
+/// false.
 bool hc_values_false(struct hc_values *values);
 
 /// HC_OK when every value was taken and none failed, else HC_MALFORMED.
 enum hc_status hc_values_done(const struct hc_values *values);
 
-/// A msgpack_packer that appends to `writer` and fails with it.
-msgpack_packer hc_body_packer(struct hc_writer *writer);
-
-/// Ends a message that began at `before`: true when it fitted, else `writer` is as it was then.
+/// Ends a message that began at `before`: true when it fitted, else `writer` is
+/// as it was then.
 bool hc_body_commit(struct hc_writer *writer, const struct hc_writer *before);

@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+/// Bits of an input that is written out.
+static unsigned input_bits(const struct hc_game *game) {
+    unsigned bits = 0;
+    for (uint32_t i = 0; i < game->input_field_count; i++)
+        bits += game->input_fields[i].bits;
+    return bits;
+}
+
 static void put_fields(struct hc_bits_writer *bits, const struct hc_game *game, const void *input) {
     for (uint32_t i = 0; i < game->input_field_count; i++) {
         const struct hc_field *field = &game->input_fields[i];
@@ -21,23 +29,27 @@ uint32_t hc_input_run_pack(const struct hc_game *game, uint32_t players, uint32_
                            size_t *used) {
     HC_ASSERT(players >= 1 && players <= HC_OWN_PLAYERS_MAX && count <= HC_INPUT_RUN_MAX);
     uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX] = {0};
-    struct hc_bits_writer bits = hc_bits_writer(out, capacity);
+    struct hc_bits_writer bits = hc_bits_writer(out, capacity), before = bits;
+    size_t most = (size_t)players * (1 + input_bits(game));
     uint32_t packed = 0;
     for (; packed < count; packed++) {
         // A tick goes in whole or not at all, closing bits included.
-        struct hc_bits_writer attempt = bits;
+        bool may_fail = hc_bits_written(&bits) + most > capacity * 8;
+        if (may_fail)
+            before = bits;
         for (uint32_t player = 0; player < players; player++) {
             const void *input = source(context, packed, player);
             bool changed = memcmp(last[player], input, game->input_size) != 0;
-            hc_bits_put(&attempt, changed, 1);
+            hc_bits_put(&bits, changed, 1);
             if (changed) {
-                put_fields(&attempt, game, input);
+                put_fields(&bits, game, input);
                 memcpy(last[player], input, game->input_size);
             }
         }
-        if (attempt.failed || (hc_bits_written(&attempt) + 7) / 8 > capacity)
+        if (may_fail && (bits.failed || (hc_bits_written(&bits) + 7) / 8 > capacity)) {
+            bits = before;
             break;
-        bits = attempt;
+        }
     }
     *used = hc_bits_finish(&bits);
     HC_ASSERT(!bits.failed);
@@ -48,17 +60,18 @@ enum hc_status hc_input_run_begin(struct hc_input_run *run, const struct hc_game
                                   uint32_t players, uint32_t count, const uint8_t *packed,
                                   size_t size) {
     HC_ASSERT(players <= HC_OWN_PLAYERS_MAX && count <= HC_INPUT_RUN_MAX);
-    const struct hc_input_run start = {.game = game,
-                                       .bits = hc_bits_reader(packed, size),
-                                       .players = players,
-                                       .left = players * count};
-    *run = start;
-    while (hc_input_run_next(run) != NULL && !run->bits.failed)
-        continue;
-    if (!hc_bits_done(&run->bits))
-        return HC_MALFORMED;
-    *run = start;
-    return HC_OK;
+    run->game = game;
+    run->bits = hc_bits_reader(packed, size);
+    run->players = players;
+    run->left = players * count;
+    run->player = 0;
+    memset(run->last, 0, players * sizeof run->last[0]);
+    struct hc_bits_reader bits = run->bits;
+    unsigned changed = input_bits(game);
+    for (uint32_t i = 0; i < run->left && !bits.failed; i++)
+        if (hc_bits_get(&bits, 1) != 0)
+            hc_bits_skip(&bits, changed);
+    return hc_bits_done(&bits) ? HC_OK : HC_MALFORMED;
 }
 
 const void *hc_input_run_next(struct hc_input_run *run) {

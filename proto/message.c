@@ -1,8 +1,7 @@
 #include "proto/message.h"
 
 #include "common/check.h"
-
-#include <msgpack.h>
+#include "proto/pack.h"
 
 enum {
     WELCOME_VALUES = 10,
@@ -14,20 +13,19 @@ enum {
 bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *welcome) {
     HC_ASSERT(welcome->own_count <= HC_OWN_PLAYERS_MAX);
     struct hc_writer before = *body;
-    msgpack_packer packer = hc_body_packer(body);
-    (void)msgpack_pack_array(&packer, WELCOME_VALUES);
-    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_WELCOME);
-    (void)msgpack_pack_uint16(&packer, welcome->tick_rate);
-    (void)msgpack_pack_uint16(&packer, welcome->players);
-    (void)msgpack_pack_uint64(&packer, welcome->seed);
-    (void)msgpack_pack_uint32(&packer, welcome->history);
-    (void)msgpack_pack_uint32(&packer, welcome->future);
-    (void)msgpack_pack_uint32(&packer, welcome->refusal);
-    (void)msgpack_pack_uint32(&packer, welcome->tick);
-    (void)msgpack_pack_uint32(&packer, welcome->phase_us);
-    (void)msgpack_pack_array(&packer, welcome->own_count);
+    hc_pack_array(body, WELCOME_VALUES);
+    hc_pack_uint8(body, HC_MESSAGE_WELCOME);
+    hc_pack_uint16(body, welcome->tick_rate);
+    hc_pack_uint16(body, welcome->players);
+    hc_pack_uint64(body, welcome->seed);
+    hc_pack_uint32(body, welcome->history);
+    hc_pack_uint32(body, welcome->future);
+    hc_pack_uint32(body, welcome->refusal);
+    hc_pack_uint32(body, welcome->tick);
+    hc_pack_uint32(body, welcome->phase_us);
+    hc_pack_array(body, welcome->own_count);
     for (uint32_t i = 0; i < welcome->own_count; i++)
-        (void)msgpack_pack_uint16(&packer, welcome->own[i]);
+        hc_pack_uint16(body, welcome->own[i]);
     return hc_body_commit(body, &before);
 }
 
@@ -83,15 +81,14 @@ static uint32_t put_runs(struct hc_writer *body, const struct hc_game *game, uin
 /// Everything of INPUT before the runs.
 static void put_input_head(struct hc_writer *body, const struct hc_input_message *input,
                            uint32_t count) {
-    msgpack_packer packer = hc_body_packer(body);
-    (void)msgpack_pack_array(&packer, INPUT_VALUES);
-    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_INPUT);
-    (void)msgpack_pack_uint32(&packer, input->client_tick);
-    (void)msgpack_pack_uint32(&packer, input->display_offset);
-    (void)msgpack_pack_uint32(&packer, input->ack_delay_us);
-    (void)msgpack_pack_int64(&packer, (int64_t)input->client_tick - (int64_t)input->first);
-    (void)msgpack_pack_uint32(&packer, input->first - input->force_before);
-    (void)msgpack_pack_uint32(&packer, count);
+    hc_pack_array(body, INPUT_VALUES);
+    hc_pack_uint8(body, HC_MESSAGE_INPUT);
+    hc_pack_uint32(body, input->client_tick);
+    hc_pack_uint32(body, input->display_offset);
+    hc_pack_uint32(body, input->ack_delay_us);
+    hc_pack_int64(body, (int64_t)input->client_tick - (int64_t)input->first);
+    hc_pack_uint32(body, input->first - input->force_before);
+    hc_pack_uint32(body, count);
 }
 
 bool hc_message_put_input(struct hc_writer *body, const struct hc_game *game, uint32_t players,
@@ -107,9 +104,8 @@ bool hc_message_put_input(struct hc_writer *body, const struct hc_game *game, ui
     uint32_t count = put_runs(body, game, players, input->count, source, context, packed, &used);
     *body = before;
     put_input_head(body, input, count);
-    msgpack_packer packer = hc_body_packer(body);
-    (void)msgpack_pack_bin(&packer, used);
-    (void)msgpack_pack_bin_body(&packer, packed, used);
+    hc_pack_bin(body, used);
+    hc_pack_bin_body(body, packed, used);
     if (!hc_body_commit(body, &before))
         return false;
     input->count = count;
@@ -139,10 +135,9 @@ enum hc_status hc_message_get_input(const struct hc_body *body, const struct hc_
 
 bool hc_message_put_close(struct hc_writer *body, enum hc_close_reason reason) {
     struct hc_writer before = *body;
-    msgpack_packer packer = hc_body_packer(body);
-    (void)msgpack_pack_array(&packer, CLOSE_VALUES);
-    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_CLOSE);
-    (void)msgpack_pack_uint8(&packer, (uint8_t)reason);
+    hc_pack_array(body, CLOSE_VALUES);
+    hc_pack_uint8(body, HC_MESSAGE_CLOSE);
+    hc_pack_uint8(body, (uint8_t)reason);
     return hc_body_commit(body, &before);
 }
 

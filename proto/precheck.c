@@ -76,23 +76,28 @@ static enum hc_status sized_value(struct walk *walk, uint8_t tag, unsigned width
     return skip(walk, 1 + width, length, tag == 0xd9 || tag == 0xda);
 }
 
+/// Bytes of a nil, a boolean or an integer, which its tag alone tells; 0 for anything else.
+static size_t plain_size(uint8_t tag) {
+    if (tag <= 0x7f || tag >= 0xe0) // fixint
+        return 1;
+    if (tag >= 0xcc && tag <= 0xd3) // uint 8 to 64, int 8 to 64
+        return 1 + ((size_t)1 << (tag & 3));
+    return tag == 0xc0 || tag == 0xc2 || tag == 0xc3 ? 1 : 0; // nil, false, true
+}
+
 static enum hc_status value(struct walk *walk) {
     if (walk->left == 0)
         return HC_TRUNCATED;
     if (++walk->nodes > HC_PRECHECK_NODES_MAX)
         return HC_MALFORMED;
     uint8_t tag = *walk->at;
-    if (tag <= 0x7f || tag >= 0xe0) // fixint
-        return skip(walk, 1, 0, false);
+    if (plain_size(tag) > 0)
+        return skip(walk, plain_size(tag), 0, false);
     if (tag >= 0x90 && tag <= 0x9f) // fixarray
         return open_array(walk, 1, tag & 0x0f);
     if (tag >= 0xa0 && tag <= 0xbf) // fixstr
         return skip(walk, 1, tag & 0x1f, true);
     switch (tag) {
-    case 0xc0: // nil
-    case 0xc2: // false
-    case 0xc3: // true
-        return skip(walk, 1, 0, false);
     case 0xc4: // bin 8
     case 0xd9: // str 8
         return sized_value(walk, tag, 1);
@@ -100,19 +105,27 @@ static enum hc_status value(struct walk *walk) {
     case 0xda: // str 16
     case 0xdc: // array 16
         return sized_value(walk, tag, 2);
-    case 0xcc: // uint 8 to 64
-    case 0xcd:
-    case 0xce:
-    case 0xcf:
-        return skip(walk, 1, (size_t)1 << (tag - 0xcc), false);
-    case 0xd0: // int 8 to 64
-    case 0xd1:
-    case 0xd2:
-    case 0xd3:
-        return skip(walk, 1, (size_t)1 << (tag - 0xd0), false);
     default:
         return HC_MALFORMED;
     }
+}
+
+/// Passes over the plain values that come next in the innermost array, as far as nothing is wrong
+/// with them: a state is hardly anything else.
+static void pass_plain(struct walk *walk) {
+    uint32_t *open = &walk->open[walk->depth - 1], most = HC_PRECHECK_NODES_MAX - walk->nodes;
+    uint32_t passed = 0;
+    size_t at = 0, size;
+    most = most < *open ? most : *open;
+    for (; passed < most && at < walk->left; passed++, at += size) {
+        size = plain_size(walk->at[at]);
+        if (size == 0 || size > walk->left - at)
+            break;
+    }
+    walk->at += at;
+    walk->left -= at;
+    walk->nodes += passed;
+    *open -= passed;
 }
 
 enum hc_status hc_precheck(const uint8_t *bytes, size_t size, size_t *used) {
@@ -121,6 +134,8 @@ enum hc_status hc_precheck(const uint8_t *bytes, size_t size, size_t *used) {
         enum hc_status status = value(&walk);
         if (status != HC_OK)
             return status;
+        if (walk.depth > 0)
+            pass_plain(&walk);
         while (walk.depth > 0 && walk.open[walk.depth - 1] == 0)
             walk.depth--;
         if (walk.depth > 0)

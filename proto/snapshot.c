@@ -2,8 +2,8 @@
 
 #include "common/bytes.h"
 #include "common/check.h"
+#include "proto/pack.h"
 
-#include <msgpack.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -51,18 +51,18 @@ static uint32_t state_values(const struct hc_kind *kind, uint8_t presence) {
     return presence == HC_ALIVE ? kind->field_count : 1;
 }
 
-static void put_state(msgpack_packer *packer, const struct hc_kind *kind, uint8_t presence,
+static void put_state(struct hc_writer *body, const struct hc_kind *kind, uint8_t presence,
                       const void *state) {
     if (presence == HC_UNKNOWN) {
-        (void)msgpack_pack_nil(packer);
+        hc_pack_nil(body);
         return;
     }
     if (presence == HC_ABSENT) {
-        (void)msgpack_pack_false(packer);
+        hc_pack_false(body);
         return;
     }
     for (uint32_t i = 0; i < kind->field_count; i++)
-        (void)msgpack_pack_int64(packer, hc_field_get(&kind->fields[i], state));
+        hc_pack_int64(body, hc_field_get(&kind->fields[i], state));
 }
 
 /// Reads one entity's state into `state`, which is all zeros; returns its presence.
@@ -80,24 +80,24 @@ static uint8_t get_state(struct hc_values *values, const struct hc_kind *kind, v
     return HC_ALIVE;
 }
 
-static void put_head(msgpack_packer *packer, const struct hc_snapshot *snapshot) {
+static void put_head(struct hc_writer *body, const struct hc_snapshot *snapshot) {
     HC_ASSERT(snapshot->tick <= snapshot->as_of && snapshot->refusal <= snapshot->as_of);
     HC_ASSERT(snapshot->final <= snapshot->as_of && snapshot->own_count <= HC_OWN_PLAYERS_MAX);
-    (void)msgpack_pack_array(packer, SNAPSHOT_VALUES);
-    (void)msgpack_pack_uint8(packer, HC_MESSAGE_SNAPSHOT);
-    (void)msgpack_pack_uint32(packer, snapshot->as_of);
-    (void)msgpack_pack_uint32(packer, snapshot->phase_us);
-    (void)msgpack_pack_uint32(packer, snapshot->ack_delay_us);
-    (void)msgpack_pack_uint32(packer, snapshot->as_of - snapshot->tick);
-    (void)msgpack_pack_uint32(packer, snapshot->as_of - snapshot->refusal);
-    (void)msgpack_pack_uint32(packer, snapshot->as_of - snapshot->final);
-    (void)msgpack_pack_uint64(packer, snapshot->chain);
-    (void)msgpack_pack_uint32(packer, snapshot->hash);
-    (void)msgpack_pack_array(packer, snapshot->own_count);
+    hc_pack_array(body, SNAPSHOT_VALUES);
+    hc_pack_uint8(body, HC_MESSAGE_SNAPSHOT);
+    hc_pack_uint32(body, snapshot->as_of);
+    hc_pack_uint32(body, snapshot->phase_us);
+    hc_pack_uint32(body, snapshot->ack_delay_us);
+    hc_pack_uint32(body, snapshot->as_of - snapshot->tick);
+    hc_pack_uint32(body, snapshot->as_of - snapshot->refusal);
+    hc_pack_uint32(body, snapshot->as_of - snapshot->final);
+    hc_pack_uint64(body, snapshot->chain);
+    hc_pack_uint32(body, snapshot->hash);
+    hc_pack_array(body, snapshot->own_count);
     for (uint32_t i = 0; i < snapshot->own_count; i++) {
         HC_ASSERT(snapshot->complete[i] + 1 >= snapshot->tick &&
                   snapshot->complete[i] + 1 - snapshot->tick <= HC_SNAPSHOT_SPAN_MAX + 1);
-        (void)msgpack_pack_uint32(packer, snapshot->complete[i] + 1 - snapshot->tick);
+        hc_pack_uint32(body, snapshot->complete[i] + 1 - snapshot->tick);
     }
 }
 
@@ -111,12 +111,11 @@ bool hc_snapshot_put(struct hc_writer *body, const struct hc_world *world,
     for (uint32_t entity = 0; entity < told; entity++)
         values += state_values(hc_world_kind(world, (hc_entity)entity), presence[entity]);
     struct hc_writer before = *body;
-    msgpack_packer packer = hc_body_packer(body);
-    put_head(&packer, snapshot);
-    (void)msgpack_pack_array(&packer, values);
+    put_head(body, snapshot);
+    hc_pack_array(body, values);
     // Without room for the rest there is nothing to gain from going on through a large world.
     for (uint32_t entity = 0; entity < told && !body->failed; entity++)
-        put_state(&packer, hc_world_kind(world, (hc_entity)entity), presence[entity],
+        put_state(body, hc_world_kind(world, (hc_entity)entity), presence[entity],
                   states + (size_t)entity * world->stride);
     return hc_body_commit(body, &before);
 }
@@ -197,14 +196,13 @@ uint32_t hc_snapshot_put_inputs(struct hc_writer *body, const struct hc_world *w
                                       room < sizeof packed ? room : sizeof packed, &used);
     if (fits == 0)
         return 0;
-    msgpack_packer packer = hc_body_packer(body);
-    (void)msgpack_pack_array(&packer, 5);
-    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_INPUTS);
-    (void)msgpack_pack_uint16(&packer, player);
-    (void)msgpack_pack_int64(&packer, span_of(first, tick));
-    (void)msgpack_pack_uint32(&packer, fits);
-    (void)msgpack_pack_bin(&packer, used);
-    (void)msgpack_pack_bin_body(&packer, packed, used);
+    hc_pack_array(body, 5);
+    hc_pack_uint8(body, HC_MESSAGE_INPUTS);
+    hc_pack_uint16(body, player);
+    hc_pack_int64(body, span_of(first, tick));
+    hc_pack_uint32(body, fits);
+    hc_pack_bin(body, used);
+    hc_pack_bin_body(body, packed, used);
     return hc_body_commit(body, &before) ? fits : 0;
 }
 
@@ -227,12 +225,11 @@ bool hc_snapshot_put_control(struct hc_writer *body, hc_tick tick,
                              const struct hc_snapshot_control *control) {
     HC_ASSERT(control->control != HC_CONTROL_NONE);
     struct hc_writer before = *body;
-    msgpack_packer packer = hc_body_packer(body);
-    (void)msgpack_pack_array(&packer, 4);
-    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_CONTROL);
-    (void)msgpack_pack_uint16(&packer, control->player);
-    (void)msgpack_pack_int64(&packer, span_of(control->tick, tick));
-    (void)msgpack_pack_uint8(&packer, (uint8_t)control->control);
+    hc_pack_array(body, 4);
+    hc_pack_uint8(body, HC_MESSAGE_CONTROL);
+    hc_pack_uint16(body, control->player);
+    hc_pack_int64(body, span_of(control->tick, tick));
+    hc_pack_uint8(body, (uint8_t)control->control);
     return hc_body_commit(body, &before);
 }
 
@@ -251,12 +248,11 @@ bool hc_snapshot_put_forced(struct hc_writer *body, hc_tick tick,
                             const struct hc_snapshot_forced *forced) {
     HC_ASSERT(forced->count >= 1 && forced->count <= HC_INPUT_RUN_MAX && forced->first <= tick);
     struct hc_writer before = *body;
-    msgpack_packer packer = hc_body_packer(body);
-    (void)msgpack_pack_array(&packer, 4);
-    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_FORCED);
-    (void)msgpack_pack_uint16(&packer, forced->player);
-    (void)msgpack_pack_int64(&packer, -span_of(forced->first, tick));
-    (void)msgpack_pack_uint32(&packer, forced->count);
+    hc_pack_array(body, 4);
+    hc_pack_uint8(body, HC_MESSAGE_FORCED);
+    hc_pack_uint16(body, forced->player);
+    hc_pack_int64(body, -span_of(forced->first, tick));
+    hc_pack_uint32(body, forced->count);
     return hc_body_commit(body, &before);
 }
 
@@ -280,12 +276,11 @@ bool hc_snapshot_put_correction(struct hc_writer *body, const struct hc_world *w
     HC_ASSERT(at < tick && tick - at <= HC_HISTORY_MAX && presence != HC_UNKNOWN);
     const struct hc_kind *kind = hc_world_kind(world, entity);
     struct hc_writer before = *body;
-    msgpack_packer packer = hc_body_packer(body);
-    (void)msgpack_pack_array(&packer, CORRECTION_VALUES + state_values(kind, (uint8_t)presence));
-    (void)msgpack_pack_uint8(&packer, HC_MESSAGE_CORRECTION);
-    (void)msgpack_pack_uint32(&packer, tick - at);
-    (void)msgpack_pack_uint16(&packer, entity);
-    put_state(&packer, kind, (uint8_t)presence, state);
+    hc_pack_array(body, CORRECTION_VALUES + state_values(kind, (uint8_t)presence));
+    hc_pack_uint8(body, HC_MESSAGE_CORRECTION);
+    hc_pack_uint32(body, tick - at);
+    hc_pack_uint16(body, entity);
+    put_state(body, kind, (uint8_t)presence, state);
     return hc_body_commit(body, &before);
 }
 

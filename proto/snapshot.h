@@ -24,6 +24,8 @@
 #include "proto/input_run.h"
 #include "proto/message.h"
 
+#include <stdalign.h>
+
 enum {
     /// How far INPUTS, CONTROL and FORCED may lie from the snapshot's tick, either way: a base may
     /// be as old as a connection, and half a year of ticks still takes five bytes.

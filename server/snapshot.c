@@ -176,6 +176,8 @@ static bool put_tick_corrections(struct hc_sv_host *host, struct hc_sv_peer *pee
     const struct hc_world *world = &host->world;
     const uint8_t *presence = hc_timeline_presence(host->timeline, at);
     const uint8_t *states = hc_timeline_states(host->timeline, at);
+    if (hc_sv_told_holds_all(&peer->told, &peer->sent, peer->acked, at, presence, states))
+        return true;
     for (uint32_t e = 0; e < world->entities; e++) {
         const uint8_t *state = states + (size_t)e * world->stride;
         if (hc_sv_told_holds(&peer->told, &peer->sent, peer->acked, at, (hc_entity)e, presence[e],
@@ -202,11 +204,8 @@ static void put_corrections(struct hc_sv_host *host, struct hc_sv_peer *peer,
 
 /// Remembers the tick shown, so that it can be corrected later.
 static void remember(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_tick tick, uint32_t seq) {
-    const uint8_t *presence = hc_timeline_presence(host->timeline, tick);
-    const uint8_t *states = hc_timeline_states(host->timeline, tick);
-    for (uint32_t e = 0; e < host->world.entities; e++)
-        hc_sv_told_put(&peer->told, tick, (hc_entity)e, presence[e],
-                       states + (size_t)e * host->world.stride, seq);
+    hc_sv_told_put_all(&peer->told, tick, hc_timeline_presence(host->timeline, tick),
+                       hc_timeline_states(host->timeline, tick), seq);
 }
 
 size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,

@@ -44,14 +44,50 @@ void hc_sv_told_put(struct hc_sv_told *told, hc_tick tick, hc_entity entity, uin
         memset(told->states + cell * stride, 0, stride);
 }
 
+void hc_sv_told_put_all(struct hc_sv_told *told, hc_tick tick, const uint8_t *presence,
+                        const uint8_t *states, uint32_t seq) {
+    size_t row = cell_of(told, tick, 0), entities = told->world->entities;
+    hc_tick *newest = &told->tick[tick % told->rows];
+    if (*newest != HC_NO_TICK && *newest > tick)
+        return;
+    *newest = tick;
+    for (size_t e = 0; e < entities; e++)
+        told->seq[row + e] = seq;
+    memcpy(told->presence + row, presence, entities);
+    memcpy(told->states + row * told->world->stride, states, entities * told->world->stride);
+}
+
+/// Whether what was sent in the datagram `seq` has not arrived and will not.
+static bool is_lost(const struct hc_sent *sent, uint32_t acked, uint32_t seq) {
+    const struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
+    bool remembered = entry->seq == seq;
+    return !remembered || (!entry->acked && acked >= entry->seq + HC_SV_TOLD_REORDER);
+}
+
+bool hc_sv_told_holds_all(const struct hc_sv_told *told, const struct hc_sent *sent, uint32_t acked,
+                          hc_tick tick, const uint8_t *presence, const uint8_t *states) {
+    size_t row = cell_of(told, tick, 0), entities = told->world->entities;
+    if (told->tick[tick % told->rows] != tick ||
+        memcmp(told->presence + row, presence, entities) != 0 ||
+        memcmp(told->states + row * told->world->stride, states, entities * told->world->stride) !=
+            0)
+        return false;
+    // Most rows went out in one datagram.
+    uint32_t held = 0; // no datagram's
+    for (const uint32_t *seq = told->seq + row, *end = seq + entities; seq < end; seq++) {
+        if (*seq == 0 || (*seq != held && is_lost(sent, acked, *seq)))
+            return false;
+        held = *seq;
+    }
+    return true;
+}
+
 bool hc_sv_told_holds(const struct hc_sv_told *told, const struct hc_sent *sent, uint32_t acked,
                       hc_tick tick, hc_entity entity, uint8_t presence, const uint8_t *state) {
     size_t cell = cell_of(told, tick, entity), stride = told->world->stride;
     if (told->tick[tick % told->rows] != tick || told->seq[cell] == 0)
         return false;
-    const struct hc_sent_entry *entry = &sent->ring[told->seq[cell] % HC_SENT_RING];
-    bool remembered = entry->seq == told->seq[cell];
-    bool lost = !remembered || (!entry->acked && acked >= entry->seq + HC_SV_TOLD_REORDER);
+    bool lost = is_lost(sent, acked, told->seq[cell]);
     if (lost)
         HC_MARK("told-presumed-lost");
     return !lost && told->presence[cell] == presence &&

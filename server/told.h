@@ -38,6 +38,14 @@ void hc_sv_told_clear(struct hc_sv_told *told);
 void hc_sv_told_put(struct hc_sv_told *told, hc_tick tick, hc_entity entity, uint8_t presence,
                     const uint8_t *state, uint32_t seq);
 
+/// hc_sv_told_put for every entity of the tick: `presence` and `states` are the whole world's.
+void hc_sv_told_put_all(struct hc_sv_told *told, hc_tick tick, const uint8_t *presence,
+                        const uint8_t *states, uint32_t seq);
+
+/// hc_sv_told_holds for every entity of the tick: `presence` and `states` are the whole world's.
+bool hc_sv_told_holds_all(const struct hc_sv_told *told, const struct hc_sent *sent, uint32_t acked,
+                          hc_tick tick, const uint8_t *presence, const uint8_t *states);
+
 /// Whether the client holds, or is about to, just this value.
 bool hc_sv_told_holds(const struct hc_sv_told *told, const struct hc_sent *sent, uint32_t acked,
                       hc_tick tick, hc_entity entity, uint8_t presence, const uint8_t *state);

@@ -1,0 +1,22 @@
+/// msgpack values into a struct hc_writer: hc_pack_array, hc_pack_int64 and so on.
+///
+/// msgpack-c offers its packer as a template; compiled here it writes without a call through a
+/// pointer for each value. Nothing is returned that matters: the writer fails, and stays failed.
+#pragma once
+
+#include "common/bytes.h"
+
+#include <msgpack.h>
+
+// NOLINTBEGIN(readability-identifier-naming): the template's names
+#define msgpack_pack_inline_func(name) static inline int hc_pack##name
+#define msgpack_pack_inline_func_cint(name) static inline int hc_pack##name
+#define msgpack_pack_inline_func_fixint(name) static inline int hc_pack_fix##name
+#define msgpack_pack_user struct hc_writer *
+#define msgpack_pack_append_buffer(writer, bytes, size)                                            \
+    do {                                                                                           \
+        hc_bytes_put(writer, bytes, size);                                                         \
+        return 0;                                                                                  \
+    } while (0)
+#include <msgpack/pack_template.h>
+// NOLINTEND(readability-identifier-naming)
