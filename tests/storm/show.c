@@ -287,11 +287,12 @@ static bool look_at(struct look *look, struct storm_match *match, unsigned clien
     return true;
 }
 
-/// What several roundings may come to: one of them is a part of the most that a field may be off.
-static double rounding(const struct hc_kind *kind, uint16_t field) {
+/// What several roundings may come to: one of them is a part of the most that a field may be off;
+/// of one that has been off again and again, of what it was.
+static double rounding(const struct hc_kind *kind, uint16_t field, double off) {
     bool position = kind->x >= 0 && (field == kind->x || field == kind->y);
     double most = position ? (double)kind->teleport * UNIT : turn_of(&kind->fields[field]);
-    return ROUNDING + most / WHOLE;
+    return ROUNDING + (most > off ? most : off) / WHOLE;
 }
 
 /// Whether its offsets are what `of` holds, as much of it as is left after `elapsed_us`.
@@ -302,8 +303,8 @@ static void check_offsets(const struct look *look, const double *of, uint64_t el
         double must = of == NULL ? 0 : faded(of[f], elapsed_us, half_us);
         // Two roundings are in what was measured. What is less than a unit is nothing.
         bool exact = of == NULL || faded(fabs(of[f]) + 2, elapsed_us, half_us) < 0.5;
-        double margin =
-            exact ? look->is.fraction == 0 ? 0 : 1 - 1.0 / WHOLE : rounding(look->kind, f);
+        double margin = exact ? look->is.fraction == 0 ? 0 : 1 - 1.0 / WHOLE
+                              : rounding(look->kind, f, fabs(of[f]));
         if (fabs(difference(&look->kind->fields[f], look->offsets[f], exact ? 0 : must)) > margin)
             differs(look, f, must, why);
     }
