@@ -55,8 +55,10 @@ struct hc_cl_inputs {
     uint8_t present[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< as the game set them, sanitized
     uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];    ///< as stamped last; repeated into gaps
     bool any;                                          ///< something was stamped
-    hc_tick next;   ///< the next stamp; those before it are in the ring
-    hc_tick unsent; ///< the oldest stamp that no datagram has carried yet
+    hc_tick next;       ///< the next stamp; those before it are in the ring
+    hc_tick unsent;     ///< the oldest stamp that no datagram has carried yet
+    hc_tick wanted;     ///< the oldest that the server does not have, when last sent,
+    uint64_t wanted_us; ///< and since when that is so
     uint8_t ring[HC_CL_INPUTS][HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< by tick
 };
 

@@ -52,27 +52,36 @@ static const void *own_input(void *context, uint32_t index, uint32_t player) {
 
 /// Whether the server has had time to acknowledge all but the newest `redundancy` of `count`
 /// inputs, by the usual round trip (srtt + 4 rttvar, as RFC 6298 has it), and has not: some were
-/// lost.
-static bool overdue(const struct hc_client *client, uint32_t count, uint32_t redundancy) {
+/// lost. They may be many, or few that have waited for long, where nothing was sampled since.
+static bool overdue(const struct hc_client *client, uint32_t count, uint32_t redundancy,
+                    uint64_t now_us) {
     const struct hc_cl_clock *clock = &client->clock;
-    hc_tick answer =
-        hc_tick_at_us(clock->srtt_us + 4 * clock->rttvar_us, client->welcome.tick_rate);
-    return count > answer + redundancy + 2;
+    uint64_t answer_us = clock->srtt_us + 4 * clock->rttvar_us;
+    uint64_t waited_us = now_us - client->inputs.wanted_us;
+    uint32_t spare = redundancy + 2;
+    return count > hc_tick_at_us(answer_us, client->welcome.tick_rate) + spare ||
+           (count > redundancy &&
+            waited_us > answer_us + spare * hc_cl_session_interval_us(client));
 }
 
 /// All inputs that the server does not have yet; or, if configured so and nothing is overdue, the
 /// newest few of them and any that were never sent. When they do not all fit the oldest go: later
 /// ones could not take effect without them.
-static void choose_inputs(const struct hc_client *client, struct hc_input_message *message) {
-    const struct hc_cl_inputs *inputs = &client->inputs;
+static void choose_inputs(struct hc_client *client, struct hc_input_message *message,
+                          uint64_t now_us) {
+    struct hc_cl_inputs *inputs = &client->inputs;
     uint32_t redundancy = client->config.input_redundancy;
     // The ring has room for all that a server may want; one that wants more goes without.
     hc_tick wanted =
         hc_tick_max(hc_cl_predict_wanted(client), hc_tick_back(inputs->next, HC_CL_INPUTS));
     wanted = hc_tick_min(wanted, inputs->next);
+    if (wanted != inputs->wanted) {
+        inputs->wanted = wanted;
+        inputs->wanted_us = now_us;
+    }
     message->force_before = wanted;
     message->first = wanted;
-    if (redundancy > 0 && !overdue(client, inputs->next - wanted, redundancy))
+    if (redundancy > 0 && !overdue(client, inputs->next - wanted, redundancy, now_us))
         message->first = hc_tick_max(
             wanted, hc_tick_min(inputs->unsent, hc_tick_back(inputs->next, redundancy)));
     message->count = inputs->next - message->first;
@@ -91,7 +100,7 @@ static void put_input(struct hc_client *client, struct hc_writer *body, uint64_t
     message.first = message.force_before =
         client->welcome.own_count > 0 ? client->welcome.tick : message.client_tick;
     if (client->inputs.any)
-        choose_inputs(client, &message);
+        choose_inputs(client, &message, now_us);
     struct source source = {.inputs = &client->inputs, .first = message.first};
     // An empty body has room for it; were there none, the acks would still go out.
     if (hc_message_put_input(body, client->config.game, client->welcome.own_count, &message,

@@ -162,6 +162,19 @@ static bool is_new(const struct storm_match *match, const struct storm_conn *con
     return hc_sim_now(match->sim) < conn->joined_us + grace_us;
 }
 
+/// By how much anybody's inputs are late at the server. Who stalls again and again as its limit is
+/// too small has inputs as late as its stalls are long; what a hostile one did may still be on its
+/// way: W at most.
+static uint32_t lateness_of_any(const struct storm_match *match) {
+    uint32_t late = 0;
+    for (unsigned i = 0; i < match->clients; i++) {
+        if (match->seats[i].hostile || !limit_suffices(match, i))
+            return (uint32_t)storm_match_get(match, STORM_history);
+        late = lateness_of(match, i) > late ? lateness_of(match, i) : late;
+    }
+    return late;
+}
+
 static void check_player(struct storm_match *match, unsigned client, const struct hc_client *core) {
     const struct storm_seat *seat = &match->seats[client];
     hc_tick server = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
@@ -186,7 +199,8 @@ static void check_player(struct storm_match *match, unsigned client, const struc
                    "client %u measures a round trip of %lu us, which takes %lu, and %lu of jitter",
                    client, (unsigned long)stats->rtt_min_us, (unsigned long)rtt,
                    (unsigned long)stats->jitter_us);
-    uint32_t explained = depth_of(match, client) + MARGIN;
+    // Others' inputs from before the tick shown, as late as they are, change the ticks before it.
+    uint32_t explained = depth_of(match, client) + lateness_of_any(match) + MARGIN;
     if (storm_client_get(match, client, STORM_C_display) > 0) // past ticks may be corrected too
         explained += (uint32_t)storm_client_get(match, client, STORM_C_display);
     if (seat->depth_max > explained)
@@ -216,15 +230,10 @@ static void check_silent(struct storm_match *match) {
 
 void storm_calm_check(struct storm_match *match) {
     check_silent(match);
-    uint32_t lateness = 0;
-    bool excused = false;
+    uint32_t lateness = lateness_of_any(match);
     for (unsigned i = 0; i < match->clients; i++) {
         const struct hc_client *core = hc_sim_client(match->sim, i);
         struct storm_conn *conn = connection(match, i);
-        lateness = lateness_of(match, i) > lateness ? lateness_of(match, i) : lateness;
-        // Who stalls again and again as its limit is too small has inputs as late as its stalls are
-        // long; what a hostile one did may still be on its way.
-        excused |= match->seats[i].hostile || !limit_suffices(match, i);
         if (core == NULL || match->seats[i].hostile)
             continue;
         enum hc_client_state state = hc_client_state(core);
@@ -240,8 +249,7 @@ void storm_calm_check(struct storm_match *match) {
         }
     }
     hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
-    if (storm_match_get(match, STORM_force_rewind) == 0 && !excused &&
-        match->rewind_max > lateness + MARGIN)
+    if (storm_match_get(match, STORM_force_rewind) == 0 && match->rewind_max > lateness + MARGIN)
         storm_fail(match->verdict, STORM_STUCK, "rewinds", head,
                    "the server rewinds %u ticks, latency explains %u", match->rewind_max,
                    lateness + MARGIN);
@@ -262,6 +270,9 @@ void storm_calm_agree(struct storm_match *match, unsigned client) {
         !conn->there || !hc_client_final(core, &final, &chain) ||
         final < hc_timeline_oldest(timeline) || final > hc_timeline_head(timeline) ||
         final > storm_truth_final(match->truth))
+        return;
+    // A client whose server has left out ticks has stamped keys far ahead.
+    if (final <= match->conns.pressed + (hc_tick)storm_match_get(match, STORM_history))
         return;
     const uint8_t *presence = hc_timeline_presence(timeline, final);
     const uint8_t *states = hc_timeline_states(timeline, final);

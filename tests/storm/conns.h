@@ -45,6 +45,7 @@ struct storm_conns {
     unsigned count;
     struct storm_conn conns[STORM_CONNS_MAX];
     int newest[STORM_CLIENTS_MAX]; ///< of each seat, -1: none
+    hc_tick pressed;               ///< newest tick that an honest client stamped with a key
     struct hc_body body;
 };
 

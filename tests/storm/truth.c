@@ -218,6 +218,10 @@ static void add_change(struct storm_truth *truth, hc_tick tick, hc_player player
     truth->changes[truth->change_end++ % CHANGES_MAX] =
         (struct change){.tick = tick, .player = player, .join = join, .conn = slot->conn};
     slot->in = join;
+    // What was seen of later ticks before a leave was stamped is discarded by it, also if somebody
+    // joins at once.
+    for (hc_tick t = tick + 1; !join && t < STORM_TICKS_MAX; t++)
+        truth->slots[(size_t)t * truth->world.players + player] = HC_SLOT_UNKNOWN;
 }
 
 /// Joins and leaves are inputs of the head at which they became due; somebody who takes over a slot
