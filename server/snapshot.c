@@ -68,6 +68,18 @@ static bool put_state(struct hc_sv_host *host, struct hc_sv_peer *peer, struct h
                            hc_timeline_states(tl, tick));
 }
 
+/// The newest join or leave of the player before `tick`, NULL: none is remembered.
+static const struct hc_snapshot_control *control_before(const struct hc_sv_host *host,
+                                                        hc_player player, hc_tick tick) {
+    for (unsigned i = host->control_count; i-- > 0;) {
+        const struct hc_snapshot_control *control =
+            &host->controls[(host->control_first + i) % HC_SV_CONTROLS];
+        if (control->player == player && control->tick < tick)
+            return control;
+    }
+    return NULL;
+}
+
 static void put_bases(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                       struct hc_writer *body, hc_tick tick) {
     uint8_t input[HC_INPUT_MAX];
@@ -76,10 +88,16 @@ static void put_bases(struct hc_sv_host *host, const struct hc_sv_peer *peer,
         const struct hc_sv_player *player = &host->players[p];
         struct hc_snapshot_control join = {
             .player = p, .tick = player->joined, .control = HC_CONTROL_JOIN};
-        if (hc_timeline_newest_input(host->timeline, p, tick, &known, input))
+        if (hc_timeline_newest_input(host->timeline, p, tick, &known, input)) {
             hc_snapshot_put_inputs(body, &host->world, tick, p, known, 1, same_input, input);
-        else if (player->in && player->joined < tick && !is_own(peer, p))
-            hc_snapshot_put_control(body, tick, &join); // nothing older counts
+            continue;
+        }
+        // Nothing older counts: what the client knows may be of an earlier life.
+        const struct hc_snapshot_control *control = control_before(host, p, tick);
+        if (control == NULL && player->in && player->joined < tick)
+            control = &join;
+        if (control != NULL && control->control == HC_CONTROL_JOIN && !is_own(peer, p))
+            hc_snapshot_put_control(body, tick, control);
     }
 }
 
