@@ -257,7 +257,7 @@ uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before)
 
 /// Forgets the inputs after `tick`, up to the next control: they are of another life.
 static void clear_after(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    for (hc_tick t = tick + 1; t <= in->last; t++) {
+    for (hc_tick t = hc_tick_max(tick + 1, in->first); t <= in->last; t++) {
         size_t cell = hc_inputs_cell(in, player, t);
         in->slot[cell] = HC_SLOT_UNKNOWN;
         if (in->control[cell] != HC_CONTROL_NONE)
@@ -274,14 +274,15 @@ static void apply_control(struct hc_inputs *in, hc_player player, hc_tick tick, 
     in->in[player] = join;
 }
 
-/// A control from before the window: no prediction starts from an input up to it.
+/// A control from before the window. When it is news, what is known after it came before it did, and
+/// is of another life.
 static void put_left_control(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    if (!at_or_after(in->left_control[player], tick))
-        in->left_control[player] = tick;
-    if (in->left_base[player] != HC_NO_TICK && in->left_base[player] <= tick) {
-        in->left_base[player] = HC_NO_TICK;
-        refresh(in, player, in->first);
-    }
+    if (at_or_after(in->left_control[player], tick))
+        return;
+    in->left_control[player] = tick;
+    in->left_base[player] = HC_NO_TICK;
+    clear_after(in, player, tick);
+    refresh(in, player, in->first);
 }
 
 enum hc_status hc_inputs_put_control(struct hc_inputs *in, hc_player player, hc_tick tick,

@@ -100,8 +100,8 @@ enum hc_status hc_timeline_put_input(struct hc_timeline *timeline, hc_player pla
 /// controls at its head, joins who is out and lets leave who is in, HC_UNEXPECTED otherwise; its
 /// leave also closes the unknown slots up to `tick`. A follower takes controls for any tick. What
 /// is known after a control, up to the next, is of another life and forgotten. HC_DUPLICATE: that
-/// slot has a control. HC_TOO_OLD: before head - W; on a follower it still ends the prediction
-/// base. HC_TOO_NEW.
+/// slot has a control. HC_TOO_OLD: before head - W; on a follower it still does so when it is
+/// news. HC_TOO_NEW.
 enum hc_status hc_timeline_put_control(struct hc_timeline *timeline, hc_player player, hc_tick tick,
                                        enum hc_control control);
 

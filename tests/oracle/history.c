@@ -235,7 +235,7 @@ enum hc_status hc_history_put_control(struct hc_history *h, hc_player player, hc
         return status == HC_OK ? HC_DUPLICATE : status;
     if (!join && !h->config.follower)
         hc_history_force(h, player, tick + 1);
-    if ((!join || h->config.follower) && status == HC_OK)
+    if (!join || h->config.follower)
         clear_after(h, player, tick);
     slot->control = (uint8_t)control;
     hc_tick *newest = join ? &h->joins[player] : &h->leaves[player];
