@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SEEDS_DEFAULT = 1000, LIST_MAX = 100000, SHRINK_S = 240 };
+enum { SEEDS_DEFAULT = 1000, LIST_MAX = 100000, SHRINK_S = 240, SLICE = 1000 };
 
 /// Exit statuses.
 enum { FINE = 0, INCORRECT = 1, USAGE = 2, CRASHED = 3, STUCK = 4, UNMARKED = 5 };
@@ -252,6 +252,39 @@ static int print_histogram(const struct options *options) {
 
 // ---- Many seeds ---------------------------------------------------------------------------------
 
+/// Plays all of the work, with a state slice by slice, so that what was played stays known whenever
+/// it is interrupted. A usage status, or FINE.
+static int play_slices(struct options *options, struct storm_result_of_work *all) {
+    struct storm_work slice = options->work;
+    *all = (struct storm_result_of_work){.end = slice.first};
+    for (bool more = true; more; slice.first = all->end) {
+        struct storm_result_of_work result;
+        uint64_t left = options->work.end - slice.first;
+        slice.end =
+            options->state != NULL && left > SLICE ? slice.first + SLICE : slice.first + left;
+        if (!storm_crew_play(&slice, &result)) {
+            fprintf(stderr, "hc_storm: no more processes can be had\n");
+            return USAGE;
+        }
+        storm_totals_merge(&all->totals, &result.totals);
+        for (unsigned k = 0; k < sizeof all->marks / sizeof all->marks[0]; k++)
+            all->marks[k] += result.marks[k];
+        all->end = result.end;
+        if (options->state != NULL &&
+            !storm_totals_write(options->state, slice.first, result.end, &result.totals)) {
+            fprintf(stderr, "hc_storm: --state: %s cannot be written\n", options->state);
+            return USAGE;
+        }
+        double gone_s = (double)result.totals.sum[STORM_TOTAL_WALL_MS] / 1000;
+        more = result.end == slice.end && result.end < options->work.end;
+        if (slice.seconds > 0) {
+            more = more && slice.seconds > gone_s;
+            slice.seconds -= gone_s;
+        }
+    }
+    return FINE;
+}
+
 static int play_many(struct options *options) {
     struct storm_work *work = &options->work;
     struct storm_result_of_work result;
@@ -270,17 +303,10 @@ static int play_many(struct options *options) {
         work->end = work->seconds > 0 ? UINT64_MAX : next + SEEDS_DEFAULT;
     }
     work->progress = isatty(STDERR_FILENO) != 0;
-    if (!storm_crew_play(work, &result)) {
-        fprintf(stderr, "hc_storm: no more processes can be had\n");
+    if (play_slices(options, &result) != FINE)
         return USAGE;
-    }
     if (!work->trace)
         storm_totals_print(&result.totals, stdout);
-    if (options->state != NULL &&
-        !storm_totals_write(options->state, work->first, result.end, &result.totals)) {
-        fprintf(stderr, "hc_storm: --state: %s cannot be written\n", options->state);
-        return USAGE;
-    }
     bool marked = !options->marks || storm_marks_print(result.marks, stdout);
     int status = status_of(&result.totals);
     return status != FINE || marked ? status : UNMARKED;
