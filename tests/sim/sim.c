@@ -210,8 +210,13 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
-        hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, (size_t)length - PORT_SIZE,
-                           hc_sim_host_now(sim));
+        size_t size = (size_t)length - PORT_SIZE;
+        enum hc_status status =
+            hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, size, hc_sim_host_now(sim));
+        tell_host_events(sim);
+        if (sim->config.hooks.host_received != NULL)
+            sim->config.hooks.host_received(sim->config.context, sim, client, port,
+                                            packet + PORT_SIZE, size, status);
     }
     drain_host(sim); // as whoever empties a socket does
     set_link_deadlines(sim, client);

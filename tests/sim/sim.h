@@ -37,6 +37,10 @@ struct hc_sim_hooks {
     /// A client was handed a datagram and answered `status`; before client_changed.
     void (*client_received)(void *context, struct hc_sim *sim, unsigned client,
                             const uint8_t *bytes, size_t size, enum hc_status status);
+    /// The host was handed a datagram from `port` off the uplink of `client` and answered `status`;
+    /// what it raised has been told, what it has to say has not been sent.
+    void (*host_received)(void *context, struct hc_sim *sim, unsigned client, uint16_t port,
+                          const uint8_t *bytes, size_t size, enum hc_status status);
     /// The host sends a datagram to `client`; before the link decides about it.
     void (*host_sent)(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size);

@@ -101,6 +101,11 @@ static void refuse_frames(struct target *target) {
     memcpy(bytes + HC_DATA_BODY_AT, data.body, data.body_size);
     data.body = bytes + HC_DATA_BODY_AT;
     size_t size = hc_datagram_put_data(&data, bytes);
+    bytes[size - 1 - hc_rng_below(rng, HC_TAG_SIZE)] = 1;
+    refuse(target, "with something where its tag will be", bytes, size);
+    memset(bytes + size - HC_TAG_SIZE, 0, HC_TAG_SIZE);
+    refuse(target, "of no length", bytes, 0);
+    refuse(target, "too short for anything", bytes, HC_DATA_BODY_AT + HC_TAG_SIZE - 1);
     memset(bytes + 5, 0, 4);
     refuse(target, "numbered 0", bytes, size);
 }
@@ -178,6 +183,53 @@ static void refuse_speech(struct target *target) {
     }
 }
 
+static bool is_own(const struct hc_client *core, hc_player player) {
+    for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
+        if (hc_client_player(core, i) == player)
+            return true;
+    return false;
+}
+
+/// A message that follows a SNAPSHOT, with a number out of its range.
+struct fault {
+    const char *what;
+    uint8_t size, bytes[8];
+};
+
+/// Appends messages to the snapshot that was taken last.
+static void refuse_appended(struct target *target, hc_player own, hc_player other) {
+    enum { I = HC_MESSAGE_INPUTS, C = HC_MESSAGE_CONTROL, F = HC_MESSAGE_FORCED };
+    enum { R = HC_MESSAGE_CORRECTION, SMALL_MAX = 0x7f, LIST = 0x90, BINARY = 0xc4, MINUS = 0xff };
+    const uint8_t nobody = (uint8_t)storm_truth_world(target->match->truth)->players;
+    const struct fault faults[] = {
+        {"with FORCED of no ticks", 5, {LIST + 4, F, (uint8_t)own, 0, 0}},
+        {"with FORCED after what is shown", 5, {LIST + 4, F, (uint8_t)own, MINUS, 1}},
+        {"with FORCED of another's player", 5, {LIST + 4, F, (uint8_t)other, 0, 1}},
+        {"with FORCED and a value more", 6, {LIST + 5, F, (uint8_t)own, 0, 1, 0}},
+        {"with INPUTS of no ticks", 7, {LIST + 5, I, (uint8_t)other, 0, 0, BINARY, 0}},
+        {"with INPUTS without bits", 7, {LIST + 5, I, (uint8_t)other, 0, 1, BINARY, 0}},
+        {"with INPUTS of nobody", 8, {LIST + 5, I, nobody, 0, 1, BINARY, 1, 0}},
+        {"with a CONTROL that is none", 5, {LIST + 4, C, (uint8_t)other, 0, 0}},
+        {"with a CONTROL unheard of", 5, {LIST + 4, C, (uint8_t)other, 0, 3}},
+        {"with a CONTROL and a value less", 4, {LIST + 3, C, (uint8_t)other, 0}},
+        {"with a CORRECTION of what is shown", 5, {LIST + 4, R, 0, 1, 0xc2}},
+        {"with a CORRECTION of nothing", 5, {LIST + 4, R, 1, 1, 0xc0}},
+        {"with a message unheard of", 3, {LIST + 2, 9, 0}},
+        {"with a value that is no message", 1, {7}},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct hc_data data = target->data;
+        uint8_t bytes[HC_DATA_BODY_MAX];
+        data.seq = target->seq++;
+        if (data.body_size + faults[i].size > sizeof bytes || own >= SMALL_MAX ||
+            other >= SMALL_MAX)
+            continue;
+        memcpy(bytes, data.body, data.body_size);
+        memcpy(bytes + data.body_size, faults[i].bytes, faults[i].size);
+        refuse_body(target, faults[i].what, data, bytes, data.body_size + faults[i].size);
+    }
+}
+
 static void break_client(struct storm_match *match, unsigned client) {
     const struct storm_heard *heard = &match->seats[client].last_down;
     struct target target = {.match = match, .client = (int)client};
@@ -194,6 +246,12 @@ static void break_client(struct storm_match *match, unsigned client) {
     refuse_snapshot(&target, "with another hash", another_hash);
     refuse_snapshot(&target, "from the end of time", from_afar);
     refuse_speech(&target);
+    hc_player own = hc_client_player(core, 0), other = 0;
+    while (other < storm_truth_world(match->truth)->players && is_own(core, other))
+        other++;
+    if (other < storm_truth_world(match->truth)->players)
+        refuse_appended(&target, storm_client_get(match, client, STORM_C_players) > 0 ? own : other,
+                        other);
 }
 
 static void break_host(struct storm_match *match, unsigned client) {
@@ -209,49 +267,6 @@ static void break_host(struct storm_match *match, unsigned client) {
     refuse_speech(&target);
 }
 
-// ---- No memory ----------------------------------------------------------------------------------
-
-struct purse {
-    unsigned left; ///< blocks that can still be had
-    int held;
-};
-
-static void *spend(void *context, size_t bytes) {
-    struct purse *purse = context;
-    if (purse->left == 0)
-        return NULL;
-    purse->left--;
-    purse->held++;
-    return malloc(bytes);
-}
-
-static void give_back(void *context, void *block) {
-    struct purse *purse = context;
-    if (block != NULL)
-        purse->held--;
-    free(block);
-}
-
-/// Creates a server with one block more each time, until it can be had.
-static void run_short(struct storm_match *match) {
-    struct hc_sv_host_config config = hc_sim_config(match->sim)->host;
-    for (unsigned blocks = 0; blocks < 64; blocks++) {
-        struct purse purse = {.left = blocks};
-        struct hc_allocator allocator = {
-            .allocate = spend, .release = give_back, .context = &purse};
-        config.allocator = &allocator;
-        struct hc_sv_host *host = hc_sv_host_create(&config, 0);
-        hc_sv_host_destroy(host);
-        if (purse.held != 0)
-            storm_fail(match->verdict, STORM_WRONG, "memory", 0,
-                       "a server for which memory lasts for %u blocks leaves %d behind", blocks,
-                       purse.held);
-        if (host != NULL)
-            return;
-    }
-    storm_fail(match->verdict, STORM_WRONG, "memory", 0, "a server can never be had");
-}
-
 void storm_broken_end(struct storm_match *match) {
     if (!chosen(match) || match->verdict->result != STORM_FINE)
         return;
@@ -260,5 +275,4 @@ void storm_broken_end(struct storm_match *match) {
             break_client(match, i);
             break_host(match, i);
         }
-    run_short(match);
 }

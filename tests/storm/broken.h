@@ -1,7 +1,5 @@
 /// Broken datagrams: at the end of some matches each honest side is handed what no honest peer
 /// sends, well addressed and newly numbered, and must refuse it and stay what it was.
-///
-/// A core is also created again and again while memory runs short, and must leave none behind.
 #pragma once
 
 #include "proto/datagram.h"

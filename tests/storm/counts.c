@@ -7,8 +7,7 @@
 
 enum {
     TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
-    DATA_LEAST = HC_DATA_BODY_AT + HC_TAG_SIZE,
-    CLOSING_US = 5000000, ///< longer than goodbyes are said
+    CLOSING_US = 5000000,          ///< longer than goodbyes are said
 };
 
 /// A number that `who` has counted must be the one that was seen from outside.
@@ -253,18 +252,15 @@ static void check_delivered(struct storm_match *match, const struct hc_sv_host_s
     for (unsigned i = 0; i < match->clients; i++)
         delivered += hc_sim_up_stats(match->sim, i).delivered;
     expect(match, "server", 0, "datagrams received", stats->datagrams_in, delivered);
-    for (unsigned s = 0; s < HC_STATUS_COUNT; s++)
+    expect(match, "server", 0, "datagrams handed to it", delivered, match->arrivals.count);
+    expect(match, "server", 0, "bytes received", stats->bytes_in, match->arrivals.bytes);
+    for (unsigned s = 0; s < HC_STATUS_COUNT; s++) {
+        expect(match, "server", 0, hc_status_text((enum hc_status)s), stats->rejected[s],
+               match->arrivals.rejected[s]);
         refused += stats->rejected[s];
-    if (stats->bytes_in > delivered * HC_DATAGRAM_MAX)
-        storm_fail(match->verdict, STORM_WRONG, "counters", 0,
-                   "the server counts %lu bytes of %lu datagrams", (unsigned long)stats->bytes_in,
-                   (unsigned long)delivered);
+    }
     if (storm_match_get(match, STORM_hostile) > 0)
         return; // anything may have come
-    if (stats->bytes_in < delivered * DATA_LEAST)
-        storm_fail(match->verdict, STORM_WRONG, "counters", 0,
-                   "the server counts %lu bytes of %lu datagrams", (unsigned long)stats->bytes_in,
-                   (unsigned long)delivered);
     uint64_t taken = match->tally.answers + storm_told_heard(match->told);
     uint64_t unheard = storm_told_unheard(match->told);
     if (match->told != NULL &&

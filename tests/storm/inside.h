@@ -5,13 +5,17 @@
 
 #include "client/bot.h"
 #include "tests/sim/sim.h"
+#include "tests/storm/arrivals.h"
 #include "tests/storm/beside.h"
 #include "tests/storm/broken.h"
 #include "tests/storm/conns.h"
 #include "tests/storm/counts.h"
 #include "tests/storm/fray.h"
+#include "tests/storm/limits.h"
 #include "tests/storm/match.h"
 #include "tests/storm/recent.h"
+#include "tests/storm/rtt.h"
+#include "tests/storm/shakes.h"
 #include "tests/storm/slots.h"
 #include "tests/storm/stamps.h"
 #include "tests/storm/told.h"
@@ -49,6 +53,7 @@ struct storm_seat {
     uint64_t rewinds; ///< of its timeline when it was looked at last
     struct storm_client_tally tally;
     struct storm_stamps stamps;
+    struct storm_rtt rtt;
     struct storm_show *show;                     ///< NULL until it is looked at
     uint8_t nonces[STORM_NONCES][HC_NONCE_SIZE]; ///< for which it was sent cookies
     unsigned nonce_count;
@@ -73,7 +78,10 @@ struct storm_match {
     struct storm_tables tables; ///< of the game, if it is shown in another way
     struct storm_fray fray;     ///< what is played, if the plan wants it
     struct hc_plain *plain;     ///< for single steps; NULL until one is taken
+    struct storm_steps steps;
     struct storm_conns conns;
+    struct storm_arrivals arrivals;
+    struct storm_shakes shakes;
     struct storm_recent recent;
     struct storm_seat *seats;
     unsigned clients;

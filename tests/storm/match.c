@@ -188,6 +188,7 @@ static void connect_client(struct storm_match *match, unsigned client) {
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));
     storm_counts_created(match, client);
+    storm_rtt_created(match, client);
 }
 
 static void go(struct storm_match *match, unsigned client) {
@@ -418,6 +419,7 @@ static bool set_up(struct storm_match *match, const struct hc_allocator *allocat
 
 static void tear_down(struct storm_match *match) {
     storm_conns_free(&match->conns);
+    storm_arrivals_free(&match->arrivals);
     storm_stepped_free(match);
     storm_truth_destroy(match->truth);
     hc_sim_destroy(match->sim);
@@ -450,6 +452,8 @@ static void run(struct storm_match *match) {
         storm_watch_count(match, i);
     storm_watch_end(match);
     storm_broken_end(match);
+    storm_limits_end(match);
+    storm_shakes_end(match);
 }
 
 void storm_match_play(const struct storm_plan *plan, const struct storm_options *options,

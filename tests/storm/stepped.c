@@ -44,7 +44,45 @@ static void look(struct storm_match *match, const struct hc_timeline *timeline, 
         compare(match, timeline, first + (hc_tick)(random % (head - first)), name);
 }
 
+/// Every entity is stepped once at every new tick. Where no input came late no tick is simulated
+/// again; where none of the states came out different only the players' own entities were, of as
+/// many players at most as inputs came late; and where a depth is demanded all entities are.
+static void check_cost(struct storm_match *match) {
+    const struct hc_sv_host *host = hc_sim_host(match->sim);
+    const struct hc_timeline_stats *stats = hc_timeline_stats(hc_sv_host_timeline(host));
+    const struct hc_world *world = storm_truth_world(match->truth);
+    struct storm_steps *last = &match->steps;
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(host));
+    uint64_t forced = (uint64_t)storm_match_get(match, STORM_force_rewind);
+    uint64_t window = (uint64_t)storm_match_get(match, STORM_history);
+    uint64_t late = hc_sv_host_stats(host)->inputs_late - last->late;
+    uint64_t steps = stats->resimulated_steps - last->steps;
+    uint64_t ticks = stats->resimulated_ticks - last->ticks;
+    uint64_t changed = stats->changed - last->changed;
+    uint64_t most = ticks * world->entities, least = changed;
+    forced = forced < window ? forced : window;
+    if (forced > 0)
+        least = (forced < head - 1 ? forced : head - 1) * world->entities;
+    else if (changed == 0)
+        most = ticks * world->per_owner * (late < world->players ? late : world->players);
+    if (steps < least || steps > most || (late == 0 && forced == 0 && ticks > 0))
+        storm_fail(match->verdict, STORM_WRONG, "cost", head,
+                   "%lu steps were repeated at %lu ticks, %lu to %lu may be, after %lu late "
+                   "inputs; %lu came out different",
+                   (unsigned long)steps, (unsigned long)ticks, (unsigned long)least,
+                   (unsigned long)most, (unsigned long)late, (unsigned long)changed);
+    if (stats->steps != (uint64_t)head * world->entities)
+        storm_fail(match->verdict, STORM_WRONG, "cost", head,
+                   "%lu steps were taken in %u ticks of %u entities", (unsigned long)stats->steps,
+                   head, world->entities);
+    *last = (struct storm_steps){.late = hc_sv_host_stats(host)->inputs_late,
+                                 .steps = stats->resimulated_steps,
+                                 .ticks = stats->resimulated_ticks,
+                                 .changed = stats->changed};
+}
+
 void storm_stepped_host(struct storm_match *match) {
+    check_cost(match);
     if (match->plan->seed % ONE_IN == 2)
         look(match, hc_sv_host_timeline(hc_sim_host(match->sim)), 0, 0, "the server");
 }

@@ -2,6 +2,7 @@
 
 #include "proto/snapshot.h"
 #include "server/told.h"
+#include "tests/storm/held.h"
 #include "tests/storm/inside.h"
 
 #include <stdlib.h>
@@ -63,6 +64,7 @@ struct line {
     unsigned forced_next;
     uint8_t retracted[HC_OWN_PLAYERS_MAX][STORM_TICKS_MAX];
     uint64_t taken_corrections, taken_forced;
+    struct storm_held *held;
 };
 
 struct storm_told {
@@ -83,8 +85,11 @@ struct storm_told *storm_told_create(const struct storm_match *match) {
 }
 
 void storm_told_destroy(struct storm_told *told) {
-    for (unsigned i = 0; told != NULL && i < STORM_CONNS_MAX; i++)
+    for (unsigned i = 0; told != NULL && i < STORM_CONNS_MAX; i++) {
+        if (told->lines[i] != NULL)
+            storm_held_destroy(told->lines[i]->held);
         free(told->lines[i]);
+    }
     free(told);
 }
 
@@ -97,6 +102,10 @@ static struct line *line_of(struct storm_match *match, unsigned client, uint32_t
     if (*line == NULL && (*line = calloc(1, sizeof **line)) != NULL) {
         (*line)->conn = conn;
         (*line)->rtt_us = UINT64_MAX;
+        (*line)->held = storm_held_create(storm_truth_world(match->truth),
+                                          (uint32_t)storm_match_get(match, STORM_history) + 1);
+        if ((*line)->held == NULL)
+            abort();
     }
     return *line;
 }
@@ -198,6 +207,37 @@ static void check_correction(struct storm_match *match, const struct line *line,
                    window);
 }
 
+/// What was told just so, in a datagram that has arrived or cannot be given up yet, is not told
+/// again.
+static void check_news(struct storm_match *match, const struct line *line,
+                       const struct hc_snapshot_correction *said, uint32_t seq, unsigned client) {
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    if (said->tick < hc_timeline_oldest(server))
+        return; // check_correction fails
+    uint32_t before = storm_held_correction(line->held, server, said->tick, said->entity, seq);
+    if (before > 0 && seq - before < SNAPSHOTS &&
+        (line->acked[before] != 0 || line->newest_acked < before + HC_SV_TOLD_REORDER))
+        storm_fail(match->verdict, STORM_WRONG, "corrected-again", said->tick,
+                   "client %u is told again of entity %u at %u, as it was in datagram %u: now in "
+                   "%u, %u has arrived",
+                   client, said->entity, said->tick, before, seq, line->newest_acked);
+}
+
+/// What is shown from `from` on, and was not told yet as it is now, is told as long as there is
+/// room.
+static void check_all_told(struct storm_match *match, const struct line *line,
+                           const struct snapshot *snapshot, hc_tick from, unsigned client) {
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    hc_tick tick;
+    hc_entity entity;
+    if (!snapshot->full && from < snapshot->tick &&
+        storm_held_lacks(line->held, server, from, snapshot->tick, &tick, &entity))
+        storm_fail(match->verdict, STORM_WRONG, "not-corrected", tick,
+                   "client %u is not told of entity %u at %u, which it may show (from %u on), with "
+                   "the snapshot of %u as of %u",
+                   client, entity, tick, from, snapshot->tick, snapshot->as_of);
+}
+
 /// What a client is known to have heard is not told again.
 static void check_forced(struct storm_match *match, struct line *line, const struct range *range,
                          uint32_t seq, unsigned client) {
@@ -214,21 +254,29 @@ static void check_forced(struct storm_match *match, struct line *line, const str
     line->forced[line->forced_next++ % RANGES] = (struct forced){.range = *range, .seq = seq};
 }
 
-/// Remembers the past ticks that the client may show when it takes this snapshot. What the server
-/// takes for them begins no later: while the client moves on it may add the least round trip that
-/// it has measured.
-static void remember_past(struct storm_match *match, const struct line *line,
-                          struct snapshot *snapshot) {
+/// The first past tick that the client may show when it takes this snapshot; HC_NO_TICK: not known.
+/// What the server takes for it is no later: while the client moves on it may add the ticks of the
+/// least round trip that it has measured, less one.
+static hc_tick shown_from(const struct storm_match *match, const struct line *line,
+                          const struct snapshot *snapshot) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
-    hc_tick window = window_of(line), from = window;
-    snapshot->from = HC_NO_TICK;
-    if (window == HC_NO_TICK || snapshot->as_of % LOOK_EVERY != 0 ||
-        (moves(line) && line->rtt_us == UINT64_MAX))
-        return;
-    if (moves(line))
-        from += hc_tick_at_us(line->rtt_us, (uint32_t)storm_match_get(match, STORM_tick_rate));
+    hc_tick from = window_of(line);
+    if (from == HC_NO_TICK || (moves(line) && line->rtt_us == UINT64_MAX))
+        return HC_NO_TICK;
+    if (moves(line)) {
+        uint32_t rate = (uint32_t)storm_match_get(match, STORM_tick_rate);
+        from += hc_tick_back(hc_tick_at_us(line->rtt_us, rate), 1);
+    }
     from = hc_tick_max(from, hc_timeline_oldest(server));
-    from = hc_tick_max(from, hc_tick_back(snapshot->tick, WINDOW));
+    return hc_tick_max(from, hc_tick_back(snapshot->tick, WINDOW));
+}
+
+/// Remembers these past ticks.
+static void remember_past(struct storm_match *match, struct snapshot *snapshot, hc_tick from) {
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    snapshot->from = HC_NO_TICK;
+    if (from == HC_NO_TICK || snapshot->as_of % LOOK_EVERY != 0)
+        return;
     snapshot->from = from;
     for (hc_tick t = from; t < snapshot->tick; t++)
         snapshot->digests[t - from] = storm_watch_digest(match, server, t);
@@ -248,8 +296,10 @@ static void read_snapshot(struct storm_match *match, struct line *line, struct s
         if (type == HC_MESSAGE_CORRECTION &&
             hc_snapshot_get_correction(body, world, snapshot->tick, &correction) == HC_OK) {
             snapshot->corrections++;
-            if (line != NULL)
-                check_correction(match, line, &correction, client);
+            if (line == NULL)
+                continue;
+            check_correction(match, line, &correction, client);
+            check_news(match, line, &correction, data->seq, client);
         }
         if (type == HC_MESSAGE_FORCED && line != NULL &&
             hc_snapshot_get_forced(body, world, snapshot->tick, &forced) == HC_OK) {
@@ -286,9 +336,16 @@ void storm_told_host_sent(struct storm_match *match, unsigned client, const uint
                                   .tick = (hc_tick)(numbers[0] - numbers[3])};
     if (known && snapshot->full)
         line->full_seq = data.seq;
-    read_snapshot(match, known ? line : NULL, snapshot, &data, client);
+    hc_tick from = known ? shown_from(match, line, snapshot) : HC_NO_TICK;
+    // What is shown too, once it is past, may be corrected.
     if (known)
-        remember_past(match, line, snapshot);
+        storm_held_snapshot(line->held, hc_sv_host_timeline(hc_sim_host(match->sim)),
+                            snapshot->tick, from <= snapshot->tick ? data.seq : 0);
+    read_snapshot(match, known ? line : NULL, snapshot, &data, client);
+    if (known) {
+        check_all_told(match, line, snapshot, from, client);
+        remember_past(match, snapshot, from);
+    }
     told->corrections += snapshot->corrections;
 }
 

@@ -93,6 +93,7 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_eve
         outcome->places = hc_random(outcome->places, seat, first, event->player_count);
     }
     storm_truth_event(match->truth, event, conn);
+    storm_shakes_event(match, event);
     if (event->kind == HC_SV_EVENT_JOINED)
         storm_hostile_joined(match, event->address.port);
 }
@@ -161,6 +162,8 @@ static void remember_snapshot(struct storm_match *match, struct storm_conn *conn
         tick = hc_tick_min(tick, hc_timeline_complete(timeline, conn->players[i]) + 1);
     if (conn->snapshot_head == head)
         wrong(match, "one-snapshot", head, "is sent two snapshots in one tick", conn->seat);
+    if (conn->snapshot_head == HC_NO_TICK)
+        storm_arrivals_shown(match, conn, tick);
     conn->snapshot_head = head;
     if (size >= NEARLY_FULL)
         conn->full_head = head;
@@ -212,6 +215,7 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA) {
         STORM_NOTE(match, "server > %u: kind %02x, %zu bytes", client, bytes[0], size);
         storm_beside_door(match, client, bytes, size);
+        storm_shakes_answered(match, client, bytes, size);
         storm_hostile_answered(match, client, bytes, size);
         check_denied(match, client, bytes, size);
         return;
@@ -226,6 +230,14 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
         remember_snapshot(match, conn, size);
     else if (match->conns.count < STORM_CONNS_MAX)
         wrong(match, "events", 0, "is sent a snapshot, but never joined", client);
+}
+
+static void host_received(void *context, struct hc_sim *sim, unsigned client, uint16_t port,
+                          const uint8_t *bytes, size_t size, enum hc_status status) {
+    struct storm_match *match = context;
+    (void)sim, (void)client;
+    storm_arrivals_received(match, port, bytes, size, status);
+    storm_shakes_received(match, port, bytes, size, status);
 }
 
 // ---- The clients --------------------------------------------------------------------------------
@@ -260,6 +272,7 @@ static void check_stamps(struct storm_match *match, unsigned client, const uint8
             HC_OK &&
         message.count > 0) {
         storm_slots_stamped(match, conn, data.seq, message.first, message.count);
+        storm_arrivals_said(match, conn, data.seq, &message);
         storm_beside_stamps(match, client, conn, &message, &run);
     }
 }
@@ -276,6 +289,7 @@ static void client_sent(void *context, struct hc_sim *sim, unsigned client, cons
                      hc_tick_back(head, (uint32_t)storm_match_get(match, STORM_history)),
                      hc_sim_now(sim), bytes, size);
     check_stamps(match, client, bytes, size);
+    storm_rtt_sent(match, client, bytes, size);
     storm_told_sent(match, client, bytes, size);
 }
 
@@ -317,6 +331,7 @@ static void check_forced(struct storm_match *match, unsigned client, const uint8
 static void client_received(void *context, struct hc_sim *sim, unsigned client,
                             const uint8_t *bytes, size_t size, enum hc_status status) {
     struct storm_match *match = context;
+    storm_rtt_handed(match, client);
     STORM_NOTE(match, "client %u takes kind %02x, %zu bytes: %s", client, bytes[0], size,
                hc_status_text(status));
     if (status == HC_OK && hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
@@ -329,8 +344,10 @@ static void client_received(void *context, struct hc_sim *sim, unsigned client,
     if (match->seats[client].hostile)
         return;
     storm_beside_answered(match, client, bytes, size, status);
-    if (status == HC_OK)
+    if (status == HC_OK) {
+        storm_rtt_received(match, client, bytes, size);
         storm_told_received(match, client, bytes, size);
+    }
     // Reading everything twice is dear: in a share of the matches.
     enum hc_client_state state = hc_client_state(hc_sim_client(sim, client));
     if (status == HC_OK && (match->plan->seed % 4 == 2 || match->options->deep) &&
@@ -398,8 +415,10 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     hc_tick tick, as_of;
     if (match->verdict->result == STORM_FINE)
         storm_counts_changed(match, client);
-    if (match->verdict->result == STORM_FINE && !seat->hostile)
+    if (match->verdict->result == STORM_FINE && !seat->hostile) {
+        storm_rtt_changed(match, client);
         storm_stamps_changed(match, client);
+    }
     if (match->verdict->result == STORM_FINE && !seat->hostile)
         storm_show_look(match, client);
     if (match->verdict->result != STORM_FINE || timeline == NULL ||
@@ -453,6 +472,7 @@ struct hc_sim_hooks storm_watch_hooks(void) {
                                  .host_ticked = host_ticked,
                                  .client_changed = client_changed,
                                  .client_received = client_received,
+                                 .host_received = host_received,
                                  .host_sent = host_sent,
                                  .tamper = tamper,
                                  .client_sent = client_sent,

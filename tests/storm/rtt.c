@@ -1,0 +1,141 @@
+#include "tests/storm/rtt.h"
+
+#include "client/clock.h"
+#include "tests/storm/inside.h"
+
+enum {
+    PART = 1024,     ///< of a microsecond: so finely is added up here
+    AHEAD_TICKS = 3, ///< that a client may be ahead of its clock without waiting, or AHEAD_US
+    AHEAD_US = 50000,
+    OFF_US = 12, ///< what rounding down at every step may add up to: 8 and 4 times 1 us
+};
+
+void storm_rtt_created(struct storm_match *match, unsigned client) {
+    match->seats[client].rtt = (struct storm_rtt){.count = 0};
+}
+
+void storm_rtt_sent(struct storm_match *match, unsigned client, const uint8_t *bytes, size_t size) {
+    struct hc_data data;
+    if (hc_datagram_get_data(bytes, size, &data) != HC_OK)
+        return;
+    match->seats[client].rtt.sent[data.seq % STORM_RTT_SENT] =
+        (struct storm_rtt_sent){.seq = data.seq, .at_us = hc_sim_client_now(match->sim, client)};
+}
+
+/// Marks what is acknowledged; whether `ack` itself is for the first time.
+static bool acknowledge(struct storm_rtt *rtt, const struct hc_data *data) {
+    bool first = false;
+    for (uint32_t i = 0; i < HC_ACKS_MAX && i < data->ack; i++) {
+        struct storm_rtt_sent *sent = &rtt->sent[(data->ack - i) % STORM_RTT_SENT];
+        if ((i > 0 && (data->ack_bits >> (i - 1) & 1) == 0) || sent->seq != data->ack - i)
+            continue;
+        first |= i == 0 && !sent->acked;
+        sent->acked = true;
+    }
+    return first;
+}
+
+static uint64_t apart(uint64_t a, uint64_t b) {
+    return a > b ? a - b : b - a;
+}
+
+/// RFC 6298, section 2: alpha 1/8, beta 1/4.
+static void smooth(struct storm_rtt *rtt, uint64_t rtt_us) {
+    uint64_t r = rtt_us * PART;
+    rtt->rttvar = rtt->count == 0 ? r / 2 : (rtt->rttvar * 3 + apart(rtt->srtt, r)) / 4;
+    rtt->srtt = rtt->count == 0 ? r : (rtt->srtt * 7 + r) / 8;
+    rtt->count++;
+}
+
+/// The least of those that the client's clock may still look at.
+static uint64_t least_of(const struct storm_rtt *rtt, uint64_t now_us) {
+    uint64_t least_us = UINT64_MAX;
+    for (unsigned i = 0; i < STORM_RTT_TAKEN && i < rtt->count; i++)
+        if (now_us - rtt->taken[i].at_us <= HC_CL_CLOCK_WINDOW_US &&
+            rtt->taken[i].rtt_us < least_us)
+            least_us = rtt->taken[i].rtt_us;
+    return least_us;
+}
+
+static void check(struct storm_match *match, unsigned client, uint64_t newest_us) {
+    const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(match->sim, client));
+    const struct storm_rtt *rtt = &match->seats[client].rtt;
+    uint64_t least_us = least_of(rtt, hc_sim_client_now(match->sim, client));
+    if (stats->rtt_us.count != rtt->count || apart(stats->jitter_us, rtt->rttvar / PART) > OFF_US)
+        storm_fail(match->verdict, STORM_WRONG, "round-trip", rtt->as_of,
+                   "client %u has taken %lu round trips with a deviation of %lu us, there were %lu "
+                   "with %lu",
+                   client, (unsigned long)stats->rtt_us.count, (unsigned long)stats->jitter_us,
+                   (unsigned long)rtt->count, (unsigned long)(rtt->rttvar / PART));
+    // After its server's clock was set only the newest one counts.
+    if (stats->rtt_min_us < least_us || stats->rtt_min_us > newest_us)
+        storm_fail(match->verdict, STORM_WRONG, "round-trip", rtt->as_of,
+                   "client %u says %lu us for its least round trip, which is %lu, the newest %lu",
+                   client, (unsigned long)stats->rtt_min_us, (unsigned long)least_us,
+                   (unsigned long)newest_us);
+}
+
+static uint32_t rate_of(const struct storm_match *match) {
+    return (uint32_t)storm_match_get(match, STORM_tick_rate);
+}
+
+void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                        size_t size) {
+    struct storm_rtt *rtt = &match->seats[client].rtt;
+    struct hc_data data;
+    uint64_t numbers[3] = {0},
+             now_us = hc_sim_client_now(match->sim, client); // as_of, phase, ack delay
+    if (hc_datagram_get_data(bytes, size, &data) != HC_OK)
+        return;
+    bool first = acknowledge(rtt, &data);
+    if (match->seats[client].tally.leaves || !storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) ||
+        !storm_counts_peek(bytes, size, 3, numbers) || (rtt->any && numbers[0] <= rtt->as_of))
+        return;
+    rtt->any = true;
+    rtt->as_of = (hc_tick)numbers[0];
+    if (!first)
+        return;
+    uint64_t took_us = now_us - rtt->sent[data.ack % STORM_RTT_SENT].at_us;
+    uint64_t rtt_us = took_us > numbers[2] ? took_us - numbers[2] : 0;
+    rtt->taken[rtt->count % STORM_RTT_TAKEN] =
+        (struct storm_rtt_taken){.at_us = now_us, .rtt_us = rtt_us};
+    rtt->stamp_us = hc_tick_due_us(rtt->as_of, rate_of(match)) + numbers[1];
+    smooth(rtt, rtt_us);
+    check(match, client, rtt_us);
+}
+
+void storm_rtt_handed(struct storm_match *match, unsigned client) {
+    match->seats[client].rtt.handed = true;
+}
+
+/// D and lead are cut to what the server accepts.
+static uint32_t lead_of(const struct storm_match *match, unsigned client) {
+    int64_t delay = storm_client_get(match, client, STORM_C_delay);
+    int64_t lead = storm_client_get(match, client, STORM_C_lead);
+    int64_t future = storm_match_get(match, STORM_future);
+    int64_t room = future - (delay < future ? delay : future);
+    return (uint32_t)(lead < room ? lead : room);
+}
+
+void storm_rtt_changed(struct storm_match *match, unsigned client) {
+    struct storm_rtt *rtt = &match->seats[client].rtt;
+    const struct hc_client *core = hc_sim_client(match->sim, client);
+    bool handed = rtt->handed;
+    rtt->handed = false;
+    if (handed || rtt->count == 0 || hc_client_state(core) != HC_CLIENT_PLAYING)
+        return;
+    // The stamp is as old as the way that it took, of which the round trip is the most.
+    const struct storm_rtt_taken *newest = &rtt->taken[(rtt->count - 1) % STORM_RTT_TAKEN];
+    uint64_t since_us = hc_sim_client_now(match->sim, client) - newest->at_us;
+    uint64_t least_us = rtt->stamp_us + since_us, most_us = least_us + newest->rtt_us;
+    least_us = least_us > HC_CL_CLOCK_SLACK_US ? least_us - HC_CL_CLOCK_SLACK_US : 0;
+    uint32_t rate = rate_of(match), lead = lead_of(match, client);
+    hc_tick least = hc_tick_at_us(least_us, rate) + lead;
+    hc_tick most = hc_tick_at_us(most_us + HC_CL_CLOCK_SLACK_US, rate) + lead;
+    hc_tick head = hc_timeline_head(hc_client_timeline(core));
+    most += hc_tick_max(AHEAD_TICKS, hc_tick_at_us(AHEAD_US, rate) + 1);
+    if (head < least || head > most)
+        storm_fail(match->verdict, STORM_WRONG, "clock", head,
+                   "client %u plays at %u, by the server's stamps it should be at %u to %u", client,
+                   head, least, most);
+}

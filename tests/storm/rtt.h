@@ -1,0 +1,41 @@
+/// The round trips that a client measures, and what it makes of them: each taken as PROTOCOL.md
+/// says, the deviation as RFC 6298 has it, the least one of those it may still remember.
+#pragma once
+
+#include "proto/datagram.h"
+
+struct storm_match;
+
+enum {
+    STORM_RTT_SENT = 512, ///< datagrams that wait for an answer
+    STORM_RTT_TAKEN = 64, ///< round trips remembered
+};
+
+/// One client's since it was created, by its own clock.
+struct storm_rtt {
+    struct storm_rtt_sent {
+        uint32_t seq;
+        bool acked;
+        uint64_t at_us;
+    } sent[STORM_RTT_SENT];
+    struct storm_rtt_taken {
+        uint64_t at_us, rtt_us;
+    } taken[STORM_RTT_TAKEN];
+    uint64_t count;
+    bool any; ///< it has taken a snapshot
+    hc_tick as_of;
+    uint64_t srtt, rttvar; ///< in 1/1024 us
+    uint64_t stamp_us;     ///< the server's time by the stamp of the newest round trip
+    bool handed;           ///< it was handed a datagram just now
+};
+
+/// A client was handed a datagram; it has received or has advanced: while it plays it is at the
+/// server's tick, by the newest stamp, and its lead.
+void storm_rtt_handed(struct storm_match *match, unsigned client);
+void storm_rtt_changed(struct storm_match *match, unsigned client);
+
+/// A client has been created; it sends a datagram; it has taken one.
+void storm_rtt_created(struct storm_match *match, unsigned client);
+void storm_rtt_sent(struct storm_match *match, unsigned client, const uint8_t *bytes, size_t size);
+void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                        size_t size);
