@@ -112,6 +112,7 @@ struct hc_game {
     uint8_t reduction_count;
 
     uint32_t reach; ///< an entity reads others within |dx| <= reach and |dy| <= reach, wire units
+    uint32_t view;  ///< how far a player sees, |dx| and |dy|, wire units; 0: everything
 
     /// Writes the state of `self` at tick 0 to `out` (zeroed, state_size bytes); true: it is alive.
     bool (*start)(const struct hc_world *world, hc_entity self, void *out);
@@ -126,6 +127,12 @@ struct hc_game {
 
     /// Brings a player's input, whose fields fit their bits, into what the game allows.
     void (*sanitize_input)(void *input);
+
+    /// Whether `other` is hidden from the player `viewer`, although in view; NULL: nothing is. Both
+    /// are alive, or `viewer` was last like `viewer_state`. The server alone asks, as it pleases.
+    /// What a step reads had better not be hidden: its reader's client predicts without it.
+    bool (*hides)(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
+                  hc_entity other, const void *other_state);
 };
 
 /// What makes two worlds the same: fixed for a world's life, and equal on server and clients.
@@ -209,4 +216,6 @@ HC_API uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *prese
                               const uint8_t *states);
 
 /// Identifies a game's name, version and every table: two builds that differ in any cannot talk.
+/// `view` is not in it, as rules are not: the server alone applies it, so it may be changed there
+/// without a new client.
 HC_API uint64_t hc_game_hash(const struct hc_game *game);

@@ -2,6 +2,7 @@
 #include "common/game.h"
 
 #include "common/check.h"
+#include "common/unit.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -112,19 +113,37 @@ static bool check_kinds(const struct complaint *to, const struct hc_game *game) 
 static bool check_slots(const struct complaint *to, const struct hc_game *game) {
     if (game->owned_count < 1 || game->owned == NULL || game->owned[0].count != 1)
         return complain(to, "owned[0] must be the player, with count 1");
+    unsigned per_owner = 0;
     for (unsigned i = 0; i < game->owned_count; i++) {
+        per_owner += game->owned[i].count;
         if (game->owned[i].kind < 1 || game->owned[i].kind >= game->kind_count)
             return complain(to, "owned[%u]: kind %u outside of [1, %u)", i, game->owned[i].kind,
                             game->kind_count);
         if (game->owned[i].every != 0)
             return complain(to, "owned[%u]: every is for unowned slots", i);
     }
+    if (per_owner > HC_UNIT_ENTITIES_MAX)
+        return complain(to, "owned: %u slots for each player are above %d", per_owner,
+                        HC_UNIT_ENTITIES_MAX);
     if (game->unowned_count > 0 && game->unowned == NULL)
         return complain(to, "unowned: no table");
     for (unsigned i = 0; i < game->unowned_count; i++)
         if (game->unowned[i].kind < 1 || game->unowned[i].kind >= game->kind_count)
             return complain(to, "unowned[%u]: kind %u outside of [1, %u)", i, game->unowned[i].kind,
                             game->kind_count);
+    return true;
+}
+
+/// `game` has passed check_kinds and check_slots.
+static bool check_view(const struct complaint *to, const struct hc_game *game) {
+    if (game->view == 0)
+        return true;
+    // A quarter more must still fit a uint32_t; and a client must know whatever its players read.
+    if (game->view < game->reach || game->view > UINT32_C(1) << 30)
+        return complain(to, "view %u is neither 0 nor in [reach, 2^30]", (unsigned)game->view);
+    if (game->kinds[game->owned[0].kind].x < 0)
+        return complain(to, "view %u: the player has no position to look from",
+                        (unsigned)game->view);
     return true;
 }
 
@@ -161,7 +180,8 @@ static bool check_game(const struct complaint *to, const struct hc_game *game) {
         return complain(to, "input_size %u outside of [1, %d]", game->input_size, HC_INPUT_MAX);
     return check_fields(to, "input", game->input_fields, game->input_field_count, game->input_size,
                         false) &&
-           check_kinds(to, game) && check_slots(to, game) && check_reductions(to, game);
+           check_kinds(to, game) && check_slots(to, game) && check_view(to, game) &&
+           check_reductions(to, game);
 }
 
 const char *hc_game_check(const struct hc_game *game, char *why, size_t why_size) {

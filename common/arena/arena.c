@@ -159,6 +159,7 @@ const struct hc_game hc_arena = {
     .reductions = reductions,
     .reduction_count = COUNT(reductions),
     .reach = HC_ARENA_REACH,
+    .view = HC_ARENA_VIEW,
     .start = start,
     .step = step,
     .predict_input = predict_input,

@@ -14,6 +14,7 @@ enum {
     HC_ARENA_RADIUS = 80,   ///< of a player: 10 pixels
     HC_ARENA_GRASP = 192,   ///< a player takes a pickup within this distance: 24 pixels
     HC_ARENA_REACH = 512,   ///< what a step can see: 64 pixels each way
+    HC_ARENA_VIEW = 6400,   ///< what a player sees: 800 pixels each way
     HC_ARENA_SHOTS = 4,     ///< slots of each player
     HC_ARENA_PLAYERS = 1024 ///< the map's side is 16 bits long with that many
 };

@@ -67,6 +67,8 @@ START_TEST(a_game_with_a_wrong_number_or_name_is_refused) {
     REFUSED("input_size", copy.game.input_size = 0);
     REFUSED("input_size", copy.game.input_size = HC_INPUT_MAX + 1);
     REFUSED("reach", copy.game.reach = (UINT32_C(1) << 30) + 1);
+    REFUSED("view 99", copy.game.view = 99);
+    REFUSED("view 1073741825", copy.game.view = (UINT32_C(1) << 30) + 1);
     REFUSED("start", copy.game.start = NULL);
     REFUSED("step", copy.game.step = NULL);
     REFUSED("predict_input", copy.game.predict_input = NULL);
@@ -117,12 +119,15 @@ START_TEST(kinds_slots_and_reductions_out_of_range_are_refused) {
     REFUSED("x 5 and y 1", copy.kinds[1].x = 5);
     REFUSED("x 0 and y 0", copy.kinds[1].y = 0);
     REFUSED("referee has no position", (copy.kinds[0].x = 0, copy.kinds[0].y = 1));
+    REFUSED("no position to look from", (copy.game.view = 100, copy.owned[0].kind = SMALL_GHOST,
+                                         copy.game.reduction_count = 0));
     REFUSED("count 1", copy.owned[0].count = 2);
     REFUSED("count 1", copy.game.owned_count = 0);
     REFUSED("count 1", copy.game.owned = NULL);
     REFUSED("owned[1]: kind 0", copy.owned[1].kind = 0);
     REFUSED("owned[0]: kind 4", copy.owned[0].kind = SMALL_KINDS);
     REFUSED("owned[1]: every", copy.owned[1].every = 1);
+    REFUSED("owned: 17 slots", copy.owned[1].count = 16);
     REFUSED("unowned[0]: kind 0", copy.unowned[0].kind = 0);
     REFUSED("unowned[1]: kind 4", copy.unowned[1].kind = SMALL_KINDS);
     REFUSED("unowned: no table", copy.game.unowned = NULL);
@@ -181,13 +186,13 @@ START_TEST(a_world_outside_of_its_limits_is_refused) {
     ck_assert_int_eq(hc_world_init(&world, &small_game, 1, HC_TICK_RATE_MAX + 1, 0, NULL),
                      HC_INVALID);
     hc_world_free(&world);
-    // With one player: the referee, a player, the items, an unowned item and two ghosts.
+    // With one player: the referee, a player and its two items, an unowned item and ghosts.
     copy_small_game();
-    copy.owned[1].count = 65535 - 5;
+    copy.unowned[1].count = 65535 - 5;
     ck_assert_int_eq(hc_world_init(&world, &copy.game, 1, 60, 0, NULL), HC_OK);
     ck_assert_uint_eq(world.entities, 65535);
     hc_world_free(&world);
-    copy.owned[1].count++;
+    copy.unowned[1].count++;
     ck_assert_int_eq(hc_world_init(&world, &copy.game, 1, 60, 0, NULL), HC_INVALID);
 }
 END_TEST
@@ -355,6 +360,13 @@ START_TEST(the_hash_of_a_game_sees_every_table_and_number) {
 }
 END_TEST
 
+START_TEST(the_hash_of_a_game_leaves_out_what_the_server_alone_applies) {
+    copy_small_game();
+    copy.game.view = 100;
+    ck_assert_uint_eq(hc_game_hash(&copy.game), hc_game_hash(&small_game));
+}
+END_TEST
+
 START_TEST(the_hash_of_a_game_is_the_same_on_every_architecture) {
     // Golden: may change only together with the protocol's version, or with the small game.
     ck_assert_uint_eq(hc_game_hash(&small_game), UINT64_C(0x722e85afb0e36854));
@@ -376,6 +388,7 @@ int main(void) {
     tcase_add_test(tests, the_hash_of_a_world_is_the_same_on_every_architecture);
     tcase_add_test(tests, any_field_or_presence_changes_the_hash_and_nothing_else_does);
     tcase_add_test(tests, the_hash_of_a_game_sees_every_table_and_number);
+    tcase_add_test(tests, the_hash_of_a_game_leaves_out_what_the_server_alone_applies);
     tcase_add_test(tests, the_hash_of_a_game_is_the_same_on_every_architecture);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

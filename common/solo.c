@@ -1,0 +1,192 @@
+#include "common/solo.h"
+
+#include "common/check.h"
+
+#include <string.h>
+
+/// The arrays of a scene in which nobody is: between two calls every entity is unknown, with a
+/// state of zeros, and every input and control is zero.
+struct hc_solo {
+    const struct hc_world *world;
+    uint8_t *states;   ///< [entities * stride]
+    uint8_t *presence; ///< [entities]
+    uint8_t *inputs;   ///< [players * input_size]
+    uint8_t *controls; ///< [players]
+    uint8_t *next;     ///< [per_owner * stride] what the steps of a tick write
+    int64_t reductions[HC_REDUCTIONS_MAX];
+};
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+/// Lays everything out from `base`, which holds the struct itself first; returns the bytes needed.
+static size_t layout(struct hc_solo *solo, const struct hc_world *world, uint8_t *base) {
+    size_t used = 0;
+    hc_carve(base, &used, sizeof *solo);
+    solo->world = world;
+    solo->states = hc_carve(base, &used, (size_t)world->entities * world->stride);
+    solo->presence = hc_carve(base, &used, world->entities);
+    solo->inputs = hc_carve(base, &used, (size_t)world->players * world->game->input_size);
+    solo->controls = hc_carve(base, &used, world->players);
+    solo->next = hc_carve(base, &used, (size_t)world->per_owner * world->stride);
+    return used;
+}
+
+_Static_assert(HC_UNKNOWN == 0 && HC_CONTROL_NONE == 0, "zeroed memory is a scene with nobody");
+
+size_t hc_solo_memory(const struct hc_world *world) {
+    struct hc_solo measured;
+    return layout(&measured, world, NULL);
+}
+
+struct hc_solo *hc_solo_create(const struct hc_world *world) {
+    struct hc_solo measured;
+    uint8_t *block = hc_allocate(world->allocator, layout(&measured, world, NULL));
+    if (block == NULL)
+        return NULL;
+    struct hc_solo *solo = (struct hc_solo *)(void *)block;
+    layout(solo, world, block);
+    return solo;
+}
+
+void hc_solo_destroy(struct hc_solo *solo) {
+    if (solo != NULL)
+        hc_release(solo->world->allocator, solo);
+}
+
+// ---- The scene ----------------------------------------------------------------------------------
+
+static uint32_t nobody_near(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+    static const hc_entity nobody = HC_REFEREE;
+    (void)scene, (void)self;
+    *ids = &nobody;
+    return 0;
+}
+
+static uint8_t *state_at(const struct hc_solo *solo, uint32_t entity) {
+    return solo->states + (size_t)entity * solo->world->stride;
+}
+
+/// Puts the unit, its owner's input and the referee into the arrays.
+static void enter(struct hc_solo *solo, hc_unit unit, const struct hc_unit_value *value,
+                  const void *referee) {
+    const struct hc_world *world = solo->world;
+    hc_entity first = hc_unit_first(world, unit);
+    uint32_t count = hc_unit_count(world, unit);
+    memcpy(solo->presence + first, value->presence, count);
+    memcpy(state_at(solo, first), value->states, (size_t)count * world->stride);
+    if (referee != NULL) {
+        solo->presence[HC_REFEREE] = HC_ALIVE;
+        memcpy(solo->states, referee, world->game->kinds[0].state_size);
+    }
+    hc_player player = hc_unit_player(world, unit);
+    if (player == HC_NO_PLAYER || value->known == HC_NO_TICK)
+        return;
+    uint8_t *input = solo->inputs + (size_t)player * world->game->input_size;
+    if (value->known < value->tick)
+        world->game->predict_input(value->input, value->tick - value->known, input);
+    else
+        memcpy(input, value->input, world->game->input_size);
+}
+
+/// Reads the unit out of the arrays, and leaves them as enter found them.
+static void leave(struct hc_solo *solo, hc_unit unit, struct hc_unit_value *out) {
+    const struct hc_world *world = solo->world;
+    hc_entity first = hc_unit_first(world, unit);
+    uint32_t count = hc_unit_count(world, unit);
+    hc_unit_read(world, unit, solo->presence, solo->states, out);
+    memset(solo->presence + first, HC_UNKNOWN, count);
+    memset(state_at(solo, first), 0, (size_t)count * world->stride);
+    solo->presence[HC_REFEREE] = HC_UNKNOWN;
+    memset(solo->states, 0, world->stride);
+    hc_player player = hc_unit_player(world, unit);
+    if (player != HC_NO_PLAYER)
+        memset(solo->inputs + (size_t)player * world->game->input_size, 0, world->game->input_size);
+}
+
+/// One entity's next state into `out` (stride bytes, zeros where not alive); returns its presence.
+static uint8_t step(struct hc_scene *scene, hc_entity entity, uint8_t *out) {
+    const struct hc_world *world = scene->world;
+    size_t size = 0;
+    uint8_t presence = scene->presence[entity];
+    scene->self = entity;
+    scene->groups_read = 0;
+    if (presence != HC_UNKNOWN) {
+        presence = world->game->step(scene, entity, out) ? HC_ALIVE : HC_ABSENT;
+        size = presence == HC_ALIVE ? hc_world_kind(world, entity)->state_size : 0;
+    }
+    memset(out + size, 0, world->stride - size);
+    return presence;
+}
+
+/// Steps `unit`, which is in the arrays, from the scene's tick to the one after it.
+static void step_unit(struct hc_solo *solo, struct hc_scene *scene, hc_unit unit) {
+    const struct hc_world *world = solo->world;
+    hc_entity first = hc_unit_first(world, unit);
+    uint32_t count = hc_unit_count(world, unit);
+    uint8_t presence[HC_UNIT_ENTITIES_MAX];
+    for (uint32_t i = 0; i < count; i++)
+        presence[i] = step(scene, (hc_entity)(first + i), solo->next + (size_t)i * world->stride);
+    memcpy(solo->presence + first, presence, count);
+    memcpy(state_at(solo, first), solo->next, (size_t)count * world->stride);
+    scene->tick++;
+}
+
+// ---- Guesses ------------------------------------------------------------------------------------
+
+/// The referee after `ticks` of hc_scene_hold_referee, at once: they may be very many.
+static void hold_referee(const struct hc_world *world, uint32_t ticks, uint8_t *state) {
+    const struct hc_kind *kind = &world->game->kinds[0];
+    for (unsigned i = 0; i < kind->field_count; i++) {
+        const struct hc_field *field = &kind->fields[i];
+        if (!field->countdown)
+            continue;
+        int64_t left = hc_field_get(field, state);
+        hc_field_set(field, state, left > ticks ? left - ticks : 0);
+    }
+}
+
+void hc_solo_guess(struct hc_solo *solo, hc_unit unit, const struct hc_unit_value *from,
+                   const void *referee, hc_tick tick, struct hc_unit_value *out) {
+    const struct hc_world *world = solo->world;
+    HC_ASSERT(unit < hc_unit_total(world));
+    HC_ASSERT(tick >= from->tick && tick != HC_NO_TICK);
+    uint32_t ticks = tick - from->tick;
+    hc_unit_copy(world, unit, out, from);
+    out->tick = tick;
+    if (from->known != HC_NO_TICK)
+        out->known = from->known + ticks;
+    if (ticks == 0)
+        return;
+    if (unit == 0) {
+        hold_referee(world, ticks, out->states); // zeros stay zeros, should it be unknown
+        return;
+    }
+    if (ticks > HC_SOLO_TICKS_MAX)
+        return;
+
+    struct hc_scene scene = {
+        .world = world,
+        .tick = tick - ticks,
+        .states = solo->states,
+        .presence = solo->presence,
+        .inputs = solo->inputs,
+        .controls = solo->controls,
+        .reductions = solo->reductions,
+        .neighbours = nobody_near,
+        .source = solo,
+    };
+    enter(solo, unit, out, referee); // which may be `from`, and whose input is as old
+    while (scene.tick < tick)
+        step_unit(solo, &scene, unit);
+    leave(solo, unit, out);
+}
+
+void hc_solo_nothing(const struct hc_world *world, hc_unit unit, hc_tick tick,
+                     struct hc_unit_value *out) {
+    uint32_t count = hc_unit_count(world, unit);
+    out->tick = tick;
+    out->known = HC_NO_TICK;
+    memset(out->input, 0, sizeof out->input);
+    memset(out->presence, HC_ABSENT, count);
+    memset(out->states, 0, (size_t)count * world->stride);
+}

@@ -1,0 +1,63 @@
+#include "common/unit.h"
+
+#include <xxhash.h>
+
+#include <string.h>
+
+void hc_unit_copy(const struct hc_world *world, hc_unit unit, struct hc_unit_value *to,
+                  const struct hc_unit_value *from) {
+    size_t count = hc_unit_count(world, unit);
+    to->tick = from->tick;
+    to->known = from->known;
+    // Two values may share their memory, and a value may be copied to itself.
+    memmove(to->input, from->input, sizeof to->input);
+    memmove(to->presence, from->presence, count);
+    memmove(to->states, from->states, count * world->stride);
+}
+
+/// Whether both have a newest known input of the same age, or both have none.
+static bool same_age(const struct hc_unit_value *a, const struct hc_unit_value *b) {
+    if (a->known == HC_NO_TICK || b->known == HC_NO_TICK)
+        return a->known == b->known;
+    return a->tick - a->known == b->tick - b->known;
+}
+
+bool hc_unit_equal(const struct hc_world *world, hc_unit unit, const struct hc_unit_value *a,
+                   const struct hc_unit_value *b) {
+    size_t count = hc_unit_count(world, unit);
+    return same_age(a, b) && memcmp(a->input, b->input, world->game->input_size) == 0 &&
+           memcmp(a->presence, b->presence, count) == 0 &&
+           memcmp(a->states, b->states, count * world->stride) == 0;
+}
+
+void hc_unit_read(const struct hc_world *world, hc_unit unit, const uint8_t *presence,
+                  const uint8_t *states, struct hc_unit_value *out) {
+    size_t first = hc_unit_first(world, unit), count = hc_unit_count(world, unit);
+    memcpy(out->presence, presence + first, count);
+    memcpy(out->states, states + first * world->stride, count * world->stride);
+}
+
+/// Copies a state to `out` with every field little-endian; the fields cover the struct in order.
+static void serialise(const struct hc_kind *kind, const uint8_t *state, uint8_t *out) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(out, state, kind->state_size);
+#else
+    for (unsigned i = 0; i < kind->field_count; i++) {
+        uint64_t value = (uint64_t)hc_field_get(&kind->fields[i], state);
+        for (unsigned byte = 0; byte < kind->fields[i].size; byte++)
+            *out++ = (uint8_t)(value >> 8 * byte);
+    }
+#endif
+}
+
+uint64_t hc_unit_entity_hash(const struct hc_world *world, hc_entity entity, uint8_t presence,
+                             const uint8_t *state) {
+    uint8_t bytes[3 + HC_STATE_MAX] = {(uint8_t)entity, (uint8_t)(entity >> 8), presence};
+    size_t length = 3;
+    if (presence == HC_ALIVE) {
+        const struct hc_kind *kind = hc_world_kind(world, entity);
+        serialise(kind, state, bytes + length);
+        length += kind->state_size;
+    }
+    return XXH3_64bits(bytes, length);
+}

@@ -1,0 +1,91 @@
+/// Units: what of a world is told together.
+///
+/// Unit 0 is the referee, unit 1 + p is player p with all the slots that it owns, and each unowned
+/// entity is a unit of its own after those. What a client knows, is sent and acknowledges is kept
+/// by unit, as a value: the states of its entities at a tick, and what its owner was predicted
+/// from there.
+#pragma once
+
+#include "common/game.h"
+
+typedef uint16_t hc_unit; ///< in [0, hc_unit_total)
+
+enum {
+    HC_UNIT_ENTITIES_MAX = 16, ///< a player and the slots that it owns, at most
+};
+
+/// A unit's value. `presence` and `states` are those of its entities in order, `stride` apart, in
+/// memory of the holder; states are zeros unless alive.
+struct hc_unit_value {
+    hc_tick tick;                ///< whose states these are
+    hc_tick known;               ///< tick of the owner's newest known input before `tick` since its
+                                 ///< join; HC_NO_TICK: none, or no owner
+    uint8_t input[HC_INPUT_MAX]; ///< that input; all zeros when there is none
+    uint8_t *presence;           ///< [hc_unit_count] an enum hc_presence each
+    uint8_t *states;             ///< [hc_unit_count * stride]
+};
+
+/// How many units the world has.
+static inline uint32_t hc_unit_total(const struct hc_world *world) {
+    return world->entities - (uint32_t)world->players * (world->per_owner - 1u);
+}
+
+/// The unit's player; HC_NO_PLAYER for the referee and unowned entities.
+static inline hc_player hc_unit_player(const struct hc_world *world, hc_unit unit) {
+    return unit >= 1 && unit <= world->players ? (hc_player)(unit - 1) : HC_NO_PLAYER;
+}
+
+/// How many entities belong to `unit`.
+static inline uint32_t hc_unit_count(const struct hc_world *world, hc_unit unit) {
+    return hc_unit_player(world, unit) == HC_NO_PLAYER ? 1 : world->per_owner;
+}
+
+/// The first of its entities; the others follow it.
+static inline hc_entity hc_unit_first(const struct hc_world *world, hc_unit unit) {
+    if (unit == 0)
+        return HC_REFEREE;
+    if (unit <= world->players)
+        return hc_world_player(world, (hc_player)(unit - 1));
+    return (hc_entity)(unit + (uint32_t)world->players * (world->per_owner - 1u));
+}
+
+/// The unit that `entity` belongs to.
+static inline hc_unit hc_unit_of(const struct hc_world *world, hc_entity entity) {
+    uint32_t owned = (uint32_t)world->players * world->per_owner;
+    if (entity == HC_REFEREE)
+        return 0;
+    if (entity <= owned)
+        return (hc_unit)(1 + (entity - 1u) / world->per_owner);
+    return (hc_unit)(entity - (owned - world->players));
+}
+
+/// Bytes that a value's presence and states take in a buffer, the largest unit's.
+static inline size_t hc_unit_bytes(const struct hc_world *world) {
+    return (size_t)world->per_owner * (1u + world->stride);
+}
+
+/// Points `value` into a buffer of hc_unit_bytes.
+static inline void hc_unit_place(const struct hc_world *world, struct hc_unit_value *value,
+                                 uint8_t *buffer) {
+    value->presence = buffer;
+    value->states = buffer + world->per_owner;
+}
+
+/// Copies all of `from` to `to`, whose pointers stay.
+void hc_unit_copy(const struct hc_world *world, hc_unit unit, struct hc_unit_value *to,
+                  const struct hc_unit_value *from);
+
+/// Whether two values of `unit` have the same states, and the same input of the same age.
+bool hc_unit_equal(const struct hc_world *world, hc_unit unit, const struct hc_unit_value *a,
+                   const struct hc_unit_value *b);
+
+/// Reads the states of `unit` out of a whole world's `presence` and `states`; the tick and the
+/// input of `out` stay.
+void hc_unit_read(const struct hc_world *world, hc_unit unit, const uint8_t *presence,
+                  const uint8_t *states, struct hc_unit_value *out);
+
+/// The hash of one entity's state: what snapshots add up, so that any set of entities has a hash
+/// that does not depend on their order. XXH3 over its id (2 bytes), its presence (1) and, if alive,
+/// its fields in table order, little-endian; equal on every architecture.
+uint64_t hc_unit_entity_hash(const struct hc_world *world, hc_entity entity, uint8_t presence,
+                             const uint8_t *state);

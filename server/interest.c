@@ -1,0 +1,169 @@
+#include "server/interest.h"
+
+#include "common/check.h"
+
+#include <string.h>
+
+/// What one look at a tick needs.
+struct look {
+    const struct hc_world *world;
+    const struct hc_sv_interest_eye *eyes[HC_OWN_PLAYERS_MAX]; ///< those that look
+    unsigned eye_count;
+    const uint8_t *presence, *states;
+};
+
+static size_t words(const struct hc_world *world) {
+    return (hc_unit_total(world) + 63u) / 64;
+}
+
+size_t hc_sv_interest_layout(struct hc_sv_interest *interest, const struct hc_world *world,
+                             uint8_t *base) {
+    size_t used = 0;
+    interest->world = world;
+    interest->seen = hc_carve(base, &used, words(world) * sizeof *interest->seen);
+    return used;
+}
+
+void hc_sv_interest_clear(struct hc_sv_interest *interest) {
+    memset(interest->seen, 0, words(interest->world) * sizeof *interest->seen);
+    for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
+        interest->eyes[i].player = HC_NO_PLAYER;
+}
+
+static void see(struct hc_sv_interest *interest, hc_unit unit, bool seen) {
+    uint64_t bit = UINT64_C(1) << (unit % 64);
+    uint64_t *word = &interest->seen[unit / 64];
+    *word = seen ? *word | bit : *word & ~bit;
+}
+
+static void see_everything(struct hc_sv_interest *interest) {
+    size_t count = words(interest->world);
+    uint32_t last = hc_unit_total(interest->world) % 64;
+    memset(interest->seen, 0xff, count * sizeof *interest->seen);
+    if (last != 0)
+        interest->seen[count - 1] = (UINT64_C(1) << last) - 1;
+}
+
+static struct look look_at(const struct hc_sv_interest *interest,
+                           const struct hc_timeline *timeline, hc_tick tick) {
+    struct look look = {.world = interest->world,
+                        .presence = hc_timeline_presence(timeline, tick),
+                        .states = hc_timeline_states(timeline, tick)};
+    for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
+        if (interest->eyes[i].player != HC_NO_PLAYER)
+            look.eyes[look.eye_count++] = &interest->eyes[i];
+    return look;
+}
+
+static const uint8_t *state_of(const struct look *look, hc_entity entity) {
+    return look->states + (size_t)entity * look->world->stride;
+}
+
+/// Brings the eyes to where the own players are at `tick`.
+static void open_eyes(struct hc_sv_interest *interest, const struct hc_timeline *timeline,
+                      hc_tick tick, const hc_player *own, unsigned own_count) {
+    const struct hc_world *world = interest->world;
+    const uint8_t *presence = hc_timeline_presence(timeline, tick);
+    const uint8_t *states = hc_timeline_states(timeline, tick);
+    for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++) {
+        struct hc_sv_interest_eye *eye = &interest->eyes[i];
+        HC_ASSERT(i >= own_count || own[i] < world->players);
+        if (i >= own_count || eye->player != own[i])
+            eye->player = HC_NO_PLAYER; // the place of another player is no place to look from
+        if (i >= own_count)
+            continue;
+        hc_entity entity = hc_world_player(world, own[i]);
+        if (presence[entity] != HC_ALIVE)
+            continue;
+        const uint8_t *state = states + (size_t)entity * world->stride;
+        *eye = (struct hc_sv_interest_eye){.player = own[i]};
+        memcpy(eye->state, state, hc_world_kind(world, entity)->state_size);
+        hc_world_position(world, entity, state, &eye->x, &eye->y);
+    }
+}
+
+/// The larger of the distances along x and y.
+static int64_t apart(const struct hc_sv_interest_eye *eye, int64_t x, int64_t y) {
+    int64_t dx = eye->x < x ? x - eye->x : eye->x - x;
+    int64_t dy = eye->y < y ? y - eye->y : eye->y - y;
+    return dx > dy ? dx : dy;
+}
+
+/// Whether any own player sees the alive `entity` within `range` (0: however far it is).
+static bool sees_entity(const struct look *look, hc_entity entity, uint32_t range) {
+    const struct hc_world *world = look->world;
+    const uint8_t *state = state_of(look, entity);
+    int64_t x = 0, y = 0;
+    bool placed = range != 0 && hc_world_position(world, entity, state, &x, &y);
+    if (range != 0 && !placed && world->owner_of[entity] != HC_NO_PLAYER)
+        return false; // where its owner is it does not say
+    for (unsigned i = 0; i < look->eye_count; i++) {
+        const struct hc_sv_interest_eye *eye = look->eyes[i];
+        if (placed && apart(eye, x, y) > range)
+            continue;
+        if (world->game->hides == NULL ||
+            !world->game->hides(world, hc_world_player(world, eye->player), eye->state, entity,
+                                state))
+            return true;
+    }
+    return false;
+}
+
+/// Whether the unit of `count` entities from `first` on is seen, which it was before if `was`.
+static bool sees_unit(const struct look *look, hc_entity first, uint32_t count, bool was) {
+    uint32_t view = look->world->game->view;
+    uint32_t range = was ? view + view / 4 : view;
+    bool here = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (look->presence[first + i] != HC_ALIVE)
+            continue;
+        here = true;
+        if (sees_entity(look, (hc_entity)(first + i), range))
+            return true;
+    }
+    return was && !here;
+}
+
+void hc_sv_interest_update(struct hc_sv_interest *interest, const struct hc_timeline *timeline,
+                           hc_tick tick, const hc_player *own, unsigned own_count) {
+    const struct hc_world *world = interest->world;
+    HC_ASSERT(own_count <= HC_OWN_PLAYERS_MAX);
+    open_eyes(interest, timeline, tick, own, own_count);
+    if (own_count == 0 || (world->game->view == 0 && world->game->hides == NULL)) {
+        see_everything(interest);
+        return;
+    }
+    struct look look = look_at(interest, timeline, tick);
+    uint32_t total = hc_unit_total(world);
+    for (hc_unit unit = 1; unit < total; unit++)
+        see(interest, unit,
+            sees_unit(&look, hc_unit_first(world, unit), hc_unit_count(world, unit),
+                      hc_sv_interest_sees(interest, unit)));
+    see(interest, 0, true);
+    for (unsigned i = 0; i < own_count; i++)
+        see(interest, (hc_unit)(1 + own[i]), true);
+}
+
+uint32_t hc_sv_interest_distance(const struct hc_sv_interest *interest,
+                                 const struct hc_timeline *timeline, hc_tick tick, hc_unit unit) {
+    const struct hc_world *world = interest->world;
+    struct look look = look_at(interest, timeline, tick);
+    hc_player player = hc_unit_player(world, unit);
+    hc_entity first = hc_unit_first(world, unit);
+    int64_t nearest = INT64_MAX, x = 0, y = 0;
+    for (unsigned i = 0; i < look.eye_count; i++)
+        if (player != HC_NO_PLAYER && look.eyes[i]->player == player)
+            return 0;
+    for (uint32_t i = 0; i < hc_unit_count(world, unit); i++) {
+        hc_entity entity = (hc_entity)(first + i);
+        if (look.presence[entity] != HC_ALIVE ||
+            !hc_world_position(world, entity, state_of(&look, entity), &x, &y))
+            continue;
+        for (unsigned e = 0; e < look.eye_count; e++)
+            if (apart(look.eyes[e], x, y) < nearest)
+                nearest = apart(look.eyes[e], x, y);
+    }
+    if (nearest == INT64_MAX)
+        return 0;
+    return nearest > UINT32_MAX ? UINT32_MAX : (uint32_t)nearest;
+}
