@@ -1,0 +1,424 @@
+/// What proto/delta promises: what is told is what is read, whatever the guess, and nothing else.
+#include "common/arena/arena.h"
+#include "common/rng.h"
+#include "proto/delta.h"
+#include "tests/run_suite.h"
+#include "tests/sim/lanes.h"
+#include "tests/unit/small_game.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROUNDS = 4000,
+    BITS_ROOM = 8192, ///< bytes that no sequence of units below fills
+    UNITS_MAX = 8,    ///< told in one go
+    VALUE_ROOM = HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX),
+};
+
+static const struct hc_game *const games[] = {&hc_arena, &lanes, &small_game};
+
+/// A value with memory of its own.
+struct holder {
+    struct hc_unit_value value;
+    uint8_t room[VALUE_ROOM];
+};
+
+/// Some units of a random world: what the receiver takes them to be, what they are, what was read.
+struct telling {
+    struct hc_world world;
+    uint32_t count;
+    hc_unit unit[UNITS_MAX];
+    struct holder guess[UNITS_MAX], told[UNITS_MAX], read[UNITS_MAX];
+};
+
+static int64_t lowest(const struct hc_field *field) {
+    return field->is_signed ? -(INT64_C(1) << (field->bits - 1)) : 0;
+}
+
+/// A value that fits: anything, an end of the range, or one near `near`, round the ends as well.
+static int64_t random_value(struct hc_rng *rng, const struct hc_field *field, int64_t near) {
+    int64_t low = lowest(field), range = INT64_C(1) << field->bits;
+    switch (hc_rng_below(rng, 4)) {
+    case 0:
+        return low + (int64_t)(hc_rng_next(rng) & (uint64_t)(range - 1));
+    case 1:
+        return hc_rng_below(rng, 2) == 0 ? low : low + range - 1;
+    default:
+        return low + ((near - low + (int64_t)hc_rng_below(rng, 65) - 32) & (range - 1));
+    }
+}
+
+/// Changes each field with a probability of `ppm`.
+static void stir(struct hc_rng *rng, const struct hc_field *fields, unsigned count, uint32_t ppm,
+                 uint8_t *state) {
+    for (unsigned f = 0; f < count; f++)
+        if (hc_rng_chance(rng, ppm))
+            hc_field_set(&fields[f], state,
+                         random_value(rng, &fields[f], hc_field_get(&fields[f], state)));
+}
+
+static uint8_t random_presence(struct hc_rng *rng, bool guess) {
+    uint32_t any = hc_rng_below(rng, 8);
+    return any == 0 && guess ? HC_UNKNOWN : any < 4 ? HC_ABSENT : HC_ALIVE;
+}
+
+/// Changes what a value says of its owner's input.
+static void stir_owner(struct hc_rng *rng, const struct hc_game *game, uint32_t ppm,
+                       struct hc_unit_value *value) {
+    if (hc_rng_chance(rng, ppm)) {
+        uint32_t most = hc_rng_below(rng, 2) == 0 ? 20 : value->tick;
+        uint32_t age = hc_rng_below(rng, most < value->tick ? most + 1 : value->tick + 1);
+        value->known = age == 0 ? HC_NO_TICK : value->tick - age;
+    }
+    if (value->known == HC_NO_TICK)
+        memset(value->input, 0, sizeof value->input);
+    else
+        stir(rng, game->input_fields, game->input_field_count, ppm, value->input);
+}
+
+/// Changes a value; `guess`: it may become unknown.
+static void stir_value(struct hc_rng *rng, const struct hc_world *world, hc_unit unit, uint32_t ppm,
+                       bool guess, struct hc_unit_value *value) {
+    if (hc_unit_player(world, unit) != HC_NO_PLAYER)
+        stir_owner(rng, world->game, ppm, value);
+    for (uint32_t i = 0; i < hc_unit_count(world, unit); i++) {
+        const struct hc_kind *kind =
+            hc_world_kind(world, (hc_entity)(hc_unit_first(world, unit) + i));
+        uint8_t *state = value->states + (size_t)i * world->stride;
+        if (hc_rng_chance(rng, ppm) || (!guess && value->presence[i] == HC_UNKNOWN))
+            value->presence[i] = random_presence(rng, guess);
+        if (value->presence[i] == HC_ALIVE)
+            stir(rng, kind->fields, kind->field_count, ppm, state);
+        else
+            memset(state, 0, world->stride);
+    }
+}
+
+/// A random world, units and guesses; what is told lies at any distance from those.
+static struct hc_rng random_telling(uint32_t round, struct telling *t) {
+    static const uint32_t distances[] = {0, 50000, 300000, 1000000};
+    struct hc_rng rng = hc_rng_init(77, round);
+    const struct hc_game *game = games[hc_rng_below(&rng, 3)];
+    memset(t, 0, sizeof *t);
+    uint16_t players = (uint16_t)(1 + hc_rng_below(&rng, 8));
+    ck_assert_int_eq(hc_world_init(&t->world, game, players, 60, 5, NULL), HC_OK);
+    ck_assert_uint_le(hc_unit_bytes(&t->world), VALUE_ROOM);
+    t->count = 1 + hc_rng_below(&rng, UNITS_MAX);
+    for (uint32_t i = 0; i < t->count; i++) {
+        hc_unit unit = (hc_unit)hc_rng_below(&rng, hc_unit_total(&t->world));
+        hc_tick tick = hc_rng_below(&rng, 2) == 0 ? hc_rng_below(&rng, 100) : HC_NO_TICK - 1;
+        t->unit[i] = unit;
+        hc_unit_place(&t->world, &t->guess[i].value, t->guess[i].room);
+        hc_unit_place(&t->world, &t->told[i].value, t->told[i].room);
+        hc_unit_place(&t->world, &t->read[i].value, t->read[i].room);
+        memset(t->read[i].room, 0xee, VALUE_ROOM);
+        t->guess[i].value.tick = tick;
+        t->guess[i].value.known = HC_NO_TICK;
+        stir_value(&rng, &t->world, unit, 1000000, true, &t->guess[i].value);
+        hc_unit_copy(&t->world, unit, &t->told[i].value, &t->guess[i].value);
+        stir_value(&rng, &t->world, unit, distances[hc_rng_below(&rng, 4)], false,
+                   &t->told[i].value);
+    }
+    return rng;
+}
+
+/// Tells all units; the bytes used, 0 when `size` is too small.
+static size_t put_all(const struct telling *t, uint8_t *data, size_t size) {
+    struct hc_bits_writer writer = hc_bits_writer(data, size);
+    for (uint32_t i = 0; i < t->count; i++)
+        hc_delta_put(&writer, &t->world, t->unit[i], &t->guess[i].value, &t->told[i].value);
+    return hc_bits_finish(&writer);
+}
+
+/// Reads all units as far as they come; false: that was no telling.
+static bool get_all(struct telling *t, const uint8_t *data, size_t size) {
+    struct hc_bits_reader reader = hc_bits_reader(data, size);
+    for (uint32_t i = 0; i < t->count; i++)
+        hc_delta_get(&reader, &t->world, t->unit[i], &t->guess[i].value, &t->read[i].value);
+    return hc_bits_done(&reader);
+}
+
+START_TEST(what_is_told_is_what_is_read_whatever_the_guess) {
+    static struct telling t;
+    uint8_t buffer[BITS_ROOM];
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        random_telling(round, &t);
+        size_t used = put_all(&t, buffer, sizeof buffer);
+        ck_assert_msg(used > 0 && get_all(&t, buffer, used), "round %u", round);
+        for (uint32_t i = 0; i < t.count; i++) {
+            const struct hc_unit_value *told = &t.told[i].value, *read = &t.read[i].value;
+            uint32_t count = hc_unit_count(&t.world, t.unit[i]);
+            ck_assert_msg(told->tick == read->tick && told->known == read->known, "round %u, %u",
+                          round, i);
+            ck_assert_mem_eq(told->input, read->input, HC_INPUT_MAX);
+            ck_assert_mem_eq(told->presence, read->presence, count);
+            ck_assert_mem_eq(told->states, read->states, (size_t)count * t.world.stride);
+        }
+        hc_world_free(&t.world);
+    }
+}
+END_TEST
+
+static void check_fits(const struct hc_field *fields, unsigned count, const void *state,
+                       uint32_t round) {
+    for (unsigned f = 0; f < count; f++)
+        ck_assert_msg(hc_field_fits(&fields[f], hc_field_get(&fields[f], state)), "round %u: %s",
+                      round, fields[f].name);
+}
+
+/// Checks that all that was read is made of fields that fit; that nobody is unknown, where `sure`.
+static void check_read(const struct telling *t, bool sure, uint32_t round) {
+    const struct hc_game *game = t->world.game;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct hc_unit_value *read = &t->read[i].value;
+        check_fits(game->input_fields, game->input_field_count, read->input, round);
+        ck_assert(!sure || read->known == HC_NO_TICK || read->known < read->tick);
+        for (uint32_t e = 0; e < hc_unit_count(&t->world, t->unit[i]); e++) {
+            hc_entity entity = (hc_entity)(hc_unit_first(&t->world, t->unit[i]) + e);
+            const struct hc_kind *kind = hc_world_kind(&t->world, entity);
+            ck_assert(read->presence[e] == HC_ABSENT || read->presence[e] == HC_ALIVE);
+            check_fits(kind->fields, kind->field_count, read->states + (size_t)e * t->world.stride,
+                       round);
+        }
+    }
+}
+
+START_TEST(any_bits_fail_or_are_the_one_encoding_of_what_they_say) {
+    static struct telling t;
+    uint8_t again[BITS_ROOM];
+    uint32_t taken = 0;
+    for (uint32_t round = 0; round < 3 * ROUNDS; round++) {
+        struct hc_rng rng = random_telling(round, &t);
+        size_t used = put_all(&t, again, sizeof again);
+        bool random = hc_rng_below(&rng, 3) == 0;
+        size_t size = random ? hc_rng_below(&rng, 60) : used;
+        uint8_t *data = malloc(size + (size == 0)); // no byte more, for what looks after memory
+        for (size_t i = 0; i < size; i++)
+            data[i] = random ? (uint8_t)hc_rng_next(&rng) : again[i];
+        for (uint32_t flips = hc_rng_below(&rng, 4); flips > 0 && size > 0; flips--)
+            data[hc_rng_below(&rng, (uint32_t)size)] ^= (uint8_t)(1u << hc_rng_below(&rng, 8));
+        bool good = get_all(&t, data, size);
+        check_read(&t, good, round);
+        if (good) {
+            taken++;
+            for (uint32_t i = 0; i < t.count; i++)
+                hc_unit_copy(&t.world, t.unit[i], &t.told[i].value, &t.read[i].value);
+            ck_assert_msg(put_all(&t, again, sizeof again) == size, "round %u", round);
+            ck_assert_msg(memcmp(data, again, size) == 0, "round %u", round);
+        }
+        free(data);
+        hc_world_free(&t.world);
+    }
+    ck_assert_uint_gt(taken, ROUNDS / 2);
+}
+END_TEST
+
+START_TEST(a_full_writer_fails_at_every_size_and_is_not_overrun) {
+    static struct telling t;
+    uint8_t whole[BITS_ROOM];
+    for (uint32_t round = 0; round < ROUNDS / 20; round++) {
+        random_telling(round, &t);
+        size_t used = put_all(&t, whole, sizeof whole);
+        for (size_t size = 0; size <= used; size++) {
+            uint8_t *data = malloc(size + 1);
+            data[size] = 0xa5;
+            ck_assert_msg(put_all(&t, data, size) == (size < used ? 0 : used), "round %u", round);
+            ck_assert_uint_eq(data[size], 0xa5);
+            ck_assert(size < used || memcmp(data, whole, used) == 0);
+            // And what is cut off is not taken for whole.
+            ck_assert_msg(size == used || !get_all(&t, whole, size), "round %u", round);
+            free(data);
+        }
+        hc_world_free(&t.world);
+    }
+}
+END_TEST
+
+/// The bits that one unit takes.
+static size_t cost(const struct telling *t, uint32_t i) {
+    uint8_t data[BITS_ROOM];
+    struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
+    hc_delta_put(&writer, &t->world, t->unit[i], &t->guess[i].value, &t->told[i].value);
+    return hc_bits_written(&writer);
+}
+
+START_TEST(a_right_guess_costs_one_bit_and_a_wrong_one_more) {
+    static struct telling t;
+    uint32_t right = 0;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        random_telling(round, &t);
+        for (uint32_t i = 0; i < t.count; i++) {
+            bool same = hc_unit_equal(&t.world, t.unit[i], &t.guess[i].value, &t.told[i].value);
+            right += same;
+            ck_assert_msg((cost(&t, i) == 1) == same, "round %u, %u", round, i);
+        }
+        hc_world_free(&t.world);
+    }
+    ck_assert_uint_gt(right, ROUNDS / 4);
+}
+END_TEST
+
+static const struct hc_arena_player someone = {.x = 20000, .y = 30000, .health = 100, .aim = 7};
+
+/// Makes a value one of `someone`, who has not shot.
+static void place_someone(const struct hc_world *world, struct holder *holder) {
+    hc_unit_place(world, &holder->value, holder->room);
+    memset(holder->value.presence, HC_ABSENT, world->per_owner);
+    holder->value.presence[0] = HC_ALIVE;
+    holder->value.tick = 100;
+    holder->value.known = 99;
+    memcpy(holder->value.states, &someone, sizeof someone);
+}
+
+static void begin_arena(struct telling *t) {
+    memset(t, 0, sizeof *t);
+    ck_assert_int_eq(hc_world_init(&t->world, &hc_arena, 2, 60, 5, NULL), HC_OK);
+    t->count = 1;
+    t->unit[0] = 2;
+    place_someone(&t->world, &t->guess[0]);
+    place_someone(&t->world, &t->told[0]);
+}
+
+START_TEST(a_shot_costs_less_where_its_owner_is) {
+    static struct telling t;
+    static const struct hc_arena_shot shots[] = {
+        {.x = 20000, .y = 30000, .angle = 7, .life = 48},
+        {.x = 20050, .y = 29950, .angle = 7, .life = 48},
+        {.x = 0, .y = 0, .angle = 7, .life = 48},
+    };
+    size_t costs[3];
+    begin_arena(&t);
+    t.told[0].value.presence[2] = HC_ALIVE;
+    for (int i = 0; i < 3; i++) {
+        memcpy(t.told[0].value.states + 2 * (size_t)t.world.stride, &shots[i], sizeof shots[i]);
+        costs[i] = cost(&t, 0);
+    }
+    ck_assert_uint_lt(costs[0], costs[1]);
+    ck_assert_uint_lt(costs[1], costs[2]);
+    hc_world_free(&t.world);
+}
+END_TEST
+
+/// The cost of an aim of which the input was taken to be `guessed` and is 90, `aim` in the state.
+static size_t aim_cost(struct telling *t, uint8_t guessed, uint8_t aim) {
+    struct hc_arena_input input = {.aim = guessed};
+    memcpy(t->guess[0].value.input, &input, sizeof input);
+    input.aim = 90;
+    memcpy(t->told[0].value.input, &input, sizeof input);
+    struct hc_arena_player me = someone;
+    me.aim = aim;
+    memcpy(t->told[0].value.states, &me, sizeof me);
+    return cost(t, 0);
+}
+
+START_TEST(an_aim_that_repeats_the_input_is_told_once) {
+    static struct telling t;
+    begin_arena(&t);
+    size_t follows = aim_cost(&t, someone.aim, 90), strays = aim_cost(&t, someone.aim, 7);
+    ck_assert_uint_lt(follows, strays);
+    // Who is guessed not to look where the input says (the dead do not turn) does not follow.
+    ck_assert_uint_lt(aim_cost(&t, someone.aim + 1, 7), strays);
+    hc_world_free(&t.world);
+}
+END_TEST
+
+START_TEST(counts_are_of_the_same_bits) {
+    static struct telling t;
+    uint8_t plain[BITS_ROOM], counted[BITS_ROOM];
+    for (uint32_t round = 0; round < ROUNDS / 4; round++) {
+        struct hc_delta_counts counts = {0};
+        random_telling(round, &t);
+        struct hc_bits_writer writer = hc_bits_writer(counted, sizeof counted);
+        for (uint32_t i = 0; i < t.count; i++)
+            hc_delta_put_counted(&writer, &t.world, t.unit[i], &t.guess[i].value, &t.told[i].value,
+                                 &counts);
+        ck_assert_uint_eq(counts.total, hc_bits_written(&writer));
+        size_t used = hc_bits_finish(&writer);
+        ck_assert_uint_eq(put_all(&t, plain, sizeof plain), used);
+        ck_assert_mem_eq(plain, counted, used);
+        uint64_t fields = 0;
+        for (unsigned f = 0; f < HC_FIELDS_MAX; f++) {
+            fields += counts.input[f];
+            for (unsigned k = 0; k < HC_KINDS_MAX; k++)
+                fields += counts.field[k][f];
+        }
+        ck_assert_uint_lt(fields, counts.total);
+        hc_world_free(&t.world);
+    }
+}
+END_TEST
+
+START_TEST(an_input_comes_back_against_the_one_before_it) {
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct hc_rng rng = hc_rng_init(78, round);
+        const struct hc_game *game = games[hc_rng_below(&rng, 3)];
+        uint8_t last[HC_INPUT_MAX] = {0}, read[HC_INPUT_MAX] = {0}, data[64];
+        uint8_t inputs[10][HC_INPUT_MAX];
+        struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
+        for (int i = 0; i < 10; i++) {
+            size_t before = hc_bits_written(&writer);
+            memcpy(inputs[i], last, sizeof last);
+            stir(&rng, game->input_fields, game->input_field_count, 300000, inputs[i]);
+            hc_delta_put_input(&writer, game, last, inputs[i]);
+            bool same = memcmp(last, inputs[i], sizeof last) == 0;
+            ck_assert((hc_bits_written(&writer) - before == 1) == same);
+            memcpy(last, inputs[i], sizeof last);
+        }
+        struct hc_bits_reader reader = hc_bits_reader(data, hc_bits_finish(&writer));
+        for (int i = 0; i < 10; i++) {
+            hc_delta_get_input(&reader, game, read, read);
+            ck_assert_msg(memcmp(read, inputs[i], sizeof read) == 0, "round %u", round);
+        }
+        ck_assert(hc_bits_done(&reader));
+    }
+}
+END_TEST
+
+START_TEST(a_number_has_one_encoding_and_32_bits_at_most) {
+    for (unsigned group = 1; group <= 16; group++) {
+        uint8_t data[16];
+        for (uint32_t i = 0; i < 3000; i++) {
+            struct hc_rng rng = hc_rng_init(79, i);
+            uint32_t value = (uint32_t)hc_rng_next(&rng) >> hc_rng_below(&rng, 32);
+            value = i == 0 ? UINT32_MAX : i < 1000 ? i : value;
+            struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
+            hc_delta_put_number(&writer, value, group);
+            struct hc_bits_reader reader = hc_bits_reader(data, hc_bits_finish(&writer));
+            ck_assert_uint_eq(hc_delta_get_number(&reader, group), value);
+            ck_assert(hc_bits_done(&reader));
+        }
+        for (uint32_t bits = 0; bits < 65536; bits++) {
+            const uint8_t two[2] = {(uint8_t)bits, (uint8_t)(bits >> 8)};
+            struct hc_bits_reader reader = hc_bits_reader(two, sizeof two);
+            uint32_t value = hc_delta_get_number(&reader, group);
+            if (reader.failed || !hc_bits_done(&reader))
+                continue;
+            struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
+            hc_delta_put_number(&writer, value, group);
+            ck_assert_uint_eq(hc_bits_finish(&writer), 2);
+            ck_assert_mem_eq(data, two, 2);
+        }
+        memset(data, 0xff, sizeof data);
+        struct hc_bits_reader reader = hc_bits_reader(data, sizeof data);
+        ck_assert_uint_eq(hc_delta_get_number(&reader, group), 0);
+        ck_assert(reader.failed);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("delta");
+    TCase *tests = tcase_create("delta");
+    tcase_add_test(tests, what_is_told_is_what_is_read_whatever_the_guess);
+    tcase_add_test(tests, any_bits_fail_or_are_the_one_encoding_of_what_they_say);
+    tcase_add_test(tests, a_full_writer_fails_at_every_size_and_is_not_overrun);
+    tcase_add_test(tests, a_right_guess_costs_one_bit_and_a_wrong_one_more);
+    tcase_add_test(tests, a_shot_costs_less_where_its_owner_is);
+    tcase_add_test(tests, an_aim_that_repeats_the_input_is_told_once);
+    tcase_add_test(tests, counts_are_of_the_same_bits);
+    tcase_add_test(tests, an_input_comes_back_against_the_one_before_it);
+    tcase_add_test(tests, a_number_has_one_encoding_and_32_bits_at_most);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
