@@ -1,0 +1,136 @@
+#include "client/baselines.h"
+
+#include "common/check.h"
+
+#include <string.h>
+
+/// What a record holds before the presence and states.
+struct head {
+    hc_tick known;
+    uint8_t input[HC_INPUT_MAX];
+};
+
+size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc_world *world,
+                              uint32_t capacity, uint8_t *base) {
+    size_t used = 0;
+    HC_ASSERT(capacity > 0);
+    baselines->world = world;
+    baselines->capacity = capacity;
+    baselines->record = sizeof(struct head) + hc_unit_bytes(world);
+    baselines->ring = hc_carve(base, &used, capacity * baselines->record);
+    baselines->keys = hc_carve(base, &used, capacity * sizeof *baselines->keys);
+    baselines->rows = hc_carve(base, &used, HC_CL_BASELINE_TICKS * sizeof *baselines->rows);
+    return used;
+}
+
+void hc_cl_baselines_clear(struct hc_cl_baselines *baselines) {
+    for (unsigned i = 0; i < HC_CL_BASELINE_TICKS; i++)
+        baselines->rows[i] = (struct hc_cl_baseline_row){.as_of = HC_NO_TICK, .tick = HC_NO_TICK};
+    baselines->next = 0;
+    baselines->newest = HC_NO_TICK;
+    baselines->begun = HC_NO_TICK;
+}
+
+static bool too_old(const struct hc_cl_baselines *baselines, hc_tick as_of) {
+    return baselines->newest != HC_NO_TICK && as_of < baselines->newest &&
+           baselines->newest - as_of >= HC_CL_BASELINE_TICKS;
+}
+
+static struct hc_cl_baseline_row *row_of(const struct hc_cl_baselines *baselines, hc_tick as_of) {
+    return &baselines->rows[as_of % HC_CL_BASELINE_TICKS];
+}
+
+/// The row of the snapshot of head `as_of`; NULL: it is not here.
+static const struct hc_cl_baseline_row *find(const struct hc_cl_baselines *baselines,
+                                             hc_tick as_of) {
+    const struct hc_cl_baseline_row *row = row_of(baselines, as_of);
+    bool here = as_of != HC_NO_TICK && row->as_of == as_of && !too_old(baselines, as_of);
+    return here ? row : NULL;
+}
+
+bool hc_cl_baselines_takes(const struct hc_cl_baselines *baselines, hc_tick as_of) {
+    return as_of != HC_NO_TICK && !too_old(baselines, as_of) && find(baselines, as_of) == NULL;
+}
+
+bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of) {
+    if (!hc_cl_baselines_takes(baselines, as_of))
+        return false;
+    struct hc_cl_baseline_row *row = row_of(baselines, as_of);
+    baselines->replaced = *row;
+    baselines->newest_before = baselines->newest;
+    baselines->begun = as_of;
+    if (baselines->newest == HC_NO_TICK || baselines->newest < as_of)
+        baselines->newest = as_of;
+    *row =
+        (struct hc_cl_baseline_row){.as_of = as_of, .tick = HC_NO_TICK, .first = baselines->next};
+    return true;
+}
+
+/// The record at `place`, its pointers in `value`; its head is at the record's start.
+static uint8_t *record_at(const struct hc_cl_baselines *baselines, size_t place,
+                          struct hc_unit_value *value) {
+    uint8_t *record = baselines->ring + place * baselines->record;
+    hc_unit_place(baselines->world, value, record + sizeof(struct head));
+    return record;
+}
+
+void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
+                         const struct hc_unit_value *value) {
+    HC_ASSERT(as_of != HC_NO_TICK && as_of == baselines->begun);
+    HC_ASSERT(unit < hc_unit_total(baselines->world) && value->tick != HC_NO_TICK);
+    struct hc_cl_baseline_row *row = row_of(baselines, as_of);
+    size_t place = baselines->next++ % baselines->capacity;
+    struct hc_unit_value kept;
+    uint8_t *record = record_at(baselines, place, &kept);
+    hc_unit_copy(baselines->world, unit, &kept, value);
+    struct head head = {.known = kept.known};
+    memcpy(head.input, kept.input, sizeof head.input);
+    memcpy(record, &head, sizeof head);
+    baselines->keys[place] = (struct hc_cl_baseline_key){.tick = value->tick, .unit = unit};
+    row->count++;
+    if (row->tick == HC_NO_TICK || row->tick < value->tick)
+        row->tick = value->tick;
+}
+
+void hc_cl_baselines_undo(struct hc_cl_baselines *baselines, hc_tick as_of) {
+    HC_ASSERT(as_of != HC_NO_TICK && as_of == baselines->begun);
+    // The numbers of its values stay used: what they overwrote must not pass for what it was.
+    *row_of(baselines, as_of) = baselines->replaced;
+    baselines->newest = baselines->newest_before;
+    baselines->begun = HC_NO_TICK;
+}
+
+/// Where in the ring the row's value of (unit, tick) is; `capacity`: nowhere.
+static size_t search(const struct hc_cl_baselines *baselines, const struct hc_cl_baseline_row *row,
+                     hc_unit unit, hc_tick tick) {
+    uint64_t end = row->first + row->count;
+    uint64_t oldest =
+        baselines->next > baselines->capacity ? baselines->next - baselines->capacity : 0;
+    uint64_t first = row->first > oldest ? row->first : oldest;
+    size_t place = end % baselines->capacity;
+    for (; end > first; end--) {
+        place = (place == 0 ? baselines->capacity : place) - 1;
+        if (baselines->keys[place].unit == unit && baselines->keys[place].tick == tick)
+            return place;
+    }
+    return baselines->capacity;
+}
+
+bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
+                         hc_tick tick, struct hc_unit_value *out) {
+    const struct hc_cl_baseline_row *row = find(baselines, as_of);
+    size_t place = row == NULL ? baselines->capacity : search(baselines, row, unit, tick);
+    if (place == baselines->capacity)
+        return false;
+    struct head head;
+    memcpy(&head, record_at(baselines, place, out), sizeof head);
+    out->tick = tick;
+    out->known = head.known;
+    memcpy(out->input, head.input, sizeof out->input);
+    return true;
+}
+
+hc_tick hc_cl_baselines_tick(const struct hc_cl_baselines *baselines, hc_tick as_of) {
+    const struct hc_cl_baseline_row *row = find(baselines, as_of);
+    return row == NULL ? HC_NO_TICK : row->tick;
+}

@@ -1,0 +1,76 @@
+/// What the server told lately, so that it can tell differences: every unit's value of every
+/// snapshot of the last HC_CL_BASELINE_TICKS, corrections of older ticks included.
+///
+/// The server refers to a value by the snapshot that told it, its unit, and, of a correction, its
+/// tick. It refers only to what was acknowledged, so all of it is here; what is older is forgotten.
+/// So is what more than `capacity` values were put after. Snapshots are put one after the other:
+/// begin, its values, then either the next begin or, before that, undo.
+#pragma once
+
+#include "common/unit.h"
+
+enum {
+    HC_CL_BASELINE_TICKS = 128, ///< of the newest snapshot's head, that are kept
+};
+
+/// One value's place in what was told; kept apart from the values, so that a search reads little.
+struct hc_cl_baseline_key {
+    hc_tick tick;
+    hc_unit unit;
+};
+
+/// One snapshot.
+struct hc_cl_baseline_row {
+    hc_tick as_of;  ///< its head; HC_NO_TICK: none
+    hc_tick tick;   ///< newest of its values'; HC_NO_TICK: it has none
+    uint32_t count; ///< of its values
+    uint64_t first; ///< number of its first value
+};
+
+struct hc_cl_baselines {
+    const struct hc_world *world;
+    uint32_t capacity;               ///< values
+    size_t record;                   ///< bytes of one
+    uint64_t next;                   ///< number of the next value; its place is next % capacity
+    uint8_t *ring;                   ///< [capacity * record]
+    struct hc_cl_baseline_key *keys; ///< [capacity]
+    struct hc_cl_baseline_row *rows; ///< [HC_CL_BASELINE_TICKS] by as_of
+    hc_tick newest;                  ///< newest as_of here; HC_NO_TICK: none
+    hc_tick begun;                   ///< as_of of the snapshot being put; HC_NO_TICK: undone
+
+    // What begin replaced, for undo.
+    struct hc_cl_baseline_row replaced;
+    hc_tick newest_before;
+};
+
+/// Lays the arrays out from `base` (NULL: only measures) for `capacity` values, at least 1; returns
+/// the bytes. Clear it before its use.
+size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc_world *world,
+                              uint32_t capacity, uint8_t *base);
+
+/// Forgets everything.
+void hc_cl_baselines_clear(struct hc_cl_baselines *baselines);
+
+/// Whether hc_cl_baselines_begin would be true.
+bool hc_cl_baselines_takes(const struct hc_cl_baselines *baselines, hc_tick as_of);
+
+/// A snapshot of head `as_of` begins; what it tells is put after this. An overtaken one has its own
+/// row. False, and nothing changed: it is too old, one of that head is here, or it is HC_NO_TICK.
+bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of);
+
+/// The snapshot that began last, of head `as_of`, tells `value`, which is copied, of `unit`.
+void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
+                         const struct hc_unit_value *value);
+
+/// The snapshot that began last turned out to be broken: takes it back. What it had replaced is
+/// here again, as far as its values have not taken the place of older ones in the ring.
+void hc_cl_baselines_undo(struct hc_cl_baselines *baselines, hc_tick as_of);
+
+/// What the snapshot of head `as_of` told of `unit` at `tick`, the last if it did so twice: false
+/// when that is not here. `out` points into the ring, until the next put. Linear in what that
+/// snapshot told.
+bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
+                         hc_tick tick, struct hc_unit_value *out);
+
+/// The tick that the snapshot of head `as_of` showed, the newest of its values'; HC_NO_TICK: none.
+hc_tick hc_cl_baselines_tick(const struct hc_cl_baselines *baselines, hc_tick as_of);

@@ -1,0 +1,50 @@
+/// Memo: deltas that were encoded, so that each is encoded once for all who need it.
+///
+/// The key is the pair of versions and the referee's version that the guess was made with; versions
+/// are never reused while anybody may refer to them, so a hit needs no look at the values. A fixed
+/// table of two-way sets; what is longer than an entry is not kept. Numbers of versions come round
+/// after days, entries are overwritten within seconds.
+#pragma once
+
+#include "common/bits.h"
+#include "server/versions.h"
+
+enum { HC_SV_MEMO_BYTES = 44 }; ///< of the longest delta kept
+
+struct hc_sv_memo_key {
+    hc_sv_version base;    ///< 0: nothing
+    hc_sv_version value;   ///< never 0: a drop needs no delta
+    hc_sv_version referee; ///< 0: unknown
+    hc_unit unit;
+};
+
+struct hc_sv_memo_entry {
+    struct hc_sv_memo_key key; ///< value 0: free
+    uint16_t bits;             ///< in `data`
+    uint8_t data[HC_SV_MEMO_BYTES];
+};
+
+struct hc_sv_memo {
+    uint32_t sets;                    ///< a power of two
+    struct hc_sv_memo_entry *entries; ///< [sets][2], of each set the newer first
+    uint64_t hits, misses;            ///< of hc_sv_memo_find since hc_sv_memo_clear
+};
+
+/// Lays the table out from `base` (NULL: only measures) for `entries`, rounded up to a power of
+/// two; returns the bytes.
+size_t hc_sv_memo_layout(struct hc_sv_memo *memo, uint32_t entries, uint8_t *base);
+
+/// Forgets everything.
+void hc_sv_memo_clear(struct hc_sv_memo *memo);
+
+/// The entry of `key`, borrowed until the next hc_sv_memo_put; NULL: there is none. Counts.
+const struct hc_sv_memo_entry *hc_sv_memo_find(struct hc_sv_memo *memo,
+                                               const struct hc_sv_memo_key *key);
+
+/// Keeps `bits` bits at `data`, as a bits writer leaves them, for `key`, in the place of the older
+/// of its set.
+void hc_sv_memo_put(struct hc_sv_memo *memo, const struct hc_sv_memo_key *key, const uint8_t *data,
+                    uint32_t bits);
+
+/// Appends an entry's bits; fails the writer when it is full.
+void hc_sv_memo_append(struct hc_bits_writer *writer, const struct hc_sv_memo_entry *entry);

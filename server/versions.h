@@ -1,0 +1,43 @@
+/// Versions: every value of a unit that clients were sent, kept once for all of them.
+///
+/// A rewind rewrites ticks, so that a unit has several values at one tick over time; each that is
+/// sent becomes a version with a number of its own, which is what the server remembers per client.
+/// Versions live in a ring: a new one takes the place of the oldest, whoever refers to that finds
+/// it gone and has to do without. Numbers come round after 2^32 versions.
+#pragma once
+
+#include "common/timeline.h"
+#include "common/unit.h"
+
+typedef uint32_t hc_sv_version; ///< grows by one with each; 0: none
+
+struct hc_sv_versions {
+    const struct hc_world *world;
+    uint32_t rows;     ///< ticks of which the newest version is known
+    uint32_t capacity; ///< records in the ring, a power of two; one of them is for the next version
+    size_t record;     ///< bytes of one
+    hc_sv_version next;
+    uint8_t *ring;         ///< [capacity * record] by version
+    hc_sv_version *newest; ///< [rows][units] of (tick % rows, unit)
+    hc_tick *seen_tick;    ///< [rows] whose row it is
+    hc_tick *seen_head;    ///< [rows][units] head at which the newest was last compared
+};
+
+/// Lays the arrays out from `base` (NULL: only measures) for ticks in a window of `rows` and at
+/// least `capacity` versions; returns the bytes needed. `world` is borrowed.
+size_t hc_sv_versions_layout(struct hc_sv_versions *versions, const struct hc_world *world,
+                             uint32_t rows, uint32_t capacity, uint8_t *base);
+
+/// Forgets everything, and begins with 1 again.
+void hc_sv_versions_clear(struct hc_sv_versions *versions);
+
+/// The version of `unit` at `tick`, in the timeline's ring, as the timeline has it now: the newest
+/// of that tick when that is the same, else a new one. Compared once per head, so what changes must
+/// be settled before the first call at a head.
+hc_sv_version hc_sv_versions_now(struct hc_sv_versions *versions,
+                                 const struct hc_timeline *timeline, hc_unit unit, hc_tick tick);
+
+/// The value of a version, in `*value`, which is returned and points into the ring: borrowed until
+/// the next hc_sv_versions_now. NULL when it is gone, and for 0.
+const struct hc_unit_value *hc_sv_versions_get(const struct hc_sv_versions *versions,
+                                               hc_sv_version version, struct hc_unit_value *value);

@@ -1,0 +1,226 @@
+// What a client keeps of what it was told.
+#include "client/baselines.h"
+#include "common/rng.h"
+#include "tests/unit/small_game.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLAYERS = 6, SNAPSHOTS = 400, VALUES = 24, LIVES = 25, GETS = 40, BYTES_MAX = 256 };
+
+static struct hc_world world;
+static struct hc_cl_baselines baselines;
+static uint8_t *memory;
+
+/// Room for `capacity` values, in memory that only clear prepares.
+static void open_room(uint32_t capacity) {
+    size_t bytes = hc_cl_baselines_layout(&baselines, &world, capacity, NULL);
+    memory = malloc(bytes);
+    memset(memory, 0xa5, bytes);
+    ck_assert_uint_eq(hc_cl_baselines_layout(&baselines, &world, capacity, memory), bytes);
+    hc_cl_baselines_clear(&baselines);
+}
+
+static void set_up(void) {
+    ck_assert_int_eq(hc_world_init(&world, &small_game, PLAYERS, 60, 1, NULL), HC_OK);
+    ck_assert_uint_le(hc_unit_bytes(&world), BYTES_MAX);
+}
+
+static void tear_down(void) {
+    free(memory);
+    hc_world_free(&world);
+}
+
+/// A value that depends on its arguments alone, in a buffer of its own.
+static const struct hc_unit_value *value_of(hc_unit unit, hc_tick tick, uint32_t salt) {
+    static uint8_t buffer[BYTES_MAX];
+    static struct hc_unit_value value;
+    memset(&value, 0, sizeof value);
+    memset(buffer, 0, sizeof buffer);
+    struct hc_rng rng = hc_rng_init(salt, unit);
+    value.tick = tick;
+    value.known = hc_rng_below(&rng, 3) == 0 ? HC_NO_TICK : hc_rng_below(&rng, 100);
+    value.input[0] = (uint8_t)hc_rng_next(&rng);
+    value.input[1] = (uint8_t)hc_rng_next(&rng);
+    hc_unit_place(&world, &value, buffer);
+    for (uint32_t i = 0; i < hc_unit_count(&world, unit); i++) {
+        value.presence[i] = (uint8_t)hc_rng_below(&rng, 3);
+        for (uint32_t b = 0; value.presence[i] == HC_ALIVE && b < world.stride; b++)
+            value.states[i * world.stride + b] = (uint8_t)hc_rng_next(&rng);
+    }
+    return &value;
+}
+
+/// Whether what is here of (as_of, unit, tick) is the value of `salt`.
+static bool holds(hc_tick as_of, hc_unit unit, hc_tick tick, uint32_t salt) {
+    struct hc_unit_value got;
+    const struct hc_unit_value *put = value_of(unit, tick, salt);
+    uint32_t count = hc_unit_count(&world, unit);
+    return hc_cl_baselines_get(&baselines, as_of, unit, tick, &got) && got.tick == tick &&
+           got.known == put->known && memcmp(got.input, put->input, HC_INPUT_MAX) == 0 &&
+           memcmp(got.presence, put->presence, count) == 0 &&
+           memcmp(got.states, put->states, (size_t)count * world.stride) == 0;
+}
+
+static bool has(hc_tick as_of, hc_unit unit, hc_tick tick) {
+    struct hc_unit_value got;
+    return hc_cl_baselines_get(&baselines, as_of, unit, tick, &got);
+}
+
+static void put(hc_tick as_of, hc_unit unit, hc_tick tick, uint32_t salt) {
+    hc_cl_baselines_put(&baselines, as_of, unit, value_of(unit, tick, salt));
+}
+
+/// The plain model: every snapshot ever begun, with all it told.
+static struct {
+    hc_tick as_of;
+    uint32_t count, salt; ///< the n-th value is of salt + n, which is its number too
+    hc_unit unit[VALUES];
+    hc_tick tick[VALUES];
+} snapshots[SNAPSHOTS];
+static uint32_t snapshot_count;
+
+static hc_tick model_newest(void) {
+    hc_tick newest = HC_NO_TICK;
+    for (uint32_t s = 0; s < snapshot_count; s++)
+        if (newest == HC_NO_TICK || newest < snapshots[s].as_of)
+            newest = snapshots[s].as_of;
+    return newest;
+}
+
+/// The model's snapshot of head `as_of`, if it is to be kept; SNAPSHOTS: none.
+static uint32_t model_find(hc_tick as_of) {
+    for (uint32_t s = 0; s < snapshot_count; s++)
+        if (snapshots[s].as_of == as_of && as_of + HC_CL_BASELINE_TICKS > model_newest())
+            return s;
+    return SNAPSHOTS;
+}
+
+/// Asks for something that was told, or nearly was; true: it is here.
+static bool check_get(struct hc_rng *rng, uint32_t capacity, uint32_t told, uint32_t life) {
+    uint32_t s = snapshot_count - 1 - hc_rng_below(rng, snapshot_count < 90 ? snapshot_count : 90);
+    uint32_t n = hc_rng_below(rng, VALUES);
+    bool off = hc_rng_below(rng, 8) == 0;
+    hc_tick as_of = snapshots[s].as_of + (off ? hc_rng_below(rng, 3) : 0);
+    hc_unit unit = snapshots[s].unit[n];
+    hc_tick tick = snapshots[s].tick[n] + (hc_rng_below(rng, 8) == 0);
+    uint32_t found = model_find(as_of), salt = UINT32_MAX;
+    hc_tick shown = HC_NO_TICK;
+    for (uint32_t i = 0; found < SNAPSHOTS && i < snapshots[found].count; i++) {
+        if (shown == HC_NO_TICK || shown < snapshots[found].tick[i])
+            shown = snapshots[found].tick[i];
+        if (snapshots[found].unit[i] == unit && snapshots[found].tick[i] == tick &&
+            snapshots[found].salt + i + capacity >= told)
+            salt = snapshots[found].salt + i;
+    }
+    bool right = salt == UINT32_MAX ? !has(as_of, unit, tick) : holds(as_of, unit, tick, salt);
+    if (!right || hc_cl_baselines_tick(&baselines, as_of) != shown)
+        ck_abort_msg("life %u, %u snapshots: head %u, unit %u, tick %u", life, snapshot_count,
+                     as_of, unit, tick);
+    return salt != UINT32_MAX;
+}
+
+/// A snapshot of a head near `head` begins and is told, at times taken back; returns `told` with
+/// the values put.
+static uint32_t tell(struct hc_rng *rng, hc_tick head, uint32_t told, uint32_t life) {
+    hc_tick as_of = head;
+    if (hc_rng_below(rng, 4) == 0) // overtaken, or far too old
+        as_of = hc_tick_back(head, hc_rng_below(rng, 2 * HC_CL_BASELINE_TICKS));
+    hc_tick newest = model_newest();
+    bool old = newest != HC_NO_TICK && as_of + HC_CL_BASELINE_TICKS <= newest;
+    bool fresh = !old && model_find(as_of) == SNAPSHOTS;
+    if (hc_cl_baselines_begin(&baselines, as_of) != fresh)
+        ck_abort_msg("life %u, %u snapshots: head %u is to begin", life, snapshot_count, as_of);
+    if (!fresh)
+        return told;
+    uint32_t s = snapshot_count++;
+    snapshots[s].as_of = as_of;
+    snapshots[s].salt = told;
+    snapshots[s].count = hc_rng_below(rng, VALUES + 1);
+    for (uint32_t i = 0; i < VALUES; i++) {
+        snapshots[s].unit[i] = (hc_unit)hc_rng_below(rng, hc_unit_total(&world));
+        snapshots[s].tick[i] = hc_tick_back(as_of, hc_rng_below(rng, 6));
+        if (i < snapshots[s].count)
+            put(as_of, snapshots[s].unit[i], snapshots[s].tick[i], told + i);
+    }
+    told += snapshots[s].count;
+    if (hc_rng_below(rng, 6) == 0) {
+        hc_cl_baselines_undo(&baselines, as_of);
+        snapshot_count--;
+    }
+    return told;
+}
+
+START_TEST(what_is_here_is_what_a_plain_list_of_everything_told_has_of_late) {
+    uint32_t found = 0, missed = 0;
+    for (uint32_t life = 0; life < LIVES; life++) {
+        struct hc_rng rng = hc_rng_init(61, life);
+        // From rings that a single snapshot overruns to ones in which everything has room.
+        uint32_t capacity = 1 + hc_rng_below(&rng, life % 3 == 0 ? 20 : 3000), told = 0;
+        hc_tick head = hc_rng_below(&rng, 3) * 1000;
+        open_room(capacity);
+        snapshot_count = 0;
+        for (uint32_t step = 0; step < SNAPSHOTS; step++) {
+            head += hc_rng_below(&rng, 60) == 0 ? hc_rng_below(&rng, 300) : hc_rng_below(&rng, 4);
+            told = tell(&rng, head, told, life);
+            for (uint32_t i = 0; i < GETS && snapshot_count > 0; i++) {
+                bool here = check_get(&rng, capacity, told, life);
+                found += here;
+                missed += !here;
+            }
+        }
+        free(memory);
+        memory = NULL;
+    }
+    ck_assert_uint_gt(found, 10000);
+    ck_assert_uint_gt(missed, 10000);
+}
+END_TEST
+
+START_TEST(a_broken_snapshot_is_taken_back_with_the_row_it_had_taken) {
+    open_room(100);
+    ck_assert(hc_cl_baselines_begin(&baselines, 40));
+    put(40, 1, 38, 1);
+    // Of a head that is not yet, in the row of the one before.
+    ck_assert(hc_cl_baselines_begin(&baselines, 40 + HC_CL_BASELINE_TICKS));
+    put(40 + HC_CL_BASELINE_TICKS, 1, 38, 2);
+    ck_assert(!has(40, 1, 38));
+    hc_cl_baselines_undo(&baselines, 40 + HC_CL_BASELINE_TICKS);
+    ck_assert(holds(40, 1, 38, 1) && !has(40 + HC_CL_BASELINE_TICKS, 1, 38));
+    ck_assert_uint_eq(hc_cl_baselines_tick(&baselines, 40), 38);
+    ck_assert_uint_eq(hc_cl_baselines_tick(&baselines, 40 + HC_CL_BASELINE_TICKS), HC_NO_TICK);
+    ck_assert(hc_cl_baselines_begin(&baselines, 39)); // what it made too old is so no more
+}
+END_TEST
+
+START_TEST(a_snapshot_is_kept_for_as_many_ticks_as_there_are_rows) {
+    const hc_tick last = HC_NO_TICK - 1; // of all ticks
+    open_room(100);
+    ck_assert(!hc_cl_baselines_begin(&baselines, HC_NO_TICK));
+    ck_assert(!has(HC_NO_TICK, 1, 0));
+    ck_assert(hc_cl_baselines_begin(&baselines, last - HC_CL_BASELINE_TICKS));
+    put(last - HC_CL_BASELINE_TICKS, 1, 7, 1);
+    ck_assert(hc_cl_baselines_begin(&baselines, last - 1));
+    ck_assert(holds(last - HC_CL_BASELINE_TICKS, 1, 7, 1));
+    ck_assert(!hc_cl_baselines_begin(&baselines, last - 1)); // that one is here
+    ck_assert(!hc_cl_baselines_begin(&baselines, last - 1 - HC_CL_BASELINE_TICKS));
+    ck_assert(hc_cl_baselines_begin(&baselines, last));
+    ck_assert(!has(last - HC_CL_BASELINE_TICKS, 1, 7));
+    ck_assert(!hc_cl_baselines_begin(&baselines, last - HC_CL_BASELINE_TICKS));
+    hc_cl_baselines_clear(&baselines);
+    ck_assert(hc_cl_baselines_begin(&baselines, 0));
+    ck_assert_uint_eq(hc_cl_baselines_tick(&baselines, 0), HC_NO_TICK); // it has told nothing
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("client baselines");
+    TCase *tc = tcase_create("baselines");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, what_is_here_is_what_a_plain_list_of_everything_told_has_of_late);
+    tcase_add_test(tc, a_broken_snapshot_is_taken_back_with_the_row_it_had_taken);
+    tcase_add_test(tc, a_snapshot_is_kept_for_as_many_ticks_as_there_are_rows);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}

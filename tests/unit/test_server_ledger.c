@@ -1,0 +1,427 @@
+// What the server believes that a client holds, against a model that forgets nothing.
+#include "common/rng.h"
+#include "server/ledger.h"
+#include "tests/unit/small_game.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+
+enum {
+    RUNS = 24,
+    STEPS = 400,
+    UNITS_MAX = 16,
+    TOLD_MAX = STEPS * 2 * UNITS_MAX,
+    TICKS_BACK = 80, ///< ticks behind the head of which something is asked
+    NEVER = -1,
+};
+
+static struct hc_world world;
+static struct hc_sv_ledger *ledger;
+static uint32_t units;
+
+static void set_up(void) {
+    ck_assert_int_eq(hc_world_init(&world, &small_game, 3, 60, 1, NULL), HC_OK);
+    units = hc_unit_total(&world);
+    ck_assert_uint_le(units, UNITS_MAX);
+}
+
+static void make(uint32_t entries) {
+    free(ledger);
+    size_t bytes = hc_sv_ledger_memory(&world, entries);
+    void *memory = malloc(bytes);
+    memset(memory, 0xa5, bytes);
+    ledger = hc_sv_ledger_init(&world, entries, memory);
+}
+
+static void tear_down(void) {
+    free(ledger);
+    ledger = NULL;
+    hc_world_free(&world);
+}
+
+// ---- The model ----
+
+struct told {
+    int snapshot; ///< index
+    hc_unit unit;
+    hc_tick tick;
+    hc_sv_version version;
+    bool correction;
+};
+
+struct sent {
+    hc_tick as_of;
+    uint32_t seq;
+    int first; ///< index of what it told first
+    int due;   ///< step at which its acknowledgement arrives, or NEVER
+    bool acked;
+};
+
+/// Everything that was ever sent, and what is said about it by the header alone.
+static struct model {
+    struct sent sent[STEPS];
+    int count;
+    struct told told[TOLD_MAX];
+    int told_count;
+    int epoch; ///< index of the first snapshot since the client last could not read
+    int first; ///< index of the first one that is remembered
+    uint32_t newest_seq;
+    int capacity;
+} model;
+
+static struct {
+    uint32_t refused, late, forgotten_unacked, fell_back, drops_told_again, acked_again;
+} seen;
+
+/// What a snapshot is to the client as far as the server can say.
+enum fate { UNDER_WAY, ACKED, LOST };
+
+static enum fate fate_of(int snapshot) {
+    const struct sent *sent = &model.sent[snapshot];
+    if (sent->acked)
+        return ACKED;
+    bool given_up = (int64_t)model.newest_seq - sent->seq >= HC_SV_LEDGER_REORDER;
+    return given_up || snapshot < model.first ? LOST : UNDER_WAY;
+}
+
+static void model_forget_old(int needed) {
+    const struct sent *last = &model.sent[model.count - 1];
+    while (model.count - model.first > HC_SV_LEDGER_SNAPSHOTS ||
+           last->as_of - model.sent[model.first].as_of >= HC_SV_LEDGER_SNAPSHOTS ||
+           (model.first < model.count - 1 &&
+            model.told_count + needed - model.sent[model.first].first > model.capacity)) {
+        seen.forgotten_unacked += fate_of(model.first) == UNDER_WAY;
+        model.first++;
+    }
+}
+
+static void begin(hc_tick as_of, uint32_t seq, int due) {
+    model.sent[model.count++] =
+        (struct sent){.as_of = as_of, .seq = seq, .first = model.told_count, .due = due};
+    model_forget_old(0);
+    hc_sv_ledger_begin(ledger, as_of, seq);
+}
+
+static void tell(hc_unit unit, hc_tick tick, hc_sv_version version, bool correction) {
+    model_forget_old(1);
+    bool room = model.told_count - model.sent[model.count - 1].first < model.capacity;
+    ck_assert_int_eq(hc_sv_ledger_tell(ledger, unit, tick, version, correction), room);
+    seen.refused += !room;
+    if (!room)
+        return;
+    ck_assert_int_lt(model.told_count, TOLD_MAX);
+    model.told[model.told_count++] = (struct told){.snapshot = model.count - 1,
+                                                   .unit = unit,
+                                                   .tick = tick,
+                                                   .version = version,
+                                                   .correction = correction};
+}
+
+static void ack(uint32_t seq) {
+    for (int i = model.first; i < model.count; i++) {
+        if (model.sent[i].seq != seq)
+            continue;
+        seen.late += fate_of(i) == LOST;
+        seen.acked_again += model.sent[i].acked;
+        model.sent[i].acked = true;
+    }
+    if (model.newest_seq < seq)
+        model.newest_seq = seq;
+    hc_sv_ledger_acked(ledger, seq);
+}
+
+static void forget(void) {
+    model.epoch = model.first = model.count;
+    hc_sv_ledger_forget(ledger);
+}
+
+/// What is being compared, so that a failure can be repeated.
+static struct {
+    uint64_t seed;
+    int step;
+} where;
+
+static void agree(const char *what, unsigned unit, uint64_t is, uint64_t wanted) {
+    if (is != wanted) // an assertion that holds costs a system call
+        ck_abort_msg("seed %u, step %d: %s of %u is %u, not %u", (unsigned)where.seed, where.step,
+                     what, unit, (unsigned)is, (unsigned)wanted);
+}
+
+/// The unit as the header says it is; `unit` is looked for in all that was ever told.
+static struct hc_sv_ledger_unit expected(hc_unit unit) {
+    struct hc_sv_ledger_unit out = {.acked_as_of = HC_NO_TICK, .sent_as_of = HC_NO_TICK};
+    bool drop_after = false, ended = false, heard = false;
+    for (int i = model.told_count - 1; i >= 0; i--) {
+        const struct told *told = &model.told[i];
+        if (told->snapshot < model.first && ended && heard && out.sent_as_of != HC_NO_TICK)
+            break; // nothing that is older counts
+        if (told->unit != unit || told->correction)
+            continue;
+        hc_tick as_of = model.sent[told->snapshot].as_of;
+        bool current = told->snapshot >= model.epoch;
+        enum fate fate = current ? fate_of(told->snapshot) : LOST;
+        if (fate != LOST && out.sent_as_of == HC_NO_TICK) {
+            out.sent = told->version;
+            out.sent_as_of = as_of;
+        }
+        drop_after |= !ended && fate != LOST && told->version == 0;
+        if (!ended && told->version != 0) {
+            out.known = !drop_after;
+            ended = true;
+        }
+        if (fate == ACKED && !heard) {
+            out.acked_dropped = told->version == 0;
+            heard = true;
+        }
+        if (fate == ACKED && told->version != 0 && told->snapshot >= model.first &&
+            out.acked == 0) {
+            out.acked = told->version;
+            out.acked_as_of = as_of;
+        }
+    }
+    return out;
+}
+
+/// What the header says is held of (unit, tick).
+static hc_sv_version expected_held(hc_unit unit, hc_tick tick, hc_tick *acked_as_of) {
+    *acked_as_of = HC_NO_TICK;
+    int oldest = model.first < model.count ? model.sent[model.first].first : model.told_count;
+    for (int i = model.told_count - 1; i >= oldest; i--) {
+        const struct told *told = &model.told[i];
+        enum fate fate = fate_of(told->snapshot);
+        if (told->unit != unit || told->tick != tick || fate == LOST)
+            continue;
+        if (fate == ACKED && told->version != 0)
+            *acked_as_of = model.sent[told->snapshot].as_of;
+        return told->version;
+    }
+    return 0;
+}
+
+static void compare(struct hc_rng *rng, hc_tick head) {
+    for (hc_unit u = 0; u < units; u++) {
+        struct hc_sv_ledger_unit wanted = expected(u);
+        const struct hc_sv_ledger_unit *is = hc_sv_ledger_unit(ledger, u);
+        agree("acked", u, is->acked, wanted.acked);
+        agree("acked_as_of", u, is->acked_as_of, wanted.acked_as_of);
+        agree("sent", u, is->sent, wanted.sent);
+        agree("sent_as_of", u, is->sent_as_of, wanted.sent_as_of);
+        agree("known", u, is->known, wanted.known);
+        agree("acked_dropped", u, is->acked_dropped, wanted.acked_dropped);
+        for (int i = 0; i < 4; i++) {
+            hc_tick tick = hc_tick_back(head, hc_rng_below(rng, i < 2 ? 8 : TICKS_BACK));
+            hc_tick as_of = 0, wanted_as_of;
+            hc_sv_version held = expected_held(u, tick, &wanted_as_of);
+            agree("held", u, hc_sv_ledger_holds(ledger, u, tick, &as_of), held);
+            agree("held as_of", u, as_of, wanted_as_of);
+        }
+    }
+    hc_tick base = HC_NO_TICK;
+    for (int i = model.first; i < model.count; i++)
+        if (model.sent[i].acked)
+            base = model.sent[i].as_of;
+    agree("base", 0, hc_sv_ledger_base(ledger), base);
+}
+
+// ---- Random sending ----
+
+struct link {
+    uint32_t loss_ppm, delay_max, tell_ppm, corrections_max;
+};
+
+/// Tells some units at `tick`, drops some, corrects some older ticks.
+static void tell_some(struct hc_rng *rng, const struct link *link, hc_tick tick,
+                      hc_sv_version *next) {
+    for (hc_unit u = 0; u < units; u++) {
+        if (!hc_rng_chance(rng, link->tell_ppm))
+            continue;
+        bool drop = hc_rng_chance(rng, 150000);
+        bool dropped_before = hc_sv_ledger_unit(ledger, u)->sent == 0 &&
+                              hc_sv_ledger_unit(ledger, u)->sent_as_of != HC_NO_TICK;
+        seen.drops_told_again += !drop && dropped_before;
+        tell(u, tick, drop ? 0 : (*next)++, false);
+    }
+    for (uint32_t n = hc_rng_below(rng, link->corrections_max + 1); n > 0; n--)
+        tell((hc_unit)hc_rng_below(rng, units), hc_tick_back(tick, 1 + hc_rng_below(rng, 6)),
+             (*next)++, true);
+}
+
+/// Acknowledges what is due, in any order.
+static void ack_due(struct hc_rng *rng, int step) {
+    int due[STEPS], count = 0;
+    for (int i = 0; i < model.count; i++)
+        if (model.sent[i].due == step)
+            due[count++] = i;
+    for (; count > 0; count--) {
+        uint32_t at = hc_rng_below(rng, (uint32_t)count);
+        uint32_t before = hc_sv_ledger_unit(ledger, 1)->sent;
+        ack(model.sent[due[at]].seq);
+        seen.fell_back += hc_sv_ledger_unit(ledger, 1)->sent < before;
+        if (hc_rng_chance(rng, 100000))
+            ack(model.sent[due[at]].seq); // a second time
+        due[at] = due[count - 1];
+    }
+}
+
+static void run(uint64_t seed) {
+    struct hc_rng rng = hc_rng_init(seed, 1);
+    struct link link = {.loss_ppm = hc_rng_below(&rng, 600000),
+                        .delay_max = 1 + hc_rng_below(&rng, seed % 3 == 0 ? 100 : 12),
+                        .tell_ppm = 20000 + hc_rng_below(&rng, 900000),
+                        .corrections_max = hc_rng_below(&rng, 6)};
+    hc_tick head = hc_rng_below(&rng, 5), shown = head;
+    hc_sv_version next = 1;
+    uint32_t seq = 1, skip_max = hc_rng_below(&rng, 3);
+    memset(&model, 0, sizeof model);
+    model.capacity = 8 << 2 * (seed % 4);
+    make((uint32_t)model.capacity - (uint32_t)(seed % 2)); // which is rounded up
+    where.seed = seed;
+    for (where.step = 0; where.step < STEPS; where.step++) {
+        int step = where.step;
+        bool silent = step / 100 == 2 && seed % 4 == 3;
+        bool lost = silent || hc_rng_chance(&rng, link.loss_ppm);
+        begin(head, seq, lost ? NEVER : step + (int)hc_rng_below(&rng, link.delay_max));
+        if (!hc_rng_chance(&rng, 300000)) // else it is the tick of the one before
+            shown = hc_tick_max(shown, hc_tick_back(head, hc_rng_below(&rng, 3)));
+        tell_some(&rng, &link, shown, &next);
+        compare(&rng, head);
+        ack_due(&rng, step);
+        if (hc_rng_chance(&rng, 4000))
+            forget();
+        compare(&rng, head);
+        head += 1 + hc_rng_below(&rng, skip_max * 2) + 20u * (hc_rng_below(&rng, 100) == 0);
+        seq += 1 + hc_rng_below(&rng, skip_max + 1); // those between are no snapshots
+        if (!silent && hc_rng_chance(&rng, 50000))
+            ack(seq - 1);
+    }
+}
+
+START_TEST(it_agrees_with_a_model_that_remembers_every_send_and_acknowledgement) {
+    for (uint64_t seed = 0; seed < RUNS; seed++)
+        run(seed);
+    ck_assert_uint_gt(seen.refused, 0);
+    ck_assert_uint_gt(seen.late, 0);
+    ck_assert_uint_gt(seen.forgotten_unacked, 0);
+    ck_assert_uint_gt(seen.fell_back, 0);
+    ck_assert_uint_gt(seen.drops_told_again, 0);
+    ck_assert_uint_gt(seen.acked_again, 0);
+}
+END_TEST
+
+// ---- One thing each ----
+
+START_TEST(an_older_acknowledgement_counts_only_for_what_the_newer_did_not_tell) {
+    hc_tick as_of;
+    make(64);
+    hc_sv_ledger_begin(ledger, 10, 1);
+    ck_assert(hc_sv_ledger_tell(ledger, 1, 10, 101, false));
+    ck_assert(hc_sv_ledger_tell(ledger, 2, 10, 102, false));
+    ck_assert(hc_sv_ledger_tell(ledger, 3, 9, 103, true));
+    hc_sv_ledger_begin(ledger, 11, 2);
+    ck_assert(hc_sv_ledger_tell(ledger, 1, 11, 201, false));
+    hc_sv_ledger_acked(ledger, 2);
+    hc_sv_ledger_acked(ledger, 1);
+    ck_assert_uint_eq(hc_sv_ledger_base(ledger), 11);
+    ck_assert_uint_eq(hc_sv_ledger_unit(ledger, 1)->acked, 201);
+    ck_assert_uint_eq(hc_sv_ledger_unit(ledger, 1)->acked_as_of, 11);
+    ck_assert_uint_eq(hc_sv_ledger_unit(ledger, 2)->acked, 102);
+    ck_assert_uint_eq(hc_sv_ledger_unit(ledger, 2)->acked_as_of, 10);
+    ck_assert_uint_eq(hc_sv_ledger_unit(ledger, 3)->acked, 0); // a correction is no baseline of it
+    ck_assert_uint_eq(hc_sv_ledger_holds(ledger, 3, 9, &as_of), 103);
+    ck_assert_uint_eq(as_of, 10);
+    ck_assert_uint_eq(hc_sv_ledger_holds(ledger, 1, 10, &as_of), 101); // it shows that tick still
+}
+END_TEST
+
+START_TEST(a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known) {
+    make(64);
+    const struct hc_sv_ledger_unit *unit = hc_sv_ledger_unit(ledger, 4);
+    ck_assert(!unit->known);
+    hc_sv_ledger_begin(ledger, 1, 1);
+    hc_sv_ledger_tell(ledger, 4, 1, 7, false);
+    hc_sv_ledger_acked(ledger, 1);
+    hc_sv_ledger_begin(ledger, 2, 2);
+    hc_sv_ledger_tell(ledger, 4, 2, 0, false);
+    ck_assert(!unit->known && unit->sent == 0 && unit->acked == 7 && !unit->acked_dropped);
+    hc_sv_ledger_acked(ledger, 2 + HC_SV_LEDGER_REORDER); // the drop is given up
+    ck_assert(unit->known && unit->sent == 7 && unit->sent_as_of == 1);
+    hc_sv_ledger_begin(ledger, 9, 9);
+    hc_sv_ledger_tell(ledger, 4, 9, 0, false);
+    hc_sv_ledger_acked(ledger, 9);
+    ck_assert(!unit->known && unit->acked == 7 && unit->acked_dropped);
+    hc_sv_ledger_begin(ledger, 10, 10);
+    hc_sv_ledger_tell(ledger, 4, 10, 8, false);
+    ck_assert(unit->known && unit->sent == 8 && unit->acked_dropped);
+    hc_sv_ledger_acked(ledger, 10 + HC_SV_LEDGER_REORDER); // the return is given up, may yet come
+    ck_assert(unit->known && unit->sent == 0 && unit->sent_as_of == 9 && unit->acked_dropped);
+    hc_sv_ledger_acked(ledger, 10);
+    ck_assert(unit->known && unit->sent == 8 && unit->acked == 8 && !unit->acked_dropped);
+}
+END_TEST
+
+START_TEST(a_correction_is_held_while_it_may_arrive_and_not_once_it_is_presumed_lost) {
+    hc_tick as_of;
+    make(64);
+    hc_sv_ledger_begin(ledger, 5, 1);
+    hc_sv_ledger_tell(ledger, 1, 5, 11, false);
+    hc_sv_ledger_begin(ledger, 6, 2);
+    hc_sv_ledger_tell(ledger, 1, 5, 12, true);
+    hc_sv_ledger_acked(ledger, 1);
+    ck_assert_uint_eq(hc_sv_ledger_holds(ledger, 1, 5, &as_of), 12);
+    ck_assert_uint_eq(as_of, HC_NO_TICK);
+    hc_sv_ledger_acked(ledger, 2 + HC_SV_LEDGER_REORDER - 1);
+    ck_assert_uint_eq(hc_sv_ledger_holds(ledger, 1, 5, &as_of), 12);
+    hc_sv_ledger_acked(ledger, 2 + HC_SV_LEDGER_REORDER);
+    ck_assert_uint_eq(hc_sv_ledger_holds(ledger, 1, 5, &as_of), 11);
+    ck_assert_uint_eq(as_of, 5);
+}
+END_TEST
+
+START_TEST(what_was_acknowledged_last_outlives_its_snapshot_but_not_as_a_baseline) {
+    make(64);
+    const struct hc_sv_ledger_unit *unit = hc_sv_ledger_unit(ledger, 1);
+    hc_sv_ledger_begin(ledger, 5, 1);
+    hc_sv_ledger_tell(ledger, 1, 5, 11, false);
+    hc_sv_ledger_acked(ledger, 1);
+    hc_sv_ledger_begin(ledger, 5 + HC_SV_LEDGER_SNAPSHOTS - 1, 2);
+    ck_assert(unit->acked == 11 && hc_sv_ledger_base(ledger) == 5);
+    hc_sv_ledger_begin(ledger, 5 + HC_SV_LEDGER_SNAPSHOTS, 3);
+    ck_assert(unit->acked == 0 && hc_sv_ledger_base(ledger) == HC_NO_TICK);
+    ck_assert(unit->sent == 11 && unit->sent_as_of == 5 && unit->known);
+}
+END_TEST
+
+START_TEST(nothing_is_held_by_a_client_that_cannot_read_yet_it_may_know_all_it_was_told) {
+    hc_tick as_of;
+    make(64);
+    const struct hc_sv_ledger_unit *unit = hc_sv_ledger_unit(ledger, 1);
+    for (uint32_t i = 1; i <= 2; i++) {
+        hc_sv_ledger_begin(ledger, 4 + i, i);
+        hc_sv_ledger_tell(ledger, 1, 4 + i, i == 1 ? 11 : 0, false);
+    }
+    hc_sv_ledger_acked(ledger, 1);
+    hc_sv_ledger_acked(ledger, 2);
+    ck_assert(!unit->known);
+    hc_sv_ledger_forget(ledger);
+    hc_sv_ledger_acked(ledger, 1);
+    ck_assert(unit->acked == 0 && unit->sent == 0 && unit->sent_as_of == HC_NO_TICK);
+    ck_assert(unit->known && !unit->acked_dropped && !hc_sv_ledger_unit(ledger, 2)->known);
+    ck_assert_uint_eq(hc_sv_ledger_holds(ledger, 1, 5, &as_of), 0);
+    ck_assert_uint_eq(hc_sv_ledger_base(ledger), HC_NO_TICK);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server ledger");
+    TCase *tc = tcase_create("ledger");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, it_agrees_with_a_model_that_remembers_every_send_and_acknowledgement);
+    tcase_add_test(tc, an_older_acknowledgement_counts_only_for_what_the_newer_did_not_tell);
+    tcase_add_test(tc, a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known);
+    tcase_add_test(tc, a_correction_is_held_while_it_may_arrive_and_not_once_it_is_presumed_lost);
+    tcase_add_test(tc, what_was_acknowledged_last_outlives_its_snapshot_but_not_as_a_baseline);
+    tcase_add_test(tc,
+                   nothing_is_held_by_a_client_that_cannot_read_yet_it_may_know_all_it_was_told);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
