@@ -68,7 +68,7 @@ static void check_bits(const struct hc_sv_memo_entry *entry, const struct delta 
     hc_bits_put(&plain, 0, before);
     hc_sv_memo_append(&writer, entry);
     for (uint32_t i = 0; i < delta->bits; i++)
-        hc_bits_put(&plain, delta->data[i / 8] >> i % 8 & 1u, 1);
+        hc_bits_put(&plain, (uint32_t)(delta->data[i / 8] >> i % 8) & 1u, 1);
     ck_assert_uint_eq(hc_bits_written(&writer), hc_bits_written(&plain));
     ck_assert_uint_eq(hc_bits_finish(&writer), hc_bits_finish(&plain));
     ck_assert_mem_eq(is, wanted, sizeof is);
