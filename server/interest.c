@@ -135,10 +135,12 @@ void hc_sv_interest_update(struct hc_sv_interest *interest, const struct hc_time
     }
     struct look look = look_at(interest, timeline, tick);
     uint32_t total = hc_unit_total(world);
-    for (hc_unit unit = 1; unit < total; unit++)
+    for (uint32_t u = 1; u < total; u++) {
+        hc_unit unit = (hc_unit)u;
         see(interest, unit,
             sees_unit(&look, hc_unit_first(world, unit), hc_unit_count(world, unit),
                       hc_sv_interest_sees(interest, unit)));
+    }
     see(interest, 0, true);
     for (unsigned i = 0; i < own_count; i++)
         see(interest, (hc_unit)(1 + own[i]), true);
