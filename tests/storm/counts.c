@@ -178,8 +178,12 @@ void storm_counts_gone(struct storm_match *match, unsigned client) {
 void storm_counts_host_event(struct storm_match *match, const struct hc_sv_event *event) {
     struct storm_host_tally *tally = &match->tally;
     tally->events[event->kind]++;
+    // While it does nothing goodbyes wait.
+    uint64_t stalled_us = (uint64_t)(storm_match_get(match, STORM_host_stalls) *
+                                     storm_match_get(match, STORM_host_stall_ms)) *
+                          1000;
     if (event->kind == HC_SV_EVENT_TIMEOUT)
-        tally->closing_until_us = hc_sim_now(match->sim) + CLOSING_US;
+        tally->closing_until_us = hc_sim_now(match->sim) + CLOSING_US + stalled_us;
 }
 
 void storm_counts_host_sent(struct storm_match *match, const uint8_t *bytes, size_t size) {
