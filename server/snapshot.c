@@ -237,10 +237,9 @@ size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
     put_forced(peer, &body, tick, seq);
     put_controls(host, peer, &body, tick);
     put_inputs(host, peer, &body, tick);
-    hc_tick from = shown_from(host, peer);
-    put_corrections(host, peer, &body, tick, from, seq);
-    if (from <= tick)
-        remember(host, peer, tick, seq);
+    put_corrections(host, peer, &body, tick, shown_from(host, peer), seq);
+    // Also when the client is past it by now: its next report may be of an older tick than guessed.
+    remember(host, peer, tick, seq);
     host->stats.snapshots++;
     if (tick >= host->rewound_from && tick < host->rewound_to) {
         HC_MARK("snapshot-of-rewound-tick");
