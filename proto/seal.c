@@ -1,0 +1,151 @@
+#include "proto/seal.h"
+
+#include "common/bytes.h"
+#include "common/check.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#define KEYS_LABEL "HCAST01 keys"
+#define RESET_LABEL "HCAST01 reset"
+
+enum {
+    KEYS_LABEL_SIZE = sizeof KEYS_LABEL - 1,
+    KEYS_MESSAGE_SIZE = KEYS_LABEL_SIZE + 8 + HC_TOKEN_SIZE + 2 * HC_NONCE_SIZE + 4,
+    RESET_MESSAGE_SIZE = 4 + 8 + 16,
+    CIPHER_NONCE_SIZE = 12,
+    SEQ_AT = 5, ///< in DATA
+    ACCEPT_MIN = HC_ACCEPT_BODY_AT + HC_TAG_SIZE,
+    DATA_MIN = HC_DATA_BODY_AT + HC_TAG_SIZE,
+};
+
+_Static_assert(HC_SEAL_KEY_SIZE == crypto_aead_chacha20poly1305_ietf_KEYBYTES &&
+                   CIPHER_NONCE_SIZE == crypto_aead_chacha20poly1305_ietf_NPUBBYTES &&
+                   HC_TAG_SIZE == crypto_aead_chacha20poly1305_ietf_ABYTES,
+               "the cipher's sizes");
+_Static_assert(SEQ_AT + 4 == HC_DATA_CLEAR_SIZE, "seq ends what is clear");
+
+void hc_seal_derive(const uint8_t secret[static HC_TOKEN_SECRET_SIZE], uint64_t protocol_id,
+                    const uint8_t token[static HC_TOKEN_SIZE],
+                    const uint8_t client_nonce[static HC_NONCE_SIZE],
+                    const uint8_t server_nonce[static HC_NONCE_SIZE], uint32_t cid,
+                    struct hc_seal_keys *out) {
+    uint8_t message[KEYS_MESSAGE_SIZE];
+    struct hc_writer writer = hc_bytes_writer(message, sizeof message);
+    hc_bytes_put(&writer, KEYS_LABEL, KEYS_LABEL_SIZE);
+    hc_bytes_put_u64(&writer, protocol_id);
+    hc_bytes_put(&writer, token, HC_TOKEN_SIZE);
+    hc_bytes_put(&writer, client_nonce, HC_NONCE_SIZE);
+    hc_bytes_put(&writer, server_nonce, HC_NONCE_SIZE);
+    hc_bytes_put_u32(&writer, cid);
+    HC_ASSERT(!writer.failed && writer.at == sizeof message);
+
+    uint8_t both[2 * HC_SEAL_KEY_SIZE];
+    int failed = crypto_generichash(both, sizeof both, message, sizeof message, secret,
+                                    HC_TOKEN_SECRET_SIZE);
+    HC_ASSERT(!failed);
+    memcpy(out->c2s, both, HC_SEAL_KEY_SIZE);
+    memcpy(out->s2c, both + HC_SEAL_KEY_SIZE, HC_SEAL_KEY_SIZE);
+    sodium_memzero(both, sizeof both);
+}
+
+void hc_seal_init(struct hc_sealer *sealer, const uint8_t key[static HC_SEAL_KEY_SIZE]) {
+    memcpy(sealer->key, key, HC_SEAL_KEY_SIZE);
+    sealer->next = 0;
+}
+
+static void nonce_of(uint32_t seq, uint8_t out[static CIPHER_NONCE_SIZE]) {
+    struct hc_writer writer = hc_bytes_writer(out, CIPHER_NONCE_SIZE);
+    hc_bytes_put_u64(&writer, 0);
+    hc_bytes_put_u32(&writer, seq);
+    HC_ASSERT(!writer.failed && writer.at == CIPHER_NONCE_SIZE);
+}
+
+/// The seq of a DATA that is long enough to have one.
+static uint32_t data_seq(const uint8_t *datagram) {
+    struct hc_reader reader = hc_bytes_reader(datagram + SEQ_AT, 4);
+    return hc_bytes_get_u32(&reader);
+}
+
+/// Seals what stands between the first `clear` bytes and the tag.
+static void seal(struct hc_sealer *sealer, uint32_t seq, uint8_t *datagram, size_t clear,
+                 size_t size) {
+    // The same nonce again would give both plaintexts away, and the key of the tags with them.
+    HC_ASSERT(seq >= sealer->next);
+    sealer->next = (uint64_t)seq + 1;
+    uint8_t nonce[CIPHER_NONCE_SIZE];
+    nonce_of(seq, nonce);
+    int failed = crypto_aead_chacha20poly1305_ietf_encrypt_detached(
+        datagram + clear, datagram + size - HC_TAG_SIZE, NULL, datagram + clear,
+        size - HC_TAG_SIZE - clear, datagram, clear, NULL, nonce, sealer->key);
+    HC_ASSERT(!failed);
+}
+
+void hc_seal_accept(struct hc_sealer *sealer, uint8_t *datagram, size_t size) {
+    HC_ASSERT(size >= ACCEPT_MIN && size <= HC_DATAGRAM_MAX);
+    HC_ASSERT(datagram[0] == HC_DATAGRAM_ACCEPT);
+    seal(sealer, 0, datagram, HC_ACCEPT_BODY_AT, size);
+}
+
+void hc_seal_data(struct hc_sealer *sealer, uint8_t *datagram, size_t size) {
+    HC_ASSERT(size >= DATA_MIN && size <= HC_DATAGRAM_MAX);
+    HC_ASSERT(datagram[0] == HC_DATAGRAM_DATA && data_seq(datagram) > 0);
+    seal(sealer, data_seq(datagram), datagram, HC_DATA_CLEAR_SIZE, size);
+}
+
+static enum hc_status open(const uint8_t key[static HC_SEAL_KEY_SIZE], uint32_t seq,
+                           uint8_t *datagram, size_t clear, size_t size) {
+    // Not in place: the cipher clears its output when the tag is wrong, and those zeros would pass
+    // for acks.
+    uint8_t plain[HC_DATAGRAM_MAX], nonce[CIPHER_NONCE_SIZE];
+    size_t sealed = size - HC_TAG_SIZE - clear;
+    nonce_of(seq, nonce);
+    if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(plain, NULL, datagram + clear, sealed,
+                                                           datagram + size - HC_TAG_SIZE, datagram,
+                                                           clear, nonce, key) != 0)
+        return HC_MALFORMED;
+    memcpy(datagram + clear, plain, sealed);
+    return HC_OK;
+}
+
+enum hc_status hc_seal_open_accept(const uint8_t key[static HC_SEAL_KEY_SIZE], uint8_t *datagram,
+                                   size_t size) {
+    if (size < ACCEPT_MIN || size > HC_DATAGRAM_MAX)
+        return HC_TRUNCATED;
+    if (datagram[0] != HC_DATAGRAM_ACCEPT)
+        return HC_MALFORMED;
+    return open(key, 0, datagram, HC_ACCEPT_BODY_AT, size);
+}
+
+enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE], uint8_t *datagram,
+                                 size_t size) {
+    if (size < DATA_MIN || size > HC_DATAGRAM_MAX)
+        return HC_TRUNCATED;
+    uint32_t seq = data_seq(datagram);
+    if (datagram[0] != HC_DATAGRAM_DATA || seq == 0)
+        return HC_MALFORMED;
+    return open(key, seq, datagram, HC_DATA_CLEAR_SIZE, size);
+}
+
+void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t audience,
+                         const uint8_t ip[static 16], uint8_t out[static HC_SEAL_RESET_SIZE]) {
+    uint8_t reset_key[HC_SEAL_KEY_SIZE];
+    int failed = crypto_generichash(reset_key, sizeof reset_key, (const uint8_t *)RESET_LABEL,
+                                    sizeof RESET_LABEL - 1, key->key, HC_TOKEN_KEY_SIZE);
+    HC_ASSERT(!failed);
+    uint8_t message[RESET_MESSAGE_SIZE];
+    struct hc_writer writer = hc_bytes_writer(message, sizeof message);
+    hc_bytes_put_u32(&writer, cid);
+    hc_bytes_put_u64(&writer, audience);
+    hc_bytes_put(&writer, ip, 16);
+    HC_ASSERT(!writer.failed && writer.at == sizeof message);
+    failed = crypto_generichash(out, HC_SEAL_RESET_SIZE, message, sizeof message, reset_key,
+                                sizeof reset_key);
+    HC_ASSERT(!failed);
+    sodium_memzero(reset_key, sizeof reset_key);
+}
+
+bool hc_seal_reset_equal(const uint8_t told[static HC_SEAL_RESET_SIZE],
+                         const uint8_t received[static HC_SEAL_RESET_SIZE]) {
+    return sodium_memcmp(told, received, HC_SEAL_RESET_SIZE) == 0;
+}

@@ -1,0 +1,98 @@
+/// The keys of a connection, and the sealing of its datagrams with them.
+///
+/// Calls belong in this order, on either side:
+///   1. hc_seal_derive, once both nonces and the cid are known: the server before it builds
+///      ACCEPT, the client when one arrives;
+///   2. hc_seal_init with one's own direction's key;
+///   3. server: hc_seal_accept, once; its bytes are kept and sent again as they are.
+///      client: hc_seal_open_accept; if it refuses, the keys are forgotten and nothing happened;
+///   4. hc_seal_data for each DATA sent; hc_seal_open_data for each received, between
+///      hc_replay_check and hc_replay_accept.
+///
+/// All sealing is crypto_aead_chacha20poly1305_ietf (RFC 8439) with the nonce 8 zero bytes | seq 4,
+/// little-endian; what stands before the sealed part is vouched for beside it.
+///
+///     ACCEPT  seq 0         clear: the first 44 bytes   key: s2c
+///     DATA    its own seq   clear: the first 9 bytes    key: c2s or s2c
+///
+/// A key and a nonce must never seal twice. Keys are new for every connection, because nonces of
+/// both sides are in them; within one, struct hc_sealer stops the program sooner than use a seq
+/// again. Tests watch the calls of the cipher itself (tests/sim/spy.h), so that nothing here knows
+/// of them.
+#pragma once
+
+#include "common/status.h"
+#include "proto/datagram.h"
+#include "proto/token.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HC_SEAL_KEY_SIZE = 32,
+    HC_SEAL_RESET_SIZE = 16,
+};
+
+/// The keys of one connection: from the client to the server and back.
+struct hc_seal_keys {
+    uint8_t c2s[HC_SEAL_KEY_SIZE];
+    uint8_t s2c[HC_SEAL_KEY_SIZE];
+};
+
+/// What one side seals with.
+struct hc_sealer {
+    uint8_t key[HC_SEAL_KEY_SIZE];
+    uint64_t next; ///< every seq below was used or passed over
+};
+
+/// c2s | s2c = BLAKE2b-512("HCAST01 keys" | protocol_id 8 | token 244 | client_nonce 16 |
+/// server_nonce 16 | cid 4), keyed by the token's secret. The token goes in as the bytes that
+/// CONNECT carries, for a client cannot read the token_id inside.
+void hc_seal_derive(const uint8_t secret[static HC_TOKEN_SECRET_SIZE], uint64_t protocol_id,
+                    const uint8_t token[static HC_TOKEN_SIZE],
+                    const uint8_t client_nonce[static HC_NONCE_SIZE],
+                    const uint8_t server_nonce[static HC_NONCE_SIZE], uint32_t cid,
+                    struct hc_seal_keys *out);
+
+/// Begins to seal with `key`; once for each key.
+void hc_seal_init(struct hc_sealer *sealer, const uint8_t key[static HC_SEAL_KEY_SIZE]);
+
+/// Seals an ACCEPT of `size` bytes in place: the body, with the tag in its last 16 bytes. Before
+/// any DATA, and once.
+void hc_seal_accept(struct hc_sealer *sealer, uint8_t *datagram, size_t size);
+
+/// Seals a DATA of `size` bytes in place: acks and body, with the tag in its last 16 bytes. The seq
+/// is the one that stands in it, above every one sealed before.
+void hc_seal_data(struct hc_sealer *sealer, uint8_t *datagram, size_t size);
+
+/// Opens an ACCEPT in place. HC_TRUNCATED: a length that none can have. HC_MALFORMED: not sealed
+/// with this key, or changed. Only with HC_OK is a byte of it written; the tag stays.
+enum hc_status hc_seal_open_accept(const uint8_t key[static HC_SEAL_KEY_SIZE], uint8_t *datagram,
+                                   size_t size);
+
+/// Opens a DATA in place, as hc_seal_open_accept does. Whether its seq is new is not judged here.
+enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE], uint8_t *datagram,
+                                 size_t size);
+
+/// The token of a RESET (RFC 9000, 10.3) for `cid`: what only a server that holds `key` can say of
+/// a connection that it knows nothing of. The client is told it inside the sealed ACCEPT.
+///
+///     reset_key   = BLAKE2b-256("HCAST01 reset", keyed by the token key)
+///     reset_token = BLAKE2b-128(cid 4 | audience 8 | ip 16, keyed by reset_key)
+///
+/// Everything in it survives a restart, or comes with the DATA that is answered. `audience` is the
+/// server's own, `ip` the client's as the server sees it (the port, which routers change, is left
+/// out). Without them anybody could have the token of a living connection from a server of the same
+/// fleet, or from this one after a restart, by asking for that cid (RFC 9000, 21.11). A client
+/// whose ip has changed is told anew, or else times out.
+///
+/// Two keys may be in the ring, and the ACCEPT may have been made under either. The answer to a
+/// DATA takes keys[seq % count]: two datagrams of the client in a row get the right one, none gets
+/// two.
+void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t audience,
+                         const uint8_t ip[static 16], uint8_t out[static HC_SEAL_RESET_SIZE]);
+
+/// Whether a RESET's token is the one that ACCEPT told. Takes the same time wherever they differ.
+bool hc_seal_reset_equal(const uint8_t told[static HC_SEAL_RESET_SIZE],
+                         const uint8_t received[static HC_SEAL_RESET_SIZE]);

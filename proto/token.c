@@ -1,0 +1,199 @@
+#include "proto/token.h"
+
+#include "common/bytes.h"
+#include "common/check.h"
+
+#include <sodium.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define AAD_LABEL "HINDCAST-TOKEN-1"
+
+enum {
+    LABEL_SIZE = sizeof AAD_LABEL - 1,
+    HEAD_SIZE = 1 + 1 + 2 + 8, ///< version, key_id, kind, expire_s
+    AAD_SIZE = LABEL_SIZE + 8 + HEAD_SIZE,
+    SEALED_AT = HEAD_SIZE + HC_TOKEN_NONCE_SIZE,
+    SEALED_SIZE = HC_TOKEN_ID_SIZE + 8 + HC_TOKEN_SECRET_SIZE + 8 + HC_TOKEN_NAME_SIZE +
+                  HC_TOKEN_USER_DATA_SIZE,
+    TAG_AT = SEALED_AT + SEALED_SIZE,
+    PROVEN_SIZE = HC_DATAGRAM_CONNECT_SIZE - HC_PROOF_SIZE,
+    DENIED_SIZE = HC_DATAGRAM_DENY_SIZE - HC_TAG_SIZE,
+    CREDENTIAL_SIZE = HC_TOKEN_SIZE + HC_TOKEN_SECRET_SIZE,
+};
+
+_Static_assert(SEALED_SIZE == 192 && TAG_AT + HC_TAG_SIZE == HC_TOKEN_SIZE, "token");
+_Static_assert(PROVEN_SIZE == 1184 && DENIED_SIZE == 29, "what the secret vouches for");
+_Static_assert(CREDENTIAL_SIZE % 3 == 0, "a credential's text has no bits to spare");
+_Static_assert(sizeof(struct hc_credential) == CREDENTIAL_SIZE, "a credential is plain bytes");
+_Static_assert(HC_TOKEN_KEY_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES &&
+                   HC_TOKEN_NONCE_SIZE == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES &&
+                   HC_TAG_SIZE == crypto_aead_xchacha20poly1305_ietf_ABYTES,
+               "the cipher's sizes");
+
+enum hc_status hc_token_ring_rotate(struct hc_token_ring *ring, const struct hc_token_key *key) {
+    HC_ASSERT(ring->count <= 2);
+    if (ring->count > 0 && ring->keys[0].id == key->id) {
+        bool same = sodium_memcmp(ring->keys[0].key, key->key, HC_TOKEN_KEY_SIZE) == 0;
+        return same ? HC_DUPLICATE : HC_INVALID;
+    }
+    struct hc_token_key fresh = *key;
+    ring->keys[1] = ring->keys[0];
+    ring->keys[0] = fresh;
+    ring->count += ring->count < 2;
+    return HC_OK;
+}
+
+static const struct hc_token_key *find(const struct hc_token_ring *ring, uint8_t id) {
+    for (uint32_t i = 0; i < ring->count; i++)
+        if (ring->keys[i].id == id)
+            return &ring->keys[i];
+    return NULL;
+}
+
+static void associate(uint64_t protocol_id, const uint8_t head[static HEAD_SIZE],
+                      uint8_t out[static AAD_SIZE]) {
+    struct hc_writer writer = hc_bytes_writer(out, AAD_SIZE);
+    hc_bytes_put(&writer, AAD_LABEL, LABEL_SIZE);
+    hc_bytes_put_u64(&writer, protocol_id);
+    hc_bytes_put(&writer, head, HEAD_SIZE);
+    HC_ASSERT(!writer.failed && writer.at == AAD_SIZE);
+}
+
+void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
+                   const struct hc_token *token, const uint8_t nonce[static HC_TOKEN_NONCE_SIZE],
+                   uint8_t out[static HC_TOKEN_SIZE]) {
+    HC_ASSERT(token->kind == HC_TOKEN_CONNECT || token->kind == HC_TOKEN_RESUME);
+    struct hc_writer writer = hc_bytes_writer(out, TAG_AT);
+    hc_bytes_put_u8(&writer, HC_TOKEN_VERSION);
+    hc_bytes_put_u8(&writer, key->id);
+    hc_bytes_put_u16(&writer, (uint16_t)token->kind);
+    hc_bytes_put_u64(&writer, token->expire_s);
+    hc_bytes_put(&writer, nonce, HC_TOKEN_NONCE_SIZE);
+    hc_bytes_put(&writer, token->token_id, HC_TOKEN_ID_SIZE);
+    hc_bytes_put_u64(&writer, token->client_id);
+    hc_bytes_put(&writer, token->secret, HC_TOKEN_SECRET_SIZE);
+    hc_bytes_put_u64(&writer, token->audience);
+    hc_bytes_put(&writer, token->name, HC_TOKEN_NAME_SIZE);
+    hc_bytes_put(&writer, token->user_data, HC_TOKEN_USER_DATA_SIZE);
+    HC_ASSERT(!writer.failed && writer.at == TAG_AT);
+
+    uint8_t aad[AAD_SIZE];
+    associate(protocol_id, out, aad);
+    int failed = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
+        out + SEALED_AT, out + TAG_AT, NULL, out + SEALED_AT, SEALED_SIZE, aad, sizeof aad, NULL,
+        out + HEAD_SIZE, key->key);
+    HC_ASSERT(!failed);
+}
+
+/// Reads what was sealed into `token`, of which the rest is there already.
+static void get_sealed(const uint8_t plain[static SEALED_SIZE], struct hc_token *token) {
+    struct hc_reader reader = hc_bytes_reader(plain, SEALED_SIZE);
+    hc_bytes_get(&reader, token->token_id, HC_TOKEN_ID_SIZE);
+    token->client_id = hc_bytes_get_u64(&reader);
+    hc_bytes_get(&reader, token->secret, HC_TOKEN_SECRET_SIZE);
+    token->audience = hc_bytes_get_u64(&reader);
+    hc_bytes_get(&reader, token->name, HC_TOKEN_NAME_SIZE);
+    hc_bytes_get(&reader, token->user_data, HC_TOKEN_USER_DATA_SIZE);
+    HC_ASSERT(!reader.failed && hc_bytes_left(&reader) == 0);
+}
+
+enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol_id,
+                             uint64_t audience, uint64_t now_s,
+                             const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out) {
+    struct hc_reader reader = hc_bytes_reader(bytes, HEAD_SIZE);
+    uint8_t version = hc_bytes_get_u8(&reader), key_id = hc_bytes_get_u8(&reader);
+    uint16_t kind = hc_bytes_get_u16(&reader);
+    if (version != HC_TOKEN_VERSION || kind > HC_TOKEN_RESUME)
+        return HC_MALFORMED;
+    const struct hc_token_key *key = find(ring, key_id);
+    if (key == NULL)
+        return HC_UNEXPECTED;
+    struct hc_token token = {.kind = (enum hc_token_kind)kind,
+                             .expire_s = hc_bytes_get_u64(&reader)};
+    if (now_s >= token.expire_s)
+        return HC_TOO_OLD;
+
+    uint8_t aad[AAD_SIZE], plain[SEALED_SIZE];
+    associate(protocol_id, bytes, aad);
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
+            plain, NULL, bytes + SEALED_AT, SEALED_SIZE, bytes + TAG_AT, aad, sizeof aad,
+            bytes + HEAD_SIZE, key->key) != 0)
+        return HC_MALFORMED;
+    get_sealed(plain, &token);
+    sodium_memzero(plain, sizeof plain);
+    if (token.audience != audience)
+        return HC_INVALID;
+    *out = token;
+    return HC_OK;
+}
+
+/// BLAKE2b-128. Proofs and MACs have one key, but their bytes begin with different kinds.
+static void vouch(const uint8_t *secret, const uint8_t *bytes, size_t size,
+                  uint8_t out[static HC_PROOF_SIZE]) {
+    int failed = crypto_generichash(out, HC_PROOF_SIZE, bytes, size, secret, HC_TOKEN_SECRET_SIZE);
+    HC_ASSERT(!failed);
+}
+
+void hc_token_put_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
+                        uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]) {
+    HC_ASSERT(connect[0] == HC_DATAGRAM_CONNECT);
+    vouch(secret, connect, PROVEN_SIZE, connect + PROVEN_SIZE);
+}
+
+enum hc_status hc_token_check_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
+                                    const uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]) {
+    uint8_t expected[HC_PROOF_SIZE];
+    vouch(secret, connect, PROVEN_SIZE, expected);
+    bool same = sodium_memcmp(expected, connect + PROVEN_SIZE, sizeof expected) == 0;
+    return same ? HC_OK : HC_MALFORMED;
+}
+
+void hc_token_put_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
+                           uint8_t deny[static HC_DATAGRAM_DENY_SIZE]) {
+    HC_ASSERT(deny[0] == HC_DATAGRAM_DENY);
+    vouch(secret, deny, DENIED_SIZE, deny + DENIED_SIZE);
+}
+
+enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
+                                       const uint8_t deny[static HC_DATAGRAM_DENY_SIZE]) {
+    if (sodium_is_zero(deny + DENIED_SIZE, HC_TAG_SIZE))
+        return HC_UNEXPECTED;
+    uint8_t expected[HC_TAG_SIZE];
+    vouch(secret, deny, DENIED_SIZE, expected);
+    bool same = sodium_memcmp(expected, deny + DENIED_SIZE, sizeof expected) == 0;
+    return same ? HC_OK : HC_MALFORMED;
+}
+
+void hc_token_write_credential(const struct hc_credential *credential,
+                               char text[static HC_CREDENTIAL_TEXT_SIZE + 1]) {
+    uint8_t bytes[CREDENTIAL_SIZE];
+    memcpy(bytes, credential->token, HC_TOKEN_SIZE);
+    memcpy(bytes + HC_TOKEN_SIZE, credential->secret, HC_TOKEN_SECRET_SIZE);
+    sodium_bin2base64(text, HC_CREDENTIAL_TEXT_SIZE + 1, bytes, sizeof bytes,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    sodium_memzero(bytes, sizeof bytes);
+}
+
+enum hc_status hc_token_read_credential(const char *text, size_t size, struct hc_credential *out) {
+    if (size > 0 && text[size - 1] == '\n')
+        size -= size > 1 && text[size - 2] == '\r' ? 2 : 1;
+    if (size < HC_CREDENTIAL_TEXT_SIZE)
+        return HC_TRUNCATED;
+    if (size > HC_CREDENTIAL_TEXT_SIZE)
+        return HC_MALFORMED;
+    // libsodium 1.0.18 takes bytes above 127 for digits where char is signed.
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)text[i] > 0x7f)
+            return HC_MALFORMED;
+    uint8_t bytes[CREDENTIAL_SIZE];
+    size_t read = 0;
+    if (sodium_base642bin(bytes, sizeof bytes, text, size, NULL, &read, NULL,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+        read != sizeof bytes)
+        return HC_MALFORMED;
+    memcpy(out->token, bytes, HC_TOKEN_SIZE);
+    memcpy(out->secret, bytes + HC_TOKEN_SIZE, HC_TOKEN_SECRET_SIZE);
+    sodium_memzero(bytes, sizeof bytes);
+    return HC_OK;
+}

@@ -1,0 +1,131 @@
+/// Connect tokens and resume tickets, and what their secret vouches for: the proof in CONNECT and
+/// the MAC of DENY.
+///
+/// Little-endian. A token is 244 bytes, made by whoever holds a token key: the game's backend, or
+/// the server itself. Whoever is to play gets it together with its secret over a safe channel.
+///
+///      0   1  version, 1
+///      1   1  key_id: which token key seals it
+///      2   2  kind: 0 a token, 1 a ticket
+///      4   8  expire_s: from this second on, Unix time, it is worth nothing
+///     12  24  nonce: random, never used twice with one key
+///     36 192  sealed: token_id 16 | client_id 8 | secret 32 | audience 8 | name 32 | user_data 96
+///    228  16  tag
+///
+/// Sealed by crypto_aead_xchacha20poly1305_ietf with the token key and the nonce; what is vouched
+/// for beside it is "HINDCAST-TOKEN-1" | protocol_id 8 | the token's first 12 bytes. The model is
+/// that of netcode 1.02; the audience stands in the place of its list of addresses.
+///
+///     proof = BLAKE2b-128(the first 1184 bytes of CONNECT, keyed by the token's secret)
+///     MAC   = BLAKE2b-128(the first 29 bytes of DENY, keyed by the token's secret)
+///
+/// **When a DENY has a MAC.** The client has the secret; the server has it once it has opened the
+/// token. But only a CONNECT whose proof holds comes from somebody who knows the secret too. To a
+/// copied token the server must not answer under the owner's secret: the thief would choose the
+/// nonce and so be handed a DENY that the owner believes. So a DENY after the proof held carries
+/// the MAC, and one before it carries zeros and is a hint that anybody may have sent: the client
+/// keeps on trying and tells the reason only when it gives up.
+#pragma once
+
+#include "common/status.h"
+#include "proto/datagram.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HC_TOKEN_VERSION = 1,
+    HC_TOKEN_KEY_SIZE = 32,
+    HC_TOKEN_NONCE_SIZE = 24,
+    HC_TOKEN_ID_SIZE = 16,
+    HC_TOKEN_SECRET_SIZE = 32,
+    HC_TOKEN_NAME_SIZE = 32,
+    HC_TOKEN_USER_DATA_SIZE = 96,
+
+    /// Characters of a credential as text, 4 for every 3 bytes; no end counted.
+    HC_CREDENTIAL_TEXT_SIZE = (HC_TOKEN_SIZE + HC_TOKEN_SECRET_SIZE) / 3 * 4,
+};
+
+enum hc_token_kind {
+    HC_TOKEN_CONNECT = 0, ///< issued by the backend
+    HC_TOKEN_RESUME = 1,  ///< a ticket, sealed by the server for a client that it knows
+};
+
+/// A key that seals tokens.
+struct hc_token_key {
+    uint8_t id; ///< names the key inside tokens
+    uint8_t key[HC_TOKEN_KEY_SIZE];
+};
+
+/// The keys of which a server accepts tokens. All zeros holds none; copy and clear it freely.
+struct hc_token_ring {
+    struct hc_token_key keys[2]; ///< the current key, then the previous one
+    uint32_t count;              ///< how many there are, in [0, 2]
+};
+
+/// What a token says.
+struct hc_token {
+    enum hc_token_kind kind;
+    uint64_t expire_s;                          ///< Unix time; worth nothing from then on
+    uint8_t token_id[HC_TOKEN_ID_SIZE];         ///< unique; by it a used token is known again
+    uint64_t client_id;                         ///< the backend's number of the user
+    uint8_t secret[HC_TOKEN_SECRET_SIZE];       ///< random; shared by the client and the server
+    uint64_t audience;                          ///< for which server or fleet it is good
+    uint8_t name[HC_TOKEN_NAME_SIZE];           ///< padded with zeros; hc_name_check judges it
+    uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< the backend's word to the game, never looked at
+};
+
+/// What a client is handed to connect with. Whoever reads it can connect in the client's place.
+struct hc_credential {
+    uint8_t token[HC_TOKEN_SIZE];         ///< goes to the server as it is
+    uint8_t secret[HC_TOKEN_SECRET_SIZE]; ///< never leaves the client
+};
+
+/// Makes `key` the current key; the current one becomes the previous, and the previous is gone. To
+/// forget both begin with zeros again. HC_DUPLICATE: it is the current key already, as after a
+/// reload without news. HC_INVALID: its id is that of the current key but it is another one, and an
+/// id names one key. Nothing is changed then.
+enum hc_status hc_token_ring_rotate(struct hc_token_ring *ring, const struct hc_token_key *key);
+
+/// Seals `token` for the servers of `protocol_id`. `nonce` must be random and new: two tokens of
+/// one key and nonce would betray both.
+void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
+                   const struct hc_token *token, const uint8_t nonce[static HC_TOKEN_NONCE_SIZE],
+                   uint8_t out[static HC_TOKEN_SIZE]);
+
+/// Opens a token that came to the server of `audience` and `protocol_id` at `now_s`, Unix time.
+/// Checked in this order, the cheap before the dear: HC_MALFORMED for another version or kind,
+/// HC_UNEXPECTED for a key that is not in the ring, HC_TOO_OLD when expired, HC_MALFORMED when not
+/// sealed by that key for this protocol_id, HC_INVALID for another audience. `*out` is written only
+/// with HC_OK. Who brings the token is not shown by it: see hc_token_check_proof.
+enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol_id,
+                             uint64_t audience, uint64_t now_s,
+                             const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out);
+
+/// Writes the proof into the last 16 bytes of a CONNECT that is complete but for it. Client.
+void hc_token_put_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
+                        uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]);
+
+/// HC_MALFORMED: who made this CONNECT does not know the secret of its token, or somebody has
+/// changed it. Takes the same time wherever the difference is. Server.
+enum hc_status hc_token_check_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
+                                    const uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]);
+
+/// Writes the MAC into the last 16 bytes of a DENY; only for a CONNECT whose proof held. Server.
+void hc_token_put_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
+                           uint8_t deny[static HC_DATAGRAM_DENY_SIZE]);
+
+/// HC_OK: the server denies. HC_UNEXPECTED: the MAC is zero, so that it is only a hint.
+/// HC_MALFORMED: forged or damaged. Takes the same time wherever the difference is. Client.
+enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
+                                       const uint8_t deny[static HC_DATAGRAM_DENY_SIZE]);
+
+/// Writes `credential` as text: one word of base64url without padding (RFC 4648, 5), token before
+/// secret, and its end. It needs no checksum, for the token is sealed and the secret is proven.
+void hc_token_write_credential(const struct hc_credential *credential,
+                               char text[static HC_CREDENTIAL_TEXT_SIZE + 1]);
+
+/// Reads such a text of `size` characters, which one line feed, or carriage return and line feed,
+/// may follow. HC_TRUNCATED: too short. HC_MALFORMED: too long, or a character that cannot be.
+/// `*out` is written only with HC_OK; whether the token is any good only a server can tell.
+enum hc_status hc_token_read_credential(const char *text, size_t size, struct hc_credential *out);

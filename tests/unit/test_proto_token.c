@@ -1,0 +1,390 @@
+/// What proto/token promises: tokens, proofs, the MAC of DENY and credentials.
+#include "common/bytes.h"
+#include "common/rng.h"
+#include "proto/token.h"
+#include "tests/run_suite.h"
+#include "tests/unit/count_up.h"
+#include "tests/unit/secure_vectors.h"
+
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t PROTOCOL_ID = 0x0123456789abcdef, AUDIENCE = 0xa1a2a3a4a5a6a7a8;
+static const uint64_t EXPIRE_S = 1800000000;
+
+/// The token of the known answers.
+static struct hc_token known_token(enum hc_token_kind kind) {
+    struct hc_token token = {.kind = kind,
+                             .expire_s = EXPIRE_S,
+                             .client_id = 0xb1b2b3b4b5b6b7b8,
+                             .audience = AUDIENCE,
+                             .name = "Ada"};
+    count_up(token.token_id, sizeof token.token_id, 0x50);
+    count_up(token.secret, sizeof token.secret, 0x60);
+    count_up(token.user_data, sizeof token.user_data, 0xe0);
+    return token;
+}
+
+static struct hc_token_key key_of(uint8_t id, uint8_t first) {
+    struct hc_token_key key = {.id = id};
+    count_up(key.key, sizeof key.key, first);
+    return key;
+}
+
+static struct hc_token_ring ring_of(const struct hc_token_key *key) {
+    struct hc_token_ring ring = {0};
+    ck_assert_int_eq(hc_token_ring_rotate(&ring, key), HC_OK);
+    return ring;
+}
+
+static void seal_known(const struct hc_token_key *key, const struct hc_token *token,
+                       uint8_t out[static HC_TOKEN_SIZE]) {
+    uint8_t nonce[HC_TOKEN_NONCE_SIZE];
+    count_up(nonce, sizeof nonce, 0x30);
+    hc_token_seal(key, PROTOCOL_ID, token, nonce, out);
+}
+
+/// Opens one second before it expires.
+static enum hc_status open_known(const struct hc_token_ring *ring, const uint8_t *bytes,
+                                 struct hc_token *out) {
+    return hc_token_open(ring, PROTOCOL_ID, AUDIENCE, EXPIRE_S - 1, bytes, out);
+}
+
+static void assert_same_token(const struct hc_token *a, const struct hc_token *b) {
+    ck_assert_int_eq(a->kind, b->kind);
+    ck_assert_uint_eq(a->expire_s, b->expire_s);
+    ck_assert_mem_eq(a->token_id, b->token_id, sizeof a->token_id);
+    ck_assert_uint_eq(a->client_id, b->client_id);
+    ck_assert_mem_eq(a->secret, b->secret, sizeof a->secret);
+    ck_assert_uint_eq(a->audience, b->audience);
+    ck_assert_mem_eq(a->name, b->name, sizeof a->name);
+    ck_assert_mem_eq(a->user_data, b->user_data, sizeof a->user_data);
+}
+
+START_TEST(tokens_and_tickets_are_those_of_an_independent_implementation) {
+    struct hc_token_key key = key_of(7, 0x10);
+    struct hc_token_ring ring = ring_of(&key);
+    for (int kind = HC_TOKEN_CONNECT; kind <= HC_TOKEN_RESUME; kind++) {
+        const uint8_t *known = kind == HC_TOKEN_CONNECT ? vector_token : vector_ticket;
+        struct hc_token token = known_token((enum hc_token_kind)kind), opened;
+        uint8_t bytes[HC_TOKEN_SIZE];
+        seal_known(&key, &token, bytes);
+        ck_assert_mem_eq(bytes, known, sizeof bytes);
+        ck_assert_int_eq(open_known(&ring, known, &opened), HC_OK);
+        assert_same_token(&opened, &token);
+    }
+}
+END_TEST
+
+START_TEST(a_token_with_any_bit_changed_is_refused_and_nothing_is_written) {
+    // Two ids for one key, so that a changed id is refused by the seal and not for want of a key.
+    struct hc_token_key key = key_of(7, 0x10), twin = key_of(6, 0x10);
+    struct hc_token_ring ring = ring_of(&twin);
+    ck_assert_int_eq(hc_token_ring_rotate(&ring, &key), HC_OK);
+    struct hc_token token = known_token(HC_TOKEN_CONNECT), opened, before;
+    uint8_t bytes[HC_TOKEN_SIZE];
+    seal_known(&key, &token, bytes);
+    memset(&opened, 0x5a, sizeof opened);
+    before = opened;
+    unsigned by_seal = 0;
+    for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        enum hc_status status = open_known(&ring, bytes, &opened);
+        ck_assert_msg(status != HC_OK, "bit %zu", bit);
+        // What is clear and stays acceptable is refused by the seal alone.
+        bool shown = bit < 8 || (bit > 8 && bit < 16) || (bit > 16 && bit < 32);
+        if (!shown && status != HC_TOO_OLD)
+            ck_assert_msg(status == HC_MALFORMED, "bit %zu", bit);
+        by_seal += !shown && status == HC_MALFORMED;
+        ck_assert_mem_eq(&opened, &before, sizeof opened);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    // All but version, the other bits of id and kind, and the bits that are set in expire_s.
+    unsigned earlier = 0;
+    for (uint64_t set = EXPIRE_S; set != 0; set &= set - 1)
+        earlier++;
+    ck_assert_uint_eq(by_seal, 8 * sizeof bytes - 8 - 7 - 15 - earlier);
+    ck_assert_int_eq(open_known(&ring, bytes, &opened), HC_OK);
+}
+END_TEST
+
+START_TEST(a_token_is_good_for_one_protocol_audience_and_key) {
+    struct hc_token_key key = key_of(7, 0x10);
+    struct hc_token_ring ring = ring_of(&key);
+    struct hc_token token = known_token(HC_TOKEN_CONNECT), opened, before;
+    uint8_t bytes[HC_TOKEN_SIZE];
+    seal_known(&key, &token, bytes);
+    memset(&opened, 0x5a, sizeof opened);
+    before = opened;
+    for (int bit = 0; bit < 64; bit++) {
+        uint64_t flip = UINT64_C(1) << bit;
+        ck_assert_int_eq(
+            hc_token_open(&ring, PROTOCOL_ID ^ flip, AUDIENCE, EXPIRE_S - 1, bytes, &opened),
+            HC_MALFORMED);
+        ck_assert_int_eq(
+            hc_token_open(&ring, PROTOCOL_ID, AUDIENCE ^ flip, EXPIRE_S - 1, bytes, &opened),
+            HC_INVALID);
+    }
+    for (size_t bit = 0; bit < 8 * HC_TOKEN_KEY_SIZE; bit++) {
+        struct hc_token_key other = key;
+        other.key[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        struct hc_token_ring others = ring_of(&other);
+        ck_assert_int_eq(open_known(&others, bytes, &opened), HC_MALFORMED);
+    }
+    ck_assert_mem_eq(&opened, &before, sizeof opened);
+    ck_assert_int_eq(open_known(&ring, bytes, &opened), HC_OK);
+}
+END_TEST
+
+START_TEST(a_token_expires_at_its_second) {
+    struct hc_token_key key = key_of(7, 0x10);
+    struct hc_token_ring ring = ring_of(&key);
+    static const uint64_t ends[] = {0, 1, EXPIRE_S, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct hc_token token = known_token(HC_TOKEN_CONNECT), opened;
+        uint8_t bytes[HC_TOKEN_SIZE];
+        token.expire_s = ends[i];
+        seal_known(&key, &token, bytes);
+        const struct {
+            uint64_t now_s;
+            bool there;
+        } looks[] = {{0, true},
+                     {ends[i] - 1, ends[i] > 0},
+                     {ends[i], true},
+                     {ends[i] + 1, ends[i] < UINT64_MAX},
+                     {UINT64_MAX, true}};
+        for (size_t k = 0; k < sizeof looks / sizeof looks[0]; k++)
+            if (looks[k].there)
+                ck_assert_int_eq(
+                    hc_token_open(&ring, PROTOCOL_ID, AUDIENCE, looks[k].now_s, bytes, &opened),
+                    looks[k].now_s < ends[i] ? HC_OK : HC_TOO_OLD);
+    }
+}
+END_TEST
+
+START_TEST(what_is_wrong_with_a_token_is_looked_for_in_the_order_promised) {
+    struct hc_token_key key = key_of(7, 0x10), held = key_of(8, 0x11);
+    struct hc_token_ring without = ring_of(&held), with = ring_of(&key);
+    struct hc_token token = known_token(HC_TOKEN_CONNECT), opened;
+    uint8_t good[HC_TOKEN_SIZE], bytes[HC_TOKEN_SIZE];
+    seal_known(&key, &token, good);
+    memcpy(bytes, good, sizeof bytes);
+    // Everything is wrong with it at first; then one fault after the other is mended.
+    bytes[0] = 2;
+    bytes[3] = 1;
+    bytes[200] ^= 1;
+    uint64_t late = EXPIRE_S, other = AUDIENCE + 1;
+    ck_assert_int_eq(hc_token_open(&without, PROTOCOL_ID, other, late, bytes, &opened),
+                     HC_MALFORMED);
+    bytes[0] = good[0];
+    ck_assert_int_eq(hc_token_open(&without, PROTOCOL_ID, other, late, bytes, &opened),
+                     HC_MALFORMED);
+    bytes[3] = good[3];
+    ck_assert_int_eq(hc_token_open(&without, PROTOCOL_ID, other, late, bytes, &opened),
+                     HC_UNEXPECTED);
+    ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, other, late, bytes, &opened), HC_TOO_OLD);
+    ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, other, late - 1, bytes, &opened),
+                     HC_MALFORMED);
+    bytes[200] = good[200];
+    ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, other, late - 1, bytes, &opened),
+                     HC_INVALID);
+    ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, AUDIENCE, late - 1, bytes, &opened), HC_OK);
+}
+END_TEST
+
+START_TEST(other_versions_and_kinds_are_refused_before_a_key_is_looked_for) {
+    struct hc_token_ring none = {0};
+    struct hc_token opened;
+    uint8_t bytes[HC_TOKEN_SIZE];
+    memcpy(bytes, vector_token, sizeof bytes);
+    for (unsigned kind = 0; kind <= UINT16_MAX; kind++) {
+        bytes[2] = (uint8_t)kind;
+        bytes[3] = (uint8_t)(kind >> 8);
+        enum hc_status status = open_known(&none, bytes, &opened);
+        if (status != (kind <= HC_TOKEN_RESUME ? HC_UNEXPECTED : HC_MALFORMED))
+            ck_abort_msg("kind %u: %s", kind, hc_status_text(status));
+    }
+    memcpy(bytes, vector_token, sizeof bytes);
+    for (unsigned version = 0; version < 256; version++) {
+        bytes[0] = (uint8_t)version;
+        ck_assert_int_eq(open_known(&none, bytes, &opened),
+                         version == HC_TOKEN_VERSION ? HC_UNEXPECTED : HC_MALFORMED);
+    }
+}
+END_TEST
+
+START_TEST(after_each_rotation_the_current_and_the_previous_key_open_and_no_other) {
+    enum { KEYS = 300 }; // ids come round
+    struct hc_token_ring ring = {0};
+    struct hc_token token = known_token(HC_TOKEN_CONNECT), opened;
+    static uint8_t sealed[KEYS][HC_TOKEN_SIZE];
+    for (uint32_t i = 0; i < KEYS; i++) {
+        struct hc_token_key key = key_of((uint8_t)(3 * i), 0);
+        struct hc_writer writer = hc_bytes_writer(key.key, sizeof key.key);
+        hc_bytes_put_u32(&writer, i);
+        seal_known(&key, &token, sealed[i]);
+        ck_assert_int_ne(open_known(&ring, sealed[i], &opened), HC_OK);
+        ck_assert_int_eq(hc_token_ring_rotate(&ring, &key), HC_OK);
+        for (uint32_t k = 0; k <= i; k++)
+            ck_assert_msg((open_known(&ring, sealed[k], &opened) == HC_OK) == (k + 2 > i),
+                          "token of key %u after key %u", k, i);
+    }
+}
+END_TEST
+
+START_TEST(a_key_that_is_current_already_or_takes_its_id_changes_nothing) {
+    struct hc_token_key first = key_of(1, 0x10), second = key_of(2, 0x20);
+    struct hc_token_key impostor = key_of(2, 0x21);
+    struct hc_token_ring ring = ring_of(&first);
+    ck_assert_int_eq(hc_token_ring_rotate(&ring, &second), HC_OK);
+    struct hc_token_ring before = ring;
+    ck_assert_int_eq(hc_token_ring_rotate(&ring, &second), HC_DUPLICATE);
+    ck_assert_mem_eq(&ring, &before, sizeof ring);
+    ck_assert_int_eq(hc_token_ring_rotate(&ring, &impostor), HC_INVALID);
+    ck_assert_mem_eq(&ring, &before, sizeof ring);
+    // A key out of the ring itself: back to the previous one.
+    ck_assert_int_eq(hc_token_ring_rotate(&ring, &ring.keys[1]), HC_OK);
+    ck_assert_mem_eq(&ring.keys[0], &before.keys[1], sizeof first);
+    ck_assert_mem_eq(&ring.keys[1], &before.keys[0], sizeof first);
+}
+END_TEST
+
+static void known_connect(uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]) {
+    count_up(connect, HC_DATAGRAM_CONNECT_SIZE, 0);
+    connect[0] = HC_DATAGRAM_CONNECT;
+}
+
+START_TEST(a_proof_vouches_for_every_bit_of_connect_and_of_the_secret) {
+    uint8_t connect[HC_DATAGRAM_CONNECT_SIZE], secret[HC_TOKEN_SECRET_SIZE];
+    known_connect(connect);
+    count_up(secret, sizeof secret, 0x60);
+    hc_token_put_proof(secret, connect);
+    ck_assert_mem_eq(connect + sizeof connect - HC_PROOF_SIZE, vector_proof, HC_PROOF_SIZE);
+    ck_assert_int_eq(hc_token_check_proof(secret, connect), HC_OK);
+    for (size_t bit = 0; bit < 8 * sizeof connect; bit++) {
+        connect[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        ck_assert_msg(hc_token_check_proof(secret, connect) == HC_MALFORMED, "bit %zu", bit);
+        connect[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    for (size_t bit = 0; bit < 8 * sizeof secret; bit++) {
+        secret[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        ck_assert_int_eq(hc_token_check_proof(secret, connect), HC_MALFORMED);
+        secret[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+END_TEST
+
+START_TEST(only_a_deny_with_the_right_mac_is_believed_and_one_without_is_a_hint) {
+    uint8_t deny[HC_DATAGRAM_DENY_SIZE], secret[HC_TOKEN_SECRET_SIZE];
+    count_up(deny, sizeof deny, 0);
+    deny[0] = HC_DATAGRAM_DENY;
+    count_up(secret, sizeof secret, 0x60);
+    memset(deny + sizeof deny - HC_TAG_SIZE, 0, HC_TAG_SIZE);
+    ck_assert_int_eq(hc_token_check_deny_mac(secret, deny), HC_UNEXPECTED);
+    for (size_t bit = 8 * (sizeof deny - HC_TAG_SIZE); bit < 8 * sizeof deny; bit++) {
+        deny[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        ck_assert_int_eq(hc_token_check_deny_mac(secret, deny), HC_MALFORMED);
+        deny[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    hc_token_put_deny_mac(secret, deny);
+    ck_assert_mem_eq(deny + sizeof deny - HC_TAG_SIZE, vector_deny_mac, HC_TAG_SIZE);
+    ck_assert_int_eq(hc_token_check_deny_mac(secret, deny), HC_OK);
+    for (size_t bit = 0; bit < 8 * sizeof deny; bit++) {
+        deny[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        ck_assert_int_eq(hc_token_check_deny_mac(secret, deny), HC_MALFORMED);
+        deny[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    for (size_t bit = 0; bit < 8 * sizeof secret; bit++) {
+        secret[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        ck_assert_int_eq(hc_token_check_deny_mac(secret, deny), HC_MALFORMED);
+        secret[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+END_TEST
+
+START_TEST(a_credential_is_one_word_and_reads_back) {
+    struct hc_credential credential, back;
+    char text[HC_CREDENTIAL_TEXT_SIZE + 1];
+    memcpy(credential.token, vector_token, HC_TOKEN_SIZE);
+    count_up(credential.secret, HC_TOKEN_SECRET_SIZE, 0x60);
+    hc_token_write_credential(&credential, text);
+    ck_assert_str_eq(text, vector_credential);
+    struct hc_rng rng = hc_rng_init(31, 0);
+    for (int round = 0; round < 500; round++) {
+        uint8_t *bytes = (uint8_t *)&credential;
+        for (size_t i = 0; i < sizeof credential; i++)
+            bytes[i] = (uint8_t)hc_rng_next(&rng);
+        hc_token_write_credential(&credential, text);
+        ck_assert_uint_eq(strlen(text), HC_CREDENTIAL_TEXT_SIZE);
+        ck_assert_uint_eq(strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                       "0123456789-_"),
+                          HC_CREDENTIAL_TEXT_SIZE);
+        memset(&back, 0, sizeof back);
+        ck_assert_int_eq(hc_token_read_credential(text, HC_CREDENTIAL_TEXT_SIZE, &back), HC_OK);
+        ck_assert_mem_eq(&back, &credential, sizeof back);
+    }
+}
+END_TEST
+
+START_TEST(a_credential_may_end_its_line_and_is_refused_with_anything_else) {
+    enum { SIZE = HC_CREDENTIAL_TEXT_SIZE };
+    struct hc_credential back, before;
+    char text[SIZE + 4];
+    memset(&back, 0x5a, sizeof back);
+    before = back;
+    memcpy(text, vector_credential, SIZE);
+    for (size_t size = 0; size < SIZE; size++)
+        ck_assert_int_eq(hc_token_read_credential(text, size, &back), HC_TRUNCATED);
+    static const char *const tails[] = {"A",      "=",    " ",    "\r", "\n\n",
+                                        "\r\n\n", "\n\r", "AAAA", " \n"};
+    for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+        memcpy(text + SIZE, tails[i], strlen(tails[i]));
+        ck_assert_msg(hc_token_read_credential(text, SIZE + strlen(tails[i]), &back) ==
+                          HC_MALFORMED,
+                      "tail %zu", i);
+    }
+    for (size_t at = 0; at < SIZE; at++)
+        for (int byte = 0; byte < 256; byte++) {
+            bool good = byte < 128 && byte != 0 &&
+                        strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+                               byte) != NULL;
+            if (good)
+                continue;
+            text[at] = (char)byte;
+            ck_assert_msg(hc_token_read_credential(text, SIZE, &back) != HC_OK, "byte %d at %zu",
+                          byte, at);
+            text[at] = vector_credential[at];
+        }
+    ck_assert_mem_eq(&back, &before, sizeof back);
+    static const char *const ends[] = {"", "\n", "\r\n"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        memset(&back, 0, sizeof back);
+        memcpy(text + SIZE, ends[i], strlen(ends[i]));
+        ck_assert_int_eq(hc_token_read_credential(text, SIZE + strlen(ends[i]), &back), HC_OK);
+        ck_assert_mem_eq(back.token, vector_token, HC_TOKEN_SIZE);
+    }
+}
+END_TEST
+
+int main(void) {
+    if (sodium_init() < 0)
+        return EXIT_FAILURE;
+    Suite *suite = suite_create("proto_token");
+    TCase *tests = tcase_create("token");
+    tcase_add_test(tests, tokens_and_tickets_are_those_of_an_independent_implementation);
+    tcase_add_test(tests, a_token_with_any_bit_changed_is_refused_and_nothing_is_written);
+    tcase_add_test(tests, a_token_is_good_for_one_protocol_audience_and_key);
+    tcase_add_test(tests, a_token_expires_at_its_second);
+    tcase_add_test(tests, what_is_wrong_with_a_token_is_looked_for_in_the_order_promised);
+    tcase_add_test(tests, other_versions_and_kinds_are_refused_before_a_key_is_looked_for);
+    tcase_add_test(tests, after_each_rotation_the_current_and_the_previous_key_open_and_no_other);
+    tcase_add_test(tests, a_key_that_is_current_already_or_takes_its_id_changes_nothing);
+    tcase_add_test(tests, a_proof_vouches_for_every_bit_of_connect_and_of_the_secret);
+    tcase_add_test(tests, only_a_deny_with_the_right_mac_is_believed_and_one_without_is_a_hint);
+    tcase_add_test(tests, a_credential_is_one_word_and_reads_back);
+    tcase_add_test(tests, a_credential_may_end_its_line_and_is_refused_with_anything_else);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
