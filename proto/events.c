@@ -1,0 +1,307 @@
+#include "proto/events.h"
+
+#include "common/check.h"
+#include "proto/pack.h"
+
+#include <string.h>
+
+_Static_assert(HC_EVENTS_WINDOW % 64 == 0, "the window is whole words");
+_Static_assert(HC_EVENTS_WINDOW - 1 <= UINT8_MAX, "a record's slot is one byte");
+_Static_assert(HC_EVENTS_SIZE_MAX <= UINT8_MAX, "a length is one byte, here and on the wire");
+
+enum {
+    TYPE_SIZE = 1,
+    BINARY_HEADER = 2,
+    FIX_ARRAY_MAX = 15,             ///< values in an array with a header of one byte
+    GAP_MAX = HC_EVENTS_WINDOW - 2, ///< between the first and the last place of the window
+};
+
+// ---- Sending
+
+static struct hc_events_entry *entry_of(struct hc_events_out *out, uint32_t number) {
+    return &out->entries[number % HC_EVENTS_WINDOW];
+}
+
+void hc_events_out_init(struct hc_events_out *out, uint32_t first, uint8_t *bytes,
+                        uint32_t capacity) {
+    HC_ASSERT(first > 0 && first <= HC_EVENTS_NUMBER_MAX);
+    HC_ASSERT(capacity >= HC_EVENTS_SIZE_MAX && capacity <= HC_EVENTS_BYTES_MAX);
+    memset(out, 0, sizeof *out);
+    out->bytes = bytes;
+    out->capacity = capacity;
+    out->oldest = first;
+    out->next = first;
+}
+
+enum hc_status hc_events_put(struct hc_events_out *out, const void *event, size_t size) {
+    if (size == 0 || size > HC_EVENTS_SIZE_MAX)
+        return HC_INVALID;
+    if (out->next - out->oldest == HC_EVENTS_WINDOW || size > out->capacity - out->used ||
+        out->next > HC_EVENTS_NUMBER_MAX)
+        return HC_FULL;
+    struct hc_events_entry *entry = entry_of(out, out->next++);
+    *entry = (struct hc_events_entry){.at = (uint16_t)out->end, .size = (uint8_t)size};
+    size_t before_end = out->capacity - out->end < size ? out->capacity - out->end : size;
+    memcpy(out->bytes + out->end, event, before_end);
+    memcpy(out->bytes, (const uint8_t *)event + before_end, size - before_end);
+    out->end = (out->end + (uint32_t)size) % out->capacity;
+    out->used += (uint32_t)size;
+    return HC_OK;
+}
+
+/// Which events a datagram is to carry, by their distance from the oldest.
+struct choice {
+    uint64_t bits[HC_EVENTS_WORDS];
+    uint32_t first; ///< number of the first
+    uint32_t last;  ///< distance of the last
+    uint32_t count;
+    uint32_t values; ///< of the message after the number: events and gaps
+    size_t size;     ///< bytes of those
+};
+
+static bool is_chosen(const uint64_t bits[static HC_EVENTS_WORDS], uint32_t distance) {
+    return bits[distance / 64] >> distance % 64 & 1;
+}
+
+static size_t number_size(uint32_t number) {
+    return number < 128 ? 1 : number <= UINT8_MAX ? 2 : number <= UINT16_MAX ? 3 : 5;
+}
+
+/// Adds the event at `distance`, if the message then takes no more than `room` bytes.
+static bool choose(struct choice *choice, const struct hc_events_out *out, uint32_t distance,
+                   uint8_t size, size_t room) {
+    struct choice more = *choice;
+    if (more.count == 0)
+        more.first = out->oldest + distance;
+    uint32_t gap = more.count == 0 ? 0 : distance - more.last - 1;
+    more.bits[distance / 64] |= (uint64_t)1 << distance % 64;
+    more.last = distance;
+    more.count++;
+    more.values += gap == 0 ? 1 : 2;
+    more.size += (gap == 0 ? 0 : number_size(gap)) + BINARY_HEADER + size;
+    size_t header = more.values + 2 <= FIX_ARRAY_MAX ? 1 : 3;
+    if (header + TYPE_SIZE + number_size(more.first) + more.size > room)
+        return false;
+    *choice = more;
+    return true;
+}
+
+static void pack_event(const struct hc_events_out *out, const struct hc_events_entry *entry,
+                       struct hc_writer *body) {
+    size_t before_end = out->capacity - entry->at;
+    size_t size = entry->size;
+    before_end = before_end < size ? before_end : size;
+    hc_pack_bin(body, size);
+    hc_pack_bin_body(body, out->bytes + entry->at, before_end);
+    hc_pack_bin_body(body, out->bytes, size - before_end);
+}
+
+static void pack_chosen(struct hc_events_out *out, const struct choice *choice,
+                        struct hc_writer *body, uint64_t now_us) {
+    hc_pack_array(body, 2 + choice->values);
+    hc_pack_uint8(body, HC_EVENTS_MESSAGE);
+    hc_pack_uint32(body, choice->first);
+    uint32_t expected = choice->first;
+    for (uint32_t i = choice->first - out->oldest; i <= choice->last; i++) {
+        if (!is_chosen(choice->bits, i))
+            continue;
+        uint32_t number = out->oldest + i;
+        struct hc_events_entry *entry = entry_of(out, number);
+        if (number != expected)
+            hc_pack_uint32(body, number - expected);
+        pack_event(out, entry, body);
+        entry->sent = true;
+        entry->sent_us = now_us;
+        expected = number + 1;
+    }
+}
+
+uint32_t hc_events_send(struct hc_events_out *out, struct hc_writer *body, size_t room,
+                        uint32_t seq, uint64_t now_us, uint64_t rtt_us) {
+    HC_ASSERT(seq != 0 && out->carriers[seq % HC_EVENTS_CARRIERS].seq != seq);
+    uint64_t interval = rtt_us + rtt_us / 4;
+    if (interval < HC_EVENTS_RESEND_LEAST_US)
+        interval = HC_EVENTS_RESEND_LEAST_US;
+    size_t left = body->failed ? 0 : body->size - body->at;
+    room = room < left ? room : left;
+    struct choice choice = {0};
+    for (uint32_t i = 0; i < out->next - out->oldest; i++) {
+        const struct hc_events_entry *entry = entry_of(out, out->oldest + i);
+        if (entry->acked || (entry->sent && now_us - entry->sent_us < interval))
+            continue;
+        // Smaller ones behind it wait too: else a large one might wait for ever.
+        if (!choose(&choice, out, i, entry->size, room))
+            break;
+    }
+    if (choice.count == 0)
+        return 0;
+    pack_chosen(out, &choice, body, now_us);
+    HC_ASSERT(!body->failed);
+    struct hc_events_carrier *carrier = &out->carriers[seq % HC_EVENTS_CARRIERS];
+    *carrier = (struct hc_events_carrier){.seq = seq, .base = out->oldest};
+    memcpy(carrier->bits, choice.bits, sizeof carrier->bits);
+    out->sendings += choice.count;
+    return choice.count;
+}
+
+void hc_events_acked(struct hc_events_out *out, uint32_t seq) {
+    struct hc_events_carrier *carrier = &out->carriers[seq % HC_EVENTS_CARRIERS];
+    if (seq == 0 || carrier->seq != seq)
+        return;
+    carrier->seq = 0;
+    for (uint32_t i = 0; i < HC_EVENTS_WINDOW; i++) {
+        uint32_t number = carrier->base + i;
+        // Since then the oldest may have moved on, and their entries belong to others.
+        if (is_chosen(carrier->bits, i) && number >= out->oldest)
+            entry_of(out, number)->acked = true;
+    }
+    while (out->oldest != out->next && entry_of(out, out->oldest)->acked)
+        out->used -= entry_of(out, out->oldest++)->size;
+}
+
+// ---- Receiving
+
+static struct hc_events_place *place_of(struct hc_events_in *in, uint32_t number) {
+    return &in->places[number % HC_EVENTS_WINDOW];
+}
+
+void hc_events_in_init(struct hc_events_in *in, uint32_t first, uint8_t *bytes, uint32_t capacity) {
+    HC_ASSERT(first > 0 && first <= HC_EVENTS_NUMBER_MAX);
+    HC_ASSERT(capacity >= HC_EVENTS_STORE_MIN && capacity <= HC_EVENTS_STORE_MAX);
+    memset(in, 0, sizeof *in);
+    in->bytes = bytes;
+    in->capacity = capacity;
+    in->next = first;
+    in->expected = first;
+}
+
+/// Goes through the events of a message.
+struct walk {
+    struct hc_values values;
+    uint64_t number; ///< of the present event
+    const uint8_t *bytes;
+    size_t size;
+    bool begun;
+};
+
+static struct walk walk_begin(struct hc_values values) {
+    struct walk walk = {.values = values};
+    walk.number = hc_values_unsigned(&walk.values, HC_EVENTS_NUMBER_MAX);
+    walk.values.failed |= walk.number == 0 || walk.values.left == 0;
+    return walk;
+}
+
+/// Makes the next event the present one; false after the last, or when walk->values.failed.
+static bool walk_next(struct walk *walk) {
+    struct hc_values *values = &walk->values;
+    if (values->failed || values->left == 0)
+        return false;
+    walk->number += walk->begun;
+    if (walk->begun && values->next->type == HC_VALUE_UNSIGNED) {
+        uint64_t gap = hc_values_unsigned(values, GAP_MAX);
+        values->failed |= gap == 0;
+        walk->number += gap;
+    }
+    walk->begun = true;
+    walk->bytes = hc_values_binary(values, &walk->size);
+    values->failed |= walk->size == 0 || walk->size > HC_EVENTS_SIZE_MAX;
+    return !values->failed;
+}
+
+/// HC_OK for an event to be kept, HC_DUPLICATE, HC_MALFORMED or HC_FULL.
+static enum hc_status judge(const struct hc_events_in *in, uint64_t number) {
+    if (number < in->expected)
+        return HC_DUPLICATE;
+    if (number > HC_EVENTS_NUMBER_MAX || number - in->expected >= HC_EVENTS_WINDOW)
+        return HC_MALFORMED;
+    if (number - in->next >= HC_EVENTS_WINDOW)
+        return HC_FULL;
+    return in->places[number % HC_EVENTS_WINDOW].held ? HC_DUPLICATE : HC_OK;
+}
+
+/// Judges a message; `*need`: bytes of the log that it takes.
+static enum hc_status examine(const struct hc_events_in *in, struct hc_values values,
+                              uint32_t *need) {
+    bool full = false;
+    uint32_t bytes = 0, count = 0;
+    struct walk walk = walk_begin(values);
+    while (walk_next(&walk)) {
+        enum hc_status status = judge(in, walk.number);
+        if (status == HC_MALFORMED)
+            return HC_MALFORMED;
+        full |= status == HC_FULL;
+        bytes += status == HC_DUPLICATE ? 0 : (uint32_t)walk.size;
+        count += status != HC_DUPLICATE;
+    }
+    *need = bytes + count * HC_EVENTS_RECORD;
+    // What the peer has on the way begins at `expected` or before.
+    if (walk.values.failed || in->early + bytes > HC_EVENTS_BYTES_MAX)
+        return HC_MALFORMED;
+    return full || *need > in->capacity - in->held ? HC_FULL : HC_OK;
+}
+
+enum hc_status hc_events_check(const struct hc_events_in *in, struct hc_values values) {
+    uint32_t need;
+    return examine(in, values, &need);
+}
+
+/// Closes the gaps of the log.
+static void push_together(struct hc_events_in *in) {
+    uint32_t to = 0;
+    for (uint32_t at = 0, size; at < in->used; at += size) {
+        struct hc_events_place *place = &in->places[in->bytes[at]];
+        size = HC_EVENTS_RECORD + in->bytes[at + 1];
+        if (!place->held || place->at != at)
+            continue;
+        memmove(in->bytes + to, in->bytes + at, size);
+        place->at = (uint16_t)to;
+        to += size;
+    }
+    HC_ASSERT(to == in->held);
+    in->used = to;
+}
+
+static void keep(struct hc_events_in *in, uint32_t number, const uint8_t *bytes, uint8_t size) {
+    HC_ASSERT(in->capacity - in->used >= (uint32_t)HC_EVENTS_RECORD + size);
+    struct hc_events_place *place = place_of(in, number);
+    *place = (struct hc_events_place){.at = (uint16_t)in->used, .size = size, .held = true};
+    in->bytes[in->used] = (uint8_t)(number % HC_EVENTS_WINDOW);
+    in->bytes[in->used + 1] = size;
+    memcpy(in->bytes + in->used + HC_EVENTS_RECORD, bytes, size);
+    in->used += HC_EVENTS_RECORD + size;
+    in->held += HC_EVENTS_RECORD + size;
+    in->early += size;
+    in->received++;
+}
+
+enum hc_status hc_events_take(struct hc_events_in *in, struct hc_values values) {
+    uint32_t need;
+    enum hc_status status = examine(in, values, &need);
+    if (status != HC_OK)
+        return status;
+    if (need > in->capacity - in->used)
+        push_together(in);
+    struct walk walk = walk_begin(values);
+    while (walk_next(&walk)) {
+        if (judge(in, walk.number) == HC_OK)
+            keep(in, (uint32_t)walk.number, walk.bytes, (uint8_t)walk.size);
+        else
+            in->duplicates++;
+    }
+    // The window's last place is followed by its first, which may be held already.
+    while (in->expected - in->next < HC_EVENTS_WINDOW && place_of(in, in->expected)->held)
+        in->early -= place_of(in, in->expected++)->size;
+    return HC_OK;
+}
+
+const uint8_t *hc_events_next(struct hc_events_in *in, size_t *size) {
+    *size = 0;
+    if (in->next == in->expected)
+        return NULL;
+    struct hc_events_place *place = place_of(in, in->next++);
+    HC_ASSERT(place->held);
+    place->held = false;
+    in->held -= (uint32_t)HC_EVENTS_RECORD + place->size;
+    *size = place->size;
+    return in->bytes + place->at + HC_EVENTS_RECORD;
+}
