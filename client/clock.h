@@ -37,7 +37,10 @@ struct hc_cl_clock {
 void hc_cl_clock_guess(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
                        uint64_t server_us);
 
-/// A measured one: the answer took `rtt_us` in all, not counting the server's own delay.
+/// A measured one: the answer took `rtt_us` in all, not counting the server's own delay. An
+/// estimate that this stamp, true when it was sent, shows to be off by more than
+/// HC_CL_CLOCK_SLACK_US rests on a server clock that has been set since: it is forgotten, with
+/// every sample but this one.
 void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
                         uint64_t server_us);
 

@@ -5,7 +5,8 @@
 # fails; its last line is `N passed, N failed`, counting ctest's tests and the stages themselves.
 # HC_FUZZ_SECONDS (15) is how long each fuzz program searches, HC_HISTORIES (2000) how many random
 # histories are compared, HC_STORM_MINUTES (0) how long random matches are played, in release and again
-# in asan, from seeds that nobody has played before; with 0 the seeds are always the same.
+# in asan, from seeds that nobody has played before; with 0 the sources say which: every change plays
+# new ones, and what failed somewhere fails everywhere.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -96,13 +97,20 @@ stage_exact() {
     exit "$ran"
 }
 
+# sources_number: a number that follows from the sources that a match depends on.
+sources_number() {
+    find common proto server client tests/sim tests/storm -name '*.[ch]' | LC_ALL=C sort |
+        xargs cat | cksum | cut -d ' ' -f 1
+}
+
 # The pinned seeds are among ctest's tests; these are others. A failure names the seed to repeat.
 stage_storm() {
     ran=$nothing_to_run
     for preset in release asan; do
         [ -x "build/$preset/bin/hc_storm" ] || continue
-        set -- --seeds 1..1000
-        [ "$preset" = release ] || set -- --seeds 1001..1150
+        first=$(sources_number)0000 count=6000
+        [ "$preset" = release ] || first=$((first + count)) count=900
+        set -- --seeds "$first..$((first + count - 1))"
         if [ "$HC_STORM_MINUTES" -gt 0 ]; then
             first=$(date +%s)000
             set -- --minutes "$HC_STORM_MINUTES" --seeds "$first..$((first + 10000000))"

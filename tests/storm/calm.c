@@ -162,17 +162,38 @@ static bool is_new(const struct storm_match *match, const struct storm_conn *con
     return hc_sim_now(match->sim) < conn->joined_us + grace_us;
 }
 
+/// Whether what it stamped before it had measured its round trip may have come in the last part:
+/// its first snapshot was answered so recently, and that answer by the server.
+static bool has_begun_late(const struct storm_match *match, const struct storm_conn *conn) {
+    uint64_t grace_us = rtt_us(match, conn->seat) + ms(match, conn->seat, STORM_C_up_latency_ms) +
+                        (NEW_TICKS + MARGIN) * match->tick_us;
+    return conn->shown_us > 0 && conn->player_count > 0 &&
+           hc_sim_now(match->sim) < conn->shown_us + grace_us;
+}
+
+/// By how much the inputs of one that has begun late are late at most. It predicts from the first
+/// tick T that it is shown: its first stamp is T + D, and comes when the server is a round trip
+/// ahead of where it was when it showed T. Its guess at the clock may be behind by the way of a
+/// snapshot, which makes the next stamps as late, less its lead.
+static uint32_t lateness_of_first(const struct storm_match *match, const struct storm_conn *conn) {
+    uint32_t late = conn->shown_back + ticks_of(match, rtt_us(match, conn->seat));
+    return late > delay_of(match, conn->seat) ? late - delay_of(match, conn->seat) : 0;
+}
+
 /// By how much anybody's inputs are late at the server. Who stalls again and again as its limit is
 /// too small has inputs as late as its stalls are long; what a hostile one did may still be on its
 /// way: W at most.
-static uint32_t lateness_of_any(const struct storm_match *match) {
-    uint32_t late = 0;
+static uint32_t lateness_of_any(struct storm_match *match) {
+    uint32_t most_late = 0;
     for (unsigned i = 0; i < match->clients; i++) {
+        const struct storm_conn *conn = connection(match, i);
         if (match->seats[i].hostile || !limit_suffices(match, i))
             return (uint32_t)storm_match_get(match, STORM_history);
-        late = lateness_of(match, i) > late ? lateness_of(match, i) : late;
+        uint32_t late = conn != NULL && has_begun_late(match, conn) ? lateness_of_first(match, conn)
+                                                                    : lateness_of(match, i);
+        most_late = late > most_late ? late : most_late;
     }
-    return late;
+    return most_late;
 }
 
 static void check_player(struct storm_match *match, unsigned client, const struct hc_client *core) {
@@ -271,8 +292,11 @@ void storm_calm_agree(struct storm_match *match, unsigned client) {
         final < hc_timeline_oldest(timeline) || final > hc_timeline_head(timeline) ||
         final > storm_truth_final(match->truth))
         return;
-    // A client whose server has left out ticks has stamped keys far ahead.
-    if (final <= match->conns.pressed + (hc_tick)storm_match_get(match, STORM_history))
+    // A client whose server has left out ticks has stamped keys far ahead. What is predicted from
+    // the last of them counts until the next stamp is known or forced, up to a head of that + W,
+    // which still is shown so: that tick may be final before it is shown again.
+    hc_tick pressed = storm_truth_pressed(match->truth);
+    if (final <= pressed + 1 + (hc_tick)storm_match_get(match, STORM_history))
         return;
     const uint8_t *presence = hc_timeline_presence(timeline, final);
     const uint8_t *states = hc_timeline_states(timeline, final);

@@ -11,7 +11,6 @@ void storm_conns_init(struct storm_conns *conns, const struct hc_game *game,
     conns->game = game;
     conns->verdict = verdict;
     conns->count = 0;
-    conns->pressed = 0;
     for (unsigned i = 0; i < STORM_CLIENTS_MAX; i++)
         conns->newest[i] = -1;
 }
@@ -75,7 +74,6 @@ struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_
 /// Remembers the stamps of one message.
 static void note(struct storm_conns *conns, struct storm_conn *conn,
                  const struct hc_input_message *message, struct hc_input_run *run) {
-    static const uint8_t neutral[HC_INPUT_MAX] = {0};
     size_t size = conns->game->input_size;
     for (uint32_t i = 0; i < message->count; i++) {
         hc_tick tick = message->first + i;
@@ -83,8 +81,6 @@ static void note(struct storm_conns *conns, struct storm_conn *conn,
             const uint8_t *input = hc_input_run_next(run);
             if (tick >= STORM_TICKS_MAX)
                 continue;
-            if (memcmp(input, neutral, size) != 0)
-                conns->pressed = hc_tick_max(conns->pressed, tick);
             uint8_t *kept = conn->stamps + ((size_t)tick * conn->player_count + p) * size;
             if (!conn->stamped[tick])
                 memcpy(kept, input, size);

@@ -31,6 +31,8 @@ struct storm_conn {
     uint64_t sent_us; ///< when its client sent something last
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];
+    uint64_t shown_us;     ///< when its client took its first snapshot; 0: not yet
+    uint32_t shown_back;   ///< that one's as_of - T; ticks
     hc_tick snapshot_head; ///< head at the newest snapshot sent to it, or HC_NO_TICK
     hc_tick full_head; ///< head of the newest snapshot in which something may have been left out
     struct storm_sent *sent; ///< [STORM_SENT] by head at sending
@@ -45,7 +47,6 @@ struct storm_conns {
     unsigned count;
     struct storm_conn conns[STORM_CONNS_MAX];
     int newest[STORM_CLIENTS_MAX]; ///< of each seat, -1: none
-    hc_tick pressed;               ///< newest tick that an honest client stamped with a key
     struct hc_body body;
 };
 

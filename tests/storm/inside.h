@@ -10,6 +10,8 @@
 #include "tests/storm/broken.h"
 #include "tests/storm/conns.h"
 #include "tests/storm/counts.h"
+#include "tests/storm/economy.h"
+#include "tests/storm/edges.h"
 #include "tests/storm/fray.h"
 #include "tests/storm/limits.h"
 #include "tests/storm/match.h"
@@ -44,6 +46,8 @@ struct storm_seat {
     struct storm_client_counts counts; ///< of connects that are over
     struct hc_cl_bot bots[HC_OWN_PLAYERS_MAX];
     uint64_t mark_stalls; ///< stalls when the last part of the calm began
+    uint64_t mark_out;    ///< datagrams sent when counting them began; UINT64_MAX: it did not play
+    uint64_t mark_heard;  ///< stalls that were heard of until then
     uint32_t depth_max;   ///< deepest rollback since then
     struct storm_taped tape[STORM_TAPE];
     unsigned taped;
@@ -73,11 +77,12 @@ struct storm_match {
     struct hc_sim *sim;
     struct storm_truth *truth;
     struct storm_host_tally tally;
-    struct storm_slots *slots;  ///< NULL unless they are looked at
-    struct storm_told *told;    ///< NULL unless snapshots are read
-    struct storm_tables tables; ///< of the game, if it is shown in another way
-    struct storm_fray fray;     ///< what is played, if the plan wants it
-    struct hc_plain *plain;     ///< for single steps; NULL until one is taken
+    struct storm_slots *slots;     ///< NULL unless they are looked at
+    struct storm_told *told;       ///< NULL unless snapshots are read
+    struct storm_economy *economy; ///< NULL unless steps are counted
+    struct storm_tables tables;    ///< of the game, if it is shown in another way
+    struct storm_fray fray;        ///< what is played, if the plan wants it
+    struct hc_plain *plain;        ///< for single steps; NULL until one is taken
     struct storm_steps steps;
     struct storm_conns conns;
     struct storm_arrivals arrivals;
@@ -90,6 +95,7 @@ struct storm_match {
     bool settled;        ///< server and clients must agree at every final tick
     bool last_part;      ///< of the calm: nothing may stall, rewinds are what latency explains
     uint32_t rewind_max; ///< deepest rewind of the server in it
+    uint64_t mark_us;    ///< when counting datagrams began
     uint64_t host_resimulated;
     uint32_t host_head;
     struct hc_rng attack;
@@ -147,6 +153,9 @@ void storm_calm_check(struct storm_match *match);
 void storm_calm_agree(struct storm_match *match, unsigned client);
 
 // ---- keys ---------------------------------------------------------------------------------------
+
+/// Whether what a client's players do depends on what they see.
+bool storm_keys_look(const struct storm_plan *plan, unsigned client);
 
 /// What a local player of a client does.
 void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_tick tick,

@@ -21,6 +21,10 @@ static void press(const struct storm_match *match, uint64_t random, void *input)
     memcpy(input, &keys, sizeof keys);
 }
 
+bool storm_keys_look(const struct storm_plan *plan, unsigned client) {
+    return plan->client[client][STORM_C_script] == CHASE && plan->match[STORM_lanes] == 0;
+}
+
 void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_tick tick,
                 void *input) {
     uint32_t who = client * HC_OWN_PLAYERS_MAX + index, seed = (uint32_t)match->plan->seed;
@@ -30,7 +34,7 @@ void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_t
     hc_player player = hc_client_player(core, index);
     if (match->quiet)
         return;
-    if (script == CHASE && storm_match_get(match, STORM_lanes) == 0 && player != HC_NO_PLAYER) {
+    if (storm_keys_look(match->plan, client) && player != HC_NO_PLAYER) {
         struct hc_world world = *hc_client_world(core);
         world.game = &hc_arena; // a fray has its tables, which is all that a bot looks at
         struct hc_arena_input keys = hc_cl_bot_think(&match->seats[client].bots[index], &world,

@@ -284,9 +284,11 @@ static void act(struct storm_match *match, const struct action *action) {
         break;
     case LAST:
         storm_calm_begin_last(match);
+        storm_economy_count(match);
         break;
     case CHECK:
         storm_calm_check(match);
+        storm_economy_counted(match);
         match->last_part = false;
         break;
     case QUIET:
@@ -392,16 +394,20 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     set_links(match, i);
 }
 
+/// The last ones are; one at least is honest.
+static bool is_hostile(const struct storm_plan *plan, unsigned client) {
+    int64_t clients = plan->match[STORM_clients];
+    return client > 0 && clients - (int64_t)client <= plan->match[STORM_hostile];
+}
+
 static bool set_up(struct storm_match *match, const struct hc_allocator *allocator) {
-    int64_t hostile = storm_match_get(match, STORM_hostile);
     match->clients = (unsigned)storm_match_get(match, STORM_clients);
     match->tick_us = 1000000 / (uint64_t)storm_match_get(match, STORM_tick_rate) + 1;
     match->seats = calloc(match->clients, sizeof *match->seats);
     if (match->seats == NULL)
         return false;
-    // One at least is honest.
-    for (unsigned i = 1; i < match->clients; i++)
-        match->seats[i].hostile = (int64_t)(match->clients - i) <= hostile;
+    for (unsigned i = 0; i < match->clients; i++)
+        match->seats[i].hostile = is_hostile(match->plan, i);
     match->attack = hc_rng_init(match->plan->seed, 77);
     struct hc_sim_config config = sim_config(match, allocator);
     match->sim = hc_sim_create(&config);
@@ -414,6 +420,7 @@ static bool set_up(struct storm_match *match, const struct hc_allocator *allocat
         set_up_client(match, i);
     match->told = storm_told_create(match);
     match->slots = match->truth != NULL ? storm_slots_create(match) : NULL;
+    match->economy = match->truth != NULL ? storm_economy_create(match) : NULL;
     return match->truth != NULL;
 }
 
@@ -426,6 +433,7 @@ static void tear_down(struct storm_match *match) {
     storm_counts_freed(match);
     storm_told_destroy(match->told);
     storm_slots_destroy(match->slots);
+    storm_economy_destroy(match->economy);
     for (unsigned i = 0; i < match->clients; i++)
         storm_show_free(match->seats[i].show);
     free(match->seats);
@@ -454,6 +462,7 @@ static void run(struct storm_match *match) {
     storm_broken_end(match);
     storm_limits_end(match);
     storm_shakes_end(match);
+    storm_edges_end(match);
 }
 
 void storm_match_play(const struct storm_plan *plan, const struct storm_options *options,
@@ -492,12 +501,15 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
 // ---- Judging ------------------------------------------------------------------------------------
 
 /// Whether the same match without attacks must go the same way for the honest: what an attacker
-/// makes the server say to them may be longer, which only a limited rate notices.
+/// makes the server say to them may be longer, and so may be what they say of keys that they press
+/// because of what they see of it. Only a limited rate notices lengths.
 static bool comparable(const struct storm_plan *plan) {
     if (plan->match[STORM_hostile] == 0 || plan->match[STORM_clients] < 2)
         return false;
     for (unsigned i = 0; i < plan->match[STORM_clients]; i++)
-        if (plan->client[i][STORM_C_down_rate] != 0)
+        if (!is_hostile(plan, i) &&
+            (plan->client[i][STORM_C_down_rate] != 0 ||
+             (plan->client[i][STORM_C_up_rate] != 0 && storm_keys_look(plan, i))))
             return false;
     return true;
 }
@@ -516,15 +528,14 @@ static void compare_tame(const struct storm_plan *plan, const struct storm_optio
     // or none as the server is full, which storm_watch_hooks looks at.
     if (outcome->places != tame.places && (outcome->joins >= tame.joins || outcome->denials > 0))
         return;
-    int64_t hostile = plan->match[STORM_hostile], clients = plan->match[STORM_clients];
-    for (int64_t i = 0; i < clients && (i == 0 || clients - i > hostile); i++) {
+    for (unsigned i = 0; i < plan->match[STORM_clients] && !is_hostile(plan, i); i++) {
         const struct storm_client_counts *a = &outcome->clients[i], *b = &tame.clients[i];
         if (memcmp(a, b, sizeof *a) != 0)
             storm_fail(&outcome->verdict, STORM_WRONG, "hurt", 0,
-                       "attacks change client %ld: stalls %lu (%lu without), stalled ticks %lu "
+                       "attacks change client %u: stalls %lu (%lu without), stalled ticks %lu "
                        "(%lu), inputs %lu (%lu), forced %lu (%lu), restarts %lu (%lu), snapshots "
                        "%lu (%lu), events %lu (%lu)",
-                       (long)i, a->stalls, b->stalls, a->stalled_ticks, b->stalled_ticks,
+                       i, a->stalls, b->stalls, a->stalled_ticks, b->stalled_ticks,
                        a->inputs_sampled, b->inputs_sampled, a->inputs_forced, b->inputs_forced,
                        a->restarts, b->restarts, a->snapshots, b->snapshots, a->events, b->events);
     }

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Makes small mechanical changes to the sources, one at a time, and has hc_storm find them.
 
-    mutants.py [--count N] [--seed N] [--seeds N] [--aim PERCENT] [--results FILE]
+    mutants.py [--count N] [--seed N] [--seeds N] [--aim PERCENT] [--results FILE] [--only PLACE]
 
 Draws `count` mutants (100) from `seed` (1) and plays at most `seeds` seeds (500) with each, up to
 the first that fails: the mutant is killed then, also by a crash or by going on for ever. What does
 not compile, or compiles to the very same program, is drawn anew. Prints each mutant, and what killed
-it; of one that survived, how many seeds went another way than without it.
+it; of one that survived, how many seeds went another way than without it. (survivors.md tells
+which need no rule.)
+
+With `only`, a file or file:line, all that there are at that place are played instead of `count`.
 
 What was played is kept in `results` (build/mutants.json) and not played again as long as the sources
 stay as they are. Exit status 0 only if at least `aim` percent (85) were killed.
@@ -170,6 +173,13 @@ def drawn(seed: int):
                 yield kinds[kind].pop()
 
 
+def placed(place: str) -> list[Mutant]:
+    """All mutants of a file or file:line."""
+    file, _, line = place.partition(":")
+    there = [mutant for kind in candidates().values() for mutant in kind if mutant.file == file]
+    return [mutant for mutant in there if not line or mutant.place() == place]
+
+
 class Results:
     """What has been played, in a file."""
 
@@ -248,6 +258,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=500)
     parser.add_argument("--aim", type=float, default=85)
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.json")
+    parser.add_argument("--only", help="all mutants of this file or file:line")
     parser.add_argument("--list", action="store_true", help="print what there is to draw from")
     options = parser.parse_args()
     if options.list:
@@ -257,28 +268,34 @@ def main() -> None:
     begun = time.monotonic()
     processes.stop_on_signals()
     hunters = Hunters(Results(options.results, sources_digest()), options.seeds)
-    lock, source, real = threading.Lock(), drawn(options.seed), 0
+    lock, source, count = threading.Lock(), drawn(options.seed), options.count
+    if options.only:
+        there = placed(options.only)
+        source, count = iter(there), len(there)
 
-    def work(ground: Ground, _number: int) -> tuple[Mutant, list]:
+    def work(ground: Ground, _number: int) -> tuple[Mutant, list] | None:
         with lock:
             if not hunters.traces:
                 hunters.begin(ground)
         while True:
             with lock:
-                mutant = next(source)
+                mutant = next(source, None)
+            if mutant is None:
+                return None  # there were fewer real ones
             result = hunters.play(ground, mutant)
             if result != ["nothing"]:
                 return mutant, result
 
     killed = played = 0
-    for number, (mutant, result) in enumerate(
-            on_grounds("hc_storm", list(range(options.count)), work), 1):
-        seed, oracle, text, other = result
+    for number, done in enumerate(on_grounds("hc_storm", list(range(count)), work), 1):
+        if done is None:
+            continue
+        mutant, (seed, oracle, text, other) = done
         played, killed = played + 1, killed + (seed is not None)
         how = (f"killed after {seed}: {oracle}: {text[:70]}" if seed is not None else
                f"SURVIVED; {other} of {options.seeds} seeds went another way")
         print(f"{number:3} {mutant.place()}: {mutant.edit()}\n      {how}", flush=True)
-    rate = 100 * killed / played
+    rate = 100 * killed / played if played > 0 else 0
     print(f"{killed} of {played} mutants killed: {rate:.0f} %, {time.monotonic() - begun:.0f} s")
     sys.exit(0 if rate >= options.aim else 1)
 

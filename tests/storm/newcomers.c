@@ -9,6 +9,7 @@
 enum {
     TIMEOUT_US = 10000000,
     VERSION_WAIT_US = 600000, ///< in which a COOKIE refutes VERSION
+    COOKIE_LIFE_US = 10000000,
     STEP_US = 100000,
     WAIT_US = 3000000,
     CLOSES = 10, ///< times that goodbye is said,
@@ -24,7 +25,10 @@ struct newcomer {
     struct hc_client_config config;
     struct hc_client *client;
     uint64_t now_us;
-    struct hc_hello hello; ///< that it has said
+    struct hc_hello hello;                               ///< that it has said
+    unsigned begun;                                      ///< how many there have been
+    uint8_t first[HC_NONCE_SIZE], varied[HC_NONCE_SIZE]; ///< nonce of the first, and bits in which
+                                                         ///< those after it were others
 };
 
 static void expect(const struct newcomer *newcomer, const char *what, bool holds) {
@@ -44,6 +48,10 @@ static bool begin(struct newcomer *newcomer) {
     hc_client_advance(newcomer->client, newcomer->now_us);
     size_t size = hc_client_send(newcomer->client, bytes, newcomer->now_us);
     expect(newcomer, "HELLO", hc_datagram_get_hello(bytes, size, &newcomer->hello) == HC_OK);
+    if (newcomer->begun++ == 0)
+        memcpy(newcomer->first, newcomer->hello.client_nonce, HC_NONCE_SIZE);
+    for (unsigned i = 0; i < HC_NONCE_SIZE; i++)
+        newcomer->varied[i] |= newcomer->hello.client_nonce[i] ^ newcomer->first[i];
     expect(newcomer, "HELLO once", hc_client_send(newcomer->client, bytes, newcomer->now_us) == 0);
     return true;
 }
@@ -187,6 +195,26 @@ static void refuted(struct newcomer *newcomer) {
                event.retry_ms == RETRY_MS);
 }
 
+/// A cookie is used for ten seconds; then it says HELLO again, until it is given another one.
+static void forgotten(struct newcomer *newcomer) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_connect connect;
+    end(newcomer);
+    newcomer->config.timeout_us = 3 * TIMEOUT_US;
+    if (!begin(newcomer))
+        abort();
+    size_t size = put_cookie(newcomer->hello.client_nonce, bytes);
+    expect(newcomer, "COOKIE", hand(newcomer, bytes, size) == HC_OK);
+    wait(newcomer, COOKIE_LIFE_US - STEP_US, HC_DATAGRAM_CONNECT);
+    wait(newcomer, WAIT_US, HC_DATAGRAM_HELLO);
+    expect(newcomer, "COOKIE after a while", hand(newcomer, bytes, size) == HC_OK);
+    hc_client_advance(newcomer->client, newcomer->now_us);
+    size = hc_client_send(newcomer->client, bytes, newcomer->now_us);
+    expect(newcomer, "CONNECT after a while",
+           hc_datagram_get_connect(bytes, size, &connect) == HC_OK && connect.cookie[0] == 1);
+    newcomer->config.timeout_us = TIMEOUT_US;
+}
+
 /// Nothing refutes VERSION.
 static void outdated(struct newcomer *newcomer) {
     uint8_t bytes[HC_DATAGRAM_MAX];
@@ -305,11 +333,17 @@ static void leave_all(struct storm_match *match) {
     }
 }
 
+static void expect_drawn(struct storm_match *match, uint8_t varied) {
+    if (varied == 0)
+        storm_fail(match->verdict, STORM_WRONG, "newcomer", 0,
+                   "a byte of the nonce is the same for all fresh clients");
+}
+
 void storm_newcomers(struct storm_match *match) {
     struct newcomer newcomer = {.match = match,
                                 .config = hc_sim_setup(match->sim, 0)->config,
                                 .now_us = hc_sim_client_now(match->sim, 0)};
-    void (*const tales[])(struct newcomer *) = {foreign, refuted, outdated, unanswered};
+    void (*const tales[])(struct newcomer *) = {foreign, refuted, forgotten, outdated, unanswered};
     newcomer.config.timeout_us = TIMEOUT_US;
     newcomer.config.allocator = NULL;
     for (size_t i = 0; i < sizeof tales / sizeof tales[0]; i++) {
@@ -323,5 +357,7 @@ void storm_newcomers(struct storm_match *match) {
         blocks++;
     if (blocks == BLOCKS_MAX)
         storm_fail(match->verdict, STORM_WRONG, "memory", 0, "a client can never be accepted");
+    for (unsigned i = 0; i < HC_NONCE_SIZE; i++)
+        expect_drawn(match, newcomer.varied[i]);
     leave_all(match);
 }

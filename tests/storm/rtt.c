@@ -47,28 +47,52 @@ static void smooth(struct storm_rtt *rtt, uint64_t rtt_us) {
     rtt->count++;
 }
 
-/// The least of those that the client's clock may still look at.
-static uint64_t least_of(const struct storm_rtt *rtt, uint64_t now_us) {
-    uint64_t least_us = UINT64_MAX;
-    for (unsigned i = 0; i < STORM_RTT_TAKEN && i < rtt->count; i++)
-        if (now_us - rtt->taken[i].at_us <= HC_CL_CLOCK_WINDOW_US &&
-            rtt->taken[i].rtt_us < least_us)
-            least_us = rtt->taken[i].rtt_us;
-    return least_us;
+/// Whether the newest stamp, true when it was sent and at most a round trip old, shows that the
+/// server's clock is not where `sample` has it.
+static bool refuted(const struct storm_rtt *rtt, const struct storm_rtt_taken *sample) {
+    const struct storm_rtt_taken *newest = &rtt->taken[(rtt->count - 1) % STORM_RTT_TAKEN];
+    int64_t least_us = (int64_t)(rtt->stamp_us - newest->at_us);
+    int64_t most_us = least_us + (int64_t)newest->rtt_us;
+    return sample->offset_us < least_us - HC_CL_CLOCK_SLACK_US ||
+           sample->offset_us > most_us + HC_CL_CLOCK_SLACK_US;
+}
+
+/// The least of those that the client's clock may still look at. When the newest refutes it the
+/// server's clock was set, and only the newest counts from then on; of several that are the least
+/// one may be refuted and another not, then `says_us` tells which it has gone by.
+static uint64_t least_of(struct storm_rtt *rtt, uint64_t now_us, uint64_t says_us) {
+    const struct storm_rtt_taken *newest = &rtt->taken[(rtt->count - 1) % STORM_RTT_TAKEN];
+    uint64_t least_us = UINT64_MAX, from = rtt->first;
+    bool all = true, any = false;
+    if (rtt->count - from > STORM_RTT_TAKEN)
+        from = rtt->count - STORM_RTT_TAKEN;
+    for (uint64_t i = from; i < rtt->count; i++) {
+        const struct storm_rtt_taken *sample = &rtt->taken[i % STORM_RTT_TAKEN];
+        if (now_us - sample->at_us > HC_CL_CLOCK_WINDOW_US || sample->rtt_us > least_us)
+            continue;
+        bool is_refuted = refuted(rtt, sample), less = sample->rtt_us < least_us;
+        all = is_refuted && (all || less);
+        any = is_refuted || (any && !less);
+        least_us = sample->rtt_us;
+    }
+    // The newest cannot be refuted by itself.
+    if (least_us == newest->rtt_us || (!all && !(any && says_us == newest->rtt_us)))
+        return least_us;
+    rtt->first = rtt->count - 1;
+    return newest->rtt_us;
 }
 
 static void check(struct storm_match *match, unsigned client, uint64_t newest_us) {
     const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(match->sim, client));
-    const struct storm_rtt *rtt = &match->seats[client].rtt;
-    uint64_t least_us = least_of(rtt, hc_sim_client_now(match->sim, client));
+    struct storm_rtt *rtt = &match->seats[client].rtt;
+    uint64_t least_us = least_of(rtt, hc_sim_client_now(match->sim, client), stats->rtt_min_us);
     if (stats->rtt_us.count != rtt->count || apart(stats->jitter_us, rtt->rttvar / PART) > OFF_US)
         storm_fail(match->verdict, STORM_WRONG, "round-trip", rtt->as_of,
                    "client %u has taken %lu round trips with a deviation of %lu us, there were %lu "
                    "with %lu",
                    client, (unsigned long)stats->rtt_us.count, (unsigned long)stats->jitter_us,
                    (unsigned long)rtt->count, (unsigned long)(rtt->rttvar / PART));
-    // After its server's clock was set only the newest one counts.
-    if (stats->rtt_min_us < least_us || stats->rtt_min_us > newest_us)
+    if (stats->rtt_min_us != least_us)
         storm_fail(match->verdict, STORM_WRONG, "round-trip", rtt->as_of,
                    "client %u says %lu us for its least round trip, which is %lu, the newest %lu",
                    client, (unsigned long)stats->rtt_min_us, (unsigned long)least_us,
@@ -97,9 +121,11 @@ void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_
         return;
     uint64_t took_us = now_us - rtt->sent[data.ack % STORM_RTT_SENT].at_us;
     uint64_t rtt_us = took_us > numbers[2] ? took_us - numbers[2] : 0;
-    rtt->taken[rtt->count % STORM_RTT_TAKEN] =
-        (struct storm_rtt_taken){.at_us = now_us, .rtt_us = rtt_us};
     rtt->stamp_us = hc_tick_due_us(rtt->as_of, rate_of(match)) + numbers[1];
+    rtt->taken[rtt->count % STORM_RTT_TAKEN] =
+        (struct storm_rtt_taken){.at_us = now_us,
+                                 .rtt_us = rtt_us,
+                                 .offset_us = (int64_t)(rtt->stamp_us + rtt_us / 2 - now_us)};
     smooth(rtt, rtt_us);
     check(match, client, rtt_us);
 }

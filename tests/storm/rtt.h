@@ -20,9 +20,10 @@ struct storm_rtt {
     } sent[STORM_RTT_SENT];
     struct storm_rtt_taken {
         uint64_t at_us, rtt_us;
+        int64_t offset_us; ///< by which the server's clock is ahead, if both ways are equally long
     } taken[STORM_RTT_TAKEN];
-    uint64_t count;
-    bool any; ///< it has taken a snapshot
+    uint64_t count, first; ///< taken; and the first of them that still counts
+    bool any;              ///< it has taken a snapshot
     hc_tick as_of;
     uint64_t srtt, rttvar; ///< in 1/1024 us
     uint64_t stamp_us;     ///< the server's time by the stamp of the newest round trip

@@ -48,13 +48,17 @@ void storm_shakes_answered(struct storm_match *match, unsigned client, const uin
     struct storm_shake *shake = shake_of(&match->shakes, client, accept.client_nonce);
     if (shake == NULL)
         return;
-    if (shake->cid == accept.cid &&
-        (size != shake->accept_size || memcmp(bytes, shake->accept, size) != 0))
+    bool once_more = shake->cid == accept.cid;
+    if (once_more && (size != shake->accept_size || memcmp(bytes, shake->accept, size) != 0))
         storm_fail(match->verdict, STORM_WRONG, "accepted", 0,
                    "client %u is accepted again in other words", client);
-    if (shake->cid != 0 && shake->cid != accept.cid && !shake->unheard)
+    if (shake->cid != 0 && !once_more && !shake->unheard)
         storm_fail(match->verdict, STORM_WRONG, "accepted", 0,
                    "client %u is accepted once more by the same attempt", client);
+    // It does not bring back one that has ended: a CONNECT may have come in the same moment as the
+    // goodbye, just before it, and its answer goes out after that.
+    if (once_more)
+        return;
     shake->cid = accept.cid;
     shake->ended = shake->unheard = false;
     shake->accept_size = size;

@@ -182,11 +182,14 @@ void storm_slots_stamped(struct storm_match *match, const struct storm_conn *con
 }
 
 /// An input came at head `before`: too early, too late, or for a slot that had been closed. The
-/// same one is counted once, but each time that it comes too early.
+/// same one is counted once, but each time that it comes too early. One for a tick up to its
+/// player's join counts as known whenever it comes; players of one client may join at different
+/// ticks.
 static void settle(struct storm_match *match, struct sender *sender, unsigned own, hc_tick tick) {
     struct storm_slots *slots = match->slots;
+    const struct player *player = &slots->players[sender->conn->players[own]];
     uint8_t *fate = &sender->fates[own][tick];
-    if (*fate == SETTLED)
+    if (*fate == SETTLED || tick <= player->joined)
         return;
     if (*fate == UNSURE)
         slots->unsure++;
@@ -195,8 +198,7 @@ static void settle(struct storm_match *match, struct sender *sender, unsigned ow
     else if (tick < first_of(match, slots->before))
         slots->refused++;
     else
-        slots->lost_inputs +=
-            slots->players[sender->conn->players[own]].kinds[tick] == HC_SLOT_FORCED;
+        slots->lost_inputs += player->kinds[tick] == HC_SLOT_FORCED;
     if (tick <= slots->before + (uint32_t)storm_match_get(match, STORM_future))
         *fate = SETTLED;
 }

@@ -87,12 +87,14 @@ static hc_tick newest_stamp(struct storm_match *match, unsigned client, hc_tick 
     return newest;
 }
 
-/// The first stamps came with a leap: nobody saw for which ticks they are, but the newest is there.
-static void find_first(struct storm_match *match, unsigned client, hc_tick head) {
+/// Stamps came with a leap: nobody saw for which ticks they are, and those that the server had done
+/// without by then were left out. But the newest is there, or was leapt over.
+static void find_newest(struct storm_match *match, unsigned client, hc_tick head) {
     struct storm_stamps *stamps = &match->seats[client].stamps;
     const struct hc_client *core = hc_sim_client(match->sim, client);
     const struct hc_timeline *own = hc_client_timeline(core);
-    for (hc_tick t = hc_timeline_oldest(own); t <= head + AHEAD_MAX; t++)
+    hc_tick from = hc_tick_max(hc_timeline_oldest(own), stamps->next);
+    for (hc_tick t = from; t <= head + AHEAD_MAX; t++)
         if (hc_timeline_slot(own, hc_client_player(core, 0), t) != HC_SLOT_UNKNOWN) {
             stamps->next = t + 1;
             stamps->any = true;
@@ -112,12 +114,11 @@ void storm_stamps_changed(struct storm_match *match, unsigned client) {
     stamps->sampled = stats->inputs_sampled;
     if (!stamps->begun || stats->restarts != stamps->restarts) {
         // It may have predicted some ticks before it leapt.
-        if (sampled > 0)
+        if (sampled > 0) {
             memcpy(stamps->last, stamps->present, sizeof stamps->last);
-        if (stamps->any)
-            stamps->next += players > 0 ? (hc_tick)(sampled / players) : 0;
-        else if (sampled > 0)
-            find_first(match, client, head);
+            stamps->next += stamps->any ? (hc_tick)(sampled / players) : 0;
+            find_newest(match, client, head);
+        }
         stamps->begun = true;
         stamps->head = head;
         stamps->restarts = stats->restarts;

@@ -9,12 +9,13 @@
 #include <string.h>
 
 enum {
-    REPORTS = 1024,     ///< DATA of a client that are remembered
-    SNAPSHOTS = 512,    ///< DATA of the server that are
-    WINDOW = 128,       ///< past ticks of each
-    RANGES = 32,        ///< FORCED in each
-    NEARLY_FULL = 1100, ///< bytes of a datagram in which something may have been left out
-    LOOK_EVERY = 4,     ///< of the server's ticks: whose past is remembered, to be compared
+    REPORTS = 1024,       ///< DATA of a client that are remembered
+    SNAPSHOTS = 512,      ///< DATA of the server that are
+    WINDOW = 128,         ///< past ticks of each
+    RANGES = 32,          ///< FORCED in each
+    NEARLY_FULL = 1100,   ///< bytes of a datagram in which something may have been left out
+    LOOK_EVERY = 4,       ///< of the server's ticks: whose past is remembered, to be compared
+    CLOCKS_OFF_US = 2000, ///< by which two clocks differ over what a client waits, at most
 };
 
 /// What a client said in a DATA.
@@ -58,6 +59,7 @@ struct line {
     uint8_t sent[STORM_SEQS], heard[STORM_SEQS]; ///< of the client's seqs: 1
     uint8_t acked[STORM_SEQS];                   ///< of the server's: it knows that it has arrived
     uint32_t newest_heard, newest_acked;
+    bool in_order;     ///< the one before the newest heard was heard before it
     uint32_t full_seq; ///< newest datagram in which something may have been left out
     uint64_t rtt_us;   ///< at least what the server has measured; UINT64_MAX: nothing
     struct forced forced[RANGES];
@@ -164,7 +166,10 @@ static void hear_all(struct storm_match *match, struct line *line, const struct 
             news[count++] = data->ack - i;
     for (uint32_t i = count; i-- > 0;)
         hear(match, line, news[i], count == 1);
-    line->newest_heard = data->ack > line->newest_heard ? data->ack : line->newest_heard;
+    if (data->ack > line->newest_heard) {
+        line->in_order = data->ack == line->newest_heard + 1;
+        line->newest_heard = data->ack;
+    }
 }
 
 /// The first tick that the client may still show, by what it has reported last; HC_NO_TICK: it has
@@ -183,6 +188,34 @@ static bool moves(const struct line *line) {
     return line->newest_heard < 2 || !line->heard[line->newest_heard - 1] ||
            before->seq + 1 != newest->seq || !before->has_input ||
            before->client_tick != newest->client_tick;
+}
+
+/// The shortest that one way takes.
+static uint64_t way_us(const struct storm_match *match, unsigned client, bool up) {
+    int64_t latency_ms =
+        storm_client_get(match, client, up ? STORM_C_up_latency_ms : STORM_C_down_latency_ms);
+    int64_t jitter_ms =
+        storm_client_get(match, client, up ? STORM_C_up_jitter_ms : STORM_C_down_jitter_ms);
+    return latency_ms > jitter_ms ? (uint64_t)(latency_ms - jitter_ms) * 1000 : 0;
+}
+
+/// Ticks before this one the client is past when it hears, by its newest report and the shortest
+/// way there and back that its links have; 0: that is not known. What the server has measured is no
+/// less, and once it has measured anything it spares what would come too late.
+static hc_tick past_before(const struct storm_match *match, const struct line *line,
+                           unsigned client) {
+    const struct report *newest = &line->reports[line->newest_heard % REPORTS];
+    const struct report *before = &line->reports[(line->newest_heard - 1) % REPORTS];
+    uint32_t rate = (uint32_t)storm_match_get(match, STORM_tick_rate);
+    uint64_t least_us = way_us(match, client, true) + way_us(match, client, false);
+    // A clock that leaps makes what the client has waited longer, and so the round trip shorter.
+    if (line->rtt_us == UINT64_MAX || least_us < CLOCKS_OFF_US ||
+        storm_client_get(match, client, STORM_C_jump_tick) != 0 || window_of(line) == HC_NO_TICK ||
+        line->newest_heard < 2 || !line->in_order || before->seq + 1 != newest->seq ||
+        !before->has_input || before->client_tick >= newest->client_tick)
+        return 0;
+    uint32_t under_way = hc_tick_back(hc_tick_at_us(least_us - CLOCKS_OFF_US, rate), 1);
+    return hc_tick_back(newest->client_tick + under_way, newest->display_offset + 1);
 }
 
 /// A correction tells what the server has of that tick now, of a tick that the client may show.
@@ -205,6 +238,10 @@ static void check_correction(struct storm_match *match, const struct line *line,
         storm_fail(match->verdict, STORM_WRONG, "correction", said->tick,
                    "client %u is told of tick %u, and shows none before %u", client, said->tick,
                    window);
+    else if (said->tick < past_before(match, line, client))
+        storm_fail(match->verdict, STORM_WRONG, "correction", said->tick,
+                   "client %u is told of tick %u, and will be past %u when it hears", client,
+                   said->tick, past_before(match, line, client));
 }
 
 /// What was told just so, in a datagram that has arrived or cannot be given up yet, is not told

@@ -42,6 +42,7 @@ struct storm_truth {
     bool deep;
     uint32_t history, ticks_per_advance;
     hc_tick final, head;
+    hc_tick pressed; ///< newest final tick for which a key is known
     struct slot *players;
     struct change changes[CHANGES_MAX];
     unsigned change_first, change_end;
@@ -277,6 +278,7 @@ static void check_stamp(struct storm_truth *truth, hc_player player, hc_tick tic
 /// looked at after the advance.
 static void effective(struct storm_truth *truth, hc_player player, hc_tick tick, bool seen,
                       uint8_t *out) {
+    static const uint8_t neutral[HC_INPUT_MAX] = {0};
     const struct hc_game *game = truth->world.game;
     struct slot *slot = &truth->players[player];
     size_t cell = (size_t)tick * truth->world.players + player, size = game->input_size;
@@ -300,6 +302,8 @@ static void effective(struct storm_truth *truth, hc_player player, hc_tick tick,
     if (*kind == HC_SLOT_KNOWN) {
         memcpy(out, truth->known + cell * size, size);
         check_stamp(truth, player, tick, out);
+        if (memcmp(out, neutral, size) != 0)
+            truth->pressed = tick;
         slot->has_base = true;
         slot->base = tick;
         memcpy(slot->base_input, out, size);
@@ -416,6 +420,10 @@ const struct hc_world *storm_truth_world(const struct storm_truth *truth) {
 
 hc_tick storm_truth_final(const struct storm_truth *truth) {
     return truth->final;
+}
+
+hc_tick storm_truth_pressed(const struct storm_truth *truth) {
+    return truth->pressed;
 }
 
 uint64_t storm_truth_chain(const struct storm_truth *truth, hc_tick tick) {

@@ -31,6 +31,7 @@ static void host_advances(void *context, struct hc_sim *sim) {
     struct storm_match *match = context;
     storm_truth_expect(match->truth, hc_sim_host(sim), hc_sim_host_now(sim));
     storm_slots_advances(match);
+    storm_economy_advances(match);
 }
 
 /// A rewind goes back by the window at most, so many ticks at most are simulated again for each
@@ -69,6 +70,7 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     check_rewinds(match, hc_sv_host_timeline(host));
     storm_truth_note(match->truth, host);
     storm_stepped_host(match);
+    storm_economy_ticked(match);
     storm_counts_host_ticked(match);
     storm_slots_ticked(match);
 }
@@ -365,6 +367,10 @@ static void check_snapshot(struct storm_match *match, unsigned client,
     struct storm_conn *conn = storm_conns_find(&match->conns, client, match->seats[client].cid);
     if (conn == NULL)
         return;
+    if (conn->shown_us == 0) {
+        conn->shown_us = hc_sim_now(match->sim);
+        conn->shown_back = as_of - tick;
+    }
     const struct storm_sent *sent = &conn->sent[as_of % STORM_SENT];
     if (sent->as_of != as_of || sent->tick != tick) {
         storm_fail(match->verdict, STORM_WRONG, "agreement", tick,
