@@ -99,7 +99,7 @@ stage_exact() {
 
 # sources_number: a number that follows from the sources that a match depends on.
 sources_number() {
-    find common proto server client tests/sim tests/storm -name '*.[ch]' | LC_ALL=C sort |
+    find common proto server client tests/exact tests/oracle tests/sim tests/storm -name '*.[ch]' | LC_ALL=C sort |
         xargs cat | cksum | cut -d ' ' -f 1
 }
 
