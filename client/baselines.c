@@ -52,17 +52,14 @@ bool hc_cl_baselines_takes(const struct hc_cl_baselines *baselines, hc_tick as_o
     return as_of != HC_NO_TICK && !too_old(baselines, as_of) && find(baselines, as_of) == NULL;
 }
 
-bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of) {
+bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of, hc_tick tick) {
     if (!hc_cl_baselines_takes(baselines, as_of))
         return false;
-    struct hc_cl_baseline_row *row = row_of(baselines, as_of);
-    baselines->replaced = *row;
-    baselines->newest_before = baselines->newest;
     baselines->begun = as_of;
     if (baselines->newest == HC_NO_TICK || baselines->newest < as_of)
         baselines->newest = as_of;
-    *row =
-        (struct hc_cl_baseline_row){.as_of = as_of, .tick = HC_NO_TICK, .first = baselines->next};
+    *row_of(baselines, as_of) =
+        (struct hc_cl_baseline_row){.as_of = as_of, .tick = tick, .first = baselines->next};
     return true;
 }
 
@@ -88,25 +85,18 @@ void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_un
     memcpy(record, &head, sizeof head);
     baselines->keys[place] = (struct hc_cl_baseline_key){.tick = value->tick, .unit = unit};
     row->count++;
-    if (row->tick == HC_NO_TICK || row->tick < value->tick)
-        row->tick = value->tick;
 }
 
-void hc_cl_baselines_undo(struct hc_cl_baselines *baselines, hc_tick as_of) {
-    HC_ASSERT(as_of != HC_NO_TICK && as_of == baselines->begun);
-    // The numbers of its values stay used: what they overwrote must not pass for what it was.
-    *row_of(baselines, as_of) = baselines->replaced;
-    baselines->newest = baselines->newest_before;
-    baselines->begun = HC_NO_TICK;
+/// Number of the oldest value that is still in the ring.
+static uint64_t oldest(const struct hc_cl_baselines *baselines) {
+    return baselines->next > baselines->capacity ? baselines->next - baselines->capacity : 0;
 }
 
 /// Where in the ring the row's value of (unit, tick) is; `capacity`: nowhere.
 static size_t search(const struct hc_cl_baselines *baselines, const struct hc_cl_baseline_row *row,
                      hc_unit unit, hc_tick tick) {
     uint64_t end = row->first + row->count;
-    uint64_t oldest =
-        baselines->next > baselines->capacity ? baselines->next - baselines->capacity : 0;
-    uint64_t first = row->first > oldest ? row->first : oldest;
+    uint64_t first = row->first > oldest(baselines) ? row->first : oldest(baselines);
     size_t place = end % baselines->capacity;
     for (; end > first; end--) {
         place = (place == 0 ? baselines->capacity : place) - 1;
@@ -133,4 +123,21 @@ bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of,
 hc_tick hc_cl_baselines_tick(const struct hc_cl_baselines *baselines, hc_tick as_of) {
     const struct hc_cl_baseline_row *row = find(baselines, as_of);
     return row == NULL ? HC_NO_TICK : row->tick;
+}
+
+bool hc_cl_baselines_units(const struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit *out,
+                           uint32_t most, uint32_t *count) {
+    const struct hc_cl_baseline_row *row = find(baselines, as_of);
+    *count = 0;
+    if (row == NULL || (row->count > 0 && row->first < oldest(baselines)))
+        return false;
+    for (uint64_t i = row->first; i < row->first + row->count; i++) {
+        const struct hc_cl_baseline_key *key = &baselines->keys[i % baselines->capacity];
+        if (key->tick != row->tick)
+            continue;
+        if (*count == most)
+            return false;
+        out[(*count)++] = key->unit;
+    }
+    return true;
 }

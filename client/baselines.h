@@ -4,7 +4,7 @@
 /// The server refers to a value by the snapshot that told it, its unit, and, of a correction, its
 /// tick. It refers only to what was acknowledged, so all of it is here; what is older is forgotten.
 /// So is what more than `capacity` values were put after. Snapshots are put one after the other:
-/// begin, its values, then either the next begin or, before that, undo.
+/// begin, then its values.
 #pragma once
 
 #include "common/unit.h"
@@ -22,7 +22,7 @@ struct hc_cl_baseline_key {
 /// One snapshot.
 struct hc_cl_baseline_row {
     hc_tick as_of;  ///< its head; HC_NO_TICK: none
-    hc_tick tick;   ///< newest of its values'; HC_NO_TICK: it has none
+    hc_tick tick;   ///< that it showed; HC_NO_TICK: none
     uint32_t count; ///< of its values
     uint64_t first; ///< number of its first value
 };
@@ -36,11 +36,7 @@ struct hc_cl_baselines {
     struct hc_cl_baseline_key *keys; ///< [capacity]
     struct hc_cl_baseline_row *rows; ///< [HC_CL_BASELINE_TICKS] by as_of
     hc_tick newest;                  ///< newest as_of here; HC_NO_TICK: none
-    hc_tick begun;                   ///< as_of of the snapshot being put; HC_NO_TICK: undone
-
-    // What begin replaced, for undo.
-    struct hc_cl_baseline_row replaced;
-    hc_tick newest_before;
+    hc_tick begun;                   ///< as_of of the snapshot being put
 };
 
 /// Lays the arrays out from `base` (NULL: only measures) for `capacity` values, at least 1; returns
@@ -54,17 +50,14 @@ void hc_cl_baselines_clear(struct hc_cl_baselines *baselines);
 /// Whether hc_cl_baselines_begin would be true.
 bool hc_cl_baselines_takes(const struct hc_cl_baselines *baselines, hc_tick as_of);
 
-/// A snapshot of head `as_of` begins; what it tells is put after this. An overtaken one has its own
-/// row. False, and nothing changed: it is too old, one of that head is here, or it is HC_NO_TICK.
-bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of);
+/// A snapshot of head `as_of` begins, which shows `tick`; what it tells is put after this. An
+/// overtaken one has its own row. False, and nothing changed: it is too old, one of that head is
+/// here, or it is HC_NO_TICK.
+bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of, hc_tick tick);
 
 /// The snapshot that began last, of head `as_of`, tells `value`, which is copied, of `unit`.
 void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
                          const struct hc_unit_value *value);
-
-/// The snapshot that began last turned out to be broken: takes it back. What it had replaced is
-/// here again, as far as its values have not taken the place of older ones in the ring.
-void hc_cl_baselines_undo(struct hc_cl_baselines *baselines, hc_tick as_of);
 
 /// What the snapshot of head `as_of` told of `unit` at `tick`, the last if it did so twice: false
 /// when that is not here. `out` points into the ring, until the next put. Linear in what that
@@ -72,5 +65,10 @@ void hc_cl_baselines_undo(struct hc_cl_baselines *baselines, hc_tick as_of);
 bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
                          hc_tick tick, struct hc_unit_value *out);
 
-/// The tick that the snapshot of head `as_of` showed, the newest of its values'; HC_NO_TICK: none.
+/// The units of which the snapshot of head `as_of` told the tick that it showed, in the order in
+/// which they were put, to `out`, which has room for `most`. False: it, or some of it, is not here.
+bool hc_cl_baselines_units(const struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit *out,
+                           uint32_t most, uint32_t *count);
+
+/// The tick that the snapshot of head `as_of` showed; HC_NO_TICK: that is not here.
 hc_tick hc_cl_baselines_tick(const struct hc_cl_baselines *baselines, hc_tick as_of);

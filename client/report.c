@@ -1,6 +1,12 @@
 #include "client/report.h"
 
+#include <limits.h>
 #include <string.h>
+
+enum {
+    LIST_COLUMN = 84, ///< of a list, after which it goes on in the next line
+    FIELDS_SHOWN = 8, ///< those that cost most
+};
 
 /// `part / whole`, or null where there is no whole.
 static json_t *ratio(double part, double whole) {
@@ -40,7 +46,12 @@ static json_t *histogram(const struct hc_histogram *values, double unit) {
 static json_t *unknown_server(void) {
     json_t *server = unknown((const char *const[]){
         "cpu_us_per_client_tick", "ticks_missed", "rewinds", "resimulated_ticks", "entity_steps",
-        "resimulated_entity_steps", "corrections", "memory_bytes", NULL});
+        "resimulated_entity_steps", "corrections", "memory_bytes",
+        "bytes_down_by_field_per_client_s", "longest_unsent_ticks", NULL});
+    json_object_set_new(
+        server, "bytes_down_by_purpose_per_client_s",
+        unknown((const char *const[]){"own", "others", "unowned", "corrections", "inputs", "names",
+                                      "head", "acks", "overhead", NULL}));
     json_object_set_new(
         server, "inputs",
         unknown((const char *const[]){"received", "late", "forced", "refused", "lost", NULL}));
@@ -167,6 +178,35 @@ static void row_histogram(FILE *out, const json_t *report, const char *label, co
             json_number_value(json_object_get(values, "max")));
 }
 
+/// The greatest members of an object of numbers, at most `most`, in as many lines as they take.
+static void row_greatest(FILE *out, const json_t *report, const char *label, const char *path,
+                         unsigned most) {
+    json_t *left = json_deep_copy(find(report, path)), *value;
+    const char *key;
+    int column = fprintf(out, "    %-26s", label);
+    for (unsigned n = 0; n < most; n++) {
+        const char *greatest = NULL;
+        double number = -1;
+        json_object_foreach(left, key, value) {
+            if (!json_is_number(value) || json_number_value(value) <= number)
+                continue;
+            greatest = key;
+            number = json_number_value(value);
+        }
+        if (greatest == NULL) {
+            if (n == 0)
+                fprintf(out, " %12s", "unknown");
+            break;
+        }
+        if (column > LIST_COLUMN)
+            column = fprintf(out, "\n    %-26s", "") - 1;
+        column += fprintf(out, "  %s %.0f", greatest, number);
+        json_object_del(left, greatest);
+    }
+    fputc('\n', out);
+    json_decref(left);
+}
+
 void hc_cl_report_print(const json_t *report, FILE *out) {
     const char *name = json_string_value(find(report, "link.name"));
     double latency = json_number_value(find(report, "link.latency_ms"));
@@ -203,6 +243,11 @@ void hc_cl_report_print(const json_t *report, FILE *out) {
     row_histogram(out, report, "a tick's lateness, median", "server.tick_lateness_ms", 3, "ms");
     row(out, report, "processor time", "server.cpu_us_per_client_tick", 1, "us/client/tick");
     row(out, report, "memory", "server.memory_bytes", 0, "bytes");
+    row(out, report, "longest wait to be told", "server.longest_unsent_ticks", 0, "ticks");
+    row_greatest(out, report, "sent to each, bytes/s", "server.bytes_down_by_purpose_per_client_s",
+                 UINT_MAX);
+    row_greatest(out, report, "  of values, most by field",
+                 "server.bytes_down_by_field_per_client_s", FIELDS_SHOWN);
 
     fprintf(out, "\n  clients, all together\n");
     row(out, report, "rollbacks", "client.rollbacks", 0, "");

@@ -50,6 +50,7 @@ struct hc_client *hc_client_create(const struct hc_client_config *config, uint64
 void hc_client_destroy(struct hc_client *client) {
     if (client == NULL)
         return;
+    hc_cl_reader_destroy(client->reader);
     hc_release(client->config.allocator, client->memory);
     hc_timeline_destroy(client->timeline);
     hc_world_free(&client->world);
@@ -216,11 +217,11 @@ bool hc_client_snapshot(const struct hc_client *client, hc_tick *shown, hc_tick 
 }
 
 bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *chain) {
-    if (!client->news.any)
+    if (!client->news.has_chain)
         return false;
-    *tick = client->news.snapshot.final;
+    *tick = client->news.final;
     if (chain != NULL)
-        *chain = client->news.snapshot.chain;
+        *chain = client->news.chain;
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "client/clock.h"
 #include "client/hindcast.h"
+#include "client/reader.h"
 #include "client/view.h"
 #include "proto/ack.h"
 #include "proto/body.h"
@@ -25,9 +26,6 @@ enum {
     HC_CL_FUTURE_MIN = 64,           ///< ticks ahead of which inputs are taken, at least
 };
 
-/// The newest tick that is believed of a server. None runs this long, and below nothing overflows.
-#define HC_CL_TICK_MAX (HC_NO_TICK - (1u << 17))
-
 /// The handshake so far.
 struct hc_cl_shake {
     uint64_t protocol_id;
@@ -47,7 +45,10 @@ struct hc_cl_shake {
 /// What the newest snapshot said.
 struct hc_cl_news {
     bool any;
-    struct hc_snapshot snapshot;
+    struct hc_snapshot snapshot; ///< its head
+    bool has_chain;
+    hc_tick final; ///< newest of which the chain was told
+    uint64_t chain;
 };
 
 /// The own inputs that were stamped.
@@ -79,10 +80,8 @@ struct hc_client {
     struct hc_world world;
     struct hc_timeline *timeline;
     struct hc_cl_view view;
-    void *memory;                 ///< of the view and the arrays below
-    uint8_t *told_presence;       ///< [entities] of the snapshot being read
-    uint8_t *told_states;         ///< [entities * stride]
-    struct hc_entity_state *told; ///< [entities] those of them that are told
+    void *memory; ///< of the view
+    struct hc_cl_reader *reader;
     struct hc_replay replay;
     struct hc_sent sent;
     uint64_t newest_us; ///< when the datagram replay.newest came

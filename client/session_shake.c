@@ -76,20 +76,6 @@ static struct hc_timeline_config timeline_config(const struct hc_client *client)
     };
 }
 
-/// Lays out what reading a snapshot takes, after the view; returns the bytes needed in all.
-static size_t layout(struct hc_client *client, uint8_t *base) {
-    size_t entities = client->world.entities, states = entities * client->world.stride;
-    size_t told = entities * sizeof *client->told;
-    size_t used =
-        hc_cl_view_layout(&client->view, &client->world, client->config.smoothing_us, base);
-    if (base != NULL) {
-        client->told = (struct hc_entity_state *)(void *)(base + used);
-        client->told_states = base + used + told;
-        client->told_presence = client->told_states + states;
-    }
-    return used + told + states + entities;
-}
-
 /// Obtains all that depends on the world. False when memory is short; hc_client_destroy frees what
 /// was obtained.
 static bool build_world(struct hc_client *client, const struct hc_welcome *welcome) {
@@ -98,14 +84,15 @@ static bool build_world(struct hc_client *client, const struct hc_welcome *welco
                       welcome->seed, config->allocator) != HC_OK)
         return false;
     struct hc_timeline_config timeline = timeline_config(client);
-    size_t needed = layout(client, NULL);
+    size_t needed = hc_cl_view_layout(&client->view, &client->world, config->smoothing_us, NULL);
     client->timeline = hc_timeline_create(&timeline);
     client->memory = hc_allocate(config->allocator, needed);
-    if (client->timeline == NULL || client->memory == NULL)
+    client->reader = hc_cl_reader_create(&client->world, config->players);
+    if (client->timeline == NULL || client->memory == NULL || client->reader == NULL)
         return false;
-    layout(client, client->memory);
+    hc_cl_view_layout(&client->view, &client->world, config->smoothing_us, client->memory);
     client->stats.memory_bytes +=
-        needed + hc_timeline_memory(&timeline) +
+        needed + hc_timeline_memory(&timeline) + hc_cl_reader_memory(&client->world) +
         client->world.entities * (sizeof *client->world.kind_of + sizeof *client->world.owner_of);
     return true;
 }

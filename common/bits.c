@@ -38,6 +38,15 @@ void hc_bits_put_signed(struct hc_bits_writer *writer, int32_t value, unsigned b
     hc_bits_put(writer, (uint32_t)value & mask(bits), bits);
 }
 
+void hc_bits_append(struct hc_bits_writer *writer, const uint8_t *data, size_t bits) {
+    struct hc_bits_reader reader = hc_bits_reader(data, (bits + 7) / 8);
+    for (size_t left = bits; left > 0;) {
+        unsigned some = left < 32 ? (unsigned)left : 32;
+        hc_bits_put(writer, hc_bits_get(&reader, some), some);
+        left -= some;
+    }
+}
+
 size_t hc_bits_finish(struct hc_bits_writer *writer) {
     if (writer->failed)
         return 0;

@@ -39,6 +39,9 @@ void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits);
 /// only 0 fits.
 void hc_bits_put_signed(struct hc_bits_writer *writer, int32_t value, unsigned bits);
 
+/// Appends the first `bits` bits at `data`, as another writer has left them.
+void hc_bits_append(struct hc_bits_writer *writer, const uint8_t *data, size_t bits);
+
 /// Stores what is pending. Returns the bytes used; 0 when the writer has failed.
 size_t hc_bits_finish(struct hc_bits_writer *writer);
 

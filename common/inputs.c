@@ -274,8 +274,8 @@ static void apply_control(struct hc_inputs *in, hc_player player, hc_tick tick, 
     in->in[player] = join;
 }
 
-/// A control from before the window. When it is news, what is known after it came before it did, and
-/// is of another life.
+/// A control from before the window. When it is news, what is known after it came before it did,
+/// and is of another life.
 static void put_left_control(struct hc_inputs *in, hc_player player, hc_tick tick) {
     if (at_or_after(in->left_control[player], tick))
         return;

@@ -66,6 +66,15 @@ static uint8_t *state_at(const struct hc_solo *solo, uint32_t entity) {
     return solo->states + (size_t)entity * solo->world->stride;
 }
 
+void hc_solo_input(const struct hc_world *world, const struct hc_unit_value *from, uint8_t *out) {
+    if (from->known == HC_NO_TICK)
+        memset(out, 0, world->game->input_size);
+    else if (from->known < from->tick)
+        world->game->predict_input(from->input, from->tick - from->known, out);
+    else
+        memcpy(out, from->input, world->game->input_size);
+}
+
 /// Puts the unit, its owner's input and the referee into the arrays.
 static void enter(struct hc_solo *solo, hc_unit unit, const struct hc_unit_value *value,
                   const void *referee) {
@@ -79,13 +88,8 @@ static void enter(struct hc_solo *solo, hc_unit unit, const struct hc_unit_value
         memcpy(solo->states, referee, world->game->kinds[0].state_size);
     }
     hc_player player = hc_unit_player(world, unit);
-    if (player == HC_NO_PLAYER || value->known == HC_NO_TICK)
-        return;
-    uint8_t *input = solo->inputs + (size_t)player * world->game->input_size;
-    if (value->known < value->tick)
-        world->game->predict_input(value->input, value->tick - value->known, input);
-    else
-        memcpy(input, value->input, world->game->input_size);
+    if (player != HC_NO_PLAYER)
+        hc_solo_input(world, value, solo->inputs + (size_t)player * world->game->input_size);
 }
 
 /// Reads the unit out of the arrays, and leaves them as enter found them.
@@ -145,11 +149,30 @@ static void hold_referee(const struct hc_world *world, uint32_t ticks, uint8_t *
     }
 }
 
+bool hc_solo_lists(const struct hc_world *world, hc_unit unit, const struct hc_unit_value *from,
+                   hc_tick tick) {
+    return hc_unit_player(world, unit) != HC_NO_PLAYER && tick > from->tick &&
+           tick - from->tick <= HC_SOLO_TICKS_MAX;
+}
+
+/// Steps the unit, which is in the arrays, up to `tick`, with the changes of its owner's input.
+static void run(struct hc_solo *solo, struct hc_scene *scene, hc_unit unit,
+                const struct hc_solo_changes *changes, hc_tick tick) {
+    size_t size = solo->world->game->input_size;
+    unsigned next = 0, count = changes == NULL ? 0 : changes->count;
+    for (; scene->tick < tick; step_unit(solo, scene, unit))
+        if (next < count && changes->at[next].tick == scene->tick)
+            memcpy(solo->inputs + hc_unit_player(solo->world, unit) * size,
+                   changes->at[next++].input, size);
+}
+
 void hc_solo_guess(struct hc_solo *solo, hc_unit unit, const struct hc_unit_value *from,
-                   const void *referee, hc_tick tick, struct hc_unit_value *out) {
+                   const struct hc_solo_changes *changes, const void *referee, hc_tick tick,
+                   struct hc_unit_value *out) {
     const struct hc_world *world = solo->world;
     HC_ASSERT(unit < hc_unit_total(world));
     HC_ASSERT(tick >= from->tick && tick != HC_NO_TICK);
+    HC_ASSERT(changes == NULL || changes->count == 0 || hc_solo_lists(world, unit, from, tick));
     uint32_t ticks = tick - from->tick;
     hc_unit_copy(world, unit, out, from);
     out->tick = tick;
@@ -176,9 +199,13 @@ void hc_solo_guess(struct hc_solo *solo, hc_unit unit, const struct hc_unit_valu
         .source = solo,
     };
     enter(solo, unit, out, referee); // which may be `from`, and whose input is as old
-    while (scene.tick < tick)
-        step_unit(solo, &scene, unit);
+    run(solo, &scene, unit, changes, tick);
     leave(solo, unit, out);
+    if (changes == NULL || changes->count == 0)
+        return;
+    memcpy(out->input, changes->at[changes->count - 1].input, world->game->input_size);
+    if (out->known == HC_NO_TICK)
+        out->known = tick - 1;
 }
 
 void hc_solo_nothing(const struct hc_world *world, hc_unit unit, hc_tick tick,

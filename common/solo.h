@@ -3,8 +3,9 @@
 /// Both ends of a connection compute the same guess from what the receiver has acknowledged, and
 /// only what differs from it is sent. The game's step is used as it is, on a scene in which nobody
 /// else is there: entities of one owner see each other and the referee, but have no neighbours;
-/// the owner's input is what the game predicts from the one in the value. So a player who goes on
-/// as it did costs a bit, with acceleration, walls, cooldowns, flying and new shots and all.
+/// the owner's input is what the game predicts from the one in the value, until another is listed.
+/// So a player who goes on as it did costs a bit, with acceleration, walls, cooldowns, flying and
+/// new shots and all, and one who turned costs little more than when it did.
 #pragma once
 
 #include "common/scene.h"
@@ -12,6 +13,18 @@
 
 enum {
     HC_SOLO_TICKS_MAX = 32, ///< farther than this nothing is guessed: the states are held
+};
+
+/// What the owner's steps are given from a tick on.
+struct hc_solo_change {
+    hc_tick tick;
+    uint8_t input[HC_INPUT_MAX]; ///< as sanitize_input leaves it
+};
+
+/// Changes of the owner's input, in ascending ticks.
+struct hc_solo_changes {
+    unsigned count;
+    struct hc_solo_change at[HC_SOLO_TICKS_MAX];
 };
 
 struct hc_solo;
@@ -34,8 +47,21 @@ void hc_solo_destroy(struct hc_solo *solo);
 /// from from->input at that age; without any, `out->known` is HC_NO_TICK and the input all zeros.
 /// Hence a guess of a guess is the guess over both stretches. `out` must have its pointers set and
 /// may be `from`.
+///
+/// With `changes` (NULL: none), in [from->tick, tick), every step from one of them on is given its
+/// input instead, and `out->input` is the last; where `from` knows of none its age is 1. Only those
+/// who may list changes are given any.
 void hc_solo_guess(struct hc_solo *solo, hc_unit unit, const struct hc_unit_value *from,
-                   const void *referee, hc_tick tick, struct hc_unit_value *out);
+                   const struct hc_solo_changes *changes, const void *referee, hc_tick tick,
+                   struct hc_unit_value *out);
+
+/// Whether changes can be listed for a guess of `unit` at `tick` from `from`: it is a player's, and
+/// simulated for a tick at least.
+bool hc_solo_lists(const struct hc_world *world, hc_unit unit, const struct hc_unit_value *from,
+                   hc_tick tick);
+
+/// The input that the steps from `from` on are given until one is listed, into `out`.
+void hc_solo_input(const struct hc_world *world, const struct hc_unit_value *from, uint8_t *out);
 
 /// What a unit is guessed to be of which the receiver has nothing: everything absent, no input.
 void hc_solo_nothing(const struct hc_world *world, hc_unit unit, hc_tick tick,

@@ -95,3 +95,8 @@ enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bi
     }
     return HC_OK;
 }
+
+bool hc_sent_misses(const struct hc_sent *sent, uint32_t seq) {
+    const struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
+    return seq != 0 && entry->seq == seq && !entry->acked;
+}

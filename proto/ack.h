@@ -65,3 +65,6 @@ uint32_t hc_sent_next(struct hc_sent *sent, uint64_t now_us);
 /// steps whatever the peer says; what the ring has forgotten is passed over.
 enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bits,
                              struct hc_acked acked[static HC_ACKS_MAX], uint32_t *count);
+
+/// Whether `seq` was sent, is remembered, and has not been acknowledged.
+bool hc_sent_misses(const struct hc_sent *sent, uint32_t seq);

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-/// Which of the types refer to the SNAPSHOT before them.
-static bool refers_to_snapshot(enum hc_message_type type) {
-    return type >= HC_MESSAGE_INPUTS && type <= HC_MESSAGE_CORRECTION;
-}
-
 /// Which of the types are alone in their datagram.
 static bool stands_alone(enum hc_message_type type) {
     return type == HC_MESSAGE_WELCOME || type == HC_MESSAGE_CLOSE;
@@ -37,7 +32,7 @@ enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t 
         bool first = at == 0;
         if (type == HC_MESSAGE_END || alone || (stands_alone(type) && !first))
             return HC_MALFORMED;
-        if (refers_to_snapshot(type) ? !told : type == HC_MESSAGE_SNAPSHOT && told)
+        if (type == HC_MESSAGE_SNAPSHOT && told)
             return HC_MALFORMED;
         if (body->count == HC_BODY_MESSAGES_MAX || at + used > UINT16_MAX)
             return HC_MALFORMED; // more than any datagram holds

@@ -22,15 +22,11 @@
 
 /// The first value of every message. One number space for both directions.
 enum hc_message_type {
-    HC_MESSAGE_END = 0,        ///< no message: the body is at its end
-    HC_MESSAGE_WELCOME = 1,    ///< server, in ACCEPT only: what the world is
-    HC_MESSAGE_INPUT = 2,      ///< client: its clock and its players' inputs
-    HC_MESSAGE_SNAPSHOT = 3,   ///< server: the state of a tick and the server's clock
-    HC_MESSAGE_INPUTS = 4,     ///< server, after SNAPSHOT: known inputs of a player
-    HC_MESSAGE_CONTROL = 5,    ///< server, after SNAPSHOT: a join or a leave
-    HC_MESSAGE_FORCED = 6,     ///< server, after SNAPSHOT: inputs of the client it did without
-    HC_MESSAGE_CORRECTION = 7, ///< server, after SNAPSHOT: an entity at a tick before it
-    HC_MESSAGE_CLOSE = 8,      ///< both: the connection ends
+    HC_MESSAGE_END = 0,      ///< no message: the body is at its end
+    HC_MESSAGE_WELCOME = 1,  ///< server, in ACCEPT only: what the world is
+    HC_MESSAGE_INPUT = 2,    ///< client: its clock and its players' inputs
+    HC_MESSAGE_SNAPSHOT = 3, ///< server: the state of a tick and the server's clock
+    HC_MESSAGE_CLOSE = 4,    ///< both: the connection ends
     HC_MESSAGE_TYPES
 };
 
@@ -62,8 +58,7 @@ struct hc_values {
 
 /// Pre-checks the `size` bytes at `bytes`. HC_MALFORMED or HC_TRUNCATED: some
 /// message is not well formed, its type is unknown, WELCOME or CLOSE is not the
-/// only message, SNAPSHOT comes twice or one of those that refer to it comes
-/// before it; then nothing of the body is to be used.
+/// only message or SNAPSHOT comes twice; then nothing of the body is to be used.
 enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t size);
 
 /// Makes the next message the present one and returns its type; HC_MESSAGE_END

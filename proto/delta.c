@@ -65,6 +65,17 @@ void hc_delta_get_input(struct hc_bits_reader *bits, const struct hc_game *game,
     get_input(bits, game, before, false, out);
 }
 
+void hc_delta_put_other_input(struct hc_bits_writer *bits, const struct hc_game *game,
+                              const uint8_t *before, const uint8_t *input,
+                              struct hc_delta_counts *counts) {
+    put_input(bits, game, before, input, true, counts == NULL ? NULL : counts->input);
+}
+
+void hc_delta_get_other_input(struct hc_bits_reader *bits, const struct hc_game *game,
+                              const uint8_t *before, uint8_t *out) {
+    get_input(bits, game, before, true, out);
+}
+
 /// How old the owner's newest known input is, at least 1; 0: there is none.
 static uint32_t age_of(const struct hc_unit_value *value) {
     return value->known == HC_NO_TICK ? 0 : value->tick - value->known;
@@ -209,42 +220,62 @@ static unsigned flag_count(const struct hc_world *world, hc_unit unit) {
     return world->per_owner > 1 ? 3 : 2;
 }
 
-void hc_delta_put_counted(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
-                          const struct hc_unit_value *guess, const struct hc_unit_value *value,
-                          struct hc_delta_counts *counts) {
+/// Which of the unit's entities are not as guessed.
+static uint32_t changed_entities(const struct hc_world *world, hc_unit unit,
+                                 const struct hc_unit_value *guess,
+                                 const struct hc_unit_value *value) {
     uint32_t count = hc_unit_count(world, unit), entities = 0;
     HC_ASSERT(guess->tick == value->tick && count <= HC_UNIT_ENTITIES_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        entities |= (uint32_t)entity_changed(world, unit, i, guess, value) << i;
+    return entities;
+}
+
+bool hc_delta_same(const struct hc_world *world, hc_unit unit, const struct hc_unit_value *guess,
+                   const struct hc_unit_value *value) {
+    bool player = hc_unit_player(world, unit) != HC_NO_PLAYER;
+    return !(player && owner_changed(world->game, guess, value)) &&
+           changed_entities(world, unit, guess, value) == 0;
+}
+
+void hc_delta_put_changes(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
+                          const struct hc_unit_value *guess, const struct hc_unit_value *value,
+                          struct hc_delta_counts *counts) {
+    uint32_t count = hc_unit_count(world, unit);
+    uint32_t entities = changed_entities(world, unit, guess, value);
     size_t before = hc_bits_written(bits);
     bool player = hc_unit_player(world, unit) != HC_NO_PLAYER;
     bool owner = player && owner_changed(world->game, guess, value);
+    uint32_t flags =
+        (owner ? OWNER : 0u) | ((entities & 1) != 0 ? FIRST : 0u) | (entities > 1 ? OTHERS : 0u);
+    HC_ASSERT(flags != 0);
+    hc_fields_put_some(bits, player ? flags : 1, flag_count(world, unit), false);
+    if (entities > 1)
+        hc_fields_put_some(bits, entities >> 1, count - 1, false);
+    if (owner)
+        put_owner(bits, world->game, guess, value, counts == NULL ? NULL : counts->input);
     for (uint32_t i = 0; i < count; i++)
-        entities |= (uint32_t)entity_changed(world, unit, i, guess, value) << i;
-    hc_bits_put(bits, !owner && entities == 0, 1);
-    if (owner || entities != 0) {
-        uint32_t flags = (owner ? OWNER : 0u) | ((entities & 1) != 0 ? FIRST : 0u) |
-                         (entities > 1 ? OTHERS : 0u);
-        hc_fields_put_some(bits, player ? flags : 1, flag_count(world, unit), false);
-        if (entities > 1)
-            hc_fields_put_some(bits, entities >> 1, count - 1, false);
-        if (owner)
-            put_owner(bits, world->game, guess, value, counts == NULL ? NULL : counts->input);
-        for (uint32_t i = 0; i < count; i++)
-            if ((entities >> i & 1) != 0)
-                put_entity(bits, world, unit, i, guess, value, counts);
-    }
+        if ((entities >> i & 1) != 0)
+            put_entity(bits, world, unit, i, guess, value, counts);
     if (counts != NULL)
         counts->total += hc_bits_written(bits) - before;
 }
 
 void hc_delta_put(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
-                  const struct hc_unit_value *guess, const struct hc_unit_value *value) {
-    hc_delta_put_counted(bits, world, unit, guess, value, NULL);
+                  const struct hc_unit_value *guess, const struct hc_unit_value *value,
+                  struct hc_delta_counts *counts) {
+    bool same = hc_delta_same(world, unit, guess, value);
+    hc_bits_put(bits, same, 1);
+    if (counts != NULL)
+        counts->total++;
+    if (!same)
+        hc_delta_put_changes(bits, world, unit, guess, value, counts);
 }
 
-void hc_delta_get(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,
-                  const struct hc_unit_value *guess, struct hc_unit_value *out) {
+void hc_delta_get_changes(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,
+                          bool same, const struct hc_unit_value *guess, struct hc_unit_value *out) {
     uint32_t count = hc_unit_count(world, unit), flags = 0, entities = 0;
-    if (hc_bits_get(bits, 1) == 0)
+    if (!same)
         flags = hc_fields_get_some(bits, flag_count(world, unit), false);
     if (hc_unit_player(world, unit) == HC_NO_PLAYER)
         flags *= FIRST;
@@ -258,4 +289,10 @@ void hc_delta_get(struct hc_bits_reader *bits, const struct hc_world *world, hc_
         get_owner(bits, world->game, guess, out);
     for (uint32_t i = 0; i < count; i++)
         get_entity(bits, world, unit, i, (entities >> i & 1) != 0, guess, out);
+}
+
+void hc_delta_get(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,
+                  const struct hc_unit_value *guess, struct hc_unit_value *out) {
+    bool same = hc_bits_get(bits, 1) != 0;
+    hc_delta_get_changes(bits, world, unit, same, guess, out);
 }

@@ -3,7 +3,7 @@
 ///     WELCOME [1, tick_rate, players, seed, history, future, refusal, tick, phase_us, [own ...]]
 ///     INPUT   [2, client_tick, display_offset, ack_delay_us, client_tick - first,
 ///              first - force_before, count, runs]
-///     CLOSE   [8, reason]
+///     CLOSE   [4, reason]
 ///
 /// Every put appends one message to a body and returns true, or changes nothing and returns false
 /// when it does not fit. Every get reads the present message of a body, checks every value against

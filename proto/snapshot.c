@@ -2,15 +2,25 @@
 
 #include "common/bytes.h"
 #include "common/check.h"
+#include "proto/delta.h"
 #include "proto/pack.h"
 
 #include <string.h>
 #include <xxhash.h>
 
 enum {
-    SNAPSHOT_VALUES = 11,
-    CORRECTION_VALUES = 3, ///< and the state's
+    BASE_BITS = 6,       ///< of as_of - base - 1
+    AGE_BITS = 6,        ///< of base - older - 1
+    CORRECTION_BITS = 7, ///< of as_of - told - 1
+    TOLD_GROUP = 3,      ///< of runs of units told again,
+    LEFT_GROUP = 2,      ///< and not
+    OTHERS_GROUP = 4,    ///< of how many others there are, and of units left out between them
+    CORRECTION_GROUP = 2 ///< of units left out between corrections
 };
+enum { MESSAGE_VALUES = 2 };
+_Static_assert(1 << AGE_BITS == HC_SNAPSHOT_AGE_MAX &&
+                   1 << CORRECTION_BITS == HC_SNAPSHOT_CORRECTION_AGE,
+               "every age has its bits");
 
 uint64_t hc_snapshot_chain(uint64_t previous, uint64_t world_hash) {
     uint8_t bytes[8];
@@ -19,282 +29,383 @@ uint64_t hc_snapshot_chain(uint64_t previous, uint64_t world_hash) {
     return XXH3_64bits_withSeed(bytes, sizeof bytes, previous);
 }
 
-/// The most bytes that msgpack takes for a value of `field`.
-static size_t field_worst(const struct hc_field *field) {
-    unsigned positive = field->is_signed ? field->bits - 1u : field->bits;
-    // Short forms: up to 127 and down to -32, then 8, 16 and 32 bits; a positive one of a signed
-    // field never takes more than the lowest negative one.
-    if (positive <= (field->is_signed ? 5u : 7u))
-        return 1;
-    unsigned width = field->bits;
-    return width <= 8 ? 2 : width <= 16 ? 3 : 5;
+// ---- Numbers in ranges --------------------------------------------------------------------------
+
+/// A number of at most `max`; beyond it the reader fails.
+static uint32_t get_up_to(struct hc_bits_reader *bits, unsigned group, uint32_t max) {
+    uint32_t value = hc_delta_get_number(bits, group);
+    if (value <= max)
+        return value;
+    bits->failed = true;
+    return 0;
 }
 
-static size_t kind_worst(const struct hc_kind *kind) {
-    size_t size = 0;
-    for (uint32_t i = 0; i < kind->field_count; i++)
-        size += field_worst(&kind->fields[i]);
-    return size;
+/// `back` before `tick`; before tick 0 the reader fails.
+static hc_tick get_back(struct hc_bits_reader *bits, hc_tick tick, unsigned group, uint32_t most) {
+    return tick - get_up_to(bits, group, most < tick ? most : tick);
 }
 
-size_t hc_snapshot_worst(const struct hc_world *world) {
-    // Array and type; as_of, two times in us; three spans of up to 512; chain; hash; the own ones.
-    size_t size = 1 + 1 + 5 + 5 + 5 + 3 * 3 + 9 + 5 + 1 + HC_OWN_PLAYERS_MAX * 5;
-    size += 3; // the list of states
-    for (uint32_t entity = 0; entity < world->entities; entity++)
-        size += kind_worst(hc_world_kind(world, (hc_entity)entity));
-    return size;
+static void put_u64(struct hc_bits_writer *bits, uint64_t value) {
+    hc_bits_put(bits, (uint32_t)value, 32);
+    hc_bits_put(bits, (uint32_t)(value >> 32), 32);
 }
 
-/// How many values the entity's state takes.
-static uint32_t state_values(const struct hc_kind *kind, uint8_t presence) {
-    return presence == HC_ALIVE ? kind->field_count : 1;
+static uint64_t get_u64(struct hc_bits_reader *bits) {
+    uint64_t low = hc_bits_get(bits, 32);
+    return low | (uint64_t)hc_bits_get(bits, 32) << 32;
 }
 
-static void put_state(struct hc_writer *body, const struct hc_kind *kind, uint8_t presence,
-                      const void *state) {
-    if (presence == HC_UNKNOWN) {
-        hc_pack_nil(body);
-        return;
-    }
-    if (presence == HC_ABSENT) {
-        hc_pack_false(body);
-        return;
-    }
-    for (uint32_t i = 0; i < kind->field_count; i++)
-        hc_pack_int64(body, hc_field_get(&kind->fields[i], state));
-}
+// ---- The head -----------------------------------------------------------------------------------
 
-/// Reads one entity's state into `state`, which is all zeros; returns its presence.
-static uint8_t get_state(struct hc_values *values, const struct hc_kind *kind, void *state) {
-    if (hc_values_nil(values))
-        return HC_UNKNOWN;
-    if (hc_values_false(values))
-        return HC_ABSENT;
-    for (uint32_t i = 0; i < kind->field_count; i++) {
-        const struct hc_field *field = &kind->fields[i];
-        int64_t low = field->is_signed ? -((int64_t)1 << (field->bits - 1)) : 0;
-        int64_t high = ((int64_t)1 << (field->bits - field->is_signed)) - 1;
-        hc_field_set(field, state, hc_values_signed(values, low, high));
-    }
-    return HC_ALIVE;
-}
-
-static void put_head(struct hc_writer *body, const struct hc_snapshot *snapshot) {
+void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot) {
     HC_ASSERT(snapshot->tick <= snapshot->as_of && snapshot->refusal <= snapshot->as_of);
     HC_ASSERT(snapshot->final <= snapshot->as_of && snapshot->own_count <= HC_OWN_PLAYERS_MAX);
-    hc_pack_array(body, SNAPSHOT_VALUES);
-    hc_pack_uint8(body, HC_MESSAGE_SNAPSHOT);
-    hc_pack_uint32(body, snapshot->as_of);
-    hc_pack_uint32(body, snapshot->phase_us);
-    hc_pack_uint32(body, snapshot->ack_delay_us);
-    hc_pack_uint32(body, snapshot->as_of - snapshot->tick);
-    hc_pack_uint32(body, snapshot->as_of - snapshot->refusal);
-    hc_pack_uint32(body, snapshot->as_of - snapshot->final);
-    hc_pack_uint64(body, snapshot->chain);
-    hc_pack_uint32(body, snapshot->hash);
-    hc_pack_array(body, snapshot->own_count);
-    for (uint32_t i = 0; i < snapshot->own_count; i++) {
-        HC_ASSERT(snapshot->complete[i] + 1 >= snapshot->tick &&
-                  snapshot->complete[i] + 1 - snapshot->tick <= HC_SNAPSHOT_SPAN_MAX + 1);
-        hc_pack_uint32(body, snapshot->complete[i] + 1 - snapshot->tick);
+    hc_bits_put(bits, snapshot->as_of & UINT16_MAX, 16);
+    hc_delta_put_number(bits, snapshot->phase_us, 8);
+    hc_delta_put_number(bits, snapshot->ack_delay_us, 8);
+    hc_delta_put_number(bits, snapshot->as_of - snapshot->tick, 4);
+    hc_delta_put_number(bits, snapshot->as_of - snapshot->refusal, 5);
+    hc_delta_put_number(bits, snapshot->as_of - snapshot->final, 4);
+    hc_bits_put(bits, snapshot->hash, 32);
+    hc_bits_put(bits, snapshot->has_chain, 1);
+    if (snapshot->has_chain)
+        put_u64(bits, snapshot->chain);
+    hc_bits_put(bits, snapshot->base != HC_NO_TICK, 1);
+    if (snapshot->base != HC_NO_TICK)
+        hc_bits_put(bits, snapshot->as_of - snapshot->base - 1, BASE_BITS);
+    for (unsigned i = 0; i < snapshot->own_count; i++)
+        hc_delta_put_number(bits, snapshot->complete[i] + 1 - snapshot->tick, 3);
+}
+
+/// The tick whose low half is `low` and that lies nearest to `near`.
+static hc_tick widen(uint32_t low, hc_tick near) {
+    int32_t away = (int16_t)(uint16_t)(low - near);
+    return near + (hc_tick)away;
+}
+
+void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_count,
+                     struct hc_snapshot *out) {
+    *out = (struct hc_snapshot){.own_count = own_count, .base = HC_NO_TICK};
+    out->as_of = widen(hc_bits_get(bits, 16), near);
+    bits->failed |= out->as_of > HC_SNAPSHOT_TICK_MAX; // or it came round
+    out->phase_us = get_up_to(bits, 8, HC_PHASE_MAX_US);
+    out->ack_delay_us = get_up_to(bits, 8, HC_ACK_DELAY_MAX_US);
+    out->tick = get_back(bits, out->as_of, 4, HC_HISTORY_MAX);
+    out->refusal = get_back(bits, out->as_of, 5, HC_HISTORY_MAX);
+    out->final = get_back(bits, out->as_of, 4, HC_HISTORY_MAX);
+    out->hash = hc_bits_get(bits, 32);
+    out->has_chain = hc_bits_get(bits, 1) != 0;
+    if (out->has_chain)
+        out->chain = get_u64(bits);
+    if (hc_bits_get(bits, 1) != 0) {
+        uint32_t age = hc_bits_get(bits, BASE_BITS) + 1;
+        bits->failed |= age > out->as_of;
+        out->base = out->as_of - age;
+    }
+    for (unsigned i = 0; i < own_count; i++) {
+        hc_tick next = out->tick + get_up_to(bits, 3, HC_SNAPSHOT_SPAN_MAX);
+        bits->failed |= next == 0; // tick 0 minus one would be no tick
+        out->complete[i] = next - 1;
     }
 }
 
-bool hc_snapshot_put(struct hc_writer *body, const struct hc_world *world,
-                     const struct hc_snapshot *snapshot, const uint8_t *presence,
-                     const uint8_t *states) {
-    uint32_t told = world->entities;
-    while (told > 0 && presence[told - 1] == HC_UNKNOWN)
-        told--;
-    size_t values = 0;
-    for (uint32_t entity = 0; entity < told; entity++)
-        values += state_values(hc_world_kind(world, (hc_entity)entity), presence[entity]);
-    struct hc_writer before = *body;
-    put_head(body, snapshot);
-    hc_pack_array(body, values);
-    // Without room for the rest there is nothing to gain from going on through a large world.
-    for (uint32_t entity = 0; entity < told && !body->failed; entity++)
-        put_state(body, hc_world_kind(world, (hc_entity)entity), presence[entity],
-                  states + (size_t)entity * world->stride);
-    return hc_body_commit(body, &before);
+// ---- Forced inputs, joins and leaves ------------------------------------------------------------
+
+void hc_snapshot_put_forced(struct hc_bits_writer *bits, hc_tick tick,
+                            const struct hc_snapshot_forced *forced) {
+    HC_ASSERT(forced->own < HC_OWN_PLAYERS_MAX && forced->first <= tick && forced->count >= 1);
+    hc_bits_put(bits, 1, 1);
+    hc_bits_put(bits, forced->own, 2);
+    hc_delta_put_number(bits, tick - forced->first, 5);
+    hc_delta_put_number(bits, forced->count - 1, 3);
 }
 
-static void get_head(struct hc_values *values, struct hc_snapshot *out) {
-    *out = (struct hc_snapshot){0};
-    out->as_of = (hc_tick)hc_values_unsigned(values, HC_NO_TICK - 1);
-    out->phase_us = (uint32_t)hc_values_unsigned(values, HC_PHASE_MAX_US);
-    out->ack_delay_us = (uint32_t)hc_values_unsigned(values, HC_ACK_DELAY_MAX_US);
-    uint32_t span = out->as_of < HC_HISTORY_MAX ? out->as_of : HC_HISTORY_MAX;
-    out->tick = out->as_of - (hc_tick)hc_values_unsigned(values, span);
-    out->refusal = out->as_of - (hc_tick)hc_values_unsigned(values, span);
-    out->final = out->as_of - (hc_tick)hc_values_unsigned(values, span);
-    out->chain = hc_values_unsigned(values, UINT64_MAX);
-    out->hash = (uint32_t)hc_values_unsigned(values, UINT32_MAX);
-    struct hc_values own = hc_values_array(values);
-    if (own.failed || own.left > HC_OWN_PLAYERS_MAX) {
-        values->failed = true;
-        return;
-    }
-    out->own_count = (uint8_t)own.left;
-    for (uint32_t i = 0; i < out->own_count; i++) {
-        uint64_t next = out->tick + hc_values_unsigned(&own, HC_SNAPSHOT_SPAN_MAX + 1);
-        // Tick 0 minus one would be no tick, and the newest one has none after it.
-        own.failed |= next == 0 || next > HC_NO_TICK - 1;
-        out->complete[i] = (hc_tick)(next - 1);
-    }
-    values->failed |= hc_values_done(&own) != HC_OK;
+bool hc_snapshot_get_forced(struct hc_bits_reader *bits, const struct hc_snapshot *snapshot,
+                            struct hc_snapshot_forced *out) {
+    if (hc_bits_get(bits, 1) == 0)
+        return false;
+    out->own = (uint8_t)hc_bits_get(bits, 2);
+    out->first = get_back(bits, snapshot->tick, 5, HC_SNAPSHOT_SPAN_MAX);
+    out->count = get_up_to(bits, 3, HC_INPUT_RUN_MAX - 1) + 1;
+    bits->failed |= out->own >= snapshot->own_count;
+    return !bits->failed;
 }
 
-enum hc_status hc_snapshot_get(const struct hc_body *body, const struct hc_world *world,
-                               struct hc_snapshot *out, uint8_t *presence, uint8_t *states) {
-    if (body->type != HC_MESSAGE_SNAPSHOT)
-        return HC_MALFORMED;
-    struct hc_values values = hc_body_values(body);
-    get_head(&values, out);
-    struct hc_values list = hc_values_array(&values);
-    if (hc_values_done(&values) != HC_OK)
-        return HC_MALFORMED;
-    memset(presence, HC_UNKNOWN, world->entities);
-    memset(states, 0, (size_t)world->entities * world->stride);
-    for (uint32_t entity = 0; entity < world->entities && list.left > 0 && !list.failed; entity++)
-        presence[entity] = get_state(&list, hc_world_kind(world, (hc_entity)entity),
-                                     states + (size_t)entity * world->stride);
-    return hc_values_done(&list);
-}
-
-/// The value for `tick` relative to the snapshot's.
-static int64_t span_of(hc_tick tick, hc_tick base) {
-    int64_t span = (int64_t)tick - (int64_t)base;
-    HC_ASSERT(span >= -HC_SNAPSHOT_SPAN_MAX && span <= HC_SNAPSHOT_SPAN_MAX);
-    return span;
-}
-
-/// The next value as a tick relative to `base`, from `low` to `high` away.
-static hc_tick get_tick(struct hc_values *values, hc_tick base, int64_t low, int64_t high) {
-    int64_t tick = (int64_t)base + hc_values_signed(values, low, high);
-    values->failed |= tick < 0 || tick >= HC_NO_TICK;
-    return values->failed ? 0 : (hc_tick)tick;
-}
-
-static hc_player get_player(struct hc_values *values, const struct hc_world *world) {
-    return (hc_player)hc_values_unsigned(values, world->players - 1u);
-}
-
-uint32_t hc_snapshot_put_inputs(struct hc_writer *body, const struct hc_world *world, hc_tick tick,
-                                hc_player player, hc_tick first, uint32_t count,
-                                hc_input_source *source, void *context) {
-    HC_ASSERT(count >= 1 && count <= HC_INPUT_RUN_MAX && player < world->players);
-    struct hc_writer before = *body;
-    uint8_t packed[HC_DATA_BODY_MAX];
-    // The longest head: array, type, player, a span of 17 bits, count, and the binary's own.
-    const size_t head = 1 + 1 + 3 + 5 + 3 + 3;
-    size_t room = body->size - body->at;
-    room = room > head ? room - head : 0;
-    size_t used;
-    uint32_t fits = hc_input_run_pack(world->game, 1, count, source, context, packed,
-                                      room < sizeof packed ? room : sizeof packed, &used);
-    if (fits == 0)
-        return 0;
-    hc_pack_array(body, 5);
-    hc_pack_uint8(body, HC_MESSAGE_INPUTS);
-    hc_pack_uint16(body, player);
-    hc_pack_int64(body, span_of(first, tick));
-    hc_pack_uint32(body, fits);
-    hc_pack_bin(body, used);
-    hc_pack_bin_body(body, packed, used);
-    return hc_body_commit(body, &before) ? fits : 0;
-}
-
-enum hc_status hc_snapshot_get_inputs(const struct hc_body *body, const struct hc_world *world,
-                                      hc_tick tick, struct hc_snapshot_inputs *out) {
-    if (body->type != HC_MESSAGE_INPUTS)
-        return HC_MALFORMED;
-    struct hc_values values = hc_body_values(body);
-    out->player = get_player(&values, world);
-    out->first = get_tick(&values, tick, -HC_SNAPSHOT_SPAN_MAX, HC_SNAPSHOT_SPAN_MAX);
-    out->count = (uint32_t)hc_values_unsigned(&values, HC_INPUT_RUN_MAX);
-    size_t size;
-    const uint8_t *packed = hc_values_binary(&values, &size);
-    if (hc_values_done(&values) != HC_OK || out->count == 0 || out->count > HC_NO_TICK - out->first)
-        return HC_MALFORMED;
-    return hc_input_run_begin(&out->run, world->game, 1, out->count, packed, size);
-}
-
-bool hc_snapshot_put_control(struct hc_writer *body, hc_tick tick,
+void hc_snapshot_put_control(struct hc_bits_writer *bits, hc_tick tick,
                              const struct hc_snapshot_control *control) {
     HC_ASSERT(control->control != HC_CONTROL_NONE);
+    uint32_t ahead = control->tick - tick;
+    bool before = control->tick < tick;
+    hc_bits_put(bits, 1, 1);
+    hc_delta_put_number(bits, control->player, 6);
+    hc_delta_put_number(bits, before ? (0 - ahead) * 2 - 1 : ahead * 2, 4);
+    hc_bits_put(bits, control->control == HC_CONTROL_LEAVE, 1);
+}
+
+bool hc_snapshot_get_control(struct hc_bits_reader *bits, const struct hc_world *world,
+                             hc_tick tick, struct hc_snapshot_control *out) {
+    if (hc_bits_get(bits, 1) == 0)
+        return false;
+    out->player = (hc_player)get_up_to(bits, 6, world->players - 1u);
+    uint32_t away = get_up_to(bits, 4, 2 * HC_SNAPSHOT_SPAN_MAX), by = (away + 1) / 2;
+    bits->failed |= away % 2 != 0 && by > tick;
+    out->tick = away % 2 != 0 ? tick - by : tick + by;
+    out->control = hc_bits_get(bits, 1) != 0 ? HC_CONTROL_LEAVE : HC_CONTROL_JOIN;
+    return !bits->failed;
+}
+
+void hc_snapshot_put_end(struct hc_bits_writer *bits) {
+    hc_bits_put(bits, 0, 1);
+}
+
+// ---- Names --------------------------------------------------------------------------------------
+
+static void put_gap(struct hc_bits_writer *bits, hc_unit next, hc_unit unit, unsigned group) {
+    HC_ASSERT(unit >= next);
+    hc_delta_put_number(bits, unit - next, group);
+}
+
+static hc_unit get_gap(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit next,
+                       unsigned group) {
+    uint32_t units = hc_unit_total(world);
+    if (next >= units) {
+        bits->failed = true;
+        return 0;
+    }
+    return (hc_unit)(next + get_up_to(bits, group, units - 1 - next));
+}
+
+/// The end of the run of units of `base` from `i` on that are told against it, or are not.
+static uint32_t run_end(const struct hc_snapshot_set *base, const bool *told, uint32_t i) {
+    bool first = i < base->count && told[i];
+    while (i < base->count && told[i] == first)
+        i++;
+    return i;
+}
+
+static void put_again(struct hc_bits_writer *bits, const struct hc_snapshot_set *base,
+                      const struct hc_snapshot_unit *units, uint32_t count) {
+    bool told[HC_SNAPSHOT_UNITS_MAX] = {false};
+    uint32_t at = 0, sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (units[i].from != HC_SNAPSHOT_BASE)
+            continue;
+        while (at < base->count && base->units[at] < units[i].unit)
+            at++;
+        HC_ASSERT(at < base->count && base->units[at] == units[i].unit);
+        told[at] = true;
+        sum++;
+    }
+    if (base->count == 0)
+        return;
+    hc_bits_put(bits, sum == base->count, 1);
+    if (sum == base->count)
+        return;
+    at = told[0] ? run_end(base, told, 0) : 0;
+    hc_delta_put_number(bits, at, TOLD_GROUP);
+    for (bool tells = false; at < base->count; tells = !tells) {
+        uint32_t end = run_end(base, told, at);
+        hc_delta_put_number(bits, end - at - 1, tells ? TOLD_GROUP : LEFT_GROUP);
+        at = end;
+    }
+}
+
+/// Reads which of `base` are told against it, to `out`; returns how many.
+static uint32_t get_again(struct hc_bits_reader *bits, const struct hc_snapshot_set *base,
+                          struct hc_snapshot_unit *out) {
+    uint32_t count = 0, at = 0;
+    if (base->count == 0)
+        return 0;
+    bool all = hc_bits_get(bits, 1) != 0;
+    uint32_t run = all ? base->count : get_up_to(bits, TOLD_GROUP, base->count - 1);
+    for (bool tells = true; !bits->failed; tells = !tells) {
+        for (; run > 0; run--, at++)
+            if (tells)
+                out[count++] = (struct hc_snapshot_unit){
+                    .unit = base->units[at], .from = HC_SNAPSHOT_BASE, .as_of = HC_NO_TICK};
+        if (at == base->count)
+            return count;
+        run = get_up_to(bits, tells ? LEFT_GROUP : TOLD_GROUP, base->count - at - 1) + 1;
+    }
+    return 0;
+}
+
+void hc_snapshot_put_names(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot,
+                           const struct hc_snapshot_set *base, const struct hc_snapshot_unit *units,
+                           uint32_t count) {
+    // The likelier, the shorter.
+    static const struct { uint8_t value, bits; } codes[] = {{0, 0}, {1, 1}, {2, 2}, {0, 2}};
+    uint32_t others = 0;
+    hc_unit next = 0;
+    HC_ASSERT(count <= HC_SNAPSHOT_UNITS_MAX && base->count <= HC_SNAPSHOT_UNITS_MAX);
+    put_again(bits, base, units, count);
+    for (uint32_t i = 0; i < count; i++)
+        others += units[i].from != HC_SNAPSHOT_BASE;
+    hc_delta_put_number(bits, others, OTHERS_GROUP);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hc_snapshot_unit *unit = &units[i];
+        if (unit->from == HC_SNAPSHOT_BASE)
+            continue;
+        put_gap(bits, next, unit->unit, OTHERS_GROUP);
+        next = (hc_unit)(unit->unit + 1);
+        hc_bits_put(bits, codes[unit->from].value, codes[unit->from].bits);
+        if (unit->from != HC_SNAPSHOT_OLDER)
+            continue;
+        HC_ASSERT(unit->as_of < snapshot->base &&
+                  snapshot->base - unit->as_of <= HC_SNAPSHOT_AGE_MAX);
+        hc_bits_put(bits, snapshot->base - unit->as_of - 1, AGE_BITS);
+    }
+}
+
+static void get_other(struct hc_bits_reader *bits, const struct hc_world *world,
+                      const struct hc_snapshot *snapshot, hc_unit next,
+                      struct hc_snapshot_unit *out) {
+    *out = (struct hc_snapshot_unit){.unit = get_gap(bits, world, next, OTHERS_GROUP),
+                                     .from = HC_SNAPSHOT_OLDER,
+                                     .as_of = HC_NO_TICK};
+    if (hc_bits_get(bits, 1) != 0) {
+        uint32_t age = hc_bits_get(bits, AGE_BITS) + 1;
+        bits->failed |= snapshot->base == HC_NO_TICK || age > snapshot->base;
+        out->as_of = snapshot->base - age;
+    } else {
+        out->from = hc_bits_get(bits, 1) != 0 ? HC_SNAPSHOT_NOTHING : HC_SNAPSHOT_DROPPED;
+    }
+}
+
+/// Puts `unit` in its place among the `count` units in ascending order; false: it is there.
+static bool sort_in(struct hc_snapshot_unit *units, uint32_t count,
+                    const struct hc_snapshot_unit *unit) {
+    uint32_t at = count;
+    while (at > 0 && units[at - 1].unit > unit->unit)
+        at--;
+    if (at > 0 && units[at - 1].unit == unit->unit)
+        return false;
+    memmove(units + at + 1, units + at, (count - at) * sizeof *units);
+    units[at] = *unit;
+    return true;
+}
+
+uint32_t hc_snapshot_get_names(struct hc_bits_reader *bits, const struct hc_world *world,
+                               const struct hc_snapshot *snapshot,
+                               const struct hc_snapshot_set *base,
+                               struct hc_snapshot_unit out[HC_SNAPSHOT_UNITS_MAX]) {
+    uint32_t count = get_again(bits, base, out);
+    uint32_t others = get_up_to(bits, OTHERS_GROUP, HC_SNAPSHOT_UNITS_MAX - count);
+    hc_unit next = 0;
+    for (; others > 0 && !bits->failed; others--) {
+        struct hc_snapshot_unit unit;
+        get_other(bits, world, snapshot, next, &unit);
+        next = (hc_unit)(unit.unit + 1);
+        bits->failed |= !bits->failed && !sort_in(out, count, &unit);
+        count++;
+    }
+    return bits->failed ? 0 : count;
+}
+
+// ---- Inputs -------------------------------------------------------------------------------------
+
+/// The end of the run of known inputs that begins at or after *first, which becomes its beginning;
+/// *first itself when there is none before `end`.
+static hc_tick run_from(const struct hc_timeline *timeline, hc_player player, hc_tick end,
+                        hc_tick *first) {
+    while (*first < end && hc_timeline_slot(timeline, player, *first) != HC_SLOT_KNOWN)
+        ++*first;
+    hc_tick t = *first;
+    while (t < end && t - *first < HC_INPUT_RUN_MAX &&
+           hc_timeline_slot(timeline, player, t) == HC_SLOT_KNOWN)
+        t++;
+    return t;
+}
+
+void hc_snapshot_put_inputs(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
+                            const struct hc_game *game, hc_player player,
+                            const struct hc_unit_value *value, hc_tick end) {
+    uint32_t runs = 0;
+    for (hc_tick first = value->tick, to; (to = run_from(timeline, player, end, &first)) > first;
+         first = to)
+        runs++;
+    hc_delta_put_number(bits, runs, 1);
+    const uint8_t *before = value->input;
+    for (hc_tick next = value->tick; runs > 0; runs--) {
+        hc_tick first = next, to = run_from(timeline, player, end, &first);
+        hc_delta_put_number(bits, first - next, 1);
+        hc_delta_put_number(bits, to - first - 1, 2);
+        for (; first < to; first++) {
+            const uint8_t *input = hc_timeline_input(timeline, player, first);
+            hc_delta_put_input(bits, game, before, input);
+            before = input;
+        }
+        next = to;
+    }
+}
+
+uint32_t hc_snapshot_get_runs(struct hc_bits_reader *bits) {
+    return get_up_to(bits, 1, HC_SNAPSHOT_INPUTS_MAX);
+}
+
+uint32_t hc_snapshot_get_run(struct hc_bits_reader *bits, hc_tick next, hc_tick *first) {
+    *first = next + get_up_to(bits, 1, HC_SNAPSHOT_INPUTS_MAX);
+    return get_up_to(bits, 2, HC_INPUT_RUN_MAX - 1) + 1;
+}
+
+// ---- Corrections --------------------------------------------------------------------------------
+
+void hc_snapshot_put_correction_tick(struct hc_bits_writer *bits, hc_tick before, hc_tick at,
+                                     uint32_t count) {
+    HC_ASSERT(at < before && count >= 1);
+    hc_bits_put(bits, 1, 1);
+    hc_delta_put_number(bits, before - at - 1, 3);
+    hc_delta_put_number(bits, count - 1, 3);
+}
+
+bool hc_snapshot_get_correction_tick(struct hc_bits_reader *bits, hc_tick before, hc_tick *at,
+                                     uint32_t *count) {
+    if (hc_bits_get(bits, 1) == 0)
+        return false;
+    bits->failed |= before == 0;
+    *at = bits->failed ? 0 : get_back(bits, before - 1, 3, HC_HISTORY_MAX);
+    *count = get_up_to(bits, 3, UINT16_MAX) + 1;
+    return !bits->failed;
+}
+
+void hc_snapshot_put_correction(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot,
+                                hc_unit next, const struct hc_snapshot_correction *correction) {
+    put_gap(bits, next, correction->unit, CORRECTION_GROUP);
+    hc_bits_put(bits, correction->as_of != HC_NO_TICK, 1);
+    if (correction->as_of == HC_NO_TICK)
+        return;
+    hc_bits_put(bits, snapshot->as_of - correction->as_of - 1, CORRECTION_BITS);
+    hc_bits_put(bits, correction->same, 1);
+}
+
+void hc_snapshot_get_correction(struct hc_bits_reader *bits, const struct hc_world *world,
+                                const struct hc_snapshot *snapshot, hc_unit next,
+                                struct hc_snapshot_correction *out) {
+    *out = (struct hc_snapshot_correction){.unit = get_gap(bits, world, next, CORRECTION_GROUP),
+                                           .as_of = HC_NO_TICK};
+    if (hc_bits_get(bits, 1) == 0)
+        return;
+    uint32_t age = hc_bits_get(bits, CORRECTION_BITS) + 1;
+    bits->failed |= age > snapshot->as_of;
+    out->as_of = snapshot->as_of - age;
+    out->same = hc_bits_get(bits, 1) != 0;
+}
+
+// ---- The message --------------------------------------------------------------------------------
+
+bool hc_snapshot_put_message(struct hc_writer *body, const uint8_t *packed, size_t size) {
     struct hc_writer before = *body;
-    hc_pack_array(body, 4);
-    hc_pack_uint8(body, HC_MESSAGE_CONTROL);
-    hc_pack_uint16(body, control->player);
-    hc_pack_int64(body, span_of(control->tick, tick));
-    hc_pack_uint8(body, (uint8_t)control->control);
+    hc_pack_array(body, MESSAGE_VALUES);
+    hc_pack_uint8(body, HC_MESSAGE_SNAPSHOT);
+    hc_pack_bin(body, size);
+    hc_pack_bin_body(body, packed, size);
     return hc_body_commit(body, &before);
 }
 
-enum hc_status hc_snapshot_get_control(const struct hc_body *body, const struct hc_world *world,
-                                       hc_tick tick, struct hc_snapshot_control *out) {
-    if (body->type != HC_MESSAGE_CONTROL)
-        return HC_MALFORMED;
+enum hc_status hc_snapshot_get_message(const struct hc_body *body, struct hc_bits_reader *bits) {
     struct hc_values values = hc_body_values(body);
-    out->player = get_player(&values, world);
-    out->tick = get_tick(&values, tick, -HC_SNAPSHOT_SPAN_MAX, HC_SNAPSHOT_SPAN_MAX);
-    out->control = (enum hc_control)hc_values_unsigned(&values, HC_CONTROL_LEAVE);
-    return out->control == HC_CONTROL_NONE ? HC_MALFORMED : hc_values_done(&values);
-}
-
-bool hc_snapshot_put_forced(struct hc_writer *body, hc_tick tick,
-                            const struct hc_snapshot_forced *forced) {
-    HC_ASSERT(forced->count >= 1 && forced->count <= HC_INPUT_RUN_MAX && forced->first <= tick);
-    struct hc_writer before = *body;
-    hc_pack_array(body, 4);
-    hc_pack_uint8(body, HC_MESSAGE_FORCED);
-    hc_pack_uint16(body, forced->player);
-    hc_pack_int64(body, -span_of(forced->first, tick));
-    hc_pack_uint32(body, forced->count);
-    return hc_body_commit(body, &before);
-}
-
-enum hc_status hc_snapshot_get_forced(const struct hc_body *body, const struct hc_world *world,
-                                      hc_tick tick, struct hc_snapshot_forced *out) {
-    if (body->type != HC_MESSAGE_FORCED)
-        return HC_MALFORMED;
-    struct hc_values values = hc_body_values(body);
-    uint32_t span = tick < HC_SNAPSHOT_SPAN_MAX ? tick : HC_SNAPSHOT_SPAN_MAX;
-    out->player = get_player(&values, world);
-    out->first = tick - (hc_tick)hc_values_unsigned(&values, span);
-    out->count = (uint32_t)hc_values_unsigned(&values, HC_INPUT_RUN_MAX);
-    if (out->count == 0 || out->count > HC_NO_TICK - out->first)
-        return HC_MALFORMED;
+    size_t size = 0;
+    const uint8_t *packed = hc_values_binary(&values, &size);
+    *bits = hc_bits_reader(packed, size);
     return hc_values_done(&values);
-}
-
-bool hc_snapshot_put_correction(struct hc_writer *body, const struct hc_world *world, hc_tick tick,
-                                hc_tick at, hc_entity entity, enum hc_presence presence,
-                                const void *state) {
-    HC_ASSERT(at < tick && tick - at <= HC_HISTORY_MAX && presence != HC_UNKNOWN);
-    const struct hc_kind *kind = hc_world_kind(world, entity);
-    struct hc_writer before = *body;
-    hc_pack_array(body, CORRECTION_VALUES + state_values(kind, (uint8_t)presence));
-    hc_pack_uint8(body, HC_MESSAGE_CORRECTION);
-    hc_pack_uint32(body, tick - at);
-    hc_pack_uint16(body, entity);
-    put_state(body, kind, (uint8_t)presence, state);
-    return hc_body_commit(body, &before);
-}
-
-enum hc_status hc_snapshot_get_correction(const struct hc_body *body, const struct hc_world *world,
-                                          hc_tick tick, struct hc_snapshot_correction *out) {
-    if (body->type != HC_MESSAGE_CORRECTION)
-        return HC_MALFORMED;
-    struct hc_values values = hc_body_values(body);
-    uint32_t span = tick < HC_HISTORY_MAX ? tick : HC_HISTORY_MAX;
-    out->tick = tick - (hc_tick)hc_values_unsigned(&values, span);
-    out->entity = (hc_entity)hc_values_unsigned(&values, world->entities - 1u);
-    if (values.failed || out->tick == tick)
-        return HC_MALFORMED;
-    memset(out->state, 0, sizeof out->state);
-    out->presence = get_state(&values, hc_world_kind(world, out->entity), out->state);
-    return out->presence == HC_UNKNOWN ? HC_MALFORMED : hc_values_done(&values);
 }

@@ -1,36 +1,65 @@
-/// SNAPSHOT and the messages that follow it in its datagram: what the server says of the world.
+/// SNAPSHOT: what the server says of the world, bit-packed into one binary.
 ///
-///     SNAPSHOT   [3, as_of, phase_us, ack_delay_us, as_of - tick, as_of - refusal,
-///                 as_of - final, chain, hash, [A + 1 - tick, ...], [state ...]]
-///     INPUTS     [4, player, first - tick, count, run]
-///     CONTROL    [5, player, at - tick, control]
-///     FORCED     [6, player, tick - first, count]
-///     CORRECTION [7, tick - at, entity, state ...]
+///     SNAPSHOT [3, bits]
+///     bits := head  forced ...  controls ...  names  { value [inputs] } ...  corrections
 ///
-/// `tick` is always that of the SNAPSHOT before. An entity's state is nil: not told, `false`:
-/// absent, or its fields in table order, each an integer. SNAPSHOT tells the entities 0, 1, 2 ...
-/// in order; those after its end are not told.
+///     head       := as_of:16  number8(phase_us)  number8(ack_delay_us)  number4(as_of - tick)
+///                   number5(as_of - refusal)  number4(as_of - final)  hash:32
+///                   has_chain:1 [chain:64]  has_base:1 [as_of - base - 1 : 6]
+///                   number3(A + 1 - tick) for each own player
+///     forced     := 1 own:2 number5(tick - first) number3(count - 1) forced   | 0
+///     controls   := 1 number6(player) number4(zigzag(at - tick)) leave:1 controls | 0
+///     names      := [again] number4(count) { number4(units left out before it) from }
+///     again      := 1                 all that the newest base told, against that; left out where
+///                                     there is no base, or it told nothing
+///                 | 0 number3(told)  { number2(left out - 1) number3(told - 1) } ...
+///     from       := 1 age:6           against what the snapshot of head base - 1 - age told of it
+///                 | 01                against nothing
+///                 | 00                the client no longer knows it
+///     value      := value.h's, of the unit at `tick`; then, of a player, inputs
+///     inputs     := number1(runs), each number1(ticks left out) number2(ticks - 1) and every input
+///                   against the one before it, the first against the value's
+///     corrections:= 1 number3(at's distance to the tick before it - 1) number3(count - 1)
+///                   { number2(units left out) has:1 [age:7 same:1] value.h's } corrections | 0
 ///
-/// A datagram is filled in this order until it is full: SNAPSHOT; for every player its newest known
-/// input before `tick` (the prediction base: an INPUTS that starts before `tick`); FORCED; CONTROL
-/// from `tick` on; INPUTS nearest `tick`; CORRECTION, newest first. Puts and gets behave as
-/// message.h says.
+/// `number`N is delta.h's number in groups of N bits. A correction is told against what the
+/// snapshot of head as_of - 1 - age told of that unit, at that very tick if `same`, else at the
+/// tick that it showed; or against nothing. The first one's distance counts from `tick`. What a
+/// value is told against is guessed forward to its tick by common/solo.h with the referee of this
+/// snapshot, which is told first.
+///
+/// The runs of `again` go through what the newest base told, in order, until its end, told and left
+/// out by turns. What is named after them is not told against the newest base. The values of all
+/// but those that are no longer known follow, in the order of their units.
+///
+/// A datagram is filled in this order, up to what its budget allows. Reading never trusts a number:
+/// whatever the bits are, a read gives values in their ranges or fails.
 #pragma once
 
-#include "common/game.h"
+#include "common/bits.h"
 #include "common/timeline.h"
+#include "common/unit.h"
 #include "proto/body.h"
 #include "proto/datagram.h"
-#include "proto/input_run.h"
 #include "proto/message.h"
 
 #include <stdalign.h>
 
 enum {
-    /// How far INPUTS, CONTROL and FORCED may lie from the snapshot's tick, either way: a base may
-    /// be as old as a connection, and half a year of ticks still takes five bytes.
-    HC_SNAPSHOT_SPAN_MAX = (1 << 30) - 1,
+    /// How far INPUTS and CONTROL may lie from the snapshot's tick, either way.
+    HC_SNAPSHOT_SPAN_MAX = 1 << 20,
+    HC_SNAPSHOT_AGE_MAX = 64,          ///< snapshots from the newest base back, of another base
+    HC_SNAPSHOT_CORRECTION_AGE = 128,  ///< from as_of back, of what a correction is told against
+    HC_SNAPSHOT_UNITS_MAX = 256,       ///< told in one snapshot, besides corrections
+    HC_SNAPSHOT_CORRECTIONS_MAX = 512, ///< told in one snapshot
+    /// Ticks from the one shown on of which inputs can be known to a server.
+    HC_SNAPSHOT_INPUTS_MAX = HC_HISTORY_MAX + HC_FUTURE_MAX + 1,
+    HC_SNAPSHOT_OVERHEAD = 5, ///< bytes of msgpack around the bits
 };
+
+/// The newest head that is read. No server runs this long, and no tick that a snapshot tells of
+/// comes round to 0.
+#define HC_SNAPSHOT_TICK_MAX (HC_NO_TICK - 4 * (hc_tick)HC_SNAPSHOT_SPAN_MAX)
 
 struct hc_snapshot {
     hc_tick as_of;         ///< the server's head when it was sent
@@ -39,19 +68,14 @@ struct hc_snapshot {
     hc_tick tick;          ///< T, the tick shown; as_of - tick in [0, HC_HISTORY_MAX]
     hc_tick refusal;       ///< own inputs before it are refused; as_of - it in [0, HC_HISTORY_MAX]
     hc_tick final;         ///< F; as_of - final in [0, HC_HISTORY_MAX]
-    uint64_t chain;        ///< the chain hash at F
-    uint32_t hash;         ///< low 32 bits of hc_world_hash over what is told, the rest unknown
-    uint8_t own_count;     ///< [0, HC_OWN_PLAYERS_MAX]
+    bool has_chain;
+    uint64_t chain;    ///< the chain hash at F, if it is told
+    uint32_t hash;     ///< low 32 bits of the sum of hc_unit_entity_hash over what is told
+    hc_tick base;      ///< head of the newest snapshot that the client has acknowledged;
+                       ///< as_of - base in [1, 64]; HC_NO_TICK: none
+    uint8_t own_count; ///< [0, HC_OWN_PLAYERS_MAX], known from WELCOME
     hc_tick complete[HC_OWN_PLAYERS_MAX]; ///< A of each own player, in WELCOME's order; all at
-                                          ///< least tick - 1, at most tick + HC_SNAPSHOT_SPAN_MAX
-};
-
-/// A run of known inputs of a player.
-struct hc_snapshot_inputs {
-    hc_player player;
-    hc_tick first;           ///< may lie before the snapshot's tick
-    uint32_t count;          ///< ticks, [1, HC_INPUT_RUN_MAX]
-    struct hc_input_run run; ///< yields them, borrowed from the datagram
+                                          ///< least tick - 1
 };
 
 /// A join or a leave.
@@ -63,69 +87,116 @@ struct hc_snapshot_control {
 
 /// Inputs of an own player that the server did without.
 struct hc_snapshot_forced {
-    hc_player player;
+    uint8_t own;    ///< index among the own players
     hc_tick first;  ///< at most the snapshot's tick
     uint32_t count; ///< ticks, [1, HC_INPUT_RUN_MAX]
 };
 
-/// An entity at a tick before the snapshot's, as it is after the rewind. `state` is the whole
-/// struct in host byte order, zeros unless HC_ALIVE.
-struct hc_snapshot_correction {
-    hc_tick tick; ///< snapshot's tick - it in [1, HC_HISTORY_MAX]
-    hc_entity entity;
-    uint8_t presence; ///< HC_ABSENT or HC_ALIVE
-    alignas(max_align_t) uint8_t state[HC_STATE_MAX];
+/// What a value is told against.
+enum hc_snapshot_from {
+    HC_SNAPSHOT_BASE,    ///< the newest base
+    HC_SNAPSHOT_OLDER,   ///< an older one, named
+    HC_SNAPSHOT_NOTHING, ///< nothing
+    HC_SNAPSHOT_DROPPED, ///< it is not told, but forgotten
 };
 
-/// The most bytes that a SNAPSHOT of `world` can take, with every entity alive and every value at
-/// its longest; it must be at most HC_DATA_BODY_MAX for the world to be served.
-size_t hc_snapshot_worst(const struct hc_world *world);
+struct hc_snapshot_unit {
+    hc_unit unit;
+    enum hc_snapshot_from from;
+    hc_tick as_of; ///< with HC_SNAPSHOT_OLDER: head of the snapshot that told it; base - it in
+                   ///< [1, HC_SNAPSHOT_AGE_MAX]
+};
+
+/// What a snapshot told of the tick that it showed: units, in ascending order.
+struct hc_snapshot_set {
+    uint32_t count;
+    hc_unit units[HC_SNAPSHOT_UNITS_MAX];
+};
+
+struct hc_snapshot_correction {
+    hc_unit unit;
+    hc_tick as_of; ///< head of the snapshot that told what it is told against, HC_NO_TICK: nothing
+    bool same;     ///< what that told was of the very tick; else it is what that showed
+};
 
 /// The chain hash at t from the one at t - 1 (0 at tick 0) and hc_world_hash at t.
 uint64_t hc_snapshot_chain(uint64_t previous, uint64_t world_hash);
 
-/// Appends SNAPSHOT with `presence[entities]` (HC_UNKNOWN: not told) and `states`, `stride` apart.
-bool hc_snapshot_put(struct hc_writer *body, const struct hc_world *world,
-                     const struct hc_snapshot *snapshot, const uint8_t *presence,
-                     const uint8_t *states);
+// ---- Writing ------------------------------------------------------------------------------------
+// 1. begin; 2. forced; 3. controls; 4. names, then for each hc_value_put and inputs;
+// 5. correction ticks, each followed by its units and their values; 6. end. What does not fit fails
+// the bits; whoever wants to stop before that measures first.
 
-/// Reads SNAPSHOT; fills `presence[entities]` and `states[entities * stride]`, zeros where not
-/// alive. Whether `hash` is that of what was told is left to the caller.
-enum hc_status hc_snapshot_get(const struct hc_body *body, const struct hc_world *world,
-                               struct hc_snapshot *out, uint8_t *presence, uint8_t *states);
+/// Writes the head.
+void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot);
 
-/// Appends INPUTS for up to `count` ticks, [1, HC_INPUT_RUN_MAX], of `player` from `first` on, at
-/// most HC_SNAPSHOT_SPAN_MAX from `tick`. Returns how many ticks went in, oldest first; 0: none,
-/// nothing changed. `source` is called with player 0.
-uint32_t hc_snapshot_put_inputs(struct hc_writer *body, const struct hc_world *world, hc_tick tick,
-                                hc_player player, hc_tick first, uint32_t count,
-                                hc_input_source *source, void *context);
-
-/// Reads INPUTS; `tick` is that of the snapshot before.
-enum hc_status hc_snapshot_get_inputs(const struct hc_body *body, const struct hc_world *world,
-                                      hc_tick tick, struct hc_snapshot_inputs *out);
-
-/// Appends CONTROL.
-bool hc_snapshot_put_control(struct hc_writer *body, hc_tick tick,
+/// One more of the forced ranges, or of the controls, of the snapshot of `tick`.
+void hc_snapshot_put_forced(struct hc_bits_writer *bits, hc_tick tick,
+                            const struct hc_snapshot_forced *forced);
+void hc_snapshot_put_control(struct hc_bits_writer *bits, hc_tick tick,
                              const struct hc_snapshot_control *control);
 
-/// Reads CONTROL.
-enum hc_status hc_snapshot_get_control(const struct hc_body *body, const struct hc_world *world,
-                                       hc_tick tick, struct hc_snapshot_control *out);
+/// Ends the list of the forced or of the controls or of the corrections.
+void hc_snapshot_put_end(struct hc_bits_writer *bits);
 
-/// Appends FORCED.
-bool hc_snapshot_put_forced(struct hc_writer *body, hc_tick tick,
-                            const struct hc_snapshot_forced *forced);
+/// Names `count` units, at most HC_SNAPSHOT_UNITS_MAX, in ascending order; those that are told
+/// against the newest base are in `base`, what that told (empty without one). A value follows for
+/// each that is not dropped.
+void hc_snapshot_put_names(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot,
+                           const struct hc_snapshot_set *base, const struct hc_snapshot_unit *units,
+                           uint32_t count);
 
-/// Reads FORCED.
-enum hc_status hc_snapshot_get_forced(const struct hc_body *body, const struct hc_world *world,
-                                      hc_tick tick, struct hc_snapshot_forced *out);
+/// The known inputs of `player` in [value->tick, end), as the timeline has them.
+void hc_snapshot_put_inputs(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
+                            const struct hc_game *game, hc_player player,
+                            const struct hc_unit_value *value, hc_tick end);
 
-/// Appends CORRECTION: `entity` at `at` < `tick`; `state` is read only when HC_ALIVE.
-bool hc_snapshot_put_correction(struct hc_writer *body, const struct hc_world *world, hc_tick tick,
-                                hc_tick at, hc_entity entity, enum hc_presence presence,
-                                const void *state);
+/// `count` corrections of `at` follow; `before` is the last tick that was told, at first the
+/// snapshot's.
+void hc_snapshot_put_correction_tick(struct hc_bits_writer *bits, hc_tick before, hc_tick at,
+                                     uint32_t count);
 
-/// Reads CORRECTION.
-enum hc_status hc_snapshot_get_correction(const struct hc_body *body, const struct hc_world *world,
-                                          hc_tick tick, struct hc_snapshot_correction *out);
+/// One of them, its value follows.
+void hc_snapshot_put_correction(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot,
+                                hc_unit next, const struct hc_snapshot_correction *correction);
+
+/// Appends SNAPSHOT with the `size` bytes of finished bits at `packed` to a body.
+bool hc_snapshot_put_message(struct hc_writer *body, const uint8_t *packed, size_t size);
+
+// ---- Reading ------------------------------------------------------------------------------------
+// In the same order. A failure sticks in the bits, and every read gives what is harmless then.
+
+/// The bits of the present message of a body.
+enum hc_status hc_snapshot_get_message(const struct hc_body *body, struct hc_bits_reader *bits);
+
+/// Reads the head. `near` is a tick within 32767 of as_of; `own_count` is WELCOME's. Fails beyond
+/// HC_SNAPSHOT_TICK_MAX.
+void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_count,
+                     struct hc_snapshot *out);
+
+/// The next of the forced ranges, or of the controls, into *out; false at the list's end.
+bool hc_snapshot_get_forced(struct hc_bits_reader *bits, const struct hc_snapshot *snapshot,
+                            struct hc_snapshot_forced *out);
+bool hc_snapshot_get_control(struct hc_bits_reader *bits, const struct hc_world *world,
+                             hc_tick tick, struct hc_snapshot_control *out);
+
+/// The units named, in ascending order, and what each is told against: with HC_SNAPSHOT_BASE or
+/// HC_SNAPSHOT_OLDER there is a base. Returns how many; 0 when it fails.
+uint32_t hc_snapshot_get_names(struct hc_bits_reader *bits, const struct hc_world *world,
+                               const struct hc_snapshot *snapshot,
+                               const struct hc_snapshot_set *base,
+                               struct hc_snapshot_unit out[HC_SNAPSHOT_UNITS_MAX]);
+
+/// A run of inputs: how many runs there are, then of each its first tick, at least `next`, and how
+/// many inputs follow, each read by hc_delta_get_input.
+uint32_t hc_snapshot_get_runs(struct hc_bits_reader *bits);
+uint32_t hc_snapshot_get_run(struct hc_bits_reader *bits, hc_tick next, hc_tick *first);
+
+/// The next tick with corrections, before `before`, and how many; false at the end.
+bool hc_snapshot_get_correction_tick(struct hc_bits_reader *bits, hc_tick before, hc_tick *at,
+                                     uint32_t *count);
+
+/// One of them: its unit, at least `next`, and what its value is told against.
+void hc_snapshot_get_correction(struct hc_bits_reader *bits, const struct hc_world *world,
+                                const struct hc_snapshot *snapshot, hc_unit next,
+                                struct hc_snapshot_correction *out);

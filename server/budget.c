@@ -69,9 +69,12 @@ void hc_sv_budget_spend(struct hc_sv_budget *budget, uint32_t bytes) {
 }
 
 static void set_rate(struct hc_sv_budget *budget, uint64_t rate) {
+    uint32_t floor = budget->cap / HC_SV_BUDGET_PART;
+    if (floor < HC_SV_BUDGET_FLOOR)
+        floor = HC_SV_BUDGET_FLOOR;
     budget->rate = rate < budget->cap ? (uint32_t)rate : budget->cap;
-    if (budget->rate < HC_SV_BUDGET_FLOOR)
-        budget->rate = HC_SV_BUDGET_FLOOR;
+    if (budget->rate < floor)
+        budget->rate = floor;
     if (budget->saved > burst(budget))
         budget->saved = burst(budget);
 }

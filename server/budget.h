@@ -1,9 +1,10 @@
 /// The budget of one client: how many bytes its next snapshot may have, and what of it comes first.
 ///
 /// Bytes: a token bucket, filled at a rate that falls by a seventh when more than one datagram in
-/// twenty of the last second was lost, and rises by a fortieth otherwise, between a floor and the
-/// cap; a second of which nothing was learnt changes nothing. Over any time t a sender that asks
-/// for room first sends at most t + HC_SV_BUDGET_BURST_MS of the cap, IP headers included.
+/// twenty of the last second was lost, and rises by a fortieth otherwise, between a sixteenth of
+/// the cap (or HC_SV_BUDGET_FLOOR) and the cap: there are paths that lose at any rate. A second of
+/// which nothing was learnt changes nothing. Over any time t a sender that asks for room first
+/// sends at most t + HC_SV_BUDGET_BURST_MS of the cap, IP headers included.
 ///
 /// Order: every unit has a score that grows while it is not told, faster when it has changed and
 /// when it is near; the highest go first, what does not fit is skipped, and only what was told
@@ -19,7 +20,8 @@
 #include "common/unit.h"
 
 enum {
-    HC_SV_BUDGET_FLOOR = 4000,   ///< bytes/s below which no loss puts a client
+    HC_SV_BUDGET_FLOOR = 4000,   ///< bytes/s: below it, and
+    HC_SV_BUDGET_PART = 16,      ///< below that part of the cap, no loss puts a client
     HC_SV_BUDGET_BURST_MS = 100, ///< of the rate may be saved up
     HC_SV_BUDGET_OVERHEAD = 61,  ///< bytes of a datagram besides its body: IP, UDP, header and seal
     HC_SV_BUDGET_WINDOW_US = 1000000, ///< over which losses are counted

@@ -3,15 +3,16 @@
 #pragma once
 
 #include "common/check.h"
+#include "common/solo.h"
 #include "proto/snapshot.h"
 #include "server/host.h"
+#include "server/memo.h"
 #include "server/peer.h"
 
 enum {
     HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random
     HC_SV_REPLIES = 256,       ///< handshake answers waiting to be sent
     HC_SV_EVENTS = 256,        ///< events waiting to be polled
-    HC_SV_CONTROLS = 1024,     ///< joins and leaves remembered, to be forwarded
     HC_SV_ENDED_EACH = 16,     ///< ended connections remembered, for each client that may connect
 };
 _Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
@@ -41,10 +42,14 @@ struct hc_sv_ended {
     uint64_t until_us; ///< when no cookie of it can be valid any more
 };
 
-/// The hash of a tick as it stood at a certain head.
-struct hc_sv_hash {
-    hc_tick tick, head;
-    uint64_t hash;
+/// A unit that a snapshot may tell, and how.
+struct hc_sv_choice {
+    struct hc_snapshot_unit told;
+    hc_sv_version base, value; ///< 0: nothing, and dropped
+    uint32_t delta;            ///< bits of the value against the base
+    uint32_t inputs;           ///< ticks from the one shown on of which inputs may be known
+    uint32_t bits;             ///< in all with the nearest inputs, more or less
+    bool chosen;
 };
 
 struct hc_sv_host {
@@ -61,11 +66,16 @@ struct hc_sv_host {
     hc_tick final;
     uint64_t chain;
     hc_tick rewound_from,
-        rewound_to;            ///< states that the newest tick's rewind recomputed: [from, to)
-    struct hc_sv_hash *hashes; ///< [history + 1] by tick
+        rewound_to; ///< states that the newest tick's rewind recomputed: [from, to)
+    struct hc_solo *solo;
+    struct hc_sv_versions versions;
+    struct hc_sv_memo memo;
+    struct hc_sv_choice *choices;       ///< [units] of the snapshot that is being made
+    struct hc_sv_candidate *candidates; ///< [units]
+    uint8_t *guess;                     ///< one unit's value
+    uint8_t *snapshot_memory;           ///< of all of these and of all peers
 
     struct hc_sv_peer *peers;     ///< [clients]
-    uint8_t *told_memory;         ///< of all peers
     struct hc_sv_player *players; ///< [world.players]
     unsigned send_cursor;         ///< peers before it have been served in this round
 

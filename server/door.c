@@ -165,7 +165,7 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
         cid = hc_bytes_get_u32(&reader) << HC_SV_CID_INDEX_BITS | index;
     }
     peer->state = HC_SV_PEER_FREE;
-    hc_sv_peer_open(peer, cid, from, connect->client_nonce, now_us);
+    hc_sv_peer_open(peer, cid, host->config.client_rate, from, connect->client_nonce, now_us);
     peer->own_count = connect->players;
     memcpy(peer->own, taken, sizeof taken);
     build_accept(host, peer, now_us);

@@ -5,13 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    VERSIONS_EACH = 3, ///< of a unit for each tick that is remembered: rewinds rewrite ticks
+    MEMO_EACH = 64,    ///< deltas of a unit: ticks that clients are shown, and baselines, apart
+};
+
 struct hc_sv_host_config hc_sv_host_config_default(void) {
     return (struct hc_sv_host_config){.clients = 8,
                                       .tick_rate = 60,
                                       .history = 64,
                                       .future = 64,
                                       .timeout_us = 10000000,
-                                      .ticks_per_advance = 16};
+                                      .ticks_per_advance = 16,
+                                      .client_rate = 262144};
 }
 
 /// The field that is out of its range, as a sentence; NULL when all fit.
@@ -29,6 +35,8 @@ static const char *check_ranges(const struct hc_sv_host_config *config, char *wh
         {"force_rewind", config->force_rewind, 0, config->history},
         {"timeout_us", config->timeout_us, 1, UINT32_MAX},
         {"ticks_per_advance", config->ticks_per_advance, 1, 1024},
+        {"client_rate", config->client_rate, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
+        {"snapshot_rate", config->snapshot_rate, 0, config->tick_rate},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         const struct range *r = &ranges[i];
@@ -55,15 +63,8 @@ const char *hc_sv_host_config_check(const struct hc_sv_host_config *config, char
         snprintf(why, why_size, "a world of %u players has too many entities", config->clients);
         return why;
     }
-    size_t worst = hc_snapshot_worst(&world);
     hc_world_free(&world);
-    if (worst <= HC_DATA_BODY_MAX)
-        return NULL;
-    snprintf(why, why_size,
-             "the states of a full world of %u players can take %zu bytes, but a datagram has room "
-             "for %d",
-             config->clients, worst, HC_DATA_BODY_MAX);
-    return why;
+    return NULL;
 }
 
 // ---- Creation -----------------------------------------------------------------------------------
@@ -80,31 +81,51 @@ static void *obtain(struct hc_sv_host *host, size_t bytes) {
     return hc_allocate(host->config.allocator, bytes);
 }
 
+/// Lays out what making snapshots takes, for all peers, from `base` (NULL: only measures); returns
+/// the bytes needed.
+static size_t lay_out_snapshots(struct hc_sv_host *host, uint8_t *base) {
+    const struct hc_world *world = &host->world;
+    uint32_t units = hc_unit_total(world), rows = host->config.history + 1;
+    size_t used = 0;
+    // What clients have not acknowledged for longer than this is told against nothing.
+    uint32_t versions = units * (rows + HC_SV_LEDGER_SNAPSHOTS) * VERSIONS_EACH;
+    host->choices = hc_carve(base, &used, units * sizeof *host->choices);
+    host->candidates = hc_carve(base, &used, units * sizeof *host->candidates);
+    host->guess = hc_carve(base, &used, hc_unit_bytes(world));
+    used += hc_sv_versions_layout(&host->versions, world, rows, versions,
+                                  base == NULL ? NULL : base + used);
+    used += hc_sv_memo_layout(&host->memo, units * MEMO_EACH, base == NULL ? NULL : base + used);
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        struct hc_sv_peer measured;
+        struct hc_sv_peer *peer = base == NULL ? &measured : &host->peers[i];
+        used += hc_sv_peer_layout(peer, world, base == NULL ? NULL : base + used);
+    }
+    return used;
+}
+
 /// Obtains everything; false when something could not be had.
 static bool build(struct hc_sv_host *host) {
     const struct hc_sv_host_config *config = &host->config;
-    uint32_t rows = config->history + 1;
     if (hc_world_init(&host->world, config->game, config->clients, config->tick_rate, config->seed,
                       config->allocator) != HC_OK)
         return false;
     host->stats.memory_bytes +=
         host->world.entities * (sizeof *host->world.kind_of + sizeof *host->world.owner_of);
     struct hc_timeline_config timeline = timeline_config(host);
-    struct hc_sv_told measured;
-    size_t told = hc_sv_told_layout(&measured, &host->world, rows, NULL);
     host->timeline = hc_timeline_create(&timeline);
-    host->stats.memory_bytes += hc_timeline_memory(&timeline);
-    host->hashes = obtain(host, rows * sizeof *host->hashes);
+    host->solo = hc_solo_create(&host->world);
+    host->stats.memory_bytes += hc_timeline_memory(&timeline) + hc_solo_memory(&host->world);
     host->peers = obtain(host, config->clients * sizeof *host->peers);
     host->players = obtain(host, config->clients * sizeof *host->players);
-    host->told_memory = obtain(host, config->clients * told);
+    host->snapshot_memory = obtain(host, lay_out_snapshots(host, NULL));
     host->ended_count = HC_SV_ENDED_EACH * config->clients;
     host->ended = obtain(host, host->ended_count * sizeof *host->ended);
-    if (host->timeline == NULL || host->hashes == NULL || host->peers == NULL ||
-        host->players == NULL || host->told_memory == NULL || host->ended == NULL)
+    if (host->timeline == NULL || host->solo == NULL || host->peers == NULL ||
+        host->players == NULL || host->snapshot_memory == NULL || host->ended == NULL)
         return false;
-    for (unsigned i = 0; i < config->clients; i++)
-        hc_sv_told_layout(&host->peers[i].told, &host->world, rows, host->told_memory + i * told);
+    lay_out_snapshots(host, host->snapshot_memory);
+    hc_sv_versions_clear(&host->versions);
+    hc_sv_memo_clear(&host->memo);
     return true;
 }
 
@@ -133,10 +154,10 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
         return;
     const struct hc_allocator *allocator = host->config.allocator;
     hc_release(allocator, host->ended);
-    hc_release(allocator, host->told_memory);
+    hc_release(allocator, host->snapshot_memory);
     hc_release(allocator, host->players);
     hc_release(allocator, host->peers);
-    hc_release(allocator, host->hashes);
+    hc_solo_destroy(host->solo);
     hc_timeline_destroy(host->timeline);
     hc_world_free(&host->world);
     hc_release(allocator, host);
@@ -224,8 +245,11 @@ static void stamp(struct hc_sv_host *host, hc_player player, enum hc_control con
         host->control_first = (host->control_first + 1) % HC_SV_CONTROLS;
         host->control_count--;
     }
-    host->controls[(host->control_first + host->control_count++) % HC_SV_CONTROLS] =
+    unsigned place = (host->control_first + host->control_count++) % HC_SV_CONTROLS;
+    host->controls[place] =
         (struct hc_snapshot_control){.player = player, .tick = head, .control = control};
+    for (unsigned i = 0; i < host->config.clients; i++)
+        host->peers[i].control_told[place] = 0;
 }
 
 /// Joins and leaves are inputs of the head. A slot is given away again once its leave is stamped,
@@ -277,6 +301,12 @@ static bool ready(const struct hc_sv_host *host, const struct hc_sv_peer *peer) 
     return peer->state == HC_SV_PEER_PLAYING;
 }
 
+/// Whether snapshots are made of this head: as many a second as configured, evenly spread.
+static bool shows(const struct hc_sv_host *host, hc_tick head) {
+    uint64_t rate = host->config.snapshot_rate, ticks = host->config.tick_rate;
+    return rate == 0 || head * rate / ticks != (head - UINT64_C(1)) * rate / ticks;
+}
+
 static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_tick head = hc_timeline_head(host->timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
@@ -292,6 +322,8 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     host->rewound_from = stats->depth > 0 ? head - stats->depth + 1 : head + 1;
     host->rewound_to = head + 1;
     finalise(host);
+    if (!shows(host, head + 1))
+        return;
     for (unsigned i = 0; i < host->config.clients; i++)
         host->peers[i].snapshot_due = ready(host, &host->peers[i]);
     host->send_cursor = 0;

@@ -16,12 +16,15 @@
 #include "proto/address.h"
 #include "proto/cookie.h"
 #include "proto/datagram.h"
+#include "proto/delta.h"
 #include "proto/message.h"
 
 struct hc_sv_host;
 
 enum {
     HC_SV_CLIENTS_MAX = 4096,
+    HC_SV_CLIENT_RATE_MIN = 4000, ///< bytes/s
+    HC_SV_FIELDS_EACH = 251,      ///< of so many values one is counted by field
 };
 
 struct hc_sv_host_config {
@@ -34,6 +37,8 @@ struct hc_sv_host_config {
     uint8_t secret[HC_COOKIE_SECRET_SIZE]; ///< random, of this process alone: cookies, nonces, cids
     uint32_t timeout_us;                   ///< silence after which a client is dropped
     uint32_t ticks_per_advance; ///< catching up after a stall: at most so many ticks a call
+    uint32_t client_rate;       ///< bytes/s that a client is sent at most, IP headers included
+    uint16_t snapshot_rate;     ///< Hz, at most the tick rate; 0: a snapshot at every tick
     /// Repeats all steps of so many ticks at every tick, as if an input that old had come late and
     /// had changed everything: the worst case, to measure it; [0, history] ticks.
     uint32_t force_rewind;
@@ -58,6 +63,16 @@ struct hc_sv_event {
     hc_player players[HC_OWN_PLAYERS_MAX];
 };
 
+/// What the bits of snapshots were spent on; the rest of a datagram is overhead.
+struct hc_sv_snapshot_bits {
+    uint64_t head;        ///< with what was forced, who came and went, and how many units follow
+    uint64_t names;       ///< of units: which, and what it is told against
+    uint64_t own, others; ///< values of the client's own players, and of others
+    uint64_t unowned;     ///< values of the referee and of what nobody owns
+    uint64_t inputs;      ///< from the tick shown on
+    uint64_t corrections; ///< of past ticks, with their names
+};
+
 /// What the host has counted since its creation.
 struct hc_sv_host_stats {
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
@@ -69,10 +84,17 @@ struct hc_sv_host_stats {
     uint64_t inputs_refused;  ///< came too late, once each, or beyond the future, each time
     uint64_t inputs_lost;     ///< delivered inside the window, yet their slot had been forced
     uint64_t snapshots, snapshots_rewound; ///< sent; of those, that showed a resimulated tick
-    uint64_t corrections;                  ///< entity states of past ticks sent
-    uint64_t ticks_missed;                 ///< by which the clock was set back after a stall
-    struct hc_histogram rewind_depth;      ///< ticks, one entry for each rewind
-    struct hc_histogram lateness;          ///< microseconds from a tick's due time to its advance
+    uint64_t corrections;                  ///< units of past ticks sent
+    struct hc_sv_snapshot_bits bits;       ///< of these snapshots
+    /// What the fields took of one in HC_SV_FIELDS_EACH of the values sent (own, others and
+    /// unowned, not corrections), each as often as it was sent. These values are encoded once more,
+    /// so that the memo, which most come from, need not hold what each of their fields took.
+    struct hc_delta_counts sampled;
+    uint64_t deltas_encoded, deltas_reused; ///< of units, for all clients
+    uint32_t longest_unsent_ticks;          ///< that a unit in a client's view waited to be told
+    uint64_t ticks_missed;                  ///< by which the clock was set back after a stall
+    struct hc_histogram rewind_depth;       ///< ticks, one entry for each rewind
+    struct hc_histogram lateness;           ///< microseconds from a tick's due time to its advance
     size_t memory_bytes;
 };
 

@@ -1,6 +1,7 @@
 #include "server/ledger.h"
 
 #include "common/check.h"
+#include "common/mark.h"
 
 #include <string.h>
 
@@ -105,8 +106,10 @@ static uint64_t oldest_entry(const struct hc_sv_ledger *ledger) {
 }
 
 /// The end of the numbers of the snapshot's entries.
-static uint64_t entries_end(struct hc_sv_ledger *ledger, uint32_t number) {
-    return number + 1 == ledger->end ? ledger->next : snapshot_at(ledger, number + 1)->first;
+static uint64_t entries_end(const struct hc_sv_ledger *ledger, uint32_t number) {
+    number++;
+    return number == ledger->end ? ledger->next
+                                 : ledger->snapshots[number % HC_SV_LEDGER_SNAPSHOTS].first;
 }
 
 // ---- What is held ----
@@ -140,8 +143,10 @@ static void hear(struct unit *unit, hc_sv_version version, hc_tick as_of) {
         unit->heard_as_of = as_of;
         shown->acked_dropped = version == 0;
     }
-    if (newer(as_of, shown->sent_as_of)) // it had been given up
+    if (newer(as_of, shown->sent_as_of)) { // it had been given up
+        HC_MARK("ledger-acked-after-all");
         set_sent(unit, version, as_of);
+    }
 }
 
 /// The snapshot is taken to be lost. Those before it are acknowledged or given up already: what was
@@ -253,10 +258,12 @@ void hc_sv_ledger_acked(struct hc_sv_ledger *ledger, uint32_t seq) {
         ledger->newest_seq = seq;
     for (; ledger->judged < ledger->end; ledger->judged++) {
         snapshot = snapshot_at(ledger, ledger->judged);
-        if (is_lost(ledger, snapshot))
+        if (is_lost(ledger, snapshot)) {
+            HC_MARK("ledger-presumed-lost");
             give_up(ledger, ledger->judged);
-        else if (!snapshot->acked)
+        } else if (!snapshot->acked) {
             break;
+        }
     }
 }
 
@@ -283,6 +290,24 @@ hc_tick hc_sv_ledger_base(const struct hc_sv_ledger *ledger) {
     return ledger->base;
 }
 
+uint32_t hc_sv_ledger_units(const struct hc_sv_ledger *ledger, hc_tick as_of, hc_unit *out,
+                            uint32_t most) {
+    uint32_t number = ledger->first, count = 0;
+    const struct snapshot *snapshots = ledger->snapshots;
+    while (number < ledger->end && snapshots[number % HC_SV_LEDGER_SNAPSHOTS].as_of != as_of)
+        number++;
+    HC_ASSERT(number < ledger->end);
+    uint64_t first = snapshots[number % HC_SV_LEDGER_SNAPSHOTS].first;
+    for (uint64_t i = first; i < entries_end(ledger, number); i++) {
+        const struct entry *entry = entry_at(ledger, i);
+        if (entry->correction || entry->version == 0)
+            continue;
+        HC_ASSERT(count < most);
+        out[count++] = entry->unit;
+    }
+    return count;
+}
+
 hc_sv_version hc_sv_ledger_holds(const struct hc_sv_ledger *ledger, hc_unit unit, hc_tick tick,
                                  hc_tick *acked_as_of) {
     HC_ASSERT(unit < hc_unit_total(ledger->world));
@@ -299,4 +324,13 @@ hc_sv_version hc_sv_ledger_holds(const struct hc_sv_ledger *ledger, hc_unit unit
         return entry->version;
     }
     return 0;
+}
+
+bool hc_sv_ledger_told(const struct hc_sv_ledger *ledger, hc_unit unit, hc_tick tick) {
+    HC_ASSERT(unit < hc_unit_total(ledger->world));
+    uint64_t oldest = oldest_entry(ledger);
+    for (uint64_t i = *bucket_of(ledger, unit, tick); i >= oldest; i = entry_at(ledger, i)->older)
+        if (entry_at(ledger, i)->unit == unit && entry_at(ledger, i)->tick == tick)
+            return true;
+    return false;
 }

@@ -69,9 +69,17 @@ const struct hc_sv_ledger_unit *hc_sv_ledger_unit(const struct hc_sv_ledger *led
 /// Head of the newest snapshot acknowledged that is remembered; HC_NO_TICK: none.
 hc_tick hc_sv_ledger_base(const struct hc_sv_ledger *ledger);
 
+/// The units of which the remembered snapshot of head `as_of` told the tick that it showed, in the
+/// order in which that was told, to `out`, which has room for `most`; returns how many.
+uint32_t hc_sv_ledger_units(const struct hc_sv_ledger *ledger, hc_tick as_of, hc_unit *out,
+                            uint32_t most);
+
 /// The version of (unit, tick) that the client holds or is about to: the newest told, by a snapshot
 /// of that tick or by a correction, in what is remembered and not given up; 0: none, or dropped.
 /// `*acked_as_of` is the snapshot that told it if that is acknowledged, else HC_NO_TICK. About as
 /// dear as a look into a hash table.
 hc_sv_version hc_sv_ledger_holds(const struct hc_sv_ledger *ledger, hc_unit unit, hc_tick tick,
                                  hc_tick *acked_as_of);
+
+/// Whether anything that is remembered told (unit, tick), even if that was given up.
+bool hc_sv_ledger_told(const struct hc_sv_ledger *ledger, hc_unit unit, hc_tick tick);

@@ -214,6 +214,8 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
     config.tick_rate = options->tick_rate;
     config.history = options->history;
     config.force_rewind = options->force_rewind;
+    config.snapshot_rate = options->snapshot_rate;
+    config.client_rate = options->client_rate;
     config.seed = options->seed;
     randombytes_buf(config.secret, sizeof(config.secret));
     if (hc_sv_host_config_check(&config, why, sizeof(why)) != NULL) {
@@ -246,6 +248,7 @@ static void announce(struct daemon *daemon) {
 static bool report(struct daemon *daemon) {
     struct hc_sv_report *report = &daemon->report;
     report->version = HC_VERSION;
+    report->game = &hc_arena;
     report->seed = daemon->options.seed;
     report->tick_rate = daemon->options.tick_rate;
     report->ticks = daemon->head;

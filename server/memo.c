@@ -62,10 +62,5 @@ void hc_sv_memo_put(struct hc_sv_memo *memo, const struct hc_sv_memo_key *key, c
 }
 
 void hc_sv_memo_append(struct hc_bits_writer *writer, const struct hc_sv_memo_entry *entry) {
-    struct hc_bits_reader reader = hc_bits_reader(entry->data, sizeof entry->data);
-    for (unsigned left = entry->bits; left > 0;) {
-        unsigned bits = left < 32 ? left : 32;
-        hc_bits_put(writer, hc_bits_get(&reader, bits), bits);
-        left -= bits;
-    }
+    hc_bits_append(writer, entry->data, entry->bits);
 }

@@ -19,6 +19,8 @@ enum {
     KEY_MAX_CLIENTS,
     KEY_HISTORY,
     KEY_FORCE_REWIND,
+    KEY_SNAPSHOT_RATE,
+    KEY_CLIENT_RATE,
     KEY_SEED,
     KEY_TICKS,
     KEY_LOG_LEVEL,
@@ -38,6 +40,10 @@ static const struct argp_option table[] = {
      "--history "
      "(default 0)",
      0},
+    {"snapshot-rate", KEY_SNAPSHOT_RATE, "HZ", 0,
+     "Snapshots a second for each client, at most --tick-rate; 0: one each tick (default 0)", 0},
+    {"client-rate", KEY_CLIENT_RATE, "BYTES", 0,
+     "Bytes a second that a client is sent at most, headers included (default 262144)", 0},
     {"seed", KEY_SEED, "N", 0, "Seed of the world (default: random)", 0},
     {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks", 0},
     {"log-level", KEY_LOG_LEVEL, "L", 0, "error, warn, info or debug (default info)", 0},
@@ -58,6 +64,8 @@ static const struct {
     {KEY_MAX_CLIENTS, 1, HC_SV_CLIENTS_MAX},
     {KEY_HISTORY, 0, HC_HISTORY_MAX},
     {KEY_FORCE_REWIND, 0, HC_HISTORY_MAX},
+    {KEY_SNAPSHOT_RATE, 0, HC_TICK_RATE_MAX},
+    {KEY_CLIENT_RATE, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
     {KEY_SEED, 0, INT64_MAX},
     {KEY_TICKS, 1, HC_NO_TICK - 1},
 };
@@ -134,6 +142,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_FORCE_REWIND:
         options->force_rewind = (uint32_t)value;
         break;
+    case KEY_SNAPSHOT_RATE:
+        options->snapshot_rate = (uint16_t)value;
+        break;
+    case KEY_CLIENT_RATE:
+        options->client_rate = (uint32_t)value;
+        break;
     case KEY_SEED:
         options->seed = value;
         options->seed_given = true;
@@ -160,6 +174,15 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
+/// Refuses a value that is more than another option's.
+static void check_most(int key, uint32_t value, const char *name, uint32_t most) {
+    char text[16], allowed[64];
+    snprintf(text, sizeof(text), "%" PRIu32, value);
+    snprintf(allowed, sizeof(allowed), "at most %s, which is %" PRIu32, name, most);
+    if (value > most)
+        refuse(key, text, allowed);
+}
+
 void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
     static const struct argp argp = {
         .options = table,
@@ -176,15 +199,12 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .tick_rate = defaults.tick_rate,
         .clients = defaults.clients,
         .history = defaults.history,
+        .snapshot_rate = defaults.snapshot_rate,
+        .client_rate = defaults.client_rate,
         .level = HC_SV_LOG_INFO,
     };
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, options);
-    if (options->force_rewind > options->history) {
-        char value[16], allowed[64];
-        snprintf(value, sizeof(value), "%" PRIu32, options->force_rewind);
-        snprintf(allowed, sizeof(allowed), "at most --history, which is %" PRIu32,
-                 options->history);
-        refuse(KEY_FORCE_REWIND, value, allowed);
-    }
+    check_most(KEY_FORCE_REWIND, options->force_rewind, "--history", options->history);
+    check_most(KEY_SNAPSHOT_RATE, options->snapshot_rate, "--tick-rate", options->tick_rate);
 }

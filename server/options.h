@@ -10,8 +10,10 @@ struct hc_sv_options {
     const char *bind; ///< a numeric address; "::" is every address, IPv4 ones included
     uint16_t port;    ///< 0: any
     uint16_t tick_rate, clients;
-    uint32_t history;      ///< ticks
-    uint32_t force_rewind; ///< ticks, at most `history`
+    uint32_t history;       ///< ticks
+    uint32_t force_rewind;  ///< ticks, at most `history`
+    uint16_t snapshot_rate; ///< Hz, at most `tick_rate`; 0: a snapshot at every tick
+    uint32_t client_rate;   ///< bytes/s
     uint64_t seed;
     bool seed_given;
     uint32_t ticks; ///< stop after so many; 0: never

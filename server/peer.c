@@ -1,23 +1,49 @@
 #include "server/peer.h"
 
+#include "common/alloc.h"
 #include "common/check.h"
 #include "common/mark.h"
+#include "proto/snapshot.h"
 
 #include <string.h>
 
-void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, const struct hc_address *address,
+enum { ENTRIES_MIN = 4096 }; ///< of a ledger: more than one snapshot can tell
+
+size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base) {
+    uint32_t units = hc_unit_total(world);
+    uint32_t entries =
+        HC_SV_LEDGER_SNAPSHOTS * (units < HC_SNAPSHOT_UNITS_MAX ? units : HC_SNAPSHOT_UNITS_MAX);
+    entries = entries > ENTRIES_MIN ? entries : ENTRIES_MIN;
+    size_t used = 0;
+    peer->world = world;
+    peer->ledger_entries = entries;
+    peer->ledger = hc_carve(base, &used, hc_sv_ledger_memory(world, entries));
+    used += hc_sv_interest_layout(&peer->interest, world, base == NULL ? NULL : base + used);
+    used += hc_sv_budget_layout(&peer->budget, world, base == NULL ? NULL : base + used);
+    return used;
+}
+
+void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
+                     const struct hc_address *address,
                      const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
-    struct hc_sv_told told = peer->told;
+    struct hc_sv_peer laid_out = *peer;
     HC_ASSERT(peer->state == HC_SV_PEER_FREE && cid != 0);
     *peer = (struct hc_sv_peer){.state = HC_SV_PEER_PLAYING,
                                 .cid = cid,
                                 .address = *address,
                                 .heard_us = now_us,
+                                .judged = 1,
                                 .rtt_min_us = UINT64_MAX,
-                                .told = told};
+                                .world = laid_out.world,
+                                .ledger_entries = laid_out.ledger_entries,
+                                .interest = laid_out.interest,
+                                .looked = HC_NO_TICK,
+                                .budget = laid_out.budget};
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
     hc_sent_init(&peer->sent, 1);
-    hc_sv_told_clear(&peer->told);
+    peer->ledger = hc_sv_ledger_init(peer->world, peer->ledger_entries, laid_out.ledger);
+    hc_sv_interest_clear(&peer->interest);
+    hc_sv_budget_begin(&peer->budget, rate, now_us);
 }
 
 void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us) {
@@ -38,6 +64,16 @@ static void drop_told(struct hc_sv_peer *peer, uint32_t acked) {
     peer->forced_count = kept;
 }
 
+/// How many datagrams are found to be lost by now.
+static uint32_t judge(struct hc_sv_peer *peer) {
+    uint32_t lost = 0;
+    if (peer->acked > HC_SENT_RING && peer->judged < peer->acked - HC_SENT_RING)
+        peer->judged = peer->acked - HC_SENT_RING; // the rest is forgotten
+    for (; peer->judged + HC_SV_LEDGER_REORDER <= peer->acked; peer->judged++)
+        lost += hc_sent_misses(&peer->sent, peer->judged);
+    return lost;
+}
+
 enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
                                  uint32_t ack_delay_us, uint64_t now_us) {
     struct hc_acked acked[HC_ACKS_MAX];
@@ -51,6 +87,8 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
         peer->newest_us = now_us;
     hc_replay_accept(&peer->replay, data->seq);
     peer->heard_us = now_us;
+    for (uint32_t i = count; i-- > 0;) // the oldest first: none is given up that is there
+        hc_sv_ledger_acked(peer->ledger, acked[i].seq);
     for (uint32_t i = 0; i < count; i++) {
         drop_told(peer, acked[i].seq);
         if (acked[i].seq > peer->acked)
@@ -60,6 +98,7 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
             rtt_us - ack_delay_us < peer->rtt_min_us)
             peer->rtt_min_us = rtt_us - ack_delay_us;
     }
+    hc_sv_budget_learn(&peer->budget, count, judge(peer), now_us);
     return HC_OK;
 }
 

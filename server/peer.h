@@ -6,10 +6,13 @@
 #include "proto/address.h"
 #include "proto/datagram.h"
 #include "proto/message.h"
-#include "server/told.h"
+#include "server/budget.h"
+#include "server/interest.h"
+#include "server/ledger.h"
 
 enum {
     HC_SV_FORCED_RANGES = 32,     ///< ranges remembered for a client until it has them
+    HC_SV_CONTROLS = 1024,        ///< joins and leaves remembered, to be told
     HC_SV_ACCEPT_MAX = 256,       ///< bytes of an ACCEPT
     HC_SV_SEEN = 2048,            ///< ticks: more than history and future together
     HC_SV_CLOSES = 10,            ///< CLOSE is sent so often,
@@ -42,6 +45,7 @@ struct hc_sv_peer {
     struct hc_replay replay;
     struct hc_sent sent;
     uint32_t acked;     ///< newest seq that the client has acknowledged
+    uint32_t judged;    ///< seqs before it have arrived or count as lost
     uint64_t heard_us;  ///< when anything valid came last
     uint64_t newest_us; ///< when the datagram that is acknowledged as newest came
 
@@ -55,10 +59,19 @@ struct hc_sv_peer {
     uint32_t display_offset;
     bool reported;
     bool moves; ///< the newest report was of a later tick than the one before
-    struct hc_sv_told told;
+    const struct hc_world *world;
+    uint32_t ledger_entries;
+    struct hc_sv_ledger *ledger;    ///< what it was told
+    struct hc_sv_interest interest; ///< what it sees
+    hc_tick looked;                 ///< when that was looked at last; HC_NO_TICK: never
+    struct hc_sv_budget budget;     ///< what it may be sent
 
     struct hc_sv_forced forced[HC_SV_FORCED_RANGES]; ///< oldest first
     unsigned forced_count;
+
+    /// [place in the host's ring] every datagram from this seq on has carried the join or leave
+    /// there, until one of them was acknowledged; 0: none yet.
+    uint32_t control_told[HC_SV_CONTROLS];
 
     bool snapshot_due;
     enum hc_close_reason close;
@@ -66,8 +79,13 @@ struct hc_sv_peer {
     uint64_t close_us; ///< when the next CLOSE is due
 };
 
-/// Takes a free peer into use. `told` is kept, and forgets everything.
-void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, const struct hc_address *address,
+/// Bytes that a peer's ledger, interest and budget take, laid out from `base` (NULL: only
+/// measures).
+size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base);
+
+/// Takes a free peer into use, that has been laid out; `rate` bytes/s is the most it is sent.
+void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
+                     const struct hc_address *address,
                      const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us);
 
 /// From now on only CLOSE is sent, for `reason`.

@@ -1,5 +1,7 @@
 #include "server/report.h"
 
+#include "common/check.h"
+
 #include <inttypes.h>
 
 /// `part / whole`, or null where there is no whole.
@@ -56,6 +58,73 @@ static json_t *rejected(const uint64_t counts[HC_STATUS_COUNT]) {
     return object;
 }
 
+static double client_seconds(const struct hc_sv_report *report) {
+    return (double)report->client_ticks / report->tick_rate;
+}
+
+/// Bytes with IP and UDP headers.
+static double bytes_down(const struct hc_sv_host_stats *host) {
+    return (double)host->bytes_out + HC_SV_REPORT_OVERHEAD * (double)host->datagrams_out;
+}
+
+/// What the bytes down were spent on.
+static json_t *by_purpose(const struct hc_sv_report *report) {
+    const struct hc_sv_host_stats *host = report->host;
+    const struct hc_sv_snapshot_bits *bits = &host->bits;
+    const struct {
+        const char *key;
+        double bytes;
+    } rows[] = {{"own", (double)bits->own / 8},
+                {"others", (double)bits->others / 8},
+                {"unowned", (double)bits->unowned / 8},
+                {"corrections", (double)bits->corrections / 8},
+                {"inputs", (double)bits->inputs / 8},
+                {"names", (double)bits->names / 8},
+                {"head", (double)bits->head / 8},
+                {"acks", (double)host->snapshots * HC_DATA_ACKS_SIZE}};
+    json_t *object = json_object();
+    double rest = bytes_down(host), client_s = client_seconds(report);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        json_object_set_new(object, rows[i].key, ratio(rows[i].bytes, client_s));
+        rest -= rows[i].bytes;
+    }
+    json_object_set_new(object, "overhead", ratio(rest, client_s));
+    return object;
+}
+
+/// Adds what fields took to `object`, each `scale` times; returns their bits.
+static uint64_t add_fields(json_t *object, const char *kind, const struct hc_field *fields,
+                           unsigned count, const uint64_t *bits, double scale) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < count; i++) {
+        char key[96];
+        snprintf(key, sizeof(key), "%s.%s", kind, fields[i].name);
+        json_object_set_new(object, key, json_real((double)bits[i] * scale));
+        sum += bits[i];
+    }
+    return sum;
+}
+
+/// What the bytes of values were spent on.
+static json_t *by_field(const struct hc_sv_report *report) {
+    const struct hc_game *game = report->game;
+    const struct hc_delta_counts *sampled = &report->host->sampled;
+    const struct hc_sv_snapshot_bits *bits = &report->host->bits;
+    if (sampled->total == 0 || report->client_ticks == 0)
+        return json_null();
+    double values = (double)(bits->own + bits->others + bits->unowned) / 8;
+    double scale = values / client_seconds(report) / (double)sampled->total;
+    json_t *object = json_object();
+    uint64_t sum = add_fields(object, "input", game->input_fields, game->input_field_count,
+                              sampled->input, scale);
+    for (unsigned k = 0; k < game->kind_count; k++)
+        sum += add_fields(object, game->kinds[k].name, game->kinds[k].fields,
+                          game->kinds[k].field_count, sampled->field[k], scale);
+    HC_ASSERT(sum <= sampled->total);
+    json_object_set_new(object, "flags", json_real((double)(sampled->total - sum) * scale));
+    return object;
+}
+
 static json_t *server_part(const struct hc_sv_report *report) {
     const struct hc_sv_host_stats *host = report->host;
     const struct hc_timeline_stats *timeline = report->timeline;
@@ -75,7 +144,12 @@ static json_t *server_part(const struct hc_sv_report *report) {
         (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
     // Beside the figures, what they are to be weighed against.
     json_t *beside = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "resident_bytes",
+        "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:o}",
+        "bytes_down_by_purpose_per_client_s", by_purpose(report),
+        "bytes_down_by_field_per_client_s", by_field(report), "longest_unsent_ticks",
+        (json_int_t)host->longest_unsent_ticks, "bytes_sent", (json_int_t)host->bytes_out,
+        "datagrams_sent", (json_int_t)host->datagrams_out, "resident_bytes",
         (json_int_t)report->resident_bytes, "cpu_ms", (json_int_t)(report->cpu_us / 1000),
         "client_ticks", (json_int_t)report->client_ticks, "snapshots", (json_int_t)host->snapshots,
         "snapshots_rewound", (json_int_t)host->snapshots_rewound, "joins", (json_int_t)host->joins,
@@ -90,9 +164,9 @@ static json_t *server_part(const struct hc_sv_report *report) {
 
 json_t *hc_sv_report_json(const struct hc_sv_report *report) {
     const struct hc_sv_host_stats *host = report->host;
-    double client_s = (double)report->client_ticks / report->tick_rate;
+    double client_s = client_seconds(report);
     double up = (double)host->bytes_in + HC_SV_REPORT_OVERHEAD * (double)host->datagrams_in;
-    double down = (double)host->bytes_out + HC_SV_REPORT_OVERHEAD * (double)host->datagrams_out;
+    double down = bytes_down(host);
     json_t *link = unknown((const char *const[]){"name", "latency_ms", "jitter_ms", "loss_pct",
                                                  "burst", "duplicate_pct", "reorder_pct", NULL});
     json_t *json = json_pack(
@@ -119,6 +193,19 @@ static void print_histogram(FILE *out, const char *label, const struct hc_histog
             (double)hc_histogram_percentile(values, 900) / unit, decimals,
             (double)hc_histogram_percentile(values, 990) / unit, decimals,
             (double)values->max / unit, name);
+}
+
+static void print_purposes(FILE *out, const struct hc_sv_report *report) {
+    json_t *purposes = by_purpose(report), *value;
+    const char *key, *between = "";
+    fprintf(out, "  %-16s ", "down, bytes/s");
+    json_object_foreach(purposes, key, value) {
+        if (json_is_number(value))
+            fprintf(out, "%s%s %.0f", between, key, json_number_value(value));
+        between = ", ";
+    }
+    fprintf(out, "%s\n", report->client_ticks == 0 ? "none" : " to each client");
+    json_decref(purposes);
 }
 
 void hc_sv_report_print(const struct hc_sv_report *report, FILE *out) {
@@ -150,6 +237,9 @@ void hc_sv_report_print(const struct hc_sv_report *report, FILE *out) {
             " dropped unread\n",
             "datagrams", host->datagrams_in, host->datagrams_out, refused,
             report->udp.receive_drops);
+    print_purposes(out, report);
+    fprintf(out, "  %-16s at most %" PRIu32 " ticks, of what a client may see\n", "unsent",
+            host->longest_unsent_ticks);
     fprintf(out, "  %-16s %zu bytes configured, %zu resident\n", "memory", host->memory_bytes,
             report->resident_bytes);
 }

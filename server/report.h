@@ -12,8 +12,9 @@ enum { HC_SV_REPORT_OVERHEAD = 28 };
 
 struct hc_sv_report {
     const char *version;
-    uint64_t seed;      ///< below 2^63, as a JSON integer
-    uint16_t tick_rate; ///< Hz
+    const struct hc_game *game; ///< whose fields are named
+    uint64_t seed;              ///< below 2^63, as a JSON integer
+    uint16_t tick_rate;         ///< Hz
     hc_tick ticks;
     uint64_t duration_us, cpu_us;
     uint64_t client_ticks;       ///< clients connected, summed over the ticks
@@ -26,6 +27,15 @@ struct hc_sv_report {
 };
 
 /// The report as one object, which the caller releases. What this process cannot know is null.
+///
+/// `server.bytes_down_by_purpose_per_client_s` is all that was sent, its members' sum: values of
+/// the client's `own` players, of `others` and of what is `unowned` at the tick shown,
+/// `corrections` of past ticks, other players' `inputs`, the `names` of units, the `head` with what
+/// was forced and who came and went, the `acks` of the client's datagrams; and `overhead`, which is
+/// IP, UDP, the rest of the header, the seal, what frames and fills a message, handshakes and
+/// goodbyes. `server.bytes_down_by_field_per_client_s` divides the values at the tick shown among
+/// "kind.field", "input.field" (the owner's) and `flags` (what has changed, presence and ages), as
+/// those are that were counted by field (host.h); null where none was.
 json_t *hc_sv_report_json(const struct hc_sv_report *report);
 
 /// The report as a table for people.

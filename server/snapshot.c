@@ -1,26 +1,28 @@
 #include "server/core.h"
 
 #include "common/mark.h"
+#include "proto/value.h"
+#include "server/tell.h"
 
 #include <string.h>
 
-enum { INPUT_SHARE = 6 }; ///< ticks of a player's inputs that go before the next player's
+enum {
+    ROOM_MIN = 160,   ///< bytes; with less to spend a snapshot waits for the next tick
+    LOOK_TICKS = 8,   ///< between two looks at what a client sees
+    AGAIN_BITS = 1,   ///< the name of a unit that the base told, more or less
+    NAME_BITS = 8,    ///< of another
+    INPUT_BITS = 8,   ///< an input, more or less
+    INPUTS_NEAR = 8,  ///< ticks of inputs of a unit that are told before another unit is
+    ITEM_BITS = 40,   ///< a forced range, a join or a leave, at most
+    CHAIN_TICKS = 16, ///< between two snapshots that tell the chain
+    SCRATCH = 2048    ///< bytes of one unit's delta, at most
+};
 
 hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     hc_tick tick = hc_timeline_head(host->timeline);
     for (unsigned i = 0; !host->config.show_head && i < peer->own_count; i++)
         tick = hc_tick_min(tick, hc_timeline_complete(host->timeline, peer->own[i]) + 1);
     return tick;
-}
-
-/// The hash of a tick, computed once for all the clients that are shown it at one head.
-static uint64_t hash_of(struct hc_sv_host *host, hc_tick tick) {
-    struct hc_sv_hash *entry = &host->hashes[tick % (host->config.history + 1)];
-    hc_tick head = hc_timeline_head(host->timeline);
-    if (entry->tick != tick || entry->head != head)
-        *entry = (struct hc_sv_hash){
-            .tick = tick, .head = head, .hash = hc_timeline_hash(host->timeline, tick)};
-    return entry->hash;
 }
 
 static bool is_own(const struct hc_sv_peer *peer, hc_player player) {
@@ -30,42 +32,268 @@ static bool is_own(const struct hc_sv_peer *peer, hc_player player) {
     return false;
 }
 
-/// Gives the inputs of a player that are known, from the timeline.
-struct source {
-    const struct hc_timeline *timeline;
-    hc_player player;
-    hc_tick first;
+/// A snapshot that is being made.
+struct making {
+    struct hc_sv_host *host;
+    struct hc_sv_peer *peer;
+    struct hc_snapshot head;
+    struct hc_bits_writer bits;
+    struct hc_snapshot_set base; ///< what the newest base told
+    hc_sv_version referee_version;
+    const void *referee; ///< its state at the tick shown; NULL unless it is alive
+    uint32_t choices;    ///< in host->choices, ascending units
+    uint32_t inputs;     ///< ticks of inputs from the one shown on that are told
+    struct hc_sv_snapshot_bits spent;
 };
 
-static const void *known_input(void *context, uint32_t index, uint32_t player) {
-    const struct source *source = context;
-    (void)player; // a run of one player
-    return hc_timeline_input(source->timeline, source->player, source->first + index);
+/// Adds what was written since there were `*before` bits to `*spent`.
+static void count_bits(const struct making *making, size_t *before, uint64_t *spent) {
+    size_t now = hc_bits_written(&making->bits);
+    *spent += now - *before;
+    *before = now;
 }
 
-static const void *same_input(void *context, uint32_t index, uint32_t player) {
-    (void)index, (void)player; // one input alone
-    return context;
+// ---- Deltas -------------------------------------------------------------------------------------
+
+/// Writes the delta of `value` against `base`, 0: nothing. `counts` as in hc_sv_tell.
+static void write_delta(struct making *making, hc_unit unit, hc_sv_version base,
+                        hc_sv_version value, struct hc_bits_writer *bits,
+                        struct hc_delta_counts *counts) {
+    struct hc_sv_host *host = making->host;
+    struct hc_unit_value from, to;
+    bool there = hc_sv_versions_get(&host->versions, value, &to) != NULL;
+    bool against = hc_sv_versions_get(&host->versions, base, &from) != NULL;
+    HC_ASSERT(there && against == (base != 0));
+    struct hc_value_base told = {.solo = host->solo,
+                                 .world = &host->world,
+                                 .unit = unit,
+                                 .from = against ? &from : NULL,
+                                 .referee = unit == 0 ? NULL : making->referee,
+                                 .scratch = host->guess};
+    hc_tick since = hc_tick_back(hc_timeline_head(host->timeline), host->config.history);
+    hc_sv_tell(bits, host->timeline, since, &told, &to, counts);
 }
 
-static bool put_state(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
-                      hc_tick tick, uint64_t now_us) {
-    struct hc_timeline *tl = host->timeline;
-    hc_tick head = hc_timeline_head(tl);
-    struct hc_snapshot snapshot = {.as_of = head,
-                                   .phase_us = hc_sv_host_phase_us(host, now_us),
-                                   .ack_delay_us = hc_sv_peer_ack_delay(peer, now_us),
-                                   .tick = tick,
-                                   .refusal = hc_tick_back(head, host->config.history),
-                                   .final = host->final,
-                                   .chain = host->chain,
-                                   .hash = (uint32_t)hash_of(host, tick),
-                                   .own_count = peer->own_count};
-    for (unsigned i = 0; i < peer->own_count; i++) // show_head may be ahead of A
-        snapshot.complete[i] =
-            hc_tick_max(hc_timeline_complete(tl, peer->own[i]), hc_tick_back(tick, 1));
-    return hc_snapshot_put(body, &host->world, &snapshot, hc_timeline_presence(tl, tick),
-                           hc_timeline_states(tl, tick));
+static struct hc_sv_memo_key key_of(const struct making *making, hc_unit unit, hc_sv_version base,
+                                    hc_sv_version value) {
+    return (struct hc_sv_memo_key){.base = base,
+                                   .value = value,
+                                   .referee = unit == 0 || base == 0 ? 0 : making->referee_version,
+                                   .unit = unit};
+}
+
+/// How many bits the delta takes, which is kept for others who need it.
+static uint32_t delta_bits(struct making *making, hc_unit unit, hc_sv_version base,
+                           hc_sv_version value) {
+    uint8_t scratch[SCRATCH];
+    struct hc_sv_memo_key key = key_of(making, unit, base, value);
+    const struct hc_sv_memo_entry *entry = hc_sv_memo_find(&making->host->memo, &key);
+    making->host->stats.deltas_reused += entry != NULL;
+    making->host->stats.deltas_encoded += entry == NULL;
+    if (entry != NULL)
+        return entry->bits;
+    struct hc_bits_writer bits = hc_bits_writer(scratch, sizeof scratch);
+    write_delta(making, unit, base, value, &bits, NULL);
+    uint32_t taken = (uint32_t)hc_bits_written(&bits);
+    hc_bits_finish(&bits);
+    hc_sv_memo_put(&making->host->memo, &key, scratch, taken);
+    return taken;
+}
+
+static void put_delta(struct making *making, hc_unit unit, hc_sv_version base,
+                      hc_sv_version value) {
+    struct hc_sv_memo_key key = key_of(making, unit, base, value);
+    const struct hc_sv_memo_entry *entry = hc_sv_memo_find(&making->host->memo, &key);
+    if (entry != NULL)
+        hc_sv_memo_append(&making->bits, entry);
+    else
+        write_delta(making, unit, base, value, &making->bits, NULL);
+}
+
+// ---- What to tell -------------------------------------------------------------------------------
+
+/// What the client's newest value of the unit can be told against: its version, 0 for nothing, and
+/// how that is named.
+static hc_sv_version base_of(const struct making *making, const struct hc_sv_ledger_unit *known,
+                             struct hc_snapshot_unit *told) {
+    struct hc_unit_value value;
+    told->from = HC_SNAPSHOT_NOTHING;
+    told->as_of = known->acked_as_of;
+    if (known->acked == 0 ||
+        hc_sv_versions_get(&making->host->versions, known->acked, &value) == NULL ||
+        value.tick > making->head.tick)
+        return 0;
+    if (known->acked_as_of != making->head.base &&
+        making->head.base - known->acked_as_of > HC_SNAPSHOT_AGE_MAX)
+        return 0;
+    told->from = known->acked_as_of == making->head.base ? HC_SNAPSHOT_BASE : HC_SNAPSHOT_OLDER;
+    return known->acked;
+}
+
+static bool own_unit(const struct hc_sv_host *host, const struct hc_sv_peer *peer, hc_unit unit) {
+    hc_player player = hc_unit_player(&host->world, unit);
+    return unit == 0 || (player != HC_NO_PLAYER && is_own(peer, player));
+}
+
+/// How many ticks from the one shown on have known inputs of the unit's player that the client may
+/// be told.
+static uint32_t inputs_of(const struct making *making, hc_unit unit) {
+    hc_player player = hc_unit_player(&making->host->world, unit);
+    if (player == HC_NO_PLAYER || is_own(making->peer, player))
+        return 0;
+    return hc_tick_max(making->host->players[player].newest + 1, making->head.tick) -
+           making->head.tick;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+/// Gathers what the client sees, or has seen and no longer does.
+static void gather(struct making *making) {
+    struct hc_sv_host *host = making->host;
+    struct hc_sv_peer *peer = making->peer;
+    uint32_t units = hc_unit_total(&host->world);
+    hc_tick tick = making->head.tick;
+    making->choices = 0;
+    // A new version may take an old one's place, so all are there before anything refers to one.
+    for (uint32_t u = 0; u < units; u++)
+        if (hc_sv_interest_sees(&peer->interest, (hc_unit)u))
+            hc_sv_versions_now(&host->versions, host->timeline, (hc_unit)u, tick);
+    for (uint32_t u = 0; u < units; u++) {
+        hc_unit unit = (hc_unit)u;
+        const struct hc_sv_ledger_unit *known = hc_sv_ledger_unit(peer->ledger, unit);
+        bool sees = hc_sv_interest_sees(&peer->interest, unit);
+        if (!sees && !known->known)
+            continue;
+        struct hc_sv_choice *choice = &host->choices[making->choices];
+        struct hc_sv_candidate *candidate = &host->candidates[making->choices++];
+        *choice = (struct hc_sv_choice){.told = {.unit = unit, .from = HC_SNAPSHOT_DROPPED},
+                                        .bits = NAME_BITS};
+        if (sees) {
+            choice->value = hc_sv_versions_now(&host->versions, host->timeline, unit, tick);
+            choice->base = base_of(making, known, &choice->told);
+            if (choice->told.from == HC_SNAPSHOT_BASE)
+                choice->bits = AGAIN_BITS;
+            choice->delta = delta_bits(making, unit, choice->base, choice->value);
+            choice->inputs = inputs_of(making, unit);
+            choice->bits += choice->delta + INPUT_BITS * least(choice->inputs, INPUTS_NEAR);
+        }
+        bool same = choice->delta <= 1 && known->known && sees;
+        *candidate = (struct hc_sv_candidate){
+            .unit = unit,
+            .own = own_unit(host, peer, unit),
+            .changed = !same,
+            .distance = hc_sv_interest_distance(&peer->interest, host->timeline, tick, unit),
+            .view = host->world.game->view};
+        if (known->sent != 0 && sees) { // else it was out of view, or has just come into it
+            uint32_t unsent = making->head.as_of - known->sent_as_of;
+            if (unsent > host->stats.longest_unsent_ticks)
+                host->stats.longest_unsent_ticks = unsent;
+        }
+    }
+}
+
+static struct hc_sv_choice *choice_of(const struct making *making, hc_unit unit) {
+    struct hc_sv_choice *choices = making->host->choices;
+    uint32_t low = 0, high = making->choices;
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        if (choices[middle].told.unit <= unit)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &choices[low];
+}
+
+/// Takes as many as fit `room` bits, first things first; what does not fit is skipped. At most
+/// `most`.
+static uint32_t choose(struct making *making, uint32_t room, uint32_t most) {
+    struct hc_sv_host *host = making->host;
+    uint32_t taken = 0, used = 0;
+    for (uint32_t i = 0; i < making->choices; i++)
+        host->choices[i].chosen = false;
+    for (uint32_t i = 0; i < making->choices && taken < most; i++) {
+        struct hc_sv_choice *choice = choice_of(making, host->candidates[i].unit);
+        if (used + choice->bits > room)
+            continue;
+        used += choice->bits;
+        choice->chosen = true;
+        taken++;
+    }
+    return taken;
+}
+
+/// How many ticks of inputs fit beside the units chosen, the same for everybody.
+static uint32_t choose_inputs(const struct making *making, uint32_t room) {
+    uint32_t low = INPUTS_NEAR, high = HC_SNAPSHOT_INPUTS_MAX;
+    while (low < high) {
+        uint32_t middle = (low + high + 1) / 2, used = 0;
+        for (uint32_t i = 0; i < making->choices; i++) {
+            const struct hc_sv_choice *choice = &making->host->choices[i];
+            uint32_t near = least(choice->inputs, INPUTS_NEAR);
+            if (choice->chosen)
+                used += choice->bits + INPUT_BITS * (least(choice->inputs, middle) - near);
+        }
+        if (used <= room)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static uint32_t hash_of(const struct making *making) {
+    const struct hc_sv_host *host = making->host;
+    const struct hc_world *world = &host->world;
+    const uint8_t *presence = hc_timeline_presence(host->timeline, making->head.tick);
+    const uint8_t *states = hc_timeline_states(host->timeline, making->head.tick);
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < making->choices; i++) {
+        const struct hc_sv_choice *choice = &host->choices[i];
+        if (!choice->chosen || choice->told.from == HC_SNAPSHOT_DROPPED)
+            continue;
+        hc_entity first = hc_unit_first(world, choice->told.unit);
+        for (uint32_t e = first; e < first + hc_unit_count(world, choice->told.unit); e++)
+            hash += hc_unit_entity_hash(world, (hc_entity)e, presence[e],
+                                        states + (size_t)e * world->stride);
+    }
+    return (uint32_t)hash;
+}
+
+// ---- Writing ------------------------------------------------------------------------------------
+
+/// Whether one of the lists before the units may have one more: a quarter is left to the units, and
+/// what is left out is told when there is room.
+static bool room_for_item(const struct making *making) {
+    const struct hc_bits_writer *bits = &making->bits;
+    return hc_bits_written(bits) + ITEM_BITS <= bits->size * 8 * 3 / 4;
+}
+
+static void put_forced(struct making *making, uint32_t seq) {
+    struct hc_sv_peer *peer = making->peer;
+    for (unsigned i = 0; i < peer->forced_count; i++) {
+        struct hc_sv_forced *range = &peer->forced[i];
+        struct hc_snapshot_forced forced = {.first = range->first, .count = range->count};
+        while (peer->own[forced.own] != range->player)
+            forced.own++;
+        if (range->first > making->head.tick || !room_for_item(making)) {
+            range->told = 0; // what was told before does not count on later datagrams
+            continue;
+        }
+        hc_snapshot_put_forced(&making->bits, making->head.tick, &forced);
+        if (range->told == 0)
+            range->told = seq;
+    }
+    hc_snapshot_put_end(&making->bits);
+}
+
+/// Whether the client is told of the player's comings and goings: of others whom it sees or has
+/// seen, for of whoever is far away nothing is said.
+static bool concerns(const struct making *making, hc_player player) {
+    hc_unit unit = (hc_unit)(1 + player);
+    return !is_own(making->peer, player) && choice_of(making, unit)->told.unit == unit;
 }
 
 /// The newest join or leave of the player before `tick`, NULL: none is remembered.
@@ -80,97 +308,158 @@ static const struct hc_snapshot_control *control_before(const struct hc_sv_host 
     return NULL;
 }
 
-static void put_bases(struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                      struct hc_writer *body, hc_tick tick) {
-    uint8_t input[HC_INPUT_MAX];
-    hc_tick known = 0;
-    for (hc_player p = 0; p < host->world.players; p++) {
-        const struct hc_sv_player *player = &host->players[p];
-        struct hc_snapshot_control join = {
-            .player = p, .tick = player->joined, .control = HC_CONTROL_JOIN};
-        if (hc_timeline_newest_input(host->timeline, p, tick, &known, input)) {
-            hc_snapshot_put_inputs(body, &host->world, tick, p, known, 1, same_input, input);
+/// Joins and leaves that the client may not have heard of yet, also those before the tick shown
+/// after which it may know inputs of an earlier life, which had come early. Those from that tick on
+/// are told in any case, for a client that begins anew there has lost them.
+static void put_recent_controls(struct making *making, uint32_t seq) {
+    const struct hc_sv_host *host = making->host;
+    struct hc_sv_peer *peer = making->peer;
+    hc_tick tick = making->head.tick, since = hc_tick_back(tick, host->config.future);
+    for (unsigned i = 0; i < host->control_count; i++) {
+        unsigned place = (host->control_first + i) % HC_SV_CONTROLS;
+        const struct hc_snapshot_control *control = &host->controls[place];
+        uint32_t *told = &peer->control_told[place];
+        bool heard = *told != 0 && peer->acked >= *told;
+        if (control->tick < since || (heard && control->tick < tick))
+            continue;
+        if (!concerns(making, control->player) || !room_for_item(making)) {
+            *told = heard ? *told : 0; // what was told before does not count on later datagrams
             continue;
         }
-        // Nothing older counts: what the client knows may be of an earlier life.
-        const struct hc_snapshot_control *control = control_before(host, p, tick);
-        if (control == NULL && player->in && player->joined < tick)
+        hc_snapshot_put_control(&making->bits, tick, control);
+        *told = *told == 0 ? seq : *told;
+    }
+}
+
+/// Of whoever has done nothing known since, also the join of the life shown, for what the client
+/// knows may be of an earlier one.
+static void put_controls(struct making *making, uint32_t seq) {
+    const struct hc_sv_host *host = making->host;
+    hc_tick tick = making->head.tick, since = hc_tick_back(tick, host->config.future);
+    put_recent_controls(making, seq);
+    for (uint32_t i = 0; i < making->choices; i++) {
+        const struct hc_sv_choice *choice = &host->choices[i];
+        hc_player player = hc_unit_player(&host->world, choice->told.unit);
+        struct hc_unit_value value;
+        if (player == HC_NO_PLAYER || is_own(making->peer, player) ||
+            choice->told.from == HC_SNAPSHOT_DROPPED)
+            continue;
+        if (hc_sv_versions_get(&host->versions, choice->value, &value) == NULL ||
+            value.known != HC_NO_TICK || !room_for_item(making))
+            continue;
+        const struct hc_sv_player *slot = &host->players[player];
+        struct hc_snapshot_control join = {
+            .player = player, .tick = slot->joined, .control = HC_CONTROL_JOIN};
+        const struct hc_snapshot_control *control = control_before(host, player, tick);
+        if (control == NULL && slot->in && slot->joined < tick)
             control = &join;
-        if (control != NULL && control->control == HC_CONTROL_JOIN && !is_own(peer, p))
-            hc_snapshot_put_control(body, tick, control);
+        if (control == NULL || control->control != HC_CONTROL_JOIN || control->tick >= since)
+            continue;
+        join.tick = hc_tick_max(control->tick, hc_tick_back(tick, HC_SNAPSHOT_SPAN_MAX));
+        hc_snapshot_put_control(&making->bits, tick, &join); // an older one says no more
+    }
+    hc_snapshot_put_end(&making->bits);
+}
+
+/// Where the bits of a unit's value are counted.
+static uint64_t *spent_on(struct making *making, hc_unit unit) {
+    if (hc_unit_player(&making->host->world, unit) == HC_NO_PLAYER)
+        return &making->spent.unowned;
+    bool own = own_unit(making->host, making->peer, unit);
+    return own ? &making->spent.own : &making->spent.others;
+}
+
+static void put_names(struct making *making) {
+    struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < making->choices; i++)
+        if (making->host->choices[i].chosen)
+            units[count++] = making->host->choices[i].told;
+    hc_snapshot_put_names(&making->bits, &making->head, &making->base, units, count);
+}
+
+/// Writes the head, what was forced, who came and went, and all units chosen; false when that does
+/// not fit.
+static bool write_units(struct making *making, uint32_t seq) {
+    struct hc_sv_host *host = making->host;
+    size_t counted = 0;
+    making->spent = (struct hc_sv_snapshot_bits){0};
+    making->head.hash = hash_of(making);
+    hc_snapshot_put(&making->bits, &making->head);
+    put_forced(making, seq);
+    put_controls(making, seq);
+    count_bits(making, &counted, &making->spent.head);
+    put_names(making);
+    count_bits(making, &counted, &making->spent.names);
+    for (uint32_t i = 0; i < making->choices && !making->bits.failed; i++) {
+        const struct hc_sv_choice *choice = &host->choices[i];
+        hc_unit unit = choice->told.unit;
+        if (!choice->chosen || choice->told.from == HC_SNAPSHOT_DROPPED)
+            continue;
+        put_delta(making, unit, choice->base, choice->value);
+        count_bits(making, &counted, spent_on(making, unit));
+        hc_player player = hc_unit_player(&host->world, unit);
+        struct hc_unit_value value;
+        if (player != HC_NO_PLAYER &&
+            hc_sv_versions_get(&host->versions, choice->value, &value) != NULL)
+            hc_snapshot_put_inputs(&making->bits, host->timeline, host->world.game, player, &value,
+                                   making->head.tick + least(choice->inputs, making->inputs));
+        count_bits(making, &counted, &making->spent.inputs);
+    }
+    struct hc_bits_writer ended = making->bits;
+    hc_snapshot_put_end(&ended); // of the corrections
+    return !ended.failed;
+}
+
+/// Counts by field what the values told have taken, of a share of them.
+static void count_fields(struct making *making, uint32_t seq) {
+    uint8_t scratch[SCRATCH];
+    for (uint32_t i = 0; i < making->choices; i++) {
+        const struct hc_sv_choice *choice = &making->host->choices[i];
+        struct hc_bits_writer bits = hc_bits_writer(scratch, sizeof scratch);
+        // Each client's and each unit's in turn, whatever the rhythm it is told in.
+        uint32_t turn = (seq + making->peer->cid + choice->told.unit) % HC_SV_FIELDS_EACH;
+        if (turn != 0 || !choice->chosen || choice->told.from == HC_SNAPSHOT_DROPPED)
+            continue;
+        write_delta(making, choice->told.unit, choice->base, choice->value, &bits,
+                    &making->host->stats.sampled);
+        HC_ASSERT(!bits.failed);
     }
 }
 
-static void put_forced(struct hc_sv_peer *peer, struct hc_writer *body, hc_tick tick,
-                       uint32_t seq) {
-    for (unsigned i = 0; i < peer->forced_count; i++) {
-        struct hc_sv_forced *range = &peer->forced[i];
-        struct hc_snapshot_forced forced = {
-            .player = range->player, .first = range->first, .count = range->count};
-        bool fits = range->first <= tick && hc_snapshot_put_forced(body, tick, &forced);
-        if (!fits)
-            range->told = 0; // what was told before does not count on later datagrams
-        else if (range->told == 0)
-            range->told = seq;
+static void tell(struct making *making) {
+    struct hc_sv_peer *peer = making->peer;
+    for (uint32_t i = 0; i < making->choices; i++) {
+        const struct hc_sv_choice *choice = &making->host->choices[i];
+        if (!choice->chosen)
+            continue;
+        bool kept = hc_sv_ledger_tell(peer->ledger, choice->told.unit, making->head.tick,
+                                      choice->value, false);
+        HC_ASSERT(kept); // there is room for more units than one snapshot tells
+        hc_sv_budget_told(&peer->budget, choice->told.unit);
     }
 }
 
-/// Others' joins and leaves, also those before `tick` after which the client may know inputs of an
-/// earlier life, which had come early.
-static void put_controls(struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                         struct hc_writer *body, hc_tick tick) {
-    hc_tick since = hc_tick_back(tick, host->config.future);
-    for (unsigned i = 0; i < host->control_count; i++) {
-        const struct hc_snapshot_control *control =
-            &host->controls[(host->control_first + i) % HC_SV_CONTROLS];
-        if (control->tick >= since && !is_own(peer, control->player))
-            hc_snapshot_put_control(body, tick, control);
-    }
-}
-
-/// Runs of the player's known inputs in [from, end), as many as fit; false when not all did.
-static bool put_player_inputs(struct hc_sv_host *host, struct hc_writer *body, hc_tick tick,
-                              hc_player player, hc_tick from, hc_tick end) {
-    const struct hc_timeline *tl = host->timeline;
-    hc_tick newest = hc_tick_min(host->players[player].newest, end - 1);
-    for (hc_tick t = from; t <= newest;) {
-        uint32_t count = 0;
-        while (t + count <= newest && count < HC_INPUT_RUN_MAX &&
-               hc_timeline_slot(tl, player, t + count) == HC_SLOT_KNOWN)
-            count++;
-        struct source source = {.timeline = tl, .player = player, .first = t};
-        if (count > 0 && hc_snapshot_put_inputs(body, &host->world, tick, player, t, count,
-                                                known_input, &source) < count)
-            return false;
-        t += count > 0 ? count : 1;
-    }
-    return true;
-}
-
-/// The others' known inputs in [from, end), player by player; false when not all fitted.
-static bool put_others(struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                       struct hc_writer *body, hc_tick tick, hc_tick from, hc_tick end) {
-    for (hc_player p = 0; p < host->world.players; p++)
-        if (!is_own(peer, p) && !put_player_inputs(host, body, tick, p, from, end))
-            return false;
-    return true;
-}
-
-/// The others' known inputs from `tick` on: one run each when there is room for all, else a few
-/// ticks of everybody at a time, so that the nearest go first and nobody is left out for another.
-static void put_inputs(struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                       struct hc_writer *body, hc_tick tick) {
-    struct hc_writer before = *body;
-    hc_tick end = hc_timeline_head(host->timeline) + host->config.future + 1;
-    if (put_others(host, peer, body, tick, tick, end))
-        return;
-    *body = before;
-    for (hc_tick from = tick; from < end; from += INPUT_SHARE)
-        if (!put_others(host, peer, body, tick, from, hc_tick_min(from + INPUT_SHARE, end))) {
-            HC_MARK("inputs-cut");
-            return;
+/// Fills the datagram with units. Where that was taken by mistake for smaller than it is, the
+/// farthest inputs go, then the last units.
+static void put_units(struct making *making, uint32_t room, uint32_t seq) {
+    struct hc_bits_writer before = making->bits;
+    uint32_t count = choose(making, room, HC_SNAPSHOT_UNITS_MAX);
+    making->inputs = choose_inputs(making, room);
+    while (!write_units(making, seq)) {
+        making->bits = before;
+        if (making->inputs > INPUTS_NEAR) {
+            making->inputs -= (making->inputs - INPUTS_NEAR + 3) / 4;
+            continue;
         }
+        HC_ASSERT(count > 0); // a head and two lists always fit
+        count = choose(making, room, count - 1 - count / 8);
+    }
+    count_fields(making, seq);
+    tell(making);
 }
+
+// ---- Corrections --------------------------------------------------------------------------------
 
 /// The first tick that the client may still show when this snapshot arrives, HC_NO_TICK when
 /// nothing is known of it. It shows ticks from its own less the display offset and one on; and its
@@ -188,62 +477,194 @@ static hc_tick shown_from(const struct hc_sv_host *host, const struct hc_sv_peer
                        hc_tick_back(own, peer->display_offset + 1));
 }
 
-/// What the client does not hold of the past tick `at`; false when not all of it fitted.
-static bool put_tick_corrections(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                                 struct hc_writer *body, hc_tick tick, hc_tick at, uint32_t seq) {
-    const struct hc_world *world = &host->world;
-    const uint8_t *presence = hc_timeline_presence(host->timeline, at);
-    const uint8_t *states = hc_timeline_states(host->timeline, at);
-    if (hc_sv_told_holds_all(&peer->told, &peer->sent, peer->acked, at, presence, states))
-        return true;
-    for (uint32_t e = 0; e < world->entities; e++) {
-        const uint8_t *state = states + (size_t)e * world->stride;
-        if (hc_sv_told_holds(&peer->told, &peer->sent, peer->acked, at, (hc_entity)e, presence[e],
-                             state))
+/// A unit that the client may show wrongly at a tick.
+struct correction {
+    struct hc_snapshot_correction told;
+    hc_sv_version base, value;
+};
+
+/// Whether two values of the unit, of one tick, have the same states: when they differ in what the
+/// owner is known to have done nothing is shown otherwise.
+static bool alike(const struct hc_sv_host *host, hc_unit unit, hc_sv_version a, hc_sv_version b) {
+    struct hc_unit_value x, y;
+    size_t count = hc_unit_count(&host->world, unit);
+    return a == b || (hc_sv_versions_get(&host->versions, a, &x) != NULL &&
+                      hc_sv_versions_get(&host->versions, b, &y) != NULL &&
+                      memcmp(x.presence, y.presence, count) == 0 &&
+                      memcmp(x.states, y.states, count * host->world.stride) == 0);
+}
+
+/// Whether the client is to know of a tick of which it holds nothing: where each tick has its
+/// snapshot it is told of all, also of those that T leapt over; where they are rarer, what lies
+/// between two of them is its own simulation, and only what was told and lost is told again.
+static bool is_to_hold(const struct making *making, hc_unit unit, hc_tick at) {
+    const struct hc_sv_host_config *config = &making->host->config;
+    return config->snapshot_rate == 0 || config->snapshot_rate == config->tick_rate ||
+           hc_sv_ledger_told(making->peer->ledger, unit, at);
+}
+
+/// What the client does not hold of the past tick `at`, into `out`; returns how many.
+static uint32_t gather_corrections(struct making *making, hc_tick at, struct correction *out,
+                                   uint32_t most) {
+    struct hc_sv_host *host = making->host;
+    struct hc_sv_peer *peer = making->peer;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < making->choices; i++) // as in gather
+        if (host->choices[i].told.from != HC_SNAPSHOT_DROPPED)
+            hc_sv_versions_now(&host->versions, host->timeline, host->choices[i].told.unit, at);
+    for (uint32_t i = 0; i < making->choices && count < most; i++) {
+        hc_unit unit = host->choices[i].told.unit;
+        const struct hc_sv_ledger_unit *known = hc_sv_ledger_unit(peer->ledger, unit);
+        struct hc_unit_value value;
+        hc_tick as_of = HC_NO_TICK;
+        if (host->choices[i].told.from == HC_SNAPSHOT_DROPPED || known->acked == 0)
+            continue; // what it does not know yet it does not show either
+        hc_sv_version now = hc_sv_versions_now(&host->versions, host->timeline, unit, at);
+        hc_sv_version held = hc_sv_ledger_holds(peer->ledger, unit, at, &as_of);
+        if (alike(host, unit, held, now) || (held == 0 && !is_to_hold(making, unit, at)))
             continue;
-        if (!hc_snapshot_put_correction(body, world, tick, at, (hc_entity)e, presence[e], state))
-            return false;
-        hc_sv_told_put(&peer->told, at, (hc_entity)e, presence[e], state, seq);
-        host->stats.corrections++;
+        struct correction *correction = &out[count++];
+        *correction =
+            (struct correction){.told = {.unit = unit, .as_of = HC_NO_TICK}, .value = now};
+        if (as_of != HC_NO_TICK && making->head.as_of - as_of <= HC_SNAPSHOT_CORRECTION_AGE &&
+            hc_sv_versions_get(&host->versions, held, &value) != NULL) {
+            correction->told.as_of = as_of;
+            correction->told.same = true;
+            correction->base = held;
+        } else if (hc_sv_versions_get(&host->versions, known->acked, &value) != NULL &&
+                   value.tick <= at) {
+            correction->told.as_of = known->acked_as_of;
+            correction->base = known->acked;
+        }
     }
-    return true;
+    return count;
+}
+
+/// Puts corrections of one tick, all or as many as fit; returns how many.
+static uint32_t put_tick_corrections(struct making *making, hc_tick before, hc_tick at,
+                                     const struct correction *corrections, uint32_t count) {
+    for (; count > 0; count -= 1 + count / 4) {
+        struct hc_bits_writer attempt = making->bits;
+        hc_unit next = 0;
+        hc_snapshot_put_correction_tick(&making->bits, before, at, count);
+        for (uint32_t i = 0; i < count && !making->bits.failed; i++) {
+            const struct correction *correction = &corrections[i];
+            hc_snapshot_put_correction(&making->bits, &making->head, next, &correction->told);
+            next = (hc_unit)(correction->told.unit + 1);
+            delta_bits(making, correction->told.unit, correction->base, correction->value);
+            put_delta(making, correction->told.unit, correction->base, correction->value);
+        }
+        struct hc_bits_writer ended = making->bits;
+        hc_snapshot_put_end(&ended);
+        if (!ended.failed)
+            return count;
+        making->bits = attempt;
+        if (count == 1)
+            return 0;
+    }
+    return 0;
 }
 
 /// Past ticks that the client may still show and that are not what it holds, newest first.
-static void put_corrections(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                            struct hc_writer *body, hc_tick tick, hc_tick from, uint32_t seq) {
-    for (hc_tick t = tick; t > from; t--) {
-        if (put_tick_corrections(host, peer, body, tick, t - 1, seq))
+static void put_corrections(struct making *making) {
+    struct hc_sv_host *host = making->host;
+    struct correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX];
+    hc_tick from = shown_from(host, making->peer), before = making->head.tick;
+    uint32_t left = HC_SNAPSHOT_CORRECTIONS_MAX;
+    size_t counted = hc_bits_written(&making->bits);
+    for (hc_tick t = making->head.tick; t > from && from != HC_NO_TICK && left > 0; t--) {
+        hc_tick at = t - 1;
+        uint32_t wanted = gather_corrections(making, at, corrections, left);
+        if (wanted == 0)
             continue;
-        HC_MARK("corrections-cut");
-        return;
+        uint32_t put = put_tick_corrections(making, before, at, corrections, wanted);
+        for (uint32_t i = 0; i < put; i++) {
+            bool kept = hc_sv_ledger_tell(making->peer->ledger, corrections[i].told.unit, at,
+                                          corrections[i].value, true);
+            HC_ASSERT(kept);
+            host->stats.corrections++;
+        }
+        left -= put;
+        if (put < wanted) {
+            HC_MARK("corrections-cut");
+            break;
+        }
+        before = at;
     }
+    hc_snapshot_put_end(&making->bits);
+    count_bits(making, &counted, &making->spent.corrections);
 }
 
-/// Remembers the tick shown, so that it can be corrected later.
-static void remember(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_tick tick, uint32_t seq) {
-    hc_sv_told_put_all(&peer->told, tick, hc_timeline_presence(host->timeline, tick),
-                       hc_timeline_states(host->timeline, tick), seq);
+static void add_spent(struct hc_sv_snapshot_bits *sum, const struct hc_sv_snapshot_bits *spent) {
+    sum->head += spent->head;
+    sum->names += spent->names;
+    sum->own += spent->own;
+    sum->others += spent->others;
+    sum->unowned += spent->unowned;
+    sum->inputs += spent->inputs;
+    sum->corrections += spent->corrections;
+}
+
+// ---- A snapshot ---------------------------------------------------------------------------------
+
+static void begin(struct making *making, uint32_t seq, uint64_t now_us) {
+    struct hc_sv_host *host = making->host;
+    struct hc_sv_peer *peer = making->peer;
+    hc_tick head = hc_timeline_head(host->timeline), tick = hc_sv_snapshot_tick(host, peer);
+    hc_sv_ledger_begin(peer->ledger, head, seq);
+    making->head = (struct hc_snapshot){.as_of = head,
+                                        .phase_us = hc_sv_host_phase_us(host, now_us),
+                                        .ack_delay_us = hc_sv_peer_ack_delay(peer, now_us),
+                                        .tick = tick,
+                                        .refusal = hc_tick_back(head, host->config.history),
+                                        .final = host->final,
+                                        .has_chain = head % CHAIN_TICKS == peer->cid % CHAIN_TICKS,
+                                        .chain = host->chain,
+                                        .base = hc_sv_ledger_base(peer->ledger),
+                                        .own_count = peer->own_count};
+    if (making->head.base != HC_NO_TICK)
+        making->base.count = hc_sv_ledger_units(peer->ledger, making->head.base, making->base.units,
+                                                HC_SNAPSHOT_UNITS_MAX);
+    for (unsigned i = 0; i < peer->own_count; i++) // show_head may be ahead of A
+        making->head.complete[i] =
+            hc_tick_max(hc_timeline_complete(host->timeline, peer->own[i]), hc_tick_back(tick, 1));
+    if (peer->looked == HC_NO_TICK || head - peer->looked >= LOOK_TICKS) {
+        hc_sv_interest_update(&peer->interest, host->timeline, tick, peer->own, peer->own_count);
+        peer->looked = head;
+    }
+    making->referee_version = hc_sv_versions_now(&host->versions, host->timeline, 0, tick);
+    bool alive = hc_timeline_presence(host->timeline, tick)[HC_REFEREE] == HC_ALIVE;
+    making->referee = alive ? hc_timeline_states(host->timeline, tick) : NULL;
 }
 
 size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    uint8_t packed[HC_DATA_BODY_MAX];
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    hc_tick tick = hc_sv_snapshot_tick(host, peer);
+    struct making making = {.host = host, .peer = peer};
     uint32_t seq = peer->sent.next; // that hc_sv_peer_wrap is about to take
-    bool fits = put_state(host, peer, &body, tick, now_us);
-    HC_ASSERT(fits); // the configuration was checked for it
-    put_bases(host, peer, &body, tick);
-    put_forced(peer, &body, tick, seq);
-    put_controls(host, peer, &body, tick);
-    put_inputs(host, peer, &body, tick);
-    put_corrections(host, peer, &body, tick, shown_from(host, peer), seq);
-    // Also when the client is past it by now: its next report may be of an older tick than guessed.
-    remember(host, peer, tick, seq);
+    int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
+    if (room < ROOM_MIN) {
+        HC_MARK("snapshot-put-off");
+        return 0;
+    }
+    size_t size = (size_t)room - HC_SNAPSHOT_OVERHEAD;
+    making.bits = hc_bits_writer(packed, size);
+    begin(&making, seq, now_us);
+    gather(&making);
+    hc_sv_budget_order(&peer->budget, host->candidates, making.choices);
+    put_units(&making, (uint32_t)size * 8, seq);
+    put_corrections(&making);
+    size = hc_bits_finish(&making.bits);
+    bool fits = hc_snapshot_put_message(&body, packed, size);
+    HC_ASSERT(!making.bits.failed && fits);
     host->stats.snapshots++;
-    if (tick >= host->rewound_from && tick < host->rewound_to) {
+    add_spent(&host->stats.bits, &making.spent);
+    if (making.head.tick >= host->rewound_from && making.head.tick < host->rewound_to) {
         HC_MARK("snapshot-of-rewound-tick");
         host->stats.snapshots_rewound++;
     }
-    return hc_sv_peer_wrap(peer, out, body.at, now_us);
+    size_t bytes = hc_sv_peer_wrap(peer, out, body.at, now_us);
+    hc_sv_budget_spend(&peer->budget, (uint32_t)body.at);
+    return bytes;
 }

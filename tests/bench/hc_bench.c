@@ -1,4 +1,4 @@
-// Benchmarks, each a ratio inside one run: hc_bench NAME [FILE.svg]
+// Benchmarks, each a ratio inside one run: hc_bench NAME [FILE.svg], hc_bench snapshots [OPTION ...]
 #include "tests/bench/bench.h"
 
 #include <stdio.h>
@@ -15,11 +15,15 @@ static const struct benchmark {
 
 int main(int argc, char **argv) {
     size_t count = sizeof benchmarks / sizeof benchmarks[0];
+    if (argc >= 2 && strcmp(argv[1], "snapshots") == 0)
+        return bench_snapshots(argc - 2, argv + 2);
     for (size_t i = 0; (argc == 2 || argc == 3) && i < count; i++)
         if (strcmp(argv[1], benchmarks[i].name) == 0)
             return benchmarks[i].run(argc == 3 ? argv[2] : NULL);
     fprintf(stderr, "usage: hc_bench NAME [FILE.svg], where NAME is one of\n");
     for (size_t i = 0; i < count; i++)
         fprintf(stderr, "  %-12s %s\n", benchmarks[i].name, benchmarks[i].what);
+    fprintf(stderr, "  %-12s %s\n", "snapshots",
+            "what they take, cost and buy; [--table NAME] [--players N] [--json FILE]");
     return 2;
 }

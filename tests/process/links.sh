@@ -16,12 +16,17 @@ wanted = {
         "bytes_up_per_client_s datagrams_down_per_client_s rtt_ms jitter_ms server client",
     "server": "tick_ms tick_lateness_ms cpu_us_per_client_tick ticks_missed inputs rewinds "
               "rewind_depth_ticks resimulated_ticks entity_steps resimulated_entity_steps "
-              "corrections memory_bytes",
+              "corrections memory_bytes longest_unsent_ticks bytes_sent datagrams_sent "
+              "bytes_down_by_purpose_per_client_s bytes_down_by_field_per_client_s",
+    "server.bytes_down_by_purpose_per_client_s": "own others unowned corrections inputs names head "
+                                                 "acks overhead",
     "client": "rollbacks rollback_depth_ticks snapshots snapshots_matched stalls "
               "input_delay_ticks hash_checks hash_mismatches"}
 r = json.load(open(sys.argv[1]))
 for part, keys in wanted.items():
-    at = r[part] if part else r
+    at = r
+    for key in part.split(".") if part else []:
+        at = at[key]
     missing = set(keys.split()) - set(at)
     assert not missing, missing
     # Only depths of what never happened may be unknown.
@@ -31,6 +36,25 @@ for h in (r["rtt_ms"], r["server"]["tick_ms"], r["server"]["tick_lateness_ms"],
           r["client"]["input_delay_ticks"]):
     assert histogram <= set(h), h
 assert set(r["server"]["inputs"]) >= {"received", "late", "forced", "refused", "lost"}
+END
+    check "$link: every byte sent has its purpose, and every one of a value its field" \
+        python3 - "$work/$link.json" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+s = r["server"]
+purposes, fields = (s[f"bytes_down_by_{by}_per_client_s"] for by in ("purpose", "field"))
+client_s = s["client_ticks"] / r["tick_rate_hz"]
+def near(a, b): return abs(a - b) <= 1e-6 * b
+sent = s["bytes_sent"] + r["bytes_overhead_per_datagram"] * s["datagrams_sent"]
+assert near(sum(purposes.values()) * client_s, sent), purposes
+assert near(sum(fields.values()), sum(purposes[p] for p in ("own", "others", "unowned"))), fields
+assert min(purposes.values()) >= 0 and min(fields.values()) >= 0
+assert "player.x" in fields and fields["input.aim"] > 0 and fields["flags"] > 0, fields
+# Of a snapshot: IP and UDP, 25 of header and seal, 4 or 5 around the bits, and 7 bits to fill the
+# last byte at most. Of what opens or ends a session: all of it.
+others = s["datagrams_sent"] - s["snapshots"]
+over = purposes["overhead"] * client_s - r["bytes_overhead_per_datagram"] * s["datagrams_sent"]
+assert 29 * s["snapshots"] <= over <= 31 * s["snapshots"] + 160 * others, (over, others)
 END
     check "$link: everybody plays at the rate of the ticks, to the end" report "$link" \
         'c["left"] == 8 and 250 <= r["ticks"] <= 310 and c["snapshots"] > 8 * 100'

@@ -25,6 +25,9 @@ refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
 refused "--force-rewind '513': must be .*\[0, 512\]" hindcastd --force-rewind 513
 refused "--force-rewind '9': must be at most --history, which is 8" \
     hindcastd --force-rewind 9 --history 8
+refused "--snapshot-rate '241': must be .*\[0, 240\]" hindcastd --snapshot-rate 241
+refused "--snapshot-rate '61': must be at most --tick-rate, which is 60" hindcastd --snapshot-rate 61
+refused "--client-rate '3999': must be .*\[4000, 4294967295\]" hindcastd --client-rate 3999
 refused "--bind 'nowhere': must be" hindcastd --bind nowhere
 refused "--log-level 'loud': must be error, warn" hindcastd --log-level loud
 refused "unrecognized option '--no-such'" hindcastd --no-such

@@ -15,10 +15,17 @@ kill -TERM "$leaves"
 finish "$leaves"
 check "a bot that gets SIGTERM exits with 0" test "$status" = 0
 check "and has played" report leaves 'c["left"] == 2 and c["snapshots"] > 100'
+check "what only its server knows is null" report leaves \
+    'set(s["bytes_down_by_purpose_per_client_s"].values()) == {None} == {
+        s["bytes_down_by_field_per_client_s"], s["longest_unsent_ticks"], s["memory_bytes"]}'
+check "and unknown, not 0, to people" sh -c \
+    "test \$(grep -c 'sent to each.* unknown\|longest wait.* unknown' '$work/leaves.out') = 2"
 kill -TERM "$server"
 finish "$server"
 check "the server exits with 0 on SIGTERM" test "$status" = 0
 check "and has printed its report" grep -q "^hindcastd report" "$work/server.out"
+check "and all that it sent in it, by purpose" report server \
+    'abs(sum(s["bytes_down_by_purpose_per_client_s"].values()) - r["bytes_down_per_client_s"]) < 0.01'
 check "all of its clients have left, none timed out" \
     report server 's["joins"] == 5 and s["timeouts"] == 0'
 check "its memory is what it was at the start" python3 - "$work/server.err" "$work/server.json" <<'END'
@@ -44,4 +51,7 @@ check "after that many ticks" report counted '60 <= r["ticks"] <= 90'
 check "--log-level error leaves nothing in the log" test ! -s "$work/counted.err"
 check "what it cannot know is null" report counted \
     'r["rtt_ms"]["p50"] is None and c["rollbacks"] is None and r["bytes_up_per_client_s"] is None'
+check "as is what it spent on nobody" report counted \
+    '(s["bytes_down_by_field_per_client_s"] is None and
+      set(s["bytes_down_by_purpose_per_client_s"].values()) == {None})'
 end

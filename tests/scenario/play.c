@@ -2,6 +2,7 @@
 
 #include "common/arena/arena.h"
 #include "common/rng.h"
+#include "tests/scenario/require.h"
 #include "tests/sim/lanes.h"
 
 #include <check.h>
@@ -184,24 +185,106 @@ uint64_t play_host_rejected(const struct play *play) {
     return sum(hc_sv_host_stats(hc_sim_host(play->sim))->rejected);
 }
 
+/// The larger of the distances along x and y.
+static int64_t apart(int64_t ax, int64_t ay, int64_t bx, int64_t by) {
+    int64_t dx = ax < bx ? bx - ax : ax - bx, dy = ay < by ? by - ay : ay - by;
+    return dx > dy ? dx : dy;
+}
+
+/// Whether the alive `entity` is within `range` of the alive `eye`.
+static bool sees(const struct hc_world *world, const uint8_t *states, hc_entity eye,
+                 hc_entity entity, uint32_t range) {
+    int64_t x, y, eye_x, eye_y;
+    if (!hc_world_position(world, entity, states + (size_t)entity * world->stride, &x, &y))
+        return world->owner_of[entity] == HC_NO_PLAYER;
+    return hc_world_position(world, eye, states + (size_t)eye * world->stride, &eye_x, &eye_y) &&
+           apart(eye_x, eye_y, x, y) <= range;
+}
+
+bool play_in_view(const struct play *play, unsigned client, hc_unit unit, const uint8_t *presence,
+                  const uint8_t *states, uint32_t range) {
+    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_client *core = hc_sim_client(play->sim, client);
+    hc_entity first = hc_unit_first(world, unit);
+    hc_player own = hc_client_player(core, 0);
+    if (unit == 0 || own == HC_NO_PLAYER || world->game->view == 0)
+        return true;
+    for (unsigned i = 0; (own = hc_client_player(core, i)) != HC_NO_PLAYER; i++) {
+        hc_entity eye = hc_world_player(world, own);
+        if (own == hc_unit_player(world, unit))
+            return true;
+        for (uint32_t e = first; e < first + hc_unit_count(world, unit); e++)
+            if (presence[eye] == HC_ALIVE && presence[e] == HC_ALIVE &&
+                sees(world, states, eye, (hc_entity)e, range))
+                return true;
+    }
+    return false;
+}
+
+/// For how many ticks up to `tick`, at most `most`, the unit was in view, or out of it.
+static uint32_t ticks_in_view(const struct play *play, unsigned client, hc_unit unit, hc_tick tick,
+                              uint32_t range, bool in, uint32_t most) {
+    uint32_t ticks = 0;
+    while (ticks < most && ticks <= tick &&
+           play_in_view(play, client, unit, ledger_presence(play->ledger, tick - ticks),
+                        ledger_states(play->ledger, tick - ticks), range) == in)
+        ticks++;
+    return ticks;
+}
+
+static bool is_alive(const struct hc_world *world, hc_unit unit, const uint8_t *presence) {
+    for (uint32_t e = 0; e < hc_unit_count(world, unit); e++)
+        if (presence[hc_unit_first(world, unit) + e] == HC_ALIVE)
+            return true;
+    return false;
+}
+
+/// Returns whether the client knows the unit.
+static bool check_unit(const struct play *play, unsigned client, hc_unit unit, hc_tick tick) {
+    enum { IN_VIEW = 60, OUT_OF_VIEW = 120 };
+    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_timeline *timeline = hc_client_timeline(hc_sim_client(play->sim, client));
+    hc_entity first = hc_unit_first(world, unit);
+    uint32_t count = hc_unit_count(world, unit), view = world->game->view;
+    const uint8_t *presence = ledger_presence(play->ledger, tick) + first;
+    const uint8_t *states = ledger_states(play->ledger, tick) + (size_t)first * world->stride;
+    const uint8_t *held = hc_timeline_presence(timeline, tick) + first;
+    bool known = false;
+    for (uint32_t e = 0; e < count; e++)
+        known = known || held[e] != HC_UNKNOWN;
+    if (!known) {
+        REQUIRE(ticks_in_view(play, client, unit, tick, view, true, IN_VIEW) < IN_VIEW,
+                "client %u does not know unit %u at %u, which is in view", client, unit, tick);
+        return false;
+    }
+    // Twice the view is more than what keeps from flickering at its border.
+    REQUIRE(!is_alive(world, unit, ledger_presence(play->ledger, tick)) ||
+                ticks_in_view(play, client, unit, tick, 2 * view, false, OUT_OF_VIEW) < OUT_OF_VIEW,
+            "client %u knows unit %u at %u, which is far away", client, unit, tick);
+    REQUIRE(memcmp(held, presence, count) == 0 &&
+                memcmp(hc_timeline_states(timeline, tick) + (size_t)first * world->stride, states,
+                       (size_t)count * world->stride) == 0,
+            "client %u holds unit %u at %u otherwise than the server", client, unit, tick);
+    return true;
+}
+
 hc_tick play_check_final(const struct play *play, unsigned client) {
     const struct hc_client *core = hc_sim_client(play->sim, client);
     const struct hc_timeline *timeline = hc_client_timeline(core);
     const struct hc_world *world = ledger_world(play->ledger);
     hc_tick final;
     uint64_t chain;
+    bool all = true;
     ck_assert(hc_client_final(core, &final, &chain));
     ck_assert_uint_le(final, ledger_final(play->ledger));
     ck_assert_msg(chain == ledger_chain(play->ledger, final), "chain at %u", final);
-    ck_assert_msg(final >= hc_timeline_oldest(timeline), "client %u no longer holds %u", client,
-                  final);
-    ck_assert_mem_eq(hc_timeline_presence(timeline, final), ledger_presence(play->ledger, final),
-                     world->entities);
-    ck_assert_mem_eq(hc_timeline_states(timeline, final), ledger_states(play->ledger, final),
-                     (size_t)world->entities * world->stride);
-    ck_assert_msg(hc_timeline_hash(timeline, final) == ledger_hash(play->ledger, final),
-                  "hash at %u", final);
-    return final;
+    // The chain is told now and then, so the newest told may be of a tick that has left the ring.
+    hc_tick tick = hc_tick_max(final, hc_timeline_oldest(timeline));
+    for (uint32_t u = 0; u < hc_unit_total(world); u++)
+        all = check_unit(play, client, (hc_unit)u, tick) && all;
+    ck_assert_msg(!all || hc_timeline_hash(timeline, tick) == ledger_hash(play->ledger, tick),
+                  "hash at %u", tick);
+    return tick;
 }
 
 void play_check_hashes(const struct play *play) {

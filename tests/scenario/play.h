@@ -1,12 +1,13 @@
 /// A play: a simulation with its ledger, its stamps and its players' keys, for scenario tests.
 #pragma once
 
+#include "common/unit.h"
 #include "tests/scenario/ledger.h"
 #include "tests/scenario/stamps.h"
 #include "tests/sim/sim.h"
 
 enum {
-    PLAY_CLIENTS_MAX = 16,
+    PLAY_CLIENTS_MAX = 64,
     PLAY_TICKS = 4096, ///< no play lasts longer
     PLAY_MS = 1000,    ///< microseconds
     PLAY_S = 1000000,  ///< microseconds
@@ -63,8 +64,15 @@ enum hc_client_state play_state(const struct play *play, unsigned client);
 uint64_t play_client_rejected(const struct play *play, unsigned client);
 uint64_t play_host_rejected(const struct play *play);
 
-/// Fails the test unless everything that the client holds at the final tick it was told, and that
-/// is in the ledger, equals the server's: bytes, hash and chain hash. Returns that tick.
+/// Whether, in a world of these states, an alive entity of `unit` is within `range` of an own
+/// player of `client`, or its own, or the referee, or the client sees everything.
+bool play_in_view(const struct play *play, unsigned client, hc_unit unit, const uint8_t *presence,
+                  const uint8_t *states, uint32_t range);
+
+/// Fails the test unless the client has the server's chain hash at the final tick it was told, and
+/// at that tick (or the oldest that it holds, which is final as well) of every unit either all
+/// states as they are in the ledger or nothing at all. Nothing is right unless the unit has been in
+/// view for a second, and necessary when it has been far out of view for two. Returns the tick.
 hc_tick play_check_final(const struct play *play, unsigned client);
 
 /// Fails the test when any snapshot did not have the hash that it named.

@@ -1,10 +1,8 @@
 /// Server and clients agree: on what each snapshot shows, and in the end on every final tick.
 #include "tests/scenario/play.h"
-#include "tests/scenario/require.h"
+#include "tests/scenario/told.h"
 
 #include "common/arena/arena.h"
-#include "proto/datagram.h"
-#include "proto/snapshot.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>
@@ -13,81 +11,12 @@
 
 // ---- Each snapshot ------------------------------------------------------------------------------
 
-/// The server's states of the tick that a snapshot showed, as they were when it was sent.
-struct shown {
-    hc_tick tick;
-    uint8_t *states, *presence;
-};
-
-struct snapshots {
-    struct hc_body body;
-    struct shown *sent[PLAY_CLIENTS_MAX]; ///< [PLAY_TICKS] by the head at sending
-    hc_tick checked[PLAY_CLIENTS_MAX];    ///< as_of of the newest snapshot looked at
-    uint64_t agreed, past;                ///< past: of a tick before the head
-    uint8_t *states, *presence;
-};
-
-static size_t state_bytes(const struct play *play) {
-    const struct hc_world *world = ledger_world(play->ledger);
-    return (size_t)world->entities * world->stride;
+static void sent(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
+    told_sent(play->context, play, client, bytes, size);
 }
 
-/// What is told must be what the server's timeline holds now, of the tick that the rule names.
-static void remember_sent(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
-    struct snapshots *all = play->context;
-    const struct hc_world *world = ledger_world(play->ledger);
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(play->sim));
-    struct hc_data data;
-    struct hc_snapshot snapshot;
-    if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA)
-        return;
-    ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
-    ck_assert_int_eq(hc_body_begin(&all->body, data.body, data.body_size), HC_OK);
-    if (hc_body_next(&all->body) != HC_MESSAGE_SNAPSHOT)
-        return;
-    ck_assert_int_eq(hc_snapshot_get(&all->body, world, &snapshot, all->presence, all->states),
-                     HC_OK);
-    hc_tick head = hc_timeline_head(timeline), wanted = head;
-    const struct hc_client *core = hc_sim_client(play->sim, client);
-    for (unsigned i = 0; i < snapshot.own_count; i++) {
-        hc_player player = hc_client_player(core, i);
-        wanted = player != HC_NO_PLAYER
-                     ? hc_tick_min(wanted, hc_timeline_complete(timeline, player) + 1)
-                     : snapshot.tick; // the client has not heard yet who it is
-    }
-    ck_assert_uint_eq(snapshot.as_of, head);
-    ck_assert_uint_eq(snapshot.tick, wanted);
-    ck_assert_mem_eq(all->presence, hc_timeline_presence(timeline, wanted), world->entities);
-    ck_assert_mem_eq(all->states, hc_timeline_states(timeline, wanted), state_bytes(play));
-    struct shown *shown = &all->sent[client][head];
-    ck_assert_msg(shown->states == NULL, "two snapshots of head %u for client %u", head, client);
-    *shown = (struct shown){
-        .tick = wanted, .states = malloc(state_bytes(play)), .presence = malloc(world->entities)};
-    memcpy(shown->states, all->states, state_bytes(play));
-    memcpy(shown->presence, all->presence, world->entities);
-}
-
-static void check_applied(struct play *play, unsigned client) {
-    struct snapshots *all = play->context;
-    const struct hc_world *world = ledger_world(play->ledger);
-    const struct hc_client *core = hc_sim_client(play->sim, client);
-    hc_tick tick, as_of;
-    if (!hc_client_snapshot(core, &tick, &as_of))
-        return;
-    const struct hc_timeline *timeline = hc_client_timeline(core);
-    const struct shown *sent = &all->sent[client][as_of];
-    REQUIRE(sent->states != NULL && tick == sent->tick, "client %u: nothing like (%u, %u) was sent",
-            client, tick, as_of);
-    REQUIRE(tick >= hc_timeline_oldest(timeline) && tick <= hc_timeline_head(timeline),
-            "client %u does not hold tick %u", client, tick);
-    REQUIRE(memcmp(hc_timeline_presence(timeline, tick), sent->presence, world->entities) == 0 &&
-                memcmp(hc_timeline_states(timeline, tick), sent->states, state_bytes(play)) == 0,
-            "client %u holds another tick %u than the server had at %u", client, tick, as_of);
-    if (as_of != all->checked[client]) {
-        all->agreed++;
-        all->past += tick < as_of;
-    }
-    all->checked[client] = as_of;
+static void changed(struct play *play, unsigned client) {
+    told_changed(play->context, play, client);
 }
 
 START_TEST(a_client_holds_what_the_server_held_when_it_sent_each_snapshot) {
@@ -98,31 +27,29 @@ START_TEST(a_client_holds_what_the_server_held_when_it_sent_each_snapshot) {
     config.down.duplicate_ppm = 100000;
     config.client.display_offset = 10;
     struct play *play = play_create(&config);
-    struct snapshots *all = calloc(1, sizeof *all);
-    for (unsigned i = 0; i < CLIENTS; i++)
-        all->sent[i] = calloc(PLAY_TICKS, sizeof *all->sent[i]);
-    all->states = malloc(state_bytes(play));
-    all->presence = malloc(ledger_world(play->ledger)->entities);
-    play->context = all;
-    play->host_sent = remember_sent;
-    play->client_changed = check_applied;
+    struct told *told = told_create(play);
+    play->context = told;
+    play->host_sent = sent;
+    play->client_changed = changed;
     play_join_all(play);
     hc_sim_run(play->sim, 10 * PLAY_S);
-    printf("%lu snapshots agreed, %lu of them of a past tick\n", (unsigned long)all->agreed,
-           (unsigned long)all->past);
-    ck_assert_uint_gt(all->agreed, CLIENTS * 250);
-    ck_assert_uint_gt(all->past, CLIENTS * 200);
-    play_check_hashes(play);
+    struct told_count all = {.snapshots = 0};
     for (unsigned i = 0; i < CLIENTS; i++) {
-        for (hc_tick t = 0; t < PLAY_TICKS; t++) {
-            free(all->sent[i][t].states);
-            free(all->sent[i][t].presence);
-        }
-        free(all->sent[i]);
+        struct told_count count = told_count(told, i);
+        all.snapshots += count.snapshots;
+        all.past += count.past;
+        all.units += count.units;
+        all.corrections += count.corrections;
     }
-    free(all->states);
-    free(all->presence);
-    free(all);
+    printf("%lu snapshots agreed, %lu of them of a past tick; %lu units, %lu corrections\n",
+           (unsigned long)all.snapshots, (unsigned long)all.past, (unsigned long)all.units,
+           (unsigned long)all.corrections);
+    ck_assert_uint_gt(all.snapshots, CLIENTS * 250);
+    ck_assert_uint_gt(all.past, CLIENTS * 200);
+    ck_assert_uint_gt(all.units, CLIENTS * 250 * CLIENTS);
+    ck_assert_uint_gt(all.corrections, 100);
+    play_check_hashes(play);
+    told_destroy(told);
     play_destroy(play);
 }
 END_TEST

@@ -4,6 +4,7 @@
 
 #include "common/arena/arena.h"
 #include "common/rng.h"
+#include "proto/snapshot.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>
@@ -206,7 +207,7 @@ START_TEST(truncated_datagrams_are_refused) {
             // Fresh ones: not even the sequence number speaks against them.
             for (size_t size = 0; is_fresh(play, up) && size < up->size; size++, tried++)
                 attack_host(play, &from, up->bytes, size, false);
-            for (size_t size = 0; is_fresh(play, down) && size < down->size; size += 3, tried++)
+            for (size_t size = 0; is_fresh(play, down) && size < down->size; size++, tried++)
                 attack_client(play, down->client, down->bytes, size);
         }
     }
@@ -271,34 +272,92 @@ START_TEST(flipped_bits_in_what_stands_at_fixed_places_are_refused) {
 }
 END_TEST
 
+/// Where in the snapshot datagram the units begin and where its bits end, counted in bits from the
+/// datagram's start; false when it holds no snapshot.
+static bool find_units(const struct play *play, const struct taped *down, size_t *first,
+                       size_t *end) {
+    static struct hc_body body;
+    struct hc_data data;
+    struct hc_bits_reader bits;
+    struct hc_snapshot head;
+    struct hc_snapshot_forced forced;
+    struct hc_snapshot_control control;
+    hc_tick near = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(play->sim)));
+    if (hc_datagram_get_data(down->bytes, down->size, &data) != HC_OK ||
+        hc_body_begin(&body, data.body, data.body_size) != HC_OK ||
+        hc_body_next(&body) != HC_MESSAGE_SNAPSHOT ||
+        hc_snapshot_get_message(&body, &bits) != HC_OK)
+        return false;
+    hc_snapshot_get(&bits, near, 1, &head);
+    while (hc_snapshot_get_forced(&bits, &head, &forced)) {
+    }
+    while (hc_snapshot_get_control(&bits, ledger_world(play->ledger), head.tick, &control)) {
+    }
+    ck_assert(!bits.failed);
+    size_t start = (size_t)(bits.data - down->bytes);
+    *first = (start + bits.at) * 8 - bits.count;
+    *end = (start + bits.size) * 8;
+    return true;
+}
+
 START_TEST(flipped_bits_in_a_state_are_found_by_its_hash) {
     static struct tape tape;
     struct play *play = begin(165, &tape);
-    const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(play->sim, 0));
-    for (unsigned n = 0; n < 10; n++) {
+    uint64_t mismatches = 0, refused = 0, taken = 0;
+    for (unsigned n = 0; n < 100; n++) {
         hc_sim_run(play->sim, 70 * PLAY_MS);
         struct taped down = tape.down[(tape.downs - 1) % TAPE];
         struct hc_client *core = hc_sim_client(play->sim, down.client);
         uint64_t now = hc_sim_client_now(play->sim, down.client);
-        // The states follow the dozen numbers of SNAPSHOT; whatever is taken must be a datagram
-        // whose state is as it was, and its number is used up by it: so the first one taken ends
-        // this round.
-        for (size_t at = HC_DATA_BODY_AT + 48; at < down.size / 2; at++) {
+        size_t bit, end;
+        if (!find_units(play, &down, &bit, &end))
+            continue;
+        // What is taken may differ in inputs alone; as its number is used up by it, it ends this
+        // round.
+        for (; bit < end; bit++) {
             uint64_t before = client_digest(play, down.client);
-            down.bytes[at] ^= (uint8_t)(1u << at % 8);
-            if (hc_client_receive(core, down.bytes, down.size, now) == HC_OK)
+            down.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            enum hc_status status = hc_client_receive(core, down.bytes, down.size, now);
+            taken += status == HC_OK;
+            if (status == HC_OK)
                 break;
+            refused++;
             REQUIRE(client_digest(play, down.client) == before, "a refused one changed a client");
-            down.bytes[at] ^= (uint8_t)(1u << at % 8);
+            down.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
     }
-    uint64_t mismatches = 0;
     for (unsigned i = 0; i < CLIENTS; i++)
         mismatches += hc_client_stats(hc_sim_client(play->sim, i))->hash_mismatches;
-    printf("%lu flips in states found by the hash\n", (unsigned long)mismatches);
-    ck_assert_uint_gt(mismatches, 100);
-    ck_assert_uint_gt(stats->hash_checks, 0);
+    printf("%lu flips refused, %lu of them found by the hash, %lu taken\n", (unsigned long)refused,
+           (unsigned long)mismatches, (unsigned long)taken);
+    ck_assert_uint_gt(mismatches, 200);
     play_destroy(play);
+}
+END_TEST
+
+static uint64_t snapshots_of(const struct play *play, unsigned client) {
+    return hc_client_stats(hc_sim_client(play->sim, client))->snapshots;
+}
+
+START_TEST(a_forged_copy_that_comes_first_does_not_keep_the_true_snapshot_out) {
+    static struct tape tape;
+    struct play *play = begin(167, &tape);
+    hc_sim_run(play->sim, PLAY_S);
+    for (unsigned n = 0; n < 50; n++) {
+        hc_sim_run(play->sim, 20 * PLAY_MS); // a tick at least: another datagram
+        struct taped down = tape.down[(tape.downs - 1) % TAPE];
+        uint64_t before = snapshots_of(play, down.client);
+        // All is sound but that it acknowledges what was never sent: ack follows kind, cid and seq.
+        down.bytes[9 + 3] ^= 0x40;
+        attack_client(play, down.client, down.bytes, down.size);
+        down.bytes[9 + 3] ^= 0x40;
+        enum hc_status status =
+            hc_client_receive(hc_sim_client(play->sim, down.client), down.bytes, down.size,
+                              hc_sim_client_now(play->sim, down.client));
+        ck_assert_int_eq(status, HC_OK);
+        ck_assert_uint_eq(snapshots_of(play, down.client), before + 1);
+    }
+    end(play);
 }
 END_TEST
 
@@ -346,6 +405,7 @@ int main(void) {
     tcase_add_test(tests, replayed_datagrams_are_refused);
     tcase_add_test(tests, flipped_bits_in_what_stands_at_fixed_places_are_refused);
     tcase_add_test(tests, flipped_bits_in_a_state_are_found_by_its_hash);
+    tcase_add_test(tests, a_forged_copy_that_comes_first_does_not_keep_the_true_snapshot_out);
     tcase_add_test(tests, a_client_whose_every_datagram_is_mangled_disturbs_no_other);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

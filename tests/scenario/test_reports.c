@@ -370,16 +370,20 @@ static void check_same_number(const struct traffic *a, const struct traffic *b) 
     ck_assert_uint_le(apart * 50, a->datagrams);
 }
 
+/// What is told against what the client acknowledged a round trip ago takes more to tell, and so do
+/// the inputs since the tick shown: but no more than two and a half times as much, whatever the
+/// trip, and in all no more than twice as much.
 START_TEST(traffic_does_not_multiply_with_latency) {
+    static const uint32_t latencies_ms[] = {0, 100, 300};
     struct traffic up[3], down[3];
     for (unsigned i = 0; i < 3; i++) {
-        static const uint32_t latencies_ms[] = {0, 100, 300};
         measure_traffic(latencies_ms[i], &up[i], &down[i]);
         check_same_number(&up[0], &up[i]);
         check_same_number(&down[0], &down[i]);
         ck_assert_uint_gt(down[0].bytes, 0);
-        ck_assert_uint_le(down[i].bytes * 10, down[0].bytes * 13);
-        ck_assert_uint_le((up[i].bytes + down[i].bytes) * 10, (up[0].bytes + down[0].bytes) * 13);
+        ck_assert_uint_le(down[i].bytes * 10, down[0].bytes * 25);
+        ck_assert_uint_le(down[i].bytes / TRAFFIC_S, 10000);
+        ck_assert_uint_le(up[i].bytes + down[i].bytes, 2 * (up[0].bytes + down[0].bytes));
     }
 }
 END_TEST

@@ -139,13 +139,25 @@ static void tell_host_events(struct hc_sim *sim) {
             hooks->host_event(sim->config.context, sim, &event);
 }
 
+static void tell_work(const struct hc_sim *sim, enum hc_sim_work work, bool begins) {
+    if (sim->config.hooks.host_works != NULL)
+        sim->config.hooks.host_works(sim->config.context, work, begins);
+}
+
+static size_t host_send(struct hc_sim *sim, struct hc_address *to, uint8_t *bytes) {
+    tell_work(sim, HC_SIM_WORK_SEND, true);
+    size_t size = hc_sv_host_send(sim->host, to, bytes, hc_sim_host_now(sim));
+    tell_work(sim, HC_SIM_WORK_SEND, false);
+    return size;
+}
+
 /// Sends all that the host has to say, and tells its events.
 static void drain_host(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
     size_t size;
-    while ((size = hc_sv_host_send(sim->host, &to, bytes, hc_sim_host_now(sim))) > 0) {
+    while ((size = host_send(sim, &to, bytes)) > 0) {
         HC_ASSERT(hc_address_is_loopback(&to));
         if (to.port < PORT_FIRST)
             continue; // to a stranger
@@ -211,8 +223,10 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
         size_t size = (size_t)length - PORT_SIZE;
+        tell_work(sim, HC_SIM_WORK_RECEIVE, true);
         enum hc_status status =
             hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, size, hc_sim_host_now(sim));
+        tell_work(sim, HC_SIM_WORK_RECEIVE, false);
         tell_host_events(sim);
         if (sim->config.hooks.host_received != NULL)
             sim->config.hooks.host_received(sim->config.context, sim, client, port,
@@ -247,7 +261,9 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
 static void advance_host(struct hc_sim *sim) {
     if (sim->config.hooks.host_advances != NULL)
         sim->config.hooks.host_advances(sim->config.context, sim);
+    tell_work(sim, HC_SIM_WORK_ADVANCE, true);
     hc_sv_host_advance(sim->host, hc_sim_host_now(sim));
+    tell_work(sim, HC_SIM_WORK_ADVANCE, false);
     tell_host_events(sim);
     const struct hc_timeline *timeline = hc_sv_host_timeline(sim->host);
     hc_tick head = hc_timeline_head(timeline);

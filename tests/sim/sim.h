@@ -21,6 +21,9 @@
 
 struct hc_sim;
 
+/// What a host is asked to do.
+enum hc_sim_work { HC_SIM_WORK_RECEIVE, HC_SIM_WORK_ADVANCE, HC_SIM_WORK_SEND, HC_SIM_WORKS };
+
 /// What looks at the simulation and plays its parts; each may be NULL. None of these may call a
 /// function of 1, 4 or 5, but those of 3 they may, except that a client does not kill itself.
 struct hc_sim_hooks {
@@ -28,6 +31,8 @@ struct hc_sim_hooks {
     /// Called before each advance of a client that plays; `tick` is its predicted head.
     void (*script)(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,
                    void *input);
+    /// The host begins to do something, or has done it: for those who take its time.
+    void (*host_works)(void *context, enum hc_sim_work work, bool begins);
     /// The host is about to advance.
     void (*host_advances)(void *context, struct hc_sim *sim);
     /// The host has advanced its head, nearly always by one tick. Its events have been told before.

@@ -32,20 +32,14 @@ static uint64_t mix_input(const struct hc_timeline *timeline, uint64_t digest, h
 }
 
 uint64_t storm_beside_digest(const struct hc_world *world, const struct hc_timeline *timeline,
-                             const hc_player *own, unsigned own_count, hc_tick tick,
-                             hc_tick as_of) {
-    const uint8_t *presence = hc_timeline_presence(timeline, tick);
+                             hc_player player, hc_tick tick, hc_tick as_of) {
+    // Who is not in has no inputs; what came of them before its leave was heard of may stay.
+    bool done = hc_timeline_presence(timeline, tick)[hc_world_player(world, player)] != HC_ALIVE;
     uint64_t digest = 1;
     as_of = hc_tick_min(as_of, tick + 32); // what any client's window holds
-    for (hc_player p = 0; p < world->players; p++) {
-        // Who is not in has no inputs; what came of them before its leave was heard of may stay.
-        bool skip = presence[hc_world_player(world, p)] != HC_ALIVE;
-        for (unsigned i = 0; i < own_count; i++)
-            skip |= own[i] == p;
-        for (hc_tick t = tick; !skip && t <= as_of; t++) {
-            digest = mix_input(timeline, digest, p, t, world->game->input_size);
-            skip = hc_timeline_control(timeline, p, t) == HC_CONTROL_LEAVE;
-        }
+    for (hc_tick t = tick; !done && t <= as_of; t++) {
+        digest = mix_input(timeline, digest, player, t, world->game->input_size);
+        done = hc_timeline_control(timeline, player, t) == HC_CONTROL_LEAVE;
     }
     return digest | 1;
 }
@@ -137,47 +131,58 @@ static void check_forced(struct storm_match *match, unsigned client, const struc
             }
 }
 
-/// On clean links every tick that is shown and final is what it must be: corrections have come,
-/// except of ticks before a datagram that was full, in which the oldest are left out.
+/// On clean links every tick that is shown and final is what it must be, of all units that have
+/// been told for a while: corrections have come, except of ticks before a snapshot in which there
+/// was no room for all, as the oldest are left out.
 static void check_shown(struct storm_match *match, unsigned client, const struct storm_conn *conn,
-                        const struct hc_client *core, hc_tick final) {
+                        const struct hc_client *core, const struct storm_sent *sent,
+                        hc_tick final) {
+    enum {
+        A_WHILE = 64, // heads: until the server knows that it is known
+    };
     const struct hc_world *world = storm_truth_world(match->truth);
     const struct hc_timeline *own = hc_client_timeline(core);
     hc_tick shown;
     uint32_t fraction;
+    if (storm_match_sparse(match))
+        return;
     if (!hc_client_show_tick(core, hc_sim_client_now(match->sim, client), &shown, &fraction))
         return;
     hc_tick end = hc_tick_min(final, hc_timeline_head(own));
     hc_tick first = hc_tick_max(hc_tick_max(shown, hc_timeline_oldest(own)), conn->full_head + 1);
     for (hc_tick t = first; t <= end; t++)
-        if (storm_world_digest(world, hc_timeline_presence(own, t), hc_timeline_states(own, t)) !=
-            storm_truth_digest(match->truth, t)) {
-            wrong(match, "shown", t, "shows a final tick that is not the server's", client);
+        for (uint32_t u = 0; u < match->units.total; u++) {
+            const struct storm_heard_unit *unit = &match->seats[client].units[u];
+            if (unit->as_of != sent->as_of || unit->dropped ||
+                unit->since + A_WHILE > sent->as_of || unit->since + A_WHILE > t)
+                continue;
+            if (storm_unit_digest(world, (hc_unit)u, hc_timeline_presence(own, t),
+                                  hc_timeline_states(own, t)) ==
+                storm_truth_unit(match->truth, (hc_unit)u, t))
+                continue;
+            storm_units_fail(match, "shown", t, (hc_unit)u, "what is shown is final, and not so",
+                             own, storm_truth_presence(match->truth, t),
+                             storm_truth_states(match->truth, t));
             return;
         }
 }
 
 void storm_beside_taken(struct storm_match *match, unsigned client, const struct storm_conn *conn,
                         const struct storm_sent *sent, bool news) {
-    const struct hc_world *world = storm_truth_world(match->truth);
     const struct hc_client *core = hc_sim_client(match->sim, client);
     const struct hc_timeline *own = hc_client_timeline(core);
     hc_tick final;
+    hc_unit unit;
     if (sent->tick < hc_timeline_oldest(own) || sent->tick > hc_timeline_head(own))
         return;
-    if (!news && storm_world_digest(world, hc_timeline_presence(own, sent->tick),
-                                    hc_timeline_states(own, sent->tick)) != sent->digest)
-        wrong(match, "pins", sent->tick, "lets something older replace what it was shown", client);
-    if (!news)
-        return;
-    if (sent->bases != 0 && storm_beside_digest(world, own, conn->players, conn->player_count,
-                                                sent->tick, sent->as_of) != sent->beside)
-        wrong(match, "beside", sent->tick, "does not know the others' inputs as the server did",
-              client);
-    if (!hc_client_final(core, &final, NULL) || final > storm_truth_final(match->truth))
+    if (!news && storm_units_differ(match, client, sent, &unit))
+        storm_units_fail(match, "pins", sent->tick, unit,
+                         "lets something older replace what it was shown", own, sent->presence,
+                         sent->states);
+    if (!news || !hc_client_final(core, &final, NULL) || final > storm_truth_final(match->truth))
         return;
     if (match->plan->seed % 4 == 3)
         check_forced(match, client, conn, own, final);
-    if (match->last_part && sent->bases != 0)
-        check_shown(match, client, conn, core, final);
+    if (match->last_part && !sent->full)
+        check_shown(match, client, conn, core, sent, final);
 }

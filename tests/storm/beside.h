@@ -16,9 +16,9 @@ struct storm_seen {
     uint8_t seqs[STORM_SEQS];
 };
 
-/// What is known of the others in [tick, as_of]: their inputs and controls.
+/// What is known of a player in [tick, as_of]: its inputs and controls.
 uint64_t storm_beside_digest(const struct hc_world *world, const struct hc_timeline *timeline,
-                             const hc_player *own, unsigned own_count, hc_tick tick, hc_tick as_of);
+                             hc_player player, hc_tick tick, hc_tick as_of);
 
 /// The hash of a world by its definition, field by field.
 uint64_t storm_beside_hash(const struct hc_world *world, const uint8_t *presence,

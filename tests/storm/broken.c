@@ -1,6 +1,7 @@
 #include "tests/storm/broken.h"
 
-#include "proto/snapshot.h"
+#include "client/session.h"
+#include "proto/delta.h"
 #include "tests/storm/inside.h"
 
 #include <stdlib.h>
@@ -10,7 +11,6 @@ enum {
     SHARE = 8,        ///< of the matches, one in so many
     SEQ_ON = 40,      ///< numbers between the newest and those that are made
     ACK_ON = 1000000, ///< beyond everything that was ever sent
-    AFAR = 2000,      ///< ticks before the end of all ticks
 };
 
 static bool chosen(const struct storm_match *match) {
@@ -110,53 +110,176 @@ static void refuse_frames(struct target *target) {
     refuse(target, "numbered 0", bytes, size);
 }
 
-/// Appends the body's first snapshot, changed by `change`.
-static void refuse_snapshot(struct target *target, const char *what,
-                            bool change(struct hc_snapshot *snapshot)) {
-    static _Thread_local struct hc_body body;
-    const struct hc_world *world = storm_truth_world(target->match->truth);
-    uint8_t *presence = malloc(world->entities);
-    uint8_t *states = malloc((size_t)world->entities * world->stride), bytes[HC_DATA_BODY_MAX];
-    struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
-    struct hc_snapshot snapshot;
+/// What is wrong with a SNAPSHOT that tells nothing, of a head that the client has not had.
+enum spoilt {
+    SOUND,
+    HASH,
+    OLD_HEAD,
+    BEFORE_TIME,
+    NO_BASE,
+    LOST_BASE,
+    UNIT_BEYOND,
+    UNIT_ABSURD,
+    TOO_MANY_UNITS,
+    FORCED_OF_NOBODY,
+    FORCED_BEFORE_TIME,
+    CONTROL_OF_NOBODY,
+    CONTROL_BEFORE_TIME,
+    CORRECTION_BEFORE_TIME,
+    CORRECTION_BEYOND,
+    CORRECTION_LOST,
+    CUT,
+    LONGER,
+    PADDED,
+    SPOILTS
+};
+static const char *const spoilt_what[SPOILTS] = {
+    [HASH] = "with another hash",
+    [OLD_HEAD] = "of a head that it has had",
+    [BEFORE_TIME] = "from before all time",
+    [NO_BASE] = "against a base and names none",
+    [LOST_BASE] = "against a base that it never had",
+    [UNIT_BEYOND] = "of a unit that there is not",
+    [UNIT_ABSURD] = "of fewer units than it says",
+    [TOO_MANY_UNITS] = "of more units than one may tell",
+    [FORCED_OF_NOBODY] = "with forced inputs of nobody's",
+    [FORCED_BEFORE_TIME] = "with inputs forced before all time",
+    [CONTROL_OF_NOBODY] = "with a join of nobody's",
+    [CONTROL_BEFORE_TIME] = "with a join before all time",
+    [CORRECTION_BEFORE_TIME] = "with a correction of a tick before all time",
+    [CORRECTION_BEYOND] = "with a correction of a unit that there is not",
+    [CORRECTION_LOST] = "with a correction of what it never had",
+    [CUT] = "cut short inside its bits",
+    [LONGER] = "with a byte after its bits",
+    [PADDED] = "with something in its last bits",
+};
+
+static void put_lists(struct hc_bits_writer *bits, const struct hc_world *world,
+                      const struct hc_snapshot *head, enum spoilt spoil) {
+    if (spoil == FORCED_OF_NOBODY || spoil == FORCED_BEFORE_TIME) {
+        hc_bits_put(bits, 1, 1);
+        hc_bits_put(bits, spoil == FORCED_OF_NOBODY ? head->own_count : 0, 2);
+        hc_delta_put_number(bits, spoil == FORCED_BEFORE_TIME ? head->tick + 1 : 0, 5);
+        hc_delta_put_number(bits, 0, 3);
+    }
+    hc_snapshot_put_end(bits);
+    if (spoil == CONTROL_OF_NOBODY || spoil == CONTROL_BEFORE_TIME) {
+        hc_bits_put(bits, 1, 1);
+        hc_delta_put_number(bits, spoil == CONTROL_OF_NOBODY ? world->players : 0, 6);
+        hc_delta_put_number(bits, spoil == CONTROL_BEFORE_TIME ? head->tick * 2 + 1 : 0, 4);
+        hc_bits_put(bits, 0, 1);
+    }
+    hc_snapshot_put_end(bits);
+}
+
+/// Names of units; none is told again, for it names no base that the client has.
+static void put_units(struct hc_bits_writer *bits, const struct hc_world *world,
+                      enum spoilt spoil) {
+    bool one = spoil == NO_BASE || spoil == UNIT_BEYOND;
+    hc_delta_put_number(bits,
+                        spoil == TOO_MANY_UNITS ? HC_SNAPSHOT_UNITS_MAX + 1
+                        : spoil == UNIT_ABSURD  ? HC_SNAPSHOT_UNITS_MAX
+                                                : one,
+                        4);
+    if (!one)
+        return;
+    hc_delta_put_number(bits, spoil == UNIT_BEYOND ? hc_unit_total(world) : 0, 4);
+    if (spoil == NO_BASE) { // against the one before the base; no change follows
+        hc_bits_put(bits, 1, 1);
+        hc_bits_put(bits, 0, 6);
+        hc_bits_put(bits, 1, 1);
+    } else {
+        hc_bits_put(bits, 0, 2); // dropped
+    }
+}
+
+static void put_corrections(struct hc_bits_writer *bits, const struct hc_world *world,
+                            const struct hc_snapshot *head, enum spoilt spoil) {
+    if (spoil >= CORRECTION_BEFORE_TIME && spoil <= CORRECTION_LOST) {
+        hc_bits_put(bits, 1, 1);
+        hc_delta_put_number(bits, spoil == CORRECTION_BEFORE_TIME ? head->tick : 0, 3);
+        hc_delta_put_number(bits, 0, 3);
+        hc_delta_put_number(bits, spoil == CORRECTION_BEYOND ? hc_unit_total(world) : 0, 2);
+        hc_bits_put(bits, spoil == CORRECTION_LOST, 1);
+        if (spoil == CORRECTION_LOST)
+            hc_bits_put(bits, 0, 8); // what the head before told, at what it showed
+        hc_bits_put(bits, 1, 1);
+    }
+    hc_snapshot_put_end(bits);
+}
+
+/// Its bits, in `packed`; returns how many bytes.
+static size_t put_spoilt(const struct hc_client *core, enum spoilt spoil, uint8_t *packed,
+                         size_t size) {
+    const struct hc_world *world = &core->world;
+    struct hc_snapshot head = core->news.snapshot;
+    struct hc_bits_writer bits = hc_bits_writer(packed, size);
+    hc_tick on = spoil == OLD_HEAD ? 0 : 2;
+    head.as_of += on;
+    head.tick += on;
+    head.refusal += on;
+    head.final += on;
+    for (unsigned i = 0; i < head.own_count; i++)
+        head.complete[i] += on;
+    if (spoil == BEFORE_TIME)
+        head.as_of -= 32000;
+    head.has_chain = false;
+    head.hash = spoil == HASH;
+    // Of the head before it there is no snapshot, nor will be.
+    head.base = spoil == LOST_BASE ? head.as_of - 1 : HC_NO_TICK;
+    if (spoil == BEFORE_TIME)
+        head.tick = head.refusal = head.final = head.as_of;
+    hc_snapshot_put(&bits, &head);
+    put_lists(&bits, world, &head, spoil);
+    put_units(&bits, world, spoil);
+    put_corrections(&bits, world, &head, spoil);
+    size_t written = hc_bits_written(&bits), used = hc_bits_finish(&bits);
+    HC_ASSERT(used > 0);
+    if (spoil == CUT)
+        used--;
+    if (spoil == LONGER)
+        packed[used++] = 0;
+    if (spoil == PADDED && written % 8 != 0)
+        packed[used - 1] |= 0x80;
+    else if (spoil == PADDED)
+        packed[used++] = 0x80;
+    return used;
+}
+
+static void refuse_snapshots(struct target *target) {
+    const struct hc_client *core = hc_sim_client(target->match->sim, (unsigned)target->client);
+    for (unsigned spoil = SOUND + 1; spoil < SPOILTS; spoil++) {
+        uint8_t packed[256], bytes[512];
+        struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
+        struct hc_data data = target->data;
+        data.seq = target->seq++;
+        if ((spoil == BEFORE_TIME && core->news.snapshot.as_of >= 30000) ||
+            (spoil == FORCED_OF_NOBODY && core->welcome.own_count == HC_OWN_PLAYERS_MAX) ||
+            (spoil == FORCED_BEFORE_TIME && core->welcome.own_count == 0))
+            continue;
+        size_t size = put_spoilt(core, (enum spoilt)spoil, packed, sizeof packed);
+        if (hc_snapshot_put_message(&writer, packed, size))
+            refuse_body(target, spoilt_what[spoil], data, bytes, writer.at);
+    }
+}
+
+/// What all of these were made of is taken, last: so each was refused for what was wrong with it.
+static void take_sound(struct target *target) {
+    const struct hc_client *core = hc_sim_client(target->match->sim, (unsigned)target->client);
+    uint8_t packed[256], bytes[HC_DATAGRAM_MAX];
     struct hc_data data = target->data;
+    struct hc_writer writer = hc_bytes_writer(bytes + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
     data.seq = target->seq++;
-    if (presence == NULL || states == NULL)
-        abort();
-    if (hc_body_begin(&body, data.body, data.body_size) == HC_OK &&
-        hc_body_next(&body) == HC_MESSAGE_SNAPSHOT &&
-        hc_snapshot_get(&body, world, &snapshot, presence, states) == HC_OK && change(&snapshot) &&
-        hc_snapshot_put(&writer, world, &snapshot, presence, states))
-        refuse_body(target, what, data, bytes, writer.at);
-    free(presence);
-    free(states);
-}
-
-static bool fewer_own(struct hc_snapshot *snapshot) {
-    return snapshot->own_count-- > 0;
-}
-
-static bool more_own(struct hc_snapshot *snapshot) {
-    if (snapshot->own_count == HC_OWN_PLAYERS_MAX)
-        return false;
-    snapshot->complete[snapshot->own_count++] = snapshot->tick;
-    return true;
-}
-
-static bool another_hash(struct hc_snapshot *snapshot) {
-    snapshot->hash ^= 1;
-    return true;
-}
-
-static bool from_afar(struct hc_snapshot *snapshot) {
-    uint32_t on = HC_NO_TICK - AFAR - snapshot->as_of;
-    snapshot->as_of += on;
-    snapshot->tick += on;
-    snapshot->refusal += on;
-    snapshot->final += on;
-    for (unsigned i = 0; i < snapshot->own_count; i++)
-        snapshot->complete[i] += on;
-    return true;
+    size_t size = put_spoilt(core, SOUND, packed, sizeof packed);
+    if (!hc_snapshot_put_message(&writer, packed, size))
+        return;
+    data.body = bytes + HC_DATA_BODY_AT;
+    data.body_size = writer.at;
+    enum hc_status status = hand(target, bytes, hc_datagram_put_data(&data, bytes));
+    if (status != HC_OK)
+        storm_fail(target->match->verdict, STORM_WRONG, "broken", 0,
+                   "client %d refuses a snapshot that is sound: %s", target->client,
+                   hc_status_text(status));
 }
 
 /// What only the other side says.
@@ -183,50 +306,29 @@ static void refuse_speech(struct target *target) {
     }
 }
 
-static bool is_own(const struct hc_client *core, hc_player player) {
-    for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
-        if (hc_client_player(core, i) == player)
-            return true;
-    return false;
-}
-
-/// A message that follows a SNAPSHOT, with a number out of its range.
-struct fault {
-    const char *what;
-    uint8_t size, bytes[8];
-};
-
-/// Appends messages to the snapshot that was taken last.
-static void refuse_appended(struct target *target, hc_player own, hc_player other) {
-    enum { I = HC_MESSAGE_INPUTS, C = HC_MESSAGE_CONTROL, F = HC_MESSAGE_FORCED };
-    enum { R = HC_MESSAGE_CORRECTION, SMALL_MAX = 0x7f, LIST = 0x90, BINARY = 0xc4, MINUS = 0xff };
-    const uint8_t nobody = (uint8_t)storm_truth_world(target->match->truth)->players;
-    const struct fault faults[] = {
-        {"with FORCED of no ticks", 5, {LIST + 4, F, (uint8_t)own, 0, 0}},
-        {"with FORCED after what is shown", 5, {LIST + 4, F, (uint8_t)own, MINUS, 1}},
-        {"with FORCED of another's player", 5, {LIST + 4, F, (uint8_t)other, 0, 1}},
-        {"with FORCED and a value more", 6, {LIST + 5, F, (uint8_t)own, 0, 1, 0}},
-        {"with INPUTS of no ticks", 7, {LIST + 5, I, (uint8_t)other, 0, 0, BINARY, 0}},
-        {"with INPUTS without bits", 7, {LIST + 5, I, (uint8_t)other, 0, 1, BINARY, 0}},
-        {"with INPUTS of nobody", 8, {LIST + 5, I, nobody, 0, 1, BINARY, 1, 0}},
-        {"with a CONTROL that is none", 5, {LIST + 4, C, (uint8_t)other, 0, 0}},
-        {"with a CONTROL unheard of", 5, {LIST + 4, C, (uint8_t)other, 0, 3}},
-        {"with a CONTROL and a value less", 4, {LIST + 3, C, (uint8_t)other, 0}},
-        {"with a CORRECTION of what is shown", 5, {LIST + 4, R, 0, 1, 0xc2}},
-        {"with a CORRECTION of nothing", 5, {LIST + 4, R, 1, 1, 0xc0}},
-        {"with a message unheard of", 3, {LIST + 2, 9, 0}},
+/// Messages, good and bad, that must not follow a SNAPSHOT.
+static void refuse_appended(struct target *target) {
+    static const struct fault {
+        const char *what;
+        uint8_t size, bytes[8];
+    } faults[] = {
+        {"with a message unheard of", 3, {0x92, 9, 0}},
         {"with a value that is no message", 1, {7}},
+        {"with a CLOSE after its SNAPSHOT", 3, {0x92, HC_MESSAGE_CLOSE, 0}},
+        {"with two SNAPSHOTs", 5, {0x92, HC_MESSAGE_SNAPSHOT, 0xc4, 1, 0}},
+        {"with a value more", 1, {0}},
     };
+    const struct hc_client *core = hc_sim_client(target->match->sim, (unsigned)target->client);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        uint8_t packed[256], bytes[512];
+        struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
         struct hc_data data = target->data;
-        uint8_t bytes[HC_DATA_BODY_MAX];
         data.seq = target->seq++;
-        if (data.body_size + faults[i].size > sizeof bytes || own >= SMALL_MAX ||
-            other >= SMALL_MAX)
+        size_t size = put_spoilt(core, SOUND, packed, sizeof packed);
+        if (!hc_snapshot_put_message(&writer, packed, size))
             continue;
-        memcpy(bytes, data.body, data.body_size);
-        memcpy(bytes + data.body_size, faults[i].bytes, faults[i].size);
-        refuse_body(target, faults[i].what, data, bytes, data.body_size + faults[i].size);
+        memcpy(bytes + writer.at, faults[i].bytes, faults[i].size);
+        refuse_body(target, faults[i].what, data, bytes, writer.at + faults[i].size);
     }
 }
 
@@ -241,17 +343,10 @@ static void break_client(struct storm_match *match, unsigned client) {
         return;
     target.seq = target.data.seq + SEQ_ON;
     refuse_frames(&target);
-    refuse_snapshot(&target, "for fewer players", fewer_own);
-    refuse_snapshot(&target, "for more players", more_own);
-    refuse_snapshot(&target, "with another hash", another_hash);
-    refuse_snapshot(&target, "from the end of time", from_afar);
+    refuse_snapshots(&target);
     refuse_speech(&target);
-    hc_player own = hc_client_player(core, 0), other = 0;
-    while (other < storm_truth_world(match->truth)->players && is_own(core, other))
-        other++;
-    if (other < storm_truth_world(match->truth)->players)
-        refuse_appended(&target, storm_client_get(match, client, STORM_C_players) > 0 ? own : other,
-                        other);
+    refuse_appended(&target);
+    take_sound(&target);
 }
 
 static void break_host(struct storm_match *match, unsigned client) {

@@ -19,6 +19,7 @@ void storm_conns_free(struct storm_conns *conns) {
     for (unsigned i = 0; i < conns->count; i++) {
         struct storm_sent *sent = conns->conns[i].sent;
         for (unsigned k = 0; k < STORM_SENT; k++) {
+            free(sent[k].units); // with the others in one block
             free(sent[k].presence);
             free(sent[k].states);
         }

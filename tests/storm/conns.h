@@ -4,6 +4,7 @@
 
 #include "proto/body.h"
 #include "server/host.h"
+#include "tests/storm/allowance.h"
 #include "tests/storm/plan.h"
 #include "tests/storm/verdict.h"
 
@@ -12,12 +13,13 @@ enum {
     STORM_SENT = 1024, ///< snapshots remembered
 };
 
-/// A snapshot that was sent: what it had to show.
+/// A snapshot that was sent: what it had to show, of whatever it told.
 struct storm_sent {
     hc_tick as_of, tick;
-    uint64_t digest;
-    uint64_t beside; ///< storm_beside_digest; of no use when `bases` is 0
-    uint64_t bases;  ///< of what the others' inputs are predicted from; 0: not all may have fitted
+    bool full;                  ///< something may have been left out
+    uint64_t *units;            ///< [units] storm_unit_digest at the tick; NULL: this is none
+    uint64_t *bases;            ///< [players] storm_unit_base there
+    uint64_t *beside;           ///< [players] storm_beside_digest from there on
     uint8_t *presence, *states; ///< NULL unless worlds are kept
 };
 
@@ -39,6 +41,7 @@ struct storm_conn {
     hc_tick first, end;      ///< its stamps lie in [first, end); equal: none
     uint8_t *stamps;         ///< [STORM_TICKS_MAX][player_count][input_size]
     uint8_t *stamped;        ///< [STORM_TICKS_MAX] 1: stamped
+    struct storm_allowance allowance;
 };
 
 struct storm_conns {

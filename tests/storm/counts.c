@@ -50,6 +50,19 @@ bool storm_counts_peek(const uint8_t *bytes, size_t size, unsigned count, uint64
     return true;
 }
 
+bool storm_counts_snapshot(const uint8_t *bytes, size_t size, hc_tick near, uint8_t own_count,
+                           struct hc_snapshot *out) {
+    enum { SHORT = 0xc4, LONG = 0xc5 };
+    const uint8_t *at = bytes + TYPE_AT + 1, *end = bytes + size - HC_TAG_SIZE;
+    if (!storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) || end - at < 3 ||
+        (at[0] != SHORT && at[0] != LONG))
+        return false;
+    at += at[0] == SHORT ? 2 : 3;
+    struct hc_bits_reader bits = hc_bits_reader(at, (size_t)(end - at));
+    hc_snapshot_get(&bits, near, own_count, out);
+    return !bits.failed;
+}
+
 // ---- Clients ------------------------------------------------------------------------------------
 
 static struct storm_client_tally *tally_of(struct storm_match *match, unsigned client) {
@@ -71,21 +84,22 @@ void storm_counts_sent(struct storm_match *match, unsigned client, size_t size) 
 void storm_counts_received(struct storm_match *match, unsigned client, const uint8_t *bytes,
                            size_t size, enum hc_status status) {
     struct storm_client_tally *tally = tally_of(match, client);
-    uint64_t as_of = 0;
+    struct hc_snapshot head;
     tally->in++;
     tally->in_bytes += size;
     if (status != HC_OK)
         tally->rejected[status]++;
-    if (status != HC_OK || !storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) ||
-        !storm_counts_peek(bytes, size, 1, &as_of))
+    if (status != HC_OK ||
+        !storm_counts_snapshot(bytes, size, match->tally.head,
+                               (uint8_t)storm_client_get(match, client, STORM_C_players), &head))
         return;
     tally->told++;
     if (tally->leaves)
         return;
     tally->applied++;
-    if (tally->applied > 1 && as_of <= tally->as_of)
+    if (tally->applied > 1 && head.as_of <= tally->as_of)
         tally->stale++;
-    tally->as_of = tally->applied == 1 ? (hc_tick)as_of : hc_tick_max(tally->as_of, (hc_tick)as_of);
+    tally->as_of = tally->applied == 1 ? head.as_of : hc_tick_max(tally->as_of, head.as_of);
 }
 
 static uint64_t digest_of(const struct storm_match *match, const struct hc_timeline *timeline,
@@ -186,21 +200,21 @@ void storm_counts_host_event(struct storm_match *match, const struct hc_sv_event
         tally->closing_until_us = hc_sim_now(match->sim) + CLOSING_US + stalled_us;
 }
 
-void storm_counts_host_sent(struct storm_match *match, const uint8_t *bytes, size_t size) {
+void storm_counts_host_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                            size_t size) {
     struct storm_host_tally *tally = &match->tally;
-    uint64_t numbers[4]; // as_of, phase, ack delay, as_of - tick
+    struct hc_snapshot head;
     tally->out++;
     tally->out_bytes += size;
     if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA) {
         tally->answers++;
         tally->denials += hc_datagram_kind(bytes, size) == HC_DATAGRAM_DENY;
     }
-    if (!storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) ||
-        !storm_counts_peek(bytes, size, 4, numbers))
+    if (!storm_counts_snapshot(bytes, size, tally->head,
+                               (uint8_t)storm_client_get(match, client, STORM_C_players), &head))
         return;
-    hc_tick tick = (hc_tick)(numbers[0] - numbers[3]);
     tally->snapshots++;
-    tally->rewound += tick >= tally->rewound_from && tick < tally->head;
+    tally->rewound += head.tick >= tally->rewound_from && head.tick < tally->head;
 }
 
 /// The clock: ticks come when they are due, those that cannot be made up for are left out, and the

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "client/hindcast.h"
+#include "proto/snapshot.h"
 #include "server/host.h"
 
 struct storm_match;
@@ -40,6 +41,11 @@ struct storm_host_tally {
 /// when they are not there.
 bool storm_counts_peek(const uint8_t *bytes, size_t size, unsigned count, uint64_t *numbers);
 
+/// The head of the SNAPSHOT that a DATA begins with, for a client of `own_count` players; `near` is
+/// a tick not far from it. False: there is none.
+bool storm_counts_snapshot(const uint8_t *bytes, size_t size, hc_tick near, uint8_t own_count,
+                           struct hc_snapshot *out);
+
 /// Whether a datagram is a DATA that begins with a message of this type.
 bool storm_counts_is(const uint8_t *bytes, size_t size, enum hc_message_type type);
 
@@ -62,7 +68,8 @@ void storm_counts_gone(struct storm_match *match, unsigned client);
 
 /// The server has something to say, an event or a datagram.
 void storm_counts_host_event(struct storm_match *match, const struct hc_sv_event *event);
-void storm_counts_host_sent(struct storm_match *match, const uint8_t *bytes, size_t size);
+void storm_counts_host_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                            size_t size);
 
 /// The server has advanced its head.
 void storm_counts_host_ticked(struct storm_match *match);

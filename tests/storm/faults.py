@@ -143,11 +143,11 @@ FAULTS = {
         "        (void)sort_near;\n",
     ),
     # ---- What the server tells ----
-    "hash-of-before-rewind": Fault(
-        "server/snapshot.c",
-        "a tick's hash is not computed anew after a rewind has changed it",
-        "    if (entry->tick != tick || entry->head != head)\n",
-        "    if (entry->tick != tick)\n",
+    "told-before-rewind": Fault(
+        "server/versions.c",
+        "what is told of a tick is not compared anew after a rewind has changed it",
+        "    if (versions->seen_head[cell] == head && record_at",
+        "    (void)head;\n    if (newest != 0 && record_at",
     ),
     "hash-without-field": Fault(
         "common/game.c",
@@ -162,42 +162,153 @@ FAULTS = {
         "        hash = XXH3_64bits_withSeed(bytes, length > 1 ? sizeof bytes : length, hash);\n",
     ),
     "field-not-sent": Fault(
-        "proto/snapshot.c",
-        "a snapshot's last field of each entity is always 0",
-        "        hc_pack_int64(body, hc_field_get(&kind->fields[i], state));\n",
-        "        hc_pack_int64(\n"
-        "            body, i + 1 < kind->field_count ? hc_field_get(&kind->fields[i], state) : 0);\n",
+        "proto/delta.c",
+        "the last field of an entity is never told",
+        "    for (uint32_t i = 0; i < count; i++)\n        entities |= (uint32_t)entity_changed(",
+        "    for (uint32_t i = 0; i < count; i++)\n        entities |= i > 1 ? 0 : (uint32_t)entity_changed(",
     ),
     "forced-not-told": Fault(
         "server/snapshot.c",
         "a client never hears which of its inputs came too late",
-        "    put_forced(peer, &body, tick, seq);\n",
-        "    (void)put_forced;\n",
+        "    put_forced(making, seq);\n",
+        "    (void)put_forced;\n    (void)seq;\n    hc_snapshot_put_end(&making->bits);\n",
     ),
     "controls-late": Fault(
         "server/snapshot.c",
         "a join or leave of the very tick that is shown is not told",
-        "        if (control->tick >= since && !is_own",
-        "        if (control->tick >= since && control->tick != tick && !is_own",
+        "        if (control->tick >= since && concerns",
+        "        if (control->tick >= since && control->tick != tick && concerns",
     ),
     "inputs-late": Fault(
-        "server/snapshot.c",
+        "proto/snapshot.c",
         "the others' inputs go out from the tick after the one that is shown",
-        "    if (put_others(host, peer, body, tick, tick, end))\n",
-        "    if (put_others(host, peer, body, tick, tick + 1, end))\n",
+        "    for (hc_tick first = value->tick, to; (to",
+        "    struct hc_unit_value later = *value;\n    later.tick++;\n    value = &later;\n"
+        "    for (hc_tick first = value->tick, to; (to",
     ),
-    "told-wrong-baseline": Fault(
+    "told-is-told": Fault(
         "server/snapshot.c",
-        "what a client holds of a tick is taken to be what the timeline has now",
-        "        if (hc_sv_told_holds(&peer->told, &peer->sent, peer->acked, at, (hc_entity)e, "
-        "presence[e],\n                             state))\n",
-        "        if (peer->told.tick[at % peer->told.rows] == at)\n",
+        "what was told of a past tick is not corrected, whatever a rewind has made of it since",
+        "        if (alike(host, unit, held, now))\n",
+        "        if (held != 0 || alike(host, unit, held, now))\n",
     ),
     "told-never-lost": Fault(
-        "server/told.c",
-        "a correction whose datagram is lost counts as held for ever",
-        "    return !lost && told->presence",
-        "    (void)lost;\n    return told->presence",
+        "server/ledger.c",
+        "what was told in a datagram that is lost counts as held for ever",
+        "    return !snapshot->acked && ledger->newest_seq > snapshot->seq &&\n",
+        "    return false && !snapshot->acked && ledger->newest_seq > snapshot->seq &&\n",
+    ),
+    # ---- Baselines, interest and budget ----
+    "baseline-is-sent": Fault(
+        "server/snapshot.c",
+        "a baseline is what was sent last, arrived or not",
+        "    const struct hc_sv_ledger_unit *known = hc_sv_ledger_unit(peer->ledger, unit);\n"
+        "        bool sees",
+        "    struct hc_sv_ledger_unit taken = *hc_sv_ledger_unit(peer->ledger, unit), *known = &taken;\n"
+        "        taken.acked = taken.sent;\n        taken.acked_as_of = taken.sent_as_of;\n"
+        "        bool sees",
+    ),
+    "baseline-rewritten": Fault(
+        "server/versions.c",
+        "a baseline is what the timeline has of its tick by now",
+        "    if (hc_sv_versions_get(versions, newest, &before) != NULL &&\n"
+        "        hc_unit_equal(versions->world, unit, &before, &now))\n        return newest;\n",
+        "    if (hc_sv_versions_get(versions, newest, &before) != NULL) {\n"
+        "        struct record *old = record_at(versions, newest);\n"
+        "        hc_unit_copy(versions->world, unit, &before, &now);\n"
+        "        old->known = now.known;\n"
+        "        memcpy(old->input, now.input, sizeof old->input);\n        return newest;\n    }\n",
+    ),
+    "memo-without-base": Fault(
+        "server/memo.c",
+        "a delta is used again for clients that have another baseline",
+        "entry->key.base == key->base &&",
+        "(entry->key.base == 0) == (key->base == 0) &&",
+    ),
+    "drop-not-told": Fault(
+        "server/snapshot.c",
+        "nobody is told of what has left its view, and goes on seeing it",
+        "        if (!sees && !known->known)\n",
+        "        if (!sees)\n",
+    ),
+    "drop-told-once": Fault(
+        "server/ledger.c",
+        "whether what was to be forgotten was heard of is not looked after",
+        "        if (!entry->correction && unit->shown.sent_as_of == snapshot->as_of)\n",
+        "        if (!entry->correction && entry->version != 0 &&\n"
+        "            unit->shown.sent_as_of == snapshot->as_of)\n",
+    ),
+    "dropped-stays": Fault(
+        "client/session_intake.c",
+        "what is to be forgotten stays where it was",
+        "        if (told->correction != corrections)\n",
+        "        if (told->correction != corrections || told->dropped)\n",
+    ),
+    "sees-too-far": Fault(
+        "server/interest.c",
+        "what has left the view twice as far away is still told",
+        "    uint32_t range = was ? view + view / 4 : view;\n",
+        "    uint32_t range = was ? view * 2 : view;\n",
+    ),
+    "sees-too-little": Fault(
+        "server/interest.c",
+        "what comes into view is seen only half-way to the viewer",
+        "    uint32_t range = was ? view + view / 4 : view;\n",
+        "    uint32_t range = was ? view + view / 4 : view / 2;\n",
+    ),
+    "looks-seldom": Fault(
+        "server/snapshot.c",
+        "what is in view is looked at every 64 ticks",
+        "    LOOK_TICKS = 8,",
+        "    LOOK_TICKS = 64,",
+    ),
+    "budget-not-spent": Fault(
+        "server/snapshot.c",
+        "what is sent is not taken off what may be sent",
+        "    hc_sv_budget_spend(&peer->budget, (uint32_t)body.at);\n",
+        "    (void)bytes;\n",
+    ),
+    "budget-without-headers": Fault(
+        "server/budget.c",
+        "headers are not counted",
+        "    budget->saved -= ((int64_t)bytes + HC_SV_BUDGET_OVERHEAD) * MICRO;\n",
+        "    budget->saved -= (int64_t)bytes * MICRO;\n",
+    ),
+    "snapshots-at-half-rate": Fault(
+        "server/host.c",
+        "only every other tick that is to be shown is",
+        "    if (!shows(host, head + 1))\n",
+        "    if (!shows(host, head + 1) || head % 2 == 0)\n",
+    ),
+    "unit-skipped": Fault(
+        "server/snapshot.c",
+        "what has not changed is not told, and the client's guess of it not corrected",
+        "        if (used + choice->bits > room)\n",
+        "        if (used + choice->bits > room || (choice->delta == 1 && choice->told.unit > 1))\n",
+    ),
+    "inputs-cut": Fault(
+        "server/snapshot.c",
+        "of the others' inputs only the nearest two are told",
+        "                                   making->head.tick + least(choice->inputs, making->inputs));\n",
+        "                                   making->head.tick + least(choice->inputs, 2));\n",
+    ),
+    "corrections-late": Fault(
+        "server/snapshot.c",
+        "the oldest three ticks that may be shown are not corrected",
+        "                       hc_tick_back(own, peer->display_offset + 1));\n",
+        "                       hc_tick_back(own, peer->display_offset + 1) + 3);\n",
+    ),
+    "corrections-always": Fault(
+        "server/snapshot.c",
+        "corrections are repeated at every tick",
+        "        if (alike(host, unit, held, now))\n",
+        "        if (alike(host, unit, held, now) && as_of != HC_NO_TICK)\n",
+    ),
+    "reader-forgets": Fault(
+        "client/reader.c",
+        "what is acknowledged is not kept",
+        "        if (!said->told[i].dropped)\n",
+        "        if (!said->told[i].dropped && said->head.as_of % 16 != 0)\n",
     ),
     # ---- Connections and time ----
     "replay-marks-stay": Fault(

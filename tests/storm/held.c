@@ -12,7 +12,7 @@ struct storm_held {
     hc_tick *tick;     ///< [rows]
     uint8_t *presence; ///< [rows][entities]
     uint8_t *states;   ///< [rows][entities * stride]
-    uint32_t *seq;     ///< [rows][entities] of the datagram that said so; 0: nobody's
+    uint32_t *seq;     ///< [rows][units] of the datagram that said so; 0: none
 };
 
 struct storm_held *storm_held_create(const struct hc_world *world, uint32_t rows) {
@@ -25,7 +25,7 @@ struct storm_held *storm_held_create(const struct hc_world *world, uint32_t rows
                                 .tick = malloc(rows * sizeof *held->tick),
                                 .presence = malloc(cells),
                                 .states = malloc(cells * world->stride),
-                                .seq = malloc(cells * sizeof *held->seq)};
+                                .seq = malloc(rows * hc_unit_total(world) * sizeof *held->seq)};
     if (held->tick == NULL || held->presence == NULL || held->states == NULL || held->seq == NULL) {
         storm_held_destroy(held);
         return NULL;
@@ -44,66 +44,44 @@ void storm_held_destroy(struct storm_held *held) {
     free(held);
 }
 
-void storm_held_snapshot(struct storm_held *held, const struct hc_timeline *timeline, hc_tick tick,
-                         uint32_t seq) {
-    size_t row = tick % held->rows, entities = held->world->entities;
-    size_t bytes = entities * held->world->stride;
-    held->tick[row] = tick;
-    memcpy(held->presence + row * entities, hc_timeline_presence(timeline, tick), entities);
-    memcpy(held->states + row * bytes, hc_timeline_states(timeline, tick), bytes);
-    for (size_t e = 0; e < entities; e++)
-        held->seq[row * entities + e] = seq;
-}
-
-uint32_t storm_held_correction(struct storm_held *held, const struct hc_timeline *timeline,
-                               hc_tick tick, hc_entity entity, uint32_t seq) {
-    size_t row = tick % held->rows, entities = held->world->entities, stride = held->world->stride;
-    size_t cell = row * entities + entity;
-    uint8_t presence = hc_timeline_presence(timeline, tick)[entity];
-    const uint8_t *state = hc_timeline_states(timeline, tick) + entity * stride;
+uint32_t storm_held_told(struct storm_held *held, const struct hc_timeline *timeline, hc_tick tick,
+                         hc_unit unit, uint32_t seq) {
+    const struct hc_world *world = held->world;
+    size_t row = tick % held->rows, first = hc_unit_first(world, unit);
+    size_t count = hc_unit_count(world, unit), cell = row * world->entities + first;
+    uint32_t *said = &held->seq[row * hc_unit_total(world) + unit];
+    const uint8_t *presence = hc_timeline_presence(timeline, tick) + first;
+    const uint8_t *states = hc_timeline_states(timeline, tick) + first * world->stride;
     if (held->tick[row] != tick) {
         held->tick[row] = tick;
-        memset(held->presence + row * entities, NEVER, entities);
-        memset(held->seq + row * entities, 0, entities * sizeof *held->seq);
+        memset(held->presence + row * world->entities, NEVER, world->entities);
+        memset(held->seq + row * hc_unit_total(world), 0, hc_unit_total(world) * sizeof *said);
     }
-    bool same = held->presence[cell] == presence &&
-                memcmp(held->states + cell * stride, state, stride) == 0;
-    uint32_t before = same ? held->seq[cell] : 0;
-    held->presence[cell] = presence;
-    memcpy(held->states + cell * stride, state, stride);
-    held->seq[cell] = seq;
+    bool same = memcmp(held->presence + cell, presence, count) == 0 &&
+                memcmp(held->states + cell * world->stride, states, count * world->stride) == 0;
+    uint32_t before = same ? *said : 0;
+    memcpy(held->presence + cell, presence, count);
+    memcpy(held->states + cell * world->stride, states, count * world->stride);
+    *said = seq;
     return before;
 }
 
-/// The first entity that lacks in the tick; `entities`: none.
-static uint32_t first_lacking(const struct storm_held *held, const struct hc_timeline *timeline,
-                              hc_tick tick) {
-    size_t row = tick % held->rows, entities = held->world->entities, stride = held->world->stride;
-    const uint8_t *presence = hc_timeline_presence(timeline, tick);
-    const uint8_t *states = hc_timeline_states(timeline, tick);
-    const uint8_t *told = held->presence + row * entities;
-    const uint8_t *told_states = held->states + row * entities * stride;
-    uint32_t e = 0;
-    if (held->tick[row] != tick)
-        return 0;
-    if (memcmp(told, presence, entities) == 0 &&
-        memcmp(told_states, states, entities * stride) == 0)
-        return (uint32_t)entities;
-    while (told[e] == presence[e] &&
-           memcmp(told_states + e * stride, states + e * stride, stride) == 0)
-        e++;
-    return e;
+void storm_held_dropped(struct storm_held *held, hc_tick tick, hc_unit unit) {
+    size_t row = tick % held->rows;
+    if (held->tick[row] == tick)
+        held->seq[row * hc_unit_total(held->world) + unit] = 0;
 }
 
 bool storm_held_lacks(const struct storm_held *held, const struct hc_timeline *timeline,
-                      hc_tick from, hc_tick end, hc_tick *tick, hc_entity *entity) {
-    for (hc_tick t = end; t-- > from;) {
-        uint32_t e = first_lacking(held, timeline, t);
-        if (e == held->world->entities)
-            continue;
-        *tick = t;
-        *entity = (hc_entity)e;
-        return true;
-    }
-    return false;
+                      hc_tick tick, hc_unit unit, uint32_t *seq) {
+    const struct hc_world *world = held->world;
+    size_t row = tick % held->rows, first = hc_unit_first(world, unit);
+    size_t count = hc_unit_count(world, unit), cell = row * world->entities + first;
+    *seq = held->tick[row] == tick ? held->seq[row * hc_unit_total(world) + unit] : 0;
+    return *seq == 0 ||
+           memcmp(held->presence + cell, hc_timeline_presence(timeline, tick) + first, count) !=
+               0 ||
+           memcmp(held->states + cell * world->stride,
+                  hc_timeline_states(timeline, tick) + first * world->stride,
+                  count * world->stride) != 0;
 }

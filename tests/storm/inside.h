@@ -24,6 +24,7 @@
 #include "tests/storm/show.h"
 #include "tests/storm/stepped.h"
 #include "tests/storm/truth.h"
+#include "tests/storm/units.h"
 
 enum {
     STORM_TAPE = 32, ///< datagrams of each client that attackers can replay
@@ -39,10 +40,12 @@ struct storm_seat {
     bool hostile;
     bool gone; ///< it is not to come back
     bool dark_up, dark_down, split, worse;
-    uint32_t cid;                      ///< of the connection from which it last took a DATA
-    hc_tick seen_as_of;                ///< newest snapshot looked at
-    hc_tick seen_head;                 ///< head when it was looked at last
-    uint64_t rejected;                 ///< of datagrams that were broken
+    uint32_t cid;       ///< of the connection from which it last took a DATA
+    hc_tick seen_as_of; ///< newest snapshot looked at
+    struct storm_heard_unit units[STORM_UNITS_MAX];
+    hc_tick met;       ///< head of the newest snapshot that told of a unit that was unknown
+    hc_tick seen_head; ///< head when it was looked at last
+    uint64_t rejected; ///< of datagrams that were broken
     struct storm_client_counts counts; ///< of connects that are over
     struct hc_cl_bot bots[HC_OWN_PLAYERS_MAX];
     uint64_t mark_stalls; ///< stalls when the last part of the calm began
@@ -63,12 +66,6 @@ struct storm_seat {
     unsigned nonce_count;
 };
 
-/// The digest of a tick as it stood at a head.
-struct storm_digest {
-    hc_tick tick, head;
-    uint64_t digest;
-};
-
 struct storm_match {
     const struct storm_plan *plan;
     const struct storm_options *options;
@@ -82,6 +79,7 @@ struct storm_match {
     struct storm_economy *economy; ///< NULL unless steps are counted
     struct storm_tables tables;    ///< of the game, if it is shown in another way
     struct storm_fray fray;        ///< what is played, if the plan wants it
+    struct hc_game dim;            ///< the arena, if its players do not see as far as ever
     struct hc_plain *plain;        ///< for single steps; NULL until one is taken
     struct storm_steps steps;
     struct storm_conns conns;
@@ -100,13 +98,17 @@ struct storm_match {
     uint32_t host_head;
     struct hc_rng attack;
     size_t host_bytes; ///< that the host's allocator has given out
-    struct storm_digest digests[1024];
+    struct storm_units units;
 };
 
 // ---- match --------------------------------------------------------------------------------------
 
 /// One number of the plan.
 int64_t storm_match_get(const struct storm_match *match, enum storm_match_key key);
+
+/// Whether there are fewer snapshots than ticks. What lies between those that a client has heard is
+/// its own simulation then: only what it was told of a tick is corrected.
+bool storm_match_sparse(const struct storm_match *match);
 int64_t storm_client_get(const struct storm_match *match, unsigned client,
                          enum storm_client_key key);
 
@@ -125,10 +127,6 @@ uint32_t storm_client_limit(const struct storm_match *match, unsigned client);
 
 /// The hooks that look at everything.
 struct hc_sim_hooks storm_watch_hooks(void);
-
-/// The digest of the server's world at `tick` as it stands now, once for all that ask.
-uint64_t storm_watch_digest(struct storm_match *match, const struct hc_timeline *timeline,
-                            hc_tick tick);
 
 /// Adds up what the client has counted, before its core is gone.
 void storm_watch_count(struct storm_match *match, unsigned client);

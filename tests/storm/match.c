@@ -46,6 +46,11 @@ int64_t storm_match_get(const struct storm_match *match, enum storm_match_key ke
     return match->plan->match[key];
 }
 
+bool storm_match_sparse(const struct storm_match *match) {
+    int64_t rate = storm_match_get(match, STORM_snapshot_rate);
+    return rate > 0 && rate < storm_match_get(match, STORM_tick_rate);
+}
+
 int64_t storm_client_get(const struct storm_match *match, unsigned client,
                          enum storm_client_key key) {
     return match->plan->client[client][key];
@@ -188,6 +193,7 @@ static void connect_client(struct storm_match *match, unsigned client) {
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));
     storm_counts_created(match, client);
+    storm_units_created(match, client);
     storm_rtt_created(match, client);
 }
 
@@ -326,8 +332,11 @@ static void counted_release(void *context, void *bytes) {
 static const struct hc_game *game_of(struct storm_match *match) {
     if (storm_match_get(match, STORM_lanes) != 0)
         return &lanes;
+    uint32_t view = (uint32_t)storm_match_get(match, STORM_view);
+    match->dim = hc_arena;
+    match->dim.view = view != 0 ? view : hc_arena.view;
     if (storm_match_get(match, STORM_fray_ms) == 0)
-        return &hc_arena;
+        return &match->dim;
     match->fray = (struct storm_fray){
         .phase_ms = (uint32_t)storm_match_get(match, STORM_fray_ms),
         .wait_ms = (uint32_t)storm_match_get(match, STORM_fray_wait_ms),
@@ -337,6 +346,7 @@ static const struct hc_game *game_of(struct storm_match *match) {
         .crowd = storm_match_get(match, STORM_fray_crowd) != 0,
     };
     storm_fray_init(&match->fray);
+    match->fray.game.view = match->dim.view;
     return &match->fray.game;
 }
 
@@ -367,6 +377,10 @@ static struct hc_sim_config sim_config(struct storm_match *match,
         config.host.force_rewind = config.host.history;
     config.host.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
     config.host.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
+    config.host.client_rate = (uint32_t)storm_match_get(match, STORM_client_rate);
+    config.host.snapshot_rate = (uint16_t)storm_match_get(match, STORM_snapshot_rate);
+    if (config.host.snapshot_rate > config.host.tick_rate)
+        config.host.snapshot_rate = config.host.tick_rate;
     config.host.allocator = allocator;
     return config;
 }
@@ -419,6 +433,8 @@ static bool set_up(struct storm_match *match, const struct hc_allocator *allocat
     for (unsigned i = 0; i < match->clients; i++)
         set_up_client(match, i);
     match->told = storm_told_create(match);
+    if (match->truth != NULL)
+        storm_units_init(&match->units, storm_truth_world(match->truth));
     match->slots = match->truth != NULL ? storm_slots_create(match) : NULL;
     match->economy = match->truth != NULL ? storm_economy_create(match) : NULL;
     return match->truth != NULL;
@@ -428,12 +444,13 @@ static void tear_down(struct storm_match *match) {
     storm_conns_free(&match->conns);
     storm_arrivals_free(&match->arrivals);
     storm_stepped_free(match);
-    storm_truth_destroy(match->truth);
     hc_sim_destroy(match->sim);
     storm_counts_freed(match);
     storm_told_destroy(match->told);
     storm_slots_destroy(match->slots);
+    storm_units_free(&match->units);
     storm_economy_destroy(match->economy);
+    storm_truth_destroy(match->truth); // whose world the others have borrowed
     for (unsigned i = 0; i < match->clients; i++)
         storm_show_free(match->seats[i].show);
     free(match->seats);
@@ -502,9 +519,11 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
 
 /// Whether the same match without attacks must go the same way for the honest: what an attacker
 /// makes the server say to them may be longer, and so may be what they say of keys that they press
-/// because of what they see of it. Only a limited rate notices lengths.
+/// because of what they see of it. Only a limited rate notices lengths, of a link or of the
+/// server's own.
 static bool comparable(const struct storm_plan *plan) {
-    if (plan->match[STORM_hostile] == 0 || plan->match[STORM_clients] < 2)
+    if (plan->match[STORM_hostile] == 0 || plan->match[STORM_clients] < 2 ||
+        plan->match[STORM_client_rate] != storm_match_keys[STORM_client_rate].neutral)
         return false;
     for (unsigned i = 0; i < plan->match[STORM_clients]; i++)
         if (!is_hostile(plan, i) &&

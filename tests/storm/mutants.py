@@ -31,7 +31,9 @@ from hunt import hunt, processes  # noqa: E402
 from planting import PROCESSORS, ROOT, Ground, on_grounds, sources_digest  # noqa: E402
 
 FILES = ("common/timeline.c", "common/inputs.c", "common/grid.c", "server/host.c", "server/door.c",
-         "server/intake.c", "server/peer.c", "server/snapshot.c", "server/told.c",
+         "server/intake.c", "server/peer.c", "server/snapshot.c", "server/ledger.c",
+         "server/versions.c", "server/memo.c", "server/interest.c", "server/budget.c",
+         "client/reader.c", "client/baselines.c", "proto/delta.c", "proto/fields.c", "common/solo.c",
          "client/session*.c", "client/clock.c", "client/view.c", "proto/snapshot.c",
          "proto/message.c", "proto/ack.c", "proto/input_run.c", "proto/datagram.c")
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_MAX = 13 }; ///< a full arena of more does not fit a datagram
+enum { SLOTS_MAX = 13 }; ///< with more players a match takes long
 
 #define KEY(key, neutral_, ppm_, min_, max_, what_)                                                \
     {.name = #key,                                                                                 \

@@ -107,21 +107,23 @@ void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_
                         size_t size) {
     struct storm_rtt *rtt = &match->seats[client].rtt;
     struct hc_data data;
-    uint64_t numbers[3] = {0},
-             now_us = hc_sim_client_now(match->sim, client); // as_of, phase, ack delay
+    struct hc_snapshot head;
+    uint64_t now_us = hc_sim_client_now(match->sim, client);
     if (hc_datagram_get_data(bytes, size, &data) != HC_OK)
         return;
     bool first = acknowledge(rtt, &data);
-    if (match->seats[client].tally.leaves || !storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) ||
-        !storm_counts_peek(bytes, size, 3, numbers) || (rtt->any && numbers[0] <= rtt->as_of))
+    if (match->seats[client].tally.leaves ||
+        !storm_counts_snapshot(bytes, size, match->tally.head,
+                               (uint8_t)storm_client_get(match, client, STORM_C_players), &head) ||
+        (rtt->any && head.as_of <= rtt->as_of))
         return;
     rtt->any = true;
-    rtt->as_of = (hc_tick)numbers[0];
+    rtt->as_of = head.as_of;
     if (!first)
         return;
     uint64_t took_us = now_us - rtt->sent[data.ack % STORM_RTT_SENT].at_us;
-    uint64_t rtt_us = took_us > numbers[2] ? took_us - numbers[2] : 0;
-    rtt->stamp_us = hc_tick_due_us(rtt->as_of, rate_of(match)) + numbers[1];
+    uint64_t rtt_us = took_us > head.ack_delay_us ? took_us - head.ack_delay_us : 0;
+    rtt->stamp_us = hc_tick_due_us(rtt->as_of, rate_of(match)) + head.phase_us;
     rtt->taken[rtt->count % STORM_RTT_TAKEN] =
         (struct storm_rtt_taken){.at_us = now_us,
                                  .rtt_us = rtt_us,

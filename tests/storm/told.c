@@ -1,21 +1,29 @@
 #include "tests/storm/told.h"
 
-#include "proto/snapshot.h"
-#include "server/told.h"
+#include "client/reader.h"
+#include "server/ledger.h"
 #include "tests/storm/held.h"
 #include "tests/storm/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum {
     REPORTS = 1024,       ///< DATA of a client that are remembered
     SNAPSHOTS = 512,      ///< DATA of the server that are
     WINDOW = 128,         ///< past ticks of each
-    RANGES = 32,          ///< FORCED in each
-    NEARLY_FULL = 1100,   ///< bytes of a datagram in which something may have been left out
+    RANGES = 64,          ///< forced in each
     LOOK_EVERY = 4,       ///< of the server's ticks: whose past is remembered, to be compared
     CLOCKS_OFF_US = 2000, ///< by which two clocks differ over what a client waits, at most
+    HEADS = HC_SV_LEDGER_SNAPSHOTS, ///< for which the server remembers what it told
+    ENTRIES = 4096,                 ///< values that it remembers at least
+    LOOK = 8,                       ///< heads between two of its looks at what is in view
+};
+
+/// A set of units.
+struct set {
+    uint64_t bits[STORM_UNITS_MAX / 64];
 };
 
 /// What a client said in a DATA.
@@ -40,7 +48,10 @@ struct snapshot {
     bool received, full;
     hc_tick as_of, tick;
     hc_tick from;             ///< what is shown from here on must be right; HC_NO_TICK: not known
-    uint64_t digests[WINDOW]; ///< of the ticks in [from, tick), as they were then
+    struct set told;          ///< of which units it had values
+    struct set dropped;       ///< which units it told to forget
+    struct set kept;          ///< of these, those of which the past must be right, too
+    uint64_t digests[WINDOW]; ///< of the ticks in [from, tick), of those, as they were then
     unsigned corrections, range_count;
     struct range ranges[RANGES];
 };
@@ -51,9 +62,23 @@ struct forced {
     uint32_t seq; ///< the first that told it
 };
 
+/// A unit, as the server must see it for a client.
+struct seen {
+    bool known;                ///< told, and not to be forgotten since, or that was lost
+    uint32_t first_drop, drop; ///< the first and the newest datagram since then that told to forget
+                               ///< it; 0: none, or one of them has arrived
+    hc_tick acked;             ///< head of the newest snapshot with a value of it that has arrived
+    hc_tick in, out; ///< head since which it is in view, or far out of it; HC_NO_TICK: it is not
+};
+
 /// One connection.
 struct line {
     const struct storm_conn *conn;
+    struct hc_cl_reader *reader;
+    struct seen units[STORM_UNITS_MAX];
+    hc_tick as_of;           ///< of the newest snapshot
+    uint32_t entries[HEADS]; ///< by head: values told
+    hc_tick entry_head[HEADS];
     struct report reports[REPORTS];
     struct snapshot snapshots[SNAPSHOTS];
     uint8_t sent[STORM_SEQS], heard[STORM_SEQS]; ///< of the client's seqs: 1
@@ -72,8 +97,17 @@ struct line {
 struct storm_told {
     struct line *lines[STORM_CONNS_MAX];
     uint64_t corrections;
+    bool lost; ///< somebody's snapshots could not be read
     struct hc_body body;
 };
+
+static void add(struct set *set, hc_unit unit) {
+    set->bits[unit / 64] |= UINT64_C(1) << unit % 64;
+}
+
+static bool has(const struct set *set, hc_unit unit) {
+    return (set->bits[unit / 64] >> unit % 64 & 1) != 0;
+}
 
 static void wrong(struct storm_match *match, const char *oracle, hc_tick tick, const char *text,
                   unsigned client) {
@@ -88,28 +122,48 @@ struct storm_told *storm_told_create(const struct storm_match *match) {
 
 void storm_told_destroy(struct storm_told *told) {
     for (unsigned i = 0; told != NULL && i < STORM_CONNS_MAX; i++) {
-        if (told->lines[i] != NULL)
+        if (told->lines[i] != NULL) {
             storm_held_destroy(told->lines[i]->held);
+            hc_cl_reader_destroy(told->lines[i]->reader);
+        }
         free(told->lines[i]);
     }
     free(told);
 }
 
-/// The line of an honest connection; NULL: none.
-static struct line *line_of(struct storm_match *match, unsigned client, uint32_t cid) {
+static struct line *line_create(const struct storm_match *match, const struct storm_conn *conn) {
+    const struct hc_world *world = storm_truth_world(match->truth);
+    struct line *line = calloc(1, sizeof *line);
+    if (line == NULL)
+        abort();
+    line->conn = conn;
+    line->rtt_us = UINT64_MAX;
+    line->as_of = HC_NO_TICK;
+    memset(line->entry_head, 0xff, sizeof line->entry_head);
+    for (unsigned u = 0; u < STORM_UNITS_MAX; u++)
+        line->units[u] = (struct seen){.acked = HC_NO_TICK, .in = HC_NO_TICK, .out = HC_NO_TICK};
+    line->reader = hc_cl_reader_create(world, conn->player_count);
+    line->held = storm_held_create(world, (uint32_t)storm_match_get(match, STORM_history) + 1);
+    if (line->held == NULL || line->reader == NULL)
+        abort();
+    return line;
+}
+
+/// The line of a connection; NULL: it is not followed.
+static struct line *any_line_of(struct storm_match *match, unsigned client, uint32_t cid) {
     const struct storm_conn *conn = storm_conns_find(&match->conns, client, cid);
-    if (conn == NULL || !conn->honest)
+    if (conn == NULL)
         return NULL;
     struct line **line = &match->told->lines[conn - match->conns.conns];
-    if (*line == NULL && (*line = calloc(1, sizeof **line)) != NULL) {
-        (*line)->conn = conn;
-        (*line)->rtt_us = UINT64_MAX;
-        (*line)->held = storm_held_create(storm_truth_world(match->truth),
-                                          (uint32_t)storm_match_get(match, STORM_history) + 1);
-        if ((*line)->held == NULL)
-            abort();
-    }
+    if (*line == NULL)
+        *line = line_create(match, conn);
     return *line;
+}
+
+/// The line of an honest connection; NULL: none.
+static struct line *line_of(struct storm_match *match, unsigned client, uint32_t cid) {
+    struct line *line = any_line_of(match, client, cid);
+    return line != NULL && line->conn->honest ? line : NULL;
 }
 
 // ---- Clients send -------------------------------------------------------------------------------
@@ -137,6 +191,21 @@ void storm_told_sent(struct storm_match *match, unsigned client, const uint8_t *
 
 // ---- The server sends ---------------------------------------------------------------------------
 
+/// A datagram of the server's has arrived, and it knows that.
+static void acknowledge(const struct storm_match *match, struct line *line, uint32_t seq) {
+    const struct snapshot *snapshot = &line->snapshots[seq % SNAPSHOTS];
+    if (line->acked[seq] != 0)
+        return;
+    line->acked[seq] = 1;
+    if (seq == 0 || snapshot->seq != seq || line->as_of - snapshot->as_of >= HEADS)
+        return;
+    for (uint32_t u = 0; u < match->units.total; u++) {
+        hc_tick *acked = &line->units[u].acked;
+        if (has(&snapshot->told, (hc_unit)u) && (*acked == HC_NO_TICK || *acked < snapshot->as_of))
+            *acked = snapshot->as_of;
+    }
+}
+
 /// The server has taken this datagram of the client's, and what it acknowledges; `alone`: no other
 /// since its own last one, so that it has measured a round trip by it.
 static void hear(struct storm_match *match, struct line *line, uint32_t seq, bool alone) {
@@ -153,7 +222,7 @@ static void hear(struct storm_match *match, struct line *line, uint32_t seq, boo
     }
     for (uint32_t i = 0; i < HC_ACKS_MAX && i < report->ack; i++)
         if (i == 0 || (report->ack_bits >> (i - 1) & 1) != 0)
-            line->acked[report->ack - i] = 1;
+            acknowledge(match, line, report->ack - i);
     if (report->ack > line->newest_acked)
         line->newest_acked = report->ack;
 }
@@ -218,61 +287,125 @@ static hc_tick past_before(const struct storm_match *match, const struct line *l
     return hc_tick_back(newest->client_tick + under_way, newest->display_offset + 1);
 }
 
-/// A correction tells what the server has of that tick now, of a tick that the client may show.
-static void check_correction(struct storm_match *match, const struct line *line,
-                             const struct hc_snapshot_correction *said, unsigned client) {
+static uint64_t digest_of(const struct storm_match *match, const struct hc_cl_told *told) {
+    const struct hc_world *world = match->units.world;
+    uint32_t count = hc_unit_count(world, told->unit);
+    uint64_t digest = told->unit;
+    for (uint32_t e = 0; e < count; e++)
+        digest = digest * 4 + told->value.presence[e];
+    return XXH3_64bits_withSeed(told->value.states, (size_t)count * world->stride, digest);
+}
+
+/// Everything told is what the server has, and what a player did last before is too.
+static void check_value(struct storm_match *match, const struct hc_cl_told *told, unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
-    const struct hc_world *world = storm_truth_world(match->truth);
-    hc_tick window = window_of(line);
-    if (said->tick < hc_timeline_oldest(server)) {
-        wrong(match, "correction", said->tick, "is told of a tick that is out of the ring", client);
+    const struct hc_world *world = match->units.world;
+    hc_player player = hc_unit_player(world, told->unit);
+    hc_tick tick = told->value.tick, known = HC_NO_TICK;
+    const char *oracle = told->correction ? "correction" : "told";
+    uint8_t input[HC_INPUT_MAX] = {0};
+    if (tick < hc_timeline_oldest(server)) {
+        wrong(match, oracle, tick, "is told of a tick that is out of the ring", client);
         return;
     }
-    const uint8_t *state =
-        hc_timeline_states(server, said->tick) + (size_t)said->entity * world->stride;
-    if (said->presence != hc_timeline_presence(server, said->tick)[said->entity] ||
-        (said->presence == HC_ALIVE &&
-         memcmp(said->state, state, hc_world_kind(world, said->entity)->state_size) != 0))
-        wrong(match, "correction", said->tick, "is told what is not so", client);
-    if (window == HC_NO_TICK || said->tick < window)
-        storm_fail(match->verdict, STORM_WRONG, "correction", said->tick,
-                   "client %u is told of tick %u, and shows none before %u", client, said->tick,
-                   window);
-    else if (said->tick < past_before(match, line, client))
-        storm_fail(match->verdict, STORM_WRONG, "correction", said->tick,
-                   "client %u is told of tick %u, and will be past %u when it hears", client,
-                   said->tick, past_before(match, line, client));
+    if (digest_of(match, told) != storm_units_row(match, tick)[told->unit])
+        storm_fail(match->verdict, STORM_WRONG, oracle, tick,
+                   "client %u is told of unit %u at %u what is not so", client, told->unit, tick);
+    if (player == HC_NO_PLAYER)
+        return;
+    if (!hc_timeline_newest_input(server, player, tick, &known, input))
+        known = HC_NO_TICK;
+    if (told->value.known != known ||
+        (known != HC_NO_TICK && memcmp(told->value.input, input, world->game->input_size) != 0))
+        storm_fail(match->verdict, STORM_WRONG, oracle, tick,
+                   "client %u is told that player %u was known at %u before %u, which was at %u",
+                   client, player, told->value.known, tick, known);
+}
+
+/// A correction is of a tick that the client may show.
+static void check_window(struct storm_match *match, const struct line *line,
+                         const struct hc_cl_told *told, unsigned client) {
+    hc_tick window = window_of(line), tick = told->value.tick;
+    if (window == HC_NO_TICK || tick < window)
+        storm_fail(match->verdict, STORM_WRONG, "correction", tick,
+                   "client %u is told of tick %u, and shows none before %u", client, tick, window);
+    else if (tick < past_before(match, line, client))
+        storm_fail(match->verdict, STORM_WRONG, "correction", tick,
+                   "client %u is told of tick %u, and will be past %u when it hears", client, tick,
+                   past_before(match, line, client));
+}
+
+/// Whether the server knows, or must think, that the datagram has not arrived.
+static bool is_lost(const struct line *line, uint32_t seq) {
+    return line->acked[seq] == 0 && line->newest_acked >= seq + HC_SV_LEDGER_REORDER;
+}
+
+/// Whether the server may have forgotten what it told at that head: it is long ago, or there was
+/// too much since.
+static bool is_forgotten(const struct storm_match *match, const struct line *line, hc_tick as_of,
+                         hc_tick head) {
+    uint32_t entries = 0, most = HEADS * match->units.total;
+    for (unsigned i = 0; i < HEADS; i++)
+        if (line->entry_head[i] != HC_NO_TICK && head - line->entry_head[i] < HEADS)
+            entries += line->entries[i];
+    return head - as_of >= HEADS || entries >= (most > ENTRIES ? most : ENTRIES);
+}
+
+/// Whether the server may have forgotten what datagram `seq` told.
+static bool is_old(const struct storm_match *match, const struct line *line, uint32_t seq,
+                   const struct snapshot *now) {
+    const struct snapshot *earlier = &line->snapshots[seq % SNAPSHOTS];
+    return earlier->seq != seq || is_forgotten(match, line, earlier->as_of, now->as_of);
 }
 
 /// What was told just so, in a datagram that has arrived or cannot be given up yet, is not told
-/// again.
+/// again, as long as the server remembers; with few snapshots nothing is that was not told before.
 static void check_news(struct storm_match *match, const struct line *line,
-                       const struct hc_snapshot_correction *said, uint32_t seq, unsigned client) {
+                       const struct snapshot *snapshot, const struct hc_cl_told *told,
+                       unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
-    if (said->tick < hc_timeline_oldest(server))
-        return; // check_correction fails
-    uint32_t before = storm_held_correction(line->held, server, said->tick, said->entity, seq);
-    if (before > 0 && seq - before < SNAPSHOTS &&
-        (line->acked[before] != 0 || line->newest_acked < before + HC_SV_TOLD_REORDER))
-        storm_fail(match->verdict, STORM_WRONG, "corrected-again", said->tick,
-                   "client %u is told again of entity %u at %u, as it was in datagram %u: now in "
-                   "%u, %u has arrived",
-                   client, said->entity, said->tick, before, seq, line->newest_acked);
+    hc_tick tick = told->value.tick;
+    if (tick < hc_timeline_oldest(server))
+        return; // check_value fails
+    uint32_t last = 0;
+    (void)storm_held_lacks(line->held, server, tick, told->unit, &last);
+    if (last == 0 && storm_match_sparse(match))
+        storm_fail(match->verdict, STORM_WRONG, "correction", tick,
+                   "client %u is told of unit %u at %u, of which it was told nothing then", client,
+                   told->unit, tick);
+    uint32_t before = storm_held_told(line->held, server, tick, told->unit, snapshot->seq);
+    const struct snapshot *earlier = &line->snapshots[before % SNAPSHOTS];
+    if (before > 0 && earlier->seq == before && !is_lost(line, before) &&
+        !is_forgotten(match, line, earlier->as_of, snapshot->as_of))
+        storm_fail(match->verdict, STORM_WRONG, "corrected-again", tick,
+                   "client %u is told again of unit %u at %u, as it was in datagram %u as of %u: "
+                   "now in %u as of %u, %u has arrived",
+                   client, told->unit, tick, before, earlier->as_of, snapshot->seq, snapshot->as_of,
+                   line->newest_acked);
 }
 
-/// What is shown from `from` on, and was not told yet as it is now, is told as long as there is
-/// room.
+/// What is shown from `from` on of the units told, if the client is known to know them, and was not
+/// told yet as it is now, is told as long as there is room. What was told otherwise and is lost may
+/// leave it with what was told before, which may be just so. With few snapshots only what was told
+/// of a tick, and is not forgotten, has to be right.
 static void check_all_told(struct storm_match *match, const struct line *line,
                            const struct snapshot *snapshot, hc_tick from, unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
-    hc_tick tick;
-    hc_entity entity;
-    if (!snapshot->full && from < snapshot->tick &&
-        storm_held_lacks(line->held, server, from, snapshot->tick, &tick, &entity))
-        storm_fail(match->verdict, STORM_WRONG, "not-corrected", tick,
-                   "client %u is not told of entity %u at %u, which it may show (from %u on), with "
-                   "the snapshot of %u as of %u",
-                   client, entity, tick, from, snapshot->tick, snapshot->as_of);
+    uint32_t seq = 0;
+    if (snapshot->full)
+        return;
+    for (hc_tick t = from; t < snapshot->tick; t++)
+        for (uint32_t u = 0; u < match->units.total; u++)
+            if (has(&snapshot->kept, (hc_unit)u) &&
+                storm_held_lacks(line->held, server, t, (hc_unit)u, &seq) &&
+                (seq == 0 ? !storm_match_sparse(match) : !is_lost(line, seq)) &&
+                !(storm_match_sparse(match) && is_old(match, line, seq, snapshot))) {
+                storm_fail(match->verdict, STORM_WRONG, "not-corrected", t,
+                           "client %u is not told of unit %u at %u, which it may show (from %u "
+                           "on), with the snapshot of %u as of %u",
+                           client, u, t, from, snapshot->tick, snapshot->as_of);
+                return;
+            }
 }
 
 /// What a client is known to have heard is not told again.
@@ -308,81 +441,226 @@ static hc_tick shown_from(const struct storm_match *match, const struct line *li
     return hc_tick_max(from, hc_tick_back(snapshot->tick, WINDOW));
 }
 
-/// Remembers these past ticks.
+/// Remembers these past ticks, of the units whose past must be right.
 static void remember_past(struct storm_match *match, struct snapshot *snapshot, hc_tick from) {
-    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
     snapshot->from = HC_NO_TICK;
-    if (from == HC_NO_TICK || snapshot->as_of % LOOK_EVERY != 0)
+    if (from == HC_NO_TICK || snapshot->as_of % LOOK_EVERY != 0 || storm_match_sparse(match))
         return;
     snapshot->from = from;
-    for (hc_tick t = from; t < snapshot->tick; t++)
-        snapshot->digests[t - from] = storm_watch_digest(match, server, t);
+    for (hc_tick t = from; t < snapshot->tick; t++) {
+        const uint64_t *row = storm_units_row(match, t);
+        snapshot->digests[t - from] = 0;
+        for (uint32_t u = 0; u < match->units.total; u++)
+            if (has(&snapshot->kept, (hc_unit)u))
+                snapshot->digests[t - from] += row[u];
+    }
 }
 
-/// Reads what follows the SNAPSHOT in its datagram.
-static void read_snapshot(struct storm_match *match, struct line *line, struct snapshot *snapshot,
-                          const struct hc_data *data, unsigned client) {
-    const struct hc_world *world = storm_truth_world(match->truth);
-    struct hc_body *body = &match->told->body;
-    enum hc_message_type type;
-    if (hc_body_begin(body, data->body, data->body_size) != HC_OK)
-        return;
-    while ((type = hc_body_next(body)) != HC_MESSAGE_END) {
-        struct hc_snapshot_correction correction;
-        struct hc_snapshot_forced forced;
-        if (type == HC_MESSAGE_CORRECTION &&
-            hc_snapshot_get_correction(body, world, snapshot->tick, &correction) == HC_OK) {
-            snapshot->corrections++;
-            if (line == NULL)
-                continue;
-            check_correction(match, line, &correction, client);
-            check_news(match, line, &correction, data->seq, client);
+// ---- What is in view ----------------------------------------------------------------------------
+
+static void since(hc_tick *from, bool so, hc_tick head) {
+    if (!so)
+        *from = HC_NO_TICK;
+    else if (*from == HC_NO_TICK)
+        *from = head;
+}
+
+/// A unit is forgotten when any of the datagrams that told so has arrived, even one that was
+/// thought to be lost and was said again since; it is known again when all of them are lost.
+static void look_at_drops(struct line *line, hc_unit unit) {
+    struct seen *seen = &line->units[unit];
+    bool under_way = false;
+    for (uint32_t seq = seen->drop; seq > 0 && seq >= seen->first_drop; seq--) {
+        const struct snapshot *snapshot = &line->snapshots[seq % SNAPSHOTS];
+        if (seq != seen->drop && (snapshot->seq != seq || !has(&snapshot->dropped, unit)))
+            continue;
+        if (line->acked[seq] != 0) {
+            seen->known = false;
+            seen->first_drop = seen->drop = 0;
+            return;
         }
-        if (type == HC_MESSAGE_FORCED && line != NULL &&
-            hc_snapshot_get_forced(body, world, snapshot->tick, &forced) == HC_OK) {
-            struct range range = {forced.player, forced.first, forced.count};
-            check_forced(match, line, &range, data->seq, client);
-            if (snapshot->range_count < RANGES)
-                snapshot->ranges[snapshot->range_count++] = range;
-        }
+        under_way |= !is_lost(line, seq);
     }
+    if (seen->drop != 0)
+        seen->known = !under_way;
+}
+
+/// As long as there is room, a snapshot tells of all that the client knows, if only that it is to
+/// forget it, which is said again when it was lost, and of all that has been in view since before
+/// the server looked last. Nothing is told of what has been farther away than the view and a
+/// quarter of it for so long.
+static void check_view(struct storm_match *match, struct line *line,
+                       const struct snapshot *snapshot, const struct set *named, unsigned client) {
+    hc_tick head = snapshot->as_of;
+    for (uint32_t u = 0; u < match->units.total; u++) {
+        hc_unit unit = (hc_unit)u;
+        struct seen *seen = &line->units[u];
+        int64_t view = match->units.world->game->view;
+        int64_t away = storm_unit_distance(match, line->conn, unit, snapshot->tick);
+        bool always = storm_unit_always_seen(match, line->conn, unit);
+        since(&seen->in, away >= 0 && away <= view, head);
+        since(&seen->out, !always && away > view + view / 4, head);
+        bool in = always || (seen->in != HC_NO_TICK && head - seen->in >= LOOK);
+        if (in && !snapshot->full && !has(&snapshot->told, unit))
+            storm_fail(match->verdict, STORM_WRONG, "untold", snapshot->tick,
+                       "client %u is not told of unit %u, which has been in view since %u: %u as "
+                       "of %u",
+                       client, u, seen->in, snapshot->tick, head);
+        look_at_drops(line, unit);
+        if (seen->known && !snapshot->full && !has(named, unit))
+            storm_fail(match->verdict, STORM_WRONG, "untold", snapshot->tick,
+                       "client %u is told nothing of unit %u, which it knows: %u as of %u", client,
+                       u, snapshot->tick, head);
+        if (seen->out != HC_NO_TICK && head - seen->out >= LOOK && has(&snapshot->told, unit))
+            storm_fail(match->verdict, STORM_WRONG, "interest", snapshot->tick,
+                       "client %u is told of unit %u, which has been out of view since %u: %u as "
+                       "of %u",
+                       client, u, seen->out, snapshot->tick, head);
+        if (!has(named, unit))
+            continue;
+        seen->known = has(&snapshot->told, unit);
+        seen->drop = seen->known ? 0 : snapshot->seq;
+        if (seen->known || seen->first_drop == 0)
+            seen->first_drop = seen->drop;
+    }
+}
+
+// ---- A snapshot ---------------------------------------------------------------------------------
+
+static void check_head(struct storm_match *match, const struct line *line,
+                       const struct hc_snapshot *head, unsigned client) {
+    const struct hc_sv_host *host = hc_sim_host(match->sim);
+    const struct hc_timeline *server = hc_sv_host_timeline(host);
+    hc_tick as_of = hc_timeline_head(server);
+    uint64_t chain;
+    hc_tick final = hc_sv_host_final(host, &chain);
+    if (head->as_of != as_of || head->final != final || (head->has_chain && head->chain != chain) ||
+        head->refusal != hc_tick_back(as_of, (uint32_t)storm_match_get(match, STORM_history)))
+        wrong(match, "head", as_of, "is told another head, final tick or bound", client);
+    for (unsigned i = 0; i < line->conn->player_count; i++)
+        if (head->complete[i] != hc_timeline_complete(server, line->conn->players[i]))
+            wrong(match, "head", as_of, "is told otherwise what has come of its inputs", client);
+}
+
+/// Inputs, joins and leaves that are told are the server's.
+static void check_beside(struct storm_match *match, const struct hc_cl_said *said,
+                         unsigned client) {
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    size_t size = match->units.world->game->input_size;
+    for (uint32_t i = 0; i < said->input_count; i++) {
+        const struct hc_cl_heard_input *input = &said->inputs[i];
+        if (hc_timeline_slot(server, input->player, input->tick) != HC_SLOT_KNOWN ||
+            memcmp(input->input, hc_timeline_input(server, input->player, input->tick), size) != 0)
+            wrong(match, "told", input->tick, "is told an input that is not so", client);
+    }
+    for (uint32_t i = 0; i < said->control_count; i++) {
+        const struct hc_snapshot_control *control = &said->controls[i];
+        if (control->tick >
+                hc_tick_back(said->head.as_of, (uint32_t)storm_match_get(match, STORM_history)) &&
+            hc_timeline_control(server, control->player, control->tick) != control->control)
+            wrong(match, "told", control->tick, "is told of a join or leave that is none", client);
+    }
+}
+
+/// Takes in, and looks at, what one snapshot says of units.
+static void take_units(struct storm_match *match, struct line *line, struct snapshot *snapshot,
+                       const struct hc_cl_said *said, unsigned client) {
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    struct set named = {{0}};
+    for (uint32_t i = 0; i < said->told_count; i++) {
+        const struct hc_cl_told *told = &said->told[i];
+        snapshot->corrections += told->correction;
+        if (!told->dropped)
+            check_value(match, told, client);
+        if (!told->correction)
+            add(&named, told->unit);
+        if (told->dropped) {
+            add(&snapshot->dropped, told->unit);
+            storm_held_dropped(line->held, snapshot->tick, told->unit);
+        }
+        if (told->correction || told->dropped)
+            continue;
+        add(&snapshot->told, told->unit);
+        storm_held_told(line->held, server, snapshot->tick, told->unit, snapshot->seq);
+        hc_tick acked = line->units[told->unit].acked;
+        if (acked != HC_NO_TICK && !is_forgotten(match, line, acked, snapshot->as_of))
+            add(&snapshot->kept, told->unit);
+    }
+    if (snapshot->corrections == HC_SNAPSHOT_CORRECTIONS_MAX)
+        snapshot->full = true;
+    for (uint32_t i = 0; i < said->told_count && line->conn->honest; i++)
+        if (said->told[i].correction) {
+            check_window(match, line, &said->told[i], client);
+            check_news(match, line, snapshot, &said->told[i], client);
+        }
+    check_view(match, line, snapshot, &named, client);
+}
+
+static void take_ranges(struct storm_match *match, struct line *line, struct snapshot *snapshot,
+                        const struct hc_cl_said *said, unsigned client) {
+    for (uint32_t i = 0; i < said->forced_count && line->conn->honest; i++) {
+        const struct hc_snapshot_forced *forced = &said->forced[i];
+        struct range range = {line->conn->players[forced->own], forced->first, forced->count};
+        check_forced(match, line, &range, snapshot->seq, client);
+        if (snapshot->range_count < RANGES)
+            snapshot->ranges[snapshot->range_count++] = range;
+    }
+}
+
+/// Reads the snapshot in a datagram, as whoever has had all before it; NULL: there is none.
+static const struct hc_cl_said *read_snapshot(struct storm_match *match, struct line *line,
+                                              const struct hc_data *data, unsigned client) {
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    struct hc_body *body = &match->told->body;
+    const struct hc_cl_said *said = NULL;
+    enum hc_status status = hc_body_begin(body, data->body, data->body_size);
+    if (status == HC_OK && hc_body_next(body) != HC_MESSAGE_SNAPSHOT)
+        return NULL;
+    if (status == HC_OK)
+        status = hc_cl_reader_read(line->reader, body, hc_timeline_head(server), &said);
+    if (status != HC_OK)
+        storm_fail(match->verdict, STORM_WRONG, "told", hc_timeline_head(server),
+                   "client %u is sent a snapshot that cannot be read: %s", client,
+                   hc_status_text(status));
+    return status == HC_OK ? said : NULL;
 }
 
 void storm_told_host_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
                           size_t size) {
     struct storm_told *told = match->told;
-    struct snapshot any = {.seq = 0}, *snapshot = &any;
     struct hc_data data;
-    uint64_t numbers[4]; // as_of, phase, ack delay, as_of - tick
     if (told == NULL || hc_datagram_get_data(bytes, size, &data) != HC_OK)
         return;
-    struct line *line = line_of(match, client, data.cid);
-    bool known = line != NULL && data.seq < STORM_SEQS && data.ack < STORM_SEQS;
-    if (known)
-        hear_all(match, line, &data);
-    if (!storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) ||
-        !storm_counts_peek(bytes, size, 4, numbers))
+    struct line *line = any_line_of(match, client, data.cid);
+    if (line == NULL || data.seq >= STORM_SEQS || data.ack >= STORM_SEQS) {
+        told->lost = true;
         return;
-    if (known)
-        snapshot = &line->snapshots[data.seq % SNAPSHOTS];
-    *snapshot = (struct snapshot){.seq = data.seq,
-                                  .acked = known ? line->newest_acked : 0,
-                                  .sent_us = hc_sim_now(match->sim),
-                                  .full = size >= NEARLY_FULL,
-                                  .as_of = (hc_tick)numbers[0],
-                                  .tick = (hc_tick)(numbers[0] - numbers[3])};
-    if (known && snapshot->full)
-        line->full_seq = data.seq;
-    hc_tick from = known ? shown_from(match, line, snapshot) : HC_NO_TICK;
-    // What is shown too, once it is past, may be corrected.
-    if (known)
-        storm_held_snapshot(line->held, hc_sv_host_timeline(hc_sim_host(match->sim)),
-                            snapshot->tick, from <= snapshot->tick ? data.seq : 0);
-    read_snapshot(match, known ? line : NULL, snapshot, &data, client);
-    if (known) {
-        check_all_told(match, line, snapshot, from, client);
-        remember_past(match, snapshot, from);
     }
+    hear_all(match, line, &data);
+    const struct hc_cl_said *said = read_snapshot(match, line, &data, client);
+    if (said == NULL)
+        return;
+    struct snapshot *snapshot = &line->snapshots[data.seq % SNAPSHOTS];
+    hc_tick head = said->head.as_of;
+    *snapshot = (struct snapshot){.seq = data.seq,
+                                  .acked = line->newest_acked,
+                                  .sent_us = hc_sim_now(match->sim),
+                                  .full = line->conn->sent[head % STORM_SENT].full,
+                                  .as_of = head,
+                                  .tick = said->head.tick};
+    if (snapshot->full)
+        line->full_seq = data.seq;
+    line->as_of = head;
+    line->entry_head[head % HEADS] = head;
+    line->entries[head % HEADS] = said->told_count;
+    hc_tick from = line->conn->honest ? shown_from(match, line, snapshot) : HC_NO_TICK;
+    check_head(match, line, &said->head, client);
+    check_beside(match, said, client);
+    take_units(match, line, snapshot, said, client);
+    take_ranges(match, line, snapshot, said, client);
+    if (from != HC_NO_TICK)
+        check_all_told(match, line, snapshot, from, client);
+    remember_past(match, snapshot, from);
     told->corrections += snapshot->corrections;
 }
 
@@ -391,7 +669,7 @@ void storm_told_host_sent(struct storm_match *match, unsigned client, const uint
 /// Whether everything has arrived of which the server cannot know yet that it has not.
 static bool nothing_under_way(const struct line *line, const struct snapshot *snapshot) {
     uint32_t first =
-        snapshot->acked > HC_SV_TOLD_REORDER ? snapshot->acked - HC_SV_TOLD_REORDER + 1 : 1;
+        snapshot->acked > HC_SV_LEDGER_REORDER ? snapshot->acked - HC_SV_LEDGER_REORDER + 1 : 1;
     if (snapshot->seq - first >= SNAPSHOTS)
         return false;
     for (uint32_t seq = first; seq < snapshot->seq; seq++)
@@ -417,9 +695,11 @@ static void check_held(struct storm_match *match, unsigned client, const struct 
     hc_tick at = hc_tick_max(hc_tick_max(shown, snapshot->from), hc_timeline_oldest(own));
     if (at >= snapshot->tick)
         return;
-    uint64_t digest =
-        storm_world_digest(storm_truth_world(match->truth), hc_timeline_presence(own, at),
-                           hc_timeline_states(own, at));
+    uint64_t digest = 0;
+    for (uint32_t u = 0; u < match->units.total; u++)
+        if (has(&snapshot->kept, (hc_unit)u))
+            digest += storm_unit_digest(match->units.world, (hc_unit)u,
+                                        hc_timeline_presence(own, at), hc_timeline_states(own, at));
     if (digest != snapshot->digests[at - snapshot->from])
         storm_fail(match->verdict, STORM_WRONG, "held", at,
                    "client %u holds another tick %u than the server thinks, after the snapshot of "
@@ -483,7 +763,7 @@ void storm_told_gone(struct storm_match *match, unsigned client) {
 
 void storm_told_end(struct storm_match *match) {
     const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
-    if (match->told != NULL && stats->corrections != match->told->corrections)
+    if (match->told != NULL && !match->told->lost && stats->corrections != match->told->corrections)
         storm_fail(match->verdict, STORM_WRONG, "counters", 0,
                    "the server counts %lu corrections, there were %lu",
                    (unsigned long)stats->corrections, (unsigned long)match->told->corrections);

@@ -52,6 +52,7 @@ struct storm_truth {
     uint8_t *known;  ///< [STORM_TICKS_MAX][players][input_size] of those that are known
     uint64_t *chain; ///< [STORM_TICKS_MAX]
     uint64_t *digest;
+    uint64_t *units;            ///< [STORM_TICKS_MAX][units]
     uint8_t *states, *presence; ///< [STORM_TICKS_MAX] worlds; deep only
 };
 
@@ -70,6 +71,10 @@ static void enter(struct storm_truth *truth, hc_tick tick) {
     const uint8_t *presence = hc_plain_presence(truth->plain);
     const uint8_t *states = hc_plain_states(truth->plain);
     truth->digest[tick] = storm_world_digest(&truth->world, presence, states);
+    uint32_t units = hc_unit_total(&truth->world);
+    for (uint32_t u = 0; u < units; u++)
+        truth->units[(size_t)tick * units + u] =
+            storm_unit_digest(&truth->world, (hc_unit)u, presence, states);
     if (tick > 0)
         truth->chain[tick] = hc_snapshot_chain(truth->chain[tick - 1],
                                                storm_beside_hash(&truth->world, presence, states));
@@ -102,11 +107,12 @@ struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, b
     truth->known = calloc(STORM_TICKS_MAX, players * size);
     truth->chain = calloc(STORM_TICKS_MAX, sizeof *truth->chain);
     truth->digest = calloc(STORM_TICKS_MAX, sizeof *truth->digest);
+    truth->units = malloc(STORM_TICKS_MAX * hc_unit_total(&truth->world) * sizeof *truth->units);
     truth->states = deep ? calloc(STORM_TICKS_MAX, state_bytes(truth)) : NULL;
     truth->presence = deep ? calloc(STORM_TICKS_MAX, truth->world.entities) : NULL;
     if (truth->plain == NULL || truth->players == NULL || truth->inputs == NULL ||
         truth->controls == NULL || truth->slots == NULL || truth->known == NULL ||
-        truth->chain == NULL || truth->digest == NULL ||
+        truth->chain == NULL || truth->digest == NULL || truth->units == NULL ||
         (deep && (truth->states == NULL || truth->presence == NULL))) {
         storm_truth_destroy(truth);
         return NULL;
@@ -128,6 +134,7 @@ void storm_truth_destroy(struct storm_truth *truth) {
     free(truth->known);
     free(truth->chain);
     free(truth->digest);
+    free(truth->units);
     free(truth->states);
     free(truth->presence);
     free(truth);
@@ -432,6 +439,10 @@ uint64_t storm_truth_chain(const struct storm_truth *truth, hc_tick tick) {
 
 uint64_t storm_truth_digest(const struct storm_truth *truth, hc_tick tick) {
     return truth->digest[tick];
+}
+
+uint64_t storm_truth_unit(const struct storm_truth *truth, hc_unit unit, hc_tick tick) {
+    return truth->units[(size_t)tick * hc_unit_total(&truth->world) + unit];
 }
 
 const uint8_t *storm_truth_presence(const struct storm_truth *truth, hc_tick tick) {

@@ -8,6 +8,7 @@
 
 #include "server/host.h"
 #include "tests/storm/conns.h"
+#include "tests/storm/units.h"
 
 struct storm_truth;
 
@@ -39,6 +40,9 @@ hc_tick storm_truth_pressed(const struct storm_truth *truth);
 /// Of a tick up to that: the chain hash, and storm_world_digest of its world.
 uint64_t storm_truth_chain(const struct storm_truth *truth, hc_tick tick);
 uint64_t storm_truth_digest(const struct storm_truth *truth, hc_tick tick);
+
+/// Of such a tick: storm_unit_digest of a unit.
+uint64_t storm_truth_unit(const struct storm_truth *truth, hc_unit unit, hc_tick tick);
 
 /// Its world, NULL unless `deep`.
 const uint8_t *storm_truth_presence(const struct storm_truth *truth, hc_tick tick);

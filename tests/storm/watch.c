@@ -1,5 +1,6 @@
 #include "tests/storm/inside.h"
 
+#include "client/session.h"
 #include "common/rng.h"
 #include "proto/datagram.h"
 #include "proto/snapshot.h"
@@ -11,8 +12,7 @@ enum {
     DATA_CID_AT = 1,
     DATA_TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
     PORT_FIRST = 1024,
-    NEARLY_FULL = 1150, ///< bytes of a datagram in which something may have been left out
-    RESERVE = 16,       ///< ticks that a client's ring keeps beyond what it must
+    RESERVE = 16, ///< ticks that a client's ring keeps beyond what it must
 };
 
 static uint32_t cid_of(const uint8_t *bytes) {
@@ -31,6 +31,7 @@ static void host_advances(void *context, struct hc_sim *sim) {
     struct storm_match *match = context;
     storm_truth_expect(match->truth, hc_sim_host(sim), hc_sim_host_now(sim));
     storm_slots_advances(match);
+    storm_allowance_advances(match);
     storm_economy_advances(match);
 }
 
@@ -100,20 +101,6 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_eve
         storm_hostile_joined(match, event->address.port);
 }
 
-uint64_t storm_watch_digest(struct storm_match *match, const struct hc_timeline *timeline,
-                            hc_tick tick) {
-    hc_tick head = hc_timeline_head(timeline);
-    struct storm_digest *entry = &match->digests[tick % 1024];
-    if (entry->tick != tick || entry->head != head)
-        *entry =
-            (struct storm_digest){.tick = tick,
-                                  .head = head,
-                                  .digest = storm_world_digest(storm_truth_world(match->truth),
-                                                               hc_timeline_presence(timeline, tick),
-                                                               hc_timeline_states(timeline, tick))};
-    return entry->digest;
-}
-
 static void keep_world(struct storm_match *match, struct storm_sent *sent,
                        const struct hc_timeline *timeline) {
     const struct hc_world *world = storm_truth_world(match->truth);
@@ -128,34 +115,6 @@ static void keep_world(struct storm_match *match, struct storm_sent *sent,
     memcpy(sent->states, hc_timeline_states(timeline, sent->tick), bytes);
 }
 
-static bool is_own(const struct storm_conn *conn, hc_player player) {
-    for (unsigned i = 0; i < conn->player_count; i++)
-        if (conn->players[i] == player)
-            return true;
-    return false;
-}
-
-/// A digest of the newest known input before `tick` of every other player who is there then: what
-/// predictions start from, which must be the same on both sides. Never 0.
-static uint64_t digest_bases(const struct storm_match *match, const struct storm_conn *conn,
-                             const struct hc_timeline *timeline, hc_tick tick) {
-    const struct hc_world *world = storm_truth_world(match->truth);
-    const uint8_t *presence = hc_timeline_presence(timeline, tick);
-    uint64_t digest = 1;
-    for (hc_player p = 0; p < world->players; p++) {
-        uint8_t input[HC_INPUT_MAX] = {0};
-        hc_tick known = HC_NO_TICK;
-        if (presence[hc_world_player(world, p)] != HC_ALIVE || is_own(conn, p))
-            continue;
-        if (!hc_timeline_newest_input(timeline, p, tick, &known, input))
-            known = HC_NO_TICK;
-        uint64_t value = 0;
-        memcpy(&value, input, world->game->input_size < 8 ? world->game->input_size : 8);
-        digest = hc_random(digest ^ value, p, known, 1);
-    }
-    return digest | 1;
-}
-
 /// Remembers what a snapshot has to show: T, by the rule, as the timeline stands now.
 static void remember_snapshot(struct storm_match *match, struct storm_conn *conn, size_t size) {
     const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
@@ -167,15 +126,13 @@ static void remember_snapshot(struct storm_match *match, struct storm_conn *conn
     if (conn->snapshot_head == HC_NO_TICK)
         storm_arrivals_shown(match, conn, tick);
     conn->snapshot_head = head;
-    if (size >= NEARLY_FULL)
-        conn->full_head = head;
     struct storm_sent *sent = &conn->sent[head % STORM_SENT];
     sent->as_of = head;
     sent->tick = tick;
-    sent->digest = storm_watch_digest(match, timeline, tick);
-    sent->beside = storm_beside_digest(storm_truth_world(match->truth), timeline, conn->players,
-                                       conn->player_count, tick, head);
-    sent->bases = size < NEARLY_FULL ? digest_bases(match, conn, timeline, tick) : 0;
+    sent->full = storm_allowance_sent(match, conn, size);
+    if (sent->full)
+        conn->full_head = head;
+    storm_units_sent(match, conn, sent, tick);
     if (match->options->deep)
         keep_world(match, sent, timeline);
 }
@@ -209,8 +166,7 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     struct storm_match *match = context;
     (void)sim;
     match->outcome->datagrams++;
-    storm_counts_host_sent(match, bytes, size);
-    storm_told_host_sent(match, client, bytes, size);
+    storm_counts_host_sent(match, client, bytes, size);
     storm_slots_host_sent(match, client, bytes, size);
     if (size > HC_DATAGRAM_MAX || size == 0)
         wrong(match, "bounds", 0, "is sent a datagram too large", client);
@@ -224,14 +180,14 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     }
     STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes),
                bytes[DATA_TYPE_AT], size);
-    if (bytes[DATA_TYPE_AT] != HC_MESSAGE_SNAPSHOT)
-        return;
-    match->outcome->snapshots++;
     struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
-    if (conn != NULL)
+    bool is_snapshot = bytes[DATA_TYPE_AT] == HC_MESSAGE_SNAPSHOT;
+    match->outcome->snapshots += is_snapshot;
+    if (is_snapshot && conn != NULL)
         remember_snapshot(match, conn, size);
-    else if (match->conns.count < STORM_CONNS_MAX)
+    else if (is_snapshot && match->conns.count < STORM_CONNS_MAX)
         wrong(match, "events", 0, "is sent a snapshot, but never joined", client);
+    storm_told_host_sent(match, client, bytes, size);
 }
 
 static void host_received(void *context, struct hc_sim *sim, unsigned client, uint16_t port,
@@ -297,37 +253,31 @@ static void client_sent(void *context, struct hc_sim *sim, unsigned client, cons
 
 /// Own inputs that the server says it did without must be gone from the client, and none of them
 /// known to the server.
-static void check_forced(struct storm_match *match, unsigned client, const uint8_t *bytes,
-                         size_t size) {
-    const struct hc_timeline *own = hc_client_timeline(hc_sim_client(match->sim, client));
+static void check_forced(struct storm_match *match, unsigned client) {
+    const struct hc_client *core = hc_sim_client(match->sim, client);
+    const struct hc_timeline *own = hc_client_timeline(core);
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
-    const struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
-    struct hc_body *body = &match->conns.body;
-    enum hc_message_type type;
-    struct hc_data data;
-    hc_tick tick = 0;
-    if (conn == NULL || !conn->there || hc_datagram_get_data(bytes, size, &data) != HC_OK ||
-        hc_body_begin(body, data.body, data.body_size) != HC_OK)
+    const struct storm_conn *conn =
+        storm_conns_find(&match->conns, client, match->seats[client].cid);
+    const struct hc_cl_said *said = hc_cl_reader_said(core->reader);
+    if (conn == NULL || !conn->there)
         return;
-    while ((type = hc_body_next(body)) != HC_MESSAGE_END) {
-        struct hc_snapshot_forced forced;
-        if (type == HC_MESSAGE_SNAPSHOT) { // as_of, phase, ack delay, as_of - tick
-            struct hc_values values = hc_body_values(body);
-            hc_tick as_of = (hc_tick)hc_values_unsigned(&values, UINT32_MAX);
-            hc_values_unsigned(&values, UINT32_MAX);
-            hc_values_unsigned(&values, UINT32_MAX);
-            tick = as_of - (hc_tick)hc_values_unsigned(&values, UINT32_MAX);
-        }
-        if (type != HC_MESSAGE_FORCED ||
-            hc_snapshot_get_forced(body, storm_truth_world(match->truth), tick, &forced) != HC_OK)
-            continue;
-        for (hc_tick t = forced.first; t < forced.first + forced.count; t++) {
-            if (hc_timeline_slot(own, forced.player, t) == HC_SLOT_KNOWN)
+    for (uint32_t i = 0; i < said->forced_count; i++) {
+        const struct hc_snapshot_forced *forced = &said->forced[i];
+        hc_player player = conn->players[forced->own];
+        for (hc_tick t = forced->first; t < forced->first + forced->count; t++) {
+            if (hc_timeline_slot(own, player, t) == HC_SLOT_KNOWN)
                 wrong(match, "retracted", t, "keeps an input that the server did without", client);
-            if (hc_timeline_slot(server, forced.player, t) == HC_SLOT_KNOWN)
+            if (hc_timeline_slot(server, player, t) == HC_SLOT_KNOWN)
                 wrong(match, "retracted", t, "is told of a forced input that is known", client);
         }
     }
+}
+
+/// Whether it puts what it is told into its world.
+static bool applies(const struct hc_client *core) {
+    enum hc_client_state state = hc_client_state(core);
+    return state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED;
 }
 
 static void client_received(void *context, struct hc_sim *sim, unsigned client,
@@ -341,6 +291,9 @@ static void client_received(void *context, struct hc_sim *sim, unsigned client,
     if (status == HC_OK)
         storm_broken_note(match, &match->seats[client].last_down, bytes, size);
     storm_counts_received(match, client, bytes, size, status);
+    const struct hc_client *core = hc_sim_client(sim, client);
+    if (status == HC_OK && storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) && applies(core))
+        storm_units_taken(match, client);
     // Nothing that a server sends is broken, and nobody else sends in its name. (A hostile client
     // may have been told of datagrams that were forged in its own.)
     if (match->seats[client].hostile)
@@ -350,20 +303,20 @@ static void client_received(void *context, struct hc_sim *sim, unsigned client,
         storm_rtt_received(match, client, bytes, size);
         storm_told_received(match, client, bytes, size);
     }
-    // Reading everything twice is dear: in a share of the matches.
-    enum hc_client_state state = hc_client_state(hc_sim_client(sim, client));
-    if (status == HC_OK && (match->plan->seed % 4 == 2 || match->options->deep) &&
-        bytes[0] == HC_DATAGRAM_DATA && (state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED))
-        check_forced(match, client, bytes, size);
+    if (status == HC_OK && storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) && applies(core))
+        check_forced(match, client);
+    // All that it is told against it has acknowledged, and so has: only what comes very late is too
+    // old.
     if (status == HC_MALFORMED || status == HC_TRUNCATED || status == HC_INVALID)
         storm_fail(match->verdict, STORM_WRONG, "wire", 0,
                    "client %u refuses what the server sent: %s", client, hc_status_text(status));
 }
 
-/// What the client holds of the snapshot that it has just applied must be what the server held.
+/// What the client holds of what the snapshot that it has just applied tells must be what the
+/// server held: it was shown the tick that it had to be shown, and every unit told is as it was
+/// there at sending; what it was told to forget is unknown.
 static void check_snapshot(struct storm_match *match, unsigned client,
                            const struct hc_timeline *timeline, hc_tick tick, hc_tick as_of) {
-    const struct hc_world *world = storm_truth_world(match->truth);
     struct storm_conn *conn = storm_conns_find(&match->conns, client, match->seats[client].cid);
     if (conn == NULL)
         return;
@@ -383,22 +336,38 @@ static void check_snapshot(struct storm_match *match, unsigned client,
                    "client %u does not hold tick %u, which it has just been sent", client, tick);
         return;
     }
-    if (sent->bases != 0 && digest_bases(match, conn, timeline, tick) != sent->bases)
-        storm_fail(
-            match->verdict, STORM_WRONG, "bases", tick,
-            "client %u predicts others from other inputs before %u than the server did at %u",
-            client, tick, as_of);
-    const uint8_t *presence = hc_timeline_presence(timeline, tick);
-    const uint8_t *states = hc_timeline_states(timeline, tick);
-    if (storm_world_digest(world, presence, states) == sent->digest)
+    hc_unit unit;
+    if (!storm_units_differ(match, client, sent, &unit))
         return;
     char who[64];
     snprintf(who, sizeof who, "client %u after the snapshot of head %u", client, as_of);
-    if (sent->presence != NULL)
-        storm_fail_worlds(match->verdict, "agreement", tick, world, who, presence, states,
-                          sent->presence, sent->states);
-    storm_fail(match->verdict, STORM_WRONG, "agreement", tick,
-               "%s holds another tick %u than the server had", who, tick);
+    if (match->seats[client].units[unit].dropped)
+        storm_fail(match->verdict, STORM_WRONG, "dropped", tick,
+                   "%s still knows unit %u, which it was told to forget", who, unit);
+    storm_units_fail(match, "agreement", tick, unit, who, timeline, sent->presence, sent->states);
+}
+
+/// The inputs of whoever is told go along: the newest known one before the tick shown always, those
+/// from it on as far as there is room.
+static void check_inputs(struct storm_match *match, unsigned client,
+                         const struct storm_sent *sent) {
+    const struct hc_world *world = storm_truth_world(match->truth);
+    const struct hc_timeline *own = hc_client_timeline(hc_sim_client(match->sim, client));
+    for (hc_player p = 0; p < world->players; p++) {
+        if (sent->bases[p] == 0 || !storm_units_told(match, client, sent->as_of, (hc_unit)(1 + p)))
+            continue;
+        if (storm_unit_base(world, own, p, sent->tick) != sent->bases[p])
+            storm_fail(match->verdict, STORM_WRONG, "bases", sent->tick,
+                       "client %u predicts player %u from another input before %u than the server "
+                       "did at %u",
+                       client, p, sent->tick, sent->as_of);
+        if (!sent->full &&
+            storm_beside_digest(world, own, p, sent->tick, sent->as_of) != sent->beside[p])
+            storm_fail(match->verdict, STORM_WRONG, "beside", sent->tick,
+                       "client %u does not know the inputs of player %u from %u on as the server "
+                       "did at %u",
+                       client, p, sent->tick, sent->as_of);
+    }
 }
 
 /// What the client was told of the final tick must be true.
@@ -431,8 +400,9 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
         !hc_client_snapshot(core, &tick, &as_of))
         return;
     const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
-    // Who waits, as the server has left out ticks, is rolled back by as many.
-    if (match->last_part && stats->depth > seat->depth_max &&
+    // Who waits, as the server has left out ticks, is rolled back by as many; and whose player
+    // comes into view may have done what it did last long ago, which is known from then on.
+    if (match->last_part && stats->depth > seat->depth_max && seat->met != as_of &&
         hc_client_state(core) == HC_CLIENT_PLAYING)
         seat->depth_max = stats->depth;
     storm_stepped_client(match, client);
@@ -443,6 +413,8 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     if (as_of != seat->seen_as_of) {
         seat->seen_as_of = as_of;
         check_snapshot(match, client, timeline, tick, as_of);
+        if (match->verdict->result == STORM_FINE && conn != NULL)
+            check_inputs(match, client, &conn->sent[as_of % STORM_SENT]);
         check_final(match, client, core);
     }
     if (match->settled && !seat->hostile)

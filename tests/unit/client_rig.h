@@ -5,8 +5,10 @@
 
 #include "common/arena/arena.h"
 #include "common/bytes.h"
+#include "common/solo.h"
 #include "proto/ack.h"
 #include "proto/body.h"
+#include "proto/value.h"
 #include "proto/snapshot.h"
 
 #include <check.h>
@@ -27,6 +29,8 @@ static struct hc_client *client;
 static struct hc_world world;
 static uint8_t *presence, *states;
 static struct hc_body body;
+static uint8_t packed[HC_DATA_BODY_MAX];
+static struct hc_bits_writer bits;   ///< of the snapshot that is being written
 static uint8_t nonce[HC_NONCE_SIZE]; ///< of the client, as last seen
 static uint32_t seq, ack;            ///< newest sent, newest received
 static uint64_t now_us;
@@ -111,12 +115,24 @@ static inline struct hc_welcome welcome_now(void) {
                                .own = {PLAYER, 0}};
 }
 
+/// The hash of a snapshot that tells of `count` units from `first` on.
+static inline uint32_t hash_of(hc_unit first, uint32_t count) {
+    uint64_t hash = 0;
+    for (uint32_t e = 0; e < world.entities; e++)
+        if (hc_unit_of(&world, (hc_entity)e) - (uint32_t)first < count)
+            hash += hc_unit_entity_hash(&world, (hc_entity)e, presence[e],
+                                        states + (size_t)e * world.stride);
+    return (uint32_t)hash;
+}
+
 /// A snapshot of `tick` sent now, which came without delay; A is `tick` - 1.
 static inline struct hc_snapshot snapshot_of(hc_tick tick) {
     struct hc_snapshot snapshot = {.as_of = (hc_tick)((now_us - START_US) / TICK_US),
                                    .phase_us = (uint32_t)((now_us - START_US) % TICK_US),
                                    .tick = tick,
-                                   .hash = (uint32_t)hc_world_hash(&world, presence, states),
+                                   .has_chain = true,
+                                   .hash = hash_of(0, hc_unit_total(&world)),
+                                   .base = HC_NO_TICK,
                                    .own_count = config.players,
                                    .complete = {tick - 1, tick - 1}};
     snapshot.refusal = hc_tick_back(snapshot.as_of, 64);
@@ -124,16 +140,81 @@ static inline struct hc_snapshot snapshot_of(hc_tick tick) {
     return snapshot;
 }
 
-static inline size_t put_snapshot(const struct hc_snapshot *snapshot,
-                                  uint8_t out[HC_DATAGRAM_MAX]) {
+static inline void begin_snapshot(const struct hc_snapshot *snapshot) {
+    bits = hc_bits_writer(packed, sizeof packed - HC_SNAPSHOT_OVERHEAD);
+    hc_snapshot_put(&bits, snapshot);
+}
+
+/// The delta of `unit` at `tick` as the world has it, against nothing; `known` and `input` are what
+/// its owner was known to do last, HC_NO_TICK and NULL: nothing.
+static inline void put_delta(hc_unit unit, hc_tick tick, hc_tick known, const void *input) {
+    static uint8_t rooms[2][HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
+    struct hc_unit_value guess, value = {.tick = tick, .known = known};
+    hc_unit_place(&world, &guess, rooms[0]);
+    hc_unit_place(&world, &value, rooms[1]);
+    hc_unit_read(&world, unit, presence, states, &value);
+    if (input != NULL)
+        memcpy(value.input, input, world.game->input_size);
+    hc_solo_nothing(&world, unit, tick, &guess);
+    hc_delta_put(&bits, &world, unit, &guess, &value, NULL);
+}
+
+/// The delta of `unit` at `tick` as the world has it, which the world had as well when a snapshot
+/// of `from` told of it; the referee is not told.
+static inline void put_delta_against(hc_unit unit, hc_tick from, hc_tick tick) {
+    static uint8_t rooms[2][HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
+    struct hc_solo *solo = hc_solo_create(&world);
+    struct hc_unit_value value = {.tick = from, .known = HC_NO_TICK};
+    struct hc_unit_value before = {.tick = from, .known = HC_NO_TICK};
+    struct hc_value_base base = {
+        .solo = solo, .world = &world, .unit = unit, .from = &before, .scratch = rooms[0]};
+    ck_assert(solo != NULL);
+    hc_unit_place(&world, &value, rooms[1]);
+    hc_unit_read(&world, unit, presence, states, &value);
+    before.presence = value.presence;
+    before.states = value.states;
+    value.tick = tick;
+    hc_value_put(&bits, &base, NULL, &value, NULL);
+    hc_solo_destroy(solo);
+}
+
+/// All units of the world, against nothing; nobody has done anything.
+static inline void put_units(const struct hc_snapshot *snapshot) {
+    static const struct hc_snapshot_set nothing;
+    struct hc_snapshot_unit told[HC_SNAPSHOT_UNITS_MAX];
+    for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++)
+        told[unit] = (struct hc_snapshot_unit){.unit = unit, .from = HC_SNAPSHOT_NOTHING};
+    hc_snapshot_put_names(&bits, snapshot, &nothing, told, hc_unit_total(&world));
+    for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++) {
+        put_delta(unit, snapshot->tick, HC_NO_TICK, NULL);
+        if (hc_unit_player(&world, unit) != HC_NO_PLAYER)
+            hc_delta_put_number(&bits, 0, 1); // runs of inputs
+    }
+}
+
+/// Wraps what was written, as the next datagram; returns its size.
+static inline size_t end_snapshot(uint8_t out[HC_DATAGRAM_MAX]) {
     struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    ck_assert(hc_snapshot_put(&writer, &world, snapshot, presence, states));
+    size_t size = hc_bits_finish(&bits);
+    ck_assert_uint_gt(size, 0);
+    ck_assert(hc_snapshot_put_message(&writer, packed, size));
     struct hc_data data = {.cid = CID,
                            .seq = ++seq,
                            .ack = ack,
                            .body = out + HC_DATA_BODY_AT,
                            .body_size = writer.at};
     return hc_datagram_put_data(&data, out);
+}
+
+/// A snapshot of all units and of nothing else.
+static inline size_t put_snapshot(const struct hc_snapshot *snapshot,
+                                  uint8_t out[HC_DATAGRAM_MAX]) {
+    begin_snapshot(snapshot);
+    hc_snapshot_put_end(&bits); // of what was forced
+    hc_snapshot_put_end(&bits); // of joins and leaves
+    put_units(snapshot);
+    hc_snapshot_put_end(&bits); // of corrections
+    return end_snapshot(out);
 }
 
 static inline enum hc_status give_snapshot(const struct hc_snapshot *snapshot) {

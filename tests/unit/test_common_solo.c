@@ -86,7 +86,7 @@ static void guess(struct match *match, hc_unit unit, const struct thing *from, c
                   hc_tick tick, struct thing *out) {
     memset(out, 0, sizeof *out);
     hc_unit_place(&match->world, &out->value, out->memory);
-    hc_solo_guess(match->solo, unit, &from->value, referee, tick, &out->value);
+    hc_solo_guess(match->solo, unit, &from->value, NULL, referee, tick, &out->value);
 }
 
 /// Equal, of the same tick, and with the same zeros behind what is there.
@@ -117,8 +117,9 @@ static bool alone_at(const struct match *match, hc_unit unit, hc_tick tick) {
     return true;
 }
 
-/// Whether `unit` was alone, its input held and the referee's phase the same from `tick` on.
-static bool undisturbed(const struct match *match, hc_unit unit, hc_tick tick) {
+/// Whether `unit` was alone, the referee's phase the same and, if `holds`, its input held from
+/// `tick` on.
+static bool undisturbed(const struct match *match, hc_unit unit, hc_tick tick, bool holds) {
     hc_tick head = hc_timeline_head(match->timeline);
     hc_player player = hc_unit_player(&match->world, unit);
     const struct hc_arena_referee *before = referee_at(match, tick);
@@ -126,7 +127,7 @@ static bool undisturbed(const struct match *match, hc_unit unit, hc_tick tick) {
         const struct hc_arena_referee *after = referee_at(match, t + 1);
         if (after->phase != before->phase || after->match != before->match)
             return false;
-        if (player != HC_NO_PLAYER &&
+        if (holds && player != HC_NO_PLAYER &&
             memcmp(hc_timeline_effective(match->timeline, player, tick - 1),
                    hc_timeline_effective(match->timeline, player, t), hc_arena.input_size) != 0)
             return false;
@@ -148,7 +149,7 @@ START_TEST(who_is_alone_and_goes_on_is_guessed_exactly) {
             hc_tick tick = head - hc_rng_below(&match.rng, HC_SOLO_TICKS_MAX + 1);
             for (uint32_t u = 0; u < hc_unit_total(&match.world); u++) {
                 hc_unit unit = (hc_unit)u;
-                if (!undisturbed(&match, unit, tick))
+                if (!undisturbed(&match, unit, tick, true))
                     continue;
                 struct thing from, to, out;
                 look(&match, unit, tick, &from);
@@ -171,6 +172,61 @@ START_TEST(who_is_alone_and_goes_on_is_guessed_exactly) {
     ck_assert_msg(compared > 5000 && far > 1000 && moved > 3000 && shots > 300 && unowned > 500,
                   "%u compared, %u far, %u moved, %u shots, %u unowned", compared, far, moved,
                   shots, unowned);
+}
+END_TEST
+
+/// What the steps of the player were given from `tick` on, as far as it differs.
+static void list(const struct match *match, hc_player player, const struct hc_unit_value *from,
+                 struct hc_solo_changes *out) {
+    uint8_t given[HC_INPUT_MAX] = {0};
+    hc_solo_input(&match->world, from, given);
+    out->count = 0;
+    for (hc_tick t = from->tick; t < hc_timeline_head(match->timeline); t++) {
+        const void *input = hc_timeline_effective(match->timeline, player, t);
+        if (memcmp(input, given, hc_arena.input_size) == 0)
+            continue;
+        memcpy(given, input, hc_arena.input_size);
+        out->at[out->count].tick = t;
+        memcpy(out->at[out->count++].input, given, sizeof given);
+    }
+}
+
+START_TEST(who_is_alone_is_guessed_exactly_whatever_it_does_when_that_is_listed) {
+    unsigned compared = 0, listed = 0, wrong_else = 0;
+    for (uint32_t stream = 20; stream < 32; stream++) {
+        struct match match;
+        open_match(&match, stream);
+        play(&match, 40);
+        for (unsigned round = 0; round < 250; round++) {
+            play(&match, 1 + hc_rng_below(&match.rng, 4));
+            hc_tick head = hc_timeline_head(match.timeline);
+            hc_tick tick = head - 1 - hc_rng_below(&match.rng, HC_SOLO_TICKS_MAX);
+            for (hc_player p = 0; p < PLAYERS; p++) {
+                hc_unit unit = (hc_unit)(1 + p);
+                struct hc_solo_changes changes;
+                struct thing from, to, out, plain;
+                if (!undisturbed(&match, unit, tick, false))
+                    continue;
+                look(&match, unit, tick, &from);
+                look(&match, unit, head, &to);
+                list(&match, p, &from.value, &changes);
+                guess(&match, unit, &from, referee_at(&match, tick), head, &plain);
+                memset(&out, 0, sizeof out);
+                hc_unit_place(&match.world, &out.value, out.memory);
+                hc_solo_guess(match.solo, unit, &from.value, &changes, referee_at(&match, tick),
+                              head, &out.value);
+                ck_assert_msg(same(&match, unit, &out, &to), "stream %u: unit %u, %u to %u", stream,
+                              unit, tick, head);
+                compared++;
+                listed += changes.count > 1;
+                wrong_else += !same(&match, unit, &plain, &to);
+            }
+        }
+        close_match(&match);
+    }
+    ck_assert_msg(compared > 4000 && listed > 200 && wrong_else > 1000,
+                  "%u compared, %u with more than one change, %u wrong without", compared, listed,
+                  wrong_else);
 }
 END_TEST
 
@@ -286,7 +342,7 @@ START_TEST(guess_of_a_guess_is_the_guess_over_both_stretches) {
                 guess(&match, unit, &from, referee_at(&match, head), head + both, &at_once);
                 guess(&match, unit, &from, referee_at(&match, head), head + one, &halves);
                 changed += memcmp(halves.memory, at_once.memory, sizeof halves.memory) != 0;
-                hc_solo_guess(match.solo, unit, &halves.value, referee_at(&match, head),
+                hc_solo_guess(match.solo, unit, &halves.value, NULL, referee_at(&match, head),
                               head + both, &halves.value);
                 ck_assert_msg(same(&match, unit, &halves, &at_once),
                               "stream %u: unit %u, %u + %u + %u", stream, unit, head, one,
@@ -471,6 +527,7 @@ int main(void) {
     Suite *suite = suite_create("solo");
     TCase *tests = tcase_create("solo");
     tcase_add_test(tests, who_is_alone_and_goes_on_is_guessed_exactly);
+    tcase_add_test(tests, who_is_alone_is_guessed_exactly_whatever_it_does_when_that_is_listed);
     tcase_add_test(tests, guess_is_what_a_timeline_makes_of_it_that_knows_nobody_else);
     tcase_add_test(tests, guess_of_a_guess_is_the_guess_over_both_stretches);
     tcase_add_test(tests, a_step_is_shown_nobody_but_its_unit_and_the_referee_if_known);

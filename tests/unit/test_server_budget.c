@@ -161,12 +161,12 @@ START_TEST(the_rate_falls_by_a_seventh_under_loss_and_rises_by_a_fortieth_withou
     now_us += SECOND;
 
     uint32_t seconds = 0;
-    for (; budget.rate > HC_SV_BUDGET_FLOOR; seconds++) {
+    for (; budget.rate > cap / HC_SV_BUDGET_PART; seconds++) {
         rate = budget.rate;
         ck_assert_uint_lt(learn_second(&now_us, 40), rate);
         ck_assert(seconds < 30);
     }
-    ck_assert_uint_eq(learn_second(&now_us, 100), HC_SV_BUDGET_FLOOR);
+    ck_assert_uint_eq(learn_second(&now_us, 100), cap / HC_SV_BUDGET_PART);
     for (seconds = 0; budget.rate < cap; seconds++) {
         rate = budget.rate;
         ck_assert_uint_gt(learn_second(&now_us, 1), rate);

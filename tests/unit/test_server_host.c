@@ -1,20 +1,21 @@
 /// The server as a client's datagrams meet it: who is let in and when, what is counted, and what
 /// others are told.
 #include "common/arena/arena.h"
+#include "client/reader.h"
 #include "common/rng.h"
-#include "proto/body.h"
-#include "proto/snapshot.h"
+#include "proto/ack.h"
 #include "server/host.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATE = 100, TICK_US = 1000000 / RATE, SECOND_US = 1000000, PLAYERS = 8, SPAN = 128 };
+enum { RATE = 100, TICK_US = 1000000 / RATE, SECOND_US = 1000000, PLAYERS = 8, SPAN = 256 };
 
 static struct hc_sv_host_config config;
 static struct hc_sv_host *host;
 static struct hc_world world; ///< like the host's, to read snapshots with
+static struct hc_cl_reader *reader;
 static struct hc_body body;
 static uint64_t now_us;
 
@@ -23,6 +24,7 @@ struct talker {
     struct hc_address address;
     struct hc_connect connect; ///< as last sent
     uint32_t cid, seq;
+    struct hc_replay replay; ///< of what came from the server and is acknowledged
     hc_player player;
 };
 
@@ -31,6 +33,8 @@ static void begin(void) {
     ck_assert(host != NULL);
     ck_assert_int_eq(hc_world_init(&world, &hc_arena, config.clients, RATE, config.seed, NULL),
                      HC_OK);
+    reader = hc_cl_reader_create(&world, 1);
+    ck_assert(reader != NULL);
 }
 
 static void set_up(void) {
@@ -43,6 +47,8 @@ static void set_up(void) {
 
 static void tear_down(void) {
     hc_sv_host_destroy(host);
+    hc_cl_reader_destroy(reader);
+    reader = NULL;
     hc_world_free(&world);
     host = NULL;
 }
@@ -115,7 +121,11 @@ static struct talker join(uint16_t port, uint8_t attempt) {
 
 static enum hc_status say(struct talker *talker, const uint8_t *said, size_t size) {
     uint8_t bytes[HC_DATAGRAM_MAX];
-    struct hc_data data = {.cid = talker->cid, .seq = ++talker->seq, .body = said};
+    struct hc_data data = {.cid = talker->cid,
+                           .seq = ++talker->seq,
+                           .ack = talker->replay.newest,
+                           .ack_bits = hc_replay_ack_bits(&talker->replay),
+                           .body = said};
     data.body_size = size;
     return receive(talker, bytes, hc_datagram_put_data(&data, bytes));
 }
@@ -139,14 +149,22 @@ static const void *noise(void *context, uint32_t index, uint32_t player) {
     return &input;
 }
 
-static void say_inputs(struct talker *talker, hc_tick first, uint32_t count) {
+static void say_inputs_showing(struct talker *talker, hc_tick first, uint32_t count,
+                               uint32_t display_offset) {
     uint8_t bytes[HC_DATA_BODY_MAX];
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
-    struct hc_input_message input = {
-        .client_tick = first + count, .force_before = first, .first = first, .count = count};
+    struct hc_input_message input = {.client_tick = first + count,
+                                     .display_offset = display_offset,
+                                     .force_before = first,
+                                     .first = first,
+                                     .count = count};
     ck_assert(hc_message_put_input(&writer, &hc_arena, 1, &input, noise, talker));
     ck_assert_uint_eq(input.count, count);
     ck_assert_int_eq(say(talker, bytes, writer.at), HC_OK);
+}
+
+static void say_inputs(struct talker *talker, hc_tick first, uint32_t count) {
+    say_inputs_showing(talker, first, count, 0);
 }
 
 static hc_tick head(void) {
@@ -174,37 +192,37 @@ static void wait_ticks(unsigned ticks) {
 /// What a snapshot says of all players' inputs, by ticks after T.
 struct told {
     struct hc_snapshot snapshot;
+    uint32_t units;
+    bool unit[PLAYERS]; ///< the player's was told
     bool input[PLAYERS][SPAN];
     hc_tick join[PLAYERS]; ///< HC_NO_TICK: none told
 };
 
 static void read_told(const uint8_t *bytes, size_t size, struct told *told) {
-    static uint8_t presence[HC_DATAGRAM_MAX * 8], states[HC_DATAGRAM_MAX * 8 * HC_STATE_MAX];
-    struct hc_snapshot_inputs inputs;
-    struct hc_snapshot_control control;
+    const struct hc_cl_said *said = NULL;
     struct hc_data data;
-    enum hc_message_type type;
     memset(told, 0, sizeof *told);
     memset(told->join, 0xff, sizeof told->join);
-    ck_assert_uint_le(world.entities, sizeof presence);
     ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
     ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
-    while ((type = hc_body_next(&body)) != HC_MESSAGE_END) {
-        hc_tick tick = told->snapshot.tick;
-        if (type == HC_MESSAGE_SNAPSHOT) {
-            ck_assert_int_eq(hc_snapshot_get(&body, &world, &told->snapshot, presence, states),
-                             HC_OK);
-        } else if (type == HC_MESSAGE_INPUTS) {
-            ck_assert_int_eq(hc_snapshot_get_inputs(&body, &world, tick, &inputs), HC_OK);
-            for (hc_tick t = inputs.first; t < inputs.first + inputs.count; t++)
-                if (t >= tick && t - tick < SPAN)
-                    told->input[inputs.player][t - tick] = true;
-        } else if (type == HC_MESSAGE_CONTROL) {
-            ck_assert_int_eq(hc_snapshot_get_control(&body, &world, tick, &control), HC_OK);
-            if (control.control == HC_CONTROL_JOIN)
-                told->join[control.player] = control.tick;
-        }
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
+    ck_assert_int_eq(hc_cl_reader_look(reader, &body, head(), &said), HC_OK);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_END);
+    told->snapshot = said->head;
+    told->units = said->told_count;
+    for (uint32_t i = 0; i < said->told_count; i++) {
+        hc_player player = hc_unit_player(&world, said->told[i].unit);
+        if (player < PLAYERS)
+            told->unit[player] = true;
     }
+    for (uint32_t i = 0; i < said->input_count; i++) {
+        const struct hc_cl_heard_input *input = &said->inputs[i];
+        if (input->tick - said->head.tick < SPAN)
+            told->input[input->player][input->tick - said->head.tick] = true;
+    }
+    for (uint32_t i = 0; i < said->control_count; i++)
+        if (said->controls[i].player < PLAYERS && said->controls[i].control == HC_CONTROL_JOIN)
+            told->join[said->controls[i].player] = said->controls[i].tick;
 }
 
 // ---- Who is let in ------------------------------------------------------------------------------
@@ -357,7 +375,7 @@ START_TEST(when_not_all_inputs_fit_the_nearest_of_everybody_go_first) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct talker talkers[PLAYERS];
     struct told told;
-    config.future = 120;
+    config.future = 200;
     begin();
     for (unsigned i = 0; i < PLAYERS; i++)
         talkers[i] = join((uint16_t)(1000 + i), 1);
@@ -413,9 +431,196 @@ START_TEST(of_a_player_that_has_not_said_anything_since_it_joined_the_join_is_to
         say_inputs(&quick, head(), 2);
         read_told(bytes, run(1, &quick, bytes), &told);
         ck_assert_uint_eq(told.snapshot.tick, head());
-        ck_assert_uint_eq(told.join[silent.player], joined);
         ck_assert_uint_eq(told.join[quick.player], HC_NO_TICK);
+        // From when it is seen on, which is not looked at every tick.
+        ck_assert(told.unit[silent.player] || i < 8);
+        ck_assert_uint_eq(told.join[silent.player], told.unit[silent.player] ? joined : HC_NO_TICK);
     }
+}
+END_TEST
+
+START_TEST(a_snapshot_leaves_room_for_units_whatever_was_forced_and_whoever_came_and_went) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct told told;
+    struct talker guests[PLAYERS];
+    config.future = HC_FUTURE_MAX; // so long joins and leaves are told
+    config.client_rate = HC_SV_CLIENT_RATE_MIN;
+    begin();
+    struct talker patchy = join(999, 1); // it acknowledges nothing
+    wait_ticks(2);
+    unsigned seen = 0;
+    for (uint16_t i = 0; i < 300; i++) {
+        for (uint16_t j = 0; j < 4; j++) { // they say nothing, but goodbye
+            if (i % 12 == j)
+                guests[j] = join((uint16_t)(1000 + 4 * i + j), 1);
+            if (i % 12 == j + 8)
+                say_close(&guests[j]);
+        }
+        if (i % 3 == 0)
+            say_inputs(&patchy, head(), 1); // the next two inputs are forced
+        size_t size = run(1, &patchy, bytes);
+        if (size == 0)
+            continue;
+        read_told(bytes, size, &told);
+        ck_assert_uint_ge(told.units, 1);
+        seen++;
+    }
+    ck_assert_uint_gt(hc_sv_host_stats(host)->inputs_forced, 64);
+    ck_assert_uint_gt(seen, 10);
+}
+END_TEST
+
+// ---- What is told against what ------------------------------------------------------------------
+
+static bool same_state(const struct hc_cl_told *told) {
+    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+    hc_entity first = hc_unit_first(&world, told->unit);
+    uint32_t count = hc_unit_count(&world, told->unit);
+    return memcmp(told->value.presence, hc_timeline_presence(timeline, told->value.tick) + first,
+                  count) == 0 &&
+           memcmp(told->value.states,
+                  hc_timeline_states(timeline, told->value.tick) + (size_t)first * world.stride,
+                  (size_t)count * world.stride) == 0;
+}
+
+static bool same_owner(const struct hc_cl_told *told) {
+    hc_player player = hc_unit_player(&world, told->unit);
+    uint8_t input[HC_INPUT_MAX] = {0};
+    hc_tick known = HC_NO_TICK;
+    if (player == HC_NO_PLAYER)
+        return told->value.known == HC_NO_TICK;
+    hc_timeline_newest_input(hc_sv_host_timeline(host), player, told->value.tick, &known, input);
+    return told->value.known == known && memcmp(told->value.input, input, sizeof input) == 0;
+}
+
+/// Reads a datagram as a client does that has received, and acknowledged, what its reader keeps;
+/// all that it tells must be as the host has it. Returns how much of it was told against something.
+static uint32_t hear(struct talker *talker, struct hc_cl_reader *own_reader, const uint8_t *bytes,
+                     size_t size) {
+    const struct hc_timeline *timeline = hc_sv_host_timeline(host);
+    const struct hc_cl_said *said = NULL;
+    struct hc_data data;
+    ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
+    ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
+    ck_assert_int_eq(hc_cl_reader_read(own_reader, &body, head(), &said), HC_OK);
+    for (uint32_t i = 0; i < said->told_count; i++) {
+        const struct hc_cl_told *told = &said->told[i];
+        ck_assert(told->dropped || (same_state(told) && same_owner(told)));
+    }
+    for (uint32_t i = 0; i < said->input_count; i++) {
+        const struct hc_cl_heard_input *input = &said->inputs[i];
+        ck_assert_int_eq(hc_timeline_slot(timeline, input->player, input->tick), HC_SLOT_KNOWN);
+        ck_assert_mem_eq(hc_timeline_input(timeline, input->player, input->tick), input->input,
+                         world.game->input_size);
+    }
+    hc_replay_accept(&talker->replay, data.seq);
+    return said->head.base == HC_NO_TICK ? 0 : said->told_count;
+}
+
+START_TEST(whatever_is_lost_all_that_comes_can_be_read_and_is_true) {
+    static const uint32_t rates[] = {HC_SV_CLIENT_RATE_MIN, 20000, 262144};
+    const unsigned round = (unsigned)_i;
+    struct hc_rng rng = hc_rng_init(81, round);
+    struct hc_cl_reader *readers[PLAYERS];
+    struct talker talkers[PLAYERS];
+    struct hc_address to;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint32_t loss = hc_rng_below(&rng, 700000), against = 0;
+    config.client_rate = rates[round % 3];
+    config.history = 8 + hc_rng_below(&rng, 120);
+    config.snapshot_rate = round % 2 == 0 ? 0 : 30;
+    begin();
+    for (unsigned i = 0; i < PLAYERS; i++) {
+        talkers[i] = join((uint16_t)(1000 + i), 1);
+        readers[i] = hc_cl_reader_create(&world, 1);
+    }
+    for (unsigned tick = 0; tick < 300; tick++) {
+        for (unsigned i = 0; i < PLAYERS; i++) // those of higher numbers are later
+            if (tick > 20 && hc_rng_below(&rng, 2) == 0)
+                say_inputs_showing(&talkers[i], hc_tick_back(head(), 2 * i + hc_rng_below(&rng, 4)),
+                                   1 + hc_rng_below(&rng, 12), 8 * i);
+        now_us += TICK_US;
+        hc_sv_host_advance(host, now_us);
+        for (size_t size; (size = hc_sv_host_send(host, &to, bytes, now_us)) > 0;)
+            if (!hc_rng_chance(&rng, loss))
+                against += hear(&talkers[to.port - 1000], readers[to.port - 1000], bytes, size);
+    }
+    ck_assert_uint_gt(against, 300);
+    ck_assert(round % 3 != 2 || hc_sv_host_stats(host)->corrections > 100);
+    for (unsigned i = 0; i < PLAYERS; i++)
+        hc_cl_reader_destroy(readers[i]);
+}
+END_TEST
+
+// ---- What it costs ------------------------------------------------------------------------------
+
+/// Bits of values at the tick shown.
+static uint64_t values_of(const struct hc_sv_snapshot_bits *bits) {
+    return bits->own + bits->others + bits->unowned;
+}
+
+/// Between two looks at what was counted one snapshot of `size` bytes was sent, whose every bit was
+/// counted.
+static void check_counted(const struct hc_sv_host_stats *before, const struct hc_sv_host_stats *now,
+                          size_t size) {
+    const struct hc_sv_snapshot_bits *old = &before->bits, *bits = &now->bits;
+    uint64_t values = values_of(bits) - values_of(old);
+    uint64_t spent = values + bits->head - old->head + bits->names - old->names + bits->inputs -
+                     old->inputs + bits->corrections - old->corrections;
+    size_t packed = (size_t)(spent + 7) / 8;
+    ck_assert_uint_eq(now->snapshots, before->snapshots + 1);
+    packed += packed < 256 ? 2u : 3u; // its length, in one byte or in two
+    ck_assert_uint_eq(size, HC_DATA_BODY_AT + 2 + packed + HC_TAG_SIZE);
+    uint64_t fields = now->sampled.total - before->sampled.total;
+    ck_assert_uint_le(fields, values);
+}
+
+static uint64_t sum_of_fields(const struct hc_delta_counts *counts) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < HC_FIELDS_MAX; i++)
+        sum += counts->input[i];
+    for (unsigned k = 0; k < HC_KINDS_MAX; k++)
+        for (unsigned i = 0; i < HC_FIELDS_MAX; i++)
+            sum += counts->field[k][i];
+    return sum;
+}
+
+START_TEST(every_bit_of_a_snapshot_is_counted_for_what_it_was_spent_on) {
+    enum { TICKS = 2 * HC_SV_FIELDS_EACH };
+    struct hc_rng rng = hc_rng_init(83, 0);
+    struct talker talkers[PLAYERS];
+    struct hc_address to;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    begin();
+    for (unsigned i = 0; i < PLAYERS; i++)
+        talkers[i] = join((uint16_t)(1000 + i), 1);
+    for (unsigned tick = 0; tick < TICKS; tick++) {
+        for (unsigned i = 0; i < PLAYERS; i++) // those of higher numbers are later
+            if (hc_rng_below(&rng, 2) == 0)
+                say_inputs_showing(&talkers[i], hc_tick_back(head(), 2 * i + hc_rng_below(&rng, 4)),
+                                   1 + hc_rng_below(&rng, 12), 8 * i);
+        now_us += TICK_US;
+        hc_sv_host_advance(host, now_us);
+        struct hc_sv_host_stats before = *hc_sv_host_stats(host);
+        for (size_t size; (size = hc_sv_host_send(host, &to, bytes, now_us)) > 0;) {
+            struct hc_data data;
+            ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
+            hc_replay_accept(&talkers[to.port - 1000].replay, data.seq);
+            check_counted(&before, hc_sv_host_stats(host), size);
+            before = *hc_sv_host_stats(host);
+        }
+    }
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
+    ck_assert_uint_gt(stats->corrections, 100);
+    ck_assert_uint_gt(stats->deltas_reused, 100);
+    // A share of the values, which are not all as long.
+    uint64_t values = values_of(&stats->bits), share = stats->sampled.total * HC_SV_FIELDS_EACH;
+    ck_assert_uint_gt(share, values * 3 / 4);
+    ck_assert_uint_lt(share, values * 4 / 3);
+    uint64_t fields = sum_of_fields(&stats->sampled);
+    ck_assert_uint_gt(fields, stats->sampled.total / 4);
+    ck_assert_uint_lt(fields, stats->sampled.total);
 }
 END_TEST
 
@@ -432,14 +637,48 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, an_input_that_came_too_late_is_refused_once_however_often_it_comes);
     tcase_add_test(tests, when_not_all_inputs_fit_the_nearest_of_everybody_go_first);
     tcase_add_test(tests, inputs_before_a_leave_are_told_to_those_who_have_not_come_so_far);
+    tcase_add_test(tests,
+                   a_snapshot_leaves_room_for_units_whatever_was_forced_and_whoever_came_and_went);
+    tcase_add_loop_test(tests, whatever_is_lost_all_that_comes_can_be_read_and_is_true, 0, 18);
     tcase_add_test(tests, of_a_player_that_has_not_said_anything_since_it_joined_the_join_is_told);
+    tcase_add_test(tests, every_bit_of_a_snapshot_is_counted_for_what_it_was_spent_on);
 }
+
+START_TEST(a_join_is_told_until_a_datagram_that_told_it_is_acknowledged) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct told told;
+    unsigned before = 0;
+    begin();
+    struct talker watcher = join(1000, 1);
+    wait_ticks(3);
+    struct talker other = join(1001, 2);
+    for (unsigned tick = 0; tick < 30; tick++) {
+        say_inputs(&watcher, hc_tick_back(head(), 2), 4);
+        say_inputs(&other, hc_tick_back(head(), 2), 4);
+        size_t size = run(1, &watcher, bytes);
+        struct hc_data data;
+        read_told(bytes, size, &told);
+        ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
+        bool tells = told.join[other.player] != HC_NO_TICK;
+        if (tick < 20)
+            before += tells;
+        else
+            ck_assert_msg(tells == (tick == 20), "tick %u", tick);
+        if (tick != 20)
+            continue;
+        hc_cl_reader_keep(reader); // this one alone arrives
+        hc_replay_accept(&watcher.replay, data.seq);
+    }
+    ck_assert_uint_gt(before, 10); // from when it was first seen
+}
+END_TEST
 
 int main(void) {
     Suite *suite = suite_create("server host");
     TCase *tests = tcase_create("host");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     add_all(tests);
+    tcase_add_test(tests, a_join_is_told_until_a_datagram_that_told_it_is_acknowledged);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

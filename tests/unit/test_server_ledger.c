@@ -198,6 +198,33 @@ static hc_sv_version expected_held(hc_unit unit, hc_tick tick, hc_tick *acked_as
     return 0;
 }
 
+static bool expected_told(hc_unit unit, hc_tick tick) {
+    for (int i = model.sent[model.first].first; i < model.told_count; i++)
+        if (model.told[i].unit == unit && model.told[i].tick == tick &&
+            model.told[i].snapshot >= model.first)
+            return true;
+    return false;
+}
+
+/// What one of the snapshots that are remembered told of the tick that it showed.
+static void compare_units(struct hc_rng *rng) {
+    static hc_unit told[TOLD_MAX];
+    int oldest = model.first > model.epoch ? model.first : model.epoch;
+    if (oldest == model.count)
+        return;
+    int asked = oldest + (int)hc_rng_below(rng, (uint32_t)(model.count - oldest));
+    uint32_t n = 0, count = hc_sv_ledger_units(ledger, model.sent[asked].as_of, told, TOLD_MAX);
+    for (int i = model.sent[asked].first; i < model.told_count; i++) {
+        const struct told *is = &model.told[i];
+        if (is->snapshot != asked || is->correction || is->version == 0)
+            continue;
+        ck_assert_uint_lt(n, count);
+        agree("units", told[n], told[n], is->unit);
+        n++;
+    }
+    agree("units told", 0, count, n);
+}
+
 static void compare(struct hc_rng *rng, hc_tick head) {
     for (hc_unit u = 0; u < units; u++) {
         struct hc_sv_ledger_unit wanted = expected(u);
@@ -214,6 +241,7 @@ static void compare(struct hc_rng *rng, hc_tick head) {
             hc_sv_version held = expected_held(u, tick, &wanted_as_of);
             agree("held", u, hc_sv_ledger_holds(ledger, u, tick, &as_of), held);
             agree("held as_of", u, as_of, wanted_as_of);
+            agree("told", u, hc_sv_ledger_told(ledger, u, tick), expected_told(u, tick));
         }
     }
     hc_tick base = HC_NO_TICK;
@@ -221,6 +249,7 @@ static void compare(struct hc_rng *rng, hc_tick head) {
         if (model.sent[i].acked)
             base = model.sent[i].as_of;
     agree("base", 0, hc_sv_ledger_base(ledger), base);
+    compare_units(rng);
 }
 
 // ---- Random sending ----

@@ -1,19 +1,38 @@
 // A client as the server keeps it: goodbyes, and the inputs that it must be told were forced.
 #include "server/peer.h"
 #include "tests/run_suite.h"
+#include "tests/unit/small_game.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct hc_sv_peer peer;
-static struct hc_world world; // only laid out: the peer's memory of states is not used here
-static hc_tick row;
+enum { CLIENT_RATE = 100000 };
 
-static void set_up(void) {
+static struct hc_sv_peer peer;
+static struct hc_world world;
+static uint8_t *memory;
+
+static void open_peer(uint32_t cid) {
     struct hc_address address = hc_address_ipv4(127, 0, 0, 1, 1);
     uint8_t nonce[HC_NONCE_SIZE] = {0};
-    peer = (struct hc_sv_peer){.told = {.world = &world, .rows = 1, .tick = &row}};
-    hc_sv_peer_open(&peer, 1, &address, nonce, 0);
+    hc_sv_peer_open(&peer, cid, CLIENT_RATE, &address, nonce, 0);
+}
+
+static void set_up(void) {
+    struct hc_sv_peer measured;
+    ck_assert_int_eq(hc_world_init(&world, &small_game, 3, 60, 1, NULL), HC_OK);
+    size_t bytes = hc_sv_peer_layout(&measured, &world, NULL);
+    memory = malloc(bytes);
+    ck_assert(memory != NULL);
+    memset(memory, 0xa5, bytes);
+    memset(&peer, 0, sizeof peer);
+    ck_assert_uint_eq(hc_sv_peer_layout(&peer, &world, memory), bytes);
+    open_peer(1);
+}
+
+static void tear_down(void) {
+    free(memory);
+    hc_world_free(&world);
 }
 
 static enum hc_status acknowledge(uint32_t seq, uint32_t ack) {
@@ -59,6 +78,36 @@ START_TEST(forced_slots_are_told_as_ranges_until_they_are_acknowledged) {
 }
 END_TEST
 
+/// Says CLOSE until the peer is free.
+static void end(void) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    hc_sv_peer_close(&peer, HC_CLOSE_LEFT, 0);
+    for (uint64_t now = 0; peer.state != HC_SV_PEER_FREE; now += 1000)
+        hc_sv_peer_send_close(&peer, out, now);
+}
+
+START_TEST(what_a_client_acknowledged_is_what_it_holds_and_the_next_client_holds_nothing) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    for (hc_tick as_of = 100; as_of < 104; as_of++) {
+        hc_sv_ledger_begin(peer.ledger, as_of, peer.sent.next);
+        ck_assert(hc_sv_ledger_tell(peer.ledger, 1, as_of, as_of, false));
+        ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
+    }
+    ck_assert_uint_eq(hc_sv_ledger_base(peer.ledger), HC_NO_TICK);
+    ck_assert_int_eq(acknowledge(1, 2), HC_OK);
+    ck_assert_uint_eq(hc_sv_ledger_base(peer.ledger), 101);
+    ck_assert_uint_eq(hc_sv_ledger_unit(peer.ledger, 1)->acked, 101);
+    ck_assert_int_eq(acknowledge(2, 5), HC_MALFORMED);
+    ck_assert_uint_eq(hc_sv_ledger_base(peer.ledger), 101);
+    end();
+    open_peer(2);
+    ck_assert_uint_eq(hc_sv_ledger_base(peer.ledger), HC_NO_TICK);
+    ck_assert(!hc_sv_ledger_unit(peer.ledger, 1)->known);
+    for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++)
+        ck_assert(!hc_sv_interest_sees(&peer.interest, unit));
+}
+END_TEST
+
 START_TEST(forced_ranges_are_bounded_and_the_oldest_goes_first) {
     for (hc_tick t = 0; t < 1000; t += 2)
         hc_sv_peer_forced(&peer, 1, t, 1);
@@ -77,14 +126,41 @@ START_TEST(a_datagram_that_is_replayed_or_acknowledges_the_unsent_changes_nothin
 }
 END_TEST
 
+START_TEST(what_gets_lost_on_the_way_lowers_what_a_client_is_sent_and_what_arrives_does_not) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    for (uint32_t lost_one_in = 4; lost_one_in <= 1000; lost_one_in *= 250) {
+        peer.state = HC_SV_PEER_FREE;
+        open_peer(1);
+        for (uint32_t i = 1; i <= 300; i++) {
+            uint64_t now_us = i * UINT64_C(16667);
+            ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, now_us), 0);
+            struct hc_data data = {.cid = 1, .seq = i};
+            for (uint32_t seq = i; seq > 0 && seq + 32 >= i; seq--) { // all but every so many-th
+                bool there = seq % lost_one_in != 0;
+                data.ack = there && data.ack == 0 ? seq : data.ack;
+                if (there && seq < data.ack)
+                    data.ack_bits |= UINT32_C(1) << (data.ack - 1 - seq);
+            }
+            ck_assert_int_eq(hc_sv_peer_accept(&peer, &data, 0, now_us), HC_OK);
+        }
+        ck_assert(lost_one_in == 4 ? peer.budget.rate < CLIENT_RATE / 3 * 2
+                                   : peer.budget.rate == CLIENT_RATE);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server peer");
     TCase *tc = tcase_create("peer");
-    tcase_add_checked_fixture(tc, set_up, NULL);
+    tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, goodbye_is_said_three_times_at_once_and_seven_times_more);
     tcase_add_test(tc, forced_slots_are_told_as_ranges_until_they_are_acknowledged);
+    tcase_add_test(tc,
+                   what_a_client_acknowledged_is_what_it_holds_and_the_next_client_holds_nothing);
     tcase_add_test(tc, forced_ranges_are_bounded_and_the_oldest_goes_first);
     tcase_add_test(tc, a_datagram_that_is_replayed_or_acknowledges_the_unsent_changes_nothing);
+    tcase_add_test(
+        tc, what_gets_lost_on_the_way_lowers_what_a_client_is_sent_and_what_arrives_does_not);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -1,0 +1,125 @@
+#include "proto/value.h"
+
+#include "common/check.h"
+#include "proto/fields.h"
+
+#include <string.h>
+
+/// The guess at `tick`, into `out`, which gets the scratch memory.
+static void guess_value(const struct hc_value_base *base, const struct hc_solo_changes *changes,
+                        hc_tick tick, struct hc_unit_value *out) {
+    out->tick = tick;
+    hc_unit_place(base->world, out, base->scratch);
+    if (base->from == NULL)
+        hc_solo_nothing(base->world, base->unit, tick, out);
+    else
+        hc_solo_guess(base->solo, base->unit, base->from, changes, base->referee, tick, out);
+}
+
+static bool may_list(const struct hc_value_base *base, hc_tick tick) {
+    return base->from != NULL && hc_solo_lists(base->world, base->unit, base->from, tick);
+}
+
+/// Bits of a tick of which `left` are left.
+static unsigned tick_bits(hc_tick left) {
+    unsigned bits = 0;
+    while (left > UINT32_C(1) << bits)
+        bits++;
+    return bits;
+}
+
+// ---- Changes ------------------------------------------------------------------------------------
+
+static void put_listed(struct hc_bits_writer *bits, const struct hc_value_base *base,
+                       const struct hc_solo_changes *changes, hc_tick end,
+                       struct hc_delta_counts *counts) {
+    uint8_t first[HC_INPUT_MAX];
+    const uint8_t *before = first;
+    hc_tick next = base->from->tick;
+    size_t began = hc_bits_written(bits);
+    hc_solo_input(base->world, base->from, first);
+    for (unsigned i = 0; i < changes->count; i++) {
+        const struct hc_solo_change *change = &changes->at[i];
+        HC_ASSERT(change->tick >= next && change->tick < end);
+        if (i > 0)
+            hc_bits_put(bits, 1, 1);
+        hc_bits_put(bits, change->tick - next, tick_bits(end - next));
+        hc_delta_put_other_input(bits, base->world->game, before, change->input, counts);
+        before = change->input;
+        next = change->tick + 1;
+    }
+    if (next < end)
+        hc_bits_put(bits, 0, 1);
+    if (counts != NULL)
+        counts->total += hc_bits_written(bits) - began;
+}
+
+static void get_listed(struct hc_bits_reader *bits, const struct hc_value_base *base, hc_tick end,
+                       struct hc_solo_changes *out) {
+    const struct hc_game *game = base->world->game;
+    uint8_t input[HC_INPUT_MAX] = {0};
+    hc_tick next = base->from->tick;
+    hc_solo_input(base->world, base->from, input);
+    out->count = 0;
+    do {
+        struct hc_solo_change *change = &out->at[out->count++];
+        hc_tick by = hc_bits_get(bits, tick_bits(end - next));
+        if (by >= end - next) {
+            bits->failed = true;
+            by = 0;
+        }
+        change->tick = next + by;
+        hc_delta_get_other_input(bits, game, input, input);
+        game->sanitize_input(input); // steps take nothing else, and they are taken at once
+        memcpy(change->input, input, sizeof input);
+        next = change->tick + 1;
+    } while (next < end && hc_bits_get(bits, 1) != 0);
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+/// Appends a flag; it counts, but for no field.
+static void put_flag(struct hc_bits_writer *bits, bool flag, struct hc_delta_counts *counts) {
+    hc_bits_put(bits, flag, 1);
+    if (counts != NULL)
+        counts->total++;
+}
+
+void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,
+                  const struct hc_solo_changes *changes, const struct hc_unit_value *value,
+                  struct hc_delta_counts *counts) {
+    bool lists = changes != NULL && changes->count > 0, may = may_list(base, value->tick);
+    struct hc_unit_value guess;
+    HC_ASSERT(may || !lists);
+    guess_value(base, changes, value->tick, &guess);
+    if (!may) {
+        hc_delta_put(bits, base->world, base->unit, &guess, value, counts);
+        return;
+    }
+    bool same = !lists && hc_delta_same(base->world, base->unit, &guess, value);
+    put_flag(bits, same, counts);
+    if (same)
+        return;
+    put_flag(bits, lists, counts);
+    if (!lists) {
+        hc_delta_put_changes(bits, base->world, base->unit, &guess, value, counts);
+        return;
+    }
+    put_listed(bits, base, changes, value->tick, counts);
+    hc_delta_put(bits, base->world, base->unit, &guess, value, counts);
+}
+
+void hc_value_get(struct hc_bits_reader *bits, const struct hc_value_base *base,
+                  struct hc_unit_value *out) {
+    struct hc_solo_changes changes = {.count = 0};
+    struct hc_unit_value guess;
+    bool same = hc_bits_get(bits, 1) != 0;
+    if (!same && may_list(base, out->tick) && hc_bits_get(bits, 1) != 0) {
+        get_listed(bits, base, out->tick, &changes);
+        same = hc_bits_get(bits, 1) != 0;
+    }
+    guess_value(base, &changes, out->tick, &guess);
+    hc_delta_get_changes(bits, base->world, base->unit, same, &guess, out);
+    if (hc_unit_player(base->world, base->unit) != HC_NO_PLAYER)
+        base->world->game->sanitize_input(out->input);
+}

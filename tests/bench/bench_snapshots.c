@@ -1,0 +1,376 @@
+// What snapshots take, what they cost the server, and what they buy: matches of the arena between
+// bots, in virtual time, over links of 40 ms each way that lose 2 %.
+#include "common/arena/arena.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/match.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ONE_WAY_US = 40000,
+    LOSS_PPM = 20000,
+    AIM_TICKS = 6, ///< between a bot's aims, unless it shoots
+};
+
+struct options {
+    const char *table; ///< NULL: all of them
+    unsigned players;  ///< 0: any number
+    const char *json;  ///< NULL: none
+};
+
+/// A number of a result, as it is printed and what it is called in JSON.
+struct column {
+    const char *key, *head;
+    int width, decimals;
+    size_t offset;
+};
+
+#define COLUMN(member, head, width, decimals)                                                      \
+    { #member, head, width, decimals, offsetof(struct bench_match_result, member) }
+
+static const struct column first_columns[] = {
+    COLUMN(players, "players", 7, 0), COLUMN(snapshot_rate, "Hz", 3, 0),
+    COLUMN(in_view, "in view", 7, 1), COLUMN(down_kbit, "down", 6, 1),
+    COLUMN(up_kbit, "up", 6, 1),      COLUMN(bytes_each, "B/changed", 9, 2),
+    COLUMN(own, "own", 5, 1),         COLUMN(others, "others", 6, 1),
+    COLUMN(unowned, "pickups", 7, 1), COLUMN(inputs, "inputs", 6, 1),
+    COLUMN(names, "names", 5, 1),     COLUMN(corrections, "corr.", 5, 1),
+    COLUMN(head, "head", 5, 1),       COLUMN(overhead, "overh.", 6, 1),
+};
+static const struct column second_columns[] = {
+    COLUMN(players, "players", 7, 0),   COLUMN(snapshot_rate, "Hz", 3, 0),
+    COLUMN(memo, "memo %", 6, 1),       COLUMN(send_us, "us/snap", 7, 1),
+    COLUMN(work_us, "us/tick", 7, 1),   COLUMN(wait_ms, "wait ms", 7, 0),
+    COLUMN(error_p50, "err p50", 7, 2), COLUMN(error_p95, "err p95", 7, 2),
+    COLUMN(unseen, "unseen%", 7, 2),    COLUMN(right_p50, "right50", 7, 0),
+    COLUMN(right_p95, "right95", 7, 0), COLUMN(never, "never%", 6, 1),
+    COLUMN(turns, "turns/s", 7, 2),     COLUMN(shots, "shots/s", 7, 2),
+    COLUMN(faults, "faults", 6, 0),
+};
+static const struct column link_columns[] = {
+    COLUMN(players, "players", 7, 0),   COLUMN(snapshot_rate, "Hz", 3, 0),
+    COLUMN(in_view, "in view", 7, 1),   COLUMN(down_datagrams, "down/s", 6, 1),
+    COLUMN(up_datagrams, "up/s", 6, 1), COLUMN(down_kbit, "down", 6, 1),
+    COLUMN(up_kbit, "up", 6, 1),        COLUMN(others, "others", 6, 1),
+    COLUMN(inputs, "inputs", 6, 1),     COLUMN(corrections, "corr.", 5, 1),
+    COLUMN(memo, "memo %", 6, 1),       COLUMN(send_us, "us/snap", 7, 1),
+    COLUMN(error_p95, "err p95", 7, 2), COLUMN(right_p95, "right95", 7, 0),
+    COLUMN(faults, "faults", 6, 0),
+};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static double value_of(const struct bench_match_result *result, const struct column *column) {
+    double value;
+    memcpy(&value, (const char *)result + column->offset, sizeof value);
+    return value;
+}
+
+static void print_heads(const struct column *columns, size_t count, const char *first) {
+    printf("%-14s", first);
+    for (size_t i = 0; i < count; i++)
+        printf(" %*s", columns[i].width, columns[i].head);
+    printf("\n");
+}
+
+static void print_row(const struct column *columns, size_t count, const char *name,
+                      const struct bench_match_result *result) {
+    printf("%-14s", name);
+    for (size_t i = 0; i < count; i++)
+        printf(" %*.*f", columns[i].width, columns[i].decimals, value_of(result, &columns[i]));
+    printf("\n");
+    fflush(stdout);
+}
+
+static void add_columns(json_t *object, const struct column *columns, size_t count,
+                        const struct bench_match_result *result) {
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(object, columns[i].key, json_real(value_of(result, &columns[i])));
+}
+
+static void report(json_t *json, const char *table, const char *name,
+                   const struct bench_match_result *result) {
+    json_t *object = json_pack("{s:s, s:s}", "table", table, "row", name);
+    add_columns(object, first_columns, COUNT(first_columns), result);
+    add_columns(object, second_columns, COUNT(second_columns), result);
+    add_columns(object, link_columns, COUNT(link_columns), result);
+    json_array_append_new(json, object);
+}
+
+// ---- The matches --------------------------------------------------------------------------------
+
+/// A row of a table.
+struct row {
+    const char *name;
+    uint16_t players;
+    uint32_t view;
+    uint16_t rate;
+    uint32_t near_ms, far_ms; ///< one way
+    uint32_t warm_up_ticks, ticks;
+    uint32_t aim_ticks; ///< 0: AIM_TICKS
+};
+
+static bool run(const struct row *row, struct bench_yardstick *yardstick,
+                struct bench_match_result *result) {
+    struct bench_match_config config = {.players = row->players,
+                                        .view = row->view,
+                                        .snapshot_rate = row->rate,
+                                        .near_us = row->near_ms * 1000,
+                                        .far_us = row->far_ms * 1000,
+                                        .loss_ppm = LOSS_PPM,
+                                        .warm_up_ticks = row->warm_up_ticks,
+                                        .ticks = row->ticks,
+                                        .aim_ticks =
+                                            row->aim_ticks > 0 ? row->aim_ticks : AIM_TICKS,
+                                        .yardstick = yardstick};
+    if (bench_match(&config, result))
+        return true;
+    fprintf(stderr, "the match %s of %u players could not be played\n", row->name, row->players);
+    return false;
+}
+
+static bool wanted(const struct options *options, const char *table, unsigned players) {
+    return (options->table == NULL || strcmp(options->table, table) == 0) &&
+           (options->players == 0 || options->players == players);
+}
+
+/// Views in which about 64 of the others are, at 256 and at 1000 players.
+enum { VIEW_OF_256 = 9000, VIEW_OF_1000 = 8200 };
+
+static const struct row sizes[] = {
+    {"all in view", 8, 0, 60, 40, 40, 120, 900, 0},
+    {"all in view", 8, 0, 20, 40, 40, 120, 900, 0},
+    {"all in view", 12, 0, 60, 40, 40, 120, 900, 0},
+    {"all in view", 12, 0, 20, 40, 40, 120, 900, 0},
+    {"all in view", 32, 0, 60, 40, 40, 120, 600, 0},
+    {"all in view", 32, 0, 20, 40, 40, 120, 600, 0},
+    {"all in view", 64, 0, 60, 40, 40, 120, 480, 0},
+    {"all in view", 64, 0, 20, 40, 40, 120, 480, 0},
+    {"arena's view", 256, HC_ARENA_VIEW, 60, 40, 40, 60, 90, 0},
+    {"arena's view", 256, HC_ARENA_VIEW, 20, 40, 40, 60, 90, 0},
+    {"arena's view", 1000, HC_ARENA_VIEW, 60, 40, 40, 36, 36, 0},
+    {"arena's view", 1000, HC_ARENA_VIEW, 20, 40, 40, 36, 36, 0},
+};
+static const struct row growth[] = {
+    {"all in view", 64, 0, 60, 40, 40, 48, 24, 0},
+    {"64 in view", 256, VIEW_OF_256, 60, 40, 40, 48, 24, 0},
+    {"64 in view", 1000, VIEW_OF_1000, 60, 40, 40, 48, 24, 0},
+};
+static const struct row latencies[] = {
+    {"0 ms", 32, 0, 60, 0, 0, 120, 480, 0},
+    {"100 ms", 32, 0, 60, 50, 50, 120, 480, 0},
+    {"300 ms", 32, 0, 60, 150, 150, 180, 480, 0},
+};
+static const struct row aims[] = {
+    {"each tick", 32, 0, 60, 40, 40, 120, 300, 1},
+    {"10 a second", 32, 0, 60, 40, 40, 120, 300, 6},
+    {"2 a second", 32, 0, 60, 40, 40, 120, 300, 30},
+};
+static const struct row spread[] = {
+    {"all 40 ms", 64, 0, 60, 40, 40, 120, 240, 0},
+    {"20..150 ms", 64, 0, 60, 20, 150, 180, 240, 0},
+    {"20..150 ms", 64, 0, 20, 20, 150, 180, 240, 0},
+};
+
+static bool run_rows(const struct options *options, const char *table, const struct row *rows,
+                     size_t count, struct bench_match_result *results, json_t *json) {
+    for (size_t i = 0; i < count; i++) {
+        if (!wanted(options, table, rows[i].players))
+            continue;
+        if (!run(&rows[i], NULL, &results[i]))
+            return false;
+        report(json, table, rows[i].name, &results[i]);
+    }
+    return true;
+}
+
+static void print_rows(const struct options *options, const char *table, const struct row *rows,
+                       size_t count, const struct column *columns, size_t column_count,
+                       const struct bench_match_result *results) {
+    print_heads(columns, column_count, "");
+    for (size_t i = 0; i < count; i++)
+        if (wanted(options, table, rows[i].players))
+            print_row(columns, column_count, rows[i].name, &results[i]);
+}
+
+static void print_target(const struct bench_match_result *results, unsigned players, unsigned rate,
+                         double kbit) {
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        if ((unsigned)results[i].players == players && (unsigned)results[i].snapshot_rate == rate)
+            printf("target: %u players, all in view, %u snapshots/s: %.1f kbit/s down, %s %.0f\n",
+                   players, rate, results[i].down_kbit,
+                   results[i].down_kbit < kbit ? "under" : "MORE THAN", kbit);
+}
+
+static bool table_sizes(const struct options *options, json_t *json) {
+    struct bench_match_result results[COUNT(sizes)] = {0};
+    if (!run_rows(options, "sizes", sizes, COUNT(sizes), results, json))
+        return false;
+    printf("What is sent to a client, kbit/s, and percent of the bytes down by purpose\n");
+    print_rows(options, "sizes", sizes, COUNT(sizes), first_columns, COUNT(first_columns), results);
+    printf("\nWhat that costs the server, for each snapshot and for each client and tick, and what "
+           "it buys\n(pixels that remote players are shown off; ms until a change of direction is "
+           "right everywhere)\n");
+    print_rows(options, "sizes", sizes, COUNT(sizes), second_columns, COUNT(second_columns),
+               results);
+    print_target(results, 12, 20, 24);
+    print_target(results, 64, 60, 160);
+    printf("\n");
+    return true;
+}
+
+static bool table_links(const struct options *options, const char *table, const char *title,
+                        const struct row *rows, size_t count, json_t *json) {
+    struct bench_match_result results[8] = {0};
+    HC_ASSERT(count <= COUNT(results));
+    if (!run_rows(options, table, rows, count, results, json))
+        return false;
+    printf("%s\n", title);
+    print_rows(options, table, rows, count, link_columns, COUNT(link_columns), results);
+    printf("\n");
+    return true;
+}
+
+// ---- Entropy ------------------------------------------------------------------------------------
+
+static void print_field(const struct bench_yardstick *yardstick, unsigned kind, unsigned field,
+                        double values) {
+    static const char *const guesses[] = {"hold", "linear", "solo"};
+    const struct hc_kind *of = &hc_arena.kinds[kind];
+    double there = 0, fresh = 0;
+    unsigned best = bench_yardstick_best(yardstick, 0, kind, field, &there);
+    bench_yardstick_best(yardstick, 1, kind, field, &fresh);
+    printf("  %-8s %-9s %8.3f %8.3f  %s\n", of->name, of->fields[field].name,
+           (double)yardstick->counts.field[kind][field] / values, (there + fresh) / values,
+           guesses[best]);
+}
+
+/// What is no field: presence and ages, and the flags and masks that say what has changed.
+static void print_rest(const struct bench_yardstick *yardstick, double values) {
+    const struct hc_delta_counts *counts = &yardstick->counts;
+    double taken = (double)counts->total, there = bench_model_bits(&yardstick->age);
+    double input = 0, input_taken = 0;
+    for (unsigned f = 0; f < hc_arena.input_field_count; f++) {
+        input += bench_model_bits(&yardstick->input[f]);
+        input_taken += (double)counts->input[f];
+    }
+    for (unsigned k = 0; k < hc_arena.kind_count; k++) {
+        there += bench_model_bits(&yardstick->there[0][k]);
+        there += bench_model_bits(&yardstick->there[1][k]);
+        for (unsigned f = 0; f < hc_arena.kinds[k].field_count; f++)
+            taken -= (double)counts->field[k][f];
+    }
+    printf("  %-18s %8.3f %8.3f\n", "input", input_taken / values, input / values);
+    printf("  %-18s %8.3f %8.3f\n", "flags, ages", (taken - input_taken) / values, there / values);
+}
+
+static void print_yardstick(const struct bench_yardstick *yardstick, const struct row *row,
+                            double sent) {
+    double values = (double)yardstick->values, bits = bench_yardstick_bits(yardstick);
+    double taken = (double)yardstick->counts.total;
+    printf("Entropy: %u players, %u snapshots/s, %.0f values told; bits of each value by deltas, "
+           "and by an\norder-0 adaptive coder that begins knowing nothing, with the best guess for "
+           "each field\n",
+           row->players, row->rate, values);
+    for (unsigned k = 0; k < hc_arena.kind_count; k++)
+        for (unsigned f = 0; f < hc_arena.kinds[k].field_count; f++)
+            print_field(yardstick, k, f, values);
+    print_rest(yardstick, values);
+    printf("  %-18s %8.3f %8.3f  ratio %.3f, at most 1.35 wanted\n", "all", taken / values,
+           bits / values, taken / bits);
+    if (taken != sent)
+        printf("  of %.0f bits that were sent only %.0f were looked at\n", sent, taken);
+    printf("\n");
+}
+
+static bool table_entropy(json_t *json, const struct row *row) {
+    static struct bench_yardstick yardstick;
+    struct bench_match_result result;
+    struct hc_world world;
+    if (hc_world_init(&world, &hc_arena, row->players, BENCH_TICK_RATE, 0, NULL) != HC_OK)
+        return false;
+    bool ok = bench_yardstick_init(&yardstick, &world) && run(row, &yardstick, &result);
+    if (ok) {
+        double ratio = (double)yardstick.counts.total / bench_yardstick_bits(&yardstick);
+        print_yardstick(&yardstick, row, result.value_bits);
+        json_array_append_new(json,
+                              json_pack("{s:s, s:i, s:i, s:f}", "table", "entropy", "players",
+                                        row->players, "snapshot_rate", row->rate, "ratio", ratio));
+    }
+    bench_yardstick_free(&yardstick);
+    hc_world_free(&world);
+    return ok;
+}
+
+static bool tables(const struct options *options, json_t *json) {
+    static const struct row traces[] = {{"trace", 12, 0, 60, 40, 40, 120, 900, 0},
+                                        {"trace", 12, 0, 20, 40, 40, 120, 900, 0},
+                                        {"trace", 32, 0, 60, 40, 40, 120, 300, 0}};
+    printf(
+        "arena, %d Hz, input delay %d, 40 ms each way (80 ms round trip), 2 %% loss each way. Bots "
+        "aim anew every\n%d ms and when they shoot, turn once in %d ms at most and shoot once in "
+        "%d. Bytes are with %d of IP and\nUDP and %d of header and seal a datagram.\n\n",
+        BENCH_TICK_RATE, BENCH_INPUT_DELAY, AIM_TICKS * 1000 / BENCH_TICK_RATE, BENCH_TURN_MS,
+        BENCH_SHOT_MS, BENCH_IP_UDP, HC_DATA_BODY_AT + HC_TAG_SIZE);
+    bool sized = options->table == NULL || strcmp(options->table, "sizes") == 0;
+    if (sized && !table_sizes(options, json))
+        return false;
+    for (size_t i = 0; i < COUNT(traces); i++)
+        if (wanted(options, "entropy", traces[i].players) && !table_entropy(json, &traces[i]))
+            return false;
+    const struct {
+        const char *name, *title;
+        const struct row *rows;
+        size_t count;
+    } others[] = {
+        {"growth", "Growth: as many in view, more in the world", growth, COUNT(growth)},
+        {"latency", "Round-trip time: nothing may multiply with it", latencies, COUNT(latencies)},
+        {"aims", "How often the bots aim anew", aims, COUNT(aims)},
+        {"spread", "Clients at one distance, and at many", spread, COUNT(spread)},
+    };
+    for (size_t i = 0; i < COUNT(others); i++)
+        if ((options->table == NULL || strcmp(options->table, others[i].name) == 0) &&
+            !table_links(options, others[i].name, others[i].title, others[i].rows, others[i].count,
+                         json))
+            return false;
+    return true;
+}
+
+// ---- Options ------------------------------------------------------------------------------------
+
+static bool parse(int count, char **arguments, struct options *options) {
+    for (int i = 0; i < count; i += 2) {
+        const char *value = i + 1 < count ? arguments[i + 1] : NULL;
+        if (value == NULL)
+            return false;
+        if (strcmp(arguments[i], "--json") == 0)
+            options->json = value;
+        else if (strcmp(arguments[i], "--table") == 0)
+            options->table = value;
+        else if (strcmp(arguments[i], "--players") == 0)
+            options->players = (unsigned)strtoul(value, NULL, 10);
+        else
+            return false;
+    }
+    return true;
+}
+
+int bench_snapshots(int count, char **arguments) {
+    struct options options = {0};
+    if (!parse(count, arguments, &options)) {
+        fprintf(stderr, "usage: hc_bench snapshots [--json FILE] [--players N] [--table NAME]\n"
+                        "NAME: sizes, entropy, growth, latency, aims or spread\n");
+        return 2;
+    }
+    json_t *json = json_array();
+    bool ok = tables(&options, json);
+    if (ok && options.json != NULL && json_dump_file(json, options.json, JSON_INDENT(2)) != 0) {
+        fprintf(stderr, "%s cannot be written\n", options.json);
+        ok = false;
+    }
+    json_decref(json);
+    return ok ? 0 : 1;
+}

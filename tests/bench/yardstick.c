@@ -1,0 +1,264 @@
+#include "tests/bench/yardstick.h"
+
+#include "proto/fields.h"
+#include "server/tell.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AGE_BITS = 10 };
+
+// ---- Models -------------------------------------------------------------------------------------
+
+static bool model_init(struct bench_model *model, unsigned bits) {
+    model->bits = bits;
+    model->counts = calloc((size_t)1 << bits, sizeof *model->counts);
+    return model->counts != NULL;
+}
+
+/// How many bits a residual's magnitude has, and so how many plain ones follow.
+static unsigned bucket_of(const struct bench_model *model, uint32_t symbol) {
+    uint64_t range = UINT64_C(1) << model->bits;
+    uint64_t number = symbol < range / 2 ? 2 * (uint64_t)symbol : 2 * (range - symbol) - 1;
+    unsigned bucket = 0;
+    while ((number + 1) >> (bucket + 1) > 0)
+        bucket++;
+    return bucket;
+}
+
+/// Counts `residual`, modulo 2^bits.
+static void model_take(struct bench_model *model, int64_t residual) {
+    uint32_t symbol = (uint32_t)residual & (uint32_t)((UINT64_C(1) << model->bits) - 1);
+    unsigned bucket = bucket_of(model, symbol);
+    double cells = model->bits + 1.0;
+    double plain = bucket - log2(((double)model->buckets[bucket] + 0.5) /
+                                 ((double)model->total + 0.5 * cells));
+    double all = (double)(model->total + model->different);
+    uint32_t *count = &model->counts[symbol];
+    model->bucket_cost += plain;
+    if (*count > 0)
+        model->cost -= log2(*count / all);
+    else
+        model->cost += plain - (model->total > 0 ? log2((double)model->different / all) : 0);
+    model->different += *count == 0;
+    ++*count;
+    model->total++;
+    model->buckets[bucket]++;
+}
+
+double bench_model_bits(const struct bench_model *model) {
+    return fmin(model->cost, model->bucket_cost);
+}
+
+// ---- The yardstick ------------------------------------------------------------------------------
+
+bool bench_yardstick_init(struct bench_yardstick *yardstick, const struct hc_world *world) {
+    const struct hc_game *game = world->game;
+    size_t bytes = hc_unit_bytes(world);
+    memset(yardstick, 0, sizeof *yardstick);
+    yardstick->guess = malloc(bytes);
+    yardstick->held = malloc(bytes);
+    yardstick->scratch = malloc(bytes);
+    bool ok = yardstick->guess != NULL && yardstick->held != NULL && yardstick->scratch != NULL &&
+              model_init(&yardstick->age, AGE_BITS);
+    for (unsigned f = 0; f < game->input_field_count; f++)
+        ok &= model_init(&yardstick->input[f], game->input_fields[f].bits);
+    for (unsigned k = 0; k < game->kind_count; k++)
+        for (unsigned a = 0; a < 2; a++) {
+            ok &= model_init(&yardstick->there[a][k], 1);
+            for (unsigned f = 0; f < game->kinds[k].field_count; f++)
+                for (unsigned g = 0; g < BENCH_GUESSES; g++)
+                    ok &= model_init(&yardstick->fields[a][k][f][g], game->kinds[k].fields[f].bits);
+        }
+    return ok;
+}
+
+void bench_yardstick_free(struct bench_yardstick *yardstick) {
+    free(yardstick->guess);
+    free(yardstick->held);
+    free(yardstick->scratch);
+    free(yardstick->age.counts);
+    for (unsigned f = 0; f < HC_FIELDS_MAX; f++)
+        free(yardstick->input[f].counts);
+    for (unsigned a = 0; a < 2; a++)
+        for (unsigned k = 0; k < HC_KINDS_MAX; k++) {
+            free(yardstick->there[a][k].counts);
+            for (unsigned f = 0; f < HC_FIELDS_MAX; f++)
+                for (unsigned g = 0; g < BENCH_GUESSES; g++)
+                    free(yardstick->fields[a][k][f][g].counts);
+        }
+}
+
+static const struct hc_field *find(const struct hc_field *fields, unsigned count,
+                                   const char *name) {
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+/// One value that is told, and what it is told against.
+struct telling {
+    struct bench_yardstick *yardstick;
+    const struct hc_sv_host *host;
+    hc_unit unit;
+    uint32_t step;
+    bool against; ///< `from`; else it is told against nothing
+    const uint8_t *referee;
+    struct hc_unit_value from, to, guess;
+};
+
+/// What `field` of an alive entity would be if it went on in a line through the baseline and the
+/// tick that was told before it.
+static int64_t in_line(const struct telling *telling, hc_entity entity,
+                       const struct hc_field *field, const uint8_t *held) {
+    const struct hc_timeline *timeline = telling->host->timeline;
+    int64_t at = hc_field_get(field, held);
+    hc_tick before = hc_tick_back(telling->from.tick, telling->step);
+    if (before < hc_timeline_oldest(timeline) || before == telling->from.tick ||
+        hc_timeline_presence(timeline, before)[entity] != HC_ALIVE)
+        return at;
+    const uint8_t *state =
+        hc_timeline_states(timeline, before) + (size_t)entity * telling->host->world.stride;
+    int64_t way = at - hc_field_get(field, state);
+    return at + way * (int64_t)(telling->to.tick - telling->from.tick) / (int64_t)telling->step;
+}
+
+/// What `field` of entity `i` is guessed to be; `appears`: it is not there in the guess.
+static int64_t guess_field(const struct telling *telling, uint32_t i, bool appears,
+                           const struct hc_field *field, unsigned way) {
+    const struct hc_world *world = &telling->host->world;
+    const struct hc_game *game = world->game;
+    hc_entity first = hc_unit_first(world, telling->unit), entity = (hc_entity)(first + i);
+    size_t at = (size_t)i * world->stride;
+    if (appears) {
+        const struct hc_kind *kind = hc_world_kind(world, first);
+        const struct hc_field *same = find(kind->fields, kind->field_count, field->name);
+        return i > 0 && same != NULL ? hc_field_get(same, telling->to.states) : 0;
+    }
+    int64_t value = hc_field_get(field, telling->guess.states + at);
+    if (way != BENCH_GUESS_SOLO && telling->from.presence[i] == HC_ALIVE)
+        value = way == BENCH_GUESS_HOLD
+                    ? hc_field_get(field, telling->from.states + at)
+                    : in_line(telling, entity, field, telling->from.states + at);
+    if (i > 0 || hc_unit_player(world, telling->unit) == HC_NO_PLAYER)
+        return value;
+    const struct hc_field *input = find(game->input_fields, game->input_field_count, field->name);
+    if (input != NULL && value == hc_field_get(input, telling->guess.input))
+        return hc_field_get(input, telling->to.input);
+    return value;
+}
+
+static void take_entity(const struct telling *telling, uint32_t i) {
+    struct bench_yardstick *yardstick = telling->yardstick;
+    const struct hc_world *world = &telling->host->world;
+    hc_entity entity = (hc_entity)(hc_unit_first(world, telling->unit) + i);
+    unsigned kind = world->kind_of[entity];
+    bool appears = telling->guess.presence[i] != HC_ALIVE;
+    bool alive = telling->to.presence[i] == HC_ALIVE;
+    model_take(&yardstick->there[!appears][kind], alive);
+    for (unsigned f = 0; alive && f < world->game->kinds[kind].field_count; f++) {
+        const struct hc_field *field = &world->game->kinds[kind].fields[f];
+        int64_t value = hc_field_get(field, telling->to.states + (size_t)i * world->stride);
+        for (unsigned g = 0; g < BENCH_GUESSES; g++)
+            model_take(&yardstick->fields[appears][kind][f][g],
+                       value - guess_field(telling, i, appears, field, g));
+    }
+}
+
+static uint32_t age_of(const struct hc_unit_value *value) {
+    return value->known == HC_NO_TICK ? 0 : value->tick - value->known;
+}
+
+static void take_value(const struct telling *telling) {
+    struct bench_yardstick *yardstick = telling->yardstick;
+    const struct hc_world *world = &telling->host->world;
+    const struct hc_game *game = world->game;
+    uint8_t scratch[2048];
+    struct hc_bits_writer bits = hc_bits_writer(scratch, sizeof scratch);
+    struct hc_value_base base = {.solo = telling->host->solo,
+                                 .world = world,
+                                 .unit = telling->unit,
+                                 .from = telling->against ? &telling->from : NULL,
+                                 .referee = telling->referee,
+                                 .scratch = yardstick->scratch};
+    const struct hc_timeline *timeline = telling->host->timeline;
+    hc_sv_tell(&bits, timeline,
+               hc_tick_back(hc_timeline_head(timeline), telling->host->config.history), &base,
+               &telling->to, &yardstick->counts);
+    yardstick->values++;
+    for (uint32_t i = 0; i < hc_unit_count(world, telling->unit); i++)
+        take_entity(telling, i);
+    if (hc_unit_player(world, telling->unit) == HC_NO_PLAYER)
+        return;
+    model_take(&yardstick->age, (int64_t)age_of(&telling->to) - age_of(&telling->guess));
+    for (unsigned f = 0; f < game->input_field_count; f++)
+        model_take(&yardstick->input[f],
+                   hc_field_get(&game->input_fields[f], telling->to.input) -
+                       hc_field_get(&game->input_fields[f], telling->guess.input));
+}
+
+void bench_yardstick_take(struct bench_yardstick *yardstick, const struct hc_sv_host *host,
+                          const struct hc_sv_peer *peer, uint32_t step) {
+    const struct hc_world *world = &host->world;
+    hc_tick head = hc_timeline_head(host->timeline), tick = hc_sv_snapshot_tick(host, peer);
+    hc_tick base = hc_sv_ledger_base(peer->ledger);
+    bool judge = hc_timeline_presence(host->timeline, tick)[HC_REFEREE] == HC_ALIVE;
+    const uint8_t *referee = judge ? hc_timeline_states(host->timeline, tick) : NULL;
+    for (uint32_t u = 0; u < hc_unit_total(world); u++) {
+        const struct hc_sv_ledger_unit *known = hc_sv_ledger_unit(peer->ledger, (hc_unit)u);
+        struct telling telling = {
+            .yardstick = yardstick, .host = host, .unit = (hc_unit)u, .step = step};
+        if (known->sent_as_of != head || known->sent == 0)
+            continue;
+        if (hc_sv_versions_get(&host->versions, known->sent, &telling.to) == NULL) {
+            yardstick->lost++;
+            continue;
+        }
+        hc_unit_place(world, &telling.guess, yardstick->guess);
+        telling.referee = u == 0 ? NULL : referee;
+        telling.against =
+            hc_sv_versions_get(&host->versions, known->acked, &telling.from) != NULL &&
+            telling.from.tick <= tick &&
+            (known->acked_as_of == base || base - known->acked_as_of <= HC_SNAPSHOT_AGE_MAX);
+        if (telling.against) {
+            hc_solo_guess(host->solo, (hc_unit)u, &telling.from, NULL, telling.referee, tick,
+                          &telling.guess);
+        } else {
+            hc_solo_nothing(world, (hc_unit)u, tick, &telling.guess);
+            hc_unit_place(world, &telling.from, yardstick->held);
+            hc_solo_nothing(world, (hc_unit)u, tick, &telling.from);
+        }
+        take_value(&telling);
+    }
+}
+
+// ---- Sums ---------------------------------------------------------------------------------------
+
+unsigned bench_yardstick_best(const struct bench_yardstick *yardstick, unsigned appears,
+                              unsigned kind, unsigned field, double *bits) {
+    const struct bench_model *models = yardstick->fields[appears][kind][field];
+    unsigned best = 0;
+    for (unsigned g = 1; g < BENCH_GUESSES; g++)
+        if (bench_model_bits(&models[g]) < bench_model_bits(&models[best]))
+            best = g;
+    *bits = bench_model_bits(&models[best]);
+    return best;
+}
+
+double bench_yardstick_bits(const struct bench_yardstick *yardstick) {
+    double sum = bench_model_bits(&yardstick->age);
+    for (unsigned f = 0; f < HC_FIELDS_MAX; f++)
+        sum += bench_model_bits(&yardstick->input[f]);
+    for (unsigned a = 0; a < 2; a++)
+        for (unsigned k = 0; k < HC_KINDS_MAX; k++) {
+            sum += bench_model_bits(&yardstick->there[a][k]);
+            for (unsigned f = 0; f < HC_FIELDS_MAX; f++) {
+                double bits;
+                bench_yardstick_best(yardstick, a, k, f, &bits);
+                sum += bits;
+            }
+        }
+    return sum;
+}

@@ -1,0 +1,392 @@
+// Hostile snapshots for a reader that has read true ones, so that there is something to tell them
+// against. What is refused must leave no trace: a second reader, which never sees it, must go on
+// reading as the first one does.
+//
+// The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
+#include "client/reader.h"
+#include "common/arena/arena.h"
+#include "common/check.h"
+#include "common/rng.h"
+#include "proto/delta.h"
+#include "server/host.h"
+
+#include <string.h>
+
+enum {
+    PLAYERS = 4,
+    TICK_US = 16667,
+    RECORDED = 32, // bodies of a server's
+    READ = 20,     // of these are read before anything else
+    OFFSET = 6,    // ticks behind which the recorded client shows: there are corrections
+    UNITS_MAX = 64,
+    VALUE_MAX = 512,
+};
+
+static struct {
+    struct hc_world world;
+    uint32_t count;
+    size_t sizes[RECORDED];
+    uint8_t bodies[RECORDED][HC_DATA_BODY_MAX];
+} tape;
+
+// ---- The recording ------------------------------------------------------------------------------
+
+struct player {
+    uint16_t port;
+    uint32_t cid, seq, ack;
+    uint32_t late; // ticks, by which its inputs come
+};
+
+static const void *made_up_input(void *context, uint32_t index, uint32_t player) {
+    static struct hc_arena_input input;
+    const hc_tick *first = context;
+    uint64_t random = hc_random(1, *first + index, player, 7);
+    input = (struct hc_arena_input){.move_x = (int8_t)(random % 3) - 1,
+                                    .move_y = (int8_t)(random / 8 % 3) - 1,
+                                    .aim = (uint8_t)(random >> 16),
+                                    .fire = 1};
+    return &input;
+}
+
+/// Takes all that the host sends; the last datagram of `kind` to `player` is left in `out`.
+static size_t drain(struct hc_sv_host *host, uint64_t now_us, const struct player *player,
+                    enum hc_datagram_kind kind, uint8_t out[static HC_DATAGRAM_MAX]) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    size_t size, kept = 0;
+    while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0) {
+        if (to.port != player->port || hc_datagram_kind(bytes, size) != kind)
+            continue;
+        memcpy(out, bytes, size);
+        kept = size;
+    }
+    return kept;
+}
+
+static void give(struct hc_sv_host *host, uint64_t now_us, const struct player *player,
+                 const uint8_t *bytes, size_t size) {
+    struct hc_address from = hc_address_ipv4(127, 0, 0, 1, player->port);
+    enum hc_status status = hc_sv_host_receive(host, &from, bytes, size, now_us);
+    HC_ASSERT(status == HC_OK);
+}
+
+static void join(struct hc_sv_host *host, uint64_t now_us, struct player *player) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct hc_datagram_cookie cookie;
+    struct hc_accept accept;
+    give(host, now_us, player, bytes, hc_datagram_put_hello(&hello, bytes));
+    size_t size = drain(host, now_us, player, HC_DATAGRAM_COOKIE, bytes);
+    HC_ASSERT(hc_datagram_get_cookie(bytes, size, &cookie) == HC_OK);
+    struct hc_connect connect = {
+        .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
+    memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
+    give(host, now_us, player, bytes, hc_datagram_put_connect(&connect, bytes));
+    size = drain(host, now_us, player, HC_DATAGRAM_ACCEPT, bytes);
+    HC_ASSERT(hc_datagram_get_accept(bytes, size, &accept) == HC_OK);
+    player->cid = accept.cid;
+}
+
+/// Says that all has come so far, and what the player did a while ago.
+static void speak(struct hc_sv_host *host, uint64_t now_us, struct player *player) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_writer body = hc_bytes_writer(bytes + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(host));
+    struct hc_input_message message = {
+        .client_tick = head, .display_offset = OFFSET, .first = hc_tick_back(head, player->late)};
+    message.count = 1;
+    bool fits = hc_message_put_input(&body, &hc_arena, 1, &message, made_up_input, &message.first);
+    HC_ASSERT(fits);
+    struct hc_data data = {.cid = player->cid,
+                           .seq = ++player->seq,
+                           .ack = player->ack,
+                           .body = bytes + HC_DATA_BODY_AT,
+                           .body_size = body.at};
+    give(host, now_us, player, bytes, hc_datagram_put_data(&data, bytes));
+}
+
+static void record(const uint8_t *bytes, size_t size, struct player *player) {
+    struct hc_data data;
+    HC_ASSERT(hc_datagram_get_data(bytes, size, &data) == HC_OK && tape.count < RECORDED);
+    memcpy(tape.bodies[tape.count], data.body, data.body_size);
+    tape.sizes[tape.count++] = data.body_size;
+    player->ack = data.seq;
+}
+
+/// Lets a server play with two, and records what the first is sent.
+static void make_tape(void) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct player players[] = {{.port = 1000, .late = 3}, {.port = 2000, .late = 7}};
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    uint64_t now_us = 0;
+    config.game = &hc_arena;
+    config.clients = PLAYERS;
+    config.history = 16;
+    HC_ASSERT(hc_world_init(&tape.world, &hc_arena, PLAYERS, config.tick_rate, config.seed, NULL) ==
+              HC_OK);
+    struct hc_sv_host *host = hc_sv_host_create(&config, now_us);
+    HC_ASSERT(host != NULL);
+    join(host, now_us, &players[0]);
+    join(host, now_us, &players[1]);
+    while (tape.count < RECORDED) {
+        now_us += TICK_US;
+        hc_sv_host_advance(host, now_us);
+        size_t size = drain(host, now_us, &players[0], HC_DATAGRAM_DATA, bytes);
+        if (size > 0)
+            record(bytes, size, &players[0]);
+        for (unsigned i = 0; i < 2; i++)
+            speak(host, now_us, &players[i]);
+        drain(host, now_us, &players[0], HC_DATAGRAM_NONE, bytes);
+    }
+    hc_sv_host_destroy(host);
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+struct readers {
+    struct hc_cl_reader *first, *second;
+    hc_tick newest; ///< head of those read
+    uint32_t next;  ///< body of the tape
+};
+
+static void check_fields(const struct hc_field *fields, uint32_t count, const uint8_t *data) {
+    for (uint32_t f = 0; f < count; f++)
+        HC_ASSERT(hc_field_fits(&fields[f], hc_field_get(&fields[f], data)));
+}
+
+/// What is believed must be what a world can hold.
+static void check_told(const struct hc_cl_said *said, const struct hc_cl_told *told) {
+    const struct hc_world *world = &tape.world;
+    HC_ASSERT(told->unit < hc_unit_total(world));
+    HC_ASSERT(told->correction ? told->value.tick < said->head.tick
+                               : told->value.tick == said->head.tick);
+    for (uint32_t e = 0; !told->dropped && e < hc_unit_count(world, told->unit); e++) {
+        const struct hc_kind *kind =
+            hc_world_kind(world, (hc_entity)(hc_unit_first(world, told->unit) + e));
+        HC_ASSERT(told->value.presence[e] <= HC_ALIVE);
+        check_fields(kind->fields, kind->field_count,
+                     told->value.states + (size_t)e * world->stride);
+    }
+}
+
+static void check_said(const struct hc_cl_said *said) {
+    const struct hc_game *game = tape.world.game;
+    HC_ASSERT(said->head.tick <= said->head.as_of && said->head.refusal <= said->head.as_of);
+    HC_ASSERT(said->head.as_of <= HC_SNAPSHOT_TICK_MAX);
+    HC_ASSERT(said->forced_count <= HC_CL_READER_FORCED);
+    HC_ASSERT(said->control_count <= HC_CL_READER_CONTROLS);
+    HC_ASSERT(said->input_count <= HC_CL_READER_INPUTS);
+    for (uint32_t i = 0; i < said->told_count; i++)
+        check_told(said, &said->told[i]);
+    for (uint32_t i = 0; i < said->input_count; i++) {
+        HC_ASSERT(said->inputs[i].player < PLAYERS && said->inputs[i].tick >= said->head.tick);
+        check_fields(game->input_fields, game->input_field_count, said->inputs[i].input);
+    }
+    for (uint32_t i = 0; i < said->control_count; i++)
+        HC_ASSERT(said->controls[i].player < PLAYERS);
+}
+
+static enum hc_status read_body(struct hc_cl_reader *reader, hc_tick near, const uint8_t *bytes,
+                                size_t size, const struct hc_cl_said **said) {
+    static struct hc_body body;
+    enum hc_status status = hc_body_begin(&body, bytes, size);
+    if (status == HC_OK && hc_body_next(&body) != HC_MESSAGE_SNAPSHOT)
+        return HC_MALFORMED;
+    return status == HC_OK ? hc_cl_reader_read(reader, &body, near, said) : status;
+}
+
+/// What both take must be the same.
+static void compare(const struct hc_cl_said *a, const struct hc_cl_said *b) {
+    HC_ASSERT(a->told_count == b->told_count && a->input_count == b->input_count);
+    for (uint32_t i = 0; i < a->told_count; i++) {
+        HC_ASSERT(a->told[i].unit == b->told[i].unit && a->told[i].dropped == b->told[i].dropped);
+        HC_ASSERT(a->told[i].dropped || hc_unit_equal(&tape.world, a->told[i].unit,
+                                                      &a->told[i].value, &b->told[i].value));
+    }
+}
+
+/// The second reader is given only what the first one takes.
+static enum hc_status read_both(struct readers *readers, const uint8_t *bytes, size_t size) {
+    const struct hc_cl_said *said, *again;
+    enum hc_status status = read_body(readers->first, readers->newest, bytes, size, &said);
+    if (status != HC_OK)
+        return status;
+    check_said(said);
+    HC_ASSERT(read_body(readers->second, readers->newest, bytes, size, &again) == HC_OK);
+    compare(said, again);
+    readers->newest = hc_tick_max(readers->newest, said->head.as_of);
+    return status;
+}
+
+// ---- Deeds --------------------------------------------------------------------------------------
+
+static enum hc_status read_bits(struct readers *readers, const uint8_t *bits, size_t size) {
+    uint8_t bytes[HC_DATA_BODY_MAX];
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    return hc_snapshot_put_message(&body, bits, size) ? read_both(readers, bytes, body.at)
+                                                      : HC_TRUNCATED;
+}
+
+/// The tape's next body with some bytes changed, from the one on that the first byte names.
+static void read_changed(struct readers *readers, const uint8_t *bytes, size_t size) {
+    uint8_t changed[HC_DATA_BODY_MAX];
+    size_t length = tape.sizes[readers->next];
+    memcpy(changed, tape.bodies[readers->next], length);
+    for (size_t i = 1; i < size; i++)
+        changed[(bytes[0] + i - 1) % length] ^= bytes[i];
+    (void)read_both(readers, changed, length);
+}
+
+static void choose_fields(struct hc_bits_reader *choices, const struct hc_field *fields,
+                          uint32_t count, uint8_t *data) {
+    for (uint32_t f = 0; f < count; f++) {
+        const struct hc_field *field = &fields[f];
+        int64_t number = field->is_signed ? (int64_t)hc_bits_get_signed(choices, field->bits)
+                                          : (int64_t)hc_bits_get(choices, field->bits);
+        hc_field_set(field, data, number);
+    }
+}
+
+/// A value of any sort whose fields fit.
+static void choose_value(struct hc_bits_reader *choices, hc_unit unit,
+                         struct hc_unit_value *value) {
+    const struct hc_world *world = &tape.world;
+    const struct hc_game *game = world->game;
+    hc_solo_nothing(world, unit, value->tick, value);
+    for (uint32_t e = 0; e < hc_unit_count(world, unit); e++) {
+        const struct hc_kind *kind =
+            hc_world_kind(world, (hc_entity)(hc_unit_first(world, unit) + e));
+        value->presence[e] = hc_bits_get(choices, 1) != 0 ? HC_ALIVE : HC_ABSENT;
+        if (value->presence[e] == HC_ALIVE)
+            choose_fields(choices, kind->fields, kind->field_count,
+                          value->states + (size_t)e * world->stride);
+    }
+    if (hc_unit_player(world, unit) == HC_NO_PLAYER || hc_bits_get(choices, 1) == 0)
+        return;
+    value->known = hc_tick_back(value->tick, 1 + hc_bits_get(choices, 4));
+    choose_fields(choices, game->input_fields, game->input_field_count, value->input);
+    game->sanitize_input(value->input);
+}
+
+/// A snapshot that is being made up.
+struct made_up {
+    struct hc_snapshot head;
+    uint32_t count;
+    hc_unit units[UNITS_MAX];
+    struct hc_unit_value values[UNITS_MAX];
+    uint8_t memory[UNITS_MAX][VALUE_MAX];
+};
+
+static void choose(struct hc_bits_reader *choices, hc_tick newest, struct made_up *out) {
+    const struct hc_world *world = &tape.world;
+    hc_tick as_of = newest + 1 + hc_bits_get(choices, 3);
+    hc_tick tick = hc_tick_max(1, hc_tick_back(as_of, hc_bits_get(choices, 5)));
+    uint64_t hash = 0;
+    out->count = 0;
+    for (uint32_t u = 0; u < hc_unit_total(world); u++) {
+        struct hc_unit_value *value = &out->values[out->count];
+        if (hc_bits_get(choices, 2) != 1)
+            continue;
+        HC_ASSERT(out->count < UNITS_MAX && hc_unit_bytes(world) <= VALUE_MAX);
+        hc_unit_place(world, value, out->memory[out->count]);
+        value->tick = tick;
+        choose_value(choices, (hc_unit)u, value);
+        for (uint32_t e = 0; e < hc_unit_count(world, (hc_unit)u); e++)
+            hash +=
+                hc_unit_entity_hash(world, (hc_entity)(hc_unit_first(world, (hc_unit)u) + e),
+                                    value->presence[e], value->states + (size_t)e * world->stride);
+        out->units[out->count++] = (hc_unit)u;
+    }
+    out->head = (struct hc_snapshot){.as_of = as_of,
+                                     .tick = tick,
+                                     .refusal = hc_tick_back(as_of, 16),
+                                     .final = hc_tick_back(as_of, 16),
+                                     .hash = (uint32_t)hash,
+                                     .base = HC_NO_TICK,
+                                     .own_count = 1,
+                                     .complete = {tick}};
+}
+
+static void put_units(struct hc_bits_writer *bits, const struct made_up *made_up) {
+    static const struct hc_snapshot_set nothing;
+    struct hc_snapshot_unit units[UNITS_MAX];
+    uint8_t memory[VALUE_MAX];
+    for (uint32_t i = 0; i < made_up->count; i++)
+        units[i] =
+            (struct hc_snapshot_unit){.unit = made_up->units[i], .from = HC_SNAPSHOT_NOTHING};
+    hc_snapshot_put_names(bits, &made_up->head, &nothing, units, made_up->count);
+    for (uint32_t i = 0; i < made_up->count; i++) {
+        hc_unit unit = made_up->units[i];
+        struct hc_unit_value guess;
+        hc_unit_place(&tape.world, &guess, memory);
+        hc_solo_nothing(&tape.world, unit, made_up->head.tick, &guess);
+        hc_delta_put(bits, &tape.world, unit, &guess, &made_up->values[i], NULL);
+        if (hc_unit_player(&tape.world, unit) != HC_NO_PLAYER)
+            hc_delta_put_number(bits, 0, 1); // no inputs
+    }
+}
+
+/// A sound snapshot of any states: what a server may say that means ill.
+static void read_made_up(struct readers *readers, const uint8_t *bytes, size_t size) {
+    static struct made_up made_up;
+    uint8_t packed[HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD];
+    struct hc_bits_reader choices = hc_bits_reader(bytes, size);
+    struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed);
+    choose(&choices, readers->newest, &made_up);
+    hc_snapshot_put(&bits, &made_up.head);
+    hc_snapshot_put_end(&bits); // nothing forced
+    hc_snapshot_put_end(&bits); // nobody came or went
+    put_units(&bits, &made_up);
+    hc_snapshot_put_end(&bits); // no corrections
+    HC_ASSERT(!bits.failed);
+    HC_ASSERT(read_bits(readers, packed, hc_bits_finish(&bits)) == HC_OK);
+}
+
+static void act(struct readers *readers, uint8_t deed, const uint8_t *bytes, size_t size) {
+    switch (deed % 4) {
+    case 0: // any bits
+        (void)read_bits(readers, bytes, size);
+        break;
+    case 1: // a true one, changed
+        if (size > 0)
+            read_changed(readers, bytes, size);
+        break;
+    case 2: // sound, but made up
+        read_made_up(readers, bytes, size);
+        break;
+    default: // a true one
+        (void)read_both(readers, tape.bodies[readers->next], tape.sizes[readers->next]);
+        readers->next = READ + (readers->next + 1 - READ) % (RECORDED - READ);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (tape.count == 0)
+        make_tape();
+    struct readers readers = {.first = hc_cl_reader_create(&tape.world, 1),
+                              .second = hc_cl_reader_create(&tape.world, 1)};
+    HC_ASSERT(readers.first != NULL && readers.second != NULL);
+    for (; readers.next < READ; readers.next++)
+        HC_ASSERT(read_both(&readers, tape.bodies[readers.next], tape.sizes[readers.next]) ==
+                  HC_OK);
+    for (size_t at = 0; at + 2 <= size;) {
+        size_t length = data[at + 1] < size - at - 2 ? data[at + 1] : size - at - 2;
+        act(&readers, data[at], data + at + 2, length);
+        at += 2 + length;
+    }
+    // Both stand where they stand: each true one is read, or refused, by both alike.
+    for (uint32_t i = READ; i < RECORDED; i++) {
+        const struct hc_cl_said *one = NULL, *two = NULL;
+        enum hc_status status =
+            read_body(readers.first, readers.newest, tape.bodies[i], tape.sizes[i], &one);
+        HC_ASSERT(read_body(readers.second, readers.newest, tape.bodies[i], tape.sizes[i], &two) ==
+                  status);
+        if (status == HC_OK)
+            compare(one, two);
+    }
+    hc_cl_reader_destroy(readers.first);
+    hc_cl_reader_destroy(readers.second);
+    return 0;
+}

@@ -1,0 +1,90 @@
+#include "tests/storm/allowance.h"
+
+#include "tests/storm/inside.h"
+
+enum {
+    MICRO = 1000000,
+    BURST_MS = 100, ///< that may be saved up, by budget.h
+    UNDER = 28,     ///< bytes of IPv4 and UDP
+    FLOOR = 4000,   ///< bytes/s below which no loss puts a client
+    FALL = 7,       ///< the part of the rate that a bad second takes
+    SECOND_US = 1000000,
+    NEEDED = 160 + 61, ///< bytes without which a snapshot waits, headers included
+    /// Of a datagram that was filled so many bytes may be empty: inputs are taken for a byte each,
+    /// eight at most of each player, and what did not fit may have been as large as a player.
+    SLACK = 13 * 8 + 200,
+};
+
+/// The rate that it has at least, by then.
+static int64_t least_rate(const struct storm_match *match, const struct storm_conn *conn,
+                          uint64_t now_us) {
+    int64_t rate = storm_match_get(match, STORM_client_rate);
+    uint64_t seconds = (now_us - conn->allowance.begun_us) / SECOND_US + 1;
+    for (; seconds > 0 && rate > FLOOR; seconds--)
+        rate -= rate / FALL + 1;
+    return rate > FLOOR ? rate : FLOOR;
+}
+
+static int64_t fill(int64_t saved, int64_t rate, uint64_t passed_us) {
+    int64_t full = rate * BURST_MS * 1000;
+    int64_t more = (int64_t)(passed_us < 10 * SECOND_US ? passed_us : 10 * SECOND_US) * rate;
+    return saved + more < full ? saved + more : full;
+}
+
+static void bring_up(struct storm_match *match, struct storm_conn *conn) {
+    struct storm_allowance *allowance = &conn->allowance;
+    uint64_t now_us = hc_sim_host_now(match->sim);
+    int64_t rate = storm_match_get(match, STORM_client_rate);
+    if (!allowance->begun)
+        *allowance = (struct storm_allowance){.begun = true,
+                                              .at_us = now_us,
+                                              .begun_us = now_us,
+                                              .most = rate * BURST_MS * 1000,
+                                              .least = rate * BURST_MS * 1000};
+    allowance->most = fill(allowance->most, rate, now_us - allowance->at_us);
+    allowance->least =
+        fill(allowance->least, least_rate(match, conn, now_us), now_us - allowance->at_us);
+    allowance->at_us = now_us;
+}
+
+bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, size_t size) {
+    struct storm_allowance *allowance = &conn->allowance;
+    bring_up(match, conn);
+    int64_t bytes = (int64_t)size + UNDER, room = allowance->least / MICRO;
+    room = room < HC_DATAGRAM_MAX + UNDER ? room : HC_DATAGRAM_MAX + UNDER;
+    bool full = bytes + SLACK > room;
+    allowance->most -= bytes * MICRO;
+    allowance->least -= bytes * MICRO;
+    if (allowance->least < 0) // it had more than the least, then
+        allowance->least = 0;
+    if (allowance->most < 0)
+        storm_fail(match->verdict, STORM_WRONG, "rate", conn->snapshot_head,
+                   "client %u is sent %ld bytes more than its rate of %ld bytes/s allows",
+                   conn->seat, (long)(-allowance->most / MICRO + 1),
+                   (long)storm_match_get(match, STORM_client_rate));
+    return full;
+}
+
+/// Whether snapshots are made of this head: as many a second as configured, evenly spread.
+static bool is_due(const struct storm_match *match, hc_tick head) {
+    uint64_t ticks = (uint64_t)storm_match_get(match, STORM_tick_rate);
+    uint64_t rate = (uint64_t)storm_match_get(match, STORM_snapshot_rate);
+    return rate == 0 || rate >= ticks || head * rate / ticks > (head - 1) * rate / ticks;
+}
+
+void storm_allowance_advances(struct storm_match *match) {
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    if (head == 0 || !is_due(match, head))
+        return;
+    for (unsigned i = 0; i < match->clients; i++) {
+        int newest = match->conns.newest[i];
+        struct storm_conn *conn = newest < 0 ? NULL : &match->conns.conns[newest];
+        // Once it was sent one all of its players have joined.
+        if (conn == NULL || !conn->there || conn->snapshot_head == HC_NO_TICK ||
+            conn->snapshot_head == head || conn->allowance.least < (int64_t)NEEDED * MICRO)
+            continue;
+        storm_fail(match->verdict, STORM_WRONG, "no-snapshot", head,
+                   "client %u was sent no snapshot at %u, the last one at %u", i, head,
+                   conn->snapshot_head);
+    }
+}

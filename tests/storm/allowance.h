@@ -1,0 +1,23 @@
+/// What a client may be sent: never more than its rate allows, whatever the server takes the rate
+/// for at the moment; and, as long as there is room even if the server has let the rate fall as
+/// fast as it may, a snapshot whenever one is due, with all that it has to tell.
+#pragma once
+
+#include "common/game.h"
+
+struct storm_match;
+struct storm_conn;
+
+/// Of one connection, in millionths of a byte.
+struct storm_allowance {
+    bool begun;
+    uint64_t at_us, begun_us;
+    int64_t most, least; ///< saved up: at the full rate, and at the least
+};
+
+/// The server sends it a SNAPSHOT in a datagram of `size` bytes. Whether anything that was to be
+/// told may have been left out for want of room.
+bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, size_t size);
+
+/// The server is about to advance: at its newest tick everybody who is due had a snapshot.
+void storm_allowance_advances(struct storm_match *match);

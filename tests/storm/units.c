@@ -1,0 +1,220 @@
+#include "tests/storm/units.h"
+
+#include "client/session.h"
+#include "common/rng.h"
+#include "tests/storm/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { HEADS = sizeof((struct storm_heard_unit *)0)->told / sizeof(hc_tick) };
+
+void storm_units_init(struct storm_units *units, const struct hc_world *world) {
+    units->world = world;
+    units->total = hc_unit_total(world);
+    HC_ASSERT(units->total <= STORM_UNITS_MAX);
+    units->tick = malloc(STORM_UNIT_ROWS * sizeof *units->tick);
+    units->head = malloc(STORM_UNIT_ROWS * sizeof *units->head);
+    units->digests = malloc(STORM_UNIT_ROWS * units->total * sizeof *units->digests);
+    if (units->tick == NULL || units->head == NULL || units->digests == NULL)
+        abort();
+    memset(units->tick, 0xff, STORM_UNIT_ROWS * sizeof *units->tick);
+}
+
+void storm_units_free(struct storm_units *units) {
+    free(units->tick);
+    free(units->head);
+    free(units->digests);
+}
+
+uint64_t storm_unit_digest(const struct hc_world *world, hc_unit unit, const uint8_t *presence,
+                           const uint8_t *states) {
+    hc_entity first = hc_unit_first(world, unit);
+    uint32_t count = hc_unit_count(world, unit);
+    uint64_t digest = unit;
+    for (uint32_t e = 0; e < count; e++)
+        digest = digest * 4 + presence[first + e];
+    return XXH3_64bits_withSeed(states + (size_t)first * world->stride,
+                                (size_t)count * world->stride, digest);
+}
+
+const uint64_t *storm_units_row(struct storm_match *match, hc_tick tick) {
+    struct storm_units *units = &match->units;
+    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
+    hc_tick head = hc_timeline_head(timeline);
+    size_t row = tick % STORM_UNIT_ROWS;
+    uint64_t *digests = units->digests + row * units->total;
+    if (units->tick[row] == tick && units->head[row] == head)
+        return digests;
+    units->tick[row] = tick;
+    units->head[row] = head;
+    for (uint32_t u = 0; u < units->total; u++)
+        digests[u] =
+            storm_unit_digest(units->world, (hc_unit)u, hc_timeline_presence(timeline, tick),
+                              hc_timeline_states(timeline, tick));
+    return digests;
+}
+
+uint64_t storm_unit_base(const struct hc_world *world, const struct hc_timeline *timeline,
+                         hc_player player, hc_tick tick) {
+    uint8_t input[HC_INPUT_MAX] = {0};
+    hc_tick known = HC_NO_TICK;
+    uint64_t value = 0;
+    if (hc_timeline_presence(timeline, tick)[hc_world_player(world, player)] != HC_ALIVE)
+        return 0;
+    if (!hc_timeline_newest_input(timeline, player, tick, &known, input))
+        known = HC_NO_TICK;
+    memcpy(&value, input, world->game->input_size < 8 ? world->game->input_size : 8);
+    return hc_random(value, player, known, 1) | 1;
+}
+
+bool storm_unit_always_seen(const struct storm_match *match, const struct storm_conn *conn,
+                            hc_unit unit) {
+    bool always = unit == 0 || conn->player_count == 0 || match->units.world->game->view == 0;
+    for (unsigned i = 0; i < conn->player_count; i++)
+        always |= conn->players[i] == hc_unit_player(match->units.world, unit);
+    return always;
+}
+
+int64_t storm_unit_distance(const struct storm_match *match, const struct storm_conn *conn,
+                            hc_unit unit, hc_tick tick) {
+    const struct hc_world *world = match->units.world;
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    const uint8_t *presence = hc_timeline_presence(server, tick);
+    const uint8_t *states = hc_timeline_states(server, tick);
+    int64_t nearest = -1;
+    for (unsigned i = 0; i < conn->player_count; i++) {
+        hc_entity eye = hc_world_player(world, conn->players[i]), e = hc_unit_first(world, unit);
+        int64_t x = 0, y = 0, ex = 0, ey = 0;
+        if (presence[eye] != HC_ALIVE)
+            return -1;
+        if (!hc_world_position(world, eye, states + (size_t)eye * world->stride, &ex, &ey))
+            return -1;
+        for (uint32_t n = hc_unit_count(world, unit); n > 0; n--, e++) {
+            if (presence[e] != HC_ALIVE ||
+                !hc_world_position(world, e, states + (size_t)e * world->stride, &x, &y))
+                continue;
+            int64_t dx = x > ex ? x - ex : ex - x, dy = y > ey ? y - ey : ey - y;
+            int64_t apart = dx > dy ? dx : dy;
+            nearest = nearest < 0 || apart < nearest ? apart : nearest;
+        }
+    }
+    return nearest;
+}
+
+bool storm_unit_known(const struct hc_world *world, hc_unit unit, const uint8_t *presence) {
+    hc_entity first = hc_unit_first(world, unit);
+    for (uint32_t e = 0; e < hc_unit_count(world, unit); e++)
+        if (presence[first + e] != HC_UNKNOWN)
+            return true;
+    return false;
+}
+
+void storm_units_sent(struct storm_match *match, const struct storm_conn *conn,
+                      struct storm_sent *sent, hc_tick tick) {
+    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
+    const struct hc_world *world = match->units.world;
+    uint32_t total = match->units.total, players = world->players;
+    hc_tick head = hc_timeline_head(timeline);
+    if (sent->units == NULL)
+        sent->units = malloc((total + 2 * players) * sizeof *sent->units);
+    if (sent->units == NULL)
+        abort();
+    sent->bases = sent->units + total;
+    sent->beside = sent->bases + players;
+    memcpy(sent->units, storm_units_row(match, tick), total * sizeof *sent->units);
+    for (hc_player p = 0; p < players; p++) {
+        bool own = false;
+        for (unsigned i = 0; i < conn->player_count; i++)
+            own |= conn->players[i] == p;
+        sent->bases[p] = own ? 0 : storm_unit_base(world, timeline, p, tick);
+        sent->beside[p] =
+            sent->bases[p] == 0 ? 0 : storm_beside_digest(world, timeline, p, tick, head);
+    }
+}
+
+// ---- Clients ------------------------------------------------------------------------------------
+
+void storm_units_created(struct storm_match *match, unsigned client) {
+    struct storm_seat *seat = &match->seats[client];
+    seat->met = HC_NO_TICK;
+    for (uint32_t u = 0; u < STORM_UNITS_MAX; u++) {
+        seat->units[u] = (struct storm_heard_unit){.as_of = HC_NO_TICK, .since = HC_NO_TICK};
+        memset(seat->units[u].told, 0xff, sizeof seat->units[u].told);
+    }
+}
+
+/// A value, or that it is to be forgotten. One that was overtaken counts only as a value told.
+static void hear(struct storm_heard_unit *unit, hc_tick as_of, bool dropped) {
+    if (!dropped)
+        unit->told[as_of % HEADS] = as_of;
+    if (unit->as_of != HC_NO_TICK && unit->as_of >= as_of)
+        return;
+    unit->as_of = as_of;
+    unit->dropped = dropped;
+    if (dropped)
+        unit->since = HC_NO_TICK;
+    else if (unit->since == HC_NO_TICK)
+        unit->since = as_of;
+}
+
+void storm_units_taken(struct storm_match *match, unsigned client) {
+    const struct hc_cl_said *said = hc_cl_reader_said(hc_sim_client(match->sim, client)->reader);
+    struct storm_seat *seat = &match->seats[client];
+    for (uint32_t i = 0; i < said->told_count; i++)
+        if (!said->told[i].correction)
+            hear(&seat->units[said->told[i].unit], said->head.as_of, said->told[i].dropped);
+    for (uint32_t u = 0; u < match->units.total; u++)
+        if (seat->units[u].since == said->head.as_of)
+            seat->met = said->head.as_of;
+}
+
+bool storm_units_differ(const struct storm_match *match, unsigned client,
+                        const struct storm_sent *sent, hc_unit *unit) {
+    const struct hc_world *world = match->units.world;
+    const struct storm_seat *seat = &match->seats[client];
+    const struct hc_timeline *own = hc_client_timeline(hc_sim_client(match->sim, client));
+    const uint8_t *presence = hc_timeline_presence(own, sent->tick);
+    const uint8_t *states = hc_timeline_states(own, sent->tick);
+    for (uint32_t u = 0; u < match->units.total; u++) {
+        *unit = (hc_unit)u;
+        if (seat->units[u].as_of != sent->as_of)
+            continue;
+        if (seat->units[u].dropped
+                ? storm_unit_known(world, *unit, presence)
+                : storm_unit_digest(world, *unit, presence, states) != sent->units[u])
+            return true;
+    }
+    return false;
+}
+
+bool storm_units_told(const struct storm_match *match, unsigned client, hc_tick as_of,
+                      hc_unit unit) {
+    return match->seats[client].units[unit].told[as_of % HEADS] == as_of;
+}
+
+void storm_units_fail(struct storm_match *match, const char *oracle, hc_tick tick, hc_unit unit,
+                      const char *who, const struct hc_timeline *held,
+                      const uint8_t *right_presence, const uint8_t *right_states) {
+    const struct hc_world *world = match->units.world;
+    const uint8_t *presence = hc_timeline_presence(held, tick);
+    const uint8_t *states = hc_timeline_states(held, tick);
+    size_t bytes = (size_t)world->entities * world->stride, first = hc_unit_first(world, unit);
+    uint32_t count = hc_unit_count(world, unit);
+    uint8_t *all = malloc(world->entities + bytes);
+    if (all == NULL)
+        abort();
+    // All but this unit is as it is held: so nothing else is named.
+    memcpy(all, presence, world->entities);
+    memcpy(all + world->entities, states, bytes);
+    if (right_presence != NULL) {
+        memcpy(all + first, right_presence + first, count);
+        memcpy(all + world->entities + first * world->stride, right_states + first * world->stride,
+               count * world->stride);
+        storm_fail_worlds(match->verdict, oracle, tick, world, who, presence, states, all,
+                          all + world->entities);
+    }
+    free(all);
+    storm_fail(match->verdict, STORM_WRONG, oracle, tick, "%s: unit %u", who, unit);
+}
