@@ -176,8 +176,14 @@ FAULTS = {
     "controls-late": Fault(
         "server/snapshot.c",
         "a join or leave of the very tick that is shown is not told",
-        "        if (control->tick >= since && concerns",
-        "        if (control->tick >= since && control->tick != tick && concerns",
+        "        if (control->tick < since || (heard && control->tick < tick))\n",
+        "        if (control->tick < since || control->tick == tick || heard)\n",
+    ),
+    "controls-told-once": Fault(
+        "server/snapshot.c",
+        "a join or leave that was told counts as heard, whether or not that datagram has come",
+        "        bool heard = *told != 0 && peer->acked >= *told;\n",
+        "        bool heard = *told != 0;\n",
     ),
     "inputs-late": Fault(
         "proto/snapshot.c",
@@ -189,8 +195,8 @@ FAULTS = {
     "told-is-told": Fault(
         "server/snapshot.c",
         "what was told of a past tick is not corrected, whatever a rewind has made of it since",
-        "        if (alike(host, unit, held, now))\n",
-        "        if (held != 0 || alike(host, unit, held, now))\n",
+        "        if (alike(host, unit, held, now) ||",
+        "        if (held != 0 || alike(host, unit, held, now) ||",
     ),
     "told-never-lost": Fault(
         "server/ledger.c",
@@ -301,8 +307,8 @@ FAULTS = {
     "corrections-always": Fault(
         "server/snapshot.c",
         "corrections are repeated at every tick",
-        "        if (alike(host, unit, held, now))\n",
-        "        if (alike(host, unit, held, now) && as_of != HC_NO_TICK)\n",
+        "        if (alike(host, unit, held, now) ||",
+        "        if ((alike(host, unit, held, now) && as_of != HC_NO_TICK) ||",
     ),
     "reader-forgets": Fault(
         "client/reader.c",
