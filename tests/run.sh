@@ -110,8 +110,8 @@ stage_storm() {
     ran=$nothing_to_run
     for preset in release asan; do
         [ -x "build/$preset/bin/hc_storm" ] || continue
-        first=$(sources_number)0000 count=4000
-        [ "$preset" = release ] || first=$((first + count)) count=400
+        first=$(sources_number)0000 count=2500
+        [ "$preset" = release ] || first=$((first + 4000)) count=250
         set -- --seeds "$first..$((first + count - 1))"
         if [ "$HC_STORM_MINUTES" -gt 0 ]; then
             first=$(date +%s)000

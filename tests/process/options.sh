@@ -20,7 +20,7 @@ refused "--port '65536': must be .*\[0, 65535\]" hindcastd --port 65536
 refused "--port 'x': must be .*\[0, 65535\]" hindcastd --port x
 refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
 refused "--max-clients '-1': must be .*\[1, 4096\]" hindcastd --max-clients=-1
-refused "datagram" hindcastd --max-clients 1000
+refused "clients is 1025, but must be in \[1, 1024\]" hindcastd --max-clients 1025
 refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
 refused "--force-rewind '513': must be .*\[0, 512\]" hindcastd --force-rewind 513
 refused "--force-rewind '9': must be at most --history, which is 8" \
@@ -50,9 +50,9 @@ for program in hindcastd hindcast-bot hindcast-load; do
     check "$program --version" sh -c "\"$bin/$program\" --version | grep -q '^$program [0-9]'"
 done
 status=0
-"$bin/hindcast-load" --spawn --clients 1000 --duration 1 >"$work/out" 2>"$work/err" || status=$?
+"$bin/hindcast-load" --spawn --clients 1025 --duration 1 >"$work/out" 2>"$work/err" || status=$?
 check "hindcast-load tells why its server does not start" \
-    sh -c "test $status = 1 && grep -q datagram '$work/err' && grep -q 'did not start' '$work/err'"
+    sh -c "test $status = 1 && grep -q 'clients is 1025' '$work/err' && grep -q 'did not start' '$work/err'"
 
 serve taken
 taken=$pid
