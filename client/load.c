@@ -113,7 +113,12 @@ static void on_event(struct player *player, const struct hc_client_event *event,
     case HC_CLIENT_EVENT_PLAYING:
     case HC_CLIENT_EVENT_STALLED:
     case HC_CLIENT_EVENT_RESUMED:
+    case HC_CLIENT_EVENT_LOST:
+    case HC_CLIENT_EVENT_MOVED:
         return; // counted by the client
+    case HC_CLIENT_EVENT_RECONNECTED:
+        player->thought = HC_NO_TICK; // the world may be another one
+        return;
     case HC_CLIENT_EVENT_DENIED:
         load->ends.denied++;
         snprintf(what, sizeof(what), "refused: the server at %s %s", server,

@@ -189,8 +189,9 @@ static size_t drain(struct hc_sv_host *host, uint64_t now_us, uint16_t port,
     return kept;
 }
 
-static void join(struct hc_sv_host *host, uint64_t now_us, uint16_t port) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
+static void join(struct hc_sv_host *host, uint64_t now_us, uint16_t port, struct hc_party *party) {
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
+    struct hc_accept accept;
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
     struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
@@ -200,8 +201,10 @@ static void join(struct hc_sv_host *host, uint64_t now_us, uint16_t port) {
     struct hc_connect connect = {
         .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
-    hc_sv_host_receive(host, &from, bytes, hc_datagram_put_connect(&connect, bytes), now_us);
-    ck_assert_uint_gt(drain(host, now_us, port, HC_DATAGRAM_ACCEPT, bytes), 0);
+    hc_party_issue(party, &hc_arena, port, port);
+    hc_sv_host_receive(host, &from, bytes, hc_party_put_connect(party, &connect, bytes), now_us);
+    size = drain(host, now_us, port, HC_DATAGRAM_ACCEPT, bytes);
+    ck_assert_int_eq(hc_party_get_accept(party, bytes, size, opened, &accept), HC_OK);
 }
 
 /// Lets `count` join between two ticks, and plays `ticks` of them. Returns of how many joins and of
@@ -212,8 +215,11 @@ static void join_at_once(uint16_t count, uint32_t rate, uint32_t ticks, uint32_t
     struct hc_sv_host_config config = hc_sv_host_config_default();
     struct hc_world world = {.game = NULL};
     const struct hc_cl_said *said;
+    struct hc_party first, another;
     uint64_t now_us = 1000;
     config.game = &hc_arena;
+    config.keys = hc_party_ring();
+    config.unix_us = HC_PARTY_UNIX_US;
     config.clients = count;
     config.client_rate = rate;
     config.history = 8;
@@ -224,16 +230,16 @@ static void join_at_once(uint16_t count, uint32_t rate, uint32_t ticks, uint32_t
     bool *joined = calloc(count, sizeof *joined), *told = calloc(hc_unit_total(&world), 1);
     ck_assert(reader != NULL && joined != NULL && told != NULL);
     for (uint16_t i = 0; i < count; i++)
-        join(host, now_us, (uint16_t)(PORT_FIRST + i));
+        join(host, now_us, (uint16_t)(PORT_FIRST + i), i == 0 ? &first : &another);
     for (uint32_t n = 0; n < ticks; n++) {
-        uint8_t bytes[HC_DATAGRAM_MAX];
+        uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
         struct hc_data data;
         now_us += TICK_US;
         hc_sv_host_advance(host, now_us);
         size_t size = drain(host, now_us, PORT_FIRST, HC_DATAGRAM_DATA, bytes);
         if (size == 0)
             continue;
-        ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
+        ck_assert_int_eq(hc_party_get_data(&first, false, bytes, size, opened, &data), HC_OK);
         ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
         ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
         ck_assert_int_eq(hc_cl_reader_read(reader, &body, n, &said), HC_OK);
