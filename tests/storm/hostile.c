@@ -15,15 +15,17 @@ enum {
     PORT_FIRST = 1024,
     STOLEN_FROM = 400, ///< turns of ports from which nobody ever says HELLO
     STOLEN_TURNS = 16,
-    STOLEN_EACH = 8, ///< answers of which one is used
+    STORM_THIEF = 1000000, ///< the user who tries them
+    STOLEN_EACH = 8,       ///< answers of which one is used
 };
 
 void storm_hostile_tape(struct storm_match *match, unsigned client, const uint8_t *bytes,
-                        size_t size) {
+                        size_t size, const uint8_t *sealed) {
     struct storm_seat *seat = &match->seats[client];
     struct storm_taped *taped = &seat->tape[seat->taped++ % STORM_TAPE];
     taped->size = size;
-    memcpy(taped->bytes, bytes, size);
+    memcpy(taped->bytes, sealed, size);
+    memcpy(taped->head, bytes, size < sizeof taped->head ? size : sizeof taped->head);
 }
 
 static struct storm_taped *any_tape(struct storm_match *match, unsigned client) {
@@ -84,9 +86,9 @@ static void forge(struct storm_match *match, unsigned client, enum storm_attack 
     hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
     struct hc_input_message message = {.client_tick = head, .force_before = head, .first = head};
     message.count = players > 0 ? 1 + random_of(match, 40) : 0;
-    struct hc_data data = {.cid = read_u32(taped->bytes + DATA_CID_AT),
-                           .seq = read_u32(taped->bytes + DATA_SEQ_AT) + 1 + random_of(match, 3),
-                           .ack = read_u32(taped->bytes + DATA_ACK_AT)};
+    struct hc_data data = {.cid = read_u32(taped->head + DATA_CID_AT),
+                           .seq = read_u32(taped->head + DATA_SEQ_AT) + 1 + random_of(match, 3),
+                           .ack = read_u32(taped->head + DATA_ACK_AT)};
     if (lie == STORM_ATTACK_FUTURE) {
         message.client_tick = head + random_of(match, 5000);
         message.first = message.force_before = hc_tick_ahead(head, random_of(match, 600));
@@ -113,8 +115,10 @@ static void forge(struct storm_match *match, unsigned client, enum storm_attack 
         return;
     data.body = bytes + HC_DATA_BODY_AT;
     data.body_size = body.at;
+    uint8_t room[HC_DATAGRAM_MAX];
     size_t size = hc_datagram_put_data(&data, bytes);
-    hc_sim_inject(match->sim, client, hc_sim_address(match->sim, client).port, bytes, size);
+    hc_sim_inject(match->sim, client, hc_sim_address(match->sim, client).port,
+                  hc_sim_seal(match->sim, true, bytes, size, room), size);
 }
 
 /// Handshakes from ports of its own; what is answered goes nowhere.
@@ -159,7 +163,9 @@ void storm_hostile_answered(struct storm_match *match, unsigned client, const ui
                                  .players = 1};
     memcpy(connect.client_nonce, cookie.client_nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, cookie.cookie, HC_COOKIE_SIZE);
-    hc_sim_inject(match->sim, client, port, out, hc_datagram_put_connect(&connect, out));
+    struct hc_party party; // that it has by rights
+    hc_sim_issue(match->sim, STORM_THIEF + client, &party);
+    hc_sim_inject(match->sim, client, port, out, hc_party_put_connect(&party, &connect, out));
 }
 
 void storm_hostile_joined(struct storm_match *match, uint16_t port) {
