@@ -162,3 +162,8 @@ void storm_arrivals_shown(struct storm_match *match, const struct storm_conn *co
         storm_fail(match->verdict, STORM_WRONG, "first-snapshot", tick,
                    "client %u is shown tick %u, and joins at %u", conn->seat, tick, first);
 }
+
+bool storm_arrivals_taken(struct storm_match *match, uint32_t cid, uint32_t seq) {
+    const struct storm_conn *conn = storm_conns_named(&match->conns, cid);
+    return conn != NULL && seq < STORM_SEQS && arrived_of(match, conn)->taken[seq] != 0;
+}
