@@ -10,7 +10,8 @@
 #include "server/peer.h"
 
 enum {
-    HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random
+    HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random,
+                               ///< but none that a connection had that ended lately
     HC_SV_REPLIES = 256,       ///< handshake answers waiting to be sent
     HC_SV_EVENTS = 256,        ///< events waiting to be polled
     HC_SV_ENDED_EACH = 16,     ///< ended connections remembered, for each client that may connect
@@ -35,10 +36,13 @@ struct hc_sv_player {
     hc_tick newest; ///< newest tick with a known input, of anybody who had the slot
 };
 
-/// A connection that has ended, whose CONNECT may still come: it is not to be admitted again.
+/// A connection that has ended, whose datagrams may still come: its CONNECT is not to be admitted
+/// again, nor its DATA taken for another's.
 struct hc_sv_ended {
     struct hc_address address;
+    uint32_t cid;
     uint8_t client_nonce[HC_NONCE_SIZE];
+    bool unheard;      ///< fell silent at once: it may have had no ACCEPT, and still asks
     uint64_t until_us; ///< when no cookie of it can be valid any more
 };
 

@@ -148,6 +148,26 @@ static enum hc_status answer_accept(struct hc_sv_host *host, const struct hc_sv_
     return HC_OK;
 }
 
+/// Whether a connection that ended lately had this cid.
+static bool was_given(const struct hc_sv_host *host, uint32_t cid, uint64_t now_us) {
+    for (unsigned i = 0; i < host->ended_count; i++)
+        if (now_us < host->ended[i].until_us && host->ended[i].cid == cid)
+            return true;
+    return false;
+}
+
+/// A cid for the peer with this index that nobody can guess.
+static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
+    uint32_t cid = 0;
+    while (cid >> HC_SV_CID_INDEX_BITS == 0 || was_given(host, cid, now_us)) {
+        uint8_t bytes[crypto_generichash_BYTES_MIN];
+        unpredictable(host, bytes, sizeof bytes);
+        struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
+        cid = hc_bytes_get_u32(&reader) << HC_SV_CID_INDEX_BITS | index;
+    }
+    return cid;
+}
+
 static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *from,
                             const struct hc_connect *connect, uint64_t now_us) {
     hc_player taken[HC_OWN_PLAYERS_MAX] = {0};
@@ -157,13 +177,7 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     uint16_t index = (uint16_t)(peer - host->peers);
     if (!take_players(host, index, connect->players, taken))
         return deny(host, from, connect, HC_DENY_FULL, RETRY_MS);
-    uint32_t cid = 0;
-    while (cid >> HC_SV_CID_INDEX_BITS == 0) {
-        uint8_t bytes[crypto_generichash_BYTES_MIN];
-        unpredictable(host, bytes, sizeof bytes);
-        struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
-        cid = hc_bytes_get_u32(&reader) << HC_SV_CID_INDEX_BITS | index;
-    }
+    uint32_t cid = draw_cid(host, index, now_us);
     peer->state = HC_SV_PEER_FREE;
     hc_sv_peer_open(peer, cid, host->config.client_rate, from, connect->client_nonce, now_us);
     peer->own_count = connect->players;
@@ -177,7 +191,8 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
 static bool has_ended(const struct hc_sv_host *host, const struct hc_address *from,
                       const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
     for (unsigned i = 0; i < host->ended_count; i++)
-        if (now_us < host->ended[i].until_us && hc_address_equal(&host->ended[i].address, from) &&
+        if (now_us < host->ended[i].until_us && !host->ended[i].unheard &&
+            hc_address_equal(&host->ended[i].address, from) &&
             memcmp(host->ended[i].client_nonce, nonce, HC_NONCE_SIZE) == 0)
             return true;
     return false;

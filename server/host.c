@@ -185,10 +185,12 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
     memcpy(event->players, peer->own, sizeof peer->own);
 }
 
-static void remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+static void remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
                            uint64_t now_us) {
     struct hc_sv_ended *ended = &host->ended[host->ended_next++ % host->ended_count];
     *ended = (struct hc_sv_ended){.address = peer->address,
+                                  .cid = peer->cid,
+                                  .unheard = unheard,
                                   .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};
     memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);
 }
@@ -209,9 +211,7 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
         else
             player->leaving = true;
     }
-    // One that was never heard may have had no ACCEPT, and still asks.
-    if (kind != HC_SV_EVENT_TIMEOUT || peer->replay.newest > 0)
-        remember_ended(host, peer, now_us);
+    remember_ended(host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->replay.newest == 0, now_us);
     hc_sv_peer_close(peer, close, now_us);
     if (!say)
         peer->state = HC_SV_PEER_FREE;
