@@ -13,8 +13,15 @@ enum {
     NEEDED = 160 + HEADERS, ///< bytes without which a snapshot waits, headers included
     /// Of a datagram that was filled so many bytes may be empty: inputs are taken for a byte each,
     /// eight at most of each player, and what did not fit may have been as large as a player.
-    SLACK = 13 * 8 + 200,
+    INPUTS_BYTES = 8,
+    PLAYERS_LEAST = 13, ///< that are reckoned with
+    PLAYER_BYTES = 200,
 };
+
+static int64_t slack(const struct storm_match *match) {
+    int64_t players = storm_truth_world(match->truth)->players;
+    return (players > PLAYERS_LEAST ? players : PLAYERS_LEAST) * INPUTS_BYTES + PLAYER_BYTES;
+}
 
 /// The rate that it has at least, by then.
 static int64_t least_rate(const struct storm_match *match, const struct storm_conn *conn,
@@ -53,7 +60,7 @@ bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, si
     bring_up(match, conn);
     int64_t bytes = (int64_t)size + UNDER, room = allowance->least / MICRO;
     room = room < HC_DATAGRAM_MAX + UNDER ? room : HC_DATAGRAM_MAX + UNDER;
-    bool full = bytes + SLACK > room;
+    bool full = bytes + slack(match) > room;
     allowance->most -= bytes * MICRO;
     allowance->least -= bytes * MICRO;
     if (allowance->least < 0) // it had more than the least, then

@@ -20,7 +20,7 @@ enum {
     BITS_ROOM = 1 << 18, ///< bytes that nothing below fills
     CLOCK_ASKED = 8,     ///< times that each clock is asked
     STREAM = 91,
-    TRIAL_SHARE = 4,
+    TRIAL_SHARE = 8,
 };
 
 struct edges {
