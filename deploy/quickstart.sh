@@ -55,4 +55,4 @@ bin=build/release/bin
 echo "Playing: hindcastd on 127.0.0.1, 8 bots, each over a link of its own ($link), $duration s"
 "$bin/hindcast-load" --spawn --clients 8 --duration "$duration" --link "$link" --json "$json"
 echo "The whole report: $json"
-echo "A server of your own: $bin/hindcastd; bots for it: $bin/hindcast-bot --connect HOST:PORT"
+echo "A server of your own: $bin/hindcastd --dev; bots for it: $bin/hindcast-bot --connect HOST:PORT"
