@@ -38,11 +38,6 @@ static uint32_t random_of(struct storm_match *match, uint32_t bound) {
     return hc_rng_below(&match->attack, bound);
 }
 
-/// Whether the match is played without attacks, too, and must go the same way for the honest.
-static bool is_compared(const struct storm_match *match) {
-    return storm_match_get(match, STORM_tame) != 0;
-}
-
 static void garbage(struct storm_match *match, unsigned client, uint16_t port) {
     static const uint8_t kinds[] = {1, 2, 3, 4, 5, 6, 0x40, 0x40, 0x41, 0};
     uint8_t bytes[HC_DATAGRAM_MAX];
@@ -55,8 +50,8 @@ static void garbage(struct storm_match *match, unsigned client, uint16_t port) {
         memcpy(bytes + 1, HC_DATAGRAM_MAGIC, HC_MAGIC_SIZE);
     // A RESET that is brought about in another's name is of no effect there, but its link draws
     // other numbers for all that follows: not in a match that is compared with one without.
-    if (is_compared(match) && port != hc_sim_address(match->sim, client).port && size > 0 &&
-        bytes[0] == HC_DATAGRAM_DATA)
+    if (storm_match_compared(match->plan) && port != hc_sim_address(match->sim, client).port &&
+        size > 0 && bytes[0] == HC_DATAGRAM_DATA)
         bytes[0] = HC_DATAGRAM_RESET;
     hc_sim_inject(match->sim, client, port, bytes, size);
 }
@@ -195,7 +190,7 @@ static void turn_bits(struct storm_match *match, struct storm_taped *taped) {
 /// with itself without attacks has only such copies.
 static bool changes_nothing(struct storm_match *match, const struct storm_taped *taped) {
     uint32_t cid, seq;
-    return !is_compared(match) ||
+    return !storm_match_compared(match->plan) ||
            hc_datagram_get_data_clear(taped->bytes, taped->size, &cid, &seq) != HC_OK ||
            storm_arrivals_taken(match, cid, seq);
 }

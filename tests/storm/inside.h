@@ -113,6 +113,10 @@ bool storm_match_sparse(const struct storm_match *match);
 int64_t storm_client_get(const struct storm_match *match, unsigned client,
                          enum storm_client_key key);
 
+/// Whether the match is played again without its attacks, and must go the same way for the honest:
+/// then nothing is done to them that may change something for them.
+bool storm_match_compared(const struct storm_plan *plan);
+
 /// The client's prediction limit: as drawn, but more than its lead, else it cannot be created.
 uint32_t storm_client_limit(const struct storm_match *match, unsigned client);
 

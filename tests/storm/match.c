@@ -576,12 +576,12 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
 
 // ---- Judging ------------------------------------------------------------------------------------
 
-/// Whether the same match without attacks must go the same way for the honest: what an attacker
-/// makes the server say to them may be longer, and so may be what they say of keys that they press
-/// because of what they see of it. Only a limited rate notices lengths, of a link or of the
-/// server's own.
-static bool comparable(const struct storm_plan *plan) {
-    if (plan->match[STORM_hostile] == 0 || plan->match[STORM_clients] < 2 ||
+/// What an attacker makes the server say to the honest may be longer, and so may be what they say
+/// of keys that they press because of what they see of it. Only a limited rate notices lengths, of
+/// a link or of the server's own.
+bool storm_match_compared(const struct storm_plan *plan) {
+    if (plan->match[STORM_tame] == 0 || plan->match[STORM_hostile] == 0 ||
+        plan->match[STORM_clients] < 2 ||
         plan->match[STORM_client_rate] != storm_match_keys[STORM_client_rate].neutral)
         return false;
     for (unsigned i = 0; i < plan->match[STORM_clients]; i++)
@@ -624,7 +624,7 @@ void storm_match_judge(const struct storm_plan *plan, const struct storm_options
     storm_match_play(plan, options, outcome);
     if (outcome->verdict.result != STORM_FINE)
         return;
-    if (plan->match[STORM_tame] != 0 && comparable(plan))
+    if (storm_match_compared(plan))
         compare_tame(plan, options, outcome);
     if (outcome->verdict.result == STORM_FINE && plan->seed % 32 == 5) {
         struct storm_outcome again;
