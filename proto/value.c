@@ -111,8 +111,9 @@ void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,
 
 void hc_value_get(struct hc_bits_reader *bits, const struct hc_value_base *base,
                   struct hc_unit_value *out) {
-    struct hc_solo_changes changes = {.count = 0};
+    struct hc_solo_changes changes;
     struct hc_unit_value guess;
+    changes.count = 0; // the rest is large, and this is called very often
     bool same = hc_bits_get(bits, 1) != 0;
     if (!same && may_list(base, out->tick) && hc_bits_get(bits, 1) != 0) {
         get_listed(bits, base, out->tick, &changes);

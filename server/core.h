@@ -13,7 +13,8 @@
 #include "server/used.h"
 
 enum {
-    HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random
+    HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random,
+                               ///< but none that a connection had that ended lately
     HC_SV_REPLIES = 256,       ///< handshake answers waiting to be sent
     HC_SV_EVENTS = 256,        ///< events waiting to be polled
     HC_SV_ENDED_EACH = 16,     ///< ended connections remembered, for each client that may connect
@@ -41,10 +42,13 @@ struct hc_sv_player {
     hc_tick newest; ///< newest tick with a known input, of anybody who had the slot
 };
 
-/// A connection that has ended, whose CONNECT may still come: it is not to be admitted again.
+/// A connection that has ended, whose datagrams may still come: its CONNECT is not to be admitted
+/// again, nor its DATA taken for another's.
 struct hc_sv_ended {
     struct hc_address address;
+    uint32_t cid;
     uint8_t client_nonce[HC_NONCE_SIZE];
+    bool unheard;      ///< fell silent at once: it may have had no ACCEPT, and still asks
     uint64_t until_us; ///< when no cookie of it can be valid any more
 };
 
@@ -111,8 +115,9 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
 /// The connection of a client is lost: it is kept, or else dropped.
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us);
 
-/// Remembers that a connection has ended: its CONNECT may come late.
-void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+/// Remembers that a connection has ended: its CONNECT may come late. `unheard`: nothing has come on
+/// it.
+void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
                                uint64_t now_us);
 
 /// Tells the embedder about `peer`.

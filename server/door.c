@@ -154,10 +154,19 @@ static enum hc_status answer_accept(struct hc_sv_host *host, const struct hc_sv_
     return HC_OK;
 }
 
-/// A name for the next connection of the peer in this place.
-static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index) {
+/// Whether a connection that ended lately had this cid.
+static bool was_given(const struct hc_sv_host *host, uint32_t cid, uint64_t now_us) {
+    for (unsigned i = 0; i < host->ended_count; i++)
+        if (now_us < host->ended[i].until_us && host->ended[i].cid == cid)
+            return true;
+    return false;
+}
+
+/// A cid for the peer with this index that nobody can guess.
+static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
     uint32_t cid = 0;
-    while (cid >> HC_SV_CID_INDEX_BITS == 0 || cid == host->peers[index].cid) {
+    while (cid >> HC_SV_CID_INDEX_BITS == 0 || was_given(host, cid, now_us) ||
+           cid == host->peers[index].cid) {
         uint8_t bytes[4];
         hc_sv_host_unpredictable(host, bytes, sizeof bytes);
         struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
@@ -185,7 +194,7 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     uint16_t index = (uint16_t)(peer - host->peers);
     if (!take_players(host, index, entry->connect.players, taken))
         return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
-    uint32_t cid = draw_cid(host, index);
+    uint32_t cid = draw_cid(host, index, now_us);
     peer->state = HC_SV_PEER_FREE;
     hc_sv_peer_open(peer, cid, host->config.client_rate, from, entry->connect.client_nonce, now_us);
     know(host, peer, &entry->token);
@@ -206,13 +215,13 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
     bool kept =
         named != 0 && (named == before || (named == peer->continues && peer->replay.newest == 0));
     if (peer->state == HC_SV_PEER_PLAYING)
-        hc_sv_host_remember_ended(host, peer, now_us);
+        hc_sv_host_remember_ended(host, peer, false, now_us);
     if (!kept) {
         host->unheard -= peer->events_in.expected - peer->events_in.next;
         hc_sv_peer_begin_events(peer);
     }
     HC_MARK("client-resumed");
-    hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers)),
+    hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers), now_us),
                        host->config.client_rate, from, entry->connect.client_nonce, now_us);
     know(host, peer, &entry->token);
     build_accept(host, peer, entry, kept, now_us);
@@ -226,7 +235,8 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
 static bool has_ended(const struct hc_sv_host *host, const struct hc_address *from,
                       const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
     for (unsigned i = 0; i < host->ended_count; i++)
-        if (now_us < host->ended[i].until_us && hc_address_equal(&host->ended[i].address, from) &&
+        if (now_us < host->ended[i].until_us && !host->ended[i].unheard &&
+            hc_address_equal(&host->ended[i].address, from) &&
             memcmp(host->ended[i].client_nonce, nonce, HC_NONCE_SIZE) == 0)
             return true;
     return false;

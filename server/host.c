@@ -205,10 +205,12 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
     memcpy(event->players, peer->own, sizeof peer->own);
 }
 
-void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
                                uint64_t now_us) {
     struct hc_sv_ended *ended = &host->ended[host->ended_next++ % host->ended_count];
     *ended = (struct hc_sv_ended){.address = peer->address,
+                                  .cid = peer->cid,
+                                  .unheard = unheard,
                                   .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};
     memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);
 }
@@ -240,9 +242,8 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
         peer->state = HC_SV_PEER_FREE;
     if (!connected)
         return;
-    // One that was never heard may have had no ACCEPT, and still asks.
-    if (kind != HC_SV_EVENT_TIMEOUT || peer->replay.newest > 0)
-        hc_sv_host_remember_ended(host, peer, now_us);
+    hc_sv_host_remember_ended(host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->replay.newest == 0,
+                              now_us);
     if (kind == HC_SV_EVENT_TIMEOUT && !peer->met)
         hc_sv_used_forget(&host->used, peer->user.token_id);
     hc_sv_peer_close(peer, close, now_us);
@@ -259,8 +260,7 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
     }
     hc_sv_host_event(host, peer, HC_SV_EVENT_LOST, HC_CLOSE_TIMEOUT);
     host->stats.lost++;
-    if (peer->replay.newest > 0)
-        hc_sv_host_remember_ended(host, peer, now_us);
+    hc_sv_host_remember_ended(host, peer, peer->replay.newest == 0, now_us);
     hc_sv_peer_close(peer, HC_CLOSE_TIMEOUT, now_us);
     peer->kept_us = now_us + host->config.keep_us;
 }

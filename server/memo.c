@@ -60,7 +60,3 @@ void hc_sv_memo_put(struct hc_sv_memo *memo, const struct hc_sv_memo_key *key, c
     set[0].bits = (uint16_t)bits;
     memcpy(set[0].data, data, (bits + 7) / 8);
 }
-
-void hc_sv_memo_append(struct hc_bits_writer *writer, const struct hc_sv_memo_entry *entry) {
-    hc_bits_append(writer, entry->data, entry->bits);
-}

@@ -45,6 +45,3 @@ const struct hc_sv_memo_entry *hc_sv_memo_find(struct hc_sv_memo *memo,
 /// of its set.
 void hc_sv_memo_put(struct hc_sv_memo *memo, const struct hc_sv_memo_key *key, const uint8_t *data,
                     uint32_t bits);
-
-/// Appends an entry's bits; fails the writer when it is full.
-void hc_sv_memo_append(struct hc_bits_writer *writer, const struct hc_sv_memo_entry *entry);

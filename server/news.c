@@ -101,6 +101,7 @@ static size_t ask(struct hc_sv_peer *peer, struct hc_address *to,
     HC_ASSERT(fits && body.at == HC_PATH_MESSAGE_SIZE);
     path->bytes_out += size;
     path->asked_us = now_us;
+    hc_sv_budget_spend(&peer->budget, (uint32_t)body.at);
     *to = path->address;
     return hc_sv_peer_wrap(peer, out, body.at, now_us);
 }
@@ -110,11 +111,11 @@ static size_t ask(struct hc_sv_peer *peer, struct hc_address *to,
 size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    size_t size = ask(peer, to, out, now_us);
+    int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
+    size_t size = room > 0 ? ask(peer, to, out, now_us) : 0;
     if (size > 0)
         return size;
     peer->news_due = false;
-    int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
     uint64_t rtt_us = peer->rtt_min_us == UINT64_MAX ? 0 : peer->rtt_min_us;
     if (room <= 0)
         return 0;

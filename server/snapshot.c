@@ -7,15 +7,14 @@
 #include <string.h>
 
 enum {
-    ROOM_MIN = 160,   ///< bytes; with less to spend a snapshot waits for the next tick
-    LOOK_TICKS = 8,   ///< between two looks at what a client sees
-    AGAIN_BITS = 1,   ///< the name of a unit that the base told, more or less
-    NAME_BITS = 8,    ///< of another
-    INPUT_BITS = 8,   ///< an input, more or less
-    INPUTS_NEAR = 8,  ///< ticks of inputs of a unit that are told before another unit is
-    ITEM_BITS = 40,   ///< a forced range, a join or a leave, at most
-    CHAIN_TICKS = 16, ///< between two snapshots that tell the chain
-    SCRATCH = 2048    ///< bytes of one unit's delta, at most
+    ROOM_MIN = 160,  ///< bytes; with less to spend a snapshot waits for the next tick
+    LOOK_TICKS = 8,  ///< between two looks at what a client sees
+    AGAIN_BITS = 1,  ///< the name of a unit that the base told, more or less
+    NAME_BITS = 8,   ///< of another
+    INPUT_BITS = 8,  ///< an input, more or less
+    INPUTS_NEAR = 8, ///< ticks of inputs of a unit that are told before another unit is
+    ITEM_BITS = 40,  ///< a forced range, a join or a leave, at most
+    CHAIN_TICKS = 16 ///< between two snapshots that tell the chain
 };
 
 hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
@@ -74,40 +73,39 @@ static void write_delta(struct making *making, hc_unit unit, hc_sv_version base,
     hc_sv_tell(bits, host->timeline, since, &told, &to, counts);
 }
 
-static struct hc_sv_memo_key key_of(const struct making *making, hc_unit unit, hc_sv_version base,
-                                    hc_sv_version value) {
-    return (struct hc_sv_memo_key){.base = base,
-                                   .value = value,
-                                   .referee = unit == 0 || base == 0 ? 0 : making->referee_version,
-                                   .unit = unit};
-}
+/// A delta as bits: kept from when somebody else needed it, or in the caller's scratch memory.
+struct delta {
+    const uint8_t *data; ///< borrowed until the next one
+    uint32_t bits;
+    bool reused;
+};
 
-/// How many bits the delta takes, which is kept for others who need it.
-static uint32_t delta_bits(struct making *making, hc_unit unit, hc_sv_version base,
-                           hc_sv_version value) {
-    uint8_t scratch[SCRATCH];
-    struct hc_sv_memo_key key = key_of(making, unit, base, value);
+/// The delta, which is kept for others who need it.
+static struct delta delta_of(struct making *making, hc_unit unit, hc_sv_version base,
+                             hc_sv_version value, uint8_t scratch[static HC_SV_TELL_BYTES]) {
+    struct hc_sv_memo_key key = {.base = base,
+                                 .value = value,
+                                 .referee = unit == 0 || base == 0 ? 0 : making->referee_version,
+                                 .unit = unit};
     const struct hc_sv_memo_entry *entry = hc_sv_memo_find(&making->host->memo, &key);
-    making->host->stats.deltas_reused += entry != NULL;
-    making->host->stats.deltas_encoded += entry == NULL;
     if (entry != NULL)
-        return entry->bits;
-    struct hc_bits_writer bits = hc_bits_writer(scratch, sizeof scratch);
+        return (struct delta){.data = entry->data, .bits = entry->bits, .reused = true};
+    struct hc_bits_writer bits = hc_bits_writer(scratch, HC_SV_TELL_BYTES);
     write_delta(making, unit, base, value, &bits, NULL);
-    uint32_t taken = (uint32_t)hc_bits_written(&bits);
+    struct delta delta = {.data = scratch, .bits = (uint32_t)hc_bits_written(&bits)};
+    HC_ASSERT(!bits.failed);
     hc_bits_finish(&bits);
-    hc_sv_memo_put(&making->host->memo, &key, scratch, taken);
-    return taken;
+    hc_sv_memo_put(&making->host->memo, &key, scratch, delta.bits);
+    return delta;
 }
 
-static void put_delta(struct making *making, hc_unit unit, hc_sv_version base,
-                      hc_sv_version value) {
-    struct hc_sv_memo_key key = key_of(making, unit, base, value);
-    const struct hc_sv_memo_entry *entry = hc_sv_memo_find(&making->host->memo, &key);
-    if (entry != NULL)
-        hc_sv_memo_append(&making->bits, entry);
-    else
-        write_delta(making, unit, base, value, &making->bits, NULL);
+/// The same, and counts whether it had to be encoded.
+static struct delta counted_delta(struct making *making, hc_unit unit, hc_sv_version base,
+                                  hc_sv_version value, uint8_t scratch[static HC_SV_TELL_BYTES]) {
+    struct delta delta = delta_of(making, unit, base, value, scratch);
+    making->host->stats.deltas_reused += delta.reused;
+    making->host->stats.deltas_encoded += !delta.reused;
+    return delta;
 }
 
 // ---- What to tell -------------------------------------------------------------------------------
@@ -153,6 +151,7 @@ static uint32_t least(uint32_t a, uint32_t b) {
 static void gather(struct making *making) {
     struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
+    uint8_t scratch[HC_SV_TELL_BYTES];
     uint32_t units = hc_unit_total(&host->world);
     hc_tick tick = making->head.tick;
     making->choices = 0;
@@ -175,7 +174,7 @@ static void gather(struct making *making) {
             choice->base = base_of(making, known, &choice->told);
             if (choice->told.from == HC_SNAPSHOT_BASE)
                 choice->bits = AGAIN_BITS;
-            choice->delta = delta_bits(making, unit, choice->base, choice->value);
+            choice->delta = counted_delta(making, unit, choice->base, choice->value, scratch).bits;
             choice->inputs = inputs_of(making, unit);
             choice->bits += choice->delta + INPUT_BITS * least(choice->inputs, INPUTS_NEAR);
         }
@@ -382,6 +381,7 @@ static void put_names(struct making *making) {
 /// not fit.
 static bool write_units(struct making *making, uint32_t seq) {
     struct hc_sv_host *host = making->host;
+    uint8_t scratch[HC_SV_TELL_BYTES];
     size_t counted = 0;
     making->spent = (struct hc_sv_snapshot_bits){0};
     making->head.hash = hash_of(making);
@@ -396,7 +396,8 @@ static bool write_units(struct making *making, uint32_t seq) {
         hc_unit unit = choice->told.unit;
         if (!choice->chosen || choice->told.from == HC_SNAPSHOT_DROPPED)
             continue;
-        put_delta(making, unit, choice->base, choice->value);
+        struct delta delta = delta_of(making, unit, choice->base, choice->value, scratch);
+        hc_bits_append(&making->bits, delta.data, delta.bits);
         count_bits(making, &counted, spent_on(making, unit));
         hc_player player = hc_unit_player(&host->world, unit);
         struct hc_unit_value value;
@@ -413,7 +414,7 @@ static bool write_units(struct making *making, uint32_t seq) {
 
 /// Counts by field what the values told have taken, of a share of them.
 static void count_fields(struct making *making, uint32_t seq) {
-    uint8_t scratch[SCRATCH];
+    uint8_t scratch[HC_SV_TELL_BYTES];
     for (uint32_t i = 0; i < making->choices; i++) {
         const struct hc_sv_choice *choice = &making->host->choices[i];
         struct hc_bits_writer bits = hc_bits_writer(scratch, sizeof scratch);
@@ -543,6 +544,7 @@ static uint32_t gather_corrections(struct making *making, hc_tick at, struct cor
 /// Puts corrections of one tick, all or as many as fit; returns how many.
 static uint32_t put_tick_corrections(struct making *making, hc_tick before, hc_tick at,
                                      const struct correction *corrections, uint32_t count) {
+    uint8_t scratch[HC_SV_TELL_BYTES];
     for (; count > 0; count -= 1 + count / 4) {
         struct hc_bits_writer attempt = making->bits;
         hc_unit next = 0;
@@ -551,8 +553,9 @@ static uint32_t put_tick_corrections(struct making *making, hc_tick before, hc_t
             const struct correction *correction = &corrections[i];
             hc_snapshot_put_correction(&making->bits, &making->head, next, &correction->told);
             next = (hc_unit)(correction->told.unit + 1);
-            delta_bits(making, correction->told.unit, correction->base, correction->value);
-            put_delta(making, correction->told.unit, correction->base, correction->value);
+            struct delta delta = counted_delta(making, correction->told.unit, correction->base,
+                                               correction->value, scratch);
+            hc_bits_append(&making->bits, delta.data, delta.bits);
         }
         struct hc_bits_writer ended = making->bits;
         hc_snapshot_put_end(&ended);

@@ -3,8 +3,7 @@
 #include <string.h>
 
 enum {
-    SCRATCH = 2048, ///< bytes of one telling, at most
-    KEY_BITS = 3,   ///< of an input's field that counts as keys, at most
+    KEY_BITS = 3, ///< of an input's field that counts as keys, at most
 };
 
 /// What is listed of a change of the owner's input.
@@ -69,7 +68,7 @@ static bool same_list(const struct hc_game *game, const struct hc_solo_changes *
 
 /// The shortest telling so far, and one that is tried.
 struct telling {
-    uint8_t data[2][SCRATCH];
+    uint8_t data[2][HC_SV_TELL_BYTES];
     unsigned best;                         ///< of the two
     size_t bits;                           ///< of the best; SIZE_MAX: there is none yet
     const struct hc_solo_changes *changes; ///< that it lists
@@ -77,7 +76,7 @@ struct telling {
 
 static void attempt(struct telling *telling, const struct hc_value_base *base,
                     const struct hc_solo_changes *changes, const struct hc_unit_value *value) {
-    struct hc_bits_writer bits = hc_bits_writer(telling->data[!telling->best], SCRATCH);
+    struct hc_bits_writer bits = hc_bits_writer(telling->data[!telling->best], HC_SV_TELL_BYTES);
     hc_value_put(&bits, base, changes, value, NULL);
     size_t taken = hc_bits_written(&bits);
     HC_ASSERT(!bits.failed);
@@ -92,8 +91,10 @@ static void attempt(struct telling *telling, const struct hc_value_base *base,
 void hc_sv_tell(struct hc_bits_writer *bits, const struct hc_timeline *timeline, hc_tick since,
                 const struct hc_value_base *base, const struct hc_unit_value *value,
                 struct hc_delta_counts *counts) {
-    struct hc_solo_changes all, some = {.count = 0}, keys;
-    struct telling telling = {.bits = SIZE_MAX};
+    struct hc_solo_changes all, some, keys;
+    struct telling telling;
+    telling.best = 0; // its memory is large, and this is called very often
+    telling.bits = SIZE_MAX;
     if (base->from == NULL || base->from->tick < since ||
         !hc_solo_lists(base->world, base->unit, base->from, value->tick)) {
         hc_value_put(bits, base, NULL, value, counts);

@@ -8,6 +8,8 @@
 #include "common/timeline.h"
 #include "proto/value.h"
 
+enum { HC_SV_TELL_BYTES = 2048 }; ///< that one telling takes at most
+
 /// Appends `value`, of the timeline as it is now, in the shortest of the tellings that are tried,
 /// and adds what it took to `counts`, if not NULL. The timeline has the inputs from `since` on.
 void hc_sv_tell(struct hc_bits_writer *bits, const struct hc_timeline *timeline, hc_tick since,

@@ -40,7 +40,8 @@ struct hc_sim {
     uint64_t frozen_us; ///< the host does nothing before
     hc_tick host_head;
     uint32_t restarts;
-    uint64_t issued; ///< tokens
+    uint64_t issued;                    ///< tokens
+    uint64_t strangers, stranger_bytes; ///< sent to them
     struct hc_tap *tap;
     const uint8_t *sealed; ///< what a hook is being told of
     struct seat *seats;
@@ -173,8 +174,11 @@ static void drain_host(struct hc_sim *sim) {
     size_t size;
     while ((size = host_send(sim, &to, bytes)) > 0) {
         HC_ASSERT(hc_address_is_loopback(&to));
-        if (to.port < PORT_FIRST)
-            continue; // to a stranger
+        if (to.port < PORT_FIRST) { // to a stranger
+            sim->strangers++;
+            sim->stranger_bytes += size;
+            continue;
+        }
         unsigned client = (to.port - PORT_FIRST) % sim->config.clients;
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
             hc_tap_accept(sim->tap, bytes, size);
@@ -518,6 +522,23 @@ const uint8_t *hc_sim_seal(const struct hc_sim *sim, bool to_server, const uint8
     memcpy(room, bytes, size);
     hc_party_seal(hc_tap_party(sim->tap, cid), to_server, room, size);
     return room;
+}
+
+void hc_sim_learn(struct hc_sim *sim, const uint8_t *bytes, size_t size) {
+    if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
+        hc_tap_connect(sim->tap, bytes, size);
+    if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
+        hc_tap_accept(sim->tap, bytes, size);
+}
+
+const uint8_t *hc_sim_open(const struct hc_sim *sim, bool to_server, const uint8_t *bytes,
+                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]) {
+    return hc_tap_open(sim->tap, to_server, bytes, size, room);
+}
+
+uint64_t hc_sim_strangers(const struct hc_sim *sim, uint64_t *bytes) {
+    *bytes = sim->stranger_bytes;
+    return sim->strangers;
 }
 
 const uint8_t *hc_sim_sealed(const struct hc_sim *sim) {

@@ -157,6 +157,16 @@ const struct hc_party *hc_sim_party(const struct hc_sim *sim, uint32_t cid);
 const uint8_t *hc_sim_seal(const struct hc_sim *sim, bool to_server, const uint8_t *bytes,
                            size_t size, uint8_t room[static HC_DATAGRAM_MAX]);
 
+/// Somebody beside the simulation's clients says CONNECT to the host, or is told ACCEPT.
+void hc_sim_learn(struct hc_sim *sim, const uint8_t *bytes, size_t size);
+
+/// A sealed ACCEPT or DATA as the hooks are shown it, in `room`; or itself.
+const uint8_t *hc_sim_open(const struct hc_sim *sim, bool to_server, const uint8_t *bytes,
+                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]);
+
+/// How much the host has sent to strangers: datagrams, and their bytes.
+uint64_t hc_sim_strangers(const struct hc_sim *sim, uint64_t *bytes);
+
 /// In a hook about a datagram: as it really is, of the same size.
 const uint8_t *hc_sim_sealed(const struct hc_sim *sim);
 

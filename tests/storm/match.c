@@ -376,6 +376,7 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     if (config.host.force_rewind > config.host.history)
         config.host.force_rewind = config.host.history;
     config.host.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
+    config.host.keep_us = 0;
     config.host.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
     config.host.client_rate = (uint32_t)storm_match_get(match, STORM_client_rate);
     config.host.snapshot_rate = (uint16_t)storm_match_get(match, STORM_snapshot_rate);
@@ -398,6 +399,7 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     if (of[STORM_C_pops] != 0)
         setup->config.smoothing_us = 0;
     setup->config.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
+    setup->config.reconnect_us = 0;
     setup->clock_offset_us = (uint64_t)of[STORM_C_clock_offset_s] * 1000000;
     setup->clock_ppm = (int32_t)of[STORM_C_clock_ppm];
     setup->keeps_port = of[STORM_C_same_port] != 0;

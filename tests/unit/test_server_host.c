@@ -329,6 +329,24 @@ START_TEST(a_connect_that_comes_after_the_end_admits_nobody_while_its_cookie_is_
 }
 END_TEST
 
+START_TEST(no_cid_is_given_again_soon_after_its_connection) {
+    enum { CONNECTIONS = 16 };
+    uint32_t cids[CONNECTIONS];
+    config.clients = 1;
+    config.secret[0] = 0x04, config.secret[1] = 0x38; // draws the ninth one again before long
+    begin();
+    for (unsigned i = 0; i < CONNECTIONS; i++) {
+        struct talker talker = greet(1000, (uint8_t)(i + 1));
+        talker.connect.players = 0;
+        ck_assert_int_eq(say_connect(&talker), HC_DATAGRAM_ACCEPT);
+        for (unsigned k = 0; k < i; k++)
+            ck_assert_uint_ne(cids[k], talker.cid);
+        cids[i] = talker.cid;
+        say_close(&talker);
+    }
+}
+END_TEST
+
 START_TEST(a_client_whose_accepts_were_lost_gets_in_when_they_come_through) {
     config.timeout_us = SECOND_US;
     begin();
@@ -655,6 +673,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests,
                    a_connect_that_comes_after_the_end_admits_nobody_while_its_cookie_is_valid);
     tcase_add_test(tests, an_older_attempts_connect_never_replaces_the_connection_that_followed);
+    tcase_add_test(tests, no_cid_is_given_again_soon_after_its_connection);
     tcase_add_test(tests, a_client_whose_accepts_were_lost_gets_in_when_they_come_through);
     tcase_add_test(tests, a_live_connection_is_not_replaced_by_an_attempt_that_never_was_one);
     tcase_add_test(tests, an_input_that_came_too_late_is_refused_once_however_often_it_comes);
