@@ -88,3 +88,9 @@ void attack_restart(struct attack *attack);
 
 // price.c: what all that costs.
 void attack_price(struct attack *attack);
+
+// field.c: a real daemon.
+void attack_flood(struct attack *attack);
+void attack_kill(struct attack *attack);
+void attack_daemon_log(struct attack *attack);
+void attack_admin(struct attack *attack);

@@ -77,6 +77,17 @@ static const struct attack_row rows[] = {
      "64 clients of a server that is started again play again within 2 s, with what they have",
      attack_restart},
     {"price", ATTACK_CORES, "sealing costs less than a server's tick", attack_price},
+    {"flood", ATTACK_SOCKETS,
+     "100,000 spoofed HELLOs a second for 20 s keep nobody out, and take neither memory nor ticks",
+     attack_flood},
+    {"kill", ATTACK_SOCKETS,
+     "64 clients of a daemon that was killed and started again play again, with what they have",
+     attack_kill},
+    {"daemon-log", ATTACK_SOCKETS, "a line of the daemon's log is one event, whoever joins",
+     attack_daemon_log},
+    {"admin-port", ATTACK_SOCKETS,
+     "the port that issues tokens gives none to web pages and strangers, and delays no tick",
+     attack_admin},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0], ONLY_MAX = 64, NAME_WIDTH = 15 };

@@ -90,7 +90,7 @@ void attack_events(struct attack *attack) {
 
 // ---- Clients that move --------------------------------------------------------------------------
 
-enum { MOVERS = 100, MOVE_EVERY_S = 10, MOVES = 3, MOVE_LATENCY_MS = 40 };
+enum { MOVERS = 100, MOVE_EVERY_S = 10, MOVES = 2, MOVE_LATENCY_MS = 40 };
 
 struct moves {
     uint16_t known[MOVERS];   ///< the port that the server sends to
