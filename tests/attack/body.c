@@ -447,8 +447,7 @@ void attack_log_lines(struct attack *attack) {
                                         "\" level=\"error",
                                         "\\x0a\\n",
                                         "`reboot`",
-                                        "\xe2\x80\xae"
-                                        "evil"};
+                                        "\xe2\x80\xae evil"};
     struct hc_rng rng = hc_rng_init(43, 1);
     for (unsigned i = 0; i < RANDOM; i++) {
         uint8_t name[HC_NAME_MAX], back[HC_NAME_MAX];

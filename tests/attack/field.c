@@ -21,6 +21,15 @@ enum {
 
 #define SLIP_BOUND_MS 5.0
 
+// A sanitizer keeps what was given back: the memory of such a server grows in any case.
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED 0
+#endif
+
 /// How late the server's ticks were, 99 of 100 of them at most, ms.
 static double slip_ms(const json_t *report) {
     double slip = -1;
@@ -115,9 +124,9 @@ static struct flooded play_flood(struct attack *attack, uint32_t rate, uint64_t 
 }
 
 static void climb(struct attack *attack) {
-    static const uint32_t rungs[] = {20000, 50000, 100000, 150000, 200000, 300000, 400000};
+    static const uint32_t rungs[] = {0, 20000, 50000, 100000, 150000, 200000, 300000, 400000};
     double knee = 0;
-    bool below = true;
+    bool below = true, calm = false;
     for (unsigned i = 0; i < sizeof rungs / sizeof rungs[0]; i++) {
         struct flooded flooded = play_flood(attack, rungs[i], 5 * SECOND_US);
         bool holds = flooded.joined == flooded.tried && flooded.slip_ms < SLIP_BOUND_MS &&
@@ -128,11 +137,16 @@ static void climb(struct attack *attack) {
                flooded.slip_ms, 100 * flooded.cpu, (unsigned long long)flooded.drops,
                flooded.stalled, PLAYERS, holds ? "" : "  <- does not hold");
         fflush(stdout);
+        if (rungs[i] == 0)
+            calm = holds;
         below = below && holds;
         if (below)
             knee = flooded.rate;
     }
-    attack_effect(attack, "; knee at %.0f HELLO/s", knee);
+    if (calm)
+        attack_effect(attack, "; knee at %.0f HELLO/s", knee);
+    else
+        attack_effect(attack, "; too busy a machine to tell the knee");
 }
 
 void attack_flood(struct attack *attack) {
@@ -148,8 +162,8 @@ void attack_flood(struct attack *attack) {
                   (unsigned long long)flooded.drops);
     attack_require(attack, flooded.tried > 50 && flooded.joined == flooded.tried,
                    "%u of %u honest clients joined", flooded.joined, flooded.tried);
-    attack_require(attack, flooded.growth == 0, "the server's memory grew by %llu bytes",
-                   (unsigned long long)flooded.growth);
+    attack_require(attack, SANITIZED || flooded.growth == 0,
+                   "the server's memory grew by %llu bytes", (unsigned long long)flooded.growth);
     attack_require(attack, flooded.slip_ms >= 0 && flooded.slip_ms < SLIP_BOUND_MS * TIMES_MAX,
                    "ticks slip by %.1f ms", flooded.slip_ms);
     attack_require_none(attack, RATE);
@@ -216,9 +230,7 @@ enum { NAMES = sizeof names / sizeof names[0] };
 
 /// Names that the door refuses: none of their bytes may be in the log.
 static const char *const refused[] = {"a\nlevel=error event=stopped", "\x1b[2J", "\r\n\r\n",
-                                      "\xe2\x80\xae"
-                                      "gnp",
-                                      "a\xff\xfe"};
+                                      "\xe2\x80\xae gnp", "a\xff\xfe"};
 enum { REFUSED = sizeof refused / sizeof refused[0] };
 
 /// Whether a line of text is TIME LEVEL EVENT and then words, each key=value, with all that is not

@@ -130,11 +130,12 @@ static void stand_still(struct yard *yard, unsigned client, hc_tick tick, void *
 }
 
 void attack_rebind(struct attack *attack) {
-    enum { RATE = 30, QUANTA = 2 };
+    enum { RATE = 30, SNAPSHOTS = 10, QUANTA = 2 };
     struct hc_sim_config config = yard_config(MOVERS, 0, MOVE_LATENCY_MS, 62);
     static struct moves moves;
     moves = (struct moves){.moved = 0};
     config.host.tick_rate = RATE;
+    config.host.snapshot_rate = SNAPSHOTS;
     struct yard *yard = yard_create(&config);
     yard->context = &moves;
     yard->host_received = see_port;
@@ -259,7 +260,7 @@ void attack_restart(struct attack *attack) {
     yard->script = stand_still;
     yard_join_all(attack, yard);
     for (unsigned n = 0; n < RESTARTS; n++) {
-        hc_sim_run(yard->sim, 2 * YARD_S);
+        hc_sim_run(yard->sim, YARD_S);
         returns = (struct returns){.since_us = hc_sim_now(yard->sim)};
         attack_require(attack, hc_sim_restart_host(yard->sim), "no other server");
         hc_sim_run(yard->sim, BOUND_US);

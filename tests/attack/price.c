@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAYERS = 64, PLAYED_S = 5, KEPT = 16384, PASSES = 5 };
+enum { PLAYERS = 64, PLAYED_S = 3, KEPT = 16384, PASSES = 5 };
 
 /// A datagram that went over the wire, and the connection that it is of.
 struct kept {
