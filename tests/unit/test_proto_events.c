@@ -365,6 +365,25 @@ START_TEST(an_event_has_from_1_to_255_bytes) {
 }
 END_TEST
 
+START_TEST(over_another_connection_what_was_not_acknowledged_is_sent_again_and_comes_once) {
+    struct side *side = side_new(1);
+    for (int i = 0; i < 6; i++)
+        ck_assert_int_eq(hc_events_put(&side->out, "abcdef" + i, 1), HC_OK);
+    ck_assert_uint_eq(pass(&side->out, &side->in, 11 + 1 + 1, 1, 0), 3); // three fit, and arrive
+    hc_events_out_continue(&side->out);                                  // before that is known
+    hc_events_acked(&side->out, 1); // this is another datagram 1
+    ck_assert_uint_eq(side->out.oldest, 1);
+    ck_assert_uint_eq(pass(&side->out, &side->in, 500, 1, 0), 6);
+    hc_events_acked(&side->out, 1);
+    ck_assert_uint_eq(side->out.oldest, 7);
+    size_t size;
+    for (int i = 0; i < 6; i++)
+        ck_assert_int_eq(*hc_events_next(&side->in, &size), "abcdef"[i]);
+    ck_assert_ptr_null(hc_events_next(&side->in, &size));
+    free(side);
+}
+END_TEST
+
 START_TEST(numbers_run_out_instead_of_repeating) {
     struct side *side = side_new(HC_EVENTS_NUMBER_MAX - 1);
     ck_assert_uint_eq(put_until_full(&side->out, 3), 2);
@@ -726,6 +745,8 @@ int main(void) {
                    a_queue_is_full_when_its_window_or_its_bytes_are_and_goes_on_when_acknowledged);
     tcase_add_test(tests, an_event_has_from_1_to_255_bytes);
     tcase_add_test(tests, numbers_run_out_instead_of_repeating);
+    tcase_add_test(tests,
+                   over_another_connection_what_was_not_acknowledged_is_sent_again_and_comes_once);
     tcase_add_test(tests, an_event_is_sent_again_after_five_quarters_of_a_round_trip_or_100_ms);
     tcase_add_test(tests, what_is_sent_fits_its_room_whole_and_oldest_first);
     tcase_add_test(
