@@ -14,7 +14,7 @@
 
 enum {
     HC_CL_RETRY_US = 250000,         ///< between two HELLOs, or two CONNECTs
-    HC_CL_COOKIE_LIFE_US = 10000000, ///< a cookie older than this may be refused
+    HC_CL_COOKIE_LIFE_US = 2000000,  ///< for which one is used: it may be for another address
     HC_CL_VERSION_WAIT_US = 600000,  ///< how long a COOKIE may still refute VERSION: two HELLOs
     HC_CL_KEEP_ALIVE_US = 100000,    ///< the longest time between two DATA
     HC_CL_AHEAD_US = 50000,          ///< ahead of its clock, at least 3 ticks, without saying so

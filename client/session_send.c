@@ -127,6 +127,13 @@ static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, u
     return 0;
 }
 
+/// Bytes that inputs must leave for what else is to be said.
+static size_t reserve(const struct hc_client *client) {
+    bool says = client->events_out.oldest != client->events_out.next;
+    size_t path = client->path_due ? HC_PATH_MESSAGE_SIZE : 0;
+    return path + (says ? HC_CL_EVENTS_ROOM : 0);
+}
+
 size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
                        uint64_t now_us) {
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
@@ -145,11 +152,14 @@ size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_
     if (!client->data_due)
         return 0;
     client->data_due = false;
+    size_t reserved = reserve(client);
+    body.size -= reserved;
+    put_input(client, &body, now_us);
+    body.size += reserved;
     if (client->path_due)
         (void)hc_message_put_path(&body, HC_MESSAGE_PATH_RESPONSE, client->path);
     client->path_due = false;
     hc_events_send(&client->events_out, &body, HC_CL_EVENTS_ROOM, client->sent.next, now_us,
                    client->clock.srtt_us);
-    put_input(client, &body, now_us);
     return finish(client, out, body.at, now_us);
 }

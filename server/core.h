@@ -45,7 +45,6 @@ struct hc_sv_player {
 /// A connection that has ended, whose datagrams may still come: its CONNECT is not to be admitted
 /// again, nor its DATA taken for another's.
 struct hc_sv_ended {
-    struct hc_address address;
     uint32_t cid;
     uint8_t client_nonce[HC_NONCE_SIZE];
     bool unheard;      ///< fell silent at once: it may have had no ACCEPT, and still asks

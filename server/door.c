@@ -214,13 +214,18 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
     // It goes on only with what it knows of: another process of the same user begins anew.
     bool kept =
         named != 0 && (named == before || (named == peer->continues && peer->replay.newest == 0));
+    bool same = memcmp(peer->client_nonce, entry->connect.client_nonce, HC_NONCE_SIZE) == 0;
     if (peer->state == HC_SV_PEER_PLAYING)
-        hc_sv_host_remember_ended(host, peer, false, now_us);
+        hc_sv_host_remember_ended(host, peer, same, now_us); // the same attempt goes on
     if (!kept) {
         host->unheard -= peer->events_in.expected - peer->events_in.next;
         hc_sv_peer_begin_events(peer);
     }
     HC_MARK("client-resumed");
+    // It begins at WELCOME's tick, and what was told before is of no use to it.
+    for (unsigned i = 0; i < peer->own_count; i++)
+        if (hc_sv_host_plays(host, peer, peer->own[i]))
+            hc_sv_intake_force(host, peer, peer->own[i], hc_timeline_head(host->timeline));
     hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers), now_us),
                        host->config.client_rate, from, entry->connect.client_nonce, now_us);
     know(host, peer, &entry->token);
@@ -232,11 +237,12 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
     return answer_accept(host, peer);
 }
 
-static bool has_ended(const struct hc_sv_host *host, const struct hc_address *from,
-                      const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
+/// Whether the attempt with this nonce made a connection that has ended lately, wherever its client
+/// was in the end.
+static bool has_ended(const struct hc_sv_host *host, const uint8_t nonce[static HC_NONCE_SIZE],
+                      uint64_t now_us) {
     for (unsigned i = 0; i < host->ended_count; i++)
         if (now_us < host->ended[i].until_us && !host->ended[i].unheard &&
-            hc_address_equal(&host->ended[i].address, from) &&
             memcmp(host->ended[i].client_nonce, nonce, HC_NONCE_SIZE) == 0)
             return true;
     return false;
@@ -303,13 +309,15 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
         return deny(host, from, entry, HC_DENY_SHUTDOWN, 0);
     struct hc_sv_peer *known = peer_of(host, entry->token.client_id);
     bool connected = known != NULL && known->state == HC_SV_PEER_PLAYING;
-    if (connected && hc_address_equal(&known->address, from) &&
-        memcmp(known->client_nonce, connect->client_nonce, HC_NONCE_SIZE) == 0) {
+    bool again =
+        connected && memcmp(known->client_nonce, connect->client_nonce, HC_NONCE_SIZE) == 0;
+    if (again && hc_address_equal(&known->address, from)) {
         HC_MARK("accept-sent-again");
         return answer_accept(host, known);
     }
-    // Late, or of an attempt that was given up for the one that is live.
-    if (has_ended(host, from, connect->client_nonce, now_us) ||
+    // Late, or of an attempt that was given up for the one that is live. (Who has not been heard
+    // may ask from another address, where the answer has not come.)
+    if (has_ended(host, connect->client_nonce, now_us) || (again && known->replay.newest > 0) ||
         (connected && now_us - known->heard_us < LIVE_US && connect->continues != known->cid))
         return HC_DUPLICATE;
     enum hc_status status = judge_entry(host, from, entry, known, now_us, &reason);

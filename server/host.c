@@ -208,8 +208,7 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
 void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
                                uint64_t now_us) {
     struct hc_sv_ended *ended = &host->ended[host->ended_next++ % host->ended_count];
-    *ended = (struct hc_sv_ended){.address = peer->address,
-                                  .cid = peer->cid,
+    *ended = (struct hc_sv_ended){.cid = peer->cid,
                                   .unheard = unheard,
                                   .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};
     memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);

@@ -138,27 +138,37 @@ static unsigned word(int key, const char *text, const char *const *words, unsign
     return 0;
 }
 
+/// Takes an option that says who is let in; false: it is another one.
+static bool parse_door(struct hc_sv_options *options, int key, const char *text, uint64_t value) {
+    switch (key) {
+    case KEY_DEV:
+        options->dev = true;
+        return true;
+    case KEY_KEY_FILE:
+        options->key_file = text;
+        return true;
+    case KEY_AUDIENCE:
+        options->audience = value;
+        return true;
+    case KEY_CONNECTS:
+        options->connects_per_address = (uint16_t)value;
+        return true;
+    case KEY_CLIENTS:
+        options->clients_per_address = (uint16_t)value;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
     static const char *const levels[] = {"error", "warn", "info", "debug"};
     static const char *const formats[] = {"text", "json"};
     struct hc_sv_options *options = state->input;
     uint64_t value = text != NULL ? number(key, text) : 0;
+    if (parse_door(options, key, text, value))
+        return 0;
     switch (key) {
-    case KEY_DEV:
-        options->dev = true;
-        break;
-    case KEY_KEY_FILE:
-        options->key_file = text;
-        break;
-    case KEY_AUDIENCE:
-        options->audience = value;
-        break;
-    case KEY_CONNECTS:
-        options->connects_per_address = (uint16_t)value;
-        break;
-    case KEY_CLIENTS:
-        options->clients_per_address = (uint16_t)value;
-        break;
     case KEY_BIND:
         options->bind = address(key, text);
         break;

@@ -51,7 +51,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
     peer->replay = (struct hc_replay){.newest = 0};
     hc_sent_init(&peer->sent, 1);
-    peer->acked = 0;
+    peer->acked = peer->acked_snapshot = 0;
     peer->judged = 1;
     peer->heard_us = now_us;
     peer->newest_us = 0;
@@ -143,7 +143,11 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     for (uint32_t i = count; i-- > 0;) // the oldest first: none is given up that is there
         hc_sv_ledger_acked(peer->ledger, acked[i].seq);
     for (uint32_t i = 0; i < count; i++) {
-        drop_told(peer, acked[i].seq);
+        if (!peer->is_news[acked[i].seq % HC_SENT_RING]) { // else it has carried none of it
+            drop_told(peer, acked[i].seq);
+            if (acked[i].seq > peer->acked_snapshot)
+                peer->acked_snapshot = acked[i].seq;
+        }
         hc_events_acked(&peer->events_out, acked[i].seq);
         for (unsigned k = 0; k < HC_SV_TICKET_SEQS; k++)
             peer->ticket.acked |= peer->ticket.seqs[k] == acked[i].seq;
@@ -189,6 +193,15 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
     size_t size = hc_datagram_put_data(&data, out);
     hc_seal_data(&peer->sealer, out, size);
     peer->sent_us = now_us;
+    peer->is_news[data.seq % HC_SENT_RING] = false;
+    return size;
+}
+
+size_t hc_sv_peer_wrap_news(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
+                            size_t body_size, uint64_t now_us) {
+    uint32_t seq = peer->sent.next;
+    size_t size = hc_sv_peer_wrap(peer, out, body_size, now_us);
+    peer->is_news[seq % HC_SENT_RING] = true;
     return size;
 }
 

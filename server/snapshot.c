@@ -318,7 +318,7 @@ static void put_recent_controls(struct making *making, uint32_t seq) {
         unsigned place = (host->control_first + i) % HC_SV_CONTROLS;
         const struct hc_snapshot_control *control = &host->controls[place];
         uint32_t *told = &peer->control_told[place];
-        bool heard = *told != 0 && peer->acked >= *told;
+        bool heard = *told != 0 && peer->acked_snapshot >= *told;
         if (control->tick < since || (heard && control->tick < tick))
             continue;
         if (!concerns(making, control->player) || !room_for_item(making)) {

@@ -147,6 +147,8 @@ void storm_arrivals_shown(struct storm_match *match, const struct storm_conn *co
     // Its join is that recent, unless more ticks came at once than the window has.
     bool certain = history > (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
     hc_tick first = HC_NO_TICK;
+    if (conn->resumed)
+        return;
     for (unsigned i = 0; i < conn->player_count; i++) {
         hc_tick t = head;
         while (t > oldest && hc_timeline_control(timeline, conn->players[i], t) == HC_CONTROL_NONE)

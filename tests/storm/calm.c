@@ -12,8 +12,9 @@ enum {
     TICKS_OFF = 3, ///< a client's head is that near to where it should be
     MARGIN = 5,    ///< ticks that depths may exceed what latency explains: one way's rounding each,
                    ///< one tick of the client, one of the server, one of the datagram
-    RETRY_US = 250000, ///< between two handshakes
-    LIVE_US = 1000000, ///< an address must be silent so long before it can connect again
+    RETRY_US = 250000,   ///< between two handshakes
+    COOKIE_US = 2000000, ///< for which one is used
+    LIVE_US = 1000000,   ///< an address must be silent so long before it can connect again
 };
 
 static uint64_t ms(const struct storm_match *match, unsigned client, enum storm_client_key key) {
@@ -254,6 +255,9 @@ static void check_player(struct storm_match *match, unsigned client, const struc
 
 /// Whoever has said nothing for the timeout is no longer there.
 static void check_silent(struct storm_match *match) {
+    // What a thief holds back and brings later is a word of the client's, too.
+    if (storm_match_get(match, STORM_hostile) > 0 && !match->options->tame)
+        return;
     // What came while the server did nothing is heard when that ends; one stall may pass into the
     // next.
     int64_t stalls = storm_match_get(match, STORM_host_stalls);
@@ -281,7 +285,10 @@ void storm_calm_check(struct storm_match *match) {
             continue;
         enum hc_client_state state = hc_client_state(core);
         if (state == HC_CLIENT_CONNECTING || state == HC_CLIENT_JOINING) {
-            if (storm_calm_us(match) > 4 * rtt_us(match, i) + 3 * RETRY_US + LIVE_US)
+            uint64_t patience_us = 4 * rtt_us(match, i) + 3 * RETRY_US + LIVE_US;
+            if (storm_client_get(match, i, STORM_C_rebind_ticks) != 0)
+                patience_us += COOKIE_US + 2 * RETRY_US; // it was one for another address
+            if (storm_calm_us(match) > patience_us)
                 storm_fail(match->verdict, STORM_STUCK, "connecting", 0,
                            "client %u is still shaking hands (state %d)", i, (int)state);
         } else if (state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED) {

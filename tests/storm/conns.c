@@ -50,12 +50,17 @@ struct storm_conn *storm_conns_named(struct storm_conns *conns, uint32_t cid) {
 struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_sv_event *event,
                                      unsigned seat, bool honest, uint64_t now_us) {
     if (event->kind != HC_SV_EVENT_JOINED) {
-        struct storm_conn *conn = storm_conns_find(conns, seat, event->cid);
+        bool resumed = event->kind == HC_SV_EVENT_RESUMED;
+        struct storm_conn *conn =
+            storm_conns_find(conns, seat, resumed ? event->before : event->cid);
+        if (event->kind == HC_SV_EVENT_MOVED)
+            return conn;
         if (conn != NULL && conn->there) {
             conn->there = false;
             conn->dropped_us = now_us;
         }
-        return conn;
+        if (!resumed)
+            return conn;
     }
     if (conns->count == STORM_CONNS_MAX)
         return NULL;
@@ -65,6 +70,7 @@ struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_
                                 .seat = seat,
                                 .honest = honest,
                                 .there = true,
+                                .resumed = event->kind == HC_SV_EVENT_RESUMED,
                                 .joined_us = now_us,
                                 .sent_us = now_us,
                                 .player_count = event->player_count,

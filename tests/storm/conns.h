@@ -28,7 +28,8 @@ struct storm_conn {
     uint32_t cid;
     unsigned seat;
     bool honest;
-    bool there; ///< the server has not let go of it
+    bool there;   ///< the server has not let go of it
+    bool resumed; ///< it took the place of another: its players had joined before
     uint64_t joined_us, dropped_us;
     uint64_t sent_us; ///< when its client sent something last
     uint8_t player_count;

@@ -302,6 +302,10 @@ void storm_counts_end(struct storm_match *match) {
            tally->rewound);
     expect(match, "server", 0, "joins", stats->joins, tally->events[HC_SV_EVENT_JOINED]);
     expect(match, "server", 0, "leaves", stats->leaves, tally->events[HC_SV_EVENT_LEFT]);
+    expect(match, "server", 0, "connections in the place of others", stats->resumed,
+           tally->events[HC_SV_EVENT_RESUMED]);
+    expect(match, "server", 0, "changes of address", stats->moved,
+           tally->events[HC_SV_EVENT_MOVED]);
     expect(match, "server", 0, "timeouts", stats->timeouts, tally->events[HC_SV_EVENT_TIMEOUT]);
     expect(match, "server", 0, "clients", hc_sv_host_clients(host),
            stats->joins - stats->leaves - stats->timeouts);

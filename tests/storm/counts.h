@@ -28,7 +28,7 @@ struct storm_client_tally {
 struct storm_host_tally {
     uint64_t out, out_bytes, answers, denials;
     uint64_t snapshots, rewound;
-    uint64_t events[HC_SV_EVENT_TIMEOUT + 1];
+    uint64_t events[HC_SV_EVENT_MOVED + 1];
     hc_tick head;              ///< after its newest advance
     uint64_t resimulated;      ///< ticks up to then
     uint64_t rewinds;          ///< up to then

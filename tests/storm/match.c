@@ -19,6 +19,7 @@ enum action_kind {
     WORSE,
     BETTER,
     JUMP,
+    REBIND,
     HOST_STALL,
     SPLIT,
     JOINED,
@@ -113,6 +114,8 @@ static void plan_client(const struct storm_match *match, struct agenda *agenda, 
         add(agenda, at_tick(match, of[STORM_C_stall_tick]), STALL, i);
     if (of[STORM_C_jump_tick] < ticks && of[STORM_C_jump_tick] > 0)
         add(agenda, at_tick(match, of[STORM_C_jump_tick]), JUMP, i);
+    for (int64_t t = of[STORM_C_rebind_ticks]; t > 0 && t < ticks; t += of[STORM_C_rebind_ticks])
+        add(agenda, at_tick(match, t), REBIND, i);
     add_span(match, agenda, i, of[STORM_C_dark_tick], of[STORM_C_dark_ms], DARK, LIGHT);
     add_span(match, agenda, i, of[STORM_C_worse_tick], of[STORM_C_worse_ms], WORSE, BETTER);
     for (int64_t t = 1; match->seats[i].hostile && !match->options->tame && t < ticks; t++)
@@ -273,6 +276,10 @@ static void act(struct storm_match *match, const struct action *action) {
         STORM_NOTE(match, "client %u: its clock leaps", action->client);
         hc_sim_jump(match->sim, action->client,
                     (uint64_t)storm_client_get(match, action->client, STORM_C_jump_ms) * 1000);
+        break;
+    case REBIND:
+        STORM_NOTE(match, "client %u: another address", action->client);
+        hc_sim_rebind(match->sim, action->client);
         break;
     case DARK:
     case LIGHT:

@@ -9,11 +9,12 @@
 enum {
     TIMEOUT_US = 10000000,
     VERSION_WAIT_US = 600000, ///< in which a COOKIE refutes VERSION
-    COOKIE_LIFE_US = 10000000,
+    COOKIE_LIFE_US = 2000000,
     STEP_US = 100000,
     WAIT_US = 3000000,
-    CLOSES = 10, ///< times that goodbye is said,
-    AT_ONCE = 3, ///< the first of them together,
+    CONNECT_WAIT_US = 900000, ///< twice less than a cookie is used
+    CLOSES = 10,              ///< times that goodbye is said,
+    AT_ONCE = 3,              ///< the first of them together,
     CLOSE_PERIOD_US = 50000,
     RETRY_MS = 1234,
     CID = 0x1234,
@@ -196,7 +197,7 @@ static void refuted(struct newcomer *newcomer) {
     expect(newcomer, "the proof",
            hc_token_check_proof(newcomer->party->credential.secret, bytes) == HC_OK);
     expect(newcomer, "DENY of anybody", hand(newcomer, bytes, put_hint(own, bytes)) == HC_OK);
-    wait(newcomer, WAIT_US, HC_DATAGRAM_CONNECT);
+    wait(newcomer, CONNECT_WAIT_US, HC_DATAGRAM_CONNECT);
     expect(newcomer, "DENY", hand(newcomer, bytes, put_deny(newcomer, own, bytes)) == HC_OK);
     expect(newcomer, "what it makes of DENY",
            hc_client_state(newcomer->client) == HC_CLIENT_CLOSED &&
@@ -205,7 +206,7 @@ static void refuted(struct newcomer *newcomer) {
                event.retry_ms == RETRY_MS);
 }
 
-/// A cookie is used for ten seconds; then it says HELLO again, until it is given another one.
+/// A cookie is used for two seconds; then it says HELLO again, until it is given another one.
 static void forgotten(struct newcomer *newcomer) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_connect connect;

@@ -91,7 +91,8 @@ enum {
     X(script, 0, 800000, 1, 4,                                                                     \
       "its hands: 0 hold keys for a while, 1 mash, 2 hold one, "                                   \
       "3 chase, 4 flip")                                                                           \
-    X(attack, 1, 1000000, 1, 4095, "of a hostile one: a bit for each way, see hostile.h")
+    X(attack, 1, 1000000, 1, 4095, "of a hostile one: a bit for each way, see hostile.h")          \
+    X(rebind_ticks, 0, 150000, 5, 300, "after which its address changes, again and again; 0: never")
 
 enum storm_match_key {
 #define STORM_ENUM(key, ...) STORM_##key,

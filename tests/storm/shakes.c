@@ -69,13 +69,19 @@ void storm_shakes_answered(struct storm_match *match, unsigned client, const uin
 void storm_shakes_event(struct storm_match *match, const struct hc_sv_event *event) {
     for (unsigned i = 0; i < STORM_SHAKES && event->kind != HC_SV_EVENT_JOINED; i++) {
         struct storm_shake *shake = &match->shakes.shakes[i];
-        if (shake->cid != event->cid || event->address.port != shake->port)
+        uint32_t cid = event->kind == HC_SV_EVENT_RESUMED ? event->before : event->cid;
+        shake->moved |= shake->cid == cid && event->kind == HC_SV_EVENT_MOVED;
+        if (shake->cid != cid)
             continue;
         const struct storm_conn *conn = storm_conns_find(&match->conns, shake->seat, shake->cid);
+        if (event->kind == HC_SV_EVENT_MOVED)
+            continue;
         shake->ended = true;
         shake->ended_us = hc_sim_now(match->sim);
+        // One that was not heard is replaced when its client asks from another address.
         shake->unheard =
-            event->kind == HC_SV_EVENT_TIMEOUT && conn != NULL && !storm_arrivals_any(match, conn);
+            (event->kind == HC_SV_EVENT_TIMEOUT || event->kind == HC_SV_EVENT_RESUMED) &&
+            conn != NULL && !storm_arrivals_any(match, conn);
     }
 }
 
@@ -101,11 +107,11 @@ static void again(struct storm_match *match, const struct storm_shake *shake) {
         storm_fail(match->verdict, STORM_WRONG, "late-connect", 0,
                    "client %u, connection %08x, is let in again by what comes late", shake->seat,
                    shake->cid);
-    else if (young && !shake->ended && (status != HC_OK || !same))
+    else if (young && !shake->ended && !shake->moved && (status != HC_OK || !same))
         storm_fail(match->verdict, STORM_WRONG, "late-connect", 0,
                    "client %u, connection %08x, is there, and not told so again: %s", shake->seat,
                    shake->cid, hc_status_text(status));
-    else if ((!young || late) && (status == HC_OK || answered > 0))
+    else if ((!young || late || shake->moved) && (status == HC_OK || answered > 0))
         storm_fail(match->verdict, STORM_WRONG, "late-connect", 0,
                    "client %u, connection %08x, is answered, although it has ended or its cookie "
                    "is too old",

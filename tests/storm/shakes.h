@@ -18,6 +18,7 @@ struct storm_shake {
     unsigned seat;
     uint16_t port;
     uint32_t cid; ///< of the connection that was made; 0: none
+    bool moved;   ///< its client's address is another one since
     bool ended;   ///< the server has let go of it,
     bool unheard; ///< after nothing but silence
     uint64_t ended_us;

@@ -150,7 +150,14 @@ void storm_truth_event(struct storm_truth *truth, const struct hc_sv_event *even
             return;
         }
         struct slot *slot = &truth->players[player];
-        if (event->kind != HC_SV_EVENT_JOINED) {
+        if (event->kind == HC_SV_EVENT_RESUMED) {
+            bool heir = slot->inherited && slot->heir_cid == event->before;
+            *(heir ? &slot->heir_cid : &slot->cid) = event->cid;
+            *(heir ? &slot->heir : &slot->conn) = conn;
+            // Nothing had come on the one before: it has stamped nothing.
+            if (slot->final_conn != NULL && slot->final_conn->cid == event->before)
+                slot->final_conn = conn;
+        } else if (event->kind != HC_SV_EVENT_JOINED) {
             if (slot->inherited && slot->heir_cid == event->cid)
                 slot->inherited = false;
             else

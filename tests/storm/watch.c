@@ -76,6 +76,12 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     storm_slots_ticked(match);
 }
 
+/// Whether the client's address ever changes; an attacker may say the same from all of its ports.
+static bool moves(const struct storm_match *match, unsigned client) {
+    return match->seats[client].hostile ||
+           storm_client_get(match, client, STORM_C_rebind_ticks) != 0;
+}
+
 static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_event *event) {
     static const char *const kinds[] = {"joins",   "leaves",        "times out",
                                         "is lost", "is back again", "has moved"};
@@ -90,6 +96,12 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_eve
                kinds[event->kind], event->cid, event->player_count, event->players[0]);
     struct storm_conn *conn =
         storm_conns_event(&match->conns, event, seat, !match->seats[seat].hostile, hc_sim_now(sim));
+    if (event->kind == HC_SV_EVENT_MOVED) {
+        if (conn == NULL || !conn->there || !moves(match, seat))
+            wrong(match, "events", 0, "has moved, as the server says", seat);
+        storm_shakes_event(match, event);
+        return;
+    }
     if (event->kind == HC_SV_EVENT_JOINED && !match->seats[seat].hostile) {
         struct storm_outcome *outcome = match->outcome;
         hc_player first = event->player_count > 0 ? event->players[0] : HC_NO_PLAYER;
@@ -494,14 +506,17 @@ void storm_watch_end(struct storm_match *match) {
     storm_slots_end(match);
     const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
     bool redundancy = false, hostile = storm_match_get(match, STORM_hostile) > 0;
-    for (unsigned i = 0; i < match->clients; i++)
+    bool rebound = false; // a cookie is then for another address
+    for (unsigned i = 0; i < match->clients; i++) {
         redundancy |= storm_client_get(match, i, STORM_C_redundancy) != 0;
+        rebound |= storm_client_get(match, i, STORM_C_rebind_ticks) != 0;
+    }
     hostile = hostile && !match->options->tame;
     if (!redundancy && !hostile && stats->inputs_lost > 0)
         storm_fail(match->verdict, STORM_WRONG, "lost", 0,
                    "%lu inputs were delivered in time, but had been forced",
                    (unsigned long)stats->inputs_lost);
-    for (unsigned s = 0; s < HC_STATUS_COUNT && !hostile; s++)
+    for (unsigned s = 0; s < HC_STATUS_COUNT && !hostile && !rebound; s++)
         if ((s == HC_MALFORMED || s == HC_TRUNCATED || s == HC_INVALID) && stats->rejected[s] > 0)
             storm_fail(match->verdict, STORM_WRONG, "wire", 0,
                        "the server refuses %lu honest datagrams: %s",

@@ -28,12 +28,12 @@ START_TEST(hello_and_connect_are_said_every_quarter_of_a_second_until_answered) 
 }
 END_TEST
 
-START_TEST(with_a_cookie_that_has_become_too_old_it_says_hello_again) {
+START_TEST(with_a_cookie_that_has_not_helped_for_two_seconds_it_says_hello_again) {
     config.timeout_us = 60000000;
     begin();
     hear();
     ck_assert_int_eq(give_cookie(), HC_OK);
-    uint64_t until_us = now_us + 10000000;
+    uint64_t until_us = now_us + 2000000;
     for (; now_us < until_us; now_us += 50000)
         ck_assert_int_ne(hear().kind, HC_DATAGRAM_HELLO);
     ck_assert_int_eq(hear().kind, HC_DATAGRAM_HELLO);
@@ -467,7 +467,7 @@ END_TEST
 
 static void add_all(TCase *tests) {
     tcase_add_test(tests, hello_and_connect_are_said_every_quarter_of_a_second_until_answered);
-    tcase_add_test(tests, with_a_cookie_that_has_become_too_old_it_says_hello_again);
+    tcase_add_test(tests, with_a_cookie_that_has_not_helped_for_two_seconds_it_says_hello_again);
     tcase_add_test(tests, answers_to_another_attempt_are_refused);
     tcase_add_test(tests, a_denial_closes_it_and_says_why);
     tcase_add_test(tests, news_of_another_version_counts_only_while_connecting);

@@ -93,15 +93,14 @@ static struct talker greet(uint16_t port, uint8_t attempt) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct talker talker = {.address = hc_address_ipv4(127, 0, 0, 1, port)};
     struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena),
-                             .client_nonce = {attempt}};
+                             .client_nonce = {attempt, (uint8_t)port, (uint8_t)(port >> 8)}};
     struct hc_datagram_cookie cookie;
     ck_assert_int_eq(receive(&talker, bytes, hc_datagram_put_hello(&hello, bytes)), HC_OK);
     size_t size = drain(&talker, HC_DATAGRAM_COOKIE, bytes);
     ck_assert_int_eq(hc_datagram_get_cookie(bytes, size, &cookie), HC_OK);
-    talker.connect = (struct hc_connect){.protocol_id = hello.protocol_id,
-                                         .client_nonce = {attempt},
-                                         .slot = cookie.slot,
-                                         .players = 1};
+    talker.connect =
+        (struct hc_connect){.protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
+    memcpy(talker.connect.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
     memcpy(talker.connect.cookie, cookie.cookie, sizeof cookie.cookie);
     hc_party_issue(&talker.party, &hc_arena, port, (uint64_t)port << 8 | attempt);
     return talker;
