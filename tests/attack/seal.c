@@ -207,6 +207,31 @@ static void wear_out(struct attack *attack, struct yard *yard) {
     }
 }
 
+/// Somebody comes with one token and one nonce, again and again: while its session lasts, and to a
+/// server that was started again and does not know that the token was used.
+static unsigned insist(struct attack *attack) {
+    enum { RESTARTS = 4, TIMES = 8, SAID = 20, GONE_US = 33 * YARD_S };
+    struct puppet once;
+    unsigned joined = 0;
+    puppet_begin(&once, NULL, hc_address_ipv4(10, 2, 2, 2, 5000), 1, 1);
+    for (unsigned restart = 0; restart < RESTARTS; restart++) {
+        struct gate gate = gate_open(4);
+        for (unsigned i = 0; i < TIMES; i++) {
+            struct puppet puppet = once;
+            puppet.host = gate.host;
+            joined += puppet_join(&puppet, 1, gate.now_us);
+            for (unsigned n = 0; n < SAID && puppet.cid != 0; n++)
+                puppet_data(&puppet, NULL, 0, gate.now_us);
+            // Until that nonce may come again; its players are kept meanwhile.
+            gate_run(&gate, GONE_US, NULL);
+        }
+        gate_close(&gate);
+    }
+    attack_require(attack, joined == RESTARTS * TIMES, "only %u of %d joined", joined,
+                   RESTARTS * TIMES);
+    return joined;
+}
+
 void attack_nonces(struct attack *attack) {
     enum { SEALERS = 3 };
     struct hc_sim_config config = yard_config(SEALERS, 0, LATENCY_MS, 33);
@@ -214,14 +239,16 @@ void attack_nonces(struct attack *attack) {
     hc_spy_reset();
     yard_join_all(attack, yard);
     wear_out(attack, yard);
+    unsigned joined = insist(attack);
     struct hc_spy seen = hc_spy_seen();
     uint64_t reconnects = 0;
     for (unsigned i = 0; i < SEALERS; i++)
         reconnects += hc_client_stats(hc_sim_client(yard->sim, i))->reconnects;
     attack->tries = seen.sealed;
     attack->accepted = seen.repeats;
-    attack_effect(attack, "%u keys; %llu reconnects, 2 restarts, 1 rotation, 3 rebinds",
-                  (unsigned)seen.keys, (unsigned long long)reconnects);
+    attack_effect(attack,
+                  "%u keys; %llu reconnects, 6 restarts, 1 rotation, 3 rebinds; one token %u times",
+                  (unsigned)seen.keys, (unsigned long long)reconnects, joined);
     attack_require(attack, reconnects >= 5, "only %llu reconnects", (unsigned long long)reconnects);
     attack_require_none(attack, 10000);
 
@@ -229,7 +256,7 @@ void attack_nonces(struct attack *attack) {
     struct hc_party party;
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_data data = {.cid = 1, .seq = 1};
-    hc_party_issue(&party, &hc_arena, 1, 1);
+    hc_party_issue(&party, &hc_arena, 1, 2);
     hc_party_put_data(&party, true, &data, bytes);
     hc_party_put_data(&party, true, &data, bytes);
     attack_require(attack, hc_spy_seen().repeats == seen.repeats + 1, "the spy is blind");
