@@ -34,7 +34,7 @@ static struct hc_sim_config configure(unsigned clients, uint32_t latency_ms, uin
     return config;
 }
 
-/// A simulation in which everybody has played for two seconds.
+/// A simulation in which everybody has played for a second.
 static struct hc_sim *begin(const struct hc_sim_config *config) {
     struct hc_sim *sim = hc_sim_create(config);
     ck_assert(sim != NULL);
@@ -42,7 +42,7 @@ static struct hc_sim *begin(const struct hc_sim_config *config) {
         hc_sim_setup(sim, c)->user = c + 1;
         ck_assert(hc_sim_connect(sim, c));
     }
-    hc_sim_run(sim, 2 * SECOND);
+    hc_sim_run(sim, SECOND);
     for (unsigned c = 0; c < config->clients; c++)
         ck_assert_int_eq(hc_client_state(hc_sim_client(sim, c)), HC_CLIENT_PLAYING);
     return sim;
@@ -103,21 +103,21 @@ END_TEST
 
 START_TEST(a_ticket_is_good_again_and_again_and_no_key_ever_seals_twice_with_one_number) {
     hc_spy_reset();
-    struct hc_sim_config config = configure(3, 30, 502);
+    struct hc_sim_config config = configure(2, 30, 502);
     struct hc_sim *sim = begin(&config);
-    for (unsigned n = 0; n < 4; n++) {
+    for (unsigned n = 0; n < 3; n++) {
         ck_assert(hc_sim_restart_host(sim));
-        hc_sim_run(sim, 4 * SECOND);
-        ck_assert_uint_eq(playing(sim), 3);
+        hc_sim_run(sim, 3 * SECOND);
+        ck_assert_uint_eq(playing(sim), 2);
         darken(sim, 0, true);
-        hc_sim_run(sim, 15 * SECOND);
+        hc_sim_run(sim, 12 * SECOND);
         darken(sim, 0, false);
         hc_sim_run(sim, 3 * SECOND);
-        ck_assert_uint_eq(playing(sim), 3);
+        ck_assert_uint_eq(playing(sim), 2);
     }
-    ck_assert_uint_eq(events(sim, 0, HC_CLIENT_EVENT_RECONNECTED), 8);
+    ck_assert_uint_eq(events(sim, 0, HC_CLIENT_EVENT_RECONNECTED), 6);
     struct hc_spy seen = hc_spy_seen();
-    ck_assert_uint_gt(seen.sealed, 10000);
+    ck_assert_uint_gt(seen.sealed, 5000);
     ck_assert_uint_eq(seen.repeats, 0);
     hc_sim_destroy(sim);
 }
@@ -187,18 +187,18 @@ END_TEST
 
 START_TEST(after_a_longer_silence_the_players_are_still_there) {
     for (uint32_t dark_s = 11; dark_s <= 35; dark_s += 12) {
-        struct hc_sim_config config = configure(4, 50, 520 + dark_s);
+        struct hc_sim_config config = configure(2, 50, 520 + dark_s);
         config.up.loss_ppm = config.down.loss_ppm = 50000;
         struct hc_sim *sim = begin(&config);
         hc_player player = hc_client_player(hc_sim_client(sim, 1), 0);
         darken(sim, 1, true);
         hc_sim_run(sim, (uint64_t)dark_s * SECOND);
         ck_assert_int_eq(hc_client_state(hc_sim_client(sim, 1)), HC_CLIENT_RECONNECTING);
-        ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(sim)), 3);
+        ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(sim)), 1);
         ck_assert_uint_eq(host_stats(sim)->lost, 1);
         darken(sim, 1, false);
         hc_sim_run(sim, 2 * SECOND);
-        ck_assert_uint_eq(playing(sim), 4);
+        ck_assert_uint_eq(playing(sim), 2);
         ck_assert_uint_eq(hc_client_player(hc_sim_client(sim, 1), 0), player);
         ck_assert_uint_eq(events(sim, 1, HC_CLIENT_EVENT_LOST), 1);
         ck_assert_uint_eq(events(sim, 1, HC_CLIENT_EVENT_RECONNECTED), 1);
@@ -266,8 +266,8 @@ static void note_wait(void *context, struct hc_sim *sim, unsigned client, const 
     waits->heard_us[client] = now_us;
 }
 
-START_TEST(a_client_whose_address_changes_every_ten_seconds_loses_a_round_trip_each_time) {
-    enum { LATENCY_MS = 60, CLIENTS = 12, CHANGES = 3, TICK_MS = 17 };
+START_TEST(a_client_whose_address_changes_now_and_then_loses_a_round_trip_each_time) {
+    enum { LATENCY_MS = 60, CLIENTS = 8, CHANGES = 4, TICK_MS = 17 };
     static struct waits waits;
     struct hc_sim_config config = configure(CLIENTS, LATENCY_MS, 540);
     config.hooks.client_received = note_wait;
@@ -276,7 +276,7 @@ START_TEST(a_client_whose_address_changes_every_ten_seconds_loses_a_round_trip_e
     for (unsigned n = 0; n < CHANGES; n++) {
         for (unsigned c = 0; c < CLIENTS; c++)
             hc_sim_rebind(sim, c);
-        hc_sim_run(sim, 10 * SECOND);
+        hc_sim_run(sim, 3 * SECOND);
     }
     uint64_t longest_us = 0;
     for (unsigned c = 0; c < CLIENTS; c++) {
@@ -284,8 +284,8 @@ START_TEST(a_client_whose_address_changes_every_ten_seconds_loses_a_round_trip_e
         ck_assert_uint_eq(events(sim, c, HC_CLIENT_EVENT_MOVED), CHANGES);
         ck_assert_uint_eq(events(sim, c, HC_CLIENT_EVENT_LOST), 0);
     }
-    printf("%d changes of 12 addresses: waited for %lu ms at most, a round trip is %d ms\n",
-           CHANGES, (unsigned long)(longest_us / MS), 2 * LATENCY_MS);
+    printf("%d changes of 8 addresses: waited for %lu ms at most, a round trip is %d ms\n", CHANGES,
+           (unsigned long)(longest_us / MS), 2 * LATENCY_MS);
     ck_assert_uint_eq(playing(sim), CLIENTS);
     ck_assert_uint_eq(host_stats(sim)->moved, CHANGES * CLIENTS);
     // To the server and back, to say where; to the server and back, to show it.
@@ -311,7 +311,7 @@ START_TEST(copies_from_another_address_redirect_nothing) {
     config.hooks.tamper = copy_first;
     config.context = &copies;
     struct hc_sim *sim = begin(&config);
-    hc_sim_run(sim, 20 * SECOND);
+    hc_sim_run(sim, 10 * SECOND);
     ck_assert_uint_gt(copies, 1000);
     ck_assert_uint_eq(host_stats(sim)->moved, 0);
     ck_assert_uint_eq(playing(sim), 2);
@@ -356,7 +356,7 @@ END_TEST
 // ---- What games say -----------------------------------------------------------------------------
 
 /// A server that has more on the way than may be loses its client, so it says less than it hears.
-enum { MESSAGES = 3000, ANSWERED = 4 };
+enum { MESSAGES = 2400, ANSWERED = 4 };
 
 /// What has been heard, of each direction, must be 0, 1, 2 and so on.
 struct talk {
@@ -439,8 +439,7 @@ int main(void) {
     tcase_add_test(tests, after_a_longer_silence_the_players_are_still_there);
     tcase_add_test(tests, who_does_not_come_back_for_forty_seconds_is_gone_and_its_place_is_free);
     tcase_add_test(tests, another_process_of_the_same_user_goes_on_with_its_players);
-    tcase_add_test(tests,
-                   a_client_whose_address_changes_every_ten_seconds_loses_a_round_trip_each_time);
+    tcase_add_test(tests, a_client_whose_address_changes_now_and_then_loses_a_round_trip_each_time);
     tcase_add_test(tests, copies_from_another_address_redirect_nothing);
     tcase_add_test(tests, who_plays_while_keys_are_rotated_can_come_back_by_the_newest);
     tcase_add_test(tests,

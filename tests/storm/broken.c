@@ -350,6 +350,29 @@ static void refuse_appended(struct target *target) {
     }
 }
 
+/// The window ends 256 numbers behind the newest: last, for two of these are taken.
+static void try_window(struct target *target) {
+    static const struct {
+        uint32_t behind;
+        enum hc_status status;
+    } tries[] = {{0, HC_OK},
+                 {HC_REPLAY_WINDOW, HC_TOO_OLD},
+                 {HC_REPLAY_WINDOW - 1, HC_OK},
+                 {HC_REPLAY_WINDOW - 1, HC_DUPLICATE}};
+    struct hc_data data = target->data;
+    uint32_t newest = target->seq + 2 * HC_REPLAY_WINDOW;
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        uint8_t bytes[HC_DATAGRAM_MAX];
+        data.seq = newest - tries[i].behind;
+        data.body_size = 0;
+        enum hc_status status = hand(target, bytes, hc_datagram_put_data(&data, bytes));
+        if (status != tries[i].status)
+            storm_fail(target->match->verdict, STORM_WRONG, "broken", 0,
+                       "a datagram that is %u numbers behind the newest is judged: %s",
+                       tries[i].behind, hc_status_text(status));
+    }
+}
+
 static void break_client(struct storm_match *match, unsigned client) {
     const struct storm_heard *heard = &match->seats[client].last_down;
     struct target target = {.match = match, .client = (int)client};
@@ -365,6 +388,8 @@ static void break_client(struct storm_match *match, unsigned client) {
     refuse_speech(&target);
     refuse_appended(&target);
     take_sound(&target);
+    if (hc_client_state(core) == state)
+        try_window(&target);
 }
 
 static void break_host(struct storm_match *match, unsigned client) {
@@ -378,6 +403,7 @@ static void break_host(struct storm_match *match, unsigned client) {
     target.seq = target.data.seq + SEQ_ON;
     refuse_frames(&target);
     refuse_speech(&target);
+    try_window(&target);
 }
 
 void storm_broken_end(struct storm_match *match) {

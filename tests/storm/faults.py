@@ -89,8 +89,8 @@ FAULTS = {
     "window-closes-early": Fault(
         "server/host.c",
         "inputs are given up a tick before they leave the window",
-        "                               head - host->config.history + 1);\n",
-        "                               head - host->config.history + 2);\n",
+        "            hc_sv_intake_force(host, peer, p, head - host->config.history + 1);\n",
+        "            hc_sv_intake_force(host, peer, p, head - host->config.history + 2);\n",
     ),
     "stamped-twice": Fault(
         "client/session_predict.c",
@@ -182,7 +182,7 @@ FAULTS = {
     "controls-told-once": Fault(
         "server/snapshot.c",
         "a join or leave that was told counts as heard, whether or not that datagram has come",
-        "        bool heard = *told != 0 && peer->acked >= *told;\n",
+        "        bool heard = *told != 0 && peer->acked_snapshot >= *told;\n",
         "        bool heard = *told != 0;\n",
     ),
     "inputs-late": Fault(
@@ -329,11 +329,35 @@ FAULTS = {
         "    return is_marked(replay, seq) ? HC_DUPLICATE : HC_OK;\n",
         "    return HC_OK;\n",
     ),
-    "connection-by-number": Fault(
-        "server/intake.c",
-        "who knows a connection's number may speak in its name",
-        "                hc_address_equal(&peer->address, from);\n",
-        "                (from != NULL);\n",
+    "window-plus-one": Fault(
+        "proto/ack.c",
+        "the window is one too long: a datagram just behind it is taken",
+        "    if (replay->newest - seq >= HC_REPLAY_WINDOW) {\n",
+        "    if (replay->newest - seq > HC_REPLAY_WINDOW) {\n",
+    ),
+    "ack-of-unsent": Fault(
+        "proto/ack.c",
+        "an acknowledgement of what was never sent is believed",
+        "    if (!acks_possible(sent, ack, ack_bits))\n",
+        "    if (!acks_possible(sent, ack, ack_bits) && ack == 0)\n",
+    ),
+    "proof-not-checked": Fault(
+        "server/door.c",
+        "who has copied a token is let in without its secret",
+        "    entry.proven = status == HC_OK;\n",
+        "    status = HC_OK;\n    entry.proven = true;\n",
+    ),
+    "news-acknowledge-all": Fault(
+        "server/peer.c",
+        "the ack of a datagram without a snapshot counts for what snapshots tell",
+        "        if (!peer->is_news[acked[i].seq % HC_SENT_RING]) {",
+        "        if (acked[i].seq > 0) {",
+    ),
+    "attempt-again": Fault(
+        "server/door.c",
+        "an attempt that has ended is admitted again when its CONNECT comes late",
+        "    if (has_ended(host, connect->client_nonce, now_us) ||",
+        "    if ((now_us == 0 && has_ended(host, connect->client_nonce, now_us)) ||",
     ),
     "cookie-without-port": Fault(
         "proto/cookie.c",
