@@ -129,6 +129,9 @@ uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us);
 /// `size` bytes that nobody can predict without the secret, different at every call.
 void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size);
 
+/// Inputs of the peer for ticks before head - this are refused.
+uint32_t hc_sv_host_refusal(const struct hc_sv_host *host, const struct hc_sv_peer *peer);
+
 /// Unix time in seconds.
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us);
 

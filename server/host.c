@@ -16,6 +16,7 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .tick_rate = 60,
                                       .history = 64,
                                       .future = 64,
+                                      .slack = HC_HISTORY_MAX,
                                       .timeout_us = 10000000,
                                       .keep_us = 30000000,
                                       .connects_per_address = 5,
@@ -36,6 +37,7 @@ static const char *check_ranges(const struct hc_sv_host_config *config, char *wh
         {"tick_rate", config->tick_rate, 1, HC_TICK_RATE_MAX},
         {"history", config->history, 0, HC_HISTORY_MAX},
         {"future", config->future, 1, HC_FUTURE_MAX},
+        {"slack", config->slack, 0, HC_HISTORY_MAX},
         {"force_rewind", config->force_rewind, 0, config->history},
         {"timeout_us", config->timeout_us, 1, UINT32_MAX},
         {"ticks_per_advance", config->ticks_per_advance, 1, 1024},
@@ -318,6 +320,14 @@ static void stamp_controls(struct hc_sv_host *host) {
     }
 }
 
+uint32_t hc_sv_host_refusal(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    uint32_t history = host->config.history, slack = host->config.slack;
+    if (peer->rtt_min_us == UINT64_MAX)
+        return history;
+    uint64_t ticks = hc_tick_at_us(peer->rtt_min_us, host->world.tick_rate) + UINT64_C(1) + slack;
+    return ticks < history ? (uint32_t)ticks : history;
+}
+
 /// Closes the slots that the coming tick pushes out of the window; and all those of whoever has
 /// lost its connection, for nothing can come for them.
 static void close_window(struct hc_sv_host *host) {
@@ -326,10 +336,11 @@ static void close_window(struct hc_sv_host *host) {
         if (!host->players[p].in)
             continue;
         struct hc_sv_peer *peer = &host->peers[host->players[p].peer - 1];
+        uint32_t refusal = hc_sv_host_refusal(host, peer);
         if (peer->kept_us != 0)
             hc_sv_intake_force(host, peer, p, head + 1);
-        else if (head >= host->config.history)
-            hc_sv_intake_force(host, peer, p, head - host->config.history + 1);
+        else if (head >= refusal)
+            hc_sv_intake_force(host, peer, p, head - refusal + 1);
     }
 }
 

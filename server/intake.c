@@ -46,8 +46,12 @@ static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigne
         HC_MARK("input-too-new");
         host->stats.inputs_refused++;
         return;
-    default: // never taken, so its slot was closed: at the join, or it is lost
-        if (hc_timeline_slot(host->timeline, player, tick) == HC_SLOT_FORCED)
+    default: // never taken, so its slot was closed: at the join, or as too late, or it is lost
+        if (hc_timeline_slot(host->timeline, player, tick) != HC_SLOT_FORCED)
+            break;
+        if (tick + hc_sv_host_refusal(host, peer) < hc_timeline_head(host->timeline))
+            host->stats.inputs_refused++;
+        else
             host->stats.inputs_lost++;
         break;
     }

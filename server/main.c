@@ -311,6 +311,7 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
     config.clients = options->clients;
     config.tick_rate = options->tick_rate;
     config.history = options->history;
+    config.slack = options->slack;
     config.force_rewind = options->force_rewind;
     config.snapshot_rate = options->snapshot_rate;
     config.client_rate = options->client_rate;

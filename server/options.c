@@ -23,6 +23,7 @@ enum {
     KEY_TICK_RATE,
     KEY_MAX_CLIENTS,
     KEY_HISTORY,
+    KEY_SLACK,
     KEY_FORCE_REWIND,
     KEY_SNAPSHOT_RATE,
     KEY_CLIENT_RATE,
@@ -52,6 +53,11 @@ static const struct argp_option table[] = {
     {"max-clients", KEY_MAX_CLIENTS, "N", 0, "Clients at once (default 8)", 0},
     {"history", KEY_HISTORY, "TICKS", 0,
      "Farthest rewind for a late input; 0 never rewinds (default 64)", 0},
+    {"slack", KEY_SLACK, "TICKS", 0,
+     "Refuse inputs that are later than a client's least round trip and TICKS, against those who "
+     "hold "
+     "theirs back; at most --history counts (default 512: that alone)",
+     0},
     {"force-rewind", KEY_FORCE_REWIND, "TICKS", 0,
      "Repeat all of the last TICKS ticks at every tick, to measure the worst case; at most "
      "--history "
@@ -83,6 +89,7 @@ static const struct {
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
     {KEY_MAX_CLIENTS, 1, HC_SV_CLIENTS_MAX},
     {KEY_HISTORY, 0, HC_HISTORY_MAX},
+    {KEY_SLACK, 0, HC_HISTORY_MAX},
     {KEY_FORCE_REWIND, 0, HC_HISTORY_MAX},
     {KEY_SNAPSHOT_RATE, 0, HC_TICK_RATE_MAX},
     {KEY_CLIENT_RATE, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
@@ -184,6 +191,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_HISTORY:
         options->history = (uint32_t)value;
         break;
+    case KEY_SLACK:
+        options->slack = (uint32_t)value;
+        break;
     case KEY_FORCE_REWIND:
         options->force_rewind = (uint32_t)value;
         break;
@@ -252,6 +262,7 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .tick_rate = defaults.tick_rate,
         .clients = defaults.clients,
         .history = defaults.history,
+        .slack = defaults.slack,
         .snapshot_rate = defaults.snapshot_rate,
         .client_rate = defaults.client_rate,
         .level = HC_SV_LOG_INFO,

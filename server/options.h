@@ -15,6 +15,7 @@ struct hc_sv_options {
     uint16_t port;    ///< 0: any
     uint16_t tick_rate, clients;
     uint32_t history;       ///< ticks
+    uint32_t slack;         ///< ticks
     uint32_t force_rewind;  ///< ticks, at most `history`
     uint16_t snapshot_rate; ///< Hz, at most `tick_rate`; 0: a snapshot at every tick
     uint32_t client_rate;   ///< bytes/s

@@ -615,16 +615,17 @@ static void begin(struct making *making, uint32_t seq, uint64_t now_us) {
     struct hc_sv_peer *peer = making->peer;
     hc_tick head = hc_timeline_head(host->timeline), tick = hc_sv_snapshot_tick(host, peer);
     hc_sv_ledger_begin(peer->ledger, head, seq);
-    making->head = (struct hc_snapshot){.as_of = head,
-                                        .phase_us = hc_sv_host_phase_us(host, now_us),
-                                        .ack_delay_us = hc_sv_peer_ack_delay(peer, now_us),
-                                        .tick = tick,
-                                        .refusal = hc_tick_back(head, host->config.history),
-                                        .final = host->final,
-                                        .has_chain = head % CHAIN_TICKS == peer->cid % CHAIN_TICKS,
-                                        .chain = host->chain,
-                                        .base = hc_sv_ledger_base(peer->ledger),
-                                        .own_count = peer->own_count};
+    making->head =
+        (struct hc_snapshot){.as_of = head,
+                             .phase_us = hc_sv_host_phase_us(host, now_us),
+                             .ack_delay_us = hc_sv_peer_ack_delay(peer, now_us),
+                             .tick = tick,
+                             .refusal = hc_tick_back(head, hc_sv_host_refusal(host, peer)),
+                             .final = host->final,
+                             .has_chain = head % CHAIN_TICKS == peer->cid % CHAIN_TICKS,
+                             .chain = host->chain,
+                             .base = hc_sv_ledger_base(peer->ledger),
+                             .own_count = peer->own_count};
     if (making->head.base != HC_NO_TICK)
         making->base.count = hc_sv_ledger_units(peer->ledger, making->head.base, making->base.units,
                                                 HC_SNAPSHOT_UNITS_MAX);

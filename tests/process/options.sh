@@ -22,6 +22,7 @@ refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
 refused "--max-clients '-1': must be .*\[1, 4096\]" hindcastd --max-clients=-1
 refused "clients is 1025, but must be in \[1, 1024\]" hindcastd --dev --max-clients 1025
 refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
+refused "--slack '513': must be .*\[0, 512\]" hindcastd --slack 513
 refused "--force-rewind '513': must be .*\[0, 512\]" hindcastd --force-rewind 513
 refused "--force-rewind '9': must be at most --history, which is 8" \
     hindcastd --dev --force-rewind 9 --history 8

@@ -85,7 +85,7 @@ struct hc_sim_config {
 struct hc_sim_setup {
     struct hc_client_config config;
     uint64_t clock_offset_us; ///< what its clock shows at the simulation's beginning
-    int32_t clock_ppm;        ///< by which it runs fast, in millionths; (-HC_LINK_PPM, HC_LINK_PPM]
+    int32_t clock_ppm;        ///< by which it runs fast, in millionths; above -HC_LINK_PPM
     bool keeps_port;          ///< connects from the same address again
     uint64_t user;            ///< of whom its tokens are; 0: of another one at each connect
 };

@@ -16,6 +16,7 @@ struct set {
 
 static struct set pairs, keys;
 static struct hc_spy seen;
+static bool stopped;
 
 /// Adds the digest of `size` bytes; whether it was new.
 static bool add(struct set *set, const uint8_t *bytes, size_t size) {
@@ -36,6 +37,8 @@ static bool add(struct set *set, const uint8_t *bytes, size_t size) {
 static void look(const unsigned char *key, const unsigned char *nonce, size_t nonce_size) {
     // Every cipher here has keys of 32 bytes; nonces of two lengths cannot be taken for each other.
     uint8_t pair[32 + crypto_aead_xchacha20poly1305_ietf_NPUBBYTES];
+    if (stopped)
+        return;
     memcpy(pair, key, 32);
     memcpy(pair + 32, nonce, nonce_size);
     seen.sealed++;
@@ -47,6 +50,11 @@ void hc_spy_reset(void) {
     memset(&pairs, 0, sizeof pairs);
     memset(&keys, 0, sizeof keys);
     memset(&seen, 0, sizeof seen);
+    stopped = false;
+}
+
+void hc_spy_stop(void) {
+    stopped = true;
 }
 
 struct hc_spy hc_spy_seen(void) {

@@ -17,8 +17,11 @@ struct hc_spy {
     uint32_t repeats; ///< sealings with a key and a nonce that had sealed together before
 };
 
-/// Forgets everything.
+/// Forgets everything, and looks from now on.
 void hc_spy_reset(void);
+
+/// Looks away until hc_spy_reset: for programs that seal more than can be remembered.
+void hc_spy_stop(void);
 
 /// What was seen so far.
 struct hc_spy hc_spy_seen(void);

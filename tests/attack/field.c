@@ -1,0 +1,488 @@
+/// Attacks on a real daemon: floods, kill -9, what its log shows, and the port that issues tokens.
+#define _GNU_SOURCE // memmem
+
+#include "common/check.h"
+#include "proto/name.h"
+#include "tests/attack/wire.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    SECOND_US = 1000000,
+    TOKEN_LIFE_S = 600,
+    TIMES_MAX = 10, ///< times are judged against so many times their bound
+};
+
+#define SLIP_BOUND_MS 5.0
+
+// A sanitizer keeps what was given back: the memory of such a server grows in any case.
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED 0
+#endif
+
+/// How late the server's ticks were, 99 of 100 of them at most, ms.
+static double slip_ms(const json_t *report) {
+    double slip = -1;
+    json_unpack((json_t *)report, "{s:{s:{s:F}}}", "server", "tick_lateness_ms", "p99", &slip);
+    return slip;
+}
+
+static json_int_t count_of(const json_t *report, const char *key) {
+    return json_integer_value(json_object_get(json_object_get(report, "server"), key));
+}
+
+// ---- Floods -------------------------------------------------------------------------------------
+
+enum { PLAYERS = 8, JOIN_EACH_US = SECOND_US / 10, STAY_US = SECOND_US };
+
+struct flooded {
+    double rate; ///< HELLOs a second that were really sent
+    unsigned tried, joined;
+    double slowest_ms, slip_ms, cpu; ///< of the slowest join; of a core
+    uint64_t growth;                 ///< of the server's memory, bytes
+    uint64_t drops, missed;
+    unsigned stalled; ///< of those who played all the time
+};
+
+/// Honest clients come, one after another, stay for a while and go.
+static void come_and_go(struct attack *attack, struct wire_crowd *crowd, uint64_t us) {
+    for (uint64_t end = wire_now_us() + us; wire_now_us() < end;) {
+        struct hc_credential credential = wire_token(1000 + crowd->count, NULL, TOKEN_LIFE_S);
+        if (crowd->count < WIRE_CLIENTS_MAX)
+            wire_join(attack, crowd, &credential, 1);
+        wire_run(crowd, JOIN_EACH_US);
+        for (unsigned i = PLAYERS; i < crowd->count; i++)
+            if (crowd->clients[i].playing_us != 0 &&
+                wire_now_us() - crowd->clients[i].playing_us > STAY_US)
+                wire_leave(crowd, i);
+    }
+}
+
+static void count_joins(const struct wire_crowd *crowd, struct flooded *flooded) {
+    for (unsigned i = PLAYERS; i < crowd->count; i++) {
+        const struct wire_client *client = &crowd->clients[i];
+        double took_ms = (double)(client->playing_us - client->begun_us) / 1000;
+        flooded->tried++;
+        flooded->joined += client->playing_us != 0;
+        if (client->playing_us != 0 && took_ms > flooded->slowest_ms)
+            flooded->slowest_ms = took_ms;
+    }
+    for (unsigned i = 0; i < PLAYERS; i++) {
+        const struct hc_client_stats *stats = hc_client_stats(crowd->clients[i].core);
+        flooded->stalled += stats->stalls > 0 || stats->hash_mismatches > 0 || stats->losses > 0;
+    }
+}
+
+static void read_report(const json_t *report, struct flooded *flooded) {
+    double duration = json_number_value(json_object_get(report, "duration_ms"));
+    flooded->slip_ms = slip_ms(report);
+    flooded->drops = (uint64_t)count_of(report, "receive_drops");
+    flooded->missed = (uint64_t)count_of(report, "ticks_missed");
+    flooded->cpu = (double)count_of(report, "cpu_ms") / duration;
+}
+
+/// A server with players, `rate` HELLOs a second for `us`, and honest joins meanwhile.
+static struct flooded play_flood(struct attack *attack, uint32_t rate, uint64_t us) {
+    struct wire_server server = {.program = attack->daemon, .clients = 64};
+    static struct wire_crowd crowd;
+    struct wire_flood flood;
+    struct flooded flooded = {.joined = 0};
+    crowd = (struct wire_crowd){.server = &server};
+    if (!wire_start(attack, &server, 0))
+        return flooded;
+    for (unsigned i = 0; i < PLAYERS; i++) {
+        struct hc_credential credential = wire_token(1 + i, NULL, TOKEN_LIFE_S);
+        wire_join(attack, &crowd, &credential, 1);
+    }
+    wire_run(&crowd, SECOND_US);
+    attack_require(attack, wire_playing(&crowd) == PLAYERS, "nobody plays before the flood");
+    uint64_t before = wire_memory(&server);
+    if (wire_flood_begin(attack, &flood, server.port, rate, us)) {
+        come_and_go(attack, &crowd, us);
+        flooded.rate = (double)wire_flood_end(&flood) * SECOND_US / (double)us;
+    }
+    uint64_t after = wire_memory(&server);
+    flooded.growth = after > before ? after - before : 0;
+    wire_run(&crowd, SECOND_US);
+    count_joins(&crowd, &flooded);
+    json_t *report = wire_stop(attack, &server);
+    wire_disperse(&crowd);
+    read_report(report, &flooded);
+    json_decref(report);
+    wire_clean(&server);
+    return flooded;
+}
+
+static void climb(struct attack *attack) {
+    static const uint32_t rungs[] = {0, 20000, 50000, 100000, 150000, 200000, 300000, 400000};
+    double knee = 0;
+    bool below = true, calm = false;
+    for (unsigned i = 0; i < sizeof rungs / sizeof rungs[0]; i++) {
+        struct flooded flooded = play_flood(attack, rungs[i], 5 * SECOND_US);
+        bool holds = flooded.joined == flooded.tried && flooded.slip_ms < SLIP_BOUND_MS &&
+                     flooded.slowest_ms < 2000;
+        printf("  %6u HELLO/s (%.0f sent): joined %u of %u, the slowest in %.0f ms; tick slip p99 "
+               "%.2f ms; %.0f %% of a core; %llu dropped; %u of %d disturbed%s\n",
+               rungs[i], flooded.rate, flooded.joined, flooded.tried, flooded.slowest_ms,
+               flooded.slip_ms, 100 * flooded.cpu, (unsigned long long)flooded.drops,
+               flooded.stalled, PLAYERS, holds ? "" : "  <- does not hold");
+        fflush(stdout);
+        if (rungs[i] == 0)
+            calm = holds;
+        below = below && holds;
+        if (below)
+            knee = flooded.rate;
+    }
+    if (calm)
+        attack_effect(attack, "; knee at %.0f HELLO/s", knee);
+    else
+        attack_effect(attack, "; too busy a machine to tell the knee");
+}
+
+void attack_flood(struct attack *attack) {
+    enum { RATE = 100000, SECONDS = 20 };
+    struct flooded flooded = play_flood(attack, RATE, SECONDS * (uint64_t)SECOND_US);
+    attack->tries = (uint64_t)(flooded.rate * SECONDS);
+    attack->accepted = 0;
+    attack_effect(attack,
+                  "joined %u of %u, slowest %.0f ms; slip p99 %.2f ms; heap +%llu; %.0f %% core; "
+                  "%llu drops",
+                  flooded.joined, flooded.tried, flooded.slowest_ms, flooded.slip_ms,
+                  (unsigned long long)flooded.growth, 100 * flooded.cpu,
+                  (unsigned long long)flooded.drops);
+    attack_require(attack, flooded.tried > 50 && flooded.joined == flooded.tried,
+                   "%u of %u honest clients joined", flooded.joined, flooded.tried);
+    attack_require(attack, SANITIZED || flooded.growth == 0,
+                   "the server's memory grew by %llu bytes", (unsigned long long)flooded.growth);
+    attack_require(attack, flooded.slip_ms >= 0 && flooded.slip_ms < SLIP_BOUND_MS * TIMES_MAX,
+                   "ticks slip by %.1f ms", flooded.slip_ms);
+    attack_require_none(attack, RATE);
+    if (attack->flood)
+        climb(attack);
+}
+
+// ---- kill -9 ------------------------------------------------------------------------------------
+
+void attack_kill(struct attack *attack) {
+    enum { RETURNERS = 64, BOUND_US = 2 * SECOND_US, SHORT_S = 4 };
+    struct wire_server server = {.program = attack->daemon, .clients = RETURNERS};
+    static struct wire_crowd crowd;
+    uint64_t slowest_us = 0;
+    crowd = (struct wire_crowd){.server = &server};
+    if (!wire_start(attack, &server, 0))
+        return;
+    for (unsigned i = 0; i < RETURNERS; i++) {
+        struct hc_credential credential = wire_token(1 + i, NULL, SHORT_S);
+        wire_join(attack, &crowd, &credential, 1);
+    }
+    wire_run(&crowd, (SHORT_S + 1) * (uint64_t)SECOND_US); // the tokens have expired: tickets count
+    attack_require(attack, wire_playing(&crowd) == RETURNERS, "only %u of %d play",
+                   wire_playing(&crowd), RETURNERS);
+    uint64_t killed_us = wire_now_us();
+    wire_kill(&server);
+    bool again = wire_start(attack, &server, server.port);
+    for (unsigned back = 0;
+         again && back < RETURNERS && wire_now_us() - killed_us < TIMES_MAX * (uint64_t)BOUND_US;) {
+        wire_run(&crowd, SECOND_US / 20);
+        back = 0;
+        for (unsigned i = 0; i < RETURNERS; i++)
+            back += crowd.clients[i].back_us != 0;
+    }
+    for (unsigned i = 0; i < RETURNERS; i++) {
+        const struct wire_client *client = &crowd.clients[i];
+        attack_try(attack, client->back_us == 0);
+        if (client->back_us != 0 && client->back_us - killed_us > slowest_us)
+            slowest_us = client->back_us - killed_us;
+    }
+    attack_effect(attack, "%llu of %d play again, the slowest %.2f s after the kill, by ticket",
+                  (unsigned long long)(attack->tries - attack->accepted), RETURNERS,
+                  (double)slowest_us / SECOND_US);
+    attack_require_none(attack, RETURNERS);
+    json_decref(wire_stop(attack, &server));
+    wire_disperse(&crowd);
+    wire_clean(&server);
+}
+
+// ---- The log ------------------------------------------------------------------------------------
+
+/// Names that the door lets in, and that mean something to somebody who reads logs.
+static const char *const names[] = {"${jndi:ldap://a.example/x}",
+                                    "%n%s%n%x%p",
+                                    "\" level=\"error",
+                                    "\",\"event\":\"stopping\",\"a\":\"",
+                                    "x level=error event=stopped",
+                                    "\\n\\u001b[2J\\x0a",
+                                    "`reboot`; $(reboot)",
+                                    "<script>alert(1)</script>",
+                                    "}{][,:\"'",
+                                    "\xe2\x82\xac\xf0\x9f\x90\x89"};
+enum { NAMES = sizeof names / sizeof names[0] };
+
+/// Names that the door refuses: none of their bytes may be in the log.
+static const char *const refused[] = {"a\nlevel=error event=stopped", "\x1b[2J", "\r\n\r\n",
+                                      "\xe2\x80\xae gnp", "a\xff\xfe"};
+enum { REFUSED = sizeof refused / sizeof refused[0] };
+
+/// Whether a line of text is TIME LEVEL EVENT and then words, each key=value, with all that is not
+/// plain inside quotes.
+static bool is_text_line(const char *line) {
+    bool quoted = false;
+    unsigned words = 1;
+    for (const char *c = line; *c != 0; c++) {
+        if (*c < ' ' || *c > '~')
+            return false;
+        if (quoted && *c == '\\' && c[1] != 0)
+            c++;
+        else if (*c == '"')
+            quoted = !quoted;
+        else if (*c == ' ' && !quoted)
+            words++;
+    }
+    return !quoted && words >= 3 && strncmp(line, "20", 2) == 0 && line[10] == 'T' &&
+           line[23] == 'Z';
+}
+
+/// Whether a line is one object of an event; and of a join, the name in it to `*name`.
+static bool is_json_line(const char *line, json_t **object, const char **name) {
+    const char *event = NULL;
+    *object = json_loads(line, 0, NULL);
+    *name = NULL;
+    if (json_unpack(*object, "{s:s}", "event", &event) != 0)
+        return false;
+    if (strcmp(event, "joined") == 0)
+        json_unpack(*object, "{s:s}", "name", name);
+    return true;
+}
+
+/// Which of the names `shown` stands for, as a bit.
+static uint32_t name_bit(const char *shown) {
+    char escaped[HC_NAME_ESCAPED_MAX];
+    for (unsigned i = 0; i < NAMES; i++) {
+        hc_name_escape(names[i], strlen(names[i]), escaped, sizeof escaped);
+        if (strcmp(escaped, shown) == 0)
+            return 1u << i;
+    }
+    return 0;
+}
+
+static void judge_log(struct attack *attack, const struct wire_server *server, bool json) {
+    json_t *lines = wire_log(server), *line, *object;
+    uint32_t seen = 0, joined = 0;
+    size_t i;
+    json_array_foreach(lines, i, line) {
+        const char *text = json_string_value(line), *name = NULL;
+        bool whole = text != NULL && strlen(text) == json_string_length(line);
+        object = NULL;
+        bool sound = whole && (json ? is_json_line(text, &object, &name) : is_text_line(text));
+        attack_try(attack, !sound);
+        joined += json ? name != NULL : whole && strstr(text, " joined ") != NULL;
+        seen |= name != NULL ? name_bit(name) : 0;
+        json_decref(object);
+    }
+    attack_require(attack, joined == NAMES, "the log shows %u joins of %d", joined, NAMES);
+    attack_require(attack, !json || seen == (1u << NAMES) - 1, "names are not what they were");
+    json_decref(lines);
+}
+
+void attack_daemon_log(struct attack *attack) {
+    static struct wire_crowd crowd;
+    for (unsigned json = 0; json < 2; json++) {
+        struct wire_server server = {.program = attack->daemon,
+                                     .clients = NAMES + REFUSED,
+                                     .format = json ? "json" : "text"};
+        crowd = (struct wire_crowd){.server = &server};
+        if (!wire_start(attack, &server, 0))
+            return;
+        for (unsigned i = 0; i < NAMES + REFUSED; i++) {
+            const char *name = i < NAMES ? names[i] : refused[i - NAMES];
+            struct hc_credential credential = wire_token(1 + i, name, TOKEN_LIFE_S);
+            wire_join(attack, &crowd, &credential, 0);
+        }
+        wire_run(&crowd, SECOND_US / 2);
+        json_decref(wire_stop(attack, &server));
+        wire_disperse(&crowd);
+        judge_log(attack, &server, json);
+        wire_clean(&server);
+    }
+    attack_effect(attack, "every line is one event, as text and as JSON; %d names read back",
+                  NAMES);
+    attack_require_none(attack, 2 * NAMES);
+}
+
+// ---- The port that issues tokens ----------------------------------------------------------------
+
+enum { IDLE = 500, ANSWER_MAX = 1 << 16 };
+
+static int dial(const struct wire_server *server) {
+    struct timeval patience = {.tv_sec = 8};
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(server->port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    if (connect(descriptor, (struct sockaddr *)&to, sizeof to) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+/// Says `size` bytes and reads what comes until the end, as text; the HTTP status, 0 for none.
+static unsigned ask(const struct wire_server *server, const char *request, size_t size,
+                    char answer[static ANSWER_MAX]) {
+    size_t used = 0;
+    int descriptor = dial(server);
+    answer[0] = 0;
+    if (descriptor < 0)
+        return 0;
+    for (size_t at = 0; at < size;) {
+        ssize_t sent = send(descriptor, request + at, size - at, MSG_NOSIGNAL);
+        if (sent <= 0)
+            break;
+        at += (size_t)sent;
+    }
+    shutdown(descriptor, SHUT_WR);
+    for (ssize_t got; used < ANSWER_MAX - 1 &&
+                      (got = recv(descriptor, answer + used, ANSWER_MAX - 1 - used, 0)) > 0;)
+        used += (size_t)got;
+    answer[used] = 0;
+    close(descriptor);
+    return strncmp(answer, "HTTP/1.", 7) == 0 ? (unsigned)strtoul(answer + 9, NULL, 10) : 0;
+}
+
+/// A request with PORT in the place of a `#`, and so many filling bytes in the place of a `*`.
+static unsigned ask_as(const struct wire_server *server, const char *pattern, size_t filling,
+                       char answer[static ANSWER_MAX]) {
+    static char request[1 << 18];
+    size_t used = 0;
+    for (const char *c = pattern; *c != 0; c++) {
+        if (*c == '#') {
+            used += (size_t)snprintf(request + used, 8, "%u", server->port);
+        } else if (*c == '*') {
+            memset(request + used, 'a', filling);
+            used += filling;
+        } else {
+            request[used++] = *c;
+        }
+    }
+    return ask(server, request, used, answer);
+}
+
+/// What must not be given a token, and the answer to it; 0: whatever refuses.
+static const struct request {
+    const char *pattern;
+    size_t filling;
+    unsigned status;
+} requests[] = {
+    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nOrigin: http://evil.example\r\n\r\n", 0, 403},
+    {"POST /token HTTP/1.1\r\nHost: localhost:#\r\norigin: null\r\n\r\n", 0, 403},
+    {"POST /token HTTP/1.1\r\nHost: evil.example\r\n\r\n", 0, 403},
+    {"POST /token HTTP/1.1\r\nHost: evil.example:#\r\n\r\n", 0, 403},
+    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", 0, 403},
+    {"POST http://evil.example/token HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 403},
+    {"POST /token HTTP/1.0\r\n\r\n", 0, 403},
+    {"GET /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 0},
+    {"PUT /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 0},
+    {"OPTIONS /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 0},
+    {"CONNECT 127.0.0.1:# HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 0},
+    {"POST /token?count=0 HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 400},
+    {"POST /token?count=4097 HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 400},
+    {"POST /token?count=-1 HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 400},
+    {"POST /token?count=99999999999999999999 HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 400},
+    {"POST /../../etc/passwd HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 404},
+    {"POST / HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 0, 404},
+    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nX: *\r\n\r\n", 9000, 0},
+    {"POST /* HTTP/1.1\r\nHost: 127.0.0.1:#\r\n\r\n", 70000, 0},
+    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nContent-Length: 70000\r\n\r\n*", 70000, 413},
+    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nContent-Length: 9999999999\r\n\r\n*", 10, 413},
+    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nContent-Length: -5\r\n\r\n", 0, 0},
+    {"POST /token HTTP/1.1\r\nHost: 127.0.0.1:#\r\nTransfer-Encoding: chunked\r\n\r\n"
+     "fffffff\r\n*",
+     70000, 0},
+    {"\x16\x03\x01\x02", 0, 0},
+    {"*", 100000, 0},
+};
+
+/// Tokens that the server issues to a program of this machine; false: it does not.
+static bool obtain(const struct wire_server *server, struct hc_credential *credentials,
+                   unsigned count) {
+    static char answer[ANSWER_MAX];
+    char pattern[96];
+    snprintf(pattern, sizeof pattern, "POST /token?count=%u HTTP/1.0\r\nHost: 127.0.0.1:#\r\n\r\n",
+             count);
+    if (ask_as(server, pattern, 0, answer) != 200)
+        return false;
+    const char *line = strstr(answer, "\r\n\r\n");
+    line = line != NULL ? line + 4 : "";
+    for (unsigned i = 0; i < count; i++) {
+        size_t length = strcspn(line, "\n");
+        if (hc_token_read_credential(line, length, &credentials[i]) != HC_OK)
+            return false;
+        line += length + (line[length] == '\n');
+    }
+    return true;
+}
+
+/// Runs the crowd while IDLE connections say half a request, or nothing.
+static void idle_beside(struct attack *attack, const struct wire_server *server,
+                        struct wire_crowd *crowd) {
+    static int descriptors[IDLE];
+    unsigned open = 0;
+    for (unsigned i = 0; i < IDLE; i++) {
+        descriptors[i] = dial(server);
+        open += descriptors[i] >= 0;
+        if (i % 2 == 0 && descriptors[i] >= 0)
+            (void)!send(descriptors[i], "POST /token HTTP/1.1\r\nX", 23, MSG_NOSIGNAL);
+        if (i % 20 == 0)
+            wire_run(crowd, 1000);
+    }
+    attack_require(attack, open == IDLE, "only %u connections", open);
+    wire_run(crowd, 3 * SECOND_US);
+    for (unsigned i = 0; i < IDLE; i++)
+        if (descriptors[i] >= 0)
+            close(descriptors[i]);
+}
+
+void attack_admin(struct attack *attack) {
+    enum { HERE = 4 };
+    struct wire_server server = {.program = attack->daemon, .clients = HERE, .dev = true};
+    static struct wire_crowd crowd;
+    static char answer[ANSWER_MAX];
+    struct hc_credential credentials[HERE];
+    crowd = (struct wire_crowd){.server = &server};
+    if (!wire_start(attack, &server, 0))
+        return;
+    for (unsigned i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        unsigned status = ask_as(&server, requests[i].pattern, requests[i].filling, answer);
+        attack_try(attack, status == 200);
+        attack_require(attack, requests[i].status == 0 || status == requests[i].status,
+                       "request %u is answered by %u", i, status);
+    }
+    bool obtained = obtain(&server, credentials, HERE);
+    attack_require(attack, obtained, "a program of this machine gets no tokens");
+    for (unsigned i = 0; obtained && i < HERE; i++)
+        wire_join(attack, &crowd, &credentials[i], 1);
+    wire_run(&crowd, SECOND_US);
+    idle_beside(attack, &server, &crowd);
+    attack_require(attack, wire_playing(&crowd) == HERE, "only %u of %d play", wire_playing(&crowd),
+                   HERE);
+    json_t *report = wire_stop(attack, &server);
+    double slip = slip_ms(report);
+    attack_require(attack, slip >= 0 && slip < SLIP_BOUND_MS * TIMES_MAX, "ticks slip by %.1f ms",
+                   slip);
+    attack_effect(attack, "beside %d idle connections tick slip p99 %.2f ms, %lld ticks missed",
+                  IDLE, slip, (long long)count_of(report, "ticks_missed"));
+    attack_require_none(attack, sizeof requests / sizeof requests[0]);
+    json_decref(report);
+    wire_disperse(&crowd);
+    wire_clean(&server);
+}

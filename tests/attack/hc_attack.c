@@ -1,0 +1,289 @@
+// Attacks the server and prints what came of it:  hc_attack [--only NAME ...] [--flood] [--json
+// FILE]
+#define _GNU_SOURCE
+
+#include "tests/attack/attack.h"
+#include "tests/sim/spy.h"
+
+#include <argp.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const struct attack_row rows[] = {
+    {"amplification", ATTACK_CORES,
+     "whoever has not shown that an address is its own gets no more bytes sent there than it sent",
+     attack_amplification},
+    {"victim-blamed", ATTACK_CORES,
+     "junk in the name of somebody's address keeps that one neither out nor throws it out",
+     attack_blame},
+    {"foreign-cookie", ATTACK_CORES,
+     "a cookie is good for its address, port, nonce and 20 seconds, and for nothing else",
+     attack_cookie},
+    {"stolen-token", ATTACK_CORES,
+     "a token without its secret lets nobody in and keeps its owner out of nothing",
+     attack_stolen_token},
+    {"misused-token", ATTACK_CORES,
+     "a token that was used, is late, or is for others, by key or by build, lets nobody in",
+     attack_misused_token},
+    {"connect-flips", ATTACK_CORES, "a CONNECT of which any bit was changed lets nobody in",
+     attack_connect_flips},
+    {"accept-flips", ATTACK_CORES, "an ACCEPT of which any bit was changed is not believed",
+     attack_accept_flips},
+    {"data-flips", ATTACK_CORES, "a DATA of which any bit was changed is refused, either way",
+     attack_data_flips},
+    {"replay", ATTACK_CORES,
+     "whatever was said once is not taken again, here or elsewhere, or later", attack_replay},
+    {"replay-window", ATTACK_CORES, "the window agrees with a set that forgets nothing",
+     attack_replay_window},
+    {"nonce-reuse", ATTACK_CORES,
+     "no key seals twice with one nonce, whatever is connected, lost, resumed or started again",
+     attack_nonces},
+    {"ack-bomb", ATTACK_CORES,
+     "an acknowledgement of what was never sent is refused, in less than 10 us", attack_acks},
+    {"msgpack-bomb", ATTACK_CORES,
+     "no datagram takes more than 64 KiB, and none passes that msgpack-c would refuse",
+     attack_bombs},
+    {"bad-names", ATTACK_CORES, "a name that is no UTF-8, or cannot be seen, lets nobody in",
+     attack_names},
+    {"log-injection", ATTACK_CORES, "whatever a name holds, a line of the log shows it as a word",
+     attack_log_lines},
+    {"future-inputs", ATTACK_CORES,
+     "inputs beyond the future are refused, and the world is as it would have been", attack_future},
+    {"speed-hack", ATTACK_CORES, "three inputs in each tick carry a player no farther than one",
+     attack_speed},
+    {"lag-switch", ATTACK_CORES,
+     "who holds its inputs back rewinds the world by no more than it must, and two ticks",
+     attack_lag_switch},
+    {"ancient-claims", ATTACK_CORES, "inputs for a thousand ticks ago change nothing",
+     attack_ancient},
+    {"clock-day", ATTACK_CORES, "what a client's clock shows makes no difference to the server",
+     attack_clock_day},
+    {"clock-fast", ATTACK_CORES,
+     "a client whose clock runs ten times too fast gets no farther, and disturbs nobody",
+     attack_clock_fast},
+    {"events", ATTACK_CORES,
+     "events arrive once and in order over 1 s +- 100 ms, a quarter lost, a quarter doubled",
+     attack_events},
+    {"nat-rebind", ATTACK_CORES,
+     "a client whose address changes goes on, and takes no more than a round trip for it",
+     attack_rebind},
+    {"spoofed-rebind", ATTACK_CORES, "nobody is redirected by what others send in its name",
+     attack_spoofed_rebind},
+    {"restart", ATTACK_CORES,
+     "64 clients of a server that is started again play again within 2 s, with what they have",
+     attack_restart},
+    {"price", ATTACK_CORES, "sealing costs less than a server's tick", attack_price},
+    {"flood", ATTACK_SOCKETS,
+     "100,000 spoofed HELLOs a second for 20 s keep nobody out, and take neither memory nor ticks",
+     attack_flood},
+    {"kill", ATTACK_SOCKETS,
+     "64 clients of a daemon that was killed and started again play again, with what they have",
+     attack_kill},
+    {"daemon-log", ATTACK_SOCKETS, "a line of the daemon's log is one event, whoever joins",
+     attack_daemon_log},
+    {"admin-port", ATTACK_SOCKETS,
+     "the port that issues tokens gives none to web pages and strangers, and delays no tick",
+     attack_admin},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0], ONLY_MAX = 64, NAME_WIDTH = 15 };
+
+struct options {
+    const char *only[ONLY_MAX];
+    unsigned only_count;
+    bool flood;
+    const char *json; ///< NULL: none
+    const char *daemon;
+};
+
+void attack_require(struct attack *attack, bool condition, const char *format, ...) {
+    va_list arguments;
+    if (condition || attack->failed)
+        return;
+    attack->failed = true;
+    va_start(arguments, format);
+    vsnprintf(attack->why, sizeof attack->why, format, arguments);
+    va_end(arguments);
+}
+
+void attack_effect(struct attack *attack, const char *format, ...) {
+    va_list arguments;
+    size_t used = strlen(attack->effect);
+    va_start(arguments, format);
+    vsnprintf(attack->effect + used, sizeof attack->effect - used, format, arguments);
+    va_end(arguments);
+}
+
+void attack_try(struct attack *attack, bool accepted) {
+    attack->tries++;
+    attack->accepted += accepted;
+}
+
+void attack_require_none(struct attack *attack, uint64_t tries_min) {
+    attack_require(attack, attack->tries >= tries_min, "only %llu were tried",
+                   (unsigned long long)attack->tries);
+    attack_require(attack, attack->accepted == 0, "%llu of %llu got through",
+                   (unsigned long long)attack->accepted, (unsigned long long)attack->tries);
+}
+
+double attack_cpu_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+// ---- The table ----------------------------------------------------------------------------------
+
+static void print_head(void) {
+    printf("%-*s %9s %8s %6s %7s  %s\n", NAME_WIDTH, "attack", "tries", "accepted", "out/in",
+           "seconds", "effect");
+}
+
+static void print_row(const struct attack_row *row, const struct attack *attack, double seconds) {
+    char ratio[16] = "-";
+    if (attack->amplification >= 0)
+        snprintf(ratio, sizeof ratio, "%.2f", attack->amplification);
+    printf("%-*s %9llu %8llu %6s %7.2f  %s\n", NAME_WIDTH, row->name,
+           (unsigned long long)attack->tries, (unsigned long long)attack->accepted, ratio, seconds,
+           attack->effect);
+    if (attack->failed)
+        printf("%-*s DOES NOT HOLD: %s: %s\n", NAME_WIDTH, "", row->holds, attack->why);
+    fflush(stdout);
+}
+
+static json_t *row_json(const struct attack_row *row, const struct attack *attack, double seconds) {
+    json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:s, s:f, s:b}", "attack", row->name,
+                               "must_hold", row->holds, "tries", (json_int_t)attack->tries,
+                               "accepted", (json_int_t)attack->accepted, "effect", attack->effect,
+                               "seconds", seconds, "holds", !attack->failed);
+    if (attack->amplification >= 0)
+        json_object_set_new(object, "amplification", json_real(attack->amplification));
+    if (attack->failed)
+        json_object_set_new(object, "why", json_string(attack->why));
+    return object;
+}
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static bool wanted(const struct options *options, const struct attack_row *row) {
+    for (unsigned i = 0; i < options->only_count; i++)
+        if (strcmp(options->only[i], row->name) == 0)
+            return true;
+    return options->only_count == 0;
+}
+
+/// Runs what is wanted; how many rows do not hold.
+static unsigned run_rows(const struct options *options, json_t *table) {
+    unsigned failed = 0, ran = 0;
+    double begun = now_s();
+    print_head();
+    for (unsigned i = 0; i < ROWS; i++) {
+        if (!wanted(options, &rows[i]))
+            continue;
+        struct attack attack = {
+            .amplification = -1, .daemon = options->daemon, .flood = options->flood};
+        double from = now_s();
+        rows[i].run(&attack);
+        double seconds = now_s() - from;
+        print_row(&rows[i], &attack, seconds);
+        json_array_append_new(table, row_json(&rows[i], &attack, seconds));
+        failed += attack.failed;
+        ran++;
+    }
+    printf("%u rows in %.1f s, %u do not hold\n", ran, now_s() - begun, failed);
+    return failed;
+}
+
+// ---- The command line ---------------------------------------------------------------------------
+
+static void list_rows(void) {
+    for (unsigned i = 0; i < ROWS; i++)
+        printf("%-*s %s\n", NAME_WIDTH, rows[i].name, rows[i].holds);
+}
+
+static bool is_row(const char *name) {
+    for (unsigned i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+enum { OPTION_ONLY = 256, OPTION_LIST, OPTION_FLOOD, OPTION_JSON, OPTION_DAEMON };
+
+static const struct argp_option known[] = {
+    {"only", OPTION_ONLY, "NAME", 0, "Only this row; may be repeated", 0},
+    {"list", OPTION_LIST, NULL, 0, "Tell what the rows are and what must hold, and exit", 0},
+    {"flood", OPTION_FLOOD, NULL, 0, "Also climb the ladder of floods, which takes minutes", 0},
+    {"json", OPTION_JSON, "FILE", 0, "Write the table to FILE too", 0},
+    {"daemon", OPTION_DAEMON, "PATH", 0, "The hindcastd to attack (beside this program)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state) {
+    struct options *options = state->input;
+    switch (key) {
+    case OPTION_ONLY:
+        if (!is_row(argument))
+            argp_error(state, "--only '%s': there is no such row; see --list", argument);
+        if (options->only_count == ONLY_MAX)
+            argp_error(state, "--only: at most %d", ONLY_MAX);
+        options->only[options->only_count++] = argument;
+        return 0;
+    case OPTION_LIST:
+        list_rows();
+        exit(0);
+    case OPTION_FLOOD:
+        options->flood = true;
+        return 0;
+    case OPTION_JSON:
+        options->json = argument;
+        return 0;
+    case OPTION_DAEMON:
+        options->daemon = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/// hindcastd beside this program, into `path`.
+static const char *daemon_beside(const char *program, char *path, size_t size) {
+    const char *slash = strrchr(program, '/');
+    size_t directory = slash != NULL ? (size_t)(slash - program) + 1 : 0;
+    snprintf(path, size, "%.*shindcastd", (int)directory, program);
+    return path;
+}
+
+int main(int argc, char **argv) {
+    static const struct argp argp = {
+        .options = known,
+        .parser = parse,
+        .doc = "Attacks the server in every way it is built against, and prints for each how often "
+               "it was tried, what got through, how many bytes were answered for each sent, and "
+               "what honest players felt. Exits with 1 if anything does not hold."};
+    char beside[4096];
+    struct options options = {.daemon = daemon_beside(argv[0], beside, sizeof beside)};
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (sodium_init() < 0) {
+        fprintf(stderr, "hc_attack: the system gives no random numbers\n");
+        return 1;
+    }
+    hc_spy_stop();
+    json_t *table = json_array();
+    unsigned failed = run_rows(&options, table);
+    bool written =
+        options.json == NULL ||
+        json_dump_file(table, options.json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) == 0;
+    json_decref(table);
+    if (!written)
+        fprintf(stderr, "hc_attack: --json '%s': cannot be written\n", options.json);
+    return failed == 0 && written ? 0 : 1;
+}

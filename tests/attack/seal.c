@@ -1,0 +1,355 @@
+/// Datagrams that somebody has kept, changed, or would have sealed twice.
+#include "common/arena/arena.h"
+#include "common/check.h"
+#include "common/rng.h"
+#include "proto/ack.h"
+#include "tests/attack/puppet.h"
+#include "tests/attack/yard.h"
+#include "tests/sim/spy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CLIENTS = 8,
+    LATENCY_MS = 50,
+    TAPE = 1024, ///< datagrams kept, for each direction
+};
+
+/// A datagram that was sent, as it was on the wire.
+struct taped {
+    unsigned client;
+    uint64_t sent_us;
+    size_t size;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+};
+
+/// The newest datagrams of each direction.
+struct tape {
+    struct taped up[TAPE], down[TAPE];
+    unsigned ups, downs;
+};
+
+static void record(struct taped *ring, unsigned *count, const struct yard *yard, unsigned client,
+                   const uint8_t *sealed, size_t size) {
+    struct taped *taped = &ring[(*count)++ % TAPE];
+    *taped = (struct taped){.client = client, .sent_us = hc_sim_now(yard->sim), .size = size};
+    memcpy(taped->bytes, sealed, size);
+}
+
+static void tape_up(struct yard *yard, unsigned client, const uint8_t *sealed, size_t size) {
+    struct tape *tape = yard->context;
+    record(tape->up, &tape->ups, yard, client, sealed, size);
+}
+
+static void tape_down(struct yard *yard, unsigned client, const uint8_t *sealed, size_t size) {
+    struct tape *tape = yard->context;
+    record(tape->down, &tape->downs, yard, client, sealed, size);
+}
+
+/// A yard in play whose datagrams are kept on `tape`.
+static struct yard *begin(struct attack *attack, unsigned clients, struct tape *tape,
+                          uint64_t seed) {
+    struct hc_sim_config config = yard_config(clients, 0, LATENCY_MS, seed);
+    struct yard *yard = yard_create(&config);
+    *tape = (struct tape){.ups = 0};
+    yard->context = tape;
+    yard->client_sent = tape_up;
+    yard->host_sent = tape_down;
+    yard_join_all(attack, yard);
+    hc_sim_run(yard->sim, YARD_S);
+    return yard;
+}
+
+static bool has_arrived(const struct yard *yard, const struct taped *taped) {
+    return taped->size > 0 && taped->sent_us + LATENCY_MS * YARD_MS < hc_sim_now(yard->sim);
+}
+
+// ---- Replays ------------------------------------------------------------------------------------
+
+/// Hands the host what a client has said: from where it came, from another client's address, and
+/// from a stranger's. HELLO and CONNECT are answered again, but that lets nobody in.
+static void replay_up(struct attack *attack, struct yard *yard, const struct taped *taped,
+                      unsigned n) {
+    struct hc_address from = hc_sim_address(yard->sim, taped->client);
+    if (n % 3 == 1)
+        from = hc_sim_address(yard->sim, (taped->client + 1) % yard->clients);
+    if (n % 3 == 2)
+        from = hc_address_ipv4(127, 0, 0, 1, 999);
+    enum hc_status status = hc_sv_host_receive(hc_sim_host(yard->sim), &from, taped->bytes,
+                                               taped->size, hc_sim_host_now(yard->sim));
+    bool is_data = hc_datagram_kind(taped->bytes, taped->size) == HC_DATAGRAM_DATA;
+    attack_try(attack, is_data && status == HC_OK);
+}
+
+/// Hands a client what the host has said to it, or to another.
+static void replay_down(struct attack *attack, struct yard *yard, const struct taped *taped,
+                        unsigned n) {
+    unsigned to = n % 2 == 0 ? taped->client : (taped->client + 1) % yard->clients;
+    enum hc_status status = hc_client_receive(hc_sim_client(yard->sim, to), taped->bytes,
+                                              taped->size, hc_sim_client_now(yard->sim, to));
+    attack_try(attack, status == HC_OK);
+}
+
+static void replay_some(struct attack *attack, struct yard *yard, const struct tape *tape,
+                        struct hc_rng *rng, unsigned count) {
+    for (unsigned n = 0; n < count; n++) {
+        const struct taped *up = &tape->up[hc_rng_below(rng, TAPE)];
+        const struct taped *down = &tape->down[hc_rng_below(rng, TAPE)];
+        if (has_arrived(yard, up))
+            replay_up(attack, yard, up, n);
+        if (has_arrived(yard, down))
+            replay_down(attack, yard, down, n);
+    }
+}
+
+void attack_replay(struct attack *attack) {
+    enum { STEPS = 260, EACH = 200, AFTER = 10000 };
+    static struct tape tape, kept;
+    struct yard *yard = begin(attack, CLIENTS, &tape, 31);
+    struct hc_rng rng = hc_rng_init(31, 1);
+    kept = tape; // the handshakes are among these
+    for (unsigned i = 0; i < STEPS; i++) {
+        replay_some(attack, yard, i % 4 == 0 ? &kept : &tape, &rng, EACH);
+        hc_sim_run(yard->sim, 25 * YARD_MS);
+    }
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(yard->sim));
+    attack_require(attack, stats->joins == CLIENTS && stats->resumed == 0 && stats->moved == 0,
+                   "a replay let somebody in");
+    hc_sim_run(yard->sim, YARD_S);
+    yard_require_unharmed(attack, yard, CLIENTS);
+
+    // The same once more, to a server that was started again.
+    kept = tape;
+    attack_require(attack, hc_sim_restart_host(yard->sim), "no other server");
+    hc_sim_run(yard->sim, 3 * YARD_S);
+    replay_some(attack, yard, &kept, &rng, AFTER);
+    hc_sim_run(yard->sim, YARD_S);
+    stats = hc_sv_host_stats(hc_sim_host(yard->sim));
+    attack_require(attack, stats->joins == CLIENTS && yard_playing(yard) == CLIENTS,
+                   "after a restart a replay let somebody in, or threw somebody out");
+    attack_effect(attack, "%d play on without a stall or a lost input; a tenth after a restart",
+                  CLIENTS);
+    attack_require_none(attack, 100000);
+    yard_destroy(yard);
+}
+
+/// What the window should say, by a set that forgets nothing.
+static enum hc_status judge(const uint8_t *seen, uint32_t first, uint32_t newest, uint32_t seq) {
+    if (newest != 0 && seq + (uint64_t)HC_REPLAY_WINDOW <= newest)
+        return HC_TOO_OLD;
+    return seen[seq - first] ? HC_DUPLICATE : HC_OK;
+}
+
+void attack_replay_window(struct attack *attack) {
+    enum { ROUNDS = 40, OPERATIONS = 5000, SEQS = 1 << 17 };
+    static uint8_t seen[SEQS];
+    uint64_t passed = 0;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct hc_rng rng = hc_rng_init(32, round);
+        struct hc_replay replay = {.newest = 0};
+        // From the beginning, over 2^31, and up to the last there is.
+        uint32_t first = round % 3 == 0   ? 1
+                         : round % 3 == 1 ? (UINT32_C(1) << 31) - SEQS / 2
+                                          : UINT32_MAX - SEQS;
+        uint32_t newest = 0, at = first;
+        memset(seen, 0, sizeof seen);
+        for (unsigned i = 0; i < OPERATIONS; i++) {
+            uint32_t back = hc_rng_below(&rng, hc_rng_below(&rng, 4) == 0 ? 600 : 40);
+            uint32_t seq = hc_rng_below(&rng, 3) == 0 || at - first < back ? at : at - back;
+            at += hc_rng_below(&rng, hc_rng_below(&rng, 50) == 0 ? 400 : 3);
+            enum hc_status right = judge(seen, first, newest, seq);
+            enum hc_status status = hc_replay_check(&replay, seq);
+            attack_try(attack, status != right);
+            if (status != HC_OK)
+                continue;
+            hc_replay_accept(&replay, seq);
+            seen[seq - first] = 1;
+            newest = seq > newest ? seq : newest;
+            passed++;
+        }
+        HC_ASSERT(at - first < SEQS);
+    }
+    attack_effect(attack, "%llu new ones passed, and no other; also up to 2^31 and to the last",
+                  (unsigned long long)passed);
+    attack_require_none(attack, 200000);
+}
+
+// ---- Nonces -------------------------------------------------------------------------------------
+
+/// Clients lose their connections in each way there is, and get others.
+static void wear_out(struct attack *attack, struct yard *yard) {
+    struct hc_link_config dead = hc_link_config_default(), alive = dead;
+    struct hc_token_ring ring = hc_party_ring();
+    struct hc_token_key next = {.id = 9, .key = {1, 2, 3}};
+    dead.loss_ppm = HC_LINK_PPM;
+    alive.latency_us = LATENCY_MS * YARD_MS;
+    for (unsigned round = 0; round < 3; round++) {
+        hc_sim_run(yard->sim, 2 * YARD_S);
+        hc_sim_rebind(yard->sim, 0);
+        hc_sim_run(yard->sim, 2 * YARD_S);
+        hc_sim_set_link(yard->sim, 1, &dead, &dead); // until both sides have given up
+        hc_sim_run(yard->sim, 11 * YARD_S);
+        hc_sim_set_link(yard->sim, 1, &alive, &alive);
+        hc_sim_leave(yard->sim, 2);
+        hc_sim_run(yard->sim, 2 * YARD_S);
+        attack_require(attack, hc_sim_connect(yard->sim, 2), "no memory");
+        hc_sim_run(yard->sim, 2 * YARD_S);
+        if (round < 2) // the simulation's other servers know the first key alone
+            attack_require(attack, hc_sim_restart_host(yard->sim), "no other server");
+        if (round == 1) {
+            hc_token_ring_rotate(&ring, &next);
+            hc_sv_host_set_keys(hc_sim_host(yard->sim), &ring);
+        }
+        hc_sim_run(yard->sim, 4 * YARD_S);
+        attack_require(attack, yard_playing(yard) == yard->clients, "only %u play in round %u",
+                       yard_playing(yard), round);
+    }
+}
+
+/// Somebody comes with one token and one nonce, again and again: while its session lasts, and to a
+/// server that was started again and does not know that the token was used.
+static unsigned insist(struct attack *attack) {
+    enum { RESTARTS = 4, TIMES = 8, SAID = 20, GONE_US = 33 * YARD_S };
+    struct puppet once;
+    unsigned joined = 0;
+    puppet_begin(&once, NULL, hc_address_ipv4(10, 2, 2, 2, 5000), 1, 1);
+    for (unsigned restart = 0; restart < RESTARTS; restart++) {
+        struct gate gate = gate_open(4);
+        for (unsigned i = 0; i < TIMES; i++) {
+            struct puppet puppet = once;
+            puppet.host = gate.host;
+            joined += puppet_join(&puppet, 1, gate.now_us);
+            for (unsigned n = 0; n < SAID && puppet.cid != 0; n++)
+                puppet_data(&puppet, NULL, 0, gate.now_us);
+            // Until that nonce may come again; its players are kept meanwhile.
+            gate_run(&gate, GONE_US, NULL);
+        }
+        gate_close(&gate);
+    }
+    attack_require(attack, joined == RESTARTS * TIMES, "only %u of %d joined", joined,
+                   RESTARTS * TIMES);
+    return joined;
+}
+
+void attack_nonces(struct attack *attack) {
+    enum { SEALERS = 3 };
+    struct hc_sim_config config = yard_config(SEALERS, 0, LATENCY_MS, 33);
+    struct yard *yard = yard_create(&config);
+    hc_spy_reset();
+    yard_join_all(attack, yard);
+    wear_out(attack, yard);
+    unsigned joined = insist(attack);
+    struct hc_spy seen = hc_spy_seen();
+    uint64_t reconnects = 0;
+    for (unsigned i = 0; i < SEALERS; i++)
+        reconnects += hc_client_stats(hc_sim_client(yard->sim, i))->reconnects;
+    attack->tries = seen.sealed;
+    attack->accepted = seen.repeats;
+    attack_effect(attack,
+                  "%u keys; %llu reconnects, 6 restarts, 1 rotation, 3 rebinds; one token %u times",
+                  (unsigned)seen.keys, (unsigned long long)reconnects, joined);
+    attack_require(attack, reconnects >= 5, "only %llu reconnects", (unsigned long long)reconnects);
+    attack_require_none(attack, 10000);
+
+    // The spy does see what it looks for.
+    struct hc_party party;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_data data = {.cid = 1, .seq = 1};
+    hc_party_issue(&party, &hc_arena, 1, 2);
+    hc_party_put_data(&party, true, &data, bytes);
+    hc_party_put_data(&party, true, &data, bytes);
+    attack_require(attack, hc_spy_seen().repeats == seen.repeats + 1, "the spy is blind");
+    hc_spy_stop();
+    yard_destroy(yard);
+}
+
+// ---- Changed bits -------------------------------------------------------------------------------
+
+/// Fresh ones, which have not arrived: not even the sequence number speaks against them.
+static void flip_up(struct attack *attack, struct yard *yard, struct taped taped) {
+    struct hc_address from = hc_sim_address(yard->sim, taped.client);
+    for (size_t bit = 0; bit < 8 * taped.size; bit++) {
+        taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        enum hc_status status = hc_sv_host_receive(hc_sim_host(yard->sim), &from, taped.bytes,
+                                                   taped.size, hc_sim_host_now(yard->sim));
+        attack_try(attack, status == HC_OK);
+        taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+
+static void flip_down(struct attack *attack, struct yard *yard, struct taped taped) {
+    struct hc_client *client = hc_sim_client(yard->sim, taped.client);
+    for (size_t bit = 0; bit < 8 * taped.size; bit++) {
+        taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        enum hc_status status = hc_client_receive(client, taped.bytes, taped.size,
+                                                  hc_sim_client_now(yard->sim, taped.client));
+        attack_try(attack, status == HC_OK);
+        taped.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+}
+
+void attack_data_flips(struct attack *attack) {
+    enum { ROUNDS = 150 };
+    static struct tape tape;
+    struct yard *yard = begin(attack, 3, &tape, 34);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        hc_sim_run(yard->sim, 70 * YARD_MS);
+        flip_up(attack, yard, tape.up[(tape.ups - 1 - i % 3) % TAPE]);
+        flip_down(attack, yard, tape.down[(tape.downs - 1 - i % 3) % TAPE]);
+    }
+    hc_sim_run(yard->sim, YARD_S);
+    yard_require_unharmed(attack, yard, yard->clients);
+    attack_effect(attack, "3 play on without a stall or a lost input");
+    attack_require_none(attack, 100000);
+    yard_destroy(yard);
+}
+
+/// A client that has said CONNECT, and the ACCEPT for it; both by hand.
+static size_t await_accept(struct attack *attack, struct gate *gate, struct hc_client *client,
+                           uint8_t place, uint8_t out[static HC_DATAGRAM_MAX]) {
+    struct puppet mouth = {.host = gate->host, .address = hc_address_ipv4(10, 1, 1, place, 5000)};
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    for (unsigned i = 0; i < 2; i++) { // HELLO, CONNECT
+        gate->now_us += 300000;
+        hc_client_advance(client, gate->now_us);
+        size_t size = hc_client_send(client, bytes, gate->now_us);
+        attack_require(attack, size == HC_DATAGRAM_MAX, "the client does not ask");
+        puppet_say(&mouth, bytes, size, gate->now_us);
+        if (i == 0)
+            hc_client_receive(client, mouth.answer, mouth.size, gate->now_us);
+    }
+    attack_require(attack, mouth.size > 0 && mouth.answer[0] == HC_DATAGRAM_ACCEPT, "no ACCEPT");
+    memcpy(out, mouth.answer, mouth.size);
+    return mouth.size;
+}
+
+void attack_accept_flips(struct attack *attack) {
+    enum { SESSIONS = 8 };
+    struct gate gate = gate_open(SESSIONS);
+    unsigned joined = 0;
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        struct hc_client_config config = hc_client_config_default();
+        struct hc_party party;
+        uint8_t accept[HC_DATAGRAM_MAX];
+        hc_party_issue(&party, &hc_arena, 100 + i, 100 + i);
+        config.game = &hc_arena;
+        config.credential = party.credential;
+        config.seed = 1 + i;
+        struct hc_client *client = hc_client_create(&config, gate.now_us);
+        HC_ASSERT(client != NULL);
+        size_t size = await_accept(attack, &gate, client, (uint8_t)i, accept);
+        for (size_t bit = 0; bit < 8 * size; bit++) {
+            accept[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            attack_try(attack, hc_client_receive(client, accept, size, gate.now_us) == HC_OK);
+            accept[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        joined += hc_client_receive(client, accept, size, gate.now_us) == HC_OK;
+        hc_client_destroy(client);
+    }
+    attack_effect(attack, "%u of %d that nobody changed were believed", joined, SESSIONS);
+    attack_require(attack, joined == SESSIONS, "%u of %d true ones were believed", joined,
+                   SESSIONS);
+    attack_require_none(attack, 5000);
+    gate_close(&gate);
+}

@@ -1,0 +1,439 @@
+#define _GNU_SOURCE // sendmmsg, struct in_pktinfo
+
+#include "tests/attack/wire.h"
+
+#include "common/arena/arena.h"
+#include "common/check.h"
+#include "tests/sim/party.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    START_US = 5000000, ///< the longest wait for a server to listen, and
+    STOP_US = 5000000,  ///< for one to end
+    TURN_MS = 2,        ///< the longest sleep of the clients' loop
+    KEYS_HELD = 8,      ///< ticks
+};
+
+uint64_t wire_now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void sleep_us(uint64_t us) {
+    struct timespec span = {.tv_sec = (time_t)(us / 1000000),
+                            .tv_nsec = (long)(us % 1000000) * 1000};
+    nanosleep(&span, NULL);
+}
+
+// ---- The server ---------------------------------------------------------------------------------
+
+static void path_of(const struct wire_server *server, const char *file,
+                    char path[static WIRE_PATH_MAX + 16]) {
+    snprintf(path, WIRE_PATH_MAX + 16, "%s/%s", server->directory, file);
+}
+
+/// A directory of its own with the key file in it.
+static bool prepare(struct wire_server *server) {
+    struct hc_token_ring ring = hc_party_ring();
+    char path[WIRE_PATH_MAX + 16], hex[2 * HC_TOKEN_KEY_SIZE + 1];
+    if (server->directory[0] != 0)
+        return true;
+    snprintf(server->directory, sizeof server->directory, "/tmp/hc_attack.XXXXXX");
+    if (mkdtemp(server->directory) == NULL)
+        return false;
+    path_of(server, "keys", path);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (file == NULL)
+        return false;
+    sodium_bin2hex(hex, sizeof hex, ring.keys[0].key, sizeof ring.keys[0].key);
+    fprintf(file, "%u %s\n", ring.keys[0].id, hex);
+    return fclose(file) == 0;
+}
+
+/// In the child: becomes the server.
+static void become(const struct wire_server *server, uint16_t port, int out) {
+    char port_text[8], clients[16], keys[WIRE_PATH_MAX + 16], report[WIRE_PATH_MAX + 16],
+        log[WIRE_PATH_MAX + 16];
+    snprintf(port_text, sizeof port_text, "%u", port);
+    snprintf(clients, sizeof clients, "%u", server->clients);
+    path_of(server, "keys", keys);
+    path_of(server, "report", report);
+    path_of(server, "log", log);
+    int descriptor = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (descriptor < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(descriptor, STDERR_FILENO) < 0)
+        _exit(127);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execl(server->program, "hindcastd", "--bind", "127.0.0.1", "--port", port_text, "--max-clients",
+          clients, "--seed", "1", "--json", report, "--log-format", server->format,
+          server->dev ? "--dev" : "--key-file", server->dev ? (char *)NULL : keys, (char *)NULL);
+    _exit(127);
+}
+
+/// Reads the port off what it says first.
+static bool await_port(struct wire_server *server, int out) {
+    static const char says[] = "listening on 127.0.0.1:";
+    char text[256] = "";
+    size_t size = 0;
+    for (uint64_t end = wire_now_us() + START_US; wire_now_us() < end && size < sizeof text - 1;) {
+        struct pollfd readable = {.fd = out, .events = POLLIN};
+        if (poll(&readable, 1, 100) <= 0)
+            continue;
+        ssize_t got = read(out, text + size, sizeof text - 1 - size);
+        if (got <= 0)
+            return false;
+        size += (size_t)got;
+        text[size] = 0;
+        const char *found = strstr(text, says);
+        if (found != NULL && strchr(found, '\n') != NULL) {
+            server->port = (uint16_t)strtoul(found + sizeof says - 1, NULL, 10);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool wire_start(struct attack *attack, struct wire_server *server, uint16_t port) {
+    int ends[2];
+    if (server->format == NULL)
+        server->format = "json";
+    bool prepared = prepare(server) && pipe2(ends, O_CLOEXEC) == 0;
+    attack_require(attack, prepared, "no directory or pipe can be had: %s", strerror(errno));
+    if (!prepared)
+        return false;
+    fflush(stdout);
+    server->pid = fork();
+    if (server->pid == 0)
+        become(server, port, ends[1]);
+    close(ends[1]);
+    bool listens = server->pid > 0 && await_port(server, ends[0]);
+    close(ends[0]);
+    attack_require(attack, listens, "%s does not listen", server->program);
+    if (!listens && server->pid > 0)
+        wire_kill(server);
+    return listens;
+}
+
+void wire_kill(struct wire_server *server) {
+    if (server->pid <= 0)
+        return;
+    kill(server->pid, SIGKILL);
+    waitpid(server->pid, NULL, 0);
+    server->pid = 0;
+}
+
+json_t *wire_stop(struct attack *attack, struct wire_server *server) {
+    char path[WIRE_PATH_MAX + 16];
+    int status = 0;
+    pid_t ended = 0;
+    if (server->pid <= 0)
+        return NULL;
+    kill(server->pid, SIGTERM);
+    for (uint64_t end = wire_now_us() + STOP_US; ended == 0 && wire_now_us() < end;) {
+        ended = waitpid(server->pid, &status, WNOHANG);
+        sleep_us(5000);
+    }
+    bool in_order = ended == server->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    attack_require(attack, in_order, "the server does not end in order");
+    if (ended == server->pid)
+        server->pid = 0;
+    wire_kill(server);
+    path_of(server, "report", path);
+    json_t *report = json_load_file(path, 0, NULL);
+    attack_require(attack, report != NULL, "the server leaves no report");
+    return report;
+}
+
+void wire_clean(struct wire_server *server) {
+    static const char *const files[] = {"keys", "report", "log"};
+    char path[WIRE_PATH_MAX + 16];
+    wire_kill(server);
+    for (unsigned i = 0; server->directory[0] != 0 && i < sizeof files / sizeof files[0]; i++) {
+        path_of(server, files[i], path);
+        unlink(path);
+    }
+    if (server->directory[0] != 0)
+        rmdir(server->directory);
+    server->directory[0] = 0;
+}
+
+uint64_t wire_memory(const struct wire_server *server) {
+    char path[64], line[256];
+    unsigned long long kilobytes = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)server->pid);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "VmData: %llu kB", &kilobytes) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return kilobytes * 1024;
+}
+
+json_t *wire_log(const struct wire_server *server) {
+    char path[WIRE_PATH_MAX + 16], *line = NULL;
+    size_t room = 0;
+    ssize_t size;
+    json_t *lines = json_array();
+    path_of(server, "log", path);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && (size = getline(&line, &room, file)) > 0)
+        json_array_append_new(lines,
+                              json_stringn_nocheck(line, (size_t)size - (line[size - 1] == '\n')));
+    free(line);
+    if (file != NULL)
+        fclose(file);
+    return lines;
+}
+
+// ---- Clients ------------------------------------------------------------------------------------
+
+struct hc_credential wire_token(uint64_t user, const char *name, uint32_t life_s) {
+    struct hc_token_ring ring = hc_party_ring();
+    struct hc_token token = {.expire_s = (uint64_t)time(NULL) + life_s, .client_id = user};
+    struct hc_credential credential;
+    uint8_t nonce[HC_TOKEN_NONCE_SIZE];
+    randombytes_buf(token.token_id, sizeof token.token_id);
+    randombytes_buf(token.secret, sizeof token.secret);
+    randombytes_buf(nonce, sizeof nonce);
+    if (name != NULL)
+        memcpy(token.name, name,
+               strlen(name) < sizeof token.name ? strlen(name) : sizeof token.name);
+    hc_token_seal(&ring.keys[0], hc_datagram_protocol_id(&hc_arena), &token, nonce,
+                  credential.token);
+    memcpy(credential.secret, token.secret, sizeof credential.secret);
+    return credential;
+}
+
+unsigned wire_join(struct attack *attack, struct wire_crowd *crowd,
+                   const struct hc_credential *credential, uint8_t players) {
+    struct hc_client_config config = hc_client_config_default();
+    struct hc_link_config link = hc_link_config_default();
+    struct hc_cl_udp_peer peer;
+    char why[256] = "no room", port[8];
+    HC_ASSERT(crowd->count < WIRE_CLIENTS_MAX);
+    struct wire_client *client = &crowd->clients[crowd->count];
+    *client = (struct wire_client){.begun_us = wire_now_us()};
+    config.game = &hc_arena;
+    config.credential = *credential;
+    config.players = players;
+    randombytes_buf(&config.seed, sizeof config.seed);
+    snprintf(port, sizeof port, "%u", crowd->server->port);
+    client->core = hc_client_create(&config, client->begun_us);
+    if (hc_cl_udp_resolve("127.0.0.1", port, &peer, why, sizeof why))
+        client->udp = hc_cl_udp_open(&peer, &link, config.seed, why, sizeof why);
+    attack_require(attack, client->core != NULL && client->udp != NULL, "no client: %s", why);
+    return crowd->count++;
+}
+
+static void note_events(struct wire_client *client, uint64_t now_us) {
+    struct hc_client_event event;
+    while (hc_client_poll_event(client->core, &event)) {
+        if (event.kind == HC_CLIENT_EVENT_LOST && client->lost_us == 0)
+            client->lost_us = now_us;
+        if (event.kind == HC_CLIENT_EVENT_PLAYING && client->playing_us == 0)
+            client->playing_us = now_us;
+        else if (event.kind == HC_CLIENT_EVENT_PLAYING && client->lost_us != 0)
+            client->back_us = now_us;
+    }
+}
+
+static void press_keys(struct wire_client *client, unsigned place) {
+    const struct hc_timeline *timeline = hc_client_timeline(client->core);
+    if (timeline == NULL || !hc_timeline_started(timeline) ||
+        hc_client_player(client->core, 0) == HC_NO_PLAYER)
+        return;
+    hc_tick held = hc_timeline_head(timeline) / KEYS_HELD + place;
+    struct hc_arena_input keys = {.move_x = (int8_t)(held % 3 - 1),
+                                  .move_y = (int8_t)(held / 3 % 3 - 1),
+                                  .aim = (uint8_t)(held * 37),
+                                  .fire = held % 4 == 0};
+    hc_client_set_input(client->core, 0, &keys);
+}
+
+/// All that one client can do now.
+static void turn(struct wire_client *client, unsigned place) {
+    uint8_t bytes[HC_DATAGRAM_MAX + 1];
+    uint64_t now = wire_now_us();
+    int size;
+    hc_cl_udp_receive(client->udp, now);
+    while ((size = hc_cl_udp_take(client->udp, bytes, now)) >= 0)
+        (void)hc_client_receive(client->core, bytes, (size_t)size, now);
+    if (hc_client_deadline(client->core) <= now) {
+        press_keys(client, place);
+        hc_client_advance(client->core, now);
+    }
+    size_t said;
+    while ((said = hc_client_send(client->core, bytes, now)) > 0)
+        hc_cl_udp_send(client->udp, bytes, said, now);
+    hc_cl_udp_flush(client->udp, now);
+    note_events(client, now);
+}
+
+void wire_run(struct wire_crowd *crowd, uint64_t us) {
+    struct pollfd waits[WIRE_CLIENTS_MAX];
+    for (uint64_t end = wire_now_us() + us; wire_now_us() < end;) {
+        unsigned count = 0;
+        for (unsigned i = 0; i < crowd->count; i++) {
+            if (crowd->clients[i].core == NULL)
+                continue;
+            turn(&crowd->clients[i], i);
+            waits[count++] = (struct pollfd){.fd = hc_cl_udp_descriptor(crowd->clients[i].udp),
+                                             .events = POLLIN};
+        }
+        poll(waits, count, TURN_MS);
+    }
+}
+
+void wire_leave(struct wire_crowd *crowd, unsigned place) {
+    if (crowd->clients[place].core != NULL)
+        hc_client_leave(crowd->clients[place].core, wire_now_us());
+}
+
+unsigned wire_playing(const struct wire_crowd *crowd) {
+    unsigned playing = 0;
+    for (unsigned i = 0; i < crowd->count; i++)
+        playing += crowd->clients[i].core != NULL &&
+                   hc_client_state(crowd->clients[i].core) == HC_CLIENT_PLAYING;
+    return playing;
+}
+
+void wire_disperse(struct wire_crowd *crowd) {
+    for (unsigned i = 0; i < crowd->count; i++) {
+        hc_client_destroy(crowd->clients[i].core);
+        hc_cl_udp_close(crowd->clients[i].udp);
+        crowd->clients[i] = (struct wire_client){.core = NULL};
+    }
+    crowd->count = 0;
+}
+
+// ---- A flood ------------------------------------------------------------------------------------
+
+enum {
+    FLOOD_BATCH = 64,
+    FLOOD_SOCKETS = 8, ///< and so many ports
+    CONTROL_SIZE = CMSG_SPACE(sizeof(struct in_pktinfo)),
+};
+
+/// HELLOs, each from an address of its own in 127.0.0.0/8, as one system call wants them.
+struct volley {
+    struct mmsghdr headers[FLOOD_BATCH];
+    struct iovec parts[FLOOD_BATCH];
+    uint8_t bytes[FLOOD_BATCH][HC_DATAGRAM_HELLO_SIZE];
+    union {
+        struct cmsghdr aligned;
+        uint8_t bytes[CONTROL_SIZE];
+    } controls[FLOOD_BATCH];
+    struct sockaddr_in to;
+};
+
+static void load_one(struct volley *volley, unsigned i) {
+    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct msghdr *header = &volley->headers[i].msg_hdr;
+    struct cmsghdr *control = &volley->controls[i].aligned;
+    size_t size = hc_datagram_put_hello(&hello, volley->bytes[i]);
+    volley->parts[i] = (struct iovec){volley->bytes[i], size};
+    header->msg_name = &volley->to;
+    header->msg_namelen = sizeof volley->to;
+    header->msg_iov = &volley->parts[i];
+    header->msg_iovlen = 1;
+    header->msg_control = control;
+    header->msg_controllen = CONTROL_SIZE;
+    control->cmsg_level = IPPROTO_IP;
+    control->cmsg_type = IP_PKTINFO;
+    control->cmsg_len = CMSG_LEN(sizeof(struct in_pktinfo));
+}
+
+static void load(struct volley *volley, uint16_t port) {
+    volley->to.sin_family = AF_INET;
+    volley->to.sin_port = htons(port);
+    volley->to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (unsigned i = 0; i < FLOOD_BATCH; i++)
+        load_one(volley, i);
+}
+
+/// Makes it another one, from another address; not from 127.0.x.y, where others may listen.
+static void turn_into(struct volley *volley, unsigned i, uint64_t number) {
+    uint8_t *source = CMSG_DATA(&volley->controls[i].aligned);
+    uint32_t address = htonl(UINT32_C(0x7f010000) + (uint32_t)(number >> 44) * 7);
+    memcpy(source + offsetof(struct in_pktinfo, ipi_spec_dst), &address, sizeof address);
+    memcpy(volley->bytes[i] + 16, &number, sizeof number); // in the nonce
+}
+
+/// Sends `count` of them, at most a batch; how many went.
+static unsigned fire(struct volley *volley, int descriptor, unsigned count, uint64_t serial) {
+    for (unsigned i = 0; i < count; i++)
+        turn_into(volley, i, (serial + i) * UINT64_C(0x9e3779b97f4a7c15));
+    int sent = sendmmsg(descriptor, volley->headers, count, 0);
+    return sent > 0 ? (unsigned)sent : 0;
+}
+
+/// In the child: `rate` a second until the time is over, evenly.
+static uint64_t flood(uint16_t port, uint32_t rate, uint64_t us) {
+    static struct volley volley;
+    int sockets[FLOOD_SOCKETS], small = 1;
+    uint64_t sent = 0, aimed = 0;
+    load(&volley, port);
+    for (unsigned i = 0; i < FLOOD_SOCKETS; i++) {
+        sockets[i] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        setsockopt(sockets[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof small); // nobody listens
+    }
+    uint64_t from = wire_now_us();
+    for (uint64_t now = from; now - from < us; now = wire_now_us()) {
+        uint64_t due = (now - from) * rate / 1000000;
+        if (due > aimed + rate / 20)
+            aimed = due - rate / 20; // was held up: what is missed is missed
+        while (aimed < due) {
+            unsigned count = due - aimed < FLOOD_BATCH ? (unsigned)(due - aimed) : FLOOD_BATCH;
+            sent += fire(&volley, sockets[aimed / FLOOD_BATCH % FLOOD_SOCKETS], count, aimed);
+            aimed += count;
+        }
+        sleep_us(200);
+    }
+    return sent;
+}
+
+bool wire_flood_begin(struct attack *attack, struct wire_flood *running, uint16_t port,
+                      uint32_t rate, uint64_t us) {
+    int ends[2];
+    bool piped = pipe2(ends, O_CLOEXEC) == 0;
+    attack_require(attack, piped, "no pipe can be had");
+    if (!piped)
+        return false;
+    fflush(stdout);
+    running->pid = fork();
+    if (running->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        uint64_t sent = flood(port, rate, us);
+        ssize_t told = write(ends[1], &sent, sizeof sent);
+        _exit(told == (ssize_t)sizeof sent ? 0 : 1);
+    }
+    close(ends[1]);
+    running->said = ends[0];
+    attack_require(attack, running->pid > 0, "no process can be had");
+    return running->pid > 0;
+}
+
+uint64_t wire_flood_end(struct wire_flood *running) {
+    uint64_t sent = 0;
+    ssize_t got = read(running->said, &sent, sizeof sent);
+    close(running->said);
+    waitpid(running->pid, NULL, 0);
+    return got == (ssize_t)sizeof sent ? sent : 0;
+}
