@@ -43,13 +43,9 @@ enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t 
     }
     body->bytes = bytes;
     body->starts[body->count] = (uint16_t)size;
-    hc_body_rewind(body);
-    return HC_OK;
-}
-
-void hc_body_rewind(struct hc_body *body) {
     body->next = 0;
     body->type = HC_MESSAGE_END;
+    return HC_OK;
 }
 
 enum hc_message_type hc_body_next(struct hc_body *body) {
@@ -60,12 +56,6 @@ enum hc_message_type hc_body_next(struct hc_body *body) {
     body->type = (enum hc_message_type)body->types[body->next++];
     hc_unpack(body->bytes + start, (size_t)(end - start), body->values);
     return body->type;
-}
-
-enum hc_message_type hc_body_next_of(struct hc_body *body, enum hc_message_type type) {
-    while (body->next < body->count && body->types[body->next] != type)
-        body->next++;
-    return hc_body_next(body);
 }
 
 struct hc_values hc_body_values(const struct hc_body *body) {
@@ -122,22 +112,6 @@ struct hc_values hc_values_array(struct hc_values *values) {
     if (value == NULL)
         return (struct hc_values){.failed = true};
     return (struct hc_values){.next = value + 1, .left = value->size};
-}
-
-bool hc_values_nil(struct hc_values *values) {
-    if (values->failed || values->left == 0 || values->next->type != HC_VALUE_NIL)
-        return false;
-    values->left--;
-    values->next++;
-    return true;
-}
-
-bool hc_values_false(struct hc_values *values) {
-    if (values->failed || values->left == 0 || values->next->type != HC_VALUE_FALSE)
-        return false;
-    values->left--;
-    values->next++;
-    return true;
 }
 
 enum hc_status hc_values_done(const struct hc_values *values) {

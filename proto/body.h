@@ -66,13 +66,6 @@ enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t 
 /// the datagram stays.
 enum hc_message_type hc_body_next(struct hc_body *body);
 
-/// As hc_body_next, but passes over the messages before the next one of `type`;
-/// HC_MESSAGE_END when there is none.
-enum hc_message_type hc_body_next_of(struct hc_body *body, enum hc_message_type type);
-
-/// Goes back to before the first message.
-void hc_body_rewind(struct hc_body *body);
-
 /// The values of the present message after its type.
 struct hc_values hc_body_values(const struct hc_body *body);
 
@@ -89,14 +82,6 @@ const uint8_t *hc_values_binary(struct hc_values *values, size_t *size);
 /// The next value, an array, as values of its own; none, and failed, on
 /// failure.
 struct hc_values hc_values_array(struct hc_values *values);
-
-/// Consumes the next value if it is nil; else consumes nothing and returns
-/// false.
-bool hc_values_nil(struct hc_values *values);
-
-/// Consumes the next value if it is `false`; else consumes nothing and returns
-/// false.
-bool hc_values_false(struct hc_values *values);
 
 /// HC_OK when every value was taken and none failed, else HC_MALFORMED.
 enum hc_status hc_values_done(const struct hc_values *values);
