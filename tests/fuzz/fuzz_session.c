@@ -1,0 +1,346 @@
+// A whole session, from the first HELLO to the last CLOSE: a server with an honest client that is
+// served without delay, and another whose datagrams go through a network that the fuzzer is, both
+// ways. It loses, repeats, delays and changes them, and adds its own, as somebody could who has the
+// client's keys or the server's; strangers send too.
+//
+// Nothing may crash, and whatever comes of the other client, the honest one must play on, refuse
+// nothing, and know the world as the server does. As long as the network only lost, repeated and
+// reordered, that holds for the other one as well.
+//
+// The input is a byte for the configuration, then a list of deeds.
+#include "client/hindcast.h"
+#include "common/arena/arena.h"
+#include "common/check.h"
+#include "server/host.h"
+#include "tests/fuzz/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HONEST_PORT = 1000,
+    OTHER_PORT = 2000,
+    STRANGER_PORT = 3000,
+    TICK_US = 16667,
+    BEGIN_US = 25000000, ///< there have been times of which cookies are too old
+    CHAINS = 64,
+    HISTORY = 8,
+    CLIENTS = 3,
+    TIMEOUT_US = 1500000,
+    ENOUGH_BLOCKS = 16,
+    FLOOD = 300, ///< datagrams, more than answers may wait
+};
+
+struct world {
+    struct hc_sv_host *host;
+    struct hc_client *honest, *other;
+    struct fuzz_wire wire;
+    uint16_t other_port;
+    uint8_t players; ///< of the other client
+    uint64_t now_us, seed;
+    hc_tick final;
+    struct {
+        hc_tick tick;
+        uint64_t chain;
+    } chains[CHAINS];
+    bool lied; ///< something arrived that neither end has sent
+    bool shut;
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// ---- The ends -----------------------------------------------------------------------------------
+
+static const struct hc_game *another_build(void) {
+    static struct hc_game game;
+    game = hc_arena;
+    game.version = hc_arena.version + 1;
+    return &game;
+}
+
+/// Memory for so many blocks more.
+static void *allocate(void *context, size_t bytes) {
+    uint32_t *left = context;
+    if (*left == 0)
+        return NULL;
+    --*left;
+    return malloc(bytes);
+}
+
+static void release(void *context, void *block) {
+    (void)context;
+    free(block);
+}
+
+/// A client that has memory for so many blocks.
+static struct hc_client *begin(struct world *w, const struct hc_game *game, uint8_t players,
+                               uint32_t display_offset, uint32_t lead, uint32_t blocks) {
+    static uint32_t left;
+    static const struct hc_allocator scarce = {
+        .allocate = allocate, .release = release, .context = &left};
+    struct hc_client_config config = hc_client_config_default();
+    left = blocks;
+    config.game = game;
+    config.players = players;
+    config.prediction_limit = 16;
+    config.display_offset = display_offset;
+    config.lead = lead;
+    config.allocator = blocks < ENOUGH_BLOCKS ? &scarce : NULL;
+    config.timeout_us = TIMEOUT_US;
+    config.seed = ++w->seed;
+    struct hc_client *client = hc_client_create(&config, w->now_us);
+    HC_ASSERT(client != NULL);
+    return client;
+}
+
+static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t size) {
+    struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
+    (void)hc_sv_host_receive(w->host, &from, bytes, size, w->now_us);
+}
+
+/// Lets the server and the honest client say all they have to say.
+static void talk(struct world *w) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    size_t size;
+    bool said = true;
+    while (said) {
+        said = false;
+        for (; (size = hc_client_send(w->honest, bytes, w->now_us)) > 0; said = true)
+            receive(w, HONEST_PORT, bytes, size);
+        for (; (size = hc_sv_host_send(w->host, &to, bytes, w->now_us)) > 0; said = true) {
+            if (to.port == HONEST_PORT)
+                (void)hc_client_receive(w->honest, bytes, size, w->now_us);
+            else if (to.port == w->other_port)
+                fuzz_wire_put(&w->wire, FUZZ_DOWN, bytes, size);
+        }
+    }
+    while ((size = hc_client_send(w->other, bytes, w->now_us)) > 0)
+        fuzz_wire_put(&w->wire, FUZZ_UP, bytes, size);
+}
+
+static bool is_reason(enum hc_close_reason reason) {
+    return reason >= HC_CLOSE_LEFT && reason <= HC_CLOSE_ERROR &&
+           strcmp(hc_message_close_text(reason), hc_message_close_text(0)) != 0;
+}
+
+static void poll_events(struct world *w) {
+    struct hc_client_event event;
+    struct hc_sv_event server_event;
+    while (hc_client_poll_event(w->honest, &event)) {
+    }
+    while (hc_client_poll_event(w->other, &event))
+        if (event.kind == HC_CLIENT_EVENT_CLOSED)
+            HC_ASSERT(is_reason(event.close));
+    while (hc_sv_host_poll_event(w->host, &server_event))
+        if (server_event.kind == HC_SV_EVENT_LEFT)
+            HC_ASSERT(is_reason(server_event.close));
+}
+
+/// What the client knows to be final is what was final on the server.
+static void check_chain(const struct world *w, const struct hc_client *client) {
+    hc_tick tick;
+    uint64_t chain;
+    if (hc_client_final(client, &tick, &chain) && w->chains[tick % CHAINS].tick == tick)
+        HC_ASSERT(w->chains[tick % CHAINS].chain == chain);
+}
+
+static void check(struct world *w) {
+    const struct hc_client_stats *stats = hc_client_stats(w->honest);
+    uint64_t chain;
+    hc_tick final = hc_sv_host_final(w->host, &chain);
+    HC_ASSERT(final >= w->final);
+    w->final = final;
+    w->chains[final % CHAINS].tick = final;
+    w->chains[final % CHAINS].chain = chain;
+    check_chain(w, w->honest);
+    HC_ASSERT(stats->hash_mismatches == 0);
+    for (unsigned i = 0; !w->shut && i < HC_STATUS_COUNT; i++)
+        HC_ASSERT(stats->rejected[i] == 0);
+    if (w->lied)
+        return;
+    stats = hc_client_stats(w->other);
+    check_chain(w, w->other);
+    HC_ASSERT(stats->hash_mismatches == 0 && stats->rejected[HC_MALFORMED] == 0);
+    HC_ASSERT(hc_sv_host_stats(w->host)->rejected[HC_MALFORMED] == 0);
+}
+
+static void tick(struct world *w) {
+    struct hc_client_shown shown;
+    struct hc_arena_input input = {.move_x = 1, .aim = (uint8_t)(w->now_us / TICK_US), .fire = 1};
+    hc_sv_host_advance(w->host, w->now_us);
+    hc_client_set_input(w->honest, 0, &input);
+    hc_client_advance(w->honest, w->now_us);
+    hc_client_advance(w->other, w->now_us);
+    talk(w);
+    HC_ASSERT(hc_sv_host_deadline(w->host) > w->now_us);
+    HC_ASSERT(hc_client_deadline(w->other) > w->now_us);
+    (void)hc_client_show(w->other, w->now_us, 1, &shown);
+    poll_events(w);
+    check(w);
+}
+
+// ---- Deeds --------------------------------------------------------------------------------------
+
+static void deliver(struct world *w, const struct fuzz_flight *flight) {
+    if (flight->way == FUZZ_UP)
+        receive(w, w->other_port, flight->bytes, flight->size);
+    else
+        (void)hc_client_receive(w->other, flight->bytes, flight->size, w->now_us);
+}
+
+/// All that is in the air arrives, also what that brings forth.
+static void deliver_all(struct world *w) {
+    static struct fuzz_flight flight;
+    for (unsigned i = 0; w->wire.count > 0 && i < 4 * FUZZ_WIRE_FLIGHTS; i++) {
+        fuzz_wire_take(&w->wire, 0, false, &flight);
+        deliver(w, &flight);
+        hc_client_advance(w->other, w->now_us);
+        talk(w);
+    }
+}
+
+/// One that is in the air arrives, and will again; or is lost; or is changed.
+static void meddle(struct world *w, uint8_t which, struct fuzz_choices *choices) {
+    static struct fuzz_flight flight;
+    if (w->wire.count == 0)
+        return;
+    fuzz_wire_take(&w->wire, fuzz_choose(choices) % w->wire.count, which == 3, &flight);
+    if (which == 4) {
+        fuzz_wire_change(&w->wire, &flight, choices);
+        w->lied = true;
+    }
+    if (which != 5)
+        deliver(w, &flight);
+}
+
+/// What nobody has sent, whole: to the client, or to the server from the client or from strangers.
+static void send_raw(struct world *w, struct fuzz_choices *choices) {
+    uint8_t bytes[HC_DATAGRAM_MAX], how = fuzz_choose(choices);
+    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    size_t size = (how & 8) != 0 ? HC_DATAGRAM_MAX : choices->left; // some kinds are padded
+    w->lied = true;
+    if ((how & 3) == 3) {
+        for (unsigned i = 0; i < FLOOD; i++)
+            receive(w, (uint16_t)(STRANGER_PORT + i), bytes, hc_datagram_put_hello(&hello, bytes));
+        return;
+    }
+    fuzz_choose_bytes(choices, bytes, size);
+    if ((how & 3) == 0)
+        (void)hc_client_receive(w->other, bytes, size, w->now_us);
+    else
+        receive(w, (how & 3) == 1 ? w->other_port : STRANGER_PORT, bytes, size);
+}
+
+static void forge(struct world *w, uint8_t which, struct fuzz_choices *choices) {
+    static struct fuzz_flight flight;
+    w->lied = true;
+    if (which == 9)
+        fuzz_wire_answer(&w->wire, choices, &flight);
+    else
+        fuzz_wire_forge(&w->wire, which == 7 ? FUZZ_UP : FUZZ_DOWN, choices, &flight);
+    deliver(w, &flight);
+}
+
+/// The other client goes without a word and begins anew: in the same place or in another, of the
+/// same build or not, with as many players as it likes.
+static void begin_anew(struct world *w, struct fuzz_choices *choices) {
+    uint8_t how = fuzz_choose(choices);
+    w->players = fuzz_choose(choices) % (HC_OWN_PLAYERS_MAX + 1);
+    hc_client_destroy(w->other);
+    w->other = begin(w, (how & 1) != 0 ? another_build() : &hc_arena, w->players, how >> 4,
+                     (how & 4) != 0 ? HISTORY + 4 : 0,
+                     (how & 8) != 0 ? 1 + fuzz_choose(choices) % ENOUGH_BLOCKS : ENOUGH_BLOCKS);
+    w->other_port += how >> 1 & 1;
+    w->lied |= (how & 2) == 0; // what is in the air for the one before is nonsense to this one
+    w->wire.cid = 0;
+}
+
+static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
+    struct hc_arena_input input;
+    switch (which % 16) {
+    case 0:
+    case 1: // time goes by
+        for (int i = 0; i < 1 + (which >> 4) % 8; i++) {
+            w->now_us += TICK_US;
+            if (which % 16 == 1)
+                deliver_all(w);
+            tick(w);
+        }
+        break;
+    case 2:
+        deliver_all(w);
+        break;
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+        meddle(w, which % 16, choices);
+        break;
+    case 7:
+    case 8:
+    case 9:
+        forge(w, which % 16, choices);
+        break;
+    case 10:
+        send_raw(w, choices);
+        break;
+    case 11:
+        hc_client_leave(w->other, w->now_us);
+        break;
+    case 12:
+        begin_anew(w, choices);
+        break;
+    case 13:
+        w->shut = true;
+        hc_sv_host_shutdown(w->host, w->now_us);
+        break;
+    case 14: // nobody is awake for a while
+        w->now_us += (uint64_t)fuzz_choose(choices) * 4000;
+        tick(w);
+        break;
+    default:
+        input = (struct hc_arena_input){.move_x = (int8_t)((which >> 4) - 8)};
+        input.move_y = (int8_t)fuzz_choose(choices);
+        input.aim = fuzz_choose(choices);
+        input.fire = fuzz_choose(choices) & 1;
+        if (w->players > 0)
+            hc_client_set_input(w->other, 0, &input);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct world w;
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    struct fuzz_choices input = {.bytes = data, .left = size};
+    struct fuzz_deed deed;
+    uint8_t how = fuzz_choose(&input);
+    config.game = &hc_arena;
+    config.clients = (how & 8) != 0 ? 2 * CLIENTS : CLIENTS;
+    config.history = HISTORY;
+    config.future = HISTORY;
+    config.timeout_us = TIMEOUT_US;
+    if ((how & 1) != 0)
+        config.client_rate = HC_SV_CLIENT_RATE_MIN; // so that little is told at a time
+    config.snapshot_rate = (how & 2) != 0 ? config.tick_rate / 3 : 0;
+    config.force_rewind = (how & 4) != 0 ? HISTORY / 2 : 0;
+    w = (struct world){.host = hc_sv_host_create(&config, BEGIN_US),
+                       .now_us = BEGIN_US,
+                       .other_port = OTHER_PORT,
+                       .players = 1};
+    HC_ASSERT(w.host != NULL);
+    w.honest = begin(&w, &hc_arena, 1, 0, 0, ENOUGH_BLOCKS);
+    w.other = begin(&w, &hc_arena, 1, how >> 4, 0, ENOUGH_BLOCKS);
+    tick(&w);
+    while (fuzz_deed_next(&input, &deed))
+        act(&w, deed.which, &deed.choices);
+    for (int i = 0; i < 3; i++) {
+        w.now_us += TICK_US;
+        tick(&w);
+    }
+    HC_ASSERT(w.shut || hc_client_state(w.honest) == HC_CLIENT_PLAYING);
+    hc_client_destroy(w.other);
+    hc_client_destroy(w.honest);
+    hc_sv_host_destroy(w.host);
+    return 0;
+}
