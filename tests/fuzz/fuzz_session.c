@@ -182,11 +182,16 @@ static void tick(struct world *w) {
 
 // ---- Deeds --------------------------------------------------------------------------------------
 
-static void deliver(struct world *w, const struct fuzz_flight *flight) {
-    if (flight->way == FUZZ_UP)
-        receive(w, w->other_port, flight->bytes, flight->size);
-    else
-        (void)hc_client_receive(w->other, flight->bytes, flight->size, w->now_us);
+/// It arrives, and whether it is taken; a DATA is taken once.
+static bool deliver(struct world *w, const struct fuzz_flight *flight) {
+    struct hc_address from = hc_address_ipv4(127, 0, 0, 1, w->other_port);
+    enum hc_status status =
+        flight->way == FUZZ_UP
+            ? hc_sv_host_receive(w->host, &from, flight->bytes, flight->size, w->now_us)
+            : hc_client_receive(w->other, flight->bytes, flight->size, w->now_us);
+    bool once = hc_datagram_kind(flight->bytes, flight->size) == HC_DATAGRAM_DATA;
+    HC_ASSERT(status != HC_OK || !once || !flight->taken);
+    return status == HC_OK;
 }
 
 /// All that is in the air arrives, also what that brings forth.
@@ -194,7 +199,7 @@ static void deliver_all(struct world *w) {
     static struct fuzz_flight flight;
     for (unsigned i = 0; w->wire.count > 0 && i < 4 * FUZZ_WIRE_FLIGHTS; i++) {
         fuzz_wire_take(&w->wire, 0, false, &flight);
-        deliver(w, &flight);
+        (void)deliver(w, &flight);
         hc_client_advance(w->other, w->now_us);
         talk(w);
     }
@@ -205,13 +210,15 @@ static void meddle(struct world *w, uint8_t which, struct fuzz_choices *choices)
     static struct fuzz_flight flight;
     if (w->wire.count == 0)
         return;
-    fuzz_wire_take(&w->wire, fuzz_choose(choices) % w->wire.count, which == 3, &flight);
+    uint32_t index = fuzz_choose(choices) % w->wire.count;
+    fuzz_wire_take(&w->wire, index, which == 3, &flight);
     if (which == 4) {
         fuzz_wire_change(&w->wire, &flight, choices);
+        flight.taken = false;
         w->lied = true;
     }
-    if (which != 5)
-        deliver(w, &flight);
+    if (which != 5 && deliver(w, &flight) && which == 3)
+        w->wire.flights[index].taken = true;
 }
 
 /// What nobody has sent, whole: to the client, or to the server from the client or from strangers.
@@ -239,7 +246,8 @@ static void forge(struct world *w, uint8_t which, struct fuzz_choices *choices) 
         fuzz_wire_answer(&w->wire, choices, &flight);
     else
         fuzz_wire_forge(&w->wire, which == 7 ? FUZZ_UP : FUZZ_DOWN, choices, &flight);
-    deliver(w, &flight);
+    flight.taken = false;
+    (void)deliver(w, &flight);
 }
 
 /// The other client goes without a word and begins anew: in the same place or in another, of the

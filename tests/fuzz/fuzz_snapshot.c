@@ -215,7 +215,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         HC_ASSERT(hc_world_init(&world, &hc_arena, PLAYERS, 60, 1, NULL) == HC_OK);
     memset(&made_up, 0, sizeof made_up);
     choose_head(&choices, &made_up.head);
-    hc_tick near = made_up.head.as_of - NEAR + (hc_tick)fuzz_choose_number(&choices, 2) % NEAR;
+    hc_tick near = made_up.head.as_of - NEAR;
+    near += (hc_tick)fuzz_choose_number(&choices, 2) % (2 * NEAR);
     choose_lists(&choices, &world, &made_up);
     choose_corrections(&(struct fuzz_choices){.bytes = choices.bytes, .left = choices.left}, &world,
                        &made_up);

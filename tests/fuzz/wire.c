@@ -33,6 +33,7 @@ void fuzz_wire_put(struct fuzz_wire *wire, enum fuzz_way way, const uint8_t *byt
         lose(wire, 0);
     struct fuzz_flight *flight = &wire->flights[wire->count++];
     flight->way = way;
+    flight->taken = false;
     flight->size = size;
     memcpy(flight->bytes, bytes, size);
 }

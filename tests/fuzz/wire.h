@@ -18,6 +18,7 @@ enum fuzz_way { FUZZ_UP, FUZZ_DOWN };
 
 struct fuzz_flight {
     enum fuzz_way way;
+    bool taken; ///< it has arrived before, and was taken
     size_t size;
     uint8_t bytes[HC_DATAGRAM_MAX];
 };
