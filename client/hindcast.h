@@ -11,9 +11,16 @@
 ///      back to 2;
 ///   5. hc_client_leave, and 4 until the state is HC_CLIENT_CLOSED; hc_client_destroy.
 ///
+/// Whom the server lets in its token says, which the game has from its backend, with a secret that
+/// nobody else knows. All that is said is sealed with keys of the connection's own.
+///
+/// A connection that is lost is made again: when the server has fallen silent, when it says that it
+/// has lost it, when it was started again. Until then the world stands still, and is shown as it
+/// was. The server keeps the players for a while; a server that was started again has a new world.
+///
 /// Times are microseconds of one monotonic clock of the caller's. A client may be used from one
-/// thread at a time; two clients share nothing. Memory is obtained in hc_client_create and, once,
-/// when the server accepts; never while playing.
+/// thread at a time; two clients share nothing. Memory is obtained in hc_client_create and when the
+/// server accepts; never while playing.
 #pragma once
 
 #include "common/api.h"
@@ -21,7 +28,9 @@
 #include "common/histogram.h"
 #include "common/timeline.h"
 #include "proto/datagram.h"
+#include "proto/events.h"
 #include "proto/message.h"
+#include "proto/token.h"
 
 struct hc_client;
 
@@ -34,19 +43,21 @@ enum {
 
 struct hc_client_config {
     const struct hc_game *game; ///< the same build as the server's, or it answers with its version
-    uint8_t players;            ///< local players, [0, HC_OWN_PLAYERS_MAX]; 0 watches
-    uint32_t input_delay;       ///< D: an input sampled at tick P is stamped P + D; ticks
-    uint32_t display_offset;    ///< what is shown lies this many ticks behind the prediction
-    uint32_t lead;              ///< the prediction runs this many ticks ahead of the server; cut,
-                                ///< as D is, so that inputs come within the server's future
-    uint32_t prediction_limit;  ///< ticks ahead of the last received state before it stalls, in
-                                ///< which players go on being heard; more than `lead`, and better
-                                ///< more than lead and a round trip
-    uint32_t input_redundancy;  ///< ticks of input in each datagram; 0: all unacknowledged ones
-    uint32_t smoothing_us;      ///< time in which half of a visible correction is blended; 0: pops
-    uint32_t timeout_us;        ///< silence after which the server is given up; 3 s or more, for a
-                                ///< server may take 1 s to let go of an earlier connection
-    uint64_t seed;              ///< of nonces; must differ between attempts to connect
+    struct hc_credential credential; ///< who it is: a token for this server, and its secret
+    uint8_t players;                 ///< local players, [0, HC_OWN_PLAYERS_MAX]; 0 watches
+    uint32_t input_delay;            ///< D: an input sampled at tick P is stamped P + D; ticks
+    uint32_t display_offset;         ///< what is shown lies this many ticks behind the prediction
+    uint32_t lead;             ///< the prediction runs this many ticks ahead of the server; cut,
+                               ///< as D is, so that inputs come within the server's future
+    uint32_t prediction_limit; ///< ticks ahead of the last received state before it stalls, in
+                               ///< which players go on being heard; more than `lead`, and better
+                               ///< more than lead and a round trip
+    uint32_t input_redundancy; ///< ticks of input in each datagram; 0: all unacknowledged ones
+    uint32_t smoothing_us;     ///< time in which half of a visible correction is blended; 0: pops
+    uint32_t timeout_us;       ///< silence after which the connection is lost; 3 s or more, for a
+                               ///< server may take 1 s to let go of an earlier connection
+    uint32_t reconnect_us;     ///< for which a lost one is tried to be made again; 0: it is over
+    uint64_t seed;             ///< of nonces; must differ between attempts to connect
     const struct hc_allocator *allocator; ///< NULL: malloc
     /// Called with one line of text, without newline, about what happened; NULL: silent. Never once
     /// per datagram.
@@ -55,12 +66,21 @@ struct hc_client_config {
 };
 
 enum hc_client_state {
-    HC_CLIENT_CONNECTING, ///< shaking hands
-    HC_CLIENT_JOINING,    ///< accepted, no state received yet
-    HC_CLIENT_PLAYING,    ///< predicting
-    HC_CLIENT_STALLED,    ///< as far ahead of the last received state as it may be: waiting
-    HC_CLIENT_LEAVING,    ///< saying goodbye
-    HC_CLIENT_CLOSED,     ///< over: the last event tells why
+    HC_CLIENT_CONNECTING,   ///< shaking hands
+    HC_CLIENT_JOINING,      ///< accepted, no state received yet
+    HC_CLIENT_PLAYING,      ///< predicting
+    HC_CLIENT_STALLED,      ///< as far ahead of the last received state as it may be: waiting
+    HC_CLIENT_RECONNECTING, ///< the connection is lost: shaking hands anew
+    HC_CLIENT_LEAVING,      ///< saying goodbye
+    HC_CLIENT_CLOSED,       ///< over: the last event tells why
+};
+
+/// Why a connection is lost.
+enum hc_client_loss {
+    HC_CLIENT_LOSS_SILENCE, ///< nothing was heard for timeout_us
+    HC_CLIENT_LOSS_RESET, ///< the server knows nothing of it: it was started again, or let go of it
+    HC_CLIENT_LOSS_TIMEOUT, ///< the server has not heard anything for too long
+    HC_CLIENT_LOSS_RENEWAL, ///< it was used for so long that it needs new keys
 };
 
 enum hc_client_event_kind {
@@ -71,7 +91,12 @@ enum hc_client_event_kind {
     HC_CLIENT_EVENT_DENIED,   ///< closed: the server refused; `deny` says why
     HC_CLIENT_EVENT_VERSION,  ///< closed: the server is of another build
     HC_CLIENT_EVENT_CLOSED,   ///< closed by the server or by hc_client_leave; `close` says why
-    HC_CLIENT_EVENT_TIMEOUT,  ///< closed: nothing was heard for timeout_us
+    HC_CLIENT_EVENT_TIMEOUT,  ///< closed: nothing was heard for timeout_us, and reconnect_us more
+    HC_CLIENT_EVENT_LOST,     ///< the connection is lost, and being made again: `loss` says why
+    HC_CLIENT_EVENT_RECONNECTED, ///< in the place of ACCEPTED, after a loss; `kept`: with the same
+                                 ///< players, and all that was said arrives; else as if for the
+                                 ///< first time
+    HC_CLIENT_EVENT_MOVED,       ///< the server hears this client from another address than before
 };
 
 struct hc_client_event {
@@ -79,6 +104,8 @@ struct hc_client_event {
     enum hc_deny_reason deny;
     uint32_t retry_ms; ///< when denied: trying again makes sense after this; 0: never
     enum hc_close_reason close;
+    enum hc_client_loss loss;
+    bool kept;
 };
 
 /// What a client has counted since its creation; histograms are in ticks unless named otherwise.
@@ -96,6 +123,7 @@ struct hc_client_stats {
     uint64_t hash_checks, hash_mismatches; ///< of snapshots, against the server's hash
     uint64_t corrections;                  ///< entity states of past ticks received
     uint64_t restarts;                     ///< the timeline began anew at a received state
+    uint64_t losses, reconnects;           ///< of the connection
     struct hc_histogram rtt_us;
     uint64_t rtt_min_us; ///< of the recent samples; 0 before the first
     uint64_t jitter_us;  ///< mean deviation of the round-trip time (RFC 6298's RTTVAR)
@@ -110,7 +138,8 @@ struct hc_client_shown {
 };
 
 /// One local player, D 3, lead 0, prediction limit 64, display offset 0, all inputs repeated,
-/// corrections halved every 50 ms, timeout 10 s. `game` and `seed` must still be set.
+/// corrections halved every 50 ms, timeout 10 s, 30 s to reconnect. `game`, `credential` and `seed`
+/// must still be set.
 HC_API struct hc_client_config hc_client_config_default(void);
 
 /// NULL when the configuration can be used, else the name of the first field out of range.
@@ -145,6 +174,16 @@ HC_API uint64_t hc_client_deadline(const struct hc_client *client);
 
 /// Takes the oldest event; false when there is none.
 HC_API bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *event);
+
+/// Says the `size` bytes at `message` to the server's game: once, in order with all others, however
+/// many datagrams are lost, as long as events say that the connection was kept. HC_INVALID: size
+/// not in [1, HC_EVENTS_SIZE_MAX]. HC_UNEXPECTED: it leaves, or is closed. HC_FULL: too much is on
+/// the way. Nothing is changed then.
+HC_API enum hc_status hc_client_say(struct hc_client *client, const void *message, size_t size);
+
+/// What the server's game has said next, valid until the next datagram, and its size; NULL:
+/// nothing. Who does not listen loses what else comes from a server that goes on talking.
+HC_API const uint8_t *hc_client_hear(struct hc_client *client, size_t *size);
 
 /// Says goodbye: the state becomes HC_CLIENT_LEAVING, and HC_CLIENT_CLOSED when it has been said.
 HC_API void hc_client_leave(struct hc_client *client, uint64_t now_us);

@@ -94,7 +94,8 @@ static const char *deny_text(enum hc_deny_reason reason) {
     case HC_DENY_SHUTDOWN:
         return "is going away";
     case HC_DENY_LIMIT:
-        return "allows no more clients of this address";
+        return "allows no more clients of this address now (--connects-per-address and "
+               "--clients-per-address of hindcastd)";
     case HC_DENY_PLAYERS:
         return "allows fewer players in one client";
     }
@@ -113,7 +114,12 @@ static void on_event(struct player *player, const struct hc_client_event *event,
     case HC_CLIENT_EVENT_PLAYING:
     case HC_CLIENT_EVENT_STALLED:
     case HC_CLIENT_EVENT_RESUMED:
+    case HC_CLIENT_EVENT_LOST:
+    case HC_CLIENT_EVENT_MOVED:
         return; // counted by the client
+    case HC_CLIENT_EVENT_RECONNECTED:
+        player->thought = HC_NO_TICK; // the world may be another one
+        return;
     case HC_CLIENT_EVENT_DENIED:
         load->ends.denied++;
         snprintf(what, sizeof(what), "refused: the server at %s %s", server,
@@ -137,7 +143,10 @@ static void on_event(struct player *player, const struct hc_client_event *event,
         snprintf(what, sizeof(what),
                  player->accepted_us != 0 ? "the server at %s is gone: nothing heard for %.0f s"
                                           : "no server answers at %s within %.0f s",
-                 server, (double)load->config.client.timeout_us / 1e6);
+                 server,
+                 ((double)load->config.client.timeout_us +
+                  (player->accepted_us != 0 ? (double)load->config.client.reconnect_us : 0)) /
+                     1e6);
         break;
     }
     tell(player, what);
@@ -214,6 +223,7 @@ static bool begin(struct player *player, uint64_t now) {
     // Two runs with the same seed must not pass for one client that tries again.
     if (getrandom(&config.seed, sizeof(config.seed), 0) != (ssize_t)sizeof(config.seed))
         return false;
+    config.credential = player->load->config.tokens[index_of(player)];
     player->client = hc_client_create(&config, now);
     return player->client != NULL && event_add(player->readable, NULL) == 0;
 }

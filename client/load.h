@@ -12,15 +12,16 @@
 struct hc_cl_load;
 
 struct hc_cl_load_config {
-    const char *program;            ///< named in messages
-    const char *server_name;        ///< as the user wrote it
-    struct hc_cl_udp_peer server;   ///< resolved
-    uint32_t clients;               ///< >= 1
-    uint64_t ramp_us;               ///< from the first client's start to the last one's
-    uint64_t duration_us;           ///< of play, after the ramp; 0: until a signal
-    struct hc_link_config link;     ///< each direction
-    uint64_t seed;                  ///< of links and bots
-    struct hc_client_config client; ///< of each; its seed and log are set here
+    const char *program;                ///< named in messages
+    const char *server_name;            ///< as the user wrote it
+    struct hc_cl_udp_peer server;       ///< resolved
+    uint32_t clients;                   ///< >= 1
+    uint64_t ramp_us;                   ///< from the first client's start to the last one's
+    uint64_t duration_us;               ///< of play, after the ramp; 0: until a signal
+    struct hc_link_config link;         ///< each direction
+    uint64_t seed;                      ///< of links and bots
+    struct hc_client_config client;     ///< of each; its seed, log and credential are set here
+    const struct hc_credential *tokens; ///< [clients] borrowed
 };
 
 /// What became of the clients.

@@ -4,13 +4,28 @@
 
 #include "client/load.h"
 #include "client/load_spawn.h"
+#include "client/load_tokens.h"
 #include "client/report.h"
 #include "common/arena/arena.h"
 
 #include <argp.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WHY_MAX = 4500 }; ///< a path and more
+
+/// A token for each client.
+static bool obtain_tokens(const struct hc_cl_options *options,
+                          const struct hc_cl_load_config *config, struct hc_credential *tokens,
+                          char *why) {
+    uint64_t patience_us = config->client.timeout_us;
+    if (options->token != NULL)
+        return hc_cl_load_tokens_read(options->token, tokens, options->clients, why, WHY_MAX);
+    if (options->duration_us != 0 && options->duration_us < patience_us)
+        patience_us = options->duration_us;
+    return hc_cl_load_tokens_ask(&config->server, config->server_name, tokens, options->clients,
+                                 patience_us, why, WHY_MAX);
+}
 
 /// Plays as the options want, into `*result`. False: not every client played to the end; when
 /// there was nothing to play at all, `why` is not empty.
@@ -34,14 +49,21 @@ static bool play(const char *program, const struct hc_cl_options *options,
     config.client.display_offset = options->display_offset;
     config.client.lead = options->lead;
     struct hc_cl_load *load = NULL;
-    if (hc_cl_udp_resolve(options->host, options->port, &config.server, why, WHY_MAX))
+    struct hc_credential *tokens = calloc(options->clients, sizeof(*tokens));
+    snprintf(why, WHY_MAX, "no memory");
+    config.tokens = tokens;
+    if (tokens != NULL &&
+        hc_cl_udp_resolve(options->host, options->port, &config.server, why, WHY_MAX) &&
+        obtain_tokens(options, &config, tokens, why))
         load = hc_cl_load_create(&config, why, WHY_MAX);
-    if (load == NULL)
-        return false;
-    *why = '\0';
-    bool good = hc_cl_load_run(load);
-    hc_cl_load_result(load, result);
-    hc_cl_load_destroy(load);
+    bool good = load != NULL;
+    if (good) {
+        *why = '\0';
+        good = hc_cl_load_run(load);
+        hc_cl_load_result(load, result);
+        hc_cl_load_destroy(load);
+    }
+    free(tokens);
     return good;
 }
 

@@ -52,8 +52,9 @@ static void become_server(const char *path, int output, int report, uint32_t cli
         _exit(127);
     close(output);
     close(report);
-    execl(path, "hindcastd", "--bind", "127.0.0.1", "--port", "0", "--max-clients", clients_text,
-          "--seed", seed_text, "--log-level", "warn", "--json", "/dev/fd/3", (char *)NULL);
+    execl(path, "hindcastd", "--dev", "--bind", "127.0.0.1", "--port", "0", "--max-clients",
+          clients_text, "--seed", seed_text, "--log-level", "warn", "--json", "/dev/fd/3",
+          (char *)NULL);
     fprintf(stderr, "hindcast-load: %s: %s\n", path, strerror(errno));
     _exit(127);
 }

@@ -28,6 +28,7 @@ enum {
     KEY_DUPLICATE,
     KEY_REORDER,
     KEY_SEED,
+    KEY_TOKEN,
     KEY_JSON,
     GROUP_LINK = 1,
     GROUP_OTHER = 2,
@@ -67,6 +68,10 @@ static const struct argp_option common_table[] = {
     {"reorder", KEY_REORDER, "PCT", 0, "Percentage held back by up to 50 ms more", GROUP_LINK},
     {NULL, 0, NULL, 0, "Other:", GROUP_OTHER},
     {"seed", KEY_SEED, "N", 0, "Seed of the links and the bots (default 1)", GROUP_OTHER},
+    {"token", KEY_TOKEN, "FILE", 0,
+     "Tokens to connect with, one a line for each client (default: asked of a hindcastd --dev on "
+     "this machine)",
+     GROUP_OTHER},
     {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
      GROUP_OTHER},
     {0},
@@ -186,6 +191,8 @@ static void settle(struct reading *reading, struct argp_state *state) {
         argp_error(state, "--connect HOST:PORT is needed");
     if (reading->program == HC_CL_OPTIONS_LOAD && connects == options->spawn)
         argp_error(state, "one of --connect HOST:PORT and --spawn is needed");
+    if (options->spawn && options->token != NULL)
+        argp_error(state, "--token FILE is for a server elsewhere, not for --spawn");
     settle_link(reading);
 }
 
@@ -257,6 +264,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         if (!hc_link_preset(text, &reading->options->link))
             refuse(reading, key, text, "good, ok, bad or awful");
         reading->options->link_name = text;
+        break;
+    case KEY_TOKEN:
+        reading->options->token = text;
         break;
     case KEY_JSON:
         reading->options->json = text;

@@ -22,6 +22,7 @@ struct hc_cl_options {
     struct hc_link_config link;                 ///< each direction
     const char *link_name;                      ///< of a preset without changes; else NULL
     uint64_t seed;                              ///< of the links and the bots
+    const char *token;                          ///< a file of tokens; NULL: the server issues them
     const char *json; ///< where the final report goes, "-" for standard output; NULL: nowhere
 };
 

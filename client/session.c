@@ -2,6 +2,7 @@
 
 #include "common/check.h"
 
+#include <sodium.h>
 #include <string.h>
 
 struct hc_client_config hc_client_config_default(void) {
@@ -11,6 +12,7 @@ struct hc_client_config hc_client_config_default(void) {
         .prediction_limit = 64,
         .smoothing_us = 50000,
         .timeout_us = 10000000,
+        .reconnect_us = 30000000,
     };
 }
 
@@ -34,14 +36,29 @@ const char *hc_client_config_check(const struct hc_client_config *config) {
     return config->timeout_us == 0 ? "timeout_us" : NULL;
 }
 
+enum { EVENTS_BYTES = HC_EVENTS_BYTES_MAX + HC_EVENTS_STORE_MIN };
+
+void hc_cl_session_begin_events(struct hc_client *client) {
+    hc_events_out_init(&client->events_out, 1, client->events_bytes, HC_EVENTS_BYTES_MAX);
+    hc_events_in_init(&client->events_in, 1, client->events_bytes + HC_EVENTS_BYTES_MAX,
+                      HC_EVENTS_STORE_MIN);
+}
+
 struct hc_client *hc_client_create(const struct hc_client_config *config, uint64_t now_us) {
-    if (hc_client_config_check(config) != NULL)
+    if (hc_client_config_check(config) != NULL || sodium_init() < 0)
         return NULL;
     struct hc_client *client = hc_allocate(config->allocator, sizeof *client);
     if (client == NULL)
         return NULL;
     client->config = *config;
-    client->stats.memory_bytes = sizeof *client;
+    client->credential = config->credential;
+    client->events_bytes = hc_allocate(config->allocator, EVENTS_BYTES);
+    if (client->events_bytes == NULL) {
+        hc_client_destroy(client);
+        return NULL;
+    }
+    hc_cl_session_begin_events(client);
+    client->stats.memory_bytes = sizeof *client + EVENTS_BYTES;
     client->begun_us = now_us;
     hc_cl_shake_begin(client, now_us);
     return client;
@@ -50,11 +67,24 @@ struct hc_client *hc_client_create(const struct hc_client_config *config, uint64
 void hc_client_destroy(struct hc_client *client) {
     if (client == NULL)
         return;
+    const struct hc_allocator *allocator = client->config.allocator;
+    hc_cl_session_free_world(client);
+    hc_release(allocator, client->events_bytes);
+    sodium_memzero(client, sizeof *client); // its keys
+    hc_release(allocator, client);
+}
+
+void hc_cl_session_free_world(struct hc_client *client) {
     hc_cl_reader_destroy(client->reader);
     hc_release(client->config.allocator, client->memory);
     hc_timeline_destroy(client->timeline);
     hc_world_free(&client->world);
-    hc_release(client->config.allocator, client);
+    client->reader = NULL;
+    client->memory = NULL;
+    client->timeline = NULL;
+    client->world = (struct hc_world){0};
+    client->stats.memory_bytes -= client->world_bytes;
+    client->world_bytes = 0;
 }
 
 // ---- Inside -------------------------------------------------------------------------------------
@@ -79,6 +109,21 @@ void hc_cl_session_close(struct hc_client *client, const struct hc_client_event 
     HC_ASSERT(client->state != HC_CLIENT_CLOSED);
     client->state = HC_CLIENT_CLOSED;
     hc_cl_session_event(client, event);
+}
+
+void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us) {
+    HC_ASSERT(client->state != HC_CLIENT_CLOSED && client->cid != 0);
+    if (client->config.reconnect_us == 0 || client->state == HC_CLIENT_LEAVING) {
+        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_TIMEOUT});
+        return;
+    }
+    client->state = HC_CLIENT_RECONNECTING;
+    client->lost_us = now_us;
+    client->stats.losses++;
+    hc_cl_shake_begin(client, now_us);
+    hc_cl_session_log(client, "the connection is lost, and being made again");
+    hc_cl_session_event(client,
+                        &(struct hc_client_event){.kind = HC_CLIENT_EVENT_LOST, .loss = loss});
 }
 
 struct hc_cl_view_time hc_cl_session_shown(const struct hc_client *client, uint64_t now_us) {
@@ -110,21 +155,53 @@ void hc_client_set_input(struct hc_client *client, unsigned index, const void *i
     hc_cl_predict_set_input(client, index, input);
 }
 
-/// When the server is given up.
+/// Whether it asks to be let in.
+static bool shakes(const struct hc_client *client) {
+    return client->state == HC_CLIENT_CONNECTING || client->state == HC_CLIENT_RECONNECTING;
+}
+
+/// When the server, or the connection, is given up.
 static uint64_t timeout_us(const struct hc_client *client) {
-    uint64_t since_us = client->state == HC_CLIENT_CONNECTING ? client->begun_us : client->heard_us;
-    return since_us + client->config.timeout_us;
+    if (client->state == HC_CLIENT_CONNECTING)
+        return client->begun_us + client->config.timeout_us;
+    if (client->state == HC_CLIENT_RECONNECTING)
+        return client->lost_us + client->config.reconnect_us;
+    return client->heard_us + client->config.timeout_us;
+}
+
+static void time_out(struct hc_client *client, uint64_t now_us) {
+    if (!shakes(client)) {
+        hc_cl_session_lose(client, HC_CLIENT_LOSS_SILENCE, now_us);
+        return;
+    }
+    const struct hc_cl_shake *shake = &client->shake;
+    hc_cl_session_log(client,
+                      shake->hinted ? "refused by the server" : "the server does not answer");
+    hc_cl_session_close(client,
+                        &(struct hc_client_event){.kind = shake->hinted ? HC_CLIENT_EVENT_DENIED
+                                                                        : HC_CLIENT_EVENT_TIMEOUT,
+                                                  .deny = shake->hint.reason,
+                                                  .retry_ms = shake->hint.retry_ms});
+}
+
+/// Whether the keys have been used for as long as they may.
+static bool outworn(const struct hc_client *client, uint64_t now_us) {
+    return client->sent.next >= HC_CL_RENEW_SEQ || client->replay.newest >= HC_CL_RENEW_SEQ ||
+           now_us - client->accepted_us >= HC_CL_RENEW_US;
 }
 
 void hc_client_advance(struct hc_client *client, uint64_t now_us) {
     if (client->state == HC_CLIENT_CLOSED)
         return;
     if (now_us >= timeout_us(client)) {
-        hc_cl_session_log(client, "the server does not answer");
-        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_TIMEOUT});
-        return;
+        time_out(client, now_us);
+        if (client->state == HC_CLIENT_CLOSED)
+            return;
     }
-    if (client->state == HC_CLIENT_CONNECTING) {
+    if ((client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED) &&
+        outworn(client, now_us))
+        hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, now_us);
+    if (shakes(client)) {
         hc_cl_shake_advance(client, now_us);
         return;
     }
@@ -136,7 +213,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
 size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
                       uint64_t now_us) {
     size_t size = 0;
-    if (client->state == HC_CLIENT_CONNECTING)
+    if (shakes(client))
         size = hc_cl_shake_send(client, out, now_us);
     else if (client->state != HC_CLIENT_CLOSED)
         size = hc_cl_send_next(client, out, now_us);
@@ -151,6 +228,7 @@ uint64_t hc_client_deadline(const struct hc_client *client) {
     case HC_CLIENT_CLOSED:
         return UINT64_MAX;
     case HC_CLIENT_CONNECTING:
+    case HC_CLIENT_RECONNECTING:
         next = hc_cl_shake_deadline(client);
         break;
     case HC_CLIENT_PLAYING:
@@ -179,7 +257,7 @@ bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *even
 void hc_client_leave(struct hc_client *client, uint64_t now_us) {
     if (client->state == HC_CLIENT_CLOSED || client->state == HC_CLIENT_LEAVING)
         return;
-    if (client->state == HC_CLIENT_CONNECTING) { // there is nobody to say goodbye to
+    if (shakes(client)) { // there is nobody to say goodbye to
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
                                                               .close = HC_CLOSE_LEFT});
         return;
@@ -188,6 +266,16 @@ void hc_client_leave(struct hc_client *client, uint64_t now_us) {
     client->closes_left = HC_CL_CLOSES;
     client->closes_due = HC_CL_CLOSES_AT_ONCE;
     client->close_us = now_us + HC_CL_CLOSE_INTERVAL_US;
+}
+
+enum hc_status hc_client_say(struct hc_client *client, const void *message, size_t size) {
+    if (client->state == HC_CLIENT_LEAVING || client->state == HC_CLIENT_CLOSED)
+        return HC_UNEXPECTED;
+    return hc_events_put(&client->events_out, message, size);
+}
+
+const uint8_t *hc_client_hear(struct hc_client *client, size_t *size) {
+    return hc_events_next(&client->events_in, size);
 }
 
 // ---- Questions ----------------------------------------------------------------------------------

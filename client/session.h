@@ -9,6 +9,7 @@
 #include "client/view.h"
 #include "proto/ack.h"
 #include "proto/body.h"
+#include "proto/seal.h"
 #include "proto/snapshot.h"
 
 enum {
@@ -24,7 +25,12 @@ enum {
     HC_CL_EVENTS = 32,               ///< waiting to be polled; later ones are dropped but the last
     HC_CL_MARGIN = 16,               ///< ticks that the timeline keeps beyond what it must
     HC_CL_FUTURE_MIN = 64,           ///< ticks ahead of which inputs are taken, at least
+    HC_CL_EVENTS_ROOM = HC_DATA_BODY_MAX / 2, ///< bytes of messages in one DATA: inputs go on
 };
+
+/// Keys are used for so many datagrams, and for so long.
+#define HC_CL_RENEW_SEQ (UINT32_C(1) << 31)
+#define HC_CL_RENEW_US (UINT64_C(24) * 3600 * 1000000)
 
 /// The handshake so far.
 struct hc_cl_shake {
@@ -40,6 +46,8 @@ struct hc_cl_shake {
     uint64_t rtt_us;     ///< the least that an exchange took; UINT64_MAX before the first
     bool version_heard;  ///< the server seems to be of another build, and no COOKIE has come
     uint64_t version_us; ///< since when
+    bool hinted;         ///< somebody says that the server denies,
+    struct hc_deny hint; ///< for this reason: told if nothing else comes
 };
 
 /// What the newest snapshot said.
@@ -69,13 +77,24 @@ struct hc_client {
     struct hc_client_stats stats;
     uint64_t begun_us; ///< creation
     uint64_t heard_us; ///< when the newest valid DATA, or ACCEPT, came
+    uint64_t lost_us;  ///< when the connection was lost, in HC_CLIENT_RECONNECTING
     struct hc_cl_shake shake;
+    uint32_t shakes;                 ///< begun
+    struct hc_credential credential; ///< to connect with: the configured one, or a ticket
+    struct hc_events_out events_out;
+    struct hc_events_in events_in;
+    uint8_t *events_bytes; ///< of both
 
     struct hc_client_event events[HC_CL_EVENTS];
     uint32_t event_first, event_count;
 
     // From ACCEPT on.
-    uint32_t cid;
+    uint32_t cid; ///< 0: there has been no connection
+    uint64_t accepted_us;
+    struct hc_sealer sealer;
+    uint8_t s2c[HC_SEAL_KEY_SIZE];
+    uint8_t reset_token[HC_RESET_TOKEN_SIZE];
+    size_t world_bytes; ///< that what follows takes
     struct hc_welcome welcome;
     struct hc_world world;
     struct hc_timeline *timeline;
@@ -100,7 +119,10 @@ struct hc_client {
     uint32_t closes_left, closes_due;
     uint64_t close_us; ///< when the next CLOSE becomes due
 
-    struct hc_body body; ///< the one being read
+    bool path_due;                   ///< a PATH_CHALLENGE is to be answered
+    uint8_t path[HC_PATH_SIZE];      ///< the newest one
+    uint8_t opened[HC_DATAGRAM_MAX]; ///< the ACCEPT or DATA being read
+    struct hc_body body;             ///< its body
 };
 
 /// Microseconds from one tick to the next.
@@ -111,6 +133,15 @@ void hc_cl_session_event(struct hc_client *client, const struct hc_client_event 
 
 /// Ends it: the state is HC_CLIENT_CLOSED and `event` the last one.
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event);
+
+/// The connection is lost: makes it again, or ends the session where that is not wanted.
+void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us);
+
+/// The channel of messages begins anew, in both directions.
+void hc_cl_session_begin_events(struct hc_client *client);
+
+/// Gives back all that depends on the world.
+void hc_cl_session_free_world(struct hc_client *client);
 
 /// Hands a line to the game's log, if it has one.
 void hc_cl_session_log(const struct hc_client *client, const char *line);

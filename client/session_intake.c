@@ -8,28 +8,46 @@
 /// What a datagram says.
 struct said {
     const struct hc_cl_said *snapshot; ///< NULL: none
-    bool has_close;
+    bool has_close, has_ticket, has_path, has_events;
     enum hc_close_reason close;
+    struct hc_ticket ticket;
+    uint8_t path[HC_PATH_SIZE];
 };
+
+static enum hc_status read_message(struct hc_client *client, enum hc_message_type type,
+                                   struct said *said) {
+    hc_tick near = client->news.any ? client->news.snapshot.as_of : client->welcome.tick;
+    enum hc_status status;
+    switch (type) {
+    case HC_MESSAGE_SNAPSHOT:
+        status = hc_cl_reader_look(client->reader, &client->body, near, &said->snapshot);
+        client->stats.hash_checks += status == HC_OK || status == HC_INVALID;
+        client->stats.hash_mismatches += status == HC_INVALID;
+        return status;
+    case HC_MESSAGE_CLOSE:
+        said->has_close = true;
+        return hc_message_get_close(&client->body, &said->close);
+    case HC_MESSAGE_TICKET:
+        said->has_ticket = true;
+        return hc_message_get_ticket(&client->body, &said->ticket);
+    case HC_MESSAGE_PATH_CHALLENGE:
+        said->has_path = true;
+        return hc_message_get_path(&client->body, said->path);
+    case HC_MESSAGE_EVENTS:
+        said->has_events = true;
+        return hc_events_check(&client->events_in, hc_body_values(&client->body));
+    default: // what only clients say
+        return HC_MALFORMED;
+    }
+}
 
 /// Reads the whole body, so that a fault at its end is found before its beginning is believed.
 static enum hc_status read_body(struct hc_client *client, const struct hc_data *data,
                                 struct said *said) {
     enum hc_message_type type = HC_MESSAGE_END;
-    hc_tick near = client->news.any ? client->news.snapshot.as_of : client->welcome.tick;
     enum hc_status status = hc_body_begin(&client->body, data->body, data->body_size);
-    while (status == HC_OK && (type = hc_body_next(&client->body)) != HC_MESSAGE_END) {
-        if (type == HC_MESSAGE_CLOSE) {
-            said->has_close = true;
-            status = hc_message_get_close(&client->body, &said->close);
-        } else if (type == HC_MESSAGE_SNAPSHOT && said->snapshot == NULL) {
-            status = hc_cl_reader_look(client->reader, &client->body, near, &said->snapshot);
-            client->stats.hash_checks += status == HC_OK || status == HC_INVALID;
-            client->stats.hash_mismatches += status == HC_INVALID;
-        } else { // what only clients say, or what was said already
-            status = HC_MALFORMED;
-        }
-    }
+    while (status == HC_OK && (type = hc_body_next(&client->body)) != HC_MESSAGE_END)
+        status = read_message(client, type, said);
     return status;
 }
 
@@ -189,20 +207,63 @@ static void take_snapshot(struct hc_client *client, const struct hc_cl_said *sai
     }
 }
 
+/// What is not about the world.
+static void take_news(struct hc_client *client, const struct said *said) {
+    if (said->has_ticket) {
+        client->credential = said->ticket.credential;
+        memcpy(client->reset_token, said->ticket.reset_token, sizeof client->reset_token);
+    }
+    if (said->has_events) {
+        hc_body_rewind(&client->body);
+        hc_body_next_of(&client->body, HC_MESSAGE_EVENTS);
+        enum hc_status status = hc_events_take(&client->events_in, hc_body_values(&client->body));
+        HC_ASSERT(status == HC_OK);
+    }
+    if (!said->has_path)
+        return;
+    if (memcmp(client->path, said->path, sizeof client->path) != 0)
+        hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_MOVED});
+    memcpy(client->path, said->path, sizeof client->path);
+    client->path_due = true;
+    client->data_due |= client->state != HC_CLIENT_LEAVING;
+}
+
+/// The server says goodbye: for good, or because it has heard nothing.
+static void take_close(struct hc_client *client, enum hc_close_reason reason, uint64_t now_us) {
+    if (reason == HC_CLOSE_TIMEOUT && client->config.reconnect_us > 0 &&
+        client->state != HC_CLIENT_LEAVING) {
+        hc_cl_session_lose(client, HC_CLIENT_LOSS_TIMEOUT, now_us);
+        return;
+    }
+    hc_cl_session_log(client, "closed by the server");
+    hc_cl_session_close(client,
+                        &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = reason});
+}
+
+/// Opens a DATA and reads it; nothing is changed yet.
+static enum hc_status read_data(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                struct hc_data *data, struct said *said) {
+    uint32_t cid, seq;
+    enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
+    if (status != HC_OK)
+        return status;
+    if (client->timeline == NULL || client->state == HC_CLIENT_RECONNECTING || cid != client->cid)
+        return HC_UNEXPECTED;
+    status = hc_replay_check(&client->replay, seq);
+    if (status == HC_OK)
+        status = hc_seal_open_data(client->s2c, bytes, size, client->opened);
+    if (status == HC_OK)
+        status = hc_datagram_get_data(client->opened, size, data);
+    return status == HC_OK ? read_body(client, data, said) : status;
+}
+
 enum hc_status hc_cl_intake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
                                     uint64_t now_us) {
     struct hc_data data;
     struct said said = {.snapshot = NULL};
     struct hc_acked acked[HC_ACKS_MAX];
     uint32_t acked_count = 0;
-    enum hc_status status = hc_datagram_get_data(bytes, size, &data);
-    if (status != HC_OK)
-        return status;
-    if (client->timeline == NULL || data.cid != client->cid)
-        return HC_UNEXPECTED;
-    status = hc_replay_check(&client->replay, data.seq);
-    if (status == HC_OK)
-        status = read_body(client, &data, &said);
+    enum hc_status status = read_data(client, bytes, size, &data, &said);
     if (status == HC_OK)
         status = hc_sent_acked(&client->sent, data.ack, data.ack_bits, acked, &acked_count);
     if (status != HC_OK)
@@ -211,15 +272,16 @@ enum hc_status hc_cl_intake_receive(struct hc_client *client, const uint8_t *byt
         client->newest_us = now_us;
     hc_replay_accept(&client->replay, data.seq);
     client->heard_us = now_us;
+    for (uint32_t i = 0; i < acked_count; i++)
+        hc_events_acked(&client->events_out, acked[i].seq);
     if (said.snapshot != NULL)
         hc_cl_reader_keep(client->reader); // it is acknowledged now
     if (said.has_close) {
-        hc_cl_session_log(client, "closed by the server");
-        hc_cl_session_close(
-            client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = said.close});
+        take_close(client, said.close, now_us);
     } else if (said.snapshot != NULL && client->state != HC_CLIENT_LEAVING) {
         bool newest = acked_count > 0 && acked[0].seq == data.ack;
         take_snapshot(client, said.snapshot, newest ? &acked[0] : NULL, now_us);
     }
+    take_news(client, &said);
     return HC_OK;
 }

@@ -116,8 +116,11 @@ static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, u
                            .ack_bits = hc_replay_ack_bits(&client->replay),
                            .body = out + HC_DATA_BODY_AT,
                            .body_size = body_size};
-    if (data.seq > 0)
-        return hc_datagram_put_data(&data, out);
+    if (data.seq > 0) {
+        size_t size = hc_datagram_put_data(&data, out);
+        hc_seal_data(&client->sealer, out, size);
+        return size;
+    }
     hc_cl_session_log(client, "all datagram numbers are used up");
     hc_cl_session_close(
         client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = HC_CLOSE_ERROR});
@@ -142,6 +145,11 @@ size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_
     if (!client->data_due)
         return 0;
     client->data_due = false;
+    if (client->path_due)
+        (void)hc_message_put_path(&body, HC_MESSAGE_PATH_RESPONSE, client->path);
+    client->path_due = false;
+    hc_events_send(&client->events_out, &body, HC_CL_EVENTS_ROOM, client->sent.next, now_us,
+                   client->clock.srtt_us);
     put_input(client, &body, now_us);
     return finish(client, out, body.at, now_us);
 }

@@ -2,11 +2,14 @@
 
 #include "common/rng.h"
 
+#include <sodium.h>
 #include <string.h>
 
 void hc_cl_shake_begin(struct hc_client *client, uint64_t now_us) {
     struct hc_cl_shake *shake = &client->shake;
-    struct hc_rng rng = hc_rng_init(client->config.seed, 0);
+    *shake = (struct hc_cl_shake){.due = false};
+    // Another nonce for each attempt: what was said of an earlier one is not believed of this.
+    struct hc_rng rng = hc_rng_init(client->config.seed, client->shakes++);
     struct hc_writer nonce = hc_bytes_writer(shake->nonce, sizeof shake->nonce);
     hc_bytes_put_u64(&nonce, hc_rng_next(&rng));
     hc_bytes_put_u64(&nonce, hc_rng_next(&rng));
@@ -33,6 +36,11 @@ static void note_exchange(struct hc_cl_shake *shake, uint64_t now_us) {
         shake->rtt_us = took_us;
 }
 
+/// Whether it asks to be let in.
+static bool asks(const struct hc_client *client) {
+    return client->state == HC_CLIENT_CONNECTING || client->state == HC_CLIENT_RECONNECTING;
+}
+
 /// Answers to another attempt are nobody's here.
 static enum hc_status judge_nonce(const struct hc_client *client,
                                   const uint8_t nonce[static HC_NONCE_SIZE]) {
@@ -48,7 +56,7 @@ static enum hc_status receive_cookie(struct hc_client *client, const uint8_t *by
         status = judge_nonce(client, cookie.client_nonce);
     if (status != HC_OK)
         return status;
-    if (client->state != HC_CLIENT_CONNECTING)
+    if (!asks(client))
         return HC_UNEXPECTED;
     if (shake->has_cookie || shake->said == 0)
         return HC_DUPLICATE;
@@ -91,19 +99,34 @@ static bool build_world(struct hc_client *client, const struct hc_welcome *welco
     if (client->timeline == NULL || client->memory == NULL || client->reader == NULL)
         return false;
     hc_cl_view_layout(&client->view, &client->world, config->smoothing_us, client->memory);
-    client->stats.memory_bytes +=
+    client->world_bytes =
         needed + hc_timeline_memory(&timeline) + hc_cl_reader_memory(&client->world) +
         client->world.entities * (sizeof *client->world.kind_of + sizeof *client->world.owner_of);
+    client->stats.memory_bytes += client->world_bytes;
     return true;
 }
 
-static enum hc_status read_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
-                                  struct hc_accept *accept, struct hc_welcome *welcome) {
+/// Opens an ACCEPT: if it is for this attempt, and from a server that can read the token.
+static enum hc_status open_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                  struct hc_accept *accept, struct hc_seal_keys *keys) {
     enum hc_status status = hc_datagram_get_accept(bytes, size, accept);
     if (status == HC_OK)
         status = judge_nonce(client, accept->client_nonce);
-    if (status == HC_OK && client->state != HC_CLIENT_CONNECTING)
+    if (status == HC_OK && !asks(client))
         return HC_DUPLICATE;
+    if (status != HC_OK)
+        return status;
+    const struct hc_credential *credential = &client->credential;
+    hc_seal_derive(credential->secret, client->shake.protocol_id, credential->token,
+                   client->shake.nonce, accept->server_nonce, accept->cid, keys);
+    status = hc_seal_open_accept(keys->s2c, bytes, size, client->opened);
+    return status == HC_OK ? hc_datagram_get_accept(client->opened, size, accept) : status;
+}
+
+static enum hc_status read_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                  struct hc_accept *accept, struct hc_seal_keys *keys,
+                                  struct hc_welcome *welcome) {
+    enum hc_status status = open_accept(client, bytes, size, accept, keys);
     if (status == HC_OK)
         status = hc_body_begin(&client->body, accept->body, accept->body_size);
     if (status != HC_OK)
@@ -130,16 +153,65 @@ static bool version_holds(const struct hc_cl_shake *shake, uint64_t now_us) {
     return shake->version_heard && now_us - shake->version_us >= HC_CL_VERSION_WAIT_US;
 }
 
+/// Nothing is left of an earlier connection but what the players do.
+static void clear_connection(struct hc_client *client) {
+    struct hc_cl_inputs *inputs = &client->inputs;
+    hc_cl_session_free_world(client);
+    client->replay = (struct hc_replay){.newest = 0};
+    hc_sent_init(&client->sent, 1);
+    client->newest_us = 0;
+    client->clock = (struct hc_cl_clock){.known = false};
+    client->news = (struct hc_cl_news){.any = false};
+    memset(inputs->last, 0, sizeof inputs->last);
+    inputs->any = false;
+    inputs->next = inputs->unsent = inputs->wanted = 0;
+    client->stalled_target = 0;
+    client->ticked = client->path_due = false;
+}
+
+static void begin_connection(struct hc_client *client, const struct hc_accept *accept,
+                             const struct hc_seal_keys *keys, const struct hc_welcome *welcome,
+                             uint64_t now_us) {
+    client->cid = accept->cid;
+    client->welcome = *welcome;
+    hc_seal_init(&client->sealer, keys->c2s);
+    memcpy(client->s2c, keys->s2c, sizeof client->s2c);
+    memcpy(client->reset_token, welcome->reset_token, sizeof client->reset_token);
+    client->accepted_us = now_us;
+    client->heard_us = now_us;
+    client->data_us = now_us;
+    client->data_due = true;
+}
+
+/// What was said before goes on, or is of another session.
+static void tell_accepted(struct hc_client *client, bool again) {
+    bool kept = again && client->welcome.kept;
+    client->state = HC_CLIENT_JOINING;
+    if (kept)
+        hc_events_out_continue(&client->events_out);
+    else if (again)
+        hc_cl_session_begin_events(client);
+    client->stats.reconnects += again;
+    hc_cl_session_event(client,
+                        &(struct hc_client_event){.kind = again ? HC_CLIENT_EVENT_RECONNECTED
+                                                                : HC_CLIENT_EVENT_ACCEPTED,
+                                                  .kept = kept});
+    hc_cl_session_log(client, "accepted by the server");
+}
+
 static enum hc_status receive_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
                                      uint64_t now_us) {
     struct hc_accept accept;
     struct hc_welcome welcome;
-    enum hc_status status = read_accept(client, bytes, size, &accept, &welcome);
+    struct hc_seal_keys keys;
+    bool again = client->cid != 0;
+    enum hc_status status = read_accept(client, bytes, size, &accept, &keys, &welcome);
     if (status != HC_OK)
         return status;
     if (client->config.input_delay + client->config.lead > welcome.future)
         hc_cl_session_log(client, "input delay and lead are cut to what the server accepts");
     fit_future(&client->config, welcome.future);
+    clear_connection(client);
     if (!build_world(client, &welcome)) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
                                                               .close = HC_CLOSE_ERROR});
@@ -147,31 +219,54 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
     }
     if (client->shake.has_cookie) // else CONNECT was given up, and HELLO is what was said last
         note_exchange(&client->shake, now_us);
-    client->cid = accept.cid;
-    client->welcome = welcome;
-    hc_sent_init(&client->sent, 1);
-    client->heard_us = now_us;
-    client->data_us = now_us;
-    client->data_due = true;
-    client->state = HC_CLIENT_JOINING;
-    hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_ACCEPTED});
-    hc_cl_session_log(client, "accepted by the server");
+    begin_connection(client, &accept, &keys, &welcome, now_us);
+    sodium_memzero(&keys, sizeof keys);
+    tell_accepted(client, again);
     return HC_OK;
 }
 
-static enum hc_status receive_deny(struct hc_client *client, const uint8_t *bytes, size_t size) {
+static enum hc_status receive_deny(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                   uint64_t now_us) {
+    struct hc_cl_shake *shake = &client->shake;
     struct hc_deny deny;
     enum hc_status status = hc_datagram_get_deny(bytes, size, &deny);
     if (status == HC_OK)
         status = judge_nonce(client, deny.client_nonce);
     if (status != HC_OK)
         return status;
-    if (client->state != HC_CLIENT_CONNECTING)
+    if (!asks(client))
         return HC_UNEXPECTED;
+    status = hc_token_check_deny_mac(client->credential.secret, bytes);
+    if (status == HC_MALFORMED)
+        return status;
+    shake->hint = deny;
+    shake->hinted = true;
+    if (status == HC_UNEXPECTED)
+        return HC_OK; // anybody may have said so: it goes on asking
+    if (client->state == HC_CLIENT_RECONNECTING && deny.retry_ms > 0) {
+        turn_to(shake, false, now_us + (uint64_t)deny.retry_ms * 1000);
+        shake->due = false;
+        return HC_OK;
+    }
     hc_cl_session_log(client, "refused by the server");
     hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_DENIED,
                                                           .deny = deny.reason,
                                                           .retry_ms = deny.retry_ms});
+    return HC_OK;
+}
+
+/// A server that knows nothing of the connection says so, with what only it can know.
+static enum hc_status receive_reset(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                    uint64_t now_us) {
+    struct hc_reset reset;
+    enum hc_status status = hc_datagram_get_reset(bytes, size, &reset);
+    if (status != HC_OK)
+        return status;
+    if (asks(client) || client->state == HC_CLIENT_LEAVING || reset.cid != client->cid)
+        return HC_UNEXPECTED; // one that says goodbye goes on until it is done
+    if (!hc_seal_reset_equal(client->reset_token, reset.token))
+        return HC_MALFORMED;
+    hc_cl_session_lose(client, HC_CLIENT_LOSS_RESET, now_us);
     return HC_OK;
 }
 
@@ -183,7 +278,7 @@ static enum hc_status receive_version(struct hc_client *client, const uint8_t *b
         status = judge_nonce(client, version.client_nonce);
     if (status != HC_OK)
         return status;
-    if (client->state != HC_CLIENT_CONNECTING || version.protocol_id == client->shake.protocol_id)
+    if (!asks(client) || version.protocol_id == client->shake.protocol_id)
         return HC_UNEXPECTED;
     if (client->shake.has_cookie || client->shake.version_heard)
         return HC_DUPLICATE;
@@ -200,9 +295,11 @@ enum hc_status hc_cl_shake_receive(struct hc_client *client, const uint8_t *byte
     case HC_DATAGRAM_ACCEPT:
         return receive_accept(client, bytes, size, now_us);
     case HC_DATAGRAM_DENY:
-        return receive_deny(client, bytes, size);
+        return receive_deny(client, bytes, size, now_us);
     case HC_DATAGRAM_VERSION:
         return receive_version(client, bytes, size, now_us);
+    case HC_DATAGRAM_RESET:
+        return receive_reset(client, bytes, size, now_us);
     default: // what only clients say, or nobody
         return HC_MALFORMED;
     }
@@ -249,8 +346,12 @@ size_t hc_cl_shake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM
     }
     struct hc_connect connect = {.protocol_id = shake->protocol_id,
                                  .slot = shake->cookie.slot,
-                                 .players = client->config.players};
+                                 .players = client->config.players,
+                                 .continues = client->cid};
     memcpy(connect.client_nonce, shake->nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, shake->cookie.cookie, HC_COOKIE_SIZE);
-    return hc_datagram_put_connect(&connect, out);
+    memcpy(connect.token, client->credential.token, HC_TOKEN_SIZE);
+    size_t size = hc_datagram_put_connect(&connect, out);
+    hc_token_put_proof(client->credential.secret, out);
+    return size;
 }

@@ -22,7 +22,8 @@ static enum hc_message_type type_at(const uint8_t *bytes, size_t used) {
 }
 
 enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t size) {
-    bool alone = false, told = false;
+    bool alone = false;
+    uint32_t seen = 0;
     body->count = 0;
     for (size_t at = 0, used; at < size; at += used) {
         enum hc_status status = hc_precheck(bytes + at, size - at, &used);
@@ -32,20 +33,22 @@ enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t 
         bool first = at == 0;
         if (type == HC_MESSAGE_END || alone || (stands_alone(type) && !first))
             return HC_MALFORMED;
-        if (type == HC_MESSAGE_SNAPSHOT && told)
+        if ((seen >> type & 1) != 0 || at + used > UINT16_MAX)
             return HC_MALFORMED;
-        if (body->count == HC_BODY_MESSAGES_MAX || at + used > UINT16_MAX)
-            return HC_MALFORMED; // more than any datagram holds
         alone = stands_alone(type);
-        told = told || type == HC_MESSAGE_SNAPSHOT;
+        seen |= UINT32_C(1) << type;
         body->types[body->count] = (uint8_t)type;
         body->starts[body->count++] = (uint16_t)at;
     }
     body->bytes = bytes;
     body->starts[body->count] = (uint16_t)size;
+    hc_body_rewind(body);
+    return HC_OK;
+}
+
+void hc_body_rewind(struct hc_body *body) {
     body->next = 0;
     body->type = HC_MESSAGE_END;
-    return HC_OK;
 }
 
 enum hc_message_type hc_body_next(struct hc_body *body) {
@@ -56,6 +59,12 @@ enum hc_message_type hc_body_next(struct hc_body *body) {
     body->type = (enum hc_message_type)body->types[body->next++];
     hc_unpack(body->bytes + start, (size_t)(end - start), body->values);
     return body->type;
+}
+
+enum hc_message_type hc_body_next_of(struct hc_body *body, enum hc_message_type type) {
+    while (body->next < body->count && body->types[body->next] != type)
+        body->next++;
+    return hc_body_next(body);
 }
 
 struct hc_values hc_body_values(const struct hc_body *body) {

@@ -22,20 +22,24 @@
 
 /// The first value of every message. One number space for both directions.
 enum hc_message_type {
-    HC_MESSAGE_END = 0,      ///< no message: the body is at its end
-    HC_MESSAGE_WELCOME = 1,  ///< server, in ACCEPT only: what the world is
-    HC_MESSAGE_INPUT = 2,    ///< client: its clock and its players' inputs
-    HC_MESSAGE_SNAPSHOT = 3, ///< server: the state of a tick and the server's clock
-    HC_MESSAGE_CLOSE = 4,    ///< both: the connection ends
+    HC_MESSAGE_END = 0,            ///< no message: the body is at its end
+    HC_MESSAGE_WELCOME = 1,        ///< server, in ACCEPT only: what the world is
+    HC_MESSAGE_INPUT = 2,          ///< client: its clock and its players' inputs
+    HC_MESSAGE_SNAPSHOT = 3,       ///< server: the state of a tick and the server's clock
+    HC_MESSAGE_CLOSE = 4,          ///< both: the connection ends
+    HC_MESSAGE_TICKET = 5,         ///< server: with what the client can come back
+    HC_MESSAGE_PATH_CHALLENGE = 6, ///< server: to an address that the client seems to have now
+    HC_MESSAGE_PATH_RESPONSE = 7,  ///< client: it has
+    HC_MESSAGE_EVENTS = 8,         ///< both: the game's reliable messages, see events.h
     HC_MESSAGE_TYPES
 };
 
 enum {
-    /// In one body: a message takes two bytes at least.
-    HC_BODY_MESSAGES_MAX = HC_PRECHECK_NODES_MAX / 2,
+    /// In one body: one of each type at most.
+    HC_BODY_MESSAGES_MAX = HC_MESSAGE_TYPES,
 };
 
-/// A body that is being read. Large (22 kB): keep one and use it for every
+/// A body that is being read. Large (19 kB): keep one and use it for every
 /// datagram.
 struct hc_body {
     const uint8_t *bytes;                          ///< borrowed until the last message is done with
@@ -57,14 +61,21 @@ struct hc_values {
 };
 
 /// Pre-checks the `size` bytes at `bytes`. HC_MALFORMED or HC_TRUNCATED: some
-/// message is not well formed, its type is unknown, WELCOME or CLOSE is not the
-/// only message or SNAPSHOT comes twice; then nothing of the body is to be used.
+/// message is not well formed, its type is unknown or comes twice, WELCOME or
+/// CLOSE is not the only message; then nothing of the body is to be used.
 enum hc_status hc_body_begin(struct hc_body *body, const uint8_t *bytes, size_t size);
 
 /// Makes the next message the present one and returns its type; HC_MESSAGE_END
 /// after the last. The values of earlier messages end here; what they lent from
 /// the datagram stays.
 enum hc_message_type hc_body_next(struct hc_body *body);
+
+/// As hc_body_next, but passes over the messages before the next one of `type`;
+/// HC_MESSAGE_END when there is none.
+enum hc_message_type hc_body_next_of(struct hc_body *body, enum hc_message_type type);
+
+/// Goes back to before the first message.
+void hc_body_rewind(struct hc_body *body);
 
 /// The values of the present message after its type.
 struct hc_values hc_body_values(const struct hc_body *body);

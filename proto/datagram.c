@@ -15,10 +15,12 @@ enum {
 _Static_assert(sizeof HC_DATAGRAM_MAGIC - 1 == HC_MAGIC_SIZE, "magic");
 _Static_assert(HEAD + 8 + HC_NONCE_SIZE <= HC_DATAGRAM_HELLO_SIZE, "HELLO");
 _Static_assert(HEAD + HC_NONCE_SIZE + 4 + HC_COOKIE_SIZE == HC_DATAGRAM_COOKIE_SIZE, "COOKIE");
-_Static_assert(CONNECT_PLAYERS_AT + 1 + 887 + HC_PROOF_SIZE == HC_DATAGRAM_CONNECT_SIZE, "CONNECT");
+_Static_assert(CONNECT_PLAYERS_AT + 1 + 4 + 883 + HC_PROOF_SIZE == HC_DATAGRAM_CONNECT_SIZE,
+               "CONNECT");
 _Static_assert(HEAD + 2 * HC_NONCE_SIZE + 4 == HC_ACCEPT_BODY_AT, "ACCEPT");
 _Static_assert(HEAD + HC_NONCE_SIZE + 1 + 4 + HC_TAG_SIZE == HC_DATAGRAM_DENY_SIZE, "DENY");
 _Static_assert(HEAD + 8 + HC_NONCE_SIZE == HC_DATAGRAM_VERSION_SIZE, "VERSION");
+_Static_assert(1 + 4 + HC_RESET_TOKEN_SIZE == HC_DATAGRAM_RESET_SIZE, "RESET");
 _Static_assert(1 + 4 + 4 == HC_DATA_CLEAR_SIZE && HC_DATA_BODY_MAX == 1167, "DATA");
 
 uint64_t hc_datagram_protocol_id(const struct hc_game *game) {
@@ -36,6 +38,7 @@ enum hc_datagram_kind hc_datagram_kind(const uint8_t *bytes, size_t size) {
     case HC_DATAGRAM_DENY:
     case HC_DATAGRAM_VERSION:
     case HC_DATAGRAM_DATA:
+    case HC_DATAGRAM_RESET:
         return (enum hc_datagram_kind)bytes[0];
     default:
         return HC_DATAGRAM_NONE;
@@ -145,14 +148,14 @@ enum hc_status hc_datagram_get_cookie(const uint8_t *bytes, size_t size,
 
 size_t hc_datagram_put_connect(const struct hc_connect *connect,
                                uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]) {
-    static const uint8_t token[HC_TOKEN_SIZE];
     struct hc_writer writer = put_head(HC_DATAGRAM_CONNECT, out, HC_DATAGRAM_CONNECT_SIZE);
     hc_bytes_put_u64(&writer, connect->protocol_id);
     hc_bytes_put(&writer, connect->client_nonce, HC_NONCE_SIZE);
     hc_bytes_put_u32(&writer, connect->slot);
     hc_bytes_put(&writer, connect->cookie, HC_COOKIE_SIZE);
-    hc_bytes_put(&writer, token, sizeof token);
+    hc_bytes_put(&writer, connect->token, HC_TOKEN_SIZE);
     hc_bytes_put_u8(&writer, connect->players);
+    hc_bytes_put_u32(&writer, connect->continues);
     return put_zeros(&writer);
 }
 
@@ -167,10 +170,10 @@ enum hc_status hc_datagram_get_connect(const uint8_t *bytes, size_t size, struct
     hc_bytes_get(&reader, connect.client_nonce, HC_NONCE_SIZE);
     connect.slot = hc_bytes_get_u32(&reader);
     hc_bytes_get(&reader, connect.cookie, HC_COOKIE_SIZE);
-    bool zeros = get_zeros(&reader, HC_TOKEN_SIZE);
+    hc_bytes_get(&reader, connect.token, HC_TOKEN_SIZE);
     connect.players = hc_bytes_get_u8(&reader);
-    zeros &= get_zeros(&reader, hc_bytes_left(&reader));
-    if (!zeros)
+    connect.continues = hc_bytes_get_u32(&reader);
+    if (!get_zeros(&reader, hc_bytes_left(&reader) - HC_PROOF_SIZE))
         return HC_MALFORMED;
     *out = connect;
     return connect.players <= HC_OWN_PLAYERS_MAX ? HC_OK : HC_INVALID;
@@ -186,11 +189,10 @@ static size_t put_body(struct hc_writer *writer, const uint8_t *body, size_t siz
     return put_zeros(writer);
 }
 
-/// Lends the body, which ends where the tag begins; false when the tag is not zero.
-static bool get_body(struct hc_reader *reader, const uint8_t **body, size_t *size) {
+/// Lends the body, which ends where the tag begins.
+static void get_body(struct hc_reader *reader, const uint8_t **body, size_t *size) {
     *size = hc_bytes_left(reader) - HC_TAG_SIZE;
     *body = hc_bytes_take(reader, *size);
-    return get_zeros(reader, HC_TAG_SIZE);
 }
 
 size_t hc_datagram_put_accept(const struct hc_accept *accept, uint8_t out[static HC_DATAGRAM_MAX]) {
@@ -212,7 +214,8 @@ enum hc_status hc_datagram_get_accept(const uint8_t *bytes, size_t size, struct 
     hc_bytes_get(&reader, accept.client_nonce, HC_NONCE_SIZE);
     hc_bytes_get(&reader, accept.server_nonce, HC_NONCE_SIZE);
     accept.cid = hc_bytes_get_u32(&reader);
-    if (!get_body(&reader, &accept.body, &accept.body_size) || accept.cid == 0)
+    get_body(&reader, &accept.body, &accept.body_size);
+    if (accept.cid == 0)
         return HC_MALFORMED;
     *out = accept;
     return HC_OK;
@@ -236,7 +239,7 @@ enum hc_status hc_datagram_get_deny(const uint8_t *bytes, size_t size, struct hc
     hc_bytes_get(&reader, deny.client_nonce, HC_NONCE_SIZE);
     uint8_t reason = hc_bytes_get_u8(&reader);
     deny.retry_ms = hc_bytes_get_u32(&reader);
-    if (reason < HC_DENY_FULL || reason > HC_DENY_PLAYERS || !get_zeros(&reader, HC_TAG_SIZE))
+    if (reason < HC_DENY_FULL || reason > HC_DENY_PLAYERS)
         return HC_MALFORMED;
     deny.reason = (enum hc_deny_reason)reason;
     *out = deny;
@@ -274,6 +277,38 @@ size_t hc_datagram_put_data(const struct hc_data *data, uint8_t out[static HC_DA
     return put_body(&writer, data->body, data->body_size);
 }
 
+size_t hc_datagram_put_reset(const struct hc_reset *reset,
+                             uint8_t out[static HC_DATAGRAM_RESET_SIZE]) {
+    struct hc_writer writer = hc_bytes_writer(out, HC_DATAGRAM_RESET_SIZE);
+    hc_bytes_put_u8(&writer, HC_DATAGRAM_RESET);
+    hc_bytes_put_u32(&writer, reset->cid);
+    hc_bytes_put(&writer, reset->token, HC_RESET_TOKEN_SIZE);
+    HC_ASSERT(!writer.failed && writer.at == writer.size);
+    return writer.at;
+}
+
+enum hc_status hc_datagram_get_reset(const uint8_t *bytes, size_t size, struct hc_reset *out) {
+    if (size != HC_DATAGRAM_RESET_SIZE)
+        return HC_TRUNCATED;
+    struct hc_reader reader = hc_bytes_reader(bytes, size);
+    if (hc_bytes_get_u8(&reader) != HC_DATAGRAM_RESET)
+        return HC_MALFORMED;
+    out->cid = hc_bytes_get_u32(&reader);
+    hc_bytes_get(&reader, out->token, HC_RESET_TOKEN_SIZE);
+    return HC_OK;
+}
+
+enum hc_status hc_datagram_get_data_clear(const uint8_t *bytes, size_t size, uint32_t *cid,
+                                          uint32_t *seq) {
+    if (size < HC_DATA_BODY_AT + HC_TAG_SIZE || size > HC_DATAGRAM_MAX)
+        return HC_TRUNCATED;
+    struct hc_reader reader = hc_bytes_reader(bytes, size);
+    uint8_t kind = hc_bytes_get_u8(&reader);
+    *cid = hc_bytes_get_u32(&reader);
+    *seq = hc_bytes_get_u32(&reader);
+    return kind == HC_DATAGRAM_DATA && *seq != 0 ? HC_OK : HC_MALFORMED;
+}
+
 enum hc_status hc_datagram_get_data(const uint8_t *bytes, size_t size, struct hc_data *out) {
     if (size < HC_DATA_BODY_AT + HC_TAG_SIZE || size > HC_DATAGRAM_MAX)
         return HC_TRUNCATED;
@@ -285,7 +320,8 @@ enum hc_status hc_datagram_get_data(const uint8_t *bytes, size_t size, struct hc
     data.seq = hc_bytes_get_u32(&reader);
     data.ack = hc_bytes_get_u32(&reader);
     data.ack_bits = hc_bytes_get_u32(&reader);
-    if (!get_body(&reader, &data.body, &data.body_size) || data.seq == 0)
+    get_body(&reader, &data.body, &data.body_size);
+    if (data.seq == 0)
         return HC_MALFORMED;
     *out = data;
     return HC_OK;

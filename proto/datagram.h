@@ -1,19 +1,21 @@
 /// The fixed layouts of the datagrams: what stands at which byte, before any message is looked at.
 ///
-/// Little-endian. `magic` is the seven bytes "HCAST00"; the other offsets follow from the widths.
+/// Little-endian. `magic` is the seven bytes "HCAST01"; the other offsets follow from the widths.
 ///
 ///     HELLO   01 1200  kind 1 | magic 7 | protocol_id 8 | client_nonce 16 | zeros 1168
 ///     COOKIE  02   44  kind | magic | client_nonce 16 | slot 4 | cookie 16
 ///     CONNECT 03 1200  kind | magic | protocol_id 8 | client_nonce 16 | slot 4 | cookie 16
-///                      | token 244 (zeros) | players 1 | zeros 887 | proof 16 (zeros)
+///                      | token 244 | players 1 | continues 4 | zeros 883 | proof 16
 ///     ACCEPT  04 60..  kind | magic | client_nonce 16 | server_nonce 16 | cid 4 | body | tag 16
-///     DENY    05   45  kind | magic | client_nonce 16 | reason 1 | retry_ms 4 | MAC 16 (zeros)
+///     DENY    05   45  kind | magic | client_nonce 16 | reason 1 | retry_ms 4 | MAC 16
 ///     VERSION 06   32  kind | magic | protocol_id 8 | client_nonce 16
-///     DATA    40 33..  kind | cid 4 | seq 4 | ack 4 | ack_bits 4 | body | tag 16 (zeros)
+///     DATA    40 33..  kind | cid 4 | seq 4 | ack 4 | ack_bits 4 | body | tag 16
+///     RESET   41   21  kind | cid 4 | reset_token 16
 ///
-/// The room of token, proof, MAC and tag is zero in this version, and refused when it is not: a
-/// peer that fills it speaks another version. Decoding checks the length before anything else,
-/// copies no body (`body` points into the datagram), and changes `*out` only when it returns
+/// Token, proof and MAC are the business of token.h; that of seal.h are the body of ACCEPT, and
+/// from `ack` on DATA, which travel sealed: what is read here of them has been opened before. The
+/// tag is zeros when written and passed over when read. Decoding checks the length before anything
+/// else, copies no body (`body` points into the datagram), and changes `*out` only when it returns
 /// HC_OK, where not said otherwise. All decoders return HC_TRUNCATED for a length that the kind
 /// cannot have and HC_MALFORMED for any other fault.
 #pragma once
@@ -24,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HC_DATAGRAM_MAGIC "HCAST00"
+#define HC_DATAGRAM_MAGIC "HCAST01"
 
 enum hc_datagram_kind {
     HC_DATAGRAM_NONE = 0, ///< no datagram of this protocol
@@ -35,6 +37,7 @@ enum hc_datagram_kind {
     HC_DATAGRAM_DENY = 0x05,
     HC_DATAGRAM_VERSION = 0x06,
     HC_DATAGRAM_DATA = 0x40,
+    HC_DATAGRAM_RESET = 0x41,
 };
 
 enum {
@@ -46,16 +49,18 @@ enum {
     HC_TOKEN_SIZE = 244,
     HC_PROOF_SIZE = 16,
     HC_TAG_SIZE = 16,
+    HC_RESET_TOKEN_SIZE = 16,
 
     HC_DATAGRAM_HELLO_SIZE = 1200,
     HC_DATAGRAM_COOKIE_SIZE = 44,
     HC_DATAGRAM_CONNECT_SIZE = 1200,
     HC_DATAGRAM_DENY_SIZE = 45,
     HC_DATAGRAM_VERSION_SIZE = 32,
+    HC_DATAGRAM_RESET_SIZE = 21,
 
     HC_ACCEPT_BODY_AT = 44, ///< offset of the body of ACCEPT
     HC_ACCEPT_BODY_MAX = HC_DATAGRAM_MAX - HC_ACCEPT_BODY_AT - HC_TAG_SIZE,
-    HC_DATA_CLEAR_SIZE = 9, ///< bytes of DATA that later are authenticated but not sealed
+    HC_DATA_CLEAR_SIZE = 9, ///< bytes of DATA that are authenticated but not sealed
     HC_DATA_ACKS_SIZE = 8,
     HC_DATA_BODY_AT = HC_DATA_CLEAR_SIZE + HC_DATA_ACKS_SIZE, ///< offset of the body of DATA
     HC_DATA_BODY_MAX = HC_DATAGRAM_MAX - HC_DATA_BODY_AT - HC_TAG_SIZE, ///< 1167
@@ -66,7 +71,7 @@ enum {
 /// Why a CONNECT was denied.
 enum hc_deny_reason {
     HC_DENY_FULL = 1,     ///< no client slot or no player slot is free
-    HC_DENY_TOKEN = 2,    ///< expired, for another server, or not proven; not sent in this version
+    HC_DENY_TOKEN = 2,    ///< of another key, for another server, expired, or used up
     HC_DENY_SHUTDOWN = 3, ///< the server is going away
     HC_DENY_LIMIT = 4,    ///< too many connects or sessions of this address, or it is banned
     HC_DENY_PLAYERS = 5,  ///< more local players than this server allows
@@ -83,14 +88,16 @@ struct hc_datagram_cookie {
     uint8_t cookie[HC_COOKIE_SIZE];
 };
 
-/// `players` stands in the first byte after the token's room: it is known before any body is
-/// parsed, costs no bytes of a padded datagram, and lies inside what the proof will cover.
+/// `players` and `continues` stand behind the token: they are known before any body is parsed, cost
+/// no bytes of a padded datagram, and lie inside what the proof covers.
 struct hc_connect {
     uint64_t protocol_id;
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint32_t slot;                  ///< copied from COOKIE
     uint8_t cookie[HC_COOKIE_SIZE]; ///< copied from COOKIE
-    uint8_t players;                ///< local players wanted, [0, 4]; 0: a spectator
+    uint8_t token[HC_TOKEN_SIZE];
+    uint8_t players;    ///< local players wanted, [0, 4]; 0: a spectator
+    uint32_t continues; ///< cid of this client's connection before, which it goes on with; 0: none
 };
 
 struct hc_accept {
@@ -110,6 +117,11 @@ struct hc_deny {
 struct hc_version {
     uint64_t protocol_id; ///< the server's
     uint8_t client_nonce[HC_NONCE_SIZE];
+};
+
+struct hc_reset {
+    uint32_t cid; ///< of a DATA that the server knows no connection of
+    uint8_t token[HC_RESET_TOKEN_SIZE];
 };
 
 struct hc_data {
@@ -144,7 +156,7 @@ size_t hc_datagram_put_cookie(const struct hc_datagram_cookie *cookie,
 enum hc_status hc_datagram_get_cookie(const uint8_t *bytes, size_t size,
                                       struct hc_datagram_cookie *out);
 
-/// Writes all HC_DATAGRAM_CONNECT_SIZE bytes and returns that size.
+/// Writes all HC_DATAGRAM_CONNECT_SIZE bytes, zeros for the proof, and returns that size.
 size_t hc_datagram_put_connect(const struct hc_connect *connect,
                                uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]);
 
@@ -158,7 +170,7 @@ size_t hc_datagram_put_accept(const struct hc_accept *accept, uint8_t out[static
 /// Read by the client; `out->body` points into `bytes`.
 enum hc_status hc_datagram_get_accept(const uint8_t *bytes, size_t size, struct hc_accept *out);
 
-/// Writes all HC_DATAGRAM_DENY_SIZE bytes and returns that size.
+/// Writes all HC_DATAGRAM_DENY_SIZE bytes, zeros for the MAC, and returns that size.
 size_t hc_datagram_put_deny(const struct hc_deny *deny, uint8_t out[static HC_DATAGRAM_DENY_SIZE]);
 
 /// Read by the client.
@@ -171,8 +183,19 @@ size_t hc_datagram_put_version(const struct hc_version *version,
 /// Read by the client; the last two digits of the magic may be any, for they are the news.
 enum hc_status hc_datagram_get_version(const uint8_t *bytes, size_t size, struct hc_version *out);
 
+/// Writes all HC_DATAGRAM_RESET_SIZE bytes and returns that size.
+size_t hc_datagram_put_reset(const struct hc_reset *reset,
+                             uint8_t out[static HC_DATAGRAM_RESET_SIZE]);
+
+/// Read by the client.
+enum hc_status hc_datagram_get_reset(const uint8_t *bytes, size_t size, struct hc_reset *out);
+
 /// Writes the datagram and returns its size; `body` may lie in `out` at HC_DATA_BODY_AT already.
 size_t hc_datagram_put_data(const struct hc_data *data, uint8_t out[static HC_DATAGRAM_MAX]);
+
+/// Reads the cid and the seq of a DATA that is still sealed.
+enum hc_status hc_datagram_get_data_clear(const uint8_t *bytes, size_t size, uint32_t *cid,
+                                          uint32_t *seq);
 
 /// Read by both; `out->body` points into `bytes`. Neither the cid nor the acks are judged here.
 enum hc_status hc_datagram_get_data(const uint8_t *bytes, size_t size, struct hc_data *out);

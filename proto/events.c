@@ -99,7 +99,7 @@ static void pack_event(const struct hc_events_out *out, const struct hc_events_e
 static void pack_chosen(struct hc_events_out *out, const struct choice *choice,
                         struct hc_writer *body, uint64_t now_us) {
     hc_pack_array(body, 2 + choice->values);
-    hc_pack_uint8(body, HC_EVENTS_MESSAGE);
+    hc_pack_uint8(body, HC_MESSAGE_EVENTS);
     hc_pack_uint32(body, choice->first);
     uint32_t expected = choice->first;
     for (uint32_t i = choice->first - out->oldest; i <= choice->last; i++) {
@@ -157,6 +157,12 @@ void hc_events_acked(struct hc_events_out *out, uint32_t seq) {
     }
     while (out->oldest != out->next && entry_of(out, out->oldest)->acked)
         out->used -= entry_of(out, out->oldest++)->size;
+}
+
+void hc_events_out_continue(struct hc_events_out *out) {
+    memset(out->carriers, 0, sizeof out->carriers);
+    for (uint32_t number = out->oldest; number != out->next; number++)
+        entry_of(out, number)->sent = false;
 }
 
 // ---- Receiving

@@ -1,6 +1,6 @@
 /// Events: byte strings that arrive exactly once and in order over datagrams that may not.
 ///
-///     EVENTS [9, number, event, ...]   each event a binary of [1, HC_EVENTS_SIZE_MAX] bytes; an
+///     EVENTS [8, number, event, ...]   each event a binary of [1, HC_EVENTS_SIZE_MAX] bytes; an
 ///                                      integer k > 0 between two: the next k numbers are not here
 ///
 /// Events are numbered from 1. A datagram carries any of those that the peer has not acknowledged,
@@ -35,7 +35,6 @@
 #define HC_EVENTS_NUMBER_MAX (UINT32_MAX - 1)
 
 enum {
-    HC_EVENTS_MESSAGE = 9,              ///< the message's type
     HC_EVENTS_WINDOW = 256,             ///< numbers on the way, [oldest, oldest + this)
     HC_EVENTS_BYTES_MAX = 16384,        ///< of the events on the way
     HC_EVENTS_RESEND_LEAST_US = 100000, ///< resent after this or 5/4 of a round trip
@@ -127,6 +126,10 @@ uint32_t hc_events_send(struct hc_events_out *out, struct hc_writer *body, size_
 /// datagram that is forgotten, HC_EVENTS_CARRIERS numbers after it left, changes nothing: its
 /// events are sent again and the peer drops them.
 void hc_events_acked(struct hc_events_out *out, uint32_t seq);
+
+/// The connection is a new one, between the same two: its seqs begin anew. What is not acknowledged
+/// is sent again.
+void hc_events_out_continue(struct hc_events_out *out);
 
 /// Begins with `first`, the peer's, and lends `capacity` bytes at `bytes`, which must outlive `in`.
 void hc_events_in_init(struct hc_events_in *in, uint32_t first, uint8_t *bytes, uint32_t capacity);

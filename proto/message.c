@@ -3,12 +3,31 @@
 #include "common/check.h"
 #include "proto/pack.h"
 
+#include <string.h>
+
 enum {
-    WELCOME_VALUES = 10,
+    WELCOME_VALUES = 12,
     INPUT_VALUES = 8,
     CLOSE_VALUES = 2,
+    TICKET_VALUES = 4,
+    PATH_VALUES = 2,
     BINARY_HEADER_MAX = 3,
 };
+
+static void put_binary(struct hc_writer *body, const uint8_t *bytes, size_t size) {
+    hc_pack_bin(body, size);
+    hc_pack_bin_body(body, bytes, size);
+}
+
+/// The next value, a binary of `size` bytes, to `out`.
+static void get_binary(struct hc_values *values, uint8_t *out, size_t size) {
+    size_t is;
+    const uint8_t *bytes = hc_values_binary(values, &is);
+    if (bytes == NULL || is != size)
+        values->failed = true;
+    else
+        memcpy(out, bytes, size);
+}
 
 bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *welcome) {
     HC_ASSERT(welcome->own_count <= HC_OWN_PLAYERS_MAX);
@@ -26,6 +45,8 @@ bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *wel
     hc_pack_array(body, welcome->own_count);
     for (uint32_t i = 0; i < welcome->own_count; i++)
         hc_pack_uint16(body, welcome->own[i]);
+    put_binary(body, welcome->reset_token, HC_RESET_TOKEN_SIZE);
+    hc_pack_uint8(body, welcome->kept);
     return hc_body_commit(body, &before);
 }
 
@@ -62,6 +83,8 @@ enum hc_status hc_message_get_welcome(const struct hc_body *body, const struct h
     if (values.failed || out->tick_rate == 0 || out->players == 0 || out->future == 0)
         return HC_MALFORMED;
     get_own(&values, out);
+    get_binary(&values, out->reset_token, HC_RESET_TOKEN_SIZE);
+    out->kept = hc_values_unsigned(&values, 1) == 1;
     return hc_values_done(&values);
 }
 
@@ -150,6 +173,44 @@ enum hc_status hc_message_get_close(const struct hc_body *body, enum hc_close_re
         return HC_MALFORMED;
     *out = (enum hc_close_reason)reason;
     return HC_OK;
+}
+
+bool hc_message_put_ticket(struct hc_writer *body, const struct hc_ticket *ticket) {
+    struct hc_writer before = *body;
+    hc_pack_array(body, TICKET_VALUES);
+    hc_pack_uint8(body, HC_MESSAGE_TICKET);
+    put_binary(body, ticket->credential.token, HC_TOKEN_SIZE);
+    put_binary(body, ticket->credential.secret, HC_TOKEN_SECRET_SIZE);
+    put_binary(body, ticket->reset_token, HC_RESET_TOKEN_SIZE);
+    return hc_body_commit(body, &before);
+}
+
+enum hc_status hc_message_get_ticket(const struct hc_body *body, struct hc_ticket *out) {
+    if (body->type != HC_MESSAGE_TICKET)
+        return HC_MALFORMED;
+    struct hc_values values = hc_body_values(body);
+    get_binary(&values, out->credential.token, HC_TOKEN_SIZE);
+    get_binary(&values, out->credential.secret, HC_TOKEN_SECRET_SIZE);
+    get_binary(&values, out->reset_token, HC_RESET_TOKEN_SIZE);
+    return hc_values_done(&values);
+}
+
+bool hc_message_put_path(struct hc_writer *body, enum hc_message_type type,
+                         const uint8_t data[static HC_PATH_SIZE]) {
+    HC_ASSERT(type == HC_MESSAGE_PATH_CHALLENGE || type == HC_MESSAGE_PATH_RESPONSE);
+    struct hc_writer before = *body;
+    hc_pack_array(body, PATH_VALUES);
+    hc_pack_uint8(body, (uint8_t)type);
+    put_binary(body, data, HC_PATH_SIZE);
+    return hc_body_commit(body, &before);
+}
+
+enum hc_status hc_message_get_path(const struct hc_body *body, uint8_t out[static HC_PATH_SIZE]) {
+    if (body->type != HC_MESSAGE_PATH_CHALLENGE && body->type != HC_MESSAGE_PATH_RESPONSE)
+        return HC_MALFORMED;
+    struct hc_values values = hc_body_values(body);
+    get_binary(&values, out, HC_PATH_SIZE);
+    return hc_values_done(&values);
 }
 
 const char *hc_message_close_text(enum hc_close_reason reason) {

@@ -94,41 +94,42 @@ void hc_seal_data(struct hc_sealer *sealer, uint8_t *datagram, size_t size) {
 }
 
 static enum hc_status open(const uint8_t key[static HC_SEAL_KEY_SIZE], uint32_t seq,
-                           uint8_t *datagram, size_t clear, size_t size) {
-    // Not in place: the cipher clears its output when the tag is wrong, and those zeros would pass
-    // for acks.
-    uint8_t plain[HC_DATAGRAM_MAX], nonce[CIPHER_NONCE_SIZE];
-    size_t sealed = size - HC_TAG_SIZE - clear;
+                           const uint8_t *datagram, size_t clear, size_t size,
+                           uint8_t out[static HC_DATAGRAM_MAX]) {
+    uint8_t nonce[CIPHER_NONCE_SIZE];
     nonce_of(seq, nonce);
-    if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(plain, NULL, datagram + clear, sealed,
-                                                           datagram + size - HC_TAG_SIZE, datagram,
-                                                           clear, nonce, key) != 0)
+    // With a wrong tag the cipher fills its output with zeros.
+    if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(
+            out + clear, NULL, datagram + clear, size - HC_TAG_SIZE - clear,
+            datagram + size - HC_TAG_SIZE, datagram, clear, nonce, key) != 0)
         return HC_MALFORMED;
-    memcpy(datagram + clear, plain, sealed);
+    memcpy(out, datagram, clear);
     return HC_OK;
 }
 
-enum hc_status hc_seal_open_accept(const uint8_t key[static HC_SEAL_KEY_SIZE], uint8_t *datagram,
-                                   size_t size) {
+enum hc_status hc_seal_open_accept(const uint8_t key[static HC_SEAL_KEY_SIZE],
+                                   const uint8_t *datagram, size_t size,
+                                   uint8_t out[static HC_DATAGRAM_MAX]) {
     if (size < ACCEPT_MIN || size > HC_DATAGRAM_MAX)
         return HC_TRUNCATED;
     if (datagram[0] != HC_DATAGRAM_ACCEPT)
         return HC_MALFORMED;
-    return open(key, 0, datagram, HC_ACCEPT_BODY_AT, size);
+    return open(key, 0, datagram, HC_ACCEPT_BODY_AT, size, out);
 }
 
-enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE], uint8_t *datagram,
-                                 size_t size) {
+enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE],
+                                 const uint8_t *datagram, size_t size,
+                                 uint8_t out[static HC_DATAGRAM_MAX]) {
     if (size < DATA_MIN || size > HC_DATAGRAM_MAX)
         return HC_TRUNCATED;
     uint32_t seq = data_seq(datagram);
     if (datagram[0] != HC_DATAGRAM_DATA || seq == 0)
         return HC_MALFORMED;
-    return open(key, seq, datagram, HC_DATA_CLEAR_SIZE, size);
+    return open(key, seq, datagram, HC_DATA_CLEAR_SIZE, size, out);
 }
 
 void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t audience,
-                         const uint8_t ip[static 16], uint8_t out[static HC_SEAL_RESET_SIZE]) {
+                         const uint8_t ip[static 16], uint8_t out[static HC_RESET_TOKEN_SIZE]) {
     uint8_t reset_key[HC_SEAL_KEY_SIZE];
     int failed = crypto_generichash(reset_key, sizeof reset_key, (const uint8_t *)RESET_LABEL,
                                     sizeof RESET_LABEL - 1, key->key, HC_TOKEN_KEY_SIZE);
@@ -139,13 +140,13 @@ void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t 
     hc_bytes_put_u64(&writer, audience);
     hc_bytes_put(&writer, ip, 16);
     HC_ASSERT(!writer.failed && writer.at == sizeof message);
-    failed = crypto_generichash(out, HC_SEAL_RESET_SIZE, message, sizeof message, reset_key,
+    failed = crypto_generichash(out, HC_RESET_TOKEN_SIZE, message, sizeof message, reset_key,
                                 sizeof reset_key);
     HC_ASSERT(!failed);
     sodium_memzero(reset_key, sizeof reset_key);
 }
 
-bool hc_seal_reset_equal(const uint8_t told[static HC_SEAL_RESET_SIZE],
-                         const uint8_t received[static HC_SEAL_RESET_SIZE]) {
-    return sodium_memcmp(told, received, HC_SEAL_RESET_SIZE) == 0;
+bool hc_seal_reset_equal(const uint8_t told[static HC_RESET_TOKEN_SIZE],
+                         const uint8_t received[static HC_RESET_TOKEN_SIZE]) {
+    return sodium_memcmp(told, received, HC_RESET_TOKEN_SIZE) == 0;
 }

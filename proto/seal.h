@@ -31,7 +31,6 @@
 
 enum {
     HC_SEAL_KEY_SIZE = 32,
-    HC_SEAL_RESET_SIZE = 16,
 };
 
 /// The keys of one connection: from the client to the server and back.
@@ -66,14 +65,17 @@ void hc_seal_accept(struct hc_sealer *sealer, uint8_t *datagram, size_t size);
 /// is the one that stands in it, above every one sealed before.
 void hc_seal_data(struct hc_sealer *sealer, uint8_t *datagram, size_t size);
 
-/// Opens an ACCEPT in place. HC_TRUNCATED: a length that none can have. HC_MALFORMED: not sealed
-/// with this key, or changed. Only with HC_OK is a byte of it written; the tag stays.
-enum hc_status hc_seal_open_accept(const uint8_t key[static HC_SEAL_KEY_SIZE], uint8_t *datagram,
-                                   size_t size);
+/// Opens an ACCEPT of `size` bytes into `out`, which lies elsewhere: as it was before it was
+/// sealed, but for the tag, which is not written. HC_TRUNCATED: a length that none can have.
+/// HC_MALFORMED: not sealed with this key, or changed; then `out` holds nothing of it.
+enum hc_status hc_seal_open_accept(const uint8_t key[static HC_SEAL_KEY_SIZE],
+                                   const uint8_t *datagram, size_t size,
+                                   uint8_t out[static HC_DATAGRAM_MAX]);
 
-/// Opens a DATA in place, as hc_seal_open_accept does. Whether its seq is new is not judged here.
-enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE], uint8_t *datagram,
-                                 size_t size);
+/// Opens a DATA as hc_seal_open_accept does an ACCEPT. Whether its seq is new is not judged here.
+enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE],
+                                 const uint8_t *datagram, size_t size,
+                                 uint8_t out[static HC_DATAGRAM_MAX]);
 
 /// The token of a RESET (RFC 9000, 10.3) for `cid`: what only a server that holds `key` can say of
 /// a connection that it knows nothing of. The client is told it inside the sealed ACCEPT.
@@ -91,8 +93,8 @@ enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE], uin
 /// DATA takes keys[seq % count]: two datagrams of the client in a row get the right one, none gets
 /// two.
 void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t audience,
-                         const uint8_t ip[static 16], uint8_t out[static HC_SEAL_RESET_SIZE]);
+                         const uint8_t ip[static 16], uint8_t out[static HC_RESET_TOKEN_SIZE]);
 
 /// Whether a RESET's token is the one that ACCEPT told. Takes the same time wherever they differ.
-bool hc_seal_reset_equal(const uint8_t told[static HC_SEAL_RESET_SIZE],
-                         const uint8_t received[static HC_SEAL_RESET_SIZE]);
+bool hc_seal_reset_equal(const uint8_t told[static HC_RESET_TOKEN_SIZE],
+                         const uint8_t received[static HC_RESET_TOKEN_SIZE]);

@@ -27,6 +27,7 @@
 /// keeps on trying and tells the reason only when it gives up.
 #pragma once
 
+#include "common/api.h"
 #include "common/status.h"
 #include "proto/datagram.h"
 
@@ -128,4 +129,5 @@ void hc_token_write_credential(const struct hc_credential *credential,
 /// Reads such a text of `size` characters, which one line feed, or carriage return and line feed,
 /// may follow. HC_TRUNCATED: too short. HC_MALFORMED: too long, or a character that cannot be.
 /// `*out` is written only with HC_OK; whether the token is any good only a server can tell.
-enum hc_status hc_token_read_credential(const char *text, size_t size, struct hc_credential *out);
+HC_API enum hc_status hc_token_read_credential(const char *text, size_t size,
+                                               struct hc_credential *out);

@@ -1,5 +1,6 @@
 /// The inside of a host, shared by the files that make it up: host (ticks and lifecycle), door
-/// (handshakes), intake (what clients send) and snapshot (what they are sent).
+/// (handshakes), intake (what clients send), snapshot (what they are sent) and news (what they are
+/// sent beside).
 #pragma once
 
 #include "common/check.h"
@@ -8,12 +9,18 @@
 #include "server/host.h"
 #include "server/memo.h"
 #include "server/peer.h"
+#include "server/rate.h"
+#include "server/used.h"
 
 enum {
-    HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random
+    HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random,
+                               ///< but none that a connection had that ended lately
     HC_SV_REPLIES = 256,       ///< handshake answers waiting to be sent
     HC_SV_EVENTS = 256,        ///< events waiting to be polled
     HC_SV_ENDED_EACH = 16,     ///< ended connections remembered, for each client that may connect
+    HC_SV_USED = 4096,         ///< tokens that are used up remembered, and
+    HC_SV_USED_EACH = 4,       ///< so many for each client that may connect
+    HC_SV_RESETS_PER_S = 100,
 };
 _Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
                "a cid must hold every peer's place");
@@ -35,10 +42,13 @@ struct hc_sv_player {
     hc_tick newest; ///< newest tick with a known input, of anybody who had the slot
 };
 
-/// A connection that has ended, whose CONNECT may still come: it is not to be admitted again.
+/// A connection that has ended, whose datagrams may still come: its CONNECT is not to be admitted
+/// again, nor its DATA taken for another's.
 struct hc_sv_ended {
     struct hc_address address;
+    uint32_t cid;
     uint8_t client_nonce[HC_NONCE_SIZE];
+    bool unheard;      ///< fell silent at once: it may have had no ACCEPT, and still asks
     uint64_t until_us; ///< when no cookie of it can be valid any more
 };
 
@@ -59,8 +69,11 @@ struct hc_sv_host {
     struct hc_sv_host_stats stats;
     struct hc_cookie_jar jar;
     uint64_t protocol_id;
-    uint64_t epoch_us; ///< when tick 0 was due, moved on by ticks that were missed
-    uint64_t serial;   ///< of cids and nonces
+    uint64_t epoch_us;  ///< when tick 0 was due, moved on by ticks that were missed
+    uint64_t serial;    ///< of cids and nonces
+    uint64_t unix_us;   ///< what the world's clocks showed
+    uint64_t unix_at;   ///< at this time
+    uint64_t resets_us; ///< by when all RESETs would have been sent at the rate allowed
     bool shutting_down;
 
     hc_tick final;
@@ -87,12 +100,25 @@ struct hc_sv_host {
     unsigned control_first, control_count;
     struct hc_sv_ended *ended; ///< [ended_count] ring
     unsigned ended_count, ended_next;
-    struct hc_body body; ///< the one being read
+    struct hc_sv_rate rate;
+    struct hc_sv_used used;
+    unsigned unheard;                ///< messages of clients' games that wait to be heard
+    unsigned hear_cursor;            ///< whose are next
+    uint8_t opened[HC_DATAGRAM_MAX]; ///< the DATA being read
+    struct hc_body body;             ///< its body
 };
 
 /// Ends a peer: its players leave at the next tick, and CLOSE is sent when `say` is true.
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
                      enum hc_close_reason close, bool say, uint64_t now_us);
+
+/// The connection of a client is lost: it is kept, or else dropped.
+void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us);
+
+/// Remembers that a connection has ended: its CONNECT may come late. `unheard`: nothing has come on
+/// it.
+void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
+                               uint64_t now_us);
 
 /// Tells the embedder about `peer`.
 void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
@@ -100,6 +126,29 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
 
 /// Microseconds since the head was due, at most HC_PHASE_MAX_US.
 uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us);
+
+/// `size` bytes that nobody can predict without the secret, different at every call.
+void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size);
+
+/// Unix time in seconds.
+uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us);
+
+/// Answers a DATA of a connection that nobody knows of, if it may be answered.
+void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
+                      uint32_t seq, uint64_t now_us);
+
+/// Writes what is to be said to the peer now beside snapshots, and where it goes; returns its size,
+/// 0 when nothing is.
+size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
+                       uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
+
+/// A datagram of `size` bytes came from an address, the newest of the peer's or not.
+void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                     const struct hc_address *from, size_t size, bool newest);
+
+/// The peer has answered a PATH_CHALLENGE from an address.
+void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                         const struct hc_address *from, const uint8_t data[static HC_PATH_SIZE]);
 
 /// Answers HELLO and CONNECT. HC_OK or why the datagram was refused.
 enum hc_status hc_sv_door_receive(struct hc_sv_host *host, const struct hc_address *from,

@@ -1,6 +1,7 @@
 #include "server/core.h"
 
 #include "common/mark.h"
+#include "proto/name.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -10,15 +11,12 @@ enum {
     LIVE_US = 1000000, ///< a peer heard this lately is not replaced by its address's next attempt
 };
 
-/// `size` bytes that nobody can predict without the secret, different at every call.
-static void unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size) {
-    uint8_t serial[8];
-    struct hc_writer writer = hc_bytes_writer(serial, sizeof serial);
-    hc_bytes_put_u64(&writer, ++host->serial);
-    int failed = crypto_generichash(out, size, serial, sizeof serial, host->config.secret,
-                                    sizeof host->config.secret);
-    HC_ASSERT(failed == 0);
-}
+/// Somebody who wants to come in.
+struct entry {
+    struct hc_connect connect;
+    struct hc_token token;
+    bool proven; ///< it knows the token's secret
+};
 
 static struct hc_sv_reply *new_reply(struct hc_sv_host *host, const struct hc_address *to) {
     if (host->reply_count == HC_SV_REPLIES) {
@@ -61,25 +59,20 @@ static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_add
     return HC_OK;
 }
 
+/// Why somebody is not let in, under the secret of its token if the proof held; NULL: it is a hint.
 static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *from,
-                           const struct hc_connect *connect, enum hc_deny_reason reason,
+                           const struct entry *entry, enum hc_deny_reason reason,
                            uint32_t retry_ms) {
     struct hc_deny deny = {.reason = reason, .retry_ms = retry_ms};
     struct hc_sv_reply *reply = new_reply(host, from);
     host->stats.denied++;
     if (reply == NULL)
         return HC_FULL;
-    memcpy(deny.client_nonce, connect->client_nonce, HC_NONCE_SIZE);
+    memcpy(deny.client_nonce, entry->connect.client_nonce, HC_NONCE_SIZE);
     reply->size = hc_datagram_put_deny(&deny, reply->bytes);
+    if (entry->proven)
+        hc_token_put_deny_mac(entry->token.secret, reply->bytes);
     return HC_OK;
-}
-
-static struct hc_sv_peer *peer_at(struct hc_sv_host *host, const struct hc_address *address) {
-    for (unsigned i = 0; i < host->config.clients; i++)
-        if (host->peers[i].state == HC_SV_PEER_PLAYING &&
-            hc_address_equal(&host->peers[i].address, address))
-            return &host->peers[i];
-    return NULL;
 }
 
 /// A place for a newcomer; when there is no other, that of a peer whose goodbye is still being
@@ -89,7 +82,7 @@ static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         if (host->peers[i].state == HC_SV_PEER_FREE)
             return &host->peers[i];
-        if (host->peers[i].state == HC_SV_PEER_CLOSING &&
+        if (host->peers[i].state == HC_SV_PEER_CLOSING && host->peers[i].kept_us == 0 &&
             (closing == NULL || host->peers[i].closes_left < closing->closes_left))
             closing = &host->peers[i]; // the one that has said it most often
     }
@@ -115,7 +108,9 @@ static bool take_players(struct hc_sv_host *host, uint16_t peer, unsigned count,
     return found == count;
 }
 
-static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
+/// The keys of the peer's new connection, and the ACCEPT that makes them known.
+static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                         const struct entry *entry, bool kept, uint64_t now_us) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_writer body = hc_bytes_writer(bytes + HC_ACCEPT_BODY_AT, HC_ACCEPT_BODY_MAX);
     struct hc_welcome welcome = {.tick_rate = host->world.tick_rate,
@@ -126,16 +121,27 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer, uint6
                                  .refusal = host->config.history,
                                  .tick = hc_timeline_head(host->timeline),
                                  .phase_us = hc_sv_host_phase_us(host, now_us),
-                                 .own_count = peer->own_count};
+                                 .own_count = peer->own_count,
+                                 .kept = kept};
     memcpy(welcome.own, peer->own, sizeof peer->own);
+    hc_seal_reset_token(&host->config.keys.keys[0], peer->cid, host->config.audience,
+                        peer->address.ip, welcome.reset_token);
     bool fits = hc_message_put_welcome(&body, &welcome);
     HC_ASSERT(fits);
     struct hc_accept accept = {
         .cid = peer->cid, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
     memcpy(accept.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
-    unpredictable(host, accept.server_nonce, sizeof accept.server_nonce);
+    hc_sv_host_unpredictable(host, accept.server_nonce, sizeof accept.server_nonce);
     peer->accept_size = hc_datagram_put_accept(&accept, bytes);
     HC_ASSERT(peer->accept_size <= sizeof peer->accept);
+
+    struct hc_seal_keys keys;
+    hc_seal_derive(entry->token.secret, host->protocol_id, entry->connect.token, peer->client_nonce,
+                   accept.server_nonce, peer->cid, &keys);
+    memcpy(peer->c2s, keys.c2s, sizeof peer->c2s);
+    hc_seal_init(&peer->sealer, keys.s2c);
+    sodium_memzero(&keys, sizeof keys);
+    hc_seal_accept(&peer->sealer, bytes, peer->accept_size);
     memcpy(peer->accept, bytes, peer->accept_size);
 }
 
@@ -148,71 +154,219 @@ static enum hc_status answer_accept(struct hc_sv_host *host, const struct hc_sv_
     return HC_OK;
 }
 
-static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *from,
-                            const struct hc_connect *connect, uint64_t now_us) {
-    hc_player taken[HC_OWN_PLAYERS_MAX] = {0};
-    struct hc_sv_peer *peer = free_peer(host);
-    if (peer == NULL)
-        return deny(host, from, connect, HC_DENY_FULL, RETRY_MS);
-    uint16_t index = (uint16_t)(peer - host->peers);
-    if (!take_players(host, index, connect->players, taken))
-        return deny(host, from, connect, HC_DENY_FULL, RETRY_MS);
+/// Whether a connection that ended lately had this cid.
+static bool was_given(const struct hc_sv_host *host, uint32_t cid, uint64_t now_us) {
+    for (unsigned i = 0; i < host->ended_count; i++)
+        if (now_us < host->ended[i].until_us && host->ended[i].cid == cid)
+            return true;
+    return false;
+}
+
+/// A cid for the peer with this index that nobody can guess.
+static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
     uint32_t cid = 0;
-    while (cid >> HC_SV_CID_INDEX_BITS == 0) {
-        uint8_t bytes[crypto_generichash_BYTES_MIN];
-        unpredictable(host, bytes, sizeof bytes);
+    while (cid >> HC_SV_CID_INDEX_BITS == 0 || was_given(host, cid, now_us) ||
+           cid == host->peers[index].cid) {
+        uint8_t bytes[4];
+        hc_sv_host_unpredictable(host, bytes, sizeof bytes);
         struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
         cid = hc_bytes_get_u32(&reader) << HC_SV_CID_INDEX_BITS | index;
     }
+    return cid;
+}
+
+/// Who it is, as far as a token says, which is used up with that.
+static void know(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_token *token) {
+    if (!hc_sv_used_has(&host->used, token->token_id))
+        hc_sv_used_add(&host->used, token->token_id, token->expire_s);
+    peer->user.client_id = token->client_id;
+    memcpy(peer->user.token_id, token->token_id, sizeof peer->user.token_id);
+    memcpy(peer->user.name, token->name, sizeof peer->user.name);
+    memcpy(peer->user.user_data, token->user_data, sizeof peer->user.user_data);
+}
+
+static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *from,
+                            const struct entry *entry, uint64_t now_us) {
+    hc_player taken[HC_OWN_PLAYERS_MAX] = {0};
+    struct hc_sv_peer *peer = free_peer(host);
+    if (peer == NULL)
+        return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
+    uint16_t index = (uint16_t)(peer - host->peers);
+    if (!take_players(host, index, entry->connect.players, taken))
+        return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
+    uint32_t cid = draw_cid(host, index, now_us);
     peer->state = HC_SV_PEER_FREE;
-    hc_sv_peer_open(peer, cid, host->config.client_rate, from, connect->client_nonce, now_us);
-    peer->own_count = connect->players;
+    hc_sv_peer_open(peer, cid, host->config.client_rate, from, entry->connect.client_nonce, now_us);
+    know(host, peer, &entry->token);
+    peer->own_count = entry->connect.players;
     memcpy(peer->own, taken, sizeof taken);
-    build_accept(host, peer, now_us);
+    build_accept(host, peer, entry, false, now_us);
     host->stats.joins++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_JOINED, 0);
+    return answer_accept(host, peer);
+}
+
+/// Gives a client another connection, in the place of the one that it has or had.
+static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                             const struct hc_address *from, const struct entry *entry,
+                             uint64_t now_us) {
+    uint32_t before = peer->cid, named = entry->connect.continues;
+    // It goes on only with what it knows of: another process of the same user begins anew.
+    bool kept =
+        named != 0 && (named == before || (named == peer->continues && peer->replay.newest == 0));
+    if (peer->state == HC_SV_PEER_PLAYING)
+        hc_sv_host_remember_ended(host, peer, false, now_us);
+    if (!kept) {
+        host->unheard -= peer->events_in.expected - peer->events_in.next;
+        hc_sv_peer_begin_events(peer);
+    }
+    HC_MARK("client-resumed");
+    hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers), now_us),
+                       host->config.client_rate, from, entry->connect.client_nonce, now_us);
+    know(host, peer, &entry->token);
+    build_accept(host, peer, entry, kept, now_us);
+    peer->continues = before;
+    host->stats.resumed++;
+    hc_sv_host_event(host, peer, HC_SV_EVENT_RESUMED, 0);
+    peer->continues = kept ? named : 0;
     return answer_accept(host, peer);
 }
 
 static bool has_ended(const struct hc_sv_host *host, const struct hc_address *from,
                       const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
     for (unsigned i = 0; i < host->ended_count; i++)
-        if (now_us < host->ended[i].until_us && hc_address_equal(&host->ended[i].address, from) &&
+        if (now_us < host->ended[i].until_us && !host->ended[i].unheard &&
+            hc_address_equal(&host->ended[i].address, from) &&
             memcmp(host->ended[i].client_nonce, nonce, HC_NONCE_SIZE) == 0)
             return true;
     return false;
 }
 
-static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_address *from,
-                                      const uint8_t *bytes, size_t size, uint64_t now_us) {
-    struct hc_connect connect;
-    enum hc_status status = hc_datagram_get_connect(bytes, size, &connect);
-    if (status != HC_OK && status != HC_INVALID)
-        return status;
-    if (connect.protocol_id != host->protocol_id)
-        return answer_version(host, from, connect.client_nonce);
-    enum hc_status cookie = hc_cookie_check(&host->jar, now_us, connect.slot, from,
-                                            connect.client_nonce, connect.cookie);
-    if (cookie != HC_OK)
-        return cookie;
-    if (status == HC_INVALID)
-        return deny(host, from, &connect, HC_DENY_PLAYERS, 0);
+/// The client that a token is of, if it is here or its players are kept.
+static struct hc_sv_peer *peer_of(struct hc_sv_host *host, uint64_t client_id) {
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        struct hc_sv_peer *peer = &host->peers[i];
+        if ((peer->state == HC_SV_PEER_PLAYING || peer->kept_us != 0) &&
+            peer->user.client_id == client_id)
+            return peer;
+    }
+    return NULL;
+}
+
+/// Clients that are connected from the same place, `except` apart.
+static unsigned count_neighbours(const struct hc_sv_host *host, const struct hc_address *address,
+                                 const struct hc_sv_peer *except) {
+    uint8_t prefix[16], other[16];
+    unsigned count = 0;
+    hc_sv_rate_prefix(address, prefix);
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        const struct hc_sv_peer *peer = &host->peers[i];
+        hc_sv_rate_prefix(&peer->address, other);
+        count += peer->state == HC_SV_PEER_PLAYING && peer != except &&
+                 memcmp(prefix, other, sizeof prefix) == 0;
+    }
+    return count;
+}
+
+static bool is_name(const uint8_t name[static HC_NAME_MAX]) {
+    size_t size = hc_name_size(name);
+    return size == 0 || hc_name_check(name, size) == HC_OK;
+}
+
+/// What a proven entry still may be refused for, beside room; HC_OK: nothing.
+static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_address *from,
+                                  const struct entry *entry, const struct hc_sv_peer *known,
+                                  uint64_t now_us, enum hc_deny_reason *reason) {
+    const uint8_t *token_id = entry->token.token_id;
+    bool own = known != NULL && memcmp(known->user.token_id, token_id, HC_TOKEN_ID_SIZE) == 0;
+    unsigned most = host->config.clients_per_address;
+    *reason = HC_DENY_TOKEN;
+    // While what it has opened stands, a token opens that again.
+    if (!is_name(entry->token.name) || (!own && hc_sv_used_has(&host->used, token_id)))
+        return HC_INVALID;
+    *reason = HC_DENY_LIMIT;
+    if (!hc_sv_rate_take(&host->rate, from, host->config.connects_per_address, now_us) ||
+        (most != 0 && !hc_address_is_loopback(from) && count_neighbours(host, from, known) >= most))
+        return HC_FULL;
+    *reason = HC_DENY_FULL;
+    return own || hc_sv_used_room(&host->used, hc_sv_host_unix_s(host, now_us)) ? HC_OK : HC_FULL;
+}
+
+/// Somebody who has shown that the token is its own.
+static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_address *from,
+                                     const struct entry *entry, uint64_t now_us) {
+    const struct hc_connect *connect = &entry->connect;
+    enum hc_deny_reason reason;
+    if (connect->players > HC_OWN_PLAYERS_MAX)
+        return deny(host, from, entry, HC_DENY_PLAYERS, 0);
     if (host->shutting_down)
-        return deny(host, from, &connect, HC_DENY_SHUTDOWN, 0);
-    struct hc_sv_peer *known = peer_at(host, from);
-    if (known != NULL && memcmp(known->client_nonce, connect.client_nonce, HC_NONCE_SIZE) == 0) {
+        return deny(host, from, entry, HC_DENY_SHUTDOWN, 0);
+    struct hc_sv_peer *known = peer_of(host, entry->token.client_id);
+    bool connected = known != NULL && known->state == HC_SV_PEER_PLAYING;
+    if (connected && hc_address_equal(&known->address, from) &&
+        memcmp(known->client_nonce, connect->client_nonce, HC_NONCE_SIZE) == 0) {
         HC_MARK("accept-sent-again");
         return answer_accept(host, known);
     }
-    if (has_ended(host, from, connect.client_nonce, now_us) ||
-        (known != NULL && now_us - known->heard_us < LIVE_US))
-        return HC_DUPLICATE; // late, or of an attempt that was given up for the one that is live
-    // The same address with another nonce: that client has begun anew.
-    if (known != NULL)
-        HC_MARK("client-begun-anew");
+    // Late, or of an attempt that was given up for the one that is live.
+    if (has_ended(host, from, connect->client_nonce, now_us) ||
+        (connected && now_us - known->heard_us < LIVE_US && connect->continues != known->cid))
+        return HC_DUPLICATE;
+    enum hc_status status = judge_entry(host, from, entry, known, now_us, &reason);
+    if (status != HC_OK)
+        return deny(host, from, entry, reason, reason == HC_DENY_TOKEN ? 0 : RETRY_MS);
+    if (known != NULL && known->own_count == connect->players)
+        return resume(host, known, from, entry, now_us);
     if (known != NULL)
         hc_sv_host_drop(host, known, HC_SV_EVENT_LEFT, HC_CLOSE_LEFT, false, now_us);
-    return admit(host, from, &connect, now_us);
+    return admit(host, from, entry, now_us);
+}
+
+static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_address *from,
+                                      const uint8_t *bytes, size_t size, uint64_t now_us) {
+    struct entry entry = {.proven = false};
+    const struct hc_connect *connect = &entry.connect;
+    enum hc_status status = hc_datagram_get_connect(bytes, size, &entry.connect);
+    if (status != HC_OK && status != HC_INVALID) // which has too many players
+        return status;
+    if (connect->protocol_id != host->protocol_id)
+        return answer_version(host, from, connect->client_nonce);
+    status = hc_cookie_check(&host->jar, now_us, connect->slot, from, connect->client_nonce,
+                             connect->cookie);
+    if (status != HC_OK)
+        return status;
+    status = hc_token_open(&host->config.keys, host->protocol_id, host->config.audience,
+                           hc_sv_host_unix_s(host, now_us), connect->token, &entry.token);
+    if (status != HC_OK)
+        return deny(host, from, &entry, HC_DENY_TOKEN, 0);
+    status = hc_token_check_proof(entry.token.secret, bytes);
+    entry.proven = status == HC_OK;
+    if (entry.proven)
+        status = receive_proven(host, from, &entry, now_us);
+    sodium_memzero(&entry.token, sizeof entry.token);
+    return status;
+}
+
+void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
+                      uint32_t seq, uint64_t now_us) {
+    const struct hc_token_ring *keys = &host->config.keys;
+    const struct hc_sv_peer *last =
+        &host->peers[(cid & ((1u << HC_SV_CID_INDEX_BITS) - 1)) % host->config.clients];
+    struct hc_reset reset = {.cid = cid};
+    if (last->cid == cid && last->close == HC_CLOSE_LEFT)
+        return; // it says goodbye, and has been heard
+    uint64_t from_us = host->resets_us > now_us ? host->resets_us : now_us;
+    if (from_us + 1000000 / HC_SV_RESETS_PER_S > now_us + 1000000)
+        return;
+    struct hc_sv_reply *reply = new_reply(host, from);
+    if (reply == NULL)
+        return;
+    host->resets_us = from_us + 1000000 / HC_SV_RESETS_PER_S;
+    host->stats.resets++;
+    // It may have been told under either key: by turns, so that it takes no two of each.
+    hc_seal_reset_token(&keys->keys[seq % keys->count], cid, host->config.audience, from->ip,
+                        reset.token);
+    reply->size = hc_datagram_put_reset(&reset, reply->bytes);
 }
 
 enum hc_status hc_sv_door_receive(struct hc_sv_host *host, const struct hc_address *from,

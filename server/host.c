@@ -2,6 +2,7 @@
 
 #include "common/mark.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,9 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .history = 64,
                                       .future = 64,
                                       .timeout_us = 10000000,
+                                      .keep_us = 30000000,
+                                      .connects_per_address = 5,
+                                      .clients_per_address = 4,
                                       .ticks_per_advance = 16,
                                       .client_rate = 262144};
 }
@@ -37,6 +41,7 @@ static const char *check_ranges(const struct hc_sv_host_config *config, char *wh
         {"ticks_per_advance", config->ticks_per_advance, 1, 1024},
         {"client_rate", config->client_rate, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
         {"snapshot_rate", config->snapshot_rate, 0, config->tick_rate},
+        {"keys.count", config->keys.count, 1, 2},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         const struct range *r = &ranges[i];
@@ -120,8 +125,12 @@ static bool build(struct hc_sv_host *host) {
     host->snapshot_memory = obtain(host, lay_out_snapshots(host, NULL));
     host->ended_count = HC_SV_ENDED_EACH * config->clients;
     host->ended = obtain(host, host->ended_count * sizeof *host->ended);
+    uint32_t used = HC_SV_USED_EACH * (uint32_t)config->clients;
+    host->used.capacity = used > HC_SV_USED ? used : HC_SV_USED;
+    host->used.entries = obtain(host, host->used.capacity * sizeof *host->used.entries);
     if (host->timeline == NULL || host->solo == NULL || host->peers == NULL ||
-        host->players == NULL || host->snapshot_memory == NULL || host->ended == NULL)
+        host->players == NULL || host->snapshot_memory == NULL || host->ended == NULL ||
+        host->used.entries == NULL)
         return false;
     lay_out_snapshots(host, host->snapshot_memory);
     hc_sv_versions_clear(&host->versions);
@@ -131,7 +140,7 @@ static bool build(struct hc_sv_host *host) {
 
 struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uint64_t now_us) {
     char why[256];
-    if (hc_sv_host_config_check(config, why, sizeof why) != NULL)
+    if (hc_sv_host_config_check(config, why, sizeof why) != NULL || sodium_init() < 0)
         return NULL;
     struct hc_sv_host *host = hc_allocate(config->allocator, sizeof *host);
     if (host == NULL)
@@ -145,6 +154,8 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uin
     host->epoch_us = now_us;
     host->protocol_id = hc_datagram_protocol_id(config->game);
     hc_cookie_init(&host->jar, config->secret);
+    hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
+    hc_sv_host_set_time(host, config->unix_us, now_us);
     hc_timeline_start(host->timeline);
     return host;
 }
@@ -153,6 +164,9 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
     if (host == NULL)
         return;
     const struct hc_allocator *allocator = host->config.allocator;
+    for (unsigned i = 0; host->peers != NULL && i < host->config.clients; i++)
+        sodium_memzero(&host->peers[i], sizeof host->peers[i]);
+    hc_release(allocator, host->used.entries);
     hc_release(allocator, host->ended);
     hc_release(allocator, host->snapshot_memory);
     hc_release(allocator, host->players);
@@ -160,6 +174,7 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
     hc_solo_destroy(host->solo);
     hc_timeline_destroy(host->timeline);
     hc_world_free(&host->world);
+    sodium_memzero(host, sizeof *host);
     hc_release(allocator, host);
 }
 
@@ -180,22 +195,32 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
     *event = (struct hc_sv_event){.kind = kind,
                                   .address = peer->address,
                                   .cid = peer->cid,
+                                  .before = kind == HC_SV_EVENT_RESUMED ? peer->continues : 0,
                                   .close = close,
+                                  .client_id = peer->user.client_id,
                                   .player_count = peer->own_count};
+    memcpy(event->name, peer->user.name, sizeof event->name);
     memcpy(event->players, peer->own, sizeof peer->own);
 }
 
-static void remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                           uint64_t now_us) {
+void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
+                               uint64_t now_us) {
     struct hc_sv_ended *ended = &host->ended[host->ended_next++ % host->ended_count];
     *ended = (struct hc_sv_ended){.address = peer->address,
+                                  .cid = peer->cid,
+                                  .unheard = unheard,
                                   .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};
     memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);
 }
 
+static void forget_unheard(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    host->unheard -= peer->events_in.expected - peer->events_in.next;
+}
+
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
                      enum hc_close_reason close, bool say, uint64_t now_us) {
-    HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
+    bool connected = peer->state == HC_SV_PEER_PLAYING;
+    HC_ASSERT(connected || peer->kept_us != 0);
     hc_sv_host_event(host, peer, kind, close);
     if (kind == HC_SV_EVENT_TIMEOUT)
         host->stats.timeouts++;
@@ -209,19 +234,42 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
         else
             player->leaving = true;
     }
-    // One that was never heard may have had no ACCEPT, and still asks.
-    if (kind != HC_SV_EVENT_TIMEOUT || peer->replay.newest > 0)
-        remember_ended(host, peer, now_us);
+    peer->kept_us = 0;
+    forget_unheard(host, peer);
+    if (peer->state == HC_SV_PEER_KEPT)
+        peer->state = HC_SV_PEER_FREE;
+    if (!connected)
+        return;
+    hc_sv_host_remember_ended(host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->replay.newest == 0,
+                              now_us);
+    if (kind == HC_SV_EVENT_TIMEOUT && !peer->met)
+        hc_sv_used_forget(&host->used, peer->user.token_id);
     hc_sv_peer_close(peer, close, now_us);
     if (!say)
         peer->state = HC_SV_PEER_FREE;
+}
+
+void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
+    HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
+    // Whoever has never been heard may never have been there.
+    if (host->config.keep_us == 0 || !peer->met) {
+        hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, true, now_us);
+        return;
+    }
+    hc_sv_host_event(host, peer, HC_SV_EVENT_LOST, HC_CLOSE_TIMEOUT);
+    host->stats.lost++;
+    hc_sv_host_remember_ended(host, peer, peer->replay.newest == 0, now_us);
+    hc_sv_peer_close(peer, HC_CLOSE_TIMEOUT, now_us);
+    peer->kept_us = now_us + host->config.keep_us;
 }
 
 static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
         if (peer->state == HC_SV_PEER_PLAYING && now_us - peer->heard_us >= host->config.timeout_us)
-            hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, true, now_us);
+            hc_sv_host_lose(host, peer, now_us);
+        if (peer->kept_us != 0 && now_us >= peer->kept_us)
+            hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, false, now_us);
     }
 }
 
@@ -271,13 +319,19 @@ static void stamp_controls(struct hc_sv_host *host) {
     }
 }
 
-/// Closes the slots that the coming tick pushes out of the window.
+/// Closes the slots that the coming tick pushes out of the window; and all those of whoever has
+/// lost its connection, for nothing can come for them.
 static void close_window(struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline);
-    for (hc_player p = 0; head >= host->config.history && p < host->world.players; p++)
-        if (host->players[p].in)
-            hc_sv_intake_force(host, &host->peers[host->players[p].peer - 1], p,
-                               head - host->config.history + 1);
+    for (hc_player p = 0; p < host->world.players; p++) {
+        if (!host->players[p].in)
+            continue;
+        struct hc_sv_peer *peer = &host->peers[host->players[p].peer - 1];
+        if (peer->kept_us != 0)
+            hc_sv_intake_force(host, peer, p, head + 1);
+        else if (head >= host->config.history)
+            hc_sv_intake_force(host, peer, p, head - host->config.history + 1);
+    }
 }
 
 /// F: everything up to it has all its inputs, or may never get them.
@@ -322,6 +376,8 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     host->rewound_from = stats->depth > 0 ? head - stats->depth + 1 : head + 1;
     host->rewound_to = head + 1;
     finalise(host);
+    for (unsigned i = 0; i < host->config.clients; i++)
+        host->peers[i].news_due = host->peers[i].state == HC_SV_PEER_PLAYING;
     if (!shows(host, head + 1))
         return;
     for (unsigned i = 0; i < host->config.clients; i++)
@@ -386,6 +442,8 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         struct hc_sv_peer *peer = &host->peers[host->send_cursor];
         *to = peer->address;
         size_t size = hc_sv_peer_send_close(peer, out, now_us);
+        if (size == 0 && peer->news_due)
+            size = hc_sv_news_send(host, peer, to, out, now_us);
         if (size == 0 && peer->snapshot_due) {
             peer->snapshot_due = false;
             size = hc_sv_snapshot_send(host, peer, out, now_us);
@@ -412,9 +470,70 @@ void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us) {
     host->shutting_down = true;
     host->send_cursor = 0;
     for (unsigned i = 0; i < host->config.clients; i++)
-        if (host->peers[i].state == HC_SV_PEER_PLAYING)
+        if (host->peers[i].state == HC_SV_PEER_PLAYING || host->peers[i].kept_us != 0)
             hc_sv_host_drop(host, &host->peers[i], HC_SV_EVENT_LEFT, HC_CLOSE_SHUTDOWN, true,
                             now_us);
+}
+
+// ---- Keys and time ------------------------------------------------------------------------------
+
+void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size) {
+    uint8_t serial[8], bytes[crypto_generichash_BYTES];
+    struct hc_writer writer = hc_bytes_writer(serial, sizeof serial);
+    HC_ASSERT(size <= sizeof bytes);
+    hc_bytes_put_u64(&writer, ++host->serial);
+    int failed = crypto_generichash(bytes, sizeof bytes, serial, sizeof serial, host->config.secret,
+                                    sizeof host->config.secret);
+    HC_ASSERT(failed == 0);
+    memcpy(out, bytes, size);
+}
+
+void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *keys) {
+    HC_ASSERT(keys->count >= 1 && keys->count <= 2);
+    host->config.keys = *keys;
+    for (unsigned i = 0; i < host->config.clients; i++)
+        host->peers[i].ticket.any = false;
+}
+
+void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now_us) {
+    host->unix_us = unix_us;
+    host->unix_at = now_us;
+}
+
+uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {
+    uint64_t passed_us = now_us > host->unix_at ? now_us - host->unix_at : 0;
+    return (host->unix_us + passed_us) / 1000000;
+}
+
+// ---- Messages of the game -----------------------------------------------------------------------
+
+enum hc_status hc_sv_host_say(struct hc_sv_host *host, uint32_t cid, const void *message,
+                              size_t size, uint64_t now_us) {
+    struct hc_sv_peer *peer =
+        &host->peers[(cid & ((1u << HC_SV_CID_INDEX_BITS) - 1)) % host->config.clients];
+    if (peer->cid != cid || (peer->state != HC_SV_PEER_PLAYING && peer->kept_us == 0))
+        return HC_UNEXPECTED;
+    enum hc_status status = hc_events_put(&peer->events_out, message, size);
+    if (status == HC_FULL)
+        hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_TIMEOUT, true, now_us);
+    return status;
+}
+
+const uint8_t *hc_sv_host_hear(struct hc_sv_host *host, struct hc_sv_heard *heard) {
+    for (unsigned i = 0; host->unheard > 0 && i < host->config.clients; i++) {
+        struct hc_sv_peer *peer = &host->peers[host->hear_cursor];
+        const uint8_t *message = NULL;
+        if (peer->state == HC_SV_PEER_PLAYING || peer->kept_us != 0)
+            message = hc_events_next(&peer->events_in, &heard->size);
+        if (message != NULL) {
+            host->unheard--;
+            heard->cid = peer->cid;
+            heard->client_id = peer->user.client_id;
+            return message;
+        }
+        host->hear_cursor = (host->hear_cursor + 1) % host->config.clients;
+    }
+    return NULL;
 }
 
 // ---- Queries ------------------------------------------------------------------------------------

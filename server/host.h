@@ -5,9 +5,15 @@
 ///   1. hc_sv_host_create;
 ///   2. for each datagram: hc_sv_host_receive;
 ///   3. at hc_sv_host_deadline: hc_sv_host_advance, then (also after 2) hc_sv_host_send until it
-///      returns 0, and hc_sv_host_poll_event until it returns false; back to 2;
+///      returns 0, hc_sv_host_poll_event until it returns false, and hc_sv_host_hear until it
+///      returns NULL; back to 2;
 ///   4. hc_sv_host_shutdown, and 3 until hc_sv_host_closed; hc_sv_host_destroy.
 /// Times are microseconds of one monotonic clock. All memory is obtained in 1.
+///
+/// Nobody gets in without a token of one of the host's keys. A client that was silent for too long
+/// has lost its connection, but its players are kept for a while: it may come back with its token
+/// or with the ticket that it was given, also to a host that was restarted with the same keys,
+/// which gives it new players then.
 #pragma once
 
 #include "common/game.h"
@@ -17,7 +23,9 @@
 #include "proto/cookie.h"
 #include "proto/datagram.h"
 #include "proto/delta.h"
+#include "proto/events.h"
 #include "proto/message.h"
+#include "proto/token.h"
 
 struct hc_sv_host;
 
@@ -35,7 +43,14 @@ struct hc_sv_host_config {
     uint32_t future;                       ///< inputs are accepted up to head + future; ticks
     uint64_t seed;                         ///< of the world
     uint8_t secret[HC_COOKIE_SECRET_SIZE]; ///< random, of this process alone: cookies, nonces, cids
-    uint32_t timeout_us;                   ///< silence after which a client is dropped
+    struct hc_token_ring keys;             ///< of the tokens that are accepted; at least one
+    uint64_t audience;                     ///< that a token must be for
+    uint64_t unix_us;    ///< what the world's clocks show at creation, since 1970: tokens expire
+    uint32_t timeout_us; ///< silence after which a client's connection is lost
+    uint32_t keep_us;    ///< for which its players are kept then; 0: they leave at once
+    /// Of one IPv4 address or IPv6 /64, loopback apart: connects a second, and clients at once;
+    /// 0: any number.
+    uint16_t connects_per_address, clients_per_address;
     uint32_t ticks_per_advance; ///< catching up after a stall: at most so many ticks a call
     uint32_t client_rate;       ///< bytes/s that a client is sent at most, IP headers included
     uint16_t snapshot_rate;     ///< Hz, at most the tick rate; 0: a snapshot at every tick
@@ -50,17 +65,29 @@ struct hc_sv_host_config {
 
 enum hc_sv_event_kind {
     HC_SV_EVENT_JOINED,  ///< a client was accepted
-    HC_SV_EVENT_LEFT,    ///< it said goodbye: `close` says why
-    HC_SV_EVENT_TIMEOUT, ///< it was silent for too long
+    HC_SV_EVENT_LEFT,    ///< it said goodbye, or was told to go: `close` says why
+    HC_SV_EVENT_TIMEOUT, ///< it was silent for too long, and did not come back
+    HC_SV_EVENT_LOST,    ///< it was silent for too long; its players are kept
+    HC_SV_EVENT_RESUMED, ///< it has another connection, `cid`, in the place of `before`
+    HC_SV_EVENT_MOVED,   ///< its address is another one now
 };
 
 struct hc_sv_event {
     enum hc_sv_event_kind kind;
     struct hc_address address;
-    uint32_t cid;
+    uint32_t cid, before;
     enum hc_close_reason close;
+    uint64_t client_id;
+    uint8_t name[HC_TOKEN_NAME_SIZE]; ///< padded with zeros; hc_name_check has accepted it, or none
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];
+};
+
+/// Something that a client's game says to the server's.
+struct hc_sv_heard {
+    uint32_t cid;
+    uint64_t client_id;
+    size_t size; ///< in [1, HC_EVENTS_SIZE_MAX]
 };
 
 /// What the bits of snapshots were spent on; the rest of a datagram is overhead.
@@ -78,11 +105,13 @@ struct hc_sv_host_stats {
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
     uint64_t rejected[HC_STATUS_COUNT]; ///< datagrams refused, by cause; they changed nothing
     uint64_t joins, leaves, timeouts, denied;
-    uint64_t inputs_received; ///< distinct ones that took effect
-    uint64_t inputs_late;     ///< of those, for a tick already simulated
-    uint64_t inputs_forced;   ///< slots closed before their input came
-    uint64_t inputs_refused;  ///< came too late, once each, or beyond the future, each time
-    uint64_t inputs_lost;     ///< delivered inside the window, yet their slot had been forced
+    uint64_t lost, resumed, moved; ///< connections, by what became of them
+    uint64_t resets;               ///< sent
+    uint64_t inputs_received;      ///< distinct ones that took effect
+    uint64_t inputs_late;          ///< of those, for a tick already simulated
+    uint64_t inputs_forced;        ///< slots closed before their input came
+    uint64_t inputs_refused;       ///< came too late, once each, or beyond the future, each time
+    uint64_t inputs_lost;          ///< delivered inside the window, yet their slot had been forced
     uint64_t snapshots, snapshots_rewound; ///< sent; of those, that showed a resimulated tick
     uint64_t corrections;                  ///< units of past ticks sent
     struct hc_sv_snapshot_bits bits;       ///< of these snapshots
@@ -98,7 +127,8 @@ struct hc_sv_host_stats {
     size_t memory_bytes;
 };
 
-/// 60 Hz, W 64, future 64, 8 clients, timeout 10 s. `game`, `seed` and `secret` must still be set.
+/// 60 Hz, W 64, future 64, 8 clients, timeout 10 s, players kept for 30 s, 5 connects a second and
+/// 4 clients of one address. `game`, `seed`, `secret`, `keys` and `unix_us` must still be set.
 struct hc_sv_host_config hc_sv_host_config_default(void);
 
 /// NULL when the configuration can be used, else a sentence with the numbers in `why` (terminated):
@@ -128,6 +158,24 @@ uint64_t hc_sv_host_deadline(const struct hc_sv_host *host);
 
 /// Takes the oldest event; false when there is none. Events beyond 256 unread ones are dropped.
 bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_sv_event *event);
+
+/// From now on tokens of these keys are accepted, at least one. Who plays plays on, and is given a
+/// ticket of the new current key.
+void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *keys);
+
+/// What the world's clocks show at `now_us`, where they have been set since.
+void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now_us);
+
+/// Says the `size` bytes at `message` to a client's game: once, in order with all others, however
+/// many datagrams are lost. HC_UNEXPECTED: there is no client `cid`. HC_INVALID: size not in
+/// [1, HC_EVENTS_SIZE_MAX]. HC_FULL: the client has not heard anything for long; it is dropped, for
+/// nothing may be left out.
+enum hc_status hc_sv_host_say(struct hc_sv_host *host, uint32_t cid, const void *message,
+                              size_t size, uint64_t now_us);
+
+/// What a client's game has said next, valid until the next datagram; NULL: nothing. Who does not
+/// listen loses the datagrams of those who go on talking.
+const uint8_t *hc_sv_host_hear(struct hc_sv_host *host, struct hc_sv_heard *heard);
 
 /// Says goodbye to every client and accepts nobody any more.
 void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us);

@@ -76,63 +76,114 @@ static void take_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
 
 /// What one DATA of a client says, read in full before any of it is done.
 struct said {
-    bool has_input, has_close;
+    bool has_input, has_close, has_answer, has_events;
+    uint8_t answer[HC_PATH_SIZE];
     struct hc_input_message input;
     struct hc_input_run run;
     enum hc_close_reason close;
 };
 
+static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                                   enum hc_message_type type, struct said *said) {
+    switch (type) {
+    case HC_MESSAGE_INPUT:
+        said->has_input = true;
+        return hc_message_get_input(&host->body, host->world.game, peer->own_count, &said->input,
+                                    &said->run);
+    case HC_MESSAGE_CLOSE:
+        said->has_close = true;
+        return hc_message_get_close(&host->body, &said->close);
+    case HC_MESSAGE_PATH_RESPONSE:
+        said->has_answer = true;
+        return hc_message_get_path(&host->body, said->answer);
+    case HC_MESSAGE_EVENTS:
+        said->has_events = true;
+        return hc_events_check(&peer->events_in, hc_body_values(&host->body));
+    default: // a server's message
+        return HC_MALFORMED;
+    }
+}
+
 static enum hc_status read_body(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                                 const struct hc_data *data, struct said *said) {
     enum hc_status status = hc_body_begin(&host->body, data->body, data->body_size);
     enum hc_message_type type = HC_MESSAGE_END;
-    while (status == HC_OK && (type = hc_body_next(&host->body)) != HC_MESSAGE_END) {
-        if (type == HC_MESSAGE_INPUT && !said->has_input) {
-            said->has_input = true;
-            status = hc_message_get_input(&host->body, host->world.game, peer->own_count,
-                                          &said->input, &said->run);
-        } else if (type == HC_MESSAGE_CLOSE) {
-            said->has_close = true;
-            status = hc_message_get_close(&host->body, &said->close);
-        } else {
-            status = HC_MALFORMED; // a server's message, or one too many
-        }
-    }
+    while (status == HC_OK && (type = hc_body_next(&host->body)) != HC_MESSAGE_END)
+        status = read_message(host, peer, type, said);
     return status;
 }
 
-static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid,
-                                    const struct hc_address *from) {
+/// Takes what a client's game says.
+static void take_events(struct hc_sv_host *host, struct hc_sv_peer *peer) {
+    uint32_t before = peer->events_in.expected;
+    hc_body_rewind(&host->body);
+    hc_body_next_of(&host->body, HC_MESSAGE_EVENTS);
+    enum hc_status status = hc_events_take(&peer->events_in, hc_body_values(&host->body));
+    HC_ASSERT(status == HC_OK);
+    host->unheard += peer->events_in.expected - before;
+}
+
+static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid) {
     uint32_t index = cid & ((1u << HC_SV_CID_INDEX_BITS) - 1);
     if (index >= host->config.clients)
         return NULL;
     struct hc_sv_peer *peer = &host->peers[index];
-    bool same = peer->state == HC_SV_PEER_PLAYING && peer->cid == cid &&
-                hc_address_equal(&peer->address, from);
-    return same ? peer : NULL;
+    bool connected = peer->state == HC_SV_PEER_PLAYING || peer->state == HC_SV_PEER_CLOSING;
+    return connected && peer->cid == cid ? peer : NULL;
+}
+
+/// Opens a DATA and judges what all of them must be; `host->opened` then holds it.
+static enum hc_status open(struct hc_sv_host *host, struct hc_sv_peer *peer, uint32_t seq,
+                           const uint8_t *bytes, size_t size, uint64_t now_us) {
+    enum hc_status status = hc_replay_check(&peer->replay, seq);
+    if (status == HC_OK)
+        status = hc_seal_open_data(peer->c2s, bytes, size, host->opened);
+    if (status == HC_OK && hc_sv_peer_floods(peer, size, now_us)) {
+        HC_MARK("peer-floods");
+        return HC_FULL;
+    }
+    return status;
+}
+
+static void take(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *from,
+                 struct said *said, uint64_t now_us) {
+    if (said->has_answer)
+        hc_sv_news_answered(host, peer, from, said->answer);
+    if (said->has_events)
+        take_events(host, peer);
+    if (said->has_input)
+        take_inputs(host, peer, &said->input, &said->run);
+    if (said->has_close)
+        hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, said->close, false, now_us);
 }
 
 enum hc_status hc_sv_intake_receive(struct hc_sv_host *host, const struct hc_address *from,
                                     const uint8_t *bytes, size_t size, uint64_t now_us) {
     struct hc_data data;
     struct said said = {.has_input = false};
-    enum hc_status status = hc_datagram_get_data(bytes, size, &data);
+    uint32_t cid, seq;
+    enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
     if (status != HC_OK)
         return status;
-    struct hc_sv_peer *peer = find_peer(host, data.cid, from);
+    struct hc_sv_peer *peer = find_peer(host, cid);
     if (peer == NULL)
+        hc_sv_door_reset(host, from, cid, seq, now_us);
+    if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
-    status = hc_replay_check(&peer->replay, data.seq);
+    status = open(host, peer, seq, bytes, size, now_us);
+    if (status == HC_OK)
+        status = hc_datagram_get_data(host->opened, size, &data);
     if (status == HC_OK)
         status = read_body(host, peer, &data, &said);
+    bool newest = seq > peer->replay.newest;
     if (status == HC_OK)
         status =
             hc_sv_peer_accept(peer, &data, said.has_input ? said.input.ack_delay_us : 0, now_us);
     if (status != HC_OK)
         return status;
-    if (said.has_input)
-        take_inputs(host, peer, &said.input, &said.run);
-    if (said.has_close)
-        hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, said.close, false, now_us);
+    peer->met = true;
+    peer->continues = 0; // the client has heard that it may go on
+    hc_sv_news_came(host, peer, from, size, newest);
+    take(host, peer, from, &said, now_us);
     return HC_OK;
 }

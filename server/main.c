@@ -2,6 +2,10 @@
 #define _GNU_SOURCE
 
 #include "common/arena/arena.h"
+#include "proto/name.h"
+#include "server/admin.h"
+#include "server/admin_keys.h"
+#include "server/main_commands.h"
 #include "server/options.h"
 #include "server/report.h"
 #include "server/udp.h"
@@ -19,6 +23,9 @@
 
 enum {
     BATCHES_PER_WAKE = 2048 / HC_SV_UDP_BATCH, ///< so that a flood cannot keep the ticks waiting
+    CLOCK_US = 10000000,                       ///< how often the host is told the world's time
+    DEV_PORTS = 16,                            ///< tried, where any will do
+    WHY_MAX = 4500,                            ///< a path and more
     SEED_BITS = 53,                            ///< of a random seed: every JSON reader keeps those
 };
 
@@ -29,7 +36,10 @@ struct daemon {
     struct hc_sv_udp *udp;
     struct hc_sv_host *host;
     struct event_base *base;
-    struct event *readable, *timer, *term, *interrupt;
+    struct event *readable, *timer, *term, *interrupt, *hangup;
+    struct hc_token_ring keys;
+    struct hc_sv_admin *admin; ///< NULL unless --dev
+    uint64_t clock_us;         ///< when the host was told the world's time last
     bool stopping;
     hc_tick head; ///< newest tick that client_ticks counts
     uint64_t started_us;
@@ -62,8 +72,20 @@ static size_t resident_bytes(void) {
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/// Who it is, for a line of the log.
+static void add_user(json_t *fields, const struct hc_sv_event *event) {
+    char id[24], name[HC_NAME_ESCAPED_MAX];
+    size_t size = hc_name_size(event->name);
+    snprintf(id, sizeof(id), "%" PRIu64, event->client_id);
+    json_object_set_new(fields, "user", json_string(id));
+    if (size == 0)
+        return;
+    hc_name_escape(event->name, size, name, sizeof(name));
+    json_object_set_new(fields, "name", json_string(name));
+}
+
 static void log_event(struct daemon *daemon, const struct hc_sv_event *event) {
-    static const char *const names[] = {"joined", "left", "timeout"};
+    static const char *const names[] = {"joined", "left", "timeout", "lost", "resumed", "moved"};
     char address[HC_ADDRESS_TEXT_MAX];
     json_t *players = json_array();
     for (unsigned i = 0; i < event->player_count; i++)
@@ -72,9 +94,19 @@ static void log_event(struct daemon *daemon, const struct hc_sv_event *event) {
         json_pack("{s:s, s:I, s:o, s:i}", "address", hc_address_format(&event->address, address),
                   "cid", (json_int_t)event->cid, "players", players, "clients",
                   (int)hc_sv_host_clients(daemon->host));
+    add_user(fields, event);
     if (event->kind == HC_SV_EVENT_LEFT)
         json_object_set_new(fields, "reason", json_string(hc_message_close_text(event->close)));
     hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, names[event->kind], fields);
+}
+
+/// What clients' games say to a server that has no use for it.
+static void hear_all(struct daemon *daemon) {
+    struct hc_sv_heard heard;
+    while (hc_sv_host_hear(daemon->host, &heard) != NULL)
+        hc_sv_log_event(
+            &daemon->log, HC_SV_LOG_DEBUG, "message",
+            json_pack("{s:I, s:i}", "cid", (json_int_t)heard.cid, "bytes", (int)heard.size));
 }
 
 static void stop(struct daemon *daemon, const char *why, uint64_t now) {
@@ -119,6 +151,11 @@ static void turn(struct daemon *daemon, uint64_t now) {
         hc_histogram_record(&daemon->report.tick_us, end - now);
     while (hc_sv_host_poll_event(daemon->host, &event))
         log_event(daemon, &event);
+    hear_all(daemon);
+    if (now - daemon->clock_us >= CLOCK_US) {
+        daemon->clock_us = now;
+        hc_sv_host_set_time(daemon->host, hc_sv_admin_keys_now_us(), now);
+    }
 
     if (daemon->options.ticks != 0 && daemon->head >= daemon->options.ticks)
         stop(daemon, "--ticks", now);
@@ -175,12 +212,33 @@ static void on_signal(evutil_socket_t signal_number, short what, void *context) 
     turn(daemon, now);
 }
 
+/// SIGHUP: the keys are read again; those that cannot be used change nothing.
+static void on_hangup(evutil_socket_t signal_number, short what, void *context) {
+    struct daemon *daemon = context;
+    struct hc_token_ring keys;
+    char why[WHY_MAX];
+    (void)signal_number;
+    (void)what;
+    if (daemon->options.dev)
+        return;
+    if (!hc_sv_admin_keys_read(daemon->options.key_file, &keys, why, sizeof(why))) {
+        hc_sv_log_event(&daemon->log, HC_SV_LOG_ERROR, "keys-refused",
+                        json_pack("{s:s}", "why", why));
+        return;
+    }
+    hc_sv_host_set_keys(daemon->host, &keys);
+    hc_sv_log_event(
+        &daemon->log, HC_SV_LOG_INFO, "keys-read",
+        json_pack("{s:i, s:i}", "current", (int)keys.keys[0].id, "keys", (int)keys.count));
+    sodium_memzero(&keys, sizeof(keys));
+}
+
 static bool begin(struct event *event) {
     return event != NULL && event_add(event, NULL) == 0;
 }
 
-/// The event base with everything that wakes the daemon; false: no memory or no descriptors.
-static bool watch(struct daemon *daemon) {
+/// The event base; false: no memory or no descriptors.
+static bool create_base(struct daemon *daemon) {
     struct event_config *config = event_config_new();
     if (config == NULL)
         return false;
@@ -189,15 +247,55 @@ static bool watch(struct daemon *daemon) {
     event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
     daemon->base = event_base_new_with_config(config);
     event_config_free(config);
-    if (daemon->base == NULL)
-        return false;
+    return daemon->base != NULL;
+}
+
+/// Everything that wakes the daemon; false: no memory.
+static bool watch(struct daemon *daemon) {
     daemon->readable = event_new(daemon->base, hc_sv_udp_descriptor(daemon->udp),
                                  EV_READ | EV_PERSIST, on_readable, daemon);
     daemon->timer = evtimer_new(daemon->base, on_timer, daemon);
     daemon->term = evsignal_new(daemon->base, SIGTERM, on_signal, daemon);
     daemon->interrupt = evsignal_new(daemon->base, SIGINT, on_signal, daemon);
+    daemon->hangup = evsignal_new(daemon->base, SIGHUP, on_hangup, daemon);
     return daemon->timer != NULL && begin(daemon->readable) && begin(daemon->term) &&
-           begin(daemon->interrupt);
+           begin(daemon->interrupt) && begin(daemon->hangup);
+}
+
+/// The keys as the options want them.
+static bool obtain_keys(struct daemon *daemon) {
+    char why[WHY_MAX];
+    if (daemon->options.dev)
+        daemon->keys = hc_sv_admin_keys_random();
+    else if (!hc_sv_admin_keys_read(daemon->options.key_file, &daemon->keys, why, sizeof(why)))
+        fprintf(stderr, "hindcastd: %s\n", why);
+    return daemon->keys.count > 0;
+}
+
+/// The socket, and in --dev a port of the same number where tokens are issued; where any number
+/// will do, one that both can have.
+static bool open_ports(struct daemon *daemon) {
+    const struct hc_sv_options *options = &daemon->options;
+    struct hc_sv_admin_issuer issuer = {.key = daemon->keys.keys[0],
+                                        .protocol_id = hc_datagram_protocol_id(&hc_arena),
+                                        .audience = options->audience};
+    char why[256] = "";
+    unsigned tries = options->dev && options->port == 0 ? DEV_PORTS : 1;
+    for (unsigned i = 0; i < tries && daemon->udp == NULL; i++) {
+        daemon->udp = hc_sv_udp_open(options->bind, options->port, why, sizeof(why));
+        if (daemon->udp == NULL || !options->dev)
+            break;
+        daemon->admin = hc_sv_admin_open(daemon->base, hc_sv_udp_address(daemon->udp).port, &issuer,
+                                         why, sizeof(why));
+        if (daemon->admin == NULL) {
+            hc_sv_udp_close(daemon->udp);
+            daemon->udp = NULL;
+        }
+    }
+    sodium_memzero(&issuer, sizeof(issuer));
+    if (daemon->udp == NULL)
+        fprintf(stderr, "hindcastd: %s\n", why);
+    return daemon->udp != NULL;
 }
 
 /// The host as the options want it. Exits with 2 when they cannot be had together.
@@ -217,6 +315,11 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
     config.snapshot_rate = options->snapshot_rate;
     config.client_rate = options->client_rate;
     config.seed = options->seed;
+    config.keys = daemon->keys;
+    config.audience = options->audience;
+    config.unix_us = hc_sv_admin_keys_now_us();
+    config.connects_per_address = options->connects_per_address;
+    config.clients_per_address = options->clients_per_address;
     randombytes_buf(config.secret, sizeof(config.secret));
     if (hc_sv_host_config_check(&config, why, sizeof(why)) != NULL) {
         fprintf(stderr, "hindcastd: %s\n", why);
@@ -277,45 +380,69 @@ static bool report(struct daemon *daemon) {
     return written;
 }
 
+static void free_event(struct event *event) {
+    if (event != NULL)
+        event_free(event);
+}
+
+static void clean_up(struct daemon *daemon) {
+    free_event(daemon->readable);
+    free_event(daemon->timer);
+    free_event(daemon->term);
+    free_event(daemon->interrupt);
+    free_event(daemon->hangup);
+    hc_sv_admin_close(daemon->admin);
+    if (daemon->base != NULL)
+        event_base_free(daemon->base);
+    hc_sv_udp_close(daemon->udp);
+    hc_sv_host_destroy(daemon->host);
+    sodium_memzero(&daemon->keys, sizeof(daemon->keys));
+}
+
+/// All that a server needs; false, and it is said why, when something cannot be had.
+static bool set_up(struct daemon *daemon) {
+    if (sodium_init() < 0) {
+        fprintf(stderr, "hindcastd: the system gives no random numbers\n");
+        return false;
+    }
+    if (!obtain_keys(daemon))
+        return false;
+    daemon->host = create_host(daemon);
+    if (daemon->host == NULL) {
+        fprintf(stderr, "hindcastd: not enough memory for --max-clients %u --history %" PRIu32 "\n",
+                daemon->options.clients, daemon->options.history);
+        return false;
+    }
+    if (!create_base(daemon)) {
+        fprintf(stderr, "hindcastd: no event loop can be had\n");
+        return false;
+    }
+    if (!open_ports(daemon))
+        return false;
+    if (watch(daemon))
+        return true;
+    fprintf(stderr, "hindcastd: no event loop can be had\n");
+    return false;
+}
+
 int main(int argc, char **argv) {
     static struct daemon daemon; // the histograms are too much for a stack
-    char why[256];
+    int status;
     argp_program_version = "hindcastd " HC_VERSION;
+    if (hc_sv_main_commands_run(argc, argv, &status))
+        return status;
     hc_sv_options_parse(&daemon.options, argc, argv);
     daemon.log = (struct hc_sv_log){daemon.options.level, daemon.options.format};
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
-    if (sodium_init() < 0) {
-        fprintf(stderr, "hindcastd: the system gives no random numbers\n");
-        return 1;
+    bool good = set_up(&daemon);
+    if (good) {
+        signal(SIGPIPE, SIG_IGN); // whoever read the output may be gone before us
+        announce(&daemon);
+        turn(&daemon, clock_us());
+        event_base_dispatch(daemon.base);
+        good = report(&daemon);
     }
-    daemon.host = create_host(&daemon);
-    if (daemon.host == NULL) {
-        fprintf(stderr, "hindcastd: not enough memory for --max-clients %u --history %" PRIu32 "\n",
-                daemon.options.clients, daemon.options.history);
-        return 1;
-    }
-    daemon.udp = hc_sv_udp_open(daemon.options.bind, daemon.options.port, why, sizeof(why));
-    if (daemon.udp == NULL) {
-        fprintf(stderr, "hindcastd: %s\n", why);
-        return 1;
-    }
-    if (!watch(&daemon)) {
-        fprintf(stderr, "hindcastd: no event loop can be had\n");
-        return 1;
-    }
-    signal(SIGPIPE, SIG_IGN); // whoever read the output may be gone before us
-    announce(&daemon);
-    turn(&daemon, clock_us());
-    event_base_dispatch(daemon.base);
-    bool reported = report(&daemon);
-
-    event_free(daemon.readable);
-    event_free(daemon.timer);
-    event_free(daemon.term);
-    event_free(daemon.interrupt);
-    event_base_free(daemon.base);
-    hc_sv_udp_close(daemon.udp);
-    hc_sv_host_destroy(daemon.host);
-    return reported ? 0 : 1;
+    clean_up(&daemon);
+    return good ? 0 : 1;
 }

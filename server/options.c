@@ -13,7 +13,12 @@
 #include <string.h>
 
 enum {
-    KEY_BIND = 256,
+    KEY_DEV = 256,
+    KEY_KEY_FILE,
+    KEY_AUDIENCE,
+    KEY_CONNECTS,
+    KEY_CLIENTS,
+    KEY_BIND,
     KEY_PORT,
     KEY_TICK_RATE,
     KEY_MAX_CLIENTS,
@@ -29,6 +34,18 @@ enum {
 };
 
 static const struct argp_option table[] = {
+    {"dev", KEY_DEV, NULL, 0,
+     "For trying things: a random key, and tokens for every program on this machine, at the TCP "
+     "port of the same number on loopback",
+     0},
+    {"key-file", KEY_KEY_FILE, "FILE", 0,
+     "The keys of the tokens that are accepted, made by `hindcastd key`; read again on SIGHUP", 0},
+    {"audience", KEY_AUDIENCE, "N", 0, "Accept tokens for this audience (default 0)", 0},
+    {"connects-per-address", KEY_CONNECTS, "N", 0,
+     "Connects a second of one IPv4 address or IPv6 /64, loopback apart; 0: any number (default 5)",
+     0},
+    {"clients-per-address", KEY_CLIENTS, "N", 0,
+     "Clients at once of one such address; 0: any number (default 4)", 0},
     {"bind", KEY_BIND, "ADDR", 0, "Numeric address to listen on (default ::, all of them)", 0},
     {"port", KEY_PORT, "N", 0, "UDP port; 0 takes any free one (default 40000)", 0},
     {"tick-rate", KEY_TICK_RATE, "HZ", 0, "Ticks a second (default 60)", 0},
@@ -59,6 +76,9 @@ static const struct {
     uint64_t min, max;
 } numbers[] = {
     // a seed is a JSON integer in the report
+    {KEY_AUDIENCE, 0, UINT64_MAX},
+    {KEY_CONNECTS, 0, 10000},
+    {KEY_CLIENTS, 0, HC_SV_CLIENTS_MAX},
     {KEY_PORT, 0, UINT16_MAX},
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
     {KEY_MAX_CLIENTS, 1, HC_SV_CLIENTS_MAX},
@@ -124,6 +144,21 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     struct hc_sv_options *options = state->input;
     uint64_t value = text != NULL ? number(key, text) : 0;
     switch (key) {
+    case KEY_DEV:
+        options->dev = true;
+        break;
+    case KEY_KEY_FILE:
+        options->key_file = text;
+        break;
+    case KEY_AUDIENCE:
+        options->audience = value;
+        break;
+    case KEY_CONNECTS:
+        options->connects_per_address = (uint16_t)value;
+        break;
+    case KEY_CLIENTS:
+        options->clients_per_address = (uint16_t)value;
+        break;
     case KEY_BIND:
         options->bind = address(key, text);
         break;
@@ -168,6 +203,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument '%s'", text);
         break;
+    case ARGP_KEY_END:
+        if (options->dev == (options->key_file != NULL))
+            argp_error(state, "one of --dev and --key-file FILE is needed");
+        break;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -189,11 +228,15 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .parser = parse,
         .doc = "Hindcast's dedicated server: simulates the arena, rewinds for inputs that arrive "
                "late, and broadcasts the corrected ticks.\v"
+               "`hindcastd key` makes a key file, `hindcastd token` a token to connect with: see "
+               "their --help. "
                "Prints `listening on ADDRESS:PORT` once it is ready. SIGTERM and SIGINT end it in "
                "good order: every client is told, and the report is printed.",
     };
     struct hc_sv_host_config defaults = hc_sv_host_config_default();
     *options = (struct hc_sv_options){
+        .connects_per_address = defaults.connects_per_address,
+        .clients_per_address = defaults.clients_per_address,
         .bind = "::",
         .port = 40000,
         .tick_rate = defaults.tick_rate,

@@ -7,6 +7,10 @@
 #include <stdint.h>
 
 struct hc_sv_options {
+    bool dev;             ///< with a key of its own, and tokens for whoever asks on loopback
+    const char *key_file; ///< NULL if `dev`
+    uint64_t audience;
+    uint16_t connects_per_address, clients_per_address; ///< 0: any number
     const char *bind; ///< a numeric address; "::" is every address, IPv4 ones included
     uint16_t port;    ///< 0: any
     uint16_t tick_rate, clients;

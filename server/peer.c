@@ -20,6 +20,7 @@ size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, 
     peer->ledger = hc_carve(base, &used, hc_sv_ledger_memory(world, entries));
     used += hc_sv_interest_layout(&peer->interest, world, base == NULL ? NULL : base + used);
     used += hc_sv_budget_layout(&peer->budget, world, base == NULL ? NULL : base + used);
+    peer->events_bytes = hc_carve(base, &used, HC_EVENTS_BYTES_MAX + HC_EVENTS_STORE_MIN);
     return used;
 }
 
@@ -27,27 +28,79 @@ void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
                      const struct hc_address *address,
                      const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
     struct hc_sv_peer laid_out = *peer;
-    HC_ASSERT(peer->state == HC_SV_PEER_FREE && cid != 0);
-    *peer = (struct hc_sv_peer){.state = HC_SV_PEER_PLAYING,
-                                .cid = cid,
-                                .address = *address,
-                                .heard_us = now_us,
-                                .judged = 1,
-                                .rtt_min_us = UINT64_MAX,
-                                .world = laid_out.world,
+    HC_ASSERT(peer->state == HC_SV_PEER_FREE);
+    *peer = (struct hc_sv_peer){.world = laid_out.world,
                                 .ledger_entries = laid_out.ledger_entries,
+                                .ledger = laid_out.ledger,
                                 .interest = laid_out.interest,
-                                .looked = HC_NO_TICK,
-                                .budget = laid_out.budget};
+                                .budget = laid_out.budget,
+                                .events_bytes = laid_out.events_bytes};
+    hc_sv_peer_begin_events(peer);
+    hc_sv_peer_connect(peer, cid, rate, address, client_nonce, now_us);
+}
+
+void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
+                        const struct hc_address *address,
+                        const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
+    HC_ASSERT(cid != 0);
+    peer->state = HC_SV_PEER_PLAYING;
+    peer->cid = cid;
+    peer->continues = 0;
+    peer->kept_us = 0;
+    peer->address = *address;
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
+    peer->replay = (struct hc_replay){.newest = 0};
     hc_sent_init(&peer->sent, 1);
-    peer->ledger = hc_sv_ledger_init(peer->world, peer->ledger_entries, laid_out.ledger);
+    peer->acked = 0;
+    peer->judged = 1;
+    peer->heard_us = now_us;
+    peer->newest_us = 0;
+    peer->sent_us = now_us;
+    peer->flood_us = peer->flood_bytes_us = 0;
+    peer->path = (struct hc_sv_path){.any = false};
+    peer->ticket = (struct hc_sv_ticket){.any = false};
+    peer->news_due = false;
+    hc_events_out_continue(&peer->events_out);
+    peer->rtt_min_us = UINT64_MAX;
+    peer->client_tick = 0;
+    peer->display_offset = 0;
+    peer->reported = peer->moves = false;
+    peer->looked = HC_NO_TICK;
+    peer->forced_count = 0;
+    memset(peer->control_told, 0, sizeof peer->control_told);
+    peer->snapshot_due = false;
+    peer->close = 0;
+    peer->ledger = hc_sv_ledger_init(peer->world, peer->ledger_entries, peer->ledger);
     hc_sv_interest_clear(&peer->interest);
     hc_sv_budget_begin(&peer->budget, rate, now_us);
 }
 
+void hc_sv_peer_begin_events(struct hc_sv_peer *peer) {
+    hc_events_out_init(&peer->events_out, 1, peer->events_bytes, HC_EVENTS_BYTES_MAX);
+    hc_events_in_init(&peer->events_in, 1, peer->events_bytes + HC_EVENTS_BYTES_MAX,
+                      HC_EVENTS_STORE_MIN);
+}
+
+/// The virtual scheduling of the generic cell rate algorithm (ITU-T I.371): `cost_us` is what the
+/// datagram takes of the rate.
+static bool exceeds(uint64_t *theoretical_us, uint64_t cost_us, uint64_t now_us) {
+    uint64_t from_us = *theoretical_us > now_us ? *theoretical_us : now_us;
+    if (from_us + cost_us > now_us + HC_SV_FLOOD_US)
+        return true;
+    *theoretical_us = from_us + cost_us;
+    return false;
+}
+
+bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {
+    uint64_t rate = peer->world->tick_rate, players = peer->own_count > 1 ? peer->own_count : 1;
+    return exceeds(&peer->flood_us, 1000000 / (HC_SV_FLOOD_PACKETS * rate), now_us) ||
+           exceeds(&peer->flood_bytes_us, size * 1000000 / (HC_SV_FLOOD_BYTES * rate * players),
+                   now_us);
+}
+
 void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us) {
     HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
+    peer->news_due = false;
     peer->state = HC_SV_PEER_CLOSING;
     peer->close = reason;
     peer->closes_left = HC_SV_CLOSES;
@@ -91,6 +144,9 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
         hc_sv_ledger_acked(peer->ledger, acked[i].seq);
     for (uint32_t i = 0; i < count; i++) {
         drop_told(peer, acked[i].seq);
+        hc_events_acked(&peer->events_out, acked[i].seq);
+        for (unsigned k = 0; k < HC_SV_TICKET_SEQS; k++)
+            peer->ticket.acked |= peer->ticket.seqs[k] == acked[i].seq;
         if (acked[i].seq > peer->acked)
             peer->acked = acked[i].seq;
         uint64_t rtt_us = now_us - acked[i].sent_us;
@@ -128,7 +184,12 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
                            .ack_bits = hc_replay_ack_bits(&peer->replay),
                            .body = out + HC_DATA_BODY_AT,
                            .body_size = body_size};
-    return data.seq == 0 ? 0 : hc_datagram_put_data(&data, out);
+    if (data.seq == 0)
+        return 0;
+    size_t size = hc_datagram_put_data(&data, out);
+    hc_seal_data(&peer->sealer, out, size);
+    peer->sent_us = now_us;
+    return size;
 }
 
 size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
@@ -142,7 +203,7 @@ size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATA
     if (peer->closes_left <= HC_SV_CLOSES - HC_SV_CLOSES_AT_ONCE)
         peer->close_us = now_us + HC_SV_CLOSE_PERIOD_US;
     if (peer->closes_left == 0)
-        peer->state = HC_SV_PEER_FREE;
+        peer->state = peer->kept_us != 0 ? HC_SV_PEER_KEPT : HC_SV_PEER_FREE;
     return hc_sv_peer_wrap(peer, out, body.at, now_us);
 }
 

@@ -1,29 +1,40 @@
-/// One client as the host sees it: its connection, its players and what it has been told.
+/// One client as the host sees it: who it is, its players, its connection and what it has been
+/// told.
+///
+/// A client whose connection is lost is kept for a while: when it comes back in time another
+/// connection takes the place of the lost one, and its players are still there.
 #pragma once
 
 #include "common/game.h"
 #include "proto/ack.h"
 #include "proto/address.h"
 #include "proto/datagram.h"
+#include "proto/events.h"
 #include "proto/message.h"
+#include "proto/seal.h"
 #include "server/budget.h"
 #include "server/interest.h"
 #include "server/ledger.h"
 
 enum {
-    HC_SV_FORCED_RANGES = 32,     ///< ranges remembered for a client until it has them
-    HC_SV_CONTROLS = 1024,        ///< joins and leaves remembered, to be told
-    HC_SV_ACCEPT_MAX = 256,       ///< bytes of an ACCEPT
-    HC_SV_SEEN = 2048,            ///< ticks: more than history and future together
-    HC_SV_CLOSES = 10,            ///< CLOSE is sent so often,
-    HC_SV_CLOSES_AT_ONCE = 3,     ///< the first ones together,
-    HC_SV_CLOSE_PERIOD_US = 50000 ///< the rest this far apart
+    HC_SV_FORCED_RANGES = 32,      ///< ranges remembered for a client until it has them
+    HC_SV_CONTROLS = 1024,         ///< joins and leaves remembered, to be told
+    HC_SV_ACCEPT_MAX = 256,        ///< bytes of an ACCEPT
+    HC_SV_SEEN = 2048,             ///< ticks: more than history and future together
+    HC_SV_CLOSES = 10,             ///< CLOSE is sent so often,
+    HC_SV_CLOSES_AT_ONCE = 3,      ///< the first ones together,
+    HC_SV_CLOSE_PERIOD_US = 50000, ///< the rest this far apart
+    HC_SV_TICKET_SEQS = 4,
+    HC_SV_FLOOD_PACKETS = 2,  ///< datagrams that a client may send for each tick,
+    HC_SV_FLOOD_BYTES = 1092, ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
+    HC_SV_FLOOD_US = 4000000, ///< both over so long a time: what waited somewhere comes at once
 };
 
 enum hc_sv_peer_state {
     HC_SV_PEER_FREE,
     HC_SV_PEER_PLAYING,
-    HC_SV_PEER_CLOSING, ///< its players have left; CLOSE is still being sent
+    HC_SV_PEER_CLOSING, ///< its players have left, or are kept; CLOSE is still being sent
+    HC_SV_PEER_KEPT,    ///< its connection is lost; its players wait for another one
 };
 
 /// Slots of an own player that were closed before their input came.
@@ -34,20 +45,63 @@ struct hc_sv_forced {
     uint32_t told; ///< every datagram from this seq on has carried the range as it is; 0: none yet
 };
 
+/// Who a client is, as its token says.
+struct hc_sv_user {
+    uint64_t client_id;
+    uint8_t token_id[HC_TOKEN_ID_SIZE]; ///< of the token that its present connection came with
+    uint8_t name[HC_TOKEN_NAME_SIZE];   ///< padded with zeros
+    uint8_t user_data[HC_TOKEN_USER_DATA_SIZE];
+};
+
+/// Another address from which the newest datagrams of a client come: its own only if it answers
+/// from there (RFC 9000, 8.2 and 9.3). No more is sent there than has come from it.
+struct hc_sv_path {
+    bool any;
+    struct hc_address address;
+    uint8_t data[HC_PATH_SIZE];
+    uint64_t bytes_in, bytes_out;
+    uint64_t asked_us; ///< when last; 0: not yet
+};
+
+/// The ticket that a client has, or is being told.
+struct hc_sv_ticket {
+    bool any, acked;
+    uint64_t made_us;
+    uint32_t seqs[HC_SV_TICKET_SEQS]; ///< of the newest datagrams that carried it; 0: none
+    uint32_t told;                    ///< how often it was told
+    uint64_t told_us;                 ///< when last
+    struct hc_ticket ticket;
+};
+
 struct hc_sv_peer {
     enum hc_sv_peer_state state;
     uint32_t cid;
+    bool met;           ///< something of the client has come, on this connection or one before
+    uint32_t continues; ///< cid of the connection before, until something has come on this; 0: none
+    uint64_t kept_us;   ///< until when a client without connection is kept; 0: it is not
+    struct hc_sv_user user;
     struct hc_address address;
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint8_t accept[HC_SV_ACCEPT_MAX]; ///< built once, resent byte-identical
     size_t accept_size;
+    struct hc_sealer sealer;
+    uint8_t c2s[HC_SEAL_KEY_SIZE];
 
     struct hc_replay replay;
     struct hc_sent sent;
-    uint32_t acked;     ///< newest seq that the client has acknowledged
-    uint32_t judged;    ///< seqs before it have arrived or count as lost
-    uint64_t heard_us;  ///< when anything valid came last
-    uint64_t newest_us; ///< when the datagram that is acknowledged as newest came
+    uint32_t acked;          ///< newest seq that the client has acknowledged
+    uint32_t judged;         ///< seqs before it have arrived or count as lost
+    uint64_t heard_us;       ///< when anything valid came last
+    uint64_t newest_us;      ///< when the datagram that is acknowledged as newest came
+    uint64_t sent_us;        ///< when anything was sent last
+    uint64_t flood_us;       ///< by when all that came would have come at the rate allowed,
+    uint64_t flood_bytes_us; ///< in datagrams and in bytes
+    struct hc_sv_path path;
+    struct hc_sv_ticket ticket;
+    bool news_due;
+    struct hc_events_out events_out;
+    struct hc_events_in events_in;
+    uint8_t *events_bytes; ///< of both
 
     uint8_t own_count;
     hc_player own[HC_OWN_PLAYERS_MAX];
@@ -79,14 +133,26 @@ struct hc_sv_peer {
     uint64_t close_us; ///< when the next CLOSE is due
 };
 
-/// Bytes that a peer's ledger, interest and budget take, laid out from `base` (NULL: only
+/// Bytes that a peer's ledger, interest, budget and events take, laid out from `base` (NULL: only
 /// measures).
 size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base);
 
-/// Takes a free peer into use, that has been laid out; `rate` bytes/s is the most it is sent.
+/// Takes a free peer into use, that has been laid out, and connects it.
 void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
                      const struct hc_address *address,
                      const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us);
+
+/// Gives a peer another connection; `rate` bytes/s is the most it is sent. Its players and its
+/// events stay as they are.
+void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
+                        const struct hc_address *address,
+                        const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us);
+
+/// The channel of events begins anew, in both directions.
+void hc_sv_peer_begin_events(struct hc_sv_peer *peer);
+
+/// Whether a datagram of `size` bytes that came now is one of too many.
+bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us);
 
 /// From now on only CLOSE is sent, for `reason`.
 void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us);
@@ -102,12 +168,13 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
 void hc_sv_peer_forced(struct hc_sv_peer *peer, hc_player player, hc_tick first, uint32_t count);
 
 /// Writes the DATA header around a body of `body_size` bytes that stands at HC_DATA_BODY_AT of
-/// `out`, numbered and acknowledging; returns the datagram's size, 0 when no seq is left.
+/// `out`, numbered and acknowledging, and seals it; returns the datagram's size, 0 when no seq is
+/// left.
 size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
                        size_t body_size, uint64_t now_us);
 
 /// Writes the next CLOSE that is due; returns its size, 0 when none is. After the last the peer is
-/// free.
+/// free, or kept.
 size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
                              uint64_t now_us);
 

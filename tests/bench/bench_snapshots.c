@@ -21,44 +21,54 @@ struct options {
     const char *json;  ///< NULL: none
 };
 
+/// Tables, of the columns that stand in them.
+enum {
+    SENT = 1,  ///< what is sent, by purpose
+    COSTS = 2, ///< what that costs the server, and what it buys
+    LINKS = 4, ///< what differs with the links
+};
+
 /// A number of a result, as it is printed and what it is called in JSON.
 struct column {
+    unsigned tables;
     const char *key, *head;
     int width, decimals;
     size_t offset;
 };
 
-#define COLUMN(member, head, width, decimals)                                                      \
-    { #member, head, width, decimals, offsetof(struct bench_match_result, member) }
+#define COLUMN(tables, member, head, width, decimals)                                              \
+    { tables, #member, head, width, decimals, offsetof(struct bench_match_result, member) }
 
-static const struct column first_columns[] = {
-    COLUMN(players, "players", 7, 0), COLUMN(snapshot_rate, "Hz", 3, 0),
-    COLUMN(in_view, "in view", 7, 1), COLUMN(down_kbit, "down", 6, 1),
-    COLUMN(up_kbit, "up", 6, 1),      COLUMN(bytes_each, "B/changed", 9, 2),
-    COLUMN(own, "own", 5, 1),         COLUMN(others, "others", 6, 1),
-    COLUMN(unowned, "pickups", 7, 1), COLUMN(inputs, "inputs", 6, 1),
-    COLUMN(names, "names", 5, 1),     COLUMN(corrections, "corr.", 5, 1),
-    COLUMN(head, "head", 5, 1),       COLUMN(overhead, "overh.", 6, 1),
-};
-static const struct column second_columns[] = {
-    COLUMN(players, "players", 7, 0),   COLUMN(snapshot_rate, "Hz", 3, 0),
-    COLUMN(memo, "memo %", 6, 1),       COLUMN(send_us, "us/snap", 7, 1),
-    COLUMN(work_us, "us/tick", 7, 1),   COLUMN(wait_ms, "wait ms", 7, 0),
-    COLUMN(error_p50, "err p50", 7, 2), COLUMN(error_p95, "err p95", 7, 2),
-    COLUMN(unseen, "unseen%", 7, 2),    COLUMN(right_p50, "right50", 7, 0),
-    COLUMN(right_p95, "right95", 7, 0), COLUMN(never, "never%", 6, 1),
-    COLUMN(turns, "turns/s", 7, 2),     COLUMN(shots, "shots/s", 7, 2),
-    COLUMN(faults, "faults", 6, 0),
-};
-static const struct column link_columns[] = {
-    COLUMN(players, "players", 7, 0),   COLUMN(snapshot_rate, "Hz", 3, 0),
-    COLUMN(in_view, "in view", 7, 1),   COLUMN(down_datagrams, "down/s", 6, 1),
-    COLUMN(up_datagrams, "up/s", 6, 1), COLUMN(down_kbit, "down", 6, 1),
-    COLUMN(up_kbit, "up", 6, 1),        COLUMN(others, "others", 6, 1),
-    COLUMN(inputs, "inputs", 6, 1),     COLUMN(corrections, "corr.", 5, 1),
-    COLUMN(memo, "memo %", 6, 1),       COLUMN(send_us, "us/snap", 7, 1),
-    COLUMN(error_p95, "err p95", 7, 2), COLUMN(right_p95, "right95", 7, 0),
-    COLUMN(faults, "faults", 6, 0),
+static const struct column columns[] = {
+    COLUMN(SENT | COSTS | LINKS, players, "players", 7, 0),
+    COLUMN(SENT | COSTS | LINKS, snapshot_rate, "Hz", 3, 0),
+    COLUMN(SENT | LINKS, in_view, "in view", 7, 1),
+    COLUMN(LINKS, down_datagrams, "down/s", 6, 1),
+    COLUMN(LINKS, up_datagrams, "up/s", 6, 1),
+    COLUMN(SENT | LINKS, down_kbit, "down", 6, 1),
+    COLUMN(SENT | LINKS, up_kbit, "up", 6, 1),
+    COLUMN(SENT, bytes_each, "B/changed", 9, 2),
+    COLUMN(SENT, own, "own", 5, 1),
+    COLUMN(SENT | LINKS, others, "others", 6, 1),
+    COLUMN(SENT, unowned, "pickups", 7, 1),
+    COLUMN(SENT | LINKS, inputs, "inputs", 6, 1),
+    COLUMN(SENT, names, "names", 5, 1),
+    COLUMN(SENT | LINKS, corrections, "corr.", 5, 1),
+    COLUMN(SENT, head, "head", 5, 1),
+    COLUMN(SENT, overhead, "overh.", 6, 1),
+    COLUMN(COSTS | LINKS, memo, "memo %", 6, 1),
+    COLUMN(COSTS | LINKS, send_us, "us/snap", 7, 1),
+    COLUMN(COSTS, work_us, "us/tick", 7, 1),
+    COLUMN(COSTS, wait_ms, "wait ms", 7, 0),
+    COLUMN(COSTS, error_p50, "err p50", 7, 2),
+    COLUMN(COSTS | LINKS, error_p95, "err p95", 7, 2),
+    COLUMN(COSTS, unseen, "unseen%", 7, 2),
+    COLUMN(COSTS, right_p50, "right50", 7, 0),
+    COLUMN(COSTS | LINKS, right_p95, "right95", 7, 0),
+    COLUMN(COSTS, never, "never%", 6, 1),
+    COLUMN(COSTS, turns, "turns/s", 7, 2),
+    COLUMN(COSTS, shots, "shots/s", 7, 2),
+    COLUMN(COSTS | LINKS, faults, "faults", 6, 0),
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
@@ -69,35 +79,31 @@ static double value_of(const struct bench_match_result *result, const struct col
     return value;
 }
 
-static void print_heads(const struct column *columns, size_t count, const char *first) {
-    printf("%-14s", first);
-    for (size_t i = 0; i < count; i++)
-        printf(" %*s", columns[i].width, columns[i].head);
+static void print_heads(unsigned table) {
+    printf("%-14s", "");
+    for (size_t i = 0; i < COUNT(columns); i++)
+        if ((columns[i].tables & table) != 0)
+            printf(" %*s", columns[i].width, columns[i].head);
     printf("\n");
 }
 
-static void print_row(const struct column *columns, size_t count, const char *name,
-                      const struct bench_match_result *result) {
+static void print_row(unsigned table, const char *name, const struct bench_match_result *result) {
     printf("%-14s", name);
-    for (size_t i = 0; i < count; i++)
-        printf(" %*.*f", columns[i].width, columns[i].decimals, value_of(result, &columns[i]));
+    for (size_t i = 0; i < COUNT(columns); i++)
+        if ((columns[i].tables & table) != 0)
+            printf(" %*.*f", columns[i].width, columns[i].decimals, value_of(result, &columns[i]));
     printf("\n");
     fflush(stdout);
 }
 
-static void add_columns(json_t *object, const struct column *columns, size_t count,
-                        const struct bench_match_result *result) {
-    for (size_t i = 0; i < count; i++)
-        json_object_set_new(object, columns[i].key, json_real(value_of(result, &columns[i])));
-}
-
-static void report(json_t *json, const char *table, const char *name,
-                   const struct bench_match_result *result) {
+/// Adds a row to the report; returns it, for more to be said of it.
+static json_t *report(json_t *json, const char *table, const char *name,
+                      const struct bench_match_result *result) {
     json_t *object = json_pack("{s:s, s:s}", "table", table, "row", name);
-    add_columns(object, first_columns, COUNT(first_columns), result);
-    add_columns(object, second_columns, COUNT(second_columns), result);
-    add_columns(object, link_columns, COUNT(link_columns), result);
+    for (size_t i = 0; i < COUNT(columns); i++)
+        json_object_set_new(object, columns[i].key, json_real(value_of(result, &columns[i])));
     json_array_append_new(json, object);
+    return object;
 }
 
 // ---- The matches --------------------------------------------------------------------------------
@@ -188,12 +194,11 @@ static bool run_rows(const struct options *options, const char *table, const str
 }
 
 static void print_rows(const struct options *options, const char *table, const struct row *rows,
-                       size_t count, const struct column *columns, size_t column_count,
-                       const struct bench_match_result *results) {
-    print_heads(columns, column_count, "");
+                       size_t count, unsigned shown, const struct bench_match_result *results) {
+    print_heads(shown);
     for (size_t i = 0; i < count; i++)
         if (wanted(options, table, rows[i].players))
-            print_row(columns, column_count, rows[i].name, &results[i]);
+            print_row(shown, rows[i].name, &results[i]);
 }
 
 static void print_target(const struct bench_match_result *results, unsigned players, unsigned rate,
@@ -210,12 +215,11 @@ static bool table_sizes(const struct options *options, json_t *json) {
     if (!run_rows(options, "sizes", sizes, COUNT(sizes), results, json))
         return false;
     printf("What is sent to a client, kbit/s, and percent of the bytes down by purpose\n");
-    print_rows(options, "sizes", sizes, COUNT(sizes), first_columns, COUNT(first_columns), results);
+    print_rows(options, "sizes", sizes, COUNT(sizes), SENT, results);
     printf("\nWhat that costs the server, for each snapshot and for each client and tick, and what "
            "it buys\n(pixels that remote players are shown off; ms until a change of direction is "
            "right everywhere)\n");
-    print_rows(options, "sizes", sizes, COUNT(sizes), second_columns, COUNT(second_columns),
-               results);
+    print_rows(options, "sizes", sizes, COUNT(sizes), COSTS, results);
     print_target(results, 12, 20, 24);
     print_target(results, 64, 60, 160);
     printf("\n");
@@ -229,7 +233,7 @@ static bool table_links(const struct options *options, const char *table, const 
     if (!run_rows(options, table, rows, count, results, json))
         return false;
     printf("%s\n", title);
-    print_rows(options, table, rows, count, link_columns, COUNT(link_columns), results);
+    print_rows(options, table, rows, count, LINKS, results);
     printf("\n");
     return true;
 }
@@ -286,13 +290,21 @@ static void print_yardstick(const struct bench_yardstick *yardstick, const struc
     printf("\n");
 }
 
-static bool table_entropy(json_t *json, const struct row *row) {
-    static struct bench_yardstick yardstick;
-    struct bench_match_result result;
+/// Plays a match with a yardstick, which must be freed in any case.
+static bool run_measured(const struct row *row, struct bench_yardstick *yardstick,
+                         struct bench_match_result *result) {
     struct hc_world world;
     if (hc_world_init(&world, &hc_arena, row->players, BENCH_TICK_RATE, 0, NULL) != HC_OK)
         return false;
-    bool ok = bench_yardstick_init(&yardstick, &world) && run(row, &yardstick, &result);
+    bool ok = bench_yardstick_init(yardstick, &world) && run(row, yardstick, result);
+    hc_world_free(&world);
+    return ok;
+}
+
+static bool table_entropy(json_t *json, const struct row *row) {
+    static struct bench_yardstick yardstick;
+    struct bench_match_result result;
+    bool ok = run_measured(row, &yardstick, &result);
     if (ok) {
         double ratio = (double)yardstick.counts.total / bench_yardstick_bits(&yardstick);
         print_yardstick(&yardstick, row, result.value_bits);
@@ -301,8 +313,55 @@ static bool table_entropy(json_t *json, const struct row *row) {
                                         row->players, "snapshot_rate", row->rate, "ratio", ratio));
     }
     bench_yardstick_free(&yardstick);
-    hc_world_free(&world);
     return ok;
+}
+
+/// What grows with the latency, kbit/s for each client.
+struct growing {
+    double down, values, entropy;
+};
+
+static void print_growing(const struct row *row, const struct growing *of,
+                          const struct growing *from) {
+    double down = of->down / from->down, values = of->values / from->values;
+    double entropy = of->entropy / from->entropy;
+    printf("%-14s %6.1f %6.1f %7.1f %7.2f %7.2f %7.2f %7.2f %7.2f\n", row->name, of->down,
+           of->values, of->entropy, down, values, entropy, down / entropy, values / entropy);
+}
+
+/// How what is sent grows with the latency, beside what it grows at least: at most 1.1 times as
+/// fast is wanted.
+static bool table_latency(const struct options *options, json_t *json) {
+    static struct bench_yardstick yardstick;
+    struct bench_match_result results[COUNT(latencies)] = {0};
+    struct growing growing[COUNT(latencies)] = {0};
+    for (size_t i = 0; i < COUNT(latencies); i++) {
+        const struct row *row = &latencies[i];
+        if (!wanted(options, "latency", row->players))
+            return true;
+        bool ok = run_measured(row, &yardstick, &results[i]);
+        double kbit_s = 1000.0 * row->ticks * row->players / BENCH_TICK_RATE;
+        if (ok)
+            growing[i] = (struct growing){.down = results[i].down_kbit,
+                                          .values = (double)yardstick.counts.total / kbit_s,
+                                          .entropy = bench_yardstick_bits(&yardstick) / kbit_s};
+        bench_yardstick_free(&yardstick);
+        if (!ok)
+            return false;
+        json_t *object = report(json, "latency", row->name, &results[i]);
+        json_object_set_new(object, "values_kbit", json_real(growing[i].values));
+        json_object_set_new(object, "entropy_kbit", json_real(growing[i].entropy));
+    }
+    printf("Round-trip time: nothing may multiply with it\n");
+    print_rows(options, "latency", latencies, COUNT(latencies), LINKS, results);
+    printf(
+        "\nkbit/s down in all, of values told, and those by an adaptive coder (see entropy); how "
+        "much these are of the\nfirst row's, and the first two's growth against the coder's, at "
+        "most 1.1 wanted\n");
+    for (size_t i = 0; i < COUNT(latencies); i++)
+        print_growing(&latencies[i], &growing[i], &growing[0]);
+    printf("\n");
+    return true;
 }
 
 static bool tables(const struct options *options, json_t *json) {
@@ -321,13 +380,14 @@ static bool tables(const struct options *options, json_t *json) {
     for (size_t i = 0; i < COUNT(traces); i++)
         if (wanted(options, "entropy", traces[i].players) && !table_entropy(json, &traces[i]))
             return false;
+    if (!table_latency(options, json))
+        return false;
     const struct {
         const char *name, *title;
         const struct row *rows;
         size_t count;
     } others[] = {
         {"growth", "Growth: as many in view, more in the world", growth, COUNT(growth)},
-        {"latency", "Round-trip time: nothing may multiply with it", latencies, COUNT(latencies)},
         {"aims", "How often the bots aim anew", aims, COUNT(aims)},
         {"spread", "Clients at one distance, and at many", spread, COUNT(spread)},
     };

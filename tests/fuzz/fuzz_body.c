@@ -4,6 +4,7 @@
 #include "common/check.h"
 #include "common/solo.h"
 #include "proto/delta.h"
+#include "proto/events.h"
 #include "proto/message.h"
 #include "proto/snapshot.h"
 
@@ -115,6 +116,18 @@ static void read_snapshot(const struct hc_body *body, const struct hc_world *wor
     (void)hc_bits_done(&bits);
 }
 
+/// All that is taken is handed on.
+static void read_events(const struct hc_body *body) {
+    static uint8_t room[HC_EVENTS_STORE_MIN];
+    static struct hc_events_in in;
+    size_t size;
+    hc_events_in_init(&in, 1, room, sizeof room);
+    enum hc_status checked = hc_events_check(&in, hc_body_values(body));
+    HC_ASSERT(hc_events_take(&in, hc_body_values(body)) == checked);
+    while (hc_events_next(&in, &size) != NULL)
+        HC_ASSERT(size >= 1 && size <= HC_EVENTS_SIZE_MAX);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct hc_body body;
     static struct hc_world world;
@@ -127,7 +140,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         struct hc_welcome welcome;
         struct hc_input_message input;
         struct hc_input_run run;
+        struct hc_ticket ticket;
+        uint8_t path[HC_PATH_SIZE];
         enum hc_close_reason reason;
+        (void)hc_message_get_ticket(&body, &ticket);
+        (void)hc_message_get_path(&body, path);
+        if (body.type == HC_MESSAGE_EVENTS)
+            read_events(&body);
         (void)hc_message_get_welcome(&body, world.game, &welcome);
         (void)hc_message_get_close(&body, &reason);
         if (hc_message_get_input(&body, world.game, OWN_PLAYERS, &input, &run) == HC_OK) {

@@ -5,12 +5,14 @@
 #include "client/hindcast.h"
 #include "common/arena/arena.h"
 #include "common/check.h"
+#include "tests/sim/party.h"
 
 #include <string.h>
 
 enum { CID = 77, TICK_US = 16667 };
 
 struct world {
+    struct hc_party party;
     struct hc_client *client;
     uint64_t now_us;
     uint32_t seq;
@@ -47,7 +49,7 @@ static void connect_client(struct world *w) {
     HC_ASSERT(hc_message_put_welcome(&body, &welcome));
     struct hc_accept accept = {.cid = CID, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
     memcpy(accept.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
-    HC_ASSERT(hc_client_receive(w->client, bytes, hc_datagram_put_accept(&accept, bytes),
+    HC_ASSERT(hc_client_receive(w->client, bytes, hc_party_put_accept(&w->party, &accept, bytes),
                                 w->now_us) == HC_OK);
 }
 
@@ -59,7 +61,8 @@ static void act(struct world *w, uint8_t deed, const uint8_t *bytes, size_t size
     case 0:
     case 1:
         w->seq++;
-        hc_client_receive(w->client, out, hc_datagram_put_data(&data, out), w->now_us);
+        hc_client_receive(w->client, out, hc_party_put_data(&w->party, false, &data, out),
+                          w->now_us);
         break;
     case 2:
         hc_client_receive(w->client, bytes, size, w->now_us);
@@ -79,7 +82,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct hc_client_config config = hc_client_config_default();
     struct hc_client_event event;
     config.game = &hc_arena;
-    struct world w = {.client = hc_client_create(&config, 0)};
+    struct world w = {.client = NULL};
+    hc_party_issue(&w.party, &hc_arena, 1, 1);
+    config.credential = w.party.credential;
+    w.client = hc_client_create(&config, 0);
     HC_ASSERT(w.client != NULL);
     connect_client(&w);
     for (size_t at = 0; at + 2 <= size;) {

@@ -109,7 +109,7 @@ static enum hc_status read_body(const uint8_t *body, size_t size, struct hc_valu
     hc_unpack(body, used, list);
     *values = (struct hc_values){.next = list + 1, .left = list[0].size};
     if (used != size || list[0].type != HC_VALUE_ARRAY ||
-        hc_values_unsigned(values, UINT8_MAX) != HC_EVENTS_MESSAGE || values->failed)
+        hc_values_unsigned(values, UINT8_MAX) != HC_MESSAGE_EVENTS || values->failed)
         return HC_MALFORMED;
     return HC_OK;
 }

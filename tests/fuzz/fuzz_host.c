@@ -5,6 +5,7 @@
 #include "common/arena/arena.h"
 #include "common/check.h"
 #include "server/host.h"
+#include "tests/sim/party.h"
 
 #include <string.h>
 
@@ -13,6 +14,7 @@ enum { HONEST_PORT = 1000, FUZZED_PORT = 2000, STRANGER_PORT = 3000, TICK_US = 1
 struct world {
     struct hc_sv_host *host;
     uint64_t now_us;
+    struct hc_party fuzzed, honest;
     uint32_t cid, seq; // of the fuzzed client
     uint32_t honest_cid, honest_seq;
     uint32_t served; // datagrams sent to the honest client
@@ -39,8 +41,8 @@ static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t
     hc_sv_host_receive(w->host, &from, bytes, size, w->now_us);
 }
 
-static uint32_t join(struct world *w, uint16_t port) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
+static uint32_t join(struct world *w, uint16_t port, struct hc_party *party) {
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
     struct hc_accept accept;
@@ -50,9 +52,10 @@ static uint32_t join(struct world *w, uint16_t port) {
     struct hc_connect connect = {
         .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
-    receive(w, port, bytes, hc_datagram_put_connect(&connect, bytes));
+    hc_party_issue(party, &hc_arena, port, port);
+    receive(w, port, bytes, hc_party_put_connect(party, &connect, bytes));
     size = drain(w, port, HC_DATAGRAM_ACCEPT, bytes);
-    HC_ASSERT(hc_datagram_get_accept(bytes, size, &accept) == HC_OK);
+    HC_ASSERT(hc_party_get_accept(party, bytes, size, opened, &accept) == HC_OK);
     return accept.cid;
 }
 
@@ -60,7 +63,8 @@ static void send_data(struct world *w, uint16_t port, uint32_t cid, uint32_t seq
                       const uint8_t *body, size_t size) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_data data = {.cid = cid, .seq = seq, .body = body, .body_size = size};
-    receive(w, port, bytes, hc_datagram_put_data(&data, bytes));
+    const struct hc_party *party = port == HONEST_PORT ? &w->honest : &w->fuzzed;
+    receive(w, port, bytes, hc_party_put_data(party, true, &data, bytes));
 }
 
 static void tick(struct world *w) {
@@ -96,10 +100,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.clients = 3;
     config.history = 8;
     config.future = 8;
+    config.keys = hc_party_ring();
+    config.unix_us = HC_PARTY_UNIX_US;
     struct world w = {.host = hc_sv_host_create(&config, 0)};
     HC_ASSERT(w.host != NULL);
-    w.honest_cid = join(&w, HONEST_PORT);
-    w.cid = join(&w, FUZZED_PORT);
+    w.honest_cid = join(&w, HONEST_PORT, &w.honest);
+    w.cid = join(&w, FUZZED_PORT, &w.fuzzed);
     hc_tick final = 0;
     for (size_t at = 0; at + 2 <= size;) {
         size_t length = data[at + 1] < size - at - 2 ? data[at + 1] : size - at - 2;

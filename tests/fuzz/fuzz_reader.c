@@ -9,6 +9,7 @@
 #include "common/rng.h"
 #include "proto/delta.h"
 #include "server/host.h"
+#include "tests/sim/party.h"
 
 #include <string.h>
 
@@ -32,6 +33,7 @@ static struct {
 // ---- The recording ------------------------------------------------------------------------------
 
 struct player {
+    struct hc_party party;
     uint16_t port;
     uint32_t cid, seq, ack;
     uint32_t late; // ticks, by which its inputs come
@@ -71,7 +73,7 @@ static void give(struct hc_sv_host *host, uint64_t now_us, const struct player *
 }
 
 static void join(struct hc_sv_host *host, uint64_t now_us, struct player *player) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
     struct hc_accept accept;
@@ -81,9 +83,10 @@ static void join(struct hc_sv_host *host, uint64_t now_us, struct player *player
     struct hc_connect connect = {
         .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
-    give(host, now_us, player, bytes, hc_datagram_put_connect(&connect, bytes));
+    hc_party_issue(&player->party, &hc_arena, player->port, player->port);
+    give(host, now_us, player, bytes, hc_party_put_connect(&player->party, &connect, bytes));
     size = drain(host, now_us, player, HC_DATAGRAM_ACCEPT, bytes);
-    HC_ASSERT(hc_datagram_get_accept(bytes, size, &accept) == HC_OK);
+    HC_ASSERT(hc_party_get_accept(&player->party, bytes, size, opened, &accept) == HC_OK);
     player->cid = accept.cid;
 }
 
@@ -102,12 +105,14 @@ static void speak(struct hc_sv_host *host, uint64_t now_us, struct player *playe
                            .ack = player->ack,
                            .body = bytes + HC_DATA_BODY_AT,
                            .body_size = body.at};
-    give(host, now_us, player, bytes, hc_datagram_put_data(&data, bytes));
+    give(host, now_us, player, bytes, hc_party_put_data(&player->party, true, &data, bytes));
 }
 
 static void record(const uint8_t *bytes, size_t size, struct player *player) {
+    uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_data data;
-    HC_ASSERT(hc_datagram_get_data(bytes, size, &data) == HC_OK && tape.count < RECORDED);
+    HC_ASSERT(hc_party_get_data(&player->party, false, bytes, size, opened, &data) == HC_OK &&
+              tape.count < RECORDED);
     memcpy(tape.bodies[tape.count], data.body, data.body_size);
     tape.sizes[tape.count++] = data.body_size;
     player->ack = data.seq;
@@ -122,6 +127,8 @@ static void make_tape(void) {
     config.game = &hc_arena;
     config.clients = PLAYERS;
     config.history = 16;
+    config.keys = hc_party_ring();
+    config.unix_us = HC_PARTY_UNIX_US;
     HC_ASSERT(hc_world_init(&tape.world, &hc_arena, PLAYERS, config.tick_rate, config.seed, NULL) ==
               HC_OK);
     struct hc_sv_host *host = hc_sv_host_create(&config, now_us);

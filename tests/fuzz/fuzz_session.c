@@ -13,6 +13,7 @@
 #include "common/check.h"
 #include "server/host.h"
 #include "tests/fuzz/wire.h"
+#include "tests/sim/party.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,7 @@ static struct hc_client *begin(struct world *w, const struct hc_game *game, uint
     static const struct hc_allocator scarce = {
         .allocate = allocate, .release = release, .context = &left};
     struct hc_client_config config = hc_client_config_default();
+    struct hc_party party;
     left = blocks;
     config.game = game;
     config.players = players;
@@ -88,6 +90,8 @@ static struct hc_client *begin(struct world *w, const struct hc_game *game, uint
     config.allocator = blocks < ENOUGH_BLOCKS ? &scarce : NULL;
     config.timeout_us = TIMEOUT_US;
     config.seed = ++w->seed;
+    hc_party_issue(&party, game, w->seed, w->seed);
+    config.credential = party.credential;
     struct hc_client *client = hc_client_create(&config, w->now_us);
     HC_ASSERT(client != NULL);
     return client;
@@ -327,6 +331,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.clients = (how & 8) != 0 ? 2 * CLIENTS : CLIENTS;
     config.history = HISTORY;
     config.future = HISTORY;
+    config.keys = hc_party_ring();
+    config.unix_us = HC_PARTY_UNIX_US;
     config.timeout_us = TIMEOUT_US;
     if ((how & 1) != 0)
         config.client_rate = HC_SV_CLIENT_RATE_MIN; // so that little is told at a time

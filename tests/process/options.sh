@@ -20,16 +20,26 @@ refused "--port '65536': must be .*\[0, 65535\]" hindcastd --port 65536
 refused "--port 'x': must be .*\[0, 65535\]" hindcastd --port x
 refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
 refused "--max-clients '-1': must be .*\[1, 4096\]" hindcastd --max-clients=-1
-refused "clients is 1025, but must be in \[1, 1024\]" hindcastd --max-clients 1025
+refused "clients is 1025, but must be in \[1, 1024\]" hindcastd --dev --max-clients 1025
 refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
 refused "--force-rewind '513': must be .*\[0, 512\]" hindcastd --force-rewind 513
 refused "--force-rewind '9': must be at most --history, which is 8" \
-    hindcastd --force-rewind 9 --history 8
+    hindcastd --dev --force-rewind 9 --history 8
 refused "--snapshot-rate '241': must be .*\[0, 240\]" hindcastd --snapshot-rate 241
-refused "--snapshot-rate '61': must be at most --tick-rate, which is 60" hindcastd --snapshot-rate 61
+refused "--snapshot-rate '61': must be at most --tick-rate, which is 60" hindcastd --dev --snapshot-rate 61
 refused "--client-rate '3999': must be .*\[4000, 4294967295\]" hindcastd --client-rate 3999
 refused "--bind 'nowhere': must be" hindcastd --bind nowhere
 refused "--log-level 'loud': must be error, warn" hindcastd --log-level loud
+refused "one of --dev and --key-file FILE is needed" hindcastd
+refused "one of --dev and --key-file FILE is needed" hindcastd --dev --key-file x
+refused "--connects-per-address '10001': must be .*\[0, 10000\]" hindcastd --connects-per-address 10001
+refused "--clients-per-address '-1': must be .*\[0, 4096\]" hindcastd --clients-per-address=-1
+refused "--key-file FILE is needed" hindcastd key
+refused "--key-file FILE is needed" hindcastd token
+refused "--life '0': must be .*\[1, 86400\]" hindcastd token --key-file x --life 0
+refused "--name '': must be 1 to 32 bytes" hindcastd token --key-file x --name ''
+refused "--name 'a.x0a\[31m': must be" hindcastd token --key-file x --name "a
+[31m"
 refused "unrecognized option '--no-such'" hindcastd --no-such
 refused "unexpected argument 'x'" hindcastd x
 refused "--connect HOST:PORT is needed" hindcast-bot
@@ -41,9 +51,10 @@ refused "--link 'worse': must be good, ok, bad or awful" hindcast-bot --connect 
 refused "--input-delay '61': must be .*\[0, 60\] ticks" hindcast-bot --connect h:1 --input-delay 61
 refused "one of --connect HOST:PORT and --spawn" hindcast-load
 refused "one of --connect HOST:PORT and --spawn" hindcast-load --spawn --connect h:1
+refused "--token FILE is for a server elsewhere" hindcast-load --spawn --token x
 refused "--clients '0': must be .*\[1, 4096\]" hindcast-load --spawn --clients 0
 check "hindcastd --force-rewind rewinds at every tick that has a past" sh -c \
-    "\"$bin/hindcastd\" --bind 127.0.0.1 --port 0 --ticks 60 --force-rewind 8 --json - 2>/dev/null |
+    "\"$bin/hindcastd\" --dev --bind 127.0.0.1 --port 0 --ticks 60 --force-rewind 8 --json - 2>/dev/null |
         grep -q '\"rewinds\": 59'"
 for program in hindcastd hindcast-bot hindcast-load; do
     check "$program --help" "$bin/$program" --help
@@ -57,7 +68,7 @@ check "hindcast-load tells why its server does not start" \
 serve taken
 taken=$pid
 status=0
-"$bin/hindcastd" --bind 127.0.0.1 --port "$port" >"$work/out" 2>"$work/err" || status=$?
+"$bin/hindcastd" --dev --bind 127.0.0.1 --port "$port" >"$work/out" 2>"$work/err" || status=$?
 check "a port that is taken: exit status 1 and a sentence" \
     sh -c "test $status = 1 && grep -q -e '--port $port: Address already in use' '$work/err'"
 kill -TERM "$taken"

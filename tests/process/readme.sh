@@ -14,7 +14,9 @@ cc -std=gnu17 -Wall -Wextra -Werror -I "$root" -o "$work/client" "$work/client.c
     $(pkg-config --cflags libsodium)
 echo "ok: the README's client compiles against the shared library"
 
-"$bin/hindcastd" --bind 127.0.0.1 --port 0 --max-clients 2 --ticks 180 >"$work/server.log" 2>&1 &
+"$bin/hindcastd" key --key-file "$work/keys"
+token=$("$bin/hindcastd" token --key-file "$work/keys" --name reader)
+"$bin/hindcastd" --key-file "$work/keys" --bind 127.0.0.1 --port 0 --max-clients 2 --ticks 180 >"$work/server.log" 2>&1 &
 server=$!
 port=
 for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -22,7 +24,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
     [ -z "$port" ] || break
     sleep 0.2
 done
-timeout 20 "$work/client" "$port" >"$work/client.log"
+timeout 20 "$work/client" "$port" "$token" >"$work/client.log"
 wait "$server" || { cat "$work/server.log"; exit 1; }
 server=
 shown=$(sort -u "$work/client.log" | grep -c '^x = ' || :)

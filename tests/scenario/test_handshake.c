@@ -88,7 +88,9 @@ END_TEST
 START_TEST(whoever_hears_nothing_gives_up_after_the_timeout) {
     struct hc_sim_config config = play_config(&lanes, 2, 30, 114);
     config.client.timeout_us = 3 * PLAY_S;
+    config.client.reconnect_us = 0;
     config.host.timeout_us = 4 * PLAY_S;
+    config.host.keep_us = 0;
     struct play *play = play_create(&config);
     struct hc_link_config dead = play_link(30, 100);
     hc_sim_set_link(play->sim, 1, &dead, &dead);

@@ -1,4 +1,5 @@
 /// Datagrams that nobody of ours has sent, or not like that: refused, counted, and of no effect.
+/// Those that somebody has made up are sealed all the same: what a peer may do that has keys.
 #include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 
@@ -19,7 +20,8 @@ struct taped {
     unsigned client;
     uint64_t sent_us;
     size_t size;
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX],
+        sealed[HC_DATAGRAM_MAX]; ///< as it was meant, and as it was sent
 };
 
 /// The newest datagrams, one ring for each direction.
@@ -35,6 +37,7 @@ static void record(struct taped ring[TAPE], unsigned *count, const struct play *
     taped->sent_us = hc_sim_now(play->sim);
     taped->size = size;
     memcpy(taped->bytes, bytes, size);
+    memcpy(taped->sealed, hc_sim_sealed(play->sim), size);
 }
 
 static void tape_up(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
@@ -116,8 +119,8 @@ static uint64_t client_digest(const struct play *play, unsigned client) {
 
 /// Hands the bytes to the host, which must refuse them (or, with `may_answer`, may do so) and be
 /// what it was.
-static void attack_host(struct play *play, const struct hc_address *from, const uint8_t *bytes,
-                        size_t size, bool may_answer) {
+static void hand_host(struct play *play, const struct hc_address *from, const uint8_t *bytes,
+                      size_t size, bool may_answer) {
     struct hc_sv_host *host = hc_sim_host(play->sim);
     uint64_t before = host_digest(play), counted = play_host_rejected(play);
     enum hc_status status = hc_sv_host_receive(host, from, bytes, size, hc_sim_host_now(play->sim));
@@ -128,7 +131,7 @@ static void attack_host(struct play *play, const struct hc_address *from, const 
             size > 0 ? bytes[0] : 0u);
 }
 
-static void attack_client(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
+static void hand_client(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
     struct hc_client *core = hc_sim_client(play->sim, client);
     uint64_t before = client_digest(play, client), counted = play_client_rejected(play, client);
     enum hc_status status =
@@ -138,6 +141,18 @@ static void attack_client(struct play *play, unsigned client, const uint8_t *byt
     REQUIRE(play_client_rejected(play, client) == counted + 1, "a refusal was not counted");
     REQUIRE(client_digest(play, client) == before, "%zu bytes of kind %02x changed a client", size,
             size > 0 ? bytes[0] : 0u);
+}
+
+/// The same with something that was made up, or changed, by a peer that has the keys.
+static void attack_host(struct play *play, const struct hc_address *from, const uint8_t *bytes,
+                        size_t size, bool may_answer) {
+    uint8_t room[HC_DATAGRAM_MAX];
+    hand_host(play, from, hc_sim_seal(play->sim, true, bytes, size, room), size, may_answer);
+}
+
+static void attack_client(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
+    uint8_t room[HC_DATAGRAM_MAX];
+    hand_client(play, client, hc_sim_seal(play->sim, false, bytes, size, room), size);
 }
 
 // ---- The attacks --------------------------------------------------------------------------------
@@ -206,9 +221,9 @@ START_TEST(truncated_datagrams_are_refused) {
                 continue;
             // Fresh ones: not even the sequence number speaks against them.
             for (size_t size = 0; is_fresh(play, up) && size < up->size; size++, tried++)
-                attack_host(play, &from, up->bytes, size, false);
+                hand_host(play, &from, up->sealed, size, false);
             for (size_t size = 0; is_fresh(play, down) && size < down->size; size++, tried++)
-                attack_client(play, down->client, down->bytes, size);
+                hand_client(play, down->client, down->sealed, size);
         }
     }
     ck_assert_uint_gt(tried, 1000);
@@ -244,7 +259,7 @@ START_TEST(replayed_datagrams_are_refused) {
 }
 END_TEST
 
-START_TEST(flipped_bits_in_what_stands_at_fixed_places_are_refused) {
+START_TEST(whatever_bit_is_flipped_on_the_way_is_refused) {
     static struct tape tape;
     struct play *play = begin(164, &tape);
     unsigned tried = 0;
@@ -253,18 +268,16 @@ START_TEST(flipped_bits_in_what_stands_at_fixed_places_are_refused) {
         struct taped up = tape.up[(tape.ups - 1 - n % 3) % TAPE];
         struct taped down = tape.down[(tape.downs - 1 - n % 3) % TAPE];
         struct hc_address from = hc_sim_address(play->sim, up.client);
-        // kind 1 and cid 4 in front, the tag's room of 16 at the end; fresh, as above.
-        for (unsigned bit = 0; bit < (5 + HC_TAG_SIZE) * 8; bit++, tried++) {
-            size_t byte = bit / 8;
-            size_t at_up = byte < 5 ? byte : up.size - HC_TAG_SIZE + byte - 5;
-            size_t at_down = byte < 5 ? byte : down.size - HC_TAG_SIZE + byte - 5;
-            uint8_t mask = (uint8_t)(1u << bit % 8);
-            up.bytes[at_up] ^= mask;
-            attack_host(play, &from, up.bytes, up.size, false);
-            up.bytes[at_up] ^= mask;
-            down.bytes[at_down] ^= mask;
-            attack_client(play, down.client, down.bytes, down.size);
-            down.bytes[at_down] ^= mask;
+        // Fresh, as above.
+        for (size_t bit = 0; bit < up.size * 8; bit++, tried++) {
+            up.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            hand_host(play, &from, up.sealed, up.size, false);
+            up.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        for (size_t bit = 0; bit < down.size * 8; bit++, tried++) {
+            down.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            hand_client(play, down.client, down.sealed, down.size);
+            down.sealed[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
     }
     ck_assert_uint_gt(tried, 1000);
@@ -300,6 +313,14 @@ static bool find_units(const struct play *play, const struct taped *down, size_t
     return true;
 }
 
+/// Hands its client a datagram.
+static enum hc_status give(const struct play *play, const struct taped *down, uint64_t now) {
+    uint8_t room[HC_DATAGRAM_MAX];
+    return hc_client_receive(hc_sim_client(play->sim, down->client),
+                             hc_sim_seal(play->sim, false, down->bytes, down->size, room),
+                             down->size, now);
+}
+
 START_TEST(flipped_bits_in_a_state_are_found_by_its_hash) {
     static struct tape tape;
     struct play *play = begin(165, &tape);
@@ -307,7 +328,6 @@ START_TEST(flipped_bits_in_a_state_are_found_by_its_hash) {
     for (unsigned n = 0; n < 100; n++) {
         hc_sim_run(play->sim, 70 * PLAY_MS);
         struct taped down = tape.down[(tape.downs - 1) % TAPE];
-        struct hc_client *core = hc_sim_client(play->sim, down.client);
         uint64_t now = hc_sim_client_now(play->sim, down.client);
         size_t bit, end;
         if (!find_units(play, &down, &bit, &end))
@@ -317,7 +337,7 @@ START_TEST(flipped_bits_in_a_state_are_found_by_its_hash) {
         for (; bit < end; bit++) {
             uint64_t before = client_digest(play, down.client);
             down.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-            enum hc_status status = hc_client_receive(core, down.bytes, down.size, now);
+            enum hc_status status = give(play, &down, now);
             taken += status == HC_OK;
             if (status == HC_OK)
                 break;
@@ -351,9 +371,7 @@ START_TEST(a_forged_copy_that_comes_first_does_not_keep_the_true_snapshot_out) {
         down.bytes[9 + 3] ^= 0x40;
         attack_client(play, down.client, down.bytes, down.size);
         down.bytes[9 + 3] ^= 0x40;
-        enum hc_status status =
-            hc_client_receive(hc_sim_client(play->sim, down.client), down.bytes, down.size,
-                              hc_sim_client_now(play->sim, down.client));
+        enum hc_status status = give(play, &down, hc_sim_client_now(play->sim, down.client));
         ck_assert_int_eq(status, HC_OK);
         ck_assert_uint_eq(snapshots_of(play, down.client), before + 1);
     }
@@ -375,7 +393,9 @@ START_TEST(a_client_whose_every_datagram_is_mangled_disturbs_no_other) {
             for (unsigned flips = 1 + hc_rng_below(&rng, 4); flips > 0; flips--)
                 bytes[5 + hc_rng_below(&rng, (uint32_t)taped->size - 5)] ^=
                     (uint8_t)(1u << hc_rng_below(&rng, 8));
-            hc_sv_host_receive(hc_sim_host(play->sim), &from, bytes, taped->size,
+            uint8_t room[HC_DATAGRAM_MAX];
+            hc_sv_host_receive(hc_sim_host(play->sim), &from,
+                               hc_sim_seal(play->sim, true, bytes, taped->size, room), taped->size,
                                hc_sim_host_now(play->sim));
         }
         if (n % 10 == 0)
@@ -403,7 +423,7 @@ int main(void) {
     tcase_add_test(tests, garbage_is_refused);
     tcase_add_test(tests, truncated_datagrams_are_refused);
     tcase_add_test(tests, replayed_datagrams_are_refused);
-    tcase_add_test(tests, flipped_bits_in_what_stands_at_fixed_places_are_refused);
+    tcase_add_test(tests, whatever_bit_is_flipped_on_the_way_is_refused);
     tcase_add_test(tests, flipped_bits_in_a_state_are_found_by_its_hash);
     tcase_add_test(tests, a_forged_copy_that_comes_first_does_not_keep_the_true_snapshot_out);
     tcase_add_test(tests, a_client_whose_every_datagram_is_mangled_disturbs_no_other);

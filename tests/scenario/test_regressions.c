@@ -79,6 +79,7 @@ START_TEST(whoever_restarts_on_its_port_comes_back_to_a_full_server) {
         struct hc_sim *sim = create(&config);
         for (unsigned c = 0; c < places; c++) {
             hc_sim_setup(sim, c)->keeps_port = true;
+            hc_sim_setup(sim, c)->user = c + 1;
             ck_assert(hc_sim_connect(sim, c));
         }
         for (uint64_t i = 0; i < 4; i++) {
@@ -139,6 +140,7 @@ START_TEST(an_older_connect_never_ends_the_session_that_followed_however_datagra
         config.client.timeout_us = 4 * SECOND;
         struct hc_sim *sim = create(&config);
         hc_sim_setup(sim, 0)->keeps_port = true;
+        hc_sim_setup(sim, 0)->user = 1;
         ck_assert(hc_sim_connect(sim, 0));
         hc_sim_run(sim, 700 * MS);
         ck_assert(hc_sim_connect(sim, 0));

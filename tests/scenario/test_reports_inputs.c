@@ -161,8 +161,10 @@ static void send_made_up(struct attack *attack, enum hostility hostility, unsign
                            .body_size = body.at};
     size_t size = hc_datagram_put_data(&data, bytes);
     struct hc_address from = hc_sim_address(sim, HOSTILE);
+    uint8_t room[HC_DATAGRAM_MAX];
     enum hc_status status =
-        hc_sv_host_receive(hc_sim_host(sim), &from, bytes, size, hc_sim_host_now(sim));
+        hc_sv_host_receive(hc_sim_host(sim), &from, hc_sim_seal(sim, true, bytes, size, room), size,
+                           hc_sim_host_now(sim));
     // What would reach beyond the last tick of all is no message.
     bool sound = message.first < HC_NO_TICK && message.count <= HC_NO_TICK - message.first;
     ck_assert_int_eq(status, sound ? HC_OK : HC_MALFORMED);

@@ -3,6 +3,7 @@
 #include "common/check.h"
 #include "common/rng.h"
 #include "tests/sim/agenda.h"
+#include "tests/sim/tap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,13 @@
 enum {
     HOST_EPOCH_US = 5000000, ///< the host's clock at the beginning: no core may count on 0
     PORT_FIRST = 1024,
-    PORT_SIZE = 2,            ///< each packet on a link is preceded by the client's port
+    PORT_SIZE = 2, ///< each packet on a link is preceded by the client's port
+    TOKEN_LIFE_S = 60,
     EVENTS_AT_ONCE = 1 << 20, ///< more without time passing is a deadline that is never met
 };
 
 /// Purposes of random numbers.
-enum { DRAW_WORLD, DRAW_SECRET, DRAW_UP, DRAW_DOWN, DRAW_CLIENT };
+enum { DRAW_WORLD, DRAW_SECRET, DRAW_UP, DRAW_DOWN, DRAW_CLIENT, DRAW_TOKEN };
 
 struct seat {
     struct hc_sim_setup setup;
@@ -25,6 +27,7 @@ struct seat {
     struct hc_sim_setup running; ///< the setup as it was at the last connect
     uint64_t frozen_us;          ///< does nothing before
     uint32_t connects;
+    uint32_t turns; ///< ports that it has had
     uint16_t port;
     hc_tick head; ///< newest tick that the trace has seen; HC_NO_TICK before the first
     struct hc_sim_events events;
@@ -36,6 +39,11 @@ struct hc_sim {
     struct hc_sv_host *host;
     uint64_t frozen_us; ///< the host does nothing before
     hc_tick host_head;
+    uint32_t restarts;
+    uint64_t issued;                    ///< tokens
+    uint64_t strangers, stranger_bytes; ///< sent to them
+    struct hc_tap *tap;
+    const uint8_t *sealed; ///< what a hook is being told of
     struct seat *seats;
     struct hc_agenda *agenda; ///< uplinks, downlinks, the host, clients: so ties are decided
     uint64_t trace;
@@ -131,6 +139,13 @@ static void put_on_link(struct hc_link *link, uint64_t now, uint16_t port, const
     hc_link_send(link, now, packet, PORT_SIZE + size);
 }
 
+/// The datagram as it was before it was sealed; what it really is stands in sim->sealed.
+static const uint8_t *open_for_hook(struct hc_sim *sim, bool to_server, const uint8_t *bytes,
+                                    size_t size, uint8_t room[static HC_DATAGRAM_MAX]) {
+    sim->sealed = bytes;
+    return hc_tap_open(sim->tap, to_server, bytes, size, room);
+}
+
 static void tell_host_events(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
     struct hc_sv_event event;
@@ -154,16 +169,22 @@ static size_t host_send(struct hc_sim *sim, struct hc_address *to, uint8_t *byte
 /// Sends all that the host has to say, and tells its events.
 static void drain_host(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_address to;
     size_t size;
     while ((size = host_send(sim, &to, bytes)) > 0) {
         HC_ASSERT(hc_address_is_loopback(&to));
-        if (to.port < PORT_FIRST)
-            continue; // to a stranger
+        if (to.port < PORT_FIRST) { // to a stranger
+            sim->strangers++;
+            sim->stranger_bytes += size;
+            continue;
+        }
         unsigned client = (to.port - PORT_FIRST) % sim->config.clients;
+        if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
+            hc_tap_accept(sim->tap, bytes, size);
         if (hooks->host_sent != NULL)
-            hooks->host_sent(sim->config.context, sim, client, bytes, size);
+            hooks->host_sent(sim->config.context, sim, client,
+                             open_for_hook(sim, false, bytes, size, opened), size);
         put_on_link(sim->seats[client].down, sim->now, to.port, bytes, size);
         set_link_deadlines(sim, client);
     }
@@ -171,16 +192,32 @@ static void drain_host(struct hc_sim *sim) {
     set_host_deadline(sim);
 }
 
+/// Lets whoever tampers with datagrams have this one; false: it is not sent.
+static bool tamper(struct hc_sim *sim, unsigned client, uint8_t *bytes, size_t size) {
+    uint8_t opened[HC_DATAGRAM_MAX], changed[HC_DATAGRAM_MAX];
+    if (sim->config.hooks.tamper == NULL)
+        return true;
+    const uint8_t *plain = open_for_hook(sim, true, bytes, size, opened);
+    memcpy(changed, plain, size);
+    if (!sim->config.hooks.tamper(sim->config.context, sim, client, changed, size))
+        return false;
+    if (memcmp(changed, plain, size) == 0)
+        return true;
+    memcpy(bytes, hc_sim_seal(sim, true, changed, size, opened), size);
+    return true;
+}
+
 static void drain_client(struct hc_sim *sim, unsigned client) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
     struct seat *seat = seat_of(sim, client);
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     size_t size;
     while ((size = hc_client_send(seat->client, bytes, hc_sim_client_now(sim, client))) > 0) {
-        if (hooks->tamper != NULL && !hooks->tamper(sim->config.context, sim, client, bytes, size))
+        if (!tamper(sim, client, bytes, size))
             continue;
         if (hooks->client_sent != NULL)
-            hooks->client_sent(sim->config.context, sim, client, bytes, size);
+            hooks->client_sent(sim->config.context, sim, client,
+                               open_for_hook(sim, true, bytes, size, opened), size);
         put_on_link(seat->up, sim->now, seat->port, bytes, size);
     }
     set_link_deadlines(sim, client);
@@ -214,7 +251,7 @@ static void observe_client(struct hc_sim *sim, unsigned client) {
 
 static void deliver_up(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
-    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
+    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     int length;
     while ((length = hc_link_receive(seat->up, sim->now, packet, sizeof(packet))) >= 0) {
         uint16_t port;
@@ -223,14 +260,17 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
         size_t size = (size_t)length - PORT_SIZE;
+        if (hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_CONNECT)
+            hc_tap_connect(sim->tap, packet + PORT_SIZE, size);
         tell_work(sim, HC_SIM_WORK_RECEIVE, true);
         enum hc_status status =
             hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, size, hc_sim_host_now(sim));
         tell_work(sim, HC_SIM_WORK_RECEIVE, false);
         tell_host_events(sim);
         if (sim->config.hooks.host_received != NULL)
-            sim->config.hooks.host_received(sim->config.context, sim, client, port,
-                                            packet + PORT_SIZE, size, status);
+            sim->config.hooks.host_received(
+                sim->config.context, sim, client, port,
+                open_for_hook(sim, true, packet + PORT_SIZE, size, opened), size, status);
     }
     drain_host(sim); // as whoever empties a socket does
     set_link_deadlines(sim, client);
@@ -238,7 +278,7 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
 
 static void deliver_down(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
-    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
+    uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     int length;
     while ((length = hc_link_receive(seat->down, sim->now, packet, sizeof(packet))) >= 0) {
         uint16_t port;
@@ -251,8 +291,9 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
         enum hc_status status = hc_client_receive(seat->client, packet + PORT_SIZE, size,
                                                   hc_sim_client_now(sim, client));
         if (sim->config.hooks.client_received != NULL)
-            sim->config.hooks.client_received(sim->config.context, sim, client, packet + PORT_SIZE,
-                                              size, status);
+            sim->config.hooks.client_received(
+                sim->config.context, sim, client,
+                open_for_hook(sim, false, packet + PORT_SIZE, size, opened), size, status);
         observe_client(sim, client);
     }
     set_link_deadlines(sim, client);
@@ -368,11 +409,23 @@ static bool create_seat(struct hc_sim *sim, unsigned client) {
 
 static bool create_host(struct hc_sim *sim) {
     struct hc_sv_host_config *host = &sim->config.host;
-    host->seed = hc_random(sim->config.seed, DRAW_WORLD, 0, 0);
+    host->seed = hc_random(sim->config.seed, DRAW_WORLD, sim->restarts, 0);
     for (uint32_t i = 0; i < HC_COOKIE_SECRET_SIZE; i++)
-        host->secret[i] = (uint8_t)hc_random(sim->config.seed, DRAW_SECRET, i, 0);
-    sim->host = hc_sv_host_create(host, HOST_EPOCH_US);
+        host->secret[i] = (uint8_t)hc_random(sim->config.seed, DRAW_SECRET, i, sim->restarts);
+    host->keys = hc_party_ring();
+    host->unix_us = HC_PARTY_UNIX_US + sim->now;
+    sim->host = hc_sv_host_create(host, hc_sim_host_now(sim));
     return sim->host != NULL;
+}
+
+bool hc_sim_restart_host(struct hc_sim *sim) {
+    hc_sv_host_destroy(sim->host);
+    sim->restarts++;
+    sim->host_head = 0;
+    bool created = create_host(sim);
+    if (created)
+        set_host_deadline(sim);
+    return created;
 }
 
 struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
@@ -384,7 +437,11 @@ struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
     sim->config = *config;
     sim->seats = calloc(config->clients, sizeof *sim->seats);
     sim->agenda = hc_agenda_create(3 * config->clients + 1);
-    bool created = sim->seats != NULL && sim->agenda != NULL && create_host(sim);
+    struct hc_token_ring ring = hc_party_ring();
+    sim->tap =
+        hc_tap_create(&ring, hc_datagram_protocol_id(config->host.game), config->host.audience);
+    bool created =
+        sim->seats != NULL && sim->agenda != NULL && sim->tap != NULL && create_host(sim);
     for (unsigned i = 0; created && i < config->clients; i++)
         created = create_seat(sim, i);
     if (!created) {
@@ -404,6 +461,7 @@ void hc_sim_destroy(struct hc_sim *sim) {
     }
     hc_sv_host_destroy(sim->host);
     hc_agenda_destroy(sim->agenda);
+    hc_tap_destroy(sim->tap);
     free(sim->seats);
     free(sim);
 }
@@ -412,21 +470,79 @@ struct hc_sim_setup *hc_sim_setup(struct hc_sim *sim, unsigned client) {
     return &seat_of(sim, client)->setup;
 }
 
+/// Another port that leads back to the client: the remainder is its number.
+static void take_port(struct hc_sim *sim, unsigned client) {
+    struct seat *seat = seat_of(sim, client);
+    uint32_t turns = (UINT16_MAX - PORT_FIRST) / sim->config.clients;
+    seat->port = (uint16_t)(PORT_FIRST + seat->turns++ % turns * sim->config.clients + client);
+}
+
 bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
+    struct hc_party party;
     HC_ASSERT(seat->setup.clock_ppm > -HC_LINK_PPM && seat->setup.clock_ppm <= HC_LINK_PPM);
     hc_client_destroy(seat->client);
     seat->running = seat->setup;
     seat->running.config.seed = hc_random(sim->config.seed, DRAW_CLIENT, client, seat->connects);
-    // Ports that lead back to the client: the remainder is its number.
-    uint32_t turns = (UINT16_MAX - PORT_FIRST) / sim->config.clients;
-    uint32_t turn = seat->setup.keeps_port ? 0 : seat->connects % turns;
-    seat->port = (uint16_t)(PORT_FIRST + turn * sim->config.clients + client);
+    uint64_t user = seat->setup.user;
+    hc_sim_issue(sim, user != 0 ? user : (uint64_t)(client + 1) << 32 | seat->connects, &party);
+    seat->running.config.credential = party.credential;
+    if (!seat->setup.keeps_port || seat->turns == 0)
+        take_port(sim, client);
     seat->connects++;
     seat->head = HC_NO_TICK;
     seat->client = hc_client_create(&seat->running.config, hc_sim_client_now(sim, client));
     set_client_deadline(sim, client);
     return seat->client != NULL;
+}
+
+void hc_sim_rebind(struct hc_sim *sim, unsigned client) {
+    take_port(sim, client);
+}
+
+void hc_sim_issue(struct hc_sim *sim, uint64_t user, struct hc_party *party) {
+    struct hc_token_ring ring = hc_party_ring();
+    struct hc_token token = {.expire_s = HC_PARTY_UNIX_S + sim->now / 1000000 + TOKEN_LIFE_S,
+                             .client_id = user,
+                             .audience = sim->config.host.audience};
+    hc_party_issue_as(party, sim->config.host.game, &ring.keys[0], &token,
+                      hc_random(sim->config.seed, DRAW_TOKEN, (uint32_t)++sim->issued, 0));
+}
+
+const struct hc_party *hc_sim_party(const struct hc_sim *sim, uint32_t cid) {
+    return hc_tap_party(sim->tap, cid);
+}
+
+const uint8_t *hc_sim_seal(const struct hc_sim *sim, bool to_server, const uint8_t *bytes,
+                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]) {
+    uint32_t cid, seq;
+    if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) != HC_OK ||
+        hc_tap_party(sim->tap, cid) == NULL)
+        return bytes;
+    memcpy(room, bytes, size);
+    hc_party_seal(hc_tap_party(sim->tap, cid), to_server, room, size);
+    return room;
+}
+
+void hc_sim_learn(struct hc_sim *sim, const uint8_t *bytes, size_t size) {
+    if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
+        hc_tap_connect(sim->tap, bytes, size);
+    if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
+        hc_tap_accept(sim->tap, bytes, size);
+}
+
+const uint8_t *hc_sim_open(const struct hc_sim *sim, bool to_server, const uint8_t *bytes,
+                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]) {
+    return hc_tap_open(sim->tap, to_server, bytes, size, room);
+}
+
+uint64_t hc_sim_strangers(const struct hc_sim *sim, uint64_t *bytes) {
+    *bytes = sim->stranger_bytes;
+    return sim->strangers;
+}
+
+const uint8_t *hc_sim_sealed(const struct hc_sim *sim) {
+    return sim->sealed;
 }
 
 void hc_sim_leave(struct hc_sim *sim, unsigned client) {

@@ -5,19 +5,24 @@
 /// same history, datagram by datagram, which hc_sim_trace sums up. Calls belong in this order:
 ///   1. hc_sim_config_default, and changes to it; hc_sim_create;
 ///   2. hc_sim_setup, before a client connects that differs from the others;
-///   3. hc_sim_connect, hc_sim_leave, hc_sim_kill, hc_sim_set_link, hc_sim_freeze_host,
-///      hc_sim_freeze_client, hc_sim_jump, hc_sim_inject: what happens now;
+///   3. hc_sim_connect, hc_sim_leave, hc_sim_kill, hc_sim_rebind, hc_sim_set_link,
+///      hc_sim_freeze_host, hc_sim_restart_host, hc_sim_freeze_client, hc_sim_jump,
+///      hc_sim_inject: what happens now;
 ///   4. hc_sim_run_until; back to 2;
 ///   5. hc_sim_destroy.
 /// Times are microseconds since the simulation's beginning. A client is a number in [0, clients);
 /// its address is 127.0.0.1 with a port of its own, 1024 or above, another one at each connect.
 /// Below that are strangers, in whose name a test may hand the host something; what it answers them
 /// is dropped. Nothing is allocated but by 1, hc_sim_connect, and a client that is accepted.
+///
+/// The simulator issues the tokens, so it reads along: the hooks are shown ACCEPT and DATA as they
+/// were before they were sealed, with zeros for the tag, unless they are sealed wrongly.
 #pragma once
 
 #include "client/hindcast.h"
 #include "common/link.h"
 #include "server/host.h"
+#include "tests/sim/party.h"
 
 struct hc_sim;
 
@@ -49,7 +54,8 @@ struct hc_sim_hooks {
     /// The host sends a datagram to `client`; before the link decides about it.
     void (*host_sent)(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size);
-    /// A client is about to send a datagram, whose bytes may be changed; false: it is not sent.
+    /// A client is about to send a datagram, whose bytes may be changed, and are sealed again then;
+    /// false: it is not sent.
     bool (*tamper)(void *context, struct hc_sim *sim, unsigned client, uint8_t *bytes, size_t size);
     /// A client sends a datagram; before the link decides about it.
     void (*client_sent)(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
@@ -60,7 +66,7 @@ struct hc_sim_hooks {
 };
 
 struct hc_sim_config {
-    /// The host's; its seed and secret are drawn.
+    /// The host's; its seed, secret and keys are drawn.
     struct hc_sv_host_config host;
     /// Of every client, where hc_sim_setup says nothing else; its seed is drawn at each connect.
     struct hc_client_config client;
@@ -81,11 +87,12 @@ struct hc_sim_setup {
     uint64_t clock_offset_us; ///< what its clock shows at the simulation's beginning
     int32_t clock_ppm;        ///< by which it runs fast, in millionths; (-HC_LINK_PPM, HC_LINK_PPM]
     bool keeps_port;          ///< connects from the same address again
+    uint64_t user;            ///< of whom its tokens are; 0: of another one at each connect
 };
 
 /// How many events of each kind a client has had since the beginning, over all its connects.
 struct hc_sim_events {
-    uint32_t count[HC_CLIENT_EVENT_TIMEOUT + 1];
+    uint32_t count[HC_CLIENT_EVENT_MOVED + 1];
     struct hc_client_event last;
 };
 
@@ -112,6 +119,10 @@ void hc_sim_leave(struct hc_sim *sim, unsigned client);
 /// The client is gone now, without a word; its datagrams under way arrive yet.
 void hc_sim_kill(struct hc_sim *sim, unsigned client);
 
+/// The client's address is another one from now on, without its knowing; what is on its way to the
+/// old one is lost.
+void hc_sim_rebind(struct hc_sim *sim, unsigned client);
+
 /// The conditions on the client's links from now on; NULL leaves a direction as it is.
 void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_link_config *up,
                      const struct hc_link_config *down);
@@ -119,6 +130,10 @@ void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_link_c
 /// The host does nothing until `until_us`: it neither takes datagrams, which wait for it, nor
 /// ticks.
 void hc_sim_freeze_host(struct hc_sim *sim, uint64_t until_us);
+
+/// The host dies without a word, and another one with the same token keys and another world begins
+/// now. False: no memory, and the simulation is of no more use.
+bool hc_sim_restart_host(struct hc_sim *sim);
 
 /// The client does nothing until `until_us`; what arrives waits for it.
 void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us);
@@ -130,6 +145,30 @@ void hc_sim_jump(struct hc_sim *sim, unsigned client, uint64_t us);
 /// `port` (one of the client's, another's or a stranger's).
 void hc_sim_inject(struct hc_sim *sim, unsigned client, uint16_t port, const uint8_t *bytes,
                    size_t size);
+
+/// Issues a token of `user` for the host; each is another one.
+void hc_sim_issue(struct hc_sim *sim, uint64_t user, struct hc_party *party);
+
+/// The keys of the connection `cid`; NULL: there has been none.
+const struct hc_party *hc_sim_party(const struct hc_sim *sim, uint32_t cid);
+
+/// A DATA that is open, sealed into `room`, whoever may have made it up; or itself, if it is of no
+/// connection that there has been.
+const uint8_t *hc_sim_seal(const struct hc_sim *sim, bool to_server, const uint8_t *bytes,
+                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]);
+
+/// Somebody beside the simulation's clients says CONNECT to the host, or is told ACCEPT.
+void hc_sim_learn(struct hc_sim *sim, const uint8_t *bytes, size_t size);
+
+/// A sealed ACCEPT or DATA as the hooks are shown it, in `room`; or itself.
+const uint8_t *hc_sim_open(const struct hc_sim *sim, bool to_server, const uint8_t *bytes,
+                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]);
+
+/// How much the host has sent to strangers: datagrams, and their bytes.
+uint64_t hc_sim_strangers(const struct hc_sim *sim, uint64_t *bytes);
+
+/// In a hook about a datagram: as it really is, of the same size.
+const uint8_t *hc_sim_sealed(const struct hc_sim *sim);
 
 /// The server says goodbye to everybody.
 void hc_sim_shutdown(struct hc_sim *sim);

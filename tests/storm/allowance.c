@@ -9,11 +9,19 @@ enum {
     FLOOR = 4000,   ///< bytes/s below which no loss puts a client
     FALL = 7,       ///< the part of the rate that a bad second takes
     SECOND_US = 1000000,
-    NEEDED = 160 + 61, ///< bytes without which a snapshot waits, headers included
+    HEADERS = 61,           ///< bytes around a body: IPv4, UDP, DATA
+    NEEDED = 160 + HEADERS, ///< bytes without which a snapshot waits, headers included
     /// Of a datagram that was filled so many bytes may be empty: inputs are taken for a byte each,
     /// eight at most of each player, and what did not fit may have been as large as a player.
-    SLACK = 13 * 8 + 200,
+    INPUTS_BYTES = 8,
+    PLAYERS_LEAST = 13, ///< that are reckoned with
+    PLAYER_BYTES = 200,
 };
+
+static int64_t slack(const struct storm_match *match) {
+    int64_t players = storm_truth_world(match->truth)->players;
+    return (players > PLAYERS_LEAST ? players : PLAYERS_LEAST) * INPUTS_BYTES + PLAYER_BYTES;
+}
 
 /// The rate that it has at least, by then.
 static int64_t least_rate(const struct storm_match *match, const struct storm_conn *conn,
@@ -52,7 +60,7 @@ bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, si
     bring_up(match, conn);
     int64_t bytes = (int64_t)size + UNDER, room = allowance->least / MICRO;
     room = room < HC_DATAGRAM_MAX + UNDER ? room : HC_DATAGRAM_MAX + UNDER;
-    bool full = bytes + SLACK > room;
+    bool full = bytes + slack(match) > room;
     allowance->most -= bytes * MICRO;
     allowance->least -= bytes * MICRO;
     if (allowance->least < 0) // it had more than the least, then
@@ -63,6 +71,17 @@ bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, si
                    conn->seat, (long)(-allowance->most / MICRO + 1),
                    (long)storm_match_get(match, STORM_client_rate));
     return full;
+}
+
+void storm_allowance_news(struct storm_match *match, struct storm_conn *conn, size_t size) {
+    struct storm_allowance *allowance = &conn->allowance;
+    bring_up(match, conn);
+    if (allowance->most <= HEADERS * MICRO)
+        storm_fail(match->verdict, STORM_WRONG, "rate", conn->snapshot_head,
+                   "client %u is sent news although its rate of %ld bytes/s is used up", conn->seat,
+                   (long)storm_match_get(match, STORM_client_rate));
+    allowance->most -= ((int64_t)size + UNDER) * MICRO;
+    allowance->least -= ((int64_t)size + UNDER) * MICRO;
 }
 
 /// Whether snapshots are made of this head: as many a second as configured, evenly spread.

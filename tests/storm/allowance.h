@@ -19,5 +19,8 @@ struct storm_allowance {
 /// told may have been left out for want of room.
 bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, size_t size);
 
+/// The server sends it a DATA without SNAPSHOT, which needs no room but some, and makes debts.
+void storm_allowance_news(struct storm_match *match, struct storm_conn *conn, size_t size);
+
 /// The server is about to advance: at its newest tick everybody who is due had a snapshot.
 void storm_allowance_advances(struct storm_match *match);

@@ -128,11 +128,11 @@ void storm_arrivals_received(struct storm_match *match, uint16_t port, const uin
     arrivals->count++;
     arrivals->bytes += size;
     arrivals->rejected[status] += status != HC_OK;
-    if (port < PORT_FIRST || hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA ||
+    (void)port; // whoever sends a copy, from wherever: it counts
+    if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA ||
         hc_datagram_get_data(bytes, size, &data) != HC_OK || data.seq >= STORM_SEQS)
         return;
-    const struct storm_conn *conn =
-        storm_conns_find(&match->conns, (port - PORT_FIRST) % match->clients, data.cid);
+    const struct storm_conn *conn = storm_conns_named(&match->conns, data.cid);
     if (conn != NULL && conn->honest)
         judge(match, conn, data.seq, data.body_size > 1 && bytes[TYPE_AT] == HC_MESSAGE_CLOSE,
               status);
@@ -161,4 +161,9 @@ void storm_arrivals_shown(struct storm_match *match, const struct storm_conn *co
     if (conn->player_count > 0 && tick <= first && first > 0)
         storm_fail(match->verdict, STORM_WRONG, "first-snapshot", tick,
                    "client %u is shown tick %u, and joins at %u", conn->seat, tick, first);
+}
+
+bool storm_arrivals_taken(struct storm_match *match, uint32_t cid, uint32_t seq) {
+    const struct storm_conn *conn = storm_conns_named(&match->conns, cid);
+    return conn != NULL && seq < STORM_SEQS && arrived_of(match, conn)->taken[seq] != 0;
 }

@@ -34,3 +34,5 @@ void storm_arrivals_shown(struct storm_match *match, const struct storm_conn *co
 
 /// Whether the server has taken anything of the connection.
 bool storm_arrivals_any(const struct storm_match *match, const struct storm_conn *conn);
+/// Whether the server has taken this DATA of a connection.
+bool storm_arrivals_taken(struct storm_match *match, uint32_t cid, uint32_t seq);

@@ -51,7 +51,8 @@ static uint64_t condition(const struct target *target) {
            (uint64_t)hc_client_state(core) << 56;
 }
 
-static enum hc_status hand(const struct target *target, const uint8_t *bytes, size_t size) {
+/// Hands over what is sealed already, or never will be.
+static enum hc_status hand_sealed(const struct target *target, const uint8_t *bytes, size_t size) {
     struct hc_sim *sim = target->match->sim;
     if (target->client >= 0)
         return hc_client_receive(hc_sim_client(sim, (unsigned)target->client), bytes, size,
@@ -60,15 +61,28 @@ static enum hc_status hand(const struct target *target, const uint8_t *bytes, si
     return hc_sv_host_receive(hc_sim_host(sim), &from, bytes, size, hc_sim_host_now(sim));
 }
 
-static void refuse(struct target *target, const char *what, const uint8_t *bytes, size_t size) {
+static enum hc_status hand(const struct target *target, const uint8_t *bytes, size_t size) {
+    uint8_t room[HC_DATAGRAM_MAX];
+    return hand_sealed(
+        target, hc_sim_seal(target->match->sim, target->client < 0, bytes, size, room), size);
+}
+
+static void refuse_sealed(struct target *target, const char *what, const uint8_t *bytes,
+                          size_t size) {
     uint64_t before = condition(target);
-    enum hc_status status = hand(target, bytes, size);
+    enum hc_status status = hand_sealed(target, bytes, size);
     bool host = target->client < 0;
     unsigned client = (unsigned)(host ? ~target->client : target->client);
     if (status == HC_OK || condition(target) != before)
         storm_fail(target->match->verdict, STORM_WRONG, "broken", 0, "%s %u %s a datagram %s: %s",
                    host ? "the server from client" : "client", client,
                    status == HC_OK ? "takes" : "is changed by", what, hc_status_text(status));
+}
+
+static void refuse(struct target *target, const char *what, const uint8_t *bytes, size_t size) {
+    uint8_t room[HC_DATAGRAM_MAX];
+    refuse_sealed(target, what,
+                  hc_sim_seal(target->match->sim, target->client < 0, bytes, size, room), size);
 }
 
 /// Hands over `data` with this body, under a fresh number unless that is what is broken.
@@ -101,9 +115,13 @@ static void refuse_frames(struct target *target) {
     memcpy(bytes + HC_DATA_BODY_AT, data.body, data.body_size);
     data.body = bytes + HC_DATA_BODY_AT;
     size_t size = hc_datagram_put_data(&data, bytes);
-    bytes[size - 1 - hc_rng_below(rng, HC_TAG_SIZE)] = 1;
-    refuse(target, "with something where its tag will be", bytes, size);
-    memset(bytes + size - HC_TAG_SIZE, 0, HC_TAG_SIZE);
+    uint8_t sealed[HC_DATAGRAM_MAX];
+    refuse_sealed(target, "that is not sealed", bytes, size);
+    hc_sim_seal(target->match->sim, target->client < 0, bytes, size, sealed);
+    sealed[5 + hc_rng_below(rng, (uint32_t)size - 5)] ^= (uint8_t)(1 << hc_rng_below(rng, 8));
+    refuse_sealed(target, "with a bit changed on the way", sealed, size);
+    refuse_sealed(target, "of the other direction",
+                  hc_sim_seal(target->match->sim, target->client >= 0, bytes, size, sealed), size);
     refuse(target, "of no length", bytes, 0);
     refuse(target, "too short for anything", bytes, HC_DATA_BODY_AT + HC_TAG_SIZE - 1);
     memset(bytes + 5, 0, 4);
@@ -301,7 +319,7 @@ static void refuse_speech(struct target *target) {
         struct hc_data down;
         const struct storm_heard *heard = &target->match->seats[~target->client].last_down;
         if (hc_datagram_get_data(heard->bytes, heard->size, &down) == HC_OK &&
-            hc_body_begin(&body, down.body, down.body_size) == HC_OK)
+            hc_body_begin(&body, down.body, down.body_size) == HC_OK && body.count > 0)
             refuse_body(target, "that speaks like a server", data, down.body, down.body_size);
     }
 }

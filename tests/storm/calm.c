@@ -346,11 +346,12 @@ void storm_calm_agree(struct storm_match *match, unsigned client) {
         !conn->there || final < hc_timeline_oldest(timeline) ||
         final > hc_timeline_head(timeline) || final > storm_truth_final(match->truth))
         return;
-    // A client whose server has left out ticks has stamped keys far ahead. What is predicted from
-    // the last of them counts until the next stamp is known or forced, up to a head of that + W,
-    // which still is shown so: that tick may be final before it is shown again.
-    hc_tick pressed = storm_truth_pressed(match->truth);
-    if (final <= pressed + 1 + (hc_tick)storm_match_get(match, STORM_history))
+    // A client whose server has left out ticks has stamped keys far ahead, and one that was not
+    // heard for long, by what it did to its own connection, lets go of them late: what was forced
+    // meanwhile is no base. What is predicted from a key counts until the next stamp is known, up
+    // to a head of that + W, which still is shown so: that tick may be final before it is shown
+    // again.
+    if (final <= storm_truth_news(match->truth) + (hc_tick)storm_match_get(match, STORM_history))
         return;
     bool all = knows_all(match, timeline, final);
     const uint8_t *presence = hc_timeline_presence(timeline, final);

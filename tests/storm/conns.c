@@ -40,6 +40,13 @@ struct storm_conn *storm_conns_find(struct storm_conns *conns, unsigned seat, ui
     return NULL;
 }
 
+struct storm_conn *storm_conns_named(struct storm_conns *conns, uint32_t cid) {
+    for (unsigned i = conns->count; i-- > 0;)
+        if (conns->conns[i].cid == cid)
+            return &conns->conns[i];
+    return NULL;
+}
+
 struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_sv_event *event,
                                      unsigned seat, bool honest, uint64_t now_us) {
     if (event->kind != HC_SV_EVENT_JOINED) {

@@ -65,6 +65,9 @@ struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_
 /// The connection of that cid, NULL: none.
 struct storm_conn *storm_conns_find(struct storm_conns *conns, unsigned seat, uint32_t cid);
 
+/// The connection of that cid, whoever's; NULL: none.
+struct storm_conn *storm_conns_named(struct storm_conns *conns, uint32_t cid);
+
 /// A client sends a DATA: what it stamps is remembered. Fails when a stamp is another than before,
 /// or when stamps are not consecutive: none may be left out but those of ticks before `refusal`,
 /// which the server would not take any more.

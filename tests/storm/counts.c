@@ -206,7 +206,8 @@ void storm_counts_host_sent(struct storm_match *match, unsigned client, const ui
     struct hc_snapshot head;
     tally->out++;
     tally->out_bytes += size;
-    if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA) {
+    enum hc_datagram_kind kind = hc_datagram_kind(bytes, size);
+    if (kind != HC_DATAGRAM_DATA && kind != HC_DATAGRAM_RESET) { // to what was refused
         tally->answers++;
         tally->denials += hc_datagram_kind(bytes, size) == HC_DATAGRAM_DENY;
     }
@@ -293,8 +294,9 @@ void storm_counts_end(struct storm_match *match) {
     const struct storm_host_tally *tally = &match->tally;
     const struct hc_sv_host *host = hc_sim_host(match->sim);
     const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
-    expect(match, "server", 0, "datagrams sent", stats->datagrams_out, tally->out);
-    expect(match, "server", 0, "bytes sent", stats->bytes_out, tally->out_bytes);
+    uint64_t stranger_bytes, strangers = hc_sim_strangers(match->sim, &stranger_bytes);
+    expect(match, "server", 0, "datagrams sent", stats->datagrams_out, tally->out + strangers);
+    expect(match, "server", 0, "bytes sent", stats->bytes_out, tally->out_bytes + stranger_bytes);
     expect(match, "server", 0, "snapshots", stats->snapshots, tally->snapshots);
     expect(match, "server", 0, "snapshots of rewound ticks", stats->snapshots_rewound,
            tally->rewound);

@@ -45,10 +45,14 @@ static void *share(size_t bytes) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-void storm_work_plan(const struct storm_work *work, uint64_t seed, struct storm_plan *plan) {
-    storm_plan_draw(plan, seed);
+static void set_all(const struct storm_work *work, struct storm_plan *plan) {
     for (unsigned i = 0; i < work->set_count; i++)
         storm_plan_set(plan, work->sets[i]);
+}
+
+void storm_work_plan(const struct storm_work *work, uint64_t seed, struct storm_plan *plan) {
+    storm_plan_draw(plan, seed);
+    set_all(work, plan);
 }
 
 void storm_crew_report(const struct storm_plan *plan, const struct storm_outcome *outcome) {
@@ -81,15 +85,23 @@ void storm_crew_report(const struct storm_plan *plan, const struct storm_outcome
 
 // ---- A member -----------------------------------------------------------------------------------
 
-static uint64_t seed_at(const struct storm_work *work, uint64_t place) {
-    return work->list != NULL ? work->list[place] : work->first + place;
+/// What is played at a place of the work; a list's own settings have been looked at before.
+static void plan_at(const struct storm_work *work, uint64_t place, struct storm_plan *plan) {
+    const char *wrong, *why;
+    if (work->list == NULL) {
+        storm_work_plan(work, work->first + place, plan);
+        return;
+    }
+    storm_plan_draw(plan, work->list[place].seed);
+    storm_plan_set_words(plan, work->list[place].settings, &wrong, &why);
+    set_all(work, plan);
 }
 
 static void play_one(const struct storm_work *work, struct shared *shared, struct member *member) {
     struct storm_plan plan;
     struct storm_outcome outcome;
     struct storm_options options = {.deep = false};
-    storm_work_plan(work, seed_at(work, member->playing), &plan);
+    plan_at(work, member->playing, &plan);
     storm_match_judge(&plan, &options, &outcome);
     storm_totals_add(&member->totals, &outcome);
     if (work->trace) {
@@ -148,7 +160,7 @@ static void report_death(const struct storm_work *work, struct shared *shared, u
     struct member *member = &shared->members[i];
     struct storm_plan plan;
     struct storm_outcome outcome = {.ticks = 0};
-    storm_work_plan(work, seed_at(work, member->playing), &plan);
+    plan_at(work, member->playing, &plan);
     storm_fail(&outcome.verdict, endless ? STORM_STUCK : STORM_WRONG, endless ? "endless" : "crash",
                0, endless ? "the match does not end" : "status %d", status);
     member->totals.sum[STORM_TOTAL_SEEDS]++;

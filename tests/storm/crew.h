@@ -5,10 +5,17 @@
 
 enum { STORM_JOBS_MAX = 64, STORM_SETS_MAX = 256, STORM_FAILURES_MAX = 20 };
 
+/// A seed of a list.
+struct storm_listed {
+    uint64_t seed;
+    const char *settings; ///< of it alone, as storm_plan_set_words reads them; what follows is read
+                          ///< by nobody
+};
+
 struct storm_work {
-    uint64_t first, end;  ///< seeds [first, end), if `list` is NULL
-    const uint64_t *list; ///< or these, `end - first` of them
-    double seconds;       ///< stop after so long; 0: never
+    uint64_t first, end;             ///< seeds [first, end), if `list` is NULL
+    const struct storm_listed *list; ///< or these, `end - first` of them
+    double seconds;                  ///< stop after so long; 0: never
     unsigned jobs;
     const char *sets[STORM_SETS_MAX]; ///< assignments to every plan
     unsigned set_count;
@@ -23,7 +30,7 @@ struct storm_result_of_work {
     uint64_t marks[64];
 };
 
-/// The plan of a seed, with the assignments of `work` made.
+/// The plan of a seed that is not of a list, with the assignments of `work` made.
 void storm_work_plan(const struct storm_work *work, uint64_t seed, struct storm_plan *plan);
 
 /// Plays; failures are reported on standard output as they come, and after STORM_FAILURES_MAX no

@@ -20,7 +20,7 @@ enum {
     BITS_ROOM = 1 << 18, ///< bytes that nothing below fills
     CLOCK_ASKED = 8,     ///< times that each clock is asked
     STREAM = 91,
-    TRIAL_SHARE = 4,
+    TRIAL_SHARE = 8,
 };
 
 struct edges {
@@ -519,9 +519,13 @@ static void try_welcome(struct edges *edges) {
                got.tick == welcome.tick && got.phase_us == welcome.phase_us &&
                got.own_count == welcome.own_count &&
                memcmp(got.own, welcome.own, sizeof welcome.own) == 0);
-    // The list is the last value: its head, and a byte for each.
-    bytes[body.at - HC_OWN_PLAYERS_MAX - 1]++;
-    hc_bytes_put_u8(&body, HC_OWN_PLAYERS_MAX);
+    // Behind the list, which is its head and a byte for each, stand the token of a RESET and
+    // whether the client was known.
+    uint8_t *list_end = bytes + body.at - 2 - HC_RESET_TOKEN_SIZE - 1;
+    memmove(list_end + 1, list_end, (size_t)(bytes + body.at - list_end));
+    list_end[-HC_OWN_PLAYERS_MAX - 1]++;
+    *list_end = HC_OWN_PLAYERS_MAX;
+    body.at++;
     expect(edges, "a WELCOME for too many players",
            begin(edges, &body) == HC_MESSAGE_WELCOME &&
                hc_message_get_welcome(&edges->body, game, &got) == HC_MALFORMED);

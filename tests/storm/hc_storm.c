@@ -23,7 +23,7 @@ struct options {
     bool one, ranged, shrink, histogram, marks, faults;
     uint64_t seed;
     const char *state;
-    uint64_t list[LIST_MAX];
+    struct storm_listed list[LIST_MAX]; ///< whose settings are never given back
     unsigned list_count;
 };
 
@@ -41,7 +41,10 @@ enum {
 static const struct argp_option option_table[] = {
     {"seed", 's', "N", 0, "Play seed N alone, and say what it draws", 0},
     {"seeds", KEY_SEEDS, "A..B", 0, "Play seeds A to B (default 1..1000)", 0},
-    {"list", KEY_LIST, "FILE", 0, "Play the seeds that FILE names, the first word of each line", 0},
+    {"list", KEY_LIST, "FILE", 0,
+     "Play the seeds that FILE names, the first word of each line; settings of --set for that one "
+     "alone may follow, and then anything",
+     0},
     {"minutes", 'm', "M", 0, "Stop after M minutes; without --seeds, go on until then", 0},
     {"jobs", 'j', "J", 0, "Play in J processes (default: one for each processor)", 0},
     {"set", 'S', "KEY=VALUE", 0,
@@ -66,15 +69,33 @@ static bool number(const char *text, uint64_t *value, char **end) {
     return *text >= '0' && *text <= '9';
 }
 
-/// The first words of a file's lines that are numbers.
-static bool read_list(struct options *options, const char *path) {
+/// One line of a list; others than those that begin with a number say nothing.
+static void read_listed(struct options *options, const char *line, struct argp_state *state) {
+    struct storm_listed listed = {.settings = NULL};
+    struct storm_plan plan;
+    const char *wrong, *why;
+    char *end;
+    if (!number(line, &listed.seed, &end) || options->list_count == LIST_MAX)
+        return;
+    storm_plan_draw(&plan, listed.seed);
+    if (storm_plan_set_words(&plan, end, &wrong, &why) == NULL)
+        argp_error(state, "--list: seed %" PRIu64 ": %.*s %s", listed.seed,
+                   (int)strcspn(wrong, " \t\r\n"), wrong, why);
+    listed.settings = strdup(end);
+    if (listed.settings == NULL)
+        argp_failure(state, USAGE, 0, "--list: no memory");
+    options->list[options->list_count++] = listed;
+}
+
+static void read_list(struct options *options, const char *path, struct argp_state *state) {
     FILE *file = fopen(path, "r");
-    char line[512], *end;
-    uint64_t seed = 0;
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (number(line, &seed, &end) && options->list_count < LIST_MAX)
-            options->list[options->list_count++] = seed;
-    return file != NULL && fclose(file) == 0 && options->list_count > 0;
+    char *line = NULL;
+    size_t room = 0;
+    while (file != NULL && getline(&line, &room, file) > 0)
+        read_listed(options, line, state);
+    free(line);
+    if (file == NULL || fclose(file) != 0 || options->list_count == 0)
+        argp_error(state, "--list: %s names no seeds", path);
 }
 
 static void parse_seeds(struct options *options, const char *text, struct argp_state *state) {
@@ -123,8 +144,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         parse_seeds(options, text, state);
         return 0;
     case KEY_LIST:
-        if (!read_list(options, text))
-            argp_error(state, "--list: %s names no seeds", text);
+        read_list(options, text, state);
         return 0;
     case 'S':
         parse_set(options, text, state);
@@ -239,6 +259,13 @@ static int print_histogram(const struct options *options) {
             values[i] = plans[i].match[k];
         print_distribution(&storm_match_keys[k], values, n);
     }
+    const struct storm_key all = {.name = "all players"}, slots = {.name = "slots in all"};
+    for (size_t i = 0; i < n; i++)
+        values[i] = storm_plan_players(&plans[i]);
+    print_distribution(&all, values, n);
+    for (size_t i = 0; i < n; i++)
+        values[i] = storm_plan_slots(&plans[i]);
+    print_distribution(&slots, values, n);
     puts("of the first client:");
     for (unsigned k = 0; k < STORM_CLIENT_KEY_COUNT; k++) {
         for (size_t i = 0; i < n; i++)

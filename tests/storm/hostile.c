@@ -15,15 +15,17 @@ enum {
     PORT_FIRST = 1024,
     STOLEN_FROM = 400, ///< turns of ports from which nobody ever says HELLO
     STOLEN_TURNS = 16,
-    STOLEN_EACH = 8, ///< answers of which one is used
+    STORM_THIEF = 1000000, ///< the user who tries them
+    STOLEN_EACH = 8,       ///< answers of which one is used
 };
 
 void storm_hostile_tape(struct storm_match *match, unsigned client, const uint8_t *bytes,
-                        size_t size) {
+                        size_t size, const uint8_t *sealed) {
     struct storm_seat *seat = &match->seats[client];
     struct storm_taped *taped = &seat->tape[seat->taped++ % STORM_TAPE];
     taped->size = size;
-    memcpy(taped->bytes, bytes, size);
+    memcpy(taped->bytes, sealed, size);
+    memcpy(taped->head, bytes, size < sizeof taped->head ? size : sizeof taped->head);
 }
 
 static struct storm_taped *any_tape(struct storm_match *match, unsigned client) {
@@ -36,6 +38,11 @@ static uint32_t random_of(struct storm_match *match, uint32_t bound) {
     return hc_rng_below(&match->attack, bound);
 }
 
+/// Whether the match is played without attacks, too, and must go the same way for the honest.
+static bool is_compared(const struct storm_match *match) {
+    return match->plan->seed % 3 == 1;
+}
+
 static void garbage(struct storm_match *match, unsigned client, uint16_t port) {
     static const uint8_t kinds[] = {1, 2, 3, 4, 5, 6, 0x40, 0x40, 0x41, 0};
     uint8_t bytes[HC_DATAGRAM_MAX];
@@ -46,6 +53,11 @@ static void garbage(struct storm_match *match, unsigned client, uint16_t port) {
         bytes[0] = kinds[random_of(match, sizeof kinds)];
     if (size > 8 && random_of(match, 2) == 0)
         memcpy(bytes + 1, HC_DATAGRAM_MAGIC, HC_MAGIC_SIZE);
+    // A RESET that is brought about in another's name is of no effect there, but its link draws
+    // other numbers for all that follows: not in a match that is compared with one without.
+    if (is_compared(match) && port != hc_sim_address(match->sim, client).port && size > 0 &&
+        bytes[0] == HC_DATAGRAM_DATA)
+        bytes[0] = HC_DATAGRAM_RESET;
     hc_sim_inject(match->sim, client, port, bytes, size);
 }
 
@@ -84,9 +96,9 @@ static void forge(struct storm_match *match, unsigned client, enum storm_attack 
     hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
     struct hc_input_message message = {.client_tick = head, .force_before = head, .first = head};
     message.count = players > 0 ? 1 + random_of(match, 40) : 0;
-    struct hc_data data = {.cid = read_u32(taped->bytes + DATA_CID_AT),
-                           .seq = read_u32(taped->bytes + DATA_SEQ_AT) + 1 + random_of(match, 3),
-                           .ack = read_u32(taped->bytes + DATA_ACK_AT)};
+    struct hc_data data = {.cid = read_u32(taped->head + DATA_CID_AT),
+                           .seq = read_u32(taped->head + DATA_SEQ_AT) + 1 + random_of(match, 3),
+                           .ack = read_u32(taped->head + DATA_ACK_AT)};
     if (lie == STORM_ATTACK_FUTURE) {
         message.client_tick = head + random_of(match, 5000);
         message.first = message.force_before = hc_tick_ahead(head, random_of(match, 600));
@@ -113,8 +125,10 @@ static void forge(struct storm_match *match, unsigned client, enum storm_attack 
         return;
     data.body = bytes + HC_DATA_BODY_AT;
     data.body_size = body.at;
+    uint8_t room[HC_DATAGRAM_MAX];
     size_t size = hc_datagram_put_data(&data, bytes);
-    hc_sim_inject(match->sim, client, hc_sim_address(match->sim, client).port, bytes, size);
+    hc_sim_inject(match->sim, client, hc_sim_address(match->sim, client).port,
+                  hc_sim_seal(match->sim, true, bytes, size, room), size);
 }
 
 /// Handshakes from ports of its own; what is answered goes nowhere.
@@ -159,7 +173,9 @@ void storm_hostile_answered(struct storm_match *match, unsigned client, const ui
                                  .players = 1};
     memcpy(connect.client_nonce, cookie.client_nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, cookie.cookie, HC_COOKIE_SIZE);
-    hc_sim_inject(match->sim, client, port, out, hc_datagram_put_connect(&connect, out));
+    struct hc_party party; // that it has by rights
+    hc_sim_issue(match->sim, STORM_THIEF + client, &party);
+    hc_sim_inject(match->sim, client, port, out, hc_party_put_connect(&party, &connect, out));
 }
 
 void storm_hostile_joined(struct storm_match *match, uint16_t port) {
@@ -172,6 +188,16 @@ static void turn_bits(struct storm_match *match, struct storm_taped *taped) {
     for (unsigned n = 1 + random_of(match, 4); n > 0 && taped->size > 0; n--)
         taped->bytes[random_of(match, (uint32_t)taped->size)] ^=
             (uint8_t)(1 << random_of(match, 8));
+}
+
+/// Whether a copy of another's datagram changes nothing for whom it is of: that it comes sooner
+/// than the first does, or in its stead, may spare that client something. A match that is compared
+/// with itself without attacks has only such copies.
+static bool changes_nothing(struct storm_match *match, const struct storm_taped *taped) {
+    uint32_t cid, seq;
+    return !is_compared(match) ||
+           hc_datagram_get_data_clear(taped->bytes, taped->size, &cid, &seq) != HC_OK ||
+           storm_arrivals_taken(match, cid, seq);
 }
 
 void storm_hostile_attack(struct storm_match *match, unsigned client) {
@@ -197,7 +223,7 @@ void storm_hostile_attack(struct storm_match *match, unsigned client) {
         case STORM_ATTACK_REPLAY:
         case STORM_ATTACK_STEAL:
             taped = any_tape(match, way == STORM_ATTACK_STEAL ? other : client);
-            if (taped != NULL)
+            if (taped != NULL && (way != STORM_ATTACK_STEAL || changes_nothing(match, taped)))
                 hc_sim_inject(match->sim, client, port, taped->bytes, taped->size);
             break;
         case STORM_ATTACK_FLIP:

@@ -32,7 +32,8 @@ enum {
 
 struct storm_taped {
     size_t size;
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX]; ///< as it was sent
+    uint8_t head[HC_DATA_BODY_AT];  ///< its first bytes as they were before it was sealed
 };
 
 /// One client's part in the match.
@@ -190,6 +191,6 @@ void storm_hostile_answered(struct storm_match *match, unsigned client, const ui
 /// Somebody was admitted at this port: not with what another one was given.
 void storm_hostile_joined(struct storm_match *match, uint16_t port);
 
-/// Remembers a datagram.
+/// Remembers a datagram, as it was before and after it was sealed.
 void storm_hostile_tape(struct storm_match *match, unsigned client, const uint8_t *bytes,
-                        size_t size);
+                        size_t size, const uint8_t *sealed);

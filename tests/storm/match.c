@@ -1,12 +1,20 @@
 #include "tests/storm/inside.h"
 
 #include "common/arena/arena.h"
+#include "common/check.h"
 #include "tests/sim/lanes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ACTIONS_MAX = 512, PACKETS_MAX = 1024, LAST_PART = 30, SETTLED_TICKS = 20 };
+enum {
+    ACTIONS_MAX = 1024,
+    ATTACKS_END = 448, ///< actions, after which no more attacks are added
+    GOINGS_END = 800,  ///< after which nobody goes or comes any more
+    PACKETS_MAX = 1024,
+    LAST_PART = 30,
+    SETTLED_TICKS = 20
+};
 
 enum { COUNT_SIZE = 16 }; ///< before each counted block
 
@@ -65,9 +73,9 @@ uint32_t storm_client_limit(const struct storm_match *match, unsigned client) {
 // ---- What happens when --------------------------------------------------------------------------
 
 static void add(struct agenda *agenda, uint64_t at_us, enum action_kind kind, unsigned client) {
-    if (agenda->count < ACTIONS_MAX)
-        agenda->actions[agenda->count++] =
-            (struct action){.at_us = at_us, .kind = kind, .client = client};
+    HC_ASSERT(agenda->count < ACTIONS_MAX);
+    agenda->actions[agenda->count++] =
+        (struct action){.at_us = at_us, .kind = kind, .client = client};
 }
 
 static int compare(const void *a, const void *b) {
@@ -83,11 +91,21 @@ static uint64_t at_tick(const struct storm_match *match, int64_t tick) {
     return (uint64_t)tick * match->tick_us;
 }
 
+/// A tick drawn for the storm, in this one.
+static int64_t storm_tick(const struct storm_match *match, int64_t tick) {
+    return storm_plan_tick(match->plan, tick);
+}
+
+static uint64_t storm_end_us(const struct storm_match *match) {
+    return at_tick(match, storm_tick(match, storm_match_get(match, STORM_ticks)));
+}
+
 /// Something that lasts, at a tick that may be none.
 static void add_span(const struct storm_match *match, struct agenda *agenda, unsigned client,
                      int64_t tick, int64_t ms, enum action_kind from, enum action_kind to) {
-    uint64_t end_us = at_tick(match, storm_match_get(match, STORM_ticks));
-    uint64_t from_us = at_tick(match, tick), to_us = from_us + (uint64_t)ms * 1000;
+    uint64_t end_us = storm_end_us(match);
+    uint64_t from_us = at_tick(match, storm_tick(match, tick)),
+             to_us = from_us + (uint64_t)ms * 1000;
     if (tick == 0 || from_us >= end_us)
         return;
     add(agenda, from_us, from, client);
@@ -95,35 +113,43 @@ static void add_span(const struct storm_match *match, struct agenda *agenda, uns
         add(agenda, to_us, to, client);
 }
 
+/// Going and coming back takes turns, until the storm is over.
+static void plan_goings(const struct storm_match *match, struct agenda *agenda, unsigned i) {
+    const int64_t *of = match->plan->client[i];
+    int64_t ticks = storm_tick(match, storm_match_get(match, STORM_ticks));
+    int64_t join = storm_tick(match, of[STORM_C_join_tick]);
+    int64_t leave = storm_tick(match, of[STORM_C_leave_tick]);
+    int64_t back = storm_tick(match, of[STORM_C_back_ticks]), stay = leave - join;
+    add(agenda, at_tick(match, join), CONNECT, i);
+    for (; stay > 0 && leave < ticks && agenda->count < GOINGS_END; leave += back + stay) {
+        add(agenda, at_tick(match, leave), GO, i);
+        if (back == 0 || leave + back >= ticks)
+            return;
+        add(agenda, at_tick(match, leave + back), CONNECT, i);
+    }
+}
+
 static void plan_client(const struct storm_match *match, struct agenda *agenda, unsigned i) {
     const int64_t *of = match->plan->client[i];
-    int64_t ticks = storm_match_get(match, STORM_ticks), leave = of[STORM_C_leave_tick];
-    add(agenda, at_tick(match, of[STORM_C_join_tick]), CONNECT, i);
-    // Going and coming back takes turns, until the storm is over.
-    if (leave > of[STORM_C_join_tick]) {
-        int64_t stay = leave - of[STORM_C_join_tick], back = of[STORM_C_back_ticks];
-        for (; leave < ticks; leave += back + stay) {
-            add(agenda, at_tick(match, leave), GO, i);
-            if (back == 0 || leave + back >= ticks)
-                break;
-            add(agenda, at_tick(match, leave + back), CONNECT, i);
-        }
-    }
-    if (of[STORM_C_stall_tick] < ticks && of[STORM_C_stall_tick] > 0)
-        add(agenda, at_tick(match, of[STORM_C_stall_tick]), STALL, i);
-    if (of[STORM_C_jump_tick] < ticks && of[STORM_C_jump_tick] > 0)
-        add(agenda, at_tick(match, of[STORM_C_jump_tick]), JUMP, i);
+    int64_t ticks = storm_tick(match, storm_match_get(match, STORM_ticks));
+    int64_t stall = storm_tick(match, of[STORM_C_stall_tick]);
+    int64_t jump = storm_tick(match, of[STORM_C_jump_tick]);
+    plan_goings(match, agenda, i);
+    if (stall < ticks && stall > 0)
+        add(agenda, at_tick(match, stall), STALL, i);
+    if (jump < ticks && jump > 0)
+        add(agenda, at_tick(match, jump), JUMP, i);
     add_span(match, agenda, i, of[STORM_C_dark_tick], of[STORM_C_dark_ms], DARK, LIGHT);
     add_span(match, agenda, i, of[STORM_C_worse_tick], of[STORM_C_worse_ms], WORSE, BETTER);
     for (int64_t t = 1; match->seats[i].hostile && !match->options->tame && t < ticks; t++)
-        if (agenda->count < ACTIONS_MAX - 64)
+        if (agenda->count < ATTACKS_END)
             add(agenda, at_tick(match, t) + 1, ATTACK, i);
 }
 
 static void plan_all(const struct storm_match *match, struct agenda *agenda) {
-    int64_t ticks = storm_match_get(match, STORM_ticks);
+    int64_t ticks = storm_tick(match, storm_match_get(match, STORM_ticks));
     int64_t stalls = storm_match_get(match, STORM_host_stalls);
-    uint64_t end_us = at_tick(match, ticks);
+    uint64_t end_us = storm_end_us(match);
     for (int64_t k = 0; k < stalls; k++)
         add(agenda, at_tick(match, (k + 1) * ticks / (stalls + 1)), HOST_STALL, 0);
     add_span(match, agenda, 0, storm_match_get(match, STORM_split_tick),
@@ -215,7 +241,7 @@ static void stall(struct storm_match *match, const struct action *action) {
     bool host = action->kind == HOST_STALL;
     int64_t ms = host ? storm_match_get(match, STORM_host_stall_ms)
                       : storm_client_get(match, action->client, STORM_C_stall_ms);
-    uint64_t end_us = at_tick(match, storm_match_get(match, STORM_ticks));
+    uint64_t end_us = storm_end_us(match);
     uint64_t until_us = hc_sim_now(match->sim) + (uint64_t)ms * 1000;
     until_us = until_us < end_us ? until_us : end_us;
     if (host)
@@ -376,6 +402,7 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     if (config.host.force_rewind > config.host.history)
         config.host.force_rewind = config.host.history;
     config.host.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
+    config.host.keep_us = 0;
     config.host.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
     config.host.client_rate = (uint32_t)storm_match_get(match, STORM_client_rate);
     config.host.snapshot_rate = (uint16_t)storm_match_get(match, STORM_snapshot_rate);
@@ -398,6 +425,7 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     if (of[STORM_C_pops] != 0)
         setup->config.smoothing_us = 0;
     setup->config.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
+    setup->config.reconnect_us = 0;
     setup->clock_offset_us = (uint64_t)of[STORM_C_clock_offset_s] * 1000000;
     setup->clock_ppm = (int32_t)of[STORM_C_clock_ppm];
     setup->keeps_port = of[STORM_C_same_port] != 0;
@@ -459,20 +487,42 @@ static void tear_down(struct storm_match *match) {
 
 // ---- Playing ------------------------------------------------------------------------------------
 
+/// In short pieces, so that nothing goes on for long after something was wrong.
+static void run_until(struct storm_match *match, uint64_t until_us) {
+    while (hc_sim_now(match->sim) < until_us && match->verdict->result == STORM_FINE) {
+        uint64_t piece_us = hc_sim_now(match->sim) + 8 * match->tick_us;
+        hc_sim_run_until(match->sim, piece_us < until_us ? piece_us : until_us);
+    }
+}
+
+static hc_tick head_of(const struct storm_match *match) {
+    return hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+}
+
+/// The calm goes on until the server has done the ticks of a match: after a brief storm, or when it
+/// has left some out.
+static void lengthen(struct storm_match *match) {
+    hc_tick head = head_of(match);
+    if (head >= STORM_TICKS_MIN)
+        return;
+    run_until(match, hc_sim_now(match->sim) + (STORM_TICKS_MIN + 1 - head) * match->tick_us);
+    if (match->verdict->result == STORM_FINE && head_of(match) < STORM_TICKS_MIN)
+        storm_fail(match->verdict, STORM_STUCK, "short", head_of(match),
+                   "the server is at tick %u only, it was at %u %u ticks ago", head_of(match), head,
+                   STORM_TICKS_MIN + 1 - head);
+}
+
 static void run(struct storm_match *match) {
     static _Thread_local struct agenda agenda;
     agenda.count = 0;
     plan_all(match, &agenda);
     for (unsigned i = 0; i < agenda.count && match->verdict->result == STORM_FINE; i++) {
-        const struct action *action = &agenda.actions[i];
-        // In short pieces, so that nothing goes on for long after something was wrong.
-        while (hc_sim_now(match->sim) < action->at_us && match->verdict->result == STORM_FINE) {
-            uint64_t piece_us = hc_sim_now(match->sim) + 8 * match->tick_us;
-            hc_sim_run_until(match->sim, piece_us < action->at_us ? piece_us : action->at_us);
-        }
+        run_until(match, agenda.actions[i].at_us);
         if (match->verdict->result == STORM_FINE)
-            act(match, action);
+            act(match, &agenda.actions[i]);
     }
+    if (match->verdict->result == STORM_FINE)
+        lengthen(match);
     for (unsigned i = 0; i < match->clients; i++)
         storm_watch_count(match, i);
     storm_watch_end(match);
@@ -505,7 +555,8 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
     } else {
         run(match);
     }
-    outcome->ticks = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    outcome->ticks = head_of(match);
+    HC_ASSERT(outcome->verdict.result != STORM_FINE || outcome->ticks >= STORM_TICKS_MIN);
     outcome->virtual_us = hc_sim_now(match->sim);
     outcome->trace = hc_sim_trace(match->sim);
     for (unsigned i = 0; i < match->clients; i++)
@@ -565,7 +616,7 @@ void storm_match_judge(const struct storm_plan *plan, const struct storm_options
     storm_match_play(plan, options, outcome);
     if (outcome->verdict.result != STORM_FINE)
         return;
-    if (plan->seed % 3 == 1 && comparable(plan))
+    if (plan->match[STORM_tame] != 0 && comparable(plan))
         compare_tame(plan, options, outcome);
     if (outcome->verdict.result == STORM_FINE && plan->seed % 32 == 5) {
         struct storm_outcome again;

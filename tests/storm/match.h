@@ -30,7 +30,7 @@ struct storm_outcome {
 void storm_match_play(const struct storm_plan *plan, const struct storm_options *options,
                       struct storm_outcome *outcome);
 
-/// Plays a match, and depending on its seed, plays it again for the same trace, or without its
-/// attacks to see that they have hurt nobody. All oracles' verdict.
+/// Plays a match, and if its plan says so plays it again without its attacks, to see that they have
+/// hurt nobody; and in a share of the seeds for the same trace. All oracles' verdict.
 void storm_match_judge(const struct storm_plan *plan, const struct storm_options *options,
                        struct storm_outcome *outcome);

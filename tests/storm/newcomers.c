@@ -22,6 +22,7 @@ enum {
 
 struct newcomer {
     struct storm_match *match;
+    struct hc_party *party; ///< its secrets, which its server shares
     struct hc_client_config config;
     struct hc_client *client;
     uint64_t now_us;
@@ -67,10 +68,16 @@ static size_t put_cookie(const uint8_t *nonce, uint8_t *out) {
     return hc_datagram_put_cookie(&cookie, out);
 }
 
-static size_t put_deny(const uint8_t *nonce, uint8_t *out) {
+static size_t put_hint(const uint8_t *nonce, uint8_t *out) {
     struct hc_deny deny = {.reason = HC_DENY_LIMIT, .retry_ms = RETRY_MS};
     memcpy(deny.client_nonce, nonce, HC_NONCE_SIZE);
     return hc_datagram_put_deny(&deny, out);
+}
+
+static size_t put_deny(const struct newcomer *newcomer, const uint8_t *nonce, uint8_t *out) {
+    size_t size = put_hint(nonce, out);
+    hc_token_put_deny_mac(newcomer->party->credential.secret, out);
+    return size;
 }
 
 static size_t put_version(const uint8_t *nonce, uint64_t protocol_id, uint8_t *out) {
@@ -93,7 +100,7 @@ static size_t put_accept(const struct newcomer *newcomer, const uint8_t *nonce, 
     expect(newcomer, "WELCOME", hc_message_put_welcome(&body, &welcome));
     accept.body_size = body.at;
     memcpy(accept.client_nonce, nonce, HC_NONCE_SIZE);
-    return hc_datagram_put_accept(&accept, out);
+    return hc_party_put_accept(newcomer->party, &accept, out);
 }
 
 static enum hc_status hand(const struct newcomer *newcomer, const uint8_t *bytes, size_t size) {
@@ -148,7 +155,7 @@ static void foreign(struct newcomer *newcomer) {
     other[hc_rng_below(&newcomer->match->attack, HC_NONCE_SIZE)] ^= 0x10;
     enum hc_status version = hand(newcomer, bytes, put_version(other, id + 1, bytes));
     enum hc_status accept = hand(newcomer, bytes, put_accept(newcomer, other, players, bytes));
-    enum hc_status deny = hand(newcomer, bytes, put_deny(other, bytes));
+    enum hc_status deny = hand(newcomer, bytes, put_deny(newcomer, other, bytes));
     enum hc_status cookie = hand(newcomer, bytes, put_cookie(other, bytes));
     expect(newcomer, "what is not for it",
            version == HC_UNEXPECTED && accept == HC_UNEXPECTED && deny == HC_UNEXPECTED &&
@@ -159,7 +166,7 @@ static void foreign(struct newcomer *newcomer) {
     expect(newcomer, "ACCEPT for more or fewer players",
            hand(newcomer, bytes, put_accept(newcomer, own, wrong, bytes)) == HC_MALFORMED);
     garbled(newcomer, bytes, put_accept(newcomer, own, players, bytes), true);
-    garbled(newcomer, bytes, put_deny(own, bytes), true);
+    garbled(newcomer, bytes, put_deny(newcomer, own, bytes), true);
     garbled(newcomer, bytes, put_cookie(own, bytes), false);
     garbled(newcomer, bytes, put_version(own, id + 1, bytes), false);
     wait(newcomer, WAIT_US, HC_DATAGRAM_HELLO);
@@ -186,8 +193,11 @@ static void refuted(struct newcomer *newcomer) {
                connect.protocol_id == newcomer->hello.protocol_id &&
                connect.players == newcomer->config.players &&
                memcmp(connect.client_nonce, own, HC_NONCE_SIZE) == 0);
+    expect(newcomer, "the proof",
+           hc_token_check_proof(newcomer->party->credential.secret, bytes) == HC_OK);
+    expect(newcomer, "DENY of anybody", hand(newcomer, bytes, put_hint(own, bytes)) == HC_OK);
     wait(newcomer, WAIT_US, HC_DATAGRAM_CONNECT);
-    expect(newcomer, "DENY", hand(newcomer, bytes, put_deny(own, bytes)) == HC_OK);
+    expect(newcomer, "DENY", hand(newcomer, bytes, put_deny(newcomer, own, bytes)) == HC_OK);
     expect(newcomer, "what it makes of DENY",
            hc_client_state(newcomer->client) == HC_CLIENT_CLOSED &&
                hc_client_poll_event(newcomer->client, &event) &&
@@ -283,8 +293,10 @@ static bool accepted(struct newcomer *newcomer, unsigned without) {
 
 // ---- Goodbyes -----------------------------------------------------------------------------------
 
-static bool is_close(const uint8_t *bytes, size_t size, uint32_t cid) {
+static bool is_close(const struct hc_sim *sim, const uint8_t *sealed, size_t size, uint32_t cid) {
     static _Thread_local struct hc_body body;
+    uint8_t room[HC_DATAGRAM_MAX];
+    const uint8_t *bytes = hc_sim_open(sim, true, sealed, size, room);
     enum hc_close_reason reason;
     struct hc_data data;
     return hc_datagram_get_data(bytes, size, &data) == HC_OK && data.cid == cid &&
@@ -310,7 +322,8 @@ static void leave(struct storm_match *match, unsigned client) {
             said++;
             uint64_t due_us = said <= AT_ONCE ? 0 : (said - AT_ONCE) * CLOSE_PERIOD_US;
             expect(&newcomer, "goodbye",
-                   is_close(bytes, size, match->seats[client].cid) && now_us == begun_us + due_us);
+                   is_close(match->sim, bytes, size, match->seats[client].cid) &&
+                       now_us == begun_us + due_us);
         }
         if (hc_client_deadline(core) <= now_us)
             break; // it will never be done
@@ -343,6 +356,10 @@ void storm_newcomers(struct storm_match *match) {
     struct newcomer newcomer = {.match = match,
                                 .config = hc_sim_setup(match->sim, 0)->config,
                                 .now_us = hc_sim_client_now(match->sim, 0)};
+    struct hc_party party;
+    hc_sim_issue(match->sim, 1, &party);
+    newcomer.party = &party;
+    newcomer.config.credential = party.credential;
     void (*const tales[])(struct newcomer *) = {foreign, refuted, forgotten, outdated, unanswered};
     newcomer.config.timeout_us = TIMEOUT_US;
     newcomer.config.allocator = NULL;

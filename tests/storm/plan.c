@@ -6,7 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_MAX = 13 }; ///< with more players a match takes long
+enum {
+    SLOTS_FEW = 13,     ///< of a server where no crowd plays: with more a match takes long
+    SLOTS_CROWD = 64,   ///< else
+    WORD_MAX = 128,     ///< of an assignment
+    VIEW_FAR = 1500,    ///< that players see in a crowd
+    VIEWS_PPM = 900000, ///< of the crowds, which see no more
+    RARE_PPM = 50000,   ///< of what is dear in a crowd
+    ALL_PPM = 1000000,
+};
+
+#define BLANKS " \t\r\n"
 
 #define KEY(key, neutral_, ppm_, min_, max_, what_)                                                \
     {.name = #key,                                                                                 \
@@ -39,15 +49,49 @@ static int64_t draw(const struct storm_key *key, uint64_t seed, unsigned client)
     return key->min + (int64_t)at;
 }
 
-/// Half of all matches have at most 4 clients, one in twenty has as many as the server takes.
+/// Half of all matches have at most 4 clients, one in twenty is a crowd.
 static int64_t draw_clients(uint64_t seed) {
     struct hc_rng rng = hc_rng_init(seed, stream_of("clients", 0));
     uint32_t kind = hc_rng_below(&rng, 100);
     if (kind < 5)
-        return SLOTS_MAX;
+        return STORM_CLIENTS_MAX;
     if (kind < 70)
         return 1 + hc_rng_below(&rng, 4);
     return 1 + hc_rng_below(&rng, 8);
+}
+
+static bool is_crowd(const struct storm_plan *plan) {
+    return plan->match[STORM_clients] > SLOTS_FEW;
+}
+
+/// The number of a key that is drawn from another range, or more often, than in most matches.
+static int64_t draw_otherwise(enum storm_match_key which, uint64_t seed, int64_t max,
+                              uint32_t ppm) {
+    struct storm_key key = storm_match_keys[which];
+    key.max = max;
+    key.ppm = ppm;
+    return draw(&key, seed, 0);
+}
+
+/// Where all are together each is told of few, and that does not last. Seldom everybody sees all,
+/// in the game without a view or in one place, or presses keys when the storm is over.
+static void draw_crowd(struct storm_plan *plan) {
+    plan->match[STORM_view] = draw_otherwise(STORM_view, plan->seed, VIEW_FAR, VIEWS_PPM);
+    plan->match[STORM_lanes] = draw_otherwise(STORM_lanes, plan->seed, 1, RARE_PPM);
+    plan->match[STORM_calm_inputs] = draw_otherwise(STORM_calm_inputs, plan->seed, 1, RARE_PPM);
+    plan->match[STORM_fray_crowd] = draw_otherwise(STORM_fray_crowd, plan->seed, 1, RARE_PPM);
+    plan->match[STORM_brief] =
+        draw_otherwise(STORM_brief, plan->seed, storm_match_keys[STORM_brief].max, ALL_PPM);
+    for (unsigned i = 0; i < STORM_CLIENTS_MAX; i++)
+        plan->client[i][STORM_C_players] = storm_client_keys[STORM_C_players].max;
+}
+
+/// Where not, what is drawn for a crowd would be wasted.
+static void draw_few(struct storm_plan *plan) {
+    plan->match[STORM_slots] =
+        draw_otherwise(STORM_slots, plan->seed, SLOTS_FEW, storm_match_keys[STORM_slots].ppm);
+    plan->match[STORM_split_mask] =
+        draw_otherwise(STORM_split_mask, plan->seed, (1 << SLOTS_FEW) - 1, ALL_PPM);
 }
 
 void storm_plan_draw(struct storm_plan *plan, uint64_t seed) {
@@ -58,6 +102,10 @@ void storm_plan_draw(struct storm_plan *plan, uint64_t seed) {
     for (unsigned i = 0; i < STORM_CLIENTS_MAX; i++)
         for (unsigned k = 0; k < STORM_CLIENT_KEY_COUNT; k++)
             plan->client[i][k] = draw(&storm_client_keys[k], seed, i + 1);
+    if (is_crowd(plan))
+        draw_crowd(plan);
+    else
+        draw_few(plan);
 }
 
 static const struct storm_key *find(const struct storm_key *keys, size_t count, const char *name,
@@ -109,6 +157,33 @@ const char *storm_plan_set(struct storm_plan *plan, const char *assignment) {
     return NULL;
 }
 
+const char *storm_plan_set_words(struct storm_plan *plan, const char *text, const char **wrong,
+                                 const char **why) {
+    for (;; text += strcspn(text, BLANKS)) {
+        text += strspn(text, BLANKS);
+        size_t length = strcspn(text, BLANKS);
+        char word[WORD_MAX];
+        if (memchr(text, '=', length) == NULL)
+            return text;
+        *wrong = text;
+        *why = "is too long";
+        if (length < sizeof word) {
+            memcpy(word, text, length);
+            word[length] = '\0';
+            *why = storm_plan_set(plan, word);
+        }
+        if (*why != NULL)
+            return NULL;
+    }
+}
+
+int64_t storm_plan_tick(const struct storm_plan *plan, int64_t tick) {
+    int64_t brief = plan->match[STORM_brief];
+    if (brief == 0 || tick == 0)
+        return tick;
+    return tick * brief > 100 ? tick * brief / 100 : 1;
+}
+
 void storm_plan_print_options(const struct storm_plan *plan, FILE *out) {
     struct storm_plan drawn;
     storm_plan_draw(&drawn, plan->seed);
@@ -147,15 +222,21 @@ void storm_plan_print(const struct storm_plan *plan, FILE *out) {
     fputc('\n', out);
 }
 
+unsigned storm_plan_players(const struct storm_plan *plan) {
+    int64_t players = 0;
+    for (unsigned i = 0; i < plan->match[STORM_clients]; i++)
+        players += plan->client[i][STORM_C_players];
+    return (unsigned)players;
+}
+
 unsigned storm_plan_slots(const struct storm_plan *plan) {
     if (plan->match[STORM_slots] != 0)
         return (unsigned)plan->match[STORM_slots];
-    int64_t clients = plan->match[STORM_clients], players = 0, needed = 0;
-    for (unsigned i = 0; i < clients; i++) {
-        players += plan->client[i][STORM_C_players];
-        // Whoever comes back may find its old place still taken.
+    unsigned clients = (unsigned)plan->match[STORM_clients], players = storm_plan_players(plan);
+    unsigned needed = players > clients ? players : clients;
+    unsigned most = is_crowd(plan) ? SLOTS_CROWD : SLOTS_FEW;
+    // Whoever comes back may find its old place still taken.
+    for (unsigned i = 0; i < clients; i++)
         needed += plan->client[i][STORM_C_back_ticks] != 0;
-    }
-    needed += players > clients ? players : clients;
-    return needed < SLOTS_MAX ? (unsigned)needed : SLOTS_MAX;
+    return needed < most ? needed : most;
 }

@@ -2,6 +2,9 @@
 ///
 /// A number has a key. Each is drawn from a random stream of its own, so that a key more changes no
 /// other's number; and each may be set by hand, which is how a failing match is made smaller.
+///
+/// One seed in twenty is a crowd: 16 clients with 4 players each, of whom nearly all see a part of
+/// the arena only, in a brief storm.
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +15,7 @@
 enum {
     STORM_CLIENTS_MAX = 16, ///< that may connect in a match
     STORM_TICKS_MAX = 4096, ///< of a match, its end included
+    STORM_TICKS_MIN = 300,  ///< of the server, in a match in which nothing is wrong
 };
 
 /// X(key, neutral, ppm, min, max, what it is). With a probability of `ppm` in a million the number
@@ -22,16 +26,17 @@ enum {
     X(tick_rate, 60, 400000, 15, 128, "Hz")                                                        \
     X(history, 64, 500000, 0, 128, "W; ticks")                                                     \
     X(future, 64, 300000, 1, 100, "inputs are accepted up to head + future; ticks")                \
-    X(clients, 1, 1000000, 1, 13, "that connect; small numbers are far more frequent")             \
-    X(slots, 0, 100000, 1, 13, "of the server; 0: as many as the clients need")                    \
+    X(clients, 1, 1000000, 1, 16, "that connect; small numbers are far more frequent")             \
+    X(slots, 0, 100000, 1, 64, "of the server; 0: as many as the clients need")                    \
     X(ticks, 300, 1000000, 250, 460, "of storm, before all is calm")                               \
+    X(brief, 0, 750000, 30, 60, "percent that all ticks of the storm are cut to; 0: they are not") \
     X(timeout_ms, 10000, 400000, 700, 4000, "silence after which either side gives up")            \
     X(ticks_per_advance, 16, 300000, 1, 64, "the server catches up at most so many at once")       \
     X(host_stalls, 0, 250000, 1, 3, "times that the server does nothing for a while")              \
     X(host_stall_ms, 100, 1000000, 5, 2500, "how long")                                            \
     X(split_tick, 0, 200000, 1, 400, "when some clients are cut off together; 0: never")           \
     X(split_ms, 200, 1000000, 20, 3000, "for how long")                                            \
-    X(split_mask, 1, 1000000, 1, 8191, "which: bit i is client i")                                 \
+    X(split_mask, 1, 1000000, 1, 65535, "which: bit i is client i")                                \
     X(hostile, 0, 300000, 1, 3, "clients, the last ones, that attack")                             \
     X(calm_inputs, 0, 500000, 1, 1, "1: keys are pressed for a while after the storm, too")        \
     X(fray_ms, 0, 250000, 200, 3000, "longest phase of an arena in a hurry, see fray.h; 0: none")  \
@@ -43,7 +48,9 @@ enum {
     X(force_rewind, 0, 80000, 1, 64, "ticks that the server repeats at every tick; W at most")     \
     X(snapshot_rate, 0, 120000, 20, 60, "Hz; 0, or above the tick rate: a snapshot every tick")    \
     X(client_rate, 262144, 250000, 4000, 60000, "bytes/s that each client is sent at most")        \
-    X(view, 0, 350000, 512, 4096, "how far players see in an arena; 0: as ever, which is all")
+    X(view, 0, 350000, 512, 4096, "how far players see in an arena; 0: as ever, which is all")     \
+    X(told, 0, 125000, 1, 1, "1: all that the server tells is read, see told.h")                   \
+    X(tame, 0, 166667, 1, 1, "1: played again without its attacks, which must hurt nobody")
 
 #define STORM_CLIENT_KEYS(X)                                                                       \
     X(players, 1, 300000, 0, 4, "local players")                                                   \
@@ -125,11 +132,23 @@ void storm_plan_draw(struct storm_plan *plan, uint64_t seed);
 /// NULL, or what is wrong with it.
 const char *storm_plan_set(struct storm_plan *plan, const char *assignment);
 
+/// Makes the assignments that `text` begins with, words with a '=' and blanks between them. Returns
+/// where what follows begins, or NULL: the word at `*wrong` cannot be made, and `*why` says why.
+const char *storm_plan_set_words(struct storm_plan *plan, const char *text, const char **wrong,
+                                 const char **why);
+
+/// When it happens what is drawn for `tick` of the storm, in this match's: earlier in a brief one,
+/// but not at 0, which is never.
+int64_t storm_plan_tick(const struct storm_plan *plan, int64_t tick);
+
 /// Prints the command options that make the plan of `plan->seed` what it is.
 void storm_plan_print_options(const struct storm_plan *plan, FILE *out);
 
 /// Prints every number that is not neutral.
 void storm_plan_print(const struct storm_plan *plan, FILE *out);
+
+/// The local players of all clients together.
+unsigned storm_plan_players(const struct storm_plan *plan);
 
 /// The server's slots: as set, or as many as all clients and their players need, at most as many as
 /// it allows.

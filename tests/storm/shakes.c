@@ -38,6 +38,7 @@ void storm_shakes_received(struct storm_match *match, uint16_t port, const uint8
     }
     shake->port = port;
     shake->connect = connect;
+    memcpy(shake->said, bytes, sizeof shake->said);
 }
 
 void storm_shakes_answered(struct storm_match *match, unsigned client, const uint8_t *bytes,
@@ -82,7 +83,7 @@ void storm_shakes_event(struct storm_match *match, const struct hc_sv_event *eve
 /// ended is not made again.
 static void again(struct storm_match *match, const struct storm_shake *shake) {
     struct hc_sv_host *host = hc_sim_host(match->sim);
-    uint8_t connect[HC_DATAGRAM_MAX], answer[HC_DATAGRAM_MAX];
+    uint8_t answer[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     uint64_t now_us = hc_sim_host_now(match->sim);
     unsigned clients = hc_sv_host_clients(host);
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, shake->port);
@@ -90,10 +91,12 @@ static void again(struct storm_match *match, const struct storm_shake *shake) {
     bool late = shake->ended && hc_sim_now(match->sim) < shake->ended_us + REMEMBERED_US;
     if (shake->cid == 0 || shake->unheard || (shake->ended && !late))
         return;
-    size_t size = hc_datagram_put_connect(&shake->connect, connect);
-    enum hc_status status = hc_sv_host_receive(host, &from, connect, size, now_us);
+    enum hc_status status =
+        hc_sv_host_receive(host, &from, shake->said, sizeof shake->said, now_us);
     size_t answered = storm_strangers_answer(match, &from, answer, now_us);
-    bool same = answered == shake->accept_size && memcmp(answer, shake->accept, answered) == 0;
+    bool same = answered == shake->accept_size &&
+                memcmp(hc_sim_open(match->sim, false, answer, answered, opened), shake->accept,
+                       answered) == 0;
     if (hc_sv_host_clients(host) != clients)
         storm_fail(match->verdict, STORM_WRONG, "late-connect", 0,
                    "client %u, connection %08x, is let in again by what comes late", shake->seat,

@@ -22,6 +22,7 @@ struct storm_shake {
     bool unheard; ///< after nothing but silence
     uint64_t ended_us;
     struct hc_connect connect;
+    uint8_t said[HC_DATAGRAM_CONNECT_SIZE]; ///< the same as it was sent
     size_t accept_size;
     uint8_t accept[HC_DATAGRAM_MAX];
 };

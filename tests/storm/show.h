@@ -24,7 +24,7 @@ const struct hc_game *storm_show_vary(struct storm_tables *tables, const struct 
                                       uint64_t seed, unsigned tick_rate);
 
 /// An honest client has received something or has advanced. Allocates what is remembered at the
-/// first call.
+/// first call. Of many clients a few are looked at.
 void storm_show_look(struct storm_match *match, unsigned client);
 
 /// Frees what is remembered of a client; NULL is allowed.

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ONE_IN = 4, PURPOSE = 55, PLAYERS_MAX = 16 };
+enum { ONE_IN = 4, PURPOSE = 55, PLAYERS_MAX = 64 };
 
 /// Compares tick + 1 with a step of `tick`, both in the timeline.
 static void compare(struct storm_match *match, const struct hc_timeline *timeline, hc_tick tick,

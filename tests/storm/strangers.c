@@ -8,8 +8,10 @@
 
 enum {
     PORT = 700, ///< nobody's
+    USER = 2000000,
     HELLO_ZEROS_AT = 32,
-    PLAYERS_AT = 296,        ///< in CONNECT
+    PLAYERS_AT = 296,        ///< in CONNECT,
+    CONNECT_ZEROS_AT = 301,  ///< and after what it continues
     CLOSES = 10,             ///< times that a goodbye is said,
     AT_ONCE = 3,             ///< of these the first together,
     CLOSE_PERIOD_US = 50000, ///< and the others one after another
@@ -24,6 +26,8 @@ struct stranger {
     struct hc_sv_host *host;
     uint64_t now_us;
     struct hc_address from;
+    uint64_t user;
+    struct hc_party party; ///< with the newest token of the user
     struct hc_connect connect;
     size_t size; ///< of the newest answer; 0: none
     uint8_t answer[HC_DATAGRAM_MAX];
@@ -63,7 +67,11 @@ static enum hc_status say(struct stranger *stranger, const uint8_t *bytes, size_
 
 static enum hc_status say_connect(struct stranger *stranger, const struct hc_connect *connect) {
     uint8_t bytes[HC_DATAGRAM_MAX];
-    return say(stranger, bytes, hc_datagram_put_connect(connect, bytes));
+    size_t size = hc_party_put_connect(&stranger->party, connect, bytes);
+    hc_sim_learn(stranger->match->sim, bytes, size);
+    enum hc_status status = say(stranger, bytes, size);
+    hc_sim_learn(stranger->match->sim, stranger->answer, stranger->size);
+    return status;
 }
 
 static bool is_ours(const struct stranger *stranger, const uint8_t *nonce) {
@@ -77,20 +85,24 @@ static bool is_version(const struct stranger *stranger) {
            is_ours(stranger, version.client_nonce);
 }
 
-static bool is_deny(const struct stranger *stranger, enum hc_deny_reason reason, bool again) {
+/// Whether it was denied; `proven`: under the token's secret, else as a hint.
+static bool is_deny(const struct stranger *stranger, enum hc_deny_reason reason, bool again,
+                    bool proven) {
     struct hc_deny deny;
     return hc_datagram_get_deny(stranger->answer, stranger->size, &deny) == HC_OK &&
            deny.reason == reason && (deny.retry_ms > 0) == again &&
-           is_ours(stranger, deny.client_nonce);
+           is_ours(stranger, deny.client_nonce) &&
+           hc_token_check_deny_mac(stranger->party.credential.secret, stranger->answer) ==
+               (proven ? HC_OK : HC_UNEXPECTED);
 }
 
-/// A HELLO or CONNECT with a byte where zeros must be, cut short, or of another protocol: nobody
-/// answers.
+/// A HELLO or CONNECT with another byte where zeros, or a proof, must be, cut short, or of another
+/// protocol: nobody answers.
 static void garbled(struct stranger *stranger, const uint8_t *bytes, size_t size, size_t zeros_at) {
     struct hc_rng *rng = &stranger->match->attack;
     uint8_t copy[HC_DATAGRAM_MAX];
     memcpy(copy, bytes, size);
-    copy[zeros_at + hc_rng_below(rng, (uint32_t)(size - zeros_at))] = 1;
+    copy[zeros_at + hc_rng_below(rng, (uint32_t)(size - zeros_at))] ^= 1;
     enum hc_status status = say(stranger, copy, size);
     expect(stranger, "something where zeros must be", status != HC_OK && stranger->size == 0);
     status = say(stranger, bytes, size - 1);
@@ -108,6 +120,7 @@ static void hello(struct stranger *stranger) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     for (unsigned i = 0; i < HC_NONCE_SIZE; i++)
         stranger->connect.client_nonce[i] = (uint8_t)hc_rng_next(&stranger->match->attack);
+    hc_sim_issue(stranger->match->sim, stranger->user, &stranger->party);
     memcpy(hello.client_nonce, stranger->connect.client_nonce, HC_NONCE_SIZE);
     hello.protocol_id ^= 1;
     enum hc_status status = say(stranger, bytes, hc_datagram_put_hello(&hello, bytes));
@@ -156,12 +169,44 @@ static void refused(struct stranger *stranger) {
     connect.protocol_id ^= 1;
     status = say_connect(stranger, &connect);
     expect(stranger, "a CONNECT of another build", status == HC_OK && is_version(stranger));
-    size_t size = hc_datagram_put_connect(&stranger->connect, bytes);
-    garbled(stranger, bytes, size, PLAYERS_AT + 1);
+    size_t size = hc_party_put_connect(&stranger->party, &stranger->connect, bytes);
+    garbled(stranger, bytes, size, CONNECT_ZEROS_AT);
     bytes[PLAYERS_AT] = HC_OWN_PLAYERS_MAX + 1;
     status = say(stranger, bytes, size);
+    expect(stranger, "a CONNECT that is not proven", status != HC_OK && stranger->size == 0);
+    hc_token_put_proof(stranger->party.credential.secret, bytes);
+    status = say(stranger, bytes, size);
     expect(stranger, "a CONNECT for five",
-           status == HC_OK && is_deny(stranger, HC_DENY_PLAYERS, false));
+           status == HC_OK && is_deny(stranger, HC_DENY_PLAYERS, false, true));
+}
+
+/// Tokens that are worth nothing here: who brings one is told so, but not under its secret.
+static void worthless(struct stranger *stranger) {
+    const struct hc_game *game = stranger->match->conns.game;
+    const struct hc_sv_host_config *config = &hc_sim_config(stranger->match->sim)->host;
+    uint64_t now_s = (config->unix_us + hc_sim_now(stranger->match->sim)) / 1000000;
+    struct hc_token token = {.expire_s = now_s + 60, .client_id = USER};
+    struct hc_token_key keys[3];
+    struct hc_party own = stranger->party;
+    for (unsigned i = 0; i < 3; i++) {
+        struct hc_token bad = token;
+        keys[i] = config->keys.keys[0];
+        if (i == 0)
+            keys[i].key[hc_rng_below(&stranger->match->attack, HC_TOKEN_KEY_SIZE)] ^= 1;
+        else if (i == 1)
+            bad.expire_s = now_s;
+        else
+            bad.audience = config->audience + 1;
+        hc_party_issue_as(&stranger->party, game, &keys[i], &bad, i + 1);
+        enum hc_status status = say_connect(stranger, &stranger->connect);
+        expect(stranger, "a worthless token",
+               status == HC_OK && is_deny(stranger, HC_DENY_TOKEN, false, false));
+    }
+    stranger->party = own;
+    memset(stranger->party.credential.secret, 7, HC_TOKEN_SECRET_SIZE);
+    enum hc_status status = say_connect(stranger, &stranger->connect);
+    expect(stranger, "a stolen token", status == HC_MALFORMED && stranger->size == 0);
+    stranger->party = own;
 }
 
 /// Whether the server has room, and for which players: those that nobody has.
@@ -202,8 +247,9 @@ static void admitted(struct stranger *stranger, bool taken[static HC_PLAYERS_MAX
     struct hc_accept accept;
     struct hc_welcome welcome;
     struct hc_sv_event event = {.kind = HC_SV_EVENT_TIMEOUT};
-    uint8_t first[HC_DATAGRAM_MAX], bytes[HC_DATAGRAM_MAX];
-    bool answered = hc_datagram_get_accept(stranger->answer, stranger->size, &accept) == HC_OK &&
+    uint8_t first[HC_DATAGRAM_MAX], bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
+    bool answered = hc_party_get_accept(&stranger->party, stranger->answer, stranger->size, opened,
+                                        &accept) == HC_OK &&
                     is_ours(stranger, accept.client_nonce) &&
                     hc_body_begin(&body, accept.body, accept.body_size) == HC_OK &&
                     hc_body_next(&body) == HC_MESSAGE_WELCOME &&
@@ -222,20 +268,29 @@ static void admitted(struct stranger *stranger, bool taken[static HC_PLAYERS_MAX
     enum hc_status status = say_connect(stranger, &stranger->connect);
     expect(stranger, "a CONNECT again",
            status == HC_OK && stranger->size == size && memcmp(first, stranger->answer, size) == 0);
+    const struct hc_party *party = &stranger->party;
     struct hc_data data = {.cid = accept.cid, .seq = 1, .body = bytes + HC_DATA_BODY_AT};
-    stranger->from.port++;
     status = say(stranger, bytes, hc_datagram_put_data(&data, bytes));
-    expect(stranger, "a DATA from elsewhere", status == HC_UNEXPECTED && stranger->size == 0);
-    stranger->from.port--;
-    status = say(stranger, bytes, hc_datagram_put_data(&data, bytes));
+    expect(stranger, "a DATA that is not sealed", status == HC_MALFORMED && stranger->size == 0);
+    status = say(stranger, bytes, hc_party_put_data(party, false, &data, bytes));
+    expect(stranger, "a DATA sealed like the server's",
+           status == HC_MALFORMED && stranger->size == 0);
+    status = say(stranger, bytes, hc_party_put_data(party, true, &data, bytes));
     expect(stranger, "an empty DATA", status == HC_OK && stranger->size == 0);
+    status = say(stranger, bytes, hc_party_put_data(party, true, &data, bytes));
+    expect(stranger, "a DATA again", status == HC_DUPLICATE && stranger->size == 0);
+    stranger->from.port++;
+    data.seq++;
+    status = say(stranger, bytes, hc_party_put_data(party, true, &data, bytes));
+    expect(stranger, "a DATA from elsewhere", status == HC_OK && stranger->size <= 33);
+    stranger->from.port--;
     struct hc_input_message late = {.client_tick = HC_NO_TICK - 1, .first = HC_NO_TICK - 1};
     struct hc_writer body_of = hc_bytes_writer(bytes + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
     bool fits = hc_message_put_input(&body_of, stranger->match->conns.game,
                                      stranger->connect.players, &late, NULL, NULL);
     data.seq++;
     data.body_size = body_of.at;
-    status = say(stranger, bytes, hc_datagram_put_data(&data, bytes));
+    status = say(stranger, bytes, hc_party_put_data(party, true, &data, bytes));
     expect(stranger, "an INPUT of the last tick", fits && status == HC_OK);
     hello(stranger); // another attempt from where somebody was heard just now
     status = say_connect(stranger, &stranger->connect);
@@ -271,6 +326,7 @@ static void silent(struct stranger *stranger) {
     const struct hc_sv_host_config *config = &hc_sim_config(stranger->match->sim)->host;
     unsigned clients = hc_sv_host_clients(stranger->host);
     stranger->from.port = PORT + 2;
+    stranger->user++;
     stranger->connect.players = 0;
     hello(stranger);
     struct hc_connect first = stranger->connect;
@@ -315,12 +371,13 @@ static void check_close(const struct stranger *stranger, struct goodbye *goodbye
 static void take_goodbyes(const struct stranger *stranger, struct goodbye *goodbyes, unsigned count,
                           uint64_t now_us) {
     static _Thread_local struct hc_body body;
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t sealed[HC_DATAGRAM_MAX], room[HC_DATAGRAM_MAX];
     struct hc_address to;
     struct hc_data data;
     enum hc_close_reason reason;
     size_t size;
-    while ((size = hc_sv_host_send(stranger->host, &to, bytes, now_us)) > 0) {
+    while ((size = hc_sv_host_send(stranger->host, &to, sealed, now_us)) > 0) {
+        const uint8_t *bytes = hc_sim_open(stranger->match->sim, false, sealed, size, room);
         bool closes = hc_datagram_get_data(bytes, size, &data) == HC_OK &&
                       hc_body_begin(&body, data.body, data.body_size) == HC_OK &&
                       hc_body_next(&body) == HC_MESSAGE_CLOSE &&
@@ -367,7 +424,7 @@ static void shut_down(struct stranger *stranger) {
         expect(stranger, "how often goodbye is said", goodbyes[i].said == CLOSES);
     enum hc_status status = say_connect(stranger, &stranger->connect);
     expect(stranger, "a CONNECT to who goes away",
-           status == HC_OK && is_deny(stranger, HC_DENY_SHUTDOWN, false));
+           status == HC_OK && is_deny(stranger, HC_DENY_SHUTDOWN, false, true));
 }
 
 void storm_strangers(struct storm_match *match) {
@@ -375,16 +432,18 @@ void storm_strangers(struct storm_match *match) {
     struct stranger stranger = {.match = match,
                                 .host = hc_sim_host(match->sim),
                                 .now_us = hc_sim_host_now(match->sim),
-                                .from = hc_address_ipv4(127, 0, 0, 1, PORT)};
+                                .from = hc_address_ipv4(127, 0, 0, 1, PORT),
+                                .user = USER};
     if (match->conns.count == STORM_CONNS_MAX)
         return;
     stranger.connect.players = (uint8_t)hc_rng_below(&match->attack, HC_OWN_PLAYERS_MAX + 1);
     hello(&stranger);
     refused(&stranger);
+    worthless(&stranger);
     bool room = has_room(&stranger, taken);
     enum hc_status status = say_connect(&stranger, &stranger.connect);
     expect(&stranger, "a CONNECT to a full server",
-           room || (status == HC_OK && is_deny(&stranger, HC_DENY_FULL, true)));
+           room || (status == HC_OK && is_deny(&stranger, HC_DENY_FULL, true, true)));
     if (room)
         admitted(&stranger, taken);
     silent(&stranger);

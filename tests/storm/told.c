@@ -84,6 +84,7 @@ struct line {
     uint8_t sent[STORM_SEQS], heard[STORM_SEQS]; ///< of the client's seqs: 1
     uint8_t acked[STORM_SEQS];                   ///< of the server's: it knows that it has arrived
     uint32_t newest_heard, newest_acked;
+    uint32_t unsure;   ///< up to this one what is not known to have arrived may be so to the server
     bool in_order;     ///< the one before the newest heard was heard before it
     uint32_t full_seq; ///< newest datagram in which something may have been left out
     uint64_t rtt_us;   ///< at least what the server has measured; UINT64_MAX: nothing
@@ -115,7 +116,7 @@ static void wrong(struct storm_match *match, const char *oracle, hc_tick tick, c
 }
 
 struct storm_told *storm_told_create(const struct storm_match *match) {
-    if (match->plan->seed % 4 != 1)
+    if (storm_match_get(match, STORM_told) == 0)
         return NULL;
     return calloc(1, sizeof(struct storm_told));
 }
@@ -227,9 +228,20 @@ static void hear(struct storm_match *match, struct line *line, uint32_t seq, boo
         line->newest_acked = report->ack;
 }
 
+/// The server may have heard more since it said so last than it can name: those datagrams have told
+/// it of arrivals that nobody else knows of.
+static void skip(struct line *line, const struct hc_data *data) {
+    for (uint32_t seq = line->newest_heard + 1; seq + HC_ACKS_MAX <= data->ack; seq++) {
+        const struct report *report = &line->reports[seq % REPORTS];
+        if (report->seq == seq && report->ack > line->unsure)
+            line->unsure = report->ack;
+    }
+}
+
 /// Takes in what the server says that it has heard since it said so last.
 static void hear_all(struct storm_match *match, struct line *line, const struct hc_data *data) {
     uint32_t news[HC_ACKS_MAX], count = 0;
+    skip(line, data);
     for (uint32_t i = 0; i < HC_ACKS_MAX && i < data->ack; i++)
         if ((i == 0 || (data->ack_bits >> (i - 1) & 1) != 0) && !line->heard[data->ack - i])
             news[count++] = data->ack - i;
@@ -277,8 +289,10 @@ static hc_tick past_before(const struct storm_match *match, const struct line *l
     const struct report *before = &line->reports[(line->newest_heard - 1) % REPORTS];
     uint32_t rate = (uint32_t)storm_match_get(match, STORM_tick_rate);
     uint64_t least_us = way_us(match, client, true) + way_us(match, client, false);
-    // A clock that leaps makes what the client has waited longer, and so the round trip shorter.
-    if (line->rtt_us == UINT64_MAX || least_us < CLOCKS_OFF_US ||
+    // A clock that leaps makes what the client has waited longer, and so the round trip shorter,
+    // and so does a thief whose copies are quicker.
+    if ((storm_match_get(match, STORM_hostile) > 0 && !match->options->tame) ||
+        line->rtt_us == UINT64_MAX || least_us < CLOCKS_OFF_US ||
         storm_client_get(match, client, STORM_C_jump_tick) != 0 || window_of(line) == HC_NO_TICK ||
         line->newest_heard < 2 || !line->in_order || before->seq + 1 != newest->seq ||
         !before->has_input || before->client_tick >= newest->client_tick)
@@ -467,7 +481,7 @@ static void since(hc_tick *from, bool so, hc_tick head) {
 }
 
 /// A unit is forgotten when any of the datagrams that told so has arrived, even one that was
-/// thought to be lost and was said again since; it is known again when all of them are lost.
+/// thought to be lost and was said again since; it is known again when all of them surely are lost.
 static void look_at_drops(struct line *line, hc_unit unit) {
     struct seen *seen = &line->units[unit];
     bool under_way = false;
@@ -480,7 +494,7 @@ static void look_at_drops(struct line *line, hc_unit unit) {
             seen->first_drop = seen->drop = 0;
             return;
         }
-        under_way |= !is_lost(line, seq);
+        under_way |= !is_lost(line, seq) || seq <= line->unsure;
     }
     if (seen->drop != 0)
         seen->known = !under_way;

@@ -3,7 +3,7 @@
 /// not after.
 ///
 /// What has reached the server is read off the acks that it sends itself; what has reached a client
-/// is seen. Reading every snapshot is dear: in a share of the matches.
+/// is seen. Reading every snapshot is dear: in those matches only whose plan says so.
 #pragma once
 
 #include "client/hindcast.h"

@@ -7,6 +7,12 @@ static const char *const names[STORM_TOTAL_COUNT] = {
     "seeds",     "ticks", "virtual_us", "rewinds", "resimulated_ticks", "snapshots", "datagrams",
     "incorrect", "stuck", "crashed",    "wall_ms"};
 
+/// Takes in the ticks of the shortest match; 0: there is none.
+static void take_least(struct storm_totals *totals, uint64_t ticks) {
+    if (ticks != 0 && (totals->least_ticks == 0 || ticks < totals->least_ticks))
+        totals->least_ticks = ticks;
+}
+
 void storm_totals_add(struct storm_totals *totals, const struct storm_outcome *outcome) {
     totals->sum[STORM_TOTAL_SEEDS]++;
     totals->sum[STORM_TOTAL_TICKS] += outcome->ticks;
@@ -17,11 +23,14 @@ void storm_totals_add(struct storm_totals *totals, const struct storm_outcome *o
     totals->sum[STORM_TOTAL_DATAGRAMS] += outcome->datagrams;
     totals->sum[STORM_TOTAL_WRONG] += outcome->verdict.result == STORM_WRONG;
     totals->sum[STORM_TOTAL_STUCK] += outcome->verdict.result == STORM_STUCK;
+    if (outcome->verdict.result == STORM_FINE)
+        take_least(totals, outcome->ticks);
 }
 
 void storm_totals_merge(struct storm_totals *totals, const struct storm_totals *more) {
     for (unsigned i = 0; i < STORM_TOTAL_COUNT; i++)
         totals->sum[i] += more->sum[i];
+    take_least(totals, more->least_ticks);
 }
 
 void storm_totals_print(const struct storm_totals *totals, FILE *out) {
@@ -31,13 +40,15 @@ void storm_totals_print(const struct storm_totals *totals, FILE *out) {
     fprintf(out,
             "%" PRIu64 " seeds, %" PRIu64 " ticks, %.2f virtual hours in %.1f s: %.0f times real "
             "time, %.0f seeds a minute\n"
+            "%.0f ticks a match, at least %" PRIu64 "\n"
             "%" PRIu64 " datagrams, %" PRIu64 " snapshots, %" PRIu64 " rewinds, %" PRIu64
             " ticks simulated again\n"
             "%" PRIu64 " failures: %" PRIu64 " incorrect, %" PRIu64 " stuck, %" PRIu64 " crashed\n",
             sum[STORM_TOTAL_SEEDS], sum[STORM_TOTAL_TICKS], virtual_s / 3600, wall_s,
             virtual_s / wall_s, (double)sum[STORM_TOTAL_SEEDS] / wall_s * 60,
-            sum[STORM_TOTAL_DATAGRAMS], sum[STORM_TOTAL_SNAPSHOTS], sum[STORM_TOTAL_REWINDS],
-            sum[STORM_TOTAL_RESIMULATED],
+            (double)sum[STORM_TOTAL_TICKS] / ((double)sum[STORM_TOTAL_SEEDS] + 1e-9),
+            totals->least_ticks, sum[STORM_TOTAL_DATAGRAMS], sum[STORM_TOTAL_SNAPSHOTS],
+            sum[STORM_TOTAL_REWINDS], sum[STORM_TOTAL_RESIMULATED],
             sum[STORM_TOTAL_WRONG] + sum[STORM_TOTAL_STUCK] + sum[STORM_TOTAL_CRASHED],
             sum[STORM_TOTAL_WRONG], sum[STORM_TOTAL_STUCK], sum[STORM_TOTAL_CRASHED]);
 }
@@ -53,6 +64,8 @@ bool storm_totals_read(const char *path, uint64_t *next_seed, struct storm_total
     while (fgets(line, sizeof line, file) != NULL) {
         if (sscanf(line, "played %" SCNu64 " to %" SCNu64, &a, &b) == 2)
             *next_seed = b + 1 > *next_seed ? b + 1 : *next_seed;
+        else if (sscanf(line, "least_ticks %" SCNu64, &a) == 1)
+            take_least(totals, a);
         else if (sscanf(line, "%63s %" SCNu64, name, &a) == 2)
             for (unsigned i = 0; i < STORM_TOTAL_COUNT; i++)
                 if (strcmp(names[i], name) == 0)
@@ -91,6 +104,7 @@ bool storm_totals_write(const char *path, uint64_t first, uint64_t end,
         fprintf(file, "played %" PRIu64 " to %" PRIu64 "\n", first, end - 1);
     for (unsigned i = 0; i < STORM_TOTAL_COUNT; i++)
         fprintf(file, "%s %" PRIu64 "\n", names[i], totals.sum[i]);
+    fprintf(file, "least_ticks %" PRIu64 "\n", totals.least_ticks);
     bool fine = ferror(file) == 0;
     fine = fclose(file) == 0 && fine;
     return fine && rename(fresh, path) == 0;

@@ -20,6 +20,7 @@ enum storm_total {
 
 struct storm_totals {
     uint64_t sum[STORM_TOTAL_COUNT];
+    uint64_t least_ticks; ///< of a match in which nothing was wrong; 0: there is none
 };
 
 /// Adds one match.

@@ -42,7 +42,7 @@ struct storm_truth {
     bool deep;
     uint32_t history, ticks_per_advance;
     hc_tick final, head;
-    hc_tick pressed; ///< newest final tick for which a key is known
+    hc_tick news; ///< newest final tick of which something is known that may change later ones
     struct slot *players;
     struct change changes[CHANGES_MAX];
     unsigned change_first, change_end;
@@ -309,8 +309,11 @@ static void effective(struct storm_truth *truth, hc_player player, hc_tick tick,
     if (*kind == HC_SLOT_KNOWN) {
         memcpy(out, truth->known + cell * size, size);
         check_stamp(truth, player, tick, out);
-        if (memcmp(out, neutral, size) != 0)
-            truth->pressed = tick;
+        uint8_t predicted[HC_INPUT_MAX] = {0};
+        if (slot->has_base)
+            game->predict_input(slot->base_input, tick - slot->base, predicted);
+        if (memcmp(out, neutral, size) != 0 || memcmp(out, predicted, size) != 0)
+            truth->news = tick;
         slot->has_base = true;
         slot->base = tick;
         memcpy(slot->base_input, out, size);
@@ -429,8 +432,8 @@ hc_tick storm_truth_final(const struct storm_truth *truth) {
     return truth->final;
 }
 
-hc_tick storm_truth_pressed(const struct storm_truth *truth) {
-    return truth->pressed;
+hc_tick storm_truth_news(const struct storm_truth *truth) {
+    return truth->news;
 }
 
 uint64_t storm_truth_chain(const struct storm_truth *truth, hc_tick tick) {

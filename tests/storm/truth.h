@@ -34,8 +34,9 @@ const struct hc_world *storm_truth_world(const struct storm_truth *truth);
 /// The newest final tick looked at.
 hc_tick storm_truth_final(const struct storm_truth *truth);
 
-/// The newest tick before it for which the server knows an input with a key; 0: none.
-hc_tick storm_truth_pressed(const struct storm_truth *truth);
+/// The newest tick before it for which the server knows an input that has a key, or is another than
+/// was predicted: until it was known other ticks after it were shown. 0: none.
+hc_tick storm_truth_news(const struct storm_truth *truth);
 
 /// Of a tick up to that: the chain hash, and storm_world_digest of its world.
 uint64_t storm_truth_chain(const struct storm_truth *truth, hc_tick tick);

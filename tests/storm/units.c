@@ -17,15 +17,22 @@ void storm_units_init(struct storm_units *units, const struct hc_world *world) {
     units->tick = malloc(STORM_UNIT_ROWS * sizeof *units->tick);
     units->head = malloc(STORM_UNIT_ROWS * sizeof *units->head);
     units->digests = malloc(STORM_UNIT_ROWS * units->total * sizeof *units->digests);
-    if (units->tick == NULL || units->head == NULL || units->digests == NULL)
+    units->told_head = malloc(STORM_UNIT_ROWS * sizeof *units->told_head);
+    units->bases = malloc((size_t)STORM_UNIT_ROWS * world->players * 2 * sizeof *units->bases);
+    if (units->tick == NULL || units->head == NULL || units->digests == NULL ||
+        units->told_head == NULL || units->bases == NULL)
         abort();
+    units->beside = units->bases + (size_t)STORM_UNIT_ROWS * world->players;
     memset(units->tick, 0xff, STORM_UNIT_ROWS * sizeof *units->tick);
+    memset(units->told_head, 0xff, STORM_UNIT_ROWS * sizeof *units->told_head);
 }
 
 void storm_units_free(struct storm_units *units) {
     free(units->tick);
     free(units->head);
     free(units->digests);
+    free(units->told_head);
+    free(units->bases);
 }
 
 uint64_t storm_unit_digest(const struct hc_world *world, hc_unit unit, const uint8_t *presence,
@@ -111,27 +118,44 @@ bool storm_unit_known(const struct hc_world *world, hc_unit unit, const uint8_t 
     return false;
 }
 
+/// What goes along with all players at `tick`, once for all that are sent it at this head: nothing
+/// comes in between.
+static size_t told_row(struct storm_match *match, hc_tick tick) {
+    struct storm_units *units = &match->units;
+    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
+    hc_tick head = hc_timeline_head(timeline);
+    size_t row = tick % STORM_UNIT_ROWS, first = row * units->world->players;
+    (void)storm_units_row(match, tick);
+    if (units->told_head[row] == head)
+        return first;
+    units->told_head[row] = head;
+    for (hc_player p = 0; p < units->world->players; p++) {
+        uint64_t base = storm_unit_base(units->world, timeline, p, tick);
+        units->bases[first + p] = base;
+        units->beside[first + p] =
+            base == 0 ? 0 : storm_beside_digest(units->world, timeline, p, tick, head);
+    }
+    return first;
+}
+
 void storm_units_sent(struct storm_match *match, const struct storm_conn *conn,
                       struct storm_sent *sent, hc_tick tick) {
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
-    const struct hc_world *world = match->units.world;
-    uint32_t total = match->units.total, players = world->players;
-    hc_tick head = hc_timeline_head(timeline);
+    const struct storm_units *units = &match->units;
+    uint32_t total = units->total, players = units->world->players;
+    size_t first = told_row(match, tick);
     if (sent->units == NULL)
         sent->units = malloc((total + 2 * players) * sizeof *sent->units);
     if (sent->units == NULL)
         abort();
     sent->bases = sent->units + total;
     sent->beside = sent->bases + players;
-    memcpy(sent->units, storm_units_row(match, tick), total * sizeof *sent->units);
-    for (hc_player p = 0; p < players; p++) {
-        bool own = false;
-        for (unsigned i = 0; i < conn->player_count; i++)
-            own |= conn->players[i] == p;
-        sent->bases[p] = own ? 0 : storm_unit_base(world, timeline, p, tick);
-        sent->beside[p] =
-            sent->bases[p] == 0 ? 0 : storm_beside_digest(world, timeline, p, tick, head);
-    }
+    memcpy(sent->units, units->digests + tick % STORM_UNIT_ROWS * total,
+           total * sizeof *sent->units);
+    memcpy(sent->bases, units->bases + first, players * sizeof *sent->bases);
+    memcpy(sent->beside, units->beside + first, players * sizeof *sent->beside);
+    for (unsigned i = 0; i < conn->player_count; i++)
+        if (conn->players[i] < players)
+            sent->bases[conn->players[i]] = sent->beside[conn->players[i]] = 0;
 }
 
 // ---- Clients ------------------------------------------------------------------------------------

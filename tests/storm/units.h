@@ -32,6 +32,9 @@ struct storm_units {
     uint32_t total;
     hc_tick *tick, *head; ///< [STORM_UNIT_ROWS]
     uint64_t *digests;    ///< [STORM_UNIT_ROWS][total]
+    hc_tick *told_head;   ///< [STORM_UNIT_ROWS] at which the two that follow were made of that tick
+    uint64_t *bases;      ///< [STORM_UNIT_ROWS][players] storm_unit_base
+    uint64_t *beside;     ///< [STORM_UNIT_ROWS][players] storm_beside_digest
 };
 
 void storm_units_init(struct storm_units *units, const struct hc_world *world);

@@ -77,7 +77,8 @@ static void host_ticked(void *context, struct hc_sim *sim) {
 }
 
 static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_event *event) {
-    static const char *const kinds[] = {"joins", "leaves", "times out"};
+    static const char *const kinds[] = {"joins",   "leaves",        "times out",
+                                        "is lost", "is back again", "has moved"};
     struct storm_match *match = context;
     storm_counts_host_event(match, event);
     if (event->address.port < PORT_FIRST) {
@@ -185,6 +186,8 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     match->outcome->snapshots += is_snapshot;
     if (is_snapshot && conn != NULL)
         remember_snapshot(match, conn, size);
+    else if (conn != NULL && conn->there)
+        storm_allowance_news(match, conn, size);
     else if (is_snapshot && match->conns.count < STORM_CONNS_MAX)
         wrong(match, "events", 0, "is sent a snapshot, but never joined", client);
     storm_told_host_sent(match, client, bytes, size);
@@ -203,11 +206,10 @@ static void host_received(void *context, struct hc_sim *sim, unsigned client, ui
 static bool tamper(void *context, struct hc_sim *sim, unsigned client, uint8_t *bytes,
                    size_t size) {
     struct storm_match *match = context;
-    (void)sim;
     storm_counts_sent(match, client, size);
     storm_broken_note(match, &match->seats[client].last_up, bytes, size);
     if (storm_match_get(match, STORM_hostile) > 0)
-        storm_hostile_tape(match, client, bytes, size);
+        storm_hostile_tape(match, client, bytes, size, hc_sim_sealed(sim));
     if (!match->seats[client].hostile || match->options->tame || match->healed)
         return true;
     return storm_hostile_tamper(match, client, bytes, size);
@@ -423,8 +425,10 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
 
 static void client_event(void *context, struct hc_sim *sim, unsigned client,
                          const struct hc_client_event *event) {
-    static const char *const kinds[] = {"is accepted", "plays",      "stalls",    "resumes",
-                                        "is denied",   "is too old", "is closed", "times out"};
+    static const char *const kinds[] = {
+        "is accepted",          "plays",     "stalls",    "resumes", "is denied",
+        "is too old",           "is closed", "times out", "is lost", "is back again",
+        "is said to have moved"};
     struct storm_match *match = context;
     (void)sim;
     STORM_NOTE(match, "client %u %s", client, kinds[event->kind]);

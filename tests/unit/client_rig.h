@@ -10,6 +10,7 @@
 #include "proto/body.h"
 #include "proto/value.h"
 #include "proto/snapshot.h"
+#include "tests/sim/party.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ enum {
 
 static struct hc_client_config config;
 static struct hc_client *client;
+static struct hc_party party; ///< the client's secrets
 static struct hc_world world;
 static uint8_t *presence, *states;
 static struct hc_body body;
@@ -67,6 +69,8 @@ static inline void set_up(void) {
     blocks = 0;
     config = hc_client_config_default();
     config.game = &hc_arena;
+    hc_party_issue(&party, &hc_arena, 1, 1);
+    config.credential = party.credential;
     config.seed = 5;
     config.prediction_limit = 10;
     config.timeout_us = 1000000;
@@ -83,7 +87,15 @@ static inline void tear_down(void) {
 
 // ---- The server's side --------------------------------------------------------------------------
 
+/// Hands it a datagram; DATA is sealed before.
 static inline enum hc_status give(const uint8_t *bytes, size_t size) {
+    uint8_t sealed[HC_DATAGRAM_MAX];
+    uint32_t cid, number;
+    if (hc_datagram_get_data_clear(bytes, size, &cid, &number) == HC_OK) {
+        memcpy(sealed, bytes, size);
+        hc_party_seal(&party, false, sealed, size);
+        bytes = sealed;
+    }
     return hc_client_receive(client, bytes, size, now_us);
 }
 
@@ -100,7 +112,7 @@ static inline enum hc_status give_accept(const struct hc_welcome *welcome) {
     ck_assert(hc_message_put_welcome(&writer, welcome));
     struct hc_accept accept = {.cid = CID, .body = out + HC_ACCEPT_BODY_AT, .body_size = writer.at};
     memcpy(accept.client_nonce, nonce, sizeof nonce);
-    return give(out, hc_datagram_put_accept(&accept, out));
+    return give(out, hc_party_put_accept(&party, &accept, out));
 }
 
 static inline struct hc_welcome welcome_now(void) {
@@ -270,6 +282,11 @@ static inline struct heard hear(void) {
     hc_client_advance(client, now_us);
     size_t size = hc_client_send(client, heard.bytes, now_us);
     heard.kind = hc_datagram_kind(heard.bytes, size);
+    if (heard.kind == HC_DATAGRAM_DATA) {
+        uint8_t opened[HC_DATAGRAM_MAX];
+        ck_assert_int_eq(hc_party_open(&party, true, heard.bytes, size, opened), HC_OK);
+        memcpy(heard.bytes, opened, size);
+    }
     if (heard.kind == HC_DATAGRAM_HELLO || heard.kind == HC_DATAGRAM_CONNECT)
         memcpy(nonce, heard.bytes + 1 + HC_MAGIC_SIZE + 8, sizeof nonce);
     if (heard.kind == HC_DATAGRAM_DATA)

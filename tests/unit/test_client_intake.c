@@ -31,7 +31,7 @@ START_TEST(what_is_refused_changes_nothing) {
     struct hc_snapshot snapshot = snapshot_of(102);
     size_t size = put_snapshot(&snapshot, good);
     *pickup ^= 8;
-    for (size_t bit = 0; bit < size * 8; bit++) {
+    for (size_t bit = 0; bit < (size - HC_TAG_SIZE) * 8; bit++) {
         uint64_t before = world_hash();
         memcpy(bad, good, size);
         bad[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -46,7 +46,8 @@ START_TEST(what_is_refused_changes_nothing) {
     }
     ck_assert_uint_gt(refused, size * 4);
     for (size_t cut = 0; cut < size; cut++)
-        ck_assert_int_ne(give(good, cut), HC_OK);
+        if (cut != HC_DATA_BODY_AT + HC_TAG_SIZE) // which has no body, and is fine
+            ck_assert_int_ne(give(good, cut), HC_OK);
     ck_assert_uint_gt(hc_client_stats(client)->hash_mismatches, 0);
     uint64_t before = world_hash();
     ck_assert_int_eq(give(good, size), HC_OK); // its seq was not used up

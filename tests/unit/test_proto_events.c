@@ -38,7 +38,7 @@ static enum hc_status unpack(const uint8_t *bytes, size_t size, struct hc_value 
         return status;
     hc_unpack(bytes, used, list);
     bool is_events = list[0].type == HC_VALUE_ARRAY && list[0].size > 0 &&
-                     list[1].type == HC_VALUE_UNSIGNED && list[1].as.number == HC_EVENTS_MESSAGE;
+                     list[1].type == HC_VALUE_UNSIGNED && list[1].as.number == HC_MESSAGE_EVENTS;
     if (!is_events)
         return HC_UNEXPECTED;
     *values = (struct hc_values){.next = list + 2, .left = list[0].size - 1u};
@@ -365,6 +365,25 @@ START_TEST(an_event_has_from_1_to_255_bytes) {
 }
 END_TEST
 
+START_TEST(over_another_connection_what_was_not_acknowledged_is_sent_again_and_comes_once) {
+    struct side *side = side_new(1);
+    for (int i = 0; i < 6; i++)
+        ck_assert_int_eq(hc_events_put(&side->out, "abcdef" + i, 1), HC_OK);
+    ck_assert_uint_eq(pass(&side->out, &side->in, 11 + 1 + 1, 1, 0), 3); // three fit, and arrive
+    hc_events_out_continue(&side->out);                                  // before that is known
+    hc_events_acked(&side->out, 1); // this is another datagram 1
+    ck_assert_uint_eq(side->out.oldest, 1);
+    ck_assert_uint_eq(pass(&side->out, &side->in, 500, 1, 0), 6);
+    hc_events_acked(&side->out, 1);
+    ck_assert_uint_eq(side->out.oldest, 7);
+    size_t size;
+    for (int i = 0; i < 6; i++)
+        ck_assert_int_eq(*hc_events_next(&side->in, &size), "abcdef"[i]);
+    ck_assert_ptr_null(hc_events_next(&side->in, &size));
+    free(side);
+}
+END_TEST
+
 START_TEST(numbers_run_out_instead_of_repeating) {
     struct side *side = side_new(HC_EVENTS_NUMBER_MAX - 1);
     ck_assert_uint_eq(put_until_full(&side->out, 3), 2);
@@ -374,8 +393,8 @@ START_TEST(numbers_run_out_instead_of_repeating) {
     ck_assert_uint_eq(put_until_full(&side->out, 3), 0);
     ck_assert_uint_eq(pass(&side->out, &side->in, 100, 2, 0), 0);
     // Nor does the receiver take one more.
-    const uint8_t last[] = {0x93, 9, 0xce, 255, 255, 255, 255, 0xc4, 1, 7};
-    const uint8_t after[] = {0x94, 9, 0xce, 255, 255, 255, 254, 0xc4, 1, 7, 0xc4, 1, 7};
+    const uint8_t last[] = {0x93, 8, 0xce, 255, 255, 255, 255, 0xc4, 1, 7};
+    const uint8_t after[] = {0x94, 8, 0xce, 255, 255, 255, 254, 0xc4, 1, 7, 0xc4, 1, 7};
     ck_assert_int_eq(take(&side->in, last, sizeof last), HC_MALFORMED);
     ck_assert_int_eq(take(&side->in, after, sizeof after), HC_MALFORMED);
     free(side);
@@ -485,7 +504,7 @@ static size_t craft(uint8_t bytes[static HC_DATAGRAM_MAX], uint32_t number, uint
     memset(event, fill, sizeof event);
     struct hc_writer body = hc_bytes_writer(bytes, HC_DATAGRAM_MAX);
     hc_pack_array(&body, 2 + count);
-    hc_pack_uint8(&body, HC_EVENTS_MESSAGE);
+    hc_pack_uint8(&body, HC_MESSAGE_EVENTS);
     hc_pack_uint32(&body, number);
     for (uint32_t i = 0; i < count; i++) {
         hc_pack_bin(&body, size);
@@ -516,19 +535,19 @@ START_TEST(what_is_beyond_the_window_or_no_event_is_malformed_and_changes_nothin
         uint8_t bytes[12];
         size_t size;
     } wrong[] = {
-        {{0x91, 9}, 2},                                        // no number
-        {{0x93, 9, 5, 1}, 4},                                  // a gap alone
-        {{0x94, 9, 5, 1, 0xc4, 1, 7}, 7},                      // a gap first
-        {{0x94, 9, 5, 0xc4, 1, 7, 1}, 7},                      // a gap last
-        {{0x95, 9, 5, 0xc4, 1, 7, 0, 0xc4, 1, 7}, 10},         // a gap of nothing
-        {{0x95, 9, 5, 0xc4, 1, 7, 0xff, 0xc4, 1, 7}, 10},      // a negative one
-        {{0x96, 9, 5, 0xc4, 1, 7, 1, 1, 0xc4, 1, 7}, 11},      // two gaps
-        {{0x95, 9, 3, 0xc4, 1, 7, 0xcc, 255, 0xc4, 1, 7}, 11}, // wider than any window
-        {{0x93, 9, 5, 0xa1, 'x'}, 5},                          // a text
-        {{0x93, 9, 5, 0xc0}, 4},                               // nil
-        {{0x93, 9, 5, 0x91, 7}, 5},                            // an array
-        {{0x93, 9, 0xff, 0xc4, 1, 7}, 6},                      // a negative number
-        {{0x93, 9, 0xc4, 1, 7, 5}, 6},                         // number and event exchanged
+        {{0x91, 8}, 2},                                        // no number
+        {{0x93, 8, 5, 1}, 4},                                  // a gap alone
+        {{0x94, 8, 5, 1, 0xc4, 1, 7}, 7},                      // a gap first
+        {{0x94, 8, 5, 0xc4, 1, 7, 1}, 7},                      // a gap last
+        {{0x95, 8, 5, 0xc4, 1, 7, 0, 0xc4, 1, 7}, 10},         // a gap of nothing
+        {{0x95, 8, 5, 0xc4, 1, 7, 0xff, 0xc4, 1, 7}, 10},      // a negative one
+        {{0x96, 8, 5, 0xc4, 1, 7, 1, 1, 0xc4, 1, 7}, 11},      // two gaps
+        {{0x95, 8, 3, 0xc4, 1, 7, 0xcc, 255, 0xc4, 1, 7}, 11}, // wider than any window
+        {{0x93, 8, 5, 0xa1, 'x'}, 5},                          // a text
+        {{0x93, 8, 5, 0xc0}, 4},                               // nil
+        {{0x93, 8, 5, 0x91, 7}, 5},                            // an array
+        {{0x93, 8, 0xff, 0xc4, 1, 7}, 6},                      // a negative number
+        {{0x93, 8, 0xc4, 1, 7, 5}, 6},                         // number and event exchanged
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         ck_assert_msg(take(&side->in, wrong[i].bytes, wrong[i].size) == HC_MALFORMED, "%zu", i);
@@ -726,6 +745,8 @@ int main(void) {
                    a_queue_is_full_when_its_window_or_its_bytes_are_and_goes_on_when_acknowledged);
     tcase_add_test(tests, an_event_has_from_1_to_255_bytes);
     tcase_add_test(tests, numbers_run_out_instead_of_repeating);
+    tcase_add_test(tests,
+                   over_another_connection_what_was_not_acknowledged_is_sent_again_and_comes_once);
     tcase_add_test(tests, an_event_is_sent_again_after_five_quarters_of_a_round_trip_or_100_ms);
     tcase_add_test(tests, what_is_sent_fits_its_room_whole_and_oldest_first);
     tcase_add_test(

@@ -172,6 +172,9 @@ START_TEST(a_welcome_comes_back_as_it_was) {
             .own_count = (uint8_t)hc_rng_below(&rng, HC_OWN_PLAYERS_MAX + 1),
         };
         in.refusal = hc_rng_below(&rng, in.history + 1);
+        in.kept = round % 2 == 1;
+        for (size_t i = 0; i < sizeof in.reset_token; i++)
+            in.reset_token[i] = (uint8_t)hc_rng_next(&rng);
         for (uint32_t i = 0; i < in.own_count; i++)
             in.own[i] = (hc_player)((i + (uint32_t)round) % in.players);
         struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
@@ -184,6 +187,8 @@ START_TEST(a_welcome_comes_back_as_it_was) {
         ck_assert(out.refusal == in.refusal && out.tick == in.tick);
         ck_assert(out.phase_us == in.phase_us && out.own_count == in.own_count);
         ck_assert_mem_eq(out.own, in.own, sizeof in.own);
+        ck_assert_mem_eq(out.reset_token, in.reset_token, sizeof in.reset_token);
+        ck_assert_int_eq(out.kept, in.kept);
     }
 }
 END_TEST
@@ -236,6 +241,44 @@ START_TEST(close_says_why_and_only_known_reasons_pass) {
 }
 END_TEST
 
+START_TEST(tickets_and_paths_come_back_as_they_were_and_take_the_room_that_is_said) {
+    struct hc_rng rng = hc_rng_init(35, 0);
+    struct hc_ticket ticket, got;
+    uint8_t path[HC_PATH_SIZE], got_path[HC_PATH_SIZE];
+    for (size_t i = 0; i < sizeof ticket; i++)
+        ((uint8_t *)&ticket)[i] = (uint8_t)hc_rng_next(&rng);
+    for (size_t i = 0; i < sizeof path; i++)
+        path[i] = (uint8_t)hc_rng_next(&rng);
+    for (size_t room = 0; room <= HC_TICKET_SIZE; room++) {
+        struct hc_writer writer = hc_bytes_writer(buffer, room);
+        ck_assert_int_eq(hc_message_put_ticket(&writer, &ticket), room == HC_TICKET_SIZE);
+        ck_assert_uint_eq(writer.at, room == HC_TICKET_SIZE ? room : 0);
+        if (room < HC_TICKET_SIZE)
+            continue;
+        reread(&writer);
+        ck_assert_int_eq(hc_message_get_ticket(&body, &got), HC_OK);
+        ck_assert_mem_eq(&got, &ticket, sizeof got);
+        ck_assert_int_eq(hc_message_get_path(&body, got_path), HC_MALFORMED);
+        buffer[2 + 1]--; // a token of another length
+        ck_assert_int_ne(hc_body_begin(&body, buffer, writer.at) == HC_OK &&
+                                 hc_body_next(&body) == HC_MESSAGE_TICKET
+                             ? hc_message_get_ticket(&body, &got)
+                             : HC_MALFORMED,
+                         HC_OK);
+    }
+    for (int answer = 0; answer < 2; answer++) {
+        struct hc_writer writer = hc_bytes_writer(buffer, HC_PATH_MESSAGE_SIZE);
+        ck_assert(hc_message_put_path(
+            &writer, answer ? HC_MESSAGE_PATH_RESPONSE : HC_MESSAGE_PATH_CHALLENGE, path));
+        ck_assert_uint_eq(writer.at, HC_PATH_MESSAGE_SIZE);
+        reread(&writer);
+        ck_assert_int_eq(hc_message_get_path(&body, got_path), HC_OK);
+        ck_assert_mem_eq(got_path, path, sizeof path);
+        ck_assert_int_eq(hc_message_get_ticket(&body, &got), HC_MALFORMED);
+    }
+}
+END_TEST
+
 START_TEST(a_message_read_as_another_type_is_malformed) {
     struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
     ck_assert(hc_message_put_close(&writer, HC_CLOSE_LEFT));
@@ -270,6 +313,7 @@ int main(void) {
     tcase_add_test(tests, a_welcome_comes_back_as_it_was);
     tcase_add_test(tests, a_welcome_outside_its_ranges_is_malformed);
     tcase_add_test(tests, close_says_why_and_only_known_reasons_pass);
+    tcase_add_test(tests, tickets_and_paths_come_back_as_they_were_and_take_the_room_that_is_said);
     tcase_add_test(tests, a_message_read_as_another_type_is_malformed);
     tcase_add_test(tests, a_spectator_sends_no_inputs);
     suite_add_tcase(suite, tests);

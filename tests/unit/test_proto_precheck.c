@@ -175,8 +175,10 @@ START_TEST(the_order_of_messages_is_part_of_the_grammar) {
         struct sample sample;
         bool passes;
     } cases[] = {
-        {{BYTES(0x91, 3, 0x91, 2, 0x91, 2)}, true},
         {{BYTES(0x91, 2, 0x91, 3)}, true},
+        {{BYTES(0x91, 3, 0x91, 5, 0x91, 8, 0x91, 6, 0x91, 7, 0x91, 2)}, true},
+        {{BYTES(0x91, 3, 0x91, 2, 0x91, 2)}, false}, // two INPUTs
+        {{BYTES(0x91, 8, 0x91, 8)}, false},
         {{BYTES(0x91, 3, 0x91, 3)}, false}, // two SNAPSHOTs
         {{BYTES(0x91, 3, 0x91, 2, 0x91, 3)}, false},
         {{BYTES(0x92, 4, 1)}, true},           // CLOSE
@@ -186,7 +188,7 @@ START_TEST(the_order_of_messages_is_part_of_the_grammar) {
         {{BYTES(0x91, 1, 0x91, 2)}, false},
         {{BYTES(0x91, 2, 0x91, 1)}, false},
         {{BYTES(0x91, 0)}, false},
-        {{BYTES(0x91, 5)}, false},
+        {{BYTES(0x91, 9)}, false},
         {{BYTES(0x91, 0xcc, 3)}, false}, // a type has one form
         {{BYTES(0x90)}, false},
         {{BYTES(0x03)}, false},

@@ -5,6 +5,7 @@
 #include "common/rng.h"
 #include "proto/ack.h"
 #include "server/host.h"
+#include "tests/sim/party.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ static uint64_t now_us;
 
 /// A client, as far as the server can see one.
 struct talker {
+    struct hc_party party; ///< of the user whose number is the port
     struct hc_address address;
     struct hc_connect connect; ///< as last sent
     uint32_t cid, seq;
@@ -43,6 +45,8 @@ static void set_up(void) {
     config.game = &hc_arena;
     config.clients = PLAYERS;
     config.tick_rate = RATE;
+    config.keys = hc_party_ring();
+    config.unix_us = HC_PARTY_UNIX_US;
 }
 
 static void tear_down(void) {
@@ -53,16 +57,28 @@ static void tear_down(void) {
     host = NULL;
 }
 
-/// Lets the host send everything; the last datagram of `kind` to `talker` is left in `out`.
+/// Opens a DATA; true: it is a snapshot.
+static bool open_snapshot(const struct talker *talker, const uint8_t *bytes, size_t size,
+                          uint8_t out[static HC_DATAGRAM_MAX]) {
+    struct hc_data data;
+    ck_assert_int_eq(hc_party_get_data(&talker->party, false, bytes, size, out, &data), HC_OK);
+    ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
+    return hc_body_next(&body) == HC_MESSAGE_SNAPSHOT;
+}
+
+/// Lets the host send everything; the last datagram of `kind` to `talker` is left in `out`, of DATA
+/// the last snapshot, opened.
 static size_t drain(const struct talker *talker, enum hc_datagram_kind kind,
                     uint8_t out[static HC_DATAGRAM_MAX]) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_address to;
     size_t size, kept = 0;
     while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0) {
         if (!hc_address_equal(&to, &talker->address) || hc_datagram_kind(bytes, size) != kind)
             continue;
-        memcpy(out, bytes, size);
+        if (kind == HC_DATAGRAM_DATA && !open_snapshot(talker, bytes, size, opened))
+            continue;
+        memcpy(out, kind == HC_DATAGRAM_DATA ? opened : bytes, size);
         kept = size;
     }
     return kept;
@@ -87,16 +103,17 @@ static struct talker greet(uint16_t port, uint8_t attempt) {
                                          .slot = cookie.slot,
                                          .players = 1};
     memcpy(talker.connect.cookie, cookie.cookie, sizeof cookie.cookie);
+    hc_party_issue(&talker.party, &hc_arena, port, (uint64_t)port << 8 | attempt);
     return talker;
 }
 
 /// Says CONNECT; HC_DATAGRAM_NONE, DENY or ACCEPT: the answer.
 static enum hc_datagram_kind say_connect(struct talker *talker) {
-    uint8_t bytes[HC_DATAGRAM_MAX], denied[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX], denied[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_accept accept;
     struct hc_welcome welcome;
     uint64_t denials = hc_sv_host_stats(host)->denied;
-    (void)receive(talker, bytes, hc_datagram_put_connect(&talker->connect, bytes));
+    (void)receive(talker, bytes, hc_party_put_connect(&talker->party, &talker->connect, bytes));
     if (hc_sv_host_stats(host)->denied > denials) {
         ck_assert_uint_gt(drain(talker, HC_DATAGRAM_DENY, denied), 0);
         return HC_DATAGRAM_DENY;
@@ -104,7 +121,7 @@ static enum hc_datagram_kind say_connect(struct talker *talker) {
     size_t size = drain(talker, HC_DATAGRAM_ACCEPT, bytes);
     if (size == 0)
         return HC_DATAGRAM_NONE;
-    ck_assert_int_eq(hc_datagram_get_accept(bytes, size, &accept), HC_OK);
+    ck_assert_int_eq(hc_party_get_accept(&talker->party, bytes, size, opened, &accept), HC_OK);
     ck_assert_int_eq(hc_body_begin(&body, accept.body, accept.body_size), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_WELCOME);
     ck_assert_int_eq(hc_message_get_welcome(&body, &hc_arena, &welcome), HC_OK);
@@ -127,7 +144,7 @@ static enum hc_status say(struct talker *talker, const uint8_t *said, size_t siz
                            .ack_bits = hc_replay_ack_bits(&talker->replay),
                            .body = said};
     data.body_size = size;
-    return receive(talker, bytes, hc_datagram_put_data(&data, bytes));
+    return receive(talker, bytes, hc_party_put_data(&talker->party, true, &data, bytes));
 }
 
 static void say_close(struct talker *talker) {
@@ -240,12 +257,13 @@ START_TEST(a_full_server_takes_its_own_client_back_from_the_same_port) {
     hc_sv_host_advance(host, now_us);
     ck_assert_int_eq(say_connect(&again), HC_DATAGRAM_ACCEPT);
     ck_assert_uint_eq(hc_sv_host_clients(host), 1);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 1);
-    hc_tick dropped = head();
+    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 0); // its player has stayed
+    ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 1);
+    hc_tick resumed = head();
     wait_ticks(2);
     const struct hc_timeline *timeline = hc_sv_host_timeline(host);
-    ck_assert_int_eq(hc_timeline_control(timeline, 0, dropped), HC_CONTROL_LEAVE);
-    ck_assert_int_eq(hc_timeline_control(timeline, 0, dropped + 1), HC_CONTROL_JOIN);
+    for (hc_tick t = resumed; t <= head(); t++)
+        ck_assert_int_eq(hc_timeline_control(timeline, 0, t), HC_CONTROL_NONE);
 }
 END_TEST
 
@@ -311,6 +329,24 @@ START_TEST(a_connect_that_comes_after_the_end_admits_nobody_while_its_cookie_is_
 }
 END_TEST
 
+START_TEST(no_cid_is_given_again_soon_after_its_connection) {
+    enum { CONNECTIONS = 16 };
+    uint32_t cids[CONNECTIONS];
+    config.clients = 1;
+    config.secret[0] = 0x04, config.secret[1] = 0x38; // draws the ninth one again before long
+    begin();
+    for (unsigned i = 0; i < CONNECTIONS; i++) {
+        struct talker talker = greet(1000, (uint8_t)(i + 1));
+        talker.connect.players = 0;
+        ck_assert_int_eq(say_connect(&talker), HC_DATAGRAM_ACCEPT);
+        for (unsigned k = 0; k < i; k++)
+            ck_assert_uint_ne(cids[k], talker.cid);
+        cids[i] = talker.cid;
+        say_close(&talker);
+    }
+}
+END_TEST
+
 START_TEST(a_client_whose_accepts_were_lost_gets_in_when_they_come_through) {
     config.timeout_us = SECOND_US;
     begin();
@@ -334,7 +370,8 @@ START_TEST(an_older_attempts_connect_never_replaces_the_connection_that_followed
         wait_ticks(1);
     }
     ck_assert_int_eq(say(&talker, nothing, 0), HC_OK);
-    ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 2);
+    ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 1);
+    ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 1);
 }
 END_TEST
 
@@ -525,7 +562,7 @@ START_TEST(whatever_is_lost_all_that_comes_can_be_read_and_is_true) {
     struct hc_cl_reader *readers[PLAYERS];
     struct talker talkers[PLAYERS];
     struct hc_address to;
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     uint32_t loss = hc_rng_below(&rng, 700000), against = 0;
     config.client_rate = rates[round % 3];
     config.history = 8 + hc_rng_below(&rng, 120);
@@ -543,8 +580,9 @@ START_TEST(whatever_is_lost_all_that_comes_can_be_read_and_is_true) {
         now_us += TICK_US;
         hc_sv_host_advance(host, now_us);
         for (size_t size; (size = hc_sv_host_send(host, &to, bytes, now_us)) > 0;)
-            if (!hc_rng_chance(&rng, loss))
-                against += hear(&talkers[to.port - 1000], readers[to.port - 1000], bytes, size);
+            if (!hc_rng_chance(&rng, loss) &&
+                open_snapshot(&talkers[to.port - 1000], bytes, size, opened))
+                against += hear(&talkers[to.port - 1000], readers[to.port - 1000], opened, size);
     }
     ck_assert_uint_gt(against, 300);
     ck_assert(round % 3 != 2 || hc_sv_host_stats(host)->corrections > 100);
@@ -591,7 +629,7 @@ START_TEST(every_bit_of_a_snapshot_is_counted_for_what_it_was_spent_on) {
     struct hc_rng rng = hc_rng_init(83, 0);
     struct talker talkers[PLAYERS];
     struct hc_address to;
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     begin();
     for (unsigned i = 0; i < PLAYERS; i++)
         talkers[i] = join((uint16_t)(1000 + i), 1);
@@ -605,8 +643,11 @@ START_TEST(every_bit_of_a_snapshot_is_counted_for_what_it_was_spent_on) {
         struct hc_sv_host_stats before = *hc_sv_host_stats(host);
         for (size_t size; (size = hc_sv_host_send(host, &to, bytes, now_us)) > 0;) {
             struct hc_data data;
-            ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
+            bool snapshot = open_snapshot(&talkers[to.port - 1000], bytes, size, opened);
+            ck_assert_int_eq(hc_datagram_get_data(opened, size, &data), HC_OK);
             hc_replay_accept(&talkers[to.port - 1000].replay, data.seq);
+            if (!snapshot)
+                continue;
             check_counted(&before, hc_sv_host_stats(host), size);
             before = *hc_sv_host_stats(host);
         }
@@ -632,6 +673,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests,
                    a_connect_that_comes_after_the_end_admits_nobody_while_its_cookie_is_valid);
     tcase_add_test(tests, an_older_attempts_connect_never_replaces_the_connection_that_followed);
+    tcase_add_test(tests, no_cid_is_given_again_soon_after_its_connection);
     tcase_add_test(tests, a_client_whose_accepts_were_lost_gets_in_when_they_come_through);
     tcase_add_test(tests, a_live_connection_is_not_replaced_by_an_attempt_that_never_was_one);
     tcase_add_test(tests, an_input_that_came_too_late_is_refused_once_however_often_it_comes);

@@ -1,0 +1,29 @@
+/// The port that issues tokens in `--dev`: HTTP on loopback, and for programs only.
+///
+///     POST /token?count=N     N tokens, one a line (default 1), each of another user
+///
+/// Whatever a browser sends is refused: a request with an Origin, or for another host than this one
+/// (so that no page of a stranger's can have its own name lead here).
+#pragma once
+
+#include "proto/token.h"
+
+#include <stdbool.h>
+
+struct event_base;
+struct hc_sv_admin;
+
+/// What tokens are issued for.
+struct hc_sv_admin_issuer {
+    struct hc_token_key key;
+    uint64_t protocol_id, audience;
+};
+
+/// Listens on 127.0.0.1, and ::1 where there is one, at TCP `port`. NULL: it cannot be had, and
+/// `why` says why.
+struct hc_sv_admin *hc_sv_admin_open(struct event_base *base, uint16_t port,
+                                     const struct hc_sv_admin_issuer *issuer, char *why,
+                                     size_t why_size);
+
+/// Closes it; NULL is allowed.
+void hc_sv_admin_close(struct hc_sv_admin *admin);

@@ -1,0 +1,8 @@
+/// The commands of hindcastd that are no server: `hindcastd token` and `hindcastd key`.
+#pragma once
+
+#include <stdbool.h>
+
+/// Whether the first argument is such a command; then it is run, and `*status` is what the program
+/// exits with.
+bool hc_sv_main_commands_run(int argc, char **argv, int *status);

@@ -1,0 +1,134 @@
+#include "server/core.h"
+
+#include "common/mark.h"
+
+#include <string.h>
+
+enum {
+    TICKET_LIFE_S = 600,         ///< Unix seconds in which a ticket is good
+    TICKET_RENEW_US = 120000000, ///< a client is given another one so often
+    TICKET_AGAIN_US = 250000,    ///< and the same one again while it does not say that it has it
+    ASK_AGAIN_US = 100000,       ///< between two PATH_CHALLENGEs
+    KEEP_ALIVE_US = 100000,      ///< the longest silence
+};
+
+// ---- Tickets ------------------------------------------------------------------------------------
+
+/// Another ticket, good for an entrance like the token that the peer came with.
+static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
+    struct hc_sv_ticket *ticket = &peer->ticket;
+    struct hc_token token = {.kind = HC_TOKEN_RESUME,
+                             .expire_s = hc_sv_host_unix_s(host, now_us) + TICKET_LIFE_S,
+                             .client_id = peer->user.client_id,
+                             .audience = host->config.audience};
+    uint8_t nonce[HC_TOKEN_NONCE_SIZE];
+    *ticket = (struct hc_sv_ticket){.any = true, .made_us = now_us};
+    hc_sv_host_unpredictable(host, token.token_id, sizeof token.token_id);
+    hc_sv_host_unpredictable(host, token.secret, sizeof token.secret);
+    hc_sv_host_unpredictable(host, nonce, sizeof nonce);
+    memcpy(token.name, peer->user.name, sizeof token.name);
+    memcpy(token.user_data, peer->user.user_data, sizeof token.user_data);
+    const struct hc_token_key *key = &host->config.keys.keys[0];
+    hc_token_seal(key, host->protocol_id, &token, nonce, ticket->ticket.credential.token);
+    memcpy(ticket->ticket.credential.secret, token.secret, sizeof token.secret);
+    hc_seal_reset_token(key, peer->cid, host->config.audience, peer->address.ip,
+                        ticket->ticket.reset_token);
+}
+
+/// Who has been heard has what it needs to be told one.
+static bool ticket_due(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
+    struct hc_sv_ticket *ticket = &peer->ticket;
+    if (peer->replay.newest == 0)
+        return false;
+    if (!ticket->any || now_us - ticket->made_us >= TICKET_RENEW_US)
+        make_ticket(host, peer, now_us);
+    return !ticket->acked && (ticket->told == 0 || now_us - ticket->told_us >= TICKET_AGAIN_US);
+}
+
+static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t now_us) {
+    struct hc_sv_ticket *ticket = &peer->ticket;
+    if (!hc_message_put_ticket(body, &ticket->ticket))
+        return; // events have taken the room
+    ticket->seqs[ticket->told++ % HC_SV_TICKET_SEQS] = peer->sent.next;
+    ticket->told_us = now_us;
+}
+
+// ---- Addresses ----------------------------------------------------------------------------------
+
+void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                     const struct hc_address *from, size_t size, bool newest) {
+    struct hc_sv_path *path = &peer->path;
+    if (hc_address_equal(from, &peer->address)) {
+        path->any = path->any && !newest; // it is where it was
+        return;
+    }
+    if (!path->any || !hc_address_equal(from, &path->address)) {
+        if (!newest)
+            return; // on its way for long
+        HC_MARK("path-to-be-shown");
+        *path = (struct hc_sv_path){.any = true, .address = *from};
+        hc_sv_host_unpredictable(host, path->data, sizeof path->data);
+    }
+    path->bytes_in += size;
+    peer->news_due = true;
+}
+
+void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                         const struct hc_address *from, const uint8_t data[static HC_PATH_SIZE]) {
+    struct hc_sv_path *path = &peer->path;
+    if (!path->any || !hc_address_equal(from, &path->address) ||
+        memcmp(data, path->data, HC_PATH_SIZE) != 0)
+        return;
+    // The token of a RESET depends on the address.
+    if (memcmp(peer->address.ip, from->ip, sizeof from->ip) != 0)
+        peer->ticket.any = false;
+    peer->address = *from;
+    path->any = false;
+    host->stats.moved++;
+    hc_sv_host_event(host, peer, HC_SV_EVENT_MOVED, 0);
+}
+
+/// Asks at the other address, by no more bytes than have come from there.
+static size_t ask(struct hc_sv_peer *peer, struct hc_address *to,
+                  uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    struct hc_sv_path *path = &peer->path;
+    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    size_t size = HC_DATA_BODY_AT + HC_PATH_MESSAGE_SIZE + HC_TAG_SIZE;
+    if (!path->any || path->bytes_out + size > path->bytes_in ||
+        (path->asked_us != 0 && now_us - path->asked_us < ASK_AGAIN_US))
+        return 0;
+    bool fits = hc_message_put_path(&body, HC_MESSAGE_PATH_CHALLENGE, path->data);
+    HC_ASSERT(fits && body.at == HC_PATH_MESSAGE_SIZE);
+    path->bytes_out += size;
+    path->asked_us = now_us;
+    hc_sv_budget_spend(&peer->budget, (uint32_t)body.at);
+    *to = path->address;
+    return hc_sv_peer_wrap(peer, out, body.at, now_us);
+}
+
+// ---- Sending ------------------------------------------------------------------------------------
+
+size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
+                       uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
+    size_t size = room > 0 ? ask(peer, to, out, now_us) : 0;
+    if (size > 0)
+        return size;
+    peer->news_due = false;
+    uint64_t rtt_us = peer->rtt_min_us == UINT64_MAX ? 0 : peer->rtt_min_us;
+    if (room <= 0)
+        return 0;
+    // Snapshots would leave room for neither where little may be sent: what exceeds it is a debt.
+    hc_events_send(&peer->events_out, &body,
+                   (size_t)(room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room), peer->sent.next,
+                   now_us, rtt_us);
+    if (ticket_due(host, peer, now_us))
+        put_ticket(peer, &body, now_us);
+    bool silent = now_us - peer->sent_us >= KEEP_ALIVE_US && !peer->snapshot_due;
+    if (body.at == 0 && !silent)
+        return 0;
+    size = hc_sv_peer_wrap(peer, out, body.at, now_us);
+    hc_sv_budget_spend(&peer->budget, (uint32_t)body.at);
+    return size;
+}

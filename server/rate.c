@@ -1,0 +1,42 @@
+#include "server/rate.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+enum { SECOND_US = 1000000, IPV6_PREFIX = 8 };
+
+void hc_sv_rate_prefix(const struct hc_address *address, uint8_t out[static 16]) {
+    memcpy(out, address->ip, 16);
+    if (!hc_address_is_ipv4(address))
+        memset(out + IPV6_PREFIX, 0, 16 - IPV6_PREFIX);
+}
+
+/// The entry of `prefix`, or else the one to be forgotten for it.
+static struct hc_sv_rate_entry *find(struct hc_sv_rate *rate, const uint8_t prefix[static 16]) {
+    uint64_t set = XXH3_64bits_withSeed(prefix, 16, rate->seed) % HC_SV_RATE_SETS;
+    struct hc_sv_rate_entry *least = &rate->entries[set][0];
+    for (unsigned way = 0; way < HC_SV_RATE_WAYS; way++) {
+        struct hc_sv_rate_entry *entry = &rate->entries[set][way];
+        if (memcmp(entry->prefix, prefix, 16) == 0)
+            return entry;
+        if (entry->until_us < least->until_us)
+            least = entry;
+    }
+    memcpy(least->prefix, prefix, 16);
+    least->until_us = 0;
+    return least;
+}
+
+bool hc_sv_rate_take(struct hc_sv_rate *rate, const struct hc_address *address, uint32_t per_s,
+                     uint64_t now_us) {
+    uint8_t prefix[16];
+    if (per_s == 0 || hc_address_is_loopback(address))
+        return true;
+    hc_sv_rate_prefix(address, prefix);
+    struct hc_sv_rate_entry *entry = find(rate, prefix);
+    uint64_t from_us = entry->until_us > now_us ? entry->until_us : now_us;
+    if (from_us + SECOND_US / per_s > now_us + SECOND_US)
+        return false;
+    entry->until_us = from_us + SECOND_US / per_s;
+    return true;
+}

@@ -1,0 +1,115 @@
+#!/bin/sh
+# Nobody is let in without a token of the server's key; keys are files that nobody else may use, and
+# change while the server runs; whoever plays is back after the server was killed and started again.
+set -u
+. "$(dirname "$0")/lib.inc"
+
+# fails PATTERN COMMAND...: exit status 1, and a line that matches.
+fails() {
+    pattern=$1
+    shift
+    status=0
+    "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" = 1 ] && grep -qe "$pattern" "$work/err" "$work/out"
+}
+
+keys=$work/keys
+check "a key file is made" "$bin/hindcastd" key --key-file "$keys"
+check "for its owner alone" test "$(stat -c %a "$keys")" = 600
+check "with one key" test "$(grep -c '^[0-9]* [0-9a-f]\{64\}$' "$keys")" = 1
+for mode in 640 604 660 620; do
+    chmod $mode "$keys"
+    check "a key file of mode $mode is refused" fails "others may use it (mode $mode)" \
+        "$bin/hindcastd" --key-file "$keys" --port 0
+done
+chmod 600 "$keys"
+check "no key file" fails "No such file" "$bin/hindcastd" --key-file "$work/nowhere" --port 0
+check "a directory is none" fails "is no regular file" "$bin/hindcastd" --key-file "$work" --port 0
+(umask 077 && echo "7 0123" >"$work/short" && : >"$work/empty")
+check "half a key is none" fails "line 1 must be" "$bin/hindcastd" --key-file "$work/short" --port 0
+check "nor is an empty file" fails "has no key" "$bin/hindcastd" --key-file "$work/empty" --port 0
+
+serve_with server --key-file "$keys" --port 0 --audience 9 --log-format json
+server=$pid
+check "without a token nobody asks for one but of --dev" fails "no server answers at" \
+    "$bin/hindcast-bot" --connect "127.0.0.1:$port" --duration 1
+"$bin/hindcastd" token --key-file "$keys" --audience 9 --count 2 --client-id 7 --name "a b" \
+    >"$work/tokens"
+check "two tokens, all different" test "$(sort -u "$work/tokens" | wc -l)" = 2
+check "are too few for three" fails "has 2 tokens, but each client needs one of its own" \
+    "$bin/hindcast-bot" --connect "127.0.0.1:$port" --count 3 --token "$work/tokens"
+start players hindcast-bot --connect "127.0.0.1:$port" --count 2 --token "$work/tokens"
+players=$pid
+sleep 1
+"$bin/hindcastd" key --key-file "$work/other"
+"$bin/hindcastd" token --key-file "$work/other" --audience 9 >"$work/foreign"
+"$bin/hindcastd" token --key-file "$keys" >"$work/elsewhere"
+for bad in foreign elsewhere; do
+    start $bad hindcast-bot --connect "127.0.0.1:$port" --token "$work/$bad"
+    eval "$bad=$pid"
+done
+
+# Rotated: tokens of the key before are good until the next time.
+"$bin/hindcastd" token --key-file "$keys" --audience 9 --life 3600 >"$work/before"
+check "the key is rotated" "$bin/hindcastd" key --key-file "$keys"
+check "the key file has two now" test "$(grep -c '^[0-9]* [0-9a-f]\{64\}$' "$keys")" = 2
+kill -HUP "$server"
+sleep 0.3
+"$bin/hindcastd" token --key-file "$keys" --audience 9 >"$work/after"
+for good in before after; do
+    start $good hindcast-bot --connect "127.0.0.1:$port" --token "$work/$good" --duration 2
+    finish "$pid"
+    check "a token of the key $good plays" test "$status" = 0
+done
+chmod 644 "$keys"
+kill -HUP "$server"
+sleep 0.3
+chmod 600 "$keys"
+check "keys that others may use change nothing" grep -q '"keys-refused"' "$work/server.err"
+
+# Killed, and started again with the same keys.
+kill -9 "$server"
+finish "$server"
+serve_with again --key-file "$keys" --port "$port" --audience 9 --log-format json
+again=$pid
+sleep 2
+check "both are back within two seconds, without another token" python3 - "$work/again.err" <<'END'
+import json, sys
+joined = [e for e in map(json.loads, open(sys.argv[1])) if e["event"] == "joined"]
+assert sorted((e["user"], e["name"]) for e in joined) == [("7", "a b"), ("8", "a b")], joined
+END
+kill -TERM "$players"
+finish "$players"
+check "and play to the end" test "$status" = 0
+for bad in foreign elsewhere; do
+    eval "finish \$$bad"
+    check "a token that is $bad is not accepted" \
+        sh -c "test $status = 1 && grep -q 'does not accept the token' '$work/$bad.err'"
+done
+kill -TERM "$again"
+finish "$again"
+check "the server exits with 0" test "$status" = 0
+
+# A dev server tells tokens to programs of this machine, and not to web pages.
+serve dev --log-format json
+dev=$pid
+check "what a browser asks for is refused" python3 - "$port" <<'END'
+import http.client, sys
+def ask(method="POST", path="/token", **headers):
+    c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=5)
+    c.request(method, path, headers=headers)
+    return c.getresponse()
+assert ask().status == 200
+assert len(ask(path="/token?count=3").read().split()) == 3
+assert ask(Origin="http://evil.example").status == 403
+assert ask(Host="evil.example").status == 403
+assert ask(Host=f"evil.example:{sys.argv[1]}").status == 403
+assert ask(method="GET").status in (405, 501)
+assert ask(path="/token?count=5000").status == 400
+assert ask(path="/token?count=x").status == 400
+assert ask(path="/other").status == 404
+END
+kill -TERM "$dev"
+finish "$dev"
+check "the dev server exits with 0" test "$status" = 0
+end

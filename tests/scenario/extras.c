@@ -1,0 +1,38 @@
+#include "tests/scenario/extras.h"
+
+#include "server/core.h"
+
+#include <check.h>
+#include <string.h>
+
+enum { AHEAD = 3, APART = 8 };
+
+static bool is_extra(const struct hc_sv_host *host, hc_player player) {
+    const struct hc_sv_player *slot = &host->players[player];
+    return slot->in && host->peers[slot->peer - 1].state == HC_SV_PEER_FREE;
+}
+
+void extras_join(struct hc_sv_host *host, hc_player first) {
+    for (hc_player p = first; p < host->world.players; p++) {
+        ck_assert_uint_eq(host->players[p].peer, 0);
+        host->players[p].peer = (uint16_t)(p + 1);
+    }
+}
+
+void extras_play(struct play *play) {
+    struct hc_sv_host *host = hc_sim_host(play->sim);
+    hc_tick head = hc_timeline_head(host->timeline);
+    for (hc_player p = 0; p < host->world.players; p++) {
+        if (!is_extra(host, p))
+            continue;
+        // Everybody's inputs take another while, and none is lost.
+        hc_tick newest = hc_tick_back(head + AHEAD, p % APART);
+        for (hc_tick t = hc_timeline_complete(host->timeline, p) + 1; t <= newest; t++) {
+            uint8_t input[HC_INPUT_MAX] = {0};
+            if (!play->hands_off)
+                play_keys(host->world.game, play->seed, PLAY_CLIENTS_MAX + p, 0, t, input);
+            enum hc_status status = hc_timeline_put_input(host->timeline, p, t, input);
+            ck_assert_int_eq(status, HC_OK);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+#include "tests/sim/party.h"
+
+#include "common/rng.h"
+
+#include <string.h>
+
+enum { LIFE_S = 60, KEY_ID = 3 };
+
+/// Purposes of random numbers.
+enum { DRAW_KEY, DRAW_ID, DRAW_SECRET, DRAW_NONCE };
+
+static void draw(uint8_t *out, size_t size, uint64_t serial, uint32_t purpose) {
+    for (uint32_t i = 0; i < size; i++)
+        out[i] = (uint8_t)hc_random(serial, purpose, i, 0);
+}
+
+struct hc_token_ring hc_party_ring(void) {
+    struct hc_token_ring ring = {.count = 1, .keys = {{.id = KEY_ID}}};
+    draw(ring.keys[0].key, sizeof ring.keys[0].key, 0, DRAW_KEY);
+    return ring;
+}
+
+void hc_party_issue_as(struct hc_party *party, const struct hc_game *game,
+                       const struct hc_token_key *key, const struct hc_token *token,
+                       uint64_t serial) {
+    struct hc_token drawn = *token;
+    uint8_t nonce[HC_TOKEN_NONCE_SIZE];
+    draw(drawn.token_id, sizeof drawn.token_id, serial, DRAW_ID);
+    draw(drawn.secret, sizeof drawn.secret, serial, DRAW_SECRET);
+    draw(nonce, sizeof nonce, serial, DRAW_NONCE);
+    *party = (struct hc_party){.protocol_id = hc_datagram_protocol_id(game)};
+    hc_token_seal(key, party->protocol_id, &drawn, nonce, party->credential.token);
+    memcpy(party->credential.secret, drawn.secret, sizeof drawn.secret);
+}
+
+void hc_party_issue(struct hc_party *party, const struct hc_game *game, uint64_t client_id,
+                    uint64_t serial) {
+    struct hc_token_ring ring = hc_party_ring();
+    struct hc_token token = {.expire_s = HC_PARTY_UNIX_S + LIFE_S, .client_id = client_id};
+    hc_party_issue_as(party, game, &ring.keys[0], &token, serial);
+}
+
+size_t hc_party_put_connect(const struct hc_party *party, const struct hc_connect *connect,
+                            uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]) {
+    struct hc_connect complete = *connect;
+    memcpy(complete.token, party->credential.token, HC_TOKEN_SIZE);
+    size_t size = hc_datagram_put_connect(&complete, out);
+    hc_token_put_proof(party->credential.secret, out);
+    return size;
+}
+
+void hc_party_derive(struct hc_party *party, const uint8_t client_nonce[static HC_NONCE_SIZE],
+                     const uint8_t server_nonce[static HC_NONCE_SIZE], uint32_t cid) {
+    hc_seal_derive(party->credential.secret, party->protocol_id, party->credential.token,
+                   client_nonce, server_nonce, cid, &party->keys);
+}
+
+enum hc_status hc_party_get_accept(struct hc_party *party, const uint8_t *bytes, size_t size,
+                                   uint8_t opened[static HC_DATAGRAM_MAX],
+                                   struct hc_accept *accept) {
+    enum hc_status status = hc_datagram_get_accept(bytes, size, accept);
+    if (status != HC_OK)
+        return status;
+    hc_party_derive(party, accept->client_nonce, accept->server_nonce, accept->cid);
+    status = hc_seal_open_accept(party->keys.s2c, bytes, size, opened);
+    return status == HC_OK ? hc_datagram_get_accept(opened, size, accept) : status;
+}
+
+size_t hc_party_put_accept(struct hc_party *party, const struct hc_accept *accept,
+                           uint8_t out[static HC_DATAGRAM_MAX]) {
+    struct hc_sealer sealer;
+    size_t size = hc_datagram_put_accept(accept, out);
+    hc_party_derive(party, accept->client_nonce, accept->server_nonce, accept->cid);
+    hc_seal_init(&sealer, party->keys.s2c);
+    hc_seal_accept(&sealer, out, size);
+    return size;
+}
+
+void hc_party_seal(const struct hc_party *party, bool to_server, uint8_t *datagram, size_t size) {
+    struct hc_sealer sealer;
+    hc_seal_init(&sealer, to_server ? party->keys.c2s : party->keys.s2c);
+    hc_seal_data(&sealer, datagram, size);
+}
+
+size_t hc_party_put_data(const struct hc_party *party, bool to_server, const struct hc_data *data,
+                         uint8_t out[static HC_DATAGRAM_MAX]) {
+    size_t size = hc_datagram_put_data(data, out);
+    hc_party_seal(party, to_server, out, size);
+    return size;
+}
+
+enum hc_status hc_party_open(const struct hc_party *party, bool to_server, const uint8_t *bytes,
+                             size_t size, uint8_t opened[static HC_DATAGRAM_MAX]) {
+    const uint8_t *key = to_server ? party->keys.c2s : party->keys.s2c;
+    enum hc_status status = hc_seal_open_data(key, bytes, size, opened);
+    if (status == HC_OK)
+        memset(opened + size - HC_TAG_SIZE, 0, HC_TAG_SIZE);
+    return status;
+}
+
+enum hc_status hc_party_get_data(const struct hc_party *party, bool to_server, const uint8_t *bytes,
+                                 size_t size, uint8_t opened[static HC_DATAGRAM_MAX],
+                                 struct hc_data *data) {
+    enum hc_status status = hc_party_open(party, to_server, bytes, size, opened);
+    return status == HC_OK ? hc_datagram_get_data(opened, size, data) : status;
+}

@@ -1,0 +1,120 @@
+#include "tests/sim/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ASKED = 8192,    ///< CONNECTs remembered
+    PLACE_BITS = 12, ///< of a cid, the lowest: a place that connections have after one another
+    EACH = 4,        ///< connections of a place that are remembered
+};
+
+/// A CONNECT that may be answered.
+struct asked {
+    uint8_t client_nonce[HC_NONCE_SIZE];
+    struct hc_credential credential;
+};
+
+struct known {
+    uint32_t cid;
+    struct hc_party party;
+};
+
+struct place {
+    unsigned next;
+    struct known known[EACH];
+};
+
+struct hc_tap {
+    struct hc_token_ring ring;
+    uint64_t protocol_id, audience;
+    unsigned asked_count;
+    struct asked asked[ASKED];
+    struct place places[1 << PLACE_BITS];
+};
+
+struct hc_tap *hc_tap_create(const struct hc_token_ring *ring, uint64_t protocol_id,
+                             uint64_t audience) {
+    struct hc_tap *tap = calloc(1, sizeof *tap);
+    if (tap == NULL)
+        return NULL;
+    tap->ring = *ring;
+    tap->protocol_id = protocol_id;
+    tap->audience = audience;
+    return tap;
+}
+
+void hc_tap_destroy(struct hc_tap *tap) {
+    free(tap);
+}
+
+static struct asked *find_asked(struct hc_tap *tap, const uint8_t *nonce) {
+    for (unsigned i = 0; i < ASKED && i < tap->asked_count; i++) {
+        struct asked *asked = &tap->asked[(tap->asked_count - 1 - i) % ASKED];
+        if (memcmp(asked->client_nonce, nonce, HC_NONCE_SIZE) == 0)
+            return asked;
+    }
+    return NULL;
+}
+
+void hc_tap_connect(struct hc_tap *tap, const uint8_t *bytes, size_t size) {
+    struct hc_connect connect;
+    struct hc_token token;
+    if (hc_datagram_get_connect(bytes, size, &connect) != HC_OK ||
+        hc_token_open(&tap->ring, tap->protocol_id, tap->audience, 0, connect.token, &token) !=
+            HC_OK ||
+        hc_token_check_proof(token.secret, bytes) != HC_OK)
+        return;
+    struct asked *asked = find_asked(tap, connect.client_nonce);
+    if (asked == NULL)
+        asked = &tap->asked[tap->asked_count++ % ASKED];
+    memcpy(asked->client_nonce, connect.client_nonce, HC_NONCE_SIZE);
+    memcpy(asked->credential.token, connect.token, HC_TOKEN_SIZE);
+    memcpy(asked->credential.secret, token.secret, HC_TOKEN_SECRET_SIZE);
+}
+
+static struct place *place_of(struct hc_tap *tap, uint32_t cid) {
+    return &tap->places[cid & ((1u << PLACE_BITS) - 1)];
+}
+
+void hc_tap_accept(struct hc_tap *tap, const uint8_t *bytes, size_t size) {
+    struct hc_accept accept;
+    if (hc_datagram_get_accept(bytes, size, &accept) != HC_OK ||
+        hc_tap_party(tap, accept.cid) != NULL)
+        return;
+    const struct asked *asked = find_asked(tap, accept.client_nonce);
+    if (asked == NULL)
+        return;
+    struct place *place = place_of(tap, accept.cid);
+    struct known *known = &place->known[place->next++ % EACH];
+    *known =
+        (struct known){.cid = accept.cid,
+                       .party = {.protocol_id = tap->protocol_id, .credential = asked->credential}};
+    hc_party_derive(&known->party, accept.client_nonce, accept.server_nonce, accept.cid);
+}
+
+const struct hc_party *hc_tap_party(const struct hc_tap *tap, uint32_t cid) {
+    const struct place *place = &tap->places[cid & ((1u << PLACE_BITS) - 1)];
+    for (unsigned i = 0; i < EACH; i++)
+        if (cid != 0 && place->known[i].cid == cid)
+            return &place->known[i].party;
+    return NULL;
+}
+
+const uint8_t *hc_tap_open(const struct hc_tap *tap, bool to_server, const uint8_t *bytes,
+                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]) {
+    const struct hc_party *party = NULL;
+    uint32_t cid, seq;
+    struct hc_accept accept;
+    if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) == HC_OK)
+        party = hc_tap_party(tap, cid);
+    if (party != NULL && hc_party_open(party, to_server, bytes, size, room) == HC_OK)
+        return room;
+    if (to_server || hc_datagram_get_accept(bytes, size, &accept) != HC_OK)
+        return bytes;
+    party = hc_tap_party(tap, accept.cid);
+    if (party == NULL || hc_seal_open_accept(party->keys.s2c, bytes, size, room) != HC_OK)
+        return bytes;
+    memset(room + size - HC_TAG_SIZE, 0, HC_TAG_SIZE);
+    return room;
+}

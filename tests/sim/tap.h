@@ -1,0 +1,28 @@
+/// Reads along on all connections of a simulation: whoever holds the token key can.
+///
+/// hc_tap_connect for each CONNECT that a host takes, hc_tap_accept for each ACCEPT that it sends;
+/// then hc_tap_open shows DATA as it was before it was sealed.
+#pragma once
+
+#include "tests/sim/party.h"
+
+struct hc_tap;
+
+/// NULL: no memory. `ring` opens the tokens.
+struct hc_tap *hc_tap_create(const struct hc_token_ring *ring, uint64_t protocol_id,
+                             uint64_t audience);
+void hc_tap_destroy(struct hc_tap *tap);
+
+/// Somebody says CONNECT.
+void hc_tap_connect(struct hc_tap *tap, const uint8_t *bytes, size_t size);
+
+/// The host answers with ACCEPT.
+void hc_tap_accept(struct hc_tap *tap, const uint8_t *bytes, size_t size);
+
+/// The keys of a connection; NULL: unknown.
+const struct hc_party *hc_tap_party(const struct hc_tap *tap, uint32_t cid);
+
+/// The datagram as it was before it was sealed, its tag zeros, in `room`; or itself, when it is not
+/// sealed, or not with the keys that it should be.
+const uint8_t *hc_tap_open(const struct hc_tap *tap, bool to_server, const uint8_t *bytes,
+                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]);
