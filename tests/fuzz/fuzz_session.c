@@ -1,13 +1,14 @@
 // A whole session, from the first HELLO to the last CLOSE: a server with an honest client that is
 // served without delay, and another whose datagrams go through a network that the fuzzer is, both
 // ways. It loses, repeats, delays and changes them, and adds its own, as somebody could who has the
-// client's keys or the server's; strangers send too.
+// client's keys or the server's; strangers send too. The other client loses its connection and
+// makes it anew, goes to other addresses, and comes with tokens that are not good.
 //
 // Nothing may crash, and whatever comes of the other client, the honest one must play on, refuse
 // nothing, and know the world as the server does. As long as the network only lost, repeated and
 // reordered, that holds for the other one as well.
 //
-// The input is a byte for the configuration, then a list of deeds.
+// The input is two bytes for the configuration, then a list of deeds.
 #include "client/hindcast.h"
 #include "common/arena/arena.h"
 #include "common/check.h"
@@ -27,24 +28,37 @@ enum {
     CHAINS = 64,
     HISTORY = 8,
     CLIENTS = 3,
+    DEEDS = 20,
     TIMEOUT_US = 1500000,
+    RECONNECT_US = 3000000,
+    CLIENT_BLOCKS = 2, ///< to be there at all
     ENOUGH_BLOCKS = 16,
     FLOOD = 300, ///< datagrams, more than answers may wait
+    HONEST_USER = 1,
+    OTHER_USER = 2,
+    TOKEN_LIFE_S = 3600,
+    WELL_TICKS = 60, ///< in which the honest client plays, however little it may be told
+    SAID_MAX = HC_EVENTS_SIZE_MAX,
+    SAID_MIN = 4, ///< bytes: a number
 };
 
 struct world {
     struct hc_sv_host *host;
     struct hc_client *honest, *other;
     struct fuzz_wire wire;
-    uint16_t other_port;
-    uint8_t players; ///< of the other client
+    struct hc_credential credential; ///< the other client's
+    uint16_t home_port, other_port;  ///< that the other client has had, the first and the last
+    uint8_t players, where;          ///< of the other client
+    uint32_t said, heard[2];         ///< numbers of what games have said, and who has heard which
     uint64_t now_us, seed;
     hc_tick final;
     struct {
         hc_tick tick;
         uint64_t chain;
     } chains[CHAINS];
-    bool lied; ///< something arrived that neither end has sent
+    bool lied;   ///< something arrived that neither end has sent
+    bool turned; ///< what the other client was told of RESETs may not be what is said later
+    bool deaf;   ///< nobody listens to what is said
     bool shut;
 };
 
@@ -73,33 +87,75 @@ static void release(void *context, void *block) {
     free(block);
 }
 
-/// A client that has memory for so many blocks.
-static struct hc_client *begin(struct world *w, const struct hc_game *game, uint8_t players,
-                               uint32_t display_offset, uint32_t lead, uint32_t blocks) {
+/// What kind of client it is.
+struct part {
+    const struct hc_game *game;
+    const struct hc_credential *credential;
+    uint8_t players;
+    uint32_t display_offset, lead, reconnect_us;
+    uint32_t blocks; ///< of memory that it can have
+};
+
+static struct hc_client *begin(struct world *w, const struct part *part) {
     static uint32_t left;
     static const struct hc_allocator scarce = {
         .allocate = allocate, .release = release, .context = &left};
     struct hc_client_config config = hc_client_config_default();
-    struct hc_party party;
-    left = blocks;
-    config.game = game;
-    config.players = players;
+    left = part->blocks;
+    config.game = part->game;
+    config.credential = *part->credential;
+    config.players = part->players;
     config.prediction_limit = 16;
-    config.display_offset = display_offset;
-    config.lead = lead;
-    config.allocator = blocks < ENOUGH_BLOCKS ? &scarce : NULL;
+    config.display_offset = part->display_offset;
+    config.lead = part->lead;
+    config.allocator = part->blocks < ENOUGH_BLOCKS ? &scarce : NULL;
     config.timeout_us = TIMEOUT_US;
+    config.reconnect_us = part->reconnect_us;
     config.seed = ++w->seed;
-    hc_party_issue(&party, game, w->seed, w->seed);
-    config.credential = party.credential;
     struct hc_client *client = hc_client_create(&config, w->now_us);
     HC_ASSERT(client != NULL);
     return client;
 }
 
+static uint64_t unix_s(const struct world *w) {
+    return HC_PARTY_UNIX_S + (w->now_us - BEGIN_US) / 1000000;
+}
+
+/// Another token for the other client, good or not; or, once, the same as before.
+static void issue(struct world *w, const struct hc_game *game, uint8_t how) {
+    struct hc_party party;
+    struct hc_token_key key = w->wire.ring.keys[(how & 32) != 0 ? w->wire.ring.count - 1 : 0];
+    struct hc_token token = {.expire_s = unix_s(w), .client_id = OTHER_USER + (how & 1)};
+    if ((how & 2) != 0)
+        return;
+    if ((how & 4) == 0)
+        token.expire_s += TOKEN_LIFE_S;
+    if ((how & 8) != 0)
+        token.name[0] = 0xff;
+    token.audience = (how & 16) != 0;
+    key.key[0] ^= how & 64;
+    hc_party_issue_as(&party, game, &key, &token, ++w->seed);
+    w->credential = party.credential;
+}
+
+/// Two ports after another are of one host, and where there is IPv6 all are of one network.
+static struct hc_address address_of(const struct world *w, uint16_t port) {
+    uint8_t last = (uint8_t)(port >> 1);
+    if (port < OTHER_PORT || port >= STRANGER_PORT)
+        return hc_address_ipv4(127, 0, 0, 1, port);
+    if ((w->where & 1) == 0)
+        return hc_address_ipv4(10, 0, 0, last, port);
+    return (struct hc_address){.ip = {0x20, 0x01, 0x0d, 0xb8, [15] = last}, .port = port};
+}
+
 static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t size) {
-    struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
+    struct hc_address from = address_of(w, port);
     (void)hc_sv_host_receive(w->host, &from, bytes, size, w->now_us);
+}
+
+/// Whether that which is sent to this port comes to the other client.
+static bool is_others(const struct world *w, uint16_t port) {
+    return port >= w->home_port && port <= w->other_port;
 }
 
 /// Lets the server and the honest client say all they have to say.
@@ -115,17 +171,38 @@ static void talk(struct world *w) {
         for (; (size = hc_sv_host_send(w->host, &to, bytes, w->now_us)) > 0; said = true) {
             if (to.port == HONEST_PORT)
                 (void)hc_client_receive(w->honest, bytes, size, w->now_us);
-            else if (to.port == w->other_port)
-                fuzz_wire_put(&w->wire, FUZZ_DOWN, bytes, size);
+            else if (is_others(w, to.port))
+                fuzz_wire_put(&w->wire, FUZZ_DOWN, to.port, bytes, size);
         }
     }
     while ((size = hc_client_send(w->other, bytes, w->now_us)) > 0)
-        fuzz_wire_put(&w->wire, FUZZ_UP, bytes, size);
+        fuzz_wire_put(&w->wire, FUZZ_UP, w->other_port, bytes, size);
 }
 
 static bool is_reason(enum hc_close_reason reason) {
     return reason >= HC_CLOSE_LEFT && reason <= HC_CLOSE_ERROR &&
            strcmp(hc_message_close_text(reason), hc_message_close_text(0)) != 0;
+}
+
+/// What games say carries numbers, which rise: nothing comes twice, nothing out of order.
+static void hear(struct world *w, enum fuzz_way way, const uint8_t *bytes, size_t size) {
+    struct fuzz_choices message = {.bytes = bytes, .left = size};
+    HC_ASSERT(size >= 1 && size <= SAID_MAX);
+    if (w->lied)
+        return;
+    uint32_t number = (uint32_t)fuzz_choose_number(&message, SAID_MIN);
+    HC_ASSERT(size >= SAID_MIN && number > w->heard[way] && number <= w->said);
+    w->heard[way] = number;
+}
+
+static void listen(struct world *w) {
+    struct hc_sv_heard heard;
+    const uint8_t *bytes;
+    size_t size;
+    while ((bytes = hc_client_hear(w->other, &size)) != NULL)
+        hear(w, FUZZ_DOWN, bytes, size);
+    while ((bytes = hc_sv_host_hear(w->host, &heard)) != NULL)
+        hear(w, FUZZ_UP, bytes, heard.size);
 }
 
 static void poll_events(struct world *w) {
@@ -165,7 +242,8 @@ static void check(struct world *w) {
         return;
     stats = hc_client_stats(w->other);
     check_chain(w, w->other);
-    HC_ASSERT(stats->hash_mismatches == 0 && stats->rejected[HC_MALFORMED] == 0);
+    HC_ASSERT(stats->hash_mismatches == 0);
+    HC_ASSERT(w->turned || stats->rejected[HC_MALFORMED] == 0);
     HC_ASSERT(hc_sv_host_stats(w->host)->rejected[HC_MALFORMED] == 0);
 }
 
@@ -181,6 +259,8 @@ static void tick(struct world *w) {
     HC_ASSERT(hc_client_deadline(w->other) > w->now_us);
     (void)hc_client_show(w->other, w->now_us, 1, &shown);
     poll_events(w);
+    if (!w->deaf)
+        listen(w);
     check(w);
 }
 
@@ -188,7 +268,9 @@ static void tick(struct world *w) {
 
 /// It arrives, and whether it is taken; a DATA is taken once.
 static bool deliver(struct world *w, const struct fuzz_flight *flight) {
-    struct hc_address from = hc_address_ipv4(127, 0, 0, 1, w->other_port);
+    struct hc_address from = address_of(w, flight->port);
+    if (flight->way == FUZZ_DOWN && !is_others(w, flight->port))
+        return false;
     enum hc_status status =
         flight->way == FUZZ_UP
             ? hc_sv_host_receive(w->host, &from, flight->bytes, flight->size, w->now_us)
@@ -251,31 +333,86 @@ static void forge(struct world *w, uint8_t which, struct fuzz_choices *choices) 
     else
         fuzz_wire_forge(&w->wire, which == 7 ? FUZZ_UP : FUZZ_DOWN, choices, &flight);
     flight.taken = false;
+    flight.port = w->other_port;
     (void)deliver(w, &flight);
 }
 
+/// What the other client sends comes from another port of its host, or from another host.
+static void move(struct world *w, uint16_t by) {
+    enum hc_client_state state = hc_client_state(w->other);
+    if (w->other_port + by >= STRANGER_PORT)
+        return;
+    // A cookie is good for one address.
+    w->lied |= state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
+    w->turned = true;
+    w->other_port += by;
+    memcpy(w->wire.ip, address_of(w, w->other_port).ip, sizeof w->wire.ip);
+}
+
+/// The games say something, the client's or the server's.
+static void say(struct world *w, uint8_t times, struct fuzz_choices *choices) {
+    uint8_t how = fuzz_choose(choices), message[SAID_MAX] = {0};
+    size_t size = SAID_MIN + fuzz_choose(choices) % (SAID_MAX - SAID_MIN + 1);
+    w->deaf = (how & 2) != 0;
+    for (unsigned i = 0; i <= times; i++) {
+        w->said++;
+        for (unsigned at = 0; at < SAID_MIN; at++)
+            message[at] = (uint8_t)(w->said >> 8 * at);
+        if ((how & 1) != 0)
+            (void)hc_client_say(w->other, message, size);
+        else
+            (void)hc_sv_host_say(w->host, w->wire.cid, message, size, w->now_us);
+    }
+}
+
+/// The server is given another key or another time.
+static void set_server(struct world *w, struct fuzz_choices *choices) {
+    uint8_t how = fuzz_choose(choices);
+    struct hc_token_key key = {.id = (uint8_t)(w->wire.ring.keys[0].id + 1), .key = {how}};
+    if ((how & 1) != 0) {
+        hc_sv_host_set_time(w->host, (unix_s(w) + fuzz_choose(choices)) * 1000000, w->now_us);
+        return;
+    }
+    enum hc_status status = hc_token_ring_rotate(&w->wire.ring, &key);
+    HC_ASSERT(status == HC_OK);
+    w->turned = true;
+    hc_sv_host_set_keys(w->host, &w->wire.ring);
+}
+
 /// The other client goes without a word and begins anew: in the same place or in another, of the
-/// same build or not, with as many players as it likes.
+/// same build or not, with as many players as it likes, and with what token it has.
 static void begin_anew(struct world *w, struct fuzz_choices *choices) {
     uint8_t how = fuzz_choose(choices);
-    w->players = fuzz_choose(choices) % (HC_OWN_PLAYERS_MAX + 1);
+    struct part part = {.game = (how & 1) != 0 ? another_build() : &hc_arena,
+                        .credential = &w->credential,
+                        .display_offset = how >> 4,
+                        .lead = (how & 4) != 0 ? HISTORY + 4 : 0,
+                        .reconnect_us = (w->where & 16) != 0 ? 0 : RECONNECT_US,
+                        .blocks = ENOUGH_BLOCKS};
+    part.players = w->players = fuzz_choose(choices) % (HC_OWN_PLAYERS_MAX + 1);
+    if ((how & 8) != 0)
+        part.blocks = CLIENT_BLOCKS + fuzz_choose(choices) % ENOUGH_BLOCKS;
+    issue(w, part.game, fuzz_choose(choices));
     hc_client_destroy(w->other);
-    w->other = begin(w, (how & 1) != 0 ? another_build() : &hc_arena, w->players, how >> 4,
-                     (how & 4) != 0 ? HISTORY + 4 : 0,
-                     (how & 8) != 0 ? 1 + fuzz_choose(choices) % ENOUGH_BLOCKS : ENOUGH_BLOCKS);
-    w->other_port += how >> 1 & 1;
+    w->other = begin(w, &part);
+    if (w->other_port + 1 < STRANGER_PORT)
+        w->other_port += how >> 1 & 1;
+    else
+        w->lied = true;
+    w->home_port = w->other_port;
+    memcpy(w->wire.ip, address_of(w, w->other_port).ip, sizeof w->wire.ip);
     w->lied |= (how & 2) == 0; // what is in the air for the one before is nonsense to this one
     w->wire.cid = 0;
 }
 
 static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
     struct hc_arena_input input;
-    switch (which % 16) {
+    switch (which % DEEDS) {
     case 0:
     case 1: // time goes by
-        for (int i = 0; i < 1 + (which >> 4) % 8; i++) {
+        for (int i = 0; i < 1 + which / DEEDS % 8; i++) {
             w->now_us += TICK_US;
-            if (which % 16 == 1)
+            if (which % DEEDS == 1)
                 deliver_all(w);
             tick(w);
         }
@@ -287,12 +424,12 @@ static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
     case 4:
     case 5:
     case 6:
-        meddle(w, which % 16, choices);
+        meddle(w, which % DEEDS, choices);
         break;
     case 7:
     case 8:
     case 9:
-        forge(w, which % 16, choices);
+        forge(w, which % DEEDS, choices);
         break;
     case 10:
         send_raw(w, choices);
@@ -311,8 +448,17 @@ static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
         w->now_us += (uint64_t)fuzz_choose(choices) * 4000;
         tick(w);
         break;
+    case 15:
+        move(w, 1 + which / DEEDS % 2);
+        break;
+    case 16:
+        say(w, which / DEEDS, choices);
+        break;
+    case 17:
+        set_server(w, choices);
+        break;
     default:
-        input = (struct hc_arena_input){.move_x = (int8_t)((which >> 4) - 8)};
+        input = (struct hc_arena_input){.move_x = (int8_t)(which / DEEDS - DEEDS / 3)};
         input.move_y = (int8_t)fuzz_choose(choices);
         input.aim = fuzz_choose(choices);
         input.fire = fuzz_choose(choices) & 1;
@@ -321,34 +467,67 @@ static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static struct world w;
+/// The server, as the input wants it.
+static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
     struct hc_sv_host_config config = hc_sv_host_config_default();
-    struct fuzz_choices input = {.bytes = data, .left = size};
-    struct fuzz_deed deed;
-    uint8_t how = fuzz_choose(&input);
     config.game = &hc_arena;
     config.clients = (how & 8) != 0 ? 2 * CLIENTS : CLIENTS;
     config.history = HISTORY;
     config.future = HISTORY;
-    config.keys = hc_party_ring();
+    config.keys = w->wire.ring;
     config.unix_us = HC_PARTY_UNIX_US;
     config.timeout_us = TIMEOUT_US;
     if ((how & 1) != 0)
         config.client_rate = HC_SV_CLIENT_RATE_MIN; // so that little is told at a time
     config.snapshot_rate = (how & 2) != 0 ? config.tick_rate / 3 : 0;
     config.force_rewind = (how & 4) != 0 ? HISTORY / 2 : 0;
-    w = (struct world){.host = hc_sv_host_create(&config, BEGIN_US),
-                       .now_us = BEGIN_US,
+    if ((w->where & 2) != 0)
+        config.keep_us = 0;
+    if ((w->where & 4) != 0)
+        config.clients_per_address = 1;
+    if ((w->where & 8) != 0)
+        config.connects_per_address = 1;
+    return hc_sv_host_create(&config, w->now_us);
+}
+
+/// Two clients that nobody has heard of yet.
+static void begin_both(struct world *w, uint8_t display_offset) {
+    struct hc_party party;
+    struct part part = {.game = &hc_arena,
+                        .credential = &party.credential,
+                        .players = 1,
+                        .reconnect_us = RECONNECT_US,
+                        .blocks = ENOUGH_BLOCKS};
+    hc_party_issue(&party, &hc_arena, HONEST_USER, 0);
+    w->honest = begin(w, &part);
+    issue(w, &hc_arena, 0);
+    part.credential = &w->credential;
+    part.display_offset = display_offset;
+    part.reconnect_us = (w->where & 16) != 0 ? 0 : RECONNECT_US;
+    w->other = begin(w, &part);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct world w;
+    struct fuzz_choices input = {.bytes = data, .left = size};
+    struct fuzz_deed deed;
+    uint8_t how = fuzz_choose(&input);
+    w = (struct world){.now_us = BEGIN_US,
+                       .home_port = OTHER_PORT,
                        .other_port = OTHER_PORT,
+                       .where = fuzz_choose(&input),
                        .players = 1};
+    w.wire.ring = hc_party_ring();
+    memcpy(w.wire.ip, address_of(&w, w.other_port).ip, sizeof w.wire.ip);
+    w.host = create_host(&w, how);
     HC_ASSERT(w.host != NULL);
-    w.honest = begin(&w, &hc_arena, 1, 0, 0, ENOUGH_BLOCKS);
-    w.other = begin(&w, &hc_arena, 1, how >> 4, 0, ENOUGH_BLOCKS);
+    begin_both(&w, how >> 4);
     tick(&w);
     while (fuzz_deed_next(&input, &deed))
         act(&w, deed.which, &deed.choices);
-    for (int i = 0; i < 3; i++) {
+    unsigned ticks = 0;
+    while (ticks++ < 3 ||
+           (!w.shut && hc_client_state(w.honest) != HC_CLIENT_PLAYING && ticks < WELL_TICKS)) {
         w.now_us += TICK_US;
         tick(&w);
     }
