@@ -1,10 +1,12 @@
 // Tokens, proofs and credentials: any bytes, and behind the seal whatever a holder of the key could
-// have sealed. What opens must seal to the same bytes again; nothing else may open.
+// have sealed. What opens must seal to the same bytes again; nothing else may open. And what a
+// server remembers of tokens that are used up.
 //
 // The input is a byte that says which, and what is looked at.
 #include "common/bytes.h"
 #include "common/check.h"
 #include "proto/token.h"
+#include "server/used.h"
 #include "tests/fuzz/deeds.h"
 
 #include <sodium.h>
@@ -20,6 +22,8 @@ enum {
     SEALED = 192,
     AUDIENCE_AT = SEALED_AT + 16 + 8 + 32,
     TAG_AT = SEALED_AT + SEALED,
+    USED_IDS = 8, ///< a power of two
+    USED_ROOM = 3,
 };
 
 static const struct hc_token_ring ring = {.keys = {{.id = 1, .key = {1}}, {.id = 2, .key = {2}}},
@@ -165,9 +169,40 @@ static void try_rotations(struct fuzz_choices *choices) {
     }
 }
 
+/// What is used up is known until it expires, and longer only while there is room.
+static void try_used(struct fuzz_choices *choices) {
+    struct hc_sv_used_entry entries[USED_ROOM];
+    struct hc_sv_used used = {.entries = entries, .capacity = USED_ROOM};
+    uint8_t until_s[USED_IDS] = {0}; // 0: not there
+    while (choices->left > 0) {
+        uint8_t choice = fuzz_choose(choices), at = choice >> 2 & (USED_IDS - 1);
+        uint8_t id[HC_TOKEN_ID_SIZE] = {[HC_TOKEN_ID_SIZE - 1] = at};
+        uint8_t second = (uint8_t)(1 + (choice >> 5));
+        uint32_t count = 0;
+        if ((choice & 3) == 0) {
+            hc_sv_used_forget(&used, id);
+            until_s[at] = 0;
+        } else if ((choice & 3) == 1) {
+            bool full = used.count == USED_ROOM, room = hc_sv_used_room(&used, second);
+            for (unsigned i = 0; full && i < USED_IDS; i++)
+                until_s[i] = until_s[i] > second ? until_s[i] : 0;
+            HC_ASSERT(room == (used.count < USED_ROOM));
+        } else if (until_s[at] == 0 && used.count < USED_ROOM) {
+            hc_sv_used_add(&used, id, second);
+            until_s[at] = second;
+        }
+        for (uint8_t i = 0; i < USED_IDS; i++) {
+            id[HC_TOKEN_ID_SIZE - 1] = i;
+            HC_ASSERT(hc_sv_used_has(&used, id) == (until_s[i] != 0));
+            count += until_s[i] != 0;
+        }
+        HC_ASSERT(used.count == count);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct fuzz_choices choices = {.bytes = data, .left = size};
-    switch (fuzz_choose(&choices) % 6) {
+    switch (fuzz_choose(&choices) % 7) {
     case 0:
         try_token(&choices);
         break;
@@ -183,8 +218,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     case 4:
         try_text(&choices);
         break;
-    default:
+    case 5:
         try_rotations(&choices);
+        break;
+    default:
+        try_used(&choices);
     }
     return 0;
 }
