@@ -123,22 +123,6 @@ struct hc_values hc_values_array(struct hc_values *values) {
     return (struct hc_values){.next = value + 1, .left = value->size};
 }
 
-bool hc_values_nil(struct hc_values *values) {
-    if (values->failed || values->left == 0 || values->next->type != HC_VALUE_NIL)
-        return false;
-    values->left--;
-    values->next++;
-    return true;
-}
-
-bool hc_values_false(struct hc_values *values) {
-    if (values->failed || values->left == 0 || values->next->type != HC_VALUE_FALSE)
-        return false;
-    values->left--;
-    values->next++;
-    return true;
-}
-
 enum hc_status hc_values_done(const struct hc_values *values) {
     return values->failed || values->left > 0 ? HC_MALFORMED : HC_OK;
 }

@@ -94,14 +94,6 @@ const uint8_t *hc_values_binary(struct hc_values *values, size_t *size);
 /// failure.
 struct hc_values hc_values_array(struct hc_values *values);
 
-/// Consumes the next value if it is nil; else consumes nothing and returns
-/// false.
-bool hc_values_nil(struct hc_values *values);
-
-/// Consumes the next value if it is `false`; else consumes nothing and returns
-/// false.
-bool hc_values_false(struct hc_values *values);
-
 /// HC_OK when every value was taken and none failed, else HC_MALFORMED.
 enum hc_status hc_values_done(const struct hc_values *values);
 

@@ -1,12 +1,14 @@
 #!/bin/sh
-# What tests/run.sh does, for hours instead of minutes:  sh tests/long.sh [FUZZ_SECONDS]
+# What tests/run.sh does, for hours instead of minutes:  sh tests/long.sh [FUZZ_SECONDS [STAGE...]]
 #
 # 20,000 random histories instead of 2,000, an hour of random matches in release and another in asan
-# instead of minutes, and FUZZ_SECONDS (default 900) for each fuzz program.
+# instead of minutes, and FUZZ_SECONDS (default 900) for each fuzz program. An hour for each fuzz
+# program, and nothing else:  sh tests/long.sh 3600 build fuzz
 set -eu
 cd "$(dirname "$0")/.."
 HC_HISTORIES=20000
 HC_STORM_MINUTES=60
 HC_FUZZ_SECONDS=${1:-900}
 export HC_STORM_MINUTES HC_HISTORIES HC_FUZZ_SECONDS
-exec sh tests/run.sh
+[ $# -eq 0 ] || shift
+exec sh tests/run.sh "$@"

@@ -123,21 +123,34 @@ stage_storm() {
     exit "$ran"
 }
 
-# Searches from the stored corpus; what is found new stays in build/corpus/NAME for a look.
+# search PROGRAM NAME: searches from the stored corpus; what is found new stays in build/corpus/NAME
+# for a look. Says how fast it was, or shows what was found.
+search() {
+    log=build/fuzz-$2.log
+    mkdir -p "build/corpus/$2"
+    set -- "$@" -max_total_time="$HC_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+        -print_final_stats=1 -artifact_prefix="build/corpus/$2-" "build/corpus/$2"
+    [ ! -d "tests/fuzz/corpus/$2" ] || set -- "$@" "tests/fuzz/corpus/$2"
+    program=$1
+    shift 2
+    "$program" "$@" >"$log" 2>&1 || {
+        cat "$log"
+        return 1
+    }
+    awk '/number_of_executed_units/ { n = $2 } /average_exec_per_sec/ { rate = $2 } /new_units/ { new = $2 }
+        END { printf "%d inputs, %d exec/s, %d new ones kept\n", n, rate, new }' "$log"
+}
+
 stage_fuzz() {
     ran=$nothing_to_run
     for program in build/fuzz/bin/fuzz_*; do
         [ -x "$program" ] || continue
-        name=${program##*/fuzz_}
-        mkdir -p "build/corpus/$name"
-        set -- "build/corpus/$name"
-        if [ -d "tests/fuzz/corpus/$name" ]; then
-            set -- "$@" "tests/fuzz/corpus/$name"
-        fi
-        run_counted "$program" -max_total_time="$HC_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 \
-            -verbosity=0 -print_final_stats=1 -artifact_prefix="build/corpus/$name-" "$@"
+        run_counted search "$program" "${program##*/fuzz_}"
         ran=0
     done
+    if [ "$ran" = 0 ]; then
+        run_counted sh tests/fuzz/coverage.sh
+    fi
     exit "$ran"
 }
 

@@ -219,6 +219,7 @@ static enum hc_status read_both(struct readers *readers, const uint8_t *bytes, s
     if (status != HC_OK)
         return status;
     check_said(said);
+    HC_ASSERT(hc_cl_reader_said(readers->first) == said);
     HC_ASSERT(read_body(readers->second, readers->newest, bytes, size, &again) == HC_OK);
     compare(said, again);
     readers->newest = hc_tick_max(readers->newest, said->head.as_of);

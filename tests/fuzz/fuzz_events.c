@@ -1,0 +1,286 @@
+// Two ends of a channel of events over a network that the fuzzer is: it loses, repeats and reorders
+// datagrams, and brings in ones that neither end has sent. What comes out of an end must be what
+// the other put in, each once and in order; a lie may end that, but only with an error or with
+// events that somebody did send.
+//
+// The input is two bytes for the configuration, then a list of deeds.
+#include "common/check.h"
+#include "proto/events.h"
+#include "proto/unpack.h"
+#include "tests/fuzz/deeds.h"
+
+#include <string.h>
+
+enum {
+    FLIGHTS = 24,
+    BODY_MAX = 600,
+    STORE = HC_EVENTS_STORE_MIN + 100,
+    PUT_MAX = 2000, ///< events of one side, so that nothing takes for ever
+    ROUNDS = 200,   ///< in which everything must have arrived once nothing is lost
+};
+
+/// A datagram on its way.
+struct flight {
+    unsigned to;
+    uint32_t seq, ack, ack_bits;
+    size_t size;
+    uint8_t body[BODY_MAX];
+};
+
+struct end {
+    struct hc_events_out out;
+    struct hc_events_in in;
+    struct hc_sent sent;
+    struct hc_replay replay;
+    uint32_t put, got;
+    uint8_t sizes[PUT_MAX]; ///< of what it put
+    bool deceived;          ///< it took something that the other end did not say
+    uint8_t out_bytes[HC_EVENTS_BYTES_MAX], in_bytes[STORE];
+};
+
+struct world {
+    struct end ends[2];
+    uint32_t first;
+    uint64_t now_us, rtt_us;
+    uint32_t count;
+    struct flight flights[FLIGHTS];
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_end(const struct end *end) {
+    const struct hc_events_in *in = &end->in;
+    const struct hc_events_out *out = &end->out;
+    HC_ASSERT(in->held <= in->used && in->used <= in->capacity);
+    HC_ASSERT(in->expected - in->next <= HC_EVENTS_WINDOW && in->early <= HC_EVENTS_BYTES_MAX);
+    HC_ASSERT(out->next - out->oldest <= HC_EVENTS_WINDOW && out->used <= out->capacity);
+    HC_ASSERT(end->deceived || end->got <= PUT_MAX);
+}
+
+// ---- The ends -----------------------------------------------------------------------------------
+
+/// The bytes of an end's event.
+static uint8_t made_up(unsigned side, uint32_t index, uint32_t at) {
+    return (uint8_t)(side * 101 + index * 31 + (index >> 8) * 7 + at);
+}
+
+static void put(struct world *w, unsigned side, size_t size) {
+    struct end *end = &w->ends[side];
+    uint8_t event[HC_EVENTS_SIZE_MAX + 1];
+    uint32_t next = end->out.next;
+    if (end->put == PUT_MAX)
+        return;
+    for (uint32_t i = 0; i < size; i++)
+        event[i] = made_up(side, end->put, i);
+    enum hc_status status = hc_events_put(&end->out, event, size);
+    HC_ASSERT((status == HC_INVALID) == (size == 0 || size > HC_EVENTS_SIZE_MAX));
+    HC_ASSERT(end->out.next == next + (status == HC_OK));
+    if (status == HC_OK)
+        end->sizes[end->put++] = (uint8_t)size;
+}
+
+/// Takes up to `most` events out; they are the other end's, in its order.
+static void take_out(struct world *w, unsigned side, uint32_t most) {
+    struct end *end = &w->ends[side];
+    const struct end *other = &w->ends[1 - side];
+    const uint8_t *event;
+    size_t size;
+    for (; most > 0 && (event = hc_events_next(&end->in, &size)) != NULL; most--, end->got++) {
+        HC_ASSERT(size >= 1 && size <= HC_EVENTS_SIZE_MAX);
+        HC_ASSERT(end->in.next == w->first + end->got + 1);
+        if (end->deceived)
+            continue;
+        HC_ASSERT(end->got < other->put && size == other->sizes[end->got]);
+        for (uint32_t i = 0; i < size; i++)
+            HC_ASSERT(event[i] == made_up(1 - side, end->got, i));
+    }
+}
+
+/// Reads a body: an EVENTS or nothing.
+static enum hc_status read_body(const uint8_t *body, size_t size, struct hc_values *values) {
+    static struct hc_value list[HC_PRECHECK_NODES_MAX];
+    size_t used;
+    *values = (struct hc_values){.left = 0};
+    if (size == 0)
+        return HC_OK;
+    enum hc_status status = hc_precheck(body, size, &used);
+    if (status != HC_OK)
+        return status;
+    hc_unpack(body, used, list);
+    *values = (struct hc_values){.next = list + 1, .left = list[0].size};
+    if (used != size || list[0].type != HC_VALUE_ARRAY ||
+        hc_values_unsigned(values, UINT8_MAX) != HC_MESSAGE_EVENTS || values->failed)
+        return HC_MALFORMED;
+    return HC_OK;
+}
+
+/// Refused as a whole or taken as a whole; a datagram that is refused changes nothing.
+static enum hc_status receive(struct end *end, const struct flight *flight) {
+    struct hc_acked acked[HC_ACKS_MAX];
+    struct hc_values values;
+    uint32_t count = 0;
+    struct hc_events_in before = end->in;
+    enum hc_status status = hc_replay_check(&end->replay, flight->seq);
+    if (status == HC_OK)
+        status = read_body(flight->body, flight->size, &values);
+    if (status == HC_OK && flight->size > 0)
+        status = hc_events_check(&end->in, values);
+    if (status == HC_OK)
+        status = hc_sent_acked(&end->sent, flight->ack, flight->ack_bits, acked, &count);
+    HC_ASSERT(memcmp(&before, &end->in, sizeof before) == 0);
+    if (status != HC_OK)
+        return status;
+    HC_ASSERT(flight->size == 0 || hc_events_take(&end->in, values) == HC_OK);
+    hc_replay_accept(&end->replay, flight->seq);
+    for (uint32_t i = count; i-- > 0;)
+        hc_events_acked(&end->out, acked[i].seq);
+    return HC_OK;
+}
+
+// ---- The network --------------------------------------------------------------------------------
+
+static struct flight remove_flight(struct world *w, uint32_t index) {
+    struct flight flight = w->flights[index];
+    memmove(&w->flights[index], &w->flights[index + 1],
+            (--w->count - index) * sizeof w->flights[0]);
+    return flight;
+}
+
+/// Makes a datagram of `side`; there is always room for it in the air, for the oldest gets lost.
+static struct flight *send(struct world *w, unsigned side, size_t room) {
+    struct end *end = &w->ends[side];
+    if (w->count == FLIGHTS)
+        (void)remove_flight(w, 0);
+    struct flight *flight = &w->flights[w->count++];
+    struct hc_writer body = hc_bytes_writer(flight->body, sizeof flight->body);
+    flight->to = 1 - side;
+    flight->seq = hc_sent_next(&end->sent, w->now_us);
+    flight->ack = end->replay.newest;
+    flight->ack_bits = hc_replay_ack_bits(&end->replay);
+    uint32_t carried = hc_events_send(&end->out, &body, room, flight->seq, w->now_us, w->rtt_us);
+    HC_ASSERT((carried > 0) == (body.at > 0) && body.at <= room);
+    flight->size = body.at;
+    return flight;
+}
+
+/// One that nobody has sent, after the newest that somebody has.
+static void lie(struct world *w, struct fuzz_choices *choices) {
+    unsigned to = fuzz_choose(choices) & 1;
+    struct end *end = &w->ends[to];
+    struct flight flight = {.to = to, .seq = end->replay.newest + 1 + fuzz_choose(choices)};
+    uint8_t acks = fuzz_choose(choices);
+    if ((acks & 1) != 0)
+        flight.ack = end->sent.next - 1 - (acks >> 4);
+    if ((acks & 2) != 0)
+        flight.ack_bits = (uint32_t)fuzz_choose_number(choices, 4);
+    flight.size = choices->left;
+    HC_ASSERT(flight.size <= sizeof flight.body);
+    fuzz_choose_bytes(choices, flight.body, flight.size);
+    if (receive(end, &flight) == HC_OK) {
+        end->deceived = true;
+        w->ends[1 - to].deceived |= flight.ack > 0; // it may wait for what will not come
+    }
+}
+
+/// A true one arrives changed.
+static void change(struct world *w, uint32_t index, struct fuzz_choices *choices) {
+    struct flight flight = remove_flight(w, index);
+    while (choices->left > 0 && flight.size > 0) {
+        uint64_t place = fuzz_choose_number(choices, 2) % flight.size;
+        flight.body[place] ^= fuzz_choose(choices);
+    }
+    if (receive(&w->ends[flight.to], &flight) == HC_OK)
+        w->ends[flight.to].deceived = true;
+}
+
+/// Nothing is lost any more: all that was put must come, unless somebody has lied.
+static void drain(struct world *w) {
+    take_out(w, 0, UINT32_MAX);
+    take_out(w, 1, UINT32_MAX);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        if (w->ends[0].out.oldest == w->ends[0].out.next &&
+            w->ends[1].out.oldest == w->ends[1].out.next)
+            break;
+        w->now_us += 200000;
+        for (unsigned side = 0; side < 2; side++) {
+            enum hc_status status = receive(&w->ends[1 - side], send(w, side, BODY_MAX));
+            bool lied = w->ends[0].deceived || w->ends[1].deceived;
+            HC_ASSERT(lied || status == HC_OK);
+            take_out(w, 1 - side, UINT32_MAX);
+        }
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        check_end(&w->ends[side]);
+        if (w->ends[0].deceived || w->ends[1].deceived)
+            continue;
+        take_out(w, side, UINT32_MAX);
+        HC_ASSERT(w->ends[side].got == w->ends[1 - side].put);
+        HC_ASSERT(w->ends[side].out.used == 0 && w->ends[side].in.held == 0);
+    }
+}
+
+static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
+    unsigned side = which >> 7;
+    uint32_t index = w->count == 0 ? 0 : fuzz_choose(choices) % w->count;
+    struct flight flight;
+    switch (which % 8) {
+    case 0:
+        do
+            put(w, side, fuzz_choose(choices));
+        while (choices->left > 0);
+        break;
+    case 1:
+        send(w, side, (size_t)fuzz_choose(choices) * 3 % (BODY_MAX + 1));
+        break;
+    case 2: // arrives
+        if (w->count == 0)
+            return;
+        flight = remove_flight(w, index);
+        (void)receive(&w->ends[flight.to], &flight);
+        break;
+    case 3: // arrives, and will again
+        if (w->count > 0)
+            (void)receive(&w->ends[w->flights[index].to], &w->flights[index]);
+        break;
+    case 4: // arrives changed
+        if (w->count > 0)
+            change(w, index, choices);
+        break;
+    case 5:
+        lie(w, choices);
+        break;
+    case 6:
+        take_out(w, side, fuzz_choose(choices));
+        break;
+    default:
+        w->now_us += (uint64_t)fuzz_choose(choices) * 4000;
+        if (w->count > 0 && (which & 8) != 0)
+            (void)remove_flight(w, index); // is lost
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const uint32_t firsts[] = {1, 200, HC_EVENTS_NUMBER_MAX - 300, HC_EVENTS_NUMBER_MAX};
+    static const uint32_t rings[] = {HC_EVENTS_BYTES_MAX, 4096, 1000, HC_EVENTS_SIZE_MAX};
+    static struct world w;
+    struct fuzz_choices input = {.bytes = data, .left = size};
+    struct fuzz_deed deed;
+    memset(&w, 0, sizeof w);
+    uint8_t how = fuzz_choose(&input);
+    w.first = firsts[how % 4];
+    w.rtt_us = (how & 4) != 0 ? 150000 : 0;
+    uint32_t ring = rings[fuzz_choose(&input) % 4];
+    for (unsigned side = 0; side < 2; side++) {
+        struct end *end = &w.ends[side];
+        hc_events_out_init(&end->out, w.first, end->out_bytes, ring);
+        hc_events_in_init(&end->in, w.first, end->in_bytes, sizeof end->in_bytes);
+        hc_sent_init(&end->sent, 1);
+    }
+    while (fuzz_deed_next(&input, &deed)) {
+        act(&w, deed.which, &deed.choices);
+        check_end(&w.ends[0]);
+        check_end(&w.ends[1]);
+    }
+    drain(&w);
+    return 0;
+}

@@ -1,0 +1,118 @@
+// Sealed datagrams: any bytes, which must not open and of which nothing must show; and any content
+// behind the seal, which must open to itself, and to nobody who has another key or another place
+// for it.
+//
+// The input is a byte that says which, the choices for what is changed, and the datagram.
+#include "common/check.h"
+#include "proto/seal.h"
+#include "tests/fuzz/deeds.h"
+
+#include <string.h>
+
+enum { SIZE_MAX_TRIED = HC_DATAGRAM_MAX + 16, SEQ_AT = 5 };
+
+typedef enum hc_status opener(const uint8_t *key, const uint8_t *datagram, size_t size,
+                              uint8_t out[static HC_DATAGRAM_MAX]);
+
+static const uint8_t key[HC_SEAL_KEY_SIZE] = {1}, another[HC_SEAL_KEY_SIZE] = {2};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/// It must be refused, and nothing of it be shown.
+static void refuse(opener *open, const uint8_t *with, const uint8_t *bytes, size_t size) {
+    uint8_t shown[HC_DATAGRAM_MAX] = {0};
+    HC_ASSERT(open(with, bytes, size, shown) != HC_OK);
+    for (size_t i = 0; i < sizeof shown; i++)
+        HC_ASSERT(shown[i] == 0);
+}
+
+static void try_any(opener *open, const uint8_t *bytes, size_t size) {
+    uint8_t plain[HC_DATAGRAM_MAX] = {0};
+    struct hc_sealer sealer;
+    if (open(key, bytes, size, plain) != HC_OK) {
+        refuse(open, key, bytes, size);
+        return;
+    }
+    hc_seal_init(&sealer, key); // somebody who knows it wrote this
+    (bytes[0] == HC_DATAGRAM_DATA ? hc_seal_data : hc_seal_accept)(&sealer, plain, size);
+    HC_ASSERT(memcmp(plain, bytes, size) == 0);
+}
+
+/// Seals the content, opens it, and tries it where it must not open.
+static void try_sealed(bool data, uint64_t bit, const uint8_t *content, size_t size) {
+    uint8_t sealed[HC_DATAGRAM_MAX], plain[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
+    opener *open = data ? hc_seal_open_data : hc_seal_open_accept;
+    size_t least = (data ? (size_t)HC_DATA_BODY_AT : (size_t)HC_ACCEPT_BODY_AT) + HC_TAG_SIZE;
+    struct hc_sealer sealer;
+    if (size < least || size > HC_DATAGRAM_MAX)
+        return;
+    memcpy(sealed, content, size);
+    sealed[0] = data ? HC_DATAGRAM_DATA : HC_DATAGRAM_ACCEPT;
+    sealed[SEQ_AT] |= data; // 0 is not a DATA's
+    memcpy(plain, sealed, size);
+    hc_seal_init(&sealer, key);
+    (data ? hc_seal_data : hc_seal_accept)(&sealer, sealed, size);
+    refuse(open, another, sealed, size);
+    refuse(data ? hc_seal_open_accept : hc_seal_open_data, key, sealed, size);
+    sealed[bit / 8 % size] ^= (uint8_t)(1 << bit % 8);
+    refuse(open, key, sealed, size);
+    sealed[bit / 8 % size] ^= (uint8_t)(1 << bit % 8);
+    HC_ASSERT(open(key, sealed, size, opened) == HC_OK);
+    HC_ASSERT(memcmp(opened, plain, size - HC_TAG_SIZE) == 0);
+}
+
+/// Everything that goes into keys and reset tokens must be felt.
+static void try_derived(uint64_t bit, struct fuzz_choices *choices) {
+    struct from {
+        uint8_t secret[HC_TOKEN_SECRET_SIZE], protocol_id[8], token[HC_TOKEN_SIZE];
+        uint8_t nonces[2][HC_NONCE_SIZE], cid[4], audience[8], ip[16];
+    } from[2];
+    struct hc_seal_keys keys[2];
+    uint8_t resets[2][HC_RESET_TOKEN_SIZE];
+    size_t felt = sizeof from[0] - sizeof from[0].audience - sizeof from[0].ip;
+    fuzz_choose_bytes(choices, &from[0], sizeof from[0]);
+    from[1] = from[0];
+    ((uint8_t *)&from[1])[bit / 8 % sizeof from[1]] ^= (uint8_t)(1 << bit % 8);
+    for (int i = 0; i < 2; i++) {
+        uint64_t protocol_id, audience;
+        uint32_t cid;
+        struct hc_token_key token_key = {.id = 1};
+        memcpy(&protocol_id, from[i].protocol_id, sizeof protocol_id);
+        memcpy(&audience, from[i].audience, sizeof audience);
+        memcpy(&cid, from[i].cid, sizeof cid);
+        memcpy(token_key.key, from[i].secret, sizeof token_key.key);
+        hc_seal_derive(from[i].secret, protocol_id, from[i].token, from[i].nonces[0],
+                       from[i].nonces[1], cid, &keys[i]);
+        hc_seal_reset_token(&token_key, cid, audience, from[i].ip, resets[i]);
+        HC_ASSERT(hc_seal_reset_equal(resets[i], resets[i]));
+        HC_ASSERT(memcmp(keys[i].c2s, keys[i].s2c, HC_SEAL_KEY_SIZE) != 0);
+    }
+    size_t at = bit / 8 % sizeof from[1];
+    bool in_reset = at < sizeof from[0].secret || at >= felt - sizeof from[0].cid;
+    HC_ASSERT((memcmp(&keys[0], &keys[1], sizeof keys[0]) != 0) == (at < felt));
+    HC_ASSERT(hc_seal_reset_equal(resets[0], resets[1]) == !in_reset);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct fuzz_choices choices = {.bytes = data, .left = size};
+    uint8_t which = fuzz_choose(&choices);
+    uint64_t bit = fuzz_choose_number(&choices, 2);
+    uint8_t bytes[SIZE_MAX_TRIED];
+    size = choices.left < sizeof bytes ? choices.left : sizeof bytes;
+    memcpy(bytes, choices.bytes, size);
+    switch (which % 5) {
+    case 0:
+        try_any(hc_seal_open_data, bytes, size);
+        break;
+    case 1:
+        try_any(hc_seal_open_accept, bytes, size);
+        break;
+    case 2:
+    case 3:
+        try_sealed(which % 5 == 2, bit, bytes, size);
+        break;
+    default:
+        try_derived(bit, &choices);
+    }
+    return 0;
+}

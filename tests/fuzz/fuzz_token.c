@@ -1,0 +1,228 @@
+// Tokens, proofs and credentials: any bytes, and behind the seal whatever a holder of the key could
+// have sealed. What opens must seal to the same bytes again; nothing else may open. And what a
+// server remembers of tokens that are used up.
+//
+// The input is a byte that says which, and what is looked at.
+#include "common/bytes.h"
+#include "common/check.h"
+#include "proto/token.h"
+#include "server/used.h"
+#include "tests/fuzz/deeds.h"
+
+#include <sodium.h>
+#include <string.h>
+
+enum {
+    NOW_S = 1000,
+    AUDIENCE = 7,
+    PROTOCOL_ID = 9,
+    HEAD = 12,
+    NONCE_AT = 12,
+    SEALED_AT = 36,
+    SEALED = 192,
+    AUDIENCE_AT = SEALED_AT + 16 + 8 + 32,
+    TAG_AT = SEALED_AT + SEALED,
+    USED_IDS = 8, ///< a power of two
+    USED_ROOM = 3,
+};
+
+static const struct hc_token_ring ring = {.keys = {{.id = 1, .key = {1}}, {.id = 2, .key = {2}}},
+                                          .count = 2};
+static const struct hc_token_ring foreign = {.keys = {{.id = 1, .key = {3}}, {.id = 2}},
+                                             .count = 2};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t number_at(const uint8_t *bytes, unsigned size) {
+    struct fuzz_choices choices = {.bytes = bytes, .left = size};
+    return fuzz_choose_number(&choices, size);
+}
+
+static enum hc_status open_here(const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out) {
+    return hc_token_open(&ring, PROTOCOL_ID, AUDIENCE, NOW_S, bytes, out);
+}
+
+/// Seals what stands in `bytes`, be it a token or not.
+static void seal_any(const struct hc_token_key *key, uint8_t bytes[static HC_TOKEN_SIZE]) {
+    static const char label[] = "HINDCAST-TOKEN-1";
+    uint8_t aad[sizeof label - 1 + 8 + HEAD] = {0};
+    memcpy(aad, label, sizeof label - 1);
+    aad[sizeof label - 1] = PROTOCOL_ID;
+    memcpy(aad + sizeof label - 1 + 8, bytes, HEAD);
+    crypto_aead_xchacha20poly1305_ietf_encrypt_detached(bytes + SEALED_AT, bytes + TAG_AT, NULL,
+                                                        bytes + SEALED_AT, SEALED, aad, sizeof aad,
+                                                        NULL, bytes + NONCE_AT, key->key);
+}
+
+/// What must become of bytes whose sealed part, before `key` sealed it, was `plain`.
+static enum hc_status foretell(const uint8_t *plain, const struct hc_token_key *key) {
+    if (plain[0] != HC_TOKEN_VERSION || number_at(plain + 2, 2) > HC_TOKEN_RESUME)
+        return HC_MALFORMED;
+    if (plain[1] != ring.keys[0].id && plain[1] != ring.keys[1].id)
+        return HC_UNEXPECTED;
+    if (number_at(plain + 4, 8) <= NOW_S)
+        return HC_TOO_OLD;
+    if (plain[1] != key->id)
+        return HC_MALFORMED;
+    return number_at(plain + AUDIENCE_AT, 8) == AUDIENCE ? HC_OK : HC_INVALID;
+}
+
+/// A token that opened: it says what stands in it, here and now alone.
+static void examine(const uint8_t bytes[static HC_TOKEN_SIZE], const struct hc_token *token,
+                    struct fuzz_choices *choices) {
+    uint8_t again[HC_TOKEN_SIZE];
+    struct hc_token other;
+    const struct hc_token_key *key = &ring.keys[bytes[1] == ring.keys[0].id ? 0 : 1];
+    hc_token_seal(key, PROTOCOL_ID, token, bytes + NONCE_AT, again);
+    HC_ASSERT(memcmp(bytes, again, sizeof again) == 0);
+    HC_ASSERT(hc_token_open(&foreign, PROTOCOL_ID, AUDIENCE, NOW_S, bytes, &other) != HC_OK);
+    HC_ASSERT(hc_token_open(&ring, PROTOCOL_ID + 1, AUDIENCE, NOW_S, bytes, &other) ==
+              HC_MALFORMED);
+    HC_ASSERT(hc_token_open(&ring, PROTOCOL_ID, AUDIENCE + 1, NOW_S, bytes, &other) == HC_INVALID);
+    HC_ASSERT(hc_token_open(&ring, PROTOCOL_ID, AUDIENCE, token->expire_s, bytes, &other) ==
+              HC_TOO_OLD);
+    uint64_t bit = fuzz_choose_number(choices, 2) % (8 * sizeof again);
+    again[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    HC_ASSERT(open_here(again, &other) != HC_OK);
+}
+
+static void try_token(struct fuzz_choices *choices) {
+    uint8_t bytes[HC_TOKEN_SIZE];
+    struct hc_token token;
+    fuzz_choose_bytes(choices, bytes, sizeof bytes);
+    if (open_here(bytes, &token) == HC_OK)
+        examine(bytes, &token, choices);
+}
+
+static void try_sealed(const struct hc_token_key *key, struct fuzz_choices *choices) {
+    uint8_t bytes[HC_TOKEN_SIZE];
+    struct hc_token token;
+    fuzz_choose_bytes(choices, bytes, sizeof bytes);
+    enum hc_status status = foretell(bytes, key);
+    seal_any(key, bytes);
+    HC_ASSERT(open_here(bytes, &token) == status);
+    if (status == HC_OK)
+        examine(bytes, &token, choices);
+}
+
+/// Proofs and MACs hold for their own bytes and no others.
+static void try_vouched(struct fuzz_choices *choices) {
+    uint8_t secret[HC_TOKEN_SECRET_SIZE], other[HC_TOKEN_SECRET_SIZE];
+    uint8_t connect[HC_DATAGRAM_CONNECT_SIZE], deny[HC_DATAGRAM_DENY_SIZE];
+    fuzz_choose_bytes(choices, secret, sizeof secret);
+    memcpy(other, secret, sizeof secret);
+    other[secret[0] % sizeof other] ^= 1;
+    uint64_t bit = fuzz_choose_number(choices, 2);
+    fuzz_choose_bytes(choices, deny, sizeof deny);
+    fuzz_choose_bytes(choices, connect, sizeof connect);
+    (void)hc_token_check_deny_mac(secret, deny);
+    (void)hc_token_check_proof(secret, connect);
+    connect[0] = HC_DATAGRAM_CONNECT;
+    deny[0] = HC_DATAGRAM_DENY;
+    hc_token_put_proof(secret, connect);
+    hc_token_put_deny_mac(secret, deny);
+    HC_ASSERT(hc_token_check_proof(secret, connect) == HC_OK);
+    HC_ASSERT(hc_token_check_deny_mac(secret, deny) == HC_OK);
+    HC_ASSERT(hc_token_check_proof(other, connect) == HC_MALFORMED);
+    HC_ASSERT(hc_token_check_deny_mac(other, deny) == HC_MALFORMED);
+    connect[bit / 8 % sizeof connect] ^= (uint8_t)(1 << bit % 8);
+    deny[bit / 8 % sizeof deny] ^= (uint8_t)(1 << bit % 8);
+    HC_ASSERT(hc_token_check_proof(secret, connect) == HC_MALFORMED);
+    HC_ASSERT(hc_token_check_deny_mac(secret, deny) == HC_MALFORMED);
+    memset(deny + sizeof deny - HC_TAG_SIZE, 0, HC_TAG_SIZE);
+    HC_ASSERT(hc_token_check_deny_mac(secret, deny) == HC_UNEXPECTED);
+}
+
+/// A text that is read is the one that is written, but for the end of its line.
+static void try_text(const struct fuzz_choices *choices) {
+    struct hc_credential credential;
+    char text[HC_CREDENTIAL_TEXT_SIZE + 1];
+    const char *given = (const char *)choices->bytes;
+    if (hc_token_read_credential(given, choices->left, &credential) != HC_OK)
+        return;
+    hc_token_write_credential(&credential, text);
+    HC_ASSERT(strlen(text) == HC_CREDENTIAL_TEXT_SIZE);
+    HC_ASSERT(memcmp(text, given, HC_CREDENTIAL_TEXT_SIZE) == 0);
+    HC_ASSERT(choices->left - HC_CREDENTIAL_TEXT_SIZE <= 2);
+}
+
+/// Of every row of rotations the ring keeps the last two keys that it took.
+static void try_rotations(struct fuzz_choices *choices) {
+    struct hc_token_ring turning = {.count = 0};
+    struct hc_token_key last[2] = {{.id = 0}, {.id = 0}};
+    uint32_t taken = 0;
+    while (choices->left > 0) {
+        uint8_t choice = fuzz_choose(choices);
+        struct hc_token_key key = {.id = choice & 3, .key = {choice >> 2 & 3}};
+        bool named = taken > 0 && key.id == last[0].id;
+        bool same = named && key.key[0] == last[0].key[0];
+        enum hc_status status = hc_token_ring_rotate(&turning, &key);
+        HC_ASSERT(status == (same ? HC_DUPLICATE : named ? HC_INVALID : HC_OK));
+        if (status == HC_OK) {
+            last[1] = last[0];
+            last[0] = key;
+            taken++;
+        }
+        HC_ASSERT(turning.count == (taken < 2 ? taken : 2));
+        for (uint32_t i = 0; i < turning.count; i++)
+            HC_ASSERT(turning.keys[i].id == last[i].id && turning.keys[i].key[0] == last[i].key[0]);
+    }
+}
+
+/// What is used up is known until it expires, and longer only while there is room.
+static void try_used(struct fuzz_choices *choices) {
+    struct hc_sv_used_entry entries[USED_ROOM];
+    struct hc_sv_used used = {.entries = entries, .capacity = USED_ROOM};
+    uint8_t until_s[USED_IDS] = {0}; // 0: not there
+    while (choices->left > 0) {
+        uint8_t choice = fuzz_choose(choices), at = choice >> 2 & (USED_IDS - 1);
+        uint8_t id[HC_TOKEN_ID_SIZE] = {[HC_TOKEN_ID_SIZE - 1] = at};
+        uint8_t second = (uint8_t)(1 + (choice >> 5));
+        uint32_t count = 0;
+        if ((choice & 3) == 0) {
+            hc_sv_used_forget(&used, id);
+            until_s[at] = 0;
+        } else if ((choice & 3) == 1) {
+            bool full = used.count == USED_ROOM, room = hc_sv_used_room(&used, second);
+            for (unsigned i = 0; full && i < USED_IDS; i++)
+                until_s[i] = until_s[i] > second ? until_s[i] : 0;
+            HC_ASSERT(room == (used.count < USED_ROOM));
+        } else if (until_s[at] == 0 && used.count < USED_ROOM) {
+            hc_sv_used_add(&used, id, second);
+            until_s[at] = second;
+        }
+        for (uint8_t i = 0; i < USED_IDS; i++) {
+            id[HC_TOKEN_ID_SIZE - 1] = i;
+            HC_ASSERT(hc_sv_used_has(&used, id) == (until_s[i] != 0));
+            count += until_s[i] != 0;
+        }
+        HC_ASSERT(used.count == count);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct fuzz_choices choices = {.bytes = data, .left = size};
+    switch (fuzz_choose(&choices) % 7) {
+    case 0:
+        try_token(&choices);
+        break;
+    case 1:
+        try_sealed(&ring.keys[0], &choices);
+        break;
+    case 2:
+        try_sealed(&ring.keys[1], &choices);
+        break;
+    case 3:
+        try_vouched(&choices);
+        break;
+    case 4:
+        try_text(&choices);
+        break;
+    case 5:
+        try_rotations(&choices);
+        break;
+    default:
+        try_used(&choices);
+    }
+    return 0;
+}
