@@ -228,8 +228,7 @@ static void hear(struct storm_match *match, struct line *line, uint32_t seq, boo
         line->newest_acked = report->ack;
 }
 
-/// The server may have heard more since it said so last than it can name: those datagrams have told
-/// it of arrivals that nobody else knows of.
+/// The server can have heard more than it can name: nobody knows what arrivals that has told it of.
 static void skip(struct line *line, const struct hc_data *data) {
     for (uint32_t seq = line->newest_heard + 1; seq + HC_ACKS_MAX <= data->ack; seq++) {
         const struct report *report = &line->reports[seq % REPORTS];

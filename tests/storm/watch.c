@@ -195,11 +195,14 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
                bytes[DATA_TYPE_AT], size);
     struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
     bool is_snapshot = bytes[DATA_TYPE_AT] == HC_MESSAGE_SNAPSHOT;
+    // Whoever repeats what another says is asked whether it is that one, at the other's expense.
+    struct storm_conn *spending =
+        conn == NULL ? storm_conns_named(&match->conns, cid_of(bytes)) : conn;
     match->outcome->snapshots += is_snapshot;
     if (is_snapshot && conn != NULL)
         remember_snapshot(match, conn, size);
-    else if (conn != NULL && conn->there)
-        storm_allowance_news(match, conn, size);
+    else if (spending != NULL && spending->there)
+        storm_allowance_news(match, spending, size);
     else if (is_snapshot && match->conns.count < STORM_CONNS_MAX)
         wrong(match, "events", 0, "is sent a snapshot, but never joined", client);
     storm_told_host_sent(match, client, bytes, size);
