@@ -142,10 +142,8 @@ static enum hc_status open(struct hc_sv_host *host, struct hc_sv_peer *peer, uin
     enum hc_status status = hc_replay_check(&peer->replay, seq);
     if (status == HC_OK)
         status = hc_seal_open_data(peer->c2s, bytes, size, host->opened);
-    if (status == HC_OK && hc_sv_peer_floods(peer, size, now_us)) {
-        HC_MARK("peer-floods");
+    if (status == HC_OK && hc_sv_peer_floods(peer, size, now_us))
         return HC_FULL;
-    }
     return status;
 }
 

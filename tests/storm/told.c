@@ -288,8 +288,7 @@ static hc_tick past_before(const struct storm_match *match, const struct line *l
     const struct report *before = &line->reports[(line->newest_heard - 1) % REPORTS];
     uint32_t rate = (uint32_t)storm_match_get(match, STORM_tick_rate);
     uint64_t least_us = way_us(match, client, true) + way_us(match, client, false);
-    // A clock that leaps makes what the client has waited longer, and so the round trip shorter,
-    // and so does a thief whose copies are quicker.
+    // A clock that leaps makes round trips shorter, and so does a thief whose copies are quicker.
     if ((storm_match_get(match, STORM_hostile) > 0 && !match->options->tame) ||
         line->rtt_us == UINT64_MAX || least_us < CLOCKS_OFF_US ||
         storm_client_get(match, client, STORM_C_jump_tick) != 0 || window_of(line) == HC_NO_TICK ||

@@ -149,6 +149,27 @@ START_TEST(what_gets_lost_on_the_way_lowers_what_a_client_is_sent_and_what_arriv
 }
 END_TEST
 
+START_TEST(a_client_may_send_two_datagrams_a_tick_and_no_more_for_long) {
+    enum { SECONDS = 20, EACH = 10 };
+    uint64_t rate = world.tick_rate, taken = 0, us = 0;
+    for (uint64_t n = 0; n < SECONDS * rate * EACH; n++) { // ten a tick
+        us = n * 1000000 / (rate * EACH);
+        taken += !hc_sv_peer_floods(&peer, 50, us);
+    }
+    uint64_t most = (us + HC_SV_FLOOD_US) * HC_SV_FLOOD_PACKETS * rate / 1000000 + 1;
+    ck_assert_uint_le(taken, most);
+    ck_assert_uint_ge(taken, most - 2 * HC_SV_FLOOD_PACKETS * rate);
+    for (unsigned n = 0; n < SECONDS * rate; n++) // an honest one, with a datagram each tick
+        ck_assert(n * 1000000 / rate < HC_SV_FLOOD_US / 2 ||
+                  !hc_sv_peer_floods(&peer, 300, us + HC_SV_FLOOD_US + n * 1000000 / rate));
+    uint64_t bytes = 0, from_us = us + 100 * (uint64_t)1000000;
+    for (unsigned n = 0; n < SECONDS * rate; n++) // full ones, which are too many bytes
+        bytes += hc_sv_peer_floods(&peer, 1200, from_us + n * 1000000 / rate) ? 0 : 1200;
+    ck_assert_uint_le(bytes,
+                      (SECONDS + HC_SV_FLOOD_US / 1000000) * rate * HC_SV_FLOOD_BYTES + 1200);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server peer");
     TCase *tc = tcase_create("peer");
@@ -161,6 +182,7 @@ int main(void) {
     tcase_add_test(tc, a_datagram_that_is_replayed_or_acknowledges_the_unsent_changes_nothing);
     tcase_add_test(
         tc, what_gets_lost_on_the_way_lowers_what_a_client_is_sent_and_what_arrives_does_not);
+    tcase_add_test(tc, a_client_may_send_two_datagrams_a_tick_and_no_more_for_long);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
