@@ -121,7 +121,7 @@ static uint64_t unix_s(const struct world *w) {
     return HC_PARTY_UNIX_S + (w->now_us - BEGIN_US) / 1000000;
 }
 
-/// Another token for the other client, good or not; or, once, the same as before.
+/// Another token for the other client, good or not, or the one that it had.
 static void issue(struct world *w, const struct hc_game *game, uint8_t how) {
     struct hc_party party;
     struct hc_token_key key = w->wire.ring.keys[(how & 32) != 0 ? w->wire.ring.count - 1 : 0];
