@@ -368,7 +368,7 @@ END_TEST
 START_TEST(over_another_connection_what_was_not_acknowledged_is_sent_again_and_comes_once) {
     struct side *side = side_new(1);
     for (int i = 0; i < 6; i++)
-        ck_assert_int_eq(hc_events_put(&side->out, "abcdef" + i, 1), HC_OK);
+        ck_assert_int_eq(hc_events_put(&side->out, &"abcdef"[i], 1), HC_OK);
     ck_assert_uint_eq(pass(&side->out, &side->in, 11 + 1 + 1, 1, 0), 3); // three fit, and arrive
     hc_events_out_continue(&side->out);                                  // before that is known
     hc_events_acked(&side->out, 1); // this is another datagram 1
