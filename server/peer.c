@@ -52,6 +52,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->replay = (struct hc_replay){.newest = 0};
     hc_sent_init(&peer->sent, 1);
     peer->acked = 0;
+    peer->acked_snapshot = 0;
     peer->judged = 1;
     peer->heard_us = now_us;
     peer->newest_us = 0;
@@ -108,9 +109,12 @@ void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint
     peer->snapshot_due = false;
 }
 
-/// A range is known to the client once a datagram that carried it as it is has arrived.
-static void drop_told(struct hc_sv_peer *peer, uint32_t acked) {
+/// A snapshot has arrived: what it told, as all since another one did, is known. Whatever else is
+/// acknowledged has carried nothing of that.
+static void hear_of_snapshot(struct hc_sv_peer *peer, uint32_t acked) {
     unsigned kept = 0;
+    if (acked > peer->acked_snapshot)
+        peer->acked_snapshot = acked;
     for (unsigned i = 0; i < peer->forced_count; i++)
         if (peer->forced[i].told == 0 || acked < peer->forced[i].told)
             peer->forced[kept++] = peer->forced[i];
@@ -141,9 +145,9 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     hc_replay_accept(&peer->replay, data->seq);
     peer->heard_us = now_us;
     for (uint32_t i = count; i-- > 0;) // the oldest first: none is given up that is there
-        hc_sv_ledger_acked(peer->ledger, acked[i].seq);
+        if (hc_sv_ledger_acked(peer->ledger, acked[i].seq))
+            hear_of_snapshot(peer, acked[i].seq);
     for (uint32_t i = 0; i < count; i++) {
-        drop_told(peer, acked[i].seq);
         hc_events_acked(&peer->events_out, acked[i].seq);
         for (unsigned k = 0; k < HC_SV_TICKET_SEQS; k++)
             peer->ticket.acked |= peer->ticket.seqs[k] == acked[i].seq;

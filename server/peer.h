@@ -42,7 +42,7 @@ struct hc_sv_forced {
     hc_player player;
     hc_tick first;
     uint32_t count;
-    uint32_t told; ///< every datagram from this seq on has carried the range as it is; 0: none yet
+    uint32_t told; ///< every snapshot from this seq on has carried the range as it is; 0: none yet
 };
 
 /// Who a client is, as its token says.
@@ -90,6 +90,7 @@ struct hc_sv_peer {
     struct hc_replay replay;
     struct hc_sent sent;
     uint32_t acked;          ///< newest seq that the client has acknowledged
+    uint32_t acked_snapshot; ///< newest of these with a snapshot
     uint32_t judged;         ///< seqs before it have arrived or count as lost
     uint64_t heard_us;       ///< when anything valid came last
     uint64_t newest_us;      ///< when the datagram that is acknowledged as newest came
