@@ -153,10 +153,10 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
             peer->ticket.acked |= peer->ticket.seqs[k] == acked[i].seq;
         if (acked[i].seq > peer->acked)
             peer->acked = acked[i].seq;
-        uint64_t rtt_us = now_us - acked[i].sent_us;
-        if (acked[i].seq == data->ack && rtt_us > ack_delay_us &&
-            rtt_us - ack_delay_us < peer->rtt_min_us)
-            peer->rtt_min_us = rtt_us - ack_delay_us;
+        uint64_t rtt_us = now_us - acked[i].sent_us; // not below nothing, by whichever clock
+        rtt_us = rtt_us > ack_delay_us ? rtt_us - ack_delay_us : 0;
+        if (acked[i].seq == data->ack && rtt_us < peer->rtt_min_us)
+            peer->rtt_min_us = rtt_us;
     }
     hc_sv_budget_learn(&peer->budget, count, judge(peer), now_us);
     return HC_OK;
