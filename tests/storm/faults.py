@@ -182,7 +182,7 @@ FAULTS = {
     "controls-told-once": Fault(
         "server/snapshot.c",
         "a join or leave that was told counts as heard, whether or not that datagram has come",
-        "        bool heard = *told != 0 && peer->acked >= *told;\n",
+        "        bool heard = *told != 0 && peer->acked_snapshot >= *told;\n",
         "        bool heard = *told != 0;\n",
     ),
     "inputs-late": Fault(
