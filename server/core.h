@@ -48,6 +48,7 @@ struct hc_sv_ended {
     uint32_t cid;
     uint8_t client_nonce[HC_NONCE_SIZE];
     bool unheard;      ///< fell silent at once: it may have had no ACCEPT, and still asks
+    bool left;         ///< the client has said goodbye, and says it again
     uint64_t until_us; ///< when no cookie of it can be valid any more
 };
 
@@ -115,9 +116,9 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us);
 
 /// Remembers that a connection has ended: its CONNECT may come late. `unheard`: nothing has come on
-/// it.
+/// it; `left`: its client says goodbye.
 void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
-                               uint64_t now_us);
+                               bool left, uint64_t now_us);
 
 /// Tells the embedder about `peer`.
 void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,

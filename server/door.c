@@ -162,6 +162,14 @@ static bool was_given(const struct hc_sv_host *host, uint32_t cid, uint64_t now_
     return false;
 }
 
+/// Whether it says goodbye, and has been heard, though its place may be another's since.
+static bool has_left(const struct hc_sv_host *host, uint32_t cid, uint64_t now_us) {
+    for (unsigned i = 0; i < host->ended_count; i++)
+        if (now_us < host->ended[i].until_us && host->ended[i].cid == cid)
+            return host->ended[i].left;
+    return false;
+}
+
 /// A cid for the peer with this index that nobody can guess.
 static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
     uint32_t cid = 0;
@@ -216,7 +224,7 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
         named != 0 && (named == before || (named == peer->continues && peer->replay.newest == 0));
     bool same = memcmp(peer->client_nonce, entry->connect.client_nonce, HC_NONCE_SIZE) == 0;
     if (peer->state == HC_SV_PEER_PLAYING)
-        hc_sv_host_remember_ended(host, peer, same, now_us); // the same attempt goes on
+        hc_sv_host_remember_ended(host, peer, same, false, now_us); // the same attempt goes on
     if (!kept) {
         host->unheard -= peer->events_in.expected - peer->events_in.next;
         hc_sv_peer_begin_events(peer);
@@ -365,11 +373,15 @@ void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, ui
         return; // it says goodbye, and has been heard
     uint64_t from_us = host->resets_us > now_us ? host->resets_us : now_us;
     if (from_us + 1000000 / HC_SV_RESETS_PER_S > now_us + 1000000)
+        return; // before all that have ended are looked through, which takes long
+    host->resets_us = from_us + 1000000 / HC_SV_RESETS_PER_S;
+    if (has_left(host, cid, now_us)) {
+        HC_MARK("goodbye-of-a-place-taken");
         return;
+    }
     struct hc_sv_reply *reply = new_reply(host, from);
     if (reply == NULL)
         return;
-    host->resets_us = from_us + 1000000 / HC_SV_RESETS_PER_S;
     host->stats.resets++;
     // It may have been told under either key: by turns, so that it takes no two of each.
     hc_seal_reset_token(&keys->keys[seq % keys->count], cid, host->config.audience, from->ip,

@@ -206,10 +206,11 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
 }
 
 void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
-                               uint64_t now_us) {
+                               bool left, uint64_t now_us) {
     struct hc_sv_ended *ended = &host->ended[host->ended_next++ % host->ended_count];
     *ended = (struct hc_sv_ended){.cid = peer->cid,
                                   .unheard = unheard,
+                                  .left = left,
                                   .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};
     memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);
 }
@@ -242,7 +243,7 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
     if (!connected)
         return;
     hc_sv_host_remember_ended(host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->replay.newest == 0,
-                              now_us);
+                              close == HC_CLOSE_LEFT, now_us);
     if (kind == HC_SV_EVENT_TIMEOUT && !peer->met)
         hc_sv_used_forget(&host->used, peer->user.token_id);
     hc_sv_peer_close(peer, close, now_us);
@@ -259,7 +260,7 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
     }
     hc_sv_host_event(host, peer, HC_SV_EVENT_LOST, HC_CLOSE_TIMEOUT);
     host->stats.lost++;
-    hc_sv_host_remember_ended(host, peer, peer->replay.newest == 0, now_us);
+    hc_sv_host_remember_ended(host, peer, peer->replay.newest == 0, false, now_us);
     hc_sv_peer_close(peer, HC_CLOSE_TIMEOUT, now_us);
     peer->kept_us = now_us + host->config.keep_us;
 }

@@ -241,10 +241,11 @@ static uint32_t find(struct hc_sv_ledger *ledger, uint32_t seq) {
     return low < ledger->end && snapshot_at(ledger, low)->seq == seq ? low : ledger->end;
 }
 
-void hc_sv_ledger_acked(struct hc_sv_ledger *ledger, uint32_t seq) {
+bool hc_sv_ledger_acked(struct hc_sv_ledger *ledger, uint32_t seq) {
     uint32_t number = find(ledger, seq);
     struct snapshot *snapshot = snapshot_at(ledger, number);
-    if (number < ledger->end && !snapshot->acked) {
+    bool is_snapshot = number < ledger->end;
+    if (is_snapshot && !snapshot->acked) {
         snapshot->acked = true;
         if (newer(snapshot->as_of, ledger->base))
             ledger->base = snapshot->as_of;
@@ -265,6 +266,7 @@ void hc_sv_ledger_acked(struct hc_sv_ledger *ledger, uint32_t seq) {
             break;
         }
     }
+    return is_snapshot;
 }
 
 void hc_sv_ledger_forget(struct hc_sv_ledger *ledger) {

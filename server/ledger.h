@@ -56,7 +56,8 @@ bool hc_sv_ledger_tell(struct hc_sv_ledger *ledger, hc_unit unit, hc_tick tick,
                        hc_sv_version version, bool correction);
 
 /// The client has acknowledged the datagram `seq`, whether that is a snapshot or not; in any order.
-void hc_sv_ledger_acked(struct hc_sv_ledger *ledger, uint32_t seq);
+/// Returns whether it is one that is remembered.
+bool hc_sv_ledger_acked(struct hc_sv_ledger *ledger, uint32_t seq);
 
 /// The client says that it cannot read what is sent to it: nothing counts as held any more. All
 /// that was ever told may be known to it, drops or not.

@@ -103,7 +103,7 @@ static size_t ask(struct hc_sv_peer *peer, struct hc_address *to,
     path->asked_us = now_us;
     hc_sv_budget_spend(&peer->budget, (uint32_t)body.at);
     *to = path->address;
-    return hc_sv_peer_wrap_news(peer, out, body.at, now_us);
+    return hc_sv_peer_wrap(peer, out, body.at, now_us);
 }
 
 // ---- Sending ------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct 
     bool silent = now_us - peer->sent_us >= KEEP_ALIVE_US && !peer->snapshot_due;
     if (body.at == 0 && !silent)
         return 0;
-    size = hc_sv_peer_wrap_news(peer, out, body.at, now_us);
+    size = hc_sv_peer_wrap(peer, out, body.at, now_us);
     hc_sv_budget_spend(&peer->budget, (uint32_t)body.at);
     return size;
 }

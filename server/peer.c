@@ -108,9 +108,12 @@ void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint
     peer->snapshot_due = false;
 }
 
-/// A range is known to the client once a datagram that carried it as it is has arrived.
-static void drop_told(struct hc_sv_peer *peer, uint32_t acked) {
+/// A snapshot has arrived: what it told, as all since another one did, is known. Whatever else is
+/// acknowledged has carried nothing of that.
+static void hear_of_snapshot(struct hc_sv_peer *peer, uint32_t acked) {
     unsigned kept = 0;
+    if (acked > peer->acked_snapshot)
+        peer->acked_snapshot = acked;
     for (unsigned i = 0; i < peer->forced_count; i++)
         if (peer->forced[i].told == 0 || acked < peer->forced[i].told)
             peer->forced[kept++] = peer->forced[i];
@@ -141,22 +144,18 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     hc_replay_accept(&peer->replay, data->seq);
     peer->heard_us = now_us;
     for (uint32_t i = count; i-- > 0;) // the oldest first: none is given up that is there
-        hc_sv_ledger_acked(peer->ledger, acked[i].seq);
+        if (hc_sv_ledger_acked(peer->ledger, acked[i].seq))
+            hear_of_snapshot(peer, acked[i].seq);
     for (uint32_t i = 0; i < count; i++) {
-        if (!peer->is_news[acked[i].seq % HC_SENT_RING]) { // else it has carried none of it
-            drop_told(peer, acked[i].seq);
-            if (acked[i].seq > peer->acked_snapshot)
-                peer->acked_snapshot = acked[i].seq;
-        }
         hc_events_acked(&peer->events_out, acked[i].seq);
         for (unsigned k = 0; k < HC_SV_TICKET_SEQS; k++)
             peer->ticket.acked |= peer->ticket.seqs[k] == acked[i].seq;
         if (acked[i].seq > peer->acked)
             peer->acked = acked[i].seq;
-        uint64_t rtt_us = now_us - acked[i].sent_us;
-        if (acked[i].seq == data->ack && rtt_us > ack_delay_us &&
-            rtt_us - ack_delay_us < peer->rtt_min_us)
-            peer->rtt_min_us = rtt_us - ack_delay_us;
+        uint64_t rtt_us = now_us - acked[i].sent_us; // not below nothing, by whichever clock
+        rtt_us = rtt_us > ack_delay_us ? rtt_us - ack_delay_us : 0;
+        if (acked[i].seq == data->ack && rtt_us < peer->rtt_min_us)
+            peer->rtt_min_us = rtt_us;
     }
     hc_sv_budget_learn(&peer->budget, count, judge(peer), now_us);
     return HC_OK;
@@ -193,15 +192,6 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
     size_t size = hc_datagram_put_data(&data, out);
     hc_seal_data(&peer->sealer, out, size);
     peer->sent_us = now_us;
-    peer->is_news[data.seq % HC_SENT_RING] = false;
-    return size;
-}
-
-size_t hc_sv_peer_wrap_news(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
-                            size_t body_size, uint64_t now_us) {
-    uint32_t seq = peer->sent.next;
-    size_t size = hc_sv_peer_wrap(peer, out, body_size, now_us);
-    peer->is_news[seq % HC_SENT_RING] = true;
     return size;
 }
 

@@ -89,15 +89,14 @@ struct hc_sv_peer {
 
     struct hc_replay replay;
     struct hc_sent sent;
-    uint32_t acked;             ///< newest seq that the client has acknowledged
-    uint32_t acked_snapshot;    ///< newest of a snapshot
-    bool is_news[HC_SENT_RING]; ///< by seq: it was no snapshot
-    uint32_t judged;            ///< seqs before it have arrived or count as lost
-    uint64_t heard_us;          ///< when anything valid came last
-    uint64_t newest_us;         ///< when the datagram that is acknowledged as newest came
-    uint64_t sent_us;           ///< when anything was sent last
-    uint64_t flood_us;          ///< by when all that came would have come at the rate allowed,
-    uint64_t flood_bytes_us;    ///< in datagrams and in bytes
+    uint32_t acked;          ///< newest seq that the client has acknowledged
+    uint32_t acked_snapshot; ///< newest of these with a snapshot
+    uint32_t judged;         ///< seqs before it have arrived or count as lost
+    uint64_t heard_us;       ///< when anything valid came last
+    uint64_t newest_us;      ///< when the datagram that is acknowledged as newest came
+    uint64_t sent_us;        ///< when anything was sent last
+    uint64_t flood_us;       ///< by when all that came would have come at the rate allowed,
+    uint64_t flood_bytes_us; ///< in datagrams and in bytes
     struct hc_sv_path path;
     struct hc_sv_ticket ticket;
     bool news_due;
@@ -174,10 +173,6 @@ void hc_sv_peer_forced(struct hc_sv_peer *peer, hc_player player, hc_tick first,
 /// left.
 size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
                        size_t body_size, uint64_t now_us);
-
-/// The same around a body that is no snapshot.
-size_t hc_sv_peer_wrap_news(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
-                            size_t body_size, uint64_t now_us);
 
 /// Writes the next CLOSE that is due; returns its size, 0 when none is. After the last the peer is
 /// free, or kept.

@@ -278,7 +278,7 @@ static void put_forced(struct making *making, uint32_t seq) {
         while (peer->own[forced.own] != range->player)
             forced.own++;
         if (range->first > making->head.tick || !room_for_item(making)) {
-            range->told = 0; // what was told before does not count on later datagrams
+            range->told = 0; // what was told before does not count on later snapshots
             continue;
         }
         hc_snapshot_put_forced(&making->bits, making->head.tick, &forced);
@@ -322,7 +322,7 @@ static void put_recent_controls(struct making *making, uint32_t seq) {
         if (control->tick < since || (heard && control->tick < tick))
             continue;
         if (!concerns(making, control->player) || !room_for_item(making)) {
-            *told = heard ? *told : 0; // what was told before does not count on later datagrams
+            *told = heard ? *told : 0; // what was told before does not count on later snapshots
             continue;
         }
         hc_snapshot_put_control(&making->bits, tick, control);

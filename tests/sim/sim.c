@@ -260,12 +260,13 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
         size_t size = (size_t)length - PORT_SIZE;
-        if (hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_CONNECT)
-            hc_tap_connect(sim->tap, packet + PORT_SIZE, size);
         tell_work(sim, HC_SIM_WORK_RECEIVE, true);
         enum hc_status status =
             hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, size, hc_sim_host_now(sim));
         tell_work(sim, HC_SIM_WORK_RECEIVE, false);
+        // Of a thief's the host takes none, which may name the nonce of another.
+        if (status == HC_OK && hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_CONNECT)
+            hc_tap_connect(sim->tap, packet + PORT_SIZE, size);
         tell_host_events(sim);
         if (sim->config.hooks.host_received != NULL)
             sim->config.hooks.host_received(

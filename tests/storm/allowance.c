@@ -12,7 +12,8 @@ enum {
     HEADERS = 61,           ///< bytes around a body: IPv4, UDP, DATA
     NEEDED = 160 + HEADERS, ///< bytes without which a snapshot waits, headers included
     /// Of a datagram that was filled so many bytes may be empty: inputs are taken for a byte each,
-    /// eight at most of each player, and what did not fit may have been as large as a player.
+    /// eight at most of each player (of later ones as many as fit are told, by that), and what did
+    /// not fit may have been as large as a player.
     INPUTS_BYTES = 8,
     PLAYERS_LEAST = 13, ///< that are reckoned with
     PLAYER_BYTES = 200,
@@ -55,12 +56,15 @@ static void bring_up(struct storm_match *match, struct storm_conn *conn) {
     allowance->at_us = now_us;
 }
 
-bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, size_t size) {
+bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, size_t size,
+                          uint32_t ticks, bool *cut) {
     struct storm_allowance *allowance = &conn->allowance;
     bring_up(match, conn);
     int64_t bytes = (int64_t)size + UNDER, room = allowance->least / MICRO;
     room = room < HC_DATAGRAM_MAX + UNDER ? room : HC_DATAGRAM_MAX + UNDER;
     bool full = bytes + slack(match) > room;
+    int64_t far = ticks > INPUTS_BYTES ? (int64_t)ticks - INPUTS_BYTES : 0;
+    *cut = bytes + slack(match) + far * storm_truth_world(match->truth)->players > room;
     allowance->most -= bytes * MICRO;
     allowance->least -= bytes * MICRO;
     if (allowance->least < 0) // it had more than the least, then

@@ -16,8 +16,10 @@ struct storm_allowance {
 };
 
 /// The server sends it a SNAPSHOT in a datagram of `size` bytes. Whether anything that was to be
-/// told may have been left out for want of room.
-bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, size_t size);
+/// told may have been left out for want of room; and `cut`, whether that may have been inputs of
+/// the first `ticks` from the one shown on.
+bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, size_t size,
+                          uint32_t ticks, bool *cut);
 
 /// The server sends it a DATA without SNAPSHOT, which needs no room but some, and makes debts.
 void storm_allowance_news(struct storm_match *match, struct storm_conn *conn, size_t size);

@@ -16,7 +16,8 @@ enum {
 /// A snapshot that was sent: what it had to show, of whatever it told.
 struct storm_sent {
     hc_tick as_of, tick;
-    bool full;                  ///< something may have been left out
+    bool full;                  ///< something may have been left out,
+    bool cut;                   ///< or inputs up to the head
     uint64_t *units;            ///< [units] storm_unit_digest at the tick; NULL: this is none
     uint64_t *bases;            ///< [players] storm_unit_base there
     uint64_t *beside;           ///< [players] storm_beside_digest from there on

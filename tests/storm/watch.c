@@ -142,7 +142,7 @@ static void remember_snapshot(struct storm_match *match, struct storm_conn *conn
     struct storm_sent *sent = &conn->sent[head % STORM_SENT];
     sent->as_of = head;
     sent->tick = tick;
-    sent->full = storm_allowance_sent(match, conn, size);
+    sent->full = storm_allowance_sent(match, conn, size, head - tick + 1, &sent->cut);
     if (sent->full)
         conn->full_head = head;
     storm_units_sent(match, conn, sent, tick);
@@ -194,15 +194,14 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes),
                bytes[DATA_TYPE_AT], size);
     struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
+    // A thief is asked whether it is whom it copies, and that is of the bytes of whom it copies.
+    struct storm_conn *named = storm_conns_named(&match->conns, cid_of(bytes));
     bool is_snapshot = bytes[DATA_TYPE_AT] == HC_MESSAGE_SNAPSHOT;
-    // Whoever repeats what another says is asked whether it is that one, at the other's expense.
-    struct storm_conn *spending =
-        conn == NULL ? storm_conns_named(&match->conns, cid_of(bytes)) : conn;
     match->outcome->snapshots += is_snapshot;
     if (is_snapshot && conn != NULL)
         remember_snapshot(match, conn, size);
-    else if (spending != NULL && spending->there)
-        storm_allowance_news(match, spending, size);
+    else if (!is_snapshot && named != NULL && named->there)
+        storm_allowance_news(match, named, size);
     else if (is_snapshot && match->conns.count < STORM_CONNS_MAX)
         wrong(match, "events", 0, "is sent a snapshot, but never joined", client);
     storm_told_host_sent(match, client, bytes, size);
@@ -378,7 +377,7 @@ static void check_inputs(struct storm_match *match, unsigned client,
                        "client %u predicts player %u from another input before %u than the server "
                        "did at %u",
                        client, p, sent->tick, sent->as_of);
-        if (!sent->full &&
+        if (!sent->cut &&
             storm_beside_digest(world, own, p, sent->tick, sent->as_of) != sent->beside[p])
             storm_fail(match->verdict, STORM_WRONG, "beside", sent->tick,
                        "client %u does not know the inputs of player %u from %u on as the server "

@@ -63,16 +63,21 @@ START_TEST(forced_slots_are_told_as_ranges_until_they_are_acknowledged) {
     ck_assert_uint_eq(peer.forced[0].first, 10);
     ck_assert_uint_eq(peer.forced[0].count, 10);
     uint8_t out[HC_DATAGRAM_MAX];
-    for (int i = 0; i < 5; i++)
+    for (uint32_t seq = 1; seq <= 6; seq++) {
+        if (seq != 4) // which is no snapshot
+            hc_sv_ledger_begin(peer.ledger, 100 + seq, seq);
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
-    peer.forced[0].told = 3; // carried by 3, 4 and 5
-    peer.forced[1].told = 5;
+    }
+    peer.forced[0].told = 3; // carried by 3, 5 and 6
+    peer.forced[1].told = 6;
     ck_assert_int_eq(acknowledge(1, 2), HC_OK);
     ck_assert_uint_eq(peer.forced_count, 3);
     ck_assert_int_eq(acknowledge(2, 4), HC_OK);
+    ck_assert_uint_eq(peer.forced_count, 3);
+    ck_assert_int_eq(acknowledge(3, 5), HC_OK);
     ck_assert_uint_eq(peer.forced_count, 2);
     hc_sv_peer_forced(&peer, 3, 31, 1); // longer than what was told: must be told anew
-    ck_assert_int_eq(acknowledge(3, 5), HC_OK);
+    ck_assert_int_eq(acknowledge(4, 6), HC_OK);
     ck_assert_uint_eq(peer.forced_count, 2);
     ck_assert_uint_eq(peer.forced[0].count, 2);
 }
