@@ -49,18 +49,18 @@ struct storm_conn *storm_conns_named(struct storm_conns *conns, uint32_t cid) {
 
 struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_sv_event *event,
                                      unsigned seat, bool honest, uint64_t now_us) {
+    bool resumed = event->kind == HC_SV_EVENT_RESUMED;
+    struct storm_conn *before = NULL;
     if (event->kind != HC_SV_EVENT_JOINED) {
-        bool resumed = event->kind == HC_SV_EVENT_RESUMED;
-        struct storm_conn *conn =
-            storm_conns_find(conns, seat, resumed ? event->before : event->cid);
+        before = storm_conns_find(conns, seat, resumed ? event->before : event->cid);
         if (event->kind == HC_SV_EVENT_MOVED)
-            return conn;
-        if (conn != NULL && conn->there) {
-            conn->there = false;
-            conn->dropped_us = now_us;
+            return before;
+        if (before != NULL && before->there) {
+            before->there = false;
+            before->dropped_us = now_us;
         }
         if (!resumed)
-            return conn;
+            return before;
     }
     if (conns->count == STORM_CONNS_MAX)
         return NULL;
@@ -70,7 +70,8 @@ struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_
                                 .seat = seat,
                                 .honest = honest,
                                 .there = true,
-                                .resumed = event->kind == HC_SV_EVENT_RESUMED,
+                                .resumed = resumed,
+                                .before = before,
                                 .joined_us = now_us,
                                 .sent_us = now_us,
                                 .player_count = event->player_count,

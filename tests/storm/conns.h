@@ -31,6 +31,7 @@ struct storm_conn {
     bool honest;
     bool there;   ///< the server has not let go of it
     bool resumed; ///< it took the place of another: its players had joined before
+    const struct storm_conn *before; ///< that other one; NULL: none, or unknown
     uint64_t joined_us, dropped_us;
     uint64_t sent_us; ///< when its client sent something last
     uint8_t player_count;

@@ -154,9 +154,13 @@ void storm_truth_event(struct storm_truth *truth, const struct hc_sv_event *even
             bool heir = slot->inherited && slot->heir_cid == event->before;
             *(heir ? &slot->heir_cid : &slot->cid) = event->cid;
             *(heir ? &slot->heir : &slot->conn) = conn;
-            // Nothing had come on the one before: it has stamped nothing.
             if (slot->final_conn != NULL && slot->final_conn->cid == event->before)
                 slot->final_conn = conn;
+            for (unsigned c = truth->change_first; c < truth->change_end; c++) {
+                struct change *change = &truth->changes[c % CHANGES_MAX];
+                if (change->conn != NULL && change->conn->cid == event->before)
+                    change->conn = conn; // its join is not final yet
+            }
         } else if (event->kind != HC_SV_EVENT_JOINED) {
             if (slot->inherited && slot->heir_cid == event->cid)
                 slot->inherited = false;
@@ -272,20 +276,24 @@ static void take_changes(struct storm_truth *truth, hc_tick tick) {
     }
 }
 
-/// A known input must be what its client stamped.
+/// A known input must be what its client stamped, on this connection or on one whose place that
+/// took.
 static void check_stamp(struct storm_truth *truth, hc_player player, hc_tick tick,
                         const uint8_t *input) {
-    const struct storm_conn *conn = truth->players[player].final_conn;
-    if (conn == NULL || !conn->honest)
-        return;
-    const uint8_t *stamp = storm_conn_stamp(truth->conns, conn, player, tick);
-    if (stamp == NULL)
+    const struct storm_conn *newest = truth->players[player].final_conn;
+    bool any = false;
+    for (const struct storm_conn *conn = newest; conn != NULL && conn->honest;
+         conn = conn->before) {
+        const uint8_t *stamp = storm_conn_stamp(truth->conns, conn, player, tick);
+        if (stamp != NULL && memcmp(stamp, input, truth->world.game->input_size) == 0)
+            return;
+        any |= stamp != NULL;
+    }
+    if (newest != NULL && newest->honest)
         storm_fail(truth->verdict, STORM_WRONG, "stamped", tick,
-                   "the server has an input of player %u that client %u never stamped", player,
-                   conn->seat);
-    else if (memcmp(stamp, input, truth->world.game->input_size) != 0)
-        storm_fail(truth->verdict, STORM_WRONG, "stamped", tick,
-                   "the input of player %u is not what client %u stamped", player, conn->seat);
+                   any ? "the input of player %u is not what client %u stamped"
+                       : "the server has an input of player %u that client %u never stamped",
+                   player, newest->seat);
 }
 
 /// The effective input of a slot that is final, by the rule, into `out`. `seen`: the slot was
