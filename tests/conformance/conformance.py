@@ -1,0 +1,779 @@
+"""Checks a Hindcast server against the standard of HCAST01. One line a check; exit status 1 if any fails.
+
+    /usr/bin/python3 conformance.py [--hindcastd PATH] [--json FILE] [--vectors FILE]
+    /usr/bin/python3 conformance.py --server ADDR:PORT --key-file FILE [--audience N]
+"""
+import argparse, json, os, random, signal, socket, struct, subprocess, sys, tempfile, time
+from hcast import *
+
+# The arena's tables, as proto/ARENA.md has them.
+F = Field
+ARENA = Game({
+    "referee": [F("phase", 1, 2), F("match", 1, 8), F("clock", 2, 16, countdown=1)],
+    "player": [F("x", 2, 16, 0, 1), F("y", 2, 16, 0, 1), F("vx", 2, 12, 1), F("vy", 2, 12, 1), F("health", 1, 7),
+               F("score", 1, 7), F("deaths", 1, 7), F("cooldown", 1, 6), F("aim", 1, 8, 0, 2), F("match", 1, 8),
+               F("respawn", 2, 9), F("rapid", 2, 11)],
+    "shot": [F("x", 2, 16, 0, 1), F("y", 2, 16, 0, 1), F("kills", 2, 11), F("angle", 1, 8), F("life", 1, 8)],
+    "pickup": [F("x", 2, 16), F("y", 2, 16), F("gift", 2, 1), F("winner", 2, 11), F("refill", 2, 11)],
+}, [("player", 1, 0), ("shot", 4, 0)], [("pickup", 2, 4)],
+    [F("move_x", 1, 2, 1), F("move_y", 1, 2, 1), F("aim", 1, 8), F("fire", 1, 1)])
+
+
+def arena_protocol_id():
+    chain = [0]
+
+    def n(*numbers):
+        for x in numbers:
+            chain[0] = xxh3(struct.pack("<Q", x & (1 << 64) - 1), chain[0])
+
+    def t(text):
+        n(len(text))
+        chain[0] = xxh3(text.encode(), chain[0])
+
+    def table(fields):
+        n(len(fields))
+        offset = 0
+        for f in fields:                 # of the arena's, only the countdown is in a group of its own
+            t(f.name)
+            n(offset, f.size, f.bits, f.signed, f.interpolate, f.countdown, f.countdown)
+            offset += f.size
+
+    kinds = list(ARENA.kinds)
+    t("arena")
+    n(1, 1024, len(kinds))
+    for kind in kinds:
+        t(kind)
+        n(sum(f.size for f in ARENA.kinds[kind]))
+        table(ARENA.kinds[kind])
+        n(*((-1, -1) if kind == "referee" else (0, 1)), 512)
+    for slots in (ARENA.owned, ARENA.unowned):
+        n(len(slots))
+        for kind, count, every in slots:
+            n(kinds.index(kind), count, every)
+    n(sum(f.size for f in ARENA.input))
+    table(ARENA.input)
+    n(3, 0, 0, 1, 5, 2, 5, 512)
+    return xxh3(MAGIC, chain[0])
+
+RESULTS, UNPROVEN = [], [0, 0]           # bytes from and to addresses that have proven nothing
+
+
+def result(name, why=None):
+    RESULTS.append({"name": name, "ok": why is None, "why": why})
+    print("ok %s" % name if why is None else "FAIL %s: %s" % (name, why), flush=True)
+
+
+def check(name, condition, why="it is not so"):
+    result(name, None if condition else str(why))
+    return condition
+
+
+def section(f, *args):
+    try:
+        return f(*args)
+    except (Exception, AssertionError) as e:
+        result(f.__name__, "ended by %s: %s" % (type(e).__name__, e))
+
+
+class Server:
+    def __init__(self, path, key_file, *options):
+        self.p = subprocess.Popen([path, "--bind=127.0.0.1", "--port=0", "--key-file=" + key_file, "--ticks=4800",
+                                   "--log-level=warn", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.address = ("127.0.0.1", int(self.p.stdout.readline().rsplit(b":", 1)[1]))
+
+    def stop(self, sig=signal.SIGTERM):
+        if self.p.poll() is None:
+            self.p.send_signal(sig)
+        self.p.stdout.read()
+        self.p.wait()
+
+
+class Tester:
+    def __init__(self, address, keys, audience):
+        self.address, self.keys, self.audience = address, keys, audience
+        self.id = random.getrandbits(40)
+
+    def token(self, client=None, key=0, life=60, **more):
+        """(token, secret); key 0 is the current one, 1 the one before."""
+        self.id += 1
+        key_id, key = self.keys[key] if isinstance(key, int) else key
+        f = dict(protocol_id=self.pid, expire=int(time.time()) + life, token_id=os.urandom(16),
+                 client_id=client or self.id, secret=os.urandom(32), audience=self.audience, name=b"Ann")
+        f.update(more)
+        return seal_token(key, key_id, **f), f["secret"]
+
+    def client(self, players=1, address=None, token=None, continues=0, **more):
+        return Client(address or self.address, self.pid, *(token or self.token(**more)), ARENA, players, continues)
+
+    def join(self, **more):
+        c = self.client(**more)
+        c.connect()
+        return c
+
+    def probe(self, c, datagrams, wait=0.25):
+        """Sends from an address that has proven nothing; all answers."""
+        out = []
+        for i, d in enumerate(datagrams):
+            c.raw(d)
+            UNPROVEN[0] += len(d)
+            if i % 64 == 63:
+                time.sleep(0.01)
+        end = time.monotonic() + wait
+        while (d := c.receive(max(0, end - time.monotonic()))) is not None:
+            UNPROVEN[1] += len(d)
+            out.append(d)
+        return out
+
+
+# ---- 1. The handshake
+
+def handshake(t):
+    c = Client(t.address, 0, bytes(244), bytes(32))
+    a = t.probe(c, [hello(12345, c.nonce)])
+    ok = len(a) == 1 and len(a[0]) == 32 and a[0][:8] == b"\x06" + MAGIC and a[0][16:] == c.nonce
+    check("hello.other-protocol-id.version", ok, a)
+    t.pid = _rd64(a[0], 8)
+    check("protocol-id.of-the-tables", t.pid == arena_protocol_id(), hex(t.pid))
+    for name, magic, kinds in (("other-digits.version", b"HCAST99", [VERSION]), ("other-magic.nothing", b"HCASU01", [])):
+        a = t.probe(c, [hello(t.pid, c.nonce, magic)])
+        check("hello." + name, [d[0] for d in a] == kinds and all(d[8:] == struct.pack("<Q", t.pid) + c.nonce for d in a), a)
+    h = hello(t.pid, c.nonce)
+    check("hello.every-shorter-length.nothing", not (a := t.probe(c, [h[:n] for n in range(1200)])), a[:2])
+    check("hello.longer.nothing", not (a := t.probe(c, [h + bytes(n) for n in (1, 2, 16, 200)])), a[:2])
+    bad = [h[:i] + b"\x01" + h[i + 1:] for i in (32, 33, 500, 1184, 1199)]
+    check("hello.zeros-not-zero.nothing", not (a := t.probe(c, bad)), a[:2])
+    bad = [bytes([k]) + h[1:] for k in range(256) if k not in (HELLO, CONNECT, DATA)]
+    check("unknown-kinds.nothing", not (a := t.probe(c, bad)), a[:2])
+    t.stale = (c, t.probe(c, [h]), time.monotonic())
+    a = t.stale[1]
+    check("cookie.layout", len(a) == 1 and len(a[0]) == 44 and a[0][:8] == b"\x02" + MAGIC and a[0][8:24] == c.nonce, a)
+    b = t.probe(c, [h])
+    check("cookie.same-slot-same-cookie", b == a or b[0][24:28] != a[0][24:28], (a, b))
+    c = t.client()
+    c.say_hello()
+    q = connect(t.pid, c.nonce, c.slot, c.cookie, c.token, c.secret)
+    check("connect.every-shorter-length.nothing", not (a := t.probe(c, [q[:n] for n in range(1200)])), a[:2])
+    check("connect.longer.nothing", not (a := t.probe(c, [q + bytes(n) for n in (1, 16, 100)])), a[:2])
+    flip = lambda i: q[:i] + bytes([q[i] ^ 1 << i % 8]) + q[i + 1:]
+    spans = (("kind-magic", 0, 8, []), ("protocol-id", 8, 16, [VERSION] * 8), ("nonce-slot-cookie", 16, 52, []),
+             ("token", 52, 296, [DENY] * 244), ("players-continues", 296, 301, []), ("zeros", 301, 1184, []),
+             ("proof", 1184, 1200, []))
+    for name, lo, hi, expect in spans:
+        a = t.probe(c, [flip(i) for i in range(lo, hi)])
+        check("connect.flipped-bits.%s.%s" % (name, {6: "version", 5: "deny", 0: "nothing"}[(expect or [0])[0]]),
+              [d[0] for d in a] == expect, ([d[0] for d in a[:5]], len(a)))
+        if expect == [DENY] * 244:
+            check("deny.hint.layout", all(d == b"\x05" + MAGIC + c.nonce + b"\x02" + d[25:29] + bytes(16) for d in a), a[0])
+    other = t.client()
+    check("connect.cookie-of-another-port.nothing", not (a := t.probe(other, [q])), a)
+    n2 = os.urandom(16)
+    for name, d in (("cookie-of-another-nonce", connect(t.pid, n2, c.slot, c.cookie, c.token, c.secret)),
+                    ("foreign-cookie", connect(t.pid, c.nonce, c.slot, os.urandom(16), c.token, c.secret)),
+                    ("wrong-proof", connect(t.pid, c.nonce, c.slot, c.cookie, c.token, os.urandom(32)))):
+        check("connect.%s.nothing" % name, not (a := t.probe(c, [d])), a)
+    c.raw(q)
+    a = c.receive(0.5)
+    check("accept.after-all-that-nothing-was-stored", a is not None and a[0] == ACCEPT, a)
+    c.accept(a)
+    w = c.welcome
+    check("accept.layout", a[1:24] == MAGIC + c.nonce and c.cid != 0 and 60 <= len(a) <= 1200)
+    check("welcome.values", w[1] == 60 and len(w[9]) == 1 and w[11] == 0 and w[6] <= w[4], w)
+    check("welcome.reset-token", w[10] == reset_token(t.keys[0][1], c.cid, t.audience, c.ip), w[10].hex())
+    c.raw(q)
+    b = next((d for d in iter(lambda: c.receive(0.3), None) if d[0] == ACCEPT), None)
+    check("accept.repeated-byte-by-byte", b == a, b)
+    for i in range(3):
+        c.send()
+        time.sleep(0.02)
+    leave(c)
+    time.sleep(0.1)
+    while c.receive(0):
+        pass
+    c.raw(q)
+    check("connect.ended-nonce.nothing", (b := c.receive(0.25)) is None, b)
+    d = refuse(t, t.client(token=(c.token, c.secret)))
+    check("connect.used-token.deny-2", d and d[24] == 2 and d[29:] == mac16(c.secret, d[:29]), d)
+
+
+def _rd64(b, o):
+    return struct.unpack_from("<Q", b, o)[0]
+
+
+def leave(c):
+    for _ in range(10):
+        c.send([CLOSE, 1])
+
+
+def refuse(t, c):
+    try:
+        c.connect()
+        return None
+    except Denied as e:
+        return e.args[2]
+    except Malformed:
+        return None
+
+
+def tokens(t):
+    foreign = (t.keys[0][0], os.urandom(32))
+    cases = (("foreign-key", dict(key=foreign), 0), ("unknown-key-id", dict(key=(77, t.keys[0][1])), 0),
+             ("expired", dict(life=-1), 0), ("wrong-audience", dict(audience=t.audience + 1), 0),
+             ("other-protocol", dict(protocol_id=t.pid ^ 1), 0), ("version-2", dict(version=2), 0),
+             ("kind-2", dict(kind=2), 0), ("kind-256", dict(kind=256), 0),
+             ("name-control", dict(name=b"a\nb"), 1), ("name-not-utf8", dict(name=b"a\xff"), 1),
+             ("name-bidi", dict(name="a\u202eb".encode()), 1), ("name-invisible", dict(name="a\u200bb".encode()), 1),
+             ("name-line-separator", dict(name="a\u2028b".encode()), 1),
+             ("name-overlong-utf8", dict(name=b"a\xc1\x81"), 1), ("name-after-zero", dict(name=b"a\0b"), 1))
+    for name, more, proven in cases:
+        c = t.client(**more)
+        d = refuse(t, c)
+        good = d and len(d) == 45 and d[:25] == b"\x05" + MAGIC + c.nonce + b"\x02"
+        check("token.%s.deny-2.%s" % (name, "mac" if proven else "hint"),
+              good and d[29:] == (mac16(c.secret, d[:29]) if proven else bytes(16)), d and d.hex())
+    c = t.client(players=5)
+    d = refuse(t, c)
+    check("connect.players-5.deny-5", d and d[24] == 5 and d[29:] == mac16(c.secret, d[:29]), d)
+    c = t.client(name="\u00c4nn\u00e9 \u0416".encode(), key=1)
+    check("token.of-the-previous-key.accepted", c.connect()[0] == ACCEPT)
+    leave(c)
+    c = t.client(players=2, kind=1)
+    check("token.kind-1-and-2-players.accepted", c.connect()[0] == ACCEPT and len(c.own) == 2)
+    leave(c)
+
+
+# ---- 2. Play
+
+class Late(Client):
+    """Acknowledges everything 50 ticks late, so that no guess is made by the game's step."""
+    lag = 50 / 60
+
+    def acks(self):
+        old = [e[0] for e in self.log[-300:] if e[4] <= time.monotonic() - self.lag]
+        if not old:
+            return 0, 0
+        return old[-1], sum(1 << old[-1] - 1 - q for q in old[-33:-1] if old[-1] - q <= 32)
+
+
+def play(t, seconds, others):
+    a = Late(t.address, t.pid, *t.token(user=b"u" * 96), ARENA)
+    b, s = t.client(), t.client(players=0)
+    b.hold = True                                          # acknowledges nothing at all
+    z = t.client()                                          # sends no inputs: its T stands still at first
+    for c in (a, b, s, z):
+        c.connect()
+        c.snaps = []
+        c.take = lambda m, at, c=c: (c.snaps.append(m), Client.take(c, m, at))
+    check("spectator.no-players", s.own == [])
+    rng = random.Random(7)
+    plan = [[rng.randint(-1, 1), rng.randint(-1, 1), rng.randrange(256), rng.randrange(2)] for _ in range(200)]
+    start = time.monotonic()
+    n = 0
+    while time.monotonic() - start < seconds:
+        due = start + n / 60
+        a.send_inputs(lambda k: [plan[k // 9 % 200]], offset=12)
+        if n % 60 < 40 and not 400 <= n < 490:             # b's inputs come late, and at last too late
+            b.send_inputs(lambda k: [plan[k // 7 % 190 + 10]])
+        s.send_inputs(None, offset=20)
+        if n < 120:
+            z.send()
+        n += 1
+        while time.monotonic() < due + 1 / 60:
+            for c in (a, b, s, z, *others):
+                c.poll()
+            a.poll(0.004)
+    for name, c in (("late-acks", a), ("no-acks", b), ("spectator", s)):
+        m, p = c.snaps, "play.%s." % name
+        check(p + "every-datagram-is-well-formed", not c.bad, c.bad[:3])
+        refused = [k for k in c.reader.stats if k.startswith("refused")]
+        check(p + "every-snapshot-can-be-read", not refused, [(k, c.reader.stats[k]) for k in refused])
+        check(p + "a-snapshot-each-tick", len(m) >= 57 * seconds and all(x.as_of < y.as_of for x, y in zip(m, m[1:])), len(m))
+        seqs = [e[0] for e in c.log]
+        check(p + "seqs-from-1-without-a-gap", seqs == list(range(1, len(seqs) + 1)))
+        acks = [(e[1], e[2]) for e in c.log]
+        check(p + "acks-grow-and-reach-what-was-sent", all(x[0] <= y[0] for x, y in zip(acks, acks[1:])) and
+              acks[-1][0] >= c.seq - 3 and acks[-1][1] == 0xFFFFFFFF, (acks[-1], c.seq))
+        check(p + "T-is-by-its-rule", all(x.T == min([x.as_of] + [k + 1 for k in x.A]) for x in m))
+        check(p + "F-never-back-and-at-least-head-W", all(x.F <= y.F for x, y in zip(m, m[1:])) and
+              all(x.as_of - c.history <= x.F <= x.as_of for x in m))
+        chains = [x.as_of for x in m if x.chain is not None]
+        check(p + "chain-in-every-16th-head", len(chains) > len(m) // 17 and
+              all(y - x == 16 for x, y in zip(chains, chains[1:])), chains[:5])
+        check(p + "phase-below-2-ticks", sum(x.phase > 33334 for x in m) < len(m) / 20, max(x.phase for x in m))
+        check(p + "A-never-back", all(x.A <= y.A for x, y in zip(m, m[1:])))
+    m = z.snaps[:60]
+    check("play.without-inputs.T-stands", len({x.T for x in m}) == 1, {x.T for x in m})
+    check("play.without-inputs.told-against-the-same-tick-with-hash", all(x.known for x in m) and not z.bad and
+          not any(k.startswith("refused") for k in z.reader.stats) and sum(x.base is not None for x in m) > 40, z.reader.stats)
+    f = [x for x in z.snaps if x.forced]
+    check("play.without-inputs.forced", f and all(x.forced[0][0] == 0 for x in f) and
+          f[0].forced[0][1] == z.snaps[0].A[0] + 1 and z.snaps[-1].A[0] == z.snaps[-1].as_of - z.history - 1,
+          f and (f[0].forced, z.snaps[0].A, z.snaps[-1].A, z.snaps[-1].as_of))
+    check("play.no-acks.forced", any(x.forced for x in b.snaps))
+    check("play.corrections", sum(len(x.corrections) for c in (a, s) for x in c.snaps) > 10)
+    m = a.snaps
+    check("play.late-acks.all-hashes-checked", all(x.known for x in m), sum(not x.known for x in m))
+    check("play.no-acks.all-hashes-checked-no-base", all(x.known and x.base is None for x in b.snaps))
+    check("play.late-acks.deltas-against-bases", sum(x.base is not None for x in m) > 0.8 * len(m), sum(x.base is not None for x in m))
+    check("play.bases-newer-than-64-ticks", all(x.as_of - x.base < 64 for c in (a, s) for x in c.snaps if x.base is not None))
+    check("play.inputs-acknowledged-to-the-last", a.A[0] >= max(a.inputs) - 3, (a.A, max(a.inputs)))
+    for name, c, other in (("late-acks", a, b), ("no-acks", b, a)):
+        unit, told, wrong = 1 + other.own[0], 0, []
+        for x in c.snaps:
+            v = x.units.get(unit)
+            if not v or not v.sure:
+                continue
+            known = list(x.runs.get(unit, ())) + ([(x.T - v.age, v.inp)] if v.age else [])
+            told += len(known)
+            wrong += [(k, i, other.inputs.get(k)) for k, i in known if other.inputs.get(k, [None])[0] != i]
+        check("play.%s.inputs-of-another-are-those-it-sent" % name, told > 400 and not wrong, (told, wrong[:2]))
+    own = [(x.T - v.age, v.inp) for x in m for v in [x.units.get(1 + a.own[0])] if v and v.age]
+    check("play.own-inputs-in-values", len(own) > 400 and all(a.inputs[k][0] == i for k, i in own), len(own))
+    for c in (a, b, s):
+        tickets = [x for x in c.messages if x[0] == TICKET]
+        f = open_token(t.keys[0][1], t.pid, tickets[0][1])
+        g = open_token(t.keys[0][1], t.pid, c.token)
+        same = all(f[k] == g[k] for k in ("client_id", "audience", "name", "user")) and f["secret"] == tickets[0][2]
+        c.tickets = tickets
+        if c is not s:
+            continue
+        check("ticket.opens-and-is-the-clients", same and f["kind"] == 1 and f["token_id"] != g["token_id"] and
+              f["version"] == 1 and 570 <= f["expire"] - time.time() <= 600, f)
+        check("ticket.reset-token", tickets[0][3] == reset_token(t.keys[0][1], c.cid, t.audience, c.ip))
+    check("ticket.every-250-ms-until-acknowledged", 3.4 * seconds <= len(b.tickets) <= 4.4 * seconds and
+          len({x[1] for x in b.tickets}) == 1 and len(s.tickets) <= 3, (len(b.tickets), len(s.tickets)))
+    total = {}
+    for c in (a, b, s):
+        for k, v in c.reader.stats.items():
+            total[k] = total.get(k, 0) + v
+    total["corrections with all values"] = sum(v.ents is not None for c in (a, b, s) for x in c.snaps for v in x.corrections.values())
+    total["corrections read"] = sum(len(x.corrections) for c in (a, b, s) for x in c.snaps)
+    total["forced ranges"] = sum(len(x.forced) for c in (a, b, s) for x in c.snaps)
+    total["snapshots without checked hash"] = sum(not x.known for x in s.snaps)
+    print("# " + json.dumps(total))
+    for c in (a, b, s, z):
+        leave(c)
+
+
+# ---- 3. Malformed DATA, and other things that are dropped
+
+def malformed(t):
+    c = t.join()
+    for _ in range(6):
+        c.send_inputs(lambda k: [[0, 0, 0, 0]])
+        time.sleep(0.02)
+        c.poll()
+    now = c.now()
+    inp = lambda *v: pack([INPUT, *v])
+    run = write_inputs([[[1, 0, 5, 0]]], ARENA.input, [[0] * 4])       # 14 bits in 2 bytes
+    deep = b"\x07"
+    for _ in range(8):
+        deep = b"\x91" + deep
+    i32 = lambda x: b"\xce" + struct.pack(">I", x)
+    bad = {
+        "unknown-type-9": pack([9, 1]), "unknown-type-0": pack([0]), "type-127": pack([127]), "type-negative": b"\x91\xff",
+        "welcome-from-client": pack([1]), "snapshot-from-client": pack([3, b"x"]), "ticket-from-client": pack([5, bytes(244), bytes(32), bytes(16)]),
+        "challenge-from-client": pack([6, bytes(8)]), "not-an-array": b"\x07", "empty-array": b"\x90", "nil": b"\xc0",
+        "map": b"\x92\x07\x80", "float32": b"\x92\x07\xca" + bytes(4), "float64": b"\x92\x07\xcb" + bytes(8), "ext": b"\x92\x07\xd4\x01\x00",
+        "bin32": b"\x92\x07\xc6" + struct.pack(">I", 8) + bytes(8), "str32": b"\x92\x07\xdb" + struct.pack(">I", 1) + b"a",
+        "array32": b"\xdd" + struct.pack(">I", 2) + b"\x07\xc4\x08" + bytes(8), "never-used-c1": b"\xc1",
+        "str-not-utf8": b"\x92\x07\xa1\xff", "type-long-form": b"\x92\xcc\x07\xc4\x08" + bytes(8),
+        "type-twice": pack([RESPONSE, bytes(8)]) * 2, "truncated-msgpack": pack([RESPONSE, bytes(8)])[:-1],
+        "trailing-byte": pack([RESPONSE, bytes(8)]) + b"\x00", "9-deep": b"\x92\x07" + b"\x91" + deep,
+        "response-7-bytes": pack([RESPONSE, bytes(7)]), "response-9-bytes": pack([RESPONSE, bytes(9)]), "response-a-string": b"\x92\x07\xa8aaaaaaaa",
+        "response-one-too-many": pack([RESPONSE, bytes(8), 0]), "response-one-missing": pack([RESPONSE]),
+        "close-reason-0": pack([CLOSE, 0]), "close-reason-6": pack([CLOSE, 6]), "close-not-alone": pack([RESPONSE, bytes(8)]) + pack([CLOSE, 1]),
+        "input-offset-513": inp(now, 513, 0, 0, 0, 0, b""), "input-delay-over-10-s": inp(now, 0, 10**7 + 1, 0, 0, 0, b""),
+        "input-delay-negative": inp(now, 0, -1, 0, 0, 0, b""), "input-tick-is-none": inp(NO_TICK, 0, 0, 0, 0, 0, b""),
+        "input-first-is-none": inp(NO_TICK - 1, 0, 0, -1, 0, 0, b""), "input-first-below-0": inp(now, 0, 0, now + 1, 0, 0, b""),
+        "input-force-before-below-0": inp(now, 0, 0, 0, now + 1, 0, b""), "input-count-513": inp(now, 0, 0, 0, 0, 513, bytes(65)),
+        "input-run-longer": inp(now, 0, 0, 0, 0, 1, run + b"\0"), "input-run-shorter": inp(now, 0, 0, 0, 0, 1, run[:1]),
+        "input-run-padding-not-zero": inp(now, 0, 0, 0, 0, 1, run[:1] + bytes([run[1] | 0x80])), "input-run-without-count": inp(now, 0, 0, 0, 0, 0, b"\0"),
+        "input-a-value-missing": inp(now, 0, 0, 0, 0, 0), "input-a-value-too-many": inp(now, 0, 0, 0, 0, 0, b"", 0), "input-a-boolean": inp(now, False, 0, 0, 0, 0, b""),
+        "events-none": pack([EVENTS, 1]), "events-number-0": pack([EVENTS, 0, b"a"]), "events-number-too-large": pack([EVENTS, NO_TICK, b"a"]),
+        "events-empty-event": pack([EVENTS, 1, b""]), "events-256-bytes": pack([EVENTS, 1, bytes(256)]), "events-gap-first": pack([EVENTS, 1, 1, b"a"]),
+        "events-gap-last": pack([EVENTS, 1, b"a", 1]), "events-gap-beside-gap": pack([EVENTS, 1, b"a", 1, 1, b"b"]), "events-gap-0": pack([EVENTS, 1, b"a", 0, b"b"]),
+        "events-gap-255": pack([EVENTS, 1, b"a", 255, b"b"]), "events-256-ahead": pack([EVENTS, 257, b"a"]),
+        "1167-values-of-one-byte": b"\xdc" + struct.pack(">H", 1163) + b"\x07" + b"\xc0" * 1162,
+    }
+    good = {
+        "empty-body": b"", "response-unasked": pack([RESPONSE, bytes(8)]), "array16-and-bin16": b"\xdc\0\2\x07\xc5\0\x08" + bytes(8),
+        "input-integers-in-long-forms": b"\x98\x02" + i32(now) + b"\xcd\0\0" + b"\xcf" + bytes(8) + b"\xd3" + bytes(8) + i32(0) + b"\xd0\0" + b"\xc5\0\0",
+        "two-messages": inp(now, 0, 0, 0, 0, 0, b"") + pack([RESPONSE, bytes(8)]),
+    }
+    acked = lambda: {c.log[-1][1]} | {c.log[-1][1] - 1 - i for i in range(32) if c.log[-1][2] >> i & 1}
+
+    def batch(items):
+        got = {}
+        for k in range(0, len(items), 15):
+            seqs = []
+            for name, body, ack in items[k:k + 15]:
+                c.send(body=body, ack=ack)
+                seqs.append((name, c.seq))
+                time.sleep(0.004)
+            c.send()
+            settle(c)
+            got.update((name, q in acked()) for name, q in seqs)
+        return got
+
+    forms = [(k, v, None) for k, v in bad.items()] + [
+        ("ack-never-sent", b"", (c.newest + 100000, 0)), ("ack-0-with-bits", b"", (0, 1)), ("ack-bit-of-seq-0", b"", (1, 1)),
+        ("ack-bits-beyond-the-first", b"", (2, 1 << 5))]
+    for name, taken in batch(forms).items():
+        check("data.malformed.%s.not-acknowledged" % name, not taken)
+    for name, taken in batch([(k, v, None) for k, v in good.items()]).items():
+        check("data.%s.acknowledged" % name, taken)
+    check("data.malformed.connection-stands", c.closed is None and c.reset is None and not c.bad, (c.closed, c.bad[:2]))
+    # The same from another address, where an answer would show: nothing that does not open is answered.
+    o = Client(t.address, t.pid, c.token, c.secret)
+    old = c.send()
+    c.poll(0.05)
+    check("data.replayed-from-elsewhere.nothing", not (a := t.probe(o, [old] * 3)), a)
+    d = data(c.c2s, c.cid, c.seq + 1, *c.acks(), pack([RESPONSE, bytes(8)]))
+    check("data.every-shorter-length.nothing", not (a := t.probe(o, [d[:n] for n in range(len(d))])), a)
+    check("data.trailing-bytes.nothing", not (a := t.probe(o, [d + bytes(n) for n in (1, 2, 16, 1200 - len(d), 1201 - len(d), 1400 - len(d))])), a)
+    flips = [d[:i] + bytes([d[i] ^ 1 << b]) + d[i + 1:] for i in range(5, len(d)) for b in ((i * 3) % 8, (i * 5 + 1) % 8)]
+    check("data.flipped-bits.nothing", not (a := t.probe(o, flips)), a)
+    check("data.seq-0.nothing", not (a := t.probe(o, [data(c.c2s, c.cid, 0, 0, 0, b"")])), a)
+    check("data.key-of-the-other-direction.nothing", not (a := t.probe(o, [data(c.s2c, c.cid, c.seq + 1, 0, 0, b"")])), a)
+    late = c.seq + 1
+    c.seq += 300
+    c.send()
+    c.poll(0.05)
+    check("data.older-than-the-window.nothing", not (a := t.probe(o, [data(c.c2s, c.cid, late, *c.acks(), b"")])), a)
+    c.send(seq=c.seq - 200)
+    c.send()
+    settle(c)
+    check("data.connection-still-stands", c.log[-1][1] == c.seq and c.closed is None, (c.log[-1][1], c.seq))
+    return c
+
+
+def spend(c, seconds, play=False):
+    """Takes what comes for so long; with `play`, sends inputs meanwhile."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        if play:
+            c.send_inputs(lambda k: [[0, 0, 0, 0]] * len(c.own))
+        c.poll(min(left, 0.02))
+
+
+def settle(c, seconds=0.5):
+    """Until the server has acknowledged the last DATA."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and (not c.log or c.log[-1][1] < c.seq):
+        c.poll(0.05)
+
+
+def events(t, c):
+    """An arena says no events; what comes is acknowledged, repeated, out of order and with gaps."""
+    bodies = [pack([EVENTS, 1, b"one"]), pack([EVENTS, 1, b"one", b"two"]), pack([EVENTS, 4, b"four", 2, b"seven"]),
+              pack([EVENTS, 3, b"three"]), pack([EVENTS, 1, bytes(255)]), pack([EVENTS, 250, b"far"])]
+    seqs = []
+    for b in bodies:
+        c.send(body=b)
+        seqs.append(c.seq)
+    c.send()
+    settle(c)
+    ack, bits = c.log[-1][1:3]
+    took = [q == ack or bool(bits >> (ack - 1 - q) & 1) for q in seqs]
+    check("events.acknowledged", all(took) and c.closed is None, (took, c.closed))
+    check("events.well-formed-if-any", not c.bad, c.bad[:2])
+
+
+def resets(t):
+    c = t.client()
+    cid = 0x7FFF1234
+    for seq, key in ((2, 0), (3, 1)):
+        a = t.probe(c, [data(bytes(32), cid, seq, 0, 0, b"")])
+        check("reset.unknown-cid.%s-key" % ("current", "previous")[key],
+              a == [b"\x41" + struct.pack("<I", cid) + reset_token(t.keys[key][1], cid, t.audience, c.ip)], a)
+    a = t.probe(c, [data(bytes(32), cid, 2, 0, 0, b"")[:n] for n in range(33)])
+    check("reset.never-for-less-than-33-bytes", not a, a)
+    a = t.probe(c, [data(bytes(32), cid + 1 + i, 2, 0, 0, b"") for i in range(300)])
+    check("reset.at-most-100-a-second", 20 <= len(a) <= 130, len(a))
+
+
+# ---- 5. Another address, coming back
+
+def migration(t, c):
+    old = c.sock
+    c.rebind()
+    new, c.sock = c.sock, old
+    sent = came = 0
+    challenges, elsewhere = [], []
+    for i in range(30):
+        c.sock = new
+        sent += len(c.send())
+        time.sleep(0.01)
+        while (d := c.receive()) is not None:
+            came += len(d)
+            m = unpack(unseal(c.s2c, _rd64(d[5:9] + bytes(4), 0), d[:9], d[9:])[8:])
+            challenges += [x for x in m if x[0] == CHALLENGE]
+            elsewhere += [x for x in m if x[0] != CHALLENGE]
+            c.seen = d
+        c.sock = old
+        c.poll()
+    check("path.challenge-comes", challenges and all(len(x[1]) == 8 for x in challenges), challenges)
+    check("path.nothing-else-goes-there", not elsewhere, elsewhere[:2])
+    check("path.never-more-bytes-than-came", came <= sent, (came, sent))
+    check("path.again-every-100-ms", 2 <= len(challenges) <= 5, len(challenges))
+    n = len(c.log)
+    c.poll(0.05)
+    check("path.the-rest-goes-to-the-old-address", len(c.log) > n)
+    c.sock = new
+    c.send([RESPONSE, challenges[-1][1]])
+    c.newest = max(c.newest, _rd64(c.seen[5:9] + bytes(4), 0))
+    c.window = (1 << 256) - 1
+    time.sleep(0.1)
+    while True:                                            # what was under way to the old address
+        try:
+            old.recv(2048)
+        except BlockingIOError:
+            break
+    n = len(c.log)
+    for _ in range(20):
+        c.send_inputs(lambda k: [[0, 0, 0, 0]])
+        c.poll(0.02)
+    try:
+        stray = len(old.recv(2048))
+    except BlockingIOError:
+        stray = 0
+    check("path.after-the-response-all-goes-there", len(c.log) > n + 5 and not stray, (len(c.log) - n, stray))
+    if not t.address[0].startswith("127."):
+        return
+    # A ticket and a reset token belong to an ip; a change of the port alone gives no new ones (see FINDINGS.md).
+    tickets, c.ip = {x[1] for x in c.messages if x[0] == TICKET}, "127.0.0.2"
+    c.rebind()
+    spend(c, 1, True)
+    check("path.another-ip.another-ticket", {x[1] for x in c.messages if x[0] == TICKET} - tickets)
+    check("path.another-ip.reset-token", c.reset_token == reset_token(t.keys[0][1], c.cid, t.audience, c.ip))
+    c.ip = "127.0.0.1"
+    c.rebind()
+    spend(c, 1, True)
+
+
+def again(t, c):
+    """Another connection of the same client, with its ticket."""
+    client = open_token(t.keys[0][1], t.pid, c.token)["client_id"]
+    c.send()
+    d = t.client(client=client)
+    d.say_hello()
+    q = connect(t.pid, d.nonce, d.slot, d.cookie, d.token, d.secret)
+    check("again.while-heard.nothing", (a := d.ask(q, (ACCEPT, DENY), 0.3)) is None, a)
+    e = t.join(token=c.ticket, continues=c.cid)
+    check("again.continues.kept-and-same-players", e.kept == 1 and e.own == c.own, (e.kept, e.own, c.own))
+    for _ in range(20):
+        e.send_inputs(lambda k: [[0, 0, 0, 0]])
+        e.poll(0.02)
+    check("again.begins-anew", e.log and e.log[0][0] == 1 and not e.bad, e.bad[:2])
+    check("again.a-new-ticket", e.ticket and e.ticket[0] != c.ticket[0])
+    leave(e)
+    spend(e, 0.1)
+    n = len(e.log)
+    spend(e, 0.3)
+    check("close.server-falls-silent", len(e.log) - n <= 1, len(e.log) - n)
+
+
+def silence(t, q, r, since):
+    while time.monotonic() < since + 11.5 and not q.closed:
+        q.poll(0.1)
+    spend(q, 0.6)
+    at = [e[4] for e in q.log if e[3] == pack([CLOSE, 4])]
+    check("silence.close-4-after-10-s", q.closed == 4 and 9.5 <= at[0] - since <= 11, (q.closed, at and at[0] - since))
+    check("silence.ten-closes-3-at-once-then-50-ms", len(at) == 10 and at[2] - at[0] < 0.04 and 0.25 < at[-1] - at[2] < 0.5, [round(x - at[0], 3) for x in at])
+    e = t.join(token=q.ticket, continues=q.cid)
+    check("silence.back-in-time-kept-and-same-players", e.kept == 1 and e.own == q.own, (e.kept, e.own))
+    leave(e)
+    e = t.client(token=(r.token, r.secret))
+    check("silence.from-the-first.token-not-used-up", e.connect()[0] == ACCEPT)
+    leave(e)
+
+
+def second_server(t, path, key_file):
+    options = ("--audience=%d" % t.audience, "--max-clients=1", "--snapshot-rate=2")
+    s = Server(path, key_file, *options)
+    try:
+        c = t.join(address=s.address)
+        c.snaps, c.take = [], lambda m, at: (c.snaps.append(m), Client.take(c, m, at))
+        end = time.monotonic() + 1.6
+        while time.monotonic() < end:
+            c.send_inputs(lambda k: [[0, 0, 0, 0]])
+            c.poll(0.03)
+        at = [e[4] for e in c.log]
+        check("keep-alive.empty-every-100-ms", sum(e[3] == b"" for e in c.log) >= 8 and
+              max(y - x for x, y in zip(at, at[1:])) < 0.16, max(y - x for x, y in zip(at, at[1:])))
+        heads = [m.as_of for m in c.snaps]
+        check("snapshot-rate.2", 2 <= len(heads) <= 5 and all(y - x == 30 for x, y in zip(heads, heads[1:])), heads)
+        o = t.client(address=s.address)
+        d = refuse(t, o)
+        check("full.deny-1", d and d[24] == 1 and d[29:] == mac16(o.secret, d[:29]), d)
+        s.stop(signal.SIGKILL)
+        s = Server(path, key_file, *options)
+        c.sock.connect(s.address)
+        c.server = s.address
+        c.seq += c.seq & 1                                  # an even seq next but one
+        for _ in range(2):
+            c.send()
+        spend(c, 0.2)
+        check("restart.reset-with-the-token-of-the-ticket", c.reset == c.reset_token, c.reset)
+        e = t.join(address=s.address, token=c.ticket, continues=c.cid)
+        check("restart.ticket-accepted-not-kept", e.kept == 0 and len(e.own) == 1, e.welcome)
+        for _ in range(20):
+            e.send_inputs(lambda k: [[0, 0, 0, 0]])
+            e.poll(0.02)
+        check("restart.ticket-comes-again", e.ticket)
+        s.p.send_signal(signal.SIGTERM)
+        spend(e, 0.6)
+        n = sum(x[3] == pack([CLOSE, 2]) for x in e.log)
+        check("shutdown.ten-times-close-2", n == 10, n)
+    finally:
+        s.stop()
+
+
+def starved(t, path, key_file):
+    """Few bytes for each client: units are left out, named by turns, told against older snapshots."""
+    s = Server(path, key_file, "--audience=%d" % t.audience, "--client-rate=7500", "--max-clients=32")
+    try:
+        cs = [Late(s.address, t.pid, *t.token(), ARENA, n) for n in (1, 2, 3, 4, 0)]
+        for c in cs:
+            c.connect()
+            c.snaps = []
+            c.take = lambda m, at, c=c: (c.snaps.append(m), Client.take(c, m, at))
+        rng = random.Random(3)
+        plan = [[rng.randint(-1, 1), rng.randint(-1, 1), rng.randrange(256), 1] for _ in range(600)]
+        start = time.monotonic()
+        for n in range(210):
+            for j, c in enumerate(cs):
+                c.send_inputs(lambda k: [plan[(k // 9 + 50 * j + 20 * i) % 600] for i in range(len(c.own))])
+            while time.monotonic() < start + n / 60:
+                for c in cs:
+                    c.poll(0.002)
+        stats = {}
+        for c in cs:
+            for k, v in c.reader.stats.items():
+                stats[k] = stats.get(k, 0) + v
+        stats["snapshots"] = sum(len(c.snaps) for c in cs)
+        stats["bodies' mean bytes"] = sum(len(e[3]) for c in cs for e in c.log) // sum(len(c.log) for c in cs)
+        print("# starved: " + json.dumps(stats))
+        check("starved.every-datagram-is-well-formed", not any(c.bad for c in cs), [c.bad[:2] for c in cs])
+        check("starved.every-snapshot-has-its-hash", all(x.known for c in cs for x in c.snaps) and
+              not any(k.startswith("refused") for k in stats) and stats["snapshots"] > 300, stats)
+        check("starved.named-by-turns-and-against-older", stats.get("again by turns", 0) > 5 and
+              stats.get("units against an older snapshot", 0) > 5, stats)
+        check("starved.own-players-always-told", all(1 + p in x.units for c in cs for x in c.snaps for p in c.own))
+    finally:
+        s.stop()
+
+
+# ---- Vectors
+
+def vectors(file):
+    fix = lambda n, x: bytes((x + i) & 255 for i in range(n))
+    h = lambda b: b.hex()
+    key, secret, nonce, client_nonce, server_nonce = fix(32, 1), fix(32, 33), fix(24, 65), fix(16, 97), fix(16, 129)
+    tid, user, pid, cid, audience = fix(16, 160), fix(96, 3), 0x0123456789ABCDEF, 0x89ABCDE1, 77
+    f = dict(key=key, key_id=5, protocol_id=pid, expire=2000000000, token_id=tid, client_id=424242, secret=secret, audience=audience, name=b"Ann", user=user, kind=0, nonce=nonce)
+    tok = seal_token(**f)
+    server_secret, slot, port = fix(32, 200), 1234, 40001
+    ck = cookie(server_secret, slot, "127.0.0.1", port, client_nonce)
+    con = connect(pid, client_nonce, slot, ck, tok, secret, 2, 7)
+    c2s, s2c = session_keys(secret, pid, tok, client_nonce, server_nonce, cid)
+    rt = reset_token(key, cid, audience, "127.0.0.1")
+    welcome = pack([WELCOME, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], rt, 1])
+    head = struct.pack("<B7s16s16sI", ACCEPT, MAGIC, client_nonce, server_nonce, cid)
+    fields = [F("move_x", 1, 2, 1), F("move_y", 1, 2, 1), F("aim", 1, 8), F("fire", 1, 1)]
+    ticks = [[[1, -1, 64, 1], [0, 0, 0, 0]], [[1, -1, 64, 1], [-1, 0, 255, 0]], [[0, 0, 65, 0], [-1, 0, 255, 0]]]
+    run = write_inputs(ticks, fields, [[0] * 4] * 2)
+    body = pack([INPUT, 1012, 9, 4321, 2, 0, 3, run])
+    deny = struct.pack("<B7s16sBI", DENY, MAGIC, client_nonce, 2, 0)
+    out = {
+        "token": {"in": {k: h(v) if isinstance(v, bytes) else v for k, v in f.items()}, "note": "name is padded with zeros to 32 bytes", "out": h(tok)},
+        "cookie": {"in": {"server_secret": h(server_secret), "slot": slot, "ip": h(ip16("127.0.0.1")), "port": port, "client_nonce": h(client_nonce)},
+                   "note": "the port's two bytes are little-endian", "out": h(ck)},
+        "connect": {"in": {"protocol_id": pid, "client_nonce": h(client_nonce), "slot": slot, "cookie": h(ck), "token": h(tok), "secret": h(secret), "players": 2, "continues": 7}, "out": h(con)},
+        "proof": {"in": {"secret": h(secret), "connect_bytes_0_to_1183": h(con[:1184])}, "out": h(con[1184:])},
+        "keys": {"in": {"protocol_id": pid, "token": h(tok), "client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "secret": h(secret)}, "c2s": h(c2s), "s2c": h(s2c)},
+        "reset": {"in": {"token_key": h(key), "cid": cid, "audience": audience, "ip": h(ip16("127.0.0.1"))}, "reset_token": h(rt), "out": h(b"\x41" + struct.pack("<I", cid) + rt)},
+        "accept": {"in": {"client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "s2c": h(s2c), "welcome": [1, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], h(rt), 1], "body": h(welcome)},
+                   "note": "integers and arrays in their shortest msgpack form", "out": h(head + seal(s2c, 0, head, welcome))},
+        "data_input": {"in": {"c2s": h(c2s), "cid": cid, "seq": 17, "ack": 21, "ack_bits": 0xFFFFF, "input_fields": [[x.name, x.bits, x.signed] for x in fields],
+                              "inputs_per_tick_per_player": ticks, "input": [2, 1012, 9, 4321, 2, 0, 3, h(run)]}, "run": h(run), "body": h(body), "out": h(data(c2s, cid, 17, 21, 0xFFFFF, body))},
+        "deny": {"in": {"client_nonce": h(client_nonce), "reason": 2, "retry_ms": 0, "secret": h(secret)}, "out": h(deny + mac16(secret, deny))},
+        "xxh3": {"chain_step": {"in": {"world_hash": 0x0102030405060708, "seed": 0x1112131415161718}, "out": xxh3(struct.pack("<Q", 0x0102030405060708), 0x1112131415161718)},
+                 "protocol_id": {"in": {"magic": h(MAGIC), "game_hash": 0xA1A2A3A4A5A6A7A8}, "out": xxh3(MAGIC, 0xA1A2A3A4A5A6A7A8)}},
+    }
+    json.dump(out, open(file, "w"), indent=1)
+    f = open_token(key, pid, tok)
+    check("vectors.token-opens", f and f["secret"] == secret and len(tok) == 244 and len(con) == 1200)
+
+
+def section_8(t):
+    r = Reader(ARENA, 2, [0], 3)
+    s = r.read(bytes.fromhex("040038981143880707194868 93f8fee2fd7506f5affc4b00b2fe957f0c00".replace(" ", "")))
+    check("section-8.first-snapshot", s.as_of == s.T == 4 and s.A == [3] and s.hash == 0xF1086233 and
+          s.units[1].ents[0][:5] == [2176, 1664, 0, 0, 100] and s.units[4].ents[0] == [1408, 3200, 0, 2047, 0] and sorted(s.units) == [0, 1, 3, 4])
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--server")
+    p.add_argument("--key-file")
+    p.add_argument("--audience", type=int, default=0)
+    p.add_argument("--hindcastd", default="build/release/bin/hindcastd")
+    p.add_argument("--json")
+    p.add_argument("--vectors")
+    o = p.parse_args()
+    begin, server = time.monotonic(), None
+    with tempfile.TemporaryDirectory() as tmp:
+        if not o.server:
+            o.key_file, o.audience = tmp + "/key", 77
+            for _ in range(2):
+                subprocess.run([o.hindcastd, "key", "--key-file=" + o.key_file], check=True, stdout=subprocess.DEVNULL)
+            server = Server(o.hindcastd, o.key_file, "--audience=77", "--max-clients=12")
+        try:
+            keys = [(int(a), bytes.fromhex(b)) for a, b in (l.split() for l in open(o.key_file) if l[0] != "#")]
+            host, port = o.server.rsplit(":", 1) if o.server else server.address
+            t = Tester((host, int(port)), keys, o.audience)
+            section(section_8, t)
+            handshake(t)
+            if server:
+                text = subprocess.run([o.hindcastd, "token", "--key-file=" + o.key_file, "--client-id=7", "--name=Ann"], check=True, capture_output=True).stdout
+                tok, secret = token_from_text(text.strip())
+                f = open_token(keys[0][1], t.pid, tok)
+                check("token.text-of-the-servers-own", len(text.strip()) == 368 and f and f["secret"] == secret and f["client_id"] == 7 and f["name"] == b"Ann" + bytes(29), f)
+            q, r = t.join(), t.join()
+            end = time.monotonic() + 0.5
+            while time.monotonic() < end:
+                q.poll(0.02)
+                q.send()
+            since = time.monotonic()
+            section(tokens, t)
+            section(play, t, 10, (q, r))
+            section(silence, t, q, r, since)
+            c = section(malformed, t)
+            c and section(events, t, c)
+            c and section(migration, t, c)
+            c and section(again, t, c)
+            section(resets, t)
+            if server:
+                section(second_server, t, o.hindcastd, o.key_file)
+                section(starved, t, o.hindcastd, o.key_file)
+            old, answer, at = t.stale
+            time.sleep(max(0, at + 21 - time.monotonic()))
+            tok, secret = t.token()
+            d = connect(t.pid, old.nonce, *struct.unpack("<24xI16s", answer[0]), tok, secret)
+            check("connect.stale-cookie.nothing", not (x := t.probe(old, [d])), x)
+            check("unproven.bytes-out-at-most-bytes-in", UNPROVEN[1] <= UNPROVEN[0], UNPROVEN)
+            if o.vectors:
+                vectors(o.vectors)
+        finally:
+            if server:
+                server.stop()
+    bad = [x for x in RESULTS if not x["ok"]]
+    print("# %d checks, %d failed, %.1f s" % (len(RESULTS), len(bad), time.monotonic() - begin))
+    if o.json:
+        json.dump({"checks": RESULTS, "failed": len(bad)}, open(o.json, "w"), indent=1)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

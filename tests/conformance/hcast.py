@@ -1,0 +1,779 @@
+"""A plain client of the Hindcast wire protocol HCAST01, written from its standard.
+
+It speaks everything but the game: where a value is told against a guess that is made by the game's
+step, the value is parsed and marked as unknown. Section names are those of the standard.
+"""
+import base64, os, select, socket, struct, time
+from hashlib import blake2b
+from nacl import bindings as sodium
+from nacl.exceptions import CryptoError
+
+MAGIC = b"HCAST01"
+NO_TICK = 0xFFFFFFFF
+HELLO, COOKIE, CONNECT, ACCEPT, DENY, VERSION, DATA, RESET = 1, 2, 3, 4, 5, 6, 0x40, 0x41
+WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS = range(1, 9)
+
+
+class Malformed(Exception):
+    """The peer said what the standard does not allow."""
+
+
+class Refused(Exception):
+    """A snapshot that cannot be read though it is well formed (Reading and keeping)."""
+
+
+def need(condition, what):
+    if not condition:
+        raise Malformed(what)
+
+
+# ---- XXH3-64 of up to 128 bytes, with a seed; the standard names it, its own paper defines it
+
+_S = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221"
+    "b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364")
+_M = (1 << 64) - 1
+
+
+def _rd(b, o, n=8):
+    return int.from_bytes(b[o:o + n], "little")
+
+
+def _fold(a, b):
+    return (a * b & _M) ^ (a * b >> 64)
+
+
+def _mix16(d, o, s, seed):
+    return _fold(_rd(d, o) ^ (_rd(_S, s) + seed & _M), _rd(d, o + 8) ^ (_rd(_S, s + 8) - seed & _M))
+
+
+def _avalanche(h, a, m, b, m2=1, c=32):
+    h = (h ^ h >> a) * m & _M
+    h = (h ^ h >> b) * m2 & _M
+    return h ^ h >> c
+
+
+def xxh3(d, seed=0):
+    n = len(d)
+    if n > 128:
+        raise ValueError("longer than this protocol needs")
+    if n <= 3:
+        x = (_rd(_S, 56) ^ _rd(_S, 64) ^ seed if n == 0 else
+             (d[0] << 16 | d[n >> 1] << 24 | d[-1] | n << 8) ^ ((_rd(_S, 0, 4) ^ _rd(_S, 4, 4)) + seed & _M))
+        return _avalanche(x, 33, 0xC2B2AE3D27D4EB4F, 29, 0x165667B19E3779F9)
+    if n <= 8:
+        seed ^= int.from_bytes((seed & 0xFFFFFFFF).to_bytes(4, "little"), "big") << 32
+        h = (_rd(d, n - 4, 4) + (_rd(d, 0, 4) << 32)) ^ ((_rd(_S, 8) ^ _rd(_S, 16)) - seed & _M)
+        h ^= (h << 49 | h >> 15) & _M ^ (h << 24 | h >> 40) & _M
+        h = h * 0x9FB21C651E98DF25 & _M
+        h = (h ^ (h >> 35) + n) * 0x9FB21C651E98DF25 & _M
+        return h ^ h >> 28
+    if n <= 16:
+        lo = _rd(d, 0) ^ ((_rd(_S, 24) ^ _rd(_S, 32)) + seed & _M)
+        hi = _rd(d, n - 8) ^ ((_rd(_S, 40) ^ _rd(_S, 48)) - seed & _M)
+        h = n + int.from_bytes(lo.to_bytes(8, "little"), "big") + hi + _fold(lo, hi) & _M
+    else:
+        h = n * 0x9E3779B185EBCA87
+        for i in range((n - 1) // 32 + 1):
+            h += _mix16(d, 16 * i, 32 * i, seed) + _mix16(d, n - 16 * (i + 1), 32 * i + 16, seed)
+        h &= _M
+    return _avalanche(h, 37, 0x165667919E3779F9, 32, 1, 64)
+
+
+# ---- Tokens; Keys and seals
+
+def seal_token(key, key_id, protocol_id, expire, token_id, client_id, secret, audience=0, name=b"",
+               user=bytes(96), kind=0, nonce=None, version=1):
+    head = struct.pack("<BBHQ", version, key_id, kind, expire)
+    nonce = nonce or os.urandom(24)
+    plain = struct.pack("<16sQ32sQ32s96s", token_id, client_id, secret, audience, name, user)
+    aad = b"HINDCAST-TOKEN-1" + struct.pack("<Q", protocol_id) + head
+    return head + nonce + sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(plain, aad, nonce, key)
+
+
+def open_token(key, protocol_id, token):
+    aad = b"HINDCAST-TOKEN-1" + struct.pack("<Q", protocol_id) + token[:12]
+    try:
+        p = sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(token[36:], aad, token[12:36], key)
+    except CryptoError:
+        return None
+    f = dict(zip(("token_id", "client_id", "secret", "audience", "name", "user"),
+                 struct.unpack("<16sQ32sQ32s96s", p)))
+    f.update(zip(("version", "key_id", "kind", "expire"), struct.unpack("<BBHQ", token[:12])))
+    return f
+
+
+def token_from_text(text):
+    b = base64.urlsafe_b64decode(text)
+    return b[:244], b[244:]
+
+
+def mac16(key, data):
+    return blake2b(data, key=key, digest_size=16).digest()
+
+
+def session_keys(secret, protocol_id, token, client_nonce, server_nonce, cid):
+    k = blake2b(b"HCAST01 keys" + struct.pack("<Q", protocol_id) + token + client_nonce + server_nonce +
+                struct.pack("<I", cid), key=secret, digest_size=64).digest()
+    return k[:32], k[32:]
+
+
+def seal(key, seq, aad, plain):
+    return sodium.crypto_aead_chacha20poly1305_ietf_encrypt(plain, aad, struct.pack("<8xI", seq), key)
+
+
+def unseal(key, seq, aad, sealed):
+    try:
+        return sodium.crypto_aead_chacha20poly1305_ietf_decrypt(sealed, aad, struct.pack("<8xI", seq), key)
+    except CryptoError:
+        return None
+
+
+def ip16(ip):
+    return bytes(10) + b"\xff\xff" + socket.inet_aton(ip)
+
+
+def reset_token(token_key, cid, audience, ip):
+    key = blake2b(b"HCAST01 reset", key=token_key, digest_size=32).digest()
+    return mac16(key, struct.pack("<IQ", cid, audience) + ip16(ip))
+
+
+def cookie(server_secret, slot, ip, port, client_nonce):
+    s = struct.pack("<I", slot)
+    key = blake2b(s, key=server_secret, digest_size=32).digest()
+    return mac16(key, s + ip16(ip) + struct.pack("<H", port) + client_nonce)
+
+
+def hello(protocol_id, nonce, magic=MAGIC):
+    return struct.pack("<B7sQ16s1168x", HELLO, magic, protocol_id, nonce)
+
+
+def connect(protocol_id, nonce, slot, cookie_, token, secret, players=1, continues=0):
+    b = struct.pack("<B7sQ16sI16s244sBI883x", CONNECT, MAGIC, protocol_id, nonce, slot, cookie_, token,
+                    players, continues)
+    return b + mac16(secret, b)
+
+
+def data(key, cid, seq, ack, bits, body):
+    head = struct.pack("<BII", DATA, cid, seq)
+    return head + seal(key, seq, head, struct.pack("<II", ack, bits) + body)
+
+
+# ---- Bodies
+
+def pack(v):
+    """msgpack, shortest form."""
+    if v is None or isinstance(v, bool):
+        return b"\xc0" if v is None else b"\xc3" if v else b"\xc2"
+    if isinstance(v, int):
+        if v < 0:
+            return struct.pack("b", v) if v >= -32 else b"\xd3" + struct.pack(">q", v)
+        for lim, code, fmt in ((1 << 7, b"", ">B"), (1 << 8, b"\xcc", ">B"), (1 << 16, b"\xcd", ">H"),
+                               (1 << 32, b"\xce", ">I"), (1 << 64, b"\xcf", ">Q")):
+            if v < lim:
+                return code + struct.pack(fmt, v)
+    if isinstance(v, bytes):
+        return (b"\xc4" + struct.pack(">B", len(v)) if len(v) < 256 else b"\xc5" + struct.pack(">H", len(v))) + v
+    return (bytes([0x90 | len(v)]) if len(v) < 16 else b"\xdc" + struct.pack(">H", len(v))) + b"".join(map(pack, v))
+
+
+def unpack(b):
+    """All values of a body, by the rules of section 3."""
+    pos, count = 0, 0
+
+    def take(n):
+        nonlocal pos
+        need(pos + n <= len(b), "a body ends within a value")
+        pos += n
+        return b[pos - n:pos]
+
+    def value(depth):
+        nonlocal count
+        count += 1
+        c = take(1)[0]
+        if c < 0x80 or c >= 0xE0:
+            return c if c < 0x80 else c - 256
+        if c in (0xC0, 0xC2, 0xC3):
+            return {0xC0: None, 0xC2: False, 0xC3: True}[c]
+        if 0xCC <= c <= 0xD3:
+            return int.from_bytes(take(1 << (c & 3)), "big", signed=c >= 0xD0)
+        if c in (0xC4, 0xC5):
+            return take(int.from_bytes(take(c - 0xC3), "big"))
+        if 0xA0 <= c < 0xC0 or c in (0xD9, 0xDA):
+            return take(c & 31 if c < 0xC0 else int.from_bytes(take(c - 0xD8), "big")).decode()
+        need(c & 0xF0 == 0x90 or c == 0xDC, "type byte %02x" % c)
+        need(depth < 8, "arrays nested too deep")
+        return [value(depth + 1) for _ in range(c & 15 if c < 0xA0 else int.from_bytes(take(2), "big"))]
+
+    out = []
+    while pos < len(b):
+        count = 0
+        at = pos
+        m = value(0)
+        need(isinstance(m, list) and m and isinstance(m[0], int), "not a message")
+        need(b[at + (1 if b[at] != 0xDC else 3)] == m[0], "type in a long form")
+        need(count <= 1200 and m[0] not in [x[0] for x in out], "too many values, or a type twice")
+        out.append(m)
+    return out
+
+
+def number_in(v, lo, hi, what):
+    need(type(v) is int and lo <= v <= hi, what)
+
+
+# ---- Bits
+
+class Bits:
+    def __init__(self, b):
+        self.v, self.left, self.total = int.from_bytes(b, "little"), 8 * len(b), 8 * len(b)
+
+    def u(self, n):
+        need(self.left >= n, "out of bits")
+        x = self.v & ((1 << n) - 1)
+        self.v >>= n
+        self.left -= n
+        return x
+
+    def number(self, n, most=0xFFFFFFFF):
+        x, i = 0, 0
+        while self.u(1):
+            x += (self.u(n) + 1) << (n * i)
+            i += 1
+            need(x <= most, "a number is out of its range")
+        return x
+
+    def some(self, n):
+        f = [self.u(1) for _ in range(n - 1)]
+        return f + [self.u(1) if any(f) else 1]
+
+    def few(self, n):
+        f = [self.u(1) for _ in range(n - 1)]
+        return f + [1 if not any(f) else 0 if all(f) else self.u(1)]
+
+    def end(self):
+        need(self.left < 8 and self.v == 0, "the end is not filled with fewer than 8 zero bits")
+
+
+def write_inputs(ticks, fields, before):
+    """An input run: per tick a list of one input for each player."""
+    v, n, last = 0, 0, list(before)
+    for tick in ticks:
+        for p, inp in enumerate(tick):
+            same = inp == last[p]
+            for x, w in [(0 if same else 1, 1)] + ([] if same else [(i, f.bits) for i, f in zip(inp, fields)]):
+                v |= (x & (1 << w) - 1) << n
+                n += w
+            last[p] = inp
+    return v.to_bytes((n + 7) // 8, "little")
+
+
+# ---- The tables of a game
+
+class Field:
+    def __init__(self, name, size, bits, signed=0, interpolate=0, countdown=0):
+        self.name, self.size, self.bits, self.signed = name, size, bits, signed
+        self.interpolate, self.countdown = interpolate, countdown
+        self.k = (0 if bits <= 3 - signed else bits // 2 - 1 if interpolate == 1 else
+                  bits - 1 if signed else bits - 3)
+
+    def wrap(self, x):
+        x &= (1 << self.bits) - 1
+        return x - (1 << self.bits) if self.signed and x >> (self.bits - 1) else x
+
+    def residual(self, b):
+        if self.bits == 1:
+            return 1
+        n, k, last = 0, self.k, (self.bits - self.k if self.k else self.bits - 1)
+        while n < last and b.u(1):
+            n += 1
+        width = k + n if n < last else k if k else self.bits - 1
+        r = ((1 << n) - 1 << k) + b.u(width)
+        need(r <= (1 << self.bits) - 2, "a residual is too large")
+        return (r + 1) // 2 if r & 1 else -(r + 2) // 2
+
+
+class Game:
+    """kinds: name -> fields; owned and unowned: [(kind, count, every)]; input: fields."""
+
+    def __init__(self, kinds, owned, unowned, input_):
+        self.kinds, self.owned, self.unowned, self.input = kinds, owned, unowned, input_
+        self.slots = [kind for kind, count, _ in owned for _ in range(count)]
+
+    def world(self, players):
+        """Units in order: (first entity, the kinds of its entities)."""
+        units = [(0, ["referee"])]
+        units += [(1 + p * len(self.slots), self.slots) for p in range(players)]
+        e = 1 + players * len(self.slots)
+        for kind, count, every in self.unowned:
+            for _ in range(count + (players // every if every else 0)):
+                units.append((e, [kind]))
+                e += 1
+        return units
+
+
+class Value:
+    """ents: for each entity None (absent) or its fields; ents is None where only the game knows. Not `sure` is
+    an input that hangs on a listed one, which is told against what `predict_input` makes."""
+
+    def __init__(self, tick, ents, inp=None, age=0, sure=True):
+        self.tick, self.ents, self.inp, self.age, self.sure = tick, ents, inp, age, sure or not age
+
+
+class Snapshot:
+    pass
+
+
+class Reader:
+    """Section 4, Reading and keeping: what was told, and all that can be read without the rules."""
+
+    def __init__(self, game, players, own, tick):
+        self.game, self.players, self.own = game, players, own
+        self.units = game.world(players)
+        self.newest, self.known = tick, {}
+        self.stats = {}
+
+    def count(self, what, n=1):
+        self.stats[what] = self.stats.get(what, 0) + n
+
+    def entity_hash(self, e, kind, fields):
+        b = struct.pack("<HB", e, 1 if fields is None else 2)
+        for f, x in zip(self.game.kinds[kind], fields or ()):
+            b += (x & (1 << 8 * f.size) - 1).to_bytes(f.size, "little")
+        return xxh3(b)
+
+    def guess(self, v, unit, n):
+        need(n >= 0, "told against a later tick")
+        if n == 0 or v.ents is None or n > 32 and unit:
+            return v.ents
+        if unit == 0:
+            return [e and [max(0, x - n) if f.countdown else x for f, x in zip(self.game.kinds["referee"], e)]
+                    for e in v.ents]
+        return None
+
+    def read_input(self, b, against):
+        flags = b.some(len(self.game.input))
+        return [f.wrap(x + f.residual(b)) if on else x
+                for f, x, on in zip(self.game.input, against, flags)]
+
+    def mask(self, b, n):
+        out, first = [], True
+        while True:
+            size = min(4, n - len(out))
+            last = len(out) + size == n
+            some = 1 if last and not first else b.u(1)
+            later = 0 if last else 1 if not some and not first else b.u(1)
+            flags = [0] * size
+            if some:
+                flags = [1] * size if size == 1 or b.u(1) else b.few(size)
+            out += flags
+            first = False
+            if not later:
+                return out + [0] * (n - len(out))
+
+    def changes(self, b, unit, ents, inp, age, tick, sure=True):
+        player = 1 <= unit <= self.players
+        kinds = self.units[unit][1]
+        owner, which = 0, [1]
+        if player and len(kinds) > 1:
+            owner, first, others = b.some(3)
+            which = [first] + (b.some(len(kinds) - 1) if others else [0] * (len(kinds) - 1))
+        elif player:
+            owner, which[0] = b.some(2)
+        before = inp or [0] * len(self.game.input)
+        if owner:
+            a = b.number(2)
+            new = age + a // 2 if a % 2 == 0 else age - (a + 1) // 2
+            need(0 <= new <= tick and (new or a), "an age")
+            if new == 0:
+                inp = None
+            elif a == 0 or b.u(1):
+                inp = self.read_input(b, before)
+            else:
+                inp = before
+            age = new
+        now = inp or [0] * len(self.game.input)
+        out, blank = [], [None] * len(kinds)
+        for i, kind in enumerate(kinds):
+            fields = self.game.kinds[kind]
+            old = (ents or blank)[i]
+            if old is None and i and out[0] is not None:
+                told = {f.name: x for f, x in zip(self.game.kinds[kinds[0]], out[0])}
+                against = [f.wrap(told.get(f.name, 0)) for f in fields]
+            elif old is None:
+                against = [0] * len(fields)
+            else:
+                against = list(old)
+                if player and i == 0:
+                    names = {f.name: j for j, f in enumerate(self.game.input)}
+                    for j, f in enumerate(fields):
+                        k = names.get(f.name)
+                        if k is not None and before[k] != now[k] and f.wrap(before[k]) == old[j]:
+                            against[j] = f.wrap(now[k])
+            if not which[i]:
+                out.append(None if old is None else against)
+                continue
+            flags = self.mask(b, len(fields))
+            new = [f.wrap(x + f.residual(b)) if on else x for f, x, on in zip(fields, against, flags)]
+            out.append(new if old is None or any(flags) else None)
+        return Value(tick, None if ents is None else out, inp, age, sure)
+
+    def delta(self, b, unit, ents, inp, age, tick, sure=True):
+        if b.u(1):
+            return Value(tick, ents, inp, age, sure)
+        return self.changes(b, unit, ents, inp, age, tick, sure)
+
+    def value(self, b, unit, base, tick):
+        blank = [None] * len(self.units[unit][1])
+        if base is None:
+            return self.delta(b, unit, blank, None, 0, tick)
+        n = tick - base.tick
+        ents, inp, age = self.guess(base, unit, n), base.inp, base.age
+        self.count("told against n " + ("= 0" if n == 0 else "in 1 to 32" if n <= 32 else "> 32"))
+        if ents is None:
+            self.count("values only the game knows")
+        if not (1 <= unit <= self.players and 1 <= n <= 32):
+            return self.delta(b, unit, ents, inp, age, tick, base.sure)
+        if b.u(1):
+            return Value(tick, ents, inp, age, base.sure)
+        if not b.u(1):
+            return self.changes(b, unit, ents, inp, age, tick, base.sure)
+        at, prev = base.tick - 1, inp or [0] * len(self.game.input)
+        while True:
+            m = tick - 1 - at
+            w = (m - 1).bit_length()
+            x = b.u(w)
+            need(x < m, "a listed tick")
+            at += x + 1
+            prev = self.read_input(b, prev)
+            self.count("listed inputs")
+            if at == tick - 1 or not b.u(1):
+                break
+        return self.delta(b, unit, ents, prev, age or 1, tick, False)
+
+    def told(self, head, unit):
+        v = self.known.get(head, {}).get(unit)
+        if v is None:
+            raise Refused("unit %d of head %d is not there" % (unit, head))
+        return v
+
+    def read(self, raw):
+        """A Snapshot, Refused or Malformed; nothing is kept before keep()."""
+        b, s = Bits(raw), Snapshot()
+        lo = b.u(16)
+        s.as_of = self.newest + ((lo - self.newest + 0x8000) & 0xFFFF) - 0x8000
+        need(0 <= s.as_of <= 4290772991, "as_of")
+        s.phase, s.ack_delay = b.number(8, 10**7), b.number(8, 10**7)
+        s.T, s.refusal, s.F = (s.as_of - b.number(n, 512) for n in (4, 5, 4))
+        need(min(s.T, s.refusal, s.F) >= 0, "below tick 0")
+        s.hash = b.u(32)
+        s.chain = b.u(64) if b.u(1) else None
+        s.base = s.as_of - 1 - b.u(6) if b.u(1) else None
+        need(s.base is None or s.base >= 0, "base")
+        s.A = [b.number(3, 1 << 20) + s.T - 1 for _ in self.own]
+        need(all(a >= 0 for a in s.A), "A")
+        s.forced, s.controls, s.units, s.runs, s.corrections = [], [], {}, {}, {}
+        while b.u(1):
+            o = b.u(2)
+            first = s.T - b.number(5, 1 << 20)
+            s.forced.append((o, first, 1 + b.number(3, 511)))
+            need(o < len(self.own) and first >= 0, "forced")
+        while b.u(1):
+            p, z, leave = b.number(6), b.number(4, 1 << 21), b.u(1)
+            s.controls.append((p, s.T + z // 2 if z % 2 == 0 else s.T - (z + 1) // 2, leave))
+            need(p < self.players and s.controls[-1][1] >= 0, "controls")
+        if s.base is not None and s.base not in self.known:
+            raise Refused("base %d is not there" % s.base)
+        bases = {}
+        again = sorted(u for u in self.known.get(s.base, {}) if type(u) is int)
+        if again:
+            if b.u(1):
+                bases = {u: self.told(s.base, u) for u in again}
+            else:
+                n, i = b.number(3), 0
+                self.count("again by turns")
+                while True:
+                    need(i + n <= len(again), "again")
+                    bases.update((u, self.told(s.base, u)) for u in again[i:i + n])
+                    i += n
+                    if i == len(again):
+                        break
+                    i += b.number(2) + 1
+                    need(i <= len(again), "again")
+                    if i == len(again):
+                        break
+                    n = b.number(3) + 1
+        unit, dropped = -1, []
+        for _ in range(b.number(4, 256)):
+            unit += 1 + b.number(4)
+            need(unit < len(self.units) and unit not in bases, "a unit's number")
+            if b.u(1):
+                need(s.base is not None, "no base")
+                bases[unit] = self.told(s.base - 1 - b.u(6), unit)
+                self.count("units against an older snapshot")
+            elif b.u(1):
+                bases[unit] = None
+            else:
+                dropped.append(unit)
+                self.count("units dropped")
+        s.dropped = dropped
+        need(len(bases) + len(dropped) <= 256, "units")
+        for unit in sorted(bases):
+            s.units[unit] = v = self.value(b, unit, bases[unit], s.T)
+            if 1 <= unit <= self.players:
+                s.runs[unit], at, inp = [], s.T, v.inp or [0] * len(self.game.input)
+                for _ in range(b.number(1)):
+                    at += b.number(1, 1025)
+                    for _ in range(b.number(2, 511) + 1):
+                        if b.u(1):
+                            inp = self.read_input(b, inp)
+                        s.runs[unit].append((at, inp))
+                        at += 1
+                need(unit - 1 not in self.own or not s.runs[unit], "runs of an own player")
+        at, s.values_end = s.T, b.total - b.left
+        while b.u(1):
+            at -= 1 + b.number(3, 512)
+            need(at >= 0, "a correction below tick 0")
+            unit = -1
+            for _ in range(b.number(3, 511) + 1):
+                unit += 1 + b.number(2)
+                need(unit < len(self.units) and (unit, at) not in s.corrections, "a correction's unit")
+                base = None
+                if b.u(1):
+                    head, same = s.as_of - 1 - b.u(7), b.u(1)
+                    base = self.told(head, (unit, at) if same and (unit, at) in self.known.get(head, {}) else unit)
+                    if base.tick > at or same and base.tick != at:
+                        raise Refused("a correction told against another tick")
+                s.corrections[unit, at] = self.value(b, unit, base, at)
+        b.end()
+        s.known = all(v.ents is not None for v in s.units.values())
+        if s.known:
+            total = sum(self.entity_hash(self.units[u][0] + i, kind, e)
+                        for u, v in s.units.items() for i, (kind, e) in enumerate(zip(self.units[u][1], v.ents)))
+            if total & 0xFFFFFFFF != s.hash:
+                raise Refused("it does not have its hash")
+        return s
+
+    def keep(self, s):
+        """After the snapshot's datagram was accepted."""
+        self.known[s.as_of] = {**s.units, **s.corrections}
+        self.newest = max(self.newest, s.as_of)
+        for head in [h for h in self.known if h <= self.newest - 128]:
+            del self.known[head]
+
+
+# ---- A connection
+
+class Denied(Exception):
+    pass
+
+
+class Client:
+    """One connection, and one socket (or more: `rebind`). Nothing happens but in calls."""
+
+    def __init__(self, server, protocol_id, token, secret, game=None, players=1, continues=0, ip="127.0.0.1"):
+        self.server, self.pid, self.token, self.secret, self.game = server, protocol_id, token, secret, game
+        self.players, self.continues, self.ip = players, continues, ip
+        self.nonce, self.cid, self.closed, self.reset, self.ticket = os.urandom(16), None, None, None, None
+        self.seq = self.newest = self.window = 0            # ours; of the server, bit i: newest - i came
+        self.log, self.messages, self.bad = [], [], []      # of the server: (seq, ack, bits, body, time)
+        self.sent, self.sock, self.reader = {}, None, None
+        self.hold, self.ack_state = None, (0, 0)            # see on_data
+        self.A, self.refusal, self.head, self.inputs = [], 0, None, {}
+        self.came = 0.0
+        self.rebind()
+
+    def rebind(self):
+        self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.sock.bind((self.ip, 0))
+        self.sock.connect(self.server)
+        self.sock.setblocking(False)
+
+    def raw(self, datagram):
+        try:
+            self.sock.send(datagram)
+        except ConnectionRefusedError:
+            pass
+
+    def receive(self, timeout=0.0):
+        """The next datagram or None."""
+        end = time.monotonic() + timeout
+        while True:
+            try:
+                return self.sock.recv(2048)
+            except (BlockingIOError, ConnectionRefusedError):
+                left = end - time.monotonic()
+                if left <= 0:
+                    return None
+                select.select([self.sock], [], [], left)
+
+    def ask(self, datagram, kinds, timeout=0.5):
+        """Sends, and waits for an answer of these kinds that carries the nonce."""
+        self.raw(datagram)
+        end = time.monotonic() + timeout
+        while True:
+            d = self.receive(max(0.0, end - time.monotonic()))
+            if d is None:
+                return None
+            if d[0] in kinds and self.nonce in d[8:32]:
+                return d
+
+    def say_hello(self):
+        for _ in range(4):
+            d = self.ask(hello(self.pid, self.nonce), (COOKIE,), 0.25)
+            if d:
+                self.slot, self.cookie = struct.unpack("<24xI16s", d)
+                return d
+
+    def connect(self):
+        """HELLO to ACCEPT; the datagram of ACCEPT."""
+        need(self.say_hello(), "no COOKIE")
+        self.question = connect(self.pid, self.nonce, self.slot, self.cookie, self.token, self.secret,
+                                self.players, self.continues)
+        for _ in range(8):
+            d = self.ask(self.question, (ACCEPT, DENY), 0.25)
+            if d and d[0] == DENY:
+                raise Denied(d[24], struct.unpack_from("<I", d, 25)[0], d)
+            if d:
+                self.accept(d)
+                return d
+        raise Malformed("no answer to CONNECT")
+
+    def accept(self, d):
+        self.server_nonce, self.cid = struct.unpack_from("<16sI", d, 24)
+        self.c2s, self.s2c = session_keys(self.secret, self.pid, self.token, self.nonce, self.server_nonce, self.cid)
+        body = unseal(self.s2c, 0, d[:44], d[44:])
+        need(body is not None, "ACCEPT does not open")
+        m = unpack(body)
+        need(len(m) == 1 and m[0][0] == WELCOME and len(m[0]) == 12, "not a WELCOME alone")
+        w = m[0]
+        for i, lo, hi in ((1, 1, 240), (2, 1, 4096), (3, 0, _M), (4, 0, 512), (5, 1, 512), (6, 0, w[4]),
+                          (7, 0, NO_TICK - 1), (8, 0, 10**7), (11, 0, 1)):
+            number_in(w[i], lo, hi, "WELCOME's value %d" % i)
+        need(isinstance(w[9], list) and len(w[9]) == len(set(w[9])) <= 4 and all(0 <= p < w[2] for p in w[9]), "players")
+        need(isinstance(w[10], bytes) and len(w[10]) == 16, "reset_token")
+        self.welcome, self.rate, self.own, self.reset_token, self.kept = w, w[1], w[9], w[10], w[11]
+        self.history, self.future, self.refusal = w[4], w[5], max(0, w[7] - w[6])
+        self.head, self.due = w[7], time.monotonic() - w[8] / 1e6
+        if self.game:
+            self.reader = Reader(self.game, w[2], w[9], w[7])
+
+    # The client's side of DATA
+
+    def acks(self):
+        return self.ack_state if self.hold else (self.newest, self.window >> 1 & 0xFFFFFFFF)
+
+    def send(self, *messages, body=None, ack=None, seq=None):
+        if seq is None:
+            self.seq += 1
+            seq = self.seq
+        a = self.acks() if ack is None else ack
+        d = data(self.c2s, self.cid, seq, a[0], a[1], b"".join(map(pack, messages)) if body is None else body)
+        self.sent[seq] = time.monotonic()
+        self.raw(d)
+        return d
+
+    def now(self):
+        """The tick of the server by the newest head told, and what has passed since."""
+        return self.head + int((time.monotonic() - self.due) * self.rate)
+
+    def send_inputs(self, sample, *more, lead=3, offset=0):
+        """sample(tick) gives an input for each own player; all that is not acknowledged goes."""
+        to = self.now() + lead
+        first = max([a + 1 for a in self.A] + [self.refusal, to - 500]) if self.own else to
+        ticks = range(first, to + 1)[:400] if self.own and self.A else ()
+        run = []
+        for t in ticks:
+            if t not in self.inputs:
+                self.inputs[t] = sample(t)
+            run.append(self.inputs[t])
+        zero = [[0] * len(self.game.input) for _ in self.own]
+        delay = min(10**7, int((time.monotonic() - self.came) * 1e6)) if self.came else 0
+        return self.send([INPUT, to, offset, delay, to - first, 0, len(run),
+                          write_inputs(run, self.game.input, zero)], *more)
+
+    # The server's side of DATA
+
+    def poll(self, timeout=0.0):
+        """Takes what has come; answers PATH_CHALLENGE. Returns how many DATA were accepted."""
+        n = 0
+        while True:
+            d = self.receive(timeout if n == 0 else 0)
+            if d is None:
+                return n
+            n += self.on_datagram(d)
+
+    def on_datagram(self, d):
+        if d[0] == RESET and len(d) == 21 and self.cid:
+            if struct.unpack_from("<I", d, 1)[0] == self.cid:
+                self.reset = d[5:] if d[5:] == self.reset_token else self.reset
+            return 0
+        if d[0] != DATA or self.cid is None:
+            return 0
+        if not 33 <= len(d) <= 1200 or _rd(d, 1, 4) != self.cid:
+            self.bad.append("a DATA of %d bytes or of another cid" % len(d))
+            return 0
+        seq = _rd(d, 5, 4)
+        if seq == 0 or seq <= self.newest - 256 or seq <= self.newest and self.window >> (self.newest - seq) & 1:
+            self.bad.append("seq %d again, or too old" % seq)
+            return 0
+        plain = unseal(self.s2c, seq, d[:9], d[9:])
+        if plain is None:
+            self.bad.append("seq %d does not open" % seq)
+            return 0
+        ack, bits = struct.unpack_from("<II", plain)
+        at = time.monotonic()
+        try:
+            need(ack <= self.seq and (ack or not bits), "ack of what was never sent")
+            need(bits >> max(0, ack - 1) == 0 or ack > 32, "ack_bits of what was never sent")
+            messages = unpack(plain[8:])
+            effects = [self.check(m, len(messages), at) for m in messages]
+        except Malformed as e:
+            self.bad.append("seq %d: %s" % (seq, e))
+            return 0
+        except Refused as e:
+            self.reader.count("refused: " + str(e).split(" of ")[0].rstrip("0123456789 is not there"))
+            return 0
+        if seq > self.newest:
+            self.window = (self.window << (seq - self.newest)) & (1 << 256) - 1
+            self.newest, self.came = seq, at
+        self.window |= 1 << (self.newest - seq)
+        self.log.append((seq, ack, bits, plain[8:], at))
+        for e in effects:
+            e()
+        self.messages += messages
+        return 1
+
+    def check(self, m, count, at):
+        """One message of the server; what it does if all of the datagram is well formed."""
+        kind = m[0]
+        if kind == SNAPSHOT:
+            need(len(m) == 2 and isinstance(m[1], bytes), "SNAPSHOT")
+            if not self.reader:
+                return lambda: None
+            s = self.reader.read(m[1])
+            return lambda: self.take(s, at)
+        if kind == CLOSE:
+            need(len(m) == 2 and count == 1, "CLOSE")
+            number_in(m[1], 1, 5, "CLOSE's reason")
+            return lambda: setattr(self, "closed", m[1])
+        if kind == TICKET:
+            need(len(m) == 4 and [type(x) for x in m[1:]] == [bytes] * 3 and
+                 [len(x) for x in m[1:]] == [244, 32, 16], "TICKET")
+            return lambda: self.__dict__.update(ticket=(m[1], m[2]), reset_token=m[3])
+        if kind == CHALLENGE:
+            need(len(m) == 2 and isinstance(m[1], bytes) and len(m[1]) == 8, "PATH_CHALLENGE")
+            return lambda: self.send([RESPONSE, m[1]])
+        need(kind == EVENTS and len(m) >= 3, "an unknown type, %s" % kind)
+        number_in(m[1], 1, 4294967294, "number of an event")
+        for i, x in enumerate(m[2:], 2):
+            need(isinstance(x, bytes) and 1 <= len(x) <= 255 or type(x) is int and 1 <= x <= 254 and
+                 2 < i < len(m) - 1 and isinstance(m[i - 1], bytes) and isinstance(m[i + 1], bytes), "EVENTS")
+        return lambda: None
+
+    def take(self, s, at):
+        if s.as_of > self.reader.newest or not self.reader.known:
+            self.A, self.refusal = s.A, s.refusal
+            self.head, self.due = s.as_of, at - s.phase / 1e6
+        self.reader.keep(s)
+        self.last = s
