@@ -1,0 +1,188 @@
+// The datagrams that a client written from PROTOCOL.md alone makes, byte by byte: ours are the
+// same.
+#include "proto/cookie.h"
+#include "proto/seal.h"
+#include "proto/token.h"
+#include "tests/run_suite.h"
+
+#include <jansson.h>
+#include <sodium.h>
+#include <string.h>
+
+static json_t *vectors;
+
+static void set_up(void) {
+    json_error_t error;
+    ck_assert_int_ge(sodium_init(), 0);
+    vectors = json_load_file("tests/conformance/vectors.json", 0, &error);
+    ck_assert_msg(vectors != NULL, "%s", error.text);
+}
+
+static void tear_down(void) {
+    json_decref(vectors);
+}
+
+static const json_t *given(const char *name) {
+    const json_t *in = json_object_get(json_object_get(vectors, name), "in");
+    ck_assert_msg(in != NULL, "there is no vector %s", name);
+    return in;
+}
+
+static uint64_t number(const json_t *in, const char *name) {
+    ck_assert_msg(json_is_integer(json_object_get(in, name)), "no number %s", name);
+    return (uint64_t)json_integer_value(json_object_get(in, name));
+}
+
+/// Fills all of `out`, shorter texts with zeros behind; returns the bytes given.
+static size_t bytes(const json_t *in, const char *name, void *out, size_t size) {
+    const char *text = json_string_value(json_object_get(in, name));
+    size_t used = 0;
+    ck_assert_msg(text != NULL, "no bytes %s", name);
+    memset(out, 0, size);
+    ck_assert_int_eq(sodium_hex2bin(out, size, text, strlen(text), NULL, &used, NULL), 0);
+    return used;
+}
+
+static void expect(const char *vector, const char *name, const void *ours, size_t size) {
+    uint8_t theirs[HC_DATAGRAM_MAX];
+    size_t count = bytes(json_object_get(vectors, vector), name, theirs, sizeof theirs);
+    ck_assert_uint_eq(count, size);
+    ck_assert_mem_eq(theirs, ours, size);
+}
+
+START_TEST(a_token_is_sealed_as_the_standard_says) {
+    const json_t *in = given("token");
+    struct hc_token_key key = {.id = (uint8_t)number(in, "key_id")};
+    struct hc_token token = {.kind = (enum hc_token_kind)number(in, "kind"),
+                             .expire_s = number(in, "expire"),
+                             .client_id = number(in, "client_id"),
+                             .audience = number(in, "audience")};
+    uint8_t nonce[HC_TOKEN_NONCE_SIZE], out[HC_TOKEN_SIZE];
+    bytes(in, "key", key.key, sizeof key.key);
+    bytes(in, "token_id", token.token_id, sizeof token.token_id);
+    bytes(in, "secret", token.secret, sizeof token.secret);
+    bytes(in, "name", token.name, sizeof token.name);
+    bytes(in, "user", token.user_data, sizeof token.user_data);
+    bytes(in, "nonce", nonce, sizeof nonce);
+    hc_token_seal(&key, number(in, "protocol_id"), &token, nonce, out);
+    expect("token", "out", out, sizeof out);
+}
+END_TEST
+
+START_TEST(a_cookie_is_made_as_the_standard_says) {
+    const json_t *in = given("cookie");
+    struct hc_cookie_jar jar;
+    struct hc_address address = {.port = (uint16_t)number(in, "port")};
+    uint8_t secret[HC_COOKIE_SECRET_SIZE], nonce[HC_NONCE_SIZE], cookie[HC_COOKIE_SIZE];
+    bytes(in, "server_secret", secret, sizeof secret);
+    bytes(in, "ip", address.ip, sizeof address.ip);
+    bytes(in, "client_nonce", nonce, sizeof nonce);
+    hc_cookie_init(&jar, secret);
+    hc_cookie_make(&jar, (uint32_t)number(in, "slot"), &address, nonce, cookie);
+    expect("cookie", "out", cookie, sizeof cookie);
+}
+END_TEST
+
+START_TEST(a_connect_is_written_and_proven_as_the_standard_says) {
+    const json_t *in = given("connect");
+    struct hc_connect connect = {.protocol_id = number(in, "protocol_id"),
+                                 .slot = (uint32_t)number(in, "slot"),
+                                 .players = (uint8_t)number(in, "players"),
+                                 .continues = (uint32_t)number(in, "continues")};
+    uint8_t secret[HC_TOKEN_SECRET_SIZE], out[HC_DATAGRAM_CONNECT_SIZE];
+    bytes(in, "client_nonce", connect.client_nonce, sizeof connect.client_nonce);
+    bytes(in, "cookie", connect.cookie, sizeof connect.cookie);
+    bytes(in, "token", connect.token, sizeof connect.token);
+    bytes(in, "secret", secret, sizeof secret);
+    hc_datagram_put_connect(&connect, out);
+    hc_token_put_proof(secret, out);
+    expect("connect", "out", out, sizeof out);
+    expect("proof", "out", out + sizeof out - HC_PROOF_SIZE, HC_PROOF_SIZE);
+}
+END_TEST
+
+START_TEST(keys_are_derived_as_the_standard_says) {
+    const json_t *in = given("keys");
+    struct hc_seal_keys keys;
+    uint8_t secret[HC_TOKEN_SECRET_SIZE], token[HC_TOKEN_SIZE];
+    uint8_t client_nonce[HC_NONCE_SIZE], server_nonce[HC_NONCE_SIZE];
+    bytes(in, "secret", secret, sizeof secret);
+    bytes(in, "token", token, sizeof token);
+    bytes(in, "client_nonce", client_nonce, sizeof client_nonce);
+    bytes(in, "server_nonce", server_nonce, sizeof server_nonce);
+    hc_seal_derive(secret, number(in, "protocol_id"), token, client_nonce, server_nonce,
+                   (uint32_t)number(in, "cid"), &keys);
+    expect("keys", "c2s", keys.c2s, sizeof keys.c2s);
+    expect("keys", "s2c", keys.s2c, sizeof keys.s2c);
+}
+END_TEST
+
+START_TEST(an_accept_is_sealed_as_the_standard_says) {
+    const json_t *in = given("accept");
+    struct hc_sealer sealer;
+    uint8_t body[HC_ACCEPT_BODY_MAX], key[HC_SEAL_KEY_SIZE], out[HC_DATAGRAM_MAX];
+    struct hc_accept accept = {.cid = (uint32_t)number(in, "cid"), .body = body};
+    accept.body_size = bytes(in, "body", body, sizeof body);
+    bytes(in, "client_nonce", accept.client_nonce, sizeof accept.client_nonce);
+    bytes(in, "server_nonce", accept.server_nonce, sizeof accept.server_nonce);
+    bytes(in, "s2c", key, sizeof key);
+    size_t size = hc_datagram_put_accept(&accept, out);
+    hc_seal_init(&sealer, key);
+    hc_seal_accept(&sealer, out, size);
+    expect("accept", "out", out, size);
+}
+END_TEST
+
+START_TEST(a_data_is_sealed_as_the_standard_says) {
+    const json_t *in = given("data_input"), *vector = json_object_get(vectors, "data_input");
+    struct hc_sealer sealer;
+    uint8_t body[HC_DATA_BODY_MAX], key[HC_SEAL_KEY_SIZE], out[HC_DATAGRAM_MAX];
+    struct hc_data data = {.cid = (uint32_t)number(in, "cid"),
+                           .seq = (uint32_t)number(in, "seq"),
+                           .ack = (uint32_t)number(in, "ack"),
+                           .ack_bits = (uint32_t)number(in, "ack_bits"),
+                           .body = body};
+    data.body_size = bytes(vector, "body", body, sizeof body);
+    bytes(in, "c2s", key, sizeof key);
+    size_t size = hc_datagram_put_data(&data, out);
+    hc_seal_init(&sealer, key);
+    hc_seal_data(&sealer, out, size);
+    expect("data_input", "out", out, size);
+}
+END_TEST
+
+START_TEST(a_denial_and_a_reset_are_written_as_the_standard_says) {
+    const json_t *in = given("deny"), *of = given("reset");
+    struct hc_deny deny = {.reason = (enum hc_deny_reason)number(in, "reason"),
+                           .retry_ms = (uint32_t)number(in, "retry_ms")};
+    struct hc_reset reset = {.cid = (uint32_t)number(of, "cid")};
+    struct hc_token_key key = {.id = 0};
+    uint8_t secret[HC_TOKEN_SECRET_SIZE], ip[16], out[HC_DATAGRAM_MAX];
+    bytes(in, "client_nonce", deny.client_nonce, sizeof deny.client_nonce);
+    bytes(in, "secret", secret, sizeof secret);
+    size_t size = hc_datagram_put_deny(&deny, out);
+    hc_token_put_deny_mac(secret, out);
+    expect("deny", "out", out, size);
+    bytes(of, "token_key", key.key, sizeof key.key);
+    bytes(of, "ip", ip, sizeof ip);
+    hc_seal_reset_token(&key, reset.cid, number(of, "audience"), ip, reset.token);
+    expect("reset", "reset_token", reset.token, sizeof reset.token);
+    size = hc_datagram_put_reset(&reset, out);
+    expect("reset", "out", out, size);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("proto vectors");
+    TCase *tests = tcase_create("vectors");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, a_token_is_sealed_as_the_standard_says);
+    tcase_add_test(tests, a_cookie_is_made_as_the_standard_says);
+    tcase_add_test(tests, a_connect_is_written_and_proven_as_the_standard_says);
+    tcase_add_test(tests, keys_are_derived_as_the_standard_says);
+    tcase_add_test(tests, an_accept_is_sealed_as_the_standard_says);
+    tcase_add_test(tests, a_data_is_sealed_as_the_standard_says);
+    tcase_add_test(tests, a_denial_and_a_reset_are_written_as_the_standard_says);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
