@@ -154,26 +154,19 @@ static enum hc_status answer_accept(struct hc_sv_host *host, const struct hc_sv_
     return HC_OK;
 }
 
-/// Whether a connection that ended lately had this cid.
-static bool was_given(const struct hc_sv_host *host, uint32_t cid, uint64_t now_us) {
+/// The connection with this cid that ended lately; NULL: there is none.
+static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint32_t cid,
+                                            uint64_t now_us) {
     for (unsigned i = 0; i < host->ended_count; i++)
         if (now_us < host->ended[i].until_us && host->ended[i].cid == cid)
-            return true;
-    return false;
-}
-
-/// Whether it says goodbye, and has been heard, though its place may be another's since.
-static bool has_left(const struct hc_sv_host *host, uint32_t cid, uint64_t now_us) {
-    for (unsigned i = 0; i < host->ended_count; i++)
-        if (now_us < host->ended[i].until_us && host->ended[i].cid == cid)
-            return host->ended[i].left;
-    return false;
+            return &host->ended[i];
+    return NULL;
 }
 
 /// A cid for the peer with this index that nobody can guess.
 static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
     uint32_t cid = 0;
-    while (cid >> HC_SV_CID_INDEX_BITS == 0 || was_given(host, cid, now_us) ||
+    while (cid >> HC_SV_CID_INDEX_BITS == 0 || find_ended(host, cid, now_us) != NULL ||
            cid == host->peers[index].cid) {
         uint8_t bytes[4];
         hc_sv_host_unpredictable(host, bytes, sizeof bytes);
@@ -371,11 +364,10 @@ void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, ui
     struct hc_reset reset = {.cid = cid};
     if (last->cid == cid && last->close == HC_CLOSE_LEFT)
         return; // it says goodbye, and has been heard
-    uint64_t from_us = host->resets_us > now_us ? host->resets_us : now_us;
-    if (from_us + 1000000 / HC_SV_RESETS_PER_S > now_us + 1000000)
+    if (hc_sv_rate_exceeds(&host->resets_us, 1000000 / HC_SV_RESETS_PER_S, 1000000, now_us))
         return; // before all that have ended are looked through, which takes long
-    host->resets_us = from_us + 1000000 / HC_SV_RESETS_PER_S;
-    if (has_left(host, cid, now_us)) {
+    const struct hc_sv_ended *ended = find_ended(host, cid, now_us);
+    if (ended != NULL && ended->left) { // it says goodbye, though its place may be another's since
         HC_MARK("goodbye-of-a-place-taken");
         return;
     }

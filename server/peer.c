@@ -4,6 +4,7 @@
 #include "common/check.h"
 #include "common/mark.h"
 #include "proto/snapshot.h"
+#include "server/rate.h"
 
 #include <string.h>
 
@@ -81,21 +82,13 @@ void hc_sv_peer_begin_events(struct hc_sv_peer *peer) {
                       HC_EVENTS_STORE_MIN);
 }
 
-/// The virtual scheduling of the generic cell rate algorithm (ITU-T I.371): `cost_us` is what the
-/// datagram takes of the rate.
-static bool exceeds(uint64_t *theoretical_us, uint64_t cost_us, uint64_t now_us) {
-    uint64_t from_us = *theoretical_us > now_us ? *theoretical_us : now_us;
-    if (from_us + cost_us > now_us + HC_SV_FLOOD_US)
-        return true;
-    *theoretical_us = from_us + cost_us;
-    return false;
-}
-
 bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {
     uint64_t rate = peer->world->tick_rate, players = peer->own_count > 1 ? peer->own_count : 1;
-    return exceeds(&peer->flood_us, 1000000 / (HC_SV_FLOOD_PACKETS * rate), now_us) ||
-           exceeds(&peer->flood_bytes_us, size * 1000000 / (HC_SV_FLOOD_BYTES * rate * players),
-                   now_us);
+    return hc_sv_rate_exceeds(&peer->flood_us, 1000000 / (HC_SV_FLOOD_PACKETS * rate),
+                              HC_SV_FLOOD_US, now_us) ||
+           hc_sv_rate_exceeds(&peer->flood_bytes_us,
+                              size * 1000000 / (HC_SV_FLOOD_BYTES * rate * players), HC_SV_FLOOD_US,
+                              now_us);
 }
 
 void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us) {

@@ -27,6 +27,14 @@ static struct hc_sv_rate_entry *find(struct hc_sv_rate *rate, const uint8_t pref
     return least;
 }
 
+bool hc_sv_rate_exceeds(uint64_t *until_us, uint64_t cost_us, uint64_t burst_us, uint64_t now_us) {
+    uint64_t from_us = *until_us > now_us ? *until_us : now_us;
+    if (from_us + cost_us > now_us + burst_us)
+        return true;
+    *until_us = from_us + cost_us;
+    return false;
+}
+
 bool hc_sv_rate_take(struct hc_sv_rate *rate, const struct hc_address *address, uint32_t per_s,
                      uint64_t now_us) {
     uint8_t prefix[16];
@@ -34,9 +42,5 @@ bool hc_sv_rate_take(struct hc_sv_rate *rate, const struct hc_address *address, 
         return true;
     hc_sv_rate_prefix(address, prefix);
     struct hc_sv_rate_entry *entry = find(rate, prefix);
-    uint64_t from_us = entry->until_us > now_us ? entry->until_us : now_us;
-    if (from_us + SECOND_US / per_s > now_us + SECOND_US)
-        return false;
-    entry->until_us = from_us + SECOND_US / per_s;
-    return true;
+    return !hc_sv_rate_exceeds(&entry->until_us, SECOND_US / per_s, SECOND_US, now_us);
 }

@@ -26,3 +26,8 @@ void hc_sv_rate_prefix(const struct hc_address *address, uint8_t out[static 16])
 /// Whether it may happen once more for `address` now; then it has happened. `per_s` 0: always.
 bool hc_sv_rate_take(struct hc_sv_rate *rate, const struct hc_address *address, uint32_t per_s,
                      uint64_t now_us);
+
+/// Whether something that takes `cost_us` of a rate comes too soon: `*until_us`, at first 0, is by
+/// when all that came would have come at the rate, and may be `burst_us` ahead. Counts it if not.
+/// The virtual scheduling of the generic cell rate algorithm (ITU-T I.371).
+bool hc_sv_rate_exceeds(uint64_t *until_us, uint64_t cost_us, uint64_t burst_us, uint64_t now_us);
