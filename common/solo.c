@@ -107,31 +107,33 @@ static void leave(struct hc_solo *solo, hc_unit unit, struct hc_unit_value *out)
         memset(solo->inputs + (size_t)player * world->game->input_size, 0, world->game->input_size);
 }
 
-/// One entity's next state into `out` (stride bytes, zeros where not alive); returns its presence.
+/// One entity's next state into `out`, if it is alive then; returns its presence.
 static uint8_t step(struct hc_scene *scene, hc_entity entity, uint8_t *out) {
-    const struct hc_world *world = scene->world;
-    size_t size = 0;
-    uint8_t presence = scene->presence[entity];
+    if (scene->presence[entity] == HC_UNKNOWN)
+        return HC_UNKNOWN;
     scene->self = entity;
     scene->groups_read = 0;
-    if (presence != HC_UNKNOWN) {
-        presence = world->game->step(scene, entity, out) ? HC_ALIVE : HC_ABSENT;
-        size = presence == HC_ALIVE ? hc_world_kind(world, entity)->state_size : 0;
-    }
-    memset(out + size, 0, world->stride - size);
-    return presence;
+    return scene->world->game->step(scene, entity, out) ? HC_ALIVE : HC_ABSENT;
 }
 
-/// Steps `unit`, which is in the arrays, from the scene's tick to the one after it.
+/// Steps `unit`, which is in the arrays, from the scene's tick to the one after it. What is not
+/// alive has a state of zeros, before and after.
 static void step_unit(struct hc_solo *solo, struct hc_scene *scene, hc_unit unit) {
     const struct hc_world *world = solo->world;
     hc_entity first = hc_unit_first(world, unit);
-    uint32_t count = hc_unit_count(world, unit);
+    uint32_t count = hc_unit_count(world, unit), stride = world->stride;
     uint8_t presence[HC_UNIT_ENTITIES_MAX];
     for (uint32_t i = 0; i < count; i++)
-        presence[i] = step(scene, (hc_entity)(first + i), solo->next + (size_t)i * world->stride);
-    memcpy(solo->presence + first, presence, count);
-    memcpy(state_at(solo, first), solo->next, (size_t)count * world->stride);
+        presence[i] = step(scene, (hc_entity)(first + i), solo->next + i * stride);
+    for (uint32_t i = 0; i < count; i++) {
+        hc_entity entity = (hc_entity)(first + i);
+        if (presence[i] == HC_ALIVE)
+            memcpy(state_at(solo, entity), solo->next + i * stride,
+                   hc_world_kind(world, entity)->state_size);
+        else if (solo->presence[entity] == HC_ALIVE)
+            memset(state_at(solo, entity), 0, stride);
+        solo->presence[entity] = presence[i];
+    }
     scene->tick++;
 }
 

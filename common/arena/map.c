@@ -85,6 +85,7 @@ static bool edge_blocked(const struct hc_world *world, bool along_x, int32_t edg
 }
 
 /// Moves the coordinate `from` by `by` along one axis, up to the first wall; true: one was hit.
+/// Nothing begins in a wall, so that one can be hit only where the edge enters a tile.
 static bool slide_axis(const struct hc_world *world, bool along_x, int32_t half, int32_t by,
                        int32_t across, int32_t *from) {
     int32_t sign = by < 0 ? -1 : 1;
@@ -92,8 +93,8 @@ static bool slide_axis(const struct hc_world *world, bool along_x, int32_t half,
     for (int32_t left = by * sign; left > 0;) {
         int32_t piece = left < HC_ARENA_TILE ? left : HC_ARENA_TILE;
         int32_t to = *from + sign * piece;
-        int32_t edge = sign > 0 ? to + half - 1 : to - half;
-        if (edge_blocked(world, along_x, edge, across, half)) {
+        int32_t reach = sign > 0 ? half - 1 : -half, edge = to + reach;
+        if (tile(edge) != tile(*from + reach) && edge_blocked(world, along_x, edge, across, half)) {
             int32_t wall = tile(edge) * HC_ARENA_TILE;
             *from = sign > 0 ? wall - half : wall + HC_ARENA_TILE + half;
             return true;

@@ -85,6 +85,8 @@ static struct events gather(struct hc_scene *scene, hc_entity self,
 
 /// The speed along one axis after a tick in which `wanted` was the aim.
 static int16_t accelerate(const struct hc_scene *scene, int16_t speed, int32_t wanted) {
+    if (speed == wanted)
+        return speed;
     int32_t most = hc_arena_share(scene, wanted != 0 ? ACCELERATION : FRICTION);
     return (int16_t)(speed + clamp(wanted - speed, -most, most));
 }

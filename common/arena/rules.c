@@ -9,6 +9,8 @@ uint16_t hc_arena_ticks(const struct hc_world *world, enum hc_arena_duration dur
 }
 
 int32_t hc_arena_share(const struct hc_scene *scene, int32_t per_second) {
+    if (per_second == 0)
+        return 0; // as it is for most, and divisions are what a step costs
     int32_t rate = scene->world->tick_rate;
     int32_t part = (int32_t)(hc_scene_tick(scene) % (uint32_t)rate);
     return per_second * (part + 1) / rate - per_second * part / rate;
@@ -23,11 +25,13 @@ struct hc_arena_rules hc_arena_rules(struct hc_scene *scene, uint8_t match) {
 
 hc_entity hc_arena_fires(struct hc_scene *scene) {
     const struct hc_world *world = scene->world;
+    const struct hc_arena_input *input = hc_scene_input(scene);
+    if (!input->fire) // every free slot asks at every tick
+        return HC_REFEREE;
     hc_entity shooter = hc_world_player(world, world->owner_of[scene->self]);
     const struct hc_arena_player *player = hc_scene_state(scene, shooter);
-    const struct hc_arena_input *input = hc_scene_input(scene);
     if (hc_scene_control(scene) != HC_CONTROL_NONE || player == NULL || player->health == 0 ||
-        player->cooldown > 0 || !input->fire)
+        player->cooldown > 0)
         return HC_REFEREE;
     struct hc_arena_rules rules = hc_arena_rules(scene, player->match);
     if (rules.phase == HC_ARENA_OVER || rules.match != player->match)
