@@ -13,17 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ENDLESS_S = 60 }; ///< a match that takes longer than this does not end
+enum { ENDLESS_S = 60 }; ///< a match that takes a processor longer than this does not end
 
 /// What one process tells the first.
 struct member {
     pid_t process;
     uint64_t playing;  ///< the place of its seed
-    uint64_t begun_ms; ///< when it began with it; 0: it plays none
+    uint64_t begun_ms; ///< of its own processor time, when it began with it; 0: it plays none
     struct storm_totals totals;
     uint64_t marks[STORM_MARKS_MAX];
 };
@@ -38,6 +39,16 @@ static uint64_t now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/// The processor time that a process has taken, at least 1 ms: the time on the wall is others',
+/// too.
+static uint64_t used_ms(pid_t process) {
+    clockid_t clock;
+    struct timespec used = {0};
+    if (clock_getcpuclockid(process, &clock) == 0)
+        clock_gettime(clock, &used);
+    return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000 + 1;
 }
 
 static void *share(size_t bytes) {
@@ -134,7 +145,7 @@ static void member_main(const struct storm_work *work, struct shared *shared, st
         if (place >= count)
             break;
         member->playing = place;
-        member->begun_ms = now_ms();
+        member->begun_ms = used_ms(getpid());
         play_one(work, shared, member);
         member->begun_ms = 0;
     }
@@ -184,7 +195,8 @@ static void look_after(const struct storm_work *work, struct shared *shared, uin
                 continue;
             if (waitpid(member->process, &status, WNOHANG) == 0) {
                 uint64_t since_ms = member->begun_ms;
-                if (!killed[i] && since_ms != 0 && now_ms() - since_ms > ENDLESS_S * 1000)
+                if (!killed[i] && since_ms != 0 &&
+                    used_ms(member->process) > since_ms + ENDLESS_S * 1000)
                     killed[i] = kill(member->process, SIGKILL) == 0;
                 continue;
             }
@@ -243,7 +255,8 @@ void storm_crew_try(const struct storm_plan *plan, const struct storm_options *o
     if (process == 0) {
         if (options->print == NULL && freopen("/dev/null", "w", stderr) == NULL)
             _exit(1);
-        alarm(ENDLESS_S);
+        struct rlimit limit = {.rlim_cur = ENDLESS_S, .rlim_max = RLIM_INFINITY};
+        setrlimit(RLIMIT_CPU, &limit);
         storm_match_judge(plan, options, shared);
         fflush(NULL);
         _exit(0);
@@ -253,7 +266,7 @@ void storm_crew_try(const struct storm_plan *plan, const struct storm_options *o
         continue;
     *outcome = *shared;
     munmap(shared, sizeof *shared);
-    bool endless = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    bool endless = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
     if (process < 0 || status != 0) {
         outcome->verdict.result = STORM_FINE;
         storm_fail(&outcome->verdict, endless ? STORM_STUCK : STORM_WRONG,
