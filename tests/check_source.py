@@ -140,7 +140,7 @@ def check_header(file):
         report(file, 1, "first line", "a header begins with `/// ` and what it owns")
     if "#pragma once" not in file.lines:
         report(file, 1, "guard", "#pragma once is missing")
-    # A comment covers the declarations that follow it without a gap.
+    # A comment is of the one declaration that follows it without a gap.
     covered = False
     for number, (line, code) in enumerate(zip(file.lines, file.code), 1):
         if not line.strip():
@@ -152,7 +152,8 @@ def check_header(file):
             continue
         name = match.group(1)
         if not covered:
-            report(file, number, "doc comment", f"{name} has no /// comment")
+            report(file, number, "doc comment", f"{name} has no /// comment of its own")
+        covered = False
         if not re.match(PREFIX[file.room], name):
             report(file, number, "name", f"{name}: public names of {file.room}/ begin with {PREFIX[file.room]}")
 
