@@ -155,11 +155,18 @@ def check_runs():
     return True
 
 
+def check_heads():
+    """A head is found from its low half, whichever side of the newest known one it is."""
+    return all(Bits(struct.pack("<H", near + by & 0xFFFF)).run("as_of", near) == near + by
+               for near in (40000, 65536, 10**9) for by in (-32768, -9, 0, 1, 32767))
+
+
 def check_documents(check):
     check("documents.arena.hashes", ARENA.hashes == [ARENA.game_hash, ARENA.protocol_id],
           ["%016x" % x for x in (ARENA.game_hash, ARENA.protocol_id)])
     check("documents.arena.state-sizes", all(size == sum(f.size for f in fields) for _, size, _, _, fields in ARENA.rows))
     check("documents.standard.input-runs", check_runs())
+    check("documents.standard.heads", check_heads())
     against_nothing, against_a_base = document("EXAMPLE.md").split("\n## ")[1:]
     check_example(check, "against-nothing", against_nothing, Reader(ARENA, 2, [0], 3), 4, None)
     check_example(check, "against-a-base", against_a_base, Guessing(ARENA, 2, [0], 63), 63, (60, 59))
