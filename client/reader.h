@@ -47,6 +47,8 @@ size_t hc_cl_reader_memory(const struct hc_world *world);
 
 /// For `world`, which is borrowed; its allocator is used. NULL when memory is short.
 struct hc_cl_reader *hc_cl_reader_create(const struct hc_world *world, uint8_t own_count);
+
+/// Gives its memory back to the world's allocator, and with it all that it had said; NULL is fine.
 void hc_cl_reader_destroy(struct hc_cl_reader *reader);
 
 /// Reads the SNAPSHOT that is the present message of `body`; `near` is a tick within 32767 of its

@@ -1,5 +1,7 @@
 #include "client/report.h"
 
+#include "common/report.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -8,56 +10,22 @@ enum {
     FIELDS_SHOWN = 8, ///< those that cost most
 };
 
-/// `part / whole`, or null where there is no whole.
-static json_t *ratio(double part, double whole) {
-    return whole > 0 ? json_real(part / whole) : json_null();
-}
-
-static json_t *unknown(const char *const *keys) {
-    json_t *object = json_object();
-    for (; *keys != NULL; keys++)
-        json_object_set_new(object, *keys, json_null());
-    return object;
-}
-
-static json_t *unknown_histogram(void) {
-    return unknown((const char *const[]){"p50", "p90", "p99", "max", "count", NULL});
-}
-
-/// Percentiles in the histogram's unit divided by `unit`; of an empty one they are unknown.
-static json_t *histogram(const struct hc_histogram *values, double unit) {
-    static const struct {
-        const char *key;
-        uint32_t permille;
-    } rows[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"max", 1000}};
-    json_t *object = json_object();
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        uint64_t value = hc_histogram_percentile(values, rows[i].permille);
-        json_object_set_new(object, rows[i].key,
-                            values->count == 0 ? json_null()
-                            : unit > 1         ? json_real((double)value / unit)
-                                               : json_integer((json_int_t)value));
-    }
-    json_object_set_new(object, "count", json_integer((json_int_t)values->count));
-    return object;
-}
-
 /// The server's part while no server told it.
 static json_t *unknown_server(void) {
-    json_t *server = unknown((const char *const[]){
+    json_t *server = hc_report_unknown((const char *const[]){
         "cpu_us_per_client_tick", "ticks_missed", "rewinds", "resimulated_ticks", "entity_steps",
         "resimulated_entity_steps", "corrections", "memory_bytes",
         "bytes_down_by_field_per_client_s", "longest_unsent_ticks", NULL});
     json_object_set_new(
         server, "bytes_down_by_purpose_per_client_s",
-        unknown((const char *const[]){"own", "others", "unowned", "corrections", "inputs", "names",
-                                      "head", "acks", "overhead", NULL}));
-    json_object_set_new(
-        server, "inputs",
-        unknown((const char *const[]){"received", "late", "forced", "refused", "lost", NULL}));
+        hc_report_unknown((const char *const[]){"own", "others", "unowned", "corrections", "inputs",
+                                                "names", "head", "acks", "overhead", NULL}));
+    json_object_set_new(server, "inputs",
+                        hc_report_unknown((const char *const[]){"received", "late", "forced",
+                                                                "refused", "lost", NULL}));
     static const char *const histograms[] = {"tick_ms", "tick_lateness_ms", "rewind_depth_ticks"};
     for (size_t i = 0; i < sizeof(histograms) / sizeof(*histograms); i++)
-        json_object_set_new(server, histograms[i], unknown_histogram());
+        json_object_set_new(server, histograms[i], hc_report_unknown_histogram());
     return server;
 }
 
@@ -72,16 +40,6 @@ static json_t *link_part(const struct hc_cl_options *options,
                      "dropped_full", (json_int_t)result->udp.link_dropped_full);
 }
 
-/// The causes for which datagrams were refused, those that occurred.
-static json_t *rejected(const uint64_t counts[HC_STATUS_COUNT]) {
-    json_t *object = json_object();
-    for (unsigned i = 0; i < HC_STATUS_COUNT; i++)
-        if (counts[i] > 0)
-            json_object_set_new(object, hc_status_text((enum hc_status)i),
-                                json_integer((json_int_t)counts[i]));
-    return object;
-}
-
 static json_t *client_part(const struct hc_cl_options *options,
                            const struct hc_cl_load_result *result) {
     static const struct hc_histogram none;
@@ -92,20 +50,22 @@ static json_t *client_part(const struct hc_cl_options *options,
         hc_histogram_record(&delay, options->input_delay);
     json_t *client = json_pack(
         "{s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:I}", "rollbacks", (json_int_t)sum->rollbacks,
-        "rollback_depth_ticks", histogram(&sum->rollback_depth, 1), "snapshots",
+        "rollback_depth_ticks", hc_report_histogram(&sum->rollback_depth, 1), "snapshots",
         (json_int_t)sum->snapshots, "snapshots_matched", (json_int_t)sum->snapshots_matched,
-        "stalls", (json_int_t)sum->stalls, "input_delay_ticks", histogram(&delay, 1), "hash_checks",
-        (json_int_t)sum->hash_checks, "hash_mismatches", (json_int_t)sum->hash_mismatches);
+        "stalls", (json_int_t)sum->stalls, "input_delay_ticks", hc_report_histogram(&delay, 1),
+        "hash_checks", (json_int_t)sum->hash_checks, "hash_mismatches",
+        (json_int_t)sum->hash_mismatches);
     // Beside the figures, what they are to be weighed against.
-    json_t *beside = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "accepted",
-        (json_int_t)ends->accepted, "left", (json_int_t)ends->left, "denied",
-        (json_int_t)ends->denied, "closed_by_server", (json_int_t)ends->closed, "timeouts",
-        (json_int_t)ends->timeout, "snapshots_stale", (json_int_t)sum->snapshots_stale,
-        "stalled_ticks", (json_int_t)sum->stalled_ticks, "inputs_sampled",
-        (json_int_t)sum->inputs_sampled, "inputs_forced", (json_int_t)sum->inputs_forced,
-        "corrections", (json_int_t)sum->corrections, "restarts", (json_int_t)sum->restarts,
-        "memory_bytes", (json_int_t)sum->memory_bytes, "rejected", rejected(sum->rejected));
+    json_t *beside =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "accepted",
+                  (json_int_t)ends->accepted, "left", (json_int_t)ends->left, "denied",
+                  (json_int_t)ends->denied, "closed_by_server", (json_int_t)ends->closed,
+                  "timeouts", (json_int_t)ends->timeout, "snapshots_stale",
+                  (json_int_t)sum->snapshots_stale, "stalled_ticks", (json_int_t)sum->stalled_ticks,
+                  "inputs_sampled", (json_int_t)sum->inputs_sampled, "inputs_forced",
+                  (json_int_t)sum->inputs_forced, "corrections", (json_int_t)sum->corrections,
+                  "restarts", (json_int_t)sum->restarts, "memory_bytes",
+                  (json_int_t)sum->memory_bytes, "rejected", hc_report_rejected(sum->rejected));
     json_object_update(client, beside);
     json_decref(beside);
     return client;
@@ -116,8 +76,8 @@ json_t *hc_cl_report_json(const char *program, const char *version,
                           const struct hc_cl_load_result *result, const json_t *server) {
     const struct hc_cl_udp_stats *udp = &result->udp;
     double client_s = (double)result->client_us / 1e6;
-    double up = (double)udp->bytes_out + HC_CL_REPORT_OVERHEAD * (double)udp->datagrams_out;
-    double down = (double)udp->bytes_in + HC_CL_REPORT_OVERHEAD * (double)udp->datagrams_in;
+    double up = (double)udp->bytes_out + HC_REPORT_OVERHEAD * (double)udp->datagrams_out;
+    double down = (double)udp->bytes_in + HC_REPORT_OVERHEAD * (double)udp->datagrams_in;
     json_t *their = server != NULL ? json_object_get(server, "server") : NULL;
     bool played = result->tick_rate != 0;
     return json_pack(
@@ -127,10 +87,10 @@ json_t *hc_cl_report_json(const char *program, const char *version,
         played ? json_integer(result->tick_rate) : json_null(), "ticks",
         played ? json_integer((json_int_t)result->ticks) : json_null(), "clients",
         (int)options->clients, "link", link_part(options, result), "bytes_down_per_client_s",
-        ratio(down, client_s), "bytes_up_per_client_s", ratio(up, client_s),
-        "datagrams_down_per_client_s", ratio((double)udp->datagrams_in, client_s),
-        "bytes_overhead_per_datagram", HC_CL_REPORT_OVERHEAD, "rtt_ms",
-        histogram(&result->sum.rtt_us, 1000), "jitter_ms",
+        hc_report_ratio(down, client_s), "bytes_up_per_client_s", hc_report_ratio(up, client_s),
+        "datagrams_down_per_client_s", hc_report_ratio((double)udp->datagrams_in, client_s),
+        "bytes_overhead_per_datagram", HC_REPORT_OVERHEAD, "rtt_ms",
+        hc_report_histogram(&result->sum.rtt_us, 1000), "jitter_ms",
         result->jitters > 0 ? json_real((double)result->jitter_us / 1e3) : json_null(), "server",
         json_is_object(their) ? json_incref(their) : unknown_server(), "client",
         client_part(options, result));

@@ -7,9 +7,6 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/// IPv4 and UDP headers, counted for every datagram beside its own bytes.
-enum { HC_CL_REPORT_OVERHEAD = 28 };
-
 /// The report of one run as one object, which the caller releases. `server` is the report of the
 /// server's process, borrowed; NULL: not known. What is not known is null.
 json_t *hc_cl_report_json(const char *program, const char *version,

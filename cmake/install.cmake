@@ -37,7 +37,7 @@ file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/common/*.h ${PROJECT_SOURCE_DIR}/common/*/*.h
   ${PROJECT_SOURCE_DIR}/proto/*.h ${PROJECT_SOURCE_DIR}/client/*.h)
 list(JOIN HC_OS_STEMS "|" stems)
-list(FILTER headers EXCLUDE REGEX "^client/(${stems})(_[^/]*)?\\.h$")
+list(FILTER headers EXCLUDE REGEX "^(common|client)/(${stems})(_[^/]*)?\\.h$")
 foreach(header ${headers})
   get_filename_component(directory ${header} DIRECTORY)
   install(FILES ${header} DESTINATION ${header_dir}/${directory})

@@ -1,6 +1,6 @@
 # The rooms, their two layers, and the rules by which a source file finds its target.
 
-# A file of server/ or client/ whose name is one of these words, or begins with one of them and an
+# A file of common/, server/ or client/ whose name is one of these words, or begins with one of them and an
 # underscore, belongs to the room's OS layer. tests/check_source.py reads this line too.
 set(HC_OS_STEMS main udp admin bot load report options)
 
@@ -11,7 +11,7 @@ function(hc_sources room)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.c
     ${PROJECT_SOURCE_DIR}/${room}/*/*.c)
   list(FILTER files EXCLUDE REGEX "/(.*_)?main\\.c$")
-  if(arg_OS) # common/ and proto/ have no such layer
+  if(arg_OS) # proto/ has no such layer
     list(JOIN HC_OS_STEMS "|" stems)
     set(os ${files})
     list(FILTER os INCLUDE REGEX "/(${stems})(_[^/]*)?\\.c$")

@@ -26,10 +26,16 @@ struct hc_writer {
 /// A reader of the `size` bytes at `data`, which may be NULL when `size` is 0.
 struct hc_reader hc_bytes_reader(const void *data, size_t size);
 
-/// The next number, little-endian; 0 on failure.
+/// The next byte; 0 on failure.
 uint8_t hc_bytes_get_u8(struct hc_reader *reader);
+
+/// The number in the next 2 bytes, little-endian; 0 on failure.
 uint16_t hc_bytes_get_u16(struct hc_reader *reader);
+
+/// The number in the next 4 bytes, little-endian; 0 on failure.
 uint32_t hc_bytes_get_u32(struct hc_reader *reader);
+
+/// The number in the next 8 bytes, little-endian; 0 on failure.
 uint64_t hc_bytes_get_u64(struct hc_reader *reader);
 
 /// Copies the next `size` bytes to `out`; zeros on failure.
@@ -44,10 +50,16 @@ size_t hc_bytes_left(const struct hc_reader *reader);
 /// A writer to the `size` bytes at `data`, which may be NULL when `size` is 0.
 struct hc_writer hc_bytes_writer(void *data, size_t size);
 
-/// Appends a number, little-endian.
+/// Appends one byte; without room for it the writer fails.
 void hc_bytes_put_u8(struct hc_writer *writer, uint8_t value);
+
+/// Appends 2 bytes, little-endian, all or none of them.
 void hc_bytes_put_u16(struct hc_writer *writer, uint16_t value);
+
+/// Appends 4 bytes, little-endian, all or none of them.
 void hc_bytes_put_u32(struct hc_writer *writer, uint32_t value);
+
+/// Appends 8 bytes, little-endian, all or none of them.
 void hc_bytes_put_u64(struct hc_writer *writer, uint64_t value);
 
 /// Appends `size` bytes, all or none of them.

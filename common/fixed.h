@@ -26,8 +26,10 @@ HC_API void hc_fixed_set_length(int32_t *x, int32_t *y, int32_t length);
 /// The same, only where (x, y) is longer than `length`.
 HC_API void hc_fixed_limit_length(int32_t *x, int32_t *y, int32_t length);
 
-/// The sine and cosine of `angle` (any; it wraps) times HC_FIXED_ONE, rounded to nearest.
+/// The sine of `angle` (any; it wraps) times HC_FIXED_ONE, rounded to nearest.
 HC_API int32_t hc_fixed_sin(uint32_t angle);
+
+/// The cosine of `angle` (any; it wraps) times HC_FIXED_ONE, rounded to nearest.
 HC_API int32_t hc_fixed_cos(uint32_t angle);
 
 /// The angle of (x, y), in [0, HC_FIXED_TURN): the step that lies nearest; of (0, 0) it is 0.

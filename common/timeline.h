@@ -137,8 +137,10 @@ void hc_timeline_advance(struct hc_timeline *timeline);
 /// Whether there is any state.
 HC_API bool hc_timeline_started(const struct hc_timeline *timeline);
 
-/// The newest tick simulated, and the oldest in the ring.
+/// The newest tick simulated.
 HC_API hc_tick hc_timeline_head(const struct hc_timeline *timeline);
+
+/// The oldest tick whose states are in the ring.
 HC_API hc_tick hc_timeline_oldest(const struct hc_timeline *timeline);
 
 /// The states at `tick` in [oldest, head]: `entities * stride` bytes, zeros where not alive.

@@ -130,9 +130,11 @@ uint64_t hc_snapshot_chain(uint64_t previous, uint64_t world_hash);
 /// Writes the head.
 void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot);
 
-/// One more of the forced ranges, or of the controls, of the snapshot of `tick`.
+/// One more of the forced ranges of the snapshot that shows `tick`; it begins there or earlier.
 void hc_snapshot_put_forced(struct hc_bits_writer *bits, hc_tick tick,
                             const struct hc_snapshot_forced *forced);
+
+/// One more of the controls of the snapshot that shows `tick`, before which it may lie or after.
 void hc_snapshot_put_control(struct hc_bits_writer *bits, hc_tick tick,
                              const struct hc_snapshot_control *control);
 
@@ -174,9 +176,13 @@ enum hc_status hc_snapshot_get_message(const struct hc_body *body, struct hc_bit
 void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_count,
                      struct hc_snapshot *out);
 
-/// The next of the forced ranges, or of the controls, into *out; false at the list's end.
+/// The next of the forced ranges into *out; false at the list's end, and when the bits fail: an own
+/// player that there is not, or a range out of its bounds.
 bool hc_snapshot_get_forced(struct hc_bits_reader *bits, const struct hc_snapshot *snapshot,
                             struct hc_snapshot_forced *out);
+
+/// The next of the controls of a snapshot that shows `tick` into *out; false at the list's end, and
+/// when the bits fail: a player that `world` has not, or a tick out of its bounds.
 bool hc_snapshot_get_control(struct hc_bits_reader *bits, const struct hc_world *world,
                              hc_tick tick, struct hc_snapshot_control *out);
 
@@ -187,9 +193,11 @@ uint32_t hc_snapshot_get_names(struct hc_bits_reader *bits, const struct hc_worl
                                const struct hc_snapshot_set *base,
                                struct hc_snapshot_unit out[HC_SNAPSHOT_UNITS_MAX]);
 
-/// A run of inputs: how many runs there are, then of each its first tick, at least `next`, and how
-/// many inputs follow, each read by hc_delta_get_input.
+/// How many runs of inputs follow, in [0, HC_SNAPSHOT_INPUTS_MAX]; 0 when the bits fail.
 uint32_t hc_snapshot_get_runs(struct hc_bits_reader *bits);
+
+/// The head of a run: its first tick, at least `next`, into *first. Returns how many inputs follow,
+/// in [1, HC_INPUT_RUN_MAX], each to be read by hc_delta_get_input; 1 when the bits fail.
 uint32_t hc_snapshot_get_run(struct hc_bits_reader *bits, hc_tick next, hc_tick *first);
 
 /// The next tick with corrections, before `before`, and how many; false at the end.

@@ -1,60 +1,17 @@
 #include "server/report.h"
 
 #include "common/check.h"
+#include "common/report.h"
 
 #include <inttypes.h>
-
-/// `part / whole`, or null where there is no whole.
-static json_t *ratio(double part, double whole) {
-    return whole > 0 ? json_real(part / whole) : json_null();
-}
-
-/// Percentiles in the histogram's unit divided by `unit`; of an empty one they are unknown.
-static json_t *histogram(const struct hc_histogram *values, double unit) {
-    static const struct {
-        const char *key;
-        uint32_t permille;
-    } rows[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"max", 1000}};
-    json_t *object = json_object();
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        uint64_t value = hc_histogram_percentile(values, rows[i].permille);
-        json_object_set_new(object, rows[i].key,
-                            values->count == 0 ? json_null()
-                            : unit > 1         ? json_real((double)value / unit)
-                                               : json_integer((json_int_t)value));
-    }
-    json_object_set_new(object, "count", json_integer((json_int_t)values->count));
-    return object;
-}
-
-static json_t *unknown(const char *const *keys) {
-    json_t *object = json_object();
-    for (; *keys != NULL; keys++)
-        json_object_set_new(object, *keys, json_null());
-    return object;
-}
-
-static json_t *unknown_histogram(void) {
-    return unknown((const char *const[]){"p50", "p90", "p99", "max", "count", NULL});
-}
 
 /// What only clients know.
 static json_t *client_part(void) {
     json_t *object =
-        unknown((const char *const[]){"rollbacks", "snapshots", "snapshots_matched", "stalls",
-                                      "hash_checks", "hash_mismatches", NULL});
-    json_object_set_new(object, "rollback_depth_ticks", unknown_histogram());
-    json_object_set_new(object, "input_delay_ticks", unknown_histogram());
-    return object;
-}
-
-/// The causes for which datagrams were refused, those that occurred.
-static json_t *rejected(const uint64_t counts[HC_STATUS_COUNT]) {
-    json_t *object = json_object();
-    for (unsigned i = 0; i < HC_STATUS_COUNT; i++)
-        if (counts[i] > 0)
-            json_object_set_new(object, hc_status_text((enum hc_status)i),
-                                json_integer((json_int_t)counts[i]));
+        hc_report_unknown((const char *const[]){"rollbacks", "snapshots", "snapshots_matched",
+                                                "stalls", "hash_checks", "hash_mismatches", NULL});
+    json_object_set_new(object, "rollback_depth_ticks", hc_report_unknown_histogram());
+    json_object_set_new(object, "input_delay_ticks", hc_report_unknown_histogram());
     return object;
 }
 
@@ -64,7 +21,7 @@ static double client_seconds(const struct hc_sv_report *report) {
 
 /// Bytes with IP and UDP headers.
 static double bytes_down(const struct hc_sv_host_stats *host) {
-    return (double)host->bytes_out + HC_SV_REPORT_OVERHEAD * (double)host->datagrams_out;
+    return (double)host->bytes_out + HC_REPORT_OVERHEAD * (double)host->datagrams_out;
 }
 
 /// What the bytes down were spent on.
@@ -85,10 +42,10 @@ static json_t *by_purpose(const struct hc_sv_report *report) {
     json_t *object = json_object();
     double rest = bytes_down(host), client_s = client_seconds(report);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        json_object_set_new(object, rows[i].key, ratio(rows[i].bytes, client_s));
+        json_object_set_new(object, rows[i].key, hc_report_ratio(rows[i].bytes, client_s));
         rest -= rows[i].bytes;
     }
-    json_object_set_new(object, "overhead", ratio(rest, client_s));
+    json_object_set_new(object, "overhead", hc_report_ratio(rest, client_s));
     return object;
 }
 
@@ -134,11 +91,12 @@ static json_t *server_part(const struct hc_sv_report *report) {
         (json_int_t)host->inputs_refused, "lost", (json_int_t)host->inputs_lost);
     json_t *server = json_pack(
         "{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "tick_ms",
-        histogram(&report->tick_us, 1000), "tick_lateness_ms", histogram(&host->lateness, 1000),
-        "cpu_us_per_client_tick", ratio((double)report->cpu_us, (double)report->client_ticks),
-        "ticks_missed", (json_int_t)host->ticks_missed, "inputs", inputs, "rewinds",
+        hc_report_histogram(&report->tick_us, 1000), "tick_lateness_ms",
+        hc_report_histogram(&host->lateness, 1000), "cpu_us_per_client_tick",
+        hc_report_ratio((double)report->cpu_us, (double)report->client_ticks), "ticks_missed",
+        (json_int_t)host->ticks_missed, "inputs", inputs, "rewinds",
         (json_int_t)host->rewind_depth.count, "rewind_depth_ticks",
-        histogram(&host->rewind_depth, 1), "resimulated_ticks",
+        hc_report_histogram(&host->rewind_depth, 1), "resimulated_ticks",
         (json_int_t)timeline->resimulated_ticks, "entity_steps", (json_int_t)timeline->steps,
         "resimulated_entity_steps", (json_int_t)timeline->resimulated_steps, "corrections",
         (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
@@ -156,7 +114,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
         "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
         (json_int_t)host->denied, "datagrams_received", (json_int_t)host->datagrams_in,
         "receive_drops", (json_int_t)report->udp.receive_drops, "send_errors",
-        (json_int_t)report->udp.send_errors, "rejected", rejected(host->rejected));
+        (json_int_t)report->udp.send_errors, "rejected", hc_report_rejected(host->rejected));
     json_object_update(server, beside);
     json_decref(beside);
     return server;
@@ -165,20 +123,21 @@ static json_t *server_part(const struct hc_sv_report *report) {
 json_t *hc_sv_report_json(const struct hc_sv_report *report) {
     const struct hc_sv_host_stats *host = report->host;
     double client_s = client_seconds(report);
-    double up = (double)host->bytes_in + HC_SV_REPORT_OVERHEAD * (double)host->datagrams_in;
+    double up = (double)host->bytes_in + HC_REPORT_OVERHEAD * (double)host->datagrams_in;
     double down = bytes_down(host);
-    json_t *link = unknown((const char *const[]){"name", "latency_ms", "jitter_ms", "loss_pct",
-                                                 "burst", "duplicate_pct", "reorder_pct", NULL});
+    json_t *link =
+        hc_report_unknown((const char *const[]){"name", "latency_ms", "jitter_ms", "loss_pct",
+                                                "burst", "duplicate_pct", "reorder_pct", NULL});
     json_t *json = json_pack(
         "{s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, s:o}",
         "program", "hindcastd", "version", report->version, "seed", (json_int_t)report->seed,
         "duration_ms", (json_int_t)(report->duration_us / 1000), "tick_rate_hz",
         (int)report->tick_rate, "ticks", (json_int_t)report->ticks, "clients",
-        (int)report->clients_most, "link", link, "bytes_down_per_client_s", ratio(down, client_s),
-        "bytes_up_per_client_s", ratio(up, client_s), "datagrams_down_per_client_s",
-        ratio((double)host->datagrams_out, client_s), "bytes_overhead_per_datagram",
-        HC_SV_REPORT_OVERHEAD, "rtt_ms", unknown_histogram(), "jitter_ms", "server",
-        server_part(report), "client", client_part());
+        (int)report->clients_most, "link", link, "bytes_down_per_client_s",
+        hc_report_ratio(down, client_s), "bytes_up_per_client_s", hc_report_ratio(up, client_s),
+        "datagrams_down_per_client_s", hc_report_ratio((double)host->datagrams_out, client_s),
+        "bytes_overhead_per_datagram", HC_REPORT_OVERHEAD, "rtt_ms", hc_report_unknown_histogram(),
+        "jitter_ms", "server", server_part(report), "client", client_part());
     return json;
 }
 

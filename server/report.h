@@ -7,9 +7,6 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/// IPv4 and UDP headers, counted for every datagram beside its own bytes.
-enum { HC_SV_REPORT_OVERHEAD = 28 };
-
 struct hc_sv_report {
     const char *version;
     const struct hc_game *game; ///< whose fields are named

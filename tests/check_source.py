@@ -37,7 +37,7 @@ CALLS = [
 WORDS = [
     ("errno", r"\berrno\b", CORES),
     ("feature macro", r"#\s*define\s+_(GNU_SOURCE|POSIX_C_SOURCE|DEFAULT_SOURCE|XOPEN_SOURCE)", CORES),
-    ("float", r"\b(float|double)\b", lambda f: f.room == "common"),
+    ("float", r"\b(float|double)\b", lambda f: f.room == "common" and f.core),
     ("assert", r"\bassert\s*\(|\bNDEBUG\b", lambda f: f.room in ROOMS),
 ]
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
@@ -56,6 +56,12 @@ def os_stems():
         return re.search(r"set\(HC_OS_STEMS ([a-z_ ]+)\)", rooms.read()).group(1).split()
 
 
+def os_layer(path, stems):
+    stem = path.split("/")[-1].rsplit(".", 1)[0]
+    return path.split("/")[0] in ("common", "server", "client") and (
+        any(stem == s or stem.startswith(s + "_") for s in stems) or stem.endswith("_main"))
+
+
 class File:
     def __init__(self, path, stems):
         self.path = path
@@ -66,9 +72,8 @@ class File:
         with open(os.path.join(ROOT, path), encoding="utf-8") as source:
             self.text = source.read()
         self.lines = self.text.split("\n")
-        os_layer = self.room in ("server", "client") and (
-            any(self.stem == s or self.stem.startswith(s + "_") for s in stems) or self.stem.endswith("_main"))
-        self.core = self.room in ROOMS and not os_layer
+        self.core = self.room in ROOMS and not os_layer(path, stems)
+        self.stems = stems
         self.code = blank(self.text).split("\n") if path.endswith((".c", ".h")) else []
 
 
@@ -107,6 +112,8 @@ def check_includes(file):
             report(file, number, "include path", f'"{name}" is not a path from the root')
         elif file.room in INCLUDES and target not in INCLUDES[file.room]:
             report(file, number, "include direction", f"{file.room}/ may not include {target}/")
+        elif file.core and os_layer(name, file.stems):
+            report(file, number, "core include", f'"{name}" is of the OS layer')
         elif file.core and name.startswith("common/arena/") and not file.path.startswith("common/arena/"):
             report(file, number, "include direction", "a core knows no particular game")
 
@@ -140,7 +147,7 @@ def check_header(file):
         report(file, 1, "first line", "a header begins with `/// ` and what it owns")
     if "#pragma once" not in file.lines:
         report(file, 1, "guard", "#pragma once is missing")
-    # A comment covers the declarations that follow it without a gap.
+    # A comment is of the one declaration that follows it without a gap.
     covered = False
     for number, (line, code) in enumerate(zip(file.lines, file.code), 1):
         if not line.strip():
@@ -152,7 +159,8 @@ def check_header(file):
             continue
         name = match.group(1)
         if not covered:
-            report(file, number, "doc comment", f"{name} has no /// comment")
+            report(file, number, "doc comment", f"{name} has no /// comment of its own")
+        covered = False
         if not re.match(PREFIX[file.room], name):
             report(file, number, "name", f"{name}: public names of {file.room}/ begin with {PREFIX[file.room]}")
 

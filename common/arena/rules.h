@@ -43,8 +43,17 @@ struct hc_arena_path hc_arena_shot_path(const struct hc_scene *scene,
 /// shot that touches several players strikes them all, for one need not see the other.
 bool hc_arena_strikes(struct hc_scene *scene, hc_entity shot, hc_entity player);
 
-/// The steps of each kind; see hc_game.step.
+// The steps of each kind: hc_game.step says when they are called. Each makes the state of `self` at
+// the next tick in *out, or returns false: it is absent then, and *out is of no account.
+
+/// Counts the clock down, and goes on to the next phase when that or the scores ask for it.
 bool hc_arena_step_referee(struct hc_scene *scene, hc_entity self, struct hc_arena_referee *out);
+
+/// Lets a player join, leave, begin a match, run, shoot, be hit and wait to appear again.
 bool hc_arena_step_player(struct hc_scene *scene, hc_entity self, struct hc_arena_player *out);
+
+/// Flies a shot on until it is spent, or begins one in the slot that its owner fires into.
 bool hc_arena_step_shot(struct hc_scene *scene, hc_entity self, struct hc_arena_shot *out);
+
+/// Gives a pickup to the nearest living player in its reach, and fills it again some time after.
 bool hc_arena_step_pickup(struct hc_scene *scene, hc_entity self, struct hc_arena_pickup *out);

@@ -1,9 +1,10 @@
 """A plain client of the Hindcast wire protocol HCAST01, written from its standard.
 
 It speaks everything but the game: where a value is told against a guess that is made by the game's
-step, the value is parsed and marked as unknown. Section names are those of the standard.
+step, the value is parsed and marked as unknown. Section names are those of the standard. What the
+standard tells as code (LAYOUTS.md) is not written here again, but run as it stands there.
 """
-import base64, os, select, socket, struct, time
+import base64, os, re, select, socket, struct, time
 from hashlib import blake2b
 from nacl import bindings as sodium
 from nacl.exceptions import CryptoError
@@ -18,13 +19,23 @@ class Malformed(Exception):
     """The peer said what the standard does not allow."""
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """A snapshot that cannot be read though it is well formed (Reading and keeping)."""
 
 
 def need(condition, what):
     if not condition:
         raise Malformed(what)
+
+
+def document(name):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../proto", name), encoding="utf-8") as f:
+        return f.read()
+
+
+# Its functions, and the names that they use: `bits`, `input_fields`, `sanitize`.
+STANDARD = {"need": lambda condition: need(condition, "it is not as the standard's code needs it")}
+exec("".join(re.findall(r"^```python\n(.*?)^```$", document("LAYOUTS.md"), re.M | re.S)), STANDARD)
 
 
 # ---- XXH3-64 of up to 128 bytes, with a seed; the standard names it, its own paper defines it
@@ -235,21 +246,15 @@ class Bits:
         self.left -= n
         return x
 
+    def run(self, name, *arguments):
+        """One of the standard's functions, on these bits."""
+        STANDARD["bits"] = self.u
+        return STANDARD[name](*arguments)
+
     def number(self, n, most=0xFFFFFFFF):
-        x, i = 0, 0
-        while self.u(1):
-            x += (self.u(n) + 1) << (n * i)
-            i += 1
-            need(x <= most, "a number is out of its range")
+        x = self.run("number", n)
+        need(x <= most, "a number is out of its range")
         return x
-
-    def some(self, n):
-        f = [self.u(1) for _ in range(n - 1)]
-        return f + [self.u(1) if any(f) else 1]
-
-    def few(self, n):
-        f = [self.u(1) for _ in range(n - 1)]
-        return f + [1 if not any(f) else 0 if all(f) else self.u(1)]
 
     def end(self):
         need(self.left < 8 and self.v == 0, "the end is not filled with fewer than 8 zero bits")
@@ -274,30 +279,16 @@ class Field:
     def __init__(self, name, size, bits, signed=0, interpolate=0, countdown=0):
         self.name, self.size, self.bits, self.signed = name, size, bits, signed
         self.interpolate, self.countdown = interpolate, countdown
-        self.k = (0 if bits <= 3 - signed else bits // 2 - 1 if interpolate == 1 else
-                  bits - 1 if signed else bits - 3)
 
     def wrap(self, x):
-        x &= (1 << self.bits) - 1
-        return x - (1 << self.bits) if self.signed and x >> (self.bits - 1) else x
-
-    def residual(self, b):
-        if self.bits == 1:
-            return 1
-        n, k, last = 0, self.k, (self.bits - self.k if self.k else self.bits - 1)
-        while n < last and b.u(1):
-            n += 1
-        width = k + n if n < last else k if k else self.bits - 1
-        r = ((1 << n) - 1 << k) + b.u(width)
-        need(r <= (1 << self.bits) - 2, "a residual is too large")
-        return (r + 1) // 2 if r & 1 else -(r + 2) // 2
+        return STANDARD["wrap"](self, x)
 
 
 class Game:
-    """kinds: name -> fields; owned and unowned: [(kind, count, every)]; input: fields."""
+    """kinds: name -> fields; owned and unowned: [(kind, count, every)]; input: fields; sanitize: its rule."""
 
-    def __init__(self, kinds, owned, unowned, input_):
-        self.kinds, self.owned, self.unowned, self.input = kinds, owned, unowned, input_
+    def __init__(self, kinds, owned, unowned, input_, sanitize):
+        self.kinds, self.owned, self.unowned, self.input, self.sanitize = kinds, owned, unowned, input_, sanitize
         self.slots = [kind for kind, count, _ in owned for _ in range(count)]
 
     def world(self, players):
@@ -351,47 +342,13 @@ class Reader:
                     for e in v.ents]
         return None
 
-    def read_input(self, b, against):
-        flags = b.some(len(self.game.input))
-        return [f.wrap(x + f.residual(b)) if on else x
-                for f, x, on in zip(self.game.input, against, flags)]
-
-    def mask(self, b, n):
-        out, first = [], True
-        while True:
-            size = min(4, n - len(out))
-            last = len(out) + size == n
-            some = 1 if last and not first else b.u(1)
-            later = 0 if last else 1 if not some and not first else b.u(1)
-            flags = [0] * size
-            if some:
-                flags = [1] * size if size == 1 or b.u(1) else b.few(size)
-            out += flags
-            first = False
-            if not later:
-                return out + [0] * (n - len(out))
-
     def changes(self, b, unit, ents, inp, age, tick, sure=True):
         player = 1 <= unit <= self.players
         kinds = self.units[unit][1]
-        owner, which = 0, [1]
-        if player and len(kinds) > 1:
-            owner, first, others = b.some(3)
-            which = [first] + (b.some(len(kinds) - 1) if others else [0] * (len(kinds) - 1))
-        elif player:
-            owner, which[0] = b.some(2)
+        owner, which = b.run("which", len(kinds), player)
         before = inp or [0] * len(self.game.input)
         if owner:
-            a = b.number(2)
-            new = age + a // 2 if a % 2 == 0 else age - (a + 1) // 2
-            need(0 <= new <= tick and (new or a), "an age")
-            if new == 0:
-                inp = None
-            elif a == 0 or b.u(1):
-                inp = self.read_input(b, before)
-            else:
-                inp = before
-            age = new
+            age, inp = b.run("owner", age, tick, before)
         now = inp or [0] * len(self.game.input)
         out, blank = [], [None] * len(kinds)
         for i, kind in enumerate(kinds):
@@ -413,8 +370,8 @@ class Reader:
             if not which[i]:
                 out.append(None if old is None else against)
                 continue
-            flags = self.mask(b, len(fields))
-            new = [f.wrap(x + f.residual(b)) if on else x for f, x, on in zip(fields, against, flags)]
+            flags = b.run("mask", len(fields))
+            new = [f.wrap(x + b.run("residual", f)) if on else x for f, x, on in zip(fields, against, flags)]
             out.append(new if old is None or any(flags) else None)
         return Value(tick, None if ents is None else out, inp, age, sure)
 
@@ -438,30 +395,22 @@ class Reader:
             return Value(tick, ents, inp, age, base.sure)
         if not b.u(1):
             return self.changes(b, unit, ents, inp, age, tick, base.sure)
-        at, prev = base.tick - 1, inp or [0] * len(self.game.input)
-        while True:
-            m = tick - 1 - at
-            w = (m - 1).bit_length()
-            x = b.u(w)
-            need(x < m, "a listed tick")
-            at += x + 1
-            prev = self.read_input(b, prev)
-            self.count("listed inputs")
-            if at == tick - 1 or not b.u(1):
-                break
+        inputs = b.run("listed", base.tick, tick, inp or [0] * len(self.game.input))
+        self.count("listed inputs", len(inputs))
+        prev = inputs[max(inputs)]
         return self.delta(b, unit, ents, prev, age or 1, tick, False)
 
     def told(self, head, unit):
         v = self.known.get(head, {}).get(unit)
         if v is None:
-            raise Refused("unit %d of head %d is not there" % (unit, head))
+            raise Rejected("unit %d of head %d is not there" % (unit, head))
         return v
 
     def read(self, raw):
-        """A Snapshot, Refused or Malformed; nothing is kept before keep()."""
+        """A Snapshot, Rejected or Malformed; nothing is kept before keep()."""
         b, s = Bits(raw), Snapshot()
-        lo = b.u(16)
-        s.as_of = self.newest + ((lo - self.newest + 0x8000) & 0xFFFF) - 0x8000
+        STANDARD.update(input_fields=self.game.input, sanitize=self.game.sanitize)
+        s.as_of = b.run("as_of", self.newest)
         need(0 <= s.as_of <= 4290772991, "as_of")
         s.phase, s.ack_delay = b.number(8, 10**7), b.number(8, 10**7)
         s.T, s.refusal, s.F = (s.as_of - b.number(n, 512) for n in (4, 5, 4))
@@ -483,26 +432,11 @@ class Reader:
             s.controls.append((p, s.T + z // 2 if z % 2 == 0 else s.T - (z + 1) // 2, leave))
             need(p < self.players and s.controls[-1][1] >= 0, "controls")
         if s.base is not None and s.base not in self.known:
-            raise Refused("base %d is not there" % s.base)
-        bases = {}
+            raise Rejected("base %d is not there" % s.base)
         again = sorted(u for u in self.known.get(s.base, {}) if type(u) is int)
-        if again:
-            if b.u(1):
-                bases = {u: self.told(s.base, u) for u in again}
-            else:
-                n, i = b.number(3), 0
-                self.count("again by turns")
-                while True:
-                    need(i + n <= len(again), "again")
-                    bases.update((u, self.told(s.base, u)) for u in again[i:i + n])
-                    i += n
-                    if i == len(again):
-                        break
-                    i += b.number(2) + 1
-                    need(i <= len(again), "again")
-                    if i == len(again):
-                        break
-                    n = b.number(3) + 1
+        flags = b.run("again", len(again))
+        self.count("again by turns", 0 in flags)
+        bases = {u: self.told(s.base, u) for u, told in zip(again, flags) if told}
         unit, dropped = -1, []
         for _ in range(b.number(4, 256)):
             unit += 1 + b.number(4)
@@ -526,7 +460,7 @@ class Reader:
                     at += b.number(1, 1025)
                     for _ in range(b.number(2, 511) + 1):
                         if b.u(1):
-                            inp = self.read_input(b, inp)
+                            inp = b.run("other_input", inp)
                         s.runs[unit].append((at, inp))
                         at += 1
                 need(unit - 1 not in self.own or not s.runs[unit], "runs of an own player")
@@ -543,7 +477,7 @@ class Reader:
                     head, same = s.as_of - 1 - b.u(7), b.u(1)
                     base = self.told(head, (unit, at) if same and (unit, at) in self.known.get(head, {}) else unit)
                     if base.tick > at or same and base.tick != at:
-                        raise Refused("a correction told against another tick")
+                        raise Rejected("a correction told against another tick")
                 s.corrections[unit, at] = self.value(b, unit, base, at)
         b.end()
         s.known = all(v.ents is not None for v in s.units.values())
@@ -551,7 +485,7 @@ class Reader:
             total = sum(self.entity_hash(self.units[u][0] + i, kind, e)
                         for u, v in s.units.items() for i, (kind, e) in enumerate(zip(self.units[u][1], v.ents)))
             if total & 0xFFFFFFFF != s.hash:
-                raise Refused("it does not have its hash")
+                raise Rejected("it does not have its hash")
         return s
 
     def keep(self, s):
@@ -731,8 +665,8 @@ class Client:
         except Malformed as e:
             self.bad.append("seq %d: %s" % (seq, e))
             return 0
-        except Refused as e:
-            self.reader.count("refused: " + str(e).split(" of ")[0].rstrip("0123456789 is not there"))
+        except Rejected as e:
+            self.reader.count("rejected: " + str(e).split(" of ")[0].rstrip("0123456789 is not there"))
             return 0
         if seq > self.newest:
             self.window = (self.window << (seq - self.newest)) & (1 << 256) - 1

@@ -88,6 +88,19 @@ struct hc_sim_config play_config(const struct hc_game *game, unsigned clients, u
     return config;
 }
 
+static void script_bare(void *context, struct hc_sim *sim, unsigned client, unsigned index,
+                        hc_tick tick, void *input) {
+    (void)context;
+    play_keys(&hc_arena, (uint32_t)hc_sim_config(sim)->seed, client, index, tick, input);
+}
+
+struct hc_sim_config play_config_bare(unsigned clients, uint32_t latency_ms, uint64_t seed) {
+    struct hc_sim_config config = play_config(&hc_arena, clients, latency_ms, seed);
+    config.hooks.script = script_bare;
+    config.trace_worlds = false;
+    return config;
+}
+
 struct play *play_create(const struct hc_sim_config *config) {
     struct play *play = calloc(1, sizeof *play);
     ck_assert_ptr_nonnull(play);

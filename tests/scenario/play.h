@@ -36,6 +36,10 @@ struct play {
 struct hc_sim_config play_config(const struct hc_game *game, unsigned clients, uint32_t latency_ms,
                                  uint64_t seed);
 
+/// The same of the arena, for a simulation without a play: its clients hold keys by themselves, by
+/// `seed`, and the hooks and their context are the test's own. Worlds are not traced.
+struct hc_sim_config play_config_bare(unsigned clients, uint32_t latency_ms, uint64_t seed);
+
 /// Conditions of a link: one-way latency, and shares lost in percent.
 struct hc_link_config play_link(uint32_t latency_ms, uint32_t loss_percent);
 

@@ -1,38 +1,15 @@
 /// Connections that are lost and made again: who is back when, with what, and what its user sees.
+#include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
-#include "tests/sim/sim.h"
 #include "tests/sim/spy.h"
 
-#include "common/arena/arena.h"
 #include "common/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MS = 1000, SECOND = 1000 * MS, CLIENTS_MAX = 64 };
-
-static void keys(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,
-                 void *input) {
-    (void)context, (void)sim;
-    uint64_t r = hc_random(9, client * 4 + index, tick / 6, 7);
-    *(struct hc_arena_input *)input = (struct hc_arena_input){.move_x = (int8_t)(r % 3) - 1,
-                                                              .move_y = (int8_t)(r / 8 % 3) - 1,
-                                                              .aim = (uint8_t)(r >> 16),
-                                                              .fire = (r >> 24) % 4 == 0};
-}
-
-static struct hc_sim_config configure(unsigned clients, uint32_t latency_ms, uint64_t seed) {
-    struct hc_sim_config config = hc_sim_config_default(&hc_arena);
-    config.clients = clients;
-    config.host.clients = (uint16_t)clients;
-    config.seed = seed;
-    config.up.latency_us = config.down.latency_us = latency_ms * MS;
-    config.hooks.script = keys;
-    config.trace_worlds = false;
-    return config;
-}
+enum { MS = PLAY_MS, SECOND = PLAY_S, CLIENTS_MAX = PLAY_CLIENTS_MAX };
 
 /// A simulation in which everybody has played for a second.
 static struct hc_sim *begin(const struct hc_sim_config *config) {
@@ -78,7 +55,7 @@ static void check_hashes(struct hc_sim *sim) {
 // ---- The server dies ----------------------------------------------------------------------------
 
 START_TEST(a_server_that_was_killed_and_started_again_has_everybody_back_within_two_seconds) {
-    struct hc_sim_config config = configure(CLIENTS_MAX, 40, 501);
+    struct hc_sim_config config = play_config_bare(CLIENTS_MAX, 40, 501);
     config.up.loss_ppm = config.down.loss_ppm = 20000;
     struct hc_sim *sim = begin(&config);
     ck_assert(hc_sim_restart_host(sim));
@@ -103,7 +80,7 @@ END_TEST
 
 START_TEST(a_ticket_is_good_again_and_again_and_no_key_ever_seals_twice_with_one_number) {
     hc_spy_reset();
-    struct hc_sim_config config = configure(2, 30, 502);
+    struct hc_sim_config config = play_config_bare(2, 30, 502);
     struct hc_sim *sim = begin(&config);
     for (unsigned n = 0; n < 3; n++) {
         ck_assert(hc_sim_restart_host(sim));
@@ -124,7 +101,7 @@ START_TEST(a_ticket_is_good_again_and_again_and_no_key_ever_seals_twice_with_one
 END_TEST
 
 START_TEST(a_reset_is_believed_only_from_the_server_that_the_client_knows) {
-    struct hc_sim_config config = configure(1, 20, 503);
+    struct hc_sim_config config = play_config_bare(1, 20, 503);
     struct hc_sim *sim = begin(&config);
     struct hc_client *core = hc_sim_client(sim, 0);
     struct hc_reset reset = {.cid = 0};
@@ -142,7 +119,7 @@ START_TEST(a_reset_is_believed_only_from_the_server_that_the_client_knows) {
 END_TEST
 
 START_TEST(what_nobody_knows_is_answered_by_a_hundred_resets_a_second_at_most) {
-    struct hc_sim_config config = configure(1, 20, 504);
+    struct hc_sim_config config = play_config_bare(1, 20, 504);
     struct hc_sim *sim = begin(&config);
     struct hc_sv_host *host = hc_sim_host(sim);
     struct hc_address stranger = hc_address_ipv4(192, 0, 2, 1, 5000), to;
@@ -166,56 +143,71 @@ END_TEST
 
 // ---- Silence ------------------------------------------------------------------------------------
 
-START_TEST(five_seconds_of_silence_are_only_a_stall) {
-    struct hc_sim_config config = configure(4, 50, 511);
+enum { QUIET = 1 }; ///< the client that falls silent
+
+/// A simulation that has begun, and the player whose client will fall silent.
+struct silence {
+    struct hc_sim *sim;
+    hc_player player;
+};
+
+static struct silence silence_begin(unsigned clients, uint32_t loss_ppm, uint64_t seed) {
+    struct hc_sim_config config = play_config_bare(clients, 50, seed);
+    config.up.loss_ppm = config.down.loss_ppm = loss_ppm;
     struct hc_sim *sim = begin(&config);
-    hc_player player = hc_client_player(hc_sim_client(sim, 1), 0);
-    darken(sim, 1, true);
-    hc_sim_run(sim, 5 * SECOND);
-    ck_assert_int_eq(hc_client_state(hc_sim_client(sim, 1)), HC_CLIENT_STALLED);
-    darken(sim, 1, false);
-    hc_sim_run(sim, 500 * MS);
-    ck_assert_uint_eq(playing(sim), 4);
-    ck_assert_uint_eq(events(sim, 1, HC_CLIENT_EVENT_LOST), 0);
-    ck_assert_uint_eq(events(sim, 1, HC_CLIENT_EVENT_STALLED), 1);
-    ck_assert_uint_eq(events(sim, 1, HC_CLIENT_EVENT_RESUMED), 1);
-    ck_assert_uint_eq(hc_client_player(hc_sim_client(sim, 1), 0), player);
-    check_hashes(sim);
+    return (struct silence){.sim = sim, .player = hc_client_player(hc_sim_client(sim, QUIET), 0)};
+}
+
+static void silence_last(struct silence silence, uint64_t us) {
+    darken(silence.sim, QUIET, true);
+    hc_sim_run(silence.sim, us);
+}
+
+/// Everybody plays again `us` later, and who was silent has the player that it had.
+static void silence_end(struct silence silence, uint64_t us) {
+    darken(silence.sim, QUIET, false);
+    hc_sim_run(silence.sim, us);
+    ck_assert_uint_eq(playing(silence.sim), hc_sim_clients(silence.sim));
+    ck_assert_uint_eq(hc_client_player(hc_sim_client(silence.sim, QUIET), 0), silence.player);
+    check_hashes(silence.sim);
+}
+
+START_TEST(five_seconds_of_silence_are_only_a_stall) {
+    struct silence silence = silence_begin(4, 0, 511);
+    struct hc_sim *sim = silence.sim;
+    silence_last(silence, 5 * SECOND);
+    ck_assert_int_eq(hc_client_state(hc_sim_client(sim, QUIET)), HC_CLIENT_STALLED);
+    silence_end(silence, 500 * MS);
+    ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_LOST), 0);
+    ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_STALLED), 1);
+    ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_RESUMED), 1);
     hc_sim_destroy(sim);
 }
 END_TEST
 
 START_TEST(after_a_longer_silence_the_players_are_still_there) {
     for (uint32_t dark_s = 11; dark_s <= 35; dark_s += 12) {
-        struct hc_sim_config config = configure(2, 50, 520 + dark_s);
-        config.up.loss_ppm = config.down.loss_ppm = 50000;
-        struct hc_sim *sim = begin(&config);
-        hc_player player = hc_client_player(hc_sim_client(sim, 1), 0);
-        darken(sim, 1, true);
-        hc_sim_run(sim, (uint64_t)dark_s * SECOND);
-        ck_assert_int_eq(hc_client_state(hc_sim_client(sim, 1)), HC_CLIENT_RECONNECTING);
+        struct silence silence = silence_begin(2, 50000, 520 + dark_s);
+        struct hc_sim *sim = silence.sim;
+        silence_last(silence, (uint64_t)dark_s * SECOND);
+        ck_assert_int_eq(hc_client_state(hc_sim_client(sim, QUIET)), HC_CLIENT_RECONNECTING);
         ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(sim)), 1);
         ck_assert_uint_eq(host_stats(sim)->lost, 1);
-        darken(sim, 1, false);
-        hc_sim_run(sim, 2 * SECOND);
-        ck_assert_uint_eq(playing(sim), 2);
-        ck_assert_uint_eq(hc_client_player(hc_sim_client(sim, 1), 0), player);
-        ck_assert_uint_eq(events(sim, 1, HC_CLIENT_EVENT_LOST), 1);
-        ck_assert_uint_eq(events(sim, 1, HC_CLIENT_EVENT_RECONNECTED), 1);
-        ck_assert(hc_sim_events(sim, 1)->last.kind == HC_CLIENT_EVENT_PLAYING);
+        silence_end(silence, 2 * SECOND);
+        ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_LOST), 1);
+        ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_RECONNECTED), 1);
+        ck_assert(hc_sim_events(sim, QUIET)->last.kind == HC_CLIENT_EVENT_PLAYING);
         ck_assert_uint_eq(host_stats(sim)->resumed, 1);
         ck_assert_uint_eq(host_stats(sim)->leaves + host_stats(sim)->timeouts, 0);
-        check_hashes(sim);
         hc_sim_destroy(sim);
     }
 }
 END_TEST
 
 START_TEST(who_does_not_come_back_for_forty_seconds_is_gone_and_its_place_is_free) {
-    struct hc_sim_config config = configure(2, 50, 530);
-    struct hc_sim *sim = begin(&config);
-    hc_player player = hc_client_player(hc_sim_client(sim, 1), 0);
-    hc_sim_kill(sim, 1);
+    struct silence silence = silence_begin(2, 0, 530);
+    struct hc_sim *sim = silence.sim;
+    hc_sim_kill(sim, QUIET);
     hc_sim_run(sim, 39 * SECOND);
     ck_assert_uint_eq(host_stats(sim)->timeouts, 0);
     // Its players stand in the world, and hold nothing back.
@@ -224,26 +216,20 @@ START_TEST(who_does_not_come_back_for_forty_seconds_is_gone_and_its_place_is_fre
     ck_assert_uint_le(head - hc_sv_host_final(hc_sim_host(sim), NULL), 6);
     hc_sim_run(sim, 2 * SECOND);
     ck_assert_uint_eq(host_stats(sim)->timeouts, 1);
-    hc_sim_setup(sim, 1)->user = 77;
-    ck_assert(hc_sim_connect(sim, 1));
-    hc_sim_run(sim, SECOND);
-    ck_assert_uint_eq(playing(sim), 2);
-    ck_assert_uint_eq(hc_client_player(hc_sim_client(sim, 1), 0), player);
+    hc_sim_setup(sim, QUIET)->user = 77;
+    ck_assert(hc_sim_connect(sim, QUIET));
+    silence_end(silence, SECOND);
     hc_sim_destroy(sim);
 }
 END_TEST
 
 START_TEST(another_process_of_the_same_user_goes_on_with_its_players) {
-    struct hc_sim_config config = configure(2, 50, 531);
-    struct hc_sim *sim = begin(&config);
-    hc_player player = hc_client_player(hc_sim_client(sim, 1), 0);
-    ck_assert(hc_sim_connect(sim, 1)); // the one before is gone without a word
-    hc_sim_run(sim, 3 * SECOND);
-    ck_assert_uint_eq(playing(sim), 2);
-    ck_assert_uint_eq(hc_client_player(hc_sim_client(sim, 1), 0), player);
+    struct silence silence = silence_begin(2, 0, 531);
+    struct hc_sim *sim = silence.sim;
+    ck_assert(hc_sim_connect(sim, QUIET)); // the one before is gone without a word
+    silence_end(silence, 3 * SECOND);
     ck_assert_uint_eq(host_stats(sim)->resumed, 1);
     ck_assert_uint_eq(host_stats(sim)->joins, 2);
-    check_hashes(sim);
     hc_sim_destroy(sim);
 }
 END_TEST
@@ -269,7 +255,7 @@ static void note_wait(void *context, struct hc_sim *sim, unsigned client, const 
 START_TEST(a_client_whose_address_changes_now_and_then_loses_a_round_trip_each_time) {
     enum { LATENCY_MS = 60, CLIENTS = 8, CHANGES = 4, TICK_MS = 17 };
     static struct waits waits;
-    struct hc_sim_config config = configure(CLIENTS, LATENCY_MS, 540);
+    struct hc_sim_config config = play_config_bare(CLIENTS, LATENCY_MS, 540);
     config.hooks.client_received = note_wait;
     config.context = &waits;
     struct hc_sim *sim = begin(&config);
@@ -307,7 +293,7 @@ static bool copy_first(void *context, struct hc_sim *sim, unsigned client, uint8
 
 START_TEST(copies_from_another_address_redirect_nothing) {
     unsigned copies = 0;
-    struct hc_sim_config config = configure(2, 50, 541);
+    struct hc_sim_config config = play_config_bare(2, 50, 541);
     config.hooks.tamper = copy_first;
     config.context = &copies;
     struct hc_sim *sim = begin(&config);
@@ -336,7 +322,7 @@ static void rotate(struct hc_sim *sim, struct hc_token_ring *ring, uint8_t id) {
 }
 
 START_TEST(who_plays_while_keys_are_rotated_can_come_back_by_the_newest) {
-    struct hc_sim_config config = configure(3, 50, 550);
+    struct hc_sim_config config = play_config_bare(3, 50, 550);
     struct hc_sim *sim = begin(&config);
     struct hc_token_ring ring = hc_party_ring();
     rotate(sim, &ring, 201);
@@ -401,7 +387,7 @@ static void converse(struct hc_sim *sim, struct talk *talk) {
 
 START_TEST(what_games_say_arrives_once_and_in_order_whatever_becomes_of_the_connection) {
     struct talk talk = {.said = {0}};
-    struct hc_sim_config config = configure(1, 80, 560);
+    struct hc_sim_config config = play_config_bare(1, 80, 560);
     config.up.loss_ppm = config.down.loss_ppm = 250000;
     config.up.duplicate_ppm = config.down.duplicate_ppm = 250000;
     config.up.jitter_us = config.down.jitter_us = 70 * MS;

@@ -1,34 +1,11 @@
 /// Whole histories that once went wrong: each names what a player would have noticed.
-#include "tests/sim/sim.h"
-
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 
-#include <check.h>
-#include <stdlib.h>
+#include "common/arena/arena.h"
+#include "tests/run_suite.h"
 
-enum { MS = 1000, SECOND = 1000 * MS };
-
-static void keys(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,
-                 void *input) {
-    (void)context, (void)sim;
-    uint64_t r = hc_random(7, client * 4 + index, tick / 6, 7);
-    *(struct hc_arena_input *)input = (struct hc_arena_input){.move_x = (int8_t)(r % 3) - 1,
-                                                              .move_y = (int8_t)(r / 8 % 3) - 1,
-                                                              .aim = (uint8_t)(r >> 16),
-                                                              .fire = (r >> 24) % 4 == 0};
-}
-
-static struct hc_sim_config configure(unsigned clients, uint32_t latency_ms, uint64_t seed) {
-    struct hc_sim_config config = hc_sim_config_default(&hc_arena);
-    config.clients = clients;
-    config.seed = seed;
-    config.up.latency_us = config.down.latency_us = latency_ms * MS;
-    config.hooks.script = keys;
-    config.trace_worlds = false;
-    return config;
-}
+enum { MS = PLAY_MS, SECOND = PLAY_S };
 
 static struct hc_sim *create(const struct hc_sim_config *config) {
     struct hc_sim *sim = hc_sim_create(config);
@@ -49,7 +26,7 @@ START_TEST(a_fixed_redundancy_never_stalls_a_client_whose_datagrams_are_lost_now
     // With a history as long as this nothing is ever forced: what was lost must be sent again.
     static const uint16_t rates[] = {10, 60};
     for (uint32_t i = 0; i < 12; i++) {
-        struct hc_sim_config config = configure(2, 30 + 40 * (i % 3), 201 + i);
+        struct hc_sim_config config = play_config_bare(2, 30 + 40 * (i % 3), 201 + i);
         config.up.loss_ppm = config.down.loss_ppm = i % 2 == 0 ? 10000 : 50000;
         config.host.history = 512;
         config.host.tick_rate = rates[i / 6];
@@ -74,8 +51,7 @@ END_TEST
 
 START_TEST(whoever_restarts_on_its_port_comes_back_to_a_full_server) {
     for (uint16_t places = 1; places <= 2; places++) {
-        struct hc_sim_config config = configure(places, 50, 220 + places);
-        config.host.clients = places;
+        struct hc_sim_config config = play_config_bare(places, 50, 220 + places);
         struct hc_sim *sim = create(&config);
         for (unsigned c = 0; c < places; c++) {
             hc_sim_setup(sim, c)->keeps_port = true;
@@ -97,8 +73,8 @@ END_TEST
 
 START_TEST(a_goodbye_makes_room_for_whoever_connects_at_once) {
     for (uint32_t i = 0; i < 20; i++) {
-        struct hc_sim_config config = configure(2, 2, 230 + i);
-        config.host.clients = config.client.players = 2;
+        struct hc_sim_config config = play_config_bare(2, 2, 230 + i);
+        config.client.players = 2;
         struct hc_sim *sim = create(&config);
         ck_assert(hc_sim_connect(sim, 0));
         hc_sim_run(sim, SECOND + i * MS);
@@ -113,9 +89,8 @@ END_TEST
 
 START_TEST(whoever_leaves_as_soon_as_it_is_let_in_leaves_no_ghost_however_datagrams_overtake) {
     for (uint32_t seed = 250; seed < 290; seed++) {
-        struct hc_sim_config config = configure(1, 150, seed);
+        struct hc_sim_config config = play_config_bare(1, 150, seed);
         config.up.jitter_us = config.down.jitter_us = 100 * MS;
-        config.host.clients = 1;
         struct hc_sim *sim = create(&config);
         hc_sim_setup(sim, 0)->keeps_port = true;
         ck_assert(hc_sim_connect(sim, 0));
@@ -134,7 +109,7 @@ END_TEST
 
 START_TEST(an_older_connect_never_ends_the_session_that_followed_however_datagrams_overtake) {
     for (uint32_t seed = 300; seed < 400; seed++) {
-        struct hc_sim_config config = configure(1, 250, seed);
+        struct hc_sim_config config = play_config_bare(1, 250, seed);
         config.up.jitter_us = config.down.jitter_us = 250 * MS;
         config.up.duplicate_ppm = 300000;
         config.client.timeout_us = 4 * SECOND;
@@ -158,7 +133,7 @@ END_TEST
 START_TEST(a_server_that_stood_still_is_followed_at_once_and_waiting_for_it_is_said) {
     enum { STEP = 5 * MS, LATENCY = 50, JITTER = 20, SILENT_MAX = 100 * MS };
     for (uint32_t frozen_ms = 200; frozen_ms <= 1000; frozen_ms += 100) {
-        struct hc_sim_config config = configure(1, LATENCY, 340 + frozen_ms);
+        struct hc_sim_config config = play_config_bare(1, LATENCY, 340 + frozen_ms);
         config.up.jitter_us = config.down.jitter_us = JITTER * MS; // old samples may be better
         struct hc_sim *sim = create(&config);
         ck_assert(hc_sim_connect(sim, 0));
@@ -192,7 +167,7 @@ END_TEST
 // ---- Other players' inputs ----------------------------------------------------------------------
 
 START_TEST(no_prediction_starts_from_an_input_of_whoever_had_the_slot_before) {
-    struct hc_sim_config config = configure(3, 50, 11);
+    struct hc_sim_config config = play_config_bare(3, 50, 11);
     config.host.clients = 2;
     struct hc_link_config dead = config.down;
     dead.loss_ppm = HC_LINK_PPM;
@@ -243,7 +218,7 @@ static void count_sent(void *context, struct hc_sim *sim, unsigned client, const
 
 START_TEST(goodbye_is_said_at_once_to_a_caller_that_keeps_to_the_deadline) {
     struct sent sent = {0};
-    struct hc_sim_config config = configure(1, 0, 360);
+    struct hc_sim_config config = play_config_bare(1, 0, 360);
     config.hooks.client_sent = count_sent;
     config.context = &sent;
     struct hc_sim *sim = create(&config);
@@ -261,7 +236,7 @@ END_TEST
 
 START_TEST(at_one_tick_a_second_a_client_still_speaks_ten_times_a_second) {
     struct sent sent = {0};
-    struct hc_sim_config config = configure(1, 20, 361);
+    struct hc_sim_config config = play_config_bare(1, 20, 361);
     config.host.tick_rate = 1;
     config.hooks.client_sent = count_sent;
     config.context = &sent;
@@ -278,7 +253,7 @@ START_TEST(at_one_tick_a_second_a_client_still_speaks_ten_times_a_second) {
 END_TEST
 
 START_TEST(the_final_tick_can_be_had_without_its_hash) {
-    struct hc_sim_config config = configure(1, 20, 362);
+    struct hc_sim_config config = play_config_bare(1, 20, 362);
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));
     hc_sim_run(sim, SECOND);
@@ -328,9 +303,5 @@ int main(void) {
     TCase *tests = tcase_create("regressions");
     add_all(tests);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

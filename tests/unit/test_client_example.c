@@ -1,0 +1,222 @@
+// The snapshots that proto/EXAMPLE.md takes apart are what it says: read by a client, whose guesses
+// are made by the game's own step.
+#include "client/reader.h"
+#include "common/arena/arena.h"
+#include "proto/value.h"
+#include "tests/run_suite.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLAYERS = 2, UNITS = 5, ENTITIES = 13, LISTS = 3, BODIES = 2, BODY_MAX = 64 };
+
+/// A list of entities in the page, as values of the units that it is of.
+struct list {
+    struct hc_unit_value value[UNITS];
+    uint8_t room[UNITS][HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
+    bool has[UNITS];
+};
+
+/// All of the page: what was told in the first example, before the second, and in the second.
+static const hc_tick ticks[LISTS] = {4, 59, 63};
+static const hc_tick heads[LISTS] = {4, 60, 64};
+static struct list lists[LISTS];
+static uint8_t bodies[BODIES][BODY_MAX];
+static size_t sizes[BODIES];
+
+static struct hc_world world;
+
+/// The pairs of hex digits at `text`, one space between two, to `out`; returns how many.
+static size_t get_bytes(const char *text, uint8_t *out, size_t most) {
+    size_t count = 0;
+    while (isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1])) {
+        const char pair[] = {text[0], text[1], '\0'};
+        ck_assert_uint_lt(count, most);
+        out[count++] = (uint8_t)strtoul(pair, NULL, 16);
+        if (text[2] != ' ')
+            break;
+        text += 3;
+    }
+    return count;
+}
+
+/// An entity as its hash has it: id, presence, fields.
+static void get_entity(struct list *list, hc_tick tick, const uint8_t *bytes, size_t size) {
+    hc_entity entity = (hc_entity)(bytes[0] | bytes[1] << 8);
+    hc_unit unit = 0;
+    size_t at = 3;
+    while (unit + 1 < UNITS && hc_unit_first(&world, (hc_unit)(unit + 1)) <= entity)
+        unit++;
+    struct hc_unit_value *value = &list->value[unit];
+    if (!list->has[unit]) {
+        hc_unit_place(&world, value, list->room[unit]);
+        hc_solo_nothing(&world, unit, tick, value);
+        list->has[unit] = true;
+    }
+    uint32_t index = entity - hc_unit_first(&world, unit);
+    const struct hc_kind *kind = hc_world_kind(&world, entity);
+    value->presence[index] = bytes[2];
+    for (unsigned f = 0; bytes[2] == HC_ALIVE && f < kind->field_count; f++) {
+        const struct hc_field *field = &kind->fields[f];
+        int64_t number = 0;
+        for (unsigned i = 0; i < field->size; i++)
+            number |= (int64_t)bytes[at++] << 8 * i;
+        if (field->is_signed && number >> (8 * field->size - 1) != 0)
+            number -= INT64_C(1) << 8 * field->size;
+        hc_field_set(field, value->states + (size_t)index * world.stride, number);
+    }
+    ck_assert_uint_eq(at, size);
+}
+
+static void read_line(const char *line, int *list, int *body, bool *listed) {
+    uint8_t bytes[BODY_MAX];
+    int entity, skip, unit, input[4];
+    unsigned age;
+    if (strncmp(line, "    92 03 c4", 12) == 0)
+        sizes[++*body] = 0;
+    if (*body >= 0 && strncmp(line, "    ", 4) == 0 && isxdigit((unsigned char)line[4]) &&
+        line[6] == ' ' && line[7] != ' ')
+        sizes[*body] += get_bytes(line + 4, bodies[*body] + sizes[*body], BODY_MAX - sizes[*body]);
+    if (sscanf(line, "    input of unit %d: %d, %d, %d, %d; age %u", &unit, &input[0], &input[1],
+               &input[2], &input[3], &age) == 6) {
+        struct hc_unit_value *value = &lists[*list].value[unit];
+        value->known = value->tick - age;
+        for (unsigned f = 0; f < hc_arena.input_field_count; f++)
+            hc_field_set(&hc_arena.input_fields[f], value->input, input[f]);
+    }
+    if (sscanf(line, "    %d  %n", &entity, &skip) != 1 || line[skip - 2] != ' ') {
+        *listed = false;
+        return;
+    }
+    size_t size = get_bytes(line + skip, bytes, sizeof bytes);
+    *list += !*listed;
+    *listed = true;
+    ck_assert(*list < LISTS && size >= 3 && bytes[0] == entity);
+    get_entity(&lists[*list], ticks[*list], bytes, size);
+}
+
+static void set_up(void) {
+    char line[400];
+    int list = -1, body = -1;
+    bool listed = false;
+    ck_assert_int_eq(hc_world_init(&world, &hc_arena, PLAYERS, 60, 1, NULL), HC_OK);
+    ck_assert_uint_eq(hc_unit_total(&world), UNITS);
+    ck_assert_uint_eq(world.entities, ENTITIES);
+    FILE *page = fopen("proto/EXAMPLE.md", "r");
+    ck_assert_ptr_nonnull(page);
+    while (fgets(line, sizeof line, page) != NULL)
+        read_line(line, &list, &body, &listed);
+    fclose(page);
+    ck_assert_int_eq(list, LISTS - 1);
+    ck_assert_int_eq(body, BODIES - 1);
+}
+
+static void tear_down(void) {
+    hc_world_free(&world);
+}
+
+/// A SNAPSHOT that tells a list against nothing; returns the body's size.
+static size_t tell(const struct list *list, hc_tick tick, hc_tick head,
+                   uint8_t body[HC_DATA_BODY_MAX]) {
+    uint8_t packed[HC_DATA_BODY_MAX], scratch[HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
+    struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed - HC_SNAPSHOT_OVERHEAD);
+    struct hc_writer writer = hc_bytes_writer(body, HC_DATA_BODY_MAX);
+    struct hc_solo *solo = hc_solo_create(&world);
+    struct hc_snapshot_set none = {.count = 0};
+    struct hc_snapshot_unit units[UNITS];
+    struct hc_snapshot snapshot = {.as_of = head,
+                                   .tick = tick,
+                                   .final = tick,
+                                   .base = HC_NO_TICK,
+                                   .own_count = 1,
+                                   .complete = {tick - 1}};
+    for (hc_unit u = 0; u < UNITS; u++) {
+        units[u] =
+            (struct hc_snapshot_unit){.unit = u, .from = HC_SNAPSHOT_NOTHING, .as_of = HC_NO_TICK};
+        for (uint32_t i = 0; i < hc_unit_count(&world, u); i++)
+            snapshot.hash += (uint32_t)hc_unit_entity_hash(
+                &world, (hc_entity)(hc_unit_first(&world, u) + i), list->value[u].presence[i],
+                list->value[u].states + (size_t)i * world.stride);
+    }
+    hc_snapshot_put(&bits, &snapshot);
+    hc_snapshot_put_end(&bits);
+    hc_snapshot_put_end(&bits);
+    hc_snapshot_put_names(&bits, &snapshot, &none, units, UNITS);
+    for (hc_unit u = 0; u < UNITS; u++) {
+        struct hc_value_base base = {.solo = solo, .world = &world, .unit = u, .scratch = scratch};
+        hc_value_put(&bits, &base, NULL, &list->value[u], NULL);
+        if (hc_unit_player(&world, u) != HC_NO_PLAYER)
+            hc_delta_put_number(&bits, 0, 1); // no runs of inputs
+    }
+    hc_snapshot_put_end(&bits);
+    size_t size = hc_bits_finish(&bits);
+    ck_assert(hc_snapshot_put_message(&writer, packed, size));
+    hc_solo_destroy(solo);
+    return writer.at;
+}
+
+/// Reads a SNAPSHOT, which is to tell all of the list, and keeps it.
+static const struct hc_cl_said *hear(struct hc_cl_reader *reader, const uint8_t *bytes, size_t size,
+                                     const struct list *list, hc_tick head) {
+    static struct hc_body body;
+    const struct hc_cl_said *said = NULL;
+    uint32_t count = 0;
+    ck_assert_int_eq(hc_body_begin(&body, bytes, size), HC_OK);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
+    ck_assert_int_eq(hc_cl_reader_look(reader, &body, head - 1, &said), HC_OK);
+    ck_assert_uint_eq(said->head.as_of, head);
+    for (hc_unit u = 0; u < UNITS; u++) {
+        if (!list->has[u])
+            continue;
+        ck_assert_uint_lt(count, said->told_count);
+        const struct hc_cl_told *told = &said->told[count++];
+        ck_assert(told->unit == u && !told->dropped && !told->correction);
+        ck_assert_uint_eq(told->value.tick, list->value[u].tick);
+        ck_assert(hc_unit_equal(&world, u, &told->value, &list->value[u]));
+    }
+    ck_assert_uint_eq(said->told_count, count);
+    hc_cl_reader_keep(reader);
+    return said;
+}
+
+START_TEST(a_snapshot_against_nothing_is_read_as_the_example_says) {
+    struct hc_cl_reader *reader = hc_cl_reader_create(&world, 1);
+    const struct hc_cl_said *said = hear(reader, bodies[0], sizes[0], &lists[0], heads[0]);
+    ck_assert_uint_eq(said->head.complete[0], 3);
+    ck_assert(!said->head.has_chain && said->head.base == HC_NO_TICK);
+    hc_cl_reader_destroy(reader);
+}
+END_TEST
+
+START_TEST(a_snapshot_against_what_was_told_before_is_read_as_the_example_says) {
+    static const struct hc_arena_input inputs[] = {
+        {.move_y = 1, .aim = 70, .fire = 1},
+        {.move_y = 1, .aim = 70, .fire = 1},
+        {.move_y = 1, .aim = 80, .fire = 1},
+    };
+    uint8_t before[HC_DATA_BODY_MAX];
+    struct hc_cl_reader *reader = hc_cl_reader_create(&world, 1);
+    hear(reader, before, tell(&lists[1], ticks[1], heads[1], before), &lists[1], heads[1]);
+    const struct hc_cl_said *said = hear(reader, bodies[1], sizes[1], &lists[2], heads[2]);
+    ck_assert(said->head.base == heads[1] && said->head.tick == ticks[2]);
+    ck_assert_uint_eq(said->head.ack_delay_us, 13333);
+    ck_assert_uint_eq(said->input_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_assert(said->inputs[i].player == 1 && said->inputs[i].tick == ticks[2] + i);
+        ck_assert_mem_eq(said->inputs[i].input, &inputs[i], sizeof inputs[i]);
+    }
+    hc_cl_reader_destroy(reader);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("client example");
+    TCase *tests = tcase_create("client example");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, a_snapshot_against_nothing_is_read_as_the_example_says);
+    tcase_add_test(tests, a_snapshot_against_what_was_told_before_is_read_as_the_example_says);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
