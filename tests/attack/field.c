@@ -52,7 +52,7 @@ enum {
     STAY_US = SECOND_US,
 };
 
-#define SHARE_BOUND_MS 2.0 ///< of a tick, for handshakes
+#define SHARE_BOUND_MS 2.0 ///< processor time for handshakes, of a tick
 
 struct flooded {
     double rate;                ///< HELLOs a second that were really sent
@@ -217,7 +217,8 @@ static void judge_flood(struct attack *attack, const struct flooded *flooded) {
                    "the server's memory grew by %llu bytes", (unsigned long long)flooded->growth);
     attack_require(attack, flooded->slip_ms >= 0 && flooded->slip_ms < SLIP_BOUND_MS * TIMES_MAX,
                    "ticks slip by %.1f ms", flooded->slip_ms);
-    attack_require(attack, flooded->share_ms > 0 && flooded->share_ms < SHARE_BOUND_MS * TIMES_MAX,
+    // The server itself sees to this, on whatever machine.
+    attack_require(attack, flooded->share_ms > 0 && flooded->share_ms < 2 * SHARE_BOUND_MS,
                    "handshakes take %.1f ms of a tick", flooded->share_ms);
     attack_require(attack, flooded->read + flooded->unread >= flooded->sent,
                    "of %llu HELLOs %llu are accounted for", (unsigned long long)flooded->sent,
