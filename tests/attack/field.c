@@ -184,30 +184,32 @@ static void print_rung(uint32_t rate, const struct flooded *flooded, bool holds)
     fflush(stdout);
 }
 
-/// The knee is the first rung that does not hold.
+/// The knee is the first rung at which somebody does not get in, or ticks are late; where they are
+/// late without a flood, this machine has others to serve, and only who gets in is judged.
 static void climb(struct attack *attack) {
     static const uint32_t rungs[] = {0,      20000,  50000,  100000, 150000,
                                      200000, 250000, 300000, 400000, 600000};
     double highest = 0, knee = 0;
-    bool calm = false;
+    bool calm = true;
     print_rung_head();
     for (unsigned i = 0; i < sizeof rungs / sizeof rungs[0]; i++) {
         struct flooded flooded = play_flood(attack, rungs[i], RUNG_US);
-        bool holds = flooded.joined == flooded.tried && flooded.slip_ms < SLIP_BOUND_MS;
-        print_rung(rungs[i], &flooded, holds);
         if (rungs[i] == 0)
-            calm = holds;
+            calm = flooded.slip_ms < SLIP_BOUND_MS;
+        bool holds = flooded.joined == flooded.tried && (!calm || flooded.slip_ms < SLIP_BOUND_MS);
+        print_rung(rungs[i], &flooded, holds);
         if (knee == 0 && holds)
             highest = flooded.rate;
         else if (knee == 0)
             knee = flooded.rate;
     }
-    if (!calm)
-        attack_effect(attack, "; too busy a machine to tell the knee");
-    else if (knee == 0)
-        attack_effect(attack, "; no knee up to %.0f/s", highest);
+    attack_effect(attack, "; holds at %.0f/s, ", highest);
+    if (knee > 0)
+        attack_effect(attack, "knee %.0f/s", knee);
     else
-        attack_effect(attack, "; holds to %.0f/s, knee %.0f/s", highest, knee);
+        attack_effect(attack, "no knee");
+    if (!calm)
+        attack_effect(attack, " (joins; ticks late at 0)");
 }
 
 static void judge_flood(struct attack *attack, const struct flooded *flooded) {
