@@ -23,10 +23,11 @@
 
 enum {
     BATCHES_PER_WAKE = 2048 / HC_SV_UDP_BATCH, ///< so that a flood cannot keep the ticks waiting
-    CLOCK_US = 10000000,                       ///< how often the host is told the world's time
-    DEV_PORTS = 16,                            ///< tried, where any will do
-    WHY_MAX = 4500,                            ///< a path and more
-    SEED_BITS = 53,                            ///< of a random seed: every JSON reader keeps those
+    HANDSHAKES_US = 1900, ///< of a tick: with the last of them it is not above 2 ms
+    CLOCK_US = 10000000,  ///< how often the host is told the world's time
+    DEV_PORTS = 16,       ///< tried, where any will do
+    WHY_MAX = 4500,       ///< a path and more
+    SEED_BITS = 53,       ///< of a random seed: every JSON reader keeps those
 };
 
 struct daemon {
@@ -36,7 +37,8 @@ struct daemon {
     struct hc_sv_udp *udp;
     struct hc_sv_host *host;
     struct event_base *base;
-    struct event *readable, *timer, *term, *interrupt, *hangup;
+    struct event *readable[HC_SV_UDP_LANES], *timer, *term, *interrupt, *hangup;
+    enum hc_sv_udp_lane next; ///< of HELLO and CONNECT, to be taken from
     struct hc_token_ring keys;
     struct hc_sv_admin *admin; ///< NULL unless --dev
     uint64_t clock_us;         ///< when the host was told the world's time last
@@ -50,6 +52,13 @@ struct daemon {
 static uint64_t clock_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/// Processor time of this thread, which is not that of whoever interrupts it.
+static uint64_t work_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
@@ -140,6 +149,14 @@ static void send_all(struct daemon *daemon, uint64_t now) {
     hc_sv_udp_flush(daemon->udp);
 }
 
+/// A tick has passed: there is time for handshakes again.
+static void renew_share(struct daemon *daemon) {
+    hc_sv_share_renew(&daemon->report.shaking);
+    for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++)
+        if (daemon->readable[lane] != NULL)
+            event_add(daemon->readable[lane], NULL);
+}
+
 /// Everything that is due at `now`, then the timer for what comes next.
 static void turn(struct daemon *daemon, uint64_t now) {
     struct hc_sv_event event;
@@ -147,14 +164,17 @@ static void turn(struct daemon *daemon, uint64_t now) {
     bool ticked = count_ticks(daemon);
     send_all(daemon, now);
     uint64_t end = clock_us();
-    if (ticked)
+    if (ticked) {
         hc_histogram_record(&daemon->report.tick_us, end - now);
+        renew_share(daemon);
+    }
     while (hc_sv_host_poll_event(daemon->host, &event))
         log_event(daemon, &event);
     hear_all(daemon);
     if (now - daemon->clock_us >= CLOCK_US) {
         daemon->clock_us = now;
         hc_sv_host_set_time(daemon->host, hc_sv_admin_keys_now_us(), now);
+        daemon->report.udp = hc_sv_udp_stats(daemon->udp);
     }
 
     if (daemon->options.ticks != 0 && daemon->head >= daemon->options.ticks)
@@ -180,24 +200,63 @@ static void on_timer(evutil_socket_t descriptor, short what, void *context) {
     turn(context, clock_us());
 }
 
-static void on_readable(evutil_socket_t descriptor, short what, void *context) {
-    struct daemon *daemon = context;
+/// Takes a batch from a lane; how many they were.
+static unsigned receive_batch(struct daemon *daemon, enum hc_sv_udp_lane lane, uint64_t now) {
+    unsigned count = hc_sv_udp_receive(daemon->udp, lane);
+    for (unsigned i = 0; i < count; i++) {
+        struct hc_address from;
+        size_t size;
+        const uint8_t *bytes = hc_sv_udp_received(daemon->udp, i, &from, &size);
+        // What was refused is in the host's statistics.
+        (void)hc_sv_host_receive(daemon->host, &from, bytes, size, now);
+    }
+    return count;
+}
+
+static void receive_data(struct daemon *daemon, uint64_t now) {
+    for (unsigned batch = 0; batch < BATCHES_PER_WAKE; batch++)
+        if (receive_batch(daemon, HC_SV_UDP_DATA, now) < HC_SV_UDP_BATCH)
+            break;
+}
+
+/// HELLOs and CONNECTs by turns, so that neither keeps the other waiting, until there are no more,
+/// a tick is due, or their share of the last one is spent: then they wait for the next one, as many
+/// as the receive buffers hold.
+static void receive_handshakes(struct daemon *daemon) {
+    struct hc_sv_share *share = &daemon->report.shaking;
+    uint64_t now = clock_us(), deadline = hc_sv_host_deadline(daemon->host);
+    for (unsigned empty = 0; empty < 2 && hc_sv_share_lasts(share);) {
+        receive_data(daemon, now);
+        uint64_t from = work_us();
+        unsigned count = receive_batch(daemon, daemon->next, now);
+        send_all(daemon, now);
+        hc_sv_share_take(share, work_us() - from);
+        daemon->report.handshakes += count;
+        empty = count < HC_SV_UDP_BATCH ? empty + 1 : 0;
+        daemon->next = daemon->next == HC_SV_UDP_CONNECT ? HC_SV_UDP_HELLO : HC_SV_UDP_CONNECT;
+        now = clock_us();
+        if (now >= deadline)
+            break;
+    }
+    if (!hc_sv_share_lasts(share)) {
+        event_del(daemon->readable[HC_SV_UDP_CONNECT]);
+        event_del(daemon->readable[HC_SV_UDP_HELLO]);
+    }
+}
+
+static void on_data(evutil_socket_t descriptor, short what, void *context) {
     uint64_t now = clock_us();
     (void)descriptor;
     (void)what;
-    for (unsigned batch = 0; batch < BATCHES_PER_WAKE; batch++) {
-        unsigned count = hc_sv_udp_receive(daemon->udp);
-        for (unsigned i = 0; i < count; i++) {
-            struct hc_address from;
-            size_t size;
-            const uint8_t *bytes = hc_sv_udp_received(daemon->udp, i, &from, &size);
-            // What was refused is in the host's statistics.
-            (void)hc_sv_host_receive(daemon->host, &from, bytes, size, now);
-        }
-        if (count < HC_SV_UDP_BATCH)
-            break;
-    }
-    turn(daemon, now);
+    receive_data(context, now);
+    turn(context, now);
+}
+
+static void on_handshake(evutil_socket_t descriptor, short what, void *context) {
+    (void)descriptor;
+    (void)what;
+    receive_handshakes(context);
+    turn(context, clock_us());
 }
 
 static void on_signal(evutil_socket_t signal_number, short what, void *context) {
@@ -252,14 +311,22 @@ static bool create_base(struct daemon *daemon) {
 
 /// Everything that wakes the daemon; false: no memory.
 static bool watch(struct daemon *daemon) {
-    daemon->readable = event_new(daemon->base, hc_sv_udp_descriptor(daemon->udp),
-                                 EV_READ | EV_PERSIST, on_readable, daemon);
+    for (enum hc_sv_udp_lane lane = 0; lane < HC_SV_UDP_LANES; lane++) {
+        int descriptor = hc_sv_udp_descriptor(daemon->udp, lane);
+        event_callback_fn callback = lane == HC_SV_UDP_DATA ? on_data : on_handshake;
+        if (descriptor < 0)
+            continue;
+        daemon->readable[lane] =
+            event_new(daemon->base, descriptor, EV_READ | EV_PERSIST, callback, daemon);
+        if (!begin(daemon->readable[lane]))
+            return false;
+    }
     daemon->timer = evtimer_new(daemon->base, on_timer, daemon);
     daemon->term = evsignal_new(daemon->base, SIGTERM, on_signal, daemon);
     daemon->interrupt = evsignal_new(daemon->base, SIGINT, on_signal, daemon);
     daemon->hangup = evsignal_new(daemon->base, SIGHUP, on_hangup, daemon);
-    return daemon->timer != NULL && begin(daemon->readable) && begin(daemon->term) &&
-           begin(daemon->interrupt) && begin(daemon->hangup);
+    return daemon->timer != NULL && begin(daemon->term) && begin(daemon->interrupt) &&
+           begin(daemon->hangup);
 }
 
 /// The keys as the options want them.
@@ -339,13 +406,14 @@ static void announce(struct daemon *daemon) {
     fflush(daemon->text);
     hc_sv_log_event(
         &daemon->log, HC_SV_LOG_INFO, "started",
-        json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i}", "version", HC_VERSION, "game",
-                  hc_arena.name, "tick_rate_hz", (int)daemon->options.tick_rate, "max_clients",
-                  (int)daemon->options.clients, "history_ticks", (int)daemon->options.history,
-                  "seed", (json_int_t)daemon->options.seed, "memory_bytes",
-                  (json_int_t)hc_sv_host_stats(daemon->host)->memory_bytes, "resident_bytes",
-                  (json_int_t)resident_bytes(), "receive_buffer_bytes",
-                  (int)hc_sv_udp_receive_buffer(daemon->udp)));
+        json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:b}", "version", HC_VERSION,
+                  "game", hc_arena.name, "tick_rate_hz", (int)daemon->options.tick_rate,
+                  "max_clients", (int)daemon->options.clients, "history_ticks",
+                  (int)daemon->options.history, "seed", (json_int_t)daemon->options.seed,
+                  "memory_bytes", (json_int_t)hc_sv_host_stats(daemon->host)->memory_bytes,
+                  "resident_bytes", (json_int_t)resident_bytes(), "receive_buffer_bytes",
+                  (int)hc_sv_udp_receive_buffer(daemon->udp), "handshakes_apart",
+                  hc_sv_udp_descriptor(daemon->udp, HC_SV_UDP_HELLO) >= 0));
 }
 
 /// The final report; false when it could not be written where it was wanted.
@@ -387,7 +455,8 @@ static void free_event(struct event *event) {
 }
 
 static void clean_up(struct daemon *daemon) {
-    free_event(daemon->readable);
+    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
+        free_event(daemon->readable[lane]);
     free_event(daemon->timer);
     free_event(daemon->term);
     free_event(daemon->interrupt);
@@ -436,6 +505,8 @@ int main(int argc, char **argv) {
     daemon.log = (struct hc_sv_log){daemon.options.level, daemon.options.format};
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
+    daemon.report.shaking.limit_us = HANDSHAKES_US;
+    daemon.next = HC_SV_UDP_CONNECT;
     bool good = set_up(&daemon);
     if (good) {
         signal(SIGPIPE, SIG_IGN); // whoever read the output may be gone before us

@@ -103,7 +103,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
     // Beside the figures, what they are to be weighed against.
     json_t *beside = json_pack(
         "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-        "s:o}",
+        "s:I, s:I, s:o, s:o}",
         "bytes_down_by_purpose_per_client_s", by_purpose(report),
         "bytes_down_by_field_per_client_s", by_field(report), "longest_unsent_ticks",
         (json_int_t)host->longest_unsent_ticks, "bytes_sent", (json_int_t)host->bytes_out,
@@ -114,7 +114,10 @@ static json_t *server_part(const struct hc_sv_report *report) {
         "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
         (json_int_t)host->denied, "datagrams_received", (json_int_t)host->datagrams_in,
         "receive_drops", (json_int_t)report->udp.receive_drops, "send_errors",
-        (json_int_t)report->udp.send_errors, "rejected", hc_report_rejected(host->rejected));
+        (json_int_t)report->udp.send_errors, "handshakes_read", (json_int_t)report->handshakes,
+        "handshakes_dropped_unread", (json_int_t)report->udp.handshake_drops,
+        "handshakes_ms_of_a_tick", hc_report_histogram(&report->shaking.ticks_us, 1000), "rejected",
+        hc_report_rejected(host->rejected));
     json_object_update(server, beside);
     json_decref(beside);
     return server;
@@ -196,6 +199,9 @@ void hc_sv_report_print(const struct hc_sv_report *report, FILE *out) {
             " dropped unread\n",
             "datagrams", host->datagrams_in, host->datagrams_out, refused,
             report->udp.receive_drops);
+    fprintf(out, "  %-16s %" PRIu64 " read, %" PRIu64 " dropped unread\n", "handshakes",
+            report->handshakes, report->udp.handshake_drops);
+    print_histogram(out, "time for them", &report->shaking.ticks_us, 1000, 2, "ms of a tick");
     print_purposes(out, report);
     fprintf(out, "  %-16s at most %" PRIu32 " ticks, of what a client may see\n", "unsent",
             host->longest_unsent_ticks);

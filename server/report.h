@@ -2,6 +2,7 @@
 #pragma once
 
 #include "server/host.h"
+#include "server/share.h"
 #include "server/udp.h"
 
 #include <jansson.h>
@@ -18,6 +19,8 @@ struct hc_sv_report {
     unsigned clients_most;       ///< at once
     size_t resident_bytes;       ///< of the process, at its end
     struct hc_histogram tick_us; ///< work of a tick: advancing and sending
+    uint64_t handshakes;         ///< datagrams read that are no DATA
+    struct hc_sv_share shaking;  ///< processor time that they and their answers took of the ticks
     struct hc_sv_udp_stats udp;
     const struct hc_sv_host_stats *host;
     const struct hc_timeline_stats *timeline;

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -30,11 +31,12 @@ struct batch {
 };
 
 struct hc_sv_udp {
-    int descriptor;
+    int descriptors[HC_SV_UDP_LANES]; ///< -1: none
     sa_family_t family;
     unsigned queued;
     uint64_t send_errors;
-    struct batch in, out;
+    uint64_t drops[HC_SV_UDP_LANES];
+    struct batch in, out; ///< what is sent leaves by DATA's
 };
 
 static struct hc_address from_system(const struct sockaddr_storage *peer) {
@@ -85,21 +87,58 @@ static void set_options(int descriptor) {
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
 }
 
-/// A socket bound to `where`, or -1 with errno.
-static int open_bound(const struct addrinfo *where) {
-    int descriptor =
-        socket(where->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, where->ai_protocol);
+/// A socket bound to `where`, or -1 with errno. `shares`: the port, with others that do so too.
+static int open_bound(const struct sockaddr *where, socklen_t length, bool shares) {
+    int only6 = 0, share = shares, cause;
+    int descriptor = socket(where->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0)
         return -1;
-    int only6 = 0;
-    if (where->ai_family == AF_INET6)
+    set_options(descriptor);
+    if (where->sa_family == AF_INET6)
         setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &only6, sizeof(only6));
-    if (bind(descriptor, where->ai_addr, where->ai_addrlen) == 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
+    if (bind(descriptor, where, length) == 0)
         return descriptor;
-    int cause = errno;
+    cause = errno;
     close(descriptor);
     errno = cause;
     return -1;
+}
+
+/// Has the system sort what comes to the port of `descriptor`, where the lanes' sockets were bound
+/// in their order.
+static bool sort(int descriptor) {
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0), // of nothing: returns 0
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_DATA),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_CONNECT),
+        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_HELLO),
+    };
+    struct sock_fprog whole = {.len = sizeof(program) / sizeof(*program), .filter = program};
+    return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &whole, sizeof(whole)) == 0;
+}
+
+/// Opens the other lanes beside that of DATA; none of them, where the system cannot sort.
+static void open_lanes(struct hc_sv_udp *udp) {
+    struct sockaddr_storage local = {0};
+    socklen_t length = sizeof(local);
+    int first = udp->descriptors[HC_SV_UDP_DATA], share = 1;
+    getsockname(first, (struct sockaddr *)&local, &length);
+    // Only now: had it been so before, the port could have been that of another server.
+    bool good = setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share)) == 0;
+    for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
+        udp->descriptors[lane] = good ? open_bound((struct sockaddr *)&local, length, true) : -1;
+        good = good && udp->descriptors[lane] >= 0;
+    }
+    if (good && sort(first))
+        return;
+    for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
+        if (udp->descriptors[lane] >= 0)
+            close(udp->descriptors[lane]);
+        udp->descriptors[lane] = -1;
+    }
 }
 
 struct hc_sv_udp *hc_sv_udp_open(const char *bind_to, uint16_t port, char *why, size_t why_size) {
@@ -114,7 +153,7 @@ struct hc_sv_udp *hc_sv_udp_open(const char *bind_to, uint16_t port, char *why, 
                  gai_strerror(found));
         return NULL;
     }
-    int descriptor = open_bound(where), cause = errno;
+    int descriptor = open_bound(where->ai_addr, where->ai_addrlen, false), cause = errno;
     sa_family_t family = (sa_family_t)where->ai_family;
     freeaddrinfo(where);
     if (descriptor < 0 && strcmp(bind_to, "::") == 0 &&
@@ -128,9 +167,9 @@ struct hc_sv_udp *hc_sv_udp_open(const char *bind_to, uint16_t port, char *why, 
             close(descriptor);
         return NULL;
     }
-    udp->descriptor = descriptor;
+    udp->descriptors[HC_SV_UDP_DATA] = descriptor;
     udp->family = family;
-    set_options(descriptor);
+    open_lanes(udp);
     prepare(&udp->in);
     prepare(&udp->out);
     return udp;
@@ -139,32 +178,34 @@ struct hc_sv_udp *hc_sv_udp_open(const char *bind_to, uint16_t port, char *why, 
 void hc_sv_udp_close(struct hc_sv_udp *udp) {
     if (udp == NULL)
         return;
-    close(udp->descriptor);
+    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
+        if (udp->descriptors[lane] >= 0)
+            close(udp->descriptors[lane]);
     free(udp);
 }
 
-int hc_sv_udp_descriptor(const struct hc_sv_udp *udp) {
-    return udp->descriptor;
+int hc_sv_udp_descriptor(const struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
+    return udp->descriptors[lane];
 }
 
 struct hc_address hc_sv_udp_address(const struct hc_sv_udp *udp) {
     struct sockaddr_storage local = {0};
     socklen_t length = sizeof(local);
-    getsockname(udp->descriptor, (struct sockaddr *)&local, &length);
+    getsockname(udp->descriptors[HC_SV_UDP_DATA], (struct sockaddr *)&local, &length);
     return from_system(&local);
 }
 
 unsigned hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp) {
     int size = 0;
     socklen_t length = sizeof(size);
-    getsockopt(udp->descriptor, SOL_SOCKET, SO_RCVBUF, &size, &length);
+    getsockopt(udp->descriptors[HC_SV_UDP_DATA], SOL_SOCKET, SO_RCVBUF, &size, &length);
     return (unsigned)size;
 }
 
-unsigned hc_sv_udp_receive(struct hc_sv_udp *udp) {
+unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
     for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++)
         udp->in.headers[i].msg_hdr.msg_namelen = sizeof(udp->in.peers[i]);
-    int count = recvmmsg(udp->descriptor, udp->in.headers, HC_SV_UDP_BATCH, 0, NULL);
+    int count = recvmmsg(udp->descriptors[lane], udp->in.headers, HC_SV_UDP_BATCH, 0, NULL);
     return count > 0 ? (unsigned)count : 0;
 }
 
@@ -192,7 +233,8 @@ void hc_sv_udp_queue(struct hc_sv_udp *udp, const struct hc_address *to, size_t 
 
 void hc_sv_udp_flush(struct hc_sv_udp *udp) {
     for (unsigned sent = 0; sent < udp->queued;) {
-        int count = sendmmsg(udp->descriptor, udp->out.headers + sent, udp->queued - sent, 0);
+        int count = sendmmsg(udp->descriptors[HC_SV_UDP_DATA], udp->out.headers + sent,
+                             udp->queued - sent, 0);
         if (count > 0) {
             sent += (unsigned)count;
         } else if (errno != EINTR) {
@@ -204,12 +246,16 @@ void hc_sv_udp_flush(struct hc_sv_udp *udp) {
     udp->queued = 0;
 }
 
-struct hc_sv_udp_stats hc_sv_udp_stats(const struct hc_sv_udp *udp) {
-    uint32_t memory[SK_MEMINFO_VARS] = {0};
-    socklen_t length = sizeof(memory);
-    getsockopt(udp->descriptor, SOL_SOCKET, SO_MEMINFO, memory, &length);
+struct hc_sv_udp_stats hc_sv_udp_stats(struct hc_sv_udp *udp) {
+    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++) {
+        uint32_t memory[SK_MEMINFO_VARS] = {0};
+        socklen_t length = sizeof(memory);
+        if (getsockopt(udp->descriptors[lane], SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)
+            udp->drops[lane] += memory[SK_MEMINFO_DROPS] - (uint32_t)udp->drops[lane];
+    }
     return (struct hc_sv_udp_stats){
         .send_errors = udp->send_errors,
-        .receive_drops = memory[SK_MEMINFO_DROPS],
+        .receive_drops = udp->drops[HC_SV_UDP_DATA],
+        .handshake_drops = udp->drops[HC_SV_UDP_CONNECT] + udp->drops[HC_SV_UDP_HELLO],
     };
 }

@@ -1,4 +1,8 @@
-/// The server's UDP socket: many peers on one descriptor, in batches.
+/// The server's UDP port: many peers, in batches, and what they send sorted by the system into
+/// lanes.
+///
+/// Each lane is a socket with a receive buffer of its own, so that whatever fills one displaces
+/// nothing of another, and what nobody has time to read costs nothing but its arrival.
 #pragma once
 
 #include "proto/address.h"
@@ -9,34 +13,43 @@
 
 enum { HC_SV_UDP_BATCH = 64 }; ///< datagrams of one system call
 
-struct hc_sv_udp;
-
-/// What the socket has seen.
-struct hc_sv_udp_stats {
-    uint64_t send_errors;   ///< datagrams that the system would not take
-    uint64_t receive_drops; ///< datagrams that found the receive buffer full
+/// By the first byte of a datagram.
+enum hc_sv_udp_lane {
+    HC_SV_UDP_DATA,    ///< also what is empty; all there is where the system cannot sort
+    HC_SV_UDP_CONNECT, ///< who has had an answer
+    HC_SV_UDP_HELLO,   ///< and whatever is of no kind
+    HC_SV_UDP_LANES
 };
 
-/// A non-blocking socket, bound to the numeric address `bind` and `port` (0: any); "::" takes IPv4
-/// as well, and falls back to IPv4 alone where the system has no IPv6. NULL: it cannot be had, and
-/// `why` says why.
+struct hc_sv_udp;
+
+/// What the port has seen.
+struct hc_sv_udp_stats {
+    uint64_t send_errors;     ///< datagrams that the system would not take
+    uint64_t receive_drops;   ///< datagrams that found the receive buffer of DATA full
+    uint64_t handshake_drops; ///< those of the other lanes: nobody had the time to read them
+};
+
+/// Non-blocking sockets, bound to the numeric address `bind` and `port` (0: any); "::" takes IPv4
+/// as well, and falls back to IPv4 alone where the system has no IPv6. NULL: it cannot be had, for
+/// instance because the port is another's, and `why` says why.
 struct hc_sv_udp *hc_sv_udp_open(const char *bind, uint16_t port, char *why, size_t why_size);
 
 /// Closes it; NULL is allowed.
 void hc_sv_udp_close(struct hc_sv_udp *udp);
 
-/// The descriptor, to wait on.
-int hc_sv_udp_descriptor(const struct hc_sv_udp *udp);
+/// The descriptor of a lane, to wait on; -1: nothing comes there, for the system cannot sort.
+int hc_sv_udp_descriptor(const struct hc_sv_udp *udp, enum hc_sv_udp_lane lane);
 
 /// Where it is bound to.
 struct hc_address hc_sv_udp_address(const struct hc_sv_udp *udp);
 
-/// Bytes of the receive buffer that the system granted.
+/// Bytes of each lane's receive buffer that the system granted.
 unsigned hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp);
 
-/// Takes up to HC_SV_UDP_BATCH datagrams; they are read with hc_sv_udp_received until the next
-/// call. Returns how many; 0: none are there.
-unsigned hc_sv_udp_receive(struct hc_sv_udp *udp);
+/// Takes up to HC_SV_UDP_BATCH datagrams of a lane; they are read with hc_sv_udp_received until the
+/// next call. Returns how many; 0: none are there.
+unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane);
 
 /// Datagram `index` of the last batch. One longer than HC_DATAGRAM_MAX has a `size` above it.
 const uint8_t *hc_sv_udp_received(const struct hc_sv_udp *udp, unsigned index,
@@ -51,5 +64,6 @@ void hc_sv_udp_queue(struct hc_sv_udp *udp, const struct hc_address *to, size_t 
 /// Sends what is queued. What the system refuses is dropped, as a network would, and counted.
 void hc_sv_udp_flush(struct hc_sv_udp *udp);
 
-/// What has happened since it was opened.
-struct hc_sv_udp_stats hc_sv_udp_stats(const struct hc_sv_udp *udp);
+/// What has happened since it was opened. The system counts drops up to 2^32, so this is to be
+/// asked more often than that many can occur.
+struct hc_sv_udp_stats hc_sv_udp_stats(struct hc_sv_udp *udp);

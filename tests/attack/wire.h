@@ -1,7 +1,7 @@
-/// A real hindcastd on loopback, clients that play on it, and somebody who floods it.
+/// A real hindcastd on loopback, and clients that play on it.
 ///
-/// All of it ends by itself: a server and a flood are processes of this one and die with it, every
-/// wait has an end, and no process is killed but by its own number.
+/// All of it ends by itself: a server is a process of this one and dies with it, every wait has an
+/// end, and no process is killed but by its own number.
 #pragma once
 
 #include "client/hindcast.h"
@@ -81,15 +81,3 @@ unsigned wire_playing(const struct wire_crowd *crowd);
 
 /// Ends all clients, without a word.
 void wire_disperse(struct wire_crowd *crowd);
-
-/// Floods a server with `rate` HELLOs a second for `us`, each from another address; a process of
-/// its own.
-struct wire_flood {
-    pid_t pid;
-    int said; ///< tells how many were sent, when it has ended
-};
-bool wire_flood_begin(struct attack *attack, struct wire_flood *flood, uint16_t port, uint32_t rate,
-                      uint64_t us);
-
-/// Waits for its end; how many were sent.
-uint64_t wire_flood_end(struct wire_flood *flood);

@@ -1,0 +1,142 @@
+/// What server/udp promises: lanes that do not displace each other, and nothing lost uncounted.
+#include "server/udp.h"
+#include "tests/run_suite.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct hc_sv_udp *udp;
+static int sender;
+static struct sockaddr_in to;
+
+static void open_all(const char *bind_to) {
+    char why[256] = "";
+    udp = hc_sv_udp_open(bind_to, 0, why, sizeof why);
+    ck_assert_msg(udp != NULL, "%s", why);
+    sender = socket(AF_INET, SOCK_DGRAM, 0);
+    ck_assert_int_ge(sender, 0);
+    to = (struct sockaddr_in){.sin_family = AF_INET,
+                              .sin_port = htons(hc_sv_udp_address(udp).port),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+static void close_all(void) {
+    hc_sv_udp_close(udp);
+    close(sender);
+}
+
+static void say(uint8_t kind, size_t size) {
+    uint8_t bytes[HC_DATAGRAM_MAX] = {kind};
+    ck_assert_int_eq(sendto(sender, bytes, size, 0, (struct sockaddr *)&to, sizeof to),
+                     (ssize_t)size);
+}
+
+/// Reads all that a lane has, which must begin with `kind` (0: anything); how many.
+static unsigned read_all(enum hc_sv_udp_lane lane, uint8_t kind) {
+    unsigned sum = 0, count;
+    while ((count = hc_sv_udp_receive(udp, lane)) > 0) {
+        for (unsigned i = 0; i < count; i++) {
+            struct hc_address from;
+            size_t size;
+            const uint8_t *bytes = hc_sv_udp_received(udp, i, &from, &size);
+            ck_assert(kind == 0 || size == 0 || bytes[0] == kind);
+        }
+        sum += count;
+    }
+    return sum;
+}
+
+/// Where this system sorts, which is to be seen by the lanes that there are.
+static bool sorts(void) {
+    return hc_sv_udp_descriptor(udp, HC_SV_UDP_HELLO) >= 0;
+}
+
+START_TEST(every_datagram_is_in_the_lane_of_its_first_byte_over_either_family) {
+    for (unsigned family = 0; family < 2; family++) {
+        open_all(family == 0 ? "127.0.0.1" : "::");
+        for (unsigned kind = 0; kind < 256; kind++)
+            say((uint8_t)kind, kind % 2 == 0 ? 1 : HC_DATAGRAM_MAX);
+        say(0, 0); // of no kind
+        unsigned others = sorts() ? 0 : 255;
+        ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, others > 0 ? 0 : HC_DATAGRAM_DATA), 2 + others);
+        if (sorts()) {
+            ck_assert_uint_eq(read_all(HC_SV_UDP_CONNECT, HC_DATAGRAM_CONNECT), 1);
+            ck_assert_uint_eq(read_all(HC_SV_UDP_HELLO, 0), 254);
+        }
+        close_all();
+    }
+}
+END_TEST
+
+START_TEST(hellos_that_nobody_reads_displace_neither_data_nor_connects_and_are_counted) {
+    enum { HELLOS = 20000 };
+    open_all("127.0.0.1");
+    for (unsigned i = 0; i < HELLOS; i++)
+        say(HC_DATAGRAM_HELLO, HC_DATAGRAM_MAX);
+    if (sorts()) {
+        say(HC_DATAGRAM_DATA, 100);
+        say(HC_DATAGRAM_CONNECT, HC_DATAGRAM_MAX);
+        ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, HC_DATAGRAM_DATA), 1);
+        ck_assert_uint_eq(read_all(HC_SV_UDP_CONNECT, HC_DATAGRAM_CONNECT), 1);
+        uint64_t read = read_all(HC_SV_UDP_HELLO, HC_DATAGRAM_HELLO);
+        struct hc_sv_udp_stats stats = hc_sv_udp_stats(udp);
+        ck_assert_uint_gt(stats.handshake_drops, 0);
+        ck_assert_uint_eq(read + stats.handshake_drops, HELLOS);
+        ck_assert_uint_eq(stats.receive_drops, 0);
+        ck_assert_uint_eq(hc_sv_udp_stats(udp).handshake_drops, stats.handshake_drops);
+    }
+    close_all();
+}
+END_TEST
+
+START_TEST(a_port_that_a_server_has_is_not_given_to_another) {
+    char why[256] = "";
+    open_all("127.0.0.1");
+    struct hc_sv_udp *other = hc_sv_udp_open("127.0.0.1", ntohs(to.sin_port), why, sizeof why);
+    ck_assert_ptr_null(other);
+    ck_assert_str_ne(why, "");
+    close_all();
+}
+END_TEST
+
+START_TEST(whatever_is_sent_comes_from_the_port_itself) {
+    struct sockaddr_in local = {.sin_family = AF_INET}, from;
+    socklen_t length = sizeof local;
+    open_all("127.0.0.1");
+    local.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ck_assert_int_eq(bind(sender, (struct sockaddr *)&local, sizeof local), 0);
+    getsockname(sender, (struct sockaddr *)&local, &length);
+    struct hc_address address = hc_address_ipv4(127, 0, 0, 1, ntohs(local.sin_port));
+    for (unsigned i = 0; i < HC_SV_UDP_BATCH + 1; i++) {
+        memset(hc_sv_udp_room(udp), (int)i, 8);
+        hc_sv_udp_queue(udp, &address, 8);
+    }
+    hc_sv_udp_flush(udp);
+    for (unsigned i = 0; i < HC_SV_UDP_BATCH + 1; i++) {
+        uint8_t bytes[16];
+        length = sizeof from;
+        ssize_t got =
+            recvfrom(sender, bytes, sizeof bytes, MSG_DONTWAIT, (struct sockaddr *)&from, &length);
+        ck_assert_int_eq(got, 8);
+        ck_assert_uint_eq(bytes[0], i);
+        ck_assert_uint_eq(from.sin_port, to.sin_port);
+    }
+    ck_assert_uint_eq(hc_sv_udp_stats(udp).send_errors, 0);
+    close_all();
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server_udp");
+    TCase *tests = tcase_create("udp");
+    tcase_add_test(tests, every_datagram_is_in_the_lane_of_its_first_byte_over_either_family);
+    tcase_add_test(tests,
+                   hellos_that_nobody_reads_displace_neither_data_nor_connects_and_are_counted);
+    tcase_add_test(tests, a_port_that_a_server_has_is_not_given_to_another);
+    tcase_add_test(tests, whatever_is_sent_comes_from_the_port_itself);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
