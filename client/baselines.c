@@ -1,6 +1,7 @@
 #include "client/baselines.h"
 
 #include "common/check.h"
+#include "proto/snapshot.h"
 
 #include <string.h>
 
@@ -9,6 +10,12 @@ struct head {
     hc_tick known;
     uint8_t input[HC_INPUT_MAX];
 };
+
+/// How many units one snapshot can tell of the tick that it shows.
+static uint32_t shown_max(const struct hc_world *world) {
+    uint32_t units = hc_unit_total(world);
+    return units < HC_SNAPSHOT_UNITS_MAX ? units : HC_SNAPSHOT_UNITS_MAX;
+}
 
 size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc_world *world,
                               uint32_t capacity, uint8_t *base) {
@@ -20,6 +27,9 @@ size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc
     baselines->ring = hc_carve(base, &used, capacity * baselines->record);
     baselines->keys = hc_carve(base, &used, capacity * sizeof *baselines->keys);
     baselines->rows = hc_carve(base, &used, HC_CL_BASELINE_TICKS * sizeof *baselines->rows);
+    uint32_t moved = shown_max(world);
+    baselines->moved_values = hc_carve(base, &used, moved * baselines->record);
+    baselines->moved_keys = hc_carve(base, &used, moved * sizeof *baselines->moved_keys);
     return used;
 }
 
@@ -29,6 +39,8 @@ void hc_cl_baselines_clear(struct hc_cl_baselines *baselines) {
     baselines->next = 0;
     baselines->newest = HC_NO_TICK;
     baselines->begun = HC_NO_TICK;
+    baselines->base = (struct hc_cl_baseline_row){.as_of = HC_NO_TICK, .tick = HC_NO_TICK};
+    baselines->moved = baselines->base;
 }
 
 static bool too_old(const struct hc_cl_baselines *baselines, hc_tick as_of) {
@@ -52,21 +64,68 @@ bool hc_cl_baselines_takes(const struct hc_cl_baselines *baselines, hc_tick as_o
     return as_of != HC_NO_TICK && !too_old(baselines, as_of) && find(baselines, as_of) == NULL;
 }
 
+/// Number of the oldest value that is still in the ring.
+static uint64_t oldest(const struct hc_cl_baselines *baselines) {
+    return baselines->next > baselines->capacity ? baselines->next - baselines->capacity : 0;
+}
+
+/// Whether all that the row's snapshot told is in the ring.
+static bool is_whole(const struct hc_cl_baselines *baselines,
+                     const struct hc_cl_baseline_row *row) {
+    return row->count == 0 || row->first >= oldest(baselines);
+}
+
+/// Moves what the base showed out of the ring and of the rows, both about to forget it.
+static void move_base(struct hc_cl_baselines *baselines) {
+    const struct hc_cl_baseline_row *row = &baselines->base;
+    baselines->moved = (struct hc_cl_baseline_row){.as_of = row->as_of, .tick = row->tick};
+    for (uint64_t i = row->first; i < row->first + row->count; i++) {
+        size_t place = i % baselines->capacity;
+        if (baselines->keys[place].tick != row->tick)
+            continue;
+        HC_ASSERT(baselines->moved.count < shown_max(baselines->world));
+        uint32_t to = baselines->moved.count++;
+        baselines->moved_keys[to] = baselines->keys[place];
+        memcpy(baselines->moved_values + to * baselines->record,
+               baselines->ring + place * baselines->record, baselines->record);
+    }
+}
+
+/// Whether there is a base that is in the ring alone.
+static bool base_in_ring(const struct hc_cl_baselines *baselines) {
+    return baselines->base.as_of != baselines->moved.as_of;
+}
+
+void hc_cl_baselines_refer(struct hc_cl_baselines *baselines, hc_tick as_of) {
+    const struct hc_cl_baseline_row *row = find(baselines, as_of);
+    hc_tick before = baselines->base.as_of;
+    uint32_t shown = 0;
+    if (row == NULL || (before != HC_NO_TICK && as_of <= before) || !is_whole(baselines, row))
+        return;
+    for (uint64_t i = row->first; i < row->first + row->count; i++)
+        shown += baselines->keys[i % baselines->capacity].tick == row->tick;
+    if (shown > shown_max(baselines->world))
+        return; // it has told a unit twice
+    baselines->base = *row;
+}
+
 bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of, hc_tick tick) {
     if (!hc_cl_baselines_takes(baselines, as_of))
         return false;
     baselines->begun = as_of;
     if (baselines->newest == HC_NO_TICK || baselines->newest < as_of)
         baselines->newest = as_of;
+    if (base_in_ring(baselines) && too_old(baselines, baselines->base.as_of))
+        move_base(baselines);
     *row_of(baselines, as_of) =
         (struct hc_cl_baseline_row){.as_of = as_of, .tick = tick, .first = baselines->next};
     return true;
 }
 
-/// The record at `place`, its pointers in `value`; its head is at the record's start.
-static uint8_t *record_at(const struct hc_cl_baselines *baselines, size_t place,
+/// The record at `place` of `records`, its pointers in `value`; its head is at the record's start.
+static uint8_t *record_at(const struct hc_cl_baselines *baselines, uint8_t *records, size_t place,
                           struct hc_unit_value *value) {
-    uint8_t *record = baselines->ring + place * baselines->record;
+    uint8_t *record = records + place * baselines->record;
     hc_unit_place(baselines->world, value, record + sizeof(struct head));
     return record;
 }
@@ -76,9 +135,12 @@ void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_un
     HC_ASSERT(as_of != HC_NO_TICK && as_of == baselines->begun);
     HC_ASSERT(unit < hc_unit_total(baselines->world) && value->tick != HC_NO_TICK);
     struct hc_cl_baseline_row *row = row_of(baselines, as_of);
+    if (base_in_ring(baselines) && baselines->base.count > 0 &&
+        baselines->base.first + baselines->capacity == baselines->next)
+        move_base(baselines);
     size_t place = baselines->next++ % baselines->capacity;
     struct hc_unit_value kept;
-    uint8_t *record = record_at(baselines, place, &kept);
+    uint8_t *record = record_at(baselines, baselines->ring, place, &kept);
     hc_unit_copy(baselines->world, unit, &kept, value);
     struct head head = {.known = kept.known};
     memcpy(head.input, kept.input, sizeof head.input);
@@ -87,9 +149,9 @@ void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_un
     row->count++;
 }
 
-/// Number of the oldest value that is still in the ring.
-static uint64_t oldest(const struct hc_cl_baselines *baselines) {
-    return baselines->next > baselines->capacity ? baselines->next - baselines->capacity : 0;
+/// Whether what the snapshot of head `as_of` showed is kept beside the ring.
+static bool is_moved(const struct hc_cl_baselines *baselines, hc_tick as_of) {
+    return as_of != HC_NO_TICK && baselines->moved.as_of == as_of;
 }
 
 /// Where in the ring the row's value of (unit, tick) is; `capacity`: nowhere.
@@ -106,14 +168,29 @@ static size_t search(const struct hc_cl_baselines *baselines, const struct hc_cl
     return baselines->capacity;
 }
 
+/// The record of what the base that was moved told of (unit, tick), with its pointers in `out`;
+/// NULL: it is not that.
+static const uint8_t *search_moved(const struct hc_cl_baselines *baselines, hc_tick as_of,
+                                   hc_unit unit, hc_tick tick, struct hc_unit_value *out) {
+    if (!is_moved(baselines, as_of))
+        return NULL;
+    for (uint32_t i = baselines->moved.count; i-- > 0;)
+        if (baselines->moved_keys[i].unit == unit && baselines->moved_keys[i].tick == tick)
+            return record_at(baselines, baselines->moved_values, i, out);
+    return NULL;
+}
+
 bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
                          hc_tick tick, struct hc_unit_value *out) {
     const struct hc_cl_baseline_row *row = find(baselines, as_of);
     size_t place = row == NULL ? baselines->capacity : search(baselines, row, unit, tick);
-    if (place == baselines->capacity)
+    const uint8_t *record = place < baselines->capacity
+                                ? record_at(baselines, baselines->ring, place, out)
+                                : search_moved(baselines, as_of, unit, tick, out);
+    if (record == NULL)
         return false;
     struct head head;
-    memcpy(&head, record_at(baselines, place, out), sizeof head);
+    memcpy(&head, record, sizeof head);
     out->tick = tick;
     out->known = head.known;
     memcpy(out->input, head.input, sizeof out->input);
@@ -122,6 +199,8 @@ bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of,
 
 hc_tick hc_cl_baselines_tick(const struct hc_cl_baselines *baselines, hc_tick as_of) {
     const struct hc_cl_baseline_row *row = find(baselines, as_of);
+    if (row == NULL && is_moved(baselines, as_of))
+        row = &baselines->moved;
     return row == NULL ? HC_NO_TICK : row->tick;
 }
 
@@ -129,7 +208,12 @@ bool hc_cl_baselines_units(const struct hc_cl_baselines *baselines, hc_tick as_o
                            uint32_t most, uint32_t *count) {
     const struct hc_cl_baseline_row *row = find(baselines, as_of);
     *count = 0;
-    if (row == NULL || (row->count > 0 && row->first < oldest(baselines)))
+    if (is_moved(baselines, as_of)) {
+        for (; *count < baselines->moved.count && *count < most; ++*count)
+            out[*count] = baselines->moved_keys[*count].unit;
+        return *count == baselines->moved.count;
+    }
+    if (row == NULL || !is_whole(baselines, row))
         return false;
     for (uint64_t i = row->first; i < row->first + row->count; i++) {
         const struct hc_cl_baseline_key *key = &baselines->keys[i % baselines->capacity];

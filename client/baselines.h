@@ -5,6 +5,11 @@
 /// tick. It refers only to what was acknowledged, so all of it is here; what is older is forgotten.
 /// So is what more than `capacity` values were put after. Snapshots are put one after the other:
 /// begin, then its values.
+///
+/// What is not forgotten so is what the newest snapshot that the server calls its base told of the
+/// tick that it showed: while no acknowledgement reaches the server that stays its base, however
+/// long it lasts and whatever it tells meanwhile. Since snapshots overtake each other, it stays for
+/// as long after that as a newer base is not about to be forgotten itself.
 #pragma once
 
 #include "common/unit.h"
@@ -37,6 +42,11 @@ struct hc_cl_baselines {
     struct hc_cl_baseline_row *rows; ///< [HC_CL_BASELINE_TICKS] by as_of
     hc_tick newest;                  ///< newest as_of here; HC_NO_TICK: none
     hc_tick begun;                   ///< as_of of the snapshot being put
+    struct hc_cl_baseline_row base;  ///< the server's, as its row was; as_of HC_NO_TICK: none
+    struct hc_cl_baseline_row moved; ///< the newest that has left the ring for the arrays below;
+                                     ///< `count` is that of its values there
+    uint8_t *moved_values;           ///< [units of a snapshot, at most][record]
+    struct hc_cl_baseline_key *moved_keys; ///< of the same
 };
 
 /// Lays the arrays out from `base` (NULL: only measures) for `capacity` values, at least 1; returns
@@ -55,13 +65,17 @@ bool hc_cl_baselines_takes(const struct hc_cl_baselines *baselines, hc_tick as_o
 /// here, or it is HC_NO_TICK.
 bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of, hc_tick tick);
 
+/// The server has said that the snapshot of head `as_of` is its newest base. It is not forgotten
+/// until a newer one would be; where it is not here, or older than the one before, nothing changes.
+void hc_cl_baselines_refer(struct hc_cl_baselines *baselines, hc_tick as_of);
+
 /// The snapshot that began last, of head `as_of`, tells `value`, which is copied, of `unit`.
 void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
                          const struct hc_unit_value *value);
 
 /// What the snapshot of head `as_of` told of `unit` at `tick`, the last if it did so twice: false
-/// when that is not here. `out` points into the ring, until the next put. Linear in what that
-/// snapshot told.
+/// when that is not here. `out` is borrowed until the next call that changes anything. Linear in
+/// what that snapshot told.
 bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
                          hc_tick tick, struct hc_unit_value *out);
 

@@ -287,6 +287,7 @@ enum hc_status hc_cl_reader_look(struct hc_cl_reader *reader, const struct hc_bo
 
 void hc_cl_reader_keep(struct hc_cl_reader *reader) {
     const struct hc_cl_said *said = &reader->said;
+    hc_cl_baselines_refer(&reader->baselines, said->head.base);
     bool begun = hc_cl_baselines_begin(&reader->baselines, said->head.as_of, said->head.tick);
     HC_ASSERT(begun);
     for (uint32_t i = 0; i < said->told_count; i++)

@@ -9,7 +9,9 @@
 #include <xxhash.h>
 
 enum {
-    BASE_BITS = 6,       ///< of as_of - base - 1
+    BASE_BITS = 6, ///< of as_of - base - 1, and all of them set:
+    BASE_FAR = 63, ///< how much more than this it is follows
+    BASE_GROUP = 8,
     AGE_BITS = 6,        ///< of base - older - 1
     CORRECTION_BITS = 7, ///< of as_of - told - 1
     TOLD_GROUP = 3,      ///< of runs of units told again,
@@ -21,6 +23,7 @@ enum { MESSAGE_VALUES = 2 };
 _Static_assert(1 << AGE_BITS == HC_SNAPSHOT_AGE_MAX &&
                    1 << CORRECTION_BITS == HC_SNAPSHOT_CORRECTION_AGE,
                "every age has its bits");
+_Static_assert(BASE_FAR == (1 << BASE_BITS) - 1, "what is told of a far base begins with ones");
 
 uint64_t hc_snapshot_chain(uint64_t previous, uint64_t world_hash) {
     uint8_t bytes[8];
@@ -57,6 +60,22 @@ static uint64_t get_u64(struct hc_bits_reader *bits) {
 
 // ---- The head -----------------------------------------------------------------------------------
 
+/// How far before as_of - 1 the newest base is: more than a round trip only while nothing comes
+/// through.
+static void put_base_age(struct hc_bits_writer *bits, uint32_t age) {
+    HC_ASSERT(age < HC_SNAPSHOT_SPAN_MAX);
+    hc_bits_put(bits, age < BASE_FAR ? age : BASE_FAR, BASE_BITS);
+    if (age >= BASE_FAR)
+        hc_delta_put_number(bits, age - BASE_FAR, BASE_GROUP);
+}
+
+static uint32_t get_base_age(struct hc_bits_reader *bits) {
+    uint32_t age = hc_bits_get(bits, BASE_BITS);
+    if (age == BASE_FAR)
+        age += get_up_to(bits, BASE_GROUP, HC_SNAPSHOT_SPAN_MAX - 1 - BASE_FAR);
+    return age;
+}
+
 void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot) {
     HC_ASSERT(snapshot->tick <= snapshot->as_of && snapshot->refusal <= snapshot->as_of);
     HC_ASSERT(snapshot->final <= snapshot->as_of && snapshot->own_count <= HC_OWN_PLAYERS_MAX);
@@ -72,7 +91,7 @@ void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snap
         put_u64(bits, snapshot->chain);
     hc_bits_put(bits, snapshot->base != HC_NO_TICK, 1);
     if (snapshot->base != HC_NO_TICK)
-        hc_bits_put(bits, snapshot->as_of - snapshot->base - 1, BASE_BITS);
+        put_base_age(bits, snapshot->as_of - snapshot->base - 1);
     for (unsigned i = 0; i < snapshot->own_count; i++)
         hc_delta_put_number(bits, snapshot->complete[i] + 1 - snapshot->tick, 3);
 }
@@ -98,7 +117,7 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
     if (out->has_chain)
         out->chain = get_u64(bits);
     if (hc_bits_get(bits, 1) != 0) {
-        uint32_t age = hc_bits_get(bits, BASE_BITS) + 1;
+        uint32_t age = get_base_age(bits) + 1;
         bits->failed |= age > out->as_of;
         out->base = out->as_of - age;
     }

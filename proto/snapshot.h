@@ -5,8 +5,9 @@
 ///
 ///     head       := as_of:16  number8(phase_us)  number8(ack_delay_us)  number4(as_of - tick)
 ///                   number5(as_of - refusal)  number4(as_of - final)  hash:32
-///                   has_chain:1 [chain:64]  has_base:1 [as_of - base - 1 : 6]
+///                   has_chain:1 [chain:64]  has_base:1 [base_age]
 ///                   number3(A + 1 - tick) for each own player
+///     base_age   := as_of - base - 1 : 6, or 63:6 number8(as_of - base - 64)
 ///     forced     := 1 own:2 number5(tick - first) number3(count - 1) forced   | 0
 ///     controls   := 1 number6(player) number4(zigzag(at - tick)) leave:1 controls | 0
 ///     names      := [again] number4(count) { number4(units left out before it) from }
@@ -46,7 +47,8 @@
 #include <stdalign.h>
 
 enum {
-    /// How far INPUTS and CONTROL may lie from the snapshot's tick, either way.
+    /// How far INPUTS and CONTROL may lie from the snapshot's tick, either way, and the newest base
+    /// from the head, back.
     HC_SNAPSHOT_SPAN_MAX = 1 << 20,
     HC_SNAPSHOT_AGE_MAX = 64,          ///< snapshots from the newest base back, of another base
     HC_SNAPSHOT_CORRECTION_AGE = 128,  ///< from as_of back, of what a correction is told against
@@ -72,7 +74,7 @@ struct hc_snapshot {
     uint64_t chain;    ///< the chain hash at F, if it is told
     uint32_t hash;     ///< low 32 bits of the sum of hc_unit_entity_hash over what is told
     hc_tick base;      ///< head of the newest snapshot that the client has acknowledged;
-                       ///< as_of - base in [1, 64]; HC_NO_TICK: none
+                       ///< as_of - base in [1, HC_SNAPSHOT_SPAN_MAX]; HC_NO_TICK: none
     uint8_t own_count; ///< [0, HC_OWN_PLAYERS_MAX], known from WELCOME
     hc_tick complete[HC_OWN_PLAYERS_MAX]; ///< A of each own player, in WELCOME's order; all at
                                           ///< least tick - 1

@@ -94,7 +94,7 @@ static size_t lay_out_snapshots(struct hc_sv_host *host, uint8_t *base) {
     const struct hc_world *world = &host->world;
     uint32_t units = hc_unit_total(world), rows = host->config.history + 1;
     size_t used = 0;
-    // What clients have not acknowledged for longer than this is told against nothing.
+    // What clients have acknowledged longer ago than this is kept for each, or is no baseline.
     uint32_t versions = units * (rows + HC_SV_LEDGER_SNAPSHOTS) * VERSIONS_EACH;
     host->choices = hc_carve(base, &used, units * sizeof *host->choices);
     host->candidates = hc_carve(base, &used, units * sizeof *host->candidates);

@@ -2,6 +2,7 @@
 
 #include "common/check.h"
 #include "common/mark.h"
+#include "proto/snapshot.h"
 
 #include <string.h>
 
@@ -161,24 +162,43 @@ static void give_up(struct hc_sv_ledger *ledger, uint32_t number) {
     }
 }
 
+/// What the snapshot of head `as_of` told of the unit is no baseline any more.
+static void end_baseline(struct unit *unit, hc_tick as_of) {
+    struct hc_sv_ledger_unit *shown = &unit->shown;
+    if (shown->acked_as_of != as_of)
+        return;
+    shown->acked = 0;
+    shown->acked_as_of = HC_NO_TICK;
+}
+
 static void forget_oldest(struct hc_sv_ledger *ledger) {
     uint32_t number = ledger->first;
     const struct snapshot *snapshot = snapshot_at(ledger, number);
+    bool ends = snapshot->acked && snapshot->as_of != ledger->base;
     HC_ASSERT(ledger->first < ledger->end);
     if (!snapshot->acked)
         give_up(ledger, number);
-    for (uint64_t i = snapshot->first; snapshot->acked && i < entries_end(ledger, number); i++) {
-        struct hc_sv_ledger_unit *shown = &ledger->units[entry_at(ledger, i)->unit].shown;
-        if (shown->acked_as_of == snapshot->as_of) {
-            shown->acked = 0;
-            shown->acked_as_of = HC_NO_TICK;
-        }
-    }
-    if (ledger->base == snapshot->as_of)
-        ledger->base = HC_NO_TICK; // it was the newest acknowledged, so there is no other
+    for (uint64_t i = snapshot->first; ends && i < entries_end(ledger, number); i++)
+        end_baseline(&ledger->units[entry_at(ledger, i)->unit], snapshot->as_of);
     ledger->first++;
     if (ledger->judged < ledger->first)
         ledger->judged = ledger->first;
+}
+
+static bool is_remembered(const struct hc_sv_ledger *ledger, hc_tick as_of) {
+    return ledger->first < ledger->end &&
+           as_of >= ledger->snapshots[ledger->first % HC_SV_LEDGER_SNAPSHOTS].as_of;
+}
+
+/// Another base takes the place of the one before it, HC_NO_TICK: none does. If that is not
+/// remembered otherwise, its baselines end.
+static void set_base(struct hc_sv_ledger *ledger, hc_tick as_of) {
+    hc_tick before = ledger->base;
+    ledger->base = as_of;
+    for (uint32_t u = 0;
+         before != HC_NO_TICK && !is_remembered(ledger, before) && u < hc_unit_total(ledger->world);
+         u++)
+        end_baseline(&ledger->units[u], before);
 }
 
 // ---- Sending and acknowledging ----
@@ -194,6 +214,8 @@ void hc_sv_ledger_begin(struct hc_sv_ledger *ledger, hc_tick as_of, uint32_t seq
            as_of - snapshot_at(ledger, ledger->first)->as_of >= HC_SV_LEDGER_SNAPSHOTS)
         forget_oldest(ledger);
     HC_ASSERT(ledger->end - ledger->first < HC_SV_LEDGER_SNAPSHOTS);
+    if (ledger->base != HC_NO_TICK && as_of - ledger->base >= HC_SNAPSHOT_SPAN_MAX)
+        set_base(ledger, HC_NO_TICK);
     *snapshot_at(ledger, ledger->end++) =
         (struct snapshot){.as_of = as_of, .seq = seq, .first = ledger->next};
 }
@@ -248,7 +270,7 @@ bool hc_sv_ledger_acked(struct hc_sv_ledger *ledger, uint32_t seq) {
     if (is_snapshot && !snapshot->acked) {
         snapshot->acked = true;
         if (newer(snapshot->as_of, ledger->base))
-            ledger->base = snapshot->as_of;
+            set_base(ledger, snapshot->as_of);
         for (uint64_t i = snapshot->first; i < entries_end(ledger, number); i++) {
             const struct entry *entry = entry_at(ledger, i);
             if (!entry->correction)
@@ -292,10 +314,24 @@ hc_tick hc_sv_ledger_base(const struct hc_sv_ledger *ledger) {
     return ledger->base;
 }
 
+/// What the base told, when it is not remembered otherwise: nothing newer is acknowledged.
+static uint32_t units_of_base(const struct hc_sv_ledger *ledger, hc_unit *out, uint32_t most) {
+    uint32_t count = 0;
+    for (uint32_t u = 0; u < hc_unit_total(ledger->world); u++) {
+        if (ledger->units[u].shown.acked_as_of != ledger->base)
+            continue;
+        HC_ASSERT(count < most);
+        out[count++] = (hc_unit)u;
+    }
+    return count;
+}
+
 uint32_t hc_sv_ledger_units(const struct hc_sv_ledger *ledger, hc_tick as_of, hc_unit *out,
                             uint32_t most) {
     uint32_t number = ledger->first, count = 0;
     const struct snapshot *snapshots = ledger->snapshots;
+    if (as_of == ledger->base && !is_remembered(ledger, as_of))
+        return units_of_base(ledger, out, most);
     while (number < ledger->end && snapshots[number % HC_SV_LEDGER_SNAPSHOTS].as_of != as_of)
         number++;
     HC_ASSERT(number < ledger->end);

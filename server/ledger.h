@@ -9,7 +9,8 @@
 /// Snapshots are forgotten, oldest first, when they are too old or when the room for their entries
 /// is needed. What was told in one is no baseline from then on, and if
 /// nobody has acknowledged it by then, it is as good as lost. What the client is known to have been
-/// told last of a unit outlives that.
+/// told last of a unit outlives that. So does the newest one acknowledged, the base, with what it
+/// told of the tick that it showed: the client keeps that until it hears of a newer base.
 ///
 /// Calls belong in this order: hc_sv_ledger_begin for a snapshot, one hc_sv_ledger_tell for each
 /// value in it; anything else, at any time.
@@ -19,7 +20,7 @@
 
 enum {
     HC_SV_LEDGER_SNAPSHOTS = 64, ///< that are remembered, and heads: a baseline is less than that
-                                 ///< many older than the newest
+                                 ///< many older than the newest, unless the base told it
     HC_SV_LEDGER_REORDER = 6,
 };
 
@@ -67,11 +68,13 @@ void hc_sv_ledger_forget(struct hc_sv_ledger *ledger);
 /// the ledger is.
 const struct hc_sv_ledger_unit *hc_sv_ledger_unit(const struct hc_sv_ledger *ledger, hc_unit unit);
 
-/// Head of the newest snapshot acknowledged that is remembered; HC_NO_TICK: none.
+/// Head of the newest snapshot acknowledged, less than HC_SNAPSHOT_SPAN_MAX before the newest;
+/// HC_NO_TICK: none.
 hc_tick hc_sv_ledger_base(const struct hc_sv_ledger *ledger);
 
-/// The units of which the remembered snapshot of head `as_of` told the tick that it showed, in the
-/// order in which that was told, to `out`, which has room for `most`; returns how many.
+/// The units of which the snapshot of head `as_of`, remembered or the base, told the tick that it
+/// showed, in the order in which that was told, to `out`, which has room for `most`; returns how
+/// many. Of a base that is not remembered they are in ascending order.
 uint32_t hc_sv_ledger_units(const struct hc_sv_ledger *ledger, hc_tick as_of, hc_unit *out,
                             uint32_t most);
 

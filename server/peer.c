@@ -19,6 +19,7 @@ size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, 
     peer->world = world;
     peer->ledger_entries = entries;
     peer->ledger = hc_carve(base, &used, hc_sv_ledger_memory(world, entries));
+    used += hc_sv_kept_layout(&peer->kept, world, base == NULL ? NULL : base + used);
     used += hc_sv_interest_layout(&peer->interest, world, base == NULL ? NULL : base + used);
     used += hc_sv_budget_layout(&peer->budget, world, base == NULL ? NULL : base + used);
     peer->events_bytes = hc_carve(base, &used, HC_EVENTS_BYTES_MAX + HC_EVENTS_STORE_MIN);
@@ -33,6 +34,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     *peer = (struct hc_sv_peer){.world = laid_out.world,
                                 .ledger_entries = laid_out.ledger_entries,
                                 .ledger = laid_out.ledger,
+                                .kept = laid_out.kept,
                                 .interest = laid_out.interest,
                                 .budget = laid_out.budget,
                                 .events_bytes = laid_out.events_bytes};
@@ -72,6 +74,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->snapshot_due = false;
     peer->close = 0;
     peer->ledger = hc_sv_ledger_init(peer->world, peer->ledger_entries, peer->ledger);
+    hc_sv_kept_clear(&peer->kept);
     hc_sv_interest_clear(&peer->interest);
     hc_sv_budget_begin(&peer->budget, rate, now_us);
 }

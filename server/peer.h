@@ -14,7 +14,7 @@
 #include "proto/seal.h"
 #include "server/budget.h"
 #include "server/interest.h"
-#include "server/ledger.h"
+#include "server/kept.h"
 
 enum {
     HC_SV_FORCED_RANGES = 32,      ///< ranges remembered for a client until it has them
@@ -117,6 +117,7 @@ struct hc_sv_peer {
     const struct hc_world *world;
     uint32_t ledger_entries;
     struct hc_sv_ledger *ledger;    ///< what it was told
+    struct hc_sv_kept kept;         ///< of that, what outlives the versions
     struct hc_sv_interest interest; ///< what it sees
     hc_tick looked;                 ///< when that was looked at last; HC_NO_TICK: never
     struct hc_sv_budget budget;     ///< what it may be sent
@@ -134,8 +135,8 @@ struct hc_sv_peer {
     uint64_t close_us; ///< when the next CLOSE is due
 };
 
-/// Bytes that a peer's ledger, interest, budget and events take, laid out from `base` (NULL: only
-/// measures).
+/// Bytes that a peer's ledger, kept values, interest, budget and events take, laid out from `base`
+/// (NULL: only measures).
 size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base);
 
 /// Takes a free peer into use, that has been laid out, and connects it.

@@ -14,6 +14,7 @@ enum {
     INPUT_BITS = 8,  ///< an input, more or less
     INPUTS_NEAR = 8, ///< ticks of inputs of a unit that are told before another unit is
     ITEM_BITS = 40,  ///< a forced range, a join or a leave, at most
+    KEEP_TICKS = 32, ///< since the newest base, from which on what that told is kept
     CHAIN_TICKS = 16 ///< between two snapshots that tell the chain
 };
 
@@ -54,6 +55,13 @@ static void count_bits(const struct making *making, size_t *before, uint64_t *sp
 
 // ---- Deltas -------------------------------------------------------------------------------------
 
+/// The value of a version of the unit that the client has acknowledged; NULL: it is gone.
+static const struct hc_unit_value *held_value(const struct making *making, hc_unit unit,
+                                              hc_sv_version version, struct hc_unit_value *out) {
+    const struct hc_unit_value *value = hc_sv_versions_get(&making->host->versions, version, out);
+    return value != NULL ? value : hc_sv_kept_get(&making->peer->kept, unit, version, out);
+}
+
 /// Writes the delta of `value` against `base`, 0: nothing. `counts` as in hc_sv_tell.
 static void write_delta(struct making *making, hc_unit unit, hc_sv_version base,
                         hc_sv_version value, struct hc_bits_writer *bits,
@@ -61,7 +69,7 @@ static void write_delta(struct making *making, hc_unit unit, hc_sv_version base,
     struct hc_sv_host *host = making->host;
     struct hc_unit_value from, to;
     bool there = hc_sv_versions_get(&host->versions, value, &to) != NULL;
-    bool against = hc_sv_versions_get(&host->versions, base, &from) != NULL;
+    bool against = held_value(making, unit, base, &from) != NULL;
     HC_ASSERT(there && against == (base != 0));
     struct hc_value_base told = {.solo = host->solo,
                                  .world = &host->world,
@@ -117,8 +125,7 @@ static hc_sv_version base_of(const struct making *making, const struct hc_sv_led
     struct hc_unit_value value;
     told->from = HC_SNAPSHOT_NOTHING;
     told->as_of = known->acked_as_of;
-    if (known->acked == 0 ||
-        hc_sv_versions_get(&making->host->versions, known->acked, &value) == NULL ||
+    if (known->acked == 0 || held_value(making, told->unit, known->acked, &value) == NULL ||
         value.tick > making->head.tick)
         return 0;
     if (known->acked_as_of != making->head.base &&
@@ -532,8 +539,8 @@ static uint32_t gather_corrections(struct making *making, hc_tick at, struct cor
             correction->told.as_of = as_of;
             correction->told.same = true;
             correction->base = held;
-        } else if (hc_sv_versions_get(&host->versions, known->acked, &value) != NULL &&
-                   value.tick <= at) {
+        } else if (making->head.as_of - known->acked_as_of <= HC_SNAPSHOT_CORRECTION_AGE &&
+                   held_value(making, unit, known->acked, &value) != NULL && value.tick <= at) {
             correction->told.as_of = known->acked_as_of;
             correction->base = known->acked;
         }
@@ -615,6 +622,8 @@ static void begin(struct making *making, uint32_t seq, uint64_t now_us) {
     struct hc_sv_peer *peer = making->peer;
     hc_tick head = hc_timeline_head(host->timeline), tick = hc_sv_snapshot_tick(host, peer);
     hc_sv_ledger_begin(peer->ledger, head, seq);
+    if (head - hc_sv_ledger_base(peer->ledger) >= KEEP_TICKS)
+        hc_sv_kept_take(&peer->kept, peer->ledger, &host->versions);
     making->head =
         (struct hc_snapshot){.as_of = head,
                              .phase_us = hc_sv_host_phase_us(host, now_us),

@@ -256,6 +256,11 @@ def play(t, seconds, others):
     check("play.without-inputs.T-stands", len({x.T for x in m}) == 1, {x.T for x in m})
     check("play.without-inputs.told-against-the-same-tick-with-hash", all(x.known for x in m) and not z.bad and
           not any(k.startswith("rejected") for k in z.reader.stats) and sum(x.base is not None for x in m) > 40, z.reader.stats)
+    far = [x for x in z.snaps if x.base is not None and x.as_of - x.base > 200]  # it has fallen silent
+    check("play.silent.told-against-the-base-of-long-ago", len(far) > 60 and len({x.base for x in far}) == 1 and
+          all(x.units for x in far) and not z.bad and
+          not any(k.startswith("rejected") for k in z.reader.stats),
+          (len(far), {x.base for x in far}, z.bad[:2], z.reader.stats))
     f = [x for x in z.snaps if x.forced]
     check("play.without-inputs.forced", f and all(x.forced[0][0] == 0 for x in f) and
           f[0].forced[0][1] == z.snaps[0].A[0] + 1 and z.snaps[-1].A[0] == z.snaps[-1].as_of - z.history - 1,
@@ -266,7 +271,8 @@ def play(t, seconds, others):
     check("play.late-acks.all-hashes-checked", all(x.known for x in m), sum(not x.known for x in m))
     check("play.no-acks.all-hashes-checked-no-base", all(x.known and x.base is None for x in b.snaps))
     check("play.late-acks.deltas-against-bases", sum(x.base is not None for x in m) > 0.8 * len(m), sum(x.base is not None for x in m))
-    check("play.bases-newer-than-64-ticks", all(x.as_of - x.base < 64 for c in (a, s) for x in c.snaps if x.base is not None))
+    bases = [[x.base for x in c.snaps if x.base is not None] for c in (a, s, z)]
+    check("play.bases-never-back", all(x <= y for some in bases for x, y in zip(some, some[1:])))
     check("play.inputs-acknowledged-to-the-last", a.A[0] >= max(a.inputs) - 3, (a.A, max(a.inputs)))
     for name, c, other in (("late-acks", a, b), ("no-acks", b, a)):
         unit, told, wrong = 1 + other.own[0], 0, []

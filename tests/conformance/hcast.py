@@ -321,7 +321,7 @@ class Reader:
     def __init__(self, game, players, own, tick):
         self.game, self.players, self.own = game, players, own
         self.units = game.world(players)
-        self.newest, self.known = tick, {}
+        self.newest, self.known, self.bases = tick, {}, (-1, -1)
         self.stats = {}
 
     def count(self, what, n=1):
@@ -417,7 +417,10 @@ class Reader:
         need(min(s.T, s.refusal, s.F) >= 0, "below tick 0")
         s.hash = b.u(32)
         s.chain = b.u(64) if b.u(1) else None
-        s.base = s.as_of - 1 - b.u(6) if b.u(1) else None
+        s.base = None
+        if b.u(1):
+            age = b.u(6)
+            s.base = s.as_of - 1 - age - (b.number(8, (1 << 20) - 64) if age == 63 else 0)
         need(s.base is None or s.base >= 0, "base")
         s.A = [b.number(3, 1 << 20) + s.T - 1 for _ in self.own]
         need(all(a >= 0 for a in s.A), "A")
@@ -490,9 +493,12 @@ class Reader:
 
     def keep(self, s):
         """After the snapshot's datagram was accepted."""
+        if s.base is not None and s.base > self.bases[1]:
+            self.bases = self.bases[1], s.base
         self.known[s.as_of] = {**s.units, **s.corrections}
         self.newest = max(self.newest, s.as_of)
-        for head in [h for h in self.known if h <= self.newest - 128]:
+        kept = self.bases if self.newest < self.bases[1] + 128 else self.bases[1:]
+        for head in [h for h in self.known if h <= self.newest - 128 and h not in kept]:
             del self.known[head]
 
 

@@ -47,7 +47,7 @@ static void choose_head(struct fuzz_choices *choices, struct hc_snapshot *head) 
     head->has_chain = (how & 64) != 0;
     head->chain = head->has_chain ? fuzz_choose_number(choices, 8) : 0;
     if ((how & 128) != 0)
-        head->base = choose_before(choices, head->as_of - 1, 63);
+        head->base = choose_before(choices, head->as_of - 1, (how & 32) != 0 ? UINT16_MAX : 63);
     for (unsigned i = 0; i < head->own_count; i++)
         head->complete[i] = head->tick - 1 + fuzz_choose(choices);
 }

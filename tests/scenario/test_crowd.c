@@ -77,16 +77,26 @@ static uint64_t bytes_sent(const struct play *play) {
     return hc_sv_host_stats(hc_sim_host(play->sim))->bytes_out;
 }
 
-/// Lets nothing through either way for 2 s; with `everybody` the extras do nothing either, then and
-/// until it has been looked at. Fails the test unless every client has all in view exactly right
-/// `within_us` after its end.
-static void check_blackout(struct play *play, const struct told *told, bool everybody,
-                           uint64_t within_us) {
-    play_set_links(play, play_link(LATENCY_MS, 100));
+enum { UP = 1, DOWN = 2 };
+
+static void set_links(struct play *play, unsigned ways, uint32_t loss_percent) {
+    struct hc_link_config link = play_link(LATENCY_MS, loss_percent);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        hc_sim_set_link(play->sim, i, (ways & UP) != 0 ? &link : NULL,
+                        (ways & DOWN) != 0 ? &link : NULL);
+}
+
+/// Lets nothing through for `blackout_us`, up, down or either way; with `everybody` the extras do
+/// nothing either, then and until it has been looked at. Fails the test unless every client has all
+/// in view exactly right a round trip and one snapshot after its end.
+static void check_blackout(struct play *play, const struct told *told, unsigned ways,
+                           bool everybody, uint64_t blackout_us) {
+    set_links(play, UP | DOWN, 0);
+    set_links(play, ways, 100);
     play->host_ticked = everybody ? NULL : extras_play;
-    hc_sim_run(play->sim, 2 * PLAY_S);
-    play_set_links(play, play_link(LATENCY_MS, 0));
-    hc_sim_run(play->sim, within_us);
+    hc_sim_run(play->sim, blackout_us);
+    set_links(play, ways, 0);
+    hc_sim_run(play->sim, 2 * LATENCY_MS * PLAY_MS + TICK_US);
     play->host_ticked = extras_play;
     uint64_t now = hc_sim_now(play->sim);
     for (unsigned i = 0; i < CLIENTS; i++) {
@@ -116,10 +126,29 @@ START_TEST(sixty_four_agree_over_lossy_links_and_are_exact_at_once_after_a_black
     ck_assert_uint_gt(all.corrections, all.snapshots / 10);
     ck_assert_uint_gt(all.dropped, 0);
     ck_assert_uint_le(all.waited, 8); // one look at what is in view takes so long
-    check_blackout(play, told, true, 2 * LATENCY_MS * PLAY_MS + TICK_US);
-    // Where the others have gone on, what one sees may not fit one datagram without a baseline:
-    // then it takes the first one after an acknowledgement.
-    check_blackout(play, told, false, 3 * (LATENCY_MS * PLAY_MS + TICK_US));
+    check_blackout(play, told, UP | DOWN, true, 2 * PLAY_S);
+    ledger_check_plain(play->ledger);
+    end(play, told);
+}
+END_TEST
+
+// Where the others have gone on, what one sees would not fit a datagram without baselines: those
+// from before the blackout serve, however long it was, and whatever a client has heard meanwhile.
+START_TEST(however_long_a_blackout_all_that_has_gone_on_is_exact_a_round_trip_after_it) {
+    static const struct {
+        unsigned ways;
+        uint32_t blackouts_ms[4];
+    } all[] = {{UP | DOWN, {500, 1000, 2000, 8000}}, {UP, {4000}}, {DOWN, {2000, 3000}}};
+    struct hc_sim_config config = play_config(&hc_arena, CLIENTS, LATENCY_MS, 430 + (unsigned)_i);
+    config.client.display_offset = _i % 2 == 0 ? 0 : 8;
+    struct told *told;
+    struct play *play = begin(&config, &told);
+    play_join_all(play);
+    hc_sim_run(play->sim, PLAY_S / 2);
+    for (unsigned i = 0; i < 4 && all[_i].blackouts_ms[i] > 0; i++) {
+        check_blackout(play, told, all[_i].ways, false, all[_i].blackouts_ms[i] * PLAY_MS);
+        hc_sim_run(play->sim, PLAY_S / 2);
+    }
     ledger_check_plain(play->ledger);
     end(play, told);
 }
@@ -282,6 +311,8 @@ int main(void) {
     Suite *suite = suite_create("crowd");
     TCase *tests = tcase_create("crowd");
     tcase_add_test(tests, sixty_four_agree_over_lossy_links_and_are_exact_at_once_after_a_blackout);
+    tcase_add_loop_test(
+        tests, however_long_a_blackout_all_that_has_gone_on_is_exact_a_round_trip_after_it, 0, 3);
     tcase_add_test(tests, over_thin_lines_sixty_four_are_told_in_turn_and_nobody_starves);
     tcase_add_test(
         tests, however_many_join_at_once_each_is_told_of_itself_at_once_and_of_the_others_in_turn);

@@ -16,7 +16,6 @@ enum {
     ROUNDS = 24,  ///< of each kind of message
     LIST_MAX = 8, ///< forced ranges, joins and leaves, and ticks with corrections
     NEAR_MAX = 32767,
-    BASE_AGE_MAX = 64,
     BITS_ROOM = 1 << 18, ///< bytes that nothing below fills
     CLOCK_ASKED = 8,     ///< times that each clock is asked
     STREAM = 91,
@@ -91,7 +90,7 @@ static struct hc_snapshot draw_head(struct edges *edges) {
     head.hash = (uint32_t)number(edges, 0, UINT32_MAX);
     head.base = HC_NO_TICK;
     if (as_of > 0 && number(edges, 0, 2) > 0)
-        head.base = as_of - (hc_tick)number(edges, 1, hc_tick_min(as_of, BASE_AGE_MAX));
+        head.base = as_of - (hc_tick)number(edges, 1, hc_tick_min(as_of, HC_SNAPSHOT_SPAN_MAX));
     head.own_count = (uint8_t)number(edges, 0, HC_OWN_PLAYERS_MAX);
     for (unsigned i = 0; i < head.own_count; i++)
         head.complete[i] = (hc_tick)(number(edges, hc_tick_max(head.tick, 1),

@@ -72,6 +72,8 @@ static void put(hc_tick as_of, hc_unit unit, hc_tick tick, uint32_t salt) {
     hc_cl_baselines_put(&baselines, as_of, unit, value_of(unit, tick, salt));
 }
 
+static uint32_t kept_alone; ///< how often something was here because a base told it
+
 /// The plain model: every snapshot ever begun, with all it told.
 static struct {
     hc_tick as_of, shown;
@@ -80,6 +82,8 @@ static struct {
     hc_tick tick[VALUES];
 } snapshots[SNAPSHOTS];
 static uint32_t snapshot_count;
+static uint32_t base; ///< which of them the server has called its newest base; SNAPSHOTS: none
+static uint32_t kept; ///< the newest base that would have been forgotten otherwise
 
 static hc_tick model_newest(void) {
     hc_tick newest = HC_NO_TICK;
@@ -97,13 +101,22 @@ static uint32_t model_find(hc_tick as_of) {
     return SNAPSHOTS;
 }
 
-/// Whether the units told of the tick that was shown are those of the model's snapshot `found`, or
-/// are not to be had, if it is none or some of it is `gone`.
-static bool units_are_right(hc_tick as_of, uint32_t found, bool gone) {
+/// Whether something of the model's snapshot `s` has left a ring of `capacity`.
+static bool is_gone(uint32_t s, uint32_t capacity, uint32_t told) {
+    return snapshots[s].count > 0 && snapshots[s].salt + capacity < told;
+}
+
+static bool is_kept(hc_tick as_of) {
+    return kept < SNAPSHOTS && snapshots[kept].as_of == as_of;
+}
+
+/// Whether the units told of the tick that was shown are those of the model's snapshot of head
+/// `as_of`, or are not to be had, if it or some of it is not here.
+static bool units_are_right(hc_tick as_of, uint32_t capacity, uint32_t told) {
     hc_unit units[VALUES];
-    uint32_t count = 0, n = 0;
+    uint32_t count = 0, n = 0, found = is_kept(as_of) ? kept : model_find(as_of);
     bool here = hc_cl_baselines_units(&baselines, as_of, units, VALUES, &count);
-    if (found == SNAPSHOTS || gone)
+    if (found == SNAPSHOTS || (!is_kept(as_of) && is_gone(found, capacity, told)))
         return !here;
     for (uint32_t i = 0; i < snapshots[found].count; i++)
         if (snapshots[found].tick[i] == snapshots[found].shown &&
@@ -112,29 +125,54 @@ static bool units_are_right(hc_tick as_of, uint32_t found, bool gone) {
     return here && n == count;
 }
 
+/// The salt of what is to be here of (as_of, unit, tick); UINT32_MAX: nothing.
+static uint32_t model_get(hc_tick as_of, hc_unit unit, hc_tick tick, uint32_t capacity,
+                          uint32_t told) {
+    uint32_t found = is_kept(as_of) ? kept : model_find(as_of), salt = UINT32_MAX;
+    for (uint32_t i = 0; found < SNAPSHOTS && i < snapshots[found].count; i++) {
+        bool in_ring = snapshots[found].salt + i + capacity >= told && model_find(as_of) == found;
+        bool beside = found == kept && snapshots[found].tick[i] == snapshots[found].shown;
+        if (snapshots[found].unit[i] == unit && snapshots[found].tick[i] == tick &&
+            (in_ring || beside))
+            salt = snapshots[found].salt + i;
+    }
+    return salt;
+}
+
 /// Asks for something that was told, or nearly was; true: it is here.
 static bool check_get(struct hc_rng *rng, uint32_t capacity, uint32_t told, uint32_t life) {
     uint32_t s = snapshot_count - 1 - hc_rng_below(rng, snapshot_count < 90 ? snapshot_count : 90);
     uint32_t n = hc_rng_below(rng, VALUES);
+    if (kept < SNAPSHOTS && hc_rng_below(rng, 8) == 0)
+        s = kept;
     bool off = hc_rng_below(rng, 8) == 0;
     hc_tick as_of = snapshots[s].as_of + (off ? hc_rng_below(rng, 3) : 0);
     hc_unit unit = snapshots[s].unit[n];
     hc_tick tick = snapshots[s].tick[n] + (hc_rng_below(rng, 8) == 0);
-    uint32_t found = model_find(as_of), salt = UINT32_MAX;
+    uint32_t found = is_kept(as_of) ? kept : model_find(as_of);
+    uint32_t salt = model_get(as_of, unit, tick, capacity, told);
     hc_tick shown = found < SNAPSHOTS ? snapshots[found].shown : HC_NO_TICK;
-    for (uint32_t i = 0; found < SNAPSHOTS && i < snapshots[found].count; i++) {
-        if (snapshots[found].unit[i] == unit && snapshots[found].tick[i] == tick &&
-            snapshots[found].salt + i + capacity >= told)
-            salt = snapshots[found].salt + i;
-    }
     bool right = salt == UINT32_MAX ? !has(as_of, unit, tick) : holds(as_of, unit, tick, salt);
-    right &= units_are_right(as_of, found,
-                             found < SNAPSHOTS && snapshots[found].count > 0 &&
-                                 snapshots[found].salt + capacity < told);
+    right &= units_are_right(as_of, capacity, told);
+    kept_alone += salt != UINT32_MAX && is_kept(as_of) &&
+                  (model_find(as_of) == SNAPSHOTS || salt + capacity < told);
     if (!right || hc_cl_baselines_tick(&baselines, as_of) != shown)
         ck_abort_msg("life %u, %u snapshots: head %u, unit %u, tick %u", life, snapshot_count,
                      as_of, unit, tick);
     return salt != UINT32_MAX;
+}
+
+/// The server calls one its newest base, which is not always here or newer.
+static void refer(struct hc_rng *rng, uint32_t capacity, uint32_t told) {
+    uint32_t s = snapshot_count - 1 - hc_rng_below(rng, snapshot_count < 40 ? snapshot_count : 40);
+    hc_tick as_of = snapshots[s].as_of;
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < snapshots[s].count; i++)
+        shown += snapshots[s].tick[i] == snapshots[s].shown;
+    hc_cl_baselines_refer(&baselines, as_of);
+    if (model_find(as_of) == s && !is_gone(s, capacity, told) && shown <= hc_unit_total(&world) &&
+        (base == SNAPSHOTS || as_of > snapshots[base].as_of))
+        base = s;
 }
 
 /// A snapshot of a head near `head` begins and is told; returns `told` with the values put.
@@ -167,6 +205,7 @@ static uint32_t tell(struct hc_rng *rng, hc_tick head, uint32_t told, uint32_t l
 
 START_TEST(what_is_here_is_what_a_plain_list_of_everything_told_has_of_late) {
     uint32_t found = 0, missed = 0;
+    kept_alone = 0;
     for (uint32_t life = 0; life < LIVES; life++) {
         struct hc_rng rng = hc_rng_init(61, life);
         // From rings that a single snapshot overruns to ones in which everything has room.
@@ -174,9 +213,15 @@ START_TEST(what_is_here_is_what_a_plain_list_of_everything_told_has_of_late) {
         hc_tick head = hc_rng_below(&rng, 3) * 1000;
         open_room(capacity);
         snapshot_count = 0;
+        base = kept = SNAPSHOTS;
         for (uint32_t step = 0; step < SNAPSHOTS; step++) {
             head += hc_rng_below(&rng, 60) == 0 ? hc_rng_below(&rng, 300) : hc_rng_below(&rng, 4);
+            if (snapshot_count > 0 && hc_rng_below(&rng, 1 + life % 60) == 0)
+                refer(&rng, capacity, told);
             told = tell(&rng, head, told, life);
+            if (base < SNAPSHOTS &&
+                (model_find(snapshots[base].as_of) == SNAPSHOTS || is_gone(base, capacity, told)))
+                kept = base;
             for (uint32_t i = 0; i < GETS && snapshot_count > 0; i++) {
                 bool here = check_get(&rng, capacity, told, life);
                 found += here;
@@ -188,6 +233,40 @@ START_TEST(what_is_here_is_what_a_plain_list_of_everything_told_has_of_late) {
     }
     ck_assert_uint_gt(found, 10000);
     ck_assert_uint_gt(missed, 10000);
+    ck_assert_uint_gt(kept_alone, 500);
+}
+END_TEST
+
+START_TEST(what_the_base_showed_is_kept_until_a_newer_one_has_to_be) {
+    hc_unit units[VALUES];
+    uint32_t count;
+    open_room(10);
+    ck_assert(hc_cl_baselines_begin(&baselines, 50, 49));
+    put(50, 1, 49, 1);
+    put(50, 3, 49, 3);
+    put(50, 1, 48, 2);                     // a correction
+    hc_cl_baselines_refer(&baselines, 49); // there is none such
+    hc_cl_baselines_refer(&baselines, 50);
+    for (uint32_t i = 1; i <= 2 * HC_CL_BASELINE_TICKS; i++) {
+        ck_assert(hc_cl_baselines_begin(&baselines, 50 + i, 50 + i));
+        put(50 + i, 1, 50 + i, 100 + i);
+        ck_assert(holds(50, 1, 49, 1) && holds(50, 3, 49, 3) && !has(50, 2, 49));
+        ck_assert(hc_cl_baselines_units(&baselines, 50, units, VALUES, &count));
+        ck_assert(count == 2 && units[0] == 1 && units[1] == 3);
+        ck_assert_uint_eq(hc_cl_baselines_tick(&baselines, 50), 49);
+    }
+    ck_assert(!has(50, 1, 48));
+    hc_tick newer = 50 + 2 * HC_CL_BASELINE_TICKS; // what overtakes others may have named it
+    hc_cl_baselines_refer(&baselines, newer);
+    for (uint32_t i = 1; i <= 2 * HC_CL_BASELINE_TICKS; i++) {
+        ck_assert_int_eq(has(50, 1, 49), i <= HC_CL_BASELINE_TICKS);
+        ck_assert(hc_cl_baselines_begin(&baselines, newer + i, newer + i));
+        ck_assert(holds(newer, 1, newer, 100 + newer - 50));
+    }
+    ck_assert(!has(50, 1, 49) && !hc_cl_baselines_units(&baselines, 50, units, VALUES, &count));
+    ck_assert_uint_eq(hc_cl_baselines_tick(&baselines, 50), HC_NO_TICK);
+    hc_cl_baselines_clear(&baselines);
+    ck_assert(!has(newer, 1, newer));
 }
 END_TEST
 
@@ -216,6 +295,7 @@ int main(void) {
     TCase *tc = tcase_create("baselines");
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, what_is_here_is_what_a_plain_list_of_everything_told_has_of_late);
+    tcase_add_test(tc, what_the_base_showed_is_kept_until_a_newer_one_has_to_be);
     tcase_add_test(tc, a_snapshot_is_kept_for_as_many_ticks_as_there_are_rows);
     suite_add_tcase(suite, tc);
     return run_suite(suite);

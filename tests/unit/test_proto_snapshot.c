@@ -84,6 +84,15 @@ static void random_history(struct hc_rng *rng) {
         }
 }
 
+/// How far before as_of - 1 a base is: near ones, and those about and beyond what 6 bits hold.
+static uint32_t random_base_age(struct hc_rng *rng, hc_tick as_of) {
+    static const uint32_t ranges[][2] = {
+        {0, 64}, {60, 10}, {60, 300}, {0, HC_SNAPSHOT_SPAN_MAX}, {HC_SNAPSHOT_SPAN_MAX - 3, 3}};
+    const uint32_t *range = ranges[hc_rng_below(rng, sizeof ranges / sizeof ranges[0])];
+    uint32_t age = range[0] + hc_rng_below(rng, range[1]);
+    return hc_tick_min(age, as_of - 1);
+}
+
 static void random_head(struct hc_rng *rng, struct hc_snapshot *head) {
     hc_tick now = hc_timeline_head(timeline);
     *head = (struct hc_snapshot){.as_of = now,
@@ -103,7 +112,7 @@ static void random_head(struct hc_rng *rng, struct hc_snapshot *head) {
     if (head->has_chain)
         head->chain = hc_rng_next(rng);
     if (hc_rng_below(rng, 3) > 0 && head->as_of > 0)
-        head->base = head->as_of - 1 - hc_rng_below(rng, hc_tick_min(head->as_of, 64));
+        head->base = head->as_of - 1 - random_base_age(rng, head->as_of);
     for (uint32_t i = 0; i < head->own_count; i++)
         head->complete[i] = head->tick + hc_rng_below(rng, 400) - (head->tick > 0);
 }
@@ -407,7 +416,7 @@ static void check_range(const struct hc_snapshot *head) {
     ck_assert_uint_le(head->as_of - head->final, HC_HISTORY_MAX);
     ck_assert(head->phase_us <= HC_PHASE_MAX_US && head->ack_delay_us <= HC_ACK_DELAY_MAX_US);
     ck_assert(head->base == HC_NO_TICK ||
-              (head->base < head->as_of && head->as_of - head->base <= 64));
+              (head->base < head->as_of && head->as_of - head->base <= HC_SNAPSHOT_SPAN_MAX));
     for (uint32_t i = 0; i < head->own_count; i++)
         ck_assert(head->complete[i] + 1 >= head->tick && head->complete[i] != HC_NO_TICK);
 }

@@ -1,5 +1,6 @@
 // What the server believes that a client holds, against a model that forgets nothing.
 #include "common/rng.h"
+#include "proto/snapshot.h"
 #include "server/ledger.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
@@ -70,7 +71,8 @@ static struct model {
 } model;
 
 static struct {
-    uint32_t refused, late, forgotten_unacked, fell_back, drops_told_again, acked_again;
+    uint32_t refused, late, forgotten_unacked, fell_back, drops_told_again, acked_again,
+        base_outlived;
 } seen;
 
 /// What a snapshot is to the client as far as the server can say.
@@ -135,6 +137,20 @@ static void forget(void) {
     hc_sv_ledger_forget(ledger);
 }
 
+/// Index of the newest snapshot that is acknowledged, remembered or not; NEVER: none.
+static int model_base(void) {
+    int base = NEVER;
+    for (int i = model.epoch; i < model.count; i++)
+        if (model.sent[i].acked)
+            base = i;
+    return base;
+}
+
+/// Whether what a snapshot told may be a baseline.
+static bool is_baseline(int snapshot) {
+    return snapshot >= model.first || snapshot == model_base();
+}
+
 /// What is being compared, so that a failure can be repeated.
 static struct {
     uint64_t seed;
@@ -151,9 +167,11 @@ static void agree(const char *what, unsigned unit, uint64_t is, uint64_t wanted)
 static struct hc_sv_ledger_unit expected(hc_unit unit) {
     struct hc_sv_ledger_unit out = {.acked_as_of = HC_NO_TICK, .sent_as_of = HC_NO_TICK};
     bool drop_after = false, ended = false, heard = false;
+    int base = model_base();
     for (int i = model.told_count - 1; i >= 0; i--) {
         const struct told *told = &model.told[i];
-        if (told->snapshot < model.first && ended && heard && out.sent_as_of != HC_NO_TICK)
+        if (told->snapshot < model.first && told->snapshot < base && ended && heard &&
+            out.sent_as_of != HC_NO_TICK)
             break; // nothing that is older counts
         if (told->unit != unit || told->correction)
             continue;
@@ -173,8 +191,7 @@ static struct hc_sv_ledger_unit expected(hc_unit unit) {
             out.acked_dropped = told->version == 0;
             heard = true;
         }
-        if (fate == ACKED && told->version != 0 && told->snapshot >= model.first &&
-            out.acked == 0) {
+        if (fate == ACKED && told->version != 0 && is_baseline(told->snapshot) && out.acked == 0) {
             out.acked = told->version;
             out.acked_as_of = as_of;
         }
@@ -206,13 +223,16 @@ static bool expected_told(hc_unit unit, hc_tick tick) {
     return false;
 }
 
-/// What one of the snapshots that are remembered told of the tick that it showed.
+/// What one of the snapshots that are remembered, or the base, told of the tick that it showed.
 static void compare_units(struct hc_rng *rng) {
     static hc_unit told[TOLD_MAX];
     int oldest = model.first > model.epoch ? model.first : model.epoch;
     if (oldest == model.count)
         return;
     int asked = oldest + (int)hc_rng_below(rng, (uint32_t)(model.count - oldest));
+    if (model_base() != NEVER && hc_rng_below(rng, 4) == 0)
+        asked = model_base();
+    seen.base_outlived += asked < model.first;
     uint32_t n = 0, count = hc_sv_ledger_units(ledger, model.sent[asked].as_of, told, TOLD_MAX);
     for (int i = model.sent[asked].first; i < model.told_count; i++) {
         const struct told *is = &model.told[i];
@@ -244,11 +264,9 @@ static void compare(struct hc_rng *rng, hc_tick head) {
             agree("told", u, hc_sv_ledger_told(ledger, u, tick), expected_told(u, tick));
         }
     }
-    hc_tick base = HC_NO_TICK;
-    for (int i = model.first; i < model.count; i++)
-        if (model.sent[i].acked)
-            base = model.sent[i].as_of;
-    agree("base", 0, hc_sv_ledger_base(ledger), base);
+    int base = model_base();
+    agree("base", 0, hc_sv_ledger_base(ledger),
+          base == NEVER ? HC_NO_TICK : model.sent[base].as_of);
     compare_units(rng);
 }
 
@@ -334,6 +352,7 @@ START_TEST(it_agrees_with_a_model_that_remembers_every_send_and_acknowledgement)
     ck_assert_uint_gt(seen.fell_back, 0);
     ck_assert_uint_gt(seen.drops_told_again, 0);
     ck_assert_uint_gt(seen.acked_again, 0);
+    ck_assert_uint_gt(seen.base_outlived, 100);
 }
 END_TEST
 
@@ -411,12 +430,45 @@ START_TEST(what_was_acknowledged_last_outlives_its_snapshot_but_not_as_a_baselin
     const struct hc_sv_ledger_unit *unit = hc_sv_ledger_unit(ledger, 1);
     hc_sv_ledger_begin(ledger, 5, 1);
     hc_sv_ledger_tell(ledger, 1, 5, 11, false);
+    hc_sv_ledger_begin(ledger, 6, 2);
     hc_sv_ledger_acked(ledger, 1);
-    hc_sv_ledger_begin(ledger, 5 + HC_SV_LEDGER_SNAPSHOTS - 1, 2);
-    ck_assert(unit->acked == 11 && hc_sv_ledger_base(ledger) == 5);
-    hc_sv_ledger_begin(ledger, 5 + HC_SV_LEDGER_SNAPSHOTS, 3);
-    ck_assert(unit->acked == 0 && hc_sv_ledger_base(ledger) == HC_NO_TICK);
+    hc_sv_ledger_acked(ledger, 2);
+    hc_sv_ledger_begin(ledger, 5 + HC_SV_LEDGER_SNAPSHOTS - 1, 3);
+    ck_assert(unit->acked == 11 && hc_sv_ledger_base(ledger) == 6);
+    hc_sv_ledger_begin(ledger, 5 + HC_SV_LEDGER_SNAPSHOTS, 4);
+    ck_assert(unit->acked == 0 && hc_sv_ledger_base(ledger) == 6);
     ck_assert(unit->sent == 11 && unit->sent_as_of == 5 && unit->known);
+}
+END_TEST
+
+START_TEST(what_the_base_told_is_a_baseline_until_another_is_acknowledged) {
+    hc_unit told[UNITS_MAX];
+    make(64);
+    const struct hc_sv_ledger_unit *one = hc_sv_ledger_unit(ledger, 1);
+    const struct hc_sv_ledger_unit *three = hc_sv_ledger_unit(ledger, 3);
+    hc_sv_ledger_begin(ledger, 5, 1);
+    hc_sv_ledger_tell(ledger, 1, 5, 11, false);
+    hc_sv_ledger_tell(ledger, 2, 5, 0, false);
+    hc_sv_ledger_tell(ledger, 3, 5, 13, false);
+    hc_sv_ledger_tell(ledger, 2, 4, 12, true);
+    hc_sv_ledger_acked(ledger, 1);
+    for (uint32_t i = 1; i <= 1000; i++) {
+        hc_sv_ledger_begin(ledger, 5 + i, 1 + i);
+        hc_sv_ledger_tell(ledger, 3, 5 + i, 100 + i, false);
+    }
+    ck_assert_uint_eq(hc_sv_ledger_base(ledger), 5);
+    ck_assert(one->acked == 11 && one->acked_as_of == 5);
+    ck_assert(three->acked == 13 && three->acked_as_of == 5);
+    ck_assert_uint_eq(hc_sv_ledger_units(ledger, 5, told, UNITS_MAX), 2);
+    ck_assert(told[0] == 1 && told[1] == 3);
+    hc_sv_ledger_acked(ledger, 990);
+    ck_assert_uint_eq(hc_sv_ledger_base(ledger), 994);
+    ck_assert(one->acked == 0 && one->acked_as_of == HC_NO_TICK);
+    ck_assert(three->acked == 1089 && three->acked_as_of == 994);
+    hc_sv_ledger_begin(ledger, 994 + HC_SNAPSHOT_SPAN_MAX - 1, 2000);
+    ck_assert_uint_eq(hc_sv_ledger_base(ledger), 994);
+    hc_sv_ledger_begin(ledger, 994 + HC_SNAPSHOT_SPAN_MAX, 2001); // farther than can be named
+    ck_assert(three->acked == 0 && hc_sv_ledger_base(ledger) == HC_NO_TICK);
 }
 END_TEST
 
@@ -449,6 +501,7 @@ int main(void) {
     tcase_add_test(tc, a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known);
     tcase_add_test(tc, a_correction_is_held_while_it_may_arrive_and_not_once_it_is_presumed_lost);
     tcase_add_test(tc, what_was_acknowledged_last_outlives_its_snapshot_but_not_as_a_baseline);
+    tcase_add_test(tc, what_the_base_told_is_a_baseline_until_another_is_acknowledged);
     tcase_add_test(tc,
                    nothing_is_held_by_a_client_that_cannot_read_yet_it_may_know_all_it_was_told);
     suite_add_tcase(suite, tc);

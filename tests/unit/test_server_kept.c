@@ -1,0 +1,121 @@
+// What a server keeps of what a client held when it was last heard.
+#include "server/kept.h"
+#include "tests/run_suite.h"
+#include "tests/unit/small_game.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HISTORY = 12, LEAST = 16, BYTES_MAX = 256, UNITS_MAX = 16, OVERRUN = 40 };
+
+static struct hc_world world;
+static struct hc_timeline *timeline;
+static struct hc_sv_versions versions;
+static struct hc_sv_ledger *ledger;
+static struct hc_sv_kept kept;
+static uint8_t *memory, *kept_memory;
+
+static void set_up(void) {
+    ck_assert_int_eq(hc_world_init(&world, &small_game, 3, 60, 1, NULL), HC_OK);
+    ck_assert_uint_le(hc_unit_bytes(&world), BYTES_MAX);
+    ck_assert_uint_le(hc_unit_total(&world), UNITS_MAX);
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    config.history = HISTORY;
+    timeline = hc_timeline_create(&config);
+    ck_assert_ptr_nonnull(timeline);
+    hc_timeline_start(timeline);
+    memory = malloc(hc_sv_versions_layout(&versions, &world, HISTORY + 1, LEAST, NULL));
+    hc_sv_versions_layout(&versions, &world, HISTORY + 1, LEAST, memory);
+    hc_sv_versions_clear(&versions);
+    ledger = hc_sv_ledger_init(&world, 64, malloc(hc_sv_ledger_memory(&world, 64)));
+    size_t bytes = hc_sv_kept_layout(&kept, &world, NULL);
+    kept_memory = malloc(bytes);
+    memset(kept_memory, 0xa5, bytes);
+    ck_assert_uint_eq(hc_sv_kept_layout(&kept, &world, kept_memory), bytes);
+    hc_sv_kept_clear(&kept);
+}
+
+static void tear_down(void) {
+    free(kept_memory);
+    free(ledger);
+    free(memory);
+    hc_timeline_destroy(timeline);
+    hc_world_free(&world);
+}
+
+/// Tells units 0, 2 and 3 of the timeline's head in a snapshot that is acknowledged.
+static void tell(hc_tick as_of, uint32_t seq, hc_sv_version told[static UNITS_MAX]) {
+    memset(told, 0, UNITS_MAX * sizeof *told);
+    hc_sv_ledger_begin(ledger, as_of, seq);
+    for (hc_unit unit = 0; unit <= 3; unit++) {
+        if (unit == 1)
+            continue;
+        told[unit] = hc_sv_versions_now(&versions, timeline, unit, hc_timeline_head(timeline));
+        ck_assert(hc_sv_ledger_tell(ledger, unit, as_of, told[unit], false));
+    }
+    hc_sv_ledger_acked(ledger, seq);
+}
+
+/// Makes as many versions as take every place in their ring.
+static void overrun(void) {
+    for (uint32_t i = 0; i < OVERRUN; i++) {
+        hc_timeline_advance(timeline);
+        for (hc_unit unit = 0; unit <= 3; unit++)
+            hc_sv_versions_now(&versions, timeline, unit, hc_timeline_head(timeline));
+    }
+}
+
+START_TEST(what_the_newest_base_told_is_kept_when_its_versions_are_gone) {
+    struct hc_unit_value value, was[UNITS_MAX];
+    static uint8_t bytes[UNITS_MAX][BYTES_MAX];
+    hc_sv_version told[UNITS_MAX], later[UNITS_MAX];
+    tell(10, 1, told);
+    for (hc_unit unit = 0; unit <= 3; unit++) {
+        if (hc_sv_versions_get(&versions, told[unit], &value) == NULL)
+            continue;
+        was[unit] = value;
+        hc_unit_place(&world, &was[unit], bytes[unit]);
+        hc_unit_copy(&world, unit, &was[unit], &value);
+        ck_assert_ptr_null(hc_sv_kept_get(&kept, unit, told[unit], &value));
+    }
+    hc_sv_kept_take(&kept, ledger, &versions);
+    overrun();
+    hc_sv_kept_take(&kept, ledger, &versions); // of the same base: nothing happens
+    for (hc_unit unit = 0; unit <= 4; unit++) {
+        bool is = hc_sv_kept_get(&kept, unit, told[unit], &value) != NULL;
+        ck_assert_ptr_null(hc_sv_versions_get(&versions, told[unit], &was[4]));
+        ck_assert_int_eq(is, told[unit] != 0);
+        ck_assert(!is || (value.tick == was[unit].tick &&
+                          hc_unit_equal(&world, unit, &value, &was[unit])));
+        ck_assert_ptr_null(hc_sv_kept_get(&kept, unit, told[unit] + 1, &value));
+    }
+    tell(11, 2, later);
+    hc_sv_kept_take(&kept, ledger, &versions); // of another
+    ck_assert_ptr_null(hc_sv_kept_get(&kept, 2, told[2], &value));
+    ck_assert_ptr_nonnull(hc_sv_kept_get(&kept, 2, later[2], &value));
+    hc_sv_kept_clear(&kept);
+    ck_assert_ptr_null(hc_sv_kept_get(&kept, 2, later[2], &value));
+}
+END_TEST
+
+START_TEST(of_what_the_versions_have_lost_nothing_is_kept) {
+    struct hc_unit_value value;
+    hc_sv_version told[UNITS_MAX];
+    tell(10, 1, told);
+    overrun();
+    hc_sv_kept_take(&kept, ledger, &versions);
+    for (hc_unit unit = 0; unit <= 3; unit++)
+        ck_assert_ptr_null(hc_sv_kept_get(&kept, unit, told[unit], &value));
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server kept");
+    TCase *tc = tcase_create("kept");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, what_the_newest_base_told_is_kept_when_its_versions_are_gone);
+    tcase_add_test(tc, of_what_the_versions_have_lost_nothing_is_kept);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
