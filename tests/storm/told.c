@@ -764,14 +764,16 @@ void storm_told_gone(struct storm_match *match, unsigned client) {
     const struct line *line = line_of(match, client, match->seats[client].cid);
     if (line == NULL)
         return;
-    if (stats->corrections != line->taken_corrections)
+    uint64_t corrections = stats->corrections - match->seats[client].earlier_corrections;
+    uint64_t forced = stats->inputs_forced - match->seats[client].earlier_forced;
+    if (corrections != line->taken_corrections)
         storm_fail(match->verdict, STORM_WRONG, "counters", 0,
                    "client %u counts %lu corrections, there were %lu", client,
-                   (unsigned long)stats->corrections, (unsigned long)line->taken_corrections);
-    if (stats->inputs_forced != line->taken_forced)
+                   (unsigned long)corrections, (unsigned long)line->taken_corrections);
+    if (forced != line->taken_forced)
         storm_fail(match->verdict, STORM_WRONG, "counters", 0,
                    "client %u counts %lu forced inputs, there were %lu", client,
-                   (unsigned long)stats->inputs_forced, (unsigned long)line->taken_forced);
+                   (unsigned long)forced, (unsigned long)line->taken_forced);
 }
 
 void storm_told_end(struct storm_match *match) {
