@@ -148,6 +148,10 @@ void storm_conns_sent(struct storm_conns *conns, unsigned seat, hc_tick refusal,
     }
     if (message.count == 0)
         return;
+    if (message.first < conn->begun)
+        storm_fail(conns->verdict, STORM_WRONG, "stamps", message.first,
+                   "client %u sends stamps of ticks before %u, at which it came", seat,
+                   conn->begun);
     if (conn->first == conn->end)
         conn->first = conn->end = message.first;
     if (message.first > hc_tick_max(conn->end, refusal))

@@ -408,10 +408,10 @@ FAULTS = {
         "        return client->lost_us + client->config.reconnect_us;\n",
         "        return client->lost_us + client->config.reconnect_us / 2;\n",
     ),
-    "stamps-carried-over": Fault(
+    "numbers-carried-over": Fault(
         "client/session_shake.c",
-        "a connection made again goes on with the stamps of the one before",
-        "    inputs->any = false;\n    inputs->next = inputs->unsent = inputs->wanted = 0;\n",
+        "a connection made again goes on with the numbers that the one before has received",
+        "    client->replay = (struct hc_replay){.newest = 0};\n",
         "",
     ),
     "cookie-without-port": Fault(

@@ -190,18 +190,20 @@ static void check_lost(struct storm_match *match, unsigned client, enum hc_clien
         wrong(match, client, cid, "is lost without need");
 }
 
-/// It gives up when nobody has answered for as long as it asks, or when it has heard nothing and is
-/// not to come back.
-static void check_given_up(struct storm_match *match, unsigned client) {
+/// It gives up when nobody has answered for as long as it asks, or when it has lost its connection
+/// and is not to come back.
+static bool may_give_up(struct storm_match *match, unsigned client) {
     const struct storm_life *life = life_of(match, client);
     uint64_t now_us = hc_sim_client_now(match->sim, client);
-    uint64_t heard_us = life->heard_us != 0 ? life->heard_us : life->begun_us;
-    bool may = life->lost ? now_us - life->lost_us >= reconnect_us(match, client)
-                          : now_us - heard_us >= timeout_us(match) &&
-                                (life->heard_us == 0 || reconnect_us(match, client) == 0 ||
-                                 match->seats[client].tally.leaves);
-    if (!may && !match->seats[client].tally.leaves)
-        wrong(match, client, match->seats[client].cid, "gives up too soon");
+    if (match->seats[client].tally.leaves)
+        return true;
+    if (life->lost)
+        return now_us - life->lost_us >= reconnect_us(match, client);
+    if (life->heard_us == 0)
+        return now_us - life->begun_us >= timeout_us(match);
+    bool reset = life->handed && life->handed_kind == HC_DATAGRAM_RESET;
+    return reconnect_us(match, client) == 0 &&
+           (reset || now_us - life->heard_us >= timeout_us(match));
 }
 
 void storm_kept_client_event(struct storm_match *match, unsigned client,
@@ -209,8 +211,8 @@ void storm_kept_client_event(struct storm_match *match, unsigned client,
     struct storm_life *life = life_of(match, client);
     const struct hc_client *core = hc_sim_client(match->sim, client);
     bool again = event->kind == HC_CLIENT_EVENT_RECONNECTED;
-    if (event->kind == HC_CLIENT_EVENT_TIMEOUT)
-        check_given_up(match, client);
+    if (event->kind == HC_CLIENT_EVENT_TIMEOUT && !may_give_up(match, client))
+        wrong(match, client, match->seats[client].cid, "gives up too soon");
     if (event->kind == HC_CLIENT_EVENT_LOST) {
         check_lost(match, client, event->loss);
         life->lost = true;
@@ -233,11 +235,15 @@ void storm_kept_client_event(struct storm_match *match, unsigned client,
 void storm_kept_changed(struct storm_match *match, unsigned client) {
     struct storm_life *life = life_of(match, client);
     uint64_t now_us = hc_sim_client_now(match->sim, client), due_us = UINT64_MAX;
+    enum hc_client_state state = hc_client_state(hc_sim_client(match->sim, client));
     bool handed = life->handed;
     life->handed = false;
+    if (handed && life->handed_kind == HC_DATAGRAM_RESET && state != HC_CLIENT_RECONNECTING &&
+        state != HC_CLIENT_CLOSED)
+        wrong(match, client, match->seats[client].cid, "takes a RESET, and goes on");
     if (handed) // it has not looked at its clock
         return;
-    switch (hc_client_state(hc_sim_client(match->sim, client))) {
+    switch (state) {
     case HC_CLIENT_CLOSED:
         break;
     case HC_CLIENT_CONNECTING:
