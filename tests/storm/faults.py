@@ -396,12 +396,6 @@ FAULTS = {
         "    build_accept(host, peer, entry, kept, now_us);\n",
         "    build_accept(host, peer, entry, true, now_us);\n",
     ),
-    "reset-not-believed": Fault(
-        "client/session_shake.c",
-        "who has been let go of waits until it has heard nothing for long",
-        "    hc_cl_session_lose(client, HC_CLIENT_LOSS_RESET, now_us);\n",
-        "    (void)now_us;\n",
-    ),
     "gives-up-early": Fault(
         "client/session.c",
         "a lost connection is tried to be made again for half as long as it must be",
