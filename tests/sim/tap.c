@@ -7,6 +7,8 @@ enum {
     ASKED = 8192,    ///< CONNECTs remembered
     PLACE_BITS = 12, ///< of a cid, the lowest: a place that connections have after one another
     EACH = 4,        ///< connections of a place that are remembered
+    ASKED_AT_ONCE = 64,
+    OPENED = 512, ///< datagrams whose insides are remembered, for when they are looked at again
 };
 
 /// A CONNECT that may be answered.
@@ -25,12 +27,22 @@ struct place {
     struct known known[EACH];
 };
 
+/// A datagram that was opened.
+struct opened {
+    bool to_server;
+    uint32_t cid, seq;
+    size_t size; ///< 0: none
+    uint8_t sealed[HC_DATAGRAM_MAX], plain[HC_DATAGRAM_MAX];
+};
+
+/// Most is obtained when it is needed: few simulations need much of it.
 struct hc_tap {
     struct hc_token_ring ring;
     uint64_t protocol_id, audience;
     unsigned asked_count;
-    struct asked asked[ASKED];
-    struct place places[1 << PLACE_BITS];
+    struct asked *asked[ASKED / ASKED_AT_ONCE]; ///< NULL: none yet
+    struct place *places[1 << PLACE_BITS];      ///< NULL: none yet
+    struct opened *opened[OPENED];              ///< NULL: none yet
 };
 
 struct hc_tap *hc_tap_create(const struct hc_token_ring *ring, uint64_t protocol_id,
@@ -45,12 +57,33 @@ struct hc_tap *hc_tap_create(const struct hc_token_ring *ring, uint64_t protocol
 }
 
 void hc_tap_destroy(struct hc_tap *tap) {
+    for (unsigned i = 0; tap != NULL && i < ASKED / ASKED_AT_ONCE; i++)
+        free(tap->asked[i]);
+    for (unsigned i = 0; tap != NULL && i < 1 << PLACE_BITS; i++)
+        free(tap->places[i]);
+    for (unsigned i = 0; tap != NULL && i < OPENED; i++)
+        free(tap->opened[i]);
     free(tap);
+}
+
+/// What is at `at`, obtained if there is nothing yet.
+static void *obtain(void *at, size_t size) {
+    if (at == NULL)
+        at = calloc(1, size);
+    if (at == NULL)
+        abort();
+    return at;
+}
+
+static struct asked *asked_at(struct hc_tap *tap, unsigned index) {
+    struct asked **at = &tap->asked[index % ASKED / ASKED_AT_ONCE];
+    *at = obtain(*at, ASKED_AT_ONCE * sizeof **at);
+    return &(*at)[index % ASKED_AT_ONCE];
 }
 
 static struct asked *find_asked(struct hc_tap *tap, const uint8_t *nonce) {
     for (unsigned i = 0; i < ASKED && i < tap->asked_count; i++) {
-        struct asked *asked = &tap->asked[(tap->asked_count - 1 - i) % ASKED];
+        struct asked *asked = asked_at(tap, tap->asked_count - 1 - i);
         if (memcmp(asked->client_nonce, nonce, HC_NONCE_SIZE) == 0)
             return asked;
     }
@@ -67,14 +100,16 @@ void hc_tap_connect(struct hc_tap *tap, const uint8_t *bytes, size_t size) {
         return;
     struct asked *asked = find_asked(tap, connect.client_nonce);
     if (asked == NULL)
-        asked = &tap->asked[tap->asked_count++ % ASKED];
+        asked = asked_at(tap, tap->asked_count++);
     memcpy(asked->client_nonce, connect.client_nonce, HC_NONCE_SIZE);
     memcpy(asked->credential.token, connect.token, HC_TOKEN_SIZE);
     memcpy(asked->credential.secret, token.secret, HC_TOKEN_SECRET_SIZE);
 }
 
 static struct place *place_of(struct hc_tap *tap, uint32_t cid) {
-    return &tap->places[cid & ((1u << PLACE_BITS) - 1)];
+    struct place **at = &tap->places[cid & ((1u << PLACE_BITS) - 1)];
+    *at = obtain(*at, sizeof **at);
+    return *at;
 }
 
 void hc_tap_accept(struct hc_tap *tap, const uint8_t *bytes, size_t size) {
@@ -94,21 +129,45 @@ void hc_tap_accept(struct hc_tap *tap, const uint8_t *bytes, size_t size) {
 }
 
 const struct hc_party *hc_tap_party(const struct hc_tap *tap, uint32_t cid) {
-    const struct place *place = &tap->places[cid & ((1u << PLACE_BITS) - 1)];
-    for (unsigned i = 0; i < EACH; i++)
+    const struct place *place = tap->places[cid & ((1u << PLACE_BITS) - 1)];
+    for (unsigned i = 0; place != NULL && i < EACH; i++)
         if (cid != 0 && place->known[i].cid == cid)
             return &place->known[i].party;
     return NULL;
 }
 
-const uint8_t *hc_tap_open(const struct hc_tap *tap, bool to_server, const uint8_t *bytes,
-                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]) {
+/// A DATA of a connection whose keys are known; HC_OK, or why it cannot be opened. Most are looked
+/// at when they are sent and when they arrive.
+static enum hc_status open_data(struct hc_tap *tap, const struct hc_party *party, uint32_t cid,
+                                uint32_t seq, bool to_server, const uint8_t *bytes, size_t size,
+                                uint8_t room[static HC_DATAGRAM_MAX]) {
+    struct opened **at = &tap->opened[(cid * 97 + seq * 2 + to_server) % OPENED];
+    struct opened *opened = *at = obtain(*at, sizeof **at);
+    if (opened->size == size && opened->cid == cid && opened->seq == seq &&
+        opened->to_server == to_server && memcmp(opened->sealed, bytes, size) == 0) {
+        memcpy(room, opened->plain, size);
+        return HC_OK;
+    }
+    enum hc_status status = hc_party_open(party, to_server, bytes, size, room);
+    if (status != HC_OK)
+        return status;
+    opened->to_server = to_server;
+    opened->cid = cid;
+    opened->seq = seq;
+    opened->size = size;
+    memcpy(opened->sealed, bytes, size);
+    memcpy(opened->plain, room, size);
+    return HC_OK;
+}
+
+const uint8_t *hc_tap_open(struct hc_tap *tap, bool to_server, const uint8_t *bytes, size_t size,
+                           uint8_t room[static HC_DATAGRAM_MAX]) {
     const struct hc_party *party = NULL;
     uint32_t cid, seq;
     struct hc_accept accept;
     if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) == HC_OK)
         party = hc_tap_party(tap, cid);
-    if (party != NULL && hc_party_open(party, to_server, bytes, size, room) == HC_OK)
+    if (party != NULL && open_data(tap, party, cid, seq, to_server, bytes, size, room) == HC_OK)
         return room;
     if (to_server || hc_datagram_get_accept(bytes, size, &accept) != HC_OK)
         return bytes;

@@ -24,5 +24,5 @@ const struct hc_party *hc_tap_party(const struct hc_tap *tap, uint32_t cid);
 
 /// The datagram as it was before it was sealed, its tag zeros, in `room`; or itself, when it is not
 /// sealed, or not with the keys that it should be.
-const uint8_t *hc_tap_open(const struct hc_tap *tap, bool to_server, const uint8_t *bytes,
-                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]);
+const uint8_t *hc_tap_open(struct hc_tap *tap, bool to_server, const uint8_t *bytes, size_t size,
+                           uint8_t room[static HC_DATAGRAM_MAX]);

@@ -132,7 +132,11 @@ void storm_arrivals_received(struct storm_match *match, uint16_t port, const uin
     if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA ||
         hc_datagram_get_data(bytes, size, &data) != HC_OK || data.seq >= STORM_SEQS)
         return;
-    const struct storm_conn *conn = storm_conns_named(&match->conns, data.cid);
+    struct storm_conn *conn = storm_conns_named(&match->conns, data.cid);
+    if (conn != NULL && status == HC_OK) {
+        conn->heard = true;
+        conn->heard_us = hc_sim_now(match->sim);
+    }
     if (conn != NULL && conn->honest)
         judge(match, conn, data.seq, data.body_size > 1 && bytes[TYPE_AT] == HC_MESSAGE_CLOSE,
               status);
@@ -147,7 +151,7 @@ void storm_arrivals_shown(struct storm_match *match, const struct storm_conn *co
     // Its join is that recent, unless more ticks came at once than the window has.
     bool certain = history > (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
     hc_tick first = HC_NO_TICK;
-    if (conn->resumed)
+    if (conn->before != NULL)
         return;
     for (unsigned i = 0; i < conn->player_count; i++) {
         hc_tick t = head;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum {
+    SECOND_US = 1000000,
     STRAGGLE_US = 50000 + 20000, ///< the longest that reordering holds a packet back, and more
     CLOCK_SAMPLES = 70,          ///< snapshots after which the clock filter has forgotten the storm
     REACT_TICKS = 60,
@@ -14,6 +15,7 @@ enum {
                    ///< one tick of the client, one of the server, one of the datagram
     RETRY_US = 250000,   ///< between two handshakes
     COOKIE_US = 2000000, ///< for which one is used
+    DENIED_US = 2000000, ///< after which who was denied asks again
     LIVE_US = 1000000,   ///< an address must be silent so long before it can connect again
 };
 
@@ -29,15 +31,31 @@ static uint32_t ticks_of(const struct storm_match *match, uint64_t us) {
     return (uint32_t)((us + match->tick_us - 1) / match->tick_us);
 }
 
+/// How many ticks the storm lasts.
+static int64_t storm_ticks(const struct storm_match *match) {
+    return storm_plan_tick(match->plan, storm_match_get(match, STORM_ticks));
+}
+
+/// The most that waits for its turn on a link: nothing where any number of bytes may go at once.
+static uint64_t queue_us(const struct storm_match *match, unsigned client,
+                         enum storm_client_key rate, enum storm_client_key queue) {
+    return storm_client_get(match, client, rate) != 0 ? ms(match, client, queue) : 0;
+}
+
 /// The most that the storm leaves behind on a link.
 static uint64_t straggle_us(const struct storm_match *match, unsigned client) {
     uint64_t up = ms(match, client, STORM_C_up_latency_ms) +
-                  ms(match, client, STORM_C_up_jitter_ms) + ms(match, client, STORM_C_up_queue_ms);
+                  ms(match, client, STORM_C_up_jitter_ms) +
+                  queue_us(match, client, STORM_C_up_rate, STORM_C_up_queue_ms);
     uint64_t down = ms(match, client, STORM_C_down_latency_ms) +
                     ms(match, client, STORM_C_down_jitter_ms) +
-                    ms(match, client, STORM_C_down_queue_ms);
-    uint64_t worse = ms(match, client, STORM_C_worse_latency_ms);
-    return (up > down ? up : down) + worse + STRAGGLE_US;
+                    queue_us(match, client, STORM_C_down_rate, STORM_C_down_queue_ms);
+    int64_t worse =
+        storm_plan_tick(match->plan, storm_client_get(match, client, STORM_C_worse_tick));
+    uint64_t worse_us = 0;
+    if (worse != 0 && worse < storm_ticks(match))
+        worse_us = ms(match, client, STORM_C_worse_latency_ms);
+    return (up > down ? up : down) + worse_us + STRAGGLE_US;
 }
 
 static uint64_t most(const struct storm_match *match,
@@ -49,13 +67,15 @@ static uint64_t most(const struct storm_match *match,
 }
 
 /// The longest that a client waits for a snapshot on clean links, or one tick: as its rate allows
-/// one when it has lost all that it can lose, and as they are made.
+/// one when it has lost all that it can lose, at each bad second a part, and as they are made.
 static uint32_t wait_ticks(const struct storm_match *match) {
-    enum { LEAST = 4000, NEEDED = 221, FALL_S = 20 }; // bytes/s, bytes; what 20 bad seconds leave
+    enum { LEAST = 4000, NEEDED = 221 }; // bytes/s, bytes
     int64_t rate = storm_match_get(match, STORM_client_rate);
     int64_t ticks = storm_match_get(match, STORM_tick_rate);
     int64_t shown = storm_match_get(match, STORM_snapshot_rate);
-    for (unsigned s = 0; s < FALL_S && rate > LEAST; s++)
+    uint64_t bad_us =
+        (uint64_t)storm_ticks(match) * match->tick_us + most(match, straggle_us) + SECOND_US;
+    for (uint64_t s = 0; s <= bad_us / SECOND_US && rate > LEAST; s++)
         rate -= rate / 7 + 1;
     rate = rate > LEAST ? rate : LEAST;
     int64_t wait = (NEEDED * ticks + rate - 1) / rate;
@@ -275,6 +295,28 @@ static void check_silent(struct storm_match *match) {
     }
 }
 
+/// How long a client on clean links may shake hands.
+static uint64_t patience_us(const struct storm_match *match, unsigned client) {
+    uint64_t patience_us = 4 * rtt_us(match, client) + 3 * RETRY_US + LIVE_US;
+    if (storm_client_get(match, client, STORM_C_rebind_ticks) != 0)
+        patience_us += COOKIE_US + 2 * RETRY_US; // it was one for another address
+    return patience_us;
+}
+
+/// Who was lost is back, unless it was lost, or denied, lately.
+static void check_back(struct storm_match *match, unsigned client) {
+    const struct storm_life *life = &match->seats[client].life;
+    uint64_t now_us = hc_sim_now(match->sim), since_us = now_us - storm_calm_us(match);
+    uint64_t may_us = patience_us(match, client);
+    since_us = since_us > life->lost_at_us ? since_us : life->lost_at_us;
+    if (life->denied_at_us != 0)
+        since_us = life->denied_at_us + DENIED_US;
+    if (now_us > since_us + may_us)
+        storm_fail(match->verdict, STORM_STUCK, "back", 0,
+                   "client %u is not back %lu ms after it could be", client,
+                   (unsigned long)((now_us - since_us) / 1000));
+}
+
 void storm_calm_check(struct storm_match *match) {
     check_silent(match);
     uint32_t lateness = lateness_of_any(match);
@@ -285,12 +327,11 @@ void storm_calm_check(struct storm_match *match) {
             continue;
         enum hc_client_state state = hc_client_state(core);
         if (state == HC_CLIENT_CONNECTING || state == HC_CLIENT_JOINING) {
-            uint64_t patience_us = 4 * rtt_us(match, i) + 3 * RETRY_US + LIVE_US;
-            if (storm_client_get(match, i, STORM_C_rebind_ticks) != 0)
-                patience_us += COOKIE_US + 2 * RETRY_US; // it was one for another address
-            if (storm_calm_us(match) > patience_us)
+            if (storm_calm_us(match) > patience_us(match, i))
                 storm_fail(match->verdict, STORM_STUCK, "connecting", 0,
                            "client %u is still shaking hands (state %d)", i, (int)state);
+        } else if (state == HC_CLIENT_RECONNECTING) {
+            check_back(match, i);
         } else if (state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED) {
             if (conn != NULL && !conn->there)
                 check_dropped(match, i, conn);

@@ -47,17 +47,30 @@ struct storm_conn *storm_conns_named(struct storm_conns *conns, uint32_t cid) {
     return NULL;
 }
 
+unsigned storm_conns_kept(const struct storm_conns *conns) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < conns->count; i++)
+        kept += conns->conns[i].kept;
+    return kept;
+}
+
 struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_sv_event *event,
-                                     unsigned seat, bool honest, uint64_t now_us) {
+                                     unsigned seat, bool honest, hc_tick head, uint64_t now_us) {
     bool resumed = event->kind == HC_SV_EVENT_RESUMED;
     struct storm_conn *before = NULL;
+    bool took = false;
     if (event->kind != HC_SV_EVENT_JOINED) {
         before = storm_conns_find(conns, seat, resumed ? event->before : event->cid);
         if (event->kind == HC_SV_EVENT_MOVED)
             return before;
+        took = before != NULL && (before->there || before->kept);
         if (before != NULL && before->there) {
             before->there = false;
             before->dropped_us = now_us;
+        }
+        if (before != NULL) {
+            before->kept = event->kind == HC_SV_EVENT_LOST;
+            *(before->kept ? &before->lost_us : &before->freed_us) = now_us;
         }
         if (!resumed)
             return before;
@@ -70,9 +83,12 @@ struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_
                                 .seat = seat,
                                 .honest = honest,
                                 .there = true,
-                                .resumed = resumed,
                                 .before = before,
+                                .took = took,
+                                .client_id = event->client_id,
+                                .begun = head,
                                 .joined_us = now_us,
+                                .heard_us = now_us,
                                 .sent_us = now_us,
                                 .player_count = event->player_count,
                                 .snapshot_head = HC_NO_TICK,
@@ -132,6 +148,10 @@ void storm_conns_sent(struct storm_conns *conns, unsigned seat, hc_tick refusal,
     }
     if (message.count == 0)
         return;
+    if (message.first < conn->begun)
+        storm_fail(conns->verdict, STORM_WRONG, "stamps", message.first,
+                   "client %u sends stamps of ticks before %u, at which it came", seat,
+                   conn->begun);
     if (conn->first == conn->end)
         conn->first = conn->end = message.first;
     if (message.first > hc_tick_max(conn->end, refusal))

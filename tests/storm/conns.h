@@ -29,11 +29,21 @@ struct storm_conn {
     uint32_t cid;
     unsigned seat;
     bool honest;
-    bool there;   ///< the server has not let go of it
-    bool resumed; ///< it took the place of another: its players had joined before
-    const struct storm_conn *before; ///< that other one; NULL: none, or unknown
+    bool there; ///< the server has not let go of it
+    bool kept;  ///< it is lost, and its players wait for who comes back
+    bool heard; ///< the server has taken something of it
+    /// The one whose place it took, and whose players: they had joined before. NULL: none.
+    const struct storm_conn *before;
+    bool took;     ///< that one was there then, or its players were kept
+    bool welcomed; ///< it was sent its ACCEPT
+    bool goes_on;  ///< its WELCOME says that what was said to the one before goes on
+    uint64_t client_id;
+    hc_tick begun; ///< the server's head then
     uint64_t joined_us, dropped_us;
-    uint64_t sent_us; ///< when its client sent something last
+    uint64_t lost_us;  ///< when it was lost and its players began to be kept; 0: it was not
+    uint64_t freed_us; ///< when its players were free, or another's
+    uint64_t heard_us; ///< when the server took something of it last, or began it
+    uint64_t sent_us;  ///< when its client sent something last
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];
     uint64_t shown_us;     ///< when its client took its first snapshot; 0: not yet
@@ -60,13 +70,16 @@ void storm_conns_init(struct storm_conns *conns, const struct hc_game *game,
                       struct storm_verdict *verdict);
 void storm_conns_free(struct storm_conns *conns);
 
-/// The server has accepted, or let go of, the client in `seat`. Returns the connection, or NULL
-/// when there are too many to follow.
+/// The server at `head` has accepted, or let go of, the client in `seat`. Returns the connection,
+/// or NULL when there are too many to follow.
 struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_sv_event *event,
-                                     unsigned seat, bool honest, uint64_t now_us);
+                                     unsigned seat, bool honest, hc_tick head, uint64_t now_us);
 
 /// The connection of that cid, NULL: none.
 struct storm_conn *storm_conns_find(struct storm_conns *conns, unsigned seat, uint32_t cid);
+
+/// How many are lost whose players are kept.
+unsigned storm_conns_kept(const struct storm_conns *conns);
 
 /// The connection of that cid, whoever's; NULL: none.
 struct storm_conn *storm_conns_named(struct storm_conns *conns, uint32_t cid);

@@ -75,6 +75,12 @@ void storm_counts_created(struct storm_match *match, unsigned client) {
         .head = HC_NO_TICK, .bytes = tally->bytes, .allocator = tally->allocator};
 }
 
+void storm_counts_again(struct storm_match *match, unsigned client) {
+    struct storm_client_tally *tally = tally_of(match, client);
+    tally->any = false;
+    tally->head = HC_NO_TICK;
+}
+
 void storm_counts_sent(struct storm_match *match, unsigned client, size_t size) {
     struct storm_client_tally *tally = tally_of(match, client);
     tally->out++;
@@ -97,9 +103,10 @@ void storm_counts_received(struct storm_match *match, unsigned client, const uin
     if (tally->leaves)
         return;
     tally->applied++;
-    if (tally->applied > 1 && head.as_of <= tally->as_of)
+    if (tally->any && head.as_of <= tally->as_of)
         tally->stale++;
-    tally->as_of = tally->applied == 1 ? head.as_of : hc_tick_max(tally->as_of, head.as_of);
+    tally->as_of = tally->any ? hc_tick_max(tally->as_of, head.as_of) : head.as_of;
+    tally->any = true;
 }
 
 static uint64_t digest_of(const struct storm_match *match, const struct hc_timeline *timeline,
@@ -196,7 +203,7 @@ void storm_counts_host_event(struct storm_match *match, const struct hc_sv_event
     uint64_t stalled_us = (uint64_t)(storm_match_get(match, STORM_host_stalls) *
                                      storm_match_get(match, STORM_host_stall_ms)) *
                           1000;
-    if (event->kind == HC_SV_EVENT_TIMEOUT)
+    if (event->kind == HC_SV_EVENT_TIMEOUT || event->kind == HC_SV_EVENT_LOST)
         tally->closing_until_us = hc_sim_now(match->sim) + CLOSING_US + stalled_us;
 }
 
@@ -304,8 +311,9 @@ void storm_counts_end(struct storm_match *match) {
     expect(match, "server", 0, "changes of address", stats->moved,
            tally->events[HC_SV_EVENT_MOVED]);
     expect(match, "server", 0, "timeouts", stats->timeouts, tally->events[HC_SV_EVENT_TIMEOUT]);
+    expect(match, "server", 0, "lost connections", stats->lost, tally->events[HC_SV_EVENT_LOST]);
     expect(match, "server", 0, "clients", hc_sv_host_clients(host),
-           stats->joins - stats->leaves - stats->timeouts);
+           stats->joins - stats->leaves - stats->timeouts - storm_conns_kept(&match->conns));
     check_delivered(match, stats);
     if (stats->rejected[HC_FULL] > 0)
         return; // answers were dropped, an ACCEPT too, without which nobody can read what follows

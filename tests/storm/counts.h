@@ -13,6 +13,7 @@ struct storm_client_tally {
     uint64_t in, in_bytes, out, out_bytes, rejected[HC_STATUS_COUNT];
     uint64_t stalls;               ///< events
     uint64_t told, applied, stale; ///< snapshots: taken, not ignored, and of these overtaken ones
+    bool any;                      ///< of its connection it has taken one
     hc_tick as_of;                 ///< newest of these
     uint64_t advances, restarts;   ///< as it said when it was looked at last
     hc_tick head;                  ///< then; HC_NO_TICK before the first
@@ -51,6 +52,9 @@ bool storm_counts_is(const uint8_t *bytes, size_t size, enum hc_message_type typ
 
 /// A client has been created; the one before it in its seat is gone.
 void storm_counts_created(struct storm_match *match, unsigned client);
+
+/// It was accepted again, and begins anew.
+void storm_counts_again(struct storm_match *match, unsigned client);
 
 /// It has datagrams to send, or has been handed one.
 void storm_counts_sent(struct storm_match *match, unsigned client, size_t size);

@@ -89,8 +89,8 @@ FAULTS = {
     "window-closes-early": Fault(
         "server/host.c",
         "inputs are given up a tick before they leave the window",
-        "            hc_sv_intake_force(host, peer, p, head - host->config.history + 1);\n",
-        "            hc_sv_intake_force(host, peer, p, head - host->config.history + 2);\n",
+        "            hc_sv_intake_force(host, peer, p, head - refusal + 1);\n",
+        "            hc_sv_intake_force(host, peer, p, head - refusal + 2);\n",
     ),
     "stamped-twice": Fault(
         "client/session_predict.c",
@@ -358,6 +358,55 @@ FAULTS = {
         "an attempt that has ended is admitted again when its CONNECT comes late",
         "    if (has_ended(host, connect->client_nonce, now_us) ||",
         "    if ((now_us == 0 && has_ended(host, connect->client_nonce, now_us)) ||",
+    ),
+    # ---- Coming back ----
+    "kept-too-short": Fault(
+        "server/host.c",
+        "the players of who is lost are kept for half as long as they must be",
+        "    peer->kept_us = now_us + host->config.keep_us;\n",
+        "    peer->kept_us = now_us + host->config.keep_us / 2;\n",
+    ),
+    "kept-for-good": Fault(
+        "server/host.c",
+        "who does not come back is kept until somebody else needs to know",
+        "        if (peer->kept_us != 0 && now_us >= peer->kept_us)\n",
+        "        if (peer->kept_us != 0 && now_us >= UINT64_MAX)\n",
+    ),
+    "kept-waited-for": Fault(
+        "server/host.c",
+        "the inputs of who is lost are waited for as if it were there",
+        "        if (peer->kept_us != 0)\n            hc_sv_intake_force",
+        "        if (peer->kept_us == 1)\n            hc_sv_intake_force",
+    ),
+    "another's-players": Fault(
+        "server/door.c",
+        "who comes in while somebody is lost is given that one's players",
+        "            peer->user.client_id == client_id)\n",
+        "            (peer->kept_us != 0 || peer->user.client_id == client_id))\n",
+    ),
+    "old-inputs-waited-for": Fault(
+        "server/door.c",
+        "who comes back may still send inputs of before it came",
+        "            hc_sv_intake_force(host, peer, peer->own[i], hc_timeline_head(host->timeline));\n",
+        "            hc_sv_intake_force(host, peer, peer->own[i], 0);\n",
+    ),
+    "goes-on-always": Fault(
+        "server/door.c",
+        "whoever takes players over is told that all that was said to them goes on",
+        "    build_accept(host, peer, entry, kept, now_us);\n",
+        "    build_accept(host, peer, entry, true, now_us);\n",
+    ),
+    "gives-up-early": Fault(
+        "client/session.c",
+        "a lost connection is tried to be made again for half as long as it must be",
+        "        return client->lost_us + client->config.reconnect_us;\n",
+        "        return client->lost_us + client->config.reconnect_us / 2;\n",
+    ),
+    "numbers-carried-over": Fault(
+        "client/session_shake.c",
+        "a connection made again goes on with the numbers that the one before has received",
+        "    client->replay = (struct hc_replay){.newest = 0};\n",
+        "",
     ),
     "cookie-without-port": Fault(
         "proto/cookie.c",

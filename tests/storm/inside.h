@@ -13,6 +13,7 @@
 #include "tests/storm/economy.h"
 #include "tests/storm/edges.h"
 #include "tests/storm/fray.h"
+#include "tests/storm/kept.h"
 #include "tests/storm/limits.h"
 #include "tests/storm/match.h"
 #include "tests/storm/recent.h"
@@ -58,10 +59,12 @@ struct storm_seat {
     unsigned stolen; ///< cookies that it was given, to be used from elsewhere
     struct storm_seen seen;
     struct storm_heard last_down, last_up;
-    uint64_t rewinds; ///< of its timeline when it was looked at last
+    uint64_t earlier_corrections, earlier_forced; ///< that it has counted on connections before
+    uint64_t rewinds;                             ///< of its timeline when it was looked at last
     struct storm_client_tally tally;
     struct storm_stamps stamps;
     struct storm_rtt rtt;
+    struct storm_life life;
     struct storm_show *show;                     ///< NULL until it is looked at
     uint8_t nonces[STORM_NONCES][HC_NONCE_SIZE]; ///< for which it was sent cookies
     unsigned nonce_count;

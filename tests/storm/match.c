@@ -217,11 +217,13 @@ static void connect_client(struct storm_match *match, unsigned client) {
     seat->cid = 0;
     seat->seen_as_of = HC_NO_TICK;
     seat->stamps = (struct storm_stamps){.begun = false};
+    seat->earlier_corrections = seat->earlier_forced = 0;
     for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
         hc_cl_bot_init(&seat->bots[i], match->plan->seed, client * HC_OWN_PLAYERS_MAX + i);
     if (!hc_sim_connect(match->sim, client))
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));
+    storm_kept_created(match, client);
     storm_counts_created(match, client);
     storm_units_created(match, client);
     storm_rtt_created(match, client);
@@ -410,7 +412,7 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     if (config.host.force_rewind > config.host.history)
         config.host.force_rewind = config.host.history;
     config.host.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
-    config.host.keep_us = 0;
+    config.host.keep_us = (uint32_t)storm_match_get(match, STORM_keep_ms) * 1000;
     config.host.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
     config.host.client_rate = (uint32_t)storm_match_get(match, STORM_client_rate);
     config.host.snapshot_rate = (uint16_t)storm_match_get(match, STORM_snapshot_rate);
@@ -433,7 +435,9 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     if (of[STORM_C_pops] != 0)
         setup->config.smoothing_us = 0;
     setup->config.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
-    setup->config.reconnect_us = 0;
+    setup->config.reconnect_us = (uint32_t)of[STORM_C_reconnect_ms] * 1000;
+    if (of[STORM_C_same_user] != 0)
+        setup->user = (uint64_t)(i + 1) << 32;
     setup->clock_offset_us = (uint64_t)of[STORM_C_clock_offset_s] * 1000000;
     setup->clock_ppm = (int32_t)of[STORM_C_clock_ppm];
     setup->keeps_port = of[STORM_C_same_port] != 0;

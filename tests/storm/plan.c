@@ -10,6 +10,7 @@ enum {
     SLOTS_FEW = 13,     ///< of a server where no crowd plays: with more a match takes long
     SLOTS_CROWD = 64,   ///< else
     WORD_MAX = 128,     ///< of an assignment
+    BRIEF_CROWD = 40,   ///< percent that the storm of a crowd lasts at most
     VIEW_FAR = 1500,    ///< that players see in a crowd
     VIEWS_PPM = 900000, ///< of the crowds, which see no more
     RARE_PPM = 50000,   ///< of what is dear in a crowd
@@ -80,8 +81,7 @@ static void draw_crowd(struct storm_plan *plan) {
     plan->match[STORM_lanes] = draw_otherwise(STORM_lanes, plan->seed, 1, RARE_PPM);
     plan->match[STORM_calm_inputs] = draw_otherwise(STORM_calm_inputs, plan->seed, 1, RARE_PPM);
     plan->match[STORM_fray_crowd] = draw_otherwise(STORM_fray_crowd, plan->seed, 1, RARE_PPM);
-    plan->match[STORM_brief] =
-        draw_otherwise(STORM_brief, plan->seed, storm_match_keys[STORM_brief].max, ALL_PPM);
+    plan->match[STORM_brief] = draw_otherwise(STORM_brief, plan->seed, BRIEF_CROWD, ALL_PPM);
     for (unsigned i = 0; i < STORM_CLIENTS_MAX; i++)
         plan->client[i][STORM_C_players] = storm_client_keys[STORM_C_players].max;
 }
@@ -106,6 +106,10 @@ void storm_plan_draw(struct storm_plan *plan, uint64_t seed) {
         draw_crowd(plan);
     else
         draw_few(plan);
+    // Nobody is kept whose silence is borne for as long as the match lasts.
+    if (plan->match[STORM_keep_ms] != 0)
+        plan->match[STORM_timeout_ms] =
+            draw_otherwise(STORM_timeout_ms, seed, storm_match_keys[STORM_timeout_ms].max, ALL_PPM);
 }
 
 static const struct storm_key *find(const struct storm_key *keys, size_t count, const char *name,

@@ -29,9 +29,10 @@ enum {
     X(clients, 1, 1000000, 1, 16, "that connect; small numbers are far more frequent")             \
     X(slots, 0, 100000, 1, 64, "of the server; 0: as many as the clients need")                    \
     X(ticks, 300, 1000000, 250, 460, "of storm, before all is calm")                               \
-    X(brief, 0, 750000, 30, 60, "percent that all ticks of the storm are cut to; 0: they are not") \
+    X(brief, 0, 920000, 30, 60, "percent that all ticks of the storm are cut to; 0: they are not") \
     X(timeout_ms, 10000, 400000, 700, 4000, "silence after which either side gives up")            \
     X(ticks_per_advance, 16, 300000, 1, 64, "the server catches up at most so many at once")       \
+    X(keep_ms, 0, 250000, 50, 3000, "for which players stay whose client is lost; 0: they leave")  \
     X(host_stalls, 0, 250000, 1, 3, "times that the server does nothing for a while")              \
     X(host_stall_ms, 100, 1000000, 5, 2500, "how long")                                            \
     X(split_tick, 0, 200000, 1, 400, "when some clients are cut off together; 0: never")           \
@@ -82,6 +83,9 @@ enum {
     X(crash, 0, 500000, 1, 1, "1: it goes without a word")                                         \
     X(back_ticks, 0, 600000, 1, 200, "after which it comes back; 0: never")                        \
     X(same_port, 0, 500000, 1, 1, "1: from the same address")                                      \
+    X(reconnect_ms, 0, 350000, 300, 8000,                                                          \
+      "for which it tries to come back when it is lost; 0: not")                                   \
+    X(same_user, 0, 300000, 1, 1, "1: it comes back as who it was, whose players it takes over")   \
     X(stall_tick, 0, 200000, 1, 450, "when it does nothing for a while; 0: never")                 \
     X(stall_ms, 200, 1000000, 10, 3500, "how long")                                                \
     X(dark_tick, 0, 200000, 1, 450, "when its links lose all for a while; 0: never")               \

@@ -11,7 +11,9 @@ enum {
 };
 
 void storm_rtt_created(struct storm_match *match, unsigned client) {
-    match->seats[client].rtt = (struct storm_rtt){.count = 0};
+    const struct hc_client *core = hc_sim_client(match->sim, client);
+    match->seats[client].rtt =
+        (struct storm_rtt){.earlier = core != NULL ? hc_client_stats(core)->rtt_us.count : 0};
 }
 
 void storm_rtt_sent(struct storm_match *match, unsigned client, const uint8_t *bytes, size_t size) {
@@ -86,7 +88,8 @@ static void check(struct storm_match *match, unsigned client, uint64_t newest_us
     const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(match->sim, client));
     struct storm_rtt *rtt = &match->seats[client].rtt;
     uint64_t least_us = least_of(rtt, hc_sim_client_now(match->sim, client), stats->rtt_min_us);
-    if (stats->rtt_us.count != rtt->count || apart(stats->jitter_us, rtt->rttvar / PART) > OFF_US)
+    if (stats->rtt_us.count != rtt->earlier + rtt->count ||
+        apart(stats->jitter_us, rtt->rttvar / PART) > OFF_US)
         storm_fail(match->verdict, STORM_WRONG, "round-trip", rtt->as_of,
                    "client %u has taken %lu round trips with a deviation of %lu us, there were %lu "
                    "with %lu",

@@ -22,6 +22,7 @@ struct storm_rtt {
         uint64_t at_us, rtt_us;
         int64_t offset_us; ///< by which the server's clock is ahead, if both ways are equally long
     } taken[STORM_RTT_TAKEN];
+    uint64_t earlier;      ///< taken on connections that it had before
     uint64_t count, first; ///< taken; and the first of them that still counts
     bool any;              ///< it has taken a snapshot
     hc_tick as_of;
@@ -35,7 +36,7 @@ struct storm_rtt {
 void storm_rtt_handed(struct storm_match *match, unsigned client);
 void storm_rtt_changed(struct storm_match *match, unsigned client);
 
-/// A client has been created; it sends a datagram; it has taken one.
+/// A client has been created, or is accepted again; it sends a datagram; it has taken one.
 void storm_rtt_created(struct storm_match *match, unsigned client);
 void storm_rtt_sent(struct storm_match *match, unsigned client, const uint8_t *bytes, size_t size);
 void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_t *bytes,

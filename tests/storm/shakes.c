@@ -22,6 +22,11 @@ static struct storm_shake *shake_of(struct storm_shakes *shakes, unsigned seat,
     return NULL;
 }
 
+const struct storm_shake *storm_shakes_of(struct storm_match *match, unsigned seat,
+                                          const uint8_t *nonce) {
+    return shake_of(&match->shakes, seat, nonce);
+}
+
 void storm_shakes_received(struct storm_match *match, uint16_t port, const uint8_t *bytes,
                            size_t size, enum hc_status status) {
     struct hc_connect connect;
@@ -79,9 +84,9 @@ void storm_shakes_event(struct storm_match *match, const struct hc_sv_event *eve
         shake->ended = true;
         shake->ended_us = hc_sim_now(match->sim);
         // One that was not heard is replaced when its client asks from another address.
-        shake->unheard =
-            (event->kind == HC_SV_EVENT_TIMEOUT || event->kind == HC_SV_EVENT_RESUMED) &&
-            conn != NULL && !storm_arrivals_any(match, conn);
+        shake->unheard = (event->kind == HC_SV_EVENT_TIMEOUT || event->kind == HC_SV_EVENT_LOST ||
+                          event->kind == HC_SV_EVENT_RESUMED) &&
+                         conn != NULL && !storm_arrivals_any(match, conn);
     }
 }
 

@@ -38,6 +38,11 @@ struct storm_shakes {
 void storm_shakes_received(struct storm_match *match, uint16_t port, const uint8_t *bytes,
                            size_t size, enum hc_status status);
 
+/// The newest CONNECT with this nonce of the honest client in this seat; NULL: it is not
+/// remembered.
+const struct storm_shake *storm_shakes_of(struct storm_match *match, unsigned seat,
+                                          const uint8_t *nonce);
+
 /// The server answers a handshake of the client in this seat.
 void storm_shakes_answered(struct storm_match *match, unsigned client, const uint8_t *bytes,
                            size_t size);

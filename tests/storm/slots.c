@@ -37,7 +37,7 @@ struct sender {
 };
 
 struct player {
-    bool in;
+    bool in, kept;
     hc_tick joined;
     uint8_t kinds[TICKS]; ///< enum hc_slot
 };
@@ -121,6 +121,27 @@ void storm_slots_advances(struct storm_match *match) {
     compare(match, slots);
 }
 
+/// The players of whom nothing is waited for, as they are kept for who has lost its connection.
+static void find_kept(const struct storm_match *match, struct storm_slots *slots) {
+    for (hc_player p = 0; p < slots->count; p++)
+        slots->players[p].kept = false;
+    for (unsigned i = 0; i < match->conns.count; i++) {
+        const struct storm_conn *conn = &match->conns.conns[i];
+        for (unsigned own = 0; conn->kept && own < conn->player_count; own++)
+            slots->players[conn->players[own]].kept = true;
+    }
+}
+
+/// Up to the tick that has been done all inputs are given up that have not come.
+static void give_up(const struct storm_match *match, struct storm_slots *slots,
+                    struct player *player) {
+    for (hc_tick t = first_of(match, slots->head); t <= slots->head; t++)
+        if (t > player->joined && player->kinds[t] == HC_SLOT_UNKNOWN) {
+            player->kinds[t] = HC_SLOT_FORCED;
+            slots->forced++;
+        }
+}
+
 /// The tick `head` has been done: what leaves the window is given up, who leaves is not waited for.
 static void pass(struct storm_match *match, struct storm_slots *slots, hc_player p,
                  const struct hc_timeline *timeline) {
@@ -134,7 +155,9 @@ static void pass(struct storm_match *match, struct storm_slots *slots, hc_player
     }
     player->in = player->in && control != HC_CONTROL_LEAVE;
     // Everything up to the join counts as known.
-    if (player->in && head >= history && head - history > player->joined)
+    if (player->in && player->kept)
+        give_up(match, slots, player);
+    else if (player->in && head >= history && head - history > player->joined)
         slots->forced += player->kinds[head - history] == HC_SLOT_UNKNOWN;
     if (control == HC_CONTROL_NONE)
         return;
@@ -152,6 +175,7 @@ void storm_slots_ticked(struct storm_match *match) {
     // Joins and leaves of ticks that have left the window already cannot be seen.
     slots->lost = head - slots->head > (uint32_t)storm_match_get(match, STORM_history) ||
                   last_of(match, head) == TICKS - 1;
+    find_kept(match, slots);
     for (; !slots->lost && slots->head < head; slots->head++)
         for (hc_player p = 0; p < slots->count; p++)
             pass(match, slots, p, timeline);

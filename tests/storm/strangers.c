@@ -217,8 +217,9 @@ static bool has_room(const struct stranger *stranger, bool taken[static HC_PLAYE
     memset(taken, 0, HC_PLAYERS_MAX);
     for (unsigned i = 0; i < conns->count; i++) {
         const struct storm_conn *conn = &conns->conns[i];
-        clients += conn->there;
-        for (unsigned p = 0; conn->there && p < conn->player_count; p++, players++)
+        bool holds = conn->there || conn->kept;
+        clients += holds;
+        for (unsigned p = 0; holds && p < conn->player_count; p++, players++)
             taken[conn->players[p]] = true;
     }
     return clients < places && players <= places;
@@ -308,8 +309,10 @@ static void pass(struct stranger *stranger, uint64_t us) {
     storm_strangers_answer(stranger->match, &stranger->from, stranger->answer, stranger->now_us);
     while (hc_sv_host_poll_event(stranger->host, &event))
         for (unsigned i = 0; event.kind != HC_SV_EVENT_JOINED && i < conns->count; i++)
-            if (conns->conns[i].cid == event.cid)
+            if (conns->conns[i].cid == event.cid) {
                 conns->conns[i].there = false;
+                conns->conns[i].kept = event.kind == HC_SV_EVENT_LOST;
+            }
 }
 
 /// The cid of the ACCEPT that answers `connect`; 0: another answer.
@@ -324,7 +327,8 @@ static uint32_t accepted(struct stranger *stranger, const struct hc_connect *con
 /// but not when it has been replaced from the same address.
 static void silent(struct stranger *stranger) {
     const struct hc_sv_host_config *config = &hc_sim_config(stranger->match->sim)->host;
-    unsigned clients = hc_sv_host_clients(stranger->host);
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(stranger->host);
+    uint64_t clients = stats->joins - stats->leaves - stats->timeouts; // with those who are kept
     stranger->from.port = PORT + 2;
     stranger->user++;
     stranger->connect.players = 0;
@@ -395,7 +399,10 @@ static void take_goodbyes(const struct stranger *stranger, struct goodbye *goodb
 static void shut_down(struct stranger *stranger) {
     static _Thread_local struct goodbye goodbyes[STORM_CONNS_MAX];
     const struct storm_conns *conns = &stranger->match->conns;
-    unsigned count = 0, left = hc_sv_host_clients(stranger->host);
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(stranger->host);
+    // Those who are kept leave as well.
+    uint64_t left = stats->joins - stats->leaves - stats->timeouts;
+    unsigned count = 0;
     struct hc_sv_event event;
     while (hc_sv_host_poll_event(stranger->host, &event))
         ;

@@ -161,6 +161,8 @@ void storm_truth_event(struct storm_truth *truth, const struct hc_sv_event *even
                 if (change->conn != NULL && change->conn->cid == event->before)
                     change->conn = conn; // its join is not final yet
             }
+        } else if (event->kind == HC_SV_EVENT_LOST) {
+            continue; // whose players stay
         } else if (event->kind != HC_SV_EVENT_JOINED) {
             if (slot->inherited && slot->heir_cid == event->cid)
                 slot->inherited = false;

@@ -74,6 +74,7 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     storm_economy_ticked(match);
     storm_counts_host_ticked(match);
     storm_slots_ticked(match);
+    storm_kept_ticked(match);
 }
 
 /// Whether the client's address ever changes; an attacker may say the same from all of its ports.
@@ -95,7 +96,8 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_eve
     STORM_NOTE(match, "client %u %s at the server, cid %08x, %u players from %u on", seat,
                kinds[event->kind], event->cid, event->player_count, event->players[0]);
     struct storm_conn *conn =
-        storm_conns_event(&match->conns, event, seat, !match->seats[seat].hostile, hc_sim_now(sim));
+        storm_conns_event(&match->conns, event, seat, !match->seats[seat].hostile,
+                          hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim))), hc_sim_now(sim));
     if (event->kind == HC_SV_EVENT_MOVED) {
         if (conn == NULL || !conn->there || !moves(match, seat))
             wrong(match, "events", 0, "has moved, as the server says", seat);
@@ -108,6 +110,7 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_eve
         outcome->joins++;
         outcome->places = hc_random(outcome->places, seat, first, event->player_count);
     }
+    storm_kept_event(match, event, conn);
     storm_truth_event(match->truth, event, conn);
     storm_shakes_event(match, event);
     if (event->kind == HC_SV_EVENT_JOINED)
@@ -165,7 +168,7 @@ static void check_denied(struct storm_match *match, unsigned client, const uint8
     match->outcome->denials++;
     for (unsigned i = 0; i < conns->count; i++) {
         const struct storm_conn *conn = &conns->conns[i];
-        if (!conn->there && conn->dropped_us + match->tick_us < now_us)
+        if (!conn->there && !conn->kept && conn->freed_us + match->tick_us < now_us)
             continue;
         connected++;
         players += conn->player_count;
@@ -188,6 +191,7 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
         storm_beside_door(match, client, bytes, size);
         storm_shakes_answered(match, client, bytes, size);
         storm_hostile_answered(match, client, bytes, size);
+        storm_kept_answered(match, client, bytes, size);
         check_denied(match, client, bytes, size);
         return;
     }
@@ -227,6 +231,23 @@ static bool tamper(void *context, struct hc_sim *sim, unsigned client, uint8_t *
     if (!match->seats[client].hostile || match->options->tame || match->healed)
         return true;
     return storm_hostile_tamper(match, client, bytes, size);
+}
+
+/// A client that was lost is accepted again: of what it held nothing is left.
+static void begin_again(struct storm_match *match, unsigned client) {
+    struct storm_seat *seat = &match->seats[client];
+    const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(match->sim, client));
+    storm_told_gone(match, client);
+    seat->earlier_corrections = stats->corrections;
+    seat->earlier_forced = stats->inputs_forced;
+    seat->cid = 0;
+    seat->seen_as_of = HC_NO_TICK;
+    seat->rewinds = 0;
+    seat->stamps.begun = seat->stamps.any = false;
+    memset(seat->stamps.last, 0, sizeof seat->stamps.last);
+    storm_counts_again(match, client);
+    storm_units_created(match, client);
+    storm_rtt_created(match, client);
 }
 
 static void check_stamps(struct storm_match *match, unsigned client, const uint8_t *bytes,
@@ -281,6 +302,9 @@ static void check_forced(struct storm_match *match, unsigned client) {
     for (uint32_t i = 0; i < said->forced_count; i++) {
         const struct hc_snapshot_forced *forced = &said->forced[i];
         hc_player player = conn->players[forced->own];
+        if (forced->first < conn->begun)
+            wrong(match, "retracted", forced->first, "is told of inputs from before it came",
+                  client);
         for (hc_tick t = forced->first; t < forced->first + forced->count; t++) {
             if (hc_timeline_slot(own, player, t) == HC_SLOT_KNOWN)
                 wrong(match, "retracted", t, "keeps an input that the server did without", client);
@@ -300,10 +324,14 @@ static void client_received(void *context, struct hc_sim *sim, unsigned client,
                             const uint8_t *bytes, size_t size, enum hc_status status) {
     struct storm_match *match = context;
     storm_rtt_handed(match, client);
+    storm_kept_received(match, client, bytes, size, status);
     STORM_NOTE(match, "client %u takes kind %02x, %zu bytes: %s", client, bytes[0], size,
                hc_status_text(status));
     if (status == HC_OK && hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
         match->seats[client].cid = cid_of(bytes);
+    if (status == HC_OK && hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT &&
+        hc_client_stats(hc_sim_client(sim, client))->reconnects > 0)
+        begin_again(match, client);
     if (status == HC_OK)
         storm_broken_note(match, &match->seats[client].last_down, bytes, size);
     storm_counts_received(match, client, bytes, size, status);
@@ -407,6 +435,7 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     if (match->verdict->result == STORM_FINE)
         storm_counts_changed(match, client);
     if (match->verdict->result == STORM_FINE && !seat->hostile) {
+        storm_kept_changed(match, client);
         storm_rtt_changed(match, client);
         storm_stamps_changed(match, client);
     }
@@ -450,6 +479,7 @@ static void client_event(void *context, struct hc_sim *sim, unsigned client,
     match->seats[client].tally.stalls += event->kind == HC_CLIENT_EVENT_STALLED;
     if (match->seats[client].hostile)
         return;
+    storm_kept_client_event(match, client, event);
     if (event->kind == HC_CLIENT_EVENT_VERSION ||
         (event->kind == HC_CLIENT_EVENT_CLOSED && event->close == HC_CLOSE_ERROR))
         wrong(match, "closed", 0, "gives up for an error that is none of its own", client);
