@@ -7,28 +7,35 @@ static uint32_t mask(unsigned bits) {
     return (uint32_t)((UINT64_C(1) << bits) - 1);
 }
 
+/// Four bytes, little-endian.
+static uint32_t word_at(const uint8_t *data) {
+    return data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+}
+
 struct hc_bits_writer hc_bits_writer(void *data, size_t size) {
     HC_ASSERT(data != NULL || size == 0);
     return (struct hc_bits_writer){.data = data, .size = size};
 }
 
 void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits) {
-    HC_ASSERT(bits <= 32);
-    HC_ASSERT((value & ~mask(bits)) == 0);
+    HC_ASSERT(bits <= 32 && (uint64_t)value >> bits == 0);
+    unsigned count = writer->count + bits;
     // What is pending counts as used, so that storing it later cannot fail.
-    size_t needed = (writer->count + bits + 7) / 8;
-    if (writer->failed || needed > writer->size - writer->at) {
+    if (writer->failed || count > (writer->size - writer->at) * 8) {
         writer->failed = true;
         return;
     }
-    writer->pending |= (uint64_t)value << writer->count;
-    writer->count += bits;
-    if (writer->count < 32)
-        return;
-    for (unsigned i = 0; i < 4; i++)
-        writer->data[writer->at++] = (uint8_t)(writer->pending >> 8 * i);
-    writer->pending >>= 32;
-    writer->count -= 32;
+    uint64_t pending = writer->pending | (uint64_t)value << writer->count;
+    if (count >= 32) {
+        uint8_t *out = writer->data + writer->at;
+        for (unsigned i = 0; i < 4; i++)
+            out[i] = (uint8_t)(pending >> 8 * i);
+        writer->at += 4;
+        pending >>= 32;
+        count -= 32;
+    }
+    writer->pending = pending;
+    writer->count = count;
 }
 
 void hc_bits_put_signed(struct hc_bits_writer *writer, int32_t value, unsigned bits) {
@@ -39,12 +46,12 @@ void hc_bits_put_signed(struct hc_bits_writer *writer, int32_t value, unsigned b
 }
 
 void hc_bits_append(struct hc_bits_writer *writer, const uint8_t *data, size_t bits) {
-    struct hc_bits_reader reader = hc_bits_reader(data, (bits + 7) / 8);
-    for (size_t left = bits; left > 0;) {
-        unsigned some = left < 32 ? (unsigned)left : 32;
-        hc_bits_put(writer, hc_bits_get(&reader, some), some);
-        left -= some;
-    }
+    for (; bits >= 32; bits -= 32, data += 4)
+        hc_bits_put(writer, word_at(data), 32);
+    uint32_t rest = 0;
+    for (unsigned i = 0; 8 * i < bits; i++)
+        rest |= (uint32_t)data[i] << 8 * i;
+    hc_bits_put(writer, rest & mask((unsigned)bits), (unsigned)bits);
 }
 
 size_t hc_bits_finish(struct hc_bits_writer *writer) {

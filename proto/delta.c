@@ -37,11 +37,12 @@ static void put_input(struct hc_bits_writer *bits, const struct hc_game *game,
                       const uint8_t *before, const uint8_t *input, bool sure, uint64_t *taken) {
     const struct hc_field *fields = game->input_fields;
     unsigned count = game->input_field_count;
-    uint32_t mask = hc_fields_compare(fields, count, before, input);
+    bool same = !sure && memcmp(before, input, game->input_size) == 0;
     if (!sure)
-        hc_bits_put(bits, mask != 0, 1);
-    if (!sure && mask == 0)
+        hc_bits_put(bits, !same, 1);
+    if (same)
         return;
+    uint32_t mask = hc_fields_compare(fields, count, before, input);
     hc_fields_put_some(bits, mask, count, false);
     hc_fields_put(bits, fields, count, mask, before, input, taken);
 }
@@ -139,7 +140,8 @@ static const uint8_t *refer(const struct hc_world *world, hc_unit unit, uint32_t
     const struct hc_kind *kind = hc_world_kind(world, (hc_entity)(first + i));
     const uint8_t *state = guess->states + (size_t)i * world->stride;
     if (guess->presence[i] == HC_ALIVE) {
-        if (i > 0 || hc_unit_player(world, unit) == HC_NO_PLAYER)
+        if (i > 0 || hc_unit_player(world, unit) == HC_NO_PLAYER ||
+            memcmp(guess->input, told->input, world->game->input_size) == 0)
             return state;
         memcpy(scratch, state, kind->state_size);
         follow_input(world->game, kind, guess->input, told->input, scratch);

@@ -2,6 +2,8 @@
 
 #include "common/check.h"
 
+#include <string.h>
+
 enum { GROUP = 4 };
 
 static uint32_t ones(unsigned count) {
@@ -11,9 +13,8 @@ static uint32_t ones(unsigned count) {
 void hc_fields_put_some(struct hc_bits_writer *bits, uint32_t flags, unsigned count, bool proper) {
     HC_ASSERT(flags != 0 && !(proper && flags == ones(count)));
     uint32_t before = flags & ones(count - 1);
-    hc_bits_put(bits, before, count - 1);
-    if (before != 0 && !(proper && before == ones(count - 1)))
-        hc_bits_put(bits, flags >> (count - 1), 1);
+    bool last = before != 0 && !(proper && before == ones(count - 1));
+    hc_bits_put(bits, last ? flags : before, last ? count : count - 1);
 }
 
 uint32_t hc_fields_get_some(struct hc_bits_reader *bits, unsigned count, bool proper) {
@@ -81,10 +82,15 @@ static void put_residual(struct hc_bits_writer *bits, const struct hc_field *fie
     number += UINT64_C(1) << k;
     while (number >> (k + n) > 1)
         n++;
-    hc_bits_put(bits, ones(n), n + (n < last_range(field, k)));
+    number -= UINT64_C(1) << (k + n);
     // The last range has no more than 2^k - 1 numbers.
-    hc_bits_put(bits, (uint32_t)(number - (UINT64_C(1) << (k + n))),
-                k + n == field->bits ? k : k + n);
+    unsigned before = n + (n < last_range(field, k)), size = k + n == field->bits ? k : k + n;
+    if (before + size <= 32) {
+        hc_bits_put(bits, (uint32_t)(number << before) | ones(n), before + size);
+        return;
+    }
+    hc_bits_put(bits, ones(n), before);
+    hc_bits_put(bits, (uint32_t)number, size);
 }
 
 static int64_t get_residual(struct hc_bits_reader *bits, const struct hc_field *field) {
@@ -98,11 +104,23 @@ static int64_t get_residual(struct hc_bits_reader *bits, const struct hc_field *
     return number % 2 == 0 ? -magnitude : magnitude;
 }
 
+static bool differs(const struct hc_field *field, const void *a, const void *b) {
+    const uint8_t *x = (const uint8_t *)a + field->offset, *y = (const uint8_t *)b + field->offset;
+    switch (field->size) {
+    case 1:
+        return *x != *y;
+    case 2:
+        return memcmp(x, y, 2) != 0;
+    default:
+        return memcmp(x, y, 4) != 0;
+    }
+}
+
 uint32_t hc_fields_compare(const struct hc_field *fields, unsigned count, const void *a,
                            const void *b) {
     uint32_t mask = 0;
     for (unsigned i = 0; i < count; i++)
-        mask |= (uint32_t)(hc_field_get(&fields[i], a) != hc_field_get(&fields[i], b)) << i;
+        mask |= (uint32_t)differs(&fields[i], a, b) << i;
     return mask;
 }
 

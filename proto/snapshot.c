@@ -339,14 +339,13 @@ static hc_tick run_from(const struct hc_timeline *timeline, hc_player player, hc
 void hc_snapshot_put_inputs(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
                             const struct hc_game *game, hc_player player,
                             const struct hc_unit_value *value, hc_tick end) {
+    hc_tick next = value->tick, first = next, to = run_from(timeline, player, end, &first);
     uint32_t runs = 0;
-    for (hc_tick first = value->tick, to; (to = run_from(timeline, player, end, &first)) > first;
-         first = to)
+    for (hc_tick a = first, b = to; b > a; a = b, b = run_from(timeline, player, end, &a))
         runs++;
     hc_delta_put_number(bits, runs, 1);
     const uint8_t *before = value->input;
-    for (hc_tick next = value->tick; runs > 0; runs--) {
-        hc_tick first = next, to = run_from(timeline, player, end, &first);
+    for (; runs > 0; runs--) {
         hc_delta_put_number(bits, first - next, 1);
         hc_delta_put_number(bits, to - first - 1, 2);
         for (; first < to; first++) {
@@ -355,6 +354,7 @@ void hc_snapshot_put_inputs(struct hc_bits_writer *bits, const struct hc_timelin
             before = input;
         }
         next = to;
+        to = run_from(timeline, player, end, &first);
     }
 }
 

@@ -123,14 +123,18 @@ static void sink(const uint32_t *score, struct hc_sv_candidate *candidates, uint
     candidates[at] = moved;
 }
 
-void hc_sv_budget_order(struct hc_sv_budget *budget, struct hc_sv_candidate *candidates,
-                        uint32_t count) {
+void hc_sv_budget_grow(struct hc_sv_budget *budget, const struct hc_sv_candidate *candidates,
+                       uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         HC_ASSERT(candidates[i].unit < budget->units);
         uint32_t *score = &budget->score[candidates[i].unit];
         uint32_t more = growth(&candidates[i]);
         *score = *score < UINT32_MAX - more ? *score + more : UINT32_MAX;
     }
+}
+
+void hc_sv_budget_order(const struct hc_sv_budget *budget, struct hc_sv_candidate *candidates,
+                        uint32_t count) {
     for (size_t g = 0; g < sizeof gaps / sizeof gaps[0]; g++)
         for (uint32_t i = gaps[g]; i < count; i++)
             sink(budget->score, candidates, i, gaps[g]);

@@ -69,10 +69,13 @@ struct hc_sv_candidate {
     uint32_t view;     ///< the game's view, 0: none, all are equally near
 };
 
-/// Lets the candidates' scores grow and puts the candidates, all different, in order, first things
-/// first. Ties are broken by unit. Once for each snapshot. A Shell sort in place, with the gaps of
-/// Ciura (2001).
-void hc_sv_budget_order(struct hc_sv_budget *budget, struct hc_sv_candidate *candidates,
+/// Lets the scores of the candidates, all different, grow. Once for each snapshot.
+void hc_sv_budget_grow(struct hc_sv_budget *budget, const struct hc_sv_candidate *candidates,
+                       uint32_t count);
+
+/// Puts the candidates in order, first things first. Ties are broken by unit. A Shell sort in
+/// place, with the gaps of Ciura (2001).
+void hc_sv_budget_order(const struct hc_sv_budget *budget, struct hc_sv_candidate *candidates,
                         uint32_t count);
 
 /// `unit` was told.

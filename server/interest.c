@@ -149,13 +149,13 @@ void hc_sv_interest_update(struct hc_sv_interest *interest, const struct hc_time
 uint32_t hc_sv_interest_distance(const struct hc_sv_interest *interest,
                                  const struct hc_timeline *timeline, hc_tick tick, hc_unit unit) {
     const struct hc_world *world = interest->world;
-    struct look look = look_at(interest, timeline, tick);
     hc_player player = hc_unit_player(world, unit);
     hc_entity first = hc_unit_first(world, unit);
     int64_t nearest = INT64_MAX, x = 0, y = 0;
-    for (unsigned i = 0; i < look.eye_count; i++)
-        if (player != HC_NO_PLAYER && look.eyes[i]->player == player)
+    for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
+        if (player != HC_NO_PLAYER && interest->eyes[i].player == player)
             return 0;
+    struct look look = look_at(interest, timeline, tick);
     for (uint32_t i = 0; i < hc_unit_count(world, unit); i++) {
         hc_entity entity = (hc_entity)(first + i);
         if (look.presence[entity] != HC_ALIVE ||

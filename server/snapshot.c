@@ -38,10 +38,12 @@ struct making {
     struct hc_sv_peer *peer;
     struct hc_snapshot head;
     struct hc_bits_writer bits;
-    struct hc_snapshot_set base; ///< what the newest base told
+    struct hc_snapshot_set base;     ///< what the newest base told
+    struct hc_sv_versions_row shown; ///< of the tick shown
     hc_sv_version referee_version;
     const void *referee; ///< its state at the tick shown; NULL unless it is alive
     uint32_t choices;    ///< in host->choices, ascending units
+    bool ordered;        ///< host->candidates are; else in the order of the choices
     uint32_t inputs;     ///< ticks of inputs from the one shown on that are told
     struct hc_sv_snapshot_bits spent;
 };
@@ -159,13 +161,13 @@ static void gather(struct making *making) {
     struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
     uint8_t scratch[HC_SV_TELL_BYTES];
-    uint32_t units = hc_unit_total(&host->world);
+    uint32_t units = hc_unit_total(&host->world), view = host->world.game->view;
     hc_tick tick = making->head.tick;
     making->choices = 0;
     // A new version may take an old one's place, so all are there before anything refers to one.
     for (uint32_t u = 0; u < units; u++)
         if (hc_sv_interest_sees(&peer->interest, (hc_unit)u))
-            hc_sv_versions_now(&host->versions, host->timeline, (hc_unit)u, tick);
+            hc_sv_versions_now(&making->shown, (hc_unit)u);
     for (uint32_t u = 0; u < units; u++) {
         hc_unit unit = (hc_unit)u;
         const struct hc_sv_ledger_unit *known = hc_sv_ledger_unit(peer->ledger, unit);
@@ -177,7 +179,7 @@ static void gather(struct making *making) {
         *choice = (struct hc_sv_choice){.told = {.unit = unit, .from = HC_SNAPSHOT_DROPPED},
                                         .bits = NAME_BITS};
         if (sees) {
-            choice->value = hc_sv_versions_now(&host->versions, host->timeline, unit, tick);
+            choice->value = hc_sv_versions_now(&making->shown, unit);
             choice->base = base_of(making, known, &choice->told);
             if (choice->told.from == HC_SNAPSHOT_BASE)
                 choice->bits = AGAIN_BITS;
@@ -190,8 +192,10 @@ static void gather(struct making *making) {
             .unit = unit,
             .own = own_unit(host, peer, unit),
             .changed = !same,
-            .distance = hc_sv_interest_distance(&peer->interest, host->timeline, tick, unit),
-            .view = host->world.game->view};
+            .distance = view == 0
+                            ? 0
+                            : hc_sv_interest_distance(&peer->interest, host->timeline, tick, unit),
+            .view = view};
         if (known->sent != 0 && sees) { // else it was out of view, or has just come into it
             uint32_t unsent = making->head.as_of - known->sent_as_of;
             if (unsent > host->stats.longest_unsent_ticks)
@@ -217,9 +221,17 @@ static struct hc_sv_choice *choice_of(const struct making *making, hc_unit unit)
 /// `most`.
 static uint32_t choose(struct making *making, uint32_t room, uint32_t most) {
     struct hc_sv_host *host = making->host;
-    uint32_t taken = 0, used = 0;
+    uint32_t taken = 0, used = 0, all = 0;
     for (uint32_t i = 0; i < making->choices; i++)
-        host->choices[i].chosen = false;
+        all += host->choices[i].bits;
+    bool fits = all <= room && making->choices <= most;
+    for (uint32_t i = 0; i < making->choices; i++)
+        host->choices[i].chosen = fits;
+    if (fits)
+        return making->choices;
+    if (!making->ordered)
+        hc_sv_budget_order(&making->peer->budget, host->candidates, making->choices);
+    making->ordered = true;
     for (uint32_t i = 0; i < making->choices && taken < most; i++) {
         struct hc_sv_choice *choice = choice_of(making, host->candidates[i].unit);
         if (used + choice->bits > room)
@@ -231,18 +243,26 @@ static uint32_t choose(struct making *making, uint32_t room, uint32_t most) {
     return taken;
 }
 
+/// What the units chosen take with so many ticks of inputs, more or less.
+static uint32_t bits_with(const struct making *making, uint32_t inputs) {
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < making->choices; i++) {
+        const struct hc_sv_choice *choice = &making->host->choices[i];
+        uint32_t near = least(choice->inputs, INPUTS_NEAR);
+        if (choice->chosen)
+            used += choice->bits + INPUT_BITS * (least(choice->inputs, inputs) - near);
+    }
+    return used;
+}
+
 /// How many ticks of inputs fit beside the units chosen, the same for everybody.
 static uint32_t choose_inputs(const struct making *making, uint32_t room) {
     uint32_t low = INPUTS_NEAR, high = HC_SNAPSHOT_INPUTS_MAX;
+    if (bits_with(making, high) <= room)
+        return high;
     while (low < high) {
-        uint32_t middle = (low + high + 1) / 2, used = 0;
-        for (uint32_t i = 0; i < making->choices; i++) {
-            const struct hc_sv_choice *choice = &making->host->choices[i];
-            uint32_t near = least(choice->inputs, INPUTS_NEAR);
-            if (choice->chosen)
-                used += choice->bits + INPUT_BITS * (least(choice->inputs, middle) - near);
-        }
-        if (used <= room)
+        uint32_t middle = (low + high + 1) / 2;
+        if (bits_with(making, middle) <= room)
             low = middle;
         else
             high = middle - 1;
@@ -321,12 +341,16 @@ static void put_recent_controls(struct making *making, uint32_t seq) {
     const struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
     hc_tick tick = making->head.tick, since = hc_tick_back(tick, host->config.future);
-    for (unsigned i = 0; i < host->control_count; i++) {
+    unsigned first = host->control_count;
+    while (first > 0 &&
+           host->controls[(host->control_first + first - 1) % HC_SV_CONTROLS].tick >= since)
+        first--;
+    for (unsigned i = first; i < host->control_count; i++) {
         unsigned place = (host->control_first + i) % HC_SV_CONTROLS;
         const struct hc_snapshot_control *control = &host->controls[place];
         uint32_t *told = &peer->control_told[place];
         bool heard = *told != 0 && peer->acked_snapshot >= *told;
-        if (control->tick < since || (heard && control->tick < tick))
+        if (heard && control->tick < tick)
             continue;
         if (!concerns(making, control->player) || !room_for_item(making)) {
             *told = heard ? *told : 0; // what was told before does not count on later snapshots
@@ -517,9 +541,10 @@ static uint32_t gather_corrections(struct making *making, hc_tick at, struct cor
     struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
     uint32_t count = 0;
+    struct hc_sv_versions_row row = hc_sv_versions_row(&host->versions, host->timeline, at);
     for (uint32_t i = 0; i < making->choices; i++) // as in gather
         if (host->choices[i].told.from != HC_SNAPSHOT_DROPPED)
-            hc_sv_versions_now(&host->versions, host->timeline, host->choices[i].told.unit, at);
+            hc_sv_versions_now(&row, host->choices[i].told.unit);
     for (uint32_t i = 0; i < making->choices && count < most; i++) {
         hc_unit unit = host->choices[i].told.unit;
         const struct hc_sv_ledger_unit *known = hc_sv_ledger_unit(peer->ledger, unit);
@@ -527,7 +552,7 @@ static uint32_t gather_corrections(struct making *making, hc_tick at, struct cor
         hc_tick as_of = HC_NO_TICK;
         if (host->choices[i].told.from == HC_SNAPSHOT_DROPPED || known->acked == 0)
             continue; // what it does not know yet it does not show either
-        hc_sv_version now = hc_sv_versions_now(&host->versions, host->timeline, unit, at);
+        hc_sv_version now = hc_sv_versions_now(&row, unit);
         hc_sv_version held = hc_sv_ledger_holds(peer->ledger, unit, at, &as_of);
         if (alike(host, unit, held, now) || (held == 0 && !is_to_hold(making, unit, at)))
             continue;
@@ -645,7 +670,8 @@ static void begin(struct making *making, uint32_t seq, uint64_t now_us) {
         hc_sv_interest_update(&peer->interest, host->timeline, tick, peer->own, peer->own_count);
         peer->looked = head;
     }
-    making->referee_version = hc_sv_versions_now(&host->versions, host->timeline, 0, tick);
+    making->shown = hc_sv_versions_row(&host->versions, host->timeline, tick);
+    making->referee_version = hc_sv_versions_now(&making->shown, 0);
     bool alive = hc_timeline_presence(host->timeline, tick)[HC_REFEREE] == HC_ALIVE;
     making->referee = alive ? hc_timeline_states(host->timeline, tick) : NULL;
 }
@@ -665,7 +691,7 @@ size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
     making.bits = hc_bits_writer(packed, size);
     begin(&making, seq, now_us);
     gather(&making);
-    hc_sv_budget_order(&peer->budget, host->candidates, making.choices);
+    hc_sv_budget_grow(&peer->budget, host->candidates, making.choices);
     put_units(&making, (uint32_t)size * 8, seq);
     put_corrections(&making);
     size = hc_bits_finish(&making.bits);

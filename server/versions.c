@@ -55,54 +55,64 @@ const struct hc_unit_value *hc_sv_versions_get(const struct hc_sv_versions *vers
     return value;
 }
 
-/// What the timeline has of `unit` at `tick`; `value` has its pointers set.
-static void read_value(const struct hc_world *world, const struct hc_timeline *timeline,
-                       hc_unit unit, hc_tick tick, struct hc_unit_value *value) {
+/// Makes what the timeline has of `unit` at the row's tick a version, unless `newest`, which is of
+/// that tick, is just that.
+static hc_sv_version compare(const struct hc_sv_versions_row *row, hc_unit unit,
+                             hc_sv_version newest) {
+    struct hc_sv_versions *versions = row->versions;
+    const struct hc_world *world = versions->world;
     hc_player player = hc_unit_player(world, unit);
-    value->tick = tick;
-    memset(value->input, 0, sizeof value->input);
-    if (player == HC_NO_PLAYER ||
-        !hc_timeline_newest_input(timeline, player, tick, &value->known, value->input))
-        value->known = HC_NO_TICK;
-    hc_unit_read(world, unit, hc_timeline_presence(timeline, tick),
-                 hc_timeline_states(timeline, tick), value);
-}
-
-/// Makes what the timeline has of `unit` at `tick` a version, unless `newest` is just that.
-static hc_sv_version compare(struct hc_sv_versions *versions, const struct hc_timeline *timeline,
-                             hc_unit unit, hc_tick tick, hc_sv_version newest) {
-    // It is read straight into the place of the next version, whose owner is gone with that.
-    struct record *record = record_at(versions, versions->next);
-    struct hc_unit_value now, before;
-    record->version = 0;
-    hc_unit_place(versions->world, &now, (uint8_t *)(record + 1));
-    read_value(versions->world, timeline, unit, tick, &now);
-    if (hc_sv_versions_get(versions, newest, &before) != NULL &&
-        hc_unit_equal(versions->world, unit, &before, &now))
+    hc_tick known = HC_NO_TICK;
+    uint8_t input[HC_INPUT_MAX] = {0};
+    if (player != HC_NO_PLAYER)
+        hc_timeline_newest_input(row->timeline, player, row->tick, &known, input);
+    struct record *record = record_at(versions, newest);
+    size_t first = hc_unit_first(world, unit), count = hc_unit_count(world, unit);
+    struct hc_unit_value value;
+    hc_unit_place(world, &value, (uint8_t *)(record + 1));
+    if (newest != 0 && record->version == newest && record->known == known &&
+        memcmp(record->input, input, world->game->input_size) == 0 &&
+        memcmp(value.presence, row->presence + first, count) == 0 &&
+        memcmp(value.states, row->states + first * world->stride, count * world->stride) == 0)
         return newest;
+    record = record_at(versions, versions->next);
     record->version = versions->next++;
-    record->tick = now.tick;
-    record->known = now.known;
-    memcpy(record->input, now.input, sizeof record->input);
+    record->tick = row->tick;
+    record->known = known;
+    memcpy(record->input, input, sizeof record->input);
+    hc_unit_place(world, &value, (uint8_t *)(record + 1));
+    hc_unit_read(world, unit, row->presence, row->states, &value);
     if (versions->next == 0)
         versions->next = 1;
     return record->version;
 }
 
-hc_sv_version hc_sv_versions_now(struct hc_sv_versions *versions,
-                                 const struct hc_timeline *timeline, hc_unit unit, hc_tick tick) {
+struct hc_sv_versions_row hc_sv_versions_row(struct hc_sv_versions *versions,
+                                             const struct hc_timeline *timeline, hc_tick tick) {
     uint32_t units = hc_unit_total(versions->world);
-    HC_ASSERT(unit < units && tick != HC_NO_TICK);
-    size_t row = tick % versions->rows, cell = row * units + unit;
-    if (versions->seen_tick[row] != tick) {
-        versions->seen_tick[row] = tick;
-        memset(versions->newest + row * units, 0, units * sizeof *versions->newest);
-        memset(versions->seen_head + row * units, 0xff, units * sizeof *versions->seen_head);
+    size_t place = tick % versions->rows;
+    struct hc_sv_versions_row row = {.versions = versions,
+                                     .timeline = timeline,
+                                     .tick = tick,
+                                     .head = hc_timeline_head(timeline),
+                                     .presence = hc_timeline_presence(timeline, tick),
+                                     .states = hc_timeline_states(timeline, tick),
+                                     .newest = versions->newest + place * units,
+                                     .seen_head = versions->seen_head + place * units};
+    HC_ASSERT(tick != HC_NO_TICK);
+    if (versions->seen_tick[place] != tick) {
+        versions->seen_tick[place] = tick;
+        memset(row.newest, 0, units * sizeof *row.newest);
+        memset(row.seen_head, 0xff, units * sizeof *row.seen_head);
     }
-    hc_sv_version newest = versions->newest[cell];
-    hc_tick head = hc_timeline_head(timeline);
-    if (versions->seen_head[cell] == head && record_at(versions, newest)->version == newest)
+    return row;
+}
+
+hc_sv_version hc_sv_versions_compare(const struct hc_sv_versions_row *row, hc_unit unit) {
+    HC_ASSERT(unit < hc_unit_total(row->versions->world));
+    hc_sv_version newest = row->newest[unit];
+    if (row->seen_head[unit] == row->head && record_at(row->versions, newest)->version == newest)
         return newest;
-    versions->seen_head[cell] = head;
-    return versions->newest[cell] = compare(versions, timeline, unit, tick, newest);
+    row->seen_head[unit] = row->head;
+    return row->newest[unit] = compare(row, unit, newest);
 }

@@ -23,6 +23,16 @@ struct hc_sv_versions {
     hc_tick *seen_head;    ///< [rows][units] head at which the newest was last compared
 };
 
+/// A tick of which versions are asked for, at one head.
+struct hc_sv_versions_row {
+    struct hc_sv_versions *versions;
+    const struct hc_timeline *timeline;
+    hc_tick tick, head;
+    const uint8_t *presence, *states; ///< of the whole world
+    hc_sv_version *newest;            ///< [units]
+    hc_tick *seen_head;               ///< [units]
+};
+
 /// Lays the arrays out from `base` (NULL: only measures) for ticks in a window of `rows` and at
 /// least `capacity` versions; returns the bytes needed. `world` is borrowed.
 size_t hc_sv_versions_layout(struct hc_sv_versions *versions, const struct hc_world *world,
@@ -31,11 +41,24 @@ size_t hc_sv_versions_layout(struct hc_sv_versions *versions, const struct hc_wo
 /// Forgets everything, and begins with 1 again.
 void hc_sv_versions_clear(struct hc_sv_versions *versions);
 
-/// The version of `unit` at `tick`, in the timeline's ring, as the timeline has it now: the newest
-/// of that tick when that is the same, else a new one. Compared once per head, so what changes must
-/// be settled before the first call at a head.
-hc_sv_version hc_sv_versions_now(struct hc_sv_versions *versions,
-                                 const struct hc_timeline *timeline, hc_unit unit, hc_tick tick);
+/// The row of `tick`, in the timeline's ring; good until the timeline changes.
+struct hc_sv_versions_row hc_sv_versions_row(struct hc_sv_versions *versions,
+                                             const struct hc_timeline *timeline, hc_tick tick);
+
+/// hc_sv_versions_now, of a unit that this was not yet called for at this head, or long ago.
+hc_sv_version hc_sv_versions_compare(const struct hc_sv_versions_row *row, hc_unit unit);
+
+/// The version of `unit` at the row's tick as the timeline has it now: the newest of that tick when
+/// that is the same, else a new one. Compared once per head, so what changes must be settled before
+/// the first call at a head.
+static inline hc_sv_version hc_sv_versions_now(const struct hc_sv_versions_row *row, hc_unit unit) {
+    const struct hc_sv_versions *versions = row->versions;
+    hc_sv_version newest = row->newest[unit];
+    // Nobody has come to a version's place before so many have been made.
+    if (row->seen_head[unit] == row->head && versions->next - newest < versions->capacity)
+        return newest;
+    return hc_sv_versions_compare(row, unit);
+}
 
 /// The value of a version, in `*value`, which is returned and points into the ring: borrowed until
 /// the next hc_sv_versions_now. NULL when it is gone, and for 0.

@@ -203,6 +203,7 @@ START_TEST(the_order_is_own_ones_first_then_by_score_then_by_unit) {
         memset(in, 0, sizeof in);
         for (uint32_t i = 0; i < count; i++)
             in[candidates[i].unit] = true;
+        hc_sv_budget_grow(&budget, candidates, count);
         hc_sv_budget_order(&budget, candidates, count);
         for (uint32_t i = 0; i < count; i++) {
             const struct hc_sv_candidate *now = &candidates[i], *last = now - 1;
@@ -263,6 +264,7 @@ START_TEST(nobody_waits_longer_than_the_header_says) {
         memset(waits, 0, sizeof waits);
         for (uint32_t order = 0; order < ORDERS; order++) {
             fill_candidates(&rng, &life);
+            hc_sv_budget_grow(&budget, candidates, life.count + 1);
             hc_sv_budget_order(&budget, candidates, life.count + 1);
             ck_assert(candidates[0].own);
             hc_sv_budget_told(&budget, candidates[0].unit);
@@ -297,6 +299,7 @@ START_TEST(what_has_changed_and_is_near_is_told_more_often) {
                                                             .changed = unit % 2 == 0,
                                                             .distance = unit > 2 ? 0 : 6000,
                                                             .view = 6400};
+        hc_sv_budget_grow(&budget, candidates, 4);
         hc_sv_budget_order(&budget, candidates, 4);
         hc_sv_budget_told(&budget, candidates[0].unit);
         told[candidates[0].unit]++;

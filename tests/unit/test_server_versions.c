@@ -65,6 +65,11 @@ static void put_input(struct hc_rng *rng) {
     hc_timeline_put_input(timeline, (hc_player)hc_rng_below(rng, 3), tick, &input);
 }
 
+static hc_sv_version ask(hc_unit unit, hc_tick tick) {
+    struct hc_sv_versions_row row = hc_sv_versions_row(&versions, timeline, tick);
+    return hc_sv_versions_now(&row, unit);
+}
+
 struct kept {
     struct hc_unit_value value;
     hc_unit unit;
@@ -134,7 +139,7 @@ START_TEST(a_version_is_what_the_timeline_has_now_and_new_only_when_that_is_new)
             struct kept now;
             read_now(unit, tick, &now);
             hc_sv_version before = last[tick][unit];
-            hc_sv_version version = hc_sv_versions_now(&versions, timeline, unit, tick);
+            hc_sv_version version = ask(unit, tick);
             struct hc_unit_value value;
             const struct hc_unit_value *is = hc_sv_versions_get(&versions, version, &value);
             ck_assert_msg(is != NULL && same(is, &now), "step %u", step);
@@ -165,9 +170,9 @@ START_TEST(numbers_come_round_without_a_zero) {
     struct hc_unit_value value;
     versions.next = UINT32_MAX;
     hc_timeline_advance(timeline);
-    ck_assert_uint_eq(hc_sv_versions_now(&versions, timeline, 0, 1), UINT32_MAX);
-    ck_assert_uint_eq(hc_sv_versions_now(&versions, timeline, 1, 1), 1);
-    ck_assert_uint_eq(hc_sv_versions_now(&versions, timeline, 0, 1), UINT32_MAX);
+    ck_assert_uint_eq(ask(0, 1), UINT32_MAX);
+    ck_assert_uint_eq(ask(1, 1), 1);
+    ck_assert_uint_eq(ask(0, 1), UINT32_MAX);
     ck_assert_ptr_nonnull(hc_sv_versions_get(&versions, UINT32_MAX, &value));
     ck_assert_ptr_nonnull(hc_sv_versions_get(&versions, 1, &value));
     ck_assert_ptr_null(hc_sv_versions_get(&versions, 0, &value));
@@ -176,11 +181,11 @@ END_TEST
 
 START_TEST(nothing_is_left_after_clearing) {
     struct hc_unit_value value;
-    ck_assert_uint_eq(hc_sv_versions_now(&versions, timeline, 2, 1), 1);
+    ck_assert_uint_eq(ask(2, 1), 1);
     hc_sv_versions_clear(&versions);
     ck_assert_ptr_null(hc_sv_versions_get(&versions, 1, &value));
-    ck_assert_uint_eq(hc_sv_versions_now(&versions, timeline, 3, 1), 1);
-    ck_assert_uint_eq(hc_sv_versions_now(&versions, timeline, 2, 1), 2);
+    ck_assert_uint_eq(ask(3, 1), 1);
+    ck_assert_uint_eq(ask(2, 1), 2);
 }
 END_TEST
 
