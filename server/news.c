@@ -75,9 +75,6 @@ void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
     }
     path->bytes_in += size;
     peer->news_due = true;
-    unsigned index = (unsigned)(peer - host->peers);
-    if (host->send_cursor > index) // it is asked now, not at the next tick
-        host->send_cursor = index;
 }
 
 void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
