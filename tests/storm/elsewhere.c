@@ -30,7 +30,7 @@ static struct storm_elsewhere_port *port_of(struct storm_elsewhere *elsewhere, u
         struct storm_elsewhere_port *known = &elsewhere->ports[i];
         if (known->port == port)
             return known;
-        if (known->at_us < oldest->at_us)
+        if (known->turn < oldest->turn)
             oldest = known;
     }
     if (!anew)
@@ -53,7 +53,7 @@ void storm_elsewhere_received(struct storm_match *match, uint16_t port, const ui
         return;
     struct storm_elsewhere_port *known = port_of(&conn->elsewhere, port, true);
     known->in += size;
-    known->at_us = hc_sim_now(match->sim);
+    known->turn = ++conn->elsewhere.turns;
 }
 
 bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
@@ -75,9 +75,12 @@ bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint
     if (snapshot ? digest != conn->elsewhere.newest
                  : bytes[MESSAGE_AT] != HC_MESSAGE_PATH_CHALLENGE)
         wrong(match, client, "is sent at an address that it has not shown what is for another");
-    if (known == NULL || known->out + size > TIMES * known->in)
-        wrong(match, client, "is sent too much at an address that it has not shown");
-    else
-        known->out += size;
+    uint64_t in = known != NULL ? known->in : 0, out = size + (known != NULL ? known->out : 0);
+    if (out > TIMES * in)
+        storm_fail(match->verdict, STORM_WRONG, "elsewhere", 0,
+                   "%lu bytes are sent to port %u, which client %u has not shown, for %lu",
+                   (unsigned long)out, port, conn->seat, (unsigned long)in);
+    if (known != NULL)
+        known->out = out;
     return snapshot;
 }

@@ -14,8 +14,9 @@ struct storm_elsewhere {
     struct storm_elsewhere_port {
         uint16_t port;    ///< 0: none
         uint64_t in, out; ///< bytes
-        uint64_t at_us;   ///< when something came from it last
+        uint64_t turn;    ///< in which something came from it last
     } ports[8];
+    uint64_t turns;
     uint64_t newest; ///< digest of the newest snapshot that went home
 };
 
