@@ -96,7 +96,13 @@ enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bi
     return HC_OK;
 }
 
+void hc_sent_excuse(struct hc_sent *sent, uint32_t seq) {
+    struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
+    HC_ASSERT(seq != 0 && entry->seq == seq);
+    entry->excused = true;
+}
+
 bool hc_sent_misses(const struct hc_sent *sent, uint32_t seq) {
     const struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
-    return seq != 0 && entry->seq == seq && !entry->acked;
+    return seq != 0 && entry->seq == seq && !entry->acked && !entry->excused;
 }

@@ -30,6 +30,7 @@ struct hc_sent_entry {
     uint64_t sent_us;
     uint32_t seq; ///< 0: never used
     bool acked;
+    bool excused; ///< its loss says nothing
 };
 
 /// What was sent and not forgotten yet.
@@ -66,5 +67,8 @@ uint32_t hc_sent_next(struct hc_sent *sent, uint64_t now_us);
 enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bits,
                              struct hc_acked acked[static HC_ACKS_MAX], uint32_t *count);
 
-/// Whether `seq` was sent, is remembered, and has not been acknowledged.
+/// `seq`, which was sent last, takes another way than the others: its loss says nothing.
+void hc_sent_excuse(struct hc_sent *sent, uint32_t seq);
+
+/// Whether `seq` was sent, is remembered, is not excused, and has not been acknowledged.
 bool hc_sent_misses(const struct hc_sent *sent, uint32_t seq);

@@ -32,6 +32,13 @@ struct hc_sv_reply {
     uint8_t bytes[HC_SV_ACCEPT_MAX];
 };
 
+/// The datagram that was handed out last, which goes to another address as well.
+struct hc_sv_copy {
+    struct hc_address to;
+    size_t size; ///< 0: none
+    uint8_t bytes[HC_DATAGRAM_MAX];
+};
+
 /// A player slot of the world.
 struct hc_sv_player {
     uint16_t peer;  ///< whose it is, index + 1; 0: free
@@ -94,6 +101,7 @@ struct hc_sv_host {
 
     struct hc_sv_reply replies[HC_SV_REPLIES];
     unsigned reply_first, reply_count;
+    struct hc_sv_copy copy;
     struct hc_sv_event events[HC_SV_EVENTS];
     unsigned event_first, event_count;
     struct hc_snapshot_control controls[HC_SV_CONTROLS]; ///< ring, ascending ticks
@@ -148,6 +156,11 @@ size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct 
 /// A datagram of `size` bytes came from an address, the newest of the peer's or not.
 void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
                      const struct hc_address *from, size_t size, bool newest);
+
+/// A snapshot of the peer is sent, `size` bytes at `bytes`: it goes to the address that the peer
+/// has still to show as well, if that may be sent so much.
+void hc_sv_news_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uint8_t *bytes,
+                     size_t size);
 
 /// The peer has answered a PATH_CHALLENGE from an address.
 void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,

@@ -436,6 +436,15 @@ enum hc_status hc_sv_host_receive(struct hc_sv_host *host, const struct hc_addre
     return status;
 }
 
+static size_t send_copy(struct hc_sv_host *host, struct hc_address *to, uint8_t *out) {
+    struct hc_sv_copy *copy = &host->copy;
+    size_t size = copy->size;
+    *to = copy->to;
+    memcpy(out, copy->bytes, size);
+    copy->size = 0;
+    return size;
+}
+
 static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t *out) {
     if (host->reply_count == 0)
         return 0;
@@ -458,6 +467,7 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         if (size == 0 && peer->snapshot_due) {
             peer->snapshot_due = false;
             size = hc_sv_snapshot_send(host, peer, out, now_us);
+            hc_sv_news_copy(host, peer, out, size);
         }
         if (size > 0)
             return size;
@@ -467,7 +477,9 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
 
 size_t hc_sv_host_send(struct hc_sv_host *host, struct hc_address *to,
                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    size_t size = send_reply(host, to, out);
+    size_t size = send_copy(host, to, out);
+    if (size == 0)
+        size = send_reply(host, to, out);
     if (size == 0)
         size = send_peer(host, to, out, now_us);
     if (size > 0) {

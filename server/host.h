@@ -14,6 +14,11 @@
 /// has lost its connection, but its players are kept for a while: it may come back with its token
 /// or with the ticket that it was given, also to a host that was restarted with the same keys,
 /// which gives it new players then.
+///
+/// A client whose address seems to be another one has to show it. Until then hc_sv_host_send hands
+/// each of its snapshots out twice, one right after the other and byte by byte the same: for the
+/// address that it has shown, and for the other one, as far as that may be sent anything. For
+/// whoever empties the host into a socket these are two datagrams like any others.
 #pragma once
 
 #include "common/game.h"
@@ -117,6 +122,7 @@ struct hc_sv_host_stats {
     uint64_t inputs_refused;       ///< came too late, once each, or beyond the future, each time
     uint64_t inputs_lost;          ///< delivered inside the window, yet their slot had been forced
     uint64_t snapshots, snapshots_rewound; ///< sent; of those, that showed a resimulated tick
+    uint64_t copies;                       ///< of them, for addresses that are still to be shown
     uint64_t corrections;                  ///< units of past ticks sent
     struct hc_sv_snapshot_bits bits;       ///< of these snapshots
     /// What the fields took of one in HC_SV_FIELDS_EACH of the values sent (own, others and

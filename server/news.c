@@ -8,7 +8,10 @@ enum {
     TICKET_LIFE_S = 600,         ///< Unix seconds in which a ticket is good
     TICKET_RENEW_US = 120000000, ///< a client is given another one so often
     TICKET_AGAIN_US = 250000,    ///< and the same one again while it does not say that it has it
-    ASK_AGAIN_US = 100000,       ///< between two PATH_CHALLENGEs
+    ASK_AGAIN_US = 100000,       ///< between two PATH_CHALLENGEs,
+    ASK_PATIENCE = 8,            ///< the first so many of a row; then twice as long after each,
+    ASK_DOUBLINGS = 3,           ///< so often at most: 0.8 s
+    ASK_ANEW_US = 10000000,      ///< after which a row is forgotten
     KEEP_ALIVE_US = 100000,      ///< the longest silence
 };
 
@@ -66,7 +69,8 @@ void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
         if (!newest)
             return; // on its way for long
         HC_MARK("path-to-be-shown");
-        *path = (struct hc_sv_path){.any = true, .address = *from};
+        *path = (struct hc_sv_path){
+            .any = true, .address = *from, .asked = path->asked, .asked_us = path->asked_us};
         hc_sv_host_unpredictable(host, path->data, sizeof path->data);
     }
     path->bytes_in += size;
@@ -83,27 +87,65 @@ void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
     if (memcmp(peer->address.ip, from->ip, sizeof from->ip) != 0)
         peer->ticket.any = false;
     peer->address = *from;
-    path->any = false;
+    *path = (struct hc_sv_path){.any = false};
     host->stats.moved++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_MOVED, 0);
 }
 
-/// Asks at the other address, by no more bytes than have come from there.
+/// Whether `size` bytes more may go to the other address.
+static bool may_go(const struct hc_sv_path *path, size_t size) {
+    return path->any && path->bytes_out + size <= HC_SV_PATH_TIMES * path->bytes_in;
+}
+
+/// Whether it is time to ask at the other address.
+static bool ask_due(struct hc_sv_path *path, uint64_t now_us) {
+    if (path->asked > 0 && now_us - path->asked_us >= ASK_ANEW_US)
+        path->asked = 0;
+    if (path->asked == 0)
+        return true;
+    uint32_t vain = path->asked > ASK_PATIENCE ? path->asked - ASK_PATIENCE : 0;
+    uint64_t wait_us = (uint64_t)ASK_AGAIN_US << (vain < ASK_DOUBLINGS ? vain : ASK_DOUBLINGS);
+    return now_us - path->asked_us >= wait_us;
+}
+
+/// Asks at the other address.
 static size_t ask(struct hc_sv_peer *peer, struct hc_address *to,
                   uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     struct hc_sv_path *path = &peer->path;
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    size_t size = HC_DATA_BODY_AT + HC_PATH_MESSAGE_SIZE + HC_TAG_SIZE;
-    if (!path->any || path->bytes_out + size > path->bytes_in ||
-        (path->asked_us != 0 && now_us - path->asked_us < ASK_AGAIN_US))
+    if (!may_go(path, HC_DATA_BODY_AT + HC_PATH_MESSAGE_SIZE + HC_TAG_SIZE) ||
+        !ask_due(path, now_us))
         return 0;
     bool fits = hc_message_put_path(&body, HC_MESSAGE_PATH_CHALLENGE, path->data);
     HC_ASSERT(fits && body.at == HC_PATH_MESSAGE_SIZE);
+    // To its own address the client is sent nothing by this: neither a sign of life, nor anything
+    // whose loss would have to be made up for.
+    uint64_t sent_us = peer->sent_us;
+    uint32_t seq = peer->sent.next;
+    size_t size = hc_sv_peer_wrap(peer, out, body.at, now_us);
+    if (size == 0)
+        return 0;
+    peer->sent_us = sent_us;
+    hc_sent_excuse(&peer->sent, seq);
     path->bytes_out += size;
+    path->asked++;
     path->asked_us = now_us;
-    hc_sv_budget_spend(&peer->budget, (uint32_t)body.at);
     *to = path->address;
-    return hc_sv_peer_wrap(peer, out, body.at, now_us);
+    return size;
+}
+
+void hc_sv_news_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uint8_t *bytes,
+                     size_t size) {
+    struct hc_sv_path *path = &peer->path;
+    // An honest client answers long before patience ends.
+    if (size == 0 || !may_go(path, size) || path->asked > ASK_PATIENCE)
+        return;
+    HC_ASSERT(host->copy.size == 0);
+    path->bytes_out += size;
+    host->copy.to = path->address;
+    host->copy.size = size;
+    memcpy(host->copy.bytes, bytes, size);
+    host->stats.copies++;
 }
 
 // ---- Sending ------------------------------------------------------------------------------------
@@ -111,11 +153,11 @@ static size_t ask(struct hc_sv_peer *peer, struct hc_address *to,
 size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
-    size_t size = room > 0 ? ask(peer, to, out, now_us) : 0;
+    size_t size = ask(peer, to, out, now_us);
     if (size > 0)
         return size;
     peer->news_due = false;
+    int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
     uint64_t rtt_us = peer->rtt_min_us == UINT64_MAX ? 0 : peer->rtt_min_us;
     if (room <= 0)
         return 0;

@@ -25,6 +25,7 @@ enum {
     HC_SV_CLOSES_AT_ONCE = 3,      ///< the first ones together,
     HC_SV_CLOSE_PERIOD_US = 50000, ///< the rest this far apart
     HC_SV_TICKET_SEQS = 4,
+    HC_SV_PATH_TIMES = 3,     ///< bytes to an address that is not shown yet, for each that came
     HC_SV_FLOOD_PACKETS = 2,  ///< datagrams that a client may send for each tick,
     HC_SV_FLOOD_BYTES = 1092, ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
     HC_SV_FLOOD_US = 4000000, ///< both over so long a time: what waited somewhere comes at once
@@ -54,13 +55,20 @@ struct hc_sv_user {
 };
 
 /// Another address from which the newest datagrams of a client come: its own only if it answers
-/// from there (RFC 9000, 8.2 and 9.3). No more is sent there than has come from it.
+/// from there (RFC 9000, 8.2 and 9.3). Until then it is asked, and sent what the old address is
+/// sent, lest the client lose more than a round trip; all in all at most HC_SV_PATH_TIMES the bytes
+/// that came from it (8.1).
+///
+/// It may be a thief's, who sees the client's datagrams and brings copies of them first. So nothing
+/// that goes there is of the client's share, nor does it say anything of the client's path if it is
+/// lost; and who is asked in vain, at one address or at many, is asked more and more rarely.
 struct hc_sv_path {
     bool any;
     struct hc_address address;
     uint8_t data[HC_PATH_SIZE];
     uint64_t bytes_in, bytes_out;
-    uint64_t asked_us; ///< when last; 0: not yet
+    uint32_t asked;    ///< in a row without an answer, at whatever addresses
+    uint64_t asked_us; ///< when last; meaningful if it was
 };
 
 /// The ticket that a client has, or is being told.

@@ -69,6 +69,14 @@ static void host_received(void *context, struct hc_sim *sim, unsigned client, ui
         yard->host_received(yard, client, port, bytes, size, status);
 }
 
+static void client_received(void *context, struct hc_sim *sim, unsigned client,
+                            const uint8_t *bytes, size_t size, enum hc_status status) {
+    struct yard *yard = context;
+    (void)sim;
+    if (yard->client_received != NULL)
+        yard->client_received(yard, client, bytes, size, status);
+}
+
 static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_event *event) {
     struct yard *yard = context;
     (void)sim;
@@ -106,6 +114,7 @@ struct yard *yard_create(const struct hc_sim_config *config) {
                                       .client_sent = client_sent,
                                       .host_sent = host_sent,
                                       .host_received = host_received,
+                                      .client_received = client_received,
                                       .host_event = host_event,
                                       .client_event = client_event};
     yard->clients = config->clients;

@@ -25,6 +25,8 @@ struct yard {
     void (*host_sent)(struct yard *yard, unsigned client, const uint8_t *sealed, size_t size);
     void (*host_received)(struct yard *yard, unsigned client, uint16_t port, const uint8_t *opened,
                           size_t size, enum hc_status status);
+    void (*client_received)(struct yard *yard, unsigned client, const uint8_t *opened, size_t size,
+                            enum hc_status status);
     void (*host_event)(struct yard *yard, const struct hc_sv_event *event);
     void (*client_event)(struct yard *yard, unsigned client, const struct hc_client_event *event);
     void *context;

@@ -460,7 +460,9 @@ def migration(t, c):
     c.rebind()
     new, c.sock = c.sock, old
     sent = came = 0
-    challenges, elsewhere = [], []
+    within = True
+    challenges, elsewhere, copies = [], [], {}
+    first = len(c.log)
     for i in range(30):
         c.sock = new
         sent += len(c.send())
@@ -469,18 +471,26 @@ def migration(t, c):
             came += len(d)
             m = unpack(unseal(c.s2c, _rd64(d[5:9] + bytes(4), 0), d[:9], d[9:])[8:])
             challenges += [x for x in m if x[0] == CHALLENGE]
-            elsewhere += [x for x in m if x[0] != CHALLENGE]
+            elsewhere += [x for x in m if x[0] not in (CHALLENGE, SNAPSHOT)]
+            if SNAPSHOT in {x[0] for x in m}:
+                copies[_rd64(d[5:9] + bytes(4), 0)] = d
+            within &= came <= 3 * sent
             c.seen = d
         c.sock = old
         c.poll()
     check("path.challenge-comes", challenges and all(len(x[1]) == 8 for x in challenges), challenges)
     check("path.nothing-else-goes-there", not elsewhere, elsewhere[:2])
-    check("path.never-more-bytes-than-came", came <= sent, (came, sent))
+    check("path.never-more-than-three-bytes-for-one", within, (came, sent))
+    kept = {x[0]: x[3] for x in c.log[first:]}
+    check("path.snapshots-go-to-both", len(copies) >= 5 and set(copies) <= set(kept) and all(
+        unseal(c.s2c, n, d[:9], d[9:])[8:] == kept[n] for n, d in copies.items()), (len(copies), len(kept)))
     check("path.again-every-100-ms", 2 <= len(challenges) <= 5, len(challenges))
     n = len(c.log)
     c.poll(0.05)
     check("path.the-rest-goes-to-the-old-address", len(c.log) > n)
     c.sock = new
+    while c.receive() is not None:                         # copies
+        pass
     c.send([RESPONSE, challenges[-1][1]])
     c.newest = max(c.newest, _rd64(c.seen[5:9] + bytes(4), 0))
     c.window = (1 << 256) - 1

@@ -274,8 +274,8 @@ START_TEST(a_client_whose_address_changes_now_and_then_loses_a_round_trip_each_t
            (unsigned long)(longest_us / MS), 2 * LATENCY_MS);
     ck_assert_uint_eq(playing(sim), CLIENTS);
     ck_assert_uint_eq(host_stats(sim)->moved, CHANGES * CLIENTS);
-    // To the server and back, to say where; to the server and back, to show it.
-    ck_assert_uint_le(longest_us, (4 * LATENCY_MS + 5 * TICK_MS) * MS);
+    // To the server, to say where, and back; a tick each, and one since the last was heard.
+    ck_assert_uint_le(longest_us, (2 * LATENCY_MS + 3 * TICK_MS) * MS);
     check_hashes(sim);
     hc_sim_destroy(sim);
 }
@@ -303,10 +303,11 @@ START_TEST(copies_from_another_address_redirect_nothing) {
     ck_assert_uint_eq(playing(sim), 2);
     for (unsigned c = 0; c < 2; c++)
         ck_assert_uint_eq(hc_client_stats(hc_sim_client(sim, c))->stalls, 0);
-    // Nothing but PATH_CHALLENGE has gone there, and no more than came.
+    // At most three bytes have gone there for each that came, and soon hardly anything.
     uint64_t bytes, sent = hc_sim_strangers(sim, &bytes);
     ck_assert_uint_gt(sent, 10);
-    ck_assert_uint_le(bytes, copies / 4 * 50);
+    ck_assert_uint_le(bytes, copies / 4 * 3 * 50);
+    ck_assert_uint_le(sent, 60);
     hc_sim_destroy(sim);
 }
 END_TEST

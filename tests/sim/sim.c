@@ -44,6 +44,7 @@ struct hc_sim {
     uint64_t strangers, stranger_bytes; ///< sent to them
     struct hc_tap *tap;
     const uint8_t *sealed; ///< what a hook is being told of
+    uint16_t port;         ///< where that goes, if the host sends it
     struct seat *seats;
     struct hc_agenda *agenda; ///< uplinks, downlinks, the host, clients: so ties are decided
     uint64_t trace;
@@ -180,6 +181,7 @@ static void drain_host(struct hc_sim *sim) {
             continue;
         }
         unsigned client = (to.port - PORT_FIRST) % sim->config.clients;
+        sim->port = to.port;
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
             hc_tap_accept(sim->tap, bytes, size);
         if (hooks->host_sent != NULL)
@@ -590,6 +592,10 @@ void hc_sim_inject(struct hc_sim *sim, unsigned client, uint16_t port, const uin
                    size_t size) {
     put_on_link(seat_of(sim, client)->up, sim->now, port, bytes, size);
     set_link_deadlines(sim, client);
+}
+
+uint16_t hc_sim_port(const struct hc_sim *sim) {
+    return sim->port;
 }
 
 void hc_sim_shutdown(struct hc_sim *sim) {

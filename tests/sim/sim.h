@@ -51,7 +51,8 @@ struct hc_sim_hooks {
     /// what it raised has been told, what it has to say has not been sent.
     void (*host_received)(void *context, struct hc_sim *sim, unsigned client, uint16_t port,
                           const uint8_t *bytes, size_t size, enum hc_status status);
-    /// The host sends a datagram to `client`; before the link decides about it.
+    /// The host sends a datagram to `client`, at hc_sim_port; before the link decides about it. What
+    /// goes to two addresses is told twice.
     void (*host_sent)(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size);
     /// A client is about to send a datagram, whose bytes may be changed, and are sealed again then;
@@ -169,6 +170,9 @@ uint64_t hc_sim_strangers(const struct hc_sim *sim, uint64_t *bytes);
 
 /// In a hook about a datagram: as it really is, of the same size.
 const uint8_t *hc_sim_sealed(const struct hc_sim *sim);
+
+/// In host_sent: the port that the datagram goes to.
+uint16_t hc_sim_port(const struct hc_sim *sim);
 
 /// The server says goodbye to everybody.
 void hc_sim_shutdown(struct hc_sim *sim);

@@ -5,6 +5,7 @@
 #include "proto/body.h"
 #include "server/host.h"
 #include "tests/storm/allowance.h"
+#include "tests/storm/elsewhere.h"
 #include "tests/storm/plan.h"
 #include "tests/storm/verdict.h"
 
@@ -55,6 +56,7 @@ struct storm_conn {
     uint8_t *stamps;         ///< [STORM_TICKS_MAX][player_count][input_size]
     uint8_t *stamped;        ///< [STORM_TICKS_MAX] 1: stamped
     struct storm_allowance allowance;
+    struct storm_elsewhere elsewhere;
 };
 
 struct storm_conns {

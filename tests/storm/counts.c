@@ -208,11 +208,14 @@ void storm_counts_host_event(struct storm_match *match, const struct hc_sv_event
 }
 
 void storm_counts_host_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
-                            size_t size) {
+                            size_t size, bool copy) {
     struct storm_host_tally *tally = &match->tally;
     struct hc_snapshot head;
     tally->out++;
     tally->out_bytes += size;
+    tally->copies += copy;
+    if (copy)
+        return;
     enum hc_datagram_kind kind = hc_datagram_kind(bytes, size);
     if (kind != HC_DATAGRAM_DATA && kind != HC_DATAGRAM_RESET) { // to what was refused
         tally->answers++;
@@ -308,6 +311,7 @@ void storm_counts_end(struct storm_match *match) {
     expect(match, "server", 0, "leaves", stats->leaves, tally->events[HC_SV_EVENT_LEFT]);
     expect(match, "server", 0, "connections in the place of others", stats->resumed,
            tally->events[HC_SV_EVENT_RESUMED]);
+    expect(match, "server", 0, "copies", stats->copies, tally->copies);
     expect(match, "server", 0, "changes of address", stats->moved,
            tally->events[HC_SV_EVENT_MOVED]);
     expect(match, "server", 0, "timeouts", stats->timeouts, tally->events[HC_SV_EVENT_TIMEOUT]);

@@ -28,7 +28,7 @@ struct storm_client_tally {
 /// Of the server.
 struct storm_host_tally {
     uint64_t out, out_bytes, answers, denials;
-    uint64_t snapshots, rewound;
+    uint64_t snapshots, rewound, copies;
     uint64_t events[HC_SV_EVENT_MOVED + 1];
     hc_tick head;              ///< after its newest advance
     uint64_t resimulated;      ///< ticks up to then
@@ -70,10 +70,10 @@ void storm_counts_left(struct storm_match *match, unsigned client);
 /// It is about to be gone, or the match to end.
 void storm_counts_gone(struct storm_match *match, unsigned client);
 
-/// The server has something to say, an event or a datagram.
+/// The server has something to say, an event or a datagram, which may be a copy of the last one.
 void storm_counts_host_event(struct storm_match *match, const struct hc_sv_event *event);
 void storm_counts_host_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
-                            size_t size);
+                            size_t size, bool copy);
 
 /// The server has advanced its head.
 void storm_counts_host_ticked(struct storm_match *match);

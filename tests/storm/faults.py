@@ -414,6 +414,18 @@ FAULTS = {
         "    hc_bytes_put_u16(&writer, address->port);\n",
         "    hc_bytes_put_u16(&writer, 0);\n",
     ),
+    "path-four-times": Fault(
+        "server/peer.h",
+        "four bytes go to an address that is still to be shown for each that came",
+        "HC_SV_PATH_TIMES = 3,",
+        "HC_SV_PATH_TIMES = 4,",
+    ),
+    "path-unasked": Fault(
+        "server/news.c",
+        "a client is followed to wherever its datagrams seem to come from",
+        "        HC_MARK(\"path-to-be-shown\");\n",
+        "        peer->address = *from;\n",
+    ),
     "ticks-not-left-out": Fault(
         "server/host.c",
         "a server that is far behind does all ticks after all, one heap after the other",

@@ -582,7 +582,7 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
 
 /// What an attacker makes the server say to the honest may be longer, and so may be what they say
 /// of keys that they press because of what they see of it. Only a limited rate notices lengths, of
-/// a link or of the server's own.
+/// a link or of the server's own, and what goes to an address that is still to be shown.
 bool storm_match_compared(const struct storm_plan *plan) {
     if (plan->match[STORM_tame] == 0 || plan->match[STORM_hostile] == 0 ||
         plan->match[STORM_clients] < 2 ||
@@ -591,6 +591,7 @@ bool storm_match_compared(const struct storm_plan *plan) {
     for (unsigned i = 0; i < plan->match[STORM_clients]; i++)
         if (!is_hostile(plan, i) &&
             (plan->client[i][STORM_C_down_rate] != 0 ||
+             plan->client[i][STORM_C_rebind_ticks] != 0 ||
              (plan->client[i][STORM_C_up_rate] != 0 && storm_keys_look(plan, i))))
             return false;
     return true;

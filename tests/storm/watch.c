@@ -98,6 +98,7 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_eve
     struct storm_conn *conn =
         storm_conns_event(&match->conns, event, seat, !match->seats[seat].hostile,
                           hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim))), hc_sim_now(sim));
+    storm_elsewhere_event(conn, event);
     if (event->kind == HC_SV_EVENT_MOVED) {
         if (conn == NULL || !conn->there || !moves(match, seat))
             wrong(match, "events", 0, "has moved, as the server says", seat);
@@ -181,8 +182,11 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
                       size_t size) {
     struct storm_match *match = context;
     (void)sim;
+    bool copy = storm_elsewhere_sent(match, client, bytes, size);
     match->outcome->datagrams++;
-    storm_counts_host_sent(match, client, bytes, size);
+    storm_counts_host_sent(match, client, bytes, size, copy);
+    if (copy)
+        return;
     storm_slots_host_sent(match, client, bytes, size);
     if (size > HC_DATAGRAM_MAX || size == 0)
         wrong(match, "bounds", 0, "is sent a datagram too large", client);
@@ -198,14 +202,14 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes),
                bytes[DATA_TYPE_AT], size);
     struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
-    // A thief is asked whether it is whom it copies, and that is of the bytes of whom it copies.
-    struct storm_conn *named = storm_conns_named(&match->conns, cid_of(bytes));
+    // Whoever is asked whether it is the client, that is of nobody's share.
+    bool is_question = bytes[DATA_TYPE_AT] == HC_MESSAGE_PATH_CHALLENGE;
     bool is_snapshot = bytes[DATA_TYPE_AT] == HC_MESSAGE_SNAPSHOT;
     match->outcome->snapshots += is_snapshot;
     if (is_snapshot && conn != NULL)
         remember_snapshot(match, conn, size);
-    else if (!is_snapshot && named != NULL && named->there)
-        storm_allowance_news(match, named, size);
+    else if (!is_snapshot && !is_question && conn != NULL && conn->there)
+        storm_allowance_news(match, conn, size);
     else if (is_snapshot && match->conns.count < STORM_CONNS_MAX)
         wrong(match, "events", 0, "is sent a snapshot, but never joined", client);
     storm_told_host_sent(match, client, bytes, size);
@@ -217,6 +221,7 @@ static void host_received(void *context, struct hc_sim *sim, unsigned client, ui
     (void)sim, (void)client;
     storm_arrivals_received(match, port, bytes, size, status);
     storm_shakes_received(match, port, bytes, size, status);
+    storm_elsewhere_received(match, port, bytes, size, status);
 }
 
 // ---- The clients --------------------------------------------------------------------------------

@@ -152,6 +152,25 @@ START_TEST(what_the_ring_forgot_is_passed_over) {
 }
 END_TEST
 
+START_TEST(what_is_excused_is_never_missed_and_can_be_acknowledged) {
+    static struct hc_sent sent;
+    struct hc_acked acked[HC_ACKS_MAX];
+    uint32_t count;
+    hc_sent_init(&sent, 1);
+    for (uint32_t seq = 1; seq <= 3 * HC_SENT_RING; seq++) {
+        ck_assert_uint_eq(hc_sent_next(&sent, seq), seq);
+        ck_assert(hc_sent_misses(&sent, seq));
+        if (seq % 3 == 0) // not so what has its place in the ring later
+            hc_sent_excuse(&sent, seq);
+        ck_assert(hc_sent_misses(&sent, seq) == (seq % 3 != 0));
+        if (seq % 2 != 0)
+            continue;
+        ck_assert_int_eq(hc_sent_acked(&sent, seq, 0, acked, &count), HC_OK);
+        ck_assert_uint_eq(count, 1);
+    }
+}
+END_TEST
+
 START_TEST(numbers_run_out_instead_of_repeating) {
     static struct hc_sent sent;
     hc_sent_init(&sent, UINT32_MAX - 2);
@@ -231,6 +250,7 @@ int main(void) {
     tcase_add_test(tests, each_datagram_is_acknowledged_once_with_the_time_it_left);
     tcase_add_test(tests, what_the_ring_forgot_is_passed_over);
     tcase_add_test(tests, numbers_run_out_instead_of_repeating);
+    tcase_add_test(tests, what_is_excused_is_never_missed_and_can_be_acknowledged);
     tcase_add_test(tests, a_cookie_lasts_for_its_slot_and_the_next);
     tcase_add_test(tests, a_cookie_is_good_for_one_address_port_nonce_and_secret);
     suite_add_tcase(suite, tests);

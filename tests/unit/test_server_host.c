@@ -714,12 +714,61 @@ START_TEST(a_join_is_told_until_a_datagram_that_told_it_is_acknowledged) {
 }
 END_TEST
 
+// ---- Another address ----------------------------------------------------------------------------
+
+START_TEST(a_snapshot_goes_to_an_address_to_be_shown_as_well_for_a_while_as_far_as_it_may) {
+    enum { TICKS = 300, PATIENCE_TICKS = RATE, QUESTIONS_MAX = 16 };
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX], home_bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    size_t size, home_size = 0;
+    unsigned at_home = 0, copies = 0, questions = 0;
+    uint64_t in = 0, out = 0;
+    begin();
+    struct talker client = join(1000, 1);
+    const struct hc_address home = client.address;
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
+    say_inputs(&client, head(), 2);
+    wait_ticks(3);
+    client.address.port = 2000;
+    for (unsigned tick = 0; tick < TICKS; tick++) {
+        uint64_t before = stats->bytes_in;
+        say_inputs(&client, hc_tick_back(head(), 2), 4);
+        in += stats->bytes_in - before;
+        now_us += TICK_US;
+        hc_sv_host_advance(host, now_us);
+        while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0) {
+            bool snapshot = open_snapshot(&client, bytes, size, opened);
+            if (hc_address_equal(&to, &home)) {
+                at_home += snapshot;
+                home_size = size;
+                memcpy(home_bytes, bytes, size);
+                continue;
+            }
+            ck_assert(hc_address_equal(&to, &client.address));
+            ck_assert(!snapshot || (size == home_size && memcmp(bytes, home_bytes, size) == 0));
+            copies += snapshot;
+            questions += !snapshot;
+            out += size;
+            ck_assert_uint_le(out, 3 * in);
+        }
+    }
+    ck_assert_uint_eq(at_home, TICKS);
+    ck_assert_uint_eq(copies, stats->copies);
+    ck_assert_uint_ge(copies, PATIENCE_TICKS / 2);
+    ck_assert_uint_le(copies, PATIENCE_TICKS);
+    ck_assert_uint_gt(questions, 8);
+    ck_assert_uint_le(questions, QUESTIONS_MAX);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server host");
     TCase *tests = tcase_create("host");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     add_all(tests);
     tcase_add_test(tests, a_join_is_told_until_a_datagram_that_told_it_is_acknowledged);
+    tcase_add_test(tests,
+                   a_snapshot_goes_to_an_address_to_be_shown_as_well_for_a_while_as_far_as_it_may);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

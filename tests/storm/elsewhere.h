@@ -1,0 +1,32 @@
+/// What goes to addresses that clients have not shown: questions whether they are theirs, and
+/// copies of what goes to the address that they have shown; three bytes for each that came, and no
+/// more.
+#pragma once
+
+#include "server/host.h"
+
+struct storm_match;
+struct storm_conn;
+
+/// Of one connection.
+struct storm_elsewhere {
+    uint16_t home; ///< the port that it has shown; 0: unknown
+    struct storm_elsewhere_port {
+        uint16_t port;    ///< 0: none
+        uint64_t in, out; ///< bytes
+        uint64_t turn;    ///< in which something came from it last
+    } ports[8];
+    uint64_t turns;
+    uint64_t newest; ///< digest of the newest snapshot that went home
+};
+
+/// The server has let a client in, or followed it.
+void storm_elsewhere_event(struct storm_conn *conn, const struct hc_sv_event *event);
+
+/// The server was handed a datagram from `port`.
+void storm_elsewhere_received(struct storm_match *match, uint16_t port, const uint8_t *bytes,
+                              size_t size, enum hc_status status);
+
+/// The server sends a DATA, shown as it was before it was sealed. Whether it is a copy.
+bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
+                          size_t size);
