@@ -44,6 +44,12 @@ static void tear_down(void) {
     hc_world_free(&world);
 }
 
+static hc_sv_version version_now(hc_unit unit) {
+    struct hc_sv_versions_row row =
+        hc_sv_versions_row(&versions, timeline, hc_timeline_head(timeline));
+    return hc_sv_versions_now(&row, unit);
+}
+
 /// Tells units 0, 2 and 3 of the timeline's head in a snapshot that is acknowledged.
 static void tell(hc_tick as_of, uint32_t seq, hc_sv_version told[static UNITS_MAX]) {
     memset(told, 0, UNITS_MAX * sizeof *told);
@@ -51,7 +57,7 @@ static void tell(hc_tick as_of, uint32_t seq, hc_sv_version told[static UNITS_MA
     for (hc_unit unit = 0; unit <= 3; unit++) {
         if (unit == 1)
             continue;
-        told[unit] = hc_sv_versions_now(&versions, timeline, unit, hc_timeline_head(timeline));
+        told[unit] = version_now(unit);
         ck_assert(hc_sv_ledger_tell(ledger, unit, as_of, told[unit], false));
     }
     hc_sv_ledger_acked(ledger, seq);
@@ -62,7 +68,7 @@ static void overrun(void) {
     for (uint32_t i = 0; i < OVERRUN; i++) {
         hc_timeline_advance(timeline);
         for (hc_unit unit = 0; unit <= 3; unit++)
-            hc_sv_versions_now(&versions, timeline, unit, hc_timeline_head(timeline));
+            version_now(unit);
     }
 }
 
