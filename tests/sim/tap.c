@@ -31,7 +31,6 @@ struct place {
 struct opened {
     bool to_server;
     uint32_t cid, seq;
-    size_t size; ///< 0: none
     uint8_t sealed[HC_DATAGRAM_MAX], plain[HC_DATAGRAM_MAX];
 };
 
@@ -42,7 +41,8 @@ struct hc_tap {
     unsigned asked_count;
     struct asked *asked[ASKED / ASKED_AT_ONCE]; ///< NULL: none yet
     struct place *places[1 << PLACE_BITS];      ///< NULL: none yet
-    struct opened *opened[OPENED];              ///< NULL: none yet
+    struct opened *opened;                      ///< [OPENED]
+    size_t sizes[OPENED];                       ///< of those; 0: none
 };
 
 struct hc_tap *hc_tap_create(const struct hc_token_ring *ring, uint64_t protocol_id,
@@ -50,6 +50,11 @@ struct hc_tap *hc_tap_create(const struct hc_token_ring *ring, uint64_t protocol
     struct hc_tap *tap = calloc(1, sizeof *tap);
     if (tap == NULL)
         return NULL;
+    tap->opened = malloc(OPENED * sizeof *tap->opened); // not cleared: little of it is touched
+    if (tap->opened == NULL) {
+        free(tap);
+        return NULL;
+    }
     tap->ring = *ring;
     tap->protocol_id = protocol_id;
     tap->audience = audience;
@@ -61,8 +66,8 @@ void hc_tap_destroy(struct hc_tap *tap) {
         free(tap->asked[i]);
     for (unsigned i = 0; tap != NULL && i < 1 << PLACE_BITS; i++)
         free(tap->places[i]);
-    for (unsigned i = 0; tap != NULL && i < OPENED; i++)
-        free(tap->opened[i]);
+    if (tap != NULL)
+        free(tap->opened);
     free(tap);
 }
 
@@ -141,9 +146,9 @@ const struct hc_party *hc_tap_party(const struct hc_tap *tap, uint32_t cid) {
 static enum hc_status open_data(struct hc_tap *tap, const struct hc_party *party, uint32_t cid,
                                 uint32_t seq, bool to_server, const uint8_t *bytes, size_t size,
                                 uint8_t room[static HC_DATAGRAM_MAX]) {
-    struct opened **at = &tap->opened[(cid * 97 + seq * 2 + to_server) % OPENED];
-    struct opened *opened = *at = obtain(*at, sizeof **at);
-    if (opened->size == size && opened->cid == cid && opened->seq == seq &&
+    uint32_t place = (cid * 97 + seq * 2 + to_server) % OPENED;
+    struct opened *opened = &tap->opened[place];
+    if (tap->sizes[place] == size && opened->cid == cid && opened->seq == seq &&
         opened->to_server == to_server && memcmp(opened->sealed, bytes, size) == 0) {
         memcpy(room, opened->plain, size);
         return HC_OK;
@@ -154,7 +159,7 @@ static enum hc_status open_data(struct hc_tap *tap, const struct hc_party *party
     opened->to_server = to_server;
     opened->cid = cid;
     opened->seq = seq;
-    opened->size = size;
+    tap->sizes[place] = size;
     memcpy(opened->sealed, bytes, size);
     memcpy(opened->plain, room, size);
     return HC_OK;
