@@ -23,11 +23,11 @@
 
 enum {
     BATCHES_PER_WAKE = 2048 / HC_SV_UDP_BATCH, ///< so that a flood cannot keep the ticks waiting
-    HANDSHAKES_US = 1900, ///< of a tick: with the last of them it is not above 2 ms
-    CLOCK_US = 10000000,  ///< how often the host is told the world's time
-    DEV_PORTS = 16,       ///< tried, where any will do
-    WHY_MAX = 4500,       ///< a path and more
-    SEED_BITS = 53,       ///< of a random seed: every JSON reader keeps those
+    HANDSHAKES_PART = 2, ///< of a tick's time handshakes may take one in so many
+    CLOCK_US = 10000000, ///< how often the host is told the world's time
+    DEV_PORTS = 16,      ///< tried, where any will do
+    WHY_MAX = 4500,      ///< a path and more
+    SEED_BITS = 53,      ///< of a random seed: every JSON reader keeps those
 };
 
 struct daemon {
@@ -505,7 +505,7 @@ int main(int argc, char **argv) {
     daemon.log = (struct hc_sv_log){daemon.options.level, daemon.options.format};
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
-    daemon.report.shaking.limit_us = HANDSHAKES_US;
+    daemon.report.shaking.limit_us = 1000000 / HANDSHAKES_PART / daemon.options.tick_rate;
     daemon.next = HC_SV_UDP_CONNECT;
     bool good = set_up(&daemon);
     if (good) {
