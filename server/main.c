@@ -505,7 +505,7 @@ int main(int argc, char **argv) {
     daemon.log = (struct hc_sv_log){daemon.options.level, daemon.options.format};
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
-    daemon.report.shaking.limit_us = 1000000 / HANDSHAKES_PART / daemon.options.tick_rate;
+    daemon.report.shaking.limit_us = 1000000U / HANDSHAKES_PART / daemon.options.tick_rate;
     daemon.next = HC_SV_UDP_CONNECT;
     bool good = set_up(&daemon);
     if (good) {

@@ -64,7 +64,7 @@ struct flooded {
     uint64_t sent, refused;     ///< HELLOs
     uint64_t read, unread;      ///< handshakes, by the server
     uint64_t drops, missed;     ///< DATA, ticks
-    unsigned stalled;           ///< of those who played all the time
+    unsigned stalled, harmed;   ///< of those who played all the time; lost, or shown what is not so
 };
 
 /// Honest clients come, one after another, stay for a while and go; each has all its time while the
@@ -94,7 +94,8 @@ static void count_joins(const struct wire_crowd *crowd, struct flooded *flooded)
     }
     for (unsigned i = 0; i < PLAYERS; i++) {
         const struct hc_client_stats *stats = hc_client_stats(crowd->clients[i].core);
-        flooded->stalled += stats->stalls > 0 || stats->hash_mismatches > 0 || stats->losses > 0;
+        flooded->stalled += stats->stalls > 0;
+        flooded->harmed += stats->hash_mismatches > 0 || stats->losses > 0;
     }
 }
 
@@ -176,8 +177,9 @@ static void print_rung(uint32_t rate, const struct flooded *flooded, bool holds)
            "%4u / %u %7.1f%s\n",
            rate, flooded->rate, (unsigned long long)flooded->unread, read_percent(flooded),
            flooded->joined, flooded->tried, flooded->slowest_ms / 1000, flooded->slip_ms,
-           flooded->share_ms, 100 * flooded->cpu, 100 * flooded->senders_cpu, flooded->stalled,
-           PLAYERS, load_average(), holds ? "" : "  <- does not hold");
+           flooded->share_ms, 100 * flooded->cpu, 100 * flooded->senders_cpu,
+           flooded->stalled + flooded->harmed, PLAYERS, load_average(),
+           holds ? "" : "  <- does not hold");
     if (flooded->drops > 0)
         printf("  %7s %llu datagrams of players dropped unread\n", "",
                (unsigned long long)flooded->drops);
@@ -196,7 +198,9 @@ static void climb(struct attack *attack) {
         struct flooded flooded = play_flood(attack, rungs[i], RUNG_US);
         if (rungs[i] == 0)
             calm = flooded.slip_ms < SLIP_BOUND_MS;
-        bool holds = flooded.joined == flooded.tried && (!calm || flooded.slip_ms < SLIP_BOUND_MS);
+        bool punctual = flooded.slip_ms >= 0 && (!calm || flooded.slip_ms < SLIP_BOUND_MS);
+        bool holds =
+            punctual && flooded.tried > 0 && flooded.joined == flooded.tried && flooded.harmed == 0;
         print_rung(rungs[i], &flooded, holds);
         if (knee == 0 && holds)
             highest = flooded.rate;
@@ -215,6 +219,8 @@ static void climb(struct attack *attack) {
 static void judge_flood(struct attack *attack, const struct flooded *flooded) {
     attack_require(attack, flooded->tried > 50 && flooded->joined == flooded->tried,
                    "%u of %u honest clients joined", flooded->joined, flooded->tried);
+    attack_require(attack, flooded->harmed == 0, "%u of those who play are harmed",
+                   flooded->harmed);
     attack_require(attack, SANITIZED || flooded->growth == 0,
                    "the server's memory grew by %llu bytes", (unsigned long long)flooded->growth);
     attack_require(attack, flooded->slip_ms >= 0 && flooded->slip_ms < SLIP_BOUND_MS * TIMES_MAX,
@@ -239,7 +245,7 @@ void attack_flood(struct attack *attack) {
                   flooded.share_ms, read_percent(&flooded), (unsigned long long)flooded.growth,
                   100 * flooded.cpu, load_average());
     judge_flood(attack, &flooded);
-    attack_require_none(attack, RATE);
+    attack_require_none(attack, RATE * SECONDS / 10); // a busy machine may not have it all sent
     if (attack->flood)
         climb(attack);
 }

@@ -328,7 +328,7 @@ static struct scene *rob(unsigned every, bool roams, uint32_t client_rate) {
            (unsigned long)scene->movers[0].snapshots,
            (unsigned long)scene->movers[0].snapshot_bytes, (unsigned long)bytes,
            scene->copied_bytes);
-    // Patience of a second, then a question every few seconds.
+    // Three times what came in the first second; then a question of 45 bytes every 0.8 s.
     ck_assert_uint_le(bytes, 16000);
     hc_sim_destroy(sim);
     return scene;

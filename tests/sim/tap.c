@@ -62,12 +62,13 @@ struct hc_tap *hc_tap_create(const struct hc_token_ring *ring, uint64_t protocol
 }
 
 void hc_tap_destroy(struct hc_tap *tap) {
-    for (unsigned i = 0; tap != NULL && i < ASKED / ASKED_AT_ONCE; i++)
+    if (tap == NULL)
+        return;
+    for (unsigned i = 0; i < ASKED / ASKED_AT_ONCE; i++)
         free(tap->asked[i]);
-    for (unsigned i = 0; tap != NULL && i < 1 << PLACE_BITS; i++)
+    for (unsigned i = 0; i < 1 << PLACE_BITS; i++)
         free(tap->places[i]);
-    if (tap != NULL)
-        free(tap->opened);
+    free(tap->opened);
     free(tap);
 }
 

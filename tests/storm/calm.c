@@ -309,7 +309,7 @@ static void check_back(struct storm_match *match, unsigned client) {
     uint64_t now_us = hc_sim_now(match->sim), since_us = now_us - storm_calm_us(match);
     uint64_t may_us = patience_us(match, client);
     since_us = since_us > life->lost_at_us ? since_us : life->lost_at_us;
-    if (life->denied_at_us != 0)
+    if (life->denied_at_us != 0 && since_us < life->denied_at_us + DENIED_US)
         since_us = life->denied_at_us + DENIED_US;
     if (now_us > since_us + may_us)
         storm_fail(match->verdict, STORM_STUCK, "back", 0,

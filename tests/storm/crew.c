@@ -255,8 +255,11 @@ void storm_crew_try(const struct storm_plan *plan, const struct storm_options *o
     if (process == 0) {
         if (options->print == NULL && freopen("/dev/null", "w", stderr) == NULL)
             _exit(1);
-        struct rlimit limit = {.rlim_cur = ENDLESS_S, .rlim_max = RLIM_INFINITY};
-        setrlimit(RLIMIT_CPU, &limit);
+        struct rlimit limit;
+        if (getrlimit(RLIMIT_CPU, &limit) == 0 && limit.rlim_max > ENDLESS_S) {
+            limit.rlim_cur = ENDLESS_S;
+            setrlimit(RLIMIT_CPU, &limit);
+        }
         storm_match_judge(plan, options, shared);
         fflush(NULL);
         _exit(0);

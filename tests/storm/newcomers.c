@@ -19,7 +19,7 @@ enum {
     RETRY_MS = 1234,
     CID = 0x1234,
     BLOCKS_MAX = 64,
-    MEMORY_SHARE = 32, ///< of the seeds, one in so many runs short of memory
+    MEMORY_SHARE = 32, ///< of the seeds, one in so many runs short of memory, again and again
 };
 
 struct newcomer {

@@ -54,9 +54,17 @@ static bool sorts(void) {
     return hc_sv_udp_descriptor(udp, HC_SV_UDP_HELLO) >= 0;
 }
 
+/// Whether this machine has IPv6.
+static bool speaks_v6(void) {
+    int descriptor = socket(AF_INET6, SOCK_DGRAM, 0);
+    if (descriptor >= 0)
+        close(descriptor);
+    return descriptor >= 0;
+}
+
 START_TEST(every_datagram_is_in_the_lane_of_its_first_byte_over_either_family) {
-    for (unsigned family = 0; family < 2; family++) {
-        open_all(family == 0 ? "127.0.0.1" : "::");
+    for (unsigned family = 0; family < (speaks_v6() ? 2 : 1); family++) {
+        open_all(family == 0 ? "127.0.0.1" : "::ffff:127.0.0.1");
         for (unsigned kind = 0; kind < 256; kind++)
             say((uint8_t)kind, kind % 2 == 0 ? 1 : HC_DATAGRAM_MAX);
         say(0, 0); // of no kind
