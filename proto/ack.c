@@ -98,7 +98,7 @@ enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bi
 
 void hc_sent_excuse(struct hc_sent *sent, uint32_t seq) {
     struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
-    HC_ASSERT(seq != 0 && entry->seq == seq);
+    HC_ASSERT(seq != 0 && entry->seq == seq && seq + 1 == sent->next);
     entry->excused = true;
 }
 

@@ -122,7 +122,7 @@ struct hc_sv_host_stats {
     uint64_t inputs_refused;       ///< came too late, once each, or beyond the future, each time
     uint64_t inputs_lost;          ///< delivered inside the window, yet their slot had been forced
     uint64_t snapshots, snapshots_rewound; ///< sent; of those, that showed a resimulated tick
-    uint64_t copies;                       ///< of them, for addresses that are still to be shown
+    uint64_t copies, copied_bytes;         ///< of them, for addresses that are still to be shown
     uint64_t corrections;                  ///< units of past ticks sent
     struct hc_sv_snapshot_bits bits;       ///< of these snapshots
     /// What the fields took of one in HC_SV_FIELDS_EACH of the values sent (own, others and

@@ -195,9 +195,9 @@ static bool is_remembered(const struct hc_sv_ledger *ledger, hc_tick as_of) {
 static void set_base(struct hc_sv_ledger *ledger, hc_tick as_of) {
     hc_tick before = ledger->base;
     ledger->base = as_of;
-    for (uint32_t u = 0;
-         before != HC_NO_TICK && !is_remembered(ledger, before) && u < hc_unit_total(ledger->world);
-         u++)
+    if (before == HC_NO_TICK || is_remembered(ledger, before))
+        return;
+    for (uint32_t u = 0; u < hc_unit_total(ledger->world); u++)
         end_baseline(&ledger->units[u], before);
 }
 

@@ -411,7 +411,7 @@ static void announce(struct daemon *daemon) {
                   "max_clients", (int)daemon->options.clients, "history_ticks",
                   (int)daemon->options.history, "seed", (json_int_t)daemon->options.seed,
                   "memory_bytes", (json_int_t)hc_sv_host_stats(daemon->host)->memory_bytes,
-                  "resident_bytes", (json_int_t)resident_bytes(), "receive_buffer_bytes",
+                  "resident_bytes", (json_int_t)resident_bytes(), "receive_buffer_bytes_each",
                   (int)hc_sv_udp_receive_buffer(daemon->udp), "handshakes_apart",
                   hc_sv_udp_descriptor(daemon->udp, HC_SV_UDP_HELLO) >= 0));
 }

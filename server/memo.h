@@ -1,9 +1,8 @@
 /// Memo: deltas that were encoded, so that each is encoded once for all who need it.
 ///
-/// The key is the pair of versions and the referee's version that the guess was made with; versions
-/// are never reused while anybody may refer to them, so a hit needs no look at the values. A fixed
-/// table of two-way sets; what is longer than an entry is not kept. Numbers of versions come round
-/// after days, entries are overwritten within seconds.
+/// The key is the pair of versions and the referee's version that the guess was made with, so that
+/// a hit needs no look at the values. A fixed table of two-way sets; what is longer than an entry
+/// is not kept. Numbers of versions come round after days, entries are overwritten within seconds.
 #pragma once
 
 #include "common/bits.h"

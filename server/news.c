@@ -146,6 +146,7 @@ void hc_sv_news_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uin
     host->copy.size = size;
     memcpy(host->copy.bytes, bytes, size);
     host->stats.copies++;
+    host->stats.copied_bytes += size;
 }
 
 // ---- Sending ------------------------------------------------------------------------------------

@@ -38,7 +38,8 @@ static json_t *by_purpose(const struct hc_sv_report *report) {
                 {"inputs", (double)bits->inputs / 8},
                 {"names", (double)bits->names / 8},
                 {"head", (double)bits->head / 8},
-                {"acks", (double)host->snapshots * HC_DATA_ACKS_SIZE}};
+                {"acks", (double)host->snapshots * HC_DATA_ACKS_SIZE},
+                {"copies", (double)host->copied_bytes}};
     json_t *object = json_object();
     double rest = bytes_down(host), client_s = client_seconds(report);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -82,6 +83,11 @@ static json_t *by_field(const struct hc_sv_report *report) {
     return object;
 }
 
+/// What is known only where handshakes come apart from the rest.
+static json_t *if_sorted(const struct hc_sv_report *report, uint64_t count) {
+    return report->udp.sorted ? json_integer((json_int_t)count) : json_null();
+}
+
 static json_t *server_part(const struct hc_sv_report *report) {
     const struct hc_sv_host_stats *host = report->host;
     const struct hc_timeline_stats *timeline = report->timeline;
@@ -103,7 +109,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
     // Beside the figures, what they are to be weighed against.
     json_t *beside = json_pack(
         "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:I, s:o, s:o}",
+        "s:o, s:o, s:o, s:o}",
         "bytes_down_by_purpose_per_client_s", by_purpose(report),
         "bytes_down_by_field_per_client_s", by_field(report), "longest_unsent_ticks",
         (json_int_t)host->longest_unsent_ticks, "bytes_sent", (json_int_t)host->bytes_out,
@@ -114,9 +120,10 @@ static json_t *server_part(const struct hc_sv_report *report) {
         "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
         (json_int_t)host->denied, "datagrams_received", (json_int_t)host->datagrams_in,
         "receive_drops", (json_int_t)report->udp.receive_drops, "send_errors",
-        (json_int_t)report->udp.send_errors, "handshakes_read", (json_int_t)report->handshakes,
-        "handshakes_dropped_unread", (json_int_t)report->udp.handshake_drops,
-        "handshakes_ms_of_a_tick", hc_report_histogram(&report->shaking.ticks_us, 1000), "rejected",
+        (json_int_t)report->udp.send_errors, "handshakes_read",
+        if_sorted(report, report->handshakes), "handshakes_dropped_unread",
+        if_sorted(report, report->udp.handshake_drops), "handshakes_ms_of_a_tick",
+        hc_report_histogram(&report->shaking.ticks_us, 1000), "rejected",
         hc_report_rejected(host->rejected));
     json_object_update(server, beside);
     json_decref(beside);
@@ -199,8 +206,9 @@ void hc_sv_report_print(const struct hc_sv_report *report, FILE *out) {
             " dropped unread\n",
             "datagrams", host->datagrams_in, host->datagrams_out, refused,
             report->udp.receive_drops);
-    fprintf(out, "  %-16s %" PRIu64 " read, %" PRIu64 " dropped unread\n", "handshakes",
-            report->handshakes, report->udp.handshake_drops);
+    if (report->udp.sorted)
+        fprintf(out, "  %-16s %" PRIu64 " read, %" PRIu64 " dropped unread\n", "handshakes",
+                report->handshakes, report->udp.handshake_drops);
     print_histogram(out, "time for them", &report->shaking.ticks_us, 1000, 2, "ms of a tick");
     print_purposes(out, report);
     fprintf(out, "  %-16s at most %" PRIu32 " ticks, of what a client may see\n", "unsent",

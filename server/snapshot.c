@@ -14,7 +14,7 @@ enum {
     INPUT_BITS = 8,  ///< an input, more or less
     INPUTS_NEAR = 8, ///< ticks of inputs of a unit that are told before another unit is
     ITEM_BITS = 40,  ///< a forced range, a join or a leave, at most
-    KEEP_TICKS = 32, ///< since the newest base, from which on what that told is kept
+    KEEP_TICKS = 48, ///< since the newest base, from which on what that told is kept
     CHAIN_TICKS = 16 ///< between two snapshots that tell the chain
 };
 
@@ -60,8 +60,9 @@ static void count_bits(const struct making *making, size_t *before, uint64_t *sp
 /// The value of a version of the unit that the client has acknowledged; NULL: it is gone.
 static const struct hc_unit_value *held_value(const struct making *making, hc_unit unit,
                                               hc_sv_version version, struct hc_unit_value *out) {
-    const struct hc_unit_value *value = hc_sv_versions_get(&making->host->versions, version, out);
-    return value != NULL ? value : hc_sv_kept_get(&making->peer->kept, unit, version, out);
+    // A kept one first: numbers of versions come round, and it may be very old.
+    const struct hc_unit_value *value = hc_sv_kept_get(&making->peer->kept, unit, version, out);
+    return value != NULL ? value : hc_sv_versions_get(&making->host->versions, version, out);
 }
 
 /// Writes the delta of `value` against `base`, 0: nothing. `counts` as in hc_sv_tell.

@@ -120,6 +120,23 @@ static bool sort(int descriptor) {
     return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &whole, sizeof(whole)) == 0;
 }
 
+/// Has the system drop what comes to the socket of `lane` and is another's: it asks nobody where to
+/// put what was sent to many (a broadcast address), and gives it to all. Offsets are from the
+/// header of UDP on.
+static bool sift(int descriptor, enum hc_sv_udp_lane lane) {
+    bool data = lane == HC_SV_UDP_DATA, connect = lane == HC_SV_UDP_CONNECT;
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8), // of nothing: drops it
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, data ? UINT32_MAX : 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, connect ? UINT32_MAX : 0),
+        BPF_STMT(BPF_RET | BPF_K, data || connect ? 0 : UINT32_MAX),
+    };
+    struct sock_fprog whole = {.len = sizeof(program) / sizeof(*program), .filter = program};
+    return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &whole, sizeof(whole)) == 0;
+}
+
 /// Opens the other lanes beside that of DATA; none of them, where the system cannot sort.
 static void open_lanes(struct hc_sv_udp *udp) {
     struct sockaddr_storage local = {0};
@@ -132,8 +149,13 @@ static void open_lanes(struct hc_sv_udp *udp) {
         udp->descriptors[lane] = good ? open_bound((struct sockaddr *)&local, length, true) : -1;
         good = good && udp->descriptors[lane] >= 0;
     }
-    if (good && sort(first))
+    good = good && sort(first);
+    for (unsigned lane = HC_SV_UDP_LANES; good && lane-- > 0;) // DATA last
+        good = sift(udp->descriptors[lane], lane);
+    if (good)
         return;
+    share = 0; // nor may it become that of another now
+    setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
     for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
         if (udp->descriptors[lane] >= 0)
             close(udp->descriptors[lane]);
@@ -254,6 +276,7 @@ struct hc_sv_udp_stats hc_sv_udp_stats(struct hc_sv_udp *udp) {
             udp->drops[lane] += memory[SK_MEMINFO_DROPS] - (uint32_t)udp->drops[lane];
     }
     return (struct hc_sv_udp_stats){
+        .sorted = udp->descriptors[HC_SV_UDP_HELLO] >= 0,
         .send_errors = udp->send_errors,
         .receive_drops = udp->drops[HC_SV_UDP_DATA],
         .handshake_drops = udp->drops[HC_SV_UDP_CONNECT] + udp->drops[HC_SV_UDP_HELLO],

@@ -2,7 +2,8 @@
 /// lanes.
 ///
 /// Each lane is a socket with a receive buffer of its own, so that whatever fills one displaces
-/// nothing of another, and what nobody has time to read costs nothing but its arrival.
+/// nothing of another, and what nobody has time to read costs nothing but its arrival. While the
+/// port is shared by the lanes a program of the same user could share it, too.
 #pragma once
 
 #include "proto/address.h"
@@ -15,7 +16,7 @@ enum { HC_SV_UDP_BATCH = 64 }; ///< datagrams of one system call
 
 /// By the first byte of a datagram.
 enum hc_sv_udp_lane {
-    HC_SV_UDP_DATA,    ///< also what is empty; all there is where the system cannot sort
+    HC_SV_UDP_DATA,    ///< all there is where the system cannot sort
     HC_SV_UDP_CONNECT, ///< who has had an answer
     HC_SV_UDP_HELLO,   ///< and whatever is of no kind
     HC_SV_UDP_LANES
@@ -25,8 +26,10 @@ struct hc_sv_udp;
 
 /// What the port has seen.
 struct hc_sv_udp_stats {
+    bool sorted;              ///< there is more than one lane
     uint64_t send_errors;     ///< datagrams that the system would not take
-    uint64_t receive_drops;   ///< datagrams that found the receive buffer of DATA full
+    uint64_t receive_drops;   ///< datagrams that found the receive buffer of DATA full, or were
+                              ///< not DATA, though sent to all lanes
     uint64_t handshake_drops; ///< those of the other lanes: nobody had the time to read them
 };
 

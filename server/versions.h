@@ -45,7 +45,7 @@ void hc_sv_versions_clear(struct hc_sv_versions *versions);
 struct hc_sv_versions_row hc_sv_versions_row(struct hc_sv_versions *versions,
                                              const struct hc_timeline *timeline, hc_tick tick);
 
-/// hc_sv_versions_now, of a unit that this was not yet called for at this head, or long ago.
+/// The slow way of hc_sv_versions_now, for its use alone.
 hc_sv_version hc_sv_versions_compare(const struct hc_sv_versions_row *row, hc_unit unit);
 
 /// The version of `unit` at the row's tick as the timeline has it now: the newest of that tick when

@@ -19,7 +19,7 @@ wanted = {
               "corrections memory_bytes longest_unsent_ticks bytes_sent datagrams_sent "
               "bytes_down_by_purpose_per_client_s bytes_down_by_field_per_client_s",
     "server.bytes_down_by_purpose_per_client_s": "own others unowned corrections inputs names head "
-                                                 "acks overhead",
+                                                 "acks copies overhead",
     "client": "rollbacks rollback_depth_ticks snapshots snapshots_matched stalls "
               "input_delay_ticks hash_checks hash_mismatches"}
 r = json.load(open(sys.argv[1]))
