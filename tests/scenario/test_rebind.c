@@ -1,5 +1,6 @@
 /// Clients whose address changes every ten seconds: what that costs them, counted; and thieves who
 /// would have it look so.
+#include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 #include "tests/sim/sim.h"
 
@@ -42,16 +43,6 @@ struct scene {
     bool thief_roams;     ///< each from another address
     uint32_t seen, copied, copied_bytes;
 };
-
-static void keys(void *context, struct hc_sim *sim, unsigned client, unsigned index, hc_tick tick,
-                 void *input) {
-    (void)context, (void)sim;
-    uint64_t r = hc_random(19, client * 4 + index, tick / 6, 7);
-    *(struct hc_arena_input *)input = (struct hc_arena_input){.move_x = (int8_t)(r % 3) - 1,
-                                                              .move_y = (int8_t)(r / 8 % 3) - 1,
-                                                              .aim = (uint8_t)(r >> 16),
-                                                              .fire = (r >> 24) % 4 == 0};
-}
 
 static bool is_data(const uint8_t *bytes, size_t size, uint32_t *seq) {
     uint32_t cid;
@@ -107,14 +98,9 @@ static bool client_says(void *context, struct hc_sim *sim, unsigned client, uint
 
 static struct hc_sim_config configure(struct scene *scene, unsigned clients, uint16_t rate,
                                       uint64_t seed) {
-    struct hc_sim_config config = hc_sim_config_default(&hc_arena);
-    config.clients = clients;
+    struct hc_sim_config config = play_config_bare(clients, LATENCY_MS, seed);
     config.host.clients = (uint16_t)clients;
     config.host.tick_rate = rate;
-    config.seed = seed;
-    config.up.latency_us = config.down.latency_us = LATENCY_MS * MS;
-    config.trace_worlds = false;
-    config.hooks.script = keys;
     config.hooks.host_sent = host_sent;
     config.hooks.client_received = client_received;
     config.hooks.tamper = client_says;
@@ -289,6 +275,7 @@ START_TEST(a_snapshot_that_is_large_for_a_new_address_waits_for_what_allows_it) 
     ck_assert_uint_eq(cost.kept, CROWD);
     // Three bytes for one, the question first: so many datagrams of the client allow the largest.
     uint32_t needed = (CHALLENGE_SIZE + cost.snapshot_most - 1) / (3 * cost.said_min) + 1;
+    ck_assert_uint_le(needed, 6);
     printf("snapshots of up to %u bytes for datagrams of %u: silent for %.1f ms at most\n",
            cost.snapshot_most, cost.said_min, (double)cost.silence_us / MS);
     ck_assert_uint_le(cost.silence_us, RTT_MS * MS + (needed + 1) * TICK_US);
