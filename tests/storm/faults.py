@@ -209,11 +209,8 @@ FAULTS = {
     "baseline-is-sent": Fault(
         "server/snapshot.c",
         "a baseline is what was sent last, arrived or not",
-        "    const struct hc_sv_ledger_unit *known = hc_sv_ledger_unit(peer->ledger, unit);\n"
-        "        bool sees",
-        "    struct hc_sv_ledger_unit taken = *hc_sv_ledger_unit(peer->ledger, unit), *known = &taken;\n"
-        "        taken.acked = taken.sent;\n        taken.acked_as_of = taken.sent_as_of;\n"
-        "        bool sees",
+        "    tell(making);\n",
+        "    tell(making);\n    (void)hc_sv_ledger_acked(making->peer->ledger, seq);\n",
     ),
     "baseline-rewritten": Fault(
         "server/versions.c",
@@ -288,8 +285,9 @@ FAULTS = {
     "unit-skipped": Fault(
         "server/snapshot.c",
         "what has not changed is not told, and the client's guess of it not corrected",
-        "        if (used + choice->bits > room)\n",
-        "        if (used + choice->bits > room || (choice->delta == 1 && choice->told.unit > 1))\n",
+        "        host->choices[i].chosen = fits;\n",
+        "        host->choices[i].chosen =\n"
+        "            fits && (host->choices[i].delta != 1 || host->choices[i].told.unit <= 1);\n",
     ),
     "inputs-cut": Fault(
         "server/snapshot.c",
@@ -406,6 +404,12 @@ FAULTS = {
         "a connection made again goes on with the numbers that the one before has received",
         "    client->replay = (struct hc_replay){.newest = 0};\n",
         "",
+    ),
+    "nonces-again": Fault(
+        "server/door.c",
+        "a connection that takes another's place goes on with its key, and begins anew with its nonces",
+        "    hc_seal_init(&peer->sealer, keys.s2c);\n",
+        "    if (peer->sealer.next == 0)\n        hc_seal_init(&peer->sealer, keys.s2c);\n",
     ),
     "cookie-without-port": Fault(
         "proto/cookie.c",
