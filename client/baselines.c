@@ -96,13 +96,6 @@ static bool base_in_ring(const struct hc_cl_baselines *baselines) {
     return baselines->base.as_of != baselines->moved.as_of;
 }
 
-/// Whether the base is one that the ring or the rows forget before long.
-static bool is_leaving(const struct hc_cl_baselines *baselines) {
-    const struct hc_cl_baseline_row *base = &baselines->base;
-    return baselines->newest - base->as_of >= HC_CL_BASELINE_TICKS / 2 ||
-           baselines->next - base->first >= baselines->capacity / 2;
-}
-
 void hc_cl_baselines_refer(struct hc_cl_baselines *baselines, hc_tick as_of) {
     const struct hc_cl_baseline_row *row = find(baselines, as_of);
     hc_tick before = baselines->base.as_of;
@@ -113,8 +106,9 @@ void hc_cl_baselines_refer(struct hc_cl_baselines *baselines, hc_tick as_of) {
         shown += baselines->keys[i % baselines->capacity].tick == row->tick;
     if (shown > shown_max(baselines->world))
         return; // it has told a unit twice
-    if (base_in_ring(baselines) && is_leaving(baselines))
-        move_base(baselines); // what is on its way may still name it
+    if (base_in_ring(baselines) && before != HC_NO_TICK &&
+        as_of - before >= HC_CL_BASELINE_TICKS / 2)
+        move_base(baselines); // it was one for long: what is on its way may still name it
     baselines->base = *row;
 }
 

@@ -83,8 +83,8 @@ static struct {
 } snapshots[SNAPSHOTS];
 static uint32_t snapshot_count;
 static uint32_t base; ///< which of them the server has called its newest base; SNAPSHOTS: none
-static uint32_t kept; ///< the newest base that would have been forgotten otherwise, or would have
-                      ///< been before long when the server called another one so
+static uint32_t kept; ///< the newest base that would have been forgotten otherwise, or that was one
+                      ///< for long when the server called another so
 
 static hc_tick model_newest(void) {
     hc_tick newest = HC_NO_TICK;
@@ -173,9 +173,7 @@ static void refer(struct hc_rng *rng, uint32_t capacity, uint32_t told) {
     hc_cl_baselines_refer(&baselines, as_of);
     if (model_find(as_of) == s && !is_gone(s, capacity, told) && shown <= hc_unit_total(&world) &&
         (base == SNAPSHOTS || as_of > snapshots[base].as_of)) {
-        if (base < SNAPSHOTS &&
-            (model_newest() - snapshots[base].as_of >= HC_CL_BASELINE_TICKS / 2 ||
-             told - snapshots[base].salt >= capacity / 2))
+        if (base < SNAPSHOTS && as_of - snapshots[base].as_of >= HC_CL_BASELINE_TICKS / 2)
             kept = base;
         base = s;
     }
