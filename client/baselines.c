@@ -75,7 +75,7 @@ static bool is_whole(const struct hc_cl_baselines *baselines,
     return row->count == 0 || row->first >= oldest(baselines);
 }
 
-/// Moves what the base showed out of the ring and of the rows, both about to forget it.
+/// Puts what the base showed beside the ring and the rows, of which either will forget it.
 static void move_base(struct hc_cl_baselines *baselines) {
     const struct hc_cl_baseline_row *row = &baselines->base;
     baselines->moved = (struct hc_cl_baseline_row){.as_of = row->as_of, .tick = row->tick};
@@ -106,8 +106,7 @@ void hc_cl_baselines_refer(struct hc_cl_baselines *baselines, hc_tick as_of) {
         shown += baselines->keys[i % baselines->capacity].tick == row->tick;
     if (shown > shown_max(baselines->world))
         return; // it has told a unit twice
-    if (base_in_ring(baselines) && before != HC_NO_TICK &&
-        as_of - before >= HC_CL_BASELINE_TICKS / 2)
+    if (base_in_ring(baselines) && as_of - before >= HC_CL_BASELINE_TICKS / 2)
         move_base(baselines); // it was one for long: what is on its way may still name it
     baselines->base = *row;
 }

@@ -16,10 +16,10 @@ static json_t *unknown_server(void) {
         "cpu_us_per_client_tick", "ticks_missed", "rewinds", "resimulated_ticks", "entity_steps",
         "resimulated_entity_steps", "corrections", "memory_bytes",
         "bytes_down_by_field_per_client_s", "longest_unsent_ticks", NULL});
-    json_object_set_new(
-        server, "bytes_down_by_purpose_per_client_s",
-        hc_report_unknown((const char *const[]){"own", "others", "unowned", "corrections", "inputs",
-                                                "names", "head", "acks", "overhead", NULL}));
+    json_object_set_new(server, "bytes_down_by_purpose_per_client_s",
+                        hc_report_unknown((const char *const[]){
+                            "own", "others", "unowned", "corrections", "inputs", "names", "head",
+                            "acks", "copies", "overhead", NULL}));
     json_object_set_new(server, "inputs",
                         hc_report_unknown((const char *const[]){"received", "late", "forced",
                                                                 "refused", "lost", NULL}));

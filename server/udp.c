@@ -105,36 +105,36 @@ static int open_bound(const struct sockaddr *where, socklen_t length, bool share
     return -1;
 }
 
+/// Attaches a program as `option` that returns a number by the kind of a datagram, whose first byte
+/// is at `at`; 0 for an empty one.
+static bool attach(int descriptor, int option, uint32_t at, uint32_t data, uint32_t connect,
+                   uint32_t other) {
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, at), // of nothing: returns 0
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, data),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, connect),
+        BPF_STMT(BPF_RET | BPF_K, other),
+    };
+    struct sock_fprog whole = {.len = sizeof(program) / sizeof(*program), .filter = program};
+    return setsockopt(descriptor, SOL_SOCKET, option, &whole, sizeof(whole)) == 0;
+}
+
 /// Has the system sort what comes to the port of `descriptor`, where the lanes' sockets were bound
 /// in their order.
 static bool sort(int descriptor) {
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0), // of nothing: returns 0
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_DATA),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_CONNECT),
-        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_HELLO),
-    };
-    struct sock_fprog whole = {.len = sizeof(program) / sizeof(*program), .filter = program};
-    return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &whole, sizeof(whole)) == 0;
+    return attach(descriptor, SO_ATTACH_REUSEPORT_CBPF, 0, HC_SV_UDP_DATA, HC_SV_UDP_CONNECT,
+                  HC_SV_UDP_HELLO);
 }
 
 /// Has the system drop what comes to the socket of `lane` and is another's: it asks nobody where to
 /// put what was sent to many (a broadcast address), and gives it to all. Offsets are from the
 /// header of UDP on.
 static bool sift(int descriptor, enum hc_sv_udp_lane lane) {
-    bool data = lane == HC_SV_UDP_DATA, connect = lane == HC_SV_UDP_CONNECT;
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8), // of nothing: drops it
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, data ? UINT32_MAX : 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, connect ? UINT32_MAX : 0),
-        BPF_STMT(BPF_RET | BPF_K, data || connect ? 0 : UINT32_MAX),
-    };
-    struct sock_fprog whole = {.len = sizeof(program) / sizeof(*program), .filter = program};
-    return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &whole, sizeof(whole)) == 0;
+    return attach(descriptor, SO_ATTACH_FILTER, 8, lane == HC_SV_UDP_DATA ? UINT32_MAX : 0,
+                  lane == HC_SV_UDP_CONNECT ? UINT32_MAX : 0,
+                  lane == HC_SV_UDP_HELLO ? UINT32_MAX : 0);
 }
 
 /// Opens the other lanes beside that of DATA; none of them, where the system cannot sort.

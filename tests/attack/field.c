@@ -64,7 +64,8 @@ struct flooded {
     uint64_t sent, refused;     ///< HELLOs
     uint64_t read, unread;      ///< handshakes, by the server
     uint64_t drops, missed;     ///< DATA, ticks
-    unsigned stalled, harmed;   ///< of those who played all the time; lost, or shown what is not so
+    unsigned disturbed;         ///< of those who played all the time
+    unsigned harmed;            ///< of those: lost, or shown what is not so
 };
 
 /// Honest clients come, one after another, stay for a while and go; each has all its time while the
@@ -94,8 +95,9 @@ static void count_joins(const struct wire_crowd *crowd, struct flooded *flooded)
     }
     for (unsigned i = 0; i < PLAYERS; i++) {
         const struct hc_client_stats *stats = hc_client_stats(crowd->clients[i].core);
-        flooded->stalled += stats->stalls > 0;
-        flooded->harmed += stats->hash_mismatches > 0 || stats->losses > 0;
+        bool harmed = stats->hash_mismatches > 0 || stats->losses > 0;
+        flooded->harmed += harmed;
+        flooded->disturbed += harmed || stats->stalls > 0;
     }
 }
 
@@ -177,9 +179,8 @@ static void print_rung(uint32_t rate, const struct flooded *flooded, bool holds)
            "%4u / %u %7.1f%s\n",
            rate, flooded->rate, (unsigned long long)flooded->unread, read_percent(flooded),
            flooded->joined, flooded->tried, flooded->slowest_ms / 1000, flooded->slip_ms,
-           flooded->share_ms, 100 * flooded->cpu, 100 * flooded->senders_cpu,
-           flooded->stalled + flooded->harmed, PLAYERS, load_average(),
-           holds ? "" : "  <- does not hold");
+           flooded->share_ms, 100 * flooded->cpu, 100 * flooded->senders_cpu, flooded->disturbed,
+           PLAYERS, load_average(), holds ? "" : "  <- does not hold");
     if (flooded->drops > 0)
         printf("  %7s %llu datagrams of players dropped unread\n", "",
                (unsigned long long)flooded->drops);
