@@ -11,12 +11,6 @@ struct head {
     uint8_t input[HC_INPUT_MAX];
 };
 
-/// How many units one snapshot can tell of the tick that it shows.
-static uint32_t shown_max(const struct hc_world *world) {
-    uint32_t units = hc_unit_total(world);
-    return units < HC_SNAPSHOT_UNITS_MAX ? units : HC_SNAPSHOT_UNITS_MAX;
-}
-
 size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc_world *world,
                               uint32_t capacity, uint8_t *base) {
     size_t used = 0;
@@ -27,7 +21,7 @@ size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc
     baselines->ring = hc_carve(base, &used, capacity * baselines->record);
     baselines->keys = hc_carve(base, &used, capacity * sizeof *baselines->keys);
     baselines->rows = hc_carve(base, &used, HC_CL_BASELINE_TICKS * sizeof *baselines->rows);
-    uint32_t moved = shown_max(world);
+    uint32_t moved = hc_snapshot_units_most(world);
     baselines->moved_values = hc_carve(base, &used, moved * baselines->record);
     baselines->moved_keys = hc_carve(base, &used, moved * sizeof *baselines->moved_keys);
     return used;
@@ -83,7 +77,7 @@ static void move_base(struct hc_cl_baselines *baselines) {
         size_t place = i % baselines->capacity;
         if (baselines->keys[place].tick != row->tick)
             continue;
-        HC_ASSERT(baselines->moved.count < shown_max(baselines->world));
+        HC_ASSERT(baselines->moved.count < hc_snapshot_units_most(baselines->world));
         uint32_t to = baselines->moved.count++;
         baselines->moved_keys[to] = baselines->keys[place];
         memcpy(baselines->moved_values + to * baselines->record,
@@ -104,7 +98,7 @@ void hc_cl_baselines_refer(struct hc_cl_baselines *baselines, hc_tick as_of) {
         return;
     for (uint64_t i = row->first; i < row->first + row->count; i++)
         shown += baselines->keys[i % baselines->capacity].tick == row->tick;
-    if (shown > shown_max(baselines->world))
+    if (shown > hc_snapshot_units_most(baselines->world))
         return; // it has told a unit twice
     if (base_in_ring(baselines) && as_of - before >= HC_CL_BASELINE_TICKS / 2)
         move_base(baselines); // it was one for long: what is on its way may still name it

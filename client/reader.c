@@ -35,8 +35,7 @@ struct reading {
 /// Lays everything out from `base`, which holds the struct itself first; returns the bytes needed.
 static size_t layout(struct hc_cl_reader *reader, const struct hc_world *world, uint8_t *base) {
     size_t used = 0, value = hc_unit_bytes(world);
-    uint32_t units = hc_unit_total(world);
-    uint32_t told = units < HC_SNAPSHOT_UNITS_MAX ? units : HC_SNAPSHOT_UNITS_MAX;
+    uint32_t told = hc_snapshot_units_most(world);
     uint32_t kept = told * BASELINES_UNITS;
     kept = kept > BASELINES_MIN ? kept : BASELINES_MIN;
     hc_carve(base, &used, sizeof *reader);

@@ -143,6 +143,12 @@ void hc_snapshot_put_control(struct hc_bits_writer *bits, hc_tick tick,
 /// Ends the list of the forced or of the controls or of the corrections.
 void hc_snapshot_put_end(struct hc_bits_writer *bits);
 
+/// The most units of `world` that one snapshot can tell of the tick that it shows.
+static inline uint32_t hc_snapshot_units_most(const struct hc_world *world) {
+    uint32_t units = hc_unit_total(world);
+    return units < HC_SNAPSHOT_UNITS_MAX ? units : HC_SNAPSHOT_UNITS_MAX;
+}
+
 /// Names `count` units, at most HC_SNAPSHOT_UNITS_MAX, in ascending order; those that are told
 /// against the newest base are in `base`, what that told (empty without one). A value follows for
 /// each that is not dropped.

@@ -7,8 +7,7 @@
 
 size_t hc_sv_kept_layout(struct hc_sv_kept *kept, const struct hc_world *world, uint8_t *base) {
     size_t used = 0;
-    uint32_t most = hc_unit_total(world);
-    most = most < HC_SNAPSHOT_UNITS_MAX ? most : HC_SNAPSHOT_UNITS_MAX;
+    uint32_t most = hc_snapshot_units_most(world);
     kept->world = world;
     kept->values = hc_carve(base, &used, most * sizeof *kept->values);
     kept->states = hc_carve(base, &used, most * hc_unit_bytes(world));

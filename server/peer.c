@@ -11,9 +11,7 @@
 enum { ENTRIES_MIN = 4096 }; ///< of a ledger: more than one snapshot can tell
 
 size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base) {
-    uint32_t units = hc_unit_total(world);
-    uint32_t entries =
-        HC_SV_LEDGER_SNAPSHOTS * (units < HC_SNAPSHOT_UNITS_MAX ? units : HC_SNAPSHOT_UNITS_MAX);
+    uint32_t entries = HC_SV_LEDGER_SNAPSHOTS * hc_snapshot_units_most(world);
     entries = entries > ENTRIES_MIN ? entries : ENTRIES_MIN;
     size_t used = 0;
     peer->world = world;
