@@ -8,8 +8,9 @@
 ///
 /// What is not forgotten so is what the newest snapshot that the server calls its base told of the
 /// tick that it showed: while no acknowledgement reaches the server that stays its base, however
-/// long it lasts and whatever it tells meanwhile. Since snapshots overtake each other, it stays for
-/// as long after that as a newer base is not about to be forgotten itself.
+/// long it lasts and whatever it tells meanwhile. Since snapshots overtake each other, it stays
+/// when it gives way to one that is newer by half of HC_CL_BASELINE_TICKS or more: until another
+/// gives way so, or a base is about to be forgotten.
 #pragma once
 
 #include "common/unit.h"

@@ -18,11 +18,17 @@ struct entry {
     bool proven; ///< it knows the token's secret
 };
 
+/// Whether another answer can wait. Without one no handshake is heard: nobody is let in who is not
+/// told so, and whoever is in earnest asks again.
+static bool can_reply(const struct hc_sv_host *host) {
+    if (host->reply_count < HC_SV_REPLIES)
+        return true;
+    HC_MARK("reply-queue-full");
+    return false;
+}
+
 static struct hc_sv_reply *new_reply(struct hc_sv_host *host, const struct hc_address *to) {
-    if (host->reply_count == HC_SV_REPLIES) {
-        HC_MARK("reply-queue-full");
-        return NULL;
-    }
+    HC_ASSERT(host->reply_count < HC_SV_REPLIES);
     struct hc_sv_reply *reply =
         &host->replies[(host->reply_first + host->reply_count++) % HC_SV_REPLIES];
     reply->to = *to;
@@ -34,8 +40,6 @@ static enum hc_status answer_version(struct hc_sv_host *host, const struct hc_ad
                                      const uint8_t nonce[static HC_NONCE_SIZE]) {
     struct hc_version version = {.protocol_id = host->protocol_id};
     struct hc_sv_reply *reply = new_reply(host, from);
-    if (reply == NULL)
-        return HC_FULL;
     memcpy(version.client_nonce, nonce, HC_NONCE_SIZE);
     reply->size = hc_datagram_put_version(&version, reply->bytes);
     return HC_OK;
@@ -50,8 +54,6 @@ static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_add
     if (status == HC_UNEXPECTED || hello.protocol_id != host->protocol_id)
         return answer_version(host, from, hello.client_nonce);
     struct hc_sv_reply *reply = new_reply(host, from);
-    if (reply == NULL)
-        return HC_FULL;
     struct hc_datagram_cookie cookie = {.slot = hc_cookie_slot(now_us)};
     memcpy(cookie.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
     hc_cookie_make(&host->jar, cookie.slot, from, hello.client_nonce, cookie.cookie);
@@ -66,8 +68,6 @@ static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *fro
     struct hc_deny deny = {.reason = reason, .retry_ms = retry_ms};
     struct hc_sv_reply *reply = new_reply(host, from);
     host->stats.denied++;
-    if (reply == NULL)
-        return HC_FULL;
     memcpy(deny.client_nonce, entry->connect.client_nonce, HC_NONCE_SIZE);
     reply->size = hc_datagram_put_deny(&deny, reply->bytes);
     if (entry->proven)
@@ -147,8 +147,6 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
 
 static enum hc_status answer_accept(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     struct hc_sv_reply *reply = new_reply(host, &peer->address);
-    if (reply == NULL)
-        return HC_FULL; // the client asks again
     memcpy(reply->bytes, peer->accept, peer->accept_size);
     reply->size = peer->accept_size;
     return HC_OK;
@@ -371,9 +369,9 @@ void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, ui
         HC_MARK("goodbye-of-a-place-taken");
         return;
     }
-    struct hc_sv_reply *reply = new_reply(host, from);
-    if (reply == NULL)
+    if (!can_reply(host))
         return;
+    struct hc_sv_reply *reply = new_reply(host, from);
     host->stats.resets++;
     // It may have been told under either key: by turns, so that it takes no two of each.
     hc_seal_reset_token(&keys->keys[seq % keys->count], cid, host->config.audience, from->ip,
@@ -383,12 +381,11 @@ void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, ui
 
 enum hc_status hc_sv_door_receive(struct hc_sv_host *host, const struct hc_address *from,
                                   const uint8_t *bytes, size_t size, uint64_t now_us) {
-    switch (hc_datagram_kind(bytes, size)) {
-    case HC_DATAGRAM_HELLO:
-        return receive_hello(host, from, bytes, size, now_us);
-    case HC_DATAGRAM_CONNECT:
-        return receive_connect(host, from, bytes, size, now_us);
-    default:
+    enum hc_datagram_kind kind = hc_datagram_kind(bytes, size);
+    if (kind != HC_DATAGRAM_HELLO && kind != HC_DATAGRAM_CONNECT)
         return HC_MALFORMED;
-    }
+    if (!can_reply(host))
+        return HC_FULL;
+    return kind == HC_DATAGRAM_HELLO ? receive_hello(host, from, bytes, size, now_us)
+                                     : receive_connect(host, from, bytes, size, now_us);
 }

@@ -1,5 +1,6 @@
 #include "tests/storm/beside.h"
 
+#include "client/baselines.h"
 #include "common/rng.h"
 #include "proto/datagram.h"
 #include "tests/storm/inside.h"
@@ -80,6 +81,25 @@ void storm_beside_stamps(struct storm_match *match, unsigned client, const struc
         }
 }
 
+/// Whether the client still has what the snapshot is told against: it keeps what was told for so
+/// long, and the newest base, and one before that for as long after it.
+static bool has_base(const struct storm_seen *seen, const struct hc_snapshot *snapshot) {
+    bool aside = snapshot->base == seen->before && seen->head - seen->base < HC_CL_BASELINE_TICKS;
+    return snapshot->base == HC_NO_TICK || seen->head == HC_NO_TICK ||
+           snapshot->base + HC_CL_BASELINE_TICKS > seen->head || snapshot->base == seen->base ||
+           aside;
+}
+
+static void see(struct storm_seen *seen, const struct hc_snapshot *snapshot) {
+    if (seen->head == HC_NO_TICK || snapshot->as_of > seen->head)
+        seen->head = snapshot->as_of;
+    if (snapshot->base == HC_NO_TICK || (seen->base != HC_NO_TICK && snapshot->base <= seen->base))
+        return;
+    if (seen->base != HC_NO_TICK && snapshot->base - seen->base >= HC_CL_BASELINE_TICKS / 2)
+        seen->before = seen->base;
+    seen->base = snapshot->base;
+}
+
 void storm_beside_answered(struct storm_match *match, unsigned client, const uint8_t *bytes,
                            size_t size, enum hc_status status) {
     struct storm_seen *seen = &match->seats[client].seen;
@@ -87,18 +107,27 @@ void storm_beside_answered(struct storm_match *match, unsigned client, const uin
     if (hc_datagram_get_data(bytes, size, &data) != HC_OK || data.seq >= STORM_SEQS)
         return;
     if (status == HC_OK && data.cid != seen->cid)
-        *seen = (struct storm_seen){.cid = data.cid};
+        *seen = (struct storm_seen){
+            .cid = data.cid, .head = HC_NO_TICK, .base = HC_NO_TICK, .before = HC_NO_TICK};
     if (data.cid != seen->cid)
         return;
+    const struct storm_conn *conn = storm_conns_named(&match->conns, data.cid);
+    hc_tick near = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    struct hc_snapshot snapshot;
+    bool shows = conn != NULL &&
+                 storm_counts_snapshot(bytes, size, near, (uint8_t)conn->player_count, &snapshot);
     bool before = seen->seqs[data.seq] != 0;
     if (status == HC_OK && before)
         wrong(match, "replay", 0, "takes a datagram twice", client);
     if (!before && (status == HC_DUPLICATE ||
-                    (status == HC_TOO_OLD && seen->newest - data.seq < HC_REPLAY_WINDOW)))
-        wrong(match, "replay", 0, "takes a datagram for one that it had", client);
+                    (status == HC_TOO_OLD && seen->newest - data.seq < HC_REPLAY_WINDOW &&
+                     (!shows || has_base(seen, &snapshot)))))
+        wrong(match, "replay", 0, "refuses as too old what it did not have", client);
     if (status == HC_OK) {
         seen->seqs[data.seq] = 1;
         seen->newest = data.seq > seen->newest ? data.seq : seen->newest;
+        if (shows)
+            see(seen, &snapshot);
     }
 }
 

@@ -84,10 +84,26 @@ static uint32_t wait_ticks(const struct storm_match *match) {
     return (uint32_t)wait;
 }
 
+/// How far ahead of a server that has left out ticks a client may be: by these, as far as it
+/// predicts.
+static uint64_t ahead_ticks(const struct storm_match *match) {
+    int64_t stalled_ms =
+        storm_match_get(match, STORM_host_stalls) * storm_match_get(match, STORM_host_stall_ms);
+    uint64_t left_out = ticks_of(match, (uint64_t)stalled_ms * 1000), most_ticks = 0;
+    for (unsigned i = 0; i < match->clients; i++) {
+        uint64_t limit = (uint64_t)storm_client_get(match, i, STORM_C_limit);
+        most_ticks = limit > most_ticks ? limit : most_ticks;
+    }
+    return most_ticks < left_out ? most_ticks : left_out;
+}
+
 /// RTT + W + 60 ticks, after what the storm has left on the links is through; not shorter than
-/// what a client's clock filter remembers.
+/// what a client's clock filter remembers. Whoever is further than W ahead of a server that has
+/// left out ticks waits for as many instead.
 uint64_t storm_calm_us(const struct storm_match *match) {
-    uint64_t ticks = (uint64_t)storm_match_get(match, STORM_history) + REACT_TICKS;
+    uint64_t history = (uint64_t)storm_match_get(match, STORM_history);
+    uint64_t ahead = ahead_ticks(match);
+    uint64_t ticks = (ahead > history ? ahead : history) + REACT_TICKS;
     if (ticks < CLOCK_SAMPLES * (uint64_t)wait_ticks(match))
         ticks = CLOCK_SAMPLES * (uint64_t)wait_ticks(match);
     return most(match, straggle_us) + most(match, rtt_us) + ticks * match->tick_us;

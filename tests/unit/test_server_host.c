@@ -356,6 +356,24 @@ START_TEST(a_client_whose_accepts_were_lost_gets_in_when_they_come_through) {
 }
 END_TEST
 
+START_TEST(nobody_is_let_in_who_cannot_be_told_so) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    begin();
+    struct talker talker = greet(1000, 1), crowd = {.address = hc_address_ipv4(127, 0, 0, 1, 1001)};
+    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    size_t size = hc_datagram_put_hello(&hello, bytes);
+    unsigned waiting = 0;
+    while (waiting < 1000 && receive(&crowd, bytes, size) == HC_OK)
+        waiting++;
+    ck_assert_uint_lt(waiting, 1000);
+    size = hc_party_put_connect(&talker.party, &talker.connect, bytes);
+    ck_assert_int_eq(receive(&talker, bytes, size), HC_FULL);
+    ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+    drain(&crowd, HC_DATAGRAM_COOKIE, bytes);
+    ck_assert_int_eq(say_connect(&talker), HC_DATAGRAM_ACCEPT);
+}
+END_TEST
+
 START_TEST(an_older_attempts_connect_never_replaces_the_connection_that_followed) {
     begin();
     struct talker old = join(1000, 1);
@@ -671,6 +689,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, an_heir_that_goes_before_it_has_the_slot_leaves_it_to_the_next);
     tcase_add_test(tests,
                    a_connect_that_comes_after_the_end_admits_nobody_while_its_cookie_is_valid);
+    tcase_add_test(tests, nobody_is_let_in_who_cannot_be_told_so);
     tcase_add_test(tests, an_older_attempts_connect_never_replaces_the_connection_that_followed);
     tcase_add_test(tests, no_cid_is_given_again_soon_after_its_connection);
     tcase_add_test(tests, a_client_whose_accepts_were_lost_gets_in_when_they_come_through);
