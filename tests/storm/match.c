@@ -608,8 +608,9 @@ static void compare_tame(const struct storm_plan *plan, const struct storm_optio
         return;
     }
     // An attacker may give up its place, or keep it: a newcomer gets another slot than without it,
-    // or none as the server is full, which storm_watch_hooks looks at.
-    if (outcome->places != tame.places && (outcome->joins >= tame.joins || outcome->denials > 0))
+    // or where the server is full, which storm_watch_hooks looks at, none, or one at another time.
+    if (outcome->denials > 0 || tame.denials > 0 ||
+        (outcome->places != tame.places && outcome->joins >= tame.joins))
         return;
     for (unsigned i = 0; i < plan->match[STORM_clients] && !is_hostile(plan, i); i++) {
         const struct storm_client_counts *a = &outcome->clients[i], *b = &tame.clients[i];
