@@ -33,9 +33,10 @@ from planting import PROCESSORS, ROOT, Ground, on_grounds, sources_digest  # noq
 FILES = ("common/timeline.c", "common/inputs.c", "common/grid.c", "server/host.c", "server/door.c",
          "server/intake.c", "server/peer.c", "server/snapshot.c", "server/ledger.c",
          "server/versions.c", "server/memo.c", "server/interest.c", "server/budget.c",
-         "client/reader.c", "client/baselines.c", "proto/delta.c", "proto/fields.c", "common/solo.c",
-         "client/session*.c", "client/clock.c", "client/view.c", "proto/snapshot.c",
-         "proto/message.c", "proto/ack.c", "proto/input_run.c", "proto/datagram.c")
+         "server/kept.c", "server/tell.c", "server/news.c", "client/reader.c", "client/baselines.c",
+         "client/session*.c", "client/clock.c", "client/view.c", "common/solo.c", "proto/delta.c",
+         "proto/fields.c", "proto/value.c", "proto/snapshot.c", "proto/message.c", "proto/ack.c",
+         "proto/input_run.c", "proto/datagram.c")
 
 TOKEN = re.compile(r"""
     (?P<skip>\s+|//[^\n]*|/\*.*?\*/|^[ \t]*\#(?:[^\n\\]|\\.)*)
