@@ -7,6 +7,7 @@
 #include "tests/storm/allowance.h"
 #include "tests/storm/elsewhere.h"
 #include "tests/storm/plan.h"
+#include "tests/storm/talk.h"
 #include "tests/storm/verdict.h"
 
 enum {
@@ -57,6 +58,7 @@ struct storm_conn {
     uint8_t *stamped;        ///< [STORM_TICKS_MAX] 1: stamped
     struct storm_allowance allowance;
     struct storm_elsewhere elsewhere;
+    struct storm_talk_conn talk; ///< of what goes on with it
 };
 
 struct storm_conns {

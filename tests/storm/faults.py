@@ -393,6 +393,24 @@ FAULTS = {
         "    build_accept(host, peer, entry, kept, now_us);\n",
         "    build_accept(host, peer, entry, true, now_us);\n",
     ),
+    "words-acked-unheard": Fault(
+        "proto/events.c",
+        "an acknowledgement counts for the oldest word on the way, whatever was carried",
+        "        if (is_chosen(carrier->bits, i) && number >= out->oldest)\n",
+        "        if ((i == 0 || is_chosen(carrier->bits, i)) && number >= out->oldest)\n",
+    ),
+    "words-not-again": Fault(
+        "proto/events.c",
+        "what the game said is not said again when it was lost",
+        "        if (entry->acked || (entry->sent && now_us - entry->sent_us < interval))\n",
+        "        if (entry->acked || entry->sent)\n",
+    ),
+    "words-go-on": Fault(
+        "server/door.c",
+        "another process of the same user hears the rest of what was said to the one before",
+        "    if (!kept) {\n        host->unheard -=",
+        "    if (named == 1 && !kept) {\n        host->unheard -=",
+    ),
     "gives-up-early": Fault(
         "client/session.c",
         "a lost connection is tried to be made again for half as long as it must be",

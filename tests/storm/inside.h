@@ -24,6 +24,7 @@
 #include "tests/storm/told.h"
 #include "tests/storm/show.h"
 #include "tests/storm/stepped.h"
+#include "tests/storm/talk.h"
 #include "tests/storm/truth.h"
 #include "tests/storm/units.h"
 
@@ -65,6 +66,7 @@ struct storm_seat {
     struct storm_stamps stamps;
     struct storm_rtt rtt;
     struct storm_life life;
+    struct storm_talk_seat talk;
     struct storm_show *show;                     ///< NULL until it is looked at
     uint8_t nonces[STORM_NONCES][HC_NONCE_SIZE]; ///< for which it was sent cookies
     unsigned nonce_count;

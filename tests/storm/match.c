@@ -224,6 +224,7 @@ static void connect_client(struct storm_match *match, unsigned client) {
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));
     storm_kept_created(match, client);
+    storm_talk_created(match, client);
     storm_counts_created(match, client);
     storm_units_created(match, client);
     storm_rtt_created(match, client);

@@ -75,6 +75,7 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     storm_counts_host_ticked(match);
     storm_slots_ticked(match);
     storm_kept_ticked(match);
+    storm_talk_host(match);
 }
 
 /// Whether the client's address ever changes; an attacker may say the same from all of its ports.
@@ -439,6 +440,8 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     hc_tick tick, as_of;
     if (match->verdict->result == STORM_FINE)
         storm_counts_changed(match, client);
+    if (match->verdict->result == STORM_FINE)
+        storm_talk_client(match, client);
     if (match->verdict->result == STORM_FINE && !seat->hostile) {
         storm_kept_changed(match, client);
         storm_rtt_changed(match, client);
@@ -485,6 +488,7 @@ static void client_event(void *context, struct hc_sim *sim, unsigned client,
     if (match->seats[client].hostile)
         return;
     storm_kept_client_event(match, client, event);
+    storm_talk_event(match, client, event);
     if (event->kind == HC_CLIENT_EVENT_VERSION ||
         (event->kind == HC_CLIENT_EVENT_CLOSED && event->close == HC_CLOSE_ERROR))
         wrong(match, "closed", 0, "gives up for an error that is none of its own", client);
@@ -541,6 +545,7 @@ void storm_watch_end(struct storm_match *match) {
     storm_counts_end(match);
     storm_told_end(match);
     storm_slots_end(match);
+    storm_talk_end(match);
     const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
     bool redundancy = false, hostile = storm_match_get(match, STORM_hostile) > 0;
     bool rebound = false; // a cookie is then for another address
