@@ -154,12 +154,19 @@ void storm_counts_changed(struct storm_match *match, unsigned client) {
         return;
     const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
     uint64_t restarts = hc_client_stats(core)->restarts;
-    hc_tick head = hc_timeline_head(timeline);
+    hc_tick head = hc_timeline_head(timeline), shown = 0, as_of;
+    uint32_t limit = storm_client_limit(match, client);
+    (void)hc_client_snapshot(core, &shown, &as_of);
     // A timeline that begins anew leaps.
     if (tally->head != HC_NO_TICK && restarts == tally->restarts)
         expect(match, "client", client, "ticks simulated", stats->advances - tally->advances,
                head - tally->head);
+    else if (tally->head != HC_NO_TICK && shown <= tally->shown + limit)
+        storm_fail(match->verdict, STORM_WRONG, "restart", shown,
+                   "client %u begins anew at %u, and may predict %u ticks from %u", client, shown,
+                   limit, tally->shown);
     tally->head = head;
+    tally->shown = shown;
     tally->advances = stats->advances;
     tally->restarts = restarts;
 }

@@ -17,6 +17,7 @@ struct storm_client_tally {
     hc_tick as_of;                 ///< newest of these
     uint64_t advances, restarts;   ///< as it said when it was looked at last
     hc_tick head;                  ///< then; HC_NO_TICK before the first
+    hc_tick shown;                 ///< then, by its newest snapshot
     bool leaves;                   ///< it has said goodbye while it played
     hc_tick left_tick, left_as_of; ///< the newest snapshot then, and its head
     hc_tick left_head;

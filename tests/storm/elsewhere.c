@@ -8,6 +8,12 @@
 enum {
     PORTS = sizeof((struct storm_elsewhere){0}.ports) / sizeof(struct storm_elsewhere_port),
     TIMES = 3,
+    QUESTION = 64, ///< bytes of a PATH_CHALLENGE, and more
+    AGAIN_US = 100000,
+    PATIENCE = 8, ///< questions that are asked so soon after one another
+    DOUBLINGS = 3,
+    ROW_US = 10000000,                ///< after which a row is forgotten
+    TICKS = 3,                        ///< in which the server asks
     MESSAGE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
 };
 
@@ -16,9 +22,12 @@ static void wrong(struct storm_match *match, unsigned client, const char *text) 
 }
 
 void storm_elsewhere_event(struct storm_conn *conn, const struct hc_sv_event *event) {
-    if (conn != NULL && (event->kind == HC_SV_EVENT_JOINED || event->kind == HC_SV_EVENT_RESUMED ||
-                         event->kind == HC_SV_EVENT_MOVED))
-        conn->elsewhere.home = event->address.port;
+    if (conn == NULL || (event->kind != HC_SV_EVENT_JOINED && event->kind != HC_SV_EVENT_RESUMED &&
+                         event->kind != HC_SV_EVENT_MOVED))
+        return;
+    conn->elsewhere.home = event->address.port;
+    conn->elsewhere.away = 0;
+    conn->elsewhere.asked = 0;
 }
 
 /// What is known of a port; if `anew` and that is nothing, in the place of the one that has been
@@ -49,11 +58,60 @@ static struct storm_conn *conn_of(struct storm_match *match, const uint8_t *byte
 void storm_elsewhere_received(struct storm_match *match, uint16_t port, const uint8_t *bytes,
                               size_t size, enum hc_status status) {
     struct storm_conn *conn = status == HC_OK ? conn_of(match, bytes, size) : NULL;
-    if (conn == NULL || port == conn->elsewhere.home)
+    uint32_t cid, seq;
+    if (conn == NULL || hc_datagram_get_data_clear(bytes, size, &cid, &seq) != HC_OK)
         return;
-    struct storm_elsewhere_port *known = port_of(&conn->elsewhere, port, true);
+    struct storm_elsewhere *elsewhere = &conn->elsewhere;
+    if (seq > elsewhere->newest_seq) {
+        elsewhere->newest_seq = seq;
+        uint16_t away = port == elsewhere->home ? 0 : port;
+        if (away != elsewhere->away)
+            elsewhere->away_in = elsewhere->away_out = 0;
+        elsewhere->away = away;
+    }
+    if (port == elsewhere->home)
+        return;
+    elsewhere->away_in += port == elsewhere->away ? size : 0;
+    struct storm_elsewhere_port *known = port_of(elsewhere, port, true);
     known->in += size;
-    known->turn = ++conn->elsewhere.turns;
+    known->turn = ++elsewhere->turns;
+}
+
+/// How long after the last question the next one may be asked.
+static uint64_t pause_us(struct storm_elsewhere *elsewhere, uint64_t now_us) {
+    if (now_us - elsewhere->asked_us >= ROW_US)
+        elsewhere->asked = 0;
+    if (elsewhere->asked == 0)
+        return 0;
+    unsigned vain = elsewhere->asked > PATIENCE ? elsewhere->asked - PATIENCE : 0;
+    return (uint64_t)AGAIN_US << (vain < DOUBLINGS ? vain : DOUBLINGS);
+}
+
+void storm_elsewhere_ticked(struct storm_match *match) {
+    uint64_t now_us = hc_sim_now(match->sim);
+    for (unsigned i = 0; i < match->conns.count; i++) {
+        struct storm_conn *conn = &match->conns.conns[i];
+        struct storm_elsewhere *elsewhere = &conn->elsewhere;
+        bool due = conn->there && elsewhere->away != 0 &&
+                   elsewhere->away_out + QUESTION <= TIMES * elsewhere->away_in &&
+                   now_us - elsewhere->asked_us >= pause_us(elsewhere, now_us);
+        if (due && now_us == elsewhere->ticked_us)
+            continue; // of several ticks at once
+        elsewhere->ticked_us = now_us;
+        elsewhere->unasked = due ? elsewhere->unasked + 1 : 0;
+        if (elsewhere->unasked > TICKS)
+            wrong(match, conn->seat, "is not asked whether it is where its newest came from");
+    }
+}
+
+static void check_question(struct storm_match *match, struct storm_conn *conn) {
+    struct storm_elsewhere *elsewhere = &conn->elsewhere;
+    uint64_t now_us = hc_sim_now(match->sim);
+    if (now_us - elsewhere->asked_us < pause_us(elsewhere, now_us))
+        wrong(match, conn->seat, "is asked too often whether it is somewhere else");
+    elsewhere->asked++;
+    elsewhere->asked_us = now_us;
+    elsewhere->unasked = 0;
 }
 
 bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
@@ -71,6 +129,12 @@ bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint
             wrong(match, client, "is asked whether it is where it has shown to be");
         return false;
     }
+    if (port != conn->elsewhere.away)
+        wrong(match, client, "is sent something where its newest datagram did not come from");
+    if (bytes[MESSAGE_AT] == HC_MESSAGE_PATH_CHALLENGE)
+        check_question(match, conn);
+    else if (conn->elsewhere.asked > PATIENCE)
+        wrong(match, client, "is sent copies where nobody answers");
     struct storm_elsewhere_port *known = port_of(&conn->elsewhere, port, false);
     if (snapshot ? digest != conn->elsewhere.newest
                  : bytes[MESSAGE_AT] != HC_MESSAGE_PATH_CHALLENGE)
@@ -82,5 +146,6 @@ bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint
                    (unsigned long)out, port, conn->seat, (unsigned long)in);
     if (known != NULL)
         known->out = out;
+    conn->elsewhere.away_out += size;
     return snapshot;
 }

@@ -17,7 +17,14 @@ struct storm_elsewhere {
         uint64_t turn;    ///< in which something came from it last
     } ports[8];
     uint64_t turns;
-    uint64_t newest; ///< digest of the newest snapshot that went home
+    uint64_t newest;            ///< digest of the newest snapshot that went home
+    uint32_t newest_seq;        ///< of what has come from it,
+    uint16_t away;              ///< from this port; 0: from home
+    uint64_t away_in, away_out; ///< bytes from there and to there since then
+    uint32_t asked;             ///< questions in a row that nobody has answered,
+    uint64_t asked_us;          ///< the last one then
+    uint64_t ticked_us;         ///< when the server ticked last
+    unsigned unasked;           ///< such times since the next one was due
 };
 
 /// The server has let a client in, or followed it.
@@ -26,6 +33,9 @@ void storm_elsewhere_event(struct storm_conn *conn, const struct hc_sv_event *ev
 /// The server was handed a datagram from `port`.
 void storm_elsewhere_received(struct storm_match *match, uint16_t port, const uint8_t *bytes,
                               size_t size, enum hc_status status);
+
+/// The server has ticked.
+void storm_elsewhere_ticked(struct storm_match *match);
 
 /// The server sends a DATA, shown as it was before it was sealed. Whether it is a copy.
 bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,

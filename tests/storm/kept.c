@@ -126,11 +126,22 @@ static bool goes_on(const struct storm_conn *before, uint32_t named) {
     return false;
 }
 
+/// A RESET carries the token by which its client knows it.
+static void check_reset(struct storm_match *match, unsigned client, const struct hc_reset *reset) {
+    const struct storm_conn *conn = storm_conns_find(&match->conns, client, reset->cid);
+    if (conn != NULL && conn->welcomed &&
+        memcmp(conn->reset_token, reset->token, HC_RESET_TOKEN_SIZE) != 0)
+        wrong(match, client, reset->cid, "is reset by another token than it was given");
+}
+
 void storm_kept_answered(struct storm_match *match, unsigned client, const uint8_t *bytes,
                          size_t size) {
     struct hc_body *body = &match->conns.body;
     struct hc_accept accept;
     struct hc_welcome welcome;
+    struct hc_reset reset;
+    if (hc_datagram_get_reset(bytes, size, &reset) == HC_OK)
+        check_reset(match, client, &reset);
     if (hc_datagram_get_accept(bytes, size, &accept) != HC_OK)
         return;
     struct storm_conn *conn = storm_conns_find(&match->conns, client, accept.cid);
@@ -140,6 +151,7 @@ void storm_kept_answered(struct storm_match *match, unsigned client, const uint8
         return;
     conn->welcomed = true;
     conn->goes_on = welcome.kept;
+    memcpy(conn->reset_token, welcome.reset_token, HC_RESET_TOKEN_SIZE);
     if (welcome.own_count != conn->player_count ||
         memcmp(welcome.own, conn->players, conn->player_count * sizeof conn->players[0]) != 0)
         wrong(match, client, conn->cid, "is welcomed with other players than it has");

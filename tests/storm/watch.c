@@ -75,6 +75,7 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     storm_counts_host_ticked(match);
     storm_slots_ticked(match);
     storm_kept_ticked(match);
+    storm_elsewhere_ticked(match);
     storm_talk_host(match);
 }
 
