@@ -1,4 +1,5 @@
 /// How a client (client/hindcast.h) connects, keeps time, sends and leaves.
+#include "client/session.h"
 #include "tests/unit/client_rig.h"
 #include "tests/run_suite.h"
 
@@ -436,6 +437,31 @@ START_TEST(the_servers_goodbye_ends_it_at_once) {
 }
 END_TEST
 
+/// Puts one of what wears keys out `left` before its end.
+static void wear(int which, uint32_t left) {
+    if (which == 0)
+        client->sent.next = HC_CL_RENEW_SEQ - left;
+    else if (which == 1)
+        client->replay.newest = HC_CL_RENEW_SEQ - left;
+    else
+        client->accepted_us = now_us + left - HC_CL_RENEW_US;
+}
+
+START_TEST(keys_are_used_for_so_long_and_no_longer) {
+    struct hc_client_event event;
+    play();
+    wear(_i, 1);
+    hc_client_advance(client, now_us);
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_PLAYING);
+    wear(_i, 0);
+    hc_client_advance(client, now_us);
+    ck_assert(hc_client_poll_event(client, &event));
+    ck_assert_int_eq(event.kind, HC_CLIENT_EVENT_LOST);
+    ck_assert_int_eq(event.loss, HC_CLIENT_LOSS_RENEWAL);
+    ck_assert_int_eq(hear().kind, HC_DATAGRAM_HELLO);
+}
+END_TEST
+
 START_TEST(memory_is_obtained_at_creation_and_acceptance_only) {
     now_us = START_US + 100 * TICK_US;
     join();
@@ -492,6 +518,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, the_servers_goodbye_ends_it_at_once);
     tcase_add_test(tests, memory_is_obtained_at_creation_and_acceptance_only);
     tcase_add_test(tests, every_setting_out_of_its_range_is_named);
+    tcase_add_loop_test(tests, keys_are_used_for_so_long_and_no_longer, 0, 3);
     tcase_add_loop_test(tests, it_runs_at_the_servers_tick_plus_the_lead, 0, 6);
 }
 
