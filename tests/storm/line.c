@@ -58,9 +58,11 @@ struct storm_line *storm_line_of(struct storm_match *match, unsigned client, uin
 /// A datagram of the server's has arrived, and it knows that.
 static void acknowledge(const struct storm_match *match, struct storm_line *line, uint32_t seq) {
     const struct storm_snapshot *snapshot = &line->snapshots[seq % STORM_LINE_SNAPSHOTS];
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
     if (line->acked[seq] != 0)
         return;
-    line->acked[seq] = 1;
+    bool late = snapshot->seq != seq || storm_line_forgotten(match, line, snapshot->as_of, head);
+    line->acked[seq] = late ? STORM_LINE_LATE : STORM_LINE_IN_TIME;
     if (seq == 0 || snapshot->seq != seq || line->as_of - snapshot->as_of >= STORM_LINE_HEADS)
         return;
     for (uint32_t u = 0; u < match->units.total; u++) {

@@ -19,6 +19,10 @@ enum {
     STORM_LINE_HEADS = HC_SV_LEDGER_SNAPSHOTS, ///< for which the server remembers what it told
 };
 
+/// When the server heard that a datagram has arrived: when it may have forgotten what that told, or
+/// knew it still.
+enum { STORM_LINE_LATE = 1, STORM_LINE_IN_TIME = 2 };
+
 /// A set of units.
 struct storm_set {
     uint64_t bits[STORM_UNITS_MAX / 64];
@@ -81,7 +85,8 @@ struct storm_line {
     struct storm_report reports[STORM_LINE_REPORTS];
     struct storm_snapshot snapshots[STORM_LINE_SNAPSHOTS];
     uint8_t sent[STORM_SEQS], heard[STORM_SEQS]; ///< of the client's seqs: 1
-    uint8_t acked[STORM_SEQS];                   ///< of the server's: it knows that it has arrived
+    uint8_t acked[STORM_SEQS];                   ///< of the server's: it knows that it has arrived,
+                                                 ///< and heard of it STORM_LINE_LATE or IN_TIME
     uint32_t newest_heard, newest_acked;
     uint32_t unsure;   ///< up to this one what is not known to have arrived may be so to the server
     bool in_order;     ///< the one before the newest heard was heard before it

@@ -162,7 +162,7 @@ static void check_forced(struct storm_match *match, struct storm_line *line,
         if (told->seq == 0 || told->range.player != range->player ||
             told->range.first != range->first || told->range.count != range->count)
             continue;
-        if (line->acked[told->seq] && line->full_seq < told->seq)
+        if (line->acked[told->seq] == STORM_LINE_IN_TIME && line->full_seq < told->seq)
             wrong(match, "forced-again", range->first,
                   "is told again of forced inputs, which it has acknowledged", client);
         return;
