@@ -15,7 +15,7 @@
 enum {
     HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random,
                                ///< but none that a connection had that ended lately
-    HC_SV_REPLIES = 256,       ///< handshake answers waiting to be sent
+    HC_SV_REPLIES = 256,       ///< handshake answers and RESETs waiting to be sent
     HC_SV_EVENTS = 256,        ///< events waiting to be polled
     HC_SV_ENDED_EACH = 16,     ///< ended connections remembered, for each client that may connect
     HC_SV_USED = 4096,         ///< tokens that are used up remembered, and

@@ -27,6 +27,7 @@ static bool can_reply(const struct hc_sv_host *host) {
     return false;
 }
 
+/// Room for an answer; there is some, see can_reply.
 static struct hc_sv_reply *new_reply(struct hc_sv_host *host, const struct hc_address *to) {
     HC_ASSERT(host->reply_count < HC_SV_REPLIES);
     struct hc_sv_reply *reply =
@@ -61,7 +62,7 @@ static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_add
     return HC_OK;
 }
 
-/// Why somebody is not let in, under the secret of its token if the proof held; NULL: it is a hint.
+/// Why somebody is not let in, under the secret of its token if the proof held; else it is a hint.
 static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *from,
                            const struct entry *entry, enum hc_deny_reason reason,
                            uint32_t retry_ms) {

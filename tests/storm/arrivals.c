@@ -7,7 +7,7 @@
 enum {
     SAID = 512, ///< DATA of a client that are remembered
     PORT_FIRST = 1024,
-    TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
+    TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header, of a byte in all but long EVENTS
 };
 _Static_assert((int)STORM_ARRIVED_MAX == (int)STORM_CONNS_MAX, "each connection has its own");
 

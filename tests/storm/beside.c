@@ -81,13 +81,16 @@ void storm_beside_stamps(struct storm_match *match, unsigned client, const struc
         }
 }
 
-/// Whether the client still has what the snapshot is told against: it keeps what was told for so
-/// long, and the newest base, and one before that for as long after it.
+/// Whether the client must still have what the snapshot is told against: what it was told for so
+/// long, the newest base, and one that gave way to a much newer one for as long after that. Older
+/// heads than the base are referred to up to half as long before the snapshot.
 static bool has_base(const struct storm_seen *seen, const struct hc_snapshot *snapshot) {
-    bool aside = snapshot->base == seen->before && seen->head - seen->base < HC_CL_BASELINE_TICKS;
-    return snapshot->base == HC_NO_TICK || seen->head == HC_NO_TICK ||
-           snapshot->base + HC_CL_BASELINE_TICKS > seen->head || snapshot->base == seen->base ||
-           aside;
+    if (seen->head == HC_NO_TICK)
+        return true;
+    bool late = snapshot->as_of + HC_CL_BASELINE_TICKS / 2 < seen->head;
+    bool aside = snapshot->base == seen->before && seen->head - seen->after < HC_CL_BASELINE_TICKS;
+    return !late && (snapshot->base == HC_NO_TICK || snapshot->base == seen->base || aside ||
+                     snapshot->base + HC_CL_BASELINE_TICKS > seen->head);
 }
 
 static void see(struct storm_seen *seen, const struct hc_snapshot *snapshot) {
@@ -95,8 +98,10 @@ static void see(struct storm_seen *seen, const struct hc_snapshot *snapshot) {
         seen->head = snapshot->as_of;
     if (snapshot->base == HC_NO_TICK || (seen->base != HC_NO_TICK && snapshot->base <= seen->base))
         return;
-    if (seen->base != HC_NO_TICK && snapshot->base - seen->base >= HC_CL_BASELINE_TICKS / 2)
+    if (seen->base != HC_NO_TICK && snapshot->base - seen->base >= HC_CL_BASELINE_TICKS / 2) {
         seen->before = seen->base;
+        seen->after = snapshot->base;
+    }
     seen->base = snapshot->base;
 }
 

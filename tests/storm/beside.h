@@ -14,9 +14,10 @@ enum { STORM_SEQS = 32768, STORM_NONCES = 4096 };
 struct storm_seen {
     uint32_t cid, newest;
     uint8_t seqs[STORM_SEQS];
-    hc_tick head;         ///< of the newest snapshot
-    hc_tick base, before; ///< heads of the newest base, and of the one before it if the newest is
-                          ///< newer by half of what is kept or more
+    hc_tick head;          ///< of the newest snapshot
+    hc_tick base;          ///< head of the newest base
+    hc_tick before, after; ///< of the last two of which one gave way to the other and that was
+                           ///< newer by half of what is kept or more
 };
 
 /// What is known of a player in [tick, as_of]: its inputs and controls.

@@ -320,7 +320,7 @@ static void refuse_speech(struct target *target) {
         const struct storm_heard *heard = &target->match->seats[~target->client].last_down;
         if (hc_datagram_get_data(heard->bytes, heard->size, &down) == HC_OK &&
             hc_body_begin(&body, down.body, down.body_size) == HC_OK && body.count > 0 &&
-            !storm_counts_is(heard->bytes, heard->size, HC_MESSAGE_EVENTS)) // both say these
+            hc_body_next(&body) != HC_MESSAGE_EVENTS) // both say these
             refuse_body(target, "that speaks like a server", data, down.body, down.body_size);
     }
 }

@@ -91,7 +91,7 @@ static uint64_t ahead_ticks(const struct storm_match *match) {
         storm_match_get(match, STORM_host_stalls) * storm_match_get(match, STORM_host_stall_ms);
     uint64_t left_out = ticks_of(match, (uint64_t)stalled_ms * 1000), most_ticks = 0;
     for (unsigned i = 0; i < match->clients; i++) {
-        uint64_t limit = (uint64_t)storm_client_get(match, i, STORM_C_limit);
+        uint64_t limit = storm_client_limit(match, i);
         most_ticks = limit > most_ticks ? limit : most_ticks;
     }
     return most_ticks < left_out ? most_ticks : left_out;

@@ -35,7 +35,7 @@ struct storm_conn {
     bool kept;  ///< it is lost, and its players wait for who comes back
     bool heard; ///< the server has taken something of it
     /// The one whose place it took, and whose players: they had joined before. NULL: none.
-    const struct storm_conn *before;
+    struct storm_conn *before;
     bool took;     ///< that one was there then, or its players were kept
     bool welcomed; ///< it was sent its ACCEPT
     bool goes_on;  ///< its WELCOME says that what was said to the one before goes on

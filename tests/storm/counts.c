@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
+    TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header, of a byte in all but long EVENTS
     CLOSING_US = 5000000,          ///< longer than goodbyes are said
 };
 

@@ -62,7 +62,7 @@ void storm_counts_sent(struct storm_match *match, unsigned client, size_t size);
 void storm_counts_received(struct storm_match *match, unsigned client, const uint8_t *bytes,
                            size_t size, enum hc_status status);
 
-/// It has received or has advanced.
+/// It has received or has advanced. It begins anew only at a tick that it could not have predicted.
 void storm_counts_changed(struct storm_match *match, unsigned client);
 
 /// It has been told to say goodbye: from now on nothing changes what it holds.

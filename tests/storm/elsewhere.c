@@ -6,15 +6,14 @@
 #include <xxhash.h>
 
 enum {
-    PORTS = sizeof((struct storm_elsewhere){0}.ports) / sizeof(struct storm_elsewhere_port),
     TIMES = 3,
     QUESTION = 64, ///< bytes of a PATH_CHALLENGE, and more
     AGAIN_US = 100000,
     PATIENCE = 8, ///< questions that are asked so soon after one another
     DOUBLINGS = 3,
-    ROW_US = 10000000,                ///< after which a row is forgotten
-    TICKS = 3,                        ///< in which the server asks
-    MESSAGE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
+    ROW_US = 10000000, ///< after which a row is forgotten
+    MESSAGE_AT =
+        HC_DATA_BODY_AT + 1, ///< after the array's header, of a byte in all but long EVENTS
 };
 
 static void wrong(struct storm_match *match, unsigned client, const char *text) {
@@ -30,51 +29,30 @@ void storm_elsewhere_event(struct storm_conn *conn, const struct hc_sv_event *ev
     conn->elsewhere.asked = 0;
 }
 
-/// What is known of a port; if `anew` and that is nothing, in the place of the one that has been
-/// silent for longest. NULL: nothing.
-static struct storm_elsewhere_port *port_of(struct storm_elsewhere *elsewhere, uint16_t port,
-                                            bool anew) {
-    struct storm_elsewhere_port *oldest = &elsewhere->ports[0];
-    for (unsigned i = 0; i < PORTS; i++) {
-        struct storm_elsewhere_port *known = &elsewhere->ports[i];
-        if (known->port == port)
-            return known;
-        if (known->turn < oldest->turn)
-            oldest = known;
-    }
-    if (!anew)
-        return NULL;
-    *oldest = (struct storm_elsewhere_port){.port = port};
-    return oldest;
-}
-
-static struct storm_conn *conn_of(struct storm_match *match, const uint8_t *bytes, size_t size) {
-    uint32_t cid, seq;
-    if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) != HC_OK)
+/// The connection that a DATA is of, and its number; NULL: none.
+static struct storm_conn *conn_of(struct storm_match *match, const uint8_t *bytes, size_t size,
+                                  uint32_t *seq) {
+    uint32_t cid;
+    if (hc_datagram_get_data_clear(bytes, size, &cid, seq) != HC_OK)
         return NULL;
     return storm_conns_named(&match->conns, cid);
 }
 
 void storm_elsewhere_received(struct storm_match *match, uint16_t port, const uint8_t *bytes,
                               size_t size, enum hc_status status) {
-    struct storm_conn *conn = status == HC_OK ? conn_of(match, bytes, size) : NULL;
-    uint32_t cid, seq;
-    if (conn == NULL || hc_datagram_get_data_clear(bytes, size, &cid, &seq) != HC_OK)
+    uint32_t seq;
+    struct storm_conn *conn = status == HC_OK ? conn_of(match, bytes, size, &seq) : NULL;
+    if (conn == NULL)
         return;
     struct storm_elsewhere *elsewhere = &conn->elsewhere;
     if (seq > elsewhere->newest_seq) {
-        elsewhere->newest_seq = seq;
         uint16_t away = port == elsewhere->home ? 0 : port;
         if (away != elsewhere->away)
-            elsewhere->away_in = elsewhere->away_out = 0;
+            elsewhere->in = elsewhere->out = 0;
+        elsewhere->newest_seq = seq;
         elsewhere->away = away;
     }
-    if (port == elsewhere->home)
-        return;
-    elsewhere->away_in += port == elsewhere->away ? size : 0;
-    struct storm_elsewhere_port *known = port_of(elsewhere, port, true);
-    known->in += size;
-    known->turn = ++elsewhere->turns;
+    elsewhere->in += port == elsewhere->away ? size : 0;
 }
 
 /// How long after the last question the next one may be asked.
@@ -93,14 +71,11 @@ void storm_elsewhere_ticked(struct storm_match *match) {
         struct storm_conn *conn = &match->conns.conns[i];
         struct storm_elsewhere *elsewhere = &conn->elsewhere;
         bool due = conn->there && elsewhere->away != 0 &&
-                   elsewhere->away_out + QUESTION <= TIMES * elsewhere->away_in &&
+                   elsewhere->out + QUESTION <= TIMES * elsewhere->in &&
                    now_us - elsewhere->asked_us >= pause_us(elsewhere, now_us);
-        if (due && now_us == elsewhere->ticked_us)
-            continue; // of several ticks at once
-        elsewhere->ticked_us = now_us;
-        elsewhere->unasked = due ? elsewhere->unasked + 1 : 0;
-        if (elsewhere->unasked > TICKS)
+        if (due && elsewhere->due)
             wrong(match, conn->seat, "is not asked whether it is where its newest came from");
+        elsewhere->due = due;
     }
 }
 
@@ -111,41 +86,39 @@ static void check_question(struct storm_match *match, struct storm_conn *conn) {
         wrong(match, conn->seat, "is asked too often whether it is somewhere else");
     elsewhere->asked++;
     elsewhere->asked_us = now_us;
-    elsewhere->unasked = 0;
+    elsewhere->due = false;
 }
 
 bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
                           size_t size) {
-    struct storm_conn *conn = conn_of(match, bytes, size);
+    uint32_t seq;
+    struct storm_conn *conn = conn_of(match, bytes, size, &seq);
     uint16_t port = hc_sim_port(match->sim);
     if (conn == NULL || conn->elsewhere.home == 0)
         return false;
+    struct storm_elsewhere *elsewhere = &conn->elsewhere;
     bool snapshot = bytes[MESSAGE_AT] == HC_MESSAGE_SNAPSHOT;
+    bool question = bytes[MESSAGE_AT] == HC_MESSAGE_PATH_CHALLENGE;
     uint64_t digest = snapshot ? XXH3_64bits(hc_sim_sealed(match->sim), size) : 0;
-    if (port == conn->elsewhere.home) {
+    if (port == elsewhere->home) {
         if (snapshot)
-            conn->elsewhere.newest = digest;
-        if (bytes[MESSAGE_AT] == HC_MESSAGE_PATH_CHALLENGE)
+            elsewhere->newest = digest;
+        if (question)
             wrong(match, client, "is asked whether it is where it has shown to be");
         return false;
     }
-    if (port != conn->elsewhere.away)
-        wrong(match, client, "is sent something where its newest datagram did not come from");
-    if (bytes[MESSAGE_AT] == HC_MESSAGE_PATH_CHALLENGE)
-        check_question(match, conn);
-    else if (conn->elsewhere.asked > PATIENCE)
-        wrong(match, client, "is sent copies where nobody answers");
-    struct storm_elsewhere_port *known = port_of(&conn->elsewhere, port, false);
-    if (snapshot ? digest != conn->elsewhere.newest
-                 : bytes[MESSAGE_AT] != HC_MESSAGE_PATH_CHALLENGE)
+    if (snapshot ? digest != elsewhere->newest : !question)
         wrong(match, client, "is sent at an address that it has not shown what is for another");
-    uint64_t in = known != NULL ? known->in : 0, out = size + (known != NULL ? known->out : 0);
-    if (out > TIMES * in)
+    if (port != elsewhere->away)
+        wrong(match, client, "is sent something where its newest datagram did not come from");
+    if (question)
+        check_question(match, conn);
+    else if (elsewhere->asked > PATIENCE)
+        wrong(match, client, "is sent copies where nobody answers");
+    elsewhere->out += size;
+    if (elsewhere->out > TIMES * elsewhere->in)
         storm_fail(match->verdict, STORM_WRONG, "elsewhere", 0,
                    "%lu bytes are sent to port %u, which client %u has not shown, for %lu",
-                   (unsigned long)out, port, conn->seat, (unsigned long)in);
-    if (known != NULL)
-        known->out = out;
-    conn->elsewhere.away_out += size;
+                   (unsigned long)elsewhere->out, port, conn->seat, (unsigned long)elsewhere->in);
     return snapshot;
 }

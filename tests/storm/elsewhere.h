@@ -1,6 +1,7 @@
 /// What goes to addresses that clients have not shown: questions whether they are theirs, and
 /// copies of what goes to the address that they have shown; three bytes for each that came, and no
-/// more.
+/// more, and only where the newest datagram came from. A question is asked as soon as it may be,
+/// and where nobody answers ever more rarely.
 #pragma once
 
 #include "server/host.h"
@@ -10,21 +11,14 @@ struct storm_conn;
 
 /// Of one connection.
 struct storm_elsewhere {
-    uint16_t home; ///< the port that it has shown; 0: unknown
-    struct storm_elsewhere_port {
-        uint16_t port;    ///< 0: none
-        uint64_t in, out; ///< bytes
-        uint64_t turn;    ///< in which something came from it last
-    } ports[8];
-    uint64_t turns;
-    uint64_t newest;            ///< digest of the newest snapshot that went home
-    uint32_t newest_seq;        ///< of what has come from it,
-    uint16_t away;              ///< from this port; 0: from home
-    uint64_t away_in, away_out; ///< bytes from there and to there since then
-    uint32_t asked;             ///< questions in a row that nobody has answered,
-    uint64_t asked_us;          ///< the last one then
-    uint64_t ticked_us;         ///< when the server ticked last
-    unsigned unasked;           ///< such times since the next one was due
+    uint16_t home;       ///< the port that it has shown; 0: unknown
+    uint64_t newest;     ///< digest of the newest snapshot that went home
+    uint32_t newest_seq; ///< of what has come from it,
+    uint16_t away;       ///< from this port; 0: from home
+    uint64_t in, out;    ///< bytes from there and to there since then
+    uint32_t asked;      ///< questions in a row that nobody has answered,
+    uint64_t asked_us;   ///< the last one then
+    bool due;            ///< when the server ticked last another one was
 };
 
 /// The server has let a client in, or followed it.

@@ -1,6 +1,6 @@
 /// Connections that are lost and made again: when either side takes one for lost, that players are
 /// kept for as long as they must be and no longer, that nothing waits for their inputs meanwhile,
-/// and that who comes back in time has the same ones.
+/// that who comes back in time has the same ones, and that a RESET has its connection's token.
 #pragma once
 
 #include "client/hindcast.h"

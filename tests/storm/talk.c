@@ -13,7 +13,7 @@ enum {
     WORDS = 4,           ///< at once, at most
     ON_THE_WAY = 8192,   ///< bytes up to which somebody says more,
     LIMITED = 1024,      ///< and where the server may send little
-    WINDOW = 200,        ///< words up to which the server does
+    WINDOW = 200,        ///< words on the way up to which the server says more
     LATELY_US = 1000000, ///< a connection so young may still have to be told
 };
 
@@ -41,9 +41,9 @@ static void wrong(struct storm_match *match, unsigned client, uint32_t number, c
 }
 
 /// The connection with which began what goes on with this one.
-static struct storm_conn *root_of(struct storm_match *match, struct storm_conn *conn) {
+static struct storm_conn *root_of(struct storm_conn *conn) {
     while (conn != NULL && conn->goes_on && conn->before != NULL)
-        conn = storm_conns_named(&match->conns, conn->before->cid);
+        conn = conn->before;
     return conn;
 }
 
@@ -82,7 +82,7 @@ static void client_hears(struct storm_match *match, unsigned client, struct hc_c
     size_t size;
     while ((message = hc_client_hear(core, &size)) != NULL) {
         const struct storm_conn *root =
-            root_of(match, storm_conns_find(&match->conns, client, match->seats[client].cid));
+            root_of(storm_conns_find(&match->conns, client, match->seats[client].cid));
         if (root == NULL || match->seats[client].hostile)
             continue;
         if (talk->heard == 0)
@@ -151,7 +151,7 @@ static void host_hears(struct storm_match *match, struct hc_sv_host *host) {
     const uint8_t *message;
     uint8_t expected[HC_EVENTS_SIZE_MAX];
     while ((message = hc_sv_host_hear(host, &heard)) != NULL) {
-        struct storm_conn *root = root_of(match, storm_conns_named(&match->conns, heard.cid));
+        struct storm_conn *root = root_of(storm_conns_named(&match->conns, heard.cid));
         if (root == NULL || match->seats[root->seat].hostile)
             continue;
         struct storm_talk_conn *talk = &root->talk;
@@ -174,7 +174,7 @@ static void host_says(struct storm_match *match, struct hc_sv_host *host, struct
         storm_match_get(match, STORM_client_rate) != storm_match_keys[STORM_client_rate].neutral;
     uint32_t most = limited ? LIMITED : ON_THE_WAY;
     uint32_t words = words_of(match, conn->seat, hc_timeline_head(host->timeline), TO_CLIENT);
-    struct storm_conn *root = root_of(match, conn);
+    struct storm_conn *root = root_of(conn);
     uint8_t bytes[HC_EVENTS_SIZE_MAX];
     for (; words > 0 && out->used < most && out->next - out->oldest < WINDOW; words--) {
         uint32_t number = ++root->talk.said;
@@ -203,7 +203,7 @@ void storm_talk_end(struct storm_match *match) {
         const struct hc_client *core = hc_sim_client(match->sim, i);
         const struct storm_talk_seat *talk = &match->seats[i].talk;
         struct storm_conn *conn = storm_conns_find(&match->conns, i, match->seats[i].cid);
-        const struct storm_conn *root = root_of(match, conn);
+        const struct storm_conn *root = root_of(conn);
         if (core == NULL || match->seats[i].hostile || conn == NULL || !conn->there ||
             hc_client_state(core) != HC_CLIENT_PLAYING ||
             hc_sim_now(match->sim) < conn->joined_us + LATELY_US)

@@ -10,7 +10,8 @@
 
 enum {
     DATA_CID_AT = 1,
-    DATA_TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
+    DATA_TYPE_AT =
+        HC_DATA_BODY_AT + 1, ///< after the array's header, of a byte in all but long EVENTS
     PORT_FIRST = 1024,
     RESERVE = 16, ///< ticks that a client's ring keeps beyond what it must
 };
