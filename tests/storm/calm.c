@@ -17,6 +17,7 @@ enum {
     COOKIE_US = 2000000, ///< for which one is used
     DENIED_US = 2000000, ///< after which who was denied asks again
     LIVE_US = 1000000,   ///< an address must be silent so long before it can connect again
+    AROUND = 8,          ///< snapshots in which all is told where there is not room for all in each
 };
 
 static uint64_t ms(const struct storm_match *match, unsigned client, enum storm_client_key key) {
@@ -127,7 +128,6 @@ static uint64_t down_us(const struct storm_match *match, unsigned client) {
 /// Until the server knows, until the clients are told, and W for the final tick to have been shown
 /// only since; and, where there is not room for everything each time, until all has been told.
 uint64_t storm_agree_us(const struct storm_match *match) {
-    enum { AROUND = 8 }; // snapshots
     uint64_t wait = wait_ticks(match);
     uint64_t ticks = (uint64_t)storm_match_get(match, STORM_history) + MARGIN + wait - 1;
     if (wait > 1)
@@ -392,8 +392,21 @@ static bool knows_all(const struct storm_match *match, const struct hc_timeline 
     return true;
 }
 
+/// Whether it knows all, and where players do not see everything has known all since all was told
+/// again: whom it did not know may have moved others, whom it then predicts from where they were
+/// not.
+static bool has_known_all(const struct storm_match *match, const struct hc_timeline *own,
+                          hc_tick final) {
+    bool hides = storm_match_get(match, STORM_view) != 0;
+    hc_tick since = hides ? hc_tick_back(final, AROUND * wait_ticks(match)) : final;
+    bool all = since >= hc_timeline_oldest(own);
+    for (hc_tick t = since; t <= final && all; t++)
+        all = knows_all(match, own, t);
+    return all;
+}
+
 /// Of all units that it knows, a client holds at the final tick what the server does. What it was
-/// not told at that very tick it has predicted, which is exact if there was nobody whom it does not
+/// not told at that very tick it has predicted, which is exact if there was nobody whom it did not
 /// know.
 ///
 /// A client whose ring is shorter than F lags behind (somebody silent holds F back by W) cannot
@@ -417,7 +430,7 @@ void storm_calm_agree(struct storm_match *match, unsigned client) {
     // again.
     if (final <= storm_truth_news(match->truth) + (hc_tick)storm_match_get(match, STORM_history))
         return;
-    bool all = knows_all(match, timeline, final);
+    bool all = has_known_all(match, timeline, final);
     const uint8_t *presence = hc_timeline_presence(timeline, final);
     const uint8_t *states = hc_timeline_states(timeline, final);
     for (uint32_t u = 0; u < match->units.total; u++) {
