@@ -233,10 +233,12 @@ static bool has_begun_late(const struct storm_match *match, const struct storm_c
 /// By how much the inputs of one that has begun late are late at most. It predicts from the first
 /// tick T that it is shown: its first stamp is T + D, and comes when the server is a round trip
 /// ahead of where it was when it showed T. Its guess at the clock may be behind by the way of a
-/// snapshot, which makes the next stamps as late, less its lead.
+/// snapshot, which makes the next stamps as late, less its lead. Before T + D it stamps that
+/// nothing is pressed, which is news only of players that it takes over.
 static uint32_t lateness_of_first(const struct storm_match *match, const struct storm_conn *conn) {
     uint32_t late = conn->shown_back + ticks_of(match, rtt_us(match, conn->seat));
-    return late > delay_of(match, conn->seat) ? late - delay_of(match, conn->seat) : 0;
+    uint32_t early = conn->before == NULL ? delay_of(match, conn->seat) : 0;
+    return late > early ? late - early : 0;
 }
 
 /// By how much anybody's inputs are late at the server. Who stalls again and again as its limit is
