@@ -47,13 +47,12 @@ static struct storm_conn *root_of(struct storm_conn *conn) {
     return conn;
 }
 
-/// How many words are said this time; 0: none.
+/// How many words are said this time, where games talk; 0: none.
 static uint32_t words_of(const struct storm_match *match, unsigned client, uint64_t turn,
                          enum way way) {
-    int64_t every = storm_match_get(match, STORM_talk);
+    uint64_t every = (uint64_t)storm_match_get(match, STORM_talk);
     uint64_t random = hc_random(match->plan->seed, client, (uint32_t)turn, 91 + way);
-    if (every == 0 || match->healed || match->seats[client].hostile ||
-        random % (uint64_t)every != 0)
+    if (match->healed || match->seats[client].hostile || random % every != 0)
         return 0;
     return 1 + (uint32_t)(random >> 32) % WORDS;
 }
