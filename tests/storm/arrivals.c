@@ -7,7 +7,6 @@
 enum {
     SAID = 512, ///< DATA of a client that are remembered
     PORT_FIRST = 1024,
-    TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header, of a byte in all but long EVENTS
 };
 _Static_assert((int)STORM_ARRIVED_MAX == (int)STORM_CONNS_MAX, "each connection has its own");
 
@@ -138,8 +137,7 @@ void storm_arrivals_received(struct storm_match *match, uint16_t port, const uin
         conn->heard_us = hc_sim_now(match->sim);
     }
     if (conn != NULL && conn->honest)
-        judge(match, conn, data.seq, data.body_size > 1 && bytes[TYPE_AT] == HC_MESSAGE_CLOSE,
-              status);
+        judge(match, conn, data.seq, storm_counts_type(bytes, size) == HC_MESSAGE_CLOSE, status);
     else if (conn != NULL && status == HC_OK)
         judge_hostile(match, conn, &data);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-    TYPE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header, of a byte in all but long EVENTS
-    CLOSING_US = 5000000,          ///< longer than goodbyes are said
+    LONG_ARRAY = 0xdc,    ///< begins one of more than 15 elements, with their number in two bytes
+    CLOSING_US = 5000000, ///< longer than goodbyes are said
 };
 
 /// A number that `who` has counted must be the one that was seen from outside.
@@ -37,13 +37,20 @@ static bool take(const uint8_t **at, const uint8_t *end, uint64_t *number) {
     return true;
 }
 
-bool storm_counts_is(const uint8_t *bytes, size_t size, enum hc_message_type type) {
-    return hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA && size > TYPE_AT + HC_TAG_SIZE &&
-           bytes[TYPE_AT] == type;
+/// Where the type of a DATA's first message is: after the header of the body's array.
+static size_t type_at(const uint8_t *bytes) {
+    return HC_DATA_BODY_AT + (bytes[HC_DATA_BODY_AT] == LONG_ARRAY ? 3 : 1);
+}
+
+enum hc_message_type storm_counts_type(const uint8_t *bytes, size_t size) {
+    return hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA &&
+                   size > HC_DATA_BODY_AT + HC_TAG_SIZE && size > type_at(bytes) + HC_TAG_SIZE
+               ? (enum hc_message_type)bytes[type_at(bytes)]
+               : HC_MESSAGE_END;
 }
 
 bool storm_counts_peek(const uint8_t *bytes, size_t size, unsigned count, uint64_t *numbers) {
-    const uint8_t *at = bytes + TYPE_AT + 1, *end = bytes + size;
+    const uint8_t *at = bytes + type_at(bytes) + 1, *end = bytes + size;
     for (unsigned i = 0; i < count; i++)
         if (!take(&at, end, &numbers[i]))
             return false;
@@ -53,8 +60,8 @@ bool storm_counts_peek(const uint8_t *bytes, size_t size, unsigned count, uint64
 bool storm_counts_snapshot(const uint8_t *bytes, size_t size, hc_tick near, uint8_t own_count,
                            struct hc_snapshot *out) {
     enum { SHORT = 0xc4, LONG = 0xc5 };
-    const uint8_t *at = bytes + TYPE_AT + 1, *end = bytes + size - HC_TAG_SIZE;
-    if (!storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) || end - at < 3 ||
+    const uint8_t *at = bytes + type_at(bytes) + 1, *end = bytes + size - HC_TAG_SIZE;
+    if (storm_counts_type(bytes, size) != HC_MESSAGE_SNAPSHOT || end - at < 3 ||
         (at[0] != SHORT && at[0] != LONG))
         return false;
     at += at[0] == SHORT ? 2 : 3;

@@ -48,8 +48,8 @@ bool storm_counts_peek(const uint8_t *bytes, size_t size, unsigned count, uint64
 bool storm_counts_snapshot(const uint8_t *bytes, size_t size, hc_tick near, uint8_t own_count,
                            struct hc_snapshot *out);
 
-/// Whether a datagram is a DATA that begins with a message of this type.
-bool storm_counts_is(const uint8_t *bytes, size_t size, enum hc_message_type type);
+/// The type of a DATA's first message; HC_MESSAGE_END: it has none, or is no DATA.
+enum hc_message_type storm_counts_type(const uint8_t *bytes, size_t size);
 
 /// A client has been created; the one before it in its seat is gone.
 void storm_counts_created(struct storm_match *match, unsigned client);

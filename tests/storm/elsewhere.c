@@ -12,8 +12,6 @@ enum {
     PATIENCE = 8, ///< questions that are asked so soon after one another
     DOUBLINGS = 3,
     ROW_US = 10000000, ///< after which a row is forgotten
-    MESSAGE_AT =
-        HC_DATA_BODY_AT + 1, ///< after the array's header, of a byte in all but long EVENTS
 };
 
 static void wrong(struct storm_match *match, unsigned client, const char *text) {
@@ -97,8 +95,8 @@ bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint
     if (conn == NULL || conn->elsewhere.home == 0)
         return false;
     struct storm_elsewhere *elsewhere = &conn->elsewhere;
-    bool snapshot = bytes[MESSAGE_AT] == HC_MESSAGE_SNAPSHOT;
-    bool question = bytes[MESSAGE_AT] == HC_MESSAGE_PATH_CHALLENGE;
+    bool snapshot = storm_counts_type(bytes, size) == HC_MESSAGE_SNAPSHOT;
+    bool question = storm_counts_type(bytes, size) == HC_MESSAGE_PATH_CHALLENGE;
     uint64_t digest = snapshot ? XXH3_64bits(hc_sim_sealed(match->sim), size) : 0;
     if (port == elsewhere->home) {
         if (snapshot)

@@ -40,7 +40,7 @@ void storm_told_sent(struct storm_match *match, unsigned client, const uint8_t *
     struct storm_line *line = storm_line_of(match, client, data.cid);
     if (line == NULL || data.seq >= STORM_SEQS)
         return;
-    bool has_input = storm_counts_is(bytes, size, HC_MESSAGE_INPUT) &&
+    bool has_input = storm_counts_type(bytes, size) == HC_MESSAGE_INPUT &&
                      storm_counts_peek(bytes, size, 3, numbers);
     line->sent[data.seq] = 1;
     line->reports[data.seq % STORM_LINE_REPORTS] =

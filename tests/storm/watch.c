@@ -10,8 +10,6 @@
 
 enum {
     DATA_CID_AT = 1,
-    DATA_TYPE_AT =
-        HC_DATA_BODY_AT + 1, ///< after the array's header, of a byte in all but long EVENTS
     PORT_FIRST = 1024,
     RESERVE = 16, ///< ticks that a client's ring keeps beyond what it must
 };
@@ -202,12 +200,13 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
         check_denied(match, client, bytes, size);
         return;
     }
-    STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes),
-               bytes[DATA_TYPE_AT], size);
+    enum hc_message_type type = storm_counts_type(bytes, size);
+    STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes), type,
+               size);
     struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
     // Whoever is asked whether it is the client, that is of nobody's share.
-    bool is_question = bytes[DATA_TYPE_AT] == HC_MESSAGE_PATH_CHALLENGE;
-    bool is_snapshot = bytes[DATA_TYPE_AT] == HC_MESSAGE_SNAPSHOT;
+    bool is_question = type == HC_MESSAGE_PATH_CHALLENGE;
+    bool is_snapshot = type == HC_MESSAGE_SNAPSHOT;
     match->outcome->snapshots += is_snapshot;
     if (is_snapshot && conn != NULL)
         remember_snapshot(match, conn, size);
@@ -344,7 +343,7 @@ static void client_received(void *context, struct hc_sim *sim, unsigned client,
         storm_broken_note(match, &match->seats[client].last_down, bytes, size);
     storm_counts_received(match, client, bytes, size, status);
     const struct hc_client *core = hc_sim_client(sim, client);
-    if (status == HC_OK && storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) && applies(core))
+    if (status == HC_OK && storm_counts_type(bytes, size) == HC_MESSAGE_SNAPSHOT && applies(core))
         storm_units_taken(match, client);
     // Nothing that a server sends is broken, and nobody else sends in its name. (A hostile client
     // may have been told of datagrams that were forged in its own.)
@@ -355,7 +354,7 @@ static void client_received(void *context, struct hc_sim *sim, unsigned client,
         storm_rtt_received(match, client, bytes, size);
         storm_told_received(match, client, bytes, size);
     }
-    if (status == HC_OK && storm_counts_is(bytes, size, HC_MESSAGE_SNAPSHOT) && applies(core))
+    if (status == HC_OK && storm_counts_type(bytes, size) == HC_MESSAGE_SNAPSHOT && applies(core))
         check_forced(match, client);
     // All that it is told against it has acknowledged, and so has: only what comes very late is too
     // old.
