@@ -188,7 +188,7 @@ void hc_cl_report_print(const json_t *report, FILE *out) {
     row(out, report, "jitter", "jitter_ms", 1, "ms");
     row(out, report, "down, with headers", "bytes_down_per_client_s", 0, "bytes/s");
     row(out, report, "up, with headers", "bytes_up_per_client_s", 0, "bytes/s");
-    row(out, report, "snapshots' datagrams down", "datagrams_down_per_client_s", 1, "/s");
+    row(out, report, "datagrams down", "datagrams_down_per_client_s", 1, "/s");
 
     fprintf(out, "\n  server\n");
     row(out, report, "rewinds", "server.rewinds", 0, "");

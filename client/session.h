@@ -104,6 +104,7 @@ struct hc_client {
     struct hc_replay replay;
     struct hc_sent sent;
     uint64_t newest_us; ///< when the datagram replay.newest came
+    uint32_t measured;  ///< newest seq whose round trip has been measured
 
     // From the first snapshot on.
     struct hc_cl_clock clock;

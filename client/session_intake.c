@@ -162,32 +162,34 @@ static void change_world(struct hc_client *client, const struct hc_cl_said *said
 
 // ---- Time ---------------------------------------------------------------------------------------
 
-/// Learns from a snapshot's stamps, newer than any before. `acked` is the own datagram that the
-/// server had received last, if that is news.
-static void learn_time(struct hc_client *client, const struct hc_snapshot *snapshot,
-                       const struct hc_acked *acked, uint64_t now_us) {
+/// Learns from a snapshot's stamps, newer than any before. `ack` is the own datagram that the
+/// server had received last. Each is good for one round trip, whatever else has acknowledged it.
+static void learn_time(struct hc_client *client, const struct hc_snapshot *snapshot, uint32_t ack,
+                       uint64_t now_us) {
     uint64_t server_us =
         hc_tick_due_us(snapshot->as_of, client->welcome.tick_rate) + snapshot->phase_us;
-    if (acked == NULL) {
+    uint64_t sent_us;
+    if (ack <= client->measured || !hc_sent_when(&client->sent, ack, &sent_us)) {
         hc_cl_clock_guess(&client->clock, now_us,
                           client->shake.rtt_us == UINT64_MAX ? 0 : client->shake.rtt_us, server_us);
         return;
     }
     // Over hardly any distance the server's wait, by its clock, may be the longer one.
-    uint64_t elapsed_us = now_us - acked->sent_us, delay_us = snapshot->ack_delay_us;
+    uint64_t elapsed_us = now_us - sent_us, delay_us = snapshot->ack_delay_us;
     uint64_t rtt_us = elapsed_us > delay_us ? elapsed_us - delay_us : 0;
+    client->measured = ack;
     hc_cl_clock_sample(&client->clock, now_us, rtt_us, server_us);
     hc_histogram_record(&client->stats.rtt_us, rtt_us);
     client->stats.rtt_min_us = client->clock.rtt_min_us;
     client->stats.jitter_us = client->clock.rttvar_us;
 }
 
-static void take_snapshot(struct hc_client *client, const struct hc_cl_said *said,
-                          const struct hc_acked *acked, uint64_t now_us) {
+static void take_snapshot(struct hc_client *client, const struct hc_cl_said *said, uint32_t ack,
+                          uint64_t now_us) {
     struct hc_cl_news *news = &client->news;
     bool first = !news->any, newest = first || said->head.as_of > news->snapshot.as_of;
     if (newest) {
-        learn_time(client, &said->head, acked, now_us);
+        learn_time(client, &said->head, ack, now_us);
     } else {
         HC_MARK("snapshot-overtaken");
         client->stats.snapshots_stale++;
@@ -279,8 +281,7 @@ enum hc_status hc_cl_intake_receive(struct hc_client *client, const uint8_t *byt
     if (said.has_close) {
         take_close(client, said.close, now_us);
     } else if (said.snapshot != NULL && client->state != HC_CLIENT_LEAVING) {
-        bool newest = acked_count > 0 && acked[0].seq == data.ack;
-        take_snapshot(client, said.snapshot, newest ? &acked[0] : NULL, now_us);
+        take_snapshot(client, said.snapshot, data.ack, now_us);
     }
     take_news(client, &said);
     return HC_OK;

@@ -160,6 +160,7 @@ static void clear_connection(struct hc_client *client) {
     client->replay = (struct hc_replay){.newest = 0};
     hc_sent_init(&client->sent, 1);
     client->newest_us = 0;
+    client->measured = 0;
     client->clock = (struct hc_cl_clock){.known = false};
     client->news = (struct hc_cl_news){.any = false};
     memset(inputs->last, 0, sizeof inputs->last);

@@ -96,6 +96,14 @@ enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bi
     return HC_OK;
 }
 
+bool hc_sent_when(const struct hc_sent *sent, uint32_t seq, uint64_t *sent_us) {
+    const struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
+    if (seq == 0 || entry->seq != seq)
+        return false;
+    *sent_us = entry->sent_us;
+    return true;
+}
+
 void hc_sent_excuse(struct hc_sent *sent, uint32_t seq) {
     struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
     HC_ASSERT(seq != 0 && entry->seq == seq && seq + 1 == sent->next);

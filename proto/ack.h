@@ -67,6 +67,9 @@ uint32_t hc_sent_next(struct hc_sent *sent, uint64_t now_us);
 enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bits,
                              struct hc_acked acked[static HC_ACKS_MAX], uint32_t *count);
 
+/// When `seq` was sent, acknowledged or not; false: it is not remembered.
+bool hc_sent_when(const struct hc_sent *sent, uint32_t seq, uint64_t *sent_us);
+
 /// `seq`, which was sent last, takes another way than the others: its loss says nothing.
 void hc_sent_excuse(struct hc_sent *sent, uint32_t seq);
 

@@ -141,6 +141,9 @@ void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size
 /// Inputs of the peer for ticks before head - this are refused.
 uint32_t hc_sv_host_refusal(const struct hc_sv_host *host, const struct hc_sv_peer *peer);
 
+/// The peer whose connection has this cid, or had it last; NULL: none.
+struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid);
+
 /// Unix time in seconds.
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us);
 

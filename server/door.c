@@ -358,10 +358,9 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
 void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
                       uint32_t seq, uint64_t now_us) {
     const struct hc_token_ring *keys = &host->config.keys;
-    const struct hc_sv_peer *last =
-        &host->peers[(cid & ((1u << HC_SV_CID_INDEX_BITS) - 1)) % host->config.clients];
+    const struct hc_sv_peer *last = hc_sv_host_peer(host, cid);
     struct hc_reset reset = {.cid = cid};
-    if (last->cid == cid && last->close == HC_CLOSE_LEFT)
+    if (last != NULL && last->close == HC_CLOSE_LEFT)
         return; // it says goodbye, and has been heard
     if (hc_sv_rate_exceeds(&host->resets_us, 1000000 / HC_SV_RESETS_PER_S, 1000000, now_us))
         return; // before all that have ended are looked through, which takes long

@@ -523,6 +523,13 @@ void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now
     host->unix_at = now_us;
 }
 
+struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid) {
+    uint32_t index = cid & ((1u << HC_SV_CID_INDEX_BITS) - 1);
+    if (index >= host->config.clients || host->peers[index].cid != cid)
+        return NULL;
+    return &host->peers[index];
+}
+
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {
     uint64_t passed_us = now_us > host->unix_at ? now_us - host->unix_at : 0;
     return (host->unix_us + passed_us) / 1000000;
@@ -532,9 +539,8 @@ uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {
 
 enum hc_status hc_sv_host_say(struct hc_sv_host *host, uint32_t cid, const void *message,
                               size_t size, uint64_t now_us) {
-    struct hc_sv_peer *peer =
-        &host->peers[(cid & ((1u << HC_SV_CID_INDEX_BITS) - 1)) % host->config.clients];
-    if (peer->cid != cid || (peer->state != HC_SV_PEER_PLAYING && peer->kept_us == 0))
+    struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
+    if (peer == NULL || (peer->state != HC_SV_PEER_PLAYING && peer->kept_us == 0))
         return HC_UNEXPECTED;
     enum hc_status status = hc_events_put(&peer->events_out, message, size);
     if (status == HC_FULL)

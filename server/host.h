@@ -143,7 +143,7 @@ struct hc_sv_host_stats {
 struct hc_sv_host_config hc_sv_host_config_default(void);
 
 /// NULL when the configuration can be used, else a sentence with the numbers in `why` (terminated):
-/// among others, when the states of a full world could exceed one datagram.
+/// among others, when a full world would have too many entities.
 const char *hc_sv_host_config_check(const struct hc_sv_host_config *config, char *why,
                                     size_t why_size);
 

@@ -128,12 +128,10 @@ static void take_events(struct hc_sv_host *host, struct hc_sv_peer *peer) {
 }
 
 static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid) {
-    uint32_t index = cid & ((1u << HC_SV_CID_INDEX_BITS) - 1);
-    if (index >= host->config.clients)
-        return NULL;
-    struct hc_sv_peer *peer = &host->peers[index];
-    bool connected = peer->state == HC_SV_PEER_PLAYING || peer->state == HC_SV_PEER_CLOSING;
-    return connected && peer->cid == cid ? peer : NULL;
+    struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
+    bool connected =
+        peer != NULL && (peer->state == HC_SV_PEER_PLAYING || peer->state == HC_SV_PEER_CLOSING);
+    return connected ? peer : NULL;
 }
 
 /// Opens a DATA and judges what all of them must be; `host->opened` then holds it.

@@ -113,9 +113,10 @@ static void log_event(struct daemon *daemon, const struct hc_sv_event *event) {
 static void hear_all(struct daemon *daemon) {
     struct hc_sv_heard heard;
     while (hc_sv_host_hear(daemon->host, &heard) != NULL)
-        hc_sv_log_event(
-            &daemon->log, HC_SV_LOG_DEBUG, "message",
-            json_pack("{s:I, s:i}", "cid", (json_int_t)heard.cid, "bytes", (int)heard.size));
+        if (daemon->log.level >= HC_SV_LOG_DEBUG) // clients make no work for a log that is not kept
+            hc_sv_log_event(
+                &daemon->log, HC_SV_LOG_DEBUG, "message",
+                json_pack("{s:I, s:i}", "cid", (json_int_t)heard.cid, "bytes", (int)heard.size));
 }
 
 static void stop(struct daemon *daemon, const char *why, uint64_t now) {

@@ -151,6 +151,17 @@ void hc_sv_news_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uin
 
 // ---- Sending ------------------------------------------------------------------------------------
 
+/// Events and the ticket. Snapshots would leave room for neither where little may be sent: what
+/// exceeds it is a debt, and the next turn is theirs.
+static void put_news(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
+                     size_t room, uint64_t now_us) {
+    hc_events_send(&peer->events_out, body, room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room,
+                   peer->sent.next, now_us, peer->srtt_us);
+    if (ticket_due(host, peer, now_us))
+        put_ticket(peer, body, now_us);
+    peer->news_went |= body->at > 0;
+}
+
 size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
@@ -159,15 +170,12 @@ size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct 
         return size;
     peer->news_due = false;
     int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
-    uint64_t rtt_us = peer->rtt_min_us == UINT64_MAX ? 0 : peer->rtt_min_us;
     if (room <= 0)
         return 0;
-    // Snapshots would leave room for neither where little may be sent: what exceeds it is a debt.
-    hc_events_send(&peer->events_out, &body,
-                   (size_t)(room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room), peer->sent.next,
-                   now_us, rtt_us);
-    if (ticket_due(host, peer, now_us))
-        put_ticket(peer, &body, now_us);
+    if (peer->put_off)
+        HC_MARK("news-wait-for-snapshot");
+    else
+        put_news(host, peer, &body, (size_t)room, now_us);
     bool silent = now_us - peer->sent_us >= KEEP_ALIVE_US && !peer->snapshot_due;
     if (body.at == 0 && !silent)
         return 0;

@@ -63,6 +63,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->news_due = false;
     hc_events_out_continue(&peer->events_out);
     peer->rtt_min_us = UINT64_MAX;
+    peer->srtt_us = 0;
     peer->client_tick = 0;
     peer->display_offset = 0;
     peer->reported = peer->moves = false;
@@ -70,6 +71,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->forced_count = 0;
     memset(peer->control_told, 0, sizeof peer->control_told);
     peer->snapshot_due = false;
+    peer->news_went = peer->put_off = false;
     peer->close = 0;
     peer->ledger = hc_sv_ledger_init(peer->world, peer->ledger_entries, peer->ledger);
     hc_sv_kept_clear(&peer->kept);
@@ -124,6 +126,17 @@ static uint32_t judge(struct hc_sv_peer *peer) {
     return lost;
 }
 
+/// An answer came after `elapsed_us`, of which the client says that it had waited for `delay_us`.
+static void measure(struct hc_sv_peer *peer, uint64_t elapsed_us, uint32_t delay_us) {
+    enum { SMOOTH = 8 };
+    // Not below nothing, by whichever clock.
+    uint64_t rtt_us = elapsed_us > delay_us ? elapsed_us - delay_us : 0;
+    bool first = peer->rtt_min_us == UINT64_MAX;
+    peer->srtt_us = first ? rtt_us : (peer->srtt_us * (SMOOTH - 1) + rtt_us) / SMOOTH;
+    if (rtt_us < peer->rtt_min_us)
+        peer->rtt_min_us = rtt_us;
+}
+
 enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
                                  uint32_t ack_delay_us, uint64_t now_us) {
     struct hc_acked acked[HC_ACKS_MAX];
@@ -146,10 +159,8 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
             peer->ticket.acked |= peer->ticket.seqs[k] == acked[i].seq;
         if (acked[i].seq > peer->acked)
             peer->acked = acked[i].seq;
-        uint64_t rtt_us = now_us - acked[i].sent_us; // not below nothing, by whichever clock
-        rtt_us = rtt_us > ack_delay_us ? rtt_us - ack_delay_us : 0;
-        if (acked[i].seq == data->ack && rtt_us < peer->rtt_min_us)
-            peer->rtt_min_us = rtt_us;
+        if (acked[i].seq == data->ack)
+            measure(peer, now_us - acked[i].sent_us, ack_delay_us);
     }
     hc_sv_budget_learn(&peer->budget, count, judge(peer), now_us);
     return HC_OK;

@@ -118,6 +118,7 @@ struct hc_sv_peer {
     hc_tick seen[HC_OWN_PLAYERS_MAX][HC_SV_SEEN];
 
     uint64_t rtt_min_us; ///< least round-trip time measured, less what the client says it waited
+    uint64_t srtt_us;    ///< smoothed as RFC 6298 does; 0 before the first
     hc_tick client_tick; ///< as last reported, with the display offset
     uint32_t display_offset;
     bool reported;
@@ -138,6 +139,8 @@ struct hc_sv_peer {
     uint32_t control_told[HC_SV_CONTROLS];
 
     bool snapshot_due;
+    bool news_went; ///< since the newest snapshot; and
+    bool put_off;   ///< then a snapshot found no room: the next turn is a snapshot's
     enum hc_close_reason close;
     unsigned closes_left;
     uint64_t close_us; ///< when the next CLOSE is due

@@ -2,6 +2,7 @@
 #include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 
+#include "client/session.h"
 #include "common/arena/arena.h"
 #include "tests/run_suite.h"
 
@@ -252,6 +253,40 @@ START_TEST(at_one_tick_a_second_a_client_still_speaks_ten_times_a_second) {
 }
 END_TEST
 
+START_TEST(whatever_a_game_says_into_a_blackout_the_world_is_shown_all_the_while) {
+    enum { WORDS = 60, DARK_S = 3, SHOWN_EACH_S = 5 };
+    static const uint8_t word[HC_EVENTS_SIZE_MAX];
+    struct hc_sim_config config = play_config_bare(1, 50, 363);
+    config.host.client_rate = HC_SV_CLIENT_RATE_MIN;
+    struct hc_sim *sim = create(&config);
+    ck_assert(hc_sim_connect(sim, 0));
+    hc_sim_run(sim, SECOND);
+    struct hc_client *core = hc_sim_client(sim, 0);
+    const struct hc_client_stats *stats = hc_client_stats(core);
+    for (unsigned i = 0; i < WORDS; i++)
+        ck_assert_int_eq(
+            hc_sv_host_say(hc_sim_host(sim), core->cid, word, sizeof word, hc_sim_host_now(sim)),
+            HC_OK);
+    struct hc_link_config dark = config.up;
+    dark.loss_ppm = 1000000; // so that what is said is said again and again
+    hc_sim_set_link(sim, 0, &dark, &config.down);
+    for (unsigned s = 0; s < DARK_S; s++) {
+        uint64_t before = stats->snapshots;
+        hc_sim_run(sim, SECOND);
+        REQUIRE(stats->snapshots >= before + SHOWN_EACH_S, "second %u: %u snapshots", s,
+                (unsigned)(stats->snapshots - before));
+    }
+    hc_sim_set_link(sim, 0, &config.up, &config.down);
+    hc_sim_run(sim, 10 * SECOND);
+    unsigned heard = 0;
+    for (size_t size; hc_client_hear(core, &size) != NULL;)
+        heard++;
+    ck_assert_uint_eq(heard, WORDS);
+    ck_assert_int_eq(state_of(sim, 0), HC_CLIENT_PLAYING);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 START_TEST(the_final_tick_can_be_had_without_its_hash) {
     struct hc_sim_config config = play_config_bare(1, 20, 362);
     struct hc_sim *sim = create(&config);
@@ -294,6 +329,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, no_prediction_starts_from_an_input_of_whoever_had_the_slot_before);
     tcase_add_test(tests, goodbye_is_said_at_once_to_a_caller_that_keeps_to_the_deadline);
     tcase_add_test(tests, at_one_tick_a_second_a_client_still_speaks_ten_times_a_second);
+    tcase_add_test(tests, whatever_a_game_says_into_a_blackout_the_world_is_shown_all_the_while);
     tcase_add_test(tests, the_final_tick_can_be_had_without_its_hash);
     tcase_add_test(tests, a_lead_that_would_stall_for_good_is_refused);
 }

@@ -65,6 +65,7 @@ bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, si
     bool full = bytes + slack(match) > room;
     int64_t far = ticks > INPUTS_BYTES ? (int64_t)ticks - INPUTS_BYTES : 0;
     *cut = bytes + slack(match) + far * storm_truth_world(match->truth)->players > room;
+    allowance->said = allowance->waits = false;
     allowance->most -= bytes * MICRO;
     allowance->least -= bytes * MICRO;
     if (allowance->least < 0) // it had more than the least, then
@@ -77,9 +78,16 @@ bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, si
     return full;
 }
 
-void storm_allowance_news(struct storm_match *match, struct storm_conn *conn, size_t size) {
+void storm_allowance_news(struct storm_match *match, struct storm_conn *conn,
+                          enum hc_message_type type, size_t size) {
     struct storm_allowance *allowance = &conn->allowance;
+    bool says = type == HC_MESSAGE_EVENTS || type == HC_MESSAGE_TICKET;
     bring_up(match, conn);
+    if (says && allowance->waits)
+        storm_fail(match->verdict, STORM_WRONG, "turns", conn->snapshot_head,
+                   "client %u is sent news again before the snapshot that waits for room",
+                   conn->seat);
+    allowance->said |= says;
     if (allowance->most <= HEADERS * MICRO)
         storm_fail(match->verdict, STORM_WRONG, "rate", conn->snapshot_head,
                    "client %u is sent news although its rate of %ld bytes/s is used up", conn->seat,
@@ -104,7 +112,10 @@ void storm_allowance_advances(struct storm_match *match) {
         struct storm_conn *conn = newest < 0 ? NULL : &match->conns.conns[newest];
         // Once it was sent one all of its players have joined.
         if (conn == NULL || !conn->there || conn->snapshot_head == HC_NO_TICK ||
-            conn->snapshot_head == head || conn->allowance.least < (int64_t)NEEDED * MICRO)
+            conn->snapshot_head == head)
+            continue;
+        conn->allowance.waits = conn->allowance.said;
+        if (conn->allowance.least < (int64_t)NEEDED * MICRO)
             continue;
         storm_fail(match->verdict, STORM_WRONG, "no-snapshot", head,
                    "client %u was sent no snapshot at %u, the last one at %u", i, head,

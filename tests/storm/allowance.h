@@ -1,9 +1,11 @@
 /// What a client may be sent: never more than its rate allows, whatever the server takes the rate
 /// for at the moment; and, as long as there is room even if the server has let the rate fall as
-/// fast as it may, a snapshot whenever one is due, with all that it has to tell.
+/// fast as it may, a snapshot whenever one is due, with all that it has to tell. What games say and
+/// snapshots take turns where there is not room for both.
 #pragma once
 
 #include "common/game.h"
+#include "proto/body.h"
 
 struct storm_match;
 struct storm_conn;
@@ -13,6 +15,8 @@ struct storm_allowance {
     bool begun;
     uint64_t at_us, begun_us;
     int64_t most, least; ///< saved up: at the full rate, and at the least
+    bool said;           ///< since the newest snapshot news went,
+    bool waits;          ///< and then a snapshot was due that could not be sent
 };
 
 /// The server sends it a SNAPSHOT in a datagram of `size` bytes. Whether anything that was to be
@@ -21,8 +25,10 @@ struct storm_allowance {
 bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, size_t size,
                           uint32_t ticks, bool *cut);
 
-/// The server sends it a DATA without SNAPSHOT, which needs no room but some, and makes debts.
-void storm_allowance_news(struct storm_match *match, struct storm_conn *conn, size_t size);
+/// The server sends it a DATA that begins with a message of `type`, no SNAPSHOT, which needs no
+/// room but some, and makes debts.
+void storm_allowance_news(struct storm_match *match, struct storm_conn *conn,
+                          enum hc_message_type type, size_t size);
 
 /// The server is about to advance: at its newest tick everybody who is due had a snapshot.
 void storm_allowance_advances(struct storm_match *match);

@@ -411,6 +411,20 @@ FAULTS = {
         "    if (!kept) {\n        host->unheard -=",
         "    if (named == 1 && !kept) {\n        host->unheard -=",
     ),
+    "words-before-all": Fault(
+        "server/snapshot.c",
+        "what games say goes before snapshots, however little may be sent",
+        "        peer->put_off = peer->news_went;\n",
+        "",
+    ),
+    "words-hide-time": Fault(
+        "client/session_intake.c",
+        "a round trip counts only where the snapshot is the first to acknowledge the datagram",
+        "    for (uint32_t i = 0; i < acked_count; i++)\n",
+        "    if (said.snapshot == NULL && acked_count > 0)\n"
+        "        client->measured = acked[0].seq;\n"
+        "    for (uint32_t i = 0; i < acked_count; i++)\n",
+    ),
     "gives-up-early": Fault(
         "client/session.c",
         "a lost connection is tried to be made again for half as long as it must be",

@@ -24,19 +24,6 @@ void storm_rtt_sent(struct storm_match *match, unsigned client, const uint8_t *b
         (struct storm_rtt_sent){.seq = data.seq, .at_us = hc_sim_client_now(match->sim, client)};
 }
 
-/// Marks what is acknowledged; whether `ack` itself is for the first time.
-static bool acknowledge(struct storm_rtt *rtt, const struct hc_data *data) {
-    bool first = false;
-    for (uint32_t i = 0; i < HC_ACKS_MAX && i < data->ack; i++) {
-        struct storm_rtt_sent *sent = &rtt->sent[(data->ack - i) % STORM_RTT_SENT];
-        if ((i > 0 && (data->ack_bits >> (i - 1) & 1) == 0) || sent->seq != data->ack - i)
-            continue;
-        first |= i == 0 && !sent->acked;
-        sent->acked = true;
-    }
-    return first;
-}
-
 static uint64_t apart(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
 }
@@ -114,7 +101,6 @@ void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_
     uint64_t now_us = hc_sim_client_now(match->sim, client);
     if (hc_datagram_get_data(bytes, size, &data) != HC_OK)
         return;
-    bool first = acknowledge(rtt, &data);
     if (match->seats[client].tally.leaves ||
         !storm_counts_snapshot(bytes, size, match->tally.head,
                                (uint8_t)storm_client_get(match, client, STORM_C_players), &head) ||
@@ -122,9 +108,11 @@ void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_
         return;
     rtt->any = true;
     rtt->as_of = head.as_of;
-    if (!first)
+    const struct storm_rtt_sent *sent = &rtt->sent[data.ack % STORM_RTT_SENT];
+    if (data.ack <= rtt->measured || sent->seq != data.ack)
         return;
-    uint64_t took_us = now_us - rtt->sent[data.ack % STORM_RTT_SENT].at_us;
+    rtt->measured = data.ack;
+    uint64_t took_us = now_us - sent->at_us;
     uint64_t rtt_us = took_us > head.ack_delay_us ? took_us - head.ack_delay_us : 0;
     rtt->stamp_us = hc_tick_due_us(rtt->as_of, rate_of(match)) + head.phase_us;
     rtt->taken[rtt->count % STORM_RTT_TAKEN] =

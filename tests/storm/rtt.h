@@ -15,13 +15,13 @@ enum {
 struct storm_rtt {
     struct storm_rtt_sent {
         uint32_t seq;
-        bool acked;
         uint64_t at_us;
     } sent[STORM_RTT_SENT];
     struct storm_rtt_taken {
         uint64_t at_us, rtt_us;
         int64_t offset_us; ///< by which the server's clock is ahead, if both ways are equally long
     } taken[STORM_RTT_TAKEN];
+    uint32_t measured;     ///< the newest datagram whose round trip was
     uint64_t earlier;      ///< taken on connections that it had before
     uint64_t count, first; ///< taken; and the first of them that still counts
     bool any;              ///< it has taken a snapshot

@@ -167,8 +167,12 @@ static void host_hears(struct storm_match *match, struct hc_sv_host *host) {
 }
 
 static void host_says(struct storm_match *match, struct hc_sv_host *host, struct storm_conn *conn) {
-    size_t place = (conn->cid & ((1u << HC_SV_CID_INDEX_BITS) - 1)) % host->config.clients;
-    const struct hc_events_out *out = &host->peers[place].events_out;
+    const struct hc_sv_peer *peer = hc_sv_host_peer(host, conn->cid);
+    if (peer == NULL) {
+        wrong(match, conn->seat, 0, "to a connection that the server does not have");
+        return;
+    }
+    const struct hc_events_out *out = &peer->events_out;
     bool limited =
         storm_match_get(match, STORM_client_rate) != storm_match_keys[STORM_client_rate].neutral;
     uint32_t most = limited ? LIMITED : ON_THE_WAY;

@@ -211,7 +211,7 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     if (is_snapshot && conn != NULL)
         remember_snapshot(match, conn, size);
     else if (!is_snapshot && !is_question && conn != NULL && conn->there)
-        storm_allowance_news(match, conn, size);
+        storm_allowance_news(match, conn, type, size);
     else if (is_snapshot && match->conns.count < STORM_CONNS_MAX)
         wrong(match, "events", 0, "is sent a snapshot, but never joined", client);
     storm_told_host_sent(match, client, bytes, size);

@@ -170,6 +170,27 @@ START_TEST(it_runs_at_the_servers_tick_plus_the_lead) {
 }
 END_TEST
 
+START_TEST(a_round_trip_is_measured_whatever_acknowledged_the_datagram_before_the_snapshot) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    play();
+    uint64_t before = hc_client_stats(client)->rtt_us.count;
+    for (hc_tick tick = 0; tick < 100; tick++) {
+        now_us += 2 * TICK_US;
+        hc_client_advance(client, now_us);
+        while (hear().kind != HC_DATAGRAM_NONE)
+            continue;
+        struct hc_data data = {.cid = CID, .seq = ++seq, .ack = ack};
+        ck_assert_int_eq(give(out, hc_datagram_put_data(&data, out)), HC_OK);
+        ck_assert_int_eq(show_tick(head()), HC_OK);
+        ck_assert_uint_eq(hc_client_stats(client)->rtt_us.count, before + tick + 1);
+        struct hc_snapshot next = snapshot_of(head());
+        next.as_of++;
+        ck_assert_int_eq(give_snapshot(&next), HC_OK); // not another one of the same datagram
+        ck_assert_uint_eq(hc_client_stats(client)->rtt_us.count, before + tick + 1);
+    }
+}
+END_TEST
+
 START_TEST(the_stamp_of_a_welcome_that_came_late_does_not_matter) {
     begin();
     hear();
@@ -499,6 +520,8 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, news_of_another_version_counts_only_while_connecting);
     tcase_add_test(tests, a_welcome_for_another_number_of_players_is_refused);
     tcase_add_test(tests, a_silent_server_is_given_up_at_the_time_announced);
+    tcase_add_test(tests,
+                   a_round_trip_is_measured_whatever_acknowledged_the_datagram_before_the_snapshot);
     tcase_add_test(tests, the_stamp_of_a_welcome_that_came_late_does_not_matter);
     tcase_add_test(tests, a_clock_that_turns_out_slower_is_waited_for);
     tcase_add_test(tests, it_stalls_at_the_prediction_limit_and_goes_on_with_the_next_state);
