@@ -176,14 +176,6 @@ static struct storm_conn *connection(struct storm_match *match, unsigned client)
     return storm_conns_find(&match->conns, client, match->seats[client].cid);
 }
 
-void storm_calm_begin_last(struct storm_match *match) {
-    match->last_part = true;
-    for (unsigned i = 0; i < match->clients; i++) {
-        const struct hc_client *core = hc_sim_client(match->sim, i);
-        match->seats[i].mark_stalls = core != NULL ? hc_client_stats(core)->stalls : 0;
-    }
-}
-
 /// The server has let go of it: it has been told, or will give up when it has heard nothing for
 /// its timeout.
 static void check_dropped(struct storm_match *match, unsigned client,
@@ -219,6 +211,16 @@ static bool is_new(const struct storm_match *match, const struct storm_conn *con
     uint64_t grace_us =
         2 * rtt_us(match, conn->seat) + (NEW_TICKS + 2 * wait_ticks(match)) * match->tick_us;
     return hc_sim_now(match->sim) < conn->joined_us + grace_us;
+}
+
+void storm_calm_begin_last(struct storm_match *match) {
+    match->last_part = true;
+    for (unsigned i = 0; i < match->clients; i++) {
+        const struct hc_client *core = hc_sim_client(match->sim, i);
+        const struct storm_conn *conn = connection(match, i);
+        match->seats[i].mark_stalls = core != NULL ? hc_client_stats(core)->stalls : 0;
+        match->seats[i].begins = conn != NULL && is_new(match, conn);
+    }
 }
 
 /// Whether what it stamped before it had measured its round trip may have come in the last part:
@@ -265,7 +267,7 @@ static void check_player(struct storm_match *match, unsigned client, const struc
     if (!limit_suffices(match, client))
         return;
     if (hc_client_state(core) != HC_CLIENT_PLAYING ||
-        hc_client_stats(core)->stalls > seat->mark_stalls)
+        (hc_client_stats(core)->stalls > seat->mark_stalls && !seat->begins))
         storm_fail(match->verdict, STORM_STUCK, "stalls", server,
                    "client %u stalls on a clean link: limit %ld, needs %u; head %u, shown %u as of "
                    "%u",

@@ -52,6 +52,7 @@ struct storm_seat {
     struct storm_client_counts counts; ///< of connects that are over
     struct hc_cl_bot bots[HC_OWN_PLAYERS_MAX];
     uint64_t mark_stalls; ///< stalls when the last part of the calm began
+    bool begins;          ///< then it had joined so lately that it might still stall
     uint64_t mark_out;    ///< datagrams sent when counting them began; UINT64_MAX: it did not play
     uint64_t mark_heard;  ///< stalls that were heard of until then
     uint32_t depth_max;   ///< deepest rollback since then
