@@ -1,13 +1,16 @@
 #include "tests/storm/allowance.h"
 
+#include "server/core.h"
 #include "tests/storm/inside.h"
 
 enum {
     MICRO = 1000000,
-    BURST_MS = 100, ///< that may be saved up, by budget.h
-    UNDER = 28,     ///< bytes of IPv4 and UDP
-    FLOOR = 4000,   ///< bytes/s below which no loss puts a client
-    FALL = 7,       ///< the part of the rate that a bad second takes
+    BURST_MS = 100,     ///< that may be saved up, by budget.h
+    UNDER = 28,         ///< bytes of IPv4 and UDP
+    FLOOR = 4000,       ///< bytes/s below which no loss puts a client
+    QUIET_US = 500000,  ///< whoever is not heard for so long acknowledges nothing
+    RISES_US = 2500000, ///< seconds are counted when something is heard, from any time on
+    FALL = 7,           ///< the part of the rate that a bad second takes
     SECOND_US = 1000000,
     HEADERS = 61,           ///< bytes around a body: IPv4, UDP, DATA
     NEEDED = 160 + HEADERS, ///< bytes without which a snapshot waits, headers included
@@ -96,6 +99,29 @@ void storm_allowance_news(struct storm_match *match, struct storm_conn *conn,
     allowance->least -= ((int64_t)size + UNDER) * MICRO;
 }
 
+/// After each second in which nothing is lost of what the client acknowledges the rate has risen.
+static void check_rate(struct storm_match *match, struct storm_conn *conn) {
+    struct storm_allowance *allowance = &conn->allowance;
+    const struct hc_sv_peer *peer = hc_sv_host_peer(hc_sim_host(match->sim), conn->cid);
+    uint64_t now_us = hc_sim_now(match->sim);
+    if (peer == NULL || !conn->honest || now_us > conn->heard_us + QUIET_US) {
+        allowance->rate = 0;
+        return;
+    }
+    uint32_t rate = peer->budget.rate, cap = peer->budget.cap;
+    if (allowance->rate != 0 && rate < allowance->rate)
+        storm_fail(match->verdict, STORM_STUCK, "rate", 0,
+                   "client %u may be sent %u bytes/s, and before %u, though nothing is lost",
+                   conn->seat, rate, allowance->rate);
+    if (allowance->rate == 0 || rate > allowance->rate || rate == cap)
+        allowance->rose_us = now_us;
+    else if (now_us > allowance->rose_us + RISES_US)
+        storm_fail(match->verdict, STORM_STUCK, "rate", 0,
+                   "client %u may still be sent no more than %u bytes/s, though nothing is lost",
+                   conn->seat, rate);
+    allowance->rate = rate;
+}
+
 /// Whether snapshots are made of this head: as many a second as configured, evenly spread.
 static bool is_due(const struct storm_match *match, hc_tick head) {
     uint64_t ticks = (uint64_t)storm_match_get(match, STORM_tick_rate);
@@ -105,6 +131,15 @@ static bool is_due(const struct storm_match *match, hc_tick head) {
 
 void storm_allowance_advances(struct storm_match *match) {
     hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    // What the storm has lost is known when something newer has come back, and counted with what is
+    // heard in the second after.
+    uint64_t clean_us = match->healed_us + storm_calm_clean_us(match) + 2 * SECOND_US;
+    for (unsigned i = 0; i < match->clients && match->healed; i++) {
+        int newest = match->conns.newest[i];
+        struct storm_conn *conn = newest < 0 ? NULL : &match->conns.conns[newest];
+        if (conn != NULL && conn->there && hc_sim_now(match->sim) > clean_us)
+            check_rate(match, conn);
+    }
     if (head == 0 || !is_due(match, head))
         return;
     for (unsigned i = 0; i < match->clients; i++) {

@@ -1,6 +1,7 @@
 /// What a client may be sent: never more than its rate allows, whatever the server takes the rate
 /// for at the moment; and, as long as there is room even if the server has let the rate fall as
-/// fast as it may, a snapshot whenever one is due, with all that it has to tell. What games say and
+/// fast as it may, a snapshot whenever one is due, with all that it has to tell. Where nothing is
+/// lost the rate never falls, and rises again. What games say and
 /// snapshots take turns where there is not room for both.
 #pragma once
 
@@ -15,6 +16,8 @@ struct storm_allowance {
     bool begun;
     uint64_t at_us, begun_us;
     int64_t most, least; ///< saved up: at the full rate, and at the least
+    uint32_t rate;       ///< while nothing is lost: when it rose last; 0: not looked at yet
+    uint64_t rose_us;    ///< or reached the cap, or began to be looked at
     bool said;           ///< since the newest snapshot news went,
     bool waits;          ///< and then a snapshot was due that could not be sent
 };

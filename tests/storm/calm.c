@@ -98,6 +98,11 @@ static uint64_t ahead_ticks(const struct storm_match *match) {
     return most_ticks < left_out ? most_ticks : left_out;
 }
 
+/// After what the storm has left on the links is through, and was answered.
+uint64_t storm_calm_clean_us(const struct storm_match *match) {
+    return most(match, straggle_us) + most(match, rtt_us);
+}
+
 /// RTT + W + 60 ticks, after what the storm has left on the links is through; not shorter than
 /// what a client's clock filter remembers. Whoever is further than W ahead of a server that has
 /// left out ticks waits for as many instead.
@@ -107,7 +112,7 @@ uint64_t storm_calm_us(const struct storm_match *match) {
     uint64_t ticks = (ahead > history ? ahead : history) + REACT_TICKS;
     if (ticks < CLOCK_SAMPLES * (uint64_t)wait_ticks(match))
         ticks = CLOCK_SAMPLES * (uint64_t)wait_ticks(match);
-    return most(match, straggle_us) + most(match, rtt_us) + ticks * match->tick_us;
+    return storm_calm_clean_us(match) + ticks * match->tick_us;
 }
 
 /// How long after a key is let go of no prediction at the server rests on it any more: the way
@@ -176,6 +181,14 @@ static struct storm_conn *connection(struct storm_match *match, unsigned client)
     return storm_conns_find(&match->conns, client, match->seats[client].cid);
 }
 
+void storm_calm_begin_last(struct storm_match *match) {
+    match->last_part = true;
+    for (unsigned i = 0; i < match->clients; i++) {
+        const struct hc_client *core = hc_sim_client(match->sim, i);
+        match->seats[i].mark_stalls = core != NULL ? hc_client_stats(core)->stalls : 0;
+    }
+}
+
 /// The server has let go of it: it has been told, or will give up when it has heard nothing for
 /// its timeout.
 static void check_dropped(struct storm_match *match, unsigned client,
@@ -211,16 +224,6 @@ static bool is_new(const struct storm_match *match, const struct storm_conn *con
     uint64_t grace_us =
         2 * rtt_us(match, conn->seat) + (NEW_TICKS + 2 * wait_ticks(match)) * match->tick_us;
     return hc_sim_now(match->sim) < conn->joined_us + grace_us;
-}
-
-void storm_calm_begin_last(struct storm_match *match) {
-    match->last_part = true;
-    for (unsigned i = 0; i < match->clients; i++) {
-        const struct hc_client *core = hc_sim_client(match->sim, i);
-        const struct storm_conn *conn = connection(match, i);
-        match->seats[i].mark_stalls = core != NULL ? hc_client_stats(core)->stalls : 0;
-        match->seats[i].begins = conn != NULL && is_new(match, conn);
-    }
 }
 
 /// Whether what it stamped before it had measured its round trip may have come in the last part:
@@ -259,15 +262,35 @@ static uint32_t lateness_of_any(struct storm_match *match) {
     return most_late;
 }
 
-static void check_player(struct storm_match *match, unsigned client, const struct hc_client *core) {
+/// Whether it may have waited in the last part for what it stamped before it had measured its round
+/// trip. That takes one from its first snapshot on. Then its head is where it belongs, but the tick
+/// that it is shown is as late as those stamps, which its limit need not be for, until the server
+/// has heard one by the clock that it has measured, and it of that: another round trip.
+static bool may_have_waited(const struct storm_match *match, const struct storm_conn *conn) {
+    uint32_t wait = wait_ticks(match), half = (ticks_of(match, rtt_us(match, conn->seat)) + 1) / 2;
+    uint32_t deepest =
+        half + lead_of(match, conn->seat) + lateness_of_first(match, conn) + wait - 1 + MARGIN;
+    uint64_t grace_us =
+        2 * rtt_us(match, conn->seat) + (NEW_TICKS + 2 * wait + MARGIN) * match->tick_us;
+    return conn->shown_us > 0 && conn->player_count > 0 &&
+           storm_client_limit(match, conn->seat) < deepest &&
+           hc_sim_now(match->sim) < conn->shown_us + grace_us;
+}
+
+static void check_player(struct storm_match *match, const struct storm_conn *conn,
+                         const struct hc_client *core) {
+    unsigned client = conn->seat;
     const struct storm_seat *seat = &match->seats[client];
     hc_tick server = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
     hc_tick shown = 0, as_of = 0;
     hc_client_snapshot(core, &shown, &as_of);
     if (!limit_suffices(match, client))
         return;
-    if (hc_client_state(core) != HC_CLIENT_PLAYING ||
-        (hc_client_stats(core)->stalls > seat->mark_stalls && !seat->begins))
+    bool waited = hc_client_state(core) != HC_CLIENT_PLAYING ||
+                  hc_client_stats(core)->stalls > seat->mark_stalls;
+    if (waited && may_have_waited(match, conn))
+        return;
+    if (waited)
         storm_fail(match->verdict, STORM_STUCK, "stalls", server,
                    "client %u stalls on a clean link: limit %ld, needs %u; head %u, shown %u as of "
                    "%u",
@@ -356,7 +379,7 @@ void storm_calm_check(struct storm_match *match) {
             if (conn != NULL && !conn->there)
                 check_dropped(match, i, conn);
             else if (conn != NULL && !is_new(match, conn))
-                check_player(match, i, core);
+                check_player(match, conn, core);
         }
     }
     hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));

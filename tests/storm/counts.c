@@ -57,15 +57,25 @@ bool storm_counts_peek(const uint8_t *bytes, size_t size, unsigned count, uint64
     return true;
 }
 
-bool storm_counts_snapshot(const uint8_t *bytes, size_t size, hc_tick near, uint8_t own_count,
-                           struct hc_snapshot *out) {
+/// The `*packed_size` bytes of the SNAPSHOT that a DATA begins with; NULL: there is none.
+static const uint8_t *packed_in(const uint8_t *bytes, size_t size, size_t *packed_size) {
     enum { SHORT = 0xc4, LONG = 0xc5 };
     const uint8_t *at = bytes + type_at(bytes) + 1, *end = bytes + size - HC_TAG_SIZE;
     if (storm_counts_type(bytes, size) != HC_MESSAGE_SNAPSHOT || end - at < 3 ||
         (at[0] != SHORT && at[0] != LONG))
-        return false;
+        return NULL;
+    *packed_size = at[0] == SHORT ? at[1] : (size_t)at[1] << 8 | at[2];
     at += at[0] == SHORT ? 2 : 3;
-    struct hc_bits_reader bits = hc_bits_reader(at, (size_t)(end - at));
+    return *packed_size <= (size_t)(end - at) ? at : NULL;
+}
+
+bool storm_counts_snapshot(const uint8_t *bytes, size_t size, hc_tick near, uint8_t own_count,
+                           struct hc_snapshot *out) {
+    size_t packed_size = 0;
+    const uint8_t *packed = packed_in(bytes, size, &packed_size);
+    if (packed == NULL)
+        return false;
+    struct hc_bits_reader bits = hc_bits_reader(packed, packed_size);
     hc_snapshot_get(&bits, near, own_count, out);
     return !bits.failed;
 }
@@ -204,8 +214,7 @@ void storm_counts_gone(struct storm_match *match, unsigned client) {
                tally->rejected[s]);
     if (!match->seats[client].hostile) // what was forged in its name may be acknowledged to it
         expect_snapshots(match, client, tally, stats);
-    if (hc_sim_setup(match->sim, client)->config.allocator != NULL)
-        expect(match, "client", client, "bytes of memory", stats->memory_bytes, tally->bytes);
+    expect(match, "client", client, "bytes of memory", stats->memory_bytes, tally->bytes);
 }
 
 // ---- The server ---------------------------------------------------------------------------------
@@ -219,6 +228,16 @@ void storm_counts_host_event(struct storm_match *match, const struct hc_sv_event
                           1000;
     if (event->kind == HC_SV_EVENT_TIMEOUT || event->kind == HC_SV_EVENT_LOST)
         tally->closing_until_us = hc_sim_now(match->sim) + CLOSING_US + stalled_us;
+}
+
+/// Every bit of a snapshot is counted for what it was spent on.
+static void count_bits(struct storm_match *match, size_t packed_size) {
+    const struct hc_sv_snapshot_bits *bits = &hc_sv_host_stats(hc_sim_host(match->sim))->bits;
+    uint64_t all = bits->head + bits->names + bits->own + bits->others + bits->unowned +
+                   bits->inputs + bits->corrections;
+    expect(match, "server", 0, "bytes of a snapshot's bits", (all - match->tally.bits + 7) / 8,
+           packed_size);
+    match->tally.bits = all;
 }
 
 void storm_counts_host_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
@@ -238,6 +257,9 @@ void storm_counts_host_sent(struct storm_match *match, unsigned client, const ui
     if (!storm_counts_snapshot(bytes, size, tally->head,
                                (uint8_t)storm_client_get(match, client, STORM_C_players), &head))
         return;
+    size_t packed_size = 0;
+    packed_in(bytes, size, &packed_size);
+    count_bits(match, packed_size);
     tally->snapshots++;
     tally->rewound += head.tick >= tally->rewound_from && head.tick < tally->head;
 }

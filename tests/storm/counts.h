@@ -22,7 +22,7 @@ struct storm_client_tally {
     hc_tick left_tick, left_as_of; ///< the newest snapshot then, and its head
     hc_tick left_head;
     uint64_t left_digest;
-    size_t bytes; ///< that its allocator has given out; only where memory is counted
+    size_t bytes; ///< that its allocator has given out
     struct hc_allocator allocator;
 };
 
@@ -30,6 +30,7 @@ struct storm_client_tally {
 struct storm_host_tally {
     uint64_t out, out_bytes, answers, denials;
     uint64_t snapshots, rewound, copies;
+    uint64_t bits; ///< of these snapshots, by what they were spent on
     uint64_t events[HC_SV_EVENT_MOVED + 1];
     hc_tick head;              ///< after its newest advance
     uint64_t resimulated;      ///< ticks up to then

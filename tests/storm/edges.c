@@ -1,10 +1,12 @@
 #include "tests/storm/edges.h"
 
 #include "client/clock.h"
+#include "common/solo.h"
 #include "proto/cookie.h"
 #include "proto/delta.h"
 #include "proto/snapshot.h"
 #include "tests/exact/trial.h"
+#include "tests/sim/party.h"
 #include "tests/storm/inside.h"
 
 #include <sodium.h>
@@ -25,6 +27,7 @@ enum {
 struct edges {
     struct storm_match *match;
     const struct hc_world *world;
+    struct hc_solo *solo;
     struct hc_rng rng;
     uint8_t inputs[HC_INPUT_RUN_MAX][HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
     struct hc_body body;
@@ -583,6 +586,40 @@ static void try_clock(struct edges *edges) {
     }
 }
 
+/// The referee is guessed to be what it becomes when it is held at each tick; what nobody has told
+/// of, to be absent.
+static void try_guess(struct edges *edges) {
+    const struct hc_world *world = edges->world;
+    struct hc_unit_value from = {.known = HC_NO_TICK}, guess = {.known = HC_NO_TICK};
+    uint8_t state[2][HC_STATE_MAX] = {{0}};
+    hc_tick ticks = (hc_tick)number(edges, 0, 3 * HC_SOLO_TICKS_MAX);
+    const struct hc_kind *kind = hc_world_kind(world, HC_REFEREE);
+    hc_unit_place(world, &from, edges->room[0]);
+    hc_unit_place(world, &guess, edges->room[1]);
+    from.presence[0] = draw_state(edges, HC_REFEREE, HC_ALIVE, from.states);
+    for (uint16_t f = 0; f < kind->field_count && ticks > 0; f++) { // some end just then
+        const struct hc_field *field = &kind->fields[f];
+        if (field->countdown && number(edges, 0, 1) != 0 && (ticks + 1) >> (field->bits - 1) == 0)
+            hc_field_set(field, from.states, (int64_t)number(edges, ticks - 1, ticks + 1));
+    }
+    memcpy(state[0], from.states, world->stride);
+    for (hc_tick t = 0; t < ticks; t++)
+        hc_scene_hold_referee(world, state[t % 2], state[(t + 1) % 2]);
+    hc_solo_guess(edges->solo, 0, &from, NULL, NULL, ticks, &guess);
+    expect(edges, "a guess of the referee",
+           guess.presence[0] == HC_ALIVE &&
+               memcmp(guess.states, state[ticks % 2], world->stride) == 0);
+    hc_unit unit = (hc_unit)number(edges, 0, hc_unit_total(world) - 1);
+    memset(edges->room[1], 0xff, sizeof edges->room[1]);
+    hc_solo_nothing(world, unit, ticks, &guess);
+    bool nothing = guess.tick == ticks && guess.known == HC_NO_TICK;
+    for (uint32_t i = 0; i < hc_unit_count(world, unit); i++)
+        nothing &= guess.presence[i] == HC_ABSENT;
+    for (size_t i = 0; i < (size_t)hc_unit_count(world, unit) * world->stride; i++)
+        nothing &= guess.states[i] == 0;
+    expect(edges, "a guess from nothing", nothing);
+}
+
 static void put_u32(uint8_t *out, uint32_t value) {
     for (int i = 0; i < 4; i++)
         out[i] = (uint8_t)(value >> 8 * i);
@@ -628,6 +665,55 @@ static void try_cookie(struct edges *edges) {
     hc_sv_host_destroy(host);
 }
 
+/// Whether a user at this address is let in.
+static bool gets_in(struct edges *edges, struct hc_sv_host *host, struct hc_address from,
+                    uint64_t user, uint64_t now_us) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_party party;
+    struct hc_address to;
+    struct hc_datagram_cookie cookie = {.slot = 0};
+    const struct hc_game *game = edges->world->game;
+    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(game),
+                             .client_nonce = {(uint8_t)user}};
+    uint64_t joins = hc_sv_host_stats(host)->joins;
+    size_t size = hc_datagram_put_hello(&hello, bytes);
+    (void)hc_sv_host_receive(host, &from, bytes, size, now_us);
+    size = hc_sv_host_send(host, &to, bytes, now_us);
+    expect(edges, "a HELLO's answer", hc_datagram_get_cookie(bytes, size, &cookie) == HC_OK);
+    struct hc_connect connect = {
+        .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
+    memcpy(connect.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
+    memcpy(connect.cookie, cookie.cookie, sizeof connect.cookie);
+    hc_party_issue(&party, game, user, user);
+    size = hc_party_put_connect(&party, &connect, bytes);
+    (void)hc_sv_host_receive(host, &from, bytes, size, now_us);
+    while (hc_sv_host_send(host, &to, bytes, now_us) > 0)
+        continue;
+    return hc_sv_host_stats(host)->joins == joins + 1;
+}
+
+/// From one address so many are let in, and no more; of others' nobody counts.
+static void try_neighbours(struct edges *edges) {
+    enum { MOST = 2, PLACES = 4 };
+    struct hc_sv_host_config config = hc_sim_config(edges->match->sim)->host;
+    struct hc_address crowded = hc_address_ipv4(10, 1, 2, 3, 1000);
+    struct hc_address other = hc_address_ipv4(10, 4, 5, 6, 1000);
+    config.clients = PLACES;
+    config.clients_per_address = MOST;
+    config.keys = hc_party_ring();
+    config.unix_us = HC_PARTY_UNIX_US;
+    config.audience = 0;
+    config.allocator = NULL;
+    struct hc_sv_host *host = hc_sv_host_create(&config, 0);
+    if (host == NULL)
+        abort();
+    for (uint64_t user = 1; user <= MOST; user++, crowded.port++)
+        expect(edges, "an address of few", gets_in(edges, host, crowded, user, 0));
+    expect(edges, "another address", gets_in(edges, host, other, MOST + 1, 0));
+    expect(edges, "an address of too many", !gets_in(edges, host, crowded, MOST + 2, 0));
+    hc_sv_host_destroy(host);
+}
+
 /// A history of a timeline alone.
 static void try_history(struct storm_match *match) {
     struct trial *trial = malloc(sizeof *trial);
@@ -653,12 +739,17 @@ void storm_edges_end(struct storm_match *match) {
     edges->match = match;
     edges->world = storm_truth_world(match->truth);
     edges->rng = hc_rng_init(match->plan->seed, STREAM);
+    edges->solo = hc_solo_create(edges->world);
+    if (edges->solo == NULL)
+        abort();
     void (*const tries[])(struct edges *) = {try_snapshot, try_beyond,  try_told_inputs, try_run,
-                                             try_input,    try_welcome, try_clock};
+                                             try_input,    try_welcome, try_clock,       try_guess};
     for (unsigned round = 0; round < ROUNDS; round++)
         for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
             tries[i](edges);
     try_timeline(edges);
     try_cookie(edges);
+    try_neighbours(edges);
+    hc_solo_destroy(edges->solo);
     free(edges);
 }

@@ -1,6 +1,7 @@
 #include "tests/storm/elsewhere.h"
 
 #include "proto/datagram.h"
+#include "server/core.h"
 #include "tests/storm/inside.h"
 
 #include <xxhash.h>
@@ -77,9 +78,12 @@ void storm_elsewhere_ticked(struct storm_match *match) {
     }
 }
 
-static void check_question(struct storm_match *match, struct storm_conn *conn) {
+static void check_question(struct storm_match *match, struct storm_conn *conn, uint32_t seq) {
     struct storm_elsewhere *elsewhere = &conn->elsewhere;
+    const struct hc_sv_peer *peer = hc_sv_host_peer(hc_sim_host(match->sim), conn->cid);
     uint64_t now_us = hc_sim_now(match->sim);
+    if (peer == NULL || hc_sent_misses(&peer->sent, seq))
+        wrong(match, conn->seat, "would be taken to lose what is asked somewhere else");
     if (now_us - elsewhere->asked_us < pause_us(elsewhere, now_us))
         wrong(match, conn->seat, "is asked too often whether it is somewhere else");
     elsewhere->asked++;
@@ -110,7 +114,7 @@ bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint
     if (port != elsewhere->away)
         wrong(match, client, "is sent something where its newest datagram did not come from");
     if (question)
-        check_question(match, conn);
+        check_question(match, conn, seq);
     else if (elsewhere->asked > PATIENCE)
         wrong(match, client, "is sent copies where nobody answers");
     elsewhere->out += size;

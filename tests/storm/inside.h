@@ -52,7 +52,6 @@ struct storm_seat {
     struct storm_client_counts counts; ///< of connects that are over
     struct hc_cl_bot bots[HC_OWN_PLAYERS_MAX];
     uint64_t mark_stalls; ///< stalls when the last part of the calm began
-    bool begins;          ///< then it had joined so lately that it might still stall
     uint64_t mark_out;    ///< datagrams sent when counting them began; UINT64_MAX: it did not play
     uint64_t mark_heard;  ///< stalls that were heard of until then
     uint32_t depth_max;   ///< deepest rollback since then
@@ -96,6 +95,7 @@ struct storm_match {
     struct storm_seat *seats;
     unsigned clients;
     uint64_t tick_us;
+    uint64_t healed_us;  ///< when they became so
     bool healed, quiet;  ///< links are clean and nobody attacks; nobody touches a key
     bool settled;        ///< server and clients must agree at every final tick
     bool last_part;      ///< of the calm: nothing may stall, rewinds are what latency explains
@@ -149,6 +149,7 @@ void storm_watch_end(struct storm_match *match);
 
 /// Microseconds after the storm until everything must go well again; and after inputs stop until
 /// all must agree.
+uint64_t storm_calm_clean_us(const struct storm_match *match);
 uint64_t storm_calm_us(const struct storm_match *match);
 uint64_t storm_agree_us(const struct storm_match *match);
 

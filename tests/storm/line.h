@@ -16,6 +16,7 @@ enum {
     STORM_LINE_SNAPSHOTS = 512,                ///< DATA of the server that are
     STORM_LINE_WINDOW = 128,                   ///< past ticks of each
     STORM_LINE_RANGES = 64,                    ///< forced in each
+    STORM_LINE_CONTROLS = 256,                 ///< joins and leaves told that are remembered
     STORM_LINE_HEADS = HC_SV_LEDGER_SNAPSHOTS, ///< for which the server remembers what it told
 };
 
@@ -65,6 +66,12 @@ struct storm_forced {
     uint32_t seq; ///< the first that told it
 };
 
+/// A join or leave that was told in every snapshot from `since` to `last`.
+struct storm_control {
+    struct hc_snapshot_control control;
+    uint32_t since, last; ///< datagrams; 0: none
+};
+
 /// A unit, as the server must see it for a client.
 struct storm_unit_seen {
     bool known;                ///< told, and not to be forgotten since, or that was lost
@@ -94,6 +101,9 @@ struct storm_line {
     uint64_t rtt_us;   ///< at least what the server has measured; UINT64_MAX: nothing
     struct storm_forced forced[STORM_LINE_RANGES];
     unsigned forced_next;
+    struct storm_control controls[STORM_LINE_CONTROLS];
+    unsigned controls_next;
+    uint32_t newest; ///< datagram with a snapshot
     uint8_t retracted[HC_OWN_PLAYERS_MAX][STORM_TICKS_MAX];
     uint64_t taken_corrections, taken_forced;
     struct storm_held *held;

@@ -262,6 +262,7 @@ static void stall(struct storm_match *match, const struct action *action) {
 static void heal(struct storm_match *match) {
     STORM_NOTE(match, "the storm is over");
     match->healed = true;
+    match->healed_us = hc_sim_now(match->sim);
     for (unsigned i = 0; i < match->clients; i++)
         set_links(match, i);
 }
@@ -445,7 +446,7 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     struct storm_client_tally *tally = &match->seats[i].tally;
     tally->allocator = (struct hc_allocator){
         .allocate = counted_allocate, .release = counted_release, .context = &tally->bytes};
-    setup->config.allocator = match->plan->seed % 16 == 0 ? &tally->allocator : NULL;
+    setup->config.allocator = &tally->allocator;
     set_links(match, i);
 }
 
@@ -609,7 +610,8 @@ static void compare_tame(const struct storm_plan *plan, const struct storm_optio
         return;
     }
     // An attacker may give up its place, or keep it: a newcomer gets another slot than without it,
-    // or where the server is full, which storm_watch_hooks looks at, none, or one at another time.
+    // or one whose leave is still to be stamped, in which it joins a tick later, or where the
+    // server is full, which storm_watch_hooks looks at, none, or one at another time.
     if (outcome->denials > 0 || tame.denials > 0 ||
         (outcome->places != tame.places && outcome->joins >= tame.joins))
         return;

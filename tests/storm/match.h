@@ -22,7 +22,8 @@ struct storm_outcome {
     uint64_t trace;      ///< hc_sim_trace
     uint64_t rewinds, snapshots, datagrams, resimulated;
     uint32_t joins, denials; ///< of honest clients at the server
-    uint64_t places;         ///< hash of the player slots that honest clients were given
+    uint64_t places;         ///< hash of the player slots that honest clients were given, and of
+                             ///< whether somebody was still to leave them
     struct storm_client_counts clients[STORM_CLIENTS_MAX];
 };
 

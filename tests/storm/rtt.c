@@ -16,10 +16,46 @@ void storm_rtt_created(struct storm_match *match, unsigned client) {
         (struct storm_rtt){.earlier = core != NULL ? hc_client_stats(core)->rtt_us.count : 0};
 }
 
+// ---- Delays -------------------------------------------------------------------------------------
+
+void storm_rtt_take(struct storm_wait *wait, uint32_t seq, uint64_t now_us) {
+    if (seq > wait->seq)
+        *wait = (struct storm_wait){.seq = seq, .at_us = now_us};
+}
+
+/// What is acknowledged as newest, and how long ago that came.
+static void check_wait(struct storm_match *match, const char *who, unsigned client,
+                       const struct storm_wait *wait, uint32_t ack, uint64_t said_us,
+                       uint64_t now_us) {
+    uint64_t us = wait->seq == 0 ? 0 : now_us - wait->at_us;
+    us = us < HC_ACK_DELAY_MAX_US ? us : HC_ACK_DELAY_MAX_US;
+    if (ack != wait->seq || said_us != us)
+        storm_fail(match->verdict, STORM_WRONG, "ack-delay", 0,
+                   "%s %u acknowledges %u after %lu us, the newest is %u, which came %lu us ago",
+                   who, client, ack, (unsigned long)said_us, wait->seq, (unsigned long)us);
+}
+
+void storm_rtt_shown(struct storm_match *match, const struct storm_conn *conn, const uint8_t *bytes,
+                     size_t size) {
+    struct hc_data data;
+    struct hc_snapshot head;
+    if (hc_datagram_get_data(bytes, size, &data) == HC_OK &&
+        storm_counts_snapshot(bytes, size, match->tally.head, conn->player_count, &head))
+        check_wait(match, "the server, to client", conn->seat, &conn->in, data.ack,
+                   head.ack_delay_us, hc_sim_host_now(match->sim));
+}
+
+// ---- Round trips --------------------------------------------------------------------------------
+
 void storm_rtt_sent(struct storm_match *match, unsigned client, const uint8_t *bytes, size_t size) {
     struct hc_data data;
+    uint64_t numbers[3]; // client tick, display offset, ack delay
     if (hc_datagram_get_data(bytes, size, &data) != HC_OK)
         return;
+    if (!match->seats[client].hostile && storm_counts_type(bytes, size) == HC_MESSAGE_INPUT &&
+        storm_counts_peek(bytes, size, 3, numbers))
+        check_wait(match, "client", client, &match->seats[client].rtt.in, data.ack, numbers[2],
+                   hc_sim_client_now(match->sim, client));
     match->seats[client].rtt.sent[data.seq % STORM_RTT_SENT] =
         (struct storm_rtt_sent){.seq = data.seq, .at_us = hc_sim_client_now(match->sim, client)};
 }
@@ -101,6 +137,7 @@ void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_
     uint64_t now_us = hc_sim_client_now(match->sim, client);
     if (hc_datagram_get_data(bytes, size, &data) != HC_OK)
         return;
+    storm_rtt_take(&rtt->in, data.seq, now_us);
     if (match->seats[client].tally.leaves ||
         !storm_counts_snapshot(bytes, size, match->tally.head,
                                (uint8_t)storm_client_get(match, client, STORM_C_players), &head) ||

@@ -1,14 +1,23 @@
 /// The round trips that a client measures, and what it makes of them: each taken as PROTOCOL.md
-/// says, the deviation as RFC 6298 has it, the least one of those it may still remember.
+/// says, the deviation as RFC 6298 has it, the least one of those it may still remember. And the
+/// delays that both sides say to have acknowledged with.
 #pragma once
 
 #include "proto/datagram.h"
 
 struct storm_match;
+struct storm_conn;
 
 enum {
     STORM_RTT_SENT = 512, ///< datagrams that wait for an answer
     STORM_RTT_TAKEN = 64, ///< round trips remembered
+};
+
+/// The newest DATA that one side has taken, and when by its clock; all zeros: none yet. Who
+/// acknowledges it says how long ago that was.
+struct storm_wait {
+    uint32_t seq;
+    uint64_t at_us;
 };
 
 /// One client's since it was created, by its own clock.
@@ -21,6 +30,7 @@ struct storm_rtt {
         uint64_t at_us, rtt_us;
         int64_t offset_us; ///< by which the server's clock is ahead, if both ways are equally long
     } taken[STORM_RTT_TAKEN];
+    struct storm_wait in;  ///< of the server's
     uint32_t measured;     ///< the newest datagram whose round trip was
     uint64_t earlier;      ///< taken on connections that it had before
     uint64_t count, first; ///< taken; and the first of them that still counts
@@ -41,3 +51,10 @@ void storm_rtt_created(struct storm_match *match, unsigned client);
 void storm_rtt_sent(struct storm_match *match, unsigned client, const uint8_t *bytes, size_t size);
 void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_t *bytes,
                         size_t size);
+
+/// A DATA with this seq has been taken at `now_us`.
+void storm_rtt_take(struct storm_wait *wait, uint32_t seq, uint64_t now_us);
+
+/// The server sends a SNAPSHOT on the connection.
+void storm_rtt_shown(struct storm_match *match, const struct storm_conn *conn, const uint8_t *bytes,
+                     size_t size);

@@ -189,6 +189,15 @@ static void host_says(struct storm_match *match, struct hc_sv_host *host, struct
     }
 }
 
+/// Nobody is there any more to whom it could be said.
+static void say_to_gone(struct storm_match *match, struct hc_sv_host *host,
+                        const struct storm_conn *conn) {
+    static const uint8_t word[] = {1};
+    if (hc_sv_host_say(host, conn->cid, word, sizeof word, hc_sim_host_now(match->sim)) !=
+        HC_UNEXPECTED)
+        wrong(match, conn->seat, 0, "to a connection that is gone is taken");
+}
+
 void storm_talk_host(struct storm_match *match) {
     struct hc_sv_host *host = hc_sim_host(match->sim);
     if (storm_match_get(match, STORM_talk) == 0)
@@ -197,6 +206,8 @@ void storm_talk_host(struct storm_match *match) {
     for (unsigned i = 0; i < match->conns.count; i++)
         if (match->conns.conns[i].there || match->conns.conns[i].kept)
             host_says(match, host, &match->conns.conns[i]);
+        else
+            say_to_gone(match, host, &match->conns.conns[i]);
 }
 
 // ---- The end ------------------------------------------------------------------------------------

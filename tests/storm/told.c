@@ -295,6 +295,34 @@ static void check_beside(struct storm_match *match, const struct hc_cl_said *sai
     }
 }
 
+/// What joined or left before the tick shown is not told again once one of the snapshots that told
+/// it in a row is known to have arrived. (A join of long ago is as long as its player has done
+/// nothing since.)
+static void take_control(struct storm_match *match, struct storm_line *line,
+                         const struct storm_snapshot *snapshot,
+                         const struct hc_snapshot_control *control, unsigned client) {
+    uint32_t future = (uint32_t)storm_match_get(match, STORM_future);
+    struct storm_control *told = NULL;
+    for (unsigned i = 0; i < STORM_LINE_CONTROLS && told == NULL; i++)
+        if (line->controls[i].since != 0 && line->controls[i].last == line->newest &&
+            line->controls[i].control.player == control->player &&
+            line->controls[i].control.tick == control->tick)
+            told = &line->controls[i];
+    if (told == NULL) {
+        told = &line->controls[line->controls_next++ % STORM_LINE_CONTROLS];
+        *told = (struct storm_control){.control = *control, .since = snapshot->seq};
+    }
+    told->last = snapshot->seq;
+    bool heard = false;
+    for (uint32_t seq = told->since; seq < snapshot->seq && !heard; seq++)
+        heard = line->acked[seq] == STORM_LINE_IN_TIME &&
+                line->snapshots[seq % STORM_LINE_SNAPSHOTS].seq == seq;
+    if (heard && control->tick < snapshot->tick &&
+        control->tick >= hc_tick_back(snapshot->tick, future))
+        wrong(match, "control-again", control->tick,
+              "is told again of a join or leave, which it has acknowledged", client);
+}
+
 /// Takes in, and looks at, what one snapshot says of units.
 static void take_units(struct storm_match *match, struct storm_line *line,
                        struct storm_snapshot *snapshot, const struct hc_cl_said *said,
@@ -391,6 +419,9 @@ void storm_told_host_sent(struct storm_match *match, unsigned client, const uint
     hc_tick from = line->conn->honest ? storm_line_shown_from(match, line, snapshot) : HC_NO_TICK;
     check_head(match, line, &said->head, client);
     check_beside(match, said, client);
+    for (uint32_t i = 0; i < said->control_count && line->conn->honest; i++)
+        take_control(match, line, snapshot, &said->controls[i], client);
+    line->newest = data.seq;
     take_units(match, line, snapshot, said, client);
     take_ranges(match, line, snapshot, said, client);
     if (from != HC_NO_TICK)

@@ -140,6 +140,10 @@ void storm_truth_destroy(struct storm_truth *truth) {
     free(truth);
 }
 
+bool storm_truth_leaves(const struct storm_truth *truth, hc_player player) {
+    return player < truth->world.players && truth->players[player].leaving;
+}
+
 void storm_truth_event(struct storm_truth *truth, const struct hc_sv_event *event,
                        const struct storm_conn *conn) {
     for (unsigned i = 0; i < event->player_count; i++) {

@@ -23,6 +23,9 @@ void storm_truth_destroy(struct storm_truth *truth);
 void storm_truth_event(struct storm_truth *truth, const struct hc_sv_event *event,
                        const struct storm_conn *conn);
 
+/// Whether a player's leave is still to be stamped: who is given the slot now joins a tick later.
+bool storm_truth_leaves(const struct storm_truth *truth, hc_player player);
+
 /// The host is about to advance at `now_us` of its clock.
 void storm_truth_expect(struct storm_truth *truth, const struct hc_sv_host *host, uint64_t now_us);
 

@@ -109,8 +109,11 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_eve
     if (event->kind == HC_SV_EVENT_JOINED && !match->seats[seat].hostile) {
         struct storm_outcome *outcome = match->outcome;
         hc_player first = event->player_count > 0 ? event->players[0] : HC_NO_PLAYER;
+        uint32_t given = event->player_count;
+        for (unsigned i = 0; i < event->player_count; i++)
+            given |= (uint32_t)storm_truth_leaves(match->truth, event->players[i]) << (8 + i);
         outcome->joins++;
-        outcome->places = hc_random(outcome->places, seat, first, event->player_count);
+        outcome->places = hc_random(outcome->places, seat, first, given);
     }
     storm_kept_event(match, event, conn);
     storm_truth_event(match->truth, event, conn);
@@ -208,12 +211,14 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     bool is_question = type == HC_MESSAGE_PATH_CHALLENGE;
     bool is_snapshot = type == HC_MESSAGE_SNAPSHOT;
     match->outcome->snapshots += is_snapshot;
-    if (is_snapshot && conn != NULL)
+    if (is_snapshot && conn != NULL) {
         remember_snapshot(match, conn, size);
-    else if (!is_snapshot && !is_question && conn != NULL && conn->there)
+        storm_rtt_shown(match, conn, bytes, size);
+    } else if (!is_snapshot && !is_question && conn != NULL && conn->there) {
         storm_allowance_news(match, conn, type, size);
-    else if (is_snapshot && match->conns.count < STORM_CONNS_MAX)
+    } else if (is_snapshot && match->conns.count < STORM_CONNS_MAX) {
         wrong(match, "events", 0, "is sent a snapshot, but never joined", client);
+    }
     storm_told_host_sent(match, client, bytes, size);
 }
 
