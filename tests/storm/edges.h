@@ -1,6 +1,7 @@
 /// What no match comes to: messages whose numbers are at the ends of their ranges, datagrams with
-/// hardly any room, a clock about its beginning, a server's cookie against the standard; and a
-/// random history of a timeline alone, tests/exact's, with what no server ever tells a client.
+/// hardly any room, a clock about its beginning, guesses of the referee, a server's cookie against
+/// the standard and whom it lets in from one address; and a random history of a timeline alone,
+/// tests/exact's, with what no server ever tells a client.
 #pragma once
 
 struct storm_match;
