@@ -389,10 +389,11 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     finalise(host);
     for (unsigned i = 0; i < host->config.clients; i++)
         host->peers[i].news_due = host->peers[i].state == HC_SV_PEER_PLAYING;
-    if (!shows(host, head + 1))
-        return;
-    for (unsigned i = 0; i < host->config.clients; i++)
-        host->peers[i].snapshot_due = ready(host, &host->peers[i]);
+    bool shown = shows(host, head + 1);
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        struct hc_sv_peer *peer = &host->peers[i];
+        peer->snapshot_due |= (shown || peer->put_off) && ready(host, peer);
+    }
     host->send_cursor = 0;
 }
 

@@ -172,7 +172,7 @@ size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct 
     int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
     if (room <= 0)
         return 0;
-    if (peer->put_off)
+    if (peer->put_off && peer->news_went)
         HC_MARK("news-wait-for-snapshot");
     else
         put_news(host, peer, &body, (size_t)room, now_us);

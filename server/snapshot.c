@@ -686,7 +686,7 @@ size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
     int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
     if (room < ROOM_MIN) {
         HC_MARK("snapshot-put-off");
-        peer->put_off = peer->news_went;
+        peer->put_off = true;
         return 0;
     }
     peer->news_went = peer->put_off = false;

@@ -287,6 +287,29 @@ START_TEST(whatever_a_game_says_into_a_blackout_the_world_is_shown_all_the_while
 }
 END_TEST
 
+START_TEST(few_snapshots_do_not_keep_a_game_from_what_it_says) {
+    enum { WORDS = 60, WITHIN_S = 6 }; // 60 of 255 bytes, and snapshots, at 4000 bytes/s
+    static const uint8_t word[HC_EVENTS_SIZE_MAX];
+    struct hc_sim_config config = play_config_bare(1, 50, 364);
+    config.host.client_rate = HC_SV_CLIENT_RATE_MIN;
+    config.host.snapshot_rate = 1;
+    struct hc_sim *sim = create(&config);
+    ck_assert(hc_sim_connect(sim, 0));
+    hc_sim_run(sim, 3 * SECOND);
+    struct hc_client *core = hc_sim_client(sim, 0);
+    for (unsigned i = 0; i < WORDS; i++)
+        ck_assert_int_eq(
+            hc_sv_host_say(hc_sim_host(sim), core->cid, word, sizeof word, hc_sim_host_now(sim)),
+            HC_OK);
+    hc_sim_run(sim, WITHIN_S * SECOND);
+    unsigned heard = 0;
+    for (size_t size; hc_client_hear(core, &size) != NULL;)
+        heard++;
+    ck_assert_uint_eq(heard, WORDS);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 START_TEST(the_final_tick_can_be_had_without_its_hash) {
     struct hc_sim_config config = play_config_bare(1, 20, 362);
     struct hc_sim *sim = create(&config);
@@ -330,6 +353,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, goodbye_is_said_at_once_to_a_caller_that_keeps_to_the_deadline);
     tcase_add_test(tests, at_one_tick_a_second_a_client_still_speaks_ten_times_a_second);
     tcase_add_test(tests, whatever_a_game_says_into_a_blackout_the_world_is_shown_all_the_while);
+    tcase_add_test(tests, few_snapshots_do_not_keep_a_game_from_what_it_says);
     tcase_add_test(tests, the_final_tick_can_be_had_without_its_hash);
     tcase_add_test(tests, a_lead_that_would_stall_for_good_is_refused);
 }

@@ -9,7 +9,7 @@ enum {
     UNDER = 28,         ///< bytes of IPv4 and UDP
     FLOOR = 4000,       ///< bytes/s below which no loss puts a client
     QUIET_US = 500000,  ///< whoever is not heard for so long acknowledges nothing
-    RISES_US = 2500000, ///< seconds are counted when something is heard, from any time on
+    RISES_US = 2500000, ///< two windows, each of which ends only with the next DATA heard
     FALL = 7,           ///< the part of the rate that a bad second takes
     SECOND_US = 1000000,
     HEADERS = 61,           ///< bytes around a body: IPv4, UDP, DATA
@@ -86,7 +86,7 @@ void storm_allowance_news(struct storm_match *match, struct storm_conn *conn,
     struct storm_allowance *allowance = &conn->allowance;
     bool says = type == HC_MESSAGE_EVENTS || type == HC_MESSAGE_TICKET;
     bring_up(match, conn);
-    if (says && allowance->waits)
+    if (says && allowance->waits && allowance->said)
         storm_fail(match->verdict, STORM_WRONG, "turns", conn->snapshot_head,
                    "client %u is sent news again before the snapshot that waits for room",
                    conn->seat);
@@ -99,12 +99,15 @@ void storm_allowance_news(struct storm_match *match, struct storm_conn *conn,
     allowance->least -= ((int64_t)size + UNDER) * MICRO;
 }
 
-/// After each second in which nothing is lost of what the client acknowledges the rate has risen.
+/// After each second in which nothing is lost of what the client acknowledges the rate has risen,
+/// if the calm lasts so long.
 static void check_rate(struct storm_match *match, struct storm_conn *conn) {
     struct storm_allowance *allowance = &conn->allowance;
     const struct hc_sv_peer *peer = hc_sv_host_peer(hc_sim_host(match->sim), conn->cid);
     uint64_t now_us = hc_sim_now(match->sim);
-    if (peer == NULL || !conn->honest || now_us > conn->heard_us + QUIET_US) {
+    // Whoever moves loses what is sent to where it was, until it is asked.
+    if (peer == NULL || !conn->honest || now_us > conn->heard_us + QUIET_US ||
+        storm_client_get(match, conn->seat, STORM_C_rebind_ticks) != 0) {
         allowance->rate = 0;
         return;
     }
@@ -149,7 +152,7 @@ void storm_allowance_advances(struct storm_match *match) {
         if (conn == NULL || !conn->there || conn->snapshot_head == HC_NO_TICK ||
             conn->snapshot_head == head)
             continue;
-        conn->allowance.waits = conn->allowance.said;
+        conn->allowance.waits = true;
         if (conn->allowance.least < (int64_t)NEEDED * MICRO)
             continue;
         storm_fail(match->verdict, STORM_WRONG, "no-snapshot", head,

@@ -16,10 +16,10 @@ struct storm_allowance {
     bool begun;
     uint64_t at_us, begun_us;
     int64_t most, least; ///< saved up: at the full rate, and at the least
-    uint32_t rate;       ///< while nothing is lost: when it rose last; 0: not looked at yet
-    uint64_t rose_us;    ///< or reached the cap, or began to be looked at
-    bool said;           ///< since the newest snapshot news went,
-    bool waits;          ///< and then a snapshot was due that could not be sent
+    uint32_t rate;       ///< when it was looked at last; 0: not looked at, or silent since
+    uint64_t rose_us;    ///< when it rose last, was at the cap, or began to be looked at
+    bool said;           ///< news went since the newest snapshot
+    bool waits;          ///< a snapshot was due since then, and could not be sent
 };
 
 /// The server sends it a SNAPSHOT in a datagram of `size` bytes. Whether anything that was to be

@@ -412,10 +412,10 @@ FAULTS = {
         "    if (named == 1 && !kept) {\n        host->unheard -=",
     ),
     "words-before-all": Fault(
-        "server/snapshot.c",
+        "server/news.c",
         "what games say goes before snapshots, however little may be sent",
-        "        peer->put_off = peer->news_went;\n",
-        "",
+        "    if (peer->put_off && peer->news_went)\n",
+        "    if (peer->state == HC_SV_PEER_FREE)\n",
     ),
     "words-hide-time": Fault(
         "client/session_intake.c",

@@ -95,8 +95,8 @@ struct storm_match {
     struct storm_seat *seats;
     unsigned clients;
     uint64_t tick_us;
-    uint64_t healed_us;  ///< when they became so
     bool healed, quiet;  ///< links are clean and nobody attacks; nobody touches a key
+    uint64_t healed_us;  ///< when links became clean
     bool settled;        ///< server and clients must agree at every final tick
     bool last_part;      ///< of the calm: nothing may stall, rewinds are what latency explains
     uint32_t rewind_max; ///< deepest rewind of the server in it
@@ -147,9 +147,11 @@ void storm_watch_end(struct storm_match *match);
 
 // ---- calm ---------------------------------------------------------------------------------------
 
+/// Microseconds after the storm until nothing of it is left on the links, and all was answered.
+uint64_t storm_calm_clean_us(const struct storm_match *match);
+
 /// Microseconds after the storm until everything must go well again; and after inputs stop until
 /// all must agree.
-uint64_t storm_calm_clean_us(const struct storm_match *match);
 uint64_t storm_calm_us(const struct storm_match *match);
 uint64_t storm_agree_us(const struct storm_match *match);
 

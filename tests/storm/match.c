@@ -446,7 +446,7 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     struct storm_client_tally *tally = &match->seats[i].tally;
     tally->allocator = (struct hc_allocator){
         .allocate = counted_allocate, .release = counted_release, .context = &tally->bytes};
-    setup->config.allocator = &tally->allocator;
+    setup->config.allocator = &tally->allocator; // asked at each ACCEPT alone
     set_links(match, i);
 }
 

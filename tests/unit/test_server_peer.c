@@ -54,6 +54,27 @@ START_TEST(goodbye_is_said_three_times_at_once_and_seven_times_more) {
 }
 END_TEST
 
+START_TEST(a_way_that_got_longer_is_the_usual_one_soon_and_the_least_is_remembered) {
+    enum { SHORT_US = 50000, LONG_US = 200000, ROUNDS = 40 };
+    uint8_t out[HC_DATAGRAM_MAX];
+    uint64_t now_us = 0;
+    ck_assert_uint_eq(peer.srtt_us, 0);
+    for (uint32_t seq = 1; seq <= ROUNDS; seq++) {
+        struct hc_data data = {.cid = 1, .seq = seq, .ack = seq};
+        ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, now_us), 0);
+        now_us += seq == 1 ? SHORT_US : LONG_US;
+        ck_assert_int_eq(hc_sv_peer_accept(&peer, &data, 0, now_us), HC_OK);
+        ck_assert_uint_ge(peer.srtt_us, SHORT_US);
+        ck_assert_uint_le(peer.srtt_us, LONG_US);
+    }
+    ck_assert_uint_gt(peer.srtt_us, LONG_US * 95 / 100);
+    ck_assert_uint_eq(peer.rtt_min_us, SHORT_US);
+    peer.state = HC_SV_PEER_FREE;
+    open_peer(2);
+    ck_assert_uint_eq(peer.srtt_us, 0);
+}
+END_TEST
+
 START_TEST(forced_slots_are_told_as_ranges_until_they_are_acknowledged) {
     for (hc_tick t = 10; t < 20; t++)
         hc_sv_peer_forced(&peer, 3, t, 1);
@@ -180,6 +201,7 @@ int main(void) {
     TCase *tc = tcase_create("peer");
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, goodbye_is_said_three_times_at_once_and_seven_times_more);
+    tcase_add_test(tc, a_way_that_got_longer_is_the_usual_one_soon_and_the_least_is_remembered);
     tcase_add_test(tc, forced_slots_are_told_as_ranges_until_they_are_acknowledged);
     tcase_add_test(tc,
                    what_a_client_acknowledged_is_what_it_holds_and_the_next_client_holds_nothing);
