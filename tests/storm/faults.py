@@ -279,8 +279,8 @@ FAULTS = {
     "snapshots-at-half-rate": Fault(
         "server/host.c",
         "only every other tick that is to be shown is",
-        "    if (!shows(host, head + 1))\n",
-        "    if (!shows(host, head + 1) || head % 2 == 0)\n",
+        "    bool shown = shows(host, head + 1);\n",
+        "    bool shown = shows(host, head + 1) && head % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
         "server/snapshot.c",
