@@ -1,8 +1,8 @@
 /// What a client may be sent: never more than its rate allows, whatever the server takes the rate
 /// for at the moment; and, as long as there is room even if the server has let the rate fall as
 /// fast as it may, a snapshot whenever one is due, with all that it has to tell. Where nothing is
-/// lost the rate never falls, and rises again. What games say and
-/// snapshots take turns where there is not room for both.
+/// lost the rate never falls, and rises again. What games say and snapshots take turns where there
+/// is not room for both.
 #pragma once
 
 #include "common/game.h"
