@@ -147,8 +147,12 @@ void storm_arrivals_shown(struct storm_match *match, const struct storm_conn *co
     const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
     uint32_t history = (uint32_t)storm_match_get(match, STORM_history);
     hc_tick head = hc_timeline_head(timeline), oldest = hc_tick_back(head, history);
-    // Its join is that recent, unless more ticks came at once than the window has.
-    bool certain = history > (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
+    // Its join is that recent, unless more ticks came at once, or without a snapshot, than the
+    // window has.
+    uint32_t ticks = (uint32_t)storm_match_get(match, STORM_tick_rate);
+    uint32_t rate = (uint32_t)storm_match_get(match, STORM_snapshot_rate);
+    bool certain = history > (uint32_t)storm_match_get(match, STORM_ticks_per_advance) +
+                                 (rate == 0 ? 0 : ticks / rate);
     hc_tick first = HC_NO_TICK;
     if (conn->before != NULL)
         return;

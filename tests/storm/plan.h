@@ -47,7 +47,7 @@ enum {
     X(fray_health, 100, 800000, 1, 100, "of who appears there")                                    \
     X(fray_crowd, 0, 400000, 1, 1, "1: all appear there in one place")                             \
     X(force_rewind, 0, 80000, 1, 64, "ticks that the server repeats at every tick; W at most")     \
-    X(snapshot_rate, 0, 120000, 20, 60, "Hz; 0, or above the tick rate: a snapshot every tick")    \
+    X(snapshot_rate, 0, 120000, 3, 60, "Hz; 0, or above the tick rate: a snapshot every tick")     \
     X(client_rate, 262144, 250000, 4000, 60000, "bytes/s that each client is sent at most")        \
     X(view, 0, 350000, 512, 4096, "how far players see in an arena; 0: as ever, which is all")     \
     X(talk, 0, 150000, 1, 40, "ticks between words that games say to one another; 0: they do not") \
