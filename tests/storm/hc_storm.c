@@ -56,7 +56,9 @@ static const struct argp_option option_table[] = {
      "Print each seed's trace hash, to compare builds with one another", 0},
     {"histogram", KEY_HISTOGRAM, NULL, 0, "Print what the seeds draw, and play nothing", 0},
     {"state", KEY_STATE, "FILE", 0,
-     "Go on after the seeds that FILE says were played, and add these to it", 0},
+     "Go on after the seeds that FILE says were played, of those of --seeds if they are given, and "
+     "add these to it",
+     0},
     {"marks", KEY_MARKS, NULL, 0,
      "Print how often each marked place was passed; fail if one never was", 0},
     {"faults", KEY_FAULTS, NULL, 0,
@@ -320,14 +322,18 @@ static int play_many(struct options *options) {
         work->list = options->list;
         work->first = 0;
         work->end = options->list_count;
-    } else if (!options->ranged) {
+    } else {
         uint64_t next = 1;
         if (options->state != NULL && !storm_totals_read(options->state, &next, &before)) {
             fprintf(stderr, "hc_storm: --state: %s cannot be read\n", options->state);
             return USAGE;
         }
-        work->first = next;
-        work->end = work->seconds > 0 ? UINT64_MAX : next + SEEDS_DEFAULT;
+        if (!options->ranged) {
+            work->first = next;
+            work->end = work->seconds > 0 ? UINT64_MAX : next + SEEDS_DEFAULT;
+        } else if (next > work->first && next <= work->end) {
+            work->first = next;
+        }
     }
     work->progress = isatty(STDERR_FILENO) != 0;
     if (play_slices(options, &result) != FINE)
