@@ -136,6 +136,7 @@ void storm_arrivals_received(struct storm_match *match, uint16_t port, const uin
         conn->heard = true;
         conn->heard_us = hc_sim_now(match->sim);
         storm_rtt_take(&conn->in, data.seq, hc_sim_host_now(match->sim));
+        storm_rtt_back_received(match, conn, &data);
     }
     if (conn != NULL && conn->honest)
         judge(match, conn, data.seq, storm_counts_type(bytes, size) == HC_MESSAGE_CLOSE, status);
@@ -147,12 +148,9 @@ void storm_arrivals_shown(struct storm_match *match, const struct storm_conn *co
     const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
     uint32_t history = (uint32_t)storm_match_get(match, STORM_history);
     hc_tick head = hc_timeline_head(timeline), oldest = hc_tick_back(head, history);
-    // Its join is that recent, unless more ticks came at once, or without a snapshot, than the
-    // window has.
-    uint32_t ticks = (uint32_t)storm_match_get(match, STORM_tick_rate);
-    uint32_t rate = (uint32_t)storm_match_get(match, STORM_snapshot_rate);
-    bool certain = history > (uint32_t)storm_match_get(match, STORM_ticks_per_advance) +
-                                 (rate == 0 ? 0 : ticks / rate);
+    // Its join has left the window already where so many ticks came before there was a snapshot for
+    // it, or room for one.
+    bool certain = conn->begun >= oldest;
     hc_tick first = HC_NO_TICK;
     if (conn->before != NULL)
         return;

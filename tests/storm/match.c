@@ -409,6 +409,7 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     config.host.clients = (uint16_t)storm_plan_slots(match->plan);
     config.host.tick_rate = (uint16_t)storm_match_get(match, STORM_tick_rate);
     config.host.history = (uint32_t)storm_match_get(match, STORM_history);
+    config.host.slack = (uint32_t)storm_match_get(match, STORM_slack);
     config.host.future = (uint32_t)storm_match_get(match, STORM_future);
     config.host.force_rewind = (uint32_t)storm_match_get(match, STORM_force_rewind);
     if (config.host.force_rewind > config.host.history)

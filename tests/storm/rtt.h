@@ -1,8 +1,10 @@
 /// The round trips that a client measures, and what it makes of them: each taken as PROTOCOL.md
 /// says, the deviation as RFC 6298 has it, the least one of those it may still remember. And the
-/// delays that both sides say to have acknowledged with.
+/// delays that both sides say to have acknowledged with. Of those that the server measures the
+/// least one counts, for as long as the connection lasts.
 #pragma once
 
+#include "proto/ack.h"
 #include "proto/datagram.h"
 
 struct storm_match;
@@ -41,6 +43,16 @@ struct storm_rtt {
     bool handed;           ///< it was handed a datagram just now
 };
 
+/// What the server knows of its round trips with one connection's client, by its own clock.
+struct storm_back {
+    struct storm_back_sent {
+        uint32_t seq;
+        bool acked;
+        uint64_t at_us;
+    } sent[HC_SENT_RING];
+    uint64_t least_us; ///< UINT64_MAX: none yet
+};
+
 /// A client was handed a datagram; it has received or has advanced: while it plays it is at the
 /// server's tick, by the newest stamp, and its lead.
 void storm_rtt_handed(struct storm_match *match, unsigned client);
@@ -54,6 +66,19 @@ void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_
 
 /// A DATA with this seq has been taken at `now_us`.
 void storm_rtt_take(struct storm_wait *wait, uint32_t seq, uint64_t now_us);
+
+/// The server sends a DATA on the connection, no copy; it has taken one.
+void storm_rtt_back_sent(struct storm_match *match, struct storm_conn *conn, const uint8_t *bytes,
+                         size_t size);
+void storm_rtt_back_received(struct storm_match *match, struct storm_conn *conn,
+                             const struct hc_data *data);
+
+/// Whether inputs may be refused that the window would still take.
+bool storm_rtt_refuses(const struct storm_match *match);
+
+/// By how many ticks inputs of the connection's client may be late now: those before the head less
+/// so many are refused.
+uint32_t storm_rtt_refusal(const struct storm_match *match, const struct storm_conn *conn);
 
 /// The server sends a SNAPSHOT on the connection.
 void storm_rtt_shown(struct storm_match *match, const struct storm_conn *conn, const uint8_t *bytes,

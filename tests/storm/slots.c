@@ -37,7 +37,8 @@ struct sender {
 };
 
 struct player {
-    bool in, kept;
+    bool in;
+    uint32_t refusal; ///< its inputs may be so late; ticks
     hc_tick joined;
     uint8_t kinds[TICKS]; ///< enum hc_slot
 };
@@ -121,21 +122,24 @@ void storm_slots_advances(struct storm_match *match) {
     compare(match, slots);
 }
 
-/// The players of whom nothing is waited for, as they are kept for who has lost its connection.
-static void find_kept(const struct storm_match *match, struct storm_slots *slots) {
+/// How long each player's inputs are waited for: not at all where they are kept for who has lost
+/// its connection.
+static void find_owners(const struct storm_match *match, struct storm_slots *slots) {
     for (hc_player p = 0; p < slots->count; p++)
-        slots->players[p].kept = false;
+        slots->players[p].refusal = (uint32_t)storm_match_get(match, STORM_history);
     for (unsigned i = 0; i < match->conns.count; i++) {
         const struct storm_conn *conn = &match->conns.conns[i];
-        for (unsigned own = 0; conn->kept && own < conn->player_count; own++)
-            slots->players[conn->players[own]].kept = true;
+        uint32_t refusal = conn->kept ? 0 : storm_rtt_refusal(match, conn);
+        for (unsigned own = 0; (conn->there || conn->kept) && own < conn->player_count; own++)
+            slots->players[conn->players[own]].refusal = refusal;
     }
 }
 
-/// Up to the tick that has been done all inputs are given up that have not come.
+/// The tick `head` has been done: all inputs are given up that have not come and are as late as
+/// they may be.
 static void give_up(const struct storm_match *match, struct storm_slots *slots,
                     struct player *player) {
-    for (hc_tick t = first_of(match, slots->head); t <= slots->head; t++)
+    for (hc_tick t = first_of(match, slots->head); t + player->refusal <= slots->head; t++)
         if (t > player->joined && player->kinds[t] == HC_SLOT_UNKNOWN) {
             player->kinds[t] = HC_SLOT_FORCED;
             slots->forced++;
@@ -147,7 +151,6 @@ static void pass(struct storm_match *match, struct storm_slots *slots, hc_player
                  const struct hc_timeline *timeline) {
     struct player *player = &slots->players[p];
     hc_tick head = slots->head;
-    uint32_t history = (uint32_t)storm_match_get(match, STORM_history);
     enum hc_control control = hc_timeline_control(timeline, p, head);
     if (control == HC_CONTROL_JOIN) {
         player->in = true;
@@ -155,10 +158,8 @@ static void pass(struct storm_match *match, struct storm_slots *slots, hc_player
     }
     player->in = player->in && control != HC_CONTROL_LEAVE;
     // Everything up to the join counts as known.
-    if (player->in && player->kept)
+    if (player->in)
         give_up(match, slots, player);
-    else if (player->in && head >= history && head - history > player->joined)
-        slots->forced += player->kinds[head - history] == HC_SLOT_UNKNOWN;
     if (control == HC_CONTROL_NONE)
         return;
     memset(player->kinds + head + 1, HC_SLOT_UNKNOWN, TICKS - head - 1);
@@ -175,7 +176,7 @@ void storm_slots_ticked(struct storm_match *match) {
     // Joins and leaves of ticks that have left the window already cannot be seen.
     slots->lost = head - slots->head > (uint32_t)storm_match_get(match, STORM_history) ||
                   last_of(match, head) == TICKS - 1;
-    find_kept(match, slots);
+    find_owners(match, slots);
     for (; !slots->lost && slots->head < head; slots->head++)
         for (hc_player p = 0; p < slots->count; p++)
             pass(match, slots, p, timeline);
@@ -221,6 +222,8 @@ static void settle(struct storm_match *match, struct sender *sender, unsigned ow
         slots->refused++;
     else if (tick < first_of(match, slots->before))
         slots->refused++;
+    else if (player->kinds[tick] == HC_SLOT_FORCED && storm_rtt_refuses(match))
+        slots->unsure++; // it depends on the round trips known when it came
     else
         slots->lost_inputs += player->kinds[tick] == HC_SLOT_FORCED;
     if (tick <= slots->before + (uint32_t)storm_match_get(match, STORM_future))

@@ -268,7 +268,7 @@ static void check_head(struct storm_match *match, const struct storm_line *line,
     uint64_t chain;
     hc_tick final = hc_sv_host_final(host, &chain);
     if (head->as_of != as_of || head->final != final || (head->has_chain && head->chain != chain) ||
-        head->refusal != hc_tick_back(as_of, (uint32_t)storm_match_get(match, STORM_history)))
+        head->refusal != hc_tick_back(as_of, storm_rtt_refusal(match, line->conn)))
         wrong(match, "head", as_of, "is told another head, final tick or bound", client);
     for (unsigned i = 0; i < line->conn->player_count; i++)
         if (head->complete[i] != hc_timeline_complete(server, line->conn->players[i]))

@@ -207,6 +207,8 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes), type,
                size);
     struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
+    if (conn != NULL)
+        storm_rtt_back_sent(match, conn, bytes, size);
     // Whoever is asked whether it is the client, that is of nobody's share.
     bool is_question = type == HC_MESSAGE_PATH_CHALLENGE;
     bool is_snapshot = type == HC_MESSAGE_SNAPSHOT;
@@ -292,8 +294,10 @@ static void client_sent(void *context, struct hc_sim *sim, unsigned client, cons
     if (size > HC_DATAGRAM_MAX)
         wrong(match, "bounds", 0, "sends a datagram too large", client);
     hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim)));
-    storm_conns_sent(&match->conns, client,
-                     hc_tick_back(head, (uint32_t)storm_match_get(match, STORM_history)),
+    const struct storm_conn *conn = bytes[0] == HC_DATAGRAM_DATA
+                                        ? storm_conns_find(&match->conns, client, cid_of(bytes))
+                                        : NULL;
+    storm_conns_sent(&match->conns, client, hc_tick_back(head, storm_rtt_refusal(match, conn)),
                      hc_sim_now(sim), bytes, size);
     check_stamps(match, client, bytes, size);
     storm_rtt_sent(match, client, bytes, size);
