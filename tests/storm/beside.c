@@ -3,6 +3,7 @@
 #include "client/baselines.h"
 #include "common/rng.h"
 #include "proto/datagram.h"
+#include "server/peer.h"
 #include "tests/storm/inside.h"
 
 #include <string.h>
@@ -152,14 +153,35 @@ void storm_beside_door(struct storm_match *match, unsigned client, const uint8_t
     wrong(match, "cookie", 0, "is accepted without a cookie of its own", client);
 }
 
+/// How many stretches of forced inputs there are from `tick` on, but after it of the player that is
+/// number `own`.
+static unsigned forced_since(struct storm_match *match, const struct storm_conn *conn, unsigned own,
+                             hc_tick tick) {
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    hc_tick head = hc_timeline_head(server), final = storm_truth_final(match->truth);
+    unsigned count = 0;
+    for (unsigned p = 0; p < conn->player_count; p++) {
+        bool before = false;
+        for (hc_tick t = tick + (p == own); t <= head; t++) {
+            hc_player player = conn->players[p];
+            enum hc_slot slot = t < final ? storm_truth_slot(match->truth, player, t)
+                                          : hc_timeline_slot(server, player, t);
+            count += slot == HC_SLOT_FORCED && !before;
+            before = slot == HC_SLOT_FORCED;
+        }
+    }
+    return count;
+}
+
 /// Own inputs that are finally forced must not be known to the client after a snapshot that shows a
-/// later tick.
+/// later tick, but of more stretches than are remembered for it the oldest give way.
 static void check_forced(struct storm_match *match, unsigned client, const struct storm_conn *conn,
                          const struct hc_timeline *own, hc_tick final) {
     for (unsigned p = 0; p < conn->player_count; p++)
         for (hc_tick t = hc_timeline_oldest(own); t < final; t++)
             if (storm_truth_slot(match->truth, conn->players[p], t) == HC_SLOT_FORCED &&
-                hc_timeline_slot(own, conn->players[p], t) == HC_SLOT_KNOWN) {
+                hc_timeline_slot(own, conn->players[p], t) == HC_SLOT_KNOWN &&
+                forced_since(match, conn, p, t) < HC_SV_FORCED_RANGES) {
                 wrong(match, "retracted", t, "was not told that its input was forced", client);
                 return;
             }
