@@ -14,4 +14,6 @@ check "seeds are played" hunts 1..20 20
 check "of more, those that are missing" hunts 1..30 30
 check "of the same none" hunts 1..30 30
 check "and others as well" hunts 101..105 35
-exit "$failed"
+check "of some between, those that are missing" hunts 96..110 45
+check "and none of these again" hunts 91..110 50
+end

@@ -3,11 +3,14 @@
 #include "client/baselines.h"
 #include "common/rng.h"
 #include "proto/datagram.h"
-#include "server/peer.h"
 #include "tests/storm/inside.h"
 
 #include <string.h>
 #include <xxhash.h>
+
+enum {
+    FORCED_TOLD = 32, ///< stretches of forced inputs that a client is told at once
+};
 
 static void wrong(struct storm_match *match, const char *oracle, hc_tick tick, const char *text,
                   unsigned client) {
@@ -153,16 +156,19 @@ void storm_beside_door(struct storm_match *match, unsigned client, const uint8_t
     wrong(match, "cookie", 0, "is accepted without a cookie of its own", client);
 }
 
-/// How many stretches of forced inputs there are from `tick` on, but after it of the player that is
-/// number `own`.
+/// How many stretches of forced inputs are told rather than one that ends at `tick`, of the player
+/// that is number `own`: those after it, and of the others all that may have been forced with it.
 static unsigned forced_since(struct storm_match *match, const struct storm_conn *conn, unsigned own,
                              hc_tick tick) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
     hc_tick head = hc_timeline_head(server), final = storm_truth_final(match->truth);
+    hc_tick with = storm_rtt_refuses(match)
+                       ? hc_tick_back(tick, (uint32_t)storm_match_get(match, STORM_history))
+                       : tick;
     unsigned count = 0;
     for (unsigned p = 0; p < conn->player_count; p++) {
         bool before = false;
-        for (hc_tick t = tick + (p == own); t <= head; t++) {
+        for (hc_tick t = p == own ? tick + 1 : with; t <= head; t++) {
             hc_player player = conn->players[p];
             enum hc_slot slot = t < final ? storm_truth_slot(match->truth, player, t)
                                           : hc_timeline_slot(server, player, t);
@@ -181,7 +187,7 @@ static void check_forced(struct storm_match *match, unsigned client, const struc
         for (hc_tick t = hc_timeline_oldest(own); t < final; t++)
             if (storm_truth_slot(match->truth, conn->players[p], t) == HC_SLOT_FORCED &&
                 hc_timeline_slot(own, conn->players[p], t) == HC_SLOT_KNOWN &&
-                forced_since(match, conn, p, t) < HC_SV_FORCED_RANGES) {
+                forced_since(match, conn, p, t) < FORCED_TOLD) {
                 wrong(match, "retracted", t, "was not told that its input was forced", client);
                 return;
             }

@@ -91,6 +91,8 @@ struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_
                                 .joined_us = now_us,
                                 .heard_us = now_us,
                                 .sent_us = now_us,
+                                .refusal = HC_HISTORY_MAX,
+                                .refusal_before = HC_HISTORY_MAX,
                                 .player_count = event->player_count,
                                 .snapshot_head = HC_NO_TICK,
                                 .sent = calloc(STORM_SENT, sizeof *conn->sent)};

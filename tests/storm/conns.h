@@ -44,12 +44,13 @@ struct storm_conn {
     uint64_t client_id;
     hc_tick begun; ///< the server's head then
     uint64_t joined_us, dropped_us;
-    uint64_t lost_us;        ///< when it was lost and its players began to be kept; 0: it was not
-    uint64_t freed_us;       ///< when its players were free, or another's
-    uint64_t heard_us;       ///< when the server took something of it last, or began it
-    struct storm_wait in;    ///< of what the server has taken of it
-    struct storm_back *back; ///< how long answers to it take; NULL: that does not matter
-    uint64_t sent_us;        ///< when its client sent something last
+    uint64_t lost_us;     ///< when it was lost and its players began to be kept; 0: it was not
+    uint64_t freed_us;    ///< when its players were free, or another's
+    uint64_t heard_us;    ///< when the server took something of it last, or began it
+    struct storm_wait in; ///< of what the server has taken of it
+    uint32_t refusal, refusal_before; ///< storm_rtt_refusal at the newest advance, and before it
+    struct storm_back *back;          ///< how long answers to it take; NULL: that does not matter
+    uint64_t sent_us;                 ///< when its client sent something last
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];
     uint64_t shown_us;     ///< when its client took its first snapshot; 0: not yet

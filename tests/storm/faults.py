@@ -168,6 +168,12 @@ FAULTS = {
         "    for (uint32_t i = 0; i < count; i++)\n        entities |= (uint32_t)entity_changed(",
         "    for (uint32_t i = 0; i < count; i++)\n        entities |= i > 1 ? 0 : (uint32_t)entity_changed(",
     ),
+    "forced-forgotten": Fault(
+        "server/peer.h",
+        "of the inputs that were forced only four ranges are remembered",
+        "    HC_SV_FORCED_RANGES = 32, ",
+        "    HC_SV_FORCED_RANGES = 4, ",
+    ),
     "forced-not-told": Fault(
         "server/snapshot.c",
         "a client never hears which of its inputs came too late",

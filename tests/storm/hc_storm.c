@@ -56,8 +56,9 @@ static const struct argp_option option_table[] = {
      "Print each seed's trace hash, to compare builds with one another", 0},
     {"histogram", KEY_HISTOGRAM, NULL, 0, "Print what the seeds draw, and play nothing", 0},
     {"state", KEY_STATE, "FILE", 0,
-     "Go on after the seeds that FILE says were played, of those of --seeds if they are given, and "
-     "add these to it",
+     "Pass over the seeds that FILE says were played, and add to it those that are; without "
+     "--seeds, "
+     "go on after them",
      0},
     {"marks", KEY_MARKS, NULL, 0,
      "Print how often each marked place was passed; fail if one never was", 0},
@@ -171,6 +172,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "%s: no arguments are taken", text);
+        return 0;
+    case ARGP_KEY_END:
+        if (options->state != NULL && options->list_count > 0)
+            argp_error(state, "--state counts seeds from A to B, not those of --list");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -288,9 +293,14 @@ static int play_slices(struct options *options, struct storm_result_of_work *all
     *all = (struct storm_result_of_work){.end = slice.first};
     for (bool more = true; more; slice.first = all->end) {
         struct storm_result_of_work result;
-        uint64_t left = options->work.end - slice.first;
-        slice.end =
-            options->state != NULL && left > SLICE ? slice.first + SLICE : slice.first + left;
+        slice.end = options->work.end;
+        if (options->state != NULL &&
+            !storm_totals_missing(options->state, &slice.first, &slice.end)) {
+            fprintf(stderr, "hc_storm: --state: %s cannot be read\n", options->state);
+            return USAGE;
+        }
+        if (options->state != NULL && slice.end - slice.first > SLICE)
+            slice.end = slice.first + SLICE;
         if (!storm_crew_play(&slice, &result)) {
             fprintf(stderr, "hc_storm: no more processes can be had\n");
             return USAGE;
@@ -322,18 +332,14 @@ static int play_many(struct options *options) {
         work->list = options->list;
         work->first = 0;
         work->end = options->list_count;
-    } else {
+    } else if (!options->ranged) {
         uint64_t next = 1;
         if (options->state != NULL && !storm_totals_read(options->state, &next, &before)) {
             fprintf(stderr, "hc_storm: --state: %s cannot be read\n", options->state);
             return USAGE;
         }
-        if (!options->ranged) {
-            work->first = next;
-            work->end = work->seconds > 0 ? UINT64_MAX : next + SEEDS_DEFAULT;
-        } else if (next > work->first && next <= work->end) {
-            work->first = next;
-        }
+        work->first = next;
+        work->end = work->seconds > 0 ? UINT64_MAX : next + SEEDS_DEFAULT;
     }
     work->progress = isatty(STDERR_FILENO) != 0;
     if (play_slices(options, &result) != FINE)

@@ -25,7 +25,7 @@ enum {
     X(lanes, 0, 150000, 1, 1, "1: the game of lanes; 0: the arena")                                \
     X(tick_rate, 60, 400000, 15, 128, "Hz")                                                        \
     X(history, 64, 500000, 0, 128, "W; ticks")                                                     \
-    X(slack, 512, 80000, 0, 40, "later than by the least round trip; ticks, of history at most")   \
+    X(slack, 512, 80000, 0, 40, "inputs may be later than by the least round trip and a tick")     \
     X(future, 64, 300000, 1, 100, "inputs are accepted up to head + future; ticks")                \
     X(clients, 1, 1000000, 1, 16, "that connect; small numbers are far more frequent")             \
     X(slots, 0, 100000, 1, 64, "of the server; 0: as many as the clients need")                    \
@@ -48,7 +48,7 @@ enum {
     X(fray_health, 100, 800000, 1, 100, "of who appears there")                                    \
     X(fray_crowd, 0, 400000, 1, 1, "1: all appear there in one place")                             \
     X(force_rewind, 0, 80000, 1, 64, "ticks that the server repeats at every tick; W at most")     \
-    X(snapshot_rate, 0, 120000, 3, 60, "Hz; 0, or above the tick rate: a snapshot every tick")     \
+    X(snapshot_rate, 0, 120000, 5, 60, "Hz; 0, or above the tick rate: a snapshot every tick")     \
     X(client_rate, 262144, 250000, 4000, 60000, "bytes/s that each client is sent at most")        \
     X(view, 0, 350000, 512, 4096, "how far players see in an arena; 0: as ever, which is all")     \
     X(talk, 0, 150000, 1, 40, "ticks between words that games say to one another; 0: they do not") \

@@ -53,17 +53,20 @@ bool storm_rtt_refuses(const struct storm_match *match) {
     return storm_match_get(match, STORM_slack) < storm_match_get(match, STORM_history);
 }
 
-void storm_rtt_back_sent(struct storm_match *match, struct storm_conn *conn, const uint8_t *bytes,
-                         size_t size) {
+void storm_rtt_back_sent(struct storm_match *match, const uint8_t *bytes, size_t size) {
     struct hc_data data;
-    if (hc_datagram_get_data(bytes, size, &data) != HC_OK)
+    if (!storm_rtt_refuses(match) || hc_datagram_get_data(bytes, size, &data) != HC_OK)
         return;
-    if (conn->back == NULL && storm_rtt_refuses(match) &&
-        (conn->back = calloc(1, sizeof *conn->back)) != NULL)
+    struct storm_conn *conn = storm_conns_named(&match->conns, data.cid);
+    if (conn == NULL)
+        return;
+    if (conn->back == NULL) {
+        conn->back = calloc(1, sizeof *conn->back);
+        if (conn->back == NULL)
+            abort();
         conn->back->least_us = UINT64_MAX;
-    if (conn->back == NULL)
-        return;
-    conn->back->sent[data.seq % HC_SENT_RING] =
+    }
+    conn->back->sent[data.seq % STORM_RTT_SENT] =
         (struct storm_back_sent){.seq = data.seq, .at_us = hc_sim_host_now(match->sim)};
 }
 
@@ -84,25 +87,30 @@ void storm_rtt_back_received(struct storm_match *match, struct storm_conn *conn,
                              const struct hc_data *data) {
     struct storm_back *back = conn->back;
     for (uint32_t i = 0; back != NULL && i < HC_ACKS_MAX && i < data->ack; i++) {
-        struct storm_back_sent *sent = &back->sent[(data->ack - i) % HC_SENT_RING];
+        struct storm_back_sent *sent = &back->sent[(data->ack - i) % STORM_RTT_SENT];
         if (sent->seq != data->ack - i || sent->acked ||
             (i > 0 && (data->ack_bits >> (i - 1) & 1) == 0))
             continue;
         sent->acked = true;
+        if (i > 0)
+            continue; // of those before it nothing is said
         uint64_t us = hc_sim_host_now(match->sim) - sent->at_us;
-        uint64_t delay_us = i > 0 ? 0 : delay_said(match, conn, data);
+        uint64_t delay_us = delay_said(match, conn, data);
         us = us > delay_us ? us - delay_us : 0;
-        if (i == 0 && us < back->least_us) // of those before it nothing is said
+        if (us < back->least_us)
             back->least_us = us;
     }
+}
+
+static uint32_t rate_of(const struct storm_match *match) {
+    return (uint32_t)storm_match_get(match, STORM_tick_rate);
 }
 
 uint32_t storm_rtt_refusal(const struct storm_match *match, const struct storm_conn *conn) {
     uint32_t history = (uint32_t)storm_match_get(match, STORM_history);
     if (conn == NULL || conn->back == NULL || conn->back->least_us == UINT64_MAX)
         return history;
-    uint32_t rate = (uint32_t)storm_match_get(match, STORM_tick_rate);
-    uint32_t ticks = hc_tick_at_us(conn->back->least_us, rate) + 1 +
+    uint32_t ticks = hc_tick_at_us(conn->back->least_us, rate_of(match)) + 1 +
                      (uint32_t)storm_match_get(match, STORM_slack);
     return ticks < history ? ticks : history;
 }
@@ -185,10 +193,6 @@ static void check(struct storm_match *match, unsigned client, uint64_t newest_us
                    "client %u says %lu us for its least round trip, which is %lu, the newest %lu",
                    client, (unsigned long)stats->rtt_min_us, (unsigned long)least_us,
                    (unsigned long)newest_us);
-}
-
-static uint32_t rate_of(const struct storm_match *match) {
-    return (uint32_t)storm_match_get(match, STORM_tick_rate);
 }
 
 void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_t *bytes,

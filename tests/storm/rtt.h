@@ -4,7 +4,6 @@
 /// least one counts, for as long as the connection lasts.
 #pragma once
 
-#include "proto/ack.h"
 #include "proto/datagram.h"
 
 struct storm_match;
@@ -49,7 +48,7 @@ struct storm_back {
         uint32_t seq;
         bool acked;
         uint64_t at_us;
-    } sent[HC_SENT_RING];
+    } sent[STORM_RTT_SENT];
     uint64_t least_us; ///< UINT64_MAX: none yet
 };
 
@@ -67,9 +66,8 @@ void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_
 /// A DATA with this seq has been taken at `now_us`.
 void storm_rtt_take(struct storm_wait *wait, uint32_t seq, uint64_t now_us);
 
-/// The server sends a DATA on the connection, no copy; it has taken one.
-void storm_rtt_back_sent(struct storm_match *match, struct storm_conn *conn, const uint8_t *bytes,
-                         size_t size);
+/// The server sends a DATA, wherever to and no copy; it has taken one on the connection.
+void storm_rtt_back_sent(struct storm_match *match, const uint8_t *bytes, size_t size);
 void storm_rtt_back_received(struct storm_match *match, struct storm_conn *conn,
                              const struct hc_data *data);
 

@@ -124,14 +124,15 @@ void storm_slots_advances(struct storm_match *match) {
 
 /// How long each player's inputs are waited for: not at all where they are kept for who has lost
 /// its connection.
-static void find_owners(const struct storm_match *match, struct storm_slots *slots) {
+static void find_refusals(struct storm_match *match, struct storm_slots *slots) {
     for (hc_player p = 0; p < slots->count; p++)
         slots->players[p].refusal = (uint32_t)storm_match_get(match, STORM_history);
     for (unsigned i = 0; i < match->conns.count; i++) {
-        const struct storm_conn *conn = &match->conns.conns[i];
-        uint32_t refusal = conn->kept ? 0 : storm_rtt_refusal(match, conn);
+        struct storm_conn *conn = &match->conns.conns[i];
+        conn->refusal_before = conn->refusal;
+        conn->refusal = storm_rtt_refusal(match, conn);
         for (unsigned own = 0; (conn->there || conn->kept) && own < conn->player_count; own++)
-            slots->players[conn->players[own]].refusal = refusal;
+            slots->players[conn->players[own]].refusal = conn->kept ? 0 : conn->refusal;
     }
 }
 
@@ -146,7 +147,7 @@ static void give_up(const struct storm_match *match, struct storm_slots *slots,
         }
 }
 
-/// The tick `head` has been done: what leaves the window is given up, who leaves is not waited for.
+/// The tick `head` has been done: what is too late is given up, who leaves is not waited for.
 static void pass(struct storm_match *match, struct storm_slots *slots, hc_player p,
                  const struct hc_timeline *timeline) {
     struct player *player = &slots->players[p];
@@ -176,7 +177,7 @@ void storm_slots_ticked(struct storm_match *match) {
     // Joins and leaves of ticks that have left the window already cannot be seen.
     slots->lost = head - slots->head > (uint32_t)storm_match_get(match, STORM_history) ||
                   last_of(match, head) == TICKS - 1;
-    find_owners(match, slots);
+    find_refusals(match, slots);
     for (; !slots->lost && slots->head < head; slots->head++)
         for (hc_player p = 0; p < slots->count; p++)
             pass(match, slots, p, timeline);
@@ -222,10 +223,14 @@ static void settle(struct storm_match *match, struct sender *sender, unsigned ow
         slots->refused++;
     else if (tick < first_of(match, slots->before))
         slots->refused++;
-    else if (player->kinds[tick] == HC_SLOT_FORCED && storm_rtt_refuses(match))
-        slots->unsure++; // it depends on the round trips known when it came
-    else
-        slots->lost_inputs += player->kinds[tick] == HC_SLOT_FORCED;
+    else if (player->kinds[tick] != HC_SLOT_FORCED)
+        ;
+    else if (tick + sender->conn->refusal_before < slots->before)
+        slots->refused++;
+    else if (tick + sender->conn->refusal >= slots->before)
+        slots->lost_inputs++;
+    else // it depends on the round trips known when it came
+        slots->unsure++;
     if (tick <= slots->before + (uint32_t)storm_match_get(match, STORM_future))
         *fate = SETTLED;
 }

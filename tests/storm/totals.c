@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define RANGE "played %" SCNu64 " to %" SCNu64
+
 static const char *const names[STORM_TOTAL_COUNT] = {
     "seeds",     "ticks", "virtual_us", "rewinds", "resimulated_ticks", "snapshots", "datagrams",
     "incorrect", "stuck", "crashed",    "wall_ms"};
@@ -62,7 +64,7 @@ bool storm_totals_read(const char *path, uint64_t *next_seed, struct storm_total
     if (file == NULL)
         return true;
     while (fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "played %" SCNu64 " to %" SCNu64, &a, &b) == 2)
+        if (sscanf(line, RANGE, &a, &b) == 2)
             *next_seed = b + 1 > *next_seed ? b + 1 : *next_seed;
         else if (sscanf(line, "least_ticks %" SCNu64, &a) == 1)
             take_least(totals, a);
@@ -71,6 +73,30 @@ bool storm_totals_read(const char *path, uint64_t *next_seed, struct storm_total
                 if (strcmp(names[i], name) == 0)
                     totals->sum[i] = a;
     }
+    bool fine = ferror(file) == 0;
+    fclose(file);
+    return fine;
+}
+
+bool storm_totals_missing(const char *path, uint64_t *first, uint64_t *end) {
+    FILE *file = fopen(path, "r");
+    char line[128];
+    uint64_t a, b, from;
+    if (file == NULL)
+        return true;
+    do { // until no range holds the first
+        from = *first;
+        rewind(file);
+        while (fgets(line, sizeof line, file) != NULL)
+            if (sscanf(line, RANGE, &a, &b) == 2 && a <= *first && *first <= b)
+                *first = b + 1;
+    } while (*first != from);
+    rewind(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, RANGE, &a, &b) == 2 && a > *first && a < *end)
+            *end = a;
+    if (*first > *end)
+        *first = *end;
     bool fine = ferror(file) == 0;
     fclose(file);
     return fine;

@@ -32,9 +32,13 @@ void storm_totals_merge(struct storm_totals *totals, const struct storm_totals *
 /// Prints them for a reader.
 void storm_totals_print(const struct storm_totals *totals, FILE *out);
 
-/// Reads a file that storm_totals_write has left: the first seed that has not been played, and the
-/// totals so far. A file that is not there is a beginning. False: it cannot be read.
+/// Reads a file that storm_totals_write has left: the seed after the greatest that has been played,
+/// and the totals so far. A file that is not there is a beginning. False: it cannot be read.
 bool storm_totals_read(const char *path, uint64_t *next_seed, struct storm_totals *totals);
+
+/// Narrows [*first, *end) to the first part of it of which the file says nothing; what has been
+/// played altogether becomes empty. False: it cannot be read.
+bool storm_totals_missing(const char *path, uint64_t *first, uint64_t *end);
 
 /// Adds the seeds [first, end) and the totals to the file; false: it cannot be written.
 bool storm_totals_write(const char *path, uint64_t first, uint64_t end,
