@@ -66,10 +66,14 @@ uint32_t storm_held_told(struct storm_held *held, const struct hc_timeline *time
     return before;
 }
 
-void storm_held_dropped(struct storm_held *held, hc_tick tick, hc_unit unit) {
+void storm_held_dropped(struct storm_held *held, hc_tick tick, hc_unit unit, uint32_t seq) {
+    const struct hc_world *world = held->world;
     size_t row = tick % held->rows;
-    if (held->tick[row] == tick)
-        held->seq[row * hc_unit_total(held->world) + unit] = 0;
+    if (held->tick[row] != tick)
+        return;
+    held->seq[row * hc_unit_total(world) + unit] = seq;
+    memset(held->presence + row * world->entities + hc_unit_first(world, unit), NEVER,
+           hc_unit_count(world, unit));
 }
 
 bool storm_held_lacks(const struct storm_held *held, const struct hc_timeline *timeline,

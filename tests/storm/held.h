@@ -16,10 +16,10 @@ void storm_held_destroy(struct storm_held *held);
 uint32_t storm_held_told(struct storm_held *held, const struct hc_timeline *timeline, hc_tick tick,
                          hc_unit unit, uint32_t seq);
 
-/// It is told to forget a unit, from `tick` on.
-void storm_held_dropped(struct storm_held *held, hc_tick tick, hc_unit unit);
+/// It is told to forget a unit, from `tick` on, in datagram `seq`; 0: whichever that is.
+void storm_held_dropped(struct storm_held *held, hc_tick tick, hc_unit unit, uint32_t seq);
 
 /// Whether what it was told last of the unit at `tick` is not what the timeline has; `*seq` is the
-/// datagram that said that, 0: none did.
+/// datagram that said that, or that told it to forget the unit; 0: none did.
 bool storm_held_lacks(const struct storm_held *held, const struct hc_timeline *timeline,
                       hc_tick tick, hc_unit unit, uint32_t *seq);

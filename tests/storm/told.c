@@ -131,9 +131,9 @@ static void check_news(struct storm_match *match, const struct storm_line *line,
 }
 
 /// What is shown from `from` on of the units told, if the client is known to know them, and was not
-/// told yet as it is now, is told as long as there is room. What was told otherwise and is lost may
-/// leave it with what was told before, which may be just so. With few snapshots only what was told
-/// of a tick, and is not forgotten, has to be right.
+/// told yet as it is now, is told as long as there is room. What was told otherwise, or to be
+/// forgotten, and is lost may leave it with what was told before, which may be just so. With few
+/// snapshots only what was told of a tick, and is not forgotten, has to be right.
 static void check_all_told(struct storm_match *match, const struct storm_line *line,
                            const struct storm_snapshot *snapshot, hc_tick from, unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
@@ -338,7 +338,8 @@ static void take_units(struct storm_match *match, struct storm_line *line,
             storm_set_add(&named, told->unit);
         if (told->dropped) {
             storm_set_add(&snapshot->dropped, told->unit);
-            storm_held_dropped(line->held, snapshot->tick, told->unit);
+            storm_held_dropped(line->held, snapshot->tick, told->unit,
+                               storm_match_sparse(match) ? 0 : snapshot->seq);
         }
         if (told->correction || told->dropped)
             continue;
