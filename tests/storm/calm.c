@@ -421,12 +421,15 @@ static bool knows_all(const struct storm_match *match, const struct hc_timeline 
 
 /// Whether it knows all, and where players do not see everything has known all since all was told
 /// again: whom it did not know may have moved others, whom it then predicts from where they were
-/// not.
-static bool has_known_all(const struct storm_match *match, const struct hc_timeline *own,
-                          hc_tick final) {
+/// not. Where all are in one place these move yet others, for as long as there is not room to tell
+/// all at once.
+static bool has_known_all(const struct storm_match *match, const struct storm_conn *conn,
+                          const struct hc_timeline *own, hc_tick final) {
     bool hides = storm_match_get(match, STORM_view) != 0;
     hc_tick since = hides ? hc_tick_back(final, AROUND * wait_ticks(match)) : final;
-    bool all = since >= hc_timeline_oldest(own);
+    bool spreads =
+        hides && storm_match_get(match, STORM_fray_crowd) != 0 && conn->full_head >= since;
+    bool all = since >= hc_timeline_oldest(own) && !spreads;
     for (hc_tick t = since; t <= final && all; t++)
         all = knows_all(match, own, t);
     return all;
@@ -457,7 +460,7 @@ void storm_calm_agree(struct storm_match *match, unsigned client) {
     // again.
     if (final <= storm_truth_news(match->truth) + (hc_tick)storm_match_get(match, STORM_history))
         return;
-    bool all = has_known_all(match, timeline, final);
+    bool all = has_known_all(match, conn, timeline, final);
     const uint8_t *presence = hc_timeline_presence(timeline, final);
     const uint8_t *states = hc_timeline_states(timeline, final);
     for (uint32_t u = 0; u < match->units.total; u++) {
