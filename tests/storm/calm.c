@@ -219,11 +219,13 @@ static void check_in_step(struct storm_match *match, unsigned client,
                    (long)off, hc_timeline_head(hc_client_timeline(core)), server);
 }
 
-/// Whether it came so late that it may not have measured its round trip yet.
+/// Whether it came so late, or heard so late that it had, that it may not have measured its round
+/// trip yet.
 static bool is_new(const struct storm_match *match, const struct storm_conn *conn) {
     uint64_t grace_us =
         2 * rtt_us(match, conn->seat) + (NEW_TICKS + 2 * wait_ticks(match)) * match->tick_us;
-    return hc_sim_now(match->sim) < conn->joined_us + grace_us;
+    uint64_t since_us = conn->shown_us > conn->joined_us ? conn->shown_us : conn->joined_us;
+    return hc_sim_now(match->sim) < since_us + grace_us;
 }
 
 /// Whether what it stamped before it had measured its round trip may have come in the last part:
