@@ -1,3 +1,4 @@
+#include "client/clock.h"
 #include "client/session.h"
 #include "tests/storm/inside.h"
 
@@ -185,7 +186,10 @@ void storm_calm_begin_last(struct storm_match *match) {
     match->last_part = true;
     for (unsigned i = 0; i < match->clients; i++) {
         const struct hc_client *core = hc_sim_client(match->sim, i);
-        match->seats[i].mark_stalls = core != NULL ? hc_client_stats(core)->stalls : 0;
+        struct storm_seat *seat = &match->seats[i];
+        uint64_t forgets_us = seat->leapt_us + HC_CL_CLOCK_WINDOW_US + rtt_us(match, i);
+        seat->leapt_lately = seat->leapt_us != 0 && hc_sim_now(match->sim) < forgets_us;
+        seat->mark_stalls = core != NULL ? hc_client_stats(core)->stalls : 0;
     }
 }
 
@@ -290,7 +294,9 @@ static void check_player(struct storm_match *match, const struct storm_conn *con
         return;
     bool waited = hc_client_state(core) != HC_CLIENT_PLAYING ||
                   hc_client_stats(core)->stalls > seat->mark_stalls;
-    if (waited && may_have_waited(match, conn))
+    // Ahead by a leap that no round trip refuted it waits when that is forgotten, which takes long
+    // where little has been heard since.
+    if (waited && (seat->leapt_lately || may_have_waited(match, conn)))
         return;
     if (waited)
         storm_fail(match->verdict, STORM_STUCK, "stalls", server,

@@ -51,6 +51,8 @@ struct storm_seat {
     uint64_t rejected; ///< of datagrams that were broken
     struct storm_client_counts counts; ///< of connects that are over
     struct hc_cl_bot bots[HC_OWN_PLAYERS_MAX];
+    uint64_t leapt_us;    ///< when its clock leapt; 0: it has not
+    bool leapt_lately;    ///< its clock may still have gone by samples from before then
     uint64_t mark_stalls; ///< stalls when the last part of the calm began
     uint64_t mark_out;    ///< datagrams sent when counting them began; UINT64_MAX: it did not play
     uint64_t mark_heard;  ///< stalls that were heard of until then

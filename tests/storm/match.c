@@ -305,6 +305,7 @@ static void act(struct storm_match *match, const struct action *action) {
         break;
     case JUMP:
         STORM_NOTE(match, "client %u: its clock leaps", action->client);
+        match->seats[action->client].leapt_us = hc_sim_now(match->sim);
         hc_sim_jump(match->sim, action->client,
                     (uint64_t)storm_client_get(match, action->client, STORM_C_jump_ms) * 1000);
         break;
