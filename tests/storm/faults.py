@@ -170,9 +170,9 @@ FAULTS = {
     ),
     "forced-forgotten": Fault(
         "server/peer.h",
-        "of the inputs that were forced only four ranges are remembered",
+        "of the inputs that were forced only one range is remembered",
         "    HC_SV_FORCED_RANGES = 32, ",
-        "    HC_SV_FORCED_RANGES = 4, ",
+        "    HC_SV_FORCED_RANGES = 1, ",
     ),
     "forced-not-told": Fault(
         "server/snapshot.c",
