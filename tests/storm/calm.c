@@ -290,7 +290,8 @@ static bool may_remember(const struct storm_match *match, unsigned client) {
     uint64_t from = rtt->count > STORM_RTT_TAKEN ? rtt->count - STORM_RTT_TAKEN : 0;
     uint64_t age_us =
         hc_sim_client_now(match->sim, client) - rtt->taken[from % STORM_RTT_TAKEN].at_us;
-    return age_us > storm_calm_us(match) && HC_CL_CLOCK_WINDOW_US > storm_calm_us(match);
+    return rtt->count > 0 && age_us > storm_calm_us(match) &&
+           HC_CL_CLOCK_WINDOW_US > storm_calm_us(match);
 }
 
 static void check_player(struct storm_match *match, const struct storm_conn *conn,

@@ -215,22 +215,20 @@ static void settle(struct storm_match *match, struct sender *sender, unsigned ow
     struct storm_slots *slots = match->slots;
     const struct player *player = &slots->players[sender->conn->players[own]];
     uint8_t *fate = &sender->fates[own][tick];
+    bool forced = player->kinds[tick] == HC_SLOT_FORCED;
     if (*fate == SETTLED || tick <= player->joined)
         return;
     if (*fate == UNSURE)
         slots->unsure++;
     else if (tick > slots->before + (uint32_t)storm_match_get(match, STORM_future))
         slots->refused++;
-    else if (tick < first_of(match, slots->before))
+    else if (tick < first_of(match, slots->before) ||
+             (forced && tick + sender->conn->refusal_before < slots->before))
         slots->refused++;
-    else if (player->kinds[tick] != HC_SLOT_FORCED)
-        ;
-    else if (tick + sender->conn->refusal_before < slots->before)
-        slots->refused++;
-    else if (tick + sender->conn->refusal >= slots->before)
-        slots->lost_inputs++;
-    else // it depends on the round trips known when it came
-        slots->unsure++;
+    else if (forced && tick + sender->conn->refusal < slots->before)
+        slots->unsure++; // it depends on the round trips known when it came
+    else
+        slots->lost_inputs += forced;
     if (tick <= slots->before + (uint32_t)storm_match_get(match, STORM_future))
         *fate = SETTLED;
 }
