@@ -1,5 +1,6 @@
 #include "client/clock.h"
 #include "client/session.h"
+#include "common/arena/map.h"
 #include "tests/storm/inside.h"
 
 #include <string.h>
@@ -438,16 +439,22 @@ static bool knows_all(const struct storm_match *match, const struct hc_timeline 
     return true;
 }
 
+/// Whether players do not see everything: a view that reaches across the map hides nothing.
+static bool hides(const struct hc_world *world) {
+    uint32_t across = (uint32_t)hc_arena_side(world) * HC_ARENA_TILE;
+    return world->game->view != 0 && world->game->view < across;
+}
+
 /// Whether it knows all, and where players do not see everything has known all since all was told
 /// again: whom it did not know may have moved others, whom it then predicts from where they were
 /// not. Where all are in one place these move yet others, for as long as there is not room to tell
 /// all at once.
 static bool has_known_all(const struct storm_match *match, const struct storm_conn *conn,
                           const struct hc_timeline *own, hc_tick final) {
-    bool hides = storm_match_get(match, STORM_view) != 0;
-    hc_tick since = hides ? hc_tick_back(final, AROUND * wait_ticks(match)) : final;
+    bool hidden = hides(storm_truth_world(match->truth));
+    hc_tick since = hidden ? hc_tick_back(final, AROUND * wait_ticks(match)) : final;
     bool spreads =
-        hides && storm_match_get(match, STORM_fray_crowd) != 0 && conn->full_head >= since;
+        hidden && storm_match_get(match, STORM_fray_crowd) != 0 && conn->full_head >= since;
     bool all = since >= hc_timeline_oldest(own) && !spreads;
     for (hc_tick t = since; t <= final && all; t++)
         all = knows_all(match, own, t);

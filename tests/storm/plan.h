@@ -50,7 +50,8 @@ enum {
     X(force_rewind, 0, 80000, 1, 64, "ticks that the server repeats at every tick; W at most")     \
     X(snapshot_rate, 0, 120000, 5, 60, "Hz; 0, or above the tick rate: a snapshot every tick")     \
     X(client_rate, 262144, 250000, 4000, 60000, "bytes/s that each client is sent at most")        \
-    X(view, 0, 350000, 512, 4096, "how far players see in an arena; 0: as ever, which is all")     \
+    X(view, 0, 350000, 512, 4096,                                                                  \
+      "how far players see in an arena; 0: as ever, all of a small one")                           \
     X(talk, 0, 150000, 1, 40, "ticks between words that games say to one another; 0: they do not") \
     X(told, 0, 125000, 1, 1, "1: all that the server tells is read, see told.h")                   \
     X(tame, 0, 166667, 1, 1, "1: played again without its attacks, which must hurt nobody")
