@@ -153,7 +153,9 @@ void storm_allowance_advances(struct storm_match *match) {
             conn->snapshot_head == head)
             continue;
         conn->allowance.waits = true;
-        if (conn->allowance.least < (int64_t)NEEDED * MICRO)
+        // Of whoever was sent something since it is no longer known what was saved up at the tick.
+        if (conn->allowance.least < (int64_t)NEEDED * MICRO ||
+            conn->allowance.at_us > match->ticked_us)
             continue;
         storm_fail(match->verdict, STORM_WRONG, "no-snapshot", head,
                    "client %u was sent no snapshot at %u, the last one at %u", i, head,

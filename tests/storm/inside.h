@@ -105,6 +105,7 @@ struct storm_match {
     uint64_t mark_us;    ///< when counting datagrams began
     uint64_t host_resimulated;
     uint32_t host_head;
+    uint64_t ticked_us; ///< when it came to that, by the server's clock
     struct hc_rng attack;
     size_t host_bytes; ///< that the host's allocator has given out
     struct storm_units units;

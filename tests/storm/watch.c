@@ -54,6 +54,8 @@ static void check_rewinds(struct storm_match *match, const struct hc_timeline *t
         storm_fail(match->verdict, STORM_WRONG, "bounds", head,
                    "%lu ticks were simulated again, the configuration demands %lu",
                    (unsigned long)again, (unsigned long)forced);
+    if (head > match->host_head)
+        match->ticked_us = hc_sim_host_now(match->sim);
     match->host_resimulated = stats->resimulated_ticks;
     match->host_head = head;
     if (match->last_part && stats->depth > match->rewind_max)
