@@ -112,8 +112,8 @@ stage_storm() {
     ran=$nothing_to_run
     for preset in release asan; do
         [ -x "build/$preset/bin/hc_storm" ] || continue
-        first=$(sources_number)0000 count=2500
-        [ "$preset" = release ] || first=$((first + 4000)) count=250
+        first=$(sources_number)0000 count=5000
+        [ "$preset" = release ] || first=$((first + 5000)) count=900
         set -- --seeds "$first..$((first + count - 1))"
         if [ "$HC_STORM_MINUTES" -gt 0 ]; then
             first=$(date +%s)000
