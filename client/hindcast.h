@@ -108,6 +108,14 @@ struct hc_client_event {
     bool kept;
 };
 
+/// How an attempt to connect stands.
+struct hc_client_attempt {
+    bool answered; ///< the server has answered, at least by a COOKIE
+    bool denied;   ///< a DENY came: `deny` says why; the client goes on asking until it times out
+    bool proven;   ///< the DENY came from the server; else anybody on the path may have sent it
+    enum hc_deny_reason deny;
+};
+
 /// What a client has counted since its creation; histograms are in ticks unless named otherwise.
 struct hc_client_stats {
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
@@ -187,6 +195,9 @@ HC_API const uint8_t *hc_client_hear(struct hc_client *client, size_t *size);
 
 /// Says goodbye: the state becomes HC_CLIENT_LEAVING, and HC_CLIENT_CLOSED when it has been said.
 HC_API void hc_client_leave(struct hc_client *client, uint64_t now_us);
+
+/// How the newest attempt to connect stands, for a message while it lasts or after it has failed.
+HC_API struct hc_client_attempt hc_client_attempt(const struct hc_client *client);
 
 /// Where the connection stands.
 HC_API enum hc_client_state hc_client_state(const struct hc_client *client);

@@ -6,8 +6,8 @@
 #include "common/check.h"
 
 #include <event2/event.h>
-#include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -18,7 +18,7 @@
 enum {
     GOODBYE_US = 2000000,   ///< the longest that goodbyes may take
     SPARE_DESCRIPTORS = 64, ///< beside a socket for each client
-    MESSAGES_MAX = 8,       ///< clients whose fate is told one by one
+    MESSAGES_MAX = 8,       ///< lines about single clients
 };
 
 /// Which random numbers a client draws.
@@ -32,9 +32,10 @@ struct player {
     struct event *readable, *timer;
     struct hc_cl_bot bot;
     uint64_t accepted_us, over_us; ///< 0: not yet
+    uint64_t armed_us;             ///< when there is something to do; 0: not known yet
     hc_tick thought;               ///< the bot has decided on this tick
-    bool heard, over;
-    hc_tick first, last; ///< server ticks heard of, where `heard`
+    bool received, over;
+    hc_tick first, last; ///< server ticks that snapshots showed, if `received`
 };
 
 struct hc_cl_load {
@@ -44,8 +45,10 @@ struct hc_cl_load {
     uint64_t started_us, ended_us;
     bool leaving;
     uint32_t over; ///< clients
+    uint32_t messages;
     struct hc_cl_load_ends ends;
-    struct player *players; ///< [config.clients]
+    struct hc_cl_load_self self;
+    struct player *players; ///< [config.count]
 };
 
 static uint64_t clock_us(void) {
@@ -61,8 +64,9 @@ static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
     evtimer_add(timer, &timeout);
 }
 
+/// Its number in the whole run.
 static unsigned index_of(const struct player *player) {
-    return (unsigned)(player - player->load->players);
+    return player->load->config.first + (unsigned)(player - player->load->players);
 }
 
 static void retire(struct player *player, uint64_t now) {
@@ -71,85 +75,117 @@ static void retire(struct player *player, uint64_t now) {
     player->over_us = now;
     event_del(player->readable);
     event_del(player->timer);
-    if (++load->over == load->config.clients)
+    if (++load->over == load->config.count)
         event_base_loopbreak(load->base);
 }
 
-/// Tells of a client that ends before its time.
-static void tell(const struct player *player, const char *what) {
-    const struct hc_cl_load *load = player->load;
-    uint32_t count = load->ends.denied + load->ends.closed + load->ends.timeout;
-    if (count <= MESSAGES_MAX)
-        fprintf(stderr, "%s: client %u: %s\n", load->config.program, index_of(player), what);
-    if (count == MESSAGES_MAX && load->config.clients > MESSAGES_MAX)
-        fprintf(stderr, "%s: further clients are only counted\n", load->config.program);
+/// Prints a line about a client, for as many as are worth reading.
+__attribute__((format(printf, 2, 3))) static void note(const struct player *player,
+                                                       const char *format, ...) {
+    struct hc_cl_load *load = player->load;
+    char text[512];
+    va_list arguments;
+    if (load->messages++ >= MESSAGES_MAX) {
+        if (load->messages == MESSAGES_MAX + 1)
+            fprintf(stderr, "%s: further clients are only counted\n", load->config.program);
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s: client %u %s\n", load->config.program, index_of(player), text);
 }
 
-static const char *deny_text(enum hc_deny_reason reason) {
-    switch (reason) {
-    case HC_DENY_FULL:
-        return "is full";
-    case HC_DENY_TOKEN:
-        return "does not accept the token";
-    case HC_DENY_SHUTDOWN:
-        return "is going away";
-    case HC_DENY_LIMIT:
-        return "allows no more clients of this address now (--connects-per-address and "
-               "--clients-per-address of hindcastd)";
-    case HC_DENY_PLAYERS:
-        return "allows fewer players in one client";
+/// Counts a client that was not admitted, and says why, as far as it knows.
+static void refuse(const struct player *player) {
+    struct hc_client_attempt attempt = hc_client_attempt(player->client);
+    struct hc_cl_load_ends *ends = &player->load->ends;
+    *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
+    const char *server = player->load->config.server_name;
+    uint64_t expire_s = hc_token_expire_s(&player->load->config.tokens[index_of(player)]);
+    if (attempt.denied)
+        note(player, "was not admitted by %s: %s%s%s", server, hc_datagram_deny_text(attempt.deny),
+             attempt.proven ? "" : " (a hint: the answer was not sealed)",
+             !attempt.proven && expire_s <= (uint64_t)time(NULL)
+                 ? "; by this machine's clock it has expired, too"
+                 : "");
+    else if (attempt.answered)
+        note(player,
+             "was not admitted by %s: the server answers, but not to this token and its secret",
+             server);
+    else
+        note(player, "was not admitted: no server has answered at %s", server);
+}
+
+static const char *loss_text(enum hc_client_loss loss) {
+    switch (loss) {
+    case HC_CLIENT_LOSS_SILENCE:
+        return "the server has fallen silent";
+    case HC_CLIENT_LOSS_RESET:
+        return "the server does not know it: it was started again, or has dropped it";
+    case HC_CLIENT_LOSS_TIMEOUT:
+        return "the server has received nothing for too long";
+    case HC_CLIENT_LOSS_RENEWAL:
+        return "it needs new keys";
     }
-    return "gives no known reason";
+    return "for no known reason";
+}
+
+/// An event after which the client is no more.
+static void on_last_event(struct player *player, const struct hc_client_event *event) {
+    struct hc_cl_load_ends *ends = &player->load->ends;
+    const char *server = player->load->config.server_name;
+    switch (event->kind) {
+    case HC_CLIENT_EVENT_DENIED:
+        refuse(player);
+        break;
+    case HC_CLIENT_EVENT_VERSION:
+        ends->denied++;
+        note(player, "was not admitted: the server at %s is of another build", server);
+        break;
+    case HC_CLIENT_EVENT_TIMEOUT:
+        if (player->accepted_us == 0) {
+            refuse(player);
+            break;
+        }
+        ends->timeout++;
+        note(player, "gave up: the server at %s is gone", server);
+        break;
+    default: // CLOSED: counted before if it was this side's wish
+        if (event->close == HC_CLOSE_LEFT)
+            break;
+        ends->closed++;
+        note(player, "was closed by %s: %s", server, hc_message_close_text(event->close));
+        break;
+    }
 }
 
 static void on_event(struct player *player, const struct hc_client_event *event, uint64_t now) {
     struct hc_cl_load *load = player->load;
-    const char *server = load->config.server_name;
-    char what[512];
     switch (event->kind) {
     case HC_CLIENT_EVENT_ACCEPTED:
         player->accepted_us = now;
         load->ends.accepted++;
-        return;
+        if (load->config.announces)
+            note(player, "plays on %s as player %u", load->config.server_name,
+                 hc_client_player(player->client, 0));
+        break;
+    case HC_CLIENT_EVENT_LOST:
+        note(player, "has lost its connection: %s", loss_text(event->loss));
+        break;
+    case HC_CLIENT_EVENT_RECONNECTED:
+        player->thought = HC_NO_TICK; // the world may be another one
+        note(player, "is connected again, %s",
+             event->kept ? "with the same players" : "with new players");
+        break;
     case HC_CLIENT_EVENT_PLAYING:
     case HC_CLIENT_EVENT_STALLED:
     case HC_CLIENT_EVENT_RESUMED:
-    case HC_CLIENT_EVENT_LOST:
     case HC_CLIENT_EVENT_MOVED:
-        return; // counted by the client
-    case HC_CLIENT_EVENT_RECONNECTED:
-        player->thought = HC_NO_TICK; // the world may be another one
-        return;
-    case HC_CLIENT_EVENT_DENIED:
-        load->ends.denied++;
-        snprintf(what, sizeof(what), "refused: the server at %s %s", server,
-                 deny_text(event->deny));
-        break;
-    case HC_CLIENT_EVENT_VERSION:
-        load->ends.denied++;
-        snprintf(what, sizeof(what), "refused: the server at %s is of another build", server);
-        break;
-    case HC_CLIENT_EVENT_CLOSED:
-        if (event->close == HC_CLOSE_LEFT) {
-            load->ends.left += player->accepted_us != 0;
-            return;
-        }
-        load->ends.closed++;
-        snprintf(what, sizeof(what), "the server at %s ended the session: %s", server,
-                 hc_message_close_text(event->close));
-        break;
-    case HC_CLIENT_EVENT_TIMEOUT:
-        load->ends.timeout++;
-        snprintf(what, sizeof(what),
-                 player->accepted_us != 0 ? "the server at %s is gone: nothing heard for %.0f s"
-                                          : "no server answers at %s within %.0f s",
-                 server,
-                 ((double)load->config.client.timeout_us +
-                  (player->accepted_us != 0 ? (double)load->config.client.reconnect_us : 0)) /
-                     1e6);
-        break;
+        break; // counted by the client
+    default:
+        on_last_event(player, event);
     }
-    tell(player, what);
 }
 
 /// Lets the bot decide once for each tick that its client predicts.
@@ -173,10 +209,26 @@ static void note_ticks(struct player *player) {
     hc_tick shown, as_of;
     if (!hc_client_snapshot(player->client, &shown, &as_of))
         return;
-    if (!player->heard)
+    if (!player->received)
         player->first = as_of;
-    player->heard = true;
+    player->received = true;
     player->last = as_of;
+}
+
+/// Notes how late a client of this process does its work, and how many datagrams fell due
+/// meanwhile: of several only one will be sent.
+static void note_lateness(struct player *player, uint64_t now) {
+    struct hc_cl_load_self *self = &player->load->self;
+    uint64_t deadline = hc_client_deadline(player->client);
+    if (hc_client_state(player->client) != HC_CLIENT_PLAYING)
+        return;
+    if (player->armed_us != 0 && now >= player->armed_us)
+        hc_histogram_record(&self->lateness_us, now - player->armed_us);
+    if (now >= deadline) {
+        uint32_t tick_rate = hc_client_world(player->client)->tick_rate;
+        self->due += 1 + (now - deadline) * tick_rate / 1000000;
+        self->sent++;
+    }
 }
 
 /// Everything that is due for one client at `now`, then the timer for what comes next.
@@ -184,6 +236,7 @@ static void turn(struct player *player, uint64_t now) {
     uint8_t bytes[HC_DATAGRAM_MAX + 1];
     int received;
     struct hc_client_event event;
+    note_lateness(player, now);
     while ((received = hc_cl_udp_take(player->udp, bytes, now)) >= 0)
         // What was refused is in the client's statistics.
         (void)hc_client_receive(player->client, bytes, (size_t)received, now);
@@ -205,7 +258,8 @@ static void turn(struct player *player, uint64_t now) {
     }
     uint64_t deadline = hc_client_deadline(player->client);
     uint64_t link = hc_cl_udp_deadline(player->udp);
-    arm(player->timer, deadline < link ? deadline : link, clock_us());
+    player->armed_us = deadline < link ? deadline : link;
+    arm(player->timer, player->armed_us, clock_us());
 }
 
 static void on_readable(evutil_socket_t descriptor, short what, void *context) {
@@ -234,12 +288,27 @@ static void on_timer(evutil_socket_t descriptor, short what, void *context) {
     (void)descriptor;
     (void)what;
     if (player->client == NULL && !begin(player, now)) {
-        player->load->ends.denied++;
-        tell(player, "no memory");
+        player->load->ends.failed++;
+        note(player, "was not started: no memory");
         retire(player, now);
         return;
     }
     turn(player, now);
+}
+
+/// Counts how a client stands that is told to leave.
+static void count_end(struct player *player) {
+    struct hc_cl_load_ends *ends = &player->load->ends;
+    enum hc_client_state state = hc_client_state(player->client);
+    if (player->accepted_us == 0) {
+        refuse(player);
+    } else if (state == HC_CLIENT_PLAYING) {
+        ends->left++;
+    } else if (state != HC_CLIENT_CLOSED) {
+        ends->cut_off++;
+        note(player, "received nothing from %s when the end came",
+             player->load->config.server_name);
+    }
 }
 
 /// Every client says goodbye; those that had no turn yet are over at once.
@@ -252,7 +321,7 @@ static void leave_all(struct hc_cl_load *load) {
     load->leaving = true;
     load->ended_us = now;
     arm(load->end, now + GOODBYE_US, now);
-    for (uint32_t i = 0; i < load->config.clients; i++) {
+    for (uint32_t i = 0; i < load->config.count; i++) {
         struct player *player = &load->players[i];
         if (player->over)
             continue;
@@ -260,12 +329,7 @@ static void leave_all(struct hc_cl_load *load) {
             retire(player, now);
             continue;
         }
-        if (player->accepted_us == 0) {
-            char what[512];
-            load->ends.timeout++;
-            snprintf(what, sizeof(what), "no server has answered at %s", load->config.server_name);
-            tell(player, what);
-        }
+        count_end(player);
         hc_client_leave(player->client, now);
         turn(player, now);
     }
@@ -277,38 +341,32 @@ static void on_end(evutil_socket_t descriptor, short what, void *context) {
     leave_all(context);
 }
 
-/// One line, overwritten each second; the newest figures of the clients that still play.
 static void on_progress(evutil_socket_t descriptor, short what, void *context) {
     struct hc_cl_load *load = context;
-    uint32_t playing = 0;
-    uint64_t rollbacks = 0, rtt_us = 0, stalls = 0;
+    struct hc_cl_load_progress progress = {.elapsed_us = clock_us() - load->started_us};
     (void)descriptor;
     (void)what;
-    for (uint32_t i = 0; i < load->config.clients; i++) {
+    for (uint32_t i = 0; i < load->config.count; i++) {
         const struct player *player = &load->players[i];
-        if (player->client == NULL || player->over || !player->heard)
+        if (player->client == NULL || player->over || !player->received)
             continue;
         const struct hc_client_stats *stats = hc_client_stats(player->client);
-        playing++;
-        rollbacks += stats->rollbacks;
-        stalls += stats->stalls;
-        rtt_us += hc_histogram_percentile(&stats->rtt_us, 500);
+        progress.playing++;
+        progress.rollbacks += stats->rollbacks;
+        progress.stalls += stats->stalls;
+        progress.rtt_us += hc_histogram_percentile(&stats->rtt_us, 500);
     }
-    fprintf(stderr,
-            "\r%4.0f s  %" PRIu32 "/%" PRIu32 " playing  rtt %.0f ms  rollbacks %" PRIu64
-            "  stalls %" PRIu64 "   ",
-            (double)(clock_us() - load->started_us) / 1e6, playing, load->config.clients,
-            playing == 0 ? 0.0 : (double)rtt_us / playing / 1e3, rollbacks, stalls);
+    load->config.progress(load->config.progress_context, &progress);
 }
 
 static bool create_player(struct hc_cl_load *load, uint32_t index, char *why, size_t why_size) {
     struct player *player = &load->players[index];
     player->load = load;
     player->thought = HC_NO_TICK;
-    hc_cl_bot_init(&player->bot, load->config.seed, index);
-    player->udp =
-        hc_cl_udp_open(&load->config.server, &load->config.link,
-                       hc_random(load->config.seed, index, PURPOSE_LINK, 0), why, why_size);
+    hc_cl_bot_init(&player->bot, load->config.seed, index_of(player));
+    player->udp = hc_cl_udp_open(&load->config.server, &load->config.link,
+                                 hc_random(load->config.seed, index_of(player), PURPOSE_LINK, 0),
+                                 why, why_size);
     if (player->udp == NULL)
         return false;
     player->readable = event_new(load->base, hc_cl_udp_descriptor(player->udp),
@@ -351,16 +409,16 @@ static void raise_descriptors(uint32_t clients) {
 
 struct hc_cl_load *hc_cl_load_create(const struct hc_cl_load_config *config, char *why,
                                      size_t why_size) {
-    HC_ASSERT(config->clients >= 1);
-    raise_descriptors(config->clients);
+    HC_ASSERT(config->count >= 1 && config->first + config->count <= config->clients);
+    raise_descriptors(config->count);
     struct hc_cl_load *load = calloc(1, sizeof(*load));
     snprintf(why, why_size, "no memory");
     if (load == NULL)
         return NULL;
     load->config = *config;
-    load->players = calloc(config->clients, sizeof(*load->players));
+    load->players = calloc(config->count, sizeof(*load->players));
     bool good = load->players != NULL && create_base(load);
-    for (uint32_t i = 0; good && i < config->clients; i++)
+    for (uint32_t i = 0; good && i < config->count; i++)
         good = create_player(load, i, why, why_size);
     if (good)
         return load;
@@ -376,7 +434,7 @@ static void free_event(struct event *event) {
 void hc_cl_load_destroy(struct hc_cl_load *load) {
     if (load == NULL)
         return;
-    for (uint32_t i = 0; load->players != NULL && i < load->config.clients; i++) {
+    for (uint32_t i = 0; load->players != NULL && i < load->config.count; i++) {
         struct player *player = &load->players[i];
         free_event(player->readable);
         free_event(player->timer);
@@ -393,31 +451,34 @@ void hc_cl_load_destroy(struct hc_cl_load *load) {
     free(load);
 }
 
-bool hc_cl_load_run(struct hc_cl_load *load) {
+/// Processor time of this process, user and system.
+static uint64_t cpu_us(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+void hc_cl_load_run(struct hc_cl_load *load) {
     const struct hc_cl_load_config *config = &load->config;
     struct timeval second = {.tv_sec = 1};
-    bool terminal = isatty(STDERR_FILENO);
+    uint64_t spent_us = cpu_us();
     load->started_us = clock_us();
     event_add(load->term, NULL);
     event_add(load->interrupt, NULL);
-    for (uint32_t i = 0; i < config->clients; i++)
-        arm(load->players[i].timer, load->started_us + config->ramp_us * i / config->clients,
+    for (uint32_t i = 0; i < config->count; i++)
+        arm(load->players[i].timer,
+            load->started_us + config->ramp_us * (config->first + i) / config->clients,
             load->started_us);
     if (config->duration_us != 0)
         arm(load->end, load->started_us + config->ramp_us + config->duration_us, load->started_us);
-    if (terminal)
+    if (config->progress != NULL)
         event_add(load->progress, &second);
     event_base_dispatch(load->base);
     if (load->ended_us == 0)
         load->ended_us = clock_us();
-    if (terminal)
-        fprintf(stderr, "\r%79s\r", "");
-
-    uint32_t gone = load->ends.denied + load->ends.closed + load->ends.timeout;
-    if (gone > 0)
-        fprintf(stderr, "%s: %" PRIu32 " of %" PRIu32 " clients did not get to the end\n",
-                config->program, gone, config->clients);
-    return gone == 0;
+    load->self.processes = 1;
+    load->self.cpu_us = cpu_us() - spent_us;
 }
 
 static void add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one) {
@@ -440,6 +501,8 @@ static void add_stats(struct hc_client_stats *sum, const struct hc_client_stats 
         {&sum->hash_mismatches, one->hash_mismatches},
         {&sum->corrections, one->corrections},
         {&sum->restarts, one->restarts},
+        {&sum->losses, one->losses},
+        {&sum->reconnects, one->reconnects},
     };
     for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
         *counts[i].to += counts[i].from;
@@ -461,10 +524,10 @@ static void add_udp(struct hc_cl_udp_stats *sum, const struct hc_cl_udp_stats *o
 }
 
 void hc_cl_load_result(const struct hc_cl_load *load, struct hc_cl_load_result *result) {
-    *result = (struct hc_cl_load_result){.ends = load->ends};
+    *result =
+        (struct hc_cl_load_result){.ends = load->ends, .self = load->self, .first = HC_NO_TICK};
     result->duration_us = load->ended_us - load->started_us;
-    hc_tick first = HC_NO_TICK, last = 0;
-    for (uint32_t i = 0; i < load->config.clients; i++) {
+    for (uint32_t i = 0; i < load->config.count; i++) {
         const struct player *player = &load->players[i];
         struct hc_cl_udp_stats udp = hc_cl_udp_stats(player->udp);
         add_udp(&result->udp, &udp);
@@ -476,18 +539,57 @@ void hc_cl_load_result(const struct hc_cl_load *load, struct hc_cl_load_result *
             player->over && player->over_us < load->ended_us ? player->over_us : load->ended_us;
         if (end > player->accepted_us)
             result->client_us += end - player->accepted_us;
-        result->tick_rate = hc_client_world(player->client)->tick_rate;
+        if (hc_client_world(player->client) != NULL)
+            result->tick_rate = hc_client_world(player->client)->tick_rate;
         if (stats->rtt_us.count > 0) {
             result->jitter_us += stats->jitter_us;
             result->jitters++;
         }
-        if (player->heard) {
-            first = hc_tick_min(first, player->first);
-            last = hc_tick_max(last, player->last);
+        if (player->received) {
+            result->first = hc_tick_min(result->first, player->first);
+            result->last = hc_tick_max(result->last, player->last);
         }
     }
-    if (result->jitters > 0)
-        result->jitter_us /= result->jitters;
-    if (last > first)
-        result->ticks = last - first;
+}
+
+void hc_cl_load_merge(struct hc_cl_load_result *result, const struct hc_cl_load_result *other) {
+    const struct {
+        uint32_t *to, from;
+    } ends[] = {
+        {&result->ends.accepted, other->ends.accepted},
+        {&result->ends.left, other->ends.left},
+        {&result->ends.cut_off, other->ends.cut_off},
+        {&result->ends.denied, other->ends.denied},
+        {&result->ends.closed, other->ends.closed},
+        {&result->ends.timeout, other->ends.timeout},
+        {&result->ends.failed, other->ends.failed},
+        {&result->jitters, other->jitters},
+        {&result->self.processes, other->self.processes},
+    };
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        *ends[i].to += ends[i].from;
+    if (other->duration_us > result->duration_us)
+        result->duration_us = other->duration_us;
+    result->client_us += other->client_us;
+    if (other->tick_rate != 0)
+        result->tick_rate = other->tick_rate;
+    result->first = hc_tick_min(result->first, other->first);
+    result->last = hc_tick_max(result->last, other->last);
+    add_stats(&result->sum, &other->sum);
+    result->jitter_us += other->jitter_us;
+    add_udp(&result->udp, &other->udp);
+    result->self.cpu_us += other->self.cpu_us;
+    result->self.due += other->self.due;
+    result->self.sent += other->self.sent;
+    hc_histogram_merge(&result->self.lateness_us, &other->self.lateness_us);
+}
+
+void hc_cl_load_merge_progress(struct hc_cl_load_progress *progress,
+                               const struct hc_cl_load_progress *other) {
+    if (other->elapsed_us > progress->elapsed_us)
+        progress->elapsed_us = other->elapsed_us;
+    progress->playing += other->playing;
+    progress->rtt_us += other->rtt_us;
+    progress->rollbacks += other->rollbacks;
+    progress->stalls += other->stalls;
 }

@@ -2,15 +2,18 @@
 
 #include "client/load_program.h"
 
-#include "client/load.h"
+#include "client/load_processes.h"
 #include "client/load_spawn.h"
 #include "client/load_tokens.h"
 #include "client/report.h"
 #include "common/arena/arena.h"
+#include "common/report.h"
 
 #include <argp.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WHY_MAX = 4500 }; ///< a path and more
 
@@ -27,58 +30,83 @@ static bool obtain_tokens(const struct hc_cl_options *options,
                                  patience_us, why, WHY_MAX);
 }
 
-/// Plays as the options want, into `*result`. False: not every client played to the end; when
-/// there was nothing to play at all, `why` is not empty.
-static bool play(const char *program, const struct hc_cl_options *options,
+/// One line, overwritten each second; the newest figures of the clients that still play.
+static void print_progress(void *context, const struct hc_cl_load_progress *progress) {
+    const struct hc_cl_options *options = context;
+    fprintf(stderr,
+            "\r%4.0f s  %" PRIu32 "/%" PRIu32 " playing  rtt %.0f ms  rollbacks %" PRIu64
+            "  stalls %" PRIu64 "   ",
+            (double)progress->elapsed_us / 1e6, progress->playing, options->clients,
+            progress->playing == 0 ? 0.0 : (double)progress->rtt_us / progress->playing / 1e3,
+            progress->rollbacks, progress->stalls);
+}
+
+/// Plays as the options want, into `*result`. False: there was nothing to play at all, or not all
+/// of it, and `why` says why. `announces`: a line for each client that begins to play.
+static bool play(const char *program, bool announces, struct hc_cl_options *options,
                  struct hc_cl_load_result *result, char *why) {
     char server[sizeof(options->host) + sizeof(options->port) + 3];
+    bool terminal = isatty(STDERR_FILENO);
     snprintf(server, sizeof(server), strchr(options->host, ':') != NULL ? "[%s]:%s" : "%s:%s",
              options->host, options->port);
     struct hc_cl_load_config config = {
         .program = program,
         .server_name = server,
         .clients = options->clients,
+        .announces = announces,
         .ramp_us = options->ramp_us,
         .duration_us = options->duration_us,
         .link = options->link,
         .seed = options->seed,
         .client = hc_client_config_default(),
+        .progress = terminal ? print_progress : NULL,
+        .progress_context = options,
     };
     config.client.game = &hc_arena;
     config.client.input_delay = options->input_delay;
     config.client.display_offset = options->display_offset;
     config.client.lead = options->lead;
-    struct hc_cl_load *load = NULL;
     struct hc_credential *tokens = calloc(options->clients, sizeof(*tokens));
     snprintf(why, WHY_MAX, "no memory");
     config.tokens = tokens;
-    if (tokens != NULL &&
-        hc_cl_udp_resolve(options->host, options->port, &config.server, why, WHY_MAX) &&
-        obtain_tokens(options, &config, tokens, why))
-        load = hc_cl_load_create(&config, why, WHY_MAX);
-    bool good = load != NULL;
-    if (good) {
-        *why = '\0';
-        good = hc_cl_load_run(load);
-        hc_cl_load_result(load, result);
-        hc_cl_load_destroy(load);
-    }
+    bool good = tokens != NULL &&
+                hc_cl_udp_resolve(options->host, options->port, &config.server, why, WHY_MAX) &&
+                obtain_tokens(options, &config, tokens, why) &&
+                hc_cl_load_processes_run(&config, options->processes, result, why, WHY_MAX);
+    if (terminal)
+        fprintf(stderr, "\r%79s\r", "");
     free(tokens);
     return good;
 }
 
-/// Prints and writes the report; false: it could not be written.
+/// Prints and writes the report; false: the run was not good, or the report could not be written.
 static bool report(const char *program, const char *version, const struct hc_cl_options *options,
-                   const struct hc_cl_load_result *result, const json_t *server) {
-    json_t *json = hc_cl_report_json(program, version, options, result, server);
+                   const struct hc_cl_load_result *result, const json_t *server, const char *why) {
+    json_t *json = hc_cl_report_json(program, version, options, result, server, why);
     bool json_out = options->json != NULL && strcmp(options->json, "-") == 0;
     hc_cl_report_print(json, json_out ? stderr : stdout);
     fflush(stdout);
-    bool written = options->json == NULL || hc_cl_report_write(json, options->json);
-    if (!written)
+    bool good = hc_report_ok(json);
+    if (options->json != NULL && !hc_report_write(json, options->json)) {
         fprintf(stderr, "%s: --json '%s': cannot be written\n", program, options->json);
+        good = false;
+    }
     json_decref(json);
-    return written;
+    return good;
+}
+
+/// Starts the server that the options want; false, with a sentence on standard error: it cannot be
+/// had.
+static bool spawn(const char *program, struct hc_cl_options *options,
+                  struct hc_cl_load_server *server) {
+    char why[WHY_MAX];
+    if (!hc_cl_load_spawn(server, options->clients, options->seed, why, sizeof(why))) {
+        fprintf(stderr, "%s: %s\n", program, why);
+        return false;
+    }
+    snprintf(options->host, sizeof(options->host), "127.0.0.1");
+    snprintf(options->port, sizeof(options->port), "%s", server->port);
+    return true;
 }
 
 int hc_cl_load_program(enum hc_cl_options_program kind, const char *version, int argc,
@@ -88,32 +116,28 @@ int hc_cl_load_program(enum hc_cl_options_program kind, const char *version, int
     struct hc_cl_options options;
     struct hc_cl_load_server server;
     static char version_text[64]; // argp keeps it
-    char why[WHY_MAX];
+    char why[WHY_MAX], server_why[WHY_MAX] = "";
     snprintf(version_text, sizeof(version_text), "%s %s", program, version);
     argp_program_version = version_text;
     hc_cl_options_parse(&options, kind, argc, argv);
-    if (options.spawn) {
-        if (!hc_cl_load_spawn(&server, options.clients, options.seed, why, sizeof(why))) {
-            fprintf(stderr, "%s: %s\n", program, why);
-            return 1;
-        }
-        snprintf(options.host, sizeof(options.host), "127.0.0.1");
-        snprintf(options.port, sizeof(options.port), "%s", server.port);
-    }
+    if (kind == HC_CL_OPTIONS_BOT)
+        options.processes = 1;
+    else if (options.processes == 0)
+        options.processes = hc_cl_load_processes_default(options.clients);
+    if (options.spawn && !spawn(program, &options, &server))
+        return 1;
 
-    bool good = play(program, &options, &result, why);
-    bool nothing = *why != '\0';
-    if (nothing)
+    bool good = play(program, kind == HC_CL_OPTIONS_BOT, &options, &result, why);
+    if (!good)
         fprintf(stderr, "%s: %s\n", program, why);
     json_t *server_report = NULL;
     if (options.spawn) {
-        server_report = hc_cl_load_reap(&server, why, sizeof(why));
-        if (server_report == NULL) {
-            fprintf(stderr, "%s: %s\n", program, why);
-            good = false;
-        }
+        server_report = hc_cl_load_reap(&server, server_why, sizeof(server_why));
+        if (server_report == NULL)
+            fprintf(stderr, "%s: %s\n", program, server_why);
     }
-    if (!nothing && !report(program, version, &options, &result, server_report))
+    if (result.self.processes > 0 &&
+        !report(program, version, &options, &result, server_report, good ? server_why : why))
         good = false;
     json_decref(server_report);
     return good ? 0 : 1;

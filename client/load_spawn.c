@@ -147,13 +147,15 @@ json_t *hc_cl_load_reap(struct hc_cl_load_server *server, char *why, size_t why_
     int status = wait_for(server->pid, deadline);
     close(server->output);
     close(server->report);
-    if (report != NULL && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    // 1 is the status of a run that was not good, of which the report says why.
+    if (report != NULL && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1)
         return report;
     if (status >= 0 && WIFSIGNALED(status))
         snprintf(why, why_size, "the server was ended by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     else if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0)
-        snprintf(why, why_size, "the server ended with status %d", WEXITSTATUS(status));
+        snprintf(why, why_size, "the server ended with status %d and no report",
+                 WEXITSTATUS(status));
     else
         snprintf(why, why_size, "the server gave no report");
     json_decref(report);

@@ -23,5 +23,5 @@ bool hc_cl_load_spawn(struct hc_cl_load_server *server, uint32_t clients, uint64
                       size_t why_size);
 
 /// Ends the server in good order and returns its report, which the caller releases; NULL, and `why`
-/// says why, when it gave none or did not exit with 0.
+/// says why, when it gave none or was killed.
 json_t *hc_cl_load_reap(struct hc_cl_load_server *server, char *why, size_t why_size);

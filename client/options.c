@@ -17,6 +17,7 @@ enum {
     KEY_CLIENTS,
     KEY_DURATION,
     KEY_RAMP,
+    KEY_PROCESSES,
     KEY_INPUT_DELAY,
     KEY_DISPLAY_OFFSET,
     KEY_LEAD,
@@ -47,6 +48,8 @@ static const struct argp_option load_table[] = {
     {"clients", KEY_CLIENTS, "N", 0, "Clients (default 8)", 0},
     {"duration", KEY_DURATION, "S", 0, "Play for S seconds (default 10)", 0},
     {"ramp", KEY_RAMP, "S", 0, "Start the clients evenly over S seconds before (default 0)", 0},
+    {"processes", KEY_PROCESSES, "N", 0,
+     "Spread the clients over N processes (default: one for each core)", 0},
     {0},
 };
 
@@ -87,6 +90,7 @@ static const struct number {
     {KEY_CLIENTS, 0, 1, HC_CL_OPTIONS_CLIENTS_MAX, ""},
     {KEY_DURATION, 6, 1, 1000000, " s"},
     {KEY_RAMP, 6, 0, 100000, " s"},
+    {KEY_PROCESSES, 0, 1, HC_CL_OPTIONS_PROCESSES_MAX, ""},
     {KEY_INPUT_DELAY, 0, 0, HC_INPUT_DELAY_MAX, " ticks"},
     {KEY_DISPLAY_OFFSET, 0, 0, HC_DISPLAY_OFFSET_MAX, " ticks"},
     {KEY_LEAD, 0, 0, HC_LEAD_MAX, " ticks"},
@@ -193,6 +197,13 @@ static void settle(struct reading *reading, struct argp_state *state) {
         argp_error(state, "one of --connect HOST:PORT and --spawn is needed");
     if (options->spawn && options->token != NULL)
         argp_error(state, "--token FILE is for a server elsewhere, not for --spawn");
+    if (options->processes > options->clients) {
+        char text[16], allowed[64];
+        snprintf(text, sizeof(text), "%" PRIu32, options->processes);
+        snprintf(allowed, sizeof(allowed), "at most --clients, which is %" PRIu32,
+                 options->clients);
+        refuse(reading, KEY_PROCESSES, text, allowed);
+    }
     settle_link(reading);
 }
 
@@ -210,6 +221,9 @@ static void take(struct reading *reading, int key, uint64_t value) {
         break;
     case KEY_RAMP:
         options->ramp_us = value;
+        break;
+    case KEY_PROCESSES:
+        options->processes = small;
         break;
     case KEY_INPUT_DELAY:
         options->input_delay = small;
@@ -299,13 +313,17 @@ void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_progr
              .parser = parse_program,
              .children = children,
              .doc = "Headless bots that play the arena on a Hindcast server, each over a link of "
-                    "its own."},
+                    "its own.\v"
+                    "The report's first line, and the exit status, say whether the run was good; "
+                    "docs/REPORT.md explains the others."},
         [HC_CL_OPTIONS_LOAD] =
             {.options = load_table,
              .parser = parse_program,
              .children = children,
              .doc = "Plays with many bots on a Hindcast server and reports what it cost and how "
-                    "well it went."},
+                    "well it went.\v"
+                    "The report's first line, and the exit status, say whether the run was good; "
+                    "docs/REPORT.md explains the others."},
     };
     struct hc_client_config client = hc_client_config_default();
     *options = (struct hc_cl_options){

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HC_CL_OPTIONS_CLIENTS_MAX = 4096 };
+enum { HC_CL_OPTIONS_CLIENTS_MAX = 4096, HC_CL_OPTIONS_PROCESSES_MAX = 256 };
 
 enum hc_cl_options_program { HC_CL_OPTIONS_BOT, HC_CL_OPTIONS_LOAD };
 
@@ -16,6 +16,7 @@ struct hc_cl_options {
     char port[6];
     bool spawn;
     uint32_t clients;
+    uint32_t processes;                         ///< 0: as many as there are cores
     uint64_t duration_us;                       ///< of play, after the ramp; 0: until a signal
     uint64_t ramp_us;                           ///< from the first client's start to the last one's
     uint32_t input_delay, display_offset, lead; ///< ticks

@@ -2,20 +2,18 @@
 
 #include "common/report.h"
 
-#include <limits.h>
-#include <string.h>
+#include <inttypes.h>
 
 enum {
-    LIST_COLUMN = 84, ///< of a list, after which it goes on in the next line
-    FIELDS_SHOWN = 8, ///< those that cost most
+    SENT_PERMILLE_MIN = 990, ///< of the datagrams that were due: with fewer the load test was late
 };
 
 /// The server's part while no server told it.
 static json_t *unknown_server(void) {
     json_t *server = hc_report_unknown((const char *const[]){
-        "cpu_us_per_client_tick", "ticks_missed", "rewinds", "resimulated_ticks", "entity_steps",
-        "resimulated_entity_steps", "corrections", "memory_bytes",
-        "bytes_down_by_field_per_client_s", "longest_unsent_ticks", NULL});
+        "cpu_us_per_client_tick", "ticks_missed", "ticks_over_budget", "rewinds",
+        "resimulated_ticks", "entity_steps", "resimulated_entity_steps", "corrections",
+        "memory_bytes", "bytes_down_by_field_per_client_s", "longest_unsent_ticks", NULL});
     json_object_set_new(server, "bytes_down_by_purpose_per_client_s",
                         hc_report_unknown((const char *const[]){
                             "own", "others", "unowned", "corrections", "inputs", "names", "head",
@@ -56,24 +54,103 @@ static json_t *client_part(const struct hc_cl_options *options,
         "hash_checks", (json_int_t)sum->hash_checks, "hash_mismatches",
         (json_int_t)sum->hash_mismatches);
     // Beside the figures, what they are to be weighed against.
-    json_t *beside =
-        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "accepted",
-                  (json_int_t)ends->accepted, "left", (json_int_t)ends->left, "denied",
-                  (json_int_t)ends->denied, "closed_by_server", (json_int_t)ends->closed,
-                  "timeouts", (json_int_t)ends->timeout, "snapshots_stale",
-                  (json_int_t)sum->snapshots_stale, "stalled_ticks", (json_int_t)sum->stalled_ticks,
-                  "inputs_sampled", (json_int_t)sum->inputs_sampled, "inputs_forced",
-                  (json_int_t)sum->inputs_forced, "corrections", (json_int_t)sum->corrections,
-                  "restarts", (json_int_t)sum->restarts, "memory_bytes",
-                  (json_int_t)sum->memory_bytes, "rejected", hc_report_rejected(sum->rejected));
+    json_t *beside = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:o}",
+        "accepted", (json_int_t)ends->accepted, "left", (json_int_t)ends->left, "cut_off",
+        (json_int_t)ends->cut_off, "denied", (json_int_t)ends->denied, "closed_by_server",
+        (json_int_t)ends->closed, "timeouts", (json_int_t)ends->timeout, "failed",
+        (json_int_t)ends->failed, "connections_lost", (json_int_t)sum->losses, "reconnects",
+        (json_int_t)sum->reconnects, "snapshots_stale", (json_int_t)sum->snapshots_stale,
+        "stalled_ticks", (json_int_t)sum->stalled_ticks, "inputs_sampled",
+        (json_int_t)sum->inputs_sampled, "inputs_forced", (json_int_t)sum->inputs_forced,
+        "corrections", (json_int_t)sum->corrections, "restarts", (json_int_t)sum->restarts,
+        "memory_bytes", (json_int_t)sum->memory_bytes, "rejected",
+        hc_report_rejected(sum->rejected));
     json_object_update(client, beside);
     json_decref(beside);
     return client;
 }
 
+/// How well the load test itself kept its time.
+static json_t *self_part(const struct hc_cl_load_result *result) {
+    const struct hc_cl_load_self *self = &result->self;
+    return json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:o}", "processes",
+                     (json_int_t)self->processes, "cpu_ms", (json_int_t)(self->cpu_us / 1000),
+                     "cores_used",
+                     hc_report_ratio((double)self->cpu_us, (double)result->duration_us),
+                     "lateness_ms", hc_report_histogram(&self->lateness_us, 1000), "datagrams_due",
+                     (json_int_t)self->due, "datagrams_sent", (json_int_t)self->sent, "share_sent",
+                     hc_report_ratio((double)self->sent, (double)self->due));
+}
+
+/// Whether the run says more of the load test than of the server.
+static bool was_late(const struct hc_cl_load_result *result) {
+    const struct hc_cl_load_self *self = &result->self;
+    if (result->tick_rate == 0 || self->due == 0)
+        return false;
+    return self->sent * 1000 < self->due * SENT_PERMILLE_MIN ||
+           hc_histogram_percentile(&self->lateness_us, 990) > 500000U / result->tick_rate;
+}
+
+/// The reasons that lie in the clients, and in what becomes of them.
+static void judge_clients(json_t *reasons, uint32_t clients,
+                          const struct hc_cl_load_result *result) {
+    const struct hc_cl_load_ends *ends = &result->ends;
+    const struct hc_client_stats *sum = &result->sum;
+    const struct {
+        uint32_t count;
+        const char *key, *text;
+    } rows[] = {
+        {ends->denied, "denied", "were not admitted"},
+        {ends->timeout, "timeouts", "received no answer, or none any more"},
+        {ends->closed, "closed_by_server", "were closed by the server"},
+        {ends->cut_off, "cut_off", "received nothing any more when the end came"},
+        {ends->failed, "failed", "could not be started"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        hc_report_reason(reasons, rows[i].count, rows[i].key,
+                         "%" PRIu32 " of %" PRIu32 " clients %s", rows[i].count, clients,
+                         rows[i].text);
+    hc_report_reason(reasons, sum->losses, "connections_lost",
+                     "%" PRIu64 " connections were lost, %" PRIu64 " of them made again",
+                     sum->losses, sum->reconnects);
+    hc_report_reason(reasons, sum->hash_mismatches, "hash_mismatches",
+                     "%" PRIu64 " of %" PRIu64 " snapshots did not match the server's hash",
+                     sum->hash_mismatches, sum->hash_checks);
+    hc_report_reason(reasons, sum->inputs_forced, "inputs_forced",
+                     "%" PRIu64 " of %" PRIu64 " inputs came too late to count, or never",
+                     sum->inputs_forced, sum->inputs_sampled);
+    hc_report_reason(reasons, sum->stalls, "stalls",
+                     "clients stalled %" PRIu64 " times, too far ahead of the newest snapshot",
+                     sum->stalls);
+    hc_report_reason(reasons, result->udp.link_dropped_full, "link_full",
+                     "the simulated link had no room for %" PRIu64 " datagrams",
+                     result->udp.link_dropped_full);
+}
+
+/// The verdict over a run; `why`, if not empty, is a failure of a process.
+static json_t *verdict(const char *program, const struct hc_cl_options *options,
+                       const struct hc_cl_load_result *result, const json_t *server,
+                       const char *why) {
+    const struct hc_cl_load_self *self = &result->self;
+    json_t *reasons = json_array();
+    hc_report_reason(reasons, was_late(result), "load_late",
+                     "%s itself was late, do not trust this: it sent %.1f %% of the datagrams that "
+                     "were due, and was late by %.1f ms (p99)",
+                     program, self->due > 0 ? 100.0 * (double)self->sent / (double)self->due : 0.0,
+                     (double)hc_histogram_percentile(&self->lateness_us, 990) / 1e3);
+    hc_report_reason(reasons, *why != '\0', "process", "%s", why);
+    judge_clients(reasons, options->clients, result);
+    hc_report_judge_server(reasons, server);
+    return hc_report_verdict(reasons,
+                             server != NULL ? NULL : "the server's own report has its ticks");
+}
+
 json_t *hc_cl_report_json(const char *program, const char *version,
                           const struct hc_cl_options *options,
-                          const struct hc_cl_load_result *result, const json_t *server) {
+                          const struct hc_cl_load_result *result, const json_t *server,
+                          const char *why) {
     const struct hc_cl_udp_stats *udp = &result->udp;
     double client_s = (double)result->client_us / 1e6;
     double up = (double)udp->bytes_out + HC_REPORT_OVERHEAD * (double)udp->datagrams_out;
@@ -81,151 +158,87 @@ json_t *hc_cl_report_json(const char *program, const char *version,
     json_t *their = server != NULL ? json_object_get(server, "server") : NULL;
     bool played = result->tick_rate != 0;
     return json_pack(
-        "{s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}",
-        "program", program, "version", version, "seed", (json_int_t)options->seed, "duration_ms",
+        "{s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "verdict", verdict(program, options, result, their, why), "program", program, "version",
+        version, "seed", (json_int_t)options->seed, "duration_ms",
         (json_int_t)(result->duration_us / 1000), "tick_rate_hz",
         played ? json_integer(result->tick_rate) : json_null(), "ticks",
-        played ? json_integer((json_int_t)result->ticks) : json_null(), "clients",
-        (int)options->clients, "link", link_part(options, result), "bytes_down_per_client_s",
-        hc_report_ratio(down, client_s), "bytes_up_per_client_s", hc_report_ratio(up, client_s),
-        "datagrams_down_per_client_s", hc_report_ratio((double)udp->datagrams_in, client_s),
-        "bytes_overhead_per_datagram", HC_REPORT_OVERHEAD, "rtt_ms",
-        hc_report_histogram(&result->sum.rtt_us, 1000), "jitter_ms",
-        result->jitters > 0 ? json_real((double)result->jitter_us / 1e3) : json_null(), "server",
-        json_is_object(their) ? json_incref(their) : unknown_server(), "client",
-        client_part(options, result));
+        result->last > result->first ? json_integer((json_int_t)(result->last - result->first))
+                                     : json_null(),
+        "clients", (int)options->clients, "link", link_part(options, result),
+        "bytes_down_per_client_s", hc_report_ratio(down, client_s), "bytes_up_per_client_s",
+        hc_report_ratio(up, client_s), "datagrams_down_per_client_s",
+        hc_report_ratio((double)udp->datagrams_in, client_s), "bytes_overhead_per_datagram",
+        HC_REPORT_OVERHEAD, "rtt_ms", hc_report_histogram(&result->sum.rtt_us, 1000), "jitter_ms",
+        result->jitters > 0 ? json_real((double)result->jitter_us / result->jitters / 1e3)
+                            : json_null(),
+        "server", json_is_object(their) ? json_incref(their) : unknown_server(), "client",
+        client_part(options, result), "load", self_part(result));
 }
 
-/// The value at a path such as "server.inputs.late"; NULL: none.
-static const json_t *find(const json_t *at, const char *path) {
-    while (at != NULL && *path != '\0') {
-        size_t length = strcspn(path, ".");
-        char key[40];
-        if (length >= sizeof(key))
-            return NULL;
-        memcpy(key, path, length);
-        key[length] = '\0';
-        at = json_object_get(at, key);
-        path += length + (path[length] == '.');
-    }
-    return at;
-}
-
-/// A line of the table: its label, and one value with so many decimals and its unit.
-static void row(FILE *out, const json_t *report, const char *label, const char *path, int decimals,
-                const char *unit) {
-    const json_t *value = find(report, path);
-    if (json_is_number(value))
-        fprintf(out, "    %-26s %12.*f%s%s\n", label, decimals, json_number_value(value),
-                *unit != '\0' ? "  " : "", unit);
-    else
-        fprintf(out, "    %-26s %12s\n", label, "unknown");
-}
-
-/// A line with the percentiles of a histogram.
-static void row_histogram(FILE *out, const json_t *report, const char *label, const char *path,
-                          int decimals, const char *unit) {
-    const json_t *values = find(report, path);
-    if (!json_is_number(json_object_get(values, "p50"))) {
-        fprintf(out, "    %-26s %12s\n", label,
-                json_is_integer(json_object_get(values, "count")) ? "none" : "unknown");
-        return;
-    }
-    fprintf(out, "    %-26s %12.*f  %s  (90 %%: %.*f  99 %%: %.*f  max: %.*f)\n", label, decimals,
-            json_number_value(json_object_get(values, "p50")), unit, decimals,
-            json_number_value(json_object_get(values, "p90")), decimals,
-            json_number_value(json_object_get(values, "p99")), decimals,
-            json_number_value(json_object_get(values, "max")));
-}
-
-/// The greatest members of an object of numbers, at most `most`, in as many lines as they take.
-static void row_greatest(FILE *out, const json_t *report, const char *label, const char *path,
-                         unsigned most) {
-    json_t *left = json_deep_copy(find(report, path)), *value;
-    const char *key;
-    int column = fprintf(out, "    %-26s", label);
-    for (unsigned n = 0; n < most; n++) {
-        const char *greatest = NULL;
-        double number = -1;
-        json_object_foreach(left, key, value) {
-            if (!json_is_number(value) || json_number_value(value) <= number)
-                continue;
-            greatest = key;
-            number = json_number_value(value);
-        }
-        if (greatest == NULL) {
-            if (n == 0)
-                fprintf(out, " %12s", "unknown");
-            break;
-        }
-        if (column > LIST_COLUMN)
-            column = fprintf(out, "\n    %-26s", "") - 1;
-        column += fprintf(out, "  %s %.0f", greatest, number);
-        json_object_del(left, greatest);
-    }
-    fputc('\n', out);
-    json_decref(left);
-}
-
-void hc_cl_report_print(const json_t *report, FILE *out) {
-    const char *name = json_string_value(find(report, "link.name"));
-    double latency = json_number_value(find(report, "link.latency_ms"));
-    double burst = json_number_value(find(report, "link.burst"));
-    fprintf(out, "\n%s: %d clients, %.1f s", json_string_value(find(report, "program")),
-            (int)json_number_value(find(report, "clients")),
-            json_number_value(find(report, "duration_ms")) / 1e3);
-    if (json_is_number(find(report, "tick_rate_hz")))
-        fprintf(out, ", %.0f Hz", json_number_value(find(report, "tick_rate_hz")));
+static void print_head(const json_t *report, FILE *out) {
+    const json_t *name = hc_report_find(report, "link.name");
+    double burst = hc_report_number(report, "link.burst");
+    fprintf(out, "%s\n\n%s: %.0f clients, %.1f s",
+            json_string_value(hc_report_find(report, "verdict.text")),
+            json_string_value(hc_report_find(report, "program")),
+            hc_report_number(report, "clients"), hc_report_number(report, "duration_ms") / 1e3);
+    if (hc_report_find(report, "tick_rate_hz") != NULL)
+        fprintf(out, " at %.0f Hz", hc_report_number(report, "tick_rate_hz"));
     fprintf(out, ", link%s%s: %.0f ms +- %.0f, %.4g %% loss", name != NULL ? " " : "",
-            name != NULL ? name : "", latency, json_number_value(find(report, "link.jitter_ms")),
-            json_number_value(find(report, "link.loss_pct")));
+            name != NULL ? json_string_value(name) : "",
+            hc_report_number(report, "link.latency_ms"), hc_report_number(report, "link.jitter_ms"),
+            hc_report_number(report, "link.loss_pct"));
     if (burst > 1)
         fprintf(out, " in bursts of %.0f", burst);
     fprintf(out, ", each way\n");
-
-    fprintf(out, "\n  network, per client\n");
-    row_histogram(out, report, "round trip, median", "rtt_ms", 1, "ms");
-    row(out, report, "jitter", "jitter_ms", 1, "ms");
-    row(out, report, "down, with headers", "bytes_down_per_client_s", 0, "bytes/s");
-    row(out, report, "up, with headers", "bytes_up_per_client_s", 0, "bytes/s");
-    row(out, report, "datagrams down", "datagrams_down_per_client_s", 1, "/s");
-
-    fprintf(out, "\n  server\n");
-    row(out, report, "rewinds", "server.rewinds", 0, "");
-    row_histogram(out, report, "rewind depth, median", "server.rewind_depth_ticks", 0, "ticks");
-    row(out, report, "ticks resimulated", "server.resimulated_ticks", 0, "ticks");
-    row(out, report, "inputs received", "server.inputs.received", 0, "inputs");
-    row(out, report, "  of these late", "server.inputs.late", 0, "inputs");
-    row(out, report, "inputs forced", "server.inputs.forced", 0, "inputs");
-    row(out, report, "inputs lost", "server.inputs.lost", 0, "inputs");
-    row(out, report, "ticks missed", "server.ticks_missed", 0, "ticks");
-    row_histogram(out, report, "work of a tick, median", "server.tick_ms", 3, "ms");
-    row_histogram(out, report, "a tick's lateness, median", "server.tick_lateness_ms", 3, "ms");
-    row(out, report, "processor time", "server.cpu_us_per_client_tick", 1, "us/client/tick");
-    row(out, report, "memory", "server.memory_bytes", 0, "bytes");
-    row(out, report, "longest wait to be told", "server.longest_unsent_ticks", 0, "ticks");
-    row_greatest(out, report, "sent to each, bytes/s", "server.bytes_down_by_purpose_per_client_s",
-                 UINT_MAX);
-    row_greatest(out, report, "  of values, most by field",
-                 "server.bytes_down_by_field_per_client_s", FIELDS_SHOWN);
-
-    fprintf(out, "\n  clients, all together\n");
-    row(out, report, "rollbacks", "client.rollbacks", 0, "");
-    row_histogram(out, report, "rollback depth, median", "client.rollback_depth_ticks", 0, "ticks");
-    row(out, report, "snapshots", "client.snapshots", 0, "snapshots");
-    row(out, report, "  of these as predicted", "client.snapshots_matched", 0, "snapshots");
-    row(out, report, "stalls", "client.stalls", 0, "");
-    row(out, report, "hashes checked", "client.hash_checks", 0, "snapshots");
-    row(out, report, "  of these mismatched", "client.hash_mismatches", 0, "snapshots");
-    fputc('\n', out);
 }
 
-bool hc_cl_report_write(const json_t *report, const char *path) {
-    bool standard = strcmp(path, "-") == 0;
-    FILE *file = standard ? stdout : fopen(path, "w");
-    if (file == NULL)
-        return false;
-    bool written = json_dumpf(report, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
-    written = fputc('\n', file) != EOF && written;
-    return (standard ? fflush(file) : fclose(file)) == 0 && written;
+static void print_clients(const json_t *report, FILE *out) {
+    const json_t *client = hc_report_find(report, "client");
+    fprintf(out, " clients\n");
+    hc_report_line(out, "connections", "%.0f accepted, %.0f lost, %.0f made again",
+                   hc_report_number(client, "accepted"),
+                   hc_report_number(client, "connections_lost"),
+                   hc_report_number(client, "reconnects"));
+    hc_report_line_histogram(out, report, "round trip", "rtt_ms", 1, "ms", "");
+    if (hc_report_find(report, "jitter_ms") != NULL)
+        hc_report_line(out, "jitter", "%.1f ms", hc_report_number(report, "jitter_ms"));
+    if (hc_report_find(report, "bytes_down_per_client_s") != NULL)
+        hc_report_line(out, "bandwidth",
+                       "%.0f bytes/s down, %.0f up, for each client, headers "
+                       "included",
+                       hc_report_number(report, "bytes_down_per_client_s"),
+                       hc_report_number(report, "bytes_up_per_client_s"));
+    hc_report_line(out, "snapshots", "%.0f, %.0f of them as predicted",
+                   hc_report_number(client, "snapshots"),
+                   hc_report_number(client, "snapshots_matched"));
+    hc_report_line(out, "hashes", "%.0f checked, %.0f did not match",
+                   hc_report_number(client, "hash_checks"),
+                   hc_report_number(client, "hash_mismatches"));
+    hc_report_line(out, "rollbacks", "%.0f", hc_report_number(client, "rollbacks"));
+    hc_report_line_histogram(out, client, "rollback depth", "rollback_depth_ticks", 0, "ticks", "");
+    hc_report_line(out, "own inputs", "%.0f sampled, %.0f came too late to count, or never",
+                   hc_report_number(client, "inputs_sampled"),
+                   hc_report_number(client, "inputs_forced"));
+    hc_report_line(out, "stalls", "%.0f", hc_report_number(client, "stalls"));
+}
+
+static void print_self(const json_t *report, FILE *out) {
+    const json_t *load = hc_report_find(report, "load");
+    fprintf(out, " %s itself\n", json_string_value(hc_report_find(report, "program")));
+    hc_report_line(out, "processes", "%.0f, which used %.2f cores",
+                   hc_report_number(load, "processes"), hc_report_number(load, "cores_used"));
+    if (hc_report_find(load, "share_sent") != NULL)
+        hc_report_line(out, "sent", "%.2f %% of the datagrams that were due",
+                       100 * hc_report_number(load, "share_sent"));
+    hc_report_line_histogram(out, load, "lateness", "lateness_ms", 3, "ms", "");
+}
+
+void hc_cl_report_print(const json_t *report, FILE *out) {
+    print_head(report, out);
+    print_clients(report, out);
+    hc_report_print_server(out, report);
+    print_self(report, out);
 }

@@ -8,13 +8,12 @@
 #include <stdio.h>
 
 /// The report of one run as one object, which the caller releases. `server` is the report of the
-/// server's process, borrowed; NULL: not known. What is not known is null.
+/// server's process, borrowed; NULL: there is none. `why`: what failed beside the clients; empty:
+/// nothing. A value that is not known is null.
 json_t *hc_cl_report_json(const char *program, const char *version,
                           const struct hc_cl_options *options,
-                          const struct hc_cl_load_result *result, const json_t *server);
+                          const struct hc_cl_load_result *result, const json_t *server,
+                          const char *why);
 
-/// The report as a table for people.
+/// The report as a table for people, the verdict first.
 void hc_cl_report_print(const json_t *report, FILE *out);
-
-/// Writes the report to the file at `path`, "-" for standard output; false: it could not be.
-bool hc_cl_report_write(const json_t *report, const char *path);

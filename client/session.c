@@ -284,6 +284,14 @@ enum hc_client_state hc_client_state(const struct hc_client *client) {
     return client->state;
 }
 
+struct hc_client_attempt hc_client_attempt(const struct hc_client *client) {
+    const struct hc_cl_shake *shake = &client->shake;
+    return (struct hc_client_attempt){.answered = shake->answered || shake->hinted,
+                                      .denied = shake->hinted,
+                                      .proven = shake->proven,
+                                      .deny = shake->hint.reason};
+}
+
 const struct hc_world *hc_client_world(const struct hc_client *client) {
     return client->timeline != NULL ? &client->world : NULL;
 }

@@ -39,6 +39,7 @@ struct hc_cl_shake {
     bool has_cookie; ///< CONNECT is being said, else HELLO
     struct hc_datagram_cookie cookie;
     uint64_t cookie_us; ///< when it came
+    bool answered;      ///< some COOKIE has come
     uint32_t said;      ///< how often the present one of HELLO and CONNECT was said
     uint64_t said_us;   ///< when it was said last; meaningful if it was
     uint64_t next_us;   ///< when it is due again
@@ -46,8 +47,9 @@ struct hc_cl_shake {
     uint64_t rtt_us;     ///< the least that an exchange took; UINT64_MAX before the first
     bool version_heard;  ///< the server seems to be of another build, and no COOKIE has come
     uint64_t version_us; ///< since when
-    bool hinted;         ///< somebody says that the server denies,
-    struct hc_deny hint; ///< for this reason: told if nothing else comes
+    bool hinted;         ///< a DENY came that does not end the attempt:
+    struct hc_deny hint; ///< the newest one, the reason if nothing else comes
+    bool proven;         ///< it came from the server
 };
 
 /// What the newest snapshot said.

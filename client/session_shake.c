@@ -63,6 +63,7 @@ static enum hc_status receive_cookie(struct hc_client *client, const uint8_t *by
     note_exchange(shake, now_us);
     shake->cookie = cookie;
     shake->cookie_us = now_us;
+    shake->answered = true;
     shake->version_heard = false;
     turn_to(shake, true, now_us);
     return HC_OK;
@@ -242,9 +243,12 @@ static enum hc_status receive_deny(struct hc_client *client, const uint8_t *byte
         return status;
     shake->hint = deny;
     shake->hinted = true;
-    if (status == HC_UNEXPECTED)
-        return HC_OK; // anybody may have said so: it goes on asking
-    if (client->state == HC_CLIENT_RECONNECTING && deny.retry_ms > 0) {
+    shake->proven = status == HC_OK;
+    // Anybody may have sent a hint, and a connection that is alive may be about to end.
+    if (!shake->proven || deny.reason == HC_DENY_CONNECTED)
+        return HC_OK;
+    bool again = client->state == HC_CLIENT_RECONNECTING || deny.reason == HC_DENY_RATE;
+    if (again && deny.retry_ms > 0) {
         turn_to(shake, false, now_us + (uint64_t)deny.retry_ms * 1000);
         shake->due = false;
         return HC_OK;

@@ -239,11 +239,40 @@ enum hc_status hc_datagram_get_deny(const uint8_t *bytes, size_t size, struct hc
     hc_bytes_get(&reader, deny.client_nonce, HC_NONCE_SIZE);
     uint8_t reason = hc_bytes_get_u8(&reader);
     deny.retry_ms = hc_bytes_get_u32(&reader);
-    if (reason < HC_DENY_FULL || reason > HC_DENY_PLAYERS)
+    if (reason < HC_DENY_FULL || reason >= HC_DENY_REASONS_END)
         return HC_MALFORMED;
     deny.reason = (enum hc_deny_reason)reason;
     *out = deny;
     return HC_OK;
+}
+
+static const struct {
+    const char *word, *text;
+} deny_reasons[HC_DENY_REASONS_END] = {
+    [HC_DENY_FULL] = {"full", "the server is full (--max-clients)"},
+    [HC_DENY_TOKEN] = {"token", "the server cannot open the token: it is of another key or of "
+                                "another build, or damaged"},
+    [HC_DENY_SHUTDOWN] = {"shutdown", "the server is shutting down"},
+    [HC_DENY_LIMIT] = {"clients-per-address", "as many clients of this address as the server "
+                                              "allows are connected (--clients-per-address)"},
+    [HC_DENY_PLAYERS] = {"players", "the client wants more players than the server allows"},
+    [HC_DENY_EXPIRED] = {"expired", "the token has expired"},
+    [HC_DENY_AUDIENCE] = {"audience", "the token is for another server (--audience)"},
+    [HC_DENY_USED] = {"used", "the token has been used already: each opens one session"},
+    [HC_DENY_CONNECTED] = {"connected", "the same user is connected already"},
+    [HC_DENY_RATE] = {"connects-per-address", "this address connects more often than the server "
+                                              "allows (--connects-per-address)"},
+    [HC_DENY_NAME] = {"name", "the name in the token cannot be shown"},
+};
+
+const char *hc_datagram_deny_word(enum hc_deny_reason reason) {
+    bool known = reason >= HC_DENY_FULL && reason < HC_DENY_REASONS_END;
+    return known ? deny_reasons[reason].word : "unknown";
+}
+
+const char *hc_datagram_deny_text(enum hc_deny_reason reason) {
+    bool known = reason >= HC_DENY_FULL && reason < HC_DENY_REASONS_END;
+    return known ? deny_reasons[reason].text : "the server gives no known reason";
 }
 
 size_t hc_datagram_put_version(const struct hc_version *version,

@@ -11,7 +11,8 @@
 
 enum {
     LABEL_SIZE = sizeof AAD_LABEL - 1,
-    HEAD_SIZE = 1 + 1 + 2 + 8, ///< version, key_id, kind, expire_s
+    EXPIRE_AT = 1 + 1 + 2,     ///< behind version, key_id and kind
+    HEAD_SIZE = EXPIRE_AT + 8, ///< and expire_s
     AAD_SIZE = LABEL_SIZE + 8 + HEAD_SIZE,
     SEALED_AT = HEAD_SIZE + HC_TOKEN_NONCE_SIZE,
     SEALED_SIZE = HC_TOKEN_ID_SIZE + 8 + HC_TOKEN_SECRET_SIZE + 8 + HC_TOKEN_NAME_SIZE +
@@ -111,8 +112,6 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
         return HC_UNEXPECTED;
     struct hc_token token = {.kind = (enum hc_token_kind)kind,
                              .expire_s = hc_bytes_get_u64(&reader)};
-    if (now_s >= token.expire_s)
-        return HC_TOO_OLD;
 
     uint8_t aad[AAD_SIZE], plain[SEALED_SIZE];
     associate(protocol_id, bytes, aad);
@@ -122,10 +121,10 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
         return HC_MALFORMED;
     get_sealed(plain, &token);
     sodium_memzero(plain, sizeof plain);
-    if (token.audience != audience)
-        return HC_INVALID;
     *out = token;
-    return HC_OK;
+    if (now_s >= token.expire_s)
+        return HC_TOO_OLD;
+    return token.audience == audience ? HC_OK : HC_INVALID;
 }
 
 /// BLAKE2b-128. Proofs and MACs have one key, but their bytes begin with different kinds.
@@ -163,6 +162,11 @@ enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECR
     vouch(secret, deny, DENIED_SIZE, expected);
     bool same = sodium_memcmp(expected, deny + DENIED_SIZE, sizeof expected) == 0;
     return same ? HC_OK : HC_MALFORMED;
+}
+
+uint64_t hc_token_expire_s(const struct hc_credential *credential) {
+    struct hc_reader reader = hc_bytes_reader(credential->token + EXPIRE_AT, 8);
+    return hc_bytes_get_u64(&reader);
 }
 
 void hc_token_write_credential(const struct hc_credential *credential,

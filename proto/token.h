@@ -95,10 +95,11 @@ void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
                    uint8_t out[static HC_TOKEN_SIZE]);
 
 /// Opens a token that came to the server of `audience` and `protocol_id` at `now_s`, Unix time.
-/// Checked in this order, the cheap before the dear: HC_MALFORMED for another version or kind,
-/// HC_UNEXPECTED for a key that is not in the ring, HC_TOO_OLD when expired, HC_MALFORMED when not
-/// sealed by that key for this protocol_id, HC_INVALID for another audience. `*out` is written only
-/// with HC_OK. Who brings the token is not shown by it: see hc_token_check_proof.
+/// Checked in this order: HC_MALFORMED for another version or kind, HC_UNEXPECTED for a key that is
+/// not in the ring, HC_MALFORMED when not sealed by that key for this protocol_id, HC_TOO_OLD when
+/// expired, HC_INVALID for another audience. `*out` is written with HC_OK and, so that the server
+/// can deny under the token's secret, with HC_TOO_OLD and HC_INVALID. The token does not show that
+/// its sender is its owner: see hc_token_check_proof.
 enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol_id,
                              uint64_t audience, uint64_t now_s,
                              const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out);
@@ -120,6 +121,9 @@ void hc_token_put_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
 /// HC_MALFORMED: forged or damaged. Takes the same time wherever the difference is. Client.
 enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                                        const uint8_t deny[static HC_DATAGRAM_DENY_SIZE]);
+
+/// When the credential's token expires, Unix time in seconds: anybody can read it.
+HC_API uint64_t hc_token_expire_s(const struct hc_credential *credential);
 
 /// Writes `credential` as text: one word of base64url without padding (RFC 4648, 5), token before
 /// secret, and its end. It needs no checksum, for the token is sealed and the secret is proven.

@@ -62,13 +62,18 @@ static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_add
     return HC_OK;
 }
 
-/// Why somebody is not let in, under the secret of its token if the proof held; else it is a hint.
+/// Denies for `reason`, under the token's secret if the proof held; else the DENY is a hint.
 static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *from,
                            const struct entry *entry, enum hc_deny_reason reason,
                            uint32_t retry_ms) {
     struct hc_deny deny = {.reason = reason, .retry_ms = retry_ms};
     struct hc_sv_reply *reply = new_reply(host, from);
+    struct hc_sv_denials *denials = &host->stats.denials[reason];
     host->stats.denied++;
+    denials->count++;
+    denials->address = *from;
+    denials->proven = entry->proven;
+    denials->client_id = entry->proven ? entry->token.client_id : 0;
     memcpy(deny.client_nonce, entry->connect.client_nonce, HC_NONCE_SIZE);
     reply->size = hc_datagram_put_deny(&deny, reply->bytes);
     if (entry->proven)
@@ -286,13 +291,18 @@ static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_addre
     const uint8_t *token_id = entry->token.token_id;
     bool own = known != NULL && memcmp(known->user.token_id, token_id, HC_TOKEN_ID_SIZE) == 0;
     unsigned most = host->config.clients_per_address;
-    *reason = HC_DENY_TOKEN;
-    // While what it has opened stands, a token opens that again.
-    if (!is_name(entry->token.name) || (!own && hc_sv_used_has(&host->used, token_id)))
+    *reason = HC_DENY_NAME;
+    if (!is_name(entry->token.name))
         return HC_INVALID;
+    // While the session that it has opened stands, a token opens that again.
+    *reason = HC_DENY_USED;
+    if (!own && hc_sv_used_has(&host->used, token_id))
+        return HC_INVALID;
+    *reason = HC_DENY_RATE;
+    if (!hc_sv_rate_take(&host->rate, from, host->config.connects_per_address, now_us))
+        return HC_FULL;
     *reason = HC_DENY_LIMIT;
-    if (!hc_sv_rate_take(&host->rate, from, host->config.connects_per_address, now_us) ||
-        (most != 0 && !hc_address_is_loopback(from) && count_neighbours(host, from, known) >= most))
+    if (most != 0 && !hc_address_is_loopback(from) && count_neighbours(host, from, known) >= most)
         return HC_FULL;
     *reason = HC_DENY_FULL;
     return own || hc_sv_used_room(&host->used, hc_sv_host_unix_s(host, now_us)) ? HC_OK : HC_FULL;
@@ -315,14 +325,15 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
         HC_MARK("accept-sent-again");
         return answer_accept(host, known);
     }
-    // Late, or of an attempt that was given up for the one that is live. (Who has not been heard
-    // may ask from another address, where the answer has not come.)
-    if (has_ended(host, connect->client_nonce, now_us) || (again && known->replay.newest > 0) ||
-        (connected && now_us - known->heard_us < LIVE_US && connect->continues != known->cid))
+    // Late, or of an attempt that was given up for the one that is live. (A client that has sent
+    // nothing may ask from another address, where the answer has not come.)
+    if (has_ended(host, connect->client_nonce, now_us) || (again && known->replay.newest > 0))
         return HC_DUPLICATE;
+    if (connected && now_us - known->heard_us < LIVE_US && connect->continues != known->cid)
+        return deny(host, from, entry, HC_DENY_CONNECTED, LIVE_US / 1000);
     enum hc_status status = judge_entry(host, from, entry, known, now_us, &reason);
     if (status != HC_OK)
-        return deny(host, from, entry, reason, reason == HC_DENY_TOKEN ? 0 : RETRY_MS);
+        return deny(host, from, entry, reason, status == HC_INVALID ? 0 : RETRY_MS);
     if (known != NULL && known->own_count == connect->players)
         return resume(host, known, from, entry, now_us);
     if (known != NULL)
@@ -343,14 +354,20 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
                              connect->cookie);
     if (status != HC_OK)
         return status;
-    status = hc_token_open(&host->config.keys, host->protocol_id, host->config.audience,
-                           hc_sv_host_unix_s(host, now_us), connect->token, &entry.token);
-    if (status != HC_OK)
+    enum hc_status opened =
+        hc_token_open(&host->config.keys, host->protocol_id, host->config.audience,
+                      hc_sv_host_unix_s(host, now_us), connect->token, &entry.token);
+    if (opened != HC_OK && opened != HC_TOO_OLD && opened != HC_INVALID)
         return deny(host, from, &entry, HC_DENY_TOKEN, 0);
     status = hc_token_check_proof(entry.token.secret, bytes);
     entry.proven = status == HC_OK;
-    if (entry.proven)
+    if (!entry.proven)
+        host->stats.unproven++;
+    else if (opened == HC_OK)
         status = receive_proven(host, from, &entry, now_us);
+    else
+        status =
+            deny(host, from, &entry, opened == HC_TOO_OLD ? HC_DENY_EXPIRED : HC_DENY_AUDIENCE, 0);
     sodium_memzero(&entry.token, sizeof entry.token);
     return status;
 }

@@ -20,7 +20,7 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .timeout_us = 10000000,
                                       .keep_us = 30000000,
                                       .connects_per_address = 5,
-                                      .clients_per_address = 4,
+                                      .clients_per_address = 16,
                                       .ticks_per_advance = 16,
                                       .client_rate = 262144};
 }
@@ -160,6 +160,11 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uin
     hc_sv_host_set_time(host, config->unix_us, now_us);
     hc_timeline_start(host->timeline);
     return host;
+}
+
+void hc_sv_host_start(struct hc_sv_host *host, uint64_t now_us) {
+    HC_ASSERT(hc_timeline_head(host->timeline) == 0);
+    host->epoch_us = now_us;
 }
 
 void hc_sv_host_destroy(struct hc_sv_host *host) {
@@ -375,7 +380,9 @@ static bool shows(const struct hc_sv_host *host, hc_tick head) {
 static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_tick head = hc_timeline_head(host->timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
-    hc_histogram_record(&host->stats.lateness, now_us - due_us(host, head + 1));
+    uint64_t late_us = now_us - due_us(host, head + 1);
+    hc_histogram_record(&host->stats.lateness, late_us);
+    host->stats.ticks_late += late_us >= 1000000 / host->world.tick_rate;
     drop_silent(host, now_us);
     stamp_controls(host);
     close_window(host);

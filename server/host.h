@@ -109,11 +109,21 @@ struct hc_sv_snapshot_bits {
     uint64_t corrections; ///< of past ticks, with their names
 };
 
+/// CONNECTs that were denied for one reason.
+struct hc_sv_denials {
+    uint64_t count;
+    struct hc_address address; ///< of the newest, which has shown it by its cookie
+    bool proven;               ///< the newest has shown that the token is its own
+    uint64_t client_id;        ///< of the newest, if `proven`
+};
+
 /// What the host has counted since its creation.
 struct hc_sv_host_stats {
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
     uint64_t rejected[HC_STATUS_COUNT]; ///< datagrams refused, by cause; they changed nothing
     uint64_t joins, leaves, timeouts, denied;
+    struct hc_sv_denials denials[HC_DENY_REASONS_END]; ///< by hc_deny_reason
+    uint64_t unproven; ///< CONNECTs without the secret of their token, which got no answer
     uint64_t lost, resumed, moved; ///< connections, by what became of them
     uint64_t resets;               ///< sent
     uint64_t inputs_received;      ///< distinct ones that took effect
@@ -132,13 +142,14 @@ struct hc_sv_host_stats {
     uint64_t deltas_encoded, deltas_reused; ///< of units, for all clients
     uint32_t longest_unsent_ticks;          ///< that a unit in a client's view waited to be told
     uint64_t ticks_missed;                  ///< by which the clock was set back after a stall
+    uint64_t ticks_late;                    ///< begun a tick or more after they were due
     struct hc_histogram rewind_depth;       ///< ticks, one entry for each rewind
     struct hc_histogram lateness;           ///< microseconds from a tick's due time to its advance
     size_t memory_bytes;
 };
 
 /// 60 Hz, W 64, future 64, no other bound of lateness, 8 clients, timeout 10 s, players kept for 30
-/// s, 5 connects a second and 4 clients of one address. `game`, `seed`, `secret`, `keys` and
+/// s, 5 connects a second and 16 clients of one address. `game`, `seed`, `secret`, `keys` and
 /// `unix_us` must still be set.
 struct hc_sv_host_config hc_sv_host_config_default(void);
 
@@ -149,6 +160,9 @@ const char *hc_sv_host_config_check(const struct hc_sv_host_config *config, char
 
 /// A host whose tick 0 is at `now_us`; NULL: invalid configuration or no memory.
 struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uint64_t now_us);
+
+/// Moves tick 0 to `now_us`, for a host that was created some time before its first advance.
+void hc_sv_host_start(struct hc_sv_host *host, uint64_t now_us);
 
 /// Frees it, without a word to the clients; NULL is allowed.
 void hc_sv_host_destroy(struct hc_sv_host *host);

@@ -2,12 +2,14 @@
 #define _GNU_SOURCE
 
 #include "common/arena/arena.h"
+#include "common/report.h"
 #include "proto/name.h"
 #include "server/admin.h"
 #include "server/admin_keys.h"
 #include "server/main_commands.h"
 #include "server/options.h"
 #include "server/report.h"
+#include "server/report_status.h"
 #include "server/udp.h"
 
 #include <event2/event.h>
@@ -28,6 +30,7 @@ enum {
     DEV_PORTS = 16,      ///< tried, where any will do
     WHY_MAX = 4500,      ///< a path and more
     SEED_BITS = 53,      ///< of a random seed: every JSON reader keeps those
+    SIGNALS = 5,         ///< that the daemon obeys
 };
 
 struct daemon {
@@ -37,7 +40,8 @@ struct daemon {
     struct hc_sv_udp *udp;
     struct hc_sv_host *host;
     struct event_base *base;
-    struct event *readable[HC_SV_UDP_LANES], *timer, *term, *interrupt, *hangup;
+    struct event *readable[HC_SV_UDP_LANES], *timer;
+    struct event *signals[SIGNALS];
     enum hc_sv_udp_lane next; ///< of HELLO and CONNECT, to be taken from
     struct hc_token_ring keys;
     struct hc_sv_admin *admin; ///< NULL unless --dev
@@ -47,6 +51,7 @@ struct daemon {
     uint64_t started_us;
     uint64_t armed_us; ///< the deadline that the timer waits for
     struct hc_sv_report report;
+    struct hc_sv_report_status status;
 };
 
 static uint64_t clock_us(void) {
@@ -158,6 +163,14 @@ static void renew_share(struct daemon *daemon) {
             event_add(daemon->readable[lane], NULL);
 }
 
+/// A tick, or what was caught up, has worked for `work_us`.
+static void note_work(struct daemon *daemon, uint64_t work_us) {
+    struct hc_sv_report *report = &daemon->report;
+    hc_histogram_record(&report->tick_us, work_us);
+    report->ticks_worked_too_long += work_us > 1000000 / daemon->options.tick_rate;
+    hc_sv_report_status_tick(&daemon->status, work_us);
+}
+
 /// Everything that is due at `now`, then the timer for what comes next.
 static void turn(struct daemon *daemon, uint64_t now) {
     struct hc_sv_event event;
@@ -166,12 +179,17 @@ static void turn(struct daemon *daemon, uint64_t now) {
     send_all(daemon, now);
     uint64_t end = clock_us();
     if (ticked) {
-        hc_histogram_record(&daemon->report.tick_us, end - now);
+        note_work(daemon, end - now);
         renew_share(daemon);
     }
     while (hc_sv_host_poll_event(daemon->host, &event))
         log_event(daemon, &event);
     hear_all(daemon);
+    if (ticked) {
+        hc_sv_report_status_denials(&daemon->status, &daemon->log, daemon->report.host, now);
+        hc_sv_report_status_log(&daemon->status, &daemon->log, &daemon->report,
+                                hc_sv_host_clients(daemon->host), now);
+    }
     if (now - daemon->clock_us >= CLOCK_US) {
         daemon->clock_us = now;
         hc_sv_host_set_time(daemon->host, hc_sv_admin_keys_now_us(), now);
@@ -260,16 +278,39 @@ static void on_handshake(evutil_socket_t descriptor, short what, void *context) 
     turn(context, clock_us());
 }
 
-static void on_signal(evutil_socket_t signal_number, short what, void *context) {
+/// The report of the run so far.
+static json_t *make_report(struct daemon *daemon) {
+    struct hc_sv_report *report = &daemon->report;
+    report->ticks = daemon->head;
+    report->duration_us = clock_us() - daemon->started_us;
+    report->cpu_us = cpu_us();
+    report->resident_bytes = resident_bytes();
+    report->udp = hc_sv_udp_stats(daemon->udp);
+    return hc_sv_report_json(report);
+}
+
+/// SIGTERM and SIGINT: ends in good order; at the second one, at once.
+static void on_stop(evutil_socket_t signal_number, short what, void *context) {
     struct daemon *daemon = context;
     (void)what;
-    if (daemon->stopping) { // asked twice: without further words
+    if (daemon->stopping) {
         event_base_loopbreak(daemon->base);
         return;
     }
     uint64_t now = clock_us();
     stop(daemon, signal_number == SIGTERM ? "SIGTERM" : "SIGINT", now);
     turn(daemon, now);
+}
+
+/// SIGUSR1 and SIGQUIT: prints the report of the run so far.
+static void on_report(evutil_socket_t signal_number, short what, void *context) {
+    struct daemon *daemon = context;
+    json_t *report = make_report(daemon);
+    (void)signal_number;
+    (void)what;
+    hc_sv_report_print(report, daemon->text);
+    fflush(daemon->text);
+    json_decref(report);
 }
 
 /// SIGHUP: the keys are read again; those that cannot be used change nothing.
@@ -291,6 +332,25 @@ static void on_hangup(evutil_socket_t signal_number, short what, void *context) 
         &daemon->log, HC_SV_LOG_INFO, "keys-read",
         json_pack("{s:i, s:i}", "current", (int)keys.keys[0].id, "keys", (int)keys.count));
     sodium_memzero(&keys, sizeof(keys));
+}
+
+static const struct {
+    int number;
+    event_callback_fn callback;
+} signals[SIGNALS] = {{SIGTERM, on_stop},
+                      {SIGINT, on_stop},
+                      {SIGHUP, on_hangup},
+                      {SIGUSR1, on_report},
+                      {SIGQUIT, on_report}};
+
+/// Lets the signals wait that have a meaning here, or lets those through that have waited: none is
+/// lost, or ends the daemon, while it is set up.
+static void hold_signals(int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (unsigned i = 0; i < SIGNALS; i++)
+        sigaddset(&set, signals[i].number);
+    sigprocmask(how, &set, NULL);
 }
 
 static bool begin(struct event *event) {
@@ -322,12 +382,14 @@ static bool watch(struct daemon *daemon) {
         if (!begin(daemon->readable[lane]))
             return false;
     }
+    for (unsigned i = 0; i < SIGNALS; i++) {
+        daemon->signals[i] =
+            evsignal_new(daemon->base, signals[i].number, signals[i].callback, daemon);
+        if (!begin(daemon->signals[i]))
+            return false;
+    }
     daemon->timer = evtimer_new(daemon->base, on_timer, daemon);
-    daemon->term = evsignal_new(daemon->base, SIGTERM, on_signal, daemon);
-    daemon->interrupt = evsignal_new(daemon->base, SIGINT, on_signal, daemon);
-    daemon->hangup = evsignal_new(daemon->base, SIGHUP, on_hangup, daemon);
-    return daemon->timer != NULL && begin(daemon->term) && begin(daemon->interrupt) &&
-           begin(daemon->hangup);
+    return daemon->timer != NULL;
 }
 
 /// The keys as the options want them.
@@ -394,8 +456,7 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
         fprintf(stderr, "hindcastd: %s\n", why);
         exit(2);
     }
-    daemon->started_us = clock_us();
-    struct hc_sv_host *host = hc_sv_host_create(&config, daemon->started_us);
+    struct hc_sv_host *host = hc_sv_host_create(&config, clock_us());
     sodium_memzero(&config, sizeof(config));
     return host;
 }
@@ -417,37 +478,30 @@ static void announce(struct daemon *daemon) {
                   hc_sv_udp_descriptor(daemon->udp, HC_SV_UDP_HELLO) >= 0));
 }
 
-/// The final report; false when it could not be written where it was wanted.
+/// Prints the final report and writes it where it is wanted. False: the run was not good, or the
+/// report could not be written.
 static bool report(struct daemon *daemon) {
-    struct hc_sv_report *report = &daemon->report;
-    report->version = HC_VERSION;
-    report->game = &hc_arena;
-    report->seed = daemon->options.seed;
-    report->tick_rate = daemon->options.tick_rate;
-    report->ticks = daemon->head;
-    report->duration_us = clock_us() - daemon->started_us;
-    report->cpu_us = cpu_us();
-    report->resident_bytes = resident_bytes();
-    report->udp = hc_sv_udp_stats(daemon->udp);
-    report->host = hc_sv_host_stats(daemon->host);
-    report->timeline = hc_timeline_stats(hc_sv_host_timeline(daemon->host));
-    hc_sv_report_print(report, daemon->text);
+    json_t *json = make_report(daemon);
+    const char *path = daemon->options.json;
+    hc_sv_report_print(json, daemon->text);
     fflush(daemon->text);
-    if (daemon->options.json == NULL)
-        return true;
-
-    bool standard = strcmp(daemon->options.json, "-") == 0;
-    FILE *file = standard ? stdout : fopen(daemon->options.json, "w");
-    bool written = file != NULL;
-    json_t *json = hc_sv_report_json(report);
-    written = written && json_dumpf(json, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
-    written = written && fputc('\n', file) != EOF;
+    bool good = hc_report_ok(json);
+    if (path != NULL && !hc_report_write(json, path)) {
+        fprintf(stderr, "hindcastd: --json '%s': cannot be written\n", path);
+        good = false;
+    }
     json_decref(json);
-    if (file != NULL && (standard ? fflush(file) : fclose(file)) != 0)
-        written = false;
-    if (!written)
-        fprintf(stderr, "hindcastd: --json '%s': cannot be written\n", daemon->options.json);
-    return written;
+    return good;
+}
+
+/// What the report holds from the start on.
+static void begin_report(struct daemon *daemon) {
+    daemon->report.version = HC_VERSION;
+    daemon->report.game = &hc_arena;
+    daemon->report.seed = daemon->options.seed;
+    daemon->report.tick_rate = daemon->options.tick_rate;
+    daemon->report.host = hc_sv_host_stats(daemon->host);
+    daemon->report.timeline = hc_timeline_stats(hc_sv_host_timeline(daemon->host));
 }
 
 static void free_event(struct event *event) {
@@ -459,9 +513,8 @@ static void clean_up(struct daemon *daemon) {
     for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
         free_event(daemon->readable[lane]);
     free_event(daemon->timer);
-    free_event(daemon->term);
-    free_event(daemon->interrupt);
-    free_event(daemon->hangup);
+    for (unsigned i = 0; i < SIGNALS; i++)
+        free_event(daemon->signals[i]);
     hc_sv_admin_close(daemon->admin);
     if (daemon->base != NULL)
         event_base_free(daemon->base);
@@ -490,10 +543,12 @@ static bool set_up(struct daemon *daemon) {
     }
     if (!open_ports(daemon))
         return false;
-    if (watch(daemon))
-        return true;
-    fprintf(stderr, "hindcastd: no event loop can be had\n");
-    return false;
+    if (!watch(daemon)) {
+        fprintf(stderr, "hindcastd: no event loop can be had\n");
+        return false;
+    }
+    begin_report(daemon);
+    return true;
 }
 
 int main(int argc, char **argv) {
@@ -508,11 +563,17 @@ int main(int argc, char **argv) {
     daemon.text = json_out ? stderr : stdout;
     daemon.report.shaking.limit_us = 1000000U / HANDSHAKES_PART / daemon.options.tick_rate;
     daemon.next = HC_SV_UDP_CONNECT;
+    daemon.status.every_us = daemon.options.status_every_us;
+    hold_signals(SIG_BLOCK);
     bool good = set_up(&daemon);
     if (good) {
         signal(SIGPIPE, SIG_IGN); // whoever read the output may be gone before us
         announce(&daemon);
-        turn(&daemon, clock_us());
+        hold_signals(SIG_UNBLOCK);
+        daemon.started_us = clock_us();
+        hc_sv_host_start(daemon.host, daemon.started_us);
+        // The first turn, too, is one of the loop: whatever ends it there is not lost.
+        event_active(daemon.timer, EV_TIMEOUT, 0);
         event_base_dispatch(daemon.base);
         good = report(&daemon);
     }

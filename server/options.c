@@ -29,6 +29,7 @@ enum {
     KEY_CLIENT_RATE,
     KEY_SEED,
     KEY_TICKS,
+    KEY_STATUS_EVERY,
     KEY_LOG_LEVEL,
     KEY_LOG_FORMAT,
     KEY_JSON,
@@ -46,7 +47,7 @@ static const struct argp_option table[] = {
      "Connects a second of one IPv4 address or IPv6 /64, loopback apart; 0: any number (default 5)",
      0},
     {"clients-per-address", KEY_CLIENTS, "N", 0,
-     "Clients at once of one such address; 0: any number (default 4)", 0},
+     "Clients at once of one such address, a household or more; 0: any number (default 16)", 0},
     {"bind", KEY_BIND, "ADDR", 0, "Numeric address to listen on (default ::, all of them)", 0},
     {"port", KEY_PORT, "N", 0, "UDP port; 0 takes any free one (default 40000)", 0},
     {"tick-rate", KEY_TICK_RATE, "HZ", 0, "Ticks a second (default 60)", 0},
@@ -69,6 +70,8 @@ static const struct argp_option table[] = {
      "Bytes a second that a client is sent at most, headers included (default 262144)", 0},
     {"seed", KEY_SEED, "N", 0, "Seed of the world (default: random)", 0},
     {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks", 0},
+    {"status-every", KEY_STATUS_EVERY, "S", 0,
+     "Log a line of status every S seconds, at level info (default: none)", 0},
     {"log-level", KEY_LOG_LEVEL, "L", 0, "error, warn, info or debug (default info)", 0},
     {"log-format", KEY_LOG_FORMAT, "F", 0, "text or json, one line an event (default text)", 0},
     {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
@@ -95,6 +98,7 @@ static const struct {
     {KEY_CLIENT_RATE, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
     {KEY_SEED, 0, INT64_MAX},
     {KEY_TICKS, 1, HC_NO_TICK - 1},
+    {KEY_STATUS_EVERY, 1, 86400},
 };
 
 static const char *option_name(int key) {
@@ -210,6 +214,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_TICKS:
         options->ticks = (uint32_t)value;
         break;
+    case KEY_STATUS_EVERY:
+        options->status_every_us = value * 1000000;
+        break;
     case KEY_LOG_LEVEL:
         options->level =
             (enum hc_sv_log_level)word(key, text, levels, 4, "error, warn, info or debug");
@@ -251,7 +258,10 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
                "`hindcastd key` makes a key file, `hindcastd token` a token to connect with: see "
                "their --help. "
                "Prints `listening on ADDRESS:PORT` once it is ready. SIGTERM and SIGINT end it in "
-               "good order: every client is told, and the report is printed.",
+               "good order: it says goodbye to every client and prints the report, whose first "
+               "line, and the exit status, say whether the run was good. SIGUSR1 and SIGQUIT print "
+               "the report so far, SIGHUP reads the keys again. docs/REPORT.md explains the "
+               "report.",
     };
     struct hc_sv_host_config defaults = hc_sv_host_config_default();
     *options = (struct hc_sv_options){

@@ -21,7 +21,8 @@ struct hc_sv_options {
     uint32_t client_rate;   ///< bytes/s
     uint64_t seed;
     bool seed_given;
-    uint32_t ticks; ///< stop after so many; 0: never
+    uint32_t ticks;           ///< stop after so many; 0: never
+    uint64_t status_every_us; ///< from one status line to the next; 0: there are none
     enum hc_sv_log_level level;
     enum hc_sv_log_format format;
     const char *json; ///< where the final report goes, "-" for standard output; NULL: nowhere

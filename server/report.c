@@ -3,8 +3,6 @@
 #include "common/check.h"
 #include "common/report.h"
 
-#include <inttypes.h>
-
 /// What only clients know.
 static json_t *client_part(void) {
     json_t *object =
@@ -88,6 +86,23 @@ static json_t *if_sorted(const struct hc_sv_report *report, uint64_t count) {
     return report->udp.sorted ? json_integer((json_int_t)count) : json_null();
 }
 
+/// CONNECTs denied, by the word for the reason; reasons that never occurred are left out.
+static json_t *denials(const struct hc_sv_host_stats *host) {
+    json_t *object = json_object();
+    for (unsigned i = 1; i < HC_DENY_REASONS_END; i++)
+        if (host->denials[i].count > 0)
+            json_object_set_new(object, hc_datagram_deny_word((enum hc_deny_reason)i),
+                                json_integer((json_int_t)host->denials[i].count));
+    return object;
+}
+
+static uint64_t refused(const struct hc_sv_host_stats *host) {
+    uint64_t sum = 0;
+    for (unsigned i = HC_OK + 1; i < HC_STATUS_COUNT; i++)
+        sum += host->rejected[i];
+    return sum;
+}
+
 static json_t *server_part(const struct hc_sv_report *report) {
     const struct hc_sv_host_stats *host = report->host;
     const struct hc_timeline_stats *timeline = report->timeline;
@@ -96,20 +111,21 @@ static json_t *server_part(const struct hc_sv_report *report) {
         (json_int_t)host->inputs_late, "forced", (json_int_t)host->inputs_forced, "refused",
         (json_int_t)host->inputs_refused, "lost", (json_int_t)host->inputs_lost);
     json_t *server = json_pack(
-        "{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "tick_ms",
+        "{s:o, s:o, s:o, s:I, s:{s:I, s:I}, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "tick_ms",
         hc_report_histogram(&report->tick_us, 1000), "tick_lateness_ms",
         hc_report_histogram(&host->lateness, 1000), "cpu_us_per_client_tick",
         hc_report_ratio((double)report->cpu_us, (double)report->client_ticks), "ticks_missed",
-        (json_int_t)host->ticks_missed, "inputs", inputs, "rewinds",
-        (json_int_t)host->rewind_depth.count, "rewind_depth_ticks",
+        (json_int_t)host->ticks_missed, "ticks_over_budget", "worked_too_long",
+        (json_int_t)report->ticks_worked_too_long, "began_late", (json_int_t)host->ticks_late,
+        "inputs", inputs, "rewinds", (json_int_t)host->rewind_depth.count, "rewind_depth_ticks",
         hc_report_histogram(&host->rewind_depth, 1), "resimulated_ticks",
         (json_int_t)timeline->resimulated_ticks, "entity_steps", (json_int_t)timeline->steps,
         "resimulated_entity_steps", (json_int_t)timeline->resimulated_steps, "corrections",
         (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
     // Beside the figures, what they are to be weighed against.
     json_t *beside = json_pack(
-        "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-        "s:o, s:o, s:o, s:o}",
+        "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
+        "s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
         "bytes_down_by_purpose_per_client_s", by_purpose(report),
         "bytes_down_by_field_per_client_s", by_field(report), "longest_unsent_ticks",
         (json_int_t)host->longest_unsent_ticks, "bytes_sent", (json_int_t)host->bytes_out,
@@ -118,10 +134,13 @@ static json_t *server_part(const struct hc_sv_report *report) {
         "client_ticks", (json_int_t)report->client_ticks, "snapshots", (json_int_t)host->snapshots,
         "snapshots_rewound", (json_int_t)host->snapshots_rewound, "joins", (json_int_t)host->joins,
         "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
-        (json_int_t)host->denied, "datagrams_received", (json_int_t)host->datagrams_in,
-        "receive_drops", (json_int_t)report->udp.receive_drops, "send_errors",
-        (json_int_t)report->udp.send_errors, "handshakes_read",
-        if_sorted(report, report->handshakes), "handshakes_dropped_unread",
+        (json_int_t)host->denied, "denied_by_reason", denials(host), "unproven",
+        (json_int_t)host->unproven, "connections_lost", (json_int_t)host->lost,
+        "connections_resumed", (json_int_t)host->resumed, "connections_moved",
+        (json_int_t)host->moved, "datagrams_refused", (json_int_t)refused(host),
+        "datagrams_received", (json_int_t)host->datagrams_in, "receive_drops",
+        (json_int_t)report->udp.receive_drops, "send_errors", (json_int_t)report->udp.send_errors,
+        "handshakes_read", if_sorted(report, report->handshakes), "handshakes_dropped_unread",
         if_sorted(report, report->udp.handshake_drops), "handshakes_ms_of_a_tick",
         hc_report_histogram(&report->shaking.ticks_us, 1000), "rejected",
         hc_report_rejected(host->rejected));
@@ -138,81 +157,64 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
     json_t *link =
         hc_report_unknown((const char *const[]){"name", "latency_ms", "jitter_ms", "loss_pct",
                                                 "burst", "duplicate_pct", "reorder_pct", NULL});
-    json_t *json = json_pack(
-        "{s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, s:o}",
-        "program", "hindcastd", "version", report->version, "seed", (json_int_t)report->seed,
-        "duration_ms", (json_int_t)(report->duration_us / 1000), "tick_rate_hz",
-        (int)report->tick_rate, "ticks", (json_int_t)report->ticks, "clients",
-        (int)report->clients_most, "link", link, "bytes_down_per_client_s",
-        hc_report_ratio(down, client_s), "bytes_up_per_client_s", hc_report_ratio(up, client_s),
-        "datagrams_down_per_client_s", hc_report_ratio((double)host->datagrams_out, client_s),
-        "bytes_overhead_per_datagram", HC_REPORT_OVERHEAD, "rtt_ms", hc_report_unknown_histogram(),
-        "jitter_ms", "server", server_part(report), "client", client_part());
-    return json;
+    json_t *server = server_part(report), *reasons = json_array();
+    hc_report_judge_server(reasons, server);
+    return json_pack(
+        "{s:o, s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, s:o}",
+        "verdict", hc_report_verdict(reasons, NULL), "program", "hindcastd", "version",
+        report->version, "seed", (json_int_t)report->seed, "duration_ms",
+        (json_int_t)(report->duration_us / 1000), "tick_rate_hz", (int)report->tick_rate, "ticks",
+        (json_int_t)report->ticks, "clients", (int)report->clients_most, "link", link,
+        "bytes_down_per_client_s", hc_report_ratio(down, client_s), "bytes_up_per_client_s",
+        hc_report_ratio(up, client_s), "datagrams_down_per_client_s",
+        hc_report_ratio((double)host->datagrams_out, client_s), "bytes_overhead_per_datagram",
+        HC_REPORT_OVERHEAD, "rtt_ms", hc_report_unknown_histogram(), "jitter_ms", "server", server,
+        "client", client_part());
 }
 
-static void print_histogram(FILE *out, const char *label, const struct hc_histogram *values,
-                            double unit, int decimals, const char *name) {
-    if (values->count == 0) {
-        fprintf(out, "  %-16s none\n", label);
-        return;
+/// How many CONNECTs were denied, and why.
+static void print_denials(const json_t *report, FILE *out) {
+    const json_t *by = hc_report_find(report, "server.denied_by_reason");
+    char text[256] = "";
+    size_t at = 0;
+    const char *word;
+    json_t *count;
+    json_object_foreach((json_t *)by, word, count) {
+        if (at < sizeof(text))
+            at += (size_t)snprintf(text + at, sizeof(text) - at, "%s %s %.0f", at == 0 ? ":" : ",",
+                                   word, json_number_value(count));
     }
-    fprintf(out, "  %-16s p50 %.*f  p90 %.*f  p99 %.*f  max %.*f %s\n", label, decimals,
-            (double)hc_histogram_percentile(values, 500) / unit, decimals,
-            (double)hc_histogram_percentile(values, 900) / unit, decimals,
-            (double)hc_histogram_percentile(values, 990) / unit, decimals,
-            (double)values->max / unit, name);
+    hc_report_line(out, "denied", "%.0f%s", hc_report_number(report, "server.denied"), text);
 }
 
-static void print_purposes(FILE *out, const struct hc_sv_report *report) {
-    json_t *purposes = by_purpose(report), *value;
-    const char *key, *between = "";
-    fprintf(out, "  %-16s ", "down, bytes/s");
-    json_object_foreach(purposes, key, value) {
-        if (json_is_number(value))
-            fprintf(out, "%s%s %.0f", between, key, json_number_value(value));
-        between = ", ";
-    }
-    fprintf(out, "%s\n", report->client_ticks == 0 ? "none" : " to each client");
-    json_decref(purposes);
-}
-
-void hc_sv_report_print(const struct hc_sv_report *report, FILE *out) {
-    const struct hc_sv_host_stats *host = report->host;
-    uint64_t refused = 0;
-    for (unsigned i = HC_OK + 1; i < HC_STATUS_COUNT; i++)
-        refused += host->rejected[i];
-    fprintf(out, "hindcastd report\n");
-    fprintf(out,
-            "  %-16s %.1f s, %" PRIu32 " ticks at %u Hz, %" PRIu64 " missed, seed %" PRIu64 "\n",
-            "ran", (double)report->duration_us / 1e6, report->ticks, report->tick_rate,
-            host->ticks_missed, report->seed);
-    fprintf(out,
-            "  %-16s %" PRIu64 " joined, %" PRIu64 " left, %" PRIu64 " timed out, %" PRIu64
-            " denied, at most %u at once\n",
-            "clients", host->joins, host->leaves, host->timeouts, host->denied,
-            report->clients_most);
-    fprintf(out,
-            "  %-16s %" PRIu64 " received, %" PRIu64 " late, %" PRIu64 " forced, %" PRIu64
-            " refused, %" PRIu64 " lost\n",
-            "inputs", host->inputs_received, host->inputs_late, host->inputs_forced,
-            host->inputs_refused, host->inputs_lost);
-    fprintf(out, "  %-16s %" PRIu64 "\n", "rewinds", host->rewind_depth.count);
-    print_histogram(out, "rewind depth", &host->rewind_depth, 1, 0, "ticks");
-    print_histogram(out, "tick's work", &report->tick_us, 1000, 2, "ms");
-    print_histogram(out, "tick's lateness", &host->lateness, 1000, 2, "ms");
-    fprintf(out,
-            "  %-16s %" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " refused, %" PRIu64
-            " dropped unread\n",
-            "datagrams", host->datagrams_in, host->datagrams_out, refused,
-            report->udp.receive_drops);
-    if (report->udp.sorted)
-        fprintf(out, "  %-16s %" PRIu64 " read, %" PRIu64 " dropped unread\n", "handshakes",
-                report->handshakes, report->udp.handshake_drops);
-    print_histogram(out, "time for them", &report->shaking.ticks_us, 1000, 2, "ms of a tick");
-    print_purposes(out, report);
-    fprintf(out, "  %-16s at most %" PRIu32 " ticks, of what a client may see\n", "unsent",
-            host->longest_unsent_ticks);
-    fprintf(out, "  %-16s %zu bytes configured, %zu resident\n", "memory", host->memory_bytes,
-            report->resident_bytes);
+void hc_sv_report_print(const json_t *report, FILE *out) {
+    fprintf(out, "%s\n\nhindcastd: %.1f s, %.0f ticks at %.0f Hz, seed %.0f\n",
+            json_string_value(hc_report_find(report, "verdict.text")),
+            hc_report_number(report, "duration_ms") / 1e3, hc_report_number(report, "ticks"),
+            hc_report_number(report, "tick_rate_hz"), hc_report_number(report, "seed"));
+    hc_report_line(out, "clients", "%.0f joined, at most %.0f at once; %.0f left, %.0f timed out",
+                   hc_report_number(report, "server.joins"), hc_report_number(report, "clients"),
+                   hc_report_number(report, "server.leaves"),
+                   hc_report_number(report, "server.timeouts"));
+    hc_report_line(out, "connections", "%.0f lost, %.0f made again, %.0f changed their address",
+                   hc_report_number(report, "server.connections_lost"),
+                   hc_report_number(report, "server.connections_resumed"),
+                   hc_report_number(report, "server.connections_moved"));
+    print_denials(report, out);
+    if (hc_report_find(report, "bytes_down_per_client_s") != NULL)
+        hc_report_line(out, "bandwidth",
+                       "%.0f bytes/s down, %.0f up, for each client, headers included",
+                       hc_report_number(report, "bytes_down_per_client_s"),
+                       hc_report_number(report, "bytes_up_per_client_s"));
+    hc_report_line(out, "datagrams",
+                   "%.0f received, %.0f sent; %.0f refused, %.0f not read in time",
+                   hc_report_number(report, "server.datagrams_received"),
+                   hc_report_number(report, "server.datagrams_sent"),
+                   hc_report_number(report, "server.datagrams_refused"),
+                   hc_report_number(report, "server.receive_drops"));
+    if (hc_report_find(report, "server.handshakes_read") != NULL)
+        hc_report_line(out, "handshakes", "%.0f datagrams received, %.0f not read in time",
+                       hc_report_number(report, "server.handshakes_read"),
+                       hc_report_number(report, "server.handshakes_dropped_unread"));
+    hc_report_print_server(out, report);
 }

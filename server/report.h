@@ -15,12 +15,13 @@ struct hc_sv_report {
     uint16_t tick_rate;         ///< Hz
     hc_tick ticks;
     uint64_t duration_us, cpu_us;
-    uint64_t client_ticks;       ///< clients connected, summed over the ticks
-    unsigned clients_most;       ///< at once
-    size_t resident_bytes;       ///< of the process, at its end
-    struct hc_histogram tick_us; ///< work of a tick: advancing and sending
-    uint64_t handshakes;         ///< datagrams read that are no DATA
-    struct hc_sv_share shaking;  ///< processor time that they and their answers took of the ticks
+    uint64_t client_ticks;          ///< clients connected, summed over the ticks
+    unsigned clients_most;          ///< at once
+    size_t resident_bytes;          ///< of the process, at its end
+    struct hc_histogram tick_us;    ///< work of a tick: advancing and sending
+    uint64_t ticks_worked_too_long; ///< of these, that took longer than a tick lasts
+    uint64_t handshakes;            ///< datagrams read that are no DATA
+    struct hc_sv_share shaking; ///< processor time that they and their answers took of the ticks
     struct hc_sv_udp_stats udp;
     const struct hc_sv_host_stats *host;
     const struct hc_timeline_stats *timeline;
@@ -38,5 +39,5 @@ struct hc_sv_report {
 /// those are that were counted by field (host.h); null where none was.
 json_t *hc_sv_report_json(const struct hc_sv_report *report);
 
-/// The report as a table for people.
-void hc_sv_report_print(const struct hc_sv_report *report, FILE *out);
+/// A report that hc_sv_report_json has made as a table for people, the verdict first.
+void hc_sv_report_print(const json_t *report, FILE *out);

@@ -144,7 +144,7 @@ def handshake(t):
     c.raw(q)
     check("connect.ended-nonce.nothing", (b := c.receive(0.25)) is None, b)
     d = denial(t, t.client(token=(c.token, c.secret)))
-    check("connect.used-token.deny-2", d and d[24] == 2 and d[29:] == mac16(c.secret, d[:29]), d)
+    check("connect.used-token.deny-8", d and d[24] == 8 and d[29:] == mac16(c.secret, d[:29]), d)
 
 
 def _rd64(b, o):
@@ -168,19 +168,20 @@ def denial(t, c):
 
 def tokens(t):
     foreign = (t.keys[0][0], os.urandom(32))
-    cases = (("foreign-key", dict(key=foreign), 0), ("unknown-key-id", dict(key=(77, t.keys[0][1])), 0),
-             ("expired", dict(life=-1), 0), ("wrong-audience", dict(audience=t.audience + 1), 0),
-             ("other-protocol", dict(protocol_id=t.pid ^ 1), 0), ("version-2", dict(version=2), 0),
-             ("kind-2", dict(kind=2), 0), ("kind-256", dict(kind=256), 0),
-             ("name-control", dict(name=b"a\nb"), 1), ("name-not-utf8", dict(name=b"a\xff"), 1),
-             ("name-bidi", dict(name="a\u202eb".encode()), 1), ("name-invisible", dict(name="a\u200bb".encode()), 1),
-             ("name-line-separator", dict(name="a\u2028b".encode()), 1),
-             ("name-overlong-utf8", dict(name=b"a\xc1\x81"), 1), ("name-after-zero", dict(name=b"a\0b"), 1))
-    for name, more, proven in cases:
+    cases = (("foreign-key", dict(key=foreign), 2), ("unknown-key-id", dict(key=(77, t.keys[0][1])), 2),
+             ("expired", dict(life=-1), 6), ("wrong-audience", dict(audience=t.audience + 1), 7),
+             ("other-protocol", dict(protocol_id=t.pid ^ 1), 2), ("version-2", dict(version=2), 2),
+             ("kind-2", dict(kind=2), 2), ("kind-256", dict(kind=256), 2),
+             ("name-control", dict(name=b"a\nb"), 11), ("name-not-utf8", dict(name=b"a\xff"), 11),
+             ("name-bidi", dict(name="a\u202eb".encode()), 11), ("name-invisible", dict(name="a\u200bb".encode()), 11),
+             ("name-line-separator", dict(name="a\u2028b".encode()), 11),
+             ("name-overlong-utf8", dict(name=b"a\xc1\x81"), 11), ("name-after-zero", dict(name=b"a\0b"), 11))
+    for name, more, reason in cases:
         c = t.client(**more)
         d = denial(t, c)
-        good = d and len(d) == 45 and d[:25] == b"\x05" + MAGIC + c.nonce + b"\x02"
-        check("token.%s.deny-2.%s" % (name, "mac" if proven else "hint"),
+        good = d and len(d) == 45 and d[:25] == b"\x05" + MAGIC + c.nonce + bytes([reason])
+        proven = reason != 2                               # the server could open the token, and the proof held
+        check("token.%s.deny-%d.%s" % (name, reason, "mac" if proven else "hint"),
               good and d[29:] == (mac16(c.secret, d[:29]) if proven else bytes(16)), d and d.hex())
     c = t.client(players=5)
     d = denial(t, c)
@@ -529,7 +530,8 @@ def again(t, c):
     d = t.client(client=client)
     d.say_hello()
     q = connect(t.pid, d.nonce, d.slot, d.cookie, d.token, d.secret)
-    check("again.while-heard.nothing", (a := d.ask(q, (ACCEPT, DENY), 0.3)) is None, a)
+    a = d.ask(q, (ACCEPT, DENY), 5)
+    check("again.while-heard.deny-9", a and a[0] == DENY and a[24] == 9 and a[29:] == mac16(d.secret, a[:29]), a)
     e = t.join(token=c.ticket, continues=c.cid)
     check("again.continues.kept-and-same-players", e.kept == 1 and e.own == c.own, (e.kept, e.own, c.own))
     for _ in range(20):

@@ -60,10 +60,10 @@ static enum hc_status foretell(const uint8_t *plain, const struct hc_token_key *
         return HC_MALFORMED;
     if (plain[1] != ring.keys[0].id && plain[1] != ring.keys[1].id)
         return HC_UNEXPECTED;
-    if (number_at(plain + 4, 8) <= NOW_S)
-        return HC_TOO_OLD;
     if (plain[1] != key->id)
         return HC_MALFORMED;
+    if (number_at(plain + 4, 8) <= NOW_S)
+        return HC_TOO_OLD;
     return number_at(plain + AUDIENCE_AT, 8) == AUDIENCE ? HC_OK : HC_INVALID;
 }
 

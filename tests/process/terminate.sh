@@ -13,17 +13,16 @@ leaves=$pid
 sleep 2.5
 kill -TERM "$leaves"
 finish "$leaves"
-check "a bot that gets SIGTERM exits with 0" test "$status" = 0
+check "a bot that gets SIGTERM ends in good order" good leaves
 check "and has played" report leaves 'c["left"] == 2 and c["snapshots"] > 100'
 check "what only its server knows is null" report leaves \
     'set(s["bytes_down_by_purpose_per_client_s"].values()) == {None} == {
         s["bytes_down_by_field_per_client_s"], s["longest_unsent_ticks"], s["memory_bytes"]}'
-check "and unknown, not 0, to people" sh -c \
-    "test \$(grep -c 'sent to each.* unknown\|longest wait.* unknown' '$work/leaves.out') = 2"
+check "and left out for people" sh -c "! grep -q '^ server\|memory\|unknown' '$work/leaves.out'"
 kill -TERM "$server"
 finish "$server"
-check "the server exits with 0 on SIGTERM" test "$status" = 0
-check "and has printed its report" grep -q "^hindcastd report" "$work/server.out"
+check "the server ends in good order on SIGTERM" good server
+check "and has printed its report" grep -q "^hindcastd: " "$work/server.out"
 check "and all that it sent in it, by purpose" report server \
     'abs(sum(s["bytes_down_by_purpose_per_client_s"].values()) - r["bytes_down_per_client_s"]) < 0.01'
 check "all of its clients have left, none timed out" \
@@ -41,12 +40,12 @@ assert events.count("joined") == 5 and events.count("left") >= 2 and "stopping" 
 END
 finish "$stays"
 check "the bots that stayed exit with 1" test "$status" = 1
-check "and say that the server went away" grep -q "the server at 127.0.0.1:$port ended the session" \
+check "and say that the server went away" grep -q "was closed by 127.0.0.1:$port: the server is shutting" \
     "$work/stays.err"
 
 serve counted --ticks 60 --log-level error
 finish "$pid"
-check "--ticks ends the server with 0" test "$status" = 0
+check "--ticks ends the server" good counted
 check "after that many ticks" report counted '60 <= r["ticks"] <= 90'
 check "--log-level error leaves nothing in the log" test ! -s "$work/counted.err"
 check "what it cannot know is null" report counted \

@@ -59,7 +59,7 @@ sleep 0.3
 for good in before after; do
     start $good hindcast-bot --connect "127.0.0.1:$port" --token "$work/$good" --duration 2
     finish "$pid"
-    check "a token of the key $good plays" test "$status" = 0
+    check "a token of the key $good plays" good "$good"
 done
 chmod 644 "$keys"
 kill -HUP "$server"
@@ -80,15 +80,16 @@ assert sorted((e["user"], e["name"]) for e in joined) == [("7", "a b"), ("8", "a
 END
 kill -TERM "$players"
 finish "$players"
-check "and play to the end" test "$status" = 0
-for bad in foreign elsewhere; do
-    eval "finish \$$bad"
-    check "a token that is $bad is not accepted" \
-        sh -c "test $status = 1 && grep -q 'does not accept the token' '$work/$bad.err'"
-done
+check "and play to the end" report players 'c["left"] == 2 and c["reconnects"] >= 2'
+finish "$foreign"
+check "a token of another key is refused, with the reason" \
+    sh -c "test $status = 1 && grep -q 'cannot open the token: it is of another key' '$work/foreign.err'"
+finish "$elsewhere"
+check "so is one for another server" \
+    sh -c "test $status = 1 && grep -q 'the token is for another server' '$work/elsewhere.err'"
 kill -TERM "$again"
 finish "$again"
-check "the server exits with 0" test "$status" = 0
+check "the server ends in good order" good again
 
 # A dev server tells tokens to programs of this machine, and not to web pages.
 serve dev --log-format json
@@ -111,5 +112,5 @@ assert ask(path="/other").status == 404
 END
 kill -TERM "$dev"
 finish "$dev"
-check "the dev server exits with 0" test "$status" = 0
+check "the dev server ends in good order" good dev
 end

@@ -180,12 +180,15 @@ static void refused(struct stranger *stranger) {
            status == HC_OK && is_deny(stranger, HC_DENY_PLAYERS, false, true));
 }
 
-/// Tokens that are worth nothing here: who brings one is told so, but not under its secret.
+/// Tokens that are worth nothing here: each is denied for what is wrong with it, under its secret
+/// if the server can open it.
 static void worthless(struct stranger *stranger) {
     const struct hc_game *game = stranger->match->conns.game;
     const struct hc_sv_host_config *config = &hc_sim_config(stranger->match->sim)->host;
     uint64_t now_s = (config->unix_us + hc_sim_now(stranger->match->sim)) / 1000000;
     struct hc_token token = {.expire_s = now_s + 60, .client_id = USER};
+    static const enum hc_deny_reason reasons[3] = {HC_DENY_TOKEN, HC_DENY_EXPIRED,
+                                                   HC_DENY_AUDIENCE};
     struct hc_token_key keys[3];
     struct hc_party own = stranger->party;
     for (unsigned i = 0; i < 3; i++) {
@@ -200,7 +203,7 @@ static void worthless(struct stranger *stranger) {
         hc_party_issue_as(&stranger->party, game, &keys[i], &bad, i + 1);
         enum hc_status status = say_connect(stranger, &stranger->connect);
         expect(stranger, "a worthless token",
-               status == HC_OK && is_deny(stranger, HC_DENY_TOKEN, false, false));
+               status == HC_OK && is_deny(stranger, reasons[i], false, i > 0));
     }
     stranger->party = own;
     memset(stranger->party.credential.secret, 7, HC_TOKEN_SECRET_SIZE);
@@ -295,7 +298,8 @@ static void admitted(struct stranger *stranger, bool taken[static HC_PLAYERS_MAX
     expect(stranger, "an INPUT of the last tick", fits && status == HC_OK);
     hello(stranger); // another attempt from where somebody was heard just now
     status = say_connect(stranger, &stranger->connect);
-    expect(stranger, "a CONNECT from who is there", status != HC_OK && stranger->size == 0);
+    expect(stranger, "a CONNECT of a user that is connected",
+           status == HC_OK && is_deny(stranger, HC_DENY_CONNECTED, true, true));
 }
 
 // ---- Silence ------------------------------------------------------------------------------------

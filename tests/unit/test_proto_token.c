@@ -92,20 +92,17 @@ START_TEST(a_token_with_any_bit_changed_is_refused_and_nothing_is_written) {
     for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         enum hc_status status = open_known(&ring, bytes, &opened);
-        ck_assert_msg(status != HC_OK, "bit %zu", bit);
+        // Key ids apart, for there is one key alone.
+        ck_assert_msg(status == HC_MALFORMED || (status == HC_UNEXPECTED && bit >= 8 && bit < 16),
+                      "bit %zu", bit);
         // What is clear and stays acceptable is refused by the seal alone.
         bool shown = bit < 8 || (bit > 8 && bit < 16) || (bit > 16 && bit < 32);
-        if (!shown && status != HC_TOO_OLD)
-            ck_assert_msg(status == HC_MALFORMED, "bit %zu", bit);
         by_seal += !shown && status == HC_MALFORMED;
         ck_assert_mem_eq(&opened, &before, sizeof opened);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    // All but version, the other bits of id and kind, and the bits that are set in expire_s.
-    unsigned earlier = 0;
-    for (uint64_t set = EXPIRE_S; set != 0; set &= set - 1)
-        earlier++;
-    ck_assert_uint_eq(by_seal, 8 * sizeof bytes - 8 - 7 - 15 - earlier);
+    // All but version, and the other bits of id and kind.
+    ck_assert_uint_eq(by_seal, 8 * sizeof bytes - 8 - 7 - 15);
     ck_assert_int_eq(open_known(&ring, bytes, &opened), HC_OK);
 }
 END_TEST
@@ -123,9 +120,6 @@ START_TEST(a_token_is_good_for_one_protocol_audience_and_key) {
         ck_assert_int_eq(
             hc_token_open(&ring, PROTOCOL_ID ^ flip, AUDIENCE, EXPIRE_S - 1, bytes, &opened),
             HC_MALFORMED);
-        ck_assert_int_eq(
-            hc_token_open(&ring, PROTOCOL_ID, AUDIENCE ^ flip, EXPIRE_S - 1, bytes, &opened),
-            HC_INVALID);
     }
     for (size_t bit = 0; bit < 8 * HC_TOKEN_KEY_SIZE; bit++) {
         struct hc_token_key other = key;
@@ -134,6 +128,13 @@ START_TEST(a_token_is_good_for_one_protocol_audience_and_key) {
         ck_assert_int_eq(open_known(&others, bytes, &opened), HC_MALFORMED);
     }
     ck_assert_mem_eq(&opened, &before, sizeof opened);
+    for (int bit = 0; bit < 64; bit++) {
+        struct hc_token denied;
+        ck_assert_int_eq(hc_token_open(&ring, PROTOCOL_ID, AUDIENCE ^ (UINT64_C(1) << bit),
+                                       EXPIRE_S - 1, bytes, &denied),
+                         HC_INVALID);
+        ck_assert_mem_eq(denied.secret, token.secret, sizeof token.secret); // to deny under it
+    }
     ck_assert_int_eq(open_known(&ring, bytes, &opened), HC_OK);
 }
 END_TEST
@@ -184,10 +185,9 @@ START_TEST(what_is_wrong_with_a_token_is_looked_for_in_the_order_promised) {
     bytes[3] = good[3];
     ck_assert_int_eq(hc_token_open(&without, PROTOCOL_ID, other, late, bytes, &opened),
                      HC_UNEXPECTED);
-    ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, other, late, bytes, &opened), HC_TOO_OLD);
-    ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, other, late - 1, bytes, &opened),
-                     HC_MALFORMED);
+    ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, other, late, bytes, &opened), HC_MALFORMED);
     bytes[200] = good[200];
+    ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, other, late, bytes, &opened), HC_TOO_OLD);
     ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, other, late - 1, bytes, &opened),
                      HC_INVALID);
     ck_assert_int_eq(hc_token_open(&with, PROTOCOL_ID, AUDIENCE, late - 1, bytes, &opened), HC_OK);

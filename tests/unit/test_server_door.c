@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECOND_US = 1000000, PLACES = 8 };
+enum { SECOND_US = 1000000, PLACES = 8, HOUSEHOLD = 6 };
 
 static struct hc_sv_host_config config;
 static struct hc_sv_host *host;
@@ -23,6 +23,7 @@ static void set_up(void) {
     config = hc_sv_host_config_default();
     config.game = &hc_arena;
     config.clients = PLACES;
+    config.clients_per_address = HOUSEHOLD;
     config.keys = hc_party_ring();
     config.unix_us = HC_PARTY_UNIX_US;
     config.audience = 5;
@@ -129,12 +130,17 @@ START_TEST(who_knows_the_secret_of_a_good_token_is_let_in_once) {
 }
 END_TEST
 
-START_TEST(a_token_that_is_worth_nothing_here_is_denied_by_a_hint) {
+START_TEST(a_token_is_denied_for_what_is_wrong_with_it) {
+    // A token that the server cannot open has no secret to deny under.
+    static const enum hc_deny_reason reasons[] = {HC_DENY_TOKEN, HC_DENY_TOKEN, HC_DENY_EXPIRED,
+                                                  HC_DENY_AUDIENCE, HC_DENY_TOKEN};
     struct hc_token_ring ring = hc_party_ring();
     for (unsigned fault = 0; fault < 5; fault++) {
         struct hc_token token = token_of(1);
         struct hc_token_key key = ring.keys[0];
         struct guest guest = guest_at(loopback((uint16_t)(1000 + fault)), 1);
+        const struct hc_sv_denials *denials = &hc_sv_host_stats(host)->denials[reasons[fault]];
+        uint64_t before = denials->count;
         key.id = (uint8_t)(key.id + (fault == 0));
         key.key[3] ^= fault == 1;
         token.expire_s = fault == 2 ? HC_PARTY_UNIX_S : token.expire_s;
@@ -143,9 +149,37 @@ START_TEST(a_token_that_is_worth_nothing_here_is_denied_by_a_hint) {
         if (fault == 4)
             guest.party.credential.token[100] ^= 1;
         ck_assert_int_eq(knock(&guest), HC_OK);
-        ck_assert_msg(denied(&guest, HC_DENY_TOKEN, false), "fault %u", fault);
+        bool proven = reasons[fault] != HC_DENY_TOKEN;
+        ck_assert_msg(denied(&guest, reasons[fault], proven), "fault %u", fault);
+        ck_assert_uint_eq(denials->count, before + 1);
+        ck_assert(hc_address_equal(&denials->address, &guest.from));
+        ck_assert(denials->proven == proven && denials->client_id == (proven ? 1 : 0));
     }
     ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+}
+END_TEST
+
+START_TEST(a_thief_of_a_token_that_is_worth_nothing_gets_no_answer) {
+    struct hc_token token = token_of(1);
+    struct guest thief = guest_at(loopback(1000), 1);
+    token.expire_s = HC_PARTY_UNIX_S;
+    bring(&thief, &token);
+    thief.party.credential.secret[0] ^= 1;
+    ck_assert_int_eq(knock(&thief), HC_MALFORMED);
+    ck_assert_uint_eq(answered, 0);
+    ck_assert_uint_eq(hc_sv_host_stats(host)->unproven, 1);
+}
+END_TEST
+
+START_TEST(a_user_that_is_connected_is_denied_and_admitted_once_it_is_silent) {
+    struct guest first = guest_at(loopback(1000), 1), second = guest_at(loopback(1001), 1);
+    ck_assert(admitted(&first));
+    ck_assert_int_eq(knock(&second), HC_OK);
+    ck_assert(denied(&second, HC_DENY_CONNECTED, true));
+    now_us += SECOND_US;
+    greet(&second);
+    ck_assert(admitted(&second));
+    ck_assert_uint_eq(hc_sv_host_clients(host), 1);
 }
 END_TEST
 
@@ -169,7 +203,7 @@ START_TEST(names_that_cannot_be_shown_are_denied) {
         memcpy(token.name, names[i], i == 4 ? 3 : strlen(names[i]));
         bring(&guest, &token);
         ck_assert_int_eq(knock(&guest), HC_OK);
-        ck_assert_msg(denied(&guest, HC_DENY_TOKEN, true), "name %u", i);
+        ck_assert_msg(denied(&guest, HC_DENY_NAME, true), "name %u", i);
     }
 }
 END_TEST
@@ -195,7 +229,7 @@ START_TEST(a_token_opens_one_session_and_that_again_while_it_stands) {
     ck_assert_uint_eq(hc_sv_host_clients(host), 0);
     greet(&guest);
     ck_assert_int_eq(knock(&guest), HC_OK);
-    ck_assert(denied(&guest, HC_DENY_TOKEN, true));
+    ck_assert(denied(&guest, HC_DENY_USED, true));
 }
 END_TEST
 
@@ -207,10 +241,20 @@ START_TEST(one_address_connects_so_often_and_has_so_many_clients) {
         if (admitted(&guest))
             let_in++;
         else
-            limited += denied(&guest, HC_DENY_LIMIT, true);
+            limited += denied(&guest, HC_DENY_RATE, true);
     }
-    ck_assert_uint_eq(let_in, config.clients_per_address);
+    ck_assert_uint_eq(let_in, config.connects_per_address);
     ck_assert_uint_eq(limited, 8 - let_in);
+    for (uint64_t user = 9; let_in < HOUSEHOLD; user++, from.port++) {
+        now_us += SECOND_US;
+        struct guest guest = guest_at(from, user);
+        ck_assert(admitted(&guest));
+        let_in++;
+    }
+    now_us += SECOND_US;
+    struct guest last = guest_at(from, 98);
+    ck_assert_int_eq(knock(&last), HC_OK);
+    ck_assert(denied(&last, HC_DENY_LIMIT, true));
     struct guest neighbour = guest_at(hc_address_ipv4(192, 0, 2, 2, 1000), 99);
     ck_assert(admitted(&neighbour));
 }
@@ -260,7 +304,9 @@ int main(void) {
     TCase *tests = tcase_create("door");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, who_knows_the_secret_of_a_good_token_is_let_in_once);
-    tcase_add_test(tests, a_token_that_is_worth_nothing_here_is_denied_by_a_hint);
+    tcase_add_test(tests, a_token_is_denied_for_what_is_wrong_with_it);
+    tcase_add_test(tests, a_thief_of_a_token_that_is_worth_nothing_gets_no_answer);
+    tcase_add_test(tests, a_user_that_is_connected_is_denied_and_admitted_once_it_is_silent);
     tcase_add_test(tests, a_copied_token_gets_no_answer_and_its_owner_gets_in);
     tcase_add_test(tests, names_that_cannot_be_shown_are_denied);
     tcase_add_test(tests, a_token_opens_one_session_and_that_again_while_it_stands);

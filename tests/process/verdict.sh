@@ -1,0 +1,85 @@
+#!/bin/sh
+# A report says in its first line, and by the exit status, whether the run was good; and the daemon
+# can be asked while it runs.
+set -u
+HC_LIMIT=120
+. "$(dirname "$0")/lib.inc"
+
+# reasons NAME KEYS...: the report of NAME is not good, for all of these reasons at least.
+reasons() {
+    python3 - "$work/$1.json" "$@" <<'END'
+import json, sys
+verdict = json.load(open(sys.argv[1]))["verdict"]
+keys = {reason["key"] for reason in verdict["reasons"]}
+assert not verdict["ok"] and verdict["text"].startswith("NOT OK: ") and keys >= set(sys.argv[3:]), verdict
+END
+}
+
+start whole hindcast-load --spawn --clients 8 --duration 3 --processes 2 --link ok
+finish "$pid"
+check "a run says first whether it was good, and exits accordingly" good whole
+check "its figures are those of both processes" report whole \
+    'r["load"]["processes"] == 2 and c["accepted"] == c["left"] == 8 and s["joins"] == 8'
+check "and no line says that something is unknown" sh -c "! grep -qi unknown '$work/whole.out'"
+
+# Each line that a report can have stands in the page that explains them.
+serve explained
+explained=$pid
+start explained_bots hindcast-bot --connect "127.0.0.1:$port" --count 2 --duration 1 --link bad
+finish "$pid"
+kill -TERM "$explained"
+finish "$explained"
+check "docs/REPORT.md explains every line" python3 - "$here/../../docs/REPORT.md" \
+    "$work/whole.out" "$work/explained.out" "$work/explained_bots.out" <<'END'
+import re, sys
+page = {m.group(1) for m in re.finditer(r"^\| ([a-z ]+) \|", open(sys.argv[1]).read(), re.M)}
+lines = {m.group(1) for f in sys.argv[2:] for m in re.finditer(r"^  ([a-z ]+?)  ", open(f).read(), re.M)}
+assert len(lines) > 20 and lines <= page, lines - page
+END
+
+# A server that is gone in the middle.
+serve dies --status-every 1
+dies=$pid
+start bereft hindcast-load --connect "127.0.0.1:$port" --clients 4 --duration 6 --processes 2
+bereft=$pid
+until grep -q "status .*clients=4" "$work/dies.err" || ! kill -0 "$bereft"; do sleep 0.1; done
+kill -9 "$dies"
+finish "$bereft"
+check "a run whose server dies exits with 1" test "$status" = 1
+check "and says so" reasons bereft cut_off
+finish "$dies"
+
+# A load test that stands still.
+serve waits --status-every 1
+waits=$pid
+start stopped hindcast-load --connect "127.0.0.1:$port" --clients 4 --duration 4 --processes 1
+stopped=$pid
+until grep -q "status .*clients=4" "$work/waits.err" || ! kill -0 "$stopped"; do sleep 0.1; done
+kill -STOP "$stopped"
+sleep 1.5
+kill -CONT "$stopped"
+finish "$stopped"
+check "a load test that was late exits with 1" test "$status" = 1
+check "and says that it is not to be trusted" reasons stopped load_late
+
+# The daemon that served it is asked how it is, and goes on.
+kill -USR1 "$waits"
+until [ "$(grep -c '^hindcastd:' "$work/waits.out")" = 1 ]; do sleep 0.05; done
+kill -QUIT "$waits"
+until [ "$(grep -c '^hindcastd:' "$work/waits.out")" = 2 ]; do sleep 0.05; done
+check "SIGUSR1 and SIGQUIT print the report so far" grep -q "4 joined, at most 4 at once" "$work/waits.out"
+kill -STOP "$waits"
+kill -TERM "$waits"
+sleep 1.5
+kill -CONT "$waits"
+finish "$waits"
+check "SIGTERM during a stall: the report is there" test "$(grep -c '^hindcastd:' "$work/waits.out")" = 3
+check "and says that ticks were late" reasons waits ticks_began_late
+check "a status line has what operators ask for" grep -q \
+    'status clients=4 tick_work_ms_p50=[0-9.]* tick_work_ms_p99=[0-9.]* over_budget=[0-9]* rewinds_per_s=[0-9]* bytes_down_per_s=[0-9]* bytes_up_per_s=[0-9]*' \
+    "$work/waits.err"
+
+start first_turn hindcastd --dev --bind 127.0.0.1 --port 0 --max-clients 1000 --ticks 2
+finish "$pid"
+check "a daemon that is to end at its first turn ends" report first_turn 'r["ticks"] >= 2'
+end
