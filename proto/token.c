@@ -32,16 +32,30 @@ _Static_assert(HC_TOKEN_KEY_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES 
                    HC_TAG_SIZE == crypto_aead_xchacha20poly1305_ietf_ABYTES,
                "the cipher's sizes");
 
-enum hc_status hc_token_ring_rotate(struct hc_token_ring *ring, const struct hc_token_key *key) {
+/// Whether the second key is published and was never used; else it is the former one.
+static bool has_published(const struct hc_token_ring *ring) {
     HC_ASSERT(ring->count <= 2);
-    if (ring->count > 0 && ring->keys[0].id == key->id) {
-        bool same = sodium_memcmp(ring->keys[0].key, key->key, HC_TOKEN_KEY_SIZE) == 0;
-        return same ? HC_DUPLICATE : HC_INVALID;
-    }
-    struct hc_token_key fresh = *key;
-    ring->keys[1] = ring->keys[0];
-    ring->keys[0] = fresh;
-    ring->count += ring->count < 2;
+    return ring->count == 2 && ring->keys[1].id == (uint8_t)(ring->keys[0].id + 1);
+}
+
+enum hc_status hc_token_ring_publish(struct hc_token_ring *ring,
+                                     const uint8_t key[static HC_TOKEN_KEY_SIZE]) {
+    if (has_published(ring))
+        return HC_UNEXPECTED;
+    bool first = ring->count == 0;
+    struct hc_token_key *place = &ring->keys[first ? 0 : 1];
+    place->id = first ? 0 : (uint8_t)(ring->keys[0].id + 1);
+    memcpy(place->key, key, HC_TOKEN_KEY_SIZE);
+    ring->count = first ? 1 : 2;
+    return HC_OK;
+}
+
+enum hc_status hc_token_ring_use(struct hc_token_ring *ring) {
+    if (!has_published(ring))
+        return HC_UNEXPECTED;
+    struct hc_token_key former = ring->keys[0];
+    ring->keys[0] = ring->keys[1];
+    ring->keys[1] = former;
     return HC_OK;
 }
 

@@ -58,9 +58,15 @@ struct hc_token_key {
     uint8_t key[HC_TOKEN_KEY_SIZE];
 };
 
-/// The keys of which a server accepts tokens. All zeros holds none; copy and clear it freely.
+/// The keys of which a server accepts tokens. The first key is used: tokens, tickets and reset
+/// tokens are issued with it. The second one is only accepted: the published key, whose id is the
+/// used id + 1 (mod 256), or else the former one. All zeros holds none; copy and clear it freely.
+///
+/// A rotation takes two steps, so that no token is issued before every server accepts its key:
+///   1. hc_token_ring_publish, and every server is given the ring;
+///   2. hc_token_ring_use, and every issuer and server is given the ring.
 struct hc_token_ring {
-    struct hc_token_key keys[2]; ///< the current key, then the previous one
+    struct hc_token_key keys[2]; ///< the used key, then the published or former one
     uint32_t count;              ///< how many there are, in [0, 2]
 };
 
@@ -82,11 +88,15 @@ struct hc_credential {
     uint8_t secret[HC_TOKEN_SECRET_SIZE]; ///< never leaves the client
 };
 
-/// Makes `key` the current key; the current one becomes the previous, and the previous is gone. To
-/// forget both begin with zeros again. HC_DUPLICATE: it is the current key already, as after a
-/// reload without news. HC_INVALID: its id is that of the current key but it is another one, and an
-/// id names one key. Nothing is changed then.
-enum hc_status hc_token_ring_rotate(struct hc_token_ring *ring, const struct hc_token_key *key);
+/// Publishes `key` as the second key, in place of the former one, under the used id + 1 (mod 256).
+/// An empty ring takes it as its used key, with id 0. HC_UNEXPECTED: the published key is not used
+/// yet; nothing is changed.
+enum hc_status hc_token_ring_publish(struct hc_token_ring *ring,
+                                     const uint8_t key[static HC_TOKEN_KEY_SIZE]);
+
+/// Makes the published key the used one; the used key becomes the former one. HC_UNEXPECTED: no key
+/// is published; nothing is changed, so that a second call does not go back.
+enum hc_status hc_token_ring_use(struct hc_token_ring *ring);
 
 /// Seals `token` for the servers of `protocol_id`. `nonce` must be random and new: two tokens of
 /// one key and nonce would betray both.

@@ -54,8 +54,8 @@ static bool is_private(int descriptor, const char *path, char *why, size_t why_s
     }
     if ((status.st_mode & MODE_OTHERS) != 0) {
         snprintf(why, why_size,
-                 "--key-file '%s': others may use it (mode %03o): chmod 600 it, and if they could "
-                 "read it rotate the key",
+                 "--key-file '%s': others may use it (mode %03o): chmod 600 it, and replace its "
+                 "keys if they could read it (SECURITY.md)",
                  path, (unsigned)status.st_mode & 0777U);
         return false;
     }
@@ -99,14 +99,14 @@ bool hc_sv_admin_keys_read(const char *path, struct hc_token_ring *ring, char *w
     return good;
 }
 
-struct hc_token_ring hc_sv_admin_keys_random(void) {
-    struct hc_token_ring ring = {.count = 1};
-    randombytes_buf(ring.keys[0].key, sizeof(ring.keys[0].key));
-    return ring;
-}
-
 static bool write_ring(int descriptor, const struct hc_token_ring *ring) {
-    static const char comment[] = "# Token keys of hindcastd: the current one, then the previous\n";
+    static const char comment[] =
+        "# Token keys of hindcastd, a line each: number and key.\n"
+        "# The first key is used: tokens and tickets are issued with it.\n"
+        "# The second key is only accepted. It is the next key if its number is the first one's + "
+        "1\n"
+        "# (0 after 255), and `hindcastd key --use` makes it the first; otherwise it is the former "
+        "key.\n";
     char hex[HEX_SIZE + 1], line[LINE_MAX_SIZE];
     bool good = write(descriptor, comment, sizeof(comment) - 1) == (ssize_t)sizeof(comment) - 1;
     for (uint32_t i = 0; good && i < ring->count; i++) {
@@ -119,20 +119,17 @@ static bool write_ring(int descriptor, const struct hc_token_ring *ring) {
     return good && fsync(descriptor) == 0;
 }
 
-bool hc_sv_admin_keys_rotate(const char *path, char *why, size_t why_size) {
-    struct hc_token_ring ring = {.count = 0}, fresh = hc_sv_admin_keys_random();
+/// Replaces `path` by a file that holds `ring`.
+static bool replace(const char *path, const struct hc_token_ring *ring, char *why,
+                    size_t why_size) {
     char *beside = NULL;
-    if (access(path, F_OK) == 0) {
-        if (!hc_sv_admin_keys_read(path, &ring, why, why_size))
-            return false;
-        fresh.keys[0].id = (uint8_t)(ring.keys[0].id + 1);
-    }
-    enum hc_status status = hc_token_ring_rotate(&ring, &fresh.keys[0]);
     int descriptor = -1;
-    bool good = status == HC_OK && asprintf(&beside, "%s.new", path) > 0;
-    if (good)
+    bool good = asprintf(&beside, "%s.new", path) > 0;
+    if (!good)
+        beside = NULL;
+    else
         descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE_OWN);
-    good = descriptor >= 0 && write_ring(descriptor, &ring);
+    good = descriptor >= 0 && write_ring(descriptor, ring);
     if (descriptor >= 0)
         good = close(descriptor) == 0 && good;
     good = good && rename(beside, path) == 0;
@@ -143,9 +140,52 @@ bool hc_sv_admin_keys_rotate(const char *path, char *why, size_t why_size) {
             unlink(beside);
     }
     free(beside);
-    sodium_memzero(&ring, sizeof(ring));
-    sodium_memzero(&fresh, sizeof(fresh));
     return good;
+}
+
+bool hc_sv_admin_keys_publish(const char *path, struct hc_token_ring *ring, char *why,
+                              size_t why_size) {
+    uint8_t key[HC_TOKEN_KEY_SIZE];
+    *ring = (struct hc_token_ring){.count = 0};
+    if (access(path, F_OK) == 0 && !hc_sv_admin_keys_read(path, ring, why, why_size))
+        return false;
+    randombytes_buf(key, sizeof(key));
+    bool good = hc_token_ring_publish(ring, key) == HC_OK;
+    if (!good)
+        snprintf(why, why_size,
+                 "--key-file '%s': key %u is published already and not used yet: send SIGHUP to "
+                 "every server, then run hindcastd key --use",
+                 path, ring->keys[1].id);
+    good = good && replace(path, ring, why, why_size);
+    sodium_memzero(key, sizeof(key));
+    if (!good)
+        sodium_memzero(ring, sizeof(*ring));
+    return good;
+}
+
+bool hc_sv_admin_keys_use(const char *path, struct hc_token_ring *ring, char *why,
+                          size_t why_size) {
+    if (!hc_sv_admin_keys_read(path, ring, why, why_size))
+        return false;
+    bool good = hc_token_ring_use(ring) == HC_OK;
+    if (!good && ring->count == 1)
+        snprintf(why, why_size,
+                 "--key-file '%s': has no second key: publish one first, with hindcastd key", path);
+    else if (!good)
+        snprintf(why, why_size,
+                 "--key-file '%s': key %u is used already, and key %u is a former one: publish the "
+                 "next key first, with hindcastd key",
+                 path, ring->keys[0].id, ring->keys[1].id);
+    good = good && replace(path, ring, why, why_size);
+    if (!good)
+        sodium_memzero(ring, sizeof(*ring));
+    return good;
+}
+
+struct hc_token_ring hc_sv_admin_keys_random(void) {
+    struct hc_token_ring ring = {.count = 1};
+    randombytes_buf(ring.keys[0].key, sizeof(ring.keys[0].key));
+    return ring;
 }
 
 void hc_sv_admin_keys_issue(const struct hc_token_key *key, uint64_t protocol_id,

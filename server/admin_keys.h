@@ -1,8 +1,9 @@
 /// Token keys in a file, and tokens made with them.
 ///
-/// The file is text: a line for each key, the current one first, at most two, as the key's number
-/// in [0, 255] and 64 hexadecimal digits; blank lines and those that begin with # are passed over.
-/// It must be a regular file of this user or of root, which nobody else may read or write.
+/// The file is text: a line for each key of a struct hc_token_ring, the used key first, at most
+/// two, as the key's number in [0, 255] and 64 hexadecimal digits; blank lines and lines that begin
+/// with # are skipped. It must be a regular file of this user or of root, and closed to all other
+/// users.
 #pragma once
 
 #include "proto/token.h"
@@ -13,10 +14,15 @@
 bool hc_sv_admin_keys_read(const char *path, struct hc_token_ring *ring, char *why,
                            size_t why_size);
 
-/// Puts a new random key before the current one of `path`, which becomes the previous one, or makes
-/// the file if there is none. Nobody ever sees half of it. False: it could not be done, and `why`
-/// says why.
-bool hc_sv_admin_keys_rotate(const char *path, char *why, size_t why_size);
+/// Makes `path` with a random key if there is no such file, or else publishes a random key in it:
+/// see hc_token_ring_publish. The file is replaced as a whole. `*ring` becomes what it holds now:
+/// one key if the file was made. False: the file is unchanged, and `why` is a sentence.
+bool hc_sv_admin_keys_publish(const char *path, struct hc_token_ring *ring, char *why,
+                              size_t why_size);
+
+/// Makes the published key of `path` the used one: see hc_token_ring_use. Otherwise like
+/// hc_sv_admin_keys_publish.
+bool hc_sv_admin_keys_use(const char *path, struct hc_token_ring *ring, char *why, size_t why_size);
 
 /// One random key.
 struct hc_token_ring hc_sv_admin_keys_random(void);

@@ -184,8 +184,8 @@ uint64_t hc_sv_host_deadline(const struct hc_sv_host *host);
 /// Takes the oldest event; false when there is none. Events beyond 256 unread ones are dropped.
 bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_sv_event *event);
 
-/// From now on tokens of these keys are accepted, at least one. Who plays plays on, and is given a
-/// ticket of the new current key.
+/// Accepts tokens of these keys, at least one, from now on. Sessions go on, and every client is
+/// sent a ticket of the used key.
 void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *keys);
 
 /// What the world's clocks show at `now_us`, where they have been set since.

@@ -17,6 +17,7 @@
 
 enum {
     KEY_KEY_FILE = 256,
+    KEY_USE,
     KEY_CLIENT_ID,
     KEY_NAME,
     KEY_AUDIENCE,
@@ -30,6 +31,7 @@ enum {
 
 struct command {
     const char *key_file;
+    bool use;
     uint64_t client_id, audience, life_s, count;
     bool client_id_given;
     const char *name;
@@ -47,7 +49,11 @@ static const struct argp_option token_table[] = {
 };
 
 static const struct argp_option key_table[] = {
-    {"key-file", KEY_KEY_FILE, "FILE", 0, "What is written; SIGHUP tells the server to read it", 0},
+    {"key-file", KEY_KEY_FILE, "FILE", 0, "The key file; a server reads it again on SIGHUP", 0},
+    {"use", KEY_USE, NULL, 0,
+     "Use the published key from now on: tokens and tickets are issued with it, and the former key "
+     "stays accepted",
+     0},
     {0},
 };
 
@@ -76,6 +82,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     switch (key) {
     case KEY_KEY_FILE:
         command->key_file = text;
+        break;
+    case KEY_USE:
+        command->use = true;
         break;
     case KEY_CLIENT_ID:
         command->client_id = number("client-id", text, 0, UINT64_MAX);
@@ -130,40 +139,82 @@ static int run_token(const struct command *command) {
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/// Makes a key file, or rotates its keys.
+/// Makes a key file, or takes the next step of a rotation, and prints the step after it.
 static int run_key(const struct command *command) {
+    const char *path = command->key_file;
+    struct hc_token_ring ring;
     char why[WHY_MAX];
-    if (hc_sv_admin_keys_rotate(command->key_file, why, sizeof(why)))
-        return 0;
-    fprintf(stderr, "hindcastd: %s\n", why);
-    return 1;
+    bool good = command->use ? hc_sv_admin_keys_use(path, &ring, why, sizeof(why))
+                             : hc_sv_admin_keys_publish(path, &ring, why, sizeof(why));
+    if (!good) {
+        fprintf(stderr, "hindcastd: %s\n", why);
+        return 1;
+    }
+    if (ring.count == 1)
+        printf("Key %u is made in %s and is used. Give the file to hindcastd --key-file.\n",
+               ring.keys[0].id, path);
+    else if (command->use)
+        printf("Key %u of %s is used now, and key %u is still accepted.\n"
+               "Next: send SIGHUP to every server, so that tickets are issued with key %u.\n",
+               ring.keys[0].id, path, ring.keys[1].id, ring.keys[0].id);
+    else
+        printf("Key %u is published in %s, and key %u is still used.\n"
+               "Next: send SIGHUP to every server, then run hindcastd key --use --key-file %s\n",
+               ring.keys[1].id, path, ring.keys[0].id, path);
+    sodium_memzero(&ring, sizeof(ring));
+    return fflush(stdout) == 0 ? 0 : 1;
 }
 
+static const struct argp token_argp = {
+    .options = token_table,
+    .parser = parse,
+    .doc = "Prints tokens, each with its secret, that admit a client: anybody who reads one can "
+           "connect in its place.",
+};
+
+static const struct argp key_argp = {
+    .options = key_table,
+    .parser = parse,
+    .doc =
+        "Makes a key file for hindcastd if FILE does not exist; otherwise publishes a new key in "
+        "it, which servers accept and nobody issues with yet.\v"
+        "To rotate the key:\n"
+        "  1. hindcastd key --key-file FILE\n"
+        "  2. send SIGHUP to every server: it accepts the new key\n"
+        "  3. hindcastd key --use --key-file FILE\n"
+        "  4. send SIGHUP to every server: it issues tickets with the new key\n"
+        "Servers on other machines get the file before each SIGHUP, and backends after step 3. "
+        "The former key is accepted until the next rotation. Begin that ten minutes later at the "
+        "earliest, because a ticket is valid for ten minutes.",
+};
+
+/// The commands, each with its name in the messages of argp, which takes it as an argument.
+static struct {
+    const char *word;
+    char name[32];
+    const struct argp *argp;
+    int (*run)(const struct command *command);
+} commands[] = {
+    {"key", "hindcastd key", &key_argp, run_key},
+    {"token", "hindcastd token", &token_argp, run_token},
+};
+
 bool hc_sv_main_commands_run(int argc, char **argv, int *status) {
-    static const struct argp token_argp = {
-        .options = token_table,
-        .parser = parse,
-        .doc = "Prints tokens with which clients are let in, each with its secret: whoever reads "
-               "one can come in its place."};
-    static const struct argp key_argp = {
-        .options = key_table,
-        .parser = parse,
-        .doc = "Makes a key file for hindcastd, or puts a new key into one: tokens of the key "
-               "before are good until the next time."};
-    static char token_name[] = "hindcastd token", key_name[] = "hindcastd key";
-    bool is_token = argc > 1 && strcmp(argv[1], "token") == 0;
-    bool is_key = argc > 1 && strcmp(argv[1], "key") == 0;
-    struct command command = {.life_s = LIFE_S, .count = 1};
-    if (!is_token && !is_key)
+    const size_t count = sizeof(commands) / sizeof(*commands);
+    size_t i = 0;
+    while (i < count && (argc < 2 || strcmp(argv[1], commands[i].word) != 0))
+        i++;
+    if (i == count)
         return false;
+    struct command command = {.life_s = LIFE_S, .count = 1};
     argp_err_exit_status = 2;
-    argv[1] = is_token ? token_name : key_name;
-    argp_parse(is_token ? &token_argp : &key_argp, argc - 1, argv + 1, 0, NULL, &command);
+    argv[1] = commands[i].name;
+    argp_parse(commands[i].argp, argc - 1, argv + 1, 0, NULL, &command);
     if (sodium_init() < 0) {
         fprintf(stderr, "hindcastd: the system gives no random numbers\n");
         *status = 1;
         return true;
     }
-    *status = is_token ? run_token(&command) : run_key(&command);
+    *status = commands[i].run(&command);
     return true;
 }

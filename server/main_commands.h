@@ -1,4 +1,4 @@
-/// The commands of hindcastd that are no server: `hindcastd token` and `hindcastd key`.
+/// The commands of hindcastd that start no server: `hindcastd key` and `hindcastd token`.
 #pragma once
 
 #include <stdbool.h>

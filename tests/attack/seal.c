@@ -181,7 +181,7 @@ void attack_replay_window(struct attack *attack) {
 static void wear_out(struct attack *attack, struct yard *yard) {
     struct hc_link_config dead = hc_link_config_default(), alive = dead;
     struct hc_token_ring ring = hc_party_ring();
-    struct hc_token_key next = {.id = 9, .key = {1, 2, 3}};
+    const uint8_t next[HC_TOKEN_KEY_SIZE] = {1, 2, 3};
     dead.loss_ppm = HC_LINK_PPM;
     alive.latency_us = LATENCY_MS * YARD_MS;
     for (unsigned round = 0; round < 3; round++) {
@@ -198,7 +198,9 @@ static void wear_out(struct attack *attack, struct yard *yard) {
         if (round < 2) // the simulation's other servers know the first key alone
             attack_require(attack, hc_sim_restart_host(yard->sim), "no other server");
         if (round == 1) {
-            hc_token_ring_rotate(&ring, &next);
+            attack_require(attack, hc_token_ring_publish(&ring, next) == HC_OK, "no second key");
+            hc_sv_host_set_keys(hc_sim_host(yard->sim), &ring);
+            attack_require(attack, hc_token_ring_use(&ring) == HC_OK, "not used");
             hc_sv_host_set_keys(hc_sim_host(yard->sim), &ring);
         }
         hc_sim_run(yard->sim, 4 * YARD_S);

@@ -46,7 +46,7 @@ class Tester:
         self.id = random.getrandbits(40)
 
     def token(self, client=None, key=0, life=60, **more):
-        """(token, secret); key 0 is the current one, 1 the one before."""
+        """(token, secret); key 0 is the used one, 1 the other one that is accepted."""
         self.id += 1
         key_id, key = self.keys[key] if isinstance(key, int) else key
         f = dict(protocol_id=self.pid, expire=int(time.time()) + life, token_id=os.urandom(16),
@@ -187,7 +187,7 @@ def tokens(t):
     d = denial(t, c)
     check("connect.players-5.deny-5", d and d[24] == 5 and d[29:] == mac16(c.secret, d[:29]), d)
     c = t.client(name="\u00c4nn\u00e9 \u0416".encode(), key=1)
-    check("token.of-the-previous-key.accepted", c.connect()[0] == ACCEPT)
+    check("token.of-the-other-key.accepted", c.connect()[0] == ACCEPT)
     leave(c)
     c = t.client(players=2, kind=1)
     check("token.kind-1-and-2-players.accepted", c.connect()[0] == ACCEPT and len(c.own) == 2)
@@ -446,7 +446,7 @@ def resets(t):
     cid = 0x7FFF1234
     for seq, key in ((2, 0), (3, 1)):
         a = t.probe(c, [data(bytes(32), cid, seq, 0, 0, b"")])
-        check("reset.unknown-cid.%s-key" % ("current", "previous")[key],
+        check("reset.unknown-cid.%s-key" % ("used", "other")[key],
               a == [b"\x41" + struct.pack("<I", cid) + reset_token(t.keys[key][1], cid, t.audience, c.ip)], a)
     a = t.probe(c, [data(bytes(32), cid, 2, 0, 0, b"")[:n] for n in range(33)])
     check("reset.never-for-less-than-33-bytes", not a, a)

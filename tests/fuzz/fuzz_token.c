@@ -146,26 +146,32 @@ static void try_text(const struct fuzz_choices *choices) {
     HC_ASSERT(choices->left - HC_CREDENTIAL_TEXT_SIZE <= 2);
 }
 
-/// Of every row of rotations the ring keeps the last two keys that it took.
+/// Of any row of steps the ring keeps the used key and the one beside it, published or former.
 static void try_rotations(struct fuzz_choices *choices) {
     struct hc_token_ring turning = {.count = 0};
-    struct hc_token_key last[2] = {{.id = 0}, {.id = 0}};
-    uint32_t taken = 0;
+    uint8_t used = 0, beside = 0; // their first bytes
+    uint32_t keys = 0;            // that were ever used
+    bool published = false;
     while (choices->left > 0) {
-        uint8_t choice = fuzz_choose(choices);
-        struct hc_token_key key = {.id = choice & 3, .key = {choice >> 2 & 3}};
-        bool named = taken > 0 && key.id == last[0].id;
-        bool same = named && key.key[0] == last[0].key[0];
-        enum hc_status status = hc_token_ring_rotate(&turning, &key);
-        HC_ASSERT(status == (same ? HC_DUPLICATE : named ? HC_INVALID : HC_OK));
-        if (status == HC_OK) {
-            last[1] = last[0];
-            last[0] = key;
-            taken++;
+        uint8_t choice = fuzz_choose(choices), key[HC_TOKEN_KEY_SIZE] = {choice};
+        bool swaps = (choice & 1) != 0, good = swaps == published;
+        enum hc_status status =
+            swaps ? hc_token_ring_use(&turning) : hc_token_ring_publish(&turning, key);
+        HC_ASSERT(status == (good ? HC_OK : HC_UNEXPECTED));
+        if (good && swaps) {
+            uint8_t former = used;
+            used = beside;
+            beside = former;
+        } else if (good) {
+            *(keys == 0 ? &used : &beside) = choice;
         }
-        HC_ASSERT(turning.count == (taken < 2 ? taken : 2));
-        for (uint32_t i = 0; i < turning.count; i++)
-            HC_ASSERT(turning.keys[i].id == last[i].id && turning.keys[i].key[0] == last[i].key[0]);
+        published = good ? !swaps && keys > 0 : published;
+        keys += good && (swaps || keys == 0);
+        HC_ASSERT(turning.count == (keys + published < 2 ? keys : 2));
+        HC_ASSERT(turning.count == 0 || turning.keys[0].id == (uint8_t)(keys - 1));
+        HC_ASSERT(turning.count == 0 || turning.keys[0].key[0] == used);
+        HC_ASSERT(turning.count < 2 || turning.keys[1].id == (uint8_t)(keys - (published ? 0 : 2)));
+        HC_ASSERT(turning.count < 2 || turning.keys[1].key[0] == beside);
     }
 }
 

@@ -36,7 +36,9 @@ refused "one of --dev and --key-file FILE is needed" hindcastd --dev --key-file 
 refused "--connects-per-address '10001': must be .*\[0, 10000\]" hindcastd --connects-per-address 10001
 refused "--clients-per-address '-1': must be .*\[0, 4096\]" hindcastd --clients-per-address=-1
 refused "--key-file FILE is needed" hindcastd key
+refused "--key-file FILE is needed" hindcastd key --use
 refused "--key-file FILE is needed" hindcastd token
+refused "unrecognized option '--use'" hindcastd token --key-file x --use
 refused "--life '0': must be .*\[1, 86400\]" hindcastd token --key-file x --life 0
 refused "--name '': must be 1 to 32 bytes" hindcastd token --key-file x --name ''
 refused "--name 'a.x0a\[31m': must be" hindcastd token --key-file x --name "a
@@ -60,6 +62,10 @@ check "hindcastd --force-rewind rewinds at every tick that has a past" sh -c \
 for program in hindcastd hindcast-bot hindcast-load; do
     check "$program --help" "$bin/$program" --help
     check "$program --version" sh -c "\"$bin/$program\" --version | grep -q '^$program [0-9]'"
+done
+for command in key token; do
+    check "hindcastd $command --help" sh -c \
+        "\"$bin/hindcastd\" $command --help | grep -q '^Usage: hindcastd $command'"
 done
 status=0
 "$bin/hindcast-load" --spawn --clients 1025 --duration 1 >"$work/out" 2>"$work/err" || status=$?

@@ -14,7 +14,7 @@ cc -std=gnu17 -Wall -Wextra -Werror -I "$root" -o "$work/client" "$work/client.c
     $(pkg-config --cflags libsodium)
 echo "ok: the README's client compiles against the shared library"
 
-"$bin/hindcastd" key --key-file "$work/keys"
+"$bin/hindcastd" key --key-file "$work/keys" >"$work/key.out"
 token=$("$bin/hindcastd" token --key-file "$work/keys" --name reader)
 "$bin/hindcastd" --key-file "$work/keys" --bind 127.0.0.1 --port 0 --max-clients 2 --ticks 180 >"$work/server.log" 2>&1 &
 server=$!

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Nobody is let in without a token of the server's key; keys are files that nobody else may use, and
-# change while the server runs; whoever plays is back after the server was killed and started again.
+# A client needs a token of the server's key. Key files are closed to other users, and keys rotate while
+# the server runs. Clients reconnect after the server was killed and started again.
 set -u
 . "$(dirname "$0")/lib.inc"
 
@@ -41,7 +41,7 @@ check "are too few for three" fails "has 2 tokens, but each client needs one of 
 start players hindcast-bot --connect "127.0.0.1:$port" --count 2 --token "$work/tokens"
 players=$pid
 sleep 1
-"$bin/hindcastd" key --key-file "$work/other"
+"$bin/hindcastd" key --key-file "$work/other" >"$work/out"
 "$bin/hindcastd" token --key-file "$work/other" --audience 9 >"$work/foreign"
 "$bin/hindcastd" token --key-file "$keys" >"$work/elsewhere"
 for bad in foreign elsewhere; do
@@ -49,18 +49,57 @@ for bad in foreign elsewhere; do
     eval "$bad=$pid"
 done
 
-# Rotated: tokens of the key before are good until the next time.
-"$bin/hindcastd" token --key-file "$keys" --audience 9 --life 3600 >"$work/before"
-check "the key is rotated" "$bin/hindcastd" key --key-file "$keys"
-check "the key file has two now" test "$(grep -c '^[0-9]* [0-9a-f]\{64\}$' "$keys")" = 2
+# A rotation: the server accepts the next key before anybody issues with it.
+# plays NAME: a bot plays with the token in the file NAME.
+plays() {
+    start "$1" hindcast-bot --connect "127.0.0.1:$port" --token "$work/$1" --duration 2
+    finish "$pid"
+    check "a token $1 plays" good "$1"
+}
+issue() {
+    "$bin/hindcastd" token --key-file "$keys" --audience 9 --life 3600 >"$work/$1"
+}
+keys_in() {
+    grep '^[0-9]* [0-9a-f]\{64\}$' "$keys"
+}
+# unchanged WHAT PATTERN ARGUMENTS...: hindcastd key refuses with the pattern and leaves the file.
+unchanged() {
+    what=$1 pattern=$2
+    shift 2
+    cp "$keys" "$work/kept"
+    check "$what" fails "$pattern" "$bin/hindcastd" key "$@" --key-file "$keys"
+    check "and the file is as before" cmp "$keys" "$work/kept"
+}
+
+issue issued-first
+first=$(keys_in)
+unchanged "no key is used that is not published" "has no second key: publish one first" --use
+check "a key is published, and the next step printed" sh -c "'$bin/hindcastd' key --key-file '$keys' |
+    grep -q 'send SIGHUP to every server, then run hindcastd key --use --key-file $keys'"
+check "the used key is still the first of two" \
+    test "$(keys_in | wc -l) $(keys_in | head -n 1)" = "2 $first"
+unchanged "no other is published before it is used" "key 1 is published already and not used yet"
+issue issued-after-publishing
+plays issued-after-publishing
 kill -HUP "$server"
 sleep 0.3
-"$bin/hindcastd" token --key-file "$keys" --audience 9 >"$work/after"
-for good in before after; do
-    start $good hindcast-bot --connect "127.0.0.1:$port" --token "$work/$good" --duration 2
-    finish "$pid"
-    check "a token of the key $good plays" good "$good"
-done
+check "the published key is used" "$bin/hindcastd" key --use --key-file "$keys"
+check "and the former one is the second" \
+    test "$(keys_in | wc -l) $(keys_in | tail -n 1)" = "2 $first"
+unchanged "it is not swapped back" "key 1 is used already, and key 0 is a former one" --use
+issue issued-after-use
+check "with another key than the first" \
+    test "$(cut -c 1-3 "$work/issued-first")" != "$(cut -c 1-3 "$work/issued-after-use")"
+plays issued-after-use
+kill -HUP "$server"
+sleep 0.3
+plays issued-first
+check "a third key is published in place of the former one" "$bin/hindcastd" key --key-file "$keys"
+check "whose number is 2" sh -c "grep -c '^[12] ' '$keys' | grep -qx 2"
+kill -HUP "$server"
+sleep 0.3
+start dropped hindcast-bot --connect "127.0.0.1:$port" --token "$work/issued-first"
+dropped=$pid
 chmod 644 "$keys"
 kill -HUP "$server"
 sleep 0.3
@@ -84,6 +123,9 @@ check "and play to the end" report players 'c["left"] == 2 and c["reconnects"] >
 finish "$foreign"
 check "a token of another key is refused, with the reason" \
     sh -c "test $status = 1 && grep -q 'cannot open the token: it is of another key' '$work/foreign.err'"
+finish "$dropped"
+check "so is a token of the key that was dropped" \
+    sh -c "test $status = 1 && grep -q 'cannot open the token: it is of another key' '$work/dropped.err'"
 finish "$elsewhere"
 check "so is one for another server" \
     sh -c "test $status = 1 && grep -q 'the token is for another server' '$work/elsewhere.err'"

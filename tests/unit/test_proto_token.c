@@ -34,9 +34,7 @@ static struct hc_token_key key_of(uint8_t id, uint8_t first) {
 }
 
 static struct hc_token_ring ring_of(const struct hc_token_key *key) {
-    struct hc_token_ring ring = {0};
-    ck_assert_int_eq(hc_token_ring_rotate(&ring, key), HC_OK);
-    return ring;
+    return (struct hc_token_ring){.keys = {*key}, .count = 1};
 }
 
 static void seal_known(const struct hc_token_key *key, const struct hc_token *token,
@@ -81,8 +79,7 @@ END_TEST
 START_TEST(a_token_with_any_bit_changed_is_refused_and_nothing_is_written) {
     // Two ids for one key, so that a changed id is refused by the seal and not for want of a key.
     struct hc_token_key key = key_of(7, 0x10), twin = key_of(6, 0x10);
-    struct hc_token_ring ring = ring_of(&twin);
-    ck_assert_int_eq(hc_token_ring_rotate(&ring, &key), HC_OK);
+    struct hc_token_ring ring = {.keys = {key, twin}, .count = 2};
     struct hc_token token = known_token(HC_TOKEN_CONNECT), opened, before;
     uint8_t bytes[HC_TOKEN_SIZE];
     seal_known(&key, &token, bytes);
@@ -215,18 +212,27 @@ START_TEST(other_versions_and_kinds_are_refused_before_a_key_is_looked_for) {
 }
 END_TEST
 
-START_TEST(after_each_rotation_the_current_and_the_previous_key_open_and_no_other) {
+/// The bytes of key `i`.
+static void key_bytes(uint32_t i, uint8_t out[static HC_TOKEN_KEY_SIZE]) {
+    struct hc_writer writer = hc_bytes_writer(out, HC_TOKEN_KEY_SIZE);
+    memset(out, 0, HC_TOKEN_KEY_SIZE);
+    hc_bytes_put_u32(&writer, i);
+}
+
+START_TEST(after_each_rotation_the_used_and_the_former_key_open_and_no_other) {
     enum { KEYS = 300 }; // ids come round
     struct hc_token_ring ring = {0};
     struct hc_token token = known_token(HC_TOKEN_CONNECT), opened;
     static uint8_t sealed[KEYS][HC_TOKEN_SIZE];
     for (uint32_t i = 0; i < KEYS; i++) {
-        struct hc_token_key key = key_of((uint8_t)(3 * i), 0);
-        struct hc_writer writer = hc_bytes_writer(key.key, sizeof key.key);
-        hc_bytes_put_u32(&writer, i);
-        seal_known(&key, &token, sealed[i]);
-        ck_assert_int_ne(open_known(&ring, sealed[i], &opened), HC_OK);
-        ck_assert_int_eq(hc_token_ring_rotate(&ring, &key), HC_OK);
+        uint8_t bytes[HC_TOKEN_KEY_SIZE];
+        key_bytes(i, bytes);
+        ck_assert_int_eq(hc_token_ring_publish(&ring, bytes), HC_OK);
+        if (i > 0)
+            ck_assert_int_eq(hc_token_ring_use(&ring), HC_OK);
+        ck_assert_uint_eq(ring.keys[0].id, i % 256);
+        ck_assert_mem_eq(ring.keys[0].key, bytes, sizeof bytes);
+        seal_known(&ring.keys[0], &token, sealed[i]);
         for (uint32_t k = 0; k <= i; k++)
             ck_assert_msg((open_known(&ring, sealed[k], &opened) == HC_OK) == (k + 2 > i),
                           "token of key %u after key %u", k, i);
@@ -234,20 +240,48 @@ START_TEST(after_each_rotation_the_current_and_the_previous_key_open_and_no_othe
 }
 END_TEST
 
-START_TEST(a_key_that_is_current_already_or_takes_its_id_changes_nothing) {
-    struct hc_token_key first = key_of(1, 0x10), second = key_of(2, 0x20);
-    struct hc_token_key impostor = key_of(2, 0x21);
+START_TEST(a_published_key_is_accepted_before_and_after_it_is_used) {
+    struct hc_token token = known_token(HC_TOKEN_CONNECT), opened;
+    struct hc_token_key first = key_of(255, 0x10), second = key_of(0, 0x20);
     struct hc_token_ring ring = ring_of(&first);
-    ck_assert_int_eq(hc_token_ring_rotate(&ring, &second), HC_OK);
-    struct hc_token_ring before = ring;
-    ck_assert_int_eq(hc_token_ring_rotate(&ring, &second), HC_DUPLICATE);
+    uint8_t of_first[HC_TOKEN_SIZE], of_second[HC_TOKEN_SIZE];
+    seal_known(&first, &token, of_first);
+    seal_known(&second, &token, of_second);
+    ck_assert_int_eq(hc_token_ring_publish(&ring, second.key), HC_OK);
+    ck_assert_mem_eq(&ring.keys[0], &first, sizeof first); // tokens are issued with it
+    for (unsigned used = 0; used < 2; used++) {
+        ck_assert_int_eq(open_known(&ring, of_first, &opened), HC_OK);
+        ck_assert_int_eq(open_known(&ring, of_second, &opened), HC_OK);
+        if (used == 0)
+            ck_assert_int_eq(hc_token_ring_use(&ring), HC_OK);
+    }
+    ck_assert_mem_eq(&ring.keys[0], &second, sizeof second);
+    ck_assert_mem_eq(&ring.keys[1], &first, sizeof first);
+}
+END_TEST
+
+START_TEST(a_step_of_a_rotation_out_of_order_changes_nothing) {
+    struct hc_token_key first = key_of(7, 0x10), other = key_of(200, 0x20);
+    struct hc_token_ring ring = ring_of(&first), before = ring;
+    uint8_t second[HC_TOKEN_KEY_SIZE], third[HC_TOKEN_KEY_SIZE];
+    key_bytes(2, second);
+    key_bytes(3, third);
+    ck_assert_int_eq(hc_token_ring_use(&ring), HC_UNEXPECTED); // nothing is published
     ck_assert_mem_eq(&ring, &before, sizeof ring);
-    ck_assert_int_eq(hc_token_ring_rotate(&ring, &impostor), HC_INVALID);
+    ck_assert_int_eq(hc_token_ring_publish(&ring, second), HC_OK);
+    before = ring;
+    ck_assert_int_eq(hc_token_ring_publish(&ring, third), HC_UNEXPECTED); // before it is used
     ck_assert_mem_eq(&ring, &before, sizeof ring);
-    // A key out of the ring itself: back to the previous one.
-    ck_assert_int_eq(hc_token_ring_rotate(&ring, &ring.keys[1]), HC_OK);
-    ck_assert_mem_eq(&ring.keys[0], &before.keys[1], sizeof first);
-    ck_assert_mem_eq(&ring.keys[1], &before.keys[0], sizeof first);
+    ck_assert_int_eq(hc_token_ring_use(&ring), HC_OK);
+    before = ring;
+    ck_assert_int_eq(hc_token_ring_use(&ring), HC_UNEXPECTED); // never back to the former key
+    ck_assert_mem_eq(&ring, &before, sizeof ring);
+    // A second key with any other id is a former one, as in a file that was written by hand.
+    ring.keys[1] = other;
+    ck_assert_int_eq(hc_token_ring_use(&ring), HC_UNEXPECTED);
+    ck_assert_int_eq(hc_token_ring_publish(&ring, third), HC_OK);
+    ck_assert_uint_eq(ring.keys[0].id, 8);
+    ck_assert_uint_eq(ring.keys[1].id, 9);
 }
 END_TEST
 
@@ -379,8 +413,9 @@ int main(void) {
     tcase_add_test(tests, a_token_expires_at_its_second);
     tcase_add_test(tests, what_is_wrong_with_a_token_is_looked_for_in_the_order_promised);
     tcase_add_test(tests, other_versions_and_kinds_are_refused_before_a_key_is_looked_for);
-    tcase_add_test(tests, after_each_rotation_the_current_and_the_previous_key_open_and_no_other);
-    tcase_add_test(tests, a_key_that_is_current_already_or_takes_its_id_changes_nothing);
+    tcase_add_test(tests, after_each_rotation_the_used_and_the_former_key_open_and_no_other);
+    tcase_add_test(tests, a_published_key_is_accepted_before_and_after_it_is_used);
+    tcase_add_test(tests, a_step_of_a_rotation_out_of_order_changes_nothing);
     tcase_add_test(tests, a_proof_vouches_for_every_bit_of_connect_and_of_the_secret);
     tcase_add_test(tests, only_a_deny_with_the_right_mac_is_believed_and_one_without_is_a_hint);
     tcase_add_test(tests, a_credential_is_one_word_and_reads_back);
