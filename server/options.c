@@ -231,8 +231,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         argp_error(state, "unexpected argument '%s'", text);
         break;
     case ARGP_KEY_END:
-        if (options->dev == (options->key_file != NULL))
-            argp_error(state, "one of --dev and --key-file FILE is needed");
+        if (options->dev && options->key_file != NULL)
+            argp_error(state, "--dev makes a key of its own, and excludes --key-file FILE");
+        if (!options->dev && options->key_file == NULL)
+            argp_error(state, "--key-file FILE is needed, or --dev for trying things");
         break;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -255,8 +257,8 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .parser = parse,
         .doc = "Hindcast's dedicated server: simulates the arena, rewinds for inputs that arrive "
                "late, and broadcasts the corrected ticks.\v"
-               "`hindcastd key` makes a key file, `hindcastd token` a token to connect with: see "
-               "their --help. "
+               "`hindcastd key` makes a key file and rotates its keys, `hindcastd token` prints a "
+               "token to connect with: see their --help. "
                "Prints `listening on ADDRESS:PORT` once it is ready. SIGTERM and SIGINT end it in "
                "good order: it says goodbye to every client and prints the report, whose first "
                "line, and the exit status, say whether the run was good. SIGUSR1 and SIGQUIT print "

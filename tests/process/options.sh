@@ -31,8 +31,8 @@ refused "--snapshot-rate '61': must be at most --tick-rate, which is 60" hindcas
 refused "--client-rate '3999': must be .*\[4000, 4294967295\]" hindcastd --client-rate 3999
 refused "--bind 'nowhere': must be" hindcastd --bind nowhere
 refused "--log-level 'loud': must be error, warn" hindcastd --log-level loud
-refused "one of --dev and --key-file FILE is needed" hindcastd
-refused "one of --dev and --key-file FILE is needed" hindcastd --dev --key-file x
+refused "--key-file FILE is needed, or --dev for trying things" hindcastd
+refused "--dev makes a key of its own, and excludes --key-file FILE" hindcastd --dev --key-file x
 refused "--connects-per-address '10001': must be .*\[0, 10000\]" hindcastd --connects-per-address 10001
 refused "--clients-per-address '-1': must be .*\[0, 4096\]" hindcastd --clients-per-address=-1
 refused "--key-file FILE is needed" hindcastd key
