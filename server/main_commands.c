@@ -31,7 +31,7 @@ enum {
 
 struct command {
     const char *key_file;
-    bool use;
+    bool needs_key_file, use;
     uint64_t client_id, audience, life_s, count;
     bool client_id_given;
     const char *name;
@@ -106,7 +106,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         argp_error(state, "unexpected argument '%s'", text);
         break;
     case ARGP_KEY_END:
-        if (command->key_file == NULL)
+        if (command->needs_key_file && command->key_file == NULL)
             argp_error(state, "--key-file FILE is needed");
         break;
     default:
@@ -165,6 +165,13 @@ static int run_key(const struct command *command) {
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
+/// Prints the protocol_id of the game that hindcastd serves.
+static int run_protocol_id(const struct command *command) {
+    (void)command;
+    printf("0x%016" PRIx64 "\n", hc_datagram_protocol_id(&hc_arena));
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
 static const struct argp token_argp = {
     .options = token_table,
     .parser = parse,
@@ -188,15 +195,23 @@ static const struct argp key_argp = {
         "earliest, because a ticket is valid for ten minutes.",
 };
 
+static const struct argp protocol_id_argp = {
+    .parser = parse,
+    .doc = "Prints the protocol_id of the game that hindcastd serves, as 0x and 16 hexadecimal "
+           "digits. Tokens are sealed for it.",
+};
+
 /// The commands, each with its name in the messages of argp, which takes it as an argument.
 static struct {
     const char *word;
     char name[32];
     const struct argp *argp;
     int (*run)(const struct command *command);
+    bool needs_key_file;
 } commands[] = {
-    {"key", "hindcastd key", &key_argp, run_key},
-    {"token", "hindcastd token", &token_argp, run_token},
+    {"key", "hindcastd key", &key_argp, run_key, true},
+    {"token", "hindcastd token", &token_argp, run_token, true},
+    {"protocol-id", "hindcastd protocol-id", &protocol_id_argp, run_protocol_id, false},
 };
 
 bool hc_sv_main_commands_run(int argc, char **argv, int *status) {
@@ -206,7 +221,8 @@ bool hc_sv_main_commands_run(int argc, char **argv, int *status) {
         i++;
     if (i == count)
         return false;
-    struct command command = {.life_s = LIFE_S, .count = 1};
+    struct command command = {
+        .life_s = LIFE_S, .count = 1, .needs_key_file = commands[i].needs_key_file};
     argp_err_exit_status = 2;
     argv[1] = commands[i].name;
     argp_parse(commands[i].argp, argc - 1, argv + 1, 0, NULL, &command);

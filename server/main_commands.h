@@ -1,4 +1,5 @@
-/// The commands of hindcastd that start no server: `hindcastd key` and `hindcastd token`.
+/// The commands of hindcastd that start no server: `hindcastd key`, `hindcastd token` and
+/// `hindcastd protocol-id`.
 #pragma once
 
 #include <stdbool.h>

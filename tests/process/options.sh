@@ -39,6 +39,7 @@ refused "--key-file FILE is needed" hindcastd key
 refused "--key-file FILE is needed" hindcastd key --use
 refused "--key-file FILE is needed" hindcastd token
 refused "unrecognized option '--use'" hindcastd token --key-file x --use
+refused "unexpected argument 'x'" hindcastd protocol-id x
 refused "--life '0': must be .*\[1, 86400\]" hindcastd token --key-file x --life 0
 refused "--name '': must be 1 to 32 bytes" hindcastd token --key-file x --name ''
 refused "--name 'a.x0a\[31m': must be" hindcastd token --key-file x --name "a
@@ -63,10 +64,13 @@ for program in hindcastd hindcast-bot hindcast-load; do
     check "$program --help" "$bin/$program" --help
     check "$program --version" sh -c "\"$bin/$program\" --version | grep -q '^$program [0-9]'"
 done
-for command in key token; do
+for command in key token protocol-id; do
     check "hindcastd $command --help" sh -c \
         "\"$bin/hindcastd\" $command --help | grep -q '^Usage: hindcastd $command'"
 done
+written=$(sed -n 's/^ *protocol_id  \([0-9a-f]\{16\}\) .*/\1/p' "$here/../../proto/ARENA.md")
+check "hindcastd protocol-id prints what ARENA.md names" \
+    test "$("$bin/hindcastd" protocol-id)" = "0x$written"
 status=0
 "$bin/hindcast-load" --spawn --clients 1025 --duration 1 >"$work/out" 2>"$work/err" || status=$?
 check "hindcast-load tells why its server does not start" \
