@@ -1,44 +1,178 @@
 #!/usr/bin/env python3
-"""A small backend: hands tokens of a server's key to users who have logged in.
+"""A small backend: issues tokens of a server's key to users who have logged in.
 
     python3 backend.py KEY_FILE [PORT]    then: curl -d 'user=ada' 127.0.0.1:8080/token
 
-The place for the game's own login is `account`. Put TLS in front: the answer holds a secret. Needs
-python3-nacl; what a token is stands in proto/PROTOCOL.md, the protocol_id in proto/ARENA.md.
+The game's own login takes the place of `account`. The answer holds a secret: put TLS in front. Needs
+python3-nacl. proto/PROTOCOL.md describes tokens. The key file is read for each token, so that keys
+rotate without a restart; a new build of the game needs a restart, because it has another protocol_id.
 """
-import base64, os, struct, sys, time, urllib.parse
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt
+import argparse, base64, os, re, shutil, socket, stat, struct, subprocess, sys, threading, time, traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
 
-PROTOCOL_ID, AUDIENCE, LIFE_S = 0xA40D5A0F604D0AF2, 0, 60
+try:
+    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt
+except ImportError:
+    sys.exit("backend.py: the Python package nacl is needed: python3-nacl on Debian")
+
+AUDIENCE, LIFE_S = 0, 60
+BODY_MAX, TIMEOUT_S = 4096, 5
 USERS = {"ada": 1, "grace": 2}
 
 
-def account(form):  # (client_id, name) of whoever asks, or None; here everybody may be anybody
+def account(form):  # (client_id, name) of a user, or None; this example has no passwords
     user = form.get("user", [""])[0]
     return (USERS[user], user.encode()) if user in USERS else None
 
 
-def token(client_id, name):
-    lines = [line.split() for line in open(sys.argv[1]) if not line.startswith("#")]
-    key_id, key = lines[0]  # the current one
-    head = struct.pack("<BBHQ", 1, int(key_id), 0, int(time.time()) + LIFE_S)
+def read_key(path):
+    """The used key, (id, bytes): the first of at most two. The rules are the server's own."""
+    with open(path, errors="replace", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("it is no regular file")
+        if status.st_uid not in (os.geteuid(), 0):
+            raise ValueError("it belongs to user %d, and must be this user's" % status.st_uid)
+        if status.st_mode & 0o077:
+            raise ValueError("others may use it (mode %03o): chmod 600 it" % (status.st_mode & 0o777))
+        lines = [line.split() for line in file]
+    keys = [line for line in lines if line and not line[0].startswith("#")]
+    for line in keys:
+        if not re.fullmatch("0*[0-9]{1,3} [0-9a-fA-F]{64}", " ".join(line)) or int(line[0]) > 255:
+            raise ValueError("each key must be a number in [0, 255] and 64 hexadecimal digits")
+    keys = [(int(number), bytes.fromhex(digits)) for number, digits in keys]
+    if not 1 <= len(keys) <= 2 or len({number for number, _ in keys}) < len(keys):
+        raise ValueError("it must hold one or two keys of different numbers")
+    return keys[0]
+
+
+def read_protocol_id(program):
+    """What `hindcastd protocol-id` prints, of the program that is given or else found."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../build/release/bin/hindcastd")
+    program = program or (beside if os.path.exists(beside) else shutil.which("hindcastd"))
+    if program is None:
+        raise ValueError("hindcastd is not found: build it, or name it by --hindcastd FILE")
+    try:
+        run = subprocess.run([program, "protocol-id"], stdout=subprocess.PIPE, timeout=TIMEOUT_S, text=True)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ValueError("%s cannot be run: %s" % (program, error))
+    if run.returncode != 0 or not re.fullmatch("0x[0-9a-f]{16}\n", run.stdout):
+        raise ValueError("%s prints no protocol_id" % program)
+    return int(run.stdout, 16)
+
+
+def token(key, protocol_id, client_id, name):
+    head = struct.pack("<BBHQ", 1, key[0], 0, int(time.time()) + LIFE_S)
     nonce, secret = os.urandom(24), os.urandom(32)
     plain = struct.pack("<16sQ32sQ32s96x", os.urandom(16), client_id, secret, AUDIENCE, name)
-    aad = b"HINDCAST-TOKEN-1" + struct.pack("<Q", PROTOCOL_ID) + head
-    sealed = encrypt(plain, aad, nonce, bytes.fromhex(key))
-    return base64.urlsafe_b64encode(head + nonce + sealed + secret).rstrip(b"=") + b"\n"
+    sealed = encrypt(plain, b"HINDCAST-TOKEN-1" + struct.pack("<Q", protocol_id) + head, nonce, key[1])
+    return base64.urlsafe_b64encode(head + nonce + sealed + secret).rstrip(b"=").decode()
 
 
 class Handler(BaseHTTPRequestHandler):
-    def do_POST(self):
-        form = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), 4096)).decode()
-        who = account(urllib.parse.parse_qs(form)) if self.path == "/token" else None
-        self.send_response(200 if who else 403)
+    default_request_version = "HTTP/1.0"  # each answer has a status
+
+    def setup(self):  # after TIMEOUT_S nothing more is read, however slowly bytes come
+        super().setup()
+        self.timer = threading.Timer(TIMEOUT_S, self.expire)
+        self.timer.daemon, self.expired = True, False
+        self.timer.start()
+
+    def expire(self):
+        self.expired = True
+        try:
+            self.connection.shutdown(socket.SHUT_RD)
+        except OSError:
+            pass  # the client has closed it
+
+    def finish(self):
+        self.timer.cancel()
+        super().finish()
+
+    def answer(self, status, text):
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain; charset=utf-8")
+        self.send_header("Cache-Control", "no-store")
+        if status == 405:
+            self.send_header("Allow", "POST")
         self.end_headers()
-        self.wfile.write(token(*who) if who else b"")
+        if self.command != "HEAD":
+            self.wfile.write(text.encode() + b"\n")
+
+    def send_error(self, code, message=None, explain=None):  # the errors that http.server finds
+        self.answer(code, "%s." % (message or self.responses[code][1]))
+
+    def do_POST(self):
+        length = self.headers.get("Content-Length")
+        size = int(length) if re.fullmatch("[0-9]{1,18}", length or "") else None
+        body = self.rfile.read(min(size or 0, BODY_MAX))
+        if self.path != "/token":
+            return self.answer(404, "There is only /token here.")
+        if length is None:
+            return self.answer(411, "The Content-Length is missing.")
+        if size is None:
+            return self.answer(400, "The Content-Length is no number.")
+        if size > BODY_MAX:
+            return self.answer(413, "The body is longer than %d bytes." % BODY_MAX)
+        if len(body) < size:
+            return self.answer(408 if self.expired else 400, "The body is shorter than its Content-Length.")
+        try:
+            form = parse_qs(body.decode("ascii"), strict_parsing=True, errors="strict")
+        except ValueError:
+            form = None
+        if not form:
+            return self.answer(400, "The body must be a form, such as user=ada.")
+        try:
+            user = account(form)
+        except Exception:
+            traceback.print_exc()
+            return self.answer(500, "The login failed.")
+        if user is None:
+            return self.answer(403, "The user is unknown.")
+        try:
+            key = read_key(self.server.key_file)
+        except (OSError, ValueError) as error:
+            self.log_message("key file '%s': %s", self.server.key_file, error)
+            return self.answer(503, "The key file cannot be used now.")
+        self.answer(200, token(key, self.server.protocol_id, *user))
+
+    def refuse(self):
+        known = self.path == "/token"
+        self.answer(405 if known else 404, "A token is asked for by POST." if known else "There is only /token here.")
+
+    do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = refuse
 
 
-server = HTTPServer(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 8080), Handler)
-print("listening on 127.0.0.1:%d" % server.server_port, flush=True)
-server.serve_forever()
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Issues tokens of a server's key to users.")
+    parser.add_argument("key_file", metavar="KEY_FILE", help="made by hindcastd key")
+    parser.add_argument("port", metavar="PORT", nargs="?", type=int, default=8080, help="default 8080; 0: any")
+    parser.add_argument("--hindcastd", metavar="FILE", help="asked for its protocol-id (default: "
+                        "../build/release/bin/hindcastd, or else by PATH)")
+    options = parser.parse_args()
+    if not 0 <= options.port <= 65535:
+        parser.error("PORT '%d': must be in [0, 65535]" % options.port)
+    try:
+        read_key(options.key_file)
+    except (OSError, ValueError) as error:
+        sys.exit("backend.py: key file '%s': %s" % (options.key_file, getattr(error, "strerror", None) or error))
+    try:
+        protocol_id = read_protocol_id(options.hindcastd)
+        server = Server(("127.0.0.1", options.port), Handler)
+    except (OSError, ValueError) as error:
+        sys.exit("backend.py: %s" % error)
+    server.key_file, server.protocol_id = options.key_file, protocol_id
+    print("listening on 127.0.0.1:%d" % server.server_port, flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+#!/bin/sh
+# deploy/backend.py issues tokens that the server accepts, refuses with a status and a sentence, serves on
+# beside silent connections, and follows a rotation of the keys without a restart.
+set -u
+. "$(dirname "$0")/lib.inc"
+
+# The Python for which the distribution's packages are installed.
+python=/usr/bin/python3
+"$python" -c "import nacl" 2>/dev/null || python=python3
+keys=$work/keys
+backend() {
+    timeout 10 "$python" "$here/../../deploy/backend.py" "$@" --hindcastd "$hindcastd"
+}
+
+# refused STATUS PATTERN ARGUMENTS...: the backend does not start, and prints one line that matches.
+refused() {
+    wanted=$1 pattern=$2
+    shift 2
+    matched() {
+        cat "$work/err"
+        [ "$status" = "$wanted" ] && tail -n 1 "$work/err" | grep -qe "^backend.py: .*$pattern" &&
+            ! grep -q Traceback "$work/err"
+    }
+    status=0
+    backend "$@" >"$work/out" 2>"$work/err" || status=$?
+    check "the backend does not start: $pattern" matched
+}
+
+hindcastd=$bin/hindcastd
+"$hindcastd" key --key-file "$keys" >"$work/out"
+refused 1 "No such file" "$work/nowhere" 0
+refused 1 "key file '$work': .*directory" "$work" 0
+for mode in 640 604 660 620; do
+    chmod $mode "$keys"
+    refused 1 "others may use it (mode $mode)" "$keys" 0
+done
+chmod 600 "$keys"
+digits=$(sed -n 's/^0 //p' "$keys")
+bad() {
+    (umask 077 && printf "%b" "$1" >"$work/bad")
+    refused 1 "$2" "$work/bad" 0
+}
+bad "# none\n\n" "one or two keys"
+bad "7 0123\n" "must be a number in \[0, 255\] and 64"
+bad "256 $digits\n" "must be a number in \[0, 255\] and 64"
+bad "7 $digits more\n" "must be a number in \[0, 255\] and 64"
+bad "7 $digits\n7 $digits\n" "of different numbers"
+bad "7 $digits\n8 $digits\n9 $digits\n" "one or two keys"
+refused 2 "must be in \[0, 65535\]" "$keys" 65536
+refused 2 "required: KEY_FILE"
+hindcastd=$work/nowhere refused 1 "nowhere cannot be run" "$keys" 0
+hindcastd=/bin/true refused 1 "/bin/true prints no protocol_id" "$keys" 0
+hindcastd=$bin/hindcastd
+
+serve_with server --key-file "$keys" --port 0
+server=$pid
+"$python" "$here/../../deploy/backend.py" "$keys" 0 --hindcastd "$hindcastd" \
+    >"$work/backend.out" 2>"$work/backend.err" &
+backend=$!
+running="$running $backend"
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q listening "$work/backend.out" || sleep 0.3
+done
+at=$(sed 's/.*://' "$work/backend.out")
+cat >"$work/ask.py" <<'END'
+import http.client, re, socket, sys, time
+port = int(sys.argv[1])
+
+def ask(body="user=ada", method="POST", path="/token", timeout=3, **headers):
+    """Status, text and headers of the answer."""
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    c.request(method, path, body, headers)
+    r = c.getresponse()
+    return r.status, r.read().decode(), r.headers
+
+def refused(status, *args, **more):
+    got, text, headers = ask(*args, **more)
+    assert got == status, (got, text)
+    assert method_has_no_body(more) or re.fullmatch(r"[A-Z][^\n<>]+\.\n", text), text
+    assert headers["Content-Type"].startswith("text/plain"), headers
+    return headers
+
+def method_has_no_body(more):
+    return more.get("method") == "HEAD"
+
+def raw(*parts):
+    """The answer to bytes that are sent as they are, until the backend closes."""
+    s = socket.create_connection(("127.0.0.1", port), timeout=10)
+    for part in parts:
+        s.sendall(part)
+    answer = b""
+    while got := s.recv(4096):
+        answer += got
+    return answer.decode()
+END
+ask() {
+    { cat "$work/ask.py" && cat; } >"$work/script.py"
+    "$python" "$work/script.py" "$at"
+}
+token_of() {
+    echo "print(ask('user=$1')[1], end='')" | ask >"$work/$1"
+    [ "$(wc -c <"$work/$1")" = 369 ]
+}
+# plays NAME: a bot plays with the token in the file NAME.
+plays() {
+    start player hindcast-bot --connect "127.0.0.1:$port" --token "$work/$1" --duration 2
+    finish "$pid"
+    check "the server accepts it" report player 'c["left"] == 1 and c["snapshots"] > 60'
+}
+
+check "a user is given a token" token_of ada
+plays ada
+check "each refusal has its status and a sentence" ask <<'END'
+refused(403, "user=eve")
+refused(403, "name=ada")
+for body in "", "ada", "user=%ff", b"user=\xff", "user=ada&x":
+    refused(400, body)
+refused(404, path="/other")
+refused(404, path="/other", method="GET")
+for method in "GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS":
+    assert refused(405, None, method=method)["Allow"] == "POST"
+refused(413, "user=" + 4096 * "a")
+assert ask("user=ada&x=" + (4096 - 11) * "a")[0] == 200
+refused(501, method="BREW")
+def first(request): return raw(request).split("\r\n")[0]
+assert " 411 " in first(b"POST /token HTTP/1.0\r\n\r\n")
+assert " 413 " in first(b"POST /token HTTP/1.0\r\nContent-Length: 99999999999999999\r\n\r\n" + 4096 * b"a")
+for length in b"x", b"-1", b"1e3", b"9" * 5000:
+    assert " 400 " in first(b"POST /token HTTP/1.0\r\nContent-Length: %b\r\n\r\n" % length), length
+assert " 400 " in first(b"POST /token HTTP/x\r\n\r\n")
+END
+check "silent and slow connections stop nobody, and end after 5 s" ask <<'END'
+begin = time.monotonic()
+starts = [b"", b"POST /tok", b"POST /token HTTP/1.0\r\nContent-Length: 8\r\n\r\nuser"]
+slow = [socket.create_connection(("127.0.0.1", port), timeout=0.2) for _ in range(60)]
+for i, s in enumerate(slow):
+    s.sendall(starts[i % 3])
+    s.setblocking(False)
+drip = socket.create_connection(("127.0.0.1", port), timeout=0.2)
+drip.setblocking(False)
+for _ in range(10):
+    assert ask(timeout=1)[0] == 200
+assert time.monotonic() - begin < 3
+ended = {}
+while len(ended) < 61 and time.monotonic() - begin < 9:
+    for s in [*slow, drip]:
+        try:
+            s is drip and s.sendall(b"P")
+            if s not in ended and b"" == s.recv(4096):
+                ended[s] = time.monotonic() - begin
+        except BlockingIOError:
+            pass
+        except ConnectionError:
+            ended[s] = time.monotonic() - begin
+    time.sleep(0.1)
+assert len(ended) == 61 and 4 < min(ended.values()) and max(ended.values()) < 7, sorted(ended.values())
+answer = raw(starts[2])
+assert " 408 " in answer.split("\r\n")[0] and answer.endswith(".\n"), answer
+END
+
+chmod 640 "$keys"
+check "a key file that others may use is refused with 503" ask <<'END'
+refused(503)
+refused(403, "user=eve")
+END
+chmod 600 "$keys"
+check "and used again once it is private" token_of ada
+
+key_id() {
+    "$python" -c 'import base64, sys; print(base64.urlsafe_b64decode(sys.stdin.read()[:4])[1])' <"$work/$1"
+}
+"$hindcastd" key --key-file "$keys" >"$work/out"
+check "after a key is published a user is given a token" token_of grace
+check "of the used key" test "$(key_id grace)" = 0
+plays grace
+kill -HUP "$server"
+sleep 0.3
+"$hindcastd" key --use --key-file "$keys" >"$work/out"
+check "after it is used a user is given a token" token_of grace
+check "of that key" test "$(key_id grace)" = 1
+plays grace
+check "nothing went wrong on the way" sh -c "! grep -A 20 Traceback '$work/backend.err'"
+check "the backend is still running" kill -0 "$backend"
+end
