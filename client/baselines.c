@@ -1,6 +1,6 @@
 #include "client/baselines.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/snapshot.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "client/bot.h"
 
 #include "common/arena/map.h"
-#include "common/check.h"
 #include "common/fixed.h"
+#include "hindcast/check.h"
 
 enum {
     TURN_MS = 120,       ///< a direction is held for this long at least ...

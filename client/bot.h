@@ -5,9 +5,9 @@
 /// worlds give the same inputs, everywhere.
 #pragma once
 
-#include "common/arena/arena.h"
-#include "common/rng.h"
 #include "common/timeline.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 
 struct hc_cl_bot {
     struct hc_rng rng;

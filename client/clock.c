@@ -1,7 +1,7 @@
 #include "client/clock.h"
 
-#include "common/check.h"
 #include "common/mark.h"
+#include "hindcast/check.h"
 
 static int64_t offset_of(uint64_t now_us, uint64_t rtt_us, uint64_t server_us) {
     return (int64_t)(server_us + rtt_us / 2 - now_us);

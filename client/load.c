@@ -3,7 +3,7 @@
 #include "client/load.h"
 
 #include "client/bot.h"
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <event2/event.h>
 #include <signal.h>

@@ -2,9 +2,9 @@
 /// all on one event loop, from the ramp to the goodbyes.
 #pragma once
 
-#include "client/hindcast.h"
 #include "client/udp.h"
 #include "common/link.h"
+#include "hindcast/client.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 #include "client/load_processes.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "client/load_spawn.h"
 #include "client/load_tokens.h"
 #include "client/report.h"
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "common/report.h"
 
 #include <argp.h>

@@ -1,8 +1,8 @@
 /// The command lines of hindcast-bot and hindcast-load, which share most of their options.
 #pragma once
 
-#include "client/hindcast.h"
 #include "common/link.h"
+#include "hindcast/client.h"
 
 #include <stdbool.h>
 #include <stdint.h>

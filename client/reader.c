@@ -1,7 +1,7 @@
 #include "client/reader.h"
 
 #include "common/alloc.h"
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/value.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "client/session.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "client/clock.h"
-#include "client/hindcast.h"
 #include "client/reader.h"
 #include "client/view.h"
+#include "hindcast/client.h"
 #include "proto/ack.h"
 #include "proto/body.h"
 #include "proto/seal.h"

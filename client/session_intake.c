@@ -1,7 +1,7 @@
 #include "client/session.h"
 
-#include "common/check.h"
 #include "common/mark.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "client/session.h"
 
-#include "common/rng.h"
+#include "hindcast/rng.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "client/udp.h"
 
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -1,6 +1,6 @@
 #include "client/view.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

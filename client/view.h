@@ -7,7 +7,7 @@
 /// Without corrections the errors are 0, and what is shown is exactly what is recorded.
 #pragma once
 
-#include "client/hindcast.h"
+#include "hindcast/client.h"
 
 enum {
     HC_CL_VIEW_UNIT = 256,    ///< of shown values

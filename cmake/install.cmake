@@ -26,7 +26,8 @@ foreach(library hindcast hindcast_static)
   add_library(hindcast::${library} ALIAS ${library})
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE C)
   target_include_directories(${library} INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${header_dir}>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${header_dir}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${library}
     PRIVATE PkgConfig::MSGPACK PkgConfig::XXHASH PkgConfig::SODIUM)
 endforeach()
@@ -38,6 +39,8 @@ file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/proto/*.h ${PROJECT_SOURCE_DIR}/client/*.h)
 list(JOIN HC_OS_STEMS "|" stems)
 list(FILTER headers EXCLUDE REGEX "^(common|client)/(${stems})(_[^/]*)?\\.h$")
+file(GLOB public CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/hindcast/*.h)
+install(FILES ${public} DESTINATION ${header_dir})
 foreach(header ${headers})
   get_filename_component(directory ${header} DIRECTORY)
   install(FILES ${header} DESTINATION ${header_dir}/${directory})
@@ -72,7 +75,7 @@ Name: hindcast
 Description: ${PROJECT_DESCRIPTION}
 Version: ${PROJECT_VERSION}
 Requires.private: ${MSGPACK_MODULE_NAME} libxxhash libsodium
-Cflags: -I\${prefix}/${header_dir}
+Cflags: -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR} -I\${prefix}/${header_dir}
 Libs: -L\${libdir} -lhindcast
 ")
 install(FILES ${PROJECT_BINARY_DIR}/hindcast.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

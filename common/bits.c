@@ -1,6 +1,6 @@
 #include "common/bits.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 /// The low `bits` bits set; `bits` in [0, 32].
 static uint32_t mask(unsigned bits) {

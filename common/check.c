@@ -1,4 +1,4 @@
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "common/decimal.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 /// Appends one decimal digit; HC_INVALID when the result does not fit.
 static enum hc_status append(uint64_t *value, unsigned digit) {

@@ -1,7 +1,7 @@
 /// Decimal numbers as people write them, read into fixed point without floats or locale.
 #pragma once
 
-#include "common/status.h"
+#include "hindcast/status.h"
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
 /// Angles count 1024 steps to a full turn, from the x axis towards the y axis, and wrap.
 #pragma once
 
-#include "common/api.h"
-#include "common/check.h"
+#include "hindcast/api.h"
+#include "hindcast/check.h"
 
 #include <stdint.h>
 

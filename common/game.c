@@ -3,9 +3,9 @@
 #define XXH_INLINE_ALL        // NOLINT(readability-identifier-naming)
 #define XXH_VECTOR XXH_SCALAR // NOLINT(readability-identifier-naming)
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <xxhash.h>
 

@@ -1,8 +1,8 @@
 /// hc_game_check: every rule that a game's tables must keep, one sentence for each.
-#include "common/game.h"
+#include "hindcast/game.h"
 
-#include "common/check.h"
 #include "common/unit.h"
+#include "hindcast/check.h"
 
 #include <stdarg.h>
 #include <stdio.h>

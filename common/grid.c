@@ -1,6 +1,6 @@
 #include "common/grid.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

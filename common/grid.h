@@ -4,7 +4,7 @@
 /// lists the entities of its cells. A tick's index is its predecessor's, copied and patched.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 #define HC_GRID_NONE UINT16_MAX
 

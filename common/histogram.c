@@ -1,6 +1,6 @@
-#include "common/histogram.h"
+#include "hindcast/histogram.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 enum { SUB_BUCKETS = 1 << HC_HISTOGRAM_SUB_BITS };
 

@@ -1,7 +1,7 @@
 #include "common/inputs.h"
 
-#include "common/check.h"
 #include "common/mark.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

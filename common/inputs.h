@@ -6,8 +6,8 @@
 /// prediction would start from, and whoever changes it is told through `changed`.
 #pragma once
 
-#include "common/game.h"
 #include "common/timeline.h"
+#include "hindcast/game.h"
 
 struct hc_inputs {
     const struct hc_world *world;

@@ -1,7 +1,7 @@
 #include "common/link.h"
 
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 
 #include <string.h>
 

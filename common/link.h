@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/alloc.h"
-#include "common/status.h"
+#include "hindcast/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

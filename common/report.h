@@ -3,8 +3,8 @@
 /// Every function returns an object of its own, which the caller releases or hands on.
 #pragma once
 
-#include "common/histogram.h"
-#include "common/status.h"
+#include "hindcast/histogram.h"
+#include "hindcast/status.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "common/rng.h"
+#include "hindcast/rng.h"
 
 /// 2^64 divided by the golden ratio, made odd: the increment of SplitMix64.
 static const uint64_t GAMMA = UINT64_C(0x9e3779b97f4a7c15);

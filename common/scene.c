@@ -1,4 +1,4 @@
-#include "common/scene.h"
+#include "hindcast/scene.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 /// new shots and all, and one who turned costs little more than when it did.
 #pragma once
 
-#include "common/scene.h"
 #include "common/unit.h"
+#include "hindcast/scene.h"
 
 enum {
     HC_SOLO_TICKS_MAX = 32, ///< farther than this nothing is guessed: the states are held

@@ -1,4 +1,4 @@
-#include "common/status.h"
+#include "hindcast/status.h"
 
 #include <stddef.h>
 

@@ -16,8 +16,8 @@
 /// or 3.
 #pragma once
 
-#include "common/api.h"
-#include "common/game.h"
+#include "hindcast/api.h"
+#include "hindcast/game.h"
 
 struct hc_timeline;
 

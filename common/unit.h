@@ -6,7 +6,7 @@
 /// from there.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 typedef uint16_t hc_unit; ///< in [0, hc_unit_total)
 

@@ -1,7 +1,7 @@
 #include "proto/ack.h"
 
-#include "common/check.h"
 #include "common/mark.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 /// is. Sending: hc_sent_next for each datagram, hc_sent_acked for each one received.
 #pragma once
 
-#include "common/status.h"
+#include "hindcast/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "proto/body.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

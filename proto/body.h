@@ -12,7 +12,7 @@
 #pragma once
 
 #include "common/bytes.h"
-#include "common/status.h"
+#include "hindcast/status.h"
 #include "proto/precheck.h"
 #include "proto/unpack.h"
 

@@ -6,7 +6,7 @@
 /// of QUIC's Retry (RFC 9000, 8.1).
 #pragma once
 
-#include "common/status.h"
+#include "hindcast/status.h"
 #include "proto/address.h"
 #include "proto/datagram.h"
 

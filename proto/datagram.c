@@ -1,7 +1,7 @@
 #include "proto/datagram.h"
 
 #include "common/bytes.h"
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 #include <xxhash.h>

@@ -20,8 +20,8 @@
 /// cannot have and HC_MALFORMED for any other fault.
 #pragma once
 
-#include "common/game.h"
-#include "common/status.h"
+#include "hindcast/game.h"
+#include "hindcast/status.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "proto/events.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/pack.h"
 
 #include <string.h>

@@ -23,7 +23,7 @@
 #pragma once
 
 #include "common/bytes.h"
-#include "common/status.h"
+#include "hindcast/status.h"
 #include "proto/ack.h"
 #include "proto/body.h"
 

@@ -1,6 +1,6 @@
 #include "proto/fields.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

@@ -22,7 +22,7 @@
 #pragma once
 
 #include "common/bits.h"
-#include "common/game.h"
+#include "hindcast/game.h"
 
 /// Appends `count` flags, in [1, 32], of which one at least is set and, if `proper`, one is not.
 void hc_fields_put_some(struct hc_bits_writer *bits, uint32_t flags, unsigned count, bool proper);

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "common/bits.h"
-#include "common/game.h"
-#include "common/status.h"
+#include "hindcast/game.h"
+#include "hindcast/status.h"
 #include "proto/datagram.h"
 
 #include <stddef.h>

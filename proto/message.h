@@ -14,9 +14,9 @@
 /// its range, and returns HC_MALFORMED with *out unspecified when one is outside.
 #pragma once
 
-#include "common/api.h"
-#include "common/game.h"
 #include "common/timeline.h"
+#include "hindcast/api.h"
+#include "hindcast/game.h"
 #include "proto/ack.h"
 #include "proto/body.h"
 #include "proto/datagram.h"

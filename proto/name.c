@@ -1,6 +1,6 @@
 #include "proto/name.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <stdbool.h>
 #include <string.h>

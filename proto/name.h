@@ -1,7 +1,7 @@
 /// Text that users choose: which names are accepted, and how a log shows any bytes at all.
 #pragma once
 
-#include "common/status.h"
+#include "hindcast/status.h"
 
 #include <stddef.h>
 #include <stdint.h>

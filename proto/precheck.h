@@ -1,7 +1,7 @@
 /// The bounded, allocation-free look at msgpack bytes that a peer sent, before msgpack-c sees them.
 #pragma once
 
-#include "common/status.h"
+#include "hindcast/status.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "proto/seal.h"
 
 #include "common/bytes.h"
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <sodium.h>
 #include <string.h>

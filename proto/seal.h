@@ -21,7 +21,7 @@
 /// of them.
 #pragma once
 
-#include "common/status.h"
+#include "hindcast/status.h"
 #include "proto/datagram.h"
 #include "proto/token.h"
 

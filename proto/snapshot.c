@@ -1,7 +1,7 @@
 #include "proto/snapshot.h"
 
 #include "common/bytes.h"
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/delta.h"
 #include "proto/pack.h"
 

@@ -27,8 +27,8 @@
 /// keeps on trying and tells the reason only when it gives up.
 #pragma once
 
-#include "common/api.h"
-#include "common/status.h"
+#include "hindcast/api.h"
+#include "hindcast/status.h"
 #include "proto/datagram.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "proto/unpack.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <assert.h> // the template uses it
 #include <msgpack.h>

@@ -1,6 +1,6 @@
 #include "proto/value.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/fields.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
 /// sent beside).
 #pragma once
 
-#include "common/check.h"
 #include "common/solo.h"
+#include "hindcast/check.h"
 #include "proto/snapshot.h"
 #include "server/host.h"
 #include "server/memo.h"

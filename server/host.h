@@ -21,9 +21,9 @@
 /// whoever empties the host into a socket these are two datagrams like any others.
 #pragma once
 
-#include "common/game.h"
-#include "common/histogram.h"
 #include "common/timeline.h"
+#include "hindcast/game.h"
+#include "hindcast/histogram.h"
 #include "proto/address.h"
 #include "proto/cookie.h"
 #include "proto/datagram.h"

@@ -1,6 +1,6 @@
 #include "server/interest.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

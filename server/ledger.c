@@ -1,7 +1,7 @@
 #include "server/ledger.h"
 
-#include "common/check.h"
 #include "common/mark.h"
+#include "hindcast/check.h"
 #include "proto/snapshot.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /// hindcastd: gives the host its socket, its clock and its signals.
 #define _GNU_SOURCE
 
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "common/report.h"
 #include "proto/name.h"
 #include "server/admin.h"
@@ -110,7 +110,7 @@ static void log_event(struct daemon *daemon, const struct hc_sv_event *event) {
                   (int)hc_sv_host_clients(daemon->host));
     add_user(fields, event);
     if (event->kind == HC_SV_EVENT_LEFT)
-        json_object_set_new(fields, "reason", json_string(hc_message_close_text(event->close)));
+        json_object_set_new(fields, "reason", json_string(hc_close_text(event->close)));
     hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, names[event->kind], fields);
 }
 

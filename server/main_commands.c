@@ -2,8 +2,8 @@
 
 #include "server/main_commands.h"
 
-#include "common/arena/arena.h"
 #include "common/decimal.h"
+#include "hindcast/arena.h"
 #include "proto/name.h"
 #include "server/admin_keys.h"
 

@@ -1,7 +1,7 @@
 #include "server/memo.h"
 
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 
 #include <string.h>
 

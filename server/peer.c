@@ -1,8 +1,8 @@
 #include "server/peer.h"
 
 #include "common/alloc.h"
-#include "common/check.h"
 #include "common/mark.h"
+#include "hindcast/check.h"
 #include "proto/snapshot.h"
 #include "server/rate.h"
 

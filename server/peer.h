@@ -5,7 +5,7 @@
 /// connection takes the place of the lost one, and its players are still there.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 #include "proto/ack.h"
 #include "proto/address.h"
 #include "proto/datagram.h"

@@ -1,7 +1,7 @@
 #include "server/report.h"
 
-#include "common/check.h"
 #include "common/report.h"
+#include "hindcast/check.h"
 
 /// What only clients know.
 static json_t *client_part(void) {

@@ -4,7 +4,7 @@
 /// the next tick hc_sv_share_renew.
 #pragma once
 
-#include "common/histogram.h"
+#include "hindcast/histogram.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 #include "server/udp.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "server/used.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

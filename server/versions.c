@@ -1,6 +1,6 @@
 #include "server/versions.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

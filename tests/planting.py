@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ("CMakeLists.txt", "cmake", "common", "proto", "server", "client", "tests")
+SOURCES = ("CMakeLists.txt", "cmake", "include", "common", "proto", "server", "client", "tests")
 PROCESSORS = len(os.sched_getaffinity(0))
 
 

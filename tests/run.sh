@@ -58,7 +58,7 @@ stage_tidy() {
     if ! command -v run-clang-tidy >/dev/null 2>&1; then
         exit "$nothing_to_run"
     fi
-    run-clang-tidy -quiet -j "$jobs" -p build/dev "$PWD/(common|proto|server|client)/.*" \
+    run-clang-tidy -quiet -j "$jobs" -p build/dev "$PWD/(include|common|proto|server|client)/.*" \
         >build/tidy.log 2>&1 || {
         grep -E "(warning|error):" build/tidy.log | sort -u || tail -n 20 build/tidy.log
         exit 1
@@ -103,7 +103,7 @@ stage_exact() {
 
 # sources_number: a number that follows from the sources that a match depends on.
 sources_number() {
-    find common proto server client tests/exact tests/oracle tests/sim tests/storm -name '*.[ch]' | LC_ALL=C sort |
+    find include common proto server client tests/exact tests/oracle tests/sim tests/storm -name '*.[ch]' | LC_ALL=C sort |
         xargs cat | cksum | cut -d ' ' -f 1
 }
 

@@ -1,4 +1,4 @@
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 
 #include "common/arena/map.h"
 #include "common/arena/rules.h"

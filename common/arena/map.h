@@ -5,7 +5,7 @@
 /// stay free: so every free tile can be walked to from every other.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 /// The side of the map in tiles.
 int32_t hc_arena_side(const struct hc_world *world);

@@ -2,8 +2,8 @@
 /// on.
 #pragma once
 
-#include "common/arena/arena.h"
-#include "common/scene.h"
+#include "hindcast/arena.h"
+#include "hindcast/scene.h"
 
 /// Purposes of random numbers.
 enum { HC_ARENA_RANDOM_CELL, HC_ARENA_RANDOM_PICKUP, HC_ARENA_RANDOM_SPAWN };

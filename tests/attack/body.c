@@ -1,8 +1,8 @@
 /// What somebody says who has a token and the keys: acknowledgements, bodies and names.
-#include "common/arena/arena.h"
-#include "common/check.h"
-#include "common/histogram.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "hindcast/histogram.h"
+#include "hindcast/rng.h"
 #include "proto/name.h"
 #include "proto/precheck.h"
 #include "tests/attack/attack.h"

@@ -1,7 +1,7 @@
 /// Players who were let in and want more than their share: of time, of the past, of the future.
-#include "common/arena/arena.h"
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 #include "tests/attack/puppet.h"
 #include "tests/attack/yard.h"
 

@@ -1,7 +1,7 @@
 /// Before anybody is let in: what a stranger can make the server send, believe or give away.
-#include "common/arena/arena.h"
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 #include "tests/attack/attack.h"
 #include "tests/attack/puppet.h"
 

@@ -1,7 +1,7 @@
 /// Attacks on a real daemon: floods, kill -9, what its log shows, and the port that issues tokens.
 #define _GNU_SOURCE // memmem, getloadavg
 
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/name.h"
 #include "tests/attack/flood.h"
 #include "tests/attack/wire.h"

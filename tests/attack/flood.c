@@ -2,7 +2,7 @@
 
 #include "tests/attack/flood.h"
 
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "proto/datagram.h"
 #include "tests/attack/wire.h"
 

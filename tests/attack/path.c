@@ -1,7 +1,7 @@
 /// Connections that are lost, clients that move, and a server that is started again.
-#include "common/arena/arena.h"
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 #include "tests/attack/yard.h"
 
 #include <string.h>

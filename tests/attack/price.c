@@ -1,6 +1,6 @@
 /// What sealing costs a server, beside all else that it does.
-#include "common/arena/arena.h"
-#include "common/check.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
 #include "proto/seal.h"
 #include "tests/attack/yard.h"
 

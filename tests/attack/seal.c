@@ -1,7 +1,7 @@
 /// Datagrams that somebody has kept, changed, or would have sealed twice.
-#include "common/arena/arena.h"
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 #include "proto/ack.h"
 #include "tests/attack/puppet.h"
 #include "tests/attack/yard.h"

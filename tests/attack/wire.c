@@ -2,8 +2,8 @@
 
 #include "tests/attack/wire.h"
 
-#include "common/arena/arena.h"
-#include "common/check.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
 #include "tests/sim/party.h"
 
 #include <arpa/inet.h>

@@ -4,8 +4,8 @@
 /// end, and no process is killed but by its own number.
 #pragma once
 
-#include "client/hindcast.h"
 #include "client/udp.h"
+#include "hindcast/client.h"
 #include "tests/attack/attack.h"
 
 #include <jansson.h>

@@ -1,8 +1,8 @@
 #include "tests/attack/yard.h"
 
-#include "common/arena/arena.h"
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // Whose tick a snapshot shows. One player, input delay 0, 150 ms each way, in virtual time: what
 // the client predicts of itself, against what the server ends up with, once with snapshots of T = A
 // + 1 and once, as the counter-example, with snapshots of the server's head.
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "tests/bench/bench.h"
 #include "tests/sim/sim.h"
 

@@ -1,6 +1,6 @@
 // What snapshots take, what they cost the server, and what they buy: matches of the arena between
 // bots, in virtual time, over links of 40 ms each way that lose 2 %.
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/match.h"
 

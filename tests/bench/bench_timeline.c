@@ -3,10 +3,10 @@
 // timeline with every input in time, and the timeline with every input late, selective and full.
 #define _POSIX_C_SOURCE 200809L
 
-#include "common/arena/arena.h"
 #include "common/grid.h"
-#include "common/scene.h"
 #include "common/timeline.h"
+#include "hindcast/arena.h"
+#include "hindcast/scene.h"
 #include "tests/bench/bench.h"
 
 #include <stdio.h>

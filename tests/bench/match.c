@@ -3,8 +3,8 @@
 #include "tests/bench/match.h"
 
 #include "client/bot.h"
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 
 #include <stdlib.h>
 #include <string.h>

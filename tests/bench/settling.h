@@ -6,8 +6,8 @@
 /// comes to see less in between is left out.
 #pragma once
 
-#include "common/arena/arena.h"
-#include "common/histogram.h"
+#include "hindcast/arena.h"
+#include "hindcast/histogram.h"
 #include "server/core.h"
 #include "tests/sim/sim.h"
 

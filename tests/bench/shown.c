@@ -1,6 +1,6 @@
 #include "tests/bench/shown.h"
 
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 /// server's final tick has passed it. Who is dead or jumps there does not count.
 #pragma once
 
-#include "common/histogram.h"
+#include "hindcast/histogram.h"
 #include "server/core.h"
 #include "tests/sim/sim.h"
 

@@ -1,8 +1,8 @@
 #include "tests/exact/hurry.h"
 
-#include "common/arena/arena.h"
 #include "common/arena/map.h"
-#include "common/scene.h"
+#include "hindcast/arena.h"
+#include "hindcast/scene.h"
 
 /// What the seed decides, each from its own bits.
 static uint32_t draw(const struct hc_world *world, uint32_t purpose, uint32_t bound) {

@@ -2,7 +2,7 @@
 /// won, and matches are short. So that a hundred ticks hold deaths, contests and ends of matches.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 /// Fills `game` with the arena's tables and this beginning; how hurried, the world's seed decides.
 void hurry_game(struct hc_game *game);

@@ -1,6 +1,6 @@
 #include "tests/exact/trial.h"
 
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "tests/exact/hurry.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "tests/exact/truth.h"
 
-#include "common/arena/arena.h"
-#include "common/check.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
 #include "tests/oracle/plain.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /// it came to whoever keeps the timeline.
 #pragma once
 
-#include "common/game.h"
-#include "common/rng.h"
+#include "hindcast/game.h"
+#include "hindcast/rng.h"
 
 #define TRUTH_NEVER INT32_MAX ///< the arrival of what is lost
 

@@ -1,8 +1,8 @@
 // Any bytes as the body of a datagram: pre-checked, parsed, and read as what each message says it
 // is, by a client and a server of the bundled game.
-#include "common/arena/arena.h"
-#include "common/check.h"
 #include "common/solo.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
 #include "proto/delta.h"
 #include "proto/events.h"
 #include "proto/message.h"

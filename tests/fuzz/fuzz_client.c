@@ -2,9 +2,9 @@
 // DATA, and whole datagrams. Nothing may crash, and time must go on.
 //
 // The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
-#include "client/hindcast.h"
-#include "common/arena/arena.h"
-#include "common/check.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "hindcast/client.h"
 #include "tests/sim/party.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // Any bytes as a datagram of every kind, read by either side. What decodes must encode to the same
 // bytes again, so that nothing on the wire has two readings.
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/datagram.h"
 
 #include <string.h>

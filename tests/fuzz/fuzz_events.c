@@ -4,7 +4,7 @@
 // events that somebody did send.
 //
 // The input is two bytes for the configuration, then a list of deeds.
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/events.h"
 #include "proto/unpack.h"
 #include "tests/fuzz/deeds.h"

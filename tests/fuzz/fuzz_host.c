@@ -2,8 +2,8 @@
 // fuzzer likes, as do strangers. Nothing may crash, and the honest one must go on being served.
 //
 // The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
-#include "common/arena/arena.h"
-#include "common/check.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
 #include "server/host.h"
 #include "tests/sim/party.h"
 

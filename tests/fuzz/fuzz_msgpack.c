@@ -2,7 +2,7 @@
 // the same values; what is refused, msgpack-c refuses too or it is something that is not allowed.
 //
 // The input is a byte that says where what passes is cut off, and the bytes.
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/unpack.h"
 
 #include <msgpack.h>

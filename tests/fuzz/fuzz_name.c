@@ -3,7 +3,7 @@
 // system.
 //
 // The input is a byte of room for what is escaped, and the bytes.
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/address.h"
 #include "proto/name.h"
 #include "proto/precheck.h"

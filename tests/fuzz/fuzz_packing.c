@@ -2,10 +2,10 @@
 // back as they were or fail for good; and any bytes, read in any widths.
 //
 // The input is the room, a byte that says which, and what is written or read.
-#include "common/arena/arena.h"
 #include "common/bits.h"
 #include "common/bytes.h"
-#include "common/check.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
 #include "proto/delta.h"
 #include "proto/input_run.h"
 #include "tests/fuzz/deeds.h"

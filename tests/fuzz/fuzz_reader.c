@@ -4,9 +4,9 @@
 //
 // The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
 #include "client/reader.h"
-#include "common/arena/arena.h"
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 #include "proto/delta.h"
 #include "server/host.h"
 #include "tests/sim/party.h"

@@ -3,7 +3,7 @@
 // for it.
 //
 // The input is a byte that says which, the choices for what is changed, and the datagram.
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/seal.h"
 #include "tests/fuzz/deeds.h"
 

@@ -9,9 +9,9 @@
 // reordered, that holds for the other one as well.
 //
 // The input is two bytes for the configuration, then a list of deeds.
-#include "client/hindcast.h"
-#include "common/arena/arena.h"
-#include "common/check.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "hindcast/client.h"
 #include "server/host.h"
 #include "tests/fuzz/wire.h"
 #include "tests/sim/party.h"

@@ -2,8 +2,8 @@
 // back. It must be the same, or not fit.
 //
 // The input is the room, then choices.
-#include "common/arena/arena.h"
-#include "common/check.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
 #include "proto/delta.h"
 #include "proto/snapshot.h"
 #include "tests/fuzz/deeds.h"

@@ -4,7 +4,7 @@
 //
 // The input is a byte that says which, and what is looked at.
 #include "common/bytes.h"
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "proto/token.h"
 #include "server/used.h"
 #include "tests/fuzz/deeds.h"

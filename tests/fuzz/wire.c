@@ -1,6 +1,6 @@
 #include "tests/fuzz/wire.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "tests/oracle/history.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 #include "tests/oracle/plain.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 /// nothing with the timeline but the game's rule and the scene that the rule reads.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 struct hc_plain;
 

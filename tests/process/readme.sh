@@ -9,7 +9,7 @@ trap 'if [ -n "$server" ]; then kill "$server" 2>/dev/null || :; fi; rm -rf "$wo
 
 sed -n '/^```c$/,/^```$/{/^```/!p}' "$root/README.md" >"$work/client.c"
 # shellcheck disable=SC2046 # a list of flags
-cc -std=gnu17 -Wall -Wextra -Werror -I "$root" -o "$work/client" "$work/client.c" \
+cc -std=gnu17 -Wall -Wextra -Werror -I "$root" -I "$root/include" -o "$work/client" "$work/client.c" \
     -L "$bin/.." -Wl,-rpath,"$(cd "$bin/.." && pwd)" -lhindcast \
     $(pkg-config --cflags libsodium)
 echo "ok: the README's client compiles against the shared library"

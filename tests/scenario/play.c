@@ -1,7 +1,7 @@
 #include "tests/scenario/play.h"
 
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "tests/scenario/require.h"
 #include "tests/sim/lanes.h"
 

@@ -1,6 +1,6 @@
 #include "tests/scenario/shove.h"
 
-#include "common/scene.h"
+#include "hindcast/scene.h"
 #include "tests/sim/lanes.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 /// shove that is lost for a single tick shows for good.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 /// Its input is a struct lanes_input: `push` walks, and `touch` decides whether the arm goes out.
 extern const struct hc_game shove;

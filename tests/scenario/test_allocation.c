@@ -1,7 +1,7 @@
 /// Neither side asks for memory, or gives any back, while it plays.
 #include "tests/scenario/play.h"
 
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "tests/scenario/told.h"
 
 #include "client/reader.h"
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "server/budget.h"
 #include "tests/run_suite.h"
 

@@ -1,7 +1,7 @@
 /// One seed, one history; and a server that does not care how often it is told.
 #include "tests/scenario/play.h"
 
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

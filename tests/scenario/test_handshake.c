@@ -3,7 +3,7 @@
 #include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "proto/snapshot.h"
 #include "tests/run_suite.h"
 

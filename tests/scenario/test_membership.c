@@ -1,8 +1,8 @@
 /// Players come and go, politely or not, in the middle of rewinds, and the history stays one.
 #include "tests/scenario/play.h"
 
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "tests/scenario/told.h"
 
 #include "client/session.h"
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

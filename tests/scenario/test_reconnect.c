@@ -3,7 +3,7 @@
 #include "tests/scenario/require.h"
 #include "tests/sim/spy.h"
 
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

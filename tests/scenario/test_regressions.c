@@ -3,7 +3,7 @@
 #include "tests/scenario/require.h"
 
 #include "client/session.h"
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
 enum { MS = PLAY_MS, SECOND = PLAY_S };

@@ -4,8 +4,8 @@
 #include "tests/scenario/require.h"
 #include "tests/sim/lanes.h"
 
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "tests/scenario/alone.h"
 #include "tests/sim/lanes.h"
 
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "tests/sim/agenda.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <stdlib.h>
 

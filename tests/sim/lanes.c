@@ -1,6 +1,6 @@
 #include "tests/sim/lanes.h"
 
-#include "common/scene.h"
+#include "hindcast/scene.h"
 
 #include <string.h>
 

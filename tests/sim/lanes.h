@@ -3,7 +3,7 @@
 /// One wrong input changes a player's digest for good, so nothing can go wrong and heal unseen.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 extern const struct hc_game lanes;
 

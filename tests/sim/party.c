@@ -1,6 +1,6 @@
 #include "tests/sim/party.h"
 
-#include "common/rng.h"
+#include "hindcast/rng.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /// and the sealing of datagrams as either side does it.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 #include "proto/datagram.h"
 #include "proto/seal.h"
 #include "proto/token.h"

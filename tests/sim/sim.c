@@ -1,7 +1,7 @@
 #include "tests/sim/sim.h"
 
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 #include "tests/sim/agenda.h"
 #include "tests/sim/tap.h"
 

@@ -19,8 +19,8 @@
 /// were before they were sealed, with zeros for the tag, unless they are sealed wrongly.
 #pragma once
 
-#include "client/hindcast.h"
 #include "common/link.h"
+#include "hindcast/client.h"
 #include "server/host.h"
 #include "tests/sim/party.h"
 

@@ -1,6 +1,6 @@
 #include "tests/sim/spy.h"
 
-#include "common/check.h"
+#include "hindcast/check.h"
 
 #include <sodium.h>
 #include <stdbool.h>

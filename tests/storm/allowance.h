@@ -5,7 +5,7 @@
 /// is not room for both.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 #include "proto/body.h"
 
 struct storm_match;

@@ -1,7 +1,7 @@
 #include "tests/storm/beside.h"
 
 #include "client/baselines.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "tests/storm/inside.h"
 

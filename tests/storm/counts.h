@@ -2,7 +2,7 @@
 /// counted from outside: as their headers define the numbers, to the last one.
 #pragma once
 
-#include "client/hindcast.h"
+#include "hindcast/client.h"
 #include "proto/snapshot.h"
 #include "server/host.h"
 

@@ -1,8 +1,8 @@
 #include "tests/storm/fray.h"
 
-#include "common/arena/arena.h"
 #include "common/arena/map.h"
-#include "common/scene.h"
+#include "hindcast/arena.h"
+#include "hindcast/scene.h"
 
 #include <string.h>
 

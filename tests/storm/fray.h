@@ -5,7 +5,7 @@
 /// nearly every late input may end a match, or not, some ticks ago.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 struct storm_fray {
     struct hc_game game; ///< what server and clients play; its steps find the numbers below by it

@@ -1,4 +1,4 @@
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "proto/message.h"
 #include "tests/storm/inside.h"

@@ -3,7 +3,7 @@
 /// that who comes back in time has the same ones, and that a RESET has its connection's token.
 #pragma once
 
-#include "client/hindcast.h"
+#include "hindcast/client.h"
 #include "server/host.h"
 
 struct storm_match;

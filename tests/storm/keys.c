@@ -1,5 +1,5 @@
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "tests/sim/lanes.h"
 #include "tests/storm/inside.h"
 

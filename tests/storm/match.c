@@ -1,7 +1,7 @@
 #include "tests/storm/inside.h"
 
-#include "common/arena/arena.h"
-#include "common/check.h"
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
 #include "tests/sim/lanes.h"
 
 #include <stdlib.h>

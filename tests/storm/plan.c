@@ -1,6 +1,6 @@
 #include "tests/storm/plan.h"
 
-#include "common/rng.h"
+#include "hindcast/rng.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "tests/storm/show.h"
 
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/storm/inside.h"
 
 #include <math.h>

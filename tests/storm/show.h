@@ -5,7 +5,7 @@
 /// are shown are remembered, so that what was shown before a correction is known after it.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 struct storm_match;
 struct storm_show;

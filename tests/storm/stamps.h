@@ -2,7 +2,7 @@
 /// and gaps are filled with the input before them. While a client waits P is where it would be.
 #pragma once
 
-#include "client/hindcast.h"
+#include "hindcast/client.h"
 
 struct storm_match;
 

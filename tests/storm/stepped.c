@@ -1,7 +1,7 @@
 #include "tests/storm/stepped.h"
 
-#include "common/check.h"
-#include "common/rng.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
 #include "tests/oracle/plain.h"
 #include "tests/storm/inside.h"
 

@@ -1,7 +1,7 @@
 #include "tests/storm/talk.h"
 
 #include "client/session.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "server/core.h"
 #include "tests/storm/inside.h"
 

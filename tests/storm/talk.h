@@ -2,7 +2,7 @@
 /// once and in order, as long as the connection goes on, and all of them when the links are clean.
 #pragma once
 
-#include "client/hindcast.h"
+#include "hindcast/client.h"
 
 #include <stdint.h>
 

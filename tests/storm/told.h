@@ -6,7 +6,7 @@
 /// is seen. Reading every snapshot is dear: in those matches only whose plan says so.
 #pragma once
 
-#include "client/hindcast.h"
+#include "hindcast/client.h"
 
 struct storm_match;
 struct storm_told;

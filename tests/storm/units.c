@@ -1,7 +1,7 @@
 #include "tests/storm/units.h"
 
 #include "client/session.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/storm/inside.h"
 
 #include <stdlib.h>

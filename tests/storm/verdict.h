@@ -1,7 +1,7 @@
 /// What came out of a match: nothing wrong, or the first thing that was.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #include "tests/storm/inside.h"
 
 #include "client/session.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "proto/snapshot.h"
 

@@ -1,9 +1,9 @@
 /// A client under test, and the server that it believes to talk to, which a test plays by hand.
 #pragma once
 
-#include "client/hindcast.h"
+#include "hindcast/client.h"
 
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "common/bytes.h"
 #include "common/solo.h"
 #include "proto/ack.h"

@@ -1,7 +1,7 @@
 /// A game small enough to know by heart, whose tables use every size, sign and kind of slot.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 struct small_referee {
     uint16_t clock; ///< counts down

@@ -1,8 +1,8 @@
-#include "common/arena/arena.h"
 #include "common/arena/map.h"
 #include "common/fixed.h"
-#include "common/rng.h"
-#include "common/scene.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
+#include "hindcast/scene.h"
 #include "tests/oracle/plain.h"
 #include "tests/run_suite.h"
 

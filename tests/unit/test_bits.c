@@ -1,6 +1,6 @@
 /// What common/bits promises.
 #include "common/bits.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /// What common/bytes promises.
 #include "common/bytes.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

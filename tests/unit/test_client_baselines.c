@@ -1,6 +1,6 @@
 // What a client keeps of what it was told.
 #include "client/baselines.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
 

@@ -1,7 +1,7 @@
 /// What client/clock promises.
 #include "client/clock.h"
 
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // The snapshots that proto/EXAMPLE.md takes apart are what it says: read by a client, whose guesses
 // are made by the game's own step.
 #include "client/reader.h"
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "proto/value.h"
 #include "tests/run_suite.h"
 

@@ -1,4 +1,4 @@
-/// What a client (client/hindcast.h) makes of what a server says, and what it shows of it.
+/// What a client (hindcast/client.h) makes of what a server says, and what it shows of it.
 #include "tests/unit/client_rig.h"
 #include "tests/run_suite.h"
 

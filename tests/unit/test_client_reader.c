@@ -1,8 +1,8 @@
 /// What client/reader promises: what was told against what it kept comes back as it was, and what
 /// is refused has changed nothing.
 #include "client/reader.h"
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "proto/value.h"
 #include "tests/run_suite.h"
 #include "tests/sim/lanes.h"

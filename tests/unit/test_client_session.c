@@ -1,4 +1,4 @@
-/// How a client (client/hindcast.h) connects, keeps time, sends and leaves.
+/// How a client (hindcast/client.h) connects, keeps time, sends and leaves.
 #include "client/session.h"
 #include "tests/unit/client_rig.h"
 #include "tests/run_suite.h"

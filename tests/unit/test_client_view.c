@@ -1,8 +1,8 @@
 /// What client/view promises.
 #include "client/view.h"
 
-#include "common/rng.h"
-#include "common/scene.h"
+#include "hindcast/rng.h"
+#include "hindcast/scene.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /// What common/solo promises of guesses, shown by matches in the arena.
-#include "common/arena/arena.h"
-#include "common/rng.h"
 #include "common/solo.h"
 #include "common/timeline.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

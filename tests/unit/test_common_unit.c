@@ -1,6 +1,6 @@
 /// What common/unit promises of units, their values and the hashes of entities.
-#include "common/rng.h"
 #include "common/unit.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 #include "tests/unit/small_game.h"
 

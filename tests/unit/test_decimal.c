@@ -1,6 +1,6 @@
 #include "common/decimal.h"
 
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <inttypes.h>

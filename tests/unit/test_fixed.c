@@ -1,6 +1,6 @@
 /// What common/fixed promises; the yardstick is the C library's floating point.
 #include "common/fixed.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <math.h>

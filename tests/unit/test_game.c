@@ -1,6 +1,6 @@
 /// What common/game promises of tables, worlds, fields and hashes.
-#include "common/game.h"
-#include "common/rng.h"
+#include "hindcast/game.h"
+#include "hindcast/rng.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
 

@@ -1,6 +1,6 @@
 /// What common/histogram promises; the yardstick is sorting.
-#include "common/histogram.h"
-#include "common/rng.h"
+#include "hindcast/histogram.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /// What common/link promises of fates, order and counters.
 #include "common/link.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /// What proto/ack and proto/cookie promise.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/ack.h"
 #include "proto/cookie.h"
 #include "tests/run_suite.h"

@@ -1,6 +1,6 @@
 /// What proto/datagram and proto/address promise: layouts, round trips, and calm before any bytes.
-#include "common/rng.h"
-#include "common/scene.h"
+#include "hindcast/rng.h"
+#include "hindcast/scene.h"
 #include "proto/address.h"
 #include "proto/datagram.h"
 #include "tests/unit/small_game.h"

@@ -1,6 +1,6 @@
 /// What proto/delta promises: what is told is what is read, whatever the guess, and nothing else.
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "proto/delta.h"
 #include "tests/run_suite.h"
 #include "tests/sim/lanes.h"

@@ -1,6 +1,6 @@
 /// What proto/events promises.
 #include "common/link.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "proto/events.h"
 #include "proto/pack.h"

@@ -1,6 +1,6 @@
 /// What proto/message and proto/input_run promise: round trips, ranges, and how much fits.
-#include "common/rng.h"
-#include "common/scene.h"
+#include "hindcast/rng.h"
+#include "hindcast/scene.h"
 #include "proto/message.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"

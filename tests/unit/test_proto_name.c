@@ -1,5 +1,5 @@
 /// What proto/name promises: which names are accepted, and what a log may show.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/name.h"
 #include "proto/precheck.h"
 #include "tests/run_suite.h"

@@ -1,5 +1,5 @@
 /// What proto/precheck and proto/body promise: nothing that msgpack-c would choke on passes.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/body.h"
 #include "proto/datagram.h"
 #include "tests/run_suite.h"

@@ -1,6 +1,6 @@
 /// What proto/seal promises: keys, sealed datagrams, numbers used once, the token of RESET.
 #include "common/bytes.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/seal.h"
 #include "tests/run_suite.h"
 #include "tests/sim/spy.h"

@@ -1,8 +1,8 @@
 /// What proto/snapshot promises: what is told is what is read, of any world and history, and what
 /// nobody told is refused or harmless.
-#include "common/arena/arena.h"
-#include "common/rng.h"
 #include "common/solo.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "proto/delta.h"
 #include "proto/snapshot.h"
 #include "tests/run_suite.h"

@@ -1,6 +1,6 @@
 /// What proto/token promises: tokens, proofs, the MAC of DENY and credentials.
 #include "common/bytes.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/token.h"
 #include "tests/run_suite.h"
 #include "tests/unit/count_up.h"

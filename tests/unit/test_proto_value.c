@@ -1,7 +1,7 @@
 /// What proto/value promises: what is told is what is read, whatever is listed, and no bits break
 /// who reads them.
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "proto/value.h"
 #include "tests/run_suite.h"
 #include "tests/sim/lanes.h"

@@ -1,5 +1,5 @@
 /// What common/rng promises.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /// What common/scene promises of reads, reductions and the held referee.
-#include "common/scene.h"
+#include "hindcast/scene.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
 

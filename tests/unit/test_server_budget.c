@@ -1,5 +1,5 @@
 // How much a client is sent, and what of it first.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "server/budget.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"

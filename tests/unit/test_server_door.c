@@ -1,6 +1,6 @@
 /// The door: what somebody must show to be let in, and what is said to who does not.
-#include "common/arena/arena.h"
-#include "common/rng.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "proto/message.h"
 #include "server/host.h"
 #include "tests/run_suite.h"

@@ -1,8 +1,8 @@
 /// The server as a client's datagrams meet it: who is let in and when, what is counted, and what
 /// others are told.
-#include "common/arena/arena.h"
+#include "hindcast/arena.h"
 #include "client/reader.h"
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/ack.h"
 #include "server/host.h"
 #include "tests/sim/party.h"

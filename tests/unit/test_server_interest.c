@@ -1,5 +1,5 @@
 // What a client is told of, and what not.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "server/interest.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"

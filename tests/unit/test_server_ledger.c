@@ -1,5 +1,5 @@
 // What the server believes that a client holds, against a model that forgets nothing.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/snapshot.h"
 #include "server/ledger.h"
 #include "tests/unit/small_game.h"

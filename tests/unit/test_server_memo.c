@@ -1,5 +1,5 @@
 // Deltas that are kept: found again as they were put, or not at all.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "server/memo.h"
 #include "tests/run_suite.h"
 

@@ -1,5 +1,5 @@
 /// What server/rate and server/used promise: how often for each address, and which tokens are used.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "server/rate.h"
 #include "server/used.h"
 #include "tests/run_suite.h"

@@ -1,5 +1,5 @@
 /// What server/share promises: work in pieces takes its share of each tick, and little more.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "server/share.h"
 #include "tests/run_suite.h"
 

@@ -1,5 +1,5 @@
 // Versions of units, against a list of all that there ever were.
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "server/versions.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"

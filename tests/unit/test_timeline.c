@@ -1,7 +1,7 @@
 // What the timeline promises that counts and single cases show best; that its results are exact
 // is shown by tests/exact over random histories.
-#include "common/scene.h"
 #include "common/timeline.h"
+#include "hindcast/scene.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 /// that the contract does not allow abort where HC_VALIDATE is on.
 #pragma once
 
-#include "common/api.h"
-#include "common/check.h"
-#include "common/game.h"
-#include "common/rng.h"
+#include "hindcast/api.h"
+#include "hindcast/check.h"
+#include "hindcast/game.h"
+#include "hindcast/rng.h"
 
 struct hc_scene {
     const struct hc_world *world;

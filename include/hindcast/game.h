@@ -6,10 +6,10 @@
 /// change; whether a slot is in use is its presence.
 #pragma once
 
-#include "common/api.h"
+#include "hindcast/api.h"
 #include "common/alloc.h"
-#include "common/status.h"
-#include "common/tick.h"
+#include "hindcast/status.h"
+#include "hindcast/tick.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /// The named causes for which a call may fail, shared by every room.
 #pragma once
 
-#include "common/api.h"
+#include "hindcast/api.h"
 
 /// 0 is success; anything else names what was wrong with the argument or the peer's bytes.
 enum hc_status {

@@ -4,7 +4,7 @@
 /// towards +x, 64 towards +y). What lasts is counted in ticks, from durations in milliseconds.
 #pragma once
 
-#include "common/game.h"
+#include "hindcast/game.h"
 
 HC_API extern const struct hc_game hc_arena;
 

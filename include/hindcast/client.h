@@ -23,10 +23,10 @@
 /// server accepts; never while playing.
 #pragma once
 
-#include "common/api.h"
-#include "common/game.h"
-#include "common/histogram.h"
 #include "common/timeline.h"
+#include "hindcast/api.h"
+#include "hindcast/game.h"
+#include "hindcast/histogram.h"
 #include "proto/datagram.h"
 #include "proto/events.h"
 #include "proto/message.h"

@@ -4,7 +4,7 @@
 /// bucket is never wider than 1/32 of the values in it (the idea of HdrHistogram, G. Tene).
 #pragma once
 
-#include "common/api.h"
+#include "hindcast/api.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /// Assertions, which stay on in every build: for our own mistakes, never for a peer's bytes.
 #pragma once
 
-#include "common/api.h"
+#include "hindcast/api.h"
 
 #include <stdnoreturn.h>
 

@@ -1,7 +1,7 @@
 /// Random numbers without state: a hash of what they are for, equal on every architecture.
 #pragma once
 
-#include "common/api.h"
+#include "hindcast/api.h"
 
 #include <stdint.h>
 
