@@ -1,5 +1,6 @@
 #include "client/baselines.h"
 
+#include "common/alloc.h"
 #include "hindcast/check.h"
 #include "proto/snapshot.h"
 

@@ -104,7 +104,7 @@ static void refuse(const struct player *player) {
     const char *server = player->load->config.server_name;
     uint64_t expire_s = hc_token_expire_s(&player->load->config.tokens[index_of(player)]);
     if (attempt.denied)
-        note(player, "was not admitted by %s: %s%s%s", server, hc_datagram_deny_text(attempt.deny),
+        note(player, "was not admitted by %s: %s%s%s", server, hc_deny_text(attempt.deny),
              attempt.proven ? "" : " (a hint: the answer was not sealed)",
              !attempt.proven && expire_s <= (uint64_t)time(NULL)
                  ? "; by this machine's clock it has expired, too"
@@ -155,7 +155,7 @@ static void on_last_event(struct player *player, const struct hc_client_event *e
         if (event->close == HC_CLOSE_LEFT)
             break;
         ends->closed++;
-        note(player, "was closed by %s: %s", server, hc_message_close_text(event->close));
+        note(player, "was closed by %s: %s", server, hc_close_text(event->close));
         break;
     }
 }

@@ -1,5 +1,6 @@
 #include "client/session.h"
 
+#include "common/alloc.h"
 #include "hindcast/check.h"
 
 #include <sodium.h>

@@ -6,11 +6,15 @@
 #include "client/clock.h"
 #include "client/reader.h"
 #include "client/view.h"
+#include "common/timeline.h"
 #include "hindcast/client.h"
 #include "proto/ack.h"
 #include "proto/body.h"
+#include "proto/events.h"
+#include "proto/message.h"
 #include "proto/seal.h"
 #include "proto/snapshot.h"
+#include "proto/token.h"
 
 enum {
     HC_CL_RETRY_US = 250000,         ///< between two HELLOs, or two CONNECTs

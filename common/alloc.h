@@ -1,15 +1,10 @@
 /// Where memory comes from: every block is obtained at an object's creation, never after it.
 #pragma once
 
+#include "hindcast/allocator.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-/// A game may hand its own; both functions get `context`. Alignment is that of malloc.
-struct hc_allocator {
-    void *(*allocate)(void *context, size_t bytes); ///< NULL when there is no room
-    void (*release)(void *context, void *block);    ///< `block` may be NULL
-    void *context;
-};
 
 /// Zeroed memory of `bytes` from `allocator` (NULL: calloc); NULL when there is no room.
 void *hc_allocate(const struct hc_allocator *allocator, size_t bytes);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-noreturn void hc_check_failed(const char *file, int line, const char *condition) {
+HC_NORETURN void hc_check_failed(const char *file, int line, const char *condition) {
     fprintf(stderr, "%s:%d: this must hold: %s\n", file, line, condition);
     abort();
 }

@@ -3,7 +3,6 @@
 /// Angles count 1024 steps to a full turn, from the x axis towards the y axis, and wrap.
 #pragma once
 
-#include "hindcast/api.h"
 #include "hindcast/check.h"
 
 #include <stdint.h>
@@ -14,26 +13,26 @@ enum {
 };
 
 /// The square root of `value`, rounded down.
-HC_API uint32_t hc_fixed_sqrt(uint64_t value);
+uint32_t hc_fixed_sqrt(uint64_t value);
 
 /// The length of (x, y), rounded down.
-HC_API uint32_t hc_fixed_length(int32_t x, int32_t y);
+uint32_t hc_fixed_length(int32_t x, int32_t y);
 
 /// Gives (x, y) the length `length`, in [0, INT32_MAX], in the same direction; (0, 0) stays. Each
 /// component is rounded towards 0 and off by less than 1 + length / 2^28.
-HC_API void hc_fixed_set_length(int32_t *x, int32_t *y, int32_t length);
+void hc_fixed_set_length(int32_t *x, int32_t *y, int32_t length);
 
 /// The same, only where (x, y) is longer than `length`.
-HC_API void hc_fixed_limit_length(int32_t *x, int32_t *y, int32_t length);
+void hc_fixed_limit_length(int32_t *x, int32_t *y, int32_t length);
 
 /// The sine of `angle` (any; it wraps) times HC_FIXED_ONE, rounded to nearest.
-HC_API int32_t hc_fixed_sin(uint32_t angle);
+int32_t hc_fixed_sin(uint32_t angle);
 
 /// The cosine of `angle` (any; it wraps) times HC_FIXED_ONE, rounded to nearest.
-HC_API int32_t hc_fixed_cos(uint32_t angle);
+int32_t hc_fixed_cos(uint32_t angle);
 
 /// The angle of (x, y), in [0, HC_FIXED_TURN): the step that lies nearest; of (0, 0) it is 0.
-HC_API uint32_t hc_fixed_angle(int32_t x, int32_t y);
+uint32_t hc_fixed_angle(int32_t x, int32_t y);
 
 /// `value` brought into [low, high]; `low` <= `high`.
 static inline int64_t hc_fixed_clamp(int64_t value, int64_t low, int64_t high) {

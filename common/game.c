@@ -5,6 +5,7 @@
 
 #include "hindcast/game.h"
 
+#include "common/alloc.h"
 #include "hindcast/check.h"
 
 #include <xxhash.h>

@@ -1,5 +1,6 @@
 #include "common/inputs.h"
 
+#include "common/alloc.h"
 #include "common/mark.h"
 #include "hindcast/check.h"
 

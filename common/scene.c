@@ -1,4 +1,4 @@
-#include "hindcast/scene.h"
+#include "common/scene.h"
 
 #include <string.h>
 

@@ -1,10 +1,11 @@
 #include "common/timeline.h"
 
+#include "common/alloc.h"
 #include "common/grid.h"
 #include "common/inputs.h"
 #include "common/mark.h"
+#include "common/scene.h"
 #include "hindcast/check.h"
-#include "hindcast/scene.h"
 
 #include <string.h>
 

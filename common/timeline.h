@@ -13,13 +13,11 @@
 ///   3. hc_timeline_advance, which spreads all of that and simulates one tick more; back to 2;
 ///   4. hc_timeline_destroy.
 /// Nothing is allocated after 1. Pointers into the timeline are valid until the next call of 2
-/// or 3.
+/// or 3. hindcast/timeline.h has the questions that a game may ask too.
 #pragma once
 
-#include "hindcast/api.h"
 #include "hindcast/game.h"
-
-struct hc_timeline;
+#include "hindcast/timeline.h"
 
 enum {
     HC_HISTORY_MAX = 512, ///< ticks
@@ -38,31 +36,11 @@ struct hc_timeline_config {
     const struct hc_allocator *allocator; ///< NULL: malloc
 };
 
-/// How an input slot stands.
-enum hc_slot {
-    HC_SLOT_UNKNOWN,   ///< not arrived: predicted, and predicted anew when an older one arrives
-    HC_SLOT_KNOWN,     ///< arrived
-    HC_SLOT_FORCED,    ///< closed before it came: keeps the prediction that was used
-    HC_SLOT_RETRACTED, ///< a follower's own, forced by the authority: predicted, never known
-};
-
 /// One entity of a state that is put: `state` is borrowed, and read only when HC_ALIVE.
 struct hc_entity_state {
     hc_entity entity;
     uint8_t presence; ///< an enum hc_presence
     const void *state;
-};
-
-/// What has been done since creation; counts only grow.
-struct hc_timeline_stats {
-    uint64_t advances;          ///< ticks simulated for the first time
-    uint64_t steps;             ///< entity steps of those
-    uint64_t resimulated_steps; ///< entity steps of ticks simulated before
-    uint64_t resimulated_ticks; ///< ticks in which at least one entity was stepped again
-    uint64_t rewinds;           ///< calls of settle or advance in which that happened
-    uint64_t changed;           ///< entity states that came out different from before
-    uint32_t depth;     ///< of the newest rewind: head - earliest tick stepped again; else 0
-    uint32_t depth_max; ///< the greatest of those
 };
 
 /// 60 Hz figures: W 64, future 64, an authority, selective. `world` must still be set.
@@ -134,49 +112,14 @@ void hc_timeline_settle(struct hc_timeline *timeline);
 /// forced if unknown. A state is required.
 void hc_timeline_advance(struct hc_timeline *timeline);
 
-/// Whether there is any state.
-HC_API bool hc_timeline_started(const struct hc_timeline *timeline);
-
-/// The newest tick simulated.
-HC_API hc_tick hc_timeline_head(const struct hc_timeline *timeline);
-
-/// The oldest tick whose states are in the ring.
-HC_API hc_tick hc_timeline_oldest(const struct hc_timeline *timeline);
-
-/// The states at `tick` in [oldest, head]: `entities * stride` bytes, zeros where not alive.
-HC_API const uint8_t *hc_timeline_states(const struct hc_timeline *timeline, hc_tick tick);
-
-/// The presence of every entity at `tick` in [oldest, head]: `entities` bytes.
-HC_API const uint8_t *hc_timeline_presence(const struct hc_timeline *timeline, hc_tick tick);
-
-/// How the slot of (`player`, `tick`) stands, by what was put there (so a slot up to a join that
-/// nobody put is unknown); unknown outside of [head - W, head + future].
-HC_API enum hc_slot hc_timeline_slot(const struct hc_timeline *timeline, hc_player player,
-                                     hc_tick tick);
-
 /// The known input of a HC_SLOT_KNOWN slot: input_size bytes.
-HC_API const void *hc_timeline_input(const struct hc_timeline *timeline, hc_player player,
-                                     hc_tick tick);
-
-/// The effective input of a slot in [head - W, head): what the step of `tick` was given.
-HC_API const void *hc_timeline_effective(const struct hc_timeline *timeline, hc_player player,
-                                         hc_tick tick);
-
-/// The server's word at a slot in [head - W, head + future]; HC_CONTROL_NONE outside.
-HC_API enum hc_control hc_timeline_control(const struct hc_timeline *timeline, hc_player player,
-                                           hc_tick tick);
+const void *hc_timeline_input(const struct hc_timeline *timeline, hc_player player, hc_tick tick);
 
 /// The newest known input of `player` before `tick` since its join, also one that has left the
 /// ring: its tick to `*known`, input_size bytes to `input`. False when there is none.
-HC_API bool hc_timeline_newest_input(const struct hc_timeline *timeline, hc_player player,
-                                     hc_tick tick, hc_tick *known, void *input);
+bool hc_timeline_newest_input(const struct hc_timeline *timeline, hc_player player, hc_tick tick,
+                              hc_tick *known, void *input);
 
 /// A(p): the newest tick up to which every input of `player` since its newest join is known or
 /// forced; the join's tick when none is. Authority only.
-HC_API hc_tick hc_timeline_complete(const struct hc_timeline *timeline, hc_player player);
-
-/// The hash of the tick's world (hc_world_hash); `tick` in [oldest, head].
-HC_API uint64_t hc_timeline_hash(const struct hc_timeline *timeline, hc_tick tick);
-
-/// What has been done; valid until the next call of 2 or 3.
-HC_API const struct hc_timeline_stats *hc_timeline_stats(const struct hc_timeline *timeline);
+hc_tick hc_timeline_complete(const struct hc_timeline *timeline, hc_player player);

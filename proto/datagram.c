@@ -265,14 +265,14 @@ static const struct {
     [HC_DENY_NAME] = {"name", "the name in the token cannot be shown"},
 };
 
-const char *hc_datagram_deny_word(enum hc_deny_reason reason) {
+const char *hc_deny_word(enum hc_deny_reason reason) {
     bool known = reason >= HC_DENY_FULL && reason < HC_DENY_REASONS_END;
     return known ? deny_reasons[reason].word : "unknown";
 }
 
-const char *hc_datagram_deny_text(enum hc_deny_reason reason) {
+const char *hc_deny_text(enum hc_deny_reason reason) {
     bool known = reason >= HC_DENY_FULL && reason < HC_DENY_REASONS_END;
-    return known ? deny_reasons[reason].text : "the server gives no known reason";
+    return known ? deny_reasons[reason].text : "unknown reason";
 }
 
 size_t hc_datagram_put_version(const struct hc_version *version,

@@ -20,6 +20,8 @@
 /// cannot have and HC_MALFORMED for any other fault.
 #pragma once
 
+#include "hindcast/connection.h"
+#include "hindcast/credential.h"
 #include "hindcast/game.h"
 #include "hindcast/status.h"
 
@@ -41,12 +43,9 @@ enum hc_datagram_kind {
 };
 
 enum {
-    HC_DATAGRAM_MAX = 1200, ///< bytes of the largest datagram, either way
-
     HC_MAGIC_SIZE = 7,
     HC_NONCE_SIZE = 16,
     HC_COOKIE_SIZE = 16,
-    HC_TOKEN_SIZE = 244,
     HC_PROOF_SIZE = 16,
     HC_TAG_SIZE = 16,
     HC_RESET_TOKEN_SIZE = 16,
@@ -64,24 +63,6 @@ enum {
     HC_DATA_ACKS_SIZE = 8,
     HC_DATA_BODY_AT = HC_DATA_CLEAR_SIZE + HC_DATA_ACKS_SIZE, ///< offset of the body of DATA
     HC_DATA_BODY_MAX = HC_DATAGRAM_MAX - HC_DATA_BODY_AT - HC_TAG_SIZE, ///< 1167
-
-    HC_OWN_PLAYERS_MAX = 4, ///< local players of one connection
-};
-
-/// Why a CONNECT was denied.
-enum hc_deny_reason {
-    HC_DENY_FULL = 1,      ///< no client slot or no player slot is free
-    HC_DENY_TOKEN = 2,     ///< the server cannot open it: of another key or build, or damaged
-    HC_DENY_SHUTDOWN = 3,  ///< the server is going away
-    HC_DENY_LIMIT = 4,     ///< as many clients of this address are connected as may be
-    HC_DENY_PLAYERS = 5,   ///< more local players than this server allows
-    HC_DENY_EXPIRED = 6,   ///< the token has expired
-    HC_DENY_AUDIENCE = 7,  ///< the token is for another server
-    HC_DENY_USED = 8,      ///< the token has opened a session already, which has ended
-    HC_DENY_CONNECTED = 9, ///< another connection of the same user is alive
-    HC_DENY_RATE = 10,     ///< this address connects too often
-    HC_DENY_NAME = 11,     ///< the token's name cannot be shown
-    HC_DENY_REASONS_END    ///< one more than the last
 };
 
 struct hc_hello {
@@ -182,12 +163,6 @@ size_t hc_datagram_put_deny(const struct hc_deny *deny, uint8_t out[static HC_DA
 
 /// Read by the client.
 enum hc_status hc_datagram_get_deny(const uint8_t *bytes, size_t size, struct hc_deny *out);
-
-/// The reason in a word, for logs and reports, such as "expired".
-HC_API const char *hc_datagram_deny_word(enum hc_deny_reason reason);
-
-/// The reason as a sentence without its full stop, with the option of hindcastd that decides it.
-HC_API const char *hc_datagram_deny_text(enum hc_deny_reason reason);
 
 /// Writes all HC_DATAGRAM_VERSION_SIZE bytes and returns that size.
 size_t hc_datagram_put_version(const struct hc_version *version,

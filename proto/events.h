@@ -23,6 +23,7 @@
 #pragma once
 
 #include "common/bytes.h"
+#include "hindcast/connection.h"
 #include "hindcast/status.h"
 #include "proto/ack.h"
 #include "proto/body.h"
@@ -41,11 +42,9 @@ enum {
     HC_EVENTS_CARRIERS = HC_SENT_RING,  ///< datagrams remembered, as long as by struct hc_sent
     HC_EVENTS_WORDS = HC_EVENTS_WINDOW / 64,
 
-    /// Bytes of one event. Its length then has one form, of a byte, and the longest event with all
-    /// around it takes HC_EVENTS_ROOM_MIN, less than a quarter of a datagram's body: room that can
-    /// be kept free beside every snapshot. Longer things are several events.
-    HC_EVENTS_SIZE_MAX = 255,
-    /// Array 1, type 1, number 5, header of a binary 2, the event.
+    /// Array 1, type 1, number 5, header of a binary 2, the event. An event's length has one form,
+    /// of a byte, and all of this is less than a quarter of a datagram's body: room that can be
+    /// kept free beside every snapshot. Longer things are several events.
     HC_EVENTS_ROOM_MIN = 1 + 1 + 5 + 2 + HC_EVENTS_SIZE_MAX,
 
     HC_EVENTS_RECORD = 2, ///< bytes that the receiver keeps beside each event

@@ -213,7 +213,7 @@ enum hc_status hc_message_get_path(const struct hc_body *body, uint8_t out[stati
     return hc_values_done(&values);
 }
 
-const char *hc_message_close_text(enum hc_close_reason reason) {
+const char *hc_close_text(enum hc_close_reason reason) {
     switch (reason) {
     case HC_CLOSE_LEFT:
         return "the client left";

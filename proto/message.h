@@ -15,7 +15,8 @@
 #pragma once
 
 #include "common/timeline.h"
-#include "hindcast/api.h"
+#include "hindcast/connection.h"
+#include "hindcast/credential.h"
 #include "hindcast/game.h"
 #include "proto/ack.h"
 #include "proto/body.h"
@@ -64,15 +65,6 @@ struct hc_ticket {
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< in the place of WELCOME's, or the last TICKET's
 };
 
-/// Why a connection ends.
-enum hc_close_reason {
-    HC_CLOSE_LEFT = 1,     ///< the client leaves
-    HC_CLOSE_SHUTDOWN = 2, ///< the server goes away
-    HC_CLOSE_KICKED = 3,   ///< the server puts the client out
-    HC_CLOSE_TIMEOUT = 4,  ///< nothing came from the peer for too long
-    HC_CLOSE_ERROR = 5,    ///< the peer broke the protocol
-};
-
 /// Appends WELCOME; for ACCEPT alone.
 bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *welcome);
 
@@ -110,6 +102,3 @@ bool hc_message_put_path(struct hc_writer *body, enum hc_message_type type,
 
 /// Reads PATH_CHALLENGE or PATH_RESPONSE.
 enum hc_status hc_message_get_path(const struct hc_body *body, uint8_t out[static HC_PATH_SIZE]);
-
-/// The reason as a short English phrase in static storage; never NULL.
-HC_API const char *hc_message_close_text(enum hc_close_reason reason);

@@ -27,7 +27,7 @@
 /// keeps on trying and tells the reason only when it gives up.
 #pragma once
 
-#include "hindcast/api.h"
+#include "hindcast/credential.h"
 #include "hindcast/status.h"
 #include "proto/datagram.h"
 
@@ -39,12 +39,8 @@ enum {
     HC_TOKEN_KEY_SIZE = 32,
     HC_TOKEN_NONCE_SIZE = 24,
     HC_TOKEN_ID_SIZE = 16,
-    HC_TOKEN_SECRET_SIZE = 32,
     HC_TOKEN_NAME_SIZE = 32,
     HC_TOKEN_USER_DATA_SIZE = 96,
-
-    /// Characters of a credential as text, 4 for every 3 bytes; no end counted.
-    HC_CREDENTIAL_TEXT_SIZE = (HC_TOKEN_SIZE + HC_TOKEN_SECRET_SIZE) / 3 * 4,
 };
 
 enum hc_token_kind {
@@ -80,12 +76,6 @@ struct hc_token {
     uint64_t audience;                          ///< for which server or fleet it is good
     uint8_t name[HC_TOKEN_NAME_SIZE];           ///< padded with zeros; hc_name_check judges it
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< the backend's word to the game, never looked at
-};
-
-/// What a client is handed to connect with. Whoever reads it can connect in the client's place.
-struct hc_credential {
-    uint8_t token[HC_TOKEN_SIZE];         ///< goes to the server as it is
-    uint8_t secret[HC_TOKEN_SECRET_SIZE]; ///< never leaves the client
 };
 
 /// Publishes `key` as the second key, in place of the former one, under the used id + 1 (mod 256).
@@ -132,16 +122,7 @@ void hc_token_put_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
 enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                                        const uint8_t deny[static HC_DATAGRAM_DENY_SIZE]);
 
-/// When the credential's token expires, Unix time in seconds: anybody can read it.
-HC_API uint64_t hc_token_expire_s(const struct hc_credential *credential);
-
 /// Writes `credential` as text: one word of base64url without padding (RFC 4648, 5), token before
 /// secret, and its end. It needs no checksum, for the token is sealed and the secret is proven.
 void hc_token_write_credential(const struct hc_credential *credential,
                                char text[static HC_CREDENTIAL_TEXT_SIZE + 1]);
-
-/// Reads such a text of `size` characters, which one line feed, or carriage return and line feed,
-/// may follow. HC_TRUNCATED: too short. HC_MALFORMED: too long, or a character that cannot be.
-/// `*out` is written only with HC_OK; whether the token is any good only a server can tell.
-HC_API enum hc_status hc_token_read_credential(const char *text, size_t size,
-                                               struct hc_credential *out);

@@ -1,5 +1,6 @@
 #include "server/core.h"
 
+#include "common/alloc.h"
 #include "common/mark.h"
 
 #include <sodium.h>

@@ -1,5 +1,6 @@
 #include "server/interest.h"
 
+#include "common/alloc.h"
 #include "hindcast/check.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "server/kept.h"
 
+#include "common/alloc.h"
 #include "common/mark.h"
 #include "proto/snapshot.h"
 

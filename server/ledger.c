@@ -1,5 +1,6 @@
 #include "server/ledger.h"
 
+#include "common/alloc.h"
 #include "common/mark.h"
 #include "hindcast/check.h"
 #include "proto/snapshot.h"

@@ -1,5 +1,6 @@
 #include "server/memo.h"
 
+#include "common/alloc.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 

@@ -91,7 +91,7 @@ static json_t *denials(const struct hc_sv_host_stats *host) {
     json_t *object = json_object();
     for (unsigned i = 1; i < HC_DENY_REASONS_END; i++)
         if (host->denials[i].count > 0)
-            json_object_set_new(object, hc_datagram_deny_word((enum hc_deny_reason)i),
+            json_object_set_new(object, hc_deny_word((enum hc_deny_reason)i),
                                 json_integer((json_int_t)host->denials[i].count));
     return object;
 }

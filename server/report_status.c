@@ -55,11 +55,11 @@ void hc_sv_report_status_denials(struct hc_sv_report_status *status, const struc
         if (count == 0 || (logged_us != 0 && now_us - logged_us < DENIAL_LINE_US))
             continue;
         char address[HC_ADDRESS_TEXT_MAX], user[24];
-        const char *why = hc_datagram_deny_text((enum hc_deny_reason)i);
+        const char *why = hc_deny_text((enum hc_deny_reason)i);
         json_t *fields =
-            json_pack("{s:s, s:I, s:s, s:s}", "reason",
-                      hc_datagram_deny_word((enum hc_deny_reason)i), "count", (json_int_t)count,
-                      "address", hc_address_format(&denials->address, address), "why", why);
+            json_pack("{s:s, s:I, s:s, s:s}", "reason", hc_deny_word((enum hc_deny_reason)i),
+                      "count", (json_int_t)count, "address",
+                      hc_address_format(&denials->address, address), "why", why);
         snprintf(user, sizeof(user), "%" PRIu64, denials->client_id);
         if (denials->proven)
             json_object_set_new(fields, "user", json_string(user));

@@ -1,5 +1,6 @@
 #include "server/versions.h"
 
+#include "common/alloc.h"
 #include "hindcast/check.h"
 
 #include <string.h>

@@ -6,6 +6,8 @@
 
 #include "hindcast/game.h"
 
+HC_C_BEGIN
+
 HC_API extern const struct hc_game hc_arena;
 
 enum {
@@ -98,3 +100,5 @@ struct hc_arena_input {
     uint8_t aim;           ///< angle
     uint8_t fire;          ///< 0 or 1
 };
+
+HC_C_END

@@ -3,10 +3,10 @@
 
 #include "hindcast/api.h"
 
-#include <stdnoreturn.h>
+HC_C_BEGIN
 
 /// Prints the place and the condition to standard error and aborts.
-HC_API noreturn void hc_check_failed(const char *file, int line, const char *condition);
+HC_NORETURN HC_API void hc_check_failed(const char *file, int line, const char *condition);
 
 #define HC_ASSERT(condition)                                                                       \
     ((condition) ? (void)0 : hc_check_failed(__FILE__, __LINE__, #condition))
@@ -20,3 +20,5 @@ HC_API noreturn void hc_check_failed(const char *file, int line, const char *con
 #else
 #define HC_CHECK(condition) ((void)(0 && (condition)))
 #endif
+
+HC_C_END

@@ -23,14 +23,15 @@
 /// server accepts; never while playing.
 #pragma once
 
-#include "common/timeline.h"
+#include "hindcast/allocator.h"
 #include "hindcast/api.h"
+#include "hindcast/connection.h"
+#include "hindcast/credential.h"
 #include "hindcast/game.h"
 #include "hindcast/histogram.h"
-#include "proto/datagram.h"
-#include "proto/events.h"
-#include "proto/message.h"
-#include "proto/token.h"
+#include "hindcast/timeline.h"
+
+HC_C_BEGIN
 
 struct hc_client;
 
@@ -174,7 +175,7 @@ HC_API void hc_client_advance(struct hc_client *client, uint64_t now_us);
 
 /// Writes the next datagram that is due into `out` (HC_DATAGRAM_MAX bytes) and returns its size;
 /// 0 when none is.
-HC_API size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+HC_API size_t hc_client_send(struct hc_client *client, uint8_t out[HC_AT_LEAST(HC_DATAGRAM_MAX)],
                              uint64_t now_us);
 
 /// When hc_client_advance has something to do next; UINT64_MAX once closed.
@@ -230,3 +231,5 @@ HC_API bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_e
 
 /// What has been counted; valid until the next call.
 HC_API const struct hc_client_stats *hc_client_stats(const struct hc_client *client);
+
+HC_C_END

@@ -6,8 +6,8 @@
 /// change; whether a slot is in use is its presence.
 #pragma once
 
+#include "hindcast/allocator.h"
 #include "hindcast/api.h"
-#include "common/alloc.h"
 #include "hindcast/status.h"
 #include "hindcast/tick.h"
 
@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+HC_C_BEGIN
 
 typedef uint16_t hc_entity; ///< a slot of the world, in [0, hc_world.entities)
 typedef uint16_t hc_player; ///< a player of the world, in [0, hc_world.players)
@@ -60,6 +62,7 @@ struct hc_field {
 };
 
 /// Describes member `m` of struct `s`; `b` bits wide, signedness `sg`; more designators may follow.
+/// A game in C++ needs C++20 for it.
 #define HC_FIELD(s, m, b, sg, ...)                                                                 \
     {                                                                                              \
         .name = #m, .offset = offsetof(s, m), .size = sizeof(((s *)0)->m), .bits = (b),            \
@@ -83,9 +86,12 @@ struct hc_slots {
     uint16_t every; ///< unowned slots only
 };
 
+/// How the values of one field become one number.
+enum hc_reduce { HC_REDUCE_COUNT, HC_REDUCE_SUM, HC_REDUCE_MAX };
+
 /// How the referee sees the world: one number over all players that are alive at a tick.
 struct hc_reduction {
-    enum { HC_REDUCE_COUNT, HC_REDUCE_SUM, HC_REDUCE_MAX } op;
+    enum hc_reduce op;
     uint8_t field; ///< of the player kind; unused by HC_REDUCE_COUNT. The maximum of none is 0
 };
 
@@ -219,3 +225,5 @@ HC_API uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *prese
 /// `view` is not in it, as rules are not: the server alone applies it, so it may be changed there
 /// without a new client.
 HC_API uint64_t hc_game_hash(const struct hc_game *game);
+
+HC_C_END

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+HC_C_BEGIN
+
 enum {
     HC_HISTOGRAM_SUB_BITS = 5, ///< log2 of the buckets in a power of two
     HC_HISTOGRAM_BUCKETS = (64 - HC_HISTOGRAM_SUB_BITS + 1) << HC_HISTOGRAM_SUB_BITS,
@@ -37,3 +39,5 @@ HC_API uint64_t hc_histogram_at_rank(const struct hc_histogram *histogram, uint6
 /// The value that `permille`, in [0, 1000], of all values do not exceed (nearest rank), as exact as
 /// hc_histogram_at_rank; 1000 gives `max`, and 0 the lowest value. 0 when empty.
 HC_API uint64_t hc_histogram_percentile(const struct hc_histogram *histogram, uint32_t permille);
+
+HC_C_END

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+HC_C_BEGIN
+
 /// 64 random bits for (seed, a, b, c); the same arguments give the same bits, always.
 /// The mixing steps are those of SplitMix64 (Steele, Lea and Flood 2014).
 HC_API uint64_t hc_random(uint64_t seed, uint32_t a, uint32_t b, uint32_t c);
@@ -25,3 +27,5 @@ HC_API uint32_t hc_rng_below(struct hc_rng *rng, uint32_t bound);
 
 /// True with a probability of `ppm` in a million.
 HC_API int hc_rng_chance(struct hc_rng *rng, uint32_t ppm);
+
+HC_C_END

@@ -9,6 +9,8 @@
 #include "hindcast/game.h"
 #include "hindcast/rng.h"
 
+HC_C_BEGIN
+
 struct hc_scene {
     const struct hc_world *world;
     hc_tick tick;              ///< the tick being read; the step writes tick + 1
@@ -83,13 +85,4 @@ static inline uint64_t hc_scene_random(const struct hc_scene *scene, uint32_t pu
     return hc_random(scene->world->seed, scene->tick, scene->self, purpose);
 }
 
-/// The game's reductions over the players of a tick, into `results[reduction_count]`; players that
-/// are not alive do not count.
-void hc_scene_reduce(const struct hc_world *world, const uint8_t *presence, const uint8_t *states,
-                     int64_t *results);
-
-/// Whether every player is known (alive or absent), so that the referee may be stepped.
-bool hc_scene_players_known(const struct hc_world *world, const uint8_t *presence);
-
-/// The referee while it cannot be stepped: `state` copied to `out`, its countdowns one lower.
-void hc_scene_hold_referee(const struct hc_world *world, const uint8_t *state, uint8_t *out);
+HC_C_END

@@ -3,6 +3,8 @@
 
 #include "hindcast/api.h"
 
+HC_C_BEGIN
+
 /// 0 is success; anything else names what was wrong with the argument or the peer's bytes.
 enum hc_status {
     HC_OK = 0,
@@ -21,3 +23,5 @@ enum hc_status {
 
 /// The name of `status` as a short English phrase in static storage; never NULL.
 HC_API const char *hc_status_text(enum hc_status status);
+
+HC_C_END

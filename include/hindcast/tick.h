@@ -1,7 +1,11 @@
 /// Ticks: the discrete time of a world, counted from 0; 828 days at 60 Hz before the type ends.
 #pragma once
 
+#include "hindcast/api.h"
+
 #include <stdint.h>
+
+HC_C_BEGIN
 
 typedef uint32_t hc_tick;
 
@@ -40,3 +44,5 @@ static inline hc_tick hc_tick_at_us(uint64_t us, uint32_t rate) {
         tick--;
     return tick >= HC_NO_TICK ? HC_NO_TICK - 1 : (hc_tick)tick;
 }
+
+HC_C_END

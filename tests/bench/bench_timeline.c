@@ -4,9 +4,9 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "common/grid.h"
+#include "common/scene.h"
 #include "common/timeline.h"
 #include "hindcast/arena.h"
-#include "hindcast/scene.h"
 #include "tests/bench/bench.h"
 
 #include <stdio.h>

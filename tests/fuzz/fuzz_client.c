@@ -5,6 +5,7 @@
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "hindcast/client.h"
+#include "proto/message.h"
 #include "tests/sim/party.h"
 
 #include <string.h>

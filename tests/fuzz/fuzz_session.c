@@ -181,7 +181,7 @@ static void talk(struct world *w) {
 
 static bool is_reason(enum hc_close_reason reason) {
     return reason >= HC_CLOSE_LEFT && reason <= HC_CLOSE_ERROR &&
-           strcmp(hc_message_close_text(reason), hc_message_close_text(0)) != 0;
+           strcmp(hc_close_text(reason), hc_close_text(0)) != 0;
 }
 
 /// What games say carries numbers, which rise: nothing comes twice, nothing out of order.

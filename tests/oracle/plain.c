@@ -1,6 +1,6 @@
 #include "tests/oracle/plain.h"
 
-#include "hindcast/scene.h"
+#include "common/scene.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "tests/storm/economy.h"
 
-#include "hindcast/scene.h"
+#include "common/scene.h"
 #include "tests/storm/inside.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "tests/storm/edges.h"
 
 #include "client/clock.h"
+#include "common/scene.h"
 #include "common/solo.h"
 #include "proto/cookie.h"
 #include "proto/delta.h"

@@ -1,6 +1,7 @@
 /// What client/view promises.
 #include "client/view.h"
 
+#include "common/timeline.h"
 #include "hindcast/rng.h"
 #include "hindcast/scene.h"
 #include "tests/run_suite.h"

@@ -1,4 +1,5 @@
 /// What common/solo promises of guesses, shown by matches in the arena.
+#include "common/scene.h"
 #include "common/solo.h"
 #include "common/timeline.h"
 #include "hindcast/arena.h"

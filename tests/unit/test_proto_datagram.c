@@ -119,6 +119,19 @@ START_TEST(every_datagram_decodes_to_what_encodes_to_the_same_bytes) {
 }
 END_TEST
 
+START_TEST(only_known_reasons_of_a_deny_pass_and_each_has_a_text) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    union decoded in = {0}, out;
+    for (unsigned reason = 0; reason < 10; reason++) {
+        in.deny.reason = (enum hc_deny_reason)reason;
+        size_t size = put(HC_DATAGRAM_DENY, &in, bytes);
+        bool known = reason >= HC_DENY_FULL && reason <= HC_DENY_PLAYERS;
+        ck_assert_int_eq(get(bytes, size, &out) == HC_OK, known);
+        ck_assert_int_eq(strcmp(hc_deny_text(in.deny.reason), "unknown reason") != 0, known);
+    }
+}
+END_TEST
+
 START_TEST(a_datagram_cut_short_or_prolonged_never_decodes_at_a_fixed_size) {
     struct hc_rng rng = hc_rng_init(2, 0);
     for (int k = 0; k < KINDS; k++) {
@@ -316,6 +329,7 @@ int main(void) {
     Suite *suite = suite_create("proto_datagram");
     TCase *tests = tcase_create("datagram");
     tcase_add_test(tests, every_datagram_decodes_to_what_encodes_to_the_same_bytes);
+    tcase_add_test(tests, only_known_reasons_of_a_deny_pass_and_each_has_a_text);
     tcase_add_test(tests, a_datagram_cut_short_or_prolonged_never_decodes_at_a_fixed_size);
     tcase_add_test(tests, a_flipped_bit_is_refused_or_shows_in_what_is_decoded);
     tcase_add_test(tests, random_bytes_of_every_length_decode_without_fault);

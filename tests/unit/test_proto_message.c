@@ -234,9 +234,8 @@ START_TEST(close_says_why_and_only_known_reasons_pass) {
         ck_assert_int_eq(hc_message_get_close(&body, &out) == HC_OK, known);
         if (known)
             ck_assert_uint_eq(out, reason);
-        ck_assert_int_eq(
-            strcmp(hc_message_close_text((enum hc_close_reason)reason), "unknown reason") != 0,
-            known);
+        ck_assert_int_eq(strcmp(hc_close_text((enum hc_close_reason)reason), "unknown reason") != 0,
+                         known);
     }
 }
 END_TEST

@@ -1,5 +1,5 @@
 /// What common/scene promises of reads, reductions and the held referee.
-#include "hindcast/scene.h"
+#include "common/scene.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
 
