@@ -11,7 +11,6 @@ foreach(room hc_common hc_proto hc_client)
   endif()
 endforeach()
 
-set(header_dir ${CMAKE_INSTALL_INCLUDEDIR}/hindcast) # holds common/, proto/, client/
 foreach(library hindcast hindcast_static)
   if(library STREQUAL "hindcast")
     add_library(${library} SHARED ${objects})
@@ -22,49 +21,64 @@ foreach(library hindcast hindcast_static)
   else()
     add_library(${library} STATIC ${objects})
     set_target_properties(${library} PROPERTIES OUTPUT_NAME hindcast)
+    if(HC_WHOLE)
+      # Another version of gcc would try to link the intermediate code of the objects, and fail.
+      # Their machine code is enough for every compiler.
+      add_custom_command(TARGET ${library} POST_BUILD COMMAND ${CMAKE_OBJCOPY} --wildcard
+        --remove-section=.gnu.lto_* --remove-section=.gnu.debuglto_* --strip-symbol=__gnu_lto_*
+        $<TARGET_FILE:${library}> VERBATIM)
+    endif()
   endif()
   add_library(hindcast::${library} ALIAS ${library})
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE C)
   target_include_directories(${library} INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-    $<INSTALL_INTERFACE:${header_dir}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${library}
     PRIVATE PkgConfig::MSGPACK PkgConfig::XXHASH PkgConfig::SODIUM)
 endforeach()
 
-install(TARGETS hindcast hindcast_static EXPORT hindcast-targets)
+# What a game includes: the public room, and nothing else.
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/hindcast/*.h)
+install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hindcast)
 
-file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/common/*.h ${PROJECT_SOURCE_DIR}/common/*/*.h
-  ${PROJECT_SOURCE_DIR}/proto/*.h ${PROJECT_SOURCE_DIR}/client/*.h)
-list(JOIN HC_OS_STEMS "|" stems)
-list(FILTER headers EXCLUDE REGEX "^(common|client)/(${stems})(_[^/]*)?\\.h$")
-file(GLOB public CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/hindcast/*.h)
-install(FILES ${public} DESTINATION ${header_dir})
-foreach(header ${headers})
-  get_filename_component(directory ${header} DIRECTORY)
-  install(FILES ${header} DESTINATION ${header_dir}/${directory})
-endforeach()
+install(TARGETS hindcast EXPORT hindcast-targets)
+install(TARGETS hindcast_static EXPORT hindcast-static-targets)
 
-# The CMake package.
+# The CMake package. The shared library brings all it needs; the static one is offered where the
+# packages are that it is linked with.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hindcast)
 set(package_file ${PROJECT_BINARY_DIR}/hindcast-config.cmake)
 file(WRITE ${package_file} [[
-include(CMakeFindDependencyMacro)
-find_dependency(PkgConfig)
-# For those who link the static library; the shared one brings its own.
-pkg_search_module(MSGPACK QUIET IMPORTED_TARGET msgpack msgpack-c)
-pkg_check_modules(XXHASH QUIET IMPORTED_TARGET libxxhash)
-pkg_check_modules(SODIUM QUIET IMPORTED_TARGET libsodium)
 include(${CMAKE_CURRENT_LIST_DIR}/hindcast-targets.cmake)
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+  pkg_search_module(MSGPACK QUIET IMPORTED_TARGET msgpack msgpack-c)
+  pkg_check_modules(XXHASH QUIET IMPORTED_TARGET libxxhash)
+  pkg_check_modules(SODIUM QUIET IMPORTED_TARGET libsodium)
+endif()
+if(TARGET PkgConfig::MSGPACK AND TARGET PkgConfig::XXHASH AND TARGET PkgConfig::SODIUM)
+  include(${CMAKE_CURRENT_LIST_DIR}/hindcast-static-targets.cmake)
+elseif(NOT hindcast_FIND_QUIETLY)
+  message(STATUS "hindcast::hindcast_static needs msgpack, libxxhash and libsodium: not offered")
+endif()
 ]])
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hindcast-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${package_file} ${PROJECT_BINARY_DIR}/hindcast-config-version.cmake
   DESTINATION ${package_dir})
-install(EXPORT hindcast-targets NAMESPACE hindcast:: DESTINATION ${package_dir})
+foreach(targets hindcast-targets hindcast-static-targets)
+  install(EXPORT ${targets} NAMESPACE hindcast:: DESTINATION ${package_dir})
+endforeach()
 
 # The pkg-config file finds its prefix from where it lies, so an installed tree may be moved.
+# Libs.private names the libraries that the static library is linked with. Requires.private would
+# demand their packages for the shared library too, which needs none of them.
+set(private ${MSGPACK_STATIC_LDFLAGS} ${XXHASH_STATIC_LDFLAGS} ${SODIUM_STATIC_LDFLAGS})
+foreach(directory ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
+  list(REMOVE_ITEM private -L${directory})
+endforeach()
+list(JOIN private " " private)
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" up ${up})
 file(WRITE ${PROJECT_BINARY_DIR}/hindcast.pc
@@ -74,8 +88,8 @@ libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
 Name: hindcast
 Description: ${PROJECT_DESCRIPTION}
 Version: ${PROJECT_VERSION}
-Requires.private: ${MSGPACK_MODULE_NAME} libxxhash libsodium
-Cflags: -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR} -I\${prefix}/${header_dir}
+Cflags: -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
 Libs: -L\${libdir} -lhindcast
+Libs.private: ${private}
 ")
 install(FILES ${PROJECT_BINARY_DIR}/hindcast.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
