@@ -44,7 +44,7 @@ stage_build() {
     for preset in $presets; do
         log=build/build-$preset.log
         {
-            cmake --preset "$preset" && cmake --build --preset "$preset" -j "$jobs"
+            cmake --preset "$preset" -DHC_TESTS=ON && cmake --build --preset "$preset" -j "$jobs"
         } >"$log" 2>&1 || {
             grep -v "^\[.*\] \(Building\|Linking\)" "$log"
             exit 1
