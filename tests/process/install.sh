@@ -1,0 +1,137 @@
+#!/bin/sh
+# An installed prefix works wherever it is moved: its headers compile alone, in C and in C++; the
+# README's client builds against it with pkg-config and with CMake, in C and in C++, shared and
+# static; all of these clients play on its server.  install.sh DIRECTORY_OF_PROGRAMS
+set -u
+: "${HC_LIMIT:=180}"
+. "$(dirname "$0")/lib.inc"
+
+build=$(cd "$bin/.." && pwd)
+strict="-Wall -Wextra -Wpedantic -Werror"
+
+check "cmake --install works" cmake --install "$build" --prefix "$work/first"
+[ "$failed" -eq 0 ] || end
+mv "$work/first" "$work/moved"
+prefix=$work/moved
+bin=$prefix/bin
+packages=$(dirname "$(find "$prefix" -name hindcast.pc)")
+
+installed_are_the_public_headers_alone() {
+    (cd "$here/../../include" && find . -type f | sort) >"$work/public"
+    (cd "$prefix/include" && find . -type f | sort) | diff "$work/public" -
+}
+check "the public headers are installed, and no others" installed_are_the_public_headers_alone
+
+# compiles_alone COMPILER...: each header, as the only one of a file.
+compiles_alone() {
+    for header in "$prefix"/include/hindcast/*.h; do
+        echo "#include <hindcast/${header##*/}>
+extern int not_empty;" >"$work/alone.c"
+        "$@" $strict -Wundef -fsyntax-only -I "$prefix/include" "$work/alone.c" || return 1
+    done
+}
+for compiler in gcc clang; do
+    for standard in c11 c17; do
+        check "each header compiles alone with $compiler as $standard" \
+            compiles_alone "$compiler" "-std=$standard"
+    done
+done
+for compiler in g++ clang++; do
+    check "each header compiles alone with $compiler as C++17" compiles_alone "$compiler" -std=c++17 -x c++
+done
+
+mkdir "$work/reader"
+sed -n '/^```c$/,/^```$/{/^```/!p}' "$here/../../README.md" >"$work/reader/client.c"
+cp "$work/reader/client.c" "$work/reader/client.cpp"
+
+# Without the packages of what libhindcast itself is linked with.
+builds_shared() {
+    set -- "$@" $(PKG_CONFIG_LIBDIR=$packages pkg-config --cflags --libs hindcast)
+    "$@" "-Wl,-rpath,${packages%/pkgconfig}"
+}
+builds_static() {
+    "$@" -static $(PKG_CONFIG_PATH=$packages pkg-config --static --cflags --libs hindcast)
+}
+for link in shared static; do
+    check "the README's client builds with gcc and pkg-config, $link" \
+        "builds_$link" gcc -std=gnu17 $strict -o "$work/pkgconfig_${link}_c" "$work/reader/client.c"
+    check "the README's client builds with g++ and pkg-config, $link" \
+        "builds_$link" g++ -std=gnu++17 $strict -o "$work/pkgconfig_${link}_cpp" "$work/reader/client.cpp"
+done
+
+cat >"$work/reader/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.21)
+project(reader LANGUAGES C CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(hindcast 0.1 REQUIRED)
+foreach(language c cpp)
+  add_executable(cmake_shared_${language} client.${language})
+  target_link_libraries(cmake_shared_${language} PRIVATE hindcast::hindcast)
+  add_executable(cmake_static_${language} client.${language})
+  target_link_libraries(cmake_static_${language} PRIVATE hindcast::hindcast_static)
+endforeach()
+CMAKE
+builds_with_cmake() {
+    cmake -S "$work/reader" -B "$work" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" \
+        "-DCMAKE_C_FLAGS=$strict" "-DCMAKE_CXX_FLAGS=$strict" &&
+        cmake --build "$work"
+}
+check "the README's client builds with CMake, in C and in C++, shared and static" builds_with_cmake
+
+clients=""
+for method in pkgconfig cmake; do
+    for language in c cpp; do
+        clients="$clients ${method}_shared_$language ${method}_static_$language"
+    done
+done
+
+only_shared_ones_need_the_library() {
+    for client in $clients; do
+        needed=$(readelf -d "$work/$client" | grep -c 'NEEDED.*libhindcast\.so' || :)
+        case $client in
+        *_shared_*) [ "$needed" -eq 1 ] ;;
+        *) [ "$needed" -eq 0 ] ;;
+        esac || {
+            echo "$client needs the shared library $needed times"
+            return 1
+        }
+    done
+}
+check "the shared library is needed where it is linked, and nowhere else" only_shared_ones_need_the_library
+[ "$failed" -eq 0 ] || end
+
+# All of them play on one server until each has seen its player move. Then the server ends, and all
+# clients with it.
+"$bin/hindcastd" key --key-file "$work/keys"
+serve_with server --key-file "$work/keys" --max-clients 8 --seed 1
+server=$pid
+playing=""
+for client in $clients; do
+    token=$("$bin/hindcastd" token --key-file "$work/keys" --name "$client")
+    "$work/$client" "$port" "$token" >"$work/$client.out" 2>"$work/$client.err" &
+    running="$running $!" playing="$playing $!"
+done
+all_have_moved() {
+    for client in $clients; do
+        [ "$(sort -u "$work/$client.out" | grep -c '^x = ')" -ge 3 ] || return 1
+    done
+}
+until all_have_moved; do
+    for process in $server $playing; do
+        kill -0 "$process" 2>/dev/null || {
+            echo "FAILED  a program ended before every client had played"
+            cat "$work"/*.err
+            exit 1
+        }
+    done
+    sleep 0.1
+done
+echo "ok      all eight play on the installed server"
+kill -TERM "$server"
+failures=0
+for process in $server $playing; do
+    finish "$process"
+    failures=$((failures + status))
+done
+check "the server ends on SIGTERM, and its clients with it" [ "$failures" -eq 0 ]
+end
