@@ -50,10 +50,18 @@ quietly "Installing what is needed" sh deploy/install.sh
 quietly "Configuring the release build" cmake --preset release -DHC_TESTS=OFF
 quietly "Building" cmake --build --preset release
 
-json=build/quickstart.json
 bin=build/release/bin
-echo "Playing: hindcastd on 127.0.0.1, 8 bots, each over a link of its own ($link), $duration s"
-"$bin/hindcast-load" --spawn --clients 8 --duration "$duration" --link "$link" --json "$json"
-echo "The whole report: $json"
-echo "A server of your own: $bin/hindcastd --dev; bots for it: $bin/hindcast-bot --connect HOST:PORT"
-echo "To install: cmake --install build/release --prefix DIRECTORY"
+table=build/quickstart.txt
+printf '%s\n\n' "Playing: hindcastd on 127.0.0.1, 8 bots, each over a link of its own ($link), $duration s"
+status=0
+"$bin/hindcast-load" --spawn --clients 8 --duration "$duration" --link "$link" --json build/quickstart.json \
+    >"$table" || status=$?
+sed -n '1,3p; /^  \(round trip\|bandwidth\|inputs\|rewinds\|rollbacks\|snapshots\|over budget\|processor\)  /p' "$table"
+cat <<END
+
+The whole report: $table, and as JSON build/quickstart.json; docs/REPORT.md explains each line.
+A server of your own: $bin/hindcastd --dev
+Bots for it: $bin/hindcast-bot --connect 127.0.0.1:40000 --count 4
+To install: cmake --install build/release --prefix DIRECTORY
+END
+exit $status
