@@ -71,6 +71,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->forced_count = 0;
     memset(peer->control_told, 0, sizeof peer->control_told);
     peer->snapshot_due = false;
+    peer->newest_head = HC_NO_TICK;
     peer->news_went = peer->put_off = false;
     peer->close = 0;
     peer->ledger = hc_sv_ledger_init(peer->world, peer->ledger_entries, peer->ledger);

@@ -139,8 +139,9 @@ struct hc_sv_peer {
     uint32_t control_told[HC_SV_CONTROLS];
 
     bool snapshot_due;
-    bool put_off;   ///< one that was due found no room, and is due at every tick until it does
-    bool news_went; ///< since the newest snapshot
+    hc_tick newest_head; ///< of the newest snapshot on this connection; HC_NO_TICK: none yet
+    bool put_off;        ///< one that was due found no room, and is due at every tick until it does
+    bool news_went;      ///< since the newest snapshot
     enum hc_close_reason close;
     unsigned closes_left;
     uint64_t close_us; ///< when the next CLOSE is due

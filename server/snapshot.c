@@ -15,7 +15,7 @@ enum {
     INPUTS_NEAR = 8, ///< ticks of inputs of a unit that are told before another unit is
     ITEM_BITS = 40,  ///< a forced range, a join or a leave, at most
     KEEP_TICKS = 48, ///< since the newest base, from which on what that told is kept
-    CHAIN_TICKS = 16 ///< between two snapshots that tell the chain
+    CHAIN_TICKS = 16 ///< heads of a group, whose first snapshot has the chain hash
 };
 
 hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
@@ -643,6 +643,15 @@ static void add_spent(struct hc_sv_snapshot_bits *sum, const struct hc_sv_snapsh
 
 // ---- A snapshot ---------------------------------------------------------------------------------
 
+/// Whether a snapshot of this head is the peer's first of a group of CHAIN_TICKS heads. Groups
+/// begin at another head for each peer, so that not all peers are sent the chain hash in the same
+/// tick.
+static bool begins_group(const struct hc_sv_peer *peer, hc_tick head) {
+    uint64_t offset = CHAIN_TICKS - peer->cid % CHAIN_TICKS;
+    return peer->newest_head == HC_NO_TICK ||
+           (head + offset) / CHAIN_TICKS != (peer->newest_head + offset) / CHAIN_TICKS;
+}
+
 static void begin(struct making *making, uint32_t seq, uint64_t now_us) {
     struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
@@ -657,10 +666,11 @@ static void begin(struct making *making, uint32_t seq, uint64_t now_us) {
                              .tick = tick,
                              .refusal = hc_tick_back(head, hc_sv_host_refusal(host, peer)),
                              .final = host->final,
-                             .has_chain = head % CHAIN_TICKS == peer->cid % CHAIN_TICKS,
+                             .has_chain = begins_group(peer, head),
                              .chain = host->chain,
                              .base = hc_sv_ledger_base(peer->ledger),
                              .own_count = peer->own_count};
+    peer->newest_head = head;
     if (making->head.base != HC_NO_TICK)
         making->base.count = hc_sv_ledger_units(peer->ledger, making->head.base, making->base.units,
                                                 HC_SNAPSHOT_UNITS_MAX);

@@ -248,9 +248,10 @@ def play(t, seconds, others):
         check(p + "T-is-by-its-rule", all(x.T == min([x.as_of] + [k + 1 for k in x.A]) for x in m))
         check(p + "F-never-back-and-at-least-head-W", all(x.F <= y.F for x, y in zip(m, m[1:])) and
               all(x.as_of - c.history <= x.F <= x.as_of for x in m))
-        chains = [x.as_of for x in m if x.chain is not None]
-        check(p + "chain-in-every-16th-head", len(chains) > len(m) // 17 and
-              all(y - x == 16 for x, y in zip(chains, chains[1:])), chains[:5])
+        first = [g for g in range(16) if all((y.chain is not None) == ((y.as_of - g) // 16 != (x.as_of - g) // 16)
+                                             for x, y in zip(m, m[1:]))]
+        check(p + "chain-in-the-first-of-every-16-heads", m[0].chain is not None and first,
+              [x.as_of for x in m if x.chain is not None][:5])
         check(p + "phase-below-2-ticks", sum(x.phase > 33334 for x in m) < len(m) / 20, max(x.phase for x in m))
         check(p + "A-never-back", all(x.A <= y.A for x, y in zip(m, m[1:])))
     m = z.snaps[:60]
