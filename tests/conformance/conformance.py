@@ -2,12 +2,19 @@
 
     /usr/bin/python3 conformance.py [--hindcastd PATH] [--json FILE] [--vectors FILE]
     /usr/bin/python3 conformance.py --server ADDR:PORT --key-file FILE [--audience N]
+
+No check depends on how fast this machine is. What must come is waited for, up to a limit that only
+ends a hang; that nothing came is judged once the server has answered a later datagram (`fence`). Of a
+period the lower bound is checked, and of what a server on time does, as much as its report allows.
 """
 import argparse, json, os, random, signal, socket, struct, subprocess, sys, tempfile, time
 from hcast import *
 from documents import ARENA, check_documents
+from vectors import check_vectors
 
 RESULTS, UNPROVEN = [], [0, 0]           # bytes from and to addresses that have proven nothing
+LIMIT = Client.LIMIT                     # seconds after which a wait has failed
+BATCH = 32                               # probes between two fences: the server has room for all answers
 
 
 def result(name, why=None):
@@ -27,9 +34,27 @@ def section(f, *args):
         result(f.__name__, "ended by %s: %s" % (type(e).__name__, e))
 
 
+def wait(condition, *clients, play=False, limit=LIMIT):
+    """Takes what comes to the clients until the condition holds, and says whether it does; with `play`,
+    each sends inputs meanwhile."""
+    end = time.monotonic() + limit
+    while not (done := condition()) and time.monotonic() < end:
+        for c in clients:
+            if play:
+                c.send_inputs(lambda k: [[0, 0, 0, 0]] * len(c.own))
+            c.poll(0.01)
+    return bool(done)
+
+
+def settle(c):
+    """Until the server has acknowledged the last DATA."""
+    return wait(lambda: c.log and c.log[-1][1] >= c.seq, c)
+
+
 class Server:
     def __init__(self, path, key_file, *options):
-        self.p = subprocess.Popen([path, "--bind=127.0.0.1", "--port=0", "--key-file=" + key_file, "--ticks=4800",
+        # 100,000 ticks are half an hour: they only end a server that was left running.
+        self.p = subprocess.Popen([path, "--bind=127.0.0.1", "--port=0", "--key-file=" + key_file, "--ticks=100000",
                                    "--log-level=warn", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.address = ("127.0.0.1", int(self.p.stdout.readline().rsplit(b":", 1)[1]))
 
@@ -43,9 +68,11 @@ class Server:
 class Tester:
     def __init__(self, address, keys, audience):
         self.address, self.keys, self.audience = address, keys, audience
+        self.fences = set()                                 # nonces of all fences
+        self.heads_left_out = 0                             # by the server, of one client at most
         self.id = random.getrandbits(40)
 
-    def token(self, client=None, key=0, life=60, **more):
+    def token(self, client=None, key=0, life=600, **more):
         """(token, secret); key 0 is the used one, 1 the other one that is accepted."""
         self.id += 1
         key_id, key = self.keys[key] if isinstance(key, int) else key
@@ -62,18 +89,46 @@ class Tester:
         c.connect()
         return c
 
-    def probe(self, c, datagrams, wait=0.25):
+    def fence(self, c):
+        """Returns what has come by when the server has answered all that was sent before. It reads DATA
+        before handshakes, and HELLOs and CONNECTs each in their order: so one of each is answered last."""
+        nonces, out = [os.urandom(16), os.urandom(16)], []
+        fences = [hello(1, nonces[0]), connect(1, nonces[1], 0, bytes(16), bytes(244), bytes(32))]
+        self.fences.update(nonces)
+        end = again = time.monotonic()
+        while nonces:
+            now = time.monotonic()
+            assert now < end + LIMIT, "the server does not answer"
+            if now >= again:
+                again = now + 0.25
+                for f in fences:
+                    c.raw(f)
+            d = c.receive(max(0, again - now))
+            if d is not None and d[0] == VERSION and d[16:] in self.fences:
+                nonces = [n for n in nonces if n != d[16:]]
+            elif d is not None:
+                out.append(d)
+        return out
+
+    def probe(self, c, datagrams):
         """Sends from an address that has proven nothing; all answers."""
         out = []
-        for i, d in enumerate(datagrams):
-            c.raw(d)
-            UNPROVEN[0] += len(d)
-            if i % 64 == 63:
-                time.sleep(0.01)
-        end = time.monotonic() + wait
-        while (d := c.receive(max(0, end - time.monotonic()))) is not None:
-            UNPROVEN[1] += len(d)
-            out.append(d)
+        for at in range(0, len(datagrams), BATCH):
+            self.fence(c)                                   # what came before is no answer
+            for d in datagrams[at:at + BATCH]:
+                c.raw(d)
+                UNPROVEN[0] += len(d)
+            out += self.fence(c)
+        UNPROVEN[1] += sum(len(d) for d in out)
+        return out
+
+    def probe_connects(self, c, changed, indexes):
+        """Probes with changed(CONNECT, index), each with a cookie that is still good."""
+        out, indexes = [], list(indexes)
+        for at in range(0, len(indexes), BATCH):
+            c.say_hello()
+            q = connect(self.pid, c.nonce, c.slot, c.cookie, c.token, c.secret)
+            out += self.probe(c, [changed(q, i) for i in indexes[at:at + BATCH]])
         return out
 
 
@@ -102,20 +157,21 @@ def handshake(t):
     b = t.probe(c, [h])
     check("cookie.same-slot-same-cookie", b == a or b[0][24:28] != a[0][24:28], (a, b))
     c = t.client()
-    c.say_hello()
-    q = connect(t.pid, c.nonce, c.slot, c.cookie, c.token, c.secret)
-    check("connect.every-shorter-length.nothing", not (a := t.probe(c, [q[:n] for n in range(1200)])), a[:2])
-    check("connect.longer.nothing", not (a := t.probe(c, [q + bytes(n) for n in (1, 16, 100)])), a[:2])
-    flip = lambda i: q[:i] + bytes([q[i] ^ 1 << i % 8]) + q[i + 1:]
+    probe = lambda changed, indexes: t.probe_connects(c, changed, indexes)
+    check("connect.every-shorter-length.nothing", not (a := probe(lambda q, n: q[:n], range(1200))), a[:2])
+    check("connect.longer.nothing", not (a := probe(lambda q, n: q + bytes(n), (1, 16, 100))), a[:2])
+    flip = lambda q, i: q[:i] + bytes([q[i] ^ 1 << i % 8]) + q[i + 1:]
     spans = (("kind-magic", 0, 8, []), ("protocol-id", 8, 16, [VERSION] * 8), ("nonce-slot-cookie", 16, 52, []),
              ("token", 52, 296, [DENY] * 244), ("players-continues", 296, 301, []), ("zeros", 301, 1184, []),
              ("proof", 1184, 1200, []))
     for name, lo, hi, expect in spans:
-        a = t.probe(c, [flip(i) for i in range(lo, hi)])
+        a = probe(flip, range(lo, hi))
         check("connect.flipped-bits.%s.%s" % (name, {6: "version", 5: "deny", 0: "nothing"}[(expect or [0])[0]]),
               [d[0] for d in a] == expect, ([d[0] for d in a[:5]], len(a)))
         if expect == [DENY] * 244:
             check("deny.hint.layout", all(d == b"\x05" + MAGIC + c.nonce + b"\x02" + d[25:29] + bytes(16) for d in a), a[0])
+    c.say_hello()
+    q = connect(t.pid, c.nonce, c.slot, c.cookie, c.token, c.secret)
     other = t.client()
     check("connect.cookie-of-another-port.nothing", not (a := t.probe(other, [q])), a)
     n2 = os.urandom(16)
@@ -123,26 +179,20 @@ def handshake(t):
                     ("foreign-cookie", connect(t.pid, c.nonce, c.slot, os.urandom(16), c.token, c.secret)),
                     ("wrong-proof", connect(t.pid, c.nonce, c.slot, c.cookie, c.token, os.urandom(32)))):
         check("connect.%s.nothing" % name, not (a := t.probe(c, [d])), a)
-    c.raw(q)
-    a = c.receive(0.5)
-    check("accept.after-all-that-nothing-was-stored", a is not None and a[0] == ACCEPT, a)
+    a = c.ask(q, (ACCEPT,))
+    check("accept.after-all-that-nothing-was-stored", a is not None, a)
     c.accept(a)
     w = c.welcome
     check("accept.layout", a[1:24] == MAGIC + c.nonce and c.cid != 0 and 60 <= len(a) <= 1200)
     check("welcome.values", w[1] == 60 and len(w[9]) == 1 and w[11] == 0 and w[6] <= w[4], w)
     check("welcome.reset-token", w[10] == reset_token(t.keys[0][1], c.cid, t.audience, c.ip), w[10].hex())
-    c.raw(q)
-    b = next((d for d in iter(lambda: c.receive(0.3), None) if d[0] == ACCEPT), None)
+    b = c.ask(q, (ACCEPT,))
     check("accept.repeated-byte-by-byte", b == a, b)
     for i in range(3):
         c.send()
-        time.sleep(0.02)
+    settle(c)
     leave(c)
-    time.sleep(0.1)
-    while c.receive(0):
-        pass
-    c.raw(q)
-    check("connect.ended-nonce.nothing", (b := c.receive(0.25)) is None, b)
+    check("connect.ended-nonce.nothing", not (b := t.probe(c, [q])), b)
     d = denial(t, t.client(token=(c.token, c.secret)))
     check("connect.used-token.deny-8", d and d[24] == 8 and d[29:] == mac16(c.secret, d[:29]), d)
 
@@ -197,69 +247,103 @@ def tokens(t):
 # ---- 2. Play
 
 class Late(Client):
-    """Acknowledges everything 50 ticks late, so that no guess is made by the game's step."""
-    lag = 50 / 60
+    """Acknowledges what shows a tick 40 before the newest one, so that no guess is made by the game's
+    step: T never moves back, and what is told against it is of a tick more than 32 later."""
+    lag = 40
 
     def acks(self):
-        old = [e[0] for e in self.log[-300:] if e[4] <= time.monotonic() - self.lag]
+        old = [e[0] for e, T in zip(self.log[-300:], self.shown[-300:]) if T is not None and T <= self.last.T - self.lag]
         if not old:
             return 0, 0
         return old[-1], sum(1 << old[-1] - 1 - q for q in old[-33:-1] if old[-1] - q <= 32)
 
 
-def play(t, seconds, others):
-    a = Late(t.address, t.pid, *t.token(user=b"u" * 96), ARENA)
-    b, s = t.client(), t.client(players=0)
-    b.hold = True                                          # acknowledges nothing at all
-    z = t.client()                                          # sends no inputs: its T stands still at first
-    for c in (a, b, s, z):
-        c.connect()
-        c.snaps = []
-        c.take = lambda m, at, c=c: (c.snaps.append(m), Client.take(c, m, at))
-    check("spectator.no-players", s.own == [])
+def play_out(snapshots, a, b, s, z):
+    """Until a, b and s have had so many snapshots each."""
     rng = random.Random(7)
     plan = [[rng.randint(-1, 1), rng.randint(-1, 1), rng.randrange(256), rng.randrange(2)] for _ in range(200)]
     start = time.monotonic()
     n = 0
-    while time.monotonic() - start < seconds:
-        due = start + n / 60
+    while min(len(c.snaps) for c in (a, b, s)) < snapshots and time.monotonic() < start + 3 * LIMIT:
+        head = b.now() - b.welcome[7]
         a.send_inputs(lambda k: [plan[k // 9 % 200]], offset=12)
-        if n % 60 < 40 and not 400 <= n < 490:             # b's inputs come late, and at last too late
+        if head % 60 < 40 and not 400 <= head < 490:       # b's inputs come late, and at last too late
             b.send_inputs(lambda k: [plan[k // 7 % 190 + 10]])
         s.send_inputs(None, offset=20)
-        if n < 120:
+        if n < 120 or not any(x.base is not None for x in z.snaps):
             z.send()
         n += 1
-        while time.monotonic() < due + 1 / 60:
-            for c in (a, b, s, z, *others):
+        while True:
+            for c in (a, b, s, z):
                 c.poll()
             a.poll(0.004)
+            if time.monotonic() >= start + n / 60:
+                break
+    for c in (a, b, s):
+        for _ in range(33):
+            c.send()
+        settle(c)
+    wait(lambda: a.A[0] >= max(a.inputs), a)
+
+
+def one_rule_for_chains(c):
+    """The chain hash is in the first snapshot and in the first of each group of 16 heads, which begin at
+    some head. Snapshots between which a datagram was lost on the way say nothing."""
+    at = {e[0]: i for i, e in enumerate(c.log)}
+    pairs = [(x, y) for x, y in zip(c.snaps, c.snaps[1:]) if y.seq - x.seq == at[y.seq] - at[x.seq]]
+    return (c.snaps[0].chain is not None or c.log[0][0] != 1) and len(pairs) > len(c.snaps) / 2 and any(
+        all((y.chain is not None) == ((y.as_of - first) // 16 != (x.as_of - first) // 16) for x, y in pairs)
+        for first in range(16))
+
+
+def tickets_until_acknowledged(c):
+    """Whether a ticket was sent, but not after a DATA that acknowledges one that carried it had come."""
+    seqs = [e[0] for e in c.log if any(x[0] == TICKET for x in unpack(e[3]))]
+    known = [k for k, a in c.sent.items() if any(covers(*a, q) for q in seqs)]
+    last = [e for e in c.log if e[0] == max(seqs, default=0)]
+    return bool(last) and not any(covers(last[0][1], last[0][2], k) for k in known)
+
+
+def play(t, snapshots):
+    a = Late(t.address, t.pid, *t.token(user=b"u" * 96), ARENA)
+    b, s = t.client(), t.client(players=0)
+    b.hold = True                                          # acknowledges nothing at all
+    z = t.client()                                          # sends no inputs: its T stands still at first
+    begun = time.monotonic()
+    for c in (a, b, s, z):
+        c.connect()
+    check("spectator.no-players", s.own == [])
+    play_out(snapshots, a, b, s, z)
+    elapsed = time.monotonic() - begun
     for name, c in (("late-acks", a), ("no-acks", b), ("spectator", s)):
         m, p = c.snaps, "play.%s." % name
         check(p + "every-datagram-is-well-formed", not c.bad, c.bad[:3])
         rejected = [k for k in c.reader.stats if k.startswith("rejected")]
         check(p + "every-snapshot-can-be-read", not rejected, [(k, c.reader.stats[k]) for k in rejected])
-        check(p + "a-snapshot-each-tick", len(m) >= 57 * seconds and all(x.as_of < y.as_of for x, y in zip(m, m[1:])), len(m))
+        check(p + "snapshots-of-newer-and-newer-heads", len(m) >= snapshots and
+              all(x.as_of < y.as_of for x, y in zip(m, m[1:])), len(m))
+        t.heads_left_out = max(t.heads_left_out, m[-1].as_of - m[0].as_of + 1 - len(m) - c.dropped)
         seqs = [e[0] for e in c.log]
-        check(p + "seqs-from-1-without-a-gap", seqs == list(range(1, len(seqs) + 1)))
+        missing = seqs[-1] - len(seqs)
+        check(p + "seqs-from-1-without-a-gap", all(x < y for x, y in zip([0] + seqs, seqs)) and
+              missing <= c.dropped, (missing, c.dropped))
         acks = [(e[1], e[2]) for e in c.log]
         check(p + "acks-grow-and-reach-what-was-sent", all(x[0] <= y[0] for x, y in zip(acks, acks[1:])) and
-              acks[-1][0] >= c.seq - 3 and acks[-1][1] == 0xFFFFFFFF, (acks[-1], c.seq))
+              acks[-1] == (c.seq, 0xFFFFFFFF), (acks[-1], c.seq))
         check(p + "T-is-by-its-rule", all(x.T == min([x.as_of] + [k + 1 for k in x.A]) for x in m))
         check(p + "F-never-back-and-at-least-head-W", all(x.F <= y.F for x, y in zip(m, m[1:])) and
               all(x.as_of - c.history <= x.F <= x.as_of for x in m))
-        first = [g for g in range(16) if all((y.chain is not None) == ((y.as_of - g) // 16 != (x.as_of - g) // 16)
-                                             for x, y in zip(m, m[1:]))]
-        check(p + "chain-in-the-first-of-every-16-heads", m[0].chain is not None and first,
-              [x.as_of for x in m if x.chain is not None][:5])
-        check(p + "phase-below-2-ticks", sum(x.phase > 33334 for x in m) < len(m) / 20, max(x.phase for x in m))
+        check(p + "chain-in-the-first-of-every-16-heads", one_rule_for_chains(c),
+              [x.as_of for x in m if x.chain is not None][:9])
+        # Ten times what a server on time has: this is no measurement.
+        check(p + "phase-below-20-ticks", sum(x.phase > 333340 for x in m) < len(m) / 20, max(x.phase for x in m))
         check(p + "A-never-back", all(x.A <= y.A for x, y in zip(m, m[1:])))
-    m = z.snaps[:60]
+    m = [x for x in z.snaps if x.as_of < z.snaps[0].T + 60]
     check("play.without-inputs.T-stands", len({x.T for x in m}) == 1, {x.T for x in m})
     check("play.without-inputs.told-against-the-same-tick-with-hash", all(x.known for x in m) and not z.bad and
-          not any(k.startswith("rejected") for k in z.reader.stats) and sum(x.base is not None for x in m) > 40, z.reader.stats)
+          not any(k.startswith("rejected") for k in z.reader.stats) and any(x.base is not None for x in z.snaps), z.reader.stats)
     far = [x for x in z.snaps if x.base is not None and x.as_of - x.base > 200]  # it has fallen silent
-    check("play.silent.told-against-the-base-of-long-ago", len(far) > 60 and len({x.base for x in far}) == 1 and
+    check("play.silent.told-against-the-base-of-long-ago", len(far) > 10 and len({x.base for x in far}) == 1 and
           all(x.units for x in far) and not z.bad and
           not any(k.startswith("rejected") for k in z.reader.stats),
           (len(far), {x.base for x in far}, z.bad[:2], z.reader.stats))
@@ -272,10 +356,10 @@ def play(t, seconds, others):
     m = a.snaps
     check("play.late-acks.all-hashes-checked", all(x.known for x in m), sum(not x.known for x in m))
     check("play.no-acks.all-hashes-checked-no-base", all(x.known and x.base is None for x in b.snaps))
-    check("play.late-acks.deltas-against-bases", sum(x.base is not None for x in m) > 0.8 * len(m), sum(x.base is not None for x in m))
-    bases = [[x.base for x in c.snaps if x.base is not None] for c in (a, s, z)]
+    bases = [[-1 if x.base is None else x.base for x in c.snaps] for c in (a, s, z)]
     check("play.bases-never-back", all(x <= y for some in bases for x, y in zip(some, some[1:])))
-    check("play.inputs-acknowledged-to-the-last", a.A[0] >= max(a.inputs) - 3, (a.A, max(a.inputs)))
+    check("play.late-acks.deltas-against-bases", len(set(bases[0])) > 10, bases[0][-1])
+    check("play.inputs-acknowledged-to-the-last", a.A[0] >= max(a.inputs), (a.A, max(a.inputs)))
     for name, c, other in (("late-acks", a, b), ("no-acks", b, a)):
         unit, told, wrong = 1 + other.own[0], 0, []
         for x in c.snaps:
@@ -285,7 +369,7 @@ def play(t, seconds, others):
             known = list(x.runs.get(unit, ())) + ([(x.T - v.age, v.inp)] if v.age else [])
             told += len(known)
             wrong += [(k, i, other.inputs.get(k)) for k, i in known if other.inputs.get(k, [None])[0] != i]
-        check("play.%s.inputs-of-another-are-those-it-sent" % name, told > 400 and not wrong, (told, wrong[:2]))
+        check("play.%s.inputs-of-another-are-those-it-sent" % name, told > 100 and not wrong, (told, wrong[:2]))
     own = [(x.T - v.age, v.inp) for x in m for v in [x.units.get(1 + a.own[0])] if v and v.age]
     check("play.own-inputs-in-values", len(own) > 400 and all(a.inputs[k][0] == i for k, i in own), len(own))
     for c in (a, b, s):
@@ -297,10 +381,10 @@ def play(t, seconds, others):
         if c is not s:
             continue
         check("ticket.opens-and-is-the-clients", same and f["kind"] == 1 and f["token_id"] != g["token_id"] and
-              f["version"] == 1 and 570 <= f["expire"] - time.time() <= 600, f)
+              f["version"] == 1 and f["expire"] - 600 <= time.time() <= f["expire"], f)
         check("ticket.reset-token", tickets[0][3] == reset_token(t.keys[0][1], c.cid, t.audience, c.ip))
-    check("ticket.every-250-ms-until-acknowledged", 3.4 * seconds <= len(b.tickets) <= 4.4 * seconds and
-          len({x[1] for x in b.tickets}) == 1 and len(s.tickets) <= 3, (len(b.tickets), len(s.tickets)))
+    check("ticket.every-250-ms-until-acknowledged", 3 <= len(b.tickets) <= 1 + 4 * elapsed and
+          len({x[1] for x in b.tickets}) == 1 and tickets_until_acknowledged(s), (len(b.tickets), len(s.tickets)))
     total = {}
     for c in (a, b, s):
         for k, v in c.reader.stats.items():
@@ -318,10 +402,7 @@ def play(t, seconds, others):
 
 def malformed(t):
     c = t.join()
-    for _ in range(6):
-        c.send_inputs(lambda k: [[0, 0, 0, 0]])
-        time.sleep(0.02)
-        c.poll()
+    wait(lambda: len(c.snaps) >= 6, c, play=True)
     now = c.now()
     inp = lambda *v: pack([INPUT, *v])
     run = write_inputs([[[1, 0, 5, 0]]], ARENA.input, [[0] * 4])       # 14 bits in 2 bytes
@@ -372,7 +453,6 @@ def malformed(t):
             for name, body, ack in items[k:k + 15]:
                 c.send(body=body, ack=ack)
                 seqs.append((name, c.seq))
-                time.sleep(0.004)
             c.send()
             settle(c)
             got.update((name, q in acked()) for name, q in seqs)
@@ -389,7 +469,7 @@ def malformed(t):
     # The same from another address, where an answer would show: nothing that does not open is answered.
     o = Client(t.address, t.pid, c.token, c.secret)
     old = c.send()
-    c.poll(0.05)
+    settle(c)
     check("data.replayed-from-elsewhere.nothing", not (a := t.probe(o, [old] * 3)), a)
     d = data(c.c2s, c.cid, c.seq + 1, *c.acks(), pack([RESPONSE, bytes(8)]))
     check("data.every-shorter-length.nothing", not (a := t.probe(o, [d[:n] for n in range(len(d))])), a)
@@ -401,29 +481,13 @@ def malformed(t):
     late = c.seq + 1
     c.seq += 300
     c.send()
-    c.poll(0.05)
+    settle(c)
     check("data.older-than-the-window.nothing", not (a := t.probe(o, [data(c.c2s, c.cid, late, *c.acks(), b"")])), a)
     c.send(seq=c.seq - 200)
     c.send()
     settle(c)
     check("data.connection-still-stands", c.log[-1][1] == c.seq and c.closed is None, (c.log[-1][1], c.seq))
     return c
-
-
-def spend(c, seconds, play=False):
-    """Takes what comes for so long; with `play`, sends inputs meanwhile."""
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        if play:
-            c.send_inputs(lambda k: [[0, 0, 0, 0]] * len(c.own))
-        c.poll(min(left, 0.02))
-
-
-def settle(c, seconds=0.5):
-    """Until the server has acknowledged the last DATA."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and (not c.log or c.log[-1][1] < c.seq):
-        c.poll(0.05)
 
 
 def events(t, c):
@@ -451,8 +515,10 @@ def resets(t):
               a == [b"\x41" + struct.pack("<I", cid) + reset_token(t.keys[key][1], cid, t.audience, c.ip)], a)
     a = t.probe(c, [data(bytes(32), cid, 2, 0, 0, b"")[:n] for n in range(33)])
     check("reset.never-for-less-than-33-bytes", not a, a)
+    begun = time.monotonic()
     a = t.probe(c, [data(bytes(32), cid + 1 + i, 2, 0, 0, b"") for i in range(300)])
-    check("reset.at-most-100-a-second", 20 <= len(a) <= 130, len(a))
+    most = 101 + 100 * (time.monotonic() - begun)          # those of one second may come at once
+    check("reset.at-most-100-a-second", 20 <= len(a) <= most, (len(a), most))
 
 
 # ---- 5. Another address, coming back
@@ -464,8 +530,8 @@ def migration(t, c):
     sent = came = 0
     within = True
     challenges, elsewhere, copies = [], [], {}
-    first = len(c.log)
-    for i in range(30):
+    first, begun = len(c.log), time.monotonic()
+    while (len(challenges) < 3 or len(copies) < 5) and time.monotonic() < begun + LIMIT:
         c.sock = new
         sent += len(c.send())
         time.sleep(0.01)
@@ -480,32 +546,31 @@ def migration(t, c):
             c.seen = d
         c.sock = old
         c.poll()
+    elapsed = time.monotonic() - begun
+    wait(lambda: set(copies) <= {e[0] for e in c.log}, c)
     check("path.challenge-comes", challenges and all(len(x[1]) == 8 for x in challenges), challenges)
     check("path.nothing-else-goes-there", not elsewhere, elsewhere[:2])
     check("path.never-more-than-three-bytes-for-one", within, (came, sent))
     kept = {x[0]: x[3] for x in c.log[first:]}
     check("path.snapshots-go-to-both", len(copies) >= 5 and set(copies) <= set(kept) and all(
         unseal(c.s2c, n, d[:9], d[9:])[8:] == kept[n] for n, d in copies.items()), (len(copies), len(kept)))
-    check("path.again-every-100-ms", 2 <= len(challenges) <= 5, len(challenges))
+    check("path.again-every-100-ms", 3 <= len(challenges) <= 1 + 10 * elapsed, (len(challenges), elapsed))
     n = len(c.log)
-    c.poll(0.05)
-    check("path.the-rest-goes-to-the-old-address", len(c.log) > n)
+    check("path.the-rest-goes-to-the-old-address", wait(lambda: len(c.log) > n, c))
     c.sock = new
     while c.receive() is not None:                         # copies
         pass
     c.send([RESPONSE, challenges[-1][1]])
     c.newest = max(c.newest, _rd64(c.seen[5:9] + bytes(4), 0))
     c.window = (1 << 256) - 1
-    time.sleep(0.1)
+    settle(c)
     while True:                                            # what was under way to the old address
         try:
             old.recv(2048)
         except BlockingIOError:
             break
     n = len(c.log)
-    for _ in range(20):
-        c.send_inputs(lambda k: [[0, 0, 0, 0]])
-        c.poll(0.02)
+    wait(lambda: len(c.log) > n + 5, c, play=True)
     try:
         stray = len(old.recv(2048))
     except BlockingIOError:
@@ -514,52 +579,56 @@ def migration(t, c):
     if not t.address[0].startswith("127."):
         return
     # A ticket and a reset token belong to an ip; a change of the port alone gives no new ones.
-    tickets, c.ip = {x[1] for x in c.messages if x[0] == TICKET}, "127.0.0.2"
+    ticket, c.ip = c.ticket, "127.0.0.2"
     c.rebind()
-    spend(c, 1, True)
-    check("path.another-ip.another-ticket", {x[1] for x in c.messages if x[0] == TICKET} - tickets)
+    check("path.another-ip.another-ticket", wait(lambda: c.ticket != ticket, c, play=True))
     check("path.another-ip.reset-token", c.reset_token == reset_token(t.keys[0][1], c.cid, t.audience, c.ip))
-    c.ip = "127.0.0.1"
+    ticket, c.ip = c.ticket, "127.0.0.1"
     c.rebind()
-    spend(c, 1, True)
+    wait(lambda: c.ticket != ticket, c, play=True)
 
 
 def again(t, c):
     """Another connection of the same client, with its ticket."""
     client = open_token(t.keys[0][1], t.pid, c.token)["client_id"]
-    c.send()
     d = t.client(client=client)
     d.say_hello()
     q = connect(t.pid, d.nonce, d.slot, d.cookie, d.token, d.secret)
-    a = d.ask(q, (ACCEPT, DENY), 5)
-    check("again.while-heard.deny-9", a and a[0] == DENY and a[24] == 9 and a[29:] == mac16(d.secret, a[:29]), a)
+    t.fence(d)
+    begun = time.monotonic()
+    c.send()
+    d.raw(q)
+    a = t.fence(d)
+    deny = a and a[0][0] == DENY and a[0][24] == 9 and a[0][29:] == mac16(d.secret, a[0][:29])
+    check("again.while-heard.deny-9", deny or time.monotonic() - begun > 1, a)
     e = t.join(token=c.ticket, continues=c.cid)
     check("again.continues.kept-and-same-players", e.kept == 1 and e.own == c.own, (e.kept, e.own, c.own))
-    for _ in range(20):
-        e.send_inputs(lambda k: [[0, 0, 0, 0]])
-        e.poll(0.02)
+    wait(lambda: len(e.snaps) >= 5 and e.ticket, e, play=True)
     check("again.begins-anew", e.log and e.log[0][0] == 1 and not e.bad, e.bad[:2])
     c.seq += c.seq & 1                                      # an even seq next but one
     c.send()
     c.reset = None
     c.send()
-    spend(c, 0.1)
+    wait(lambda: c.reset, c)
     check("again.old-cid.reset", c.reset == c.reset_token, c.reset)
     check("again.a-new-ticket", e.ticket and e.ticket[0] != c.ticket[0])
     leave(e)
-    spend(e, 0.1)
-    n = len(e.log)
-    spend(e, 0.3)
-    check("close.server-falls-silent", len(e.log) - n <= 1, len(e.log) - n)
+    t.fence(e)                                              # takes what was sent before the server had it
+    check("close.server-falls-silent", not wait(lambda: e.receive() is not None, limit=0.3))
 
 
-def silence(t, q, r, since):
-    while time.monotonic() < since + 11.5 and not q.closed:
-        q.poll(0.1)
-    spend(q, 0.6)
-    at = [e[4] for e in q.log if e[3] == pack([CLOSE, 4])]
-    check("silence.close-4-after-10-s", q.closed == 4 and 9.5 <= at[0] - since <= 11, (q.closed, at and at[0] - since))
-    check("silence.ten-closes-3-at-once-then-50-ms", len(at) == 10 and at[2] - at[0] < 0.04 and 0.25 < at[-1] - at[2] < 0.5, [round(x - at[0], 3) for x in at])
+def silence(t):
+    q, r = t.join(), t.join()                               # r is silent from the first
+    wait(lambda: q.ticket, q, play=True)
+    settle(q)
+    since = time.monotonic()
+    q.send()
+    closes = lambda: [e for e in q.log if e[3] == pack([CLOSE, 4])]
+    wait(lambda: len(closes()) == 10, q, r)
+    at = [e[4] - since for e in closes()]
+    check("silence.close-4-after-10-s", q.closed == 4 and 10 <= at[0] <= 100, (q.closed, at[:1]))
+    check("silence.ten-closes", len(at) == 10, len(at))
+    print("# silence: CLOSE after %s s" % " ".join("%.3f" % x for x in at))
     e = t.join(token=q.ticket, continues=q.cid)
     check("silence.back-in-time-kept-and-same-players", e.kept == 1 and e.own == q.own, (e.kept, e.own))
     leave(e)
@@ -573,16 +642,15 @@ def second_server(t, path, key_file):
     s = Server(path, key_file, *options)
     try:
         c = t.join(address=s.address)
-        c.snaps, c.take = [], lambda m, at: (c.snaps.append(m), Client.take(c, m, at))
-        end = time.monotonic() + 1.6
-        while time.monotonic() < end:
-            c.send_inputs(lambda k: [[0, 0, 0, 0]])
-            c.poll(0.03)
-        at = [e[4] for e in c.log]
-        check("keep-alive.empty-every-100-ms", sum(e[3] == b"" for e in c.log) >= 8 and
-              max(y - x for x, y in zip(at, at[1:])) < 0.16, max(y - x for x, y in zip(at, at[1:])))
+        empty = lambda: sum(e[3] == b"" for e in c.log)
+        begun = time.monotonic()
+        wait(lambda: empty() >= 8 and len(c.snaps) >= 4, c, play=True)
+        most = 1 + 10 * (time.monotonic() - begun)
+        check("keep-alive.empty-every-100-ms", 8 <= empty() <= most, (empty(), most))
+        # A head of which a snapshot is due may be among the at most 16 that a late server simulates at once.
         heads = [m.as_of for m in c.snaps]
-        check("snapshot-rate.2", 2 <= len(heads) <= 5 and all(y - x == 30 for x, y in zip(heads, heads[1:])), heads)
+        check("snapshot-rate.2", len(heads) >= 4 and all(x % 30 < 16 for x in heads) and
+              all(y // 30 == x // 30 + 1 for x, y in zip(heads, heads[1:])), heads)
         o = t.client(address=s.address)
         d = denial(t, o)
         check("full.deny-1", d and d[24] == 1 and d[29:] == mac16(o.secret, d[:29]), d)
@@ -593,16 +661,14 @@ def second_server(t, path, key_file):
         c.seq += c.seq & 1                                  # an even seq next but one
         for _ in range(2):
             c.send()
-        spend(c, 0.2)
+        wait(lambda: c.reset, c)
         check("restart.reset-with-the-token-of-the-ticket", c.reset == c.reset_token, c.reset)
         e = t.join(address=s.address, token=c.ticket, continues=c.cid)
         check("restart.ticket-accepted-not-kept", e.kept == 0 and len(e.own) == 1, e.welcome)
-        for _ in range(20):
-            e.send_inputs(lambda k: [[0, 0, 0, 0]])
-            e.poll(0.02)
-        check("restart.ticket-comes-again", e.ticket)
+        check("restart.ticket-comes-again", wait(lambda: e.ticket, e, play=True))
         s.p.send_signal(signal.SIGTERM)
-        spend(e, 0.6)
+        s.p.wait(LIMIT)
+        e.poll()
         n = sum(x[3] == pack([CLOSE, 2]) for x in e.log)
         check("shutdown.ten-times-close-2", n == 10, n)
     finally:
@@ -616,17 +682,19 @@ def starved(t, path, key_file):
         cs = [Late(s.address, t.pid, *t.token(), ARENA, n) for n in (1, 2, 3, 4, 0)]
         for c in cs:
             c.connect()
-            c.snaps = []
-            c.take = lambda m, at, c=c: (c.snaps.append(m), Client.take(c, m, at))
         rng = random.Random(3)
         plan = [[rng.randint(-1, 1), rng.randint(-1, 1), rng.randrange(256), 1] for _ in range(600)]
         start = time.monotonic()
-        for n in range(210):
+        n = 0
+        while sum(len(c.snaps) for c in cs) < 1000 and time.monotonic() < start + 3 * LIMIT:
             for j, c in enumerate(cs):
                 c.send_inputs(lambda k: [plan[(k // 9 + 50 * j + 20 * i) % 600] for i in range(len(c.own))])
-            while time.monotonic() < start + n / 60:
+            n += 1
+            while True:
                 for c in cs:
                     c.poll(0.002)
+                if time.monotonic() >= start + n / 60:
+                    break
         stats = {}
         for c in cs:
             for k, v in c.reader.stats.items():
@@ -636,7 +704,7 @@ def starved(t, path, key_file):
         print("# starved: " + json.dumps(stats))
         check("starved.every-datagram-is-well-formed", not any(c.bad for c in cs), [c.bad[:2] for c in cs])
         check("starved.every-snapshot-has-its-hash", all(x.known for c in cs for x in c.snaps) and
-              not any(k.startswith("rejected") for k in stats) and stats["snapshots"] > 300, stats)
+              not any(k.startswith("rejected") for k in stats) and stats["snapshots"] >= 1000, stats)
         check("starved.named-by-turns-and-against-older", stats.get("again by turns", 0) > 5 and
               stats.get("units against an older snapshot", 0) > 5, stats)
         check("starved.own-players-always-told", all(1 + p in x.units for c in cs for x in c.snaps for p in c.own))
@@ -644,46 +712,14 @@ def starved(t, path, key_file):
         s.stop()
 
 
-# ---- Vectors
-
-def vectors(file):
-    fix = lambda n, x: bytes((x + i) & 255 for i in range(n))
-    h = lambda b: b.hex()
-    key, secret, nonce, client_nonce, server_nonce = fix(32, 1), fix(32, 33), fix(24, 65), fix(16, 97), fix(16, 129)
-    tid, user, pid, cid, audience = fix(16, 160), fix(96, 3), 0x0123456789ABCDEF, 0x89ABCDE1, 77
-    f = dict(key=key, key_id=5, protocol_id=pid, expire=2000000000, token_id=tid, client_id=424242, secret=secret, audience=audience, name=b"Ann", user=user, kind=0, nonce=nonce)
-    tok = seal_token(**f)
-    server_secret, slot, port = fix(32, 200), 1234, 40001
-    ck = cookie(server_secret, slot, "127.0.0.1", port, client_nonce)
-    con = connect(pid, client_nonce, slot, ck, tok, secret, 2, 7)
-    c2s, s2c = session_keys(secret, pid, tok, client_nonce, server_nonce, cid)
-    rt = reset_token(key, cid, audience, "127.0.0.1")
-    welcome = pack([WELCOME, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], rt, 1])
-    head = struct.pack("<B7s16s16sI", ACCEPT, MAGIC, client_nonce, server_nonce, cid)
-    fields = ARENA.input
-    ticks = [[[1, -1, 64, 1], [0, 0, 0, 0]], [[1, -1, 64, 1], [-1, 0, 255, 0]], [[0, 0, 65, 0], [-1, 0, 255, 0]]]
-    run = write_inputs(ticks, fields, [[0] * 4] * 2)
-    body = pack([INPUT, 1012, 9, 4321, 2, 0, 3, run])
-    deny = struct.pack("<B7s16sBI", DENY, MAGIC, client_nonce, 2, 0)
-    out = {
-        "token": {"in": {k: h(v) if isinstance(v, bytes) else v for k, v in f.items()}, "note": "name is padded with zeros to 32 bytes", "out": h(tok)},
-        "cookie": {"in": {"server_secret": h(server_secret), "slot": slot, "ip": h(ip16("127.0.0.1")), "port": port, "client_nonce": h(client_nonce)},
-                   "note": "the port's two bytes are little-endian", "out": h(ck)},
-        "connect": {"in": {"protocol_id": pid, "client_nonce": h(client_nonce), "slot": slot, "cookie": h(ck), "token": h(tok), "secret": h(secret), "players": 2, "continues": 7}, "out": h(con)},
-        "proof": {"in": {"secret": h(secret), "connect_bytes_0_to_1183": h(con[:1184])}, "out": h(con[1184:])},
-        "keys": {"in": {"protocol_id": pid, "token": h(tok), "client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "secret": h(secret)}, "c2s": h(c2s), "s2c": h(s2c)},
-        "reset": {"in": {"token_key": h(key), "cid": cid, "audience": audience, "ip": h(ip16("127.0.0.1"))}, "reset_token": h(rt), "out": h(b"\x41" + struct.pack("<I", cid) + rt)},
-        "accept": {"in": {"client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "s2c": h(s2c), "welcome": [1, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], h(rt), 1], "body": h(welcome)},
-                   "note": "integers and arrays in their shortest msgpack form", "out": h(head + seal(s2c, 0, head, welcome))},
-        "data_input": {"in": {"c2s": h(c2s), "cid": cid, "seq": 17, "ack": 21, "ack_bits": 0xFFFFF, "input_fields": [[x.name, x.bits, x.signed] for x in fields],
-                              "inputs_per_tick_per_player": ticks, "input": [2, 1012, 9, 4321, 2, 0, 3, h(run)]}, "run": h(run), "body": h(body), "out": h(data(c2s, cid, 17, 21, 0xFFFFF, body))},
-        "deny": {"in": {"client_nonce": h(client_nonce), "reason": 2, "retry_ms": 0, "secret": h(secret)}, "out": h(deny + mac16(secret, deny))},
-        "xxh3": {"chain_step": {"in": {"world_hash": 0x0102030405060708, "seed": 0x1112131415161718}, "out": "%016x" % xxh3(struct.pack("<Q", 0x0102030405060708), 0x1112131415161718)},
-                 "protocol_id": {"in": {"magic": h(MAGIC), "game_hash": 0x21A2A3A4A5A6A7A8}, "out": "%016x" % xxh3(MAGIC, 0x21A2A3A4A5A6A7A8)}},
-    }
-    json.dump(out, open(file, "w"), indent=1)
-    f = open_token(key, pid, tok)
-    check("vectors.token-opens", f and f["secret"] == secret and len(tok) == 244 and len(con) == 1200)
+def heads_left_out(t, report):
+    """A server that simulates several ticks at once makes snapshots of the last alone: no more heads may
+    be without one than ticks were late by a tick or more, as the server itself reports."""
+    late, tick = report["server"]["tick_lateness_ms"], 0.9 * 1000 / report["tick_rate_hz"]
+    shares = (0, "max"), (0.01, "p99"), (0.1, "p90"), (0.5, "p50")
+    share = next((share for share, key in shares if late[key] < tick), 1)
+    print("# heads without a snapshot: %d, ticks late by at most %.1f ms" % (t.heads_left_out, late["max"]))
+    check("play.a-snapshot-of-each-head-that-was-not-late", t.heads_left_out <= share * late["count"], (t.heads_left_out, late))
 
 
 def main():
@@ -701,7 +737,7 @@ def main():
             o.key_file, o.audience = tmp + "/key", 77
             for _ in range(2):
                 subprocess.run([o.hindcastd, "key", "--key-file=" + o.key_file], check=True, stdout=subprocess.DEVNULL)
-            server = Server(o.hindcastd, o.key_file, "--audience=77", "--max-clients=12")
+            server = Server(o.hindcastd, o.key_file, "--audience=77", "--max-clients=12", "--json=" + tmp + "/report")
         try:
             keys = [(int(a), bytes.fromhex(b)) for a, b in (l.split() for l in open(o.key_file) if l[0] != "#")]
             host, port = o.server.rsplit(":", 1) if o.server else server.address
@@ -713,15 +749,9 @@ def main():
                 tok, secret = token_from_text(text.strip())
                 f = open_token(keys[0][1], t.pid, tok)
                 check("token.text-of-the-servers-own", len(text.strip()) == 368 and f and f["secret"] == secret and f["client_id"] == 7 and f["name"] == b"Ann" + bytes(29), f)
-            q, r = t.join(), t.join()
-            end = time.monotonic() + 0.5
-            while time.monotonic() < end:
-                q.poll(0.02)
-                q.send()
-            since = time.monotonic()
             section(tokens, t)
-            section(play, t, 10, (q, r))
-            section(silence, t, q, r, since)
+            section(silence, t)
+            section(play, t, 570)
             c = section(malformed, t)
             c and section(events, t, c)
             c and section(migration, t, c)
@@ -736,8 +766,12 @@ def main():
             d = connect(t.pid, old.nonce, *struct.unpack("<24xI16s", answer[0]), tok, secret)
             check("connect.stale-cookie.nothing", not (x := t.probe(old, [d])), x)
             check("unproven.bytes-out-at-most-bytes-in", UNPROVEN[1] <= UNPROVEN[0], UNPROVEN)
+            if server:
+                server.stop()
+                with open(tmp + "/report") as f:
+                    heads_left_out(t, json.load(f))
             if o.vectors:
-                vectors(o.vectors)
+                check_vectors(check, o.vectors)
         finally:
             if server:
                 server.stop()

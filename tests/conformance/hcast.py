@@ -11,6 +11,7 @@ from nacl.exceptions import CryptoError
 
 MAGIC = b"HCAST01"
 NO_TICK = 0xFFFFFFFF
+SO_RXQ_OVFL = 40                        # Linux: with each datagram, how many were dropped before it
 HELLO, COOKIE, CONNECT, ACCEPT, DENY, VERSION, DATA, RESET = 1, 2, 3, 4, 5, 6, 0x40, 0x41
 WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS = range(1, 9)
 
@@ -508,8 +509,17 @@ class Denied(Exception):
     pass
 
 
+def covers(ack, bits, seq):
+    """Whether an ack with its bits acknowledges seq."""
+    return seq == ack or 0 < ack - seq <= 32 and bool(bits >> (ack - 1 - seq) & 1)
+
+
 class Client:
-    """One connection, and one socket (or more: `rebind`). Nothing happens but in calls."""
+    """One connection, and one socket (or more: `rebind`). Nothing happens but in calls.
+
+    Every wait ends with the datagram that is waited for; `LIMIT` seconds only end one that hangs."""
+
+    LIMIT = 60.0
 
     def __init__(self, server, protocol_id, token, secret, game=None, players=1, continues=0, ip="127.0.0.1"):
         self.server, self.pid, self.token, self.secret, self.game = server, protocol_id, token, secret, game
@@ -517,7 +527,10 @@ class Client:
         self.nonce, self.cid, self.closed, self.reset, self.ticket = os.urandom(16), None, None, None, None
         self.seq = self.newest = self.window = 0            # ours; of the server, bit i: newest - i came
         self.log, self.messages, self.bad = [], [], []      # of the server: (seq, ack, bits, body, time)
-        self.sent, self.sock, self.reader = {}, None, None
+        self.sent, self.sock, self.reader = {}, None, None  # sent: by seq, the ack and bits in it
+        self.snaps, self.last = [], None                    # snapshots that were accepted; the newest
+        self.shown = []                                     # of each in `log`: the newest T by then
+        self.dropped = 0                                    # by the system: the socket's buffer was full
         self.hold, self.ack_state = None, (0, 0)            # see on_data
         self.A, self.refusal, self.head, self.inputs = [], 0, None, {}
         self.came = 0.0
@@ -525,6 +538,8 @@ class Client:
 
     def rebind(self):
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_RXQ_OVFL, 1)
         self.sock.bind((self.ip, 0))
         self.sock.connect(self.server)
         self.sock.setblocking(False)
@@ -540,44 +555,44 @@ class Client:
         end = time.monotonic() + timeout
         while True:
             try:
-                return self.sock.recv(2048)
+                d, beside, _, _ = self.sock.recvmsg(2048, socket.CMSG_SPACE(4))
+                for level, kind, value in beside:
+                    if (level, kind) == (socket.SOL_SOCKET, SO_RXQ_OVFL):
+                        self.dropped = _rd(value, 0, 4)
+                return d
             except (BlockingIOError, ConnectionRefusedError):
                 left = end - time.monotonic()
                 if left <= 0:
                     return None
                 select.select([self.sock], [], [], left)
 
-    def ask(self, datagram, kinds, timeout=0.5):
-        """Sends, and waits for an answer of these kinds that carries the nonce."""
-        self.raw(datagram)
-        end = time.monotonic() + timeout
-        while True:
-            d = self.receive(max(0.0, end - time.monotonic()))
-            if d is None:
-                return None
-            if d[0] in kinds and self.nonce in d[8:32]:
-                return d
+    def ask(self, datagram, kinds):
+        """Sends, again every 250 ms, until an answer of these kinds comes that carries the nonce."""
+        end = time.monotonic() + self.LIMIT
+        while (now := time.monotonic()) < end:
+            self.raw(datagram)
+            while (d := self.receive(max(0.0, now + 0.25 - time.monotonic()))) is not None:
+                if d[0] in kinds and self.nonce in d[8:32]:
+                    return d
+        return None
 
     def say_hello(self):
-        for _ in range(4):
-            d = self.ask(hello(self.pid, self.nonce), (COOKIE,), 0.25)
-            if d:
-                self.slot, self.cookie = struct.unpack("<24xI16s", d)
-                return d
+        d = self.ask(hello(self.pid, self.nonce), (COOKIE,))
+        if d:
+            self.slot, self.cookie = struct.unpack("<24xI16s", d)
+        return d
 
     def connect(self):
         """HELLO to ACCEPT; the datagram of ACCEPT."""
         need(self.say_hello(), "no COOKIE")
         self.question = connect(self.pid, self.nonce, self.slot, self.cookie, self.token, self.secret,
                                 self.players, self.continues)
-        for _ in range(8):
-            d = self.ask(self.question, (ACCEPT, DENY), 0.25)
-            if d and d[0] == DENY:
-                raise Denied(d[24], struct.unpack_from("<I", d, 25)[0], d)
-            if d:
-                self.accept(d)
-                return d
-        raise Malformed("no answer to CONNECT")
+        d = self.ask(self.question, (ACCEPT, DENY))
+        need(d, "no answer to CONNECT")
+        if d[0] == DENY:
+            raise Denied(d[24], struct.unpack_from("<I", d, 25)[0], d)
+        self.accept(d)
+        return d
 
     def accept(self, d):
         self.server_nonce, self.cid = struct.unpack_from("<16sI", d, 24)
@@ -609,7 +624,7 @@ class Client:
             seq = self.seq
         a = self.acks() if ack is None else ack
         d = data(self.c2s, self.cid, seq, a[0], a[1], b"".join(map(pack, messages)) if body is None else body)
-        self.sent[seq] = time.monotonic()
+        self.sent[seq] = a
         self.raw(d)
         return d
 
@@ -667,7 +682,7 @@ class Client:
             need(ack <= self.seq and (ack or not bits), "ack of what was never sent")
             need(bits >> max(0, ack - 1) == 0 or ack > 32, "ack_bits of what was never sent")
             messages = unpack(plain[8:])
-            effects = [self.check(m, len(messages), at) for m in messages]
+            effects = [self.check(m, len(messages), seq, at) for m in messages]
         except Malformed as e:
             self.bad.append("seq %d: %s" % (seq, e))
             return 0
@@ -681,10 +696,11 @@ class Client:
         self.log.append((seq, ack, bits, plain[8:], at))
         for e in effects:
             e()
+        self.shown.append(self.last.T if self.last else None)
         self.messages += messages
         return 1
 
-    def check(self, m, count, at):
+    def check(self, m, count, seq, at):
         """One message of the server; what it does if all of the datagram is well formed."""
         kind = m[0]
         if kind == SNAPSHOT:
@@ -692,6 +708,7 @@ class Client:
             if not self.reader:
                 return lambda: None
             s = self.reader.read(m[1])
+            s.seq = seq
             return lambda: self.take(s, at)
         if kind == CLOSE:
             need(len(m) == 2 and count == 1, "CLOSE")
@@ -716,4 +733,5 @@ class Client:
             self.A, self.refusal = s.A, s.refusal
             self.head, self.due = s.as_of, at - s.phase / 1e6
         self.reader.keep(s)
+        self.snaps.append(s)
         self.last = s

@@ -2,7 +2,6 @@
 # A client in Python that was written from proto/PROTOCOL.md alone plays with a real server and finds
 # every byte as the standard says.
 set -u
-HC_LIMIT=120
 . "$(dirname "$0")/lib.inc"
 
 # The Python for which the distribution's packages are installed.
