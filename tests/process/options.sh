@@ -57,9 +57,10 @@ refused "one of --connect HOST:PORT and --spawn" hindcast-load
 refused "one of --connect HOST:PORT and --spawn" hindcast-load --spawn --connect h:1
 refused "--token FILE is for a server elsewhere" hindcast-load --spawn --token x
 refused "--clients '0': must be .*\[1, 4096\]" hindcast-load --spawn --clients 0
-check "hindcastd --force-rewind rewinds at every tick that has a past" sh -c \
-    "\"$bin/hindcastd\" --dev --bind 127.0.0.1 --port 0 --ticks 60 --force-rewind 8 --json - 2>/dev/null |
-        grep -q '\"rewinds\": 59'"
+start rewinder hindcastd --dev --bind 127.0.0.1 --port 0 --ticks 60 --force-rewind 8
+finish "$pid"
+check "hindcastd --force-rewind rewinds at every tick that has a past" \
+    report rewinder 's["rewinds"] == r["ticks"] - 1'
 for program in hindcastd hindcast-bot hindcast-load; do
     check "$program --help" "$bin/$program" --help
     check "$program --version" sh -c "\"$bin/$program\" --version | grep -q '^$program [0-9]'"

@@ -10,11 +10,12 @@ start stays hindcast-bot --connect "127.0.0.1:$port" --count 3 --link ok --seed 
 stays=$pid
 start leaves hindcast-bot --connect "127.0.0.1:$port" --count 2 --link ok --seed 2
 leaves=$pid
+check "all of them join" await shows "$work/server.err" '"joined"' 5
 sleep 2.5
 kill -TERM "$leaves"
 finish "$leaves"
 check "a bot that gets SIGTERM ends in good order" good leaves
-check "and has played" report leaves 'c["left"] == 2 and c["snapshots"] > 100'
+check "and has played" report leaves 'c["left"] == 2 and c["snapshots"] > 0'
 check "what only its server knows is null" report leaves \
     'set(s["bytes_down_by_purpose_per_client_s"].values()) == {None} == {
         s["bytes_down_by_field_per_client_s"], s["longest_unsent_ticks"], s["memory_bytes"]}'
@@ -46,7 +47,8 @@ check "and say that the server went away" grep -q "was closed by 127.0.0.1:$port
 serve counted --ticks 60 --log-level error
 finish "$pid"
 check "--ticks ends the server" good counted
-check "after that many ticks" report counted '60 <= r["ticks"] <= 90'
+# A server that is late simulates at most 16 ticks before it looks.
+check "after that many ticks" report counted '60 <= r["ticks"] < 60 + 16'
 check "--log-level error leaves nothing in the log" test ! -s "$work/counted.err"
 check "what it cannot know is null" report counted \
     'r["rtt_ms"]["p50"] is None and c["rollbacks"] is None and r["bytes_up_per_client_s"] is None'

@@ -40,7 +40,7 @@ check "are too few for three" fails "has 2 tokens, but each client needs one of 
     "$bin/hindcast-bot" --connect "127.0.0.1:$port" --count 3 --token "$work/tokens"
 start players hindcast-bot --connect "127.0.0.1:$port" --count 2 --token "$work/tokens"
 players=$pid
-sleep 1
+check "both join" await shows "$work/server.err" '"joined"' 2
 "$bin/hindcastd" key --key-file "$work/other" >"$work/out"
 "$bin/hindcastd" token --key-file "$work/other" --audience 9 >"$work/foreign"
 "$bin/hindcastd" token --key-file "$keys" >"$work/elsewhere"
@@ -82,7 +82,7 @@ unchanged "no other is published before it is used" "key 1 is published already 
 issue issued-after-publishing
 plays issued-after-publishing
 kill -HUP "$server"
-sleep 0.3
+check "which the server reads again" await shows "$work/server.err" '"keys-read"' 1
 check "the published key is used" "$bin/hindcastd" key --use --key-file "$keys"
 check "and the former one is the second" \
     test "$(keys_in | wc -l) $(keys_in | tail -n 1)" = "2 $first"
@@ -92,27 +92,26 @@ check "with another key than the first" \
     test "$(cut -c 1-3 "$work/issued-first")" != "$(cut -c 1-3 "$work/issued-after-use")"
 plays issued-after-use
 kill -HUP "$server"
-sleep 0.3
+check "and again" await shows "$work/server.err" '"keys-read"' 2
 plays issued-first
 check "a third key is published in place of the former one" "$bin/hindcastd" key --key-file "$keys"
 check "whose number is 2" sh -c "grep -c '^[12] ' '$keys' | grep -qx 2"
 kill -HUP "$server"
-sleep 0.3
+check "and once more" await shows "$work/server.err" '"keys-read"' 3
 start dropped hindcast-bot --connect "127.0.0.1:$port" --token "$work/issued-first"
 dropped=$pid
 chmod 644 "$keys"
 kill -HUP "$server"
-sleep 0.3
+check "keys that others may use change nothing" await shows "$work/server.err" '"keys-refused"' 1
 chmod 600 "$keys"
-check "keys that others may use change nothing" grep -q '"keys-refused"' "$work/server.err"
 
 # Killed, and started again with the same keys.
 kill -9 "$server"
 finish "$server"
 serve_with again --key-file "$keys" --port "$port" --audience 9 --log-format json
 again=$pid
-sleep 2
-check "both are back within two seconds, without another token" python3 - "$work/again.err" <<'END'
+check "both are back" await shows "$work/again.err" '"joined"' 2
+check "without another token" python3 - "$work/again.err" <<'END'
 import json, sys
 joined = [e for e in map(json.loads, open(sys.argv[1])) if e["event"] == "joined"]
 assert sorted((e["user"], e["name"]) for e in joined) == [("7", "a b"), ("8", "a b")], joined

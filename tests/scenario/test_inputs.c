@@ -127,6 +127,25 @@ static struct play *play_with_burst(uint32_t burst_ms, uint64_t seed, hc_tick *b
     return play;
 }
 
+START_TEST(the_default_input_delay_covers_a_good_link) {
+    enum { CLIENTS = 8, JOIN_TICKS = 3 };
+    struct hc_sim_config config = play_config_bare(CLIENTS, 20, 26);
+    config.up.jitter_us = config.down.jitter_us = 2 * PLAY_MS;
+    struct hc_sim *sim = hc_sim_create(&config);
+    ck_assert_ptr_nonnull(sim);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        ck_assert(hc_sim_connect(sim, i));
+    hc_sim_run(sim, 10 * PLAY_S);
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
+    ck_assert_uint_gt(stats->inputs_received, CLIENTS * 9 * 60);
+    // Inputs are late only while their client does not know yet that it has joined.
+    ck_assert_uint_le(stats->inputs_late, CLIENTS * JOIN_TICKS);
+    ck_assert_uint_eq(stats->inputs_forced, 0);
+    ck_assert_uint_eq(hc_timeline_stats(hc_sv_host_timeline(hc_sim_host(sim)))->rewinds, 0);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 START_TEST(a_loss_burst_inside_the_window_loses_no_input) {
     hc_tick before;
     struct play *play = play_with_burst(800, 23, &before);
@@ -211,6 +230,7 @@ int main(void) {
     tcase_add_test(tests,
                    every_input_takes_effect_once_over_a_link_that_loses_doubles_and_reorders);
     tcase_add_test(tests, the_digest_of_all_inputs_is_that_of_the_stamps);
+    tcase_add_test(tests, the_default_input_delay_covers_a_good_link);
     tcase_add_test(tests, a_loss_burst_inside_the_window_loses_no_input);
     tcase_add_test(tests, after_a_longer_burst_the_client_knows_which_inputs_were_forced);
     tcase_add_test(tests, a_fixed_redundancy_forces_nothing_that_may_still_come);
