@@ -23,10 +23,13 @@
 #include <unistd.h>
 
 enum {
-    START_US = 5000000, ///< the longest wait for a server to listen, and
-    STOP_US = 5000000,  ///< for one to end
-    TURN_MS = 2,        ///< the longest sleep of the clients' loop
-    KEYS_HELD = 8,      ///< ticks
+    // These only end a wait that hangs.
+    START_US = 60000000, ///< the longest wait for a server to listen,
+    STOP_US = 60000000,  ///< for one to end, and
+    AWAIT_US = 60000000, ///< for clients to play
+    TURN_MS = 2,         ///< the longest sleep of the clients' loop
+    BUSY_US = 7000,      ///< longer sleeps than this, 1 in 100, are of a busy machine
+    KEYS_HELD = 8,       ///< ticks
 };
 
 uint64_t wire_now_us(void) {
@@ -297,8 +300,23 @@ void wire_run(struct wire_crowd *crowd, uint64_t us) {
             waits[count++] = (struct pollfd){.fd = hc_cl_udp_descriptor(crowd->clients[i].udp),
                                              .events = POLLIN};
         }
+        uint64_t from = wire_now_us();
         poll(waits, count, TURN_MS);
+        hc_histogram_record(&crowd->sleep_us, wire_now_us() - from);
     }
+}
+
+bool wire_await(struct wire_crowd *crowd, unsigned count) {
+    for (uint64_t end = wire_now_us() + AWAIT_US; wire_playing(crowd) != count;) {
+        if (wire_now_us() >= end)
+            return false;
+        wire_run(crowd, TURN_MS * 1000);
+    }
+    return true;
+}
+
+bool wire_machine_is_busy(const struct wire_crowd *crowd) {
+    return hc_histogram_percentile(&crowd->sleep_us, 990) > BUSY_US;
 }
 
 void wire_leave(struct wire_crowd *crowd, unsigned place) {

@@ -39,6 +39,7 @@ struct wire_crowd {
     const struct wire_server *server;
     struct wire_client clients[WIRE_CLIENTS_MAX];
     unsigned count;
+    struct hc_histogram sleep_us; ///< how long each sleep of the loop took, of 2 ms at most
 };
 
 /// What this machine's monotonic clock shows, microseconds.
@@ -72,6 +73,12 @@ unsigned wire_join(struct attack *attack, struct wire_crowd *crowd,
 
 /// All clients go on for `us`.
 void wire_run(struct wire_crowd *crowd, uint64_t us);
+
+/// All clients go on until `count` of them play; false: they do not within a minute.
+bool wire_await(struct wire_crowd *crowd, unsigned count);
+
+/// Whether others have kept this machine so busy that a process that only waits is late as well.
+bool wire_machine_is_busy(const struct wire_crowd *crowd);
 
 /// A client says goodbye.
 void wire_leave(struct wire_crowd *crowd, unsigned place);

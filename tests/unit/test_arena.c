@@ -719,7 +719,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("arena");
     TCase *rules = tcase_create("rules");
-    tcase_set_timeout(rules, 60);
     tcase_add_test(rules, the_tables_keep_the_contract);
     tcase_add_test(rules, every_field_fits_its_bits_and_nobody_stands_in_a_wall);
     tcase_add_test(rules, a_step_writes_all_of_its_state_and_depends_on_nothing_else);

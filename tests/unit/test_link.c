@@ -339,7 +339,6 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("link");
     TCase *tests = tcase_create("link");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, packets_arrive_whole_in_order_of_due_time_and_of_sending);
     tcase_add_test(tests, packets_due_together_arrive_in_the_order_of_sending);
     tcase_add_test(tests, one_seed_gives_one_history);
