@@ -3,7 +3,7 @@
 #include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 
-#include "common/rng.h"
+#include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "proto/snapshot.h"
 #include "tests/run_suite.h"
