@@ -296,7 +296,7 @@ static void on_timer(evutil_socket_t descriptor, short what, void *context) {
     turn(player, now);
 }
 
-/// Counts how a client stands that is told to leave.
+/// Counts how a client stands that is about to leave.
 static void count_end(struct player *player) {
     struct hc_cl_load_ends *ends = &player->load->ends;
     enum hc_client_state state = hc_client_state(player->client);

@@ -8,7 +8,7 @@ enum {
     SENT_PERMILLE_MIN = 990, ///< of the datagrams that were due: with fewer the load test was late
 };
 
-/// The server's part while no server told it.
+/// The server's part where there is no report of a server.
 static json_t *unknown_server(void) {
     json_t *server = hc_report_unknown((const char *const[]){
         "cpu_us_per_client_tick", "ticks_missed", "ticks_over_budget", "rewinds",
