@@ -205,12 +205,7 @@ static void print_clients(const json_t *report, FILE *out) {
     hc_report_line_histogram(out, report, "round trip", "rtt_ms", 1, "ms", "");
     if (hc_report_find(report, "jitter_ms") != NULL)
         hc_report_line(out, "jitter", "%.1f ms", hc_report_number(report, "jitter_ms"));
-    if (hc_report_find(report, "bytes_down_per_client_s") != NULL)
-        hc_report_line(out, "bandwidth",
-                       "%.0f bytes/s down, %.0f up, for each client, headers "
-                       "included",
-                       hc_report_number(report, "bytes_down_per_client_s"),
-                       hc_report_number(report, "bytes_up_per_client_s"));
+    hc_report_print_bandwidth(out, report);
     hc_report_line(out, "snapshots", "%.0f, %.0f of them as predicted",
                    hc_report_number(client, "snapshots"),
                    hc_report_number(client, "snapshots_matched"));

@@ -142,6 +142,15 @@ void hc_report_line_histogram(FILE *out, const json_t *report, const char *label
                    hc_report_number(values, "max"), end);
 }
 
+void hc_report_print_bandwidth(FILE *out, const json_t *report) {
+    if (hc_report_find(report, "bytes_down_per_client_s") == NULL)
+        return;
+    hc_report_line(out, "bandwidth",
+                   "%.0f bytes/s down, %.0f up, for each client, headers included",
+                   hc_report_number(report, "bytes_down_per_client_s"),
+                   hc_report_number(report, "bytes_up_per_client_s"));
+}
+
 void hc_report_print_server(FILE *out, const json_t *report) {
     const json_t *server = hc_report_find(report, "server");
     if (hc_report_find(server, "rewinds") == NULL)

@@ -66,6 +66,9 @@ __attribute__((format(printf, 3, 4))) void hc_report_line(FILE *out, const char 
 void hc_report_line_histogram(FILE *out, const json_t *report, const char *label, const char *path,
                               int decimals, const char *unit, const char *end);
 
+/// Prints the line with the bytes of each client, if there were any.
+void hc_report_print_bandwidth(FILE *out, const json_t *report);
+
 /// Prints the lines of the server's part.
 void hc_report_print_server(FILE *out, const json_t *report);
 

@@ -201,11 +201,7 @@ void hc_sv_report_print(const json_t *report, FILE *out) {
                    hc_report_number(report, "server.connections_resumed"),
                    hc_report_number(report, "server.connections_moved"));
     print_denials(report, out);
-    if (hc_report_find(report, "bytes_down_per_client_s") != NULL)
-        hc_report_line(out, "bandwidth",
-                       "%.0f bytes/s down, %.0f up, for each client, headers included",
-                       hc_report_number(report, "bytes_down_per_client_s"),
-                       hc_report_number(report, "bytes_up_per_client_s"));
+    hc_report_print_bandwidth(out, report);
     hc_report_line(out, "datagrams",
                    "%.0f received, %.0f sent; %.0f refused, %.0f not read in time",
                    hc_report_number(report, "server.datagrams_received"),
