@@ -2,7 +2,7 @@
 
 # A file of common/, server/ or client/ whose name is one of these words, or begins with one of them and an
 # underscore, belongs to the room's OS layer. tests/check_source.py reads this line too.
-set(HC_OS_STEMS main udp admin bot load report options)
+set(HC_OS_STEMS main udp admin bot load log report options)
 
 # hc_sources(<room> CORE <variable> [OS <variable>]): the room's sources by layer. Files that hold a
 # main() are in neither: hc_program names them.

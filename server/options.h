@@ -1,7 +1,7 @@
 /// The command line of hindcastd.
 #pragma once
 
-#include "server/report_log.h"
+#include "server/log.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L // clock_gettime, gmtime_r
 
-#include "server/report_log.h"
+#include "server/log.h"
 
 #include <stdbool.h>
 #include <stdio.h>
