@@ -190,6 +190,7 @@ static void turn(struct daemon *daemon, uint64_t now) {
         hc_sv_report_status_log(&daemon->status, &daemon->log, &daemon->report,
                                 hc_sv_host_clients(daemon->host), now);
     }
+    hc_sv_log_advance(&daemon->log);
     if (now - daemon->clock_us >= CLOCK_US) {
         daemon->clock_us = now;
         hc_sv_host_set_time(daemon->host, hc_sv_admin_keys_now_us(), now);
@@ -520,6 +521,7 @@ static void clean_up(struct daemon *daemon) {
         event_base_free(daemon->base);
     hc_sv_udp_close(daemon->udp);
     hc_sv_host_destroy(daemon->host);
+    hc_sv_log_close(&daemon->log);
     sodium_memzero(&daemon->keys, sizeof(daemon->keys));
 }
 
@@ -558,7 +560,7 @@ int main(int argc, char **argv) {
     if (hc_sv_main_commands_run(argc, argv, &status))
         return status;
     hc_sv_options_parse(&daemon.options, argc, argv);
-    daemon.log = (struct hc_sv_log){daemon.options.level, daemon.options.format};
+    hc_sv_log_open(&daemon.log, daemon.options.level, daemon.options.format, STDERR_FILENO);
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
     daemon.report.shaking.limit_us = 1000000U / HANDSHAKES_PART / daemon.options.tick_rate;

@@ -17,7 +17,7 @@ static double per_s(uint64_t now, uint64_t before, uint64_t us) {
     return (double)(now - before) * 1e6 / (double)us;
 }
 
-void hc_sv_report_status_log(struct hc_sv_report_status *status, const struct hc_sv_log *log,
+void hc_sv_report_status_log(struct hc_sv_report_status *status, struct hc_sv_log *log,
                              const struct hc_sv_report *report, unsigned clients, uint64_t now_us) {
     const struct hc_sv_host_stats *host = report->host;
     if (status->begun_us == 0)
@@ -46,7 +46,7 @@ void hc_sv_report_status_log(struct hc_sv_report_status *status, const struct hc
     status->bytes_out = host->bytes_out;
 }
 
-void hc_sv_report_status_denials(struct hc_sv_report_status *status, const struct hc_sv_log *log,
+void hc_sv_report_status_denials(struct hc_sv_report_status *status, struct hc_sv_log *log,
                                  const struct hc_sv_host_stats *host, uint64_t now_us) {
     for (unsigned i = 1; i < HC_DENY_REASONS_END; i++) {
         const struct hc_sv_denials *denials = &host->denials[i];

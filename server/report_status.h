@@ -4,7 +4,7 @@
 
 #include "server/host.h"
 #include "server/report.h"
-#include "server/report_log.h"
+#include "server/log.h"
 
 /// All zeros but for `every_us` is a status before the first line.
 struct hc_sv_report_status {
@@ -23,9 +23,9 @@ void hc_sv_report_status_tick(struct hc_sv_report_status *status, uint64_t work_
 
 /// Logs a status line if one is due. `report` holds the run so far, `clients` how many are
 /// connected.
-void hc_sv_report_status_log(struct hc_sv_report_status *status, const struct hc_sv_log *log,
+void hc_sv_report_status_log(struct hc_sv_report_status *status, struct hc_sv_log *log,
                              const struct hc_sv_report *report, unsigned clients, uint64_t now_us);
 
 /// Logs the CONNECTs that were denied since the last line, at most a line for each reason in 10 s.
-void hc_sv_report_status_denials(struct hc_sv_report_status *status, const struct hc_sv_log *log,
+void hc_sv_report_status_denials(struct hc_sv_report_status *status, struct hc_sv_log *log,
                                  const struct hc_sv_host_stats *host, uint64_t now_us);

@@ -1,0 +1,270 @@
+/// What server/log promises: it never waits, it counts what is missing, and nobody can fill it.
+#define _GNU_SOURCE
+#include "server/log.h"
+#include "tests/run_suite.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SECOND = 1000000, PIPE = 4096, LINES_MAX = 4096 };
+
+static struct hc_sv_log testee;
+static int reading, writing;
+
+static void open_log(enum hc_sv_log_level level) {
+    int ends[2];
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    reading = ends[0];
+    writing = ends[1];
+    ck_assert_int_eq(fcntl(writing, F_SETPIPE_SZ, PIPE), PIPE);
+    hc_sv_log_open(&testee, level, HC_SV_LOG_JSON, writing);
+}
+
+static void close_log(void) {
+    hc_sv_log_close(&testee);
+    close(reading);
+    close(writing);
+}
+
+/// Reads what there is into `text`; its size.
+static size_t read_all(char *text, size_t size) {
+    size_t got = 0;
+    ssize_t piece;
+    ck_assert_int_eq(fcntl(reading, F_SETFL, O_NONBLOCK), 0);
+    do { // what left the buffer makes room for more
+        hc_sv_log_advance(&testee);
+        piece = read(reading, text + got, size - 1 - got);
+        got += piece > 0 ? (size_t)piece : 0;
+    } while (piece > 0);
+    text[got] = '\0';
+    return got;
+}
+
+/// The next line of `*text`, which goes on behind it; NULL: there is none.
+static json_t *next_line(char **text) {
+    char *end = strchr(*text, '\n');
+    if (end == NULL)
+        return NULL;
+    json_t *line = json_loadb(*text, (size_t)(end - *text), 0, NULL);
+    ck_assert_msg(line != NULL, "no JSON: %.*s", (int)(end - *text), *text);
+    *text = end + 1;
+    return line;
+}
+
+/// Of the lines in `text` with this event, the sum of `field`, or (NULL) how many there are.
+static uint64_t sum(char *text, const char *event, const char *field) {
+    uint64_t result = 0;
+    json_t *line;
+    while ((line = next_line(&text)) != NULL) {
+        if (strcmp(json_string_value(json_object_get(line, "event")), event) == 0)
+            result +=
+                field != NULL ? (uint64_t)json_integer_value(json_object_get(line, field)) : 1;
+        json_decref(line);
+    }
+    return result;
+}
+
+static void log_number(const char *event, const char *client, unsigned number) {
+    json_t *fields = json_pack("{s:i}", "number", (int)number);
+    if (client != NULL)
+        json_object_set_new(fields, "user", json_string(client));
+    hc_sv_log_event(&testee, HC_SV_LOG_INFO, event, fields);
+}
+
+START_TEST(a_log_that_nobody_reads_keeps_nobody_waiting_and_says_how_much_is_missing) {
+    static char text[2 * HC_SV_LOG_BUFFER];
+    char line[100];
+    unsigned taken = 0, lines = 3000;
+    open_log(HC_SV_LOG_INFO);
+    memset(line, 'x', sizeof line);
+    line[0] = '"';
+    line[sizeof line - 2] = '"';
+    line[sizeof line - 1] = '\n';
+    for (unsigned i = 0; i < lines; i++)
+        taken += hc_sv_log_text(&testee, line, sizeof line);
+    ck_assert_uint_ge(taken, HC_SV_LOG_BUFFER / sizeof line);
+    ck_assert_uint_lt(taken, lines);
+    size_t size = read_all(text, sizeof text);
+    ck_assert_uint_gt(size, taken * sizeof line); // and the line that counts
+    char *rest = text + taken * sizeof line;
+    ck_assert_uint_eq(sum(rest, "log-dropped", "count"), lines - taken);
+    ck_assert_uint_eq(sum(rest, "log-dropped", NULL), 1);
+    ck_assert(hc_sv_log_text(&testee, line, sizeof line));
+    ck_assert_uint_eq(read_all(text, sizeof text), sizeof line);
+    close_log();
+}
+END_TEST
+
+START_TEST(the_flags_of_the_descriptor_are_left_to_its_owner) {
+    open_log(HC_SV_LOG_INFO);
+    log_number("started", NULL, 0);
+    ck_assert_int_eq(fcntl(writing, F_GETFL) & O_NONBLOCK, 0);
+    close_log();
+}
+END_TEST
+
+/// Writes 1000 texts of 4000 bytes to something that nobody reads. `shared`: as if it could not be
+/// opened again.
+static void overfill(int descriptor, bool shared) {
+    char text[4000];
+    unsigned taken = 0;
+    memset(text, 'x', sizeof text);
+    hc_sv_log_open(&testee, HC_SV_LOG_INFO, HC_SV_LOG_TEXT, descriptor);
+    if (shared) {
+        hc_sv_log_output_close(&testee.output);
+        testee.output.descriptor = descriptor;
+    }
+    for (unsigned i = 0; i < 1000; i++)
+        taken += hc_sv_log_text(&testee, text, sizeof text);
+    ck_assert_uint_ge(taken, 16);
+    ck_assert_uint_lt(taken, 1000);
+    ck_assert_uint_eq(testee.output.dropped, 1000 - taken);
+}
+
+START_TEST(neither_a_socket_nor_a_terminal_that_nobody_reads_keeps_it_waiting) {
+    int ends[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    overfill(ends[0], false);
+    hc_sv_log_close(&testee);
+    close(ends[0]);
+    close(ends[1]);
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+        return; // this system has no terminals
+    int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    ck_assert_int_ge(slave, 0);
+    overfill(slave, false);
+    hc_sv_log_close(&testee);
+    close(slave);
+    close(master);
+}
+END_TEST
+
+START_TEST(nor_does_a_pipe_that_cannot_be_opened_again) {
+    open_log(HC_SV_LOG_INFO);
+    hc_sv_log_close(&testee);
+    overfill(writing, true);
+    close_log();
+}
+END_TEST
+
+START_TEST(one_client_gets_a_few_lines_of_each_kind_and_the_others_keep_theirs) {
+    static char text[2 * HC_SV_LOG_BUFFER];
+    open_log(HC_SV_LOG_INFO);
+    for (unsigned i = 0; i < 1000; i++)
+        log_number("moved", "17", i);
+    for (unsigned i = 0; i < 1000; i++)
+        log_number("left", "17", i);
+    for (unsigned i = 0; i < 8; i++)
+        log_number("moved", "18", i);
+    log_number("stopping", NULL, 0);
+    hc_sv_log_close(&testee); // names what was left out
+    read_all(text, sizeof text);
+    ck_assert_uint_eq(sum(text, "moved", NULL), 8 + 8);
+    ck_assert_uint_eq(sum(text, "left", NULL), 8);
+    ck_assert_uint_eq(sum(text, "stopping", NULL), 1);
+    ck_assert_uint_eq(sum(text, "log-suppressed", NULL), 2);
+    ck_assert_uint_eq(sum(text, "log-suppressed", "count"), 992 + 992);
+    close(reading);
+    close(writing);
+}
+END_TEST
+
+START_TEST(a_client_is_known_by_its_user_then_its_cid_then_its_address_without_the_port) {
+    static char text[2 * HC_SV_LOG_BUFFER];
+    open_log(HC_SV_LOG_INFO);
+    for (int i = 0; i < 20; i++) {
+        hc_sv_log_event(&testee, HC_SV_LOG_INFO, "a",
+                        json_pack("{s:s, s:i}", "user", "1", "cid", i));
+        hc_sv_log_event(
+            &testee, HC_SV_LOG_INFO, "b",
+            json_pack("{s:i, s:o}", "cid", 5, "address", json_sprintf("192.0.2.%d:1", i)));
+        hc_sv_log_event(&testee, HC_SV_LOG_INFO, "c",
+                        json_pack("{s:o}", "address", json_sprintf("[2001:db8::1]:%d", i)));
+        hc_sv_log_event(&testee, HC_SV_LOG_INFO, "d",
+                        json_pack("{s:o}", "address", json_sprintf("192.0.2.%d:1", i)));
+    }
+    read_all(text, sizeof text);
+    ck_assert_uint_eq(sum(text, "a", NULL), 8);
+    ck_assert_uint_eq(sum(text, "b", NULL), 8);
+    ck_assert_uint_eq(sum(text, "c", NULL), 8);
+    ck_assert_uint_eq(sum(text, "d", NULL), 20);
+    close_log();
+}
+END_TEST
+
+START_TEST(a_kind_has_a_rate_in_all_however_many_clients_there_are) {
+    static struct hc_sv_log_limit limit;
+    const struct hc_sv_log_rates rates = {.all = {256, SECOND / 4}, .client = {8, 20 * SECOND}};
+    char client[16];
+    unsigned allowed = 0, asked = 0;
+    uint64_t now_us = 100 * SECOND, count;
+    for (unsigned second = 0; second < 60; second++, now_us += SECOND)
+        for (unsigned i = 0; i < 5000; i++, asked++) {
+            snprintf(client, sizeof client, "%u", asked);
+            allowed += hc_sv_log_limit_allows(&limit, &rates, "joined", client, now_us);
+        }
+    ck_assert_uint_eq(allowed, 256 + 59 * 4);
+    ck_assert_str_eq(hc_sv_log_limit_take_left_out(&limit, &count), "joined");
+    ck_assert_uint_eq(count, asked - allowed);
+    ck_assert_ptr_null(hc_sv_log_limit_take_left_out(&limit, &count));
+    ck_assert(hc_sv_log_limit_allows(&limit, &rates, "stopping", NULL, now_us));
+}
+END_TEST
+
+START_TEST(a_client_that_waits_may_write_again_and_kinds_without_a_place_share_one) {
+    static struct hc_sv_log_limit limit;
+    const struct hc_sv_log_rates rates = {.all = {256, SECOND / 4}, .client = {8, 20 * SECOND}};
+    uint64_t now_us = 100 * SECOND, count;
+    unsigned allowed = 0;
+    for (unsigned i = 0; i < 600; i++, now_us += SECOND)
+        allowed += hc_sv_log_limit_allows(&limit, &rates, "moved", "7", now_us);
+    ck_assert_uint_eq(allowed, 8 + 599 / 20);
+    hc_sv_log_limit_take_left_out(&limit, &count);
+    allowed = 0;
+    for (unsigned i = 0; i < LINES_MAX; i++) {
+        char kind[64];
+        snprintf(kind, sizeof kind, "%u-is-a-kind-with-a-long-name-that-is-cut", i);
+        allowed += hc_sv_log_limit_allows(&limit, &rates, kind, NULL, now_us);
+    }
+    ck_assert_uint_eq(allowed, HC_SV_LOG_KINDS - 2 + 256);
+    ck_assert_str_eq(hc_sv_log_limit_take_left_out(&limit, &count), "others");
+    ck_assert_uint_eq(count, LINES_MAX - allowed);
+}
+END_TEST
+
+START_TEST(a_line_that_is_too_long_loses_its_fields_and_stays_a_line) {
+    static char text[2 * HC_SV_LOG_BUFFER], why[HC_SV_LOG_LINE_MAX];
+    memset(why, '\n', sizeof why - 1);
+    for (enum hc_sv_log_format format = HC_SV_LOG_TEXT; format <= HC_SV_LOG_JSON; format++) {
+        open_log(HC_SV_LOG_INFO);
+        testee.format = format;
+        hc_sv_log_event(&testee, HC_SV_LOG_ERROR, "keys-refused", json_pack("{s:s}", "why", why));
+        size_t size = read_all(text, sizeof text);
+        ck_assert_ptr_nonnull(strstr(text, "truncated"));
+        ck_assert_ptr_eq(strchr(text, '\n'), text + size - 1);
+        close_log();
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server log");
+    TCase *tests = tcase_create("log");
+    tcase_add_test(tests,
+                   a_log_that_nobody_reads_keeps_nobody_waiting_and_says_how_much_is_missing);
+    tcase_add_test(tests, the_flags_of_the_descriptor_are_left_to_its_owner);
+    tcase_add_test(tests, neither_a_socket_nor_a_terminal_that_nobody_reads_keeps_it_waiting);
+    tcase_add_test(tests, nor_does_a_pipe_that_cannot_be_opened_again);
+    tcase_add_test(tests, one_client_gets_a_few_lines_of_each_kind_and_the_others_keep_theirs);
+    tcase_add_test(tests,
+                   a_client_is_known_by_its_user_then_its_cid_then_its_address_without_the_port);
+    tcase_add_test(tests, a_kind_has_a_rate_in_all_however_many_clients_there_are);
+    tcase_add_test(tests, a_client_that_waits_may_write_again_and_kinds_without_a_place_share_one);
+    tcase_add_test(tests, a_line_that_is_too_long_loses_its_fields_and_stays_a_line);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
