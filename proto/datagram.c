@@ -207,7 +207,7 @@ size_t hc_datagram_put_accept(const struct hc_accept *accept, uint8_t out[static
 enum hc_status hc_datagram_get_accept(const uint8_t *bytes, size_t size, struct hc_accept *out) {
     struct hc_reader reader;
     enum hc_status status = get_own_head(&reader, HC_DATAGRAM_ACCEPT, bytes, size,
-                                         HC_ACCEPT_BODY_AT + HC_TAG_SIZE, HC_DATAGRAM_MAX);
+                                         HC_DATAGRAM_ACCEPT_SIZE, HC_DATAGRAM_ACCEPT_SIZE);
     if (status != HC_OK)
         return status;
     struct hc_accept accept;

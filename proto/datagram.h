@@ -6,7 +6,7 @@
 ///     COOKIE  02   44  kind | magic | client_nonce 16 | slot 4 | cookie 16
 ///     CONNECT 03 1200  kind | magic | protocol_id 8 | client_nonce 16 | slot 4 | cookie 16
 ///                      | token 244 | players 1 | continues 4 | zeros 883 | proof 16
-///     ACCEPT  04 60..  kind | magic | client_nonce 16 | server_nonce 16 | cid 4 | body | tag 16
+///     ACCEPT  04 1200  kind | magic | client_nonce 16 | server_nonce 16 | cid 4 | body | tag 16
 ///     DENY    05   45  kind | magic | client_nonce 16 | reason 1 | retry_ms 4 | MAC 16
 ///     VERSION 06   32  kind | magic | protocol_id 8 | client_nonce 16
 ///     DATA    40 33..  kind | cid 4 | seq 4 | ack 4 | ack_bits 4 | body | tag 16
@@ -53,12 +53,13 @@ enum {
     HC_DATAGRAM_HELLO_SIZE = 1200,
     HC_DATAGRAM_COOKIE_SIZE = 44,
     HC_DATAGRAM_CONNECT_SIZE = 1200,
+    HC_DATAGRAM_ACCEPT_SIZE = 1200,
     HC_DATAGRAM_DENY_SIZE = 45,
     HC_DATAGRAM_VERSION_SIZE = 32,
     HC_DATAGRAM_RESET_SIZE = 21,
 
     HC_ACCEPT_BODY_AT = 44, ///< offset of the body of ACCEPT
-    HC_ACCEPT_BODY_MAX = HC_DATAGRAM_MAX - HC_ACCEPT_BODY_AT - HC_TAG_SIZE,
+    HC_ACCEPT_BODY_MAX = HC_DATAGRAM_ACCEPT_SIZE - HC_ACCEPT_BODY_AT - HC_TAG_SIZE,
     HC_DATA_CLEAR_SIZE = 9, ///< bytes of DATA that are authenticated but not sealed
     HC_DATA_ACKS_SIZE = 8,
     HC_DATA_BODY_AT = HC_DATA_CLEAR_SIZE + HC_DATA_ACKS_SIZE, ///< offset of the body of DATA
@@ -93,7 +94,7 @@ struct hc_accept {
     uint8_t server_nonce[HC_NONCE_SIZE];
     uint32_t cid; ///< names the connection in every DATA, both ways; never 0
     const uint8_t *body;
-    size_t body_size; ///< in [0, HC_ACCEPT_BODY_MAX]
+    size_t body_size; ///< HC_ACCEPT_BODY_MAX; no other is read
 };
 
 struct hc_deny {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    WELCOME_VALUES = 12,
+    WELCOME_VALUES = 13,
     INPUT_VALUES = 8,
     CLOSE_VALUES = 2,
     TICKET_VALUES = 4,
@@ -29,6 +29,13 @@ static void get_binary(struct hc_values *values, uint8_t *out, size_t size) {
         memcpy(out, bytes, size);
 }
 
+/// Zeros, up to the end of an ACCEPT.
+static void put_padding(struct hc_writer *body) {
+    static const uint8_t zeros[HC_ACCEPT_BODY_MAX];
+    HC_ASSERT(body->at + BINARY_HEADER_MAX + UINT8_MAX < HC_ACCEPT_BODY_MAX); // so the header is 3
+    put_binary(body, zeros, HC_ACCEPT_BODY_MAX - BINARY_HEADER_MAX - body->at);
+}
+
 bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *welcome) {
     HC_ASSERT(welcome->own_count <= HC_OWN_PLAYERS_MAX);
     struct hc_writer before = *body;
@@ -47,6 +54,7 @@ bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *wel
         hc_pack_uint16(body, welcome->own[i]);
     put_binary(body, welcome->reset_token, HC_RESET_TOKEN_SIZE);
     hc_pack_uint8(body, welcome->kept);
+    put_padding(body);
     return hc_body_commit(body, &before);
 }
 
@@ -64,6 +72,14 @@ static void get_own(struct hc_values *values, struct hc_welcome *out) {
             own.failed |= out->own[j] == out->own[i];
     }
     values->failed |= hc_values_done(&own) != HC_OK;
+}
+
+/// Reads a binary of zeros.
+static void get_padding(struct hc_values *values) {
+    size_t size = 0;
+    const uint8_t *bytes = hc_values_binary(values, &size);
+    for (size_t i = 0; bytes != NULL && i < size; i++)
+        values->failed |= bytes[i] != 0;
 }
 
 enum hc_status hc_message_get_welcome(const struct hc_body *body, const struct hc_game *game,
@@ -85,6 +101,7 @@ enum hc_status hc_message_get_welcome(const struct hc_body *body, const struct h
     get_own(&values, out);
     get_binary(&values, out->reset_token, HC_RESET_TOKEN_SIZE);
     out->kept = hc_values_unsigned(&values, 1) == 1;
+    get_padding(&values);
     return hc_values_done(&values);
 }
 

@@ -2,7 +2,7 @@
 /// PATH_RESPONSE. (EVENTS is in events.h.)
 ///
 ///     WELCOME [1, tick_rate, players, seed, history, future, refusal, tick, phase_us, [own ...],
-///              reset_token, kept]
+///              reset_token, kept, zeros]
 ///     INPUT   [2, client_tick, display_offset, ack_delay_us, client_tick - first,
 ///              first - force_before, count, runs]
 ///     CLOSE   [4, reason]
@@ -65,7 +65,7 @@ struct hc_ticket {
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< in the place of WELCOME's, or the last TICKET's
 };
 
-/// Appends WELCOME; for ACCEPT alone.
+/// Writes WELCOME to the beginning of a body; for ACCEPT alone, which its zeros fill up.
 bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *welcome);
 
 /// Reads WELCOME; `game` gives the most players.

@@ -29,7 +29,7 @@ _Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
 struct hc_sv_reply {
     struct hc_address to;
     size_t size;
-    uint8_t bytes[HC_SV_ACCEPT_MAX];
+    uint8_t bytes[HC_DATAGRAM_ACCEPT_SIZE]; ///< the longest
 };
 
 /// The datagram that was handed out last, which goes to another address as well.

@@ -138,8 +138,8 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
         .cid = peer->cid, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
     memcpy(accept.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
     hc_sv_host_unpredictable(host, accept.server_nonce, sizeof accept.server_nonce);
-    peer->accept_size = hc_datagram_put_accept(&accept, bytes);
-    HC_ASSERT(peer->accept_size <= sizeof peer->accept);
+    size_t size = hc_datagram_put_accept(&accept, bytes);
+    HC_ASSERT(size == sizeof peer->accept);
 
     struct hc_seal_keys keys;
     hc_seal_derive(entry->token.secret, host->protocol_id, entry->connect.token, peer->client_nonce,
@@ -147,14 +147,14 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
     memcpy(peer->c2s, keys.c2s, sizeof peer->c2s);
     hc_seal_init(&peer->sealer, keys.s2c);
     sodium_memzero(&keys, sizeof keys);
-    hc_seal_accept(&peer->sealer, bytes, peer->accept_size);
-    memcpy(peer->accept, bytes, peer->accept_size);
+    hc_seal_accept(&peer->sealer, bytes, size);
+    memcpy(peer->accept, bytes, size);
 }
 
 static enum hc_status answer_accept(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     struct hc_sv_reply *reply = new_reply(host, &peer->address);
-    memcpy(reply->bytes, peer->accept, peer->accept_size);
-    reply->size = peer->accept_size;
+    memcpy(reply->bytes, peer->accept, sizeof peer->accept);
+    reply->size = sizeof peer->accept;
     return HC_OK;
 }
 

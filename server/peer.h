@@ -19,7 +19,6 @@
 enum {
     HC_SV_FORCED_RANGES = 32,      ///< ranges remembered for a client until it has them
     HC_SV_CONTROLS = 1024,         ///< joins and leaves remembered, to be told
-    HC_SV_ACCEPT_MAX = 256,        ///< bytes of an ACCEPT
     HC_SV_SEEN = 2048,             ///< ticks: more than history and future together
     HC_SV_CLOSES = 10,             ///< CLOSE is sent so often,
     HC_SV_CLOSES_AT_ONCE = 3,      ///< the first ones together,
@@ -90,8 +89,7 @@ struct hc_sv_peer {
     struct hc_sv_user user;
     struct hc_address address;
     uint8_t client_nonce[HC_NONCE_SIZE];
-    uint8_t accept[HC_SV_ACCEPT_MAX]; ///< built once, resent byte-identical
-    size_t accept_size;
+    uint8_t accept[HC_DATAGRAM_ACCEPT_SIZE]; ///< built once, resent byte-identical
     struct hc_sealer sealer;
     uint8_t c2s[HC_SEAL_KEY_SIZE];
 

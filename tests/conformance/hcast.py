@@ -597,16 +597,18 @@ class Client:
     def accept(self, d):
         self.server_nonce, self.cid = struct.unpack_from("<16sI", d, 24)
         self.c2s, self.s2c = session_keys(self.secret, self.pid, self.token, self.nonce, self.server_nonce, self.cid)
+        need(len(d) == 1200, "an ACCEPT of %d bytes" % len(d))
         body = unseal(self.s2c, 0, d[:44], d[44:])
         need(body is not None, "ACCEPT does not open")
         m = unpack(body)
-        need(len(m) == 1 and m[0][0] == WELCOME and len(m[0]) == 12, "not a WELCOME alone")
+        need(len(m) == 1 and m[0][0] == WELCOME and len(m[0]) == 13, "not a WELCOME alone")
         w = m[0]
         for i, lo, hi in ((1, 1, 240), (2, 1, 4096), (3, 0, _M), (4, 0, 512), (5, 1, 512), (6, 0, w[4]),
                           (7, 0, NO_TICK - 1), (8, 0, 10**7), (11, 0, 1)):
             number_in(w[i], lo, hi, "WELCOME's value %d" % i)
         need(isinstance(w[9], list) and len(w[9]) == len(set(w[9])) <= 4 and all(0 <= p < w[2] for p in w[9]), "players")
         need(isinstance(w[10], bytes) and len(w[10]) == 16, "reset_token")
+        need(isinstance(w[12], bytes) and not any(w[12]), "zeros")
         self.welcome, self.rate, self.own, self.reset_token, self.kept = w, w[1], w[9], w[10], w[11]
         self.history, self.future, self.refusal = w[4], w[5], max(0, w[7] - w[6])
         self.head, self.due = w[7], time.monotonic() - w[8] / 1e6

@@ -17,7 +17,9 @@ def check_vectors(check, file):
     con = connect(pid, client_nonce, slot, ck, tok, secret, 2, 7)
     c2s, s2c = session_keys(secret, pid, tok, client_nonce, server_nonce, cid)
     rt = reset_token(key, cid, audience, "127.0.0.1")
-    welcome = pack([WELCOME, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], rt, 1])
+    values = [WELCOME, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], rt, 1]
+    zeros = bytes(1140 - 3 - len(pack(values)))
+    welcome = pack(values + [zeros])
     head = struct.pack("<B7s16s16sI", ACCEPT, MAGIC, client_nonce, server_nonce, cid)
     fields = ARENA.input
     ticks = [[[1, -1, 64, 1], [0, 0, 0, 0]], [[1, -1, 64, 1], [-1, 0, 255, 0]], [[0, 0, 65, 0], [-1, 0, 255, 0]]]
@@ -32,8 +34,8 @@ def check_vectors(check, file):
         "proof": {"in": {"secret": h(secret), "connect_bytes_0_to_1183": h(con[:1184])}, "out": h(con[1184:])},
         "keys": {"in": {"protocol_id": pid, "token": h(tok), "client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "secret": h(secret)}, "c2s": h(c2s), "s2c": h(s2c)},
         "reset": {"in": {"token_key": h(key), "cid": cid, "audience": audience, "ip": h(ip16("127.0.0.1"))}, "reset_token": h(rt), "out": h(b"\x41" + struct.pack("<I", cid) + rt)},
-        "accept": {"in": {"client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "s2c": h(s2c), "welcome": [1, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], h(rt), 1], "body": h(welcome)},
-                   "note": "integers and arrays in their shortest msgpack form", "out": h(head + seal(s2c, 0, head, welcome))},
+        "accept": {"in": {"client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "s2c": h(s2c), "welcome": [1, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], h(rt), 1, h(zeros)], "body": h(welcome)},
+                   "note": "integers, arrays and binaries in their shortest msgpack form; the zeros fill the datagram", "out": h(head + seal(s2c, 0, head, welcome))},
         "data_input": {"in": {"c2s": h(c2s), "cid": cid, "seq": 17, "ack": 21, "ack_bits": 0xFFFFF, "input_fields": [[x.name, x.bits, x.signed] for x in fields],
                               "inputs_per_tick_per_player": ticks, "input": [2, 1012, 9, 4321, 2, 0, 3, h(run)]}, "run": h(run), "body": h(body), "out": h(data(c2s, cid, 17, 21, 0xFFFFF, body))},
         "deny": {"in": {"client_nonce": h(client_nonce), "reason": 2, "retry_ms": 0, "secret": h(secret)}, "out": h(deny + mac16(secret, deny))},

@@ -522,11 +522,14 @@ static void try_welcome(struct edges *edges) {
                got.tick == welcome.tick && got.phase_us == welcome.phase_us &&
                got.own_count == welcome.own_count &&
                memcmp(got.own, welcome.own, sizeof welcome.own) == 0);
-    // Behind the list, which is its head and a byte for each, stand the token of a RESET and
-    // whether the client was known.
-    uint8_t *list_end = bytes + body.at - 2 - HC_RESET_TOKEN_SIZE - 1;
+    // The list is its head and a byte for each.
+    static const uint8_t list[] = {0x90 | HC_OWN_PLAYERS_MAX, 3, 1, 0, 2};
+    uint8_t *at = bytes;
+    while (memcmp(at, list, sizeof list) != 0)
+        at++;
+    uint8_t *list_end = at + sizeof list;
     memmove(list_end + 1, list_end, (size_t)(bytes + body.at - list_end));
-    list_end[-HC_OWN_PLAYERS_MAX - 1]++;
+    (*at)++;
     *list_end = HC_OWN_PLAYERS_MAX;
     body.at++;
     expect(edges, "a WELCOME for too many players",

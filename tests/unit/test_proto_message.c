@@ -224,6 +224,23 @@ START_TEST(a_welcome_outside_its_ranges_is_malformed) {
 }
 END_TEST
 
+START_TEST(a_welcome_fills_its_accept_with_zeros_and_nothing_else) {
+    const struct hc_welcome in = {.tick_rate = 60, .players = 1, .future = 1};
+    struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
+    struct hc_welcome out;
+    ck_assert(hc_message_put_welcome(&writer, &in));
+    ck_assert_uint_eq(writer.at, HC_ACCEPT_BODY_MAX);
+    for (size_t at = writer.at - 1000; at < writer.at; at++) {
+        ck_assert_uint_eq(buffer[at], 0);
+        buffer[at] = 1;
+        ck_assert_int_eq(hc_body_begin(&body, buffer, writer.at), HC_OK);
+        ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_WELCOME);
+        ck_assert_int_eq(hc_message_get_welcome(&body, &small_game, &out), HC_MALFORMED);
+        buffer[at] = 0;
+    }
+}
+END_TEST
+
 START_TEST(close_says_why_and_only_known_reasons_pass) {
     for (unsigned reason = 0; reason < 10; reason++) {
         struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
@@ -311,6 +328,7 @@ int main(void) {
     tcase_add_test(tests, a_message_that_does_not_fit_leaves_the_body_as_it_was);
     tcase_add_test(tests, a_welcome_comes_back_as_it_was);
     tcase_add_test(tests, a_welcome_outside_its_ranges_is_malformed);
+    tcase_add_test(tests, a_welcome_fills_its_accept_with_zeros_and_nothing_else);
     tcase_add_test(tests, close_says_why_and_only_known_reasons_pass);
     tcase_add_test(tests, tickets_and_paths_come_back_as_they_were_and_take_the_room_that_is_said);
     tcase_add_test(tests, a_message_read_as_another_type_is_malformed);
