@@ -3,6 +3,7 @@
 #include "client/load.h"
 
 #include "client/bot.h"
+#include "client/load_failure.h"
 #include "hindcast/check.h"
 
 #include <event2/event.h>
@@ -31,9 +32,9 @@ struct player {
     struct hc_cl_udp *udp;
     struct event *readable, *timer;
     struct hc_cl_bot bot;
-    uint64_t accepted_us, over_us; ///< 0: not yet
-    uint64_t armed_us;             ///< when there is something to do; 0: not known yet
-    hc_tick thought;               ///< the bot has decided on this tick
+    uint64_t begun_us, accepted_us, over_us; ///< 0: not yet
+    uint64_t armed_us;                       ///< when there is something to do; 0: not known yet
+    hc_tick thought;                         ///< the bot has decided on this tick
     bool received, over;
     hc_tick first, last; ///< server ticks that snapshots showed, if `received`
 };
@@ -98,23 +99,15 @@ __attribute__((format(printf, 2, 3))) static void note(const struct player *play
 
 /// Counts a client that was not admitted, and says why, as far as it knows.
 static void refuse(const struct player *player) {
+    const struct hc_cl_load *load = player->load;
     struct hc_client_attempt attempt = hc_client_attempt(player->client);
-    struct hc_cl_load_ends *ends = &player->load->ends;
-    *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
-    const char *server = player->load->config.server_name;
-    uint64_t expire_s = hc_token_expire_s(&player->load->config.tokens[index_of(player)]);
-    if (attempt.denied)
-        note(player, "was not admitted by %s: %s%s%s", server, hc_deny_text(attempt.deny),
-             attempt.proven ? "" : " (a hint: the answer was not sealed)",
-             !attempt.proven && expire_s <= (uint64_t)time(NULL)
-                 ? "; by this machine's clock it has expired, too"
-                 : "");
-    else if (attempt.answered)
-        note(player,
-             "was not admitted by %s: the server answers, but not to this token and its secret",
-             server);
-    else
-        note(player, "was not admitted: no server has answered at %s", server);
+    struct hc_cl_udp_stats udp = hc_cl_udp_stats(player->udp);
+    uint64_t expire_s = hc_token_expire_s(&load->config.tokens[index_of(player)]);
+    char text[256];
+    *(attempt.denied ? &player->load->ends.denied : &player->load->ends.timeout) += 1;
+    hc_cl_load_failure(text, sizeof(text), &attempt, expire_s <= (uint64_t)time(NULL), &udp);
+    note(player, "was not admitted by %s within %.0f s: %s", load->config.server_name,
+         (double)(clock_us() - player->begun_us) / 1e6, text);
 }
 
 static const char *loss_text(enum hc_client_loss loss) {
@@ -277,6 +270,7 @@ static bool begin(struct player *player, uint64_t now) {
     // Two runs with the same seed must not pass for one client that tries again.
     if (getrandom(&config.seed, sizeof(config.seed), 0) != (ssize_t)sizeof(config.seed))
         return false;
+    player->begun_us = now;
     config.credential = player->load->config.tokens[index_of(player)];
     player->client = hc_client_create(&config, now);
     return player->client != NULL && event_add(player->readable, NULL) == 0;

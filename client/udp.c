@@ -53,8 +53,10 @@ bool hc_cl_udp_resolve(const char *host, const char *port, struct hc_cl_udp_peer
 }
 
 /// Some of these may be refused (an IPv4 option on a socket of another kind): each only improves.
+/// PROBE: nothing is fragmented, and no "fragmentation needed" is believed, which anybody can forge
+/// (RFC 8899, 3). The handshake shows that the path carries HC_DATAGRAM_MAX.
 static void set_options(int descriptor) {
-    int size = RECEIVE_BUFFER, discover = IP_PMTUDISC_DO, discover6 = IPV6_PMTUDISC_DO;
+    int size = RECEIVE_BUFFER, discover = IP_PMTUDISC_PROBE, discover6 = IPV6_PMTUDISC_PROBE;
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
     setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
@@ -127,6 +129,7 @@ void hc_cl_udp_receive(struct hc_cl_udp *udp, uint64_t now_us) {
         prepare(&batch);
         count = recvmmsg(udp->descriptor, batch.headers, BATCH, 0, NULL);
         // An error is a report that nobody listens there (any more); the client's timeout judges.
+        udp->stats.too_long += count < 0 && errno == EMSGSIZE;
         for (int i = 0; i < count; i++) {
             udp->stats.datagrams_in++;
             udp->stats.bytes_in += batch.headers[i].msg_len;
@@ -156,6 +159,7 @@ static void send_batch(struct hc_cl_udp *udp, struct batch *batch, unsigned coun
             sent += (unsigned)done;
         } else if (errno != EINTR) {
             udp->stats.send_errors++;
+            udp->stats.too_long += errno == EMSGSIZE;
             sent++;
         }
     }

@@ -23,6 +23,7 @@ struct hc_cl_udp_peer {
 struct hc_cl_udp_stats {
     uint64_t datagrams_in, bytes_in, datagrams_out, bytes_out;
     uint64_t send_errors;       ///< that the system would not take
+    uint64_t too_long;          ///< that it, or a report from the network, called too long
     uint64_t link_lost;         ///< that the links dropped, as they were told to
     uint64_t link_dropped_full; ///< that the links had no room for: the link is not as told
 };

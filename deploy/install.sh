@@ -7,7 +7,7 @@ set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libmsgpack-dev libsodium-dev
        libxxhash-dev libjansson-dev uthash-dev"
-tests="check g++ clang libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl"
+tests="check g++ clang iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl"
 
 case "${1-}" in
 "") wanted=$build ;;

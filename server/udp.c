@@ -80,8 +80,10 @@ static void prepare(struct batch *batch) {
 }
 
 /// Some of these may be refused (an IPv4 option on a socket of another kind): each only improves.
+/// PROBE: nothing is fragmented, and no "fragmentation needed" is believed, which anybody can forge
+/// (RFC 8899, 3). The handshake shows that the path carries HC_DATAGRAM_MAX.
 static void set_options(int descriptor) {
-    int size = RECEIVE_BUFFER, discover = IP_PMTUDISC_DO, discover6 = IPV6_PMTUDISC_DO;
+    int size = RECEIVE_BUFFER, discover = IP_PMTUDISC_PROBE, discover6 = IPV6_PMTUDISC_PROBE;
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
     setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));

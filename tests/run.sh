@@ -24,16 +24,21 @@ count() {
     echo "$1 $2" >>"$HC_COUNTS"
 }
 
-# run_counted WORDS...: a command that counts as one test; ends the stage when it fails.
+# run_counted WORDS...: a command that counts as one test, or as none when it says that there is
+# nothing that it can run; ends the stage when it fails.
 run_counted() {
     echo "-- $*"
-    if "$@"; then
-        count 1 0
-    else
+    status=0
+    "$@" || status=$?
+    case $status in
+    0) count 1 0 ;;
+    "$nothing_to_run") echo "SKIPPED: $*" ;;
+    *)
         count 0 1
         echo "FAILED: $*"
         exit 1
-    fi
+        ;;
+    esac
 }
 
 stage_install() {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Nobody stops the server by its log: neither one who does not read it, nor a client that makes it
-# write as fast as it can; and what one client adds to it is bounded.
+# Neither a log that nobody reads nor a client that makes it grow stops the server, and one client
+# adds a bounded number of lines.
 set -u
 . "$(dirname "$0")/lib.inc"
 
