@@ -303,14 +303,25 @@ static void on_stop(evutil_socket_t signal_number, short what, void *context) {
     turn(daemon, now);
 }
 
-/// SIGUSR1 and SIGQUIT: prints the report of the run so far.
+/// SIGUSR1 and SIGQUIT: writes the report of the run so far into the log, which waits for nobody:
+/// as a table, or as one line of JSON.
 static void on_report(evutil_socket_t signal_number, short what, void *context) {
     struct daemon *daemon = context;
     json_t *report = make_report(daemon);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
     (void)signal_number;
     (void)what;
-    hc_sv_report_print(report, daemon->text);
-    fflush(daemon->text);
+    if (file != NULL) {
+        if (daemon->log.format == HC_SV_LOG_TEXT)
+            hc_sv_report_print(report, file);
+        else if (json_dumpf(report, file, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0)
+            fputc('\n', file);
+        fclose(file);
+        hc_sv_log_text(&daemon->log, text, size);
+    }
+    free(text);
     json_decref(report);
 }
 

@@ -262,8 +262,9 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
                "--help. "
                "Prints `listening on ADDRESS:PORT` once it is ready. SIGTERM and SIGINT end it in "
                "good order: it says goodbye to every client and prints the report, whose first "
-               "line, and the exit status, say whether the run was good. SIGUSR1 and SIGQUIT print "
-               "the report so far, SIGHUP reads the keys again. docs/REPORT.md explains the "
+               "line, and the exit status, say whether the run was good. SIGUSR1 and SIGQUIT write "
+               "the report so far into the log, SIGHUP reads the keys again. docs/REPORT.md "
+               "explains the "
                "report.",
     };
     struct hc_sv_host_config defaults = hc_sv_host_config_default();

@@ -40,9 +40,9 @@ END
 # A server that is gone in the middle.
 serve dies --status-every 1
 dies=$pid
-start bereft hindcast-load --connect "127.0.0.1:$port" --clients 4 --duration 6 --processes 2
+start bereft hindcast-load --connect "127.0.0.1:$port" --clients 4 --duration 10 --processes 2
 bereft=$pid
-until grep -q "status .*clients=4" "$work/dies.err" || ! kill -0 "$bereft"; do sleep 0.1; done
+check "its clients play" await grep -q "status .*clients=4" "$work/dies.err"
 kill -9 "$dies"
 finish "$bereft"
 check "a run whose server dies exits with 1" test "$status" = 1
@@ -52,9 +52,9 @@ finish "$dies"
 # A load test that stands still.
 serve waits --status-every 1
 waits=$pid
-start stopped hindcast-load --connect "127.0.0.1:$port" --clients 4 --duration 4 --processes 1
+start stopped hindcast-load --connect "127.0.0.1:$port" --clients 4 --duration 8 --processes 1
 stopped=$pid
-until grep -q "status .*clients=4" "$work/waits.err" || ! kill -0 "$stopped"; do sleep 0.1; done
+check "its clients play" await grep -q "status .*clients=4" "$work/waits.err"
 kill -STOP "$stopped"
 sleep 1.5
 kill -CONT "$stopped"
@@ -64,16 +64,16 @@ check "and says that it is not to be trusted" reasons stopped load_late
 
 # The daemon that served it is asked how it is, and goes on.
 kill -USR1 "$waits"
-until [ "$(grep -c '^hindcastd:' "$work/waits.out")" = 1 ]; do sleep 0.05; done
+check "SIGUSR1 prints the report so far" await shows "$work/waits.err" "^hindcastd: " 1
 kill -QUIT "$waits"
-until [ "$(grep -c '^hindcastd:' "$work/waits.out")" = 2 ]; do sleep 0.05; done
-check "SIGUSR1 and SIGQUIT print the report so far" grep -q "4 joined, at most 4 at once" "$work/waits.out"
+check "so does SIGQUIT" await shows "$work/waits.err" "^hindcastd: " 2
+check "with what happened until then" grep -q "4 joined, at most 4 at once" "$work/waits.err"
 kill -STOP "$waits"
 kill -TERM "$waits"
 sleep 1.5
 kill -CONT "$waits"
 finish "$waits"
-check "SIGTERM during a stall: the report is there" test "$(grep -c '^hindcastd:' "$work/waits.out")" = 3
+check "SIGTERM during a stall: the report is there" grep -q "^hindcastd: " "$work/waits.out"
 check "and says that ticks were late" reasons waits ticks_began_late
 check "a status line has what operators ask for" grep -q \
     'status clients=4 tick_work_ms_p50=[0-9.]* tick_work_ms_p99=[0-9.]* over_budget=[0-9]* rewinds_per_s=[0-9]* bytes_down_per_s=[0-9]* bytes_up_per_s=[0-9]*' \
