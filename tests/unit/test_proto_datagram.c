@@ -122,12 +122,13 @@ END_TEST
 START_TEST(only_known_reasons_of_a_deny_pass_and_each_has_a_text) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     union decoded in = {0}, out;
-    for (unsigned reason = 0; reason < 10; reason++) {
+    for (unsigned reason = 0; reason < 40; reason++) {
         in.deny.reason = (enum hc_deny_reason)reason;
         size_t size = put(HC_DATAGRAM_DENY, &in, bytes);
-        bool known = reason >= HC_DENY_FULL && reason <= HC_DENY_PLAYERS;
+        bool known = reason >= HC_DENY_FULL && reason < HC_DENY_REASONS_END;
         ck_assert_int_eq(get(bytes, size, &out) == HC_OK, known);
         ck_assert_int_eq(strcmp(hc_deny_text(in.deny.reason), "unknown reason") != 0, known);
+        ck_assert_int_eq(strcmp(hc_deny_word(in.deny.reason), "unknown") != 0, known);
     }
 }
 END_TEST
