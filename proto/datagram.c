@@ -260,8 +260,9 @@ static const struct {
     [HC_DENY_AUDIENCE] = {"audience", "the token is for another server (--audience)"},
     [HC_DENY_USED] = {"used", "the token has been used already: each opens one session"},
     [HC_DENY_CONNECTED] = {"connected", "the same user is connected already"},
-    [HC_DENY_RATE] = {"connects-per-address", "this address connects more often than the server "
-                                              "allows (--connects-per-address)"},
+    [HC_DENY_RATE] = {"connects-per-address",
+                      "this address or user connects more often than the server "
+                      "allows (--connects-per-address)"},
     [HC_DENY_NAME] = {"name", "the name in the token cannot be shown"},
 };
 

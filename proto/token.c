@@ -141,6 +141,16 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
     return token.audience == audience ? HC_OK : HC_INVALID;
 }
 
+uint64_t hc_token_number(const uint8_t token_id[static HC_TOKEN_ID_SIZE]) {
+    struct hc_reader reader = hc_bytes_reader(token_id, HC_TOKEN_ID_SIZE);
+    return hc_bytes_get_u64(&reader);
+}
+
+void hc_token_set_number(uint8_t token_id[static HC_TOKEN_ID_SIZE], uint64_t number) {
+    struct hc_writer writer = hc_bytes_writer(token_id, HC_TOKEN_ID_SIZE);
+    hc_bytes_put_u64(&writer, number);
+}
+
 /// BLAKE2b-128. Proofs and MACs have one key, but their bytes begin with different kinds.
 static void vouch(const uint8_t *secret, const uint8_t *bytes, size_t size,
                   uint8_t out[static HC_PROOF_SIZE]) {

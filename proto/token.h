@@ -104,6 +104,13 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
                              uint64_t audience, uint64_t now_s,
                              const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out);
 
+/// The number of a ticket, by its token_id: its first 8 bytes. Of two tickets of a client_id the
+/// newer one has the greater number.
+uint64_t hc_token_number(const uint8_t token_id[static HC_TOKEN_ID_SIZE]);
+
+/// Writes the number of a ticket into its token_id.
+void hc_token_set_number(uint8_t token_id[static HC_TOKEN_ID_SIZE], uint64_t number);
+
 /// Writes the proof into the last 16 bytes of a CONNECT that is complete but for it. Client.
 void hc_token_put_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                         uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]);

@@ -10,16 +10,17 @@
 #include "server/memo.h"
 #include "server/peer.h"
 #include "server/rate.h"
-#include "server/used.h"
+#include "server/spent_tokens.h"
 
 enum {
     HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random,
                                ///< but none that a connection had that ended lately
     HC_SV_REPLIES = 256,       ///< handshake answers and RESETs waiting to be sent
     HC_SV_EVENTS = 256,        ///< events waiting to be polled
-    HC_SV_ENDED_EACH = 16,     ///< ended connections remembered, for each client that may connect
-    HC_SV_USED = 4096,         ///< tokens that are used up remembered, and
-    HC_SV_USED_EACH = 4,       ///< so many for each client that may connect
+    HC_SV_ENDED_EACH = 32,     ///< ended connections remembered, for each place of a client: more
+                               ///< than one client_id has in 20 s
+    HC_SV_SPENT = 4096,        ///< client_ids whose used tokens are remembered, at least, and
+    HC_SV_SPENT_PER_PLACE = 4, ///< so many for each client that may connect
     HC_SV_RESETS_PER_S = 100,
 };
 _Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
@@ -106,10 +107,10 @@ struct hc_sv_host {
     unsigned event_first, event_count;
     struct hc_snapshot_control controls[HC_SV_CONTROLS]; ///< ring, ascending ticks
     unsigned control_first, control_count;
-    struct hc_sv_ended *ended; ///< [ended_count] ring
-    unsigned ended_count, ended_next;
+    struct hc_sv_ended *ended; ///< [clients][HC_SV_ENDED_EACH], a ring for each place
     struct hc_sv_rate rate;
-    struct hc_sv_used used;
+    struct hc_sv_spent spent;
+    uint8_t *spent_memory;
     unsigned unheard;                ///< messages of clients' games that wait to be heard
     unsigned hear_cursor;            ///< whose are next
     uint8_t opened[HC_DATAGRAM_MAX]; ///< the DATA being read
@@ -125,7 +126,7 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
 
 /// Remembers that a connection has ended: its CONNECT may come late. `unheard`: nothing has come on
 /// it; `left`: its client says goodbye.
-void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
+void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer, bool unheard,
                                bool left, uint64_t now_us);
 
 /// Tells the embedder about `peer`.
@@ -143,6 +144,9 @@ uint32_t hc_sv_host_refusal(const struct hc_sv_host *host, const struct hc_sv_pe
 
 /// The peer whose connection has this cid, or had it last; NULL: none.
 struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid);
+
+/// Unix time in microseconds.
+uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us);
 
 /// Unix time in seconds.
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us);

@@ -99,19 +99,23 @@ static bool available(const struct hc_sv_player *player) {
     return player->peer == 0 || (player->leaving && player->heir == 0);
 }
 
-/// Finds `count` player slots that are free, or will be at the next tick; false, and nothing taken,
-/// when there are fewer.
-static bool take_players(struct hc_sv_host *host, uint16_t peer, unsigned count,
-                         hc_player taken[static HC_OWN_PLAYERS_MAX]) {
-    unsigned found = 0;
-    for (hc_player p = 0; p < host->world.players && found < count; p++)
+/// Finds `count` player slots that are free, or will be at the next tick; false: there are fewer.
+static bool find_players(const struct hc_sv_host *host, unsigned count,
+                         hc_player found[static HC_OWN_PLAYERS_MAX]) {
+    unsigned n = 0;
+    for (hc_player p = 0; p < host->world.players && n < count; p++)
         if (available(&host->players[p]))
-            taken[found++] = p;
-    for (unsigned i = 0; found == count && i < count; i++) {
-        struct hc_sv_player *player = &host->players[taken[i]];
+            found[n++] = p;
+    return n == count;
+}
+
+/// Gives these player slots to a peer.
+static void take_players(struct hc_sv_host *host, uint16_t peer, unsigned count,
+                         const hc_player players[static HC_OWN_PLAYERS_MAX]) {
+    for (unsigned i = 0; i < count; i++) {
+        struct hc_sv_player *player = &host->players[players[i]];
         *(player->leaving ? &player->heir : &player->peer) = (uint16_t)(peer + 1);
     }
-    return found == count;
 }
 
 /// The keys of the peer's new connection, and the ACCEPT that makes them known.
@@ -161,9 +165,13 @@ static enum hc_status answer_accept(struct hc_sv_host *host, const struct hc_sv_
 /// The connection with this cid that ended lately; NULL: there is none.
 static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint32_t cid,
                                             uint64_t now_us) {
-    for (unsigned i = 0; i < host->ended_count; i++)
-        if (now_us < host->ended[i].until_us && host->ended[i].cid == cid)
-            return &host->ended[i];
+    uint32_t index = cid & ((1u << HC_SV_CID_INDEX_BITS) - 1);
+    if (index >= host->config.clients)
+        return NULL;
+    const struct hc_sv_ended *ring = &host->ended[(size_t)index * HC_SV_ENDED_EACH];
+    for (unsigned i = 0; i < HC_SV_ENDED_EACH; i++)
+        if (now_us < ring[i].until_us && ring[i].cid == cid)
+            return &ring[i];
     return NULL;
 }
 
@@ -180,10 +188,13 @@ static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_u
     return cid;
 }
 
-/// Who it is, as far as a token says, which is used up with that.
-static void know(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_token *token) {
-    if (!hc_sv_used_has(&host->used, token->token_id))
-        hc_sv_used_add(&host->used, token->token_id, token->expire_s);
+/// Takes over what a token says of its user.
+static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                     const struct hc_token *token) {
+    uint64_t ticket = hc_sv_spent_ticket(&host->spent, token->client_id);
+    if (ticket > peer->user.ticket)
+        peer->user.ticket = ticket;
+    peer->user.by_ticket = token->kind == HC_TOKEN_RESUME;
     peer->user.client_id = token->client_id;
     memcpy(peer->user.token_id, token->token_id, sizeof peer->user.token_id);
     memcpy(peer->user.name, token->name, sizeof peer->user.name);
@@ -197,12 +208,14 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     if (peer == NULL)
         return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
     uint16_t index = (uint16_t)(peer - host->peers);
-    if (!take_players(host, index, entry->connect.players, taken))
+    if (!find_players(host, entry->connect.players, taken) ||
+        !hc_sv_spent_use(&host->spent, &entry->token, hc_sv_host_unix_s(host, now_us), now_us))
         return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
+    take_players(host, index, entry->connect.players, taken);
     uint32_t cid = draw_cid(host, index, now_us);
     peer->state = HC_SV_PEER_FREE;
     hc_sv_peer_open(peer, cid, host->config.client_rate, from, entry->connect.client_nonce, now_us);
-    know(host, peer, &entry->token);
+    set_user(host, peer, &entry->token);
     peer->own_count = entry->connect.players;
     memcpy(peer->own, taken, sizeof taken);
     build_accept(host, peer, entry, false, now_us);
@@ -216,6 +229,8 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
                              const struct hc_address *from, const struct entry *entry,
                              uint64_t now_us) {
     uint32_t before = peer->cid, named = entry->connect.continues;
+    if (!hc_sv_spent_use(&host->spent, &entry->token, hc_sv_host_unix_s(host, now_us), now_us))
+        return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
     // It goes on only with what it knows of: another process of the same user begins anew.
     bool kept =
         named != 0 && (named == before || (named == peer->continues && peer->replay.newest == 0));
@@ -233,7 +248,7 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
             hc_sv_intake_force(host, peer, peer->own[i], hc_timeline_head(host->timeline));
     hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers), now_us),
                        host->config.client_rate, from, entry->connect.client_nonce, now_us);
-    know(host, peer, &entry->token);
+    set_user(host, peer, &entry->token);
     build_accept(host, peer, entry, kept, now_us);
     peer->continues = before;
     host->stats.resumed++;
@@ -246,7 +261,7 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
 /// was in the end.
 static bool has_ended(const struct hc_sv_host *host, const uint8_t nonce[static HC_NONCE_SIZE],
                       uint64_t now_us) {
-    for (unsigned i = 0; i < host->ended_count; i++)
+    for (size_t i = 0; i < (size_t)HC_SV_ENDED_EACH * host->config.clients; i++)
         if (now_us < host->ended[i].until_us && !host->ended[i].unheard &&
             memcmp(host->ended[i].client_nonce, nonce, HC_NONCE_SIZE) == 0)
             return true;
@@ -295,17 +310,17 @@ static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_addre
     if (!is_name(entry->token.name))
         return HC_INVALID;
     // While the session that it has opened stands, a token opens that again.
-    *reason = HC_DENY_USED;
-    if (!own && hc_sv_used_has(&host->used, token_id))
-        return HC_INVALID;
+    *reason = hc_sv_spent_check(&host->spent, &entry->token, own, hc_sv_host_unix_s(host, now_us),
+                                now_us);
+    if (*reason != 0)
+        return *reason == HC_DENY_USED ? HC_INVALID : HC_FULL;
     *reason = HC_DENY_RATE;
     if (!hc_sv_rate_take(&host->rate, from, host->config.connects_per_address, now_us))
         return HC_FULL;
     *reason = HC_DENY_LIMIT;
     if (most != 0 && !hc_address_is_loopback(from) && count_neighbours(host, from, known) >= most)
         return HC_FULL;
-    *reason = HC_DENY_FULL;
-    return own || hc_sv_used_room(&host->used, hc_sv_host_unix_s(host, now_us)) ? HC_OK : HC_FULL;
+    return HC_OK;
 }
 
 /// Somebody who has shown that the token is its own.

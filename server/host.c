@@ -126,15 +126,15 @@ static bool build(struct hc_sv_host *host) {
     host->peers = obtain(host, config->clients * sizeof *host->peers);
     host->players = obtain(host, config->clients * sizeof *host->players);
     host->snapshot_memory = obtain(host, lay_out_snapshots(host, NULL));
-    host->ended_count = HC_SV_ENDED_EACH * config->clients;
-    host->ended = obtain(host, host->ended_count * sizeof *host->ended);
-    uint32_t used = HC_SV_USED_EACH * (uint32_t)config->clients;
-    host->used.capacity = used > HC_SV_USED ? used : HC_SV_USED;
-    host->used.entries = obtain(host, host->used.capacity * sizeof *host->used.entries);
+    host->ended = obtain(host, (size_t)HC_SV_ENDED_EACH * config->clients * sizeof *host->ended);
+    uint32_t users = HC_SV_SPENT_PER_PLACE * (uint32_t)config->clients;
+    users = users > HC_SV_SPENT ? users : HC_SV_SPENT;
+    host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
     if (host->timeline == NULL || host->solo == NULL || host->peers == NULL ||
         host->players == NULL || host->snapshot_memory == NULL || host->ended == NULL ||
-        host->used.entries == NULL)
+        host->spent_memory == NULL)
         return false;
+    hc_sv_spent_layout(&host->spent, users, host->spent_memory);
     lay_out_snapshots(host, host->snapshot_memory);
     hc_sv_versions_clear(&host->versions);
     hc_sv_memo_clear(&host->memo);
@@ -158,6 +158,7 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uin
     host->protocol_id = hc_datagram_protocol_id(config->game);
     hc_cookie_init(&host->jar, config->secret);
     hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
+    host->spent.seed = host->rate.seed;
     hc_sv_host_set_time(host, config->unix_us, now_us);
     hc_timeline_start(host->timeline);
     return host;
@@ -174,7 +175,7 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
     const struct hc_allocator *allocator = host->config.allocator;
     for (unsigned i = 0; host->peers != NULL && i < host->config.clients; i++)
         sodium_memzero(&host->peers[i], sizeof host->peers[i]);
-    hc_release(allocator, host->used.entries);
+    hc_release(allocator, host->spent_memory);
     hc_release(allocator, host->ended);
     hc_release(allocator, host->snapshot_memory);
     hc_release(allocator, host->players);
@@ -211,9 +212,10 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
     memcpy(event->players, peer->own, sizeof peer->own);
 }
 
-void hc_sv_host_remember_ended(struct hc_sv_host *host, const struct hc_sv_peer *peer, bool unheard,
+void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer, bool unheard,
                                bool left, uint64_t now_us) {
-    struct hc_sv_ended *ended = &host->ended[host->ended_next++ % host->ended_count];
+    size_t ring = (size_t)(peer - host->peers) * HC_SV_ENDED_EACH;
+    struct hc_sv_ended *ended = &host->ended[ring + peer->ended_next++ % HC_SV_ENDED_EACH];
     *ended = (struct hc_sv_ended){.cid = peer->cid,
                                   .unheard = unheard,
                                   .left = left,
@@ -251,7 +253,8 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
     hc_sv_host_remember_ended(host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->replay.newest == 0,
                               close == HC_CLOSE_LEFT, now_us);
     if (kind == HC_SV_EVENT_TIMEOUT && !peer->met)
-        hc_sv_used_forget(&host->used, peer->user.token_id);
+        hc_sv_spent_forget(&host->spent, peer->user.client_id, peer->user.token_id,
+                           peer->user.by_ticket);
     hc_sv_peer_close(peer, close, now_us);
     if (!say)
         peer->state = HC_SV_PEER_FREE;
@@ -539,9 +542,12 @@ struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid) {
     return &host->peers[index];
 }
 
+uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us) {
+    return host->unix_us + (now_us > host->unix_at ? now_us - host->unix_at : 0);
+}
+
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {
-    uint64_t passed_us = now_us > host->unix_at ? now_us - host->unix_at : 0;
-    return (host->unix_us + passed_us) / 1000000;
+    return hc_sv_host_unix_us(host, now_us) / 1000000;
 }
 
 // ---- Messages of the game -----------------------------------------------------------------------

@@ -17,6 +17,13 @@ enum {
 
 // ---- Tickets ------------------------------------------------------------------------------------
 
+/// The number of a client's next ticket: greater than that of any before, whatever the clock shows.
+static uint64_t next_number(struct hc_sv_user *user, uint64_t unix_us) {
+    if (user->ticket < UINT64_MAX)
+        user->ticket = unix_us > user->ticket ? unix_us : user->ticket + 1;
+    return user->ticket;
+}
+
 /// Another ticket, good for an entrance like the token that the peer came with.
 static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
     struct hc_sv_ticket *ticket = &peer->ticket;
@@ -27,6 +34,7 @@ static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64
     uint8_t nonce[HC_TOKEN_NONCE_SIZE];
     *ticket = (struct hc_sv_ticket){.any = true, .made_us = now_us};
     hc_sv_host_unpredictable(host, token.token_id, sizeof token.token_id);
+    hc_token_set_number(token.token_id, next_number(&peer->user, hc_sv_host_unix_us(host, now_us)));
     hc_sv_host_unpredictable(host, token.secret, sizeof token.secret);
     hc_sv_host_unpredictable(host, nonce, sizeof nonce);
     memcpy(token.name, peer->user.name, sizeof token.name);

@@ -35,6 +35,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
                                 .kept = laid_out.kept,
                                 .interest = laid_out.interest,
                                 .budget = laid_out.budget,
+                                .ended_next = laid_out.ended_next,
                                 .events_bytes = laid_out.events_bytes};
     hc_sv_peer_begin_events(peer);
     hc_sv_peer_connect(peer, cid, rate, address, client_nonce, now_us);

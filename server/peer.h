@@ -49,6 +49,8 @@ struct hc_sv_forced {
 struct hc_sv_user {
     uint64_t client_id;
     uint8_t token_id[HC_TOKEN_ID_SIZE]; ///< of the token that its present connection came with
+    bool by_ticket;                     ///< that token is a ticket
+    uint64_t ticket;                    ///< greatest number of a ticket that it used or was given
     uint8_t name[HC_TOKEN_NAME_SIZE];   ///< padded with zeros
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE];
 };
@@ -142,7 +144,8 @@ struct hc_sv_peer {
     bool news_went;      ///< since the newest snapshot
     enum hc_close_reason close;
     unsigned closes_left;
-    uint64_t close_us; ///< when the next CLOSE is due
+    uint64_t close_us;   ///< when the next CLOSE is due
+    unsigned ended_next; ///< in the ring of connections that have ended at this place
 };
 
 /// Bytes that a peer's ledger, kept values, interest, budget and events take, laid out from `base`

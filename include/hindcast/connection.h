@@ -22,7 +22,7 @@ enum hc_deny_reason {
     HC_DENY_AUDIENCE = 7,  ///< the token is for another server
     HC_DENY_USED = 8,      ///< the token has opened a session already, which has ended
     HC_DENY_CONNECTED = 9, ///< another connection of the same user is alive
-    HC_DENY_RATE = 10,     ///< this address connects too often
+    HC_DENY_RATE = 10,     ///< this address, or this user, connects too often
     HC_DENY_NAME = 11,     ///< the token's name cannot be shown
     HC_DENY_REASONS_END    ///< one more than the last
 };

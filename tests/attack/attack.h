@@ -59,6 +59,10 @@ void attack_stolen_token(struct attack *attack);
 void attack_misused_token(struct attack *attack);
 void attack_connect_flips(struct attack *attack);
 
+// accounts.c: what one account can use up.
+void attack_ticket_flood(struct attack *attack);
+void attack_outages(struct attack *attack);
+
 // seal.c: datagrams that somebody has kept, changed or made up.
 void attack_replay(struct attack *attack);
 void attack_replay_window(struct attack *attack);

@@ -118,13 +118,19 @@ static void take_accept(struct puppet *puppet) {
     puppet->seq = 0;
 }
 
-enum hc_datagram_kind puppet_connect(struct puppet *puppet, uint8_t players, uint64_t now_us) {
-    uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
-    puppet_write_connect(puppet, players, bytes);
-    puppet_say(puppet, bytes, sizeof bytes, now_us);
+enum hc_datagram_kind puppet_take_connect(struct puppet *puppet,
+                                          const uint8_t bytes[static HC_DATAGRAM_CONNECT_SIZE],
+                                          uint64_t now_us) {
+    puppet_say(puppet, bytes, HC_DATAGRAM_CONNECT_SIZE, now_us);
     if (puppet->size > 0 && puppet->answer[0] == HC_DATAGRAM_ACCEPT)
         take_accept(puppet);
     return hc_datagram_kind(puppet->answer, puppet->size);
+}
+
+enum hc_datagram_kind puppet_connect(struct puppet *puppet, uint8_t players, uint64_t now_us) {
+    uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
+    puppet_write_connect(puppet, players, bytes);
+    return puppet_take_connect(puppet, bytes, now_us);
 }
 
 bool puppet_join(struct puppet *puppet, uint8_t players, uint64_t now_us) {

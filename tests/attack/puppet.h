@@ -54,6 +54,11 @@ bool puppet_hello(struct puppet *puppet, uint64_t now_us);
 void puppet_write_connect(const struct puppet *puppet, uint8_t players,
                           uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]);
 
+/// Sends a CONNECT that is written; what kind of answer came, HC_DATAGRAM_NONE for none.
+enum hc_datagram_kind puppet_take_connect(struct puppet *puppet,
+                                          const uint8_t bytes[static HC_DATAGRAM_CONNECT_SIZE],
+                                          uint64_t now_us);
+
 /// Says CONNECT; what kind of answer came, HC_DATAGRAM_NONE for none.
 enum hc_datagram_kind puppet_connect(struct puppet *puppet, uint8_t players, uint64_t now_us);
 

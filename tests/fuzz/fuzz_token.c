@@ -6,7 +6,7 @@
 #include "common/bytes.h"
 #include "hindcast/check.h"
 #include "proto/token.h"
-#include "server/used.h"
+#include "server/spent_tokens.h"
 #include "tests/fuzz/deeds.h"
 
 #include <sodium.h>
@@ -22,8 +22,9 @@ enum {
     SEALED = 192,
     AUDIENCE_AT = SEALED_AT + 16 + 8 + 32,
     TAG_AT = SEALED_AT + SEALED,
-    USED_IDS = 8, ///< a power of two
-    USED_ROOM = 3,
+    SPENT_IDS = 8, ///< a power of two
+    SPENT_ROOM = 3,
+    SPENT_BYTES = 1024,
 };
 
 static const struct hc_token_ring ring = {.keys = {{.id = 1, .key = {1}}, {.id = 2, .key = {2}}},
@@ -175,34 +176,36 @@ static void try_rotations(struct fuzz_choices *choices) {
     }
 }
 
-/// What is used up is known until it expires, and longer only while there is room.
-static void try_used(struct fuzz_choices *choices) {
-    struct hc_sv_used_entry entries[USED_ROOM];
-    struct hc_sv_used used = {.entries = entries, .capacity = USED_ROOM};
-    uint8_t until_s[USED_IDS] = {0}; // 0: not there
-    while (choices->left > 0) {
-        uint8_t choice = fuzz_choose(choices), at = choice >> 2 & (USED_IDS - 1);
-        uint8_t id[HC_TOKEN_ID_SIZE] = {[HC_TOKEN_ID_SIZE - 1] = at};
-        uint8_t second = (uint8_t)(1 + (choice >> 5));
-        uint32_t count = 0;
-        if ((choice & 3) == 0) {
-            hc_sv_used_forget(&used, id);
-            until_s[at] = 0;
-        } else if ((choice & 3) == 1) {
-            bool full = used.count == USED_ROOM, room = hc_sv_used_room(&used, second);
-            for (unsigned i = 0; full && i < USED_IDS; i++)
-                until_s[i] = until_s[i] > second ? until_s[i] : 0;
-            HC_ASSERT(room == (used.count < USED_ROOM));
-        } else if (until_s[at] == 0 && used.count < USED_ROOM) {
-            hc_sv_used_add(&used, id, second);
-            until_s[at] = second;
+/// A used token is not accepted again, whatever the clock shows.
+static void try_spent(struct fuzz_choices *choices) {
+    static uint8_t memory[SPENT_BYTES];
+    struct hc_sv_spent spent = {.seed = 1};
+    bool used[SPENT_IDS][SPENT_IDS] = {{false}}; // by client_id and number
+    HC_ASSERT(hc_sv_spent_layout(&spent, SPENT_ROOM, NULL) <= sizeof memory);
+    memset(memory, 0, sizeof memory);
+    hc_sv_spent_layout(&spent, SPENT_ROOM, memory);
+    for (uint64_t now_us = 1; choices->left > 0; now_us += 10000000) {
+        uint8_t choice = fuzz_choose(choices), second = fuzz_choose(choices) & 15;
+        uint8_t id = choice & (SPENT_IDS - 1), number = choice >> 3 & (SPENT_IDS - 1);
+        struct hc_token token = {.kind = (choice & 64) != 0 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
+                                 .client_id = id};
+        token.expire_s = 1 + (number * 7U + id) % 15U;
+        hc_token_set_number(token.token_id, number + 1U + (choice & 64U));
+        bool ticket = token.kind == HC_TOKEN_RESUME;
+        bool was = used[id][number];
+        if (ticket)
+            was = number + 65U <= hc_sv_spent_ticket(&spent, id);
+        if (hc_sv_spent_check(&spent, &token, false, second, now_us) != 0)
+            continue;
+        HC_ASSERT(!was);
+        HC_ASSERT(hc_sv_spent_use(&spent, &token, second, now_us));
+        HC_ASSERT(hc_sv_spent_check(&spent, &token, false, second, now_us) == HC_DENY_USED);
+        used[id][number] |= !ticket;
+        if ((choice & 128) != 0) {
+            hc_sv_spent_forget(&spent, id, token.token_id, ticket);
+            used[id][number] &= ticket;
         }
-        for (uint8_t i = 0; i < USED_IDS; i++) {
-            id[HC_TOKEN_ID_SIZE - 1] = i;
-            HC_ASSERT(hc_sv_used_has(&used, id) == (until_s[i] != 0));
-            count += until_s[i] != 0;
-        }
-        HC_ASSERT(used.count == count);
+        HC_ASSERT(spent.count <= SPENT_ROOM);
     }
 }
 
@@ -228,7 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         try_rotations(&choices);
         break;
     default:
-        try_used(&choices);
+        try_spent(&choices);
     }
     return 0;
 }

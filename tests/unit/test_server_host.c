@@ -336,7 +336,7 @@ START_TEST(no_cid_is_given_again_soon_after_its_connection) {
     config.secret[0] = 0x04, config.secret[1] = 0x38; // draws the ninth one again before long
     begin();
     for (unsigned i = 0; i < CONNECTIONS; i++) {
-        struct talker talker = greet(1000, (uint8_t)(i + 1));
+        struct talker talker = greet((uint16_t)(1000 + i), 1);
         talker.connect.players = 0;
         ck_assert_int_eq(say_connect(&talker), HC_DATAGRAM_ACCEPT);
         for (unsigned k = 0; k < i; k++)

@@ -1,7 +1,6 @@
-/// What server/rate and server/used promise: how often for each address, and which tokens are used.
+/// What server/rate promises: how often something may happen for each address.
 #include "hindcast/rng.h"
 #include "server/rate.h"
-#include "server/used.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>
@@ -73,57 +72,6 @@ START_TEST(a_crowd_of_addresses_cannot_make_a_busy_one_forgotten_while_there_are
 }
 END_TEST
 
-// ---- Used tokens --------------------------------------------------------------------------------
-
-enum { CAPACITY = 64 };
-
-static struct hc_sv_used_entry entries[CAPACITY];
-
-static void name(uint64_t number, uint8_t id[static HC_TOKEN_ID_SIZE]) {
-    memset(id, 0, HC_TOKEN_ID_SIZE);
-    memcpy(id, &number, sizeof number);
-}
-
-START_TEST(a_used_token_is_remembered_until_it_expires_and_never_forgotten_before) {
-    struct hc_sv_used used = {.entries = entries, .capacity = CAPACITY};
-    uint8_t id[HC_TOKEN_ID_SIZE];
-    for (uint64_t i = 0; i < CAPACITY; i++) {
-        name(i, id);
-        ck_assert(!hc_sv_used_has(&used, id) && hc_sv_used_room(&used, 100));
-        hc_sv_used_add(&used, id, i % 2 == 0 ? 200 : 300);
-    }
-    ck_assert(!hc_sv_used_room(&used, 199));
-    for (uint64_t i = 0; i < CAPACITY; i++) {
-        name(i, id);
-        ck_assert(hc_sv_used_has(&used, id));
-    }
-    ck_assert(hc_sv_used_room(&used, 200)); // half of them are worth nothing now
-    for (uint64_t i = 0; i < CAPACITY; i++) {
-        name(i, id);
-        ck_assert_int_eq(hc_sv_used_has(&used, id), i % 2 == 1);
-    }
-}
-END_TEST
-
-START_TEST(a_token_that_is_not_used_up_after_all_is_as_new) {
-    struct hc_sv_used used = {.entries = entries, .capacity = CAPACITY};
-    uint8_t id[HC_TOKEN_ID_SIZE], unknown[HC_TOKEN_ID_SIZE];
-    for (uint64_t i = 0; i < 10; i++) {
-        name(i, id);
-        hc_sv_used_add(&used, id, 200);
-    }
-    name(99, unknown);
-    hc_sv_used_forget(&used, unknown);
-    name(4, id);
-    hc_sv_used_forget(&used, id);
-    ck_assert_uint_eq(used.count, 9);
-    for (uint64_t i = 0; i < 10; i++) {
-        name(i, id);
-        ck_assert_int_eq(hc_sv_used_has(&used, id), i != 4);
-    }
-}
-END_TEST
-
 int main(void) {
     Suite *suite = suite_create("server_rate");
     TCase *tests = tcase_create("rate");
@@ -133,8 +81,6 @@ int main(void) {
     tcase_add_test(tests, loopback_and_a_rate_of_nothing_are_not_limited);
     tcase_add_test(tests,
                    a_crowd_of_addresses_cannot_make_a_busy_one_forgotten_while_there_are_idle_ones);
-    tcase_add_test(tests, a_used_token_is_remembered_until_it_expires_and_never_forgotten_before);
-    tcase_add_test(tests, a_token_that_is_not_used_up_after_all_is_as_new);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,0 +1,154 @@
+#include "server/spent_tokens.h"
+
+#include "common/alloc.h"
+#include "server/rate.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+enum { SECOND_US = 1000000 };
+
+size_t hc_sv_spent_layout(struct hc_sv_spent *spent, uint32_t capacity, uint8_t *base) {
+    size_t used = 0;
+    spent->capacity = capacity;
+    spent->buckets = 1;
+    while (spent->buckets < capacity)
+        spent->buckets *= 2;
+    spent->clients = hc_carve(base, &used, capacity * sizeof *spent->clients);
+    spent->heads = hc_carve(base, &used, spent->buckets * sizeof *spent->heads);
+    return used;
+}
+
+static uint32_t *head_of(const struct hc_sv_spent *spent, uint64_t client_id) {
+    uint64_t hash = XXH3_64bits_withSeed(&client_id, sizeof client_id, spent->seed);
+    return &spent->heads[hash & (spent->buckets - 1)];
+}
+
+static struct hc_sv_spent_client *find(const struct hc_sv_spent *spent, uint64_t client_id) {
+    for (uint32_t at = *head_of(spent, client_id); at != 0; at = spent->clients[at - 1].next)
+        if (spent->clients[at - 1].client_id == client_id)
+            return &spent->clients[at - 1];
+    return NULL;
+}
+
+static void insert(struct hc_sv_spent *spent, uint32_t place) {
+    uint32_t *head = head_of(spent, spent->clients[place].client_id);
+    spent->clients[place].next = *head;
+    *head = place + 1;
+}
+
+/// Removes the entries of which nothing is needed any more.
+static void sweep(struct hc_sv_spent *spent, uint64_t now_s, uint64_t now_us) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < spent->count; i++) {
+        const struct hc_sv_spent_client *client = &spent->clients[i];
+        if (client->expire_s > now_s || client->connects_us > now_us)
+            spent->clients[kept++] = *client;
+        else if (client->expire_s > spent->void_s)
+            spent->void_s = client->expire_s;
+    }
+    spent->count = kept;
+    memset(spent->heads, 0, spent->buckets * sizeof *spent->heads);
+    for (uint32_t i = 0; i < kept; i++)
+        insert(spent, i);
+}
+
+/// Whether another client_id can be remembered. Looks for expired ones once a second at most,
+/// because that takes long.
+static bool has_room(struct hc_sv_spent *spent, uint64_t now_s, uint64_t now_us) {
+    if (spent->count < spent->capacity)
+        return true;
+    if (spent->swept_us != 0 && now_us - spent->swept_us < SECOND_US)
+        return false;
+    spent->swept_us = now_us;
+    sweep(spent, now_s, now_us);
+    return spent->count < spent->capacity;
+}
+
+static struct hc_sv_spent_token *find_token(struct hc_sv_spent_client *client,
+                                            const uint8_t token_id[static HC_TOKEN_ID_SIZE]) {
+    for (unsigned i = 0; i < HC_SV_SPENT_EACH; i++)
+        if (client->tokens[i].expire_s != 0 &&
+            memcmp(client->tokens[i].token_id, token_id, HC_TOKEN_ID_SIZE) == 0)
+            return &client->tokens[i];
+    return NULL;
+}
+
+static bool is_void(struct hc_sv_spent_client *client, const struct hc_token *token) {
+    if (token->kind == HC_TOKEN_RESUME)
+        return token->expire_s <= client->all_void_s ||
+               hc_token_number(token->token_id) <= client->ticket;
+    return token->expire_s <= client->void_s || find_token(client, token->token_id) != NULL;
+}
+
+static bool connects_too_often(uint64_t *connects_us, uint64_t now_us) {
+    return hc_sv_rate_exceeds(connects_us, SECOND_US, HC_SV_SPENT_BURST * SECOND_US, now_us);
+}
+
+enum hc_deny_reason hc_sv_spent_check(struct hc_sv_spent *spent, const struct hc_token *token,
+                                      bool own, uint64_t now_s, uint64_t now_us) {
+    struct hc_sv_spent_client *client = find(spent, token->client_id);
+    if (client == NULL && !own && token->expire_s <= spent->void_s)
+        return HC_DENY_USED;
+    if (client == NULL)
+        return has_room(spent, now_s, now_us) ? 0 : HC_DENY_FULL;
+    if (!own && is_void(client, token))
+        return HC_DENY_USED;
+    uint64_t connects_us = client->connects_us;
+    return connects_too_often(&connects_us, now_us) ? HC_DENY_RATE : 0;
+}
+
+/// Remembers a token in the place of the one that expires first.
+static void add_token(struct hc_sv_spent_client *client, const struct hc_token *token) {
+    struct hc_sv_spent_token *first = &client->tokens[0];
+    if (find_token(client, token->token_id) != NULL)
+        return;
+    for (unsigned i = 1; i < HC_SV_SPENT_EACH; i++)
+        if (client->tokens[i].expire_s < first->expire_s)
+            first = &client->tokens[i];
+    if (first->expire_s > client->void_s)
+        client->void_s = first->expire_s;
+    memcpy(first->token_id, token->token_id, HC_TOKEN_ID_SIZE);
+    first->expire_s = token->expire_s;
+}
+
+bool hc_sv_spent_use(struct hc_sv_spent *spent, const struct hc_token *token, uint64_t now_s,
+                     uint64_t now_us) {
+    struct hc_sv_spent_client *client = find(spent, token->client_id);
+    if (client == NULL && !has_room(spent, now_s, now_us))
+        return false;
+    if (client == NULL) {
+        client = &spent->clients[spent->count++];
+        *client = (struct hc_sv_spent_client){
+            .client_id = token->client_id, .void_s = spent->void_s, .all_void_s = spent->void_s};
+        insert(spent, spent->count - 1);
+    }
+    (void)connects_too_often(&client->connects_us, now_us);
+    if (token->expire_s > client->expire_s)
+        client->expire_s = token->expire_s;
+    uint64_t number = hc_token_number(token->token_id);
+    if (token->kind != HC_TOKEN_RESUME) {
+        add_token(client, token);
+    } else if (number > client->ticket) {
+        client->ticket_before = client->ticket;
+        client->ticket = number;
+    }
+    return true;
+}
+
+void hc_sv_spent_forget(struct hc_sv_spent *spent, uint64_t client_id,
+                        const uint8_t token_id[static HC_TOKEN_ID_SIZE], bool ticket) {
+    struct hc_sv_spent_client *client = find(spent, client_id);
+    if (client == NULL)
+        return;
+    struct hc_sv_spent_token *token = ticket ? NULL : find_token(client, token_id);
+    if (token != NULL)
+        *token = (struct hc_sv_spent_token){.expire_s = 0};
+    if (ticket && client->ticket == hc_token_number(token_id))
+        client->ticket = client->ticket_before;
+}
+
+uint64_t hc_sv_spent_ticket(const struct hc_sv_spent *spent, uint64_t client_id) {
+    const struct hc_sv_spent_client *client = find(spent, client_id);
+    return client != NULL ? client->ticket : 0;
+}

@@ -1,0 +1,163 @@
+/// What one account can use up: places in the list of used tokens, and the time of all others.
+#include "tests/attack/attack.h"
+#include "tests/attack/puppet.h"
+
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECOND_US = 1000000 };
+
+/// A client that comes back with its newest ticket.
+struct account {
+    struct puppet puppet;
+    uint64_t serial;
+    bool has_ticket;
+    struct hc_ticket ticket;
+};
+
+/// A host and the accounts that connect to it; account n is at the address of its number.
+struct bank {
+    struct hc_sv_host *host;
+    uint64_t now_us, serial;
+    struct account *accounts;
+    uint32_t count;
+};
+
+static struct hc_address address_of(uint32_t number) {
+    return hc_address_ipv4(127, (uint8_t)(1 + (number >> 16)), (uint8_t)(number >> 8),
+                           (uint8_t)number, 4000);
+}
+
+static uint32_t number_of(const struct hc_address *address) {
+    return (uint32_t)(address->ip[13] - 1) << 16 | (uint32_t)address->ip[14] << 8 | address->ip[15];
+}
+
+static struct bank bank_open(struct hc_sv_host_config config, uint32_t accounts) {
+    struct bank bank = {.now_us = 5 * SECOND_US, .count = accounts};
+    config.game = &hc_arena;
+    config.keys = hc_party_ring();
+    config.unix_us = HC_PARTY_UNIX_US;
+    bank.host = hc_sv_host_create(&config, bank.now_us);
+    bank.accounts = calloc(accounts, sizeof *bank.accounts);
+    HC_ASSERT(bank.host != NULL && bank.accounts != NULL);
+    for (uint32_t i = 0; i < accounts; i++)
+        puppet_begin(&bank.accounts[i].puppet, bank.host, address_of(i), 1 + i, ++bank.serial);
+    return bank;
+}
+
+static void bank_close(struct bank *bank) {
+    hc_sv_host_destroy(bank->host);
+    free(bank->accounts);
+}
+
+/// Keeps the ticket that stands in a DATA for the account.
+static void take_ticket(struct account *account, const uint8_t *bytes, size_t size) {
+    static struct hc_body body;
+    uint8_t opened[HC_DATAGRAM_MAX];
+    struct hc_data data;
+    enum hc_message_type type;
+    if (hc_party_get_data(&account->puppet.party, false, bytes, size, opened, &data) != HC_OK ||
+        hc_body_begin(&body, data.body, data.body_size) != HC_OK)
+        return;
+    while ((type = hc_body_next(&body)) != HC_MESSAGE_END)
+        if (type == HC_MESSAGE_TICKET)
+            account->has_ticket = hc_message_get_ticket(&body, &account->ticket) == HC_OK;
+}
+
+/// Goes on to `now_us`, and gives all accounts what the host sends them.
+static void bank_run(struct bank *bank, uint64_t us) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    struct hc_sv_event event;
+    size_t size;
+    bank->now_us += us;
+    hc_sv_host_advance(bank->host, bank->now_us);
+    while ((size = hc_sv_host_send(bank->host, &to, bytes, bank->now_us)) > 0)
+        if (number_of(&to) < bank->count && !bank->accounts[number_of(&to)].has_ticket)
+            take_ticket(&bank->accounts[number_of(&to)], bytes, size);
+    while (hc_sv_host_poll_event(bank->host, &event)) {
+    }
+}
+
+/// Connects with the newest ticket, or with the token; what the server answers.
+static enum hc_datagram_kind come_back(struct bank *bank, struct account *account) {
+    uint32_t continues = account->puppet.cid;
+    struct puppet *puppet = &account->puppet;
+    uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
+    struct hc_connect connect;
+    if (account->has_ticket)
+        puppet->party.credential = account->ticket.credential;
+    account->has_ticket = false;
+    memcpy(puppet->cookie.client_nonce, &(uint64_t){++bank->serial}, sizeof bank->serial);
+    if (!puppet_hello(puppet, bank->now_us))
+        return HC_DATAGRAM_NONE;
+    puppet_write_connect(puppet, 1, bytes);
+    HC_ASSERT(hc_datagram_get_connect(bytes, sizeof bytes, &connect) == HC_OK);
+    connect.continues = continues;
+    hc_party_put_connect(&puppet->party, &connect, bytes);
+    enum hc_datagram_kind kind = puppet_take_connect(puppet, bytes, bank->now_us);
+    if (kind == HC_DATAGRAM_ACCEPT)
+        puppet_data(puppet, NULL, 0, bank->now_us);
+    return kind;
+}
+
+/// Connects a user that nobody has seen, and lets it leave; whether it was admitted.
+static bool visit(struct bank *bank, uint32_t number) {
+    uint8_t bytes[16];
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    struct puppet puppet;
+    puppet_begin(&puppet, bank->host, address_of(1000000 + number), 1000000 + number,
+                 ++bank->serial);
+    if (!puppet_join(&puppet, 1, bank->now_us))
+        return false;
+    hc_message_put_close(&body, HC_CLOSE_LEFT);
+    return puppet_data(&puppet, bytes, body.at, bank->now_us) == HC_OK;
+}
+
+void attack_ticket_flood(struct attack *attack) {
+    enum { EVIL = 8, CLIENTS = 64, SECONDS = 60, HZ = 60 };
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    uint64_t resumes = 0;
+    uint32_t visitors = 0;
+    config.clients = CLIENTS;
+    struct bank bank = bank_open(config, EVIL);
+    for (unsigned tick = 0; tick < SECONDS * HZ; tick++) {
+        for (unsigned i = 0; i < EVIL; i++)
+            if (bank.accounts[i].has_ticket || bank.accounts[i].puppet.cid == 0)
+                resumes += come_back(&bank, &bank.accounts[i]) == HC_DATAGRAM_ACCEPT;
+        if (tick % (HZ / 4) == 0)
+            attack_try(attack, !visit(&bank, visitors++));
+        bank_run(&bank, SECOND_US / HZ + 1);
+    }
+    attack_effect(attack, "%d accounts came back %llu times, %u of %u others were admitted", EVIL,
+                  (unsigned long long)resumes, visitors - (unsigned)attack->accepted, visitors);
+    attack_require(attack, resumes <= EVIL * (SECONDS + 6), "8 accounts came back %llu times",
+                   (unsigned long long)resumes);
+    attack_require_none(attack, SECONDS * 4);
+    bank_close(&bank);
+}
+
+void attack_outages(struct attack *attack) {
+    enum { CLIENTS = 1024, OUTAGES = 10, GAP_S = 3 };
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    config.clients = CLIENTS;
+    config.tick_rate = 1;
+    config.history = 0;
+    config.timeout_us = 2 * SECOND_US;
+    struct bank bank = bank_open(config, CLIENTS);
+    for (unsigned n = 0; n <= OUTAGES; n++) {
+        for (unsigned i = 0; i < CLIENTS; i++) {
+            attack_require(attack, n == 0 || bank.accounts[i].has_ticket, "there is no ticket");
+            attack_try(attack, come_back(&bank, &bank.accounts[i]) != HC_DATAGRAM_ACCEPT);
+        }
+        for (unsigned s = 0; s < GAP_S; s++)
+            bank_run(&bank, SECOND_US);
+    }
+    attack_effect(attack, "%d clients are back after each of %d outages in %d s", CLIENTS, OUTAGES,
+                  OUTAGES * GAP_S);
+    attack_require_none(attack, CLIENTS * OUTAGES);
+    bank_close(&bank);
+}

@@ -1,0 +1,218 @@
+/// What server/spent_tokens promises: no used token is accepted again, and what one client_id can
+/// use up is a constant.
+#include "server/spent_tokens.h"
+
+#include "hindcast/rng.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CAPACITY = 64, SECOND_US = 1000000, LIFE_S = 100 };
+
+static struct hc_sv_spent spent;
+static uint8_t *memory;
+static uint64_t now_s, now_us;
+
+static void set_up(void) {
+    size_t bytes = hc_sv_spent_layout(&spent, CAPACITY, NULL);
+    memory = calloc(1, bytes);
+    ck_assert(memory != NULL);
+    spent = (struct hc_sv_spent){.seed = 7};
+    ck_assert_uint_eq(hc_sv_spent_layout(&spent, CAPACITY, memory), bytes);
+    now_s = 1000;
+    now_us = 50 * (uint64_t)SECOND_US;
+}
+
+static void tear_down(void) {
+    free(memory);
+}
+
+static struct hc_token token_of(uint64_t client_id, uint64_t number) {
+    struct hc_token token = {.expire_s = now_s + LIFE_S, .client_id = client_id};
+    hc_token_set_number(token.token_id, number);
+    return token;
+}
+
+static struct hc_token ticket_of(uint64_t client_id, uint64_t number) {
+    struct hc_token token = token_of(client_id, number);
+    token.kind = HC_TOKEN_RESUME;
+    return token;
+}
+
+/// Uses a token if it may be used; what it is denied for, or 0.
+static enum hc_deny_reason use(const struct hc_token *token) {
+    enum hc_deny_reason reason = hc_sv_spent_check(&spent, token, false, now_s, now_us);
+    if (reason == 0)
+        ck_assert(hc_sv_spent_use(&spent, token, now_s, now_us));
+    return reason;
+}
+
+static void pass(uint64_t s) {
+    now_s += s;
+    now_us += s * SECOND_US;
+}
+
+START_TEST(a_token_opens_one_session) {
+    struct hc_token first = token_of(1, 1), second = token_of(1, 2);
+    ck_assert_int_eq(use(&first), 0);
+    ck_assert_int_eq(use(&first), HC_DENY_USED);
+    ck_assert_int_eq(hc_sv_spent_check(&spent, &first, true, now_s, now_us), 0);
+    ck_assert_int_eq(use(&second), 0);
+    hc_sv_spent_forget(&spent, 1, second.token_id, false);
+    ck_assert_int_eq(use(&second), 0);
+}
+END_TEST
+
+START_TEST(a_ticket_voids_all_older_ones_of_its_client_id_alone) {
+    for (uint64_t number = 10; number < 15; number++) {
+        struct hc_token ticket = ticket_of(1, number), other = ticket_of(2, 30 - number);
+        ck_assert_int_eq(use(&ticket), 0);
+        ck_assert_int_eq(use(&ticket), HC_DENY_USED);
+        ck_assert_int_eq(use(&other), number == 10 ? 0 : HC_DENY_USED);
+    }
+    ck_assert_uint_eq(hc_sv_spent_ticket(&spent, 1), 14);
+    ck_assert_uint_eq(hc_sv_spent_ticket(&spent, 2), 20);
+    struct hc_token last = ticket_of(1, 14);
+    hc_sv_spent_forget(&spent, 1, last.token_id, true);
+    ck_assert_uint_eq(hc_sv_spent_ticket(&spent, 1), 13);
+    pass(1);
+    ck_assert_int_eq(use(&last), 0);
+}
+END_TEST
+
+START_TEST(a_client_id_connects_once_a_second_and_five_times_at_once) {
+    unsigned connects = 0;
+    for (uint64_t n = 1; n <= 600; n++) {
+        struct hc_token ticket = ticket_of(1, n);
+        connects += use(&ticket) == 0;
+        now_us += SECOND_US / 60;
+    }
+    ck_assert_uint_ge(connects, 14);
+    ck_assert_uint_le(connects, 15);
+    struct hc_token other = token_of(2, 1);
+    ck_assert_int_eq(use(&other), 0);
+}
+END_TEST
+
+START_TEST(tokens_of_a_long_life_take_one_entry_and_are_never_accepted_again) {
+    struct hc_token tokens[50];
+    for (unsigned i = 0; i < 50; i++) {
+        tokens[i] = token_of(1, i);
+        tokens[i].expire_s = now_s + 86400;
+        pass(1);
+        ck_assert_int_eq(use(&tokens[i]), 0);
+    }
+    ck_assert_uint_eq(spent.count, 1);
+    pass(5);
+    for (unsigned i = 0; i < 50; i++)
+        ck_assert_int_eq(use(&tokens[i]), HC_DENY_USED);
+}
+END_TEST
+
+START_TEST(when_there_is_no_room_only_new_client_ids_are_refused) {
+    for (uint64_t id = 0; id < CAPACITY; id++) {
+        struct hc_token token = token_of(id, 1);
+        token.expire_s += id % 2 * LIFE_S;
+        ck_assert_int_eq(use(&token), 0);
+    }
+    struct hc_token stranger = token_of(1000, 1);
+    ck_assert_int_eq(use(&stranger), HC_DENY_FULL);
+    ck_assert(!hc_sv_spent_use(&spent, &stranger, now_s, now_us));
+    for (uint64_t id = 0; id < CAPACITY; id++) {
+        struct hc_token token = token_of(id, 2);
+        ck_assert_int_eq(use(&token), 0);
+    }
+    pass(LIFE_S); // half of them are needed no more
+    stranger = token_of(1000, 1);
+    ck_assert_int_eq(use(&stranger), 0);
+    ck_assert_uint_eq(spent.count, CAPACITY / 2 + 1);
+}
+END_TEST
+
+START_TEST(a_clock_that_is_stepped_back_admits_nothing_again) {
+    struct hc_token tokens[CAPACITY], stranger;
+    for (uint64_t id = 0; id < CAPACITY; id++) {
+        tokens[id] = token_of(id, 1);
+        ck_assert_int_eq(use(&tokens[id]), 0);
+    }
+    pass(10);
+    now_s += LIFE_S;
+    stranger = token_of(1000, 1);
+    ck_assert_int_eq(use(&stranger), 0); // all others have expired, and are forgotten
+    now_s -= LIFE_S;
+    for (uint64_t id = 0; id < CAPACITY; id++) {
+        // The sessions that they have opened may stand, and be opened again.
+        bool fits = id < CAPACITY - 1;
+        ck_assert_int_eq(use(&tokens[id]), HC_DENY_USED);
+        ck_assert_int_eq(hc_sv_spent_check(&spent, &tokens[id], true, now_s, now_us),
+                         fits ? 0 : HC_DENY_FULL);
+        ck_assert(hc_sv_spent_use(&spent, &tokens[id], now_s, now_us) == fits);
+    }
+}
+END_TEST
+
+START_TEST(a_client_id_that_is_remembered_anew_has_its_used_tokens_void) {
+    struct hc_token token = token_of(0, 1), ticket = ticket_of(0, 1), later;
+    ck_assert_int_eq(use(&token), 0);
+    ck_assert_int_eq(use(&ticket), 0);
+    for (uint64_t id = 1; id <= CAPACITY; id++) { // the last one makes room
+        now_s += id == CAPACITY ? LIFE_S : 0;
+        now_us += id == CAPACITY ? 10 * SECOND_US : 0;
+        later = token_of(id, 1);
+        ck_assert_int_eq(use(&later), 0);
+    }
+    now_s -= LIFE_S / 2;
+    later = token_of(0, 2);
+    ck_assert_int_eq(use(&later), 0);
+    ck_assert_int_eq(use(&token), HC_DENY_USED);
+    ck_assert_int_eq(use(&ticket), HC_DENY_USED);
+}
+END_TEST
+
+/// Compares with a set that forgets nothing.
+START_TEST(whatever_happens_no_used_token_is_accepted_again) {
+    enum { STEPS = 200000, IDS = 3 * CAPACITY, TOKENS = 4096 };
+    static struct hc_token used[TOKENS];
+    struct hc_rng rng = hc_rng_init(3, 0);
+    unsigned count = 0, accepted = 0, again = 0;
+    for (unsigned step = 0; step < STEPS; step++) {
+        pass(hc_rng_below(&rng, 2));
+        if (hc_rng_below(&rng, 500) == 0)
+            now_s = now_s + hc_rng_below(&rng, 400) - 200;
+        if (count > 0 && step % 2 == 0) {
+            const struct hc_token *old = &used[hc_rng_below(&rng, count)];
+            if (old->expire_s > now_s) {
+                again++;
+                ck_assert_int_ne(hc_sv_spent_check(&spent, old, false, now_s, now_us), 0);
+            }
+            continue;
+        }
+        uint64_t id = hc_rng_below(&rng, IDS);
+        struct hc_token token = step % 4 == 1 ? ticket_of(id, step) : token_of(id, step);
+        token.expire_s += hc_rng_below(&rng, 900);
+        if (use(&token) == 0)
+            used[accepted++ % TOKENS] = token;
+        count = accepted < TOKENS ? accepted : TOKENS;
+    }
+    ck_assert_uint_gt(accepted, STEPS / 40);
+    ck_assert_uint_gt(again, STEPS / 40);
+    ck_assert_uint_le(spent.count, CAPACITY);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server_spent_tokens");
+    TCase *tests = tcase_create("spent_tokens");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, a_token_opens_one_session);
+    tcase_add_test(tests, a_ticket_voids_all_older_ones_of_its_client_id_alone);
+    tcase_add_test(tests, a_client_id_connects_once_a_second_and_five_times_at_once);
+    tcase_add_test(tests, tokens_of_a_long_life_take_one_entry_and_are_never_accepted_again);
+    tcase_add_test(tests, when_there_is_no_room_only_new_client_ids_are_refused);
+    tcase_add_test(tests, a_clock_that_is_stepped_back_admits_nothing_again);
+    tcase_add_test(tests, a_client_id_that_is_remembered_anew_has_its_used_tokens_void);
+    tcase_add_test(tests, whatever_happens_no_used_token_is_accepted_again);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
