@@ -17,6 +17,7 @@ except ImportError:
     sys.exit("backend.py: the Python package nacl is needed: python3-nacl on Debian")
 
 AUDIENCE, LIFE_S = 0, 60
+PLAYERS = 1  # rights: up to 4 local players; + 8 to watch everything as well
 BODY_MAX, TIMEOUT_S = 4096, 5
 USERS = {"ada": 1, "grace": 2}
 
@@ -63,7 +64,8 @@ def read_protocol_id(program):
 
 
 def token(key, protocol_id, client_id, name):
-    head = struct.pack("<BBHQ", 1, key[0], 0, int(time.time()) + LIFE_S)
+    now = int(time.time())
+    head = struct.pack("<BBBBII", 1, key[0], 0, PLAYERS, now + LIFE_S, now)
     nonce, secret = os.urandom(24), os.urandom(32)
     plain = struct.pack("<16sQ32sQ32s96x", os.urandom(16), client_id, secret, AUDIENCE, name)
     sealed = encrypt(plain, b"HINDCAST-TOKEN-1" + struct.pack("<Q", protocol_id) + head, nonce, key[1])

@@ -255,7 +255,9 @@ static const struct {
     [HC_DENY_SHUTDOWN] = {"shutdown", "the server is shutting down"},
     [HC_DENY_LIMIT] = {"clients-per-address", "as many clients of this address as the server "
                                               "allows are connected (--clients-per-address)"},
-    [HC_DENY_PLAYERS] = {"players", "the client wants more players than the server allows"},
+    [HC_DENY_PLAYERS] = {"players", "the client wants more players, or to watch, "
+                                    "than its token or the server allows "
+                                    "(--players-per-client, --spectators)"},
     [HC_DENY_EXPIRED] = {"expired", "the token has expired"},
     [HC_DENY_AUDIENCE] = {"audience", "the token is for another server (--audience)"},
     [HC_DENY_USED] = {"used", "the token has been used already: each opens one session"},

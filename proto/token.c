@@ -11,8 +11,10 @@
 
 enum {
     LABEL_SIZE = sizeof AAD_LABEL - 1,
-    EXPIRE_AT = 1 + 1 + 2,     ///< behind version, key_id and kind
-    HEAD_SIZE = EXPIRE_AT + 8, ///< and expire_s
+    EXPIRE_AT = 1 + 1 + 1 + 1,     ///< behind version, key_id, kind and rights
+    HEAD_SIZE = EXPIRE_AT + 4 + 4, ///< and expire_s and issued_s
+    RIGHTS_PLAYERS = 7,            ///< the bits of the most local players
+    RIGHTS_WATCH = 8,
     AAD_SIZE = LABEL_SIZE + 8 + HEAD_SIZE,
     SEALED_AT = HEAD_SIZE + HC_TOKEN_NONCE_SIZE,
     SEALED_SIZE = HC_TOKEN_ID_SIZE + 8 + HC_TOKEN_SECRET_SIZE + 8 + HC_TOKEN_NAME_SIZE +
@@ -75,15 +77,22 @@ static void associate(uint64_t protocol_id, const uint8_t head[static HEAD_SIZE]
     HC_ASSERT(!writer.failed && writer.at == AAD_SIZE);
 }
 
+static uint32_t seconds(uint64_t unix_s) {
+    return unix_s < UINT32_MAX ? (uint32_t)unix_s : UINT32_MAX;
+}
+
 void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
                    const struct hc_token *token, const uint8_t nonce[static HC_TOKEN_NONCE_SIZE],
                    uint8_t out[static HC_TOKEN_SIZE]) {
     HC_ASSERT(token->kind == HC_TOKEN_CONNECT || token->kind == HC_TOKEN_RESUME);
+    HC_ASSERT(token->players <= HC_OWN_PLAYERS_MAX);
     struct hc_writer writer = hc_bytes_writer(out, TAG_AT);
     hc_bytes_put_u8(&writer, HC_TOKEN_VERSION);
     hc_bytes_put_u8(&writer, key->id);
-    hc_bytes_put_u16(&writer, (uint16_t)token->kind);
-    hc_bytes_put_u64(&writer, token->expire_s);
+    hc_bytes_put_u8(&writer, (uint8_t)token->kind);
+    hc_bytes_put_u8(&writer, (uint8_t)(token->players | (token->watch ? RIGHTS_WATCH : 0)));
+    hc_bytes_put_u32(&writer, seconds(token->expire_s));
+    hc_bytes_put_u32(&writer, seconds(token->issued_s));
     hc_bytes_put(&writer, nonce, HC_TOKEN_NONCE_SIZE);
     hc_bytes_put(&writer, token->token_id, HC_TOKEN_ID_SIZE);
     hc_bytes_put_u64(&writer, token->client_id);
@@ -118,14 +127,18 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
                              const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out) {
     struct hc_reader reader = hc_bytes_reader(bytes, HEAD_SIZE);
     uint8_t version = hc_bytes_get_u8(&reader), key_id = hc_bytes_get_u8(&reader);
-    uint16_t kind = hc_bytes_get_u16(&reader);
-    if (version != HC_TOKEN_VERSION || kind > HC_TOKEN_RESUME)
+    uint8_t kind = hc_bytes_get_u8(&reader), rights = hc_bytes_get_u8(&reader);
+    if (version != HC_TOKEN_VERSION || kind > HC_TOKEN_RESUME || rights >= 2 * RIGHTS_WATCH ||
+        (rights & RIGHTS_PLAYERS) > HC_OWN_PLAYERS_MAX)
         return HC_MALFORMED;
     const struct hc_token_key *key = find(ring, key_id);
     if (key == NULL)
         return HC_UNEXPECTED;
     struct hc_token token = {.kind = (enum hc_token_kind)kind,
-                             .expire_s = hc_bytes_get_u64(&reader)};
+                             .players = rights & RIGHTS_PLAYERS,
+                             .watch = (rights & RIGHTS_WATCH) != 0,
+                             .expire_s = hc_bytes_get_u32(&reader)};
+    token.issued_s = hc_bytes_get_u32(&reader);
 
     uint8_t aad[AAD_SIZE], plain[SEALED_SIZE];
     associate(protocol_id, bytes, aad);
@@ -189,8 +202,8 @@ enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECR
 }
 
 uint64_t hc_token_expire_s(const struct hc_credential *credential) {
-    struct hc_reader reader = hc_bytes_reader(credential->token + EXPIRE_AT, 8);
-    return hc_bytes_get_u64(&reader);
+    struct hc_reader reader = hc_bytes_reader(credential->token + EXPIRE_AT, 4);
+    return hc_bytes_get_u32(&reader);
 }
 
 void hc_token_write_credential(const struct hc_credential *credential,

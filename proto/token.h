@@ -6,8 +6,10 @@
 ///
 ///      0   1  version, 1
 ///      1   1  key_id: which token key seals it
-///      2   2  kind: 0 a token, 1 a ticket
-///      4   8  expire_s: from this second on, Unix time, it is worth nothing
+///      2   1  kind: 0 a token, 1 a ticket
+///      3   1  rights: bits 0 to 2 the most local players, bit 3 whether it may watch
+///      4   4  expire_s: from this second on, Unix time, it is worth nothing
+///      8   4  issued_s: Unix time
 ///     12  24  nonce: random, never used twice with one key
 ///     36 192  sealed: token_id 16 | client_id 8 | secret 32 | audience 8 | name 32 | user_data 96
 ///    228  16  tag
@@ -31,6 +33,7 @@
 #include "hindcast/status.h"
 #include "proto/datagram.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,7 +72,10 @@ struct hc_token_ring {
 /// What a token says.
 struct hc_token {
     enum hc_token_kind kind;
-    uint64_t expire_s;                          ///< Unix time; worth nothing from then on
+    uint8_t players;   ///< the most local players that it admits, [0, HC_OWN_PLAYERS_MAX]
+    bool watch;        ///< it admits a spectator, who sees everything
+    uint64_t expire_s; ///< Unix time; worth nothing from then on
+    uint64_t issued_s; ///< Unix time; both are at most UINT32_MAX on the wire
     uint8_t token_id[HC_TOKEN_ID_SIZE];         ///< unique; by it a used token is known again
     uint64_t client_id;                         ///< the backend's number of the user
     uint8_t secret[HC_TOKEN_SECRET_SIZE];       ///< random; shared by the client and the server
@@ -95,11 +101,11 @@ void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
                    uint8_t out[static HC_TOKEN_SIZE]);
 
 /// Opens a token that came to the server of `audience` and `protocol_id` at `now_s`, Unix time.
-/// Checked in this order: HC_MALFORMED for another version or kind, HC_UNEXPECTED for a key that is
-/// not in the ring, HC_MALFORMED when not sealed by that key for this protocol_id, HC_TOO_OLD when
-/// expired, HC_INVALID for another audience. `*out` is written with HC_OK and, so that the server
-/// can deny under the token's secret, with HC_TOO_OLD and HC_INVALID. The token does not show that
-/// its sender is its owner: see hc_token_check_proof.
+/// Checked in this order: HC_MALFORMED for another version or kind, or unknown rights,
+/// HC_UNEXPECTED for a key that is not in the ring, HC_MALFORMED when not sealed by that key for
+/// this protocol_id, HC_TOO_OLD when expired, HC_INVALID for another audience. `*out` is written
+/// with HC_OK and, so that the server can deny under the token's secret, with HC_TOO_OLD and
+/// HC_INVALID. The token does not show that its sender is its owner: see hc_token_check_proof.
 enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol_id,
                              uint64_t audience, uint64_t now_s,
                              const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out);

@@ -57,6 +57,9 @@ static uint64_t count_of(struct evhttp_request *request) {
 static void issue(const struct hc_sv_admin *admin, struct evbuffer *out) {
     char text[HC_CREDENTIAL_TEXT_SIZE + 1];
     struct hc_token token = {.expire_s = hc_sv_admin_keys_now_us() / 1000000 + LIFE_S,
+                             .issued_s = hc_sv_admin_keys_now_us() / 1000000,
+                             .players = HC_OWN_PLAYERS_MAX,
+                             .watch = true,
                              .audience = admin->issuer.audience};
     randombytes_buf(&token.client_id, sizeof(token.client_id));
     hc_sv_admin_keys_issue(&admin->issuer.key, admin->issuer.protocol_id, &token, text);

@@ -194,11 +194,23 @@ static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer,
     uint64_t ticket = hc_sv_spent_ticket(&host->spent, token->client_id);
     if (ticket > peer->user.ticket)
         peer->user.ticket = ticket;
+    peer->user.players = token->players;
+    peer->user.watch = token->watch;
     peer->user.by_ticket = token->kind == HC_TOKEN_RESUME;
     peer->user.client_id = token->client_id;
     memcpy(peer->user.token_id, token->token_id, sizeof peer->user.token_id);
     memcpy(peer->user.name, token->name, sizeof peer->user.name);
     memcpy(peer->user.user_data, token->user_data, sizeof peer->user.user_data);
+}
+
+/// Whether one more client may be a spectator.
+static bool spectator_fits(const struct hc_sv_host *host) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        const struct hc_sv_peer *peer = &host->peers[i];
+        count += (peer->state == HC_SV_PEER_PLAYING || peer->kept_us != 0) && peer->own_count == 0;
+    }
+    return count < host->config.spectators;
 }
 
 static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *from,
@@ -208,7 +220,8 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     if (peer == NULL)
         return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
     uint16_t index = (uint16_t)(peer - host->peers);
-    if (!find_players(host, entry->connect.players, taken) ||
+    if ((entry->connect.players == 0 && !spectator_fits(host)) ||
+        !find_players(host, entry->connect.players, taken) ||
         !hc_sv_spent_use(&host->spent, &entry->token, hc_sv_host_unix_s(host, now_us), now_us))
         return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
     take_players(host, index, entry->connect.players, taken);
@@ -299,6 +312,14 @@ static bool is_name(const uint8_t name[static HC_NAME_MAX]) {
     return size == 0 || hc_name_check(name, size) == HC_OK;
 }
 
+/// Whether the token and the server allow as many players as the client wants, or to watch.
+static bool has_right(const struct hc_sv_host *host, const struct entry *entry) {
+    unsigned players = entry->connect.players;
+    if (players == 0)
+        return entry->token.watch && host->config.spectators > 0;
+    return players <= entry->token.players && players <= host->config.players_per_client;
+}
+
 /// What a proven entry still may be refused for, beside room; HC_OK: nothing.
 static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_address *from,
                                   const struct entry *entry, const struct hc_sv_peer *known,
@@ -328,7 +349,7 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
                                      const struct entry *entry, uint64_t now_us) {
     const struct hc_connect *connect = &entry->connect;
     enum hc_deny_reason reason;
-    if (connect->players > HC_OWN_PLAYERS_MAX)
+    if (!has_right(host, entry))
         return deny(host, from, entry, HC_DENY_PLAYERS, 0);
     if (host->shutting_down)
         return deny(host, from, entry, HC_DENY_SHUTDOWN, 0);

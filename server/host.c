@@ -22,6 +22,8 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .keep_us = 30000000,
                                       .connects_per_address = 5,
                                       .clients_per_address = 16,
+                                      .players_per_client = HC_OWN_PLAYERS_MAX,
+                                      .spectators = HC_SV_CLIENTS_MAX,
                                       .ticks_per_advance = 16,
                                       .client_rate = 262144};
 }
@@ -41,6 +43,7 @@ static const char *check_ranges(const struct hc_sv_host_config *config, char *wh
         {"slack", config->slack, 0, HC_HISTORY_MAX},
         {"force_rewind", config->force_rewind, 0, config->history},
         {"timeout_us", config->timeout_us, 1, UINT32_MAX},
+        {"players_per_client", config->players_per_client, 1, HC_OWN_PLAYERS_MAX},
         {"ticks_per_advance", config->ticks_per_advance, 1, 1024},
         {"client_rate", config->client_rate, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
         {"snapshot_rate", config->snapshot_rate, 0, config->tick_rate},

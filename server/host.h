@@ -60,6 +60,9 @@ struct hc_sv_host_config {
     /// Of one IPv4 address or IPv6 /64, loopback apart: connects a second, and clients at once;
     /// 0: any number.
     uint16_t connects_per_address, clients_per_address;
+    /// Beside what its token allows: the most local players of a client; and how many clients
+    /// without players, which see everything, may be connected at once.
+    uint16_t players_per_client, spectators;
     uint32_t ticks_per_advance; ///< catching up after a stall: at most so many ticks a call
     uint32_t client_rate;       ///< bytes/s that a client is sent at most, IP headers included
     uint16_t snapshot_rate;     ///< Hz, at most the tick rate; 0: a snapshot at every tick

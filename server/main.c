@@ -463,6 +463,8 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
     config.unix_us = hc_sv_admin_keys_now_us();
     config.connects_per_address = options->connects_per_address;
     config.clients_per_address = options->clients_per_address;
+    config.players_per_client = options->players_per_client;
+    config.spectators = options->spectators;
     randombytes_buf(config.secret, sizeof(config.secret));
     if (hc_sv_host_config_check(&config, why, sizeof(why)) != NULL) {
         fprintf(stderr, "hindcastd: %s\n", why);

@@ -23,6 +23,8 @@ enum {
     KEY_AUDIENCE,
     KEY_LIFE,
     KEY_COUNT,
+    KEY_PLAYERS,
+    KEY_WATCH,
     LIFE_S = 60,
     LIFE_MAX_S = 86400,
     COUNT_MAX = 4096,
@@ -32,7 +34,8 @@ enum {
 struct command {
     const char *key_file;
     bool needs_key_file, use;
-    uint64_t client_id, audience, life_s, count;
+    uint64_t client_id, audience, life_s, count, players;
+    bool watch;
     bool client_id_given;
     const char *name;
 };
@@ -43,6 +46,8 @@ static const struct argp_option token_table[] = {
     {"name", KEY_NAME, "NAME", 0, "The user's name (default: none)", 0},
     {"audience", KEY_AUDIENCE, "N", 0, "The server's --audience (default 0)", 0},
     {"life", KEY_LIFE, "S", 0, "Seconds for which it is good to connect (default 60)", 0},
+    {"players", KEY_PLAYERS, "N", 0, "The most local players that it admits (default 1)", 0},
+    {"watch", KEY_WATCH, NULL, 0, "Also admit a spectator, who sees everything", 0},
     {"count", KEY_COUNT, "N", 0,
      "So many, one a line; of users from --client-id on, or of random ones (default 1)", 0},
     {0},
@@ -102,6 +107,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_COUNT:
         command->count = number("count", text, 1, COUNT_MAX);
         break;
+    case KEY_PLAYERS:
+        command->players = number("players", text, 0, HC_OWN_PLAYERS_MAX);
+        break;
+    case KEY_WATCH:
+        command->watch = true;
+        break;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument '%s'", text);
         break;
@@ -123,7 +134,11 @@ static int run_token(const struct command *command) {
         fprintf(stderr, "hindcastd: %s\n", why);
         return 1;
     }
-    struct hc_token token = {.expire_s = hc_sv_admin_keys_now_us() / 1000000 + command->life_s,
+    uint64_t now_s = hc_sv_admin_keys_now_us() / 1000000;
+    struct hc_token token = {.issued_s = now_s,
+                             .expire_s = now_s + command->life_s,
+                             .players = (uint8_t)command->players,
+                             .watch = command->watch,
                              .client_id = command->client_id,
                              .audience = command->audience};
     if (command->name != NULL)
@@ -222,7 +237,7 @@ bool hc_sv_main_commands_run(int argc, char **argv, int *status) {
     if (i == count)
         return false;
     struct command command = {
-        .life_s = LIFE_S, .count = 1, .needs_key_file = commands[i].needs_key_file};
+        .life_s = LIFE_S, .count = 1, .players = 1, .needs_key_file = commands[i].needs_key_file};
     argp_err_exit_status = 2;
     argv[1] = commands[i].name;
     argp_parse(commands[i].argp, argc - 1, argv + 1, 0, NULL, &command);

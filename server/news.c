@@ -28,7 +28,10 @@ static uint64_t next_number(struct hc_sv_user *user, uint64_t unix_us) {
 static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
     struct hc_sv_ticket *ticket = &peer->ticket;
     struct hc_token token = {.kind = HC_TOKEN_RESUME,
+                             .issued_s = hc_sv_host_unix_s(host, now_us),
                              .expire_s = hc_sv_host_unix_s(host, now_us) + TICKET_LIFE_S,
+                             .players = peer->user.players,
+                             .watch = peer->user.watch,
                              .client_id = peer->user.client_id,
                              .audience = host->config.audience};
     uint8_t nonce[HC_TOKEN_NONCE_SIZE];

@@ -18,6 +18,8 @@ enum {
     KEY_AUDIENCE,
     KEY_CONNECTS,
     KEY_CLIENTS,
+    KEY_PLAYERS,
+    KEY_SPECTATORS,
     KEY_BIND,
     KEY_PORT,
     KEY_TICK_RATE,
@@ -48,6 +50,10 @@ static const struct argp_option table[] = {
      0},
     {"clients-per-address", KEY_CLIENTS, "N", 0,
      "Clients at once of one such address, a household or more; 0: any number (default 16)", 0},
+    {"players-per-client", KEY_PLAYERS, "N", 0,
+     "Local players of a client at most, where its token allows as many (default 4)", 0},
+    {"spectators", KEY_SPECTATORS, "N", 0,
+     "Clients without players at once, where their tokens allow to watch (default 4096)", 0},
     {"bind", KEY_BIND, "ADDR", 0, "Numeric address to listen on (default ::, all of them)", 0},
     {"port", KEY_PORT, "N", 0, "UDP port; 0 takes any free one (default 40000)", 0},
     {"tick-rate", KEY_TICK_RATE, "HZ", 0, "Ticks a second (default 60)", 0},
@@ -88,6 +94,8 @@ static const struct {
     {KEY_AUDIENCE, 0, UINT64_MAX},
     {KEY_CONNECTS, 0, 10000},
     {KEY_CLIENTS, 0, HC_SV_CLIENTS_MAX},
+    {KEY_PLAYERS, 1, HC_OWN_PLAYERS_MAX},
+    {KEY_SPECTATORS, 0, HC_SV_CLIENTS_MAX},
     {KEY_PORT, 0, UINT16_MAX},
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
     {KEY_MAX_CLIENTS, 1, HC_SV_CLIENTS_MAX},
@@ -166,6 +174,12 @@ static bool parse_door(struct hc_sv_options *options, int key, const char *text,
         return true;
     case KEY_CLIENTS:
         options->clients_per_address = (uint16_t)value;
+        return true;
+    case KEY_PLAYERS:
+        options->players_per_client = (uint16_t)value;
+        return true;
+    case KEY_SPECTATORS:
+        options->spectators = (uint16_t)value;
         return true;
     default:
         return false;
@@ -271,6 +285,8 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
     *options = (struct hc_sv_options){
         .connects_per_address = defaults.connects_per_address,
         .clients_per_address = defaults.clients_per_address,
+        .players_per_client = defaults.players_per_client,
+        .spectators = defaults.spectators,
         .bind = "::",
         .port = 40000,
         .tick_rate = defaults.tick_rate,

@@ -11,6 +11,7 @@ struct hc_sv_options {
     const char *key_file; ///< NULL if `dev`
     uint64_t audience;
     uint16_t connects_per_address, clients_per_address; ///< 0: any number
+    uint16_t players_per_client, spectators;
     const char *bind; ///< a numeric address; "::" is every address, IPv4 ones included
     uint16_t port;    ///< 0: any
     uint16_t tick_rate, clients;

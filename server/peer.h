@@ -50,6 +50,8 @@ struct hc_sv_user {
     uint64_t client_id;
     uint8_t token_id[HC_TOKEN_ID_SIZE]; ///< of the token that its present connection came with
     bool by_ticket;                     ///< that token is a ticket
+    uint8_t players;                    ///< the most local players that it may have
+    bool watch;                         ///< it may be a spectator
     uint64_t ticket;                    ///< greatest number of a ticket that it used or was given
     uint8_t name[HC_TOKEN_NAME_SIZE];   ///< padded with zeros
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE];

@@ -17,7 +17,7 @@ enum hc_deny_reason {
     HC_DENY_TOKEN = 2,     ///< the server cannot open it: of another key or build, or damaged
     HC_DENY_SHUTDOWN = 3,  ///< the server is going away
     HC_DENY_LIMIT = 4,     ///< as many clients of this address are connected as may be
-    HC_DENY_PLAYERS = 5,   ///< more local players than this server allows
+    HC_DENY_PLAYERS = 5,   ///< its token, or the server, allows fewer players, or none to watch
     HC_DENY_EXPIRED = 6,   ///< the token has expired
     HC_DENY_AUDIENCE = 7,  ///< the token is for another server
     HC_DENY_USED = 8,      ///< the token has opened a session already, which has ended

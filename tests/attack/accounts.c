@@ -41,7 +41,7 @@ static struct bank bank_open(struct hc_sv_host_config config, uint32_t accounts)
     config.keys = hc_party_ring();
     config.unix_us = HC_PARTY_UNIX_US;
     bank.host = hc_sv_host_create(&config, bank.now_us);
-    bank.accounts = calloc(accounts, sizeof *bank.accounts);
+    bank.accounts = calloc(accounts + 1, sizeof *bank.accounts);
     HC_ASSERT(bank.host != NULL && bank.accounts != NULL);
     for (uint32_t i = 0; i < accounts; i++)
         puppet_begin(&bank.accounts[i].puppet, bank.host, address_of(i), 1 + i, ++bank.serial);
@@ -159,5 +159,57 @@ void attack_outages(struct attack *attack) {
     attack_effect(attack, "%d clients are back after each of %d outages in %d s", CLIENTS, OUTAGES,
                   OUTAGES * GAP_S);
     attack_require_none(attack, CLIENTS * OUTAGES);
+    bank_close(&bank);
+}
+
+/// Connects with a token of these rights; whether it is admitted. It leaves again.
+static bool connects_as(struct bank *bank, uint8_t rights, bool watch, uint8_t players) {
+    static uint32_t number = 0;
+    uint8_t bytes[16];
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    struct hc_token_ring ring = hc_party_ring();
+    struct hc_token token = puppet_token(2000000 + ++number);
+    struct puppet puppet;
+    token.players = rights;
+    token.watch = watch;
+    puppet_begin_as(&puppet, bank->host, address_of(2000000 + number), &ring.keys[0], &token,
+                    ++bank->serial);
+    if (!puppet_hello(&puppet, bank->now_us) ||
+        puppet_connect(&puppet, players, bank->now_us) != HC_DATAGRAM_ACCEPT)
+        return false;
+    hc_message_put_close(&body, HC_CLOSE_LEFT);
+    puppet_data(&puppet, bytes, body.at, bank->now_us);
+    bank_run(bank, SECOND_US / 10);
+    return true;
+}
+
+void attack_rights(struct attack *attack) {
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    config.clients = 8;
+    struct bank bank = bank_open(config, 0);
+    unsigned allowed = 0, admitted = 0;
+    for (unsigned n = 0; n < 20 * 5 * 2 * 5; n++) {
+        uint8_t rights = (uint8_t)(n / 10 % 5), players = (uint8_t)(n % 5);
+        bool watch = n / 5 % 2 != 0;
+        bool good = players == 0 ? watch : players <= rights;
+        bool is_in = connects_as(&bank, rights, watch, players);
+        allowed += good;
+        admitted += good && is_in;
+        if (!good)
+            attack_try(attack, is_in);
+    }
+    bank_close(&bank);
+    config.players_per_client = 2;
+    config.spectators = 0;
+    bank = bank_open(config, 0);
+    for (unsigned n = 0; n < 50; n++) {
+        attack_try(attack, connects_as(&bank, HC_OWN_PLAYERS_MAX, true, 0));
+        attack_try(attack, connects_as(&bank, HC_OWN_PLAYERS_MAX, true, 3));
+    }
+    attack_require(attack, connects_as(&bank, HC_OWN_PLAYERS_MAX, true, 2), "two players of two");
+    attack_effect(attack, "%u of %u with the right were admitted", admitted, allowed);
+    attack_require(attack, admitted == allowed, "%u of %u with the right were admitted", admitted,
+                   allowed);
+    attack_require_none(attack, 500);
     bank_close(&bank);
 }

@@ -62,6 +62,7 @@ void attack_connect_flips(struct attack *attack);
 // accounts.c: what one account can use up.
 void attack_ticket_flood(struct attack *attack);
 void attack_outages(struct attack *attack);
+void attack_rights(struct attack *attack);
 
 // seal.c: datagrams that somebody has kept, changed or made up.
 void attack_replay(struct attack *attack);

@@ -42,7 +42,10 @@ void gate_run(struct gate *gate, uint64_t us, struct puppet *puppet) {
 }
 
 struct hc_token puppet_token(uint64_t user) {
-    return (struct hc_token){.expire_s = HC_PARTY_UNIX_S + TOKEN_LIFE_S, .client_id = user};
+    return (struct hc_token){.players = HC_OWN_PLAYERS_MAX,
+                             .watch = true,
+                             .expire_s = HC_PARTY_UNIX_S + TOKEN_LIFE_S,
+                             .client_id = user};
 }
 
 void puppet_begin_as(struct puppet *puppet, struct hc_sv_host *host, struct hc_address address,

@@ -209,7 +209,10 @@ json_t *wire_log(const struct wire_server *server) {
 
 struct hc_credential wire_token(uint64_t user, const char *name, uint32_t life_s) {
     struct hc_token_ring ring = hc_party_ring();
-    struct hc_token token = {.expire_s = (uint64_t)time(NULL) + life_s, .client_id = user};
+    struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
+                             .watch = true,
+                             .expire_s = (uint64_t)time(NULL) + life_s,
+                             .client_id = user};
     struct hc_credential credential;
     uint8_t nonce[HC_TOKEN_NONCE_SIZE];
     randombytes_buf(token.token_id, sizeof token.token_id);

@@ -221,7 +221,8 @@ def tokens(t):
     cases = (("foreign-key", dict(key=foreign), 2), ("unknown-key-id", dict(key=(77, t.keys[0][1])), 2),
              ("expired", dict(life=-1), 6), ("wrong-audience", dict(audience=t.audience + 1), 7),
              ("other-protocol", dict(protocol_id=t.pid ^ 1), 2), ("version-2", dict(version=2), 2),
-             ("kind-2", dict(kind=2), 2), ("kind-256", dict(kind=256), 2),
+             ("kind-2", dict(kind=2), 2), ("kind-255", dict(kind=255), 2),
+             ("rights-of-5-players", dict(rights=5), 2), ("unknown-right", dict(rights=16 + 1), 2),
              ("name-control", dict(name=b"a\nb"), 11), ("name-not-utf8", dict(name=b"a\xff"), 11),
              ("name-bidi", dict(name="a\u202eb".encode()), 11), ("name-invisible", dict(name="a\u200bb".encode()), 11),
              ("name-line-separator", dict(name="a\u2028b".encode()), 11),
@@ -236,6 +237,15 @@ def tokens(t):
     c = t.client(players=5)
     d = denial(t, c)
     check("connect.players-5.deny-5", d and d[24] == 5 and d[29:] == mac16(c.secret, d[:29]), d)
+    for rights, players, good in ((0, 0, False), (0, 1, False), (1, 1, True), (1, 2, False), (1, 0, False), (3, 4, False),
+                                  (4, 4, True), (8, 0, True), (8, 1, False), (9, 0, True)):
+        c = t.client(players=players, rights=rights)
+        if good:
+            check("token.rights-%d.players-%d.accepted" % (rights, players), c.connect()[0] == ACCEPT and len(c.own) == players)
+            leave(c)
+        else:
+            d = denial(t, c)
+            check("token.rights-%d.players-%d.deny-5" % (rights, players), d and d[24] == 5 and d[29:] == mac16(c.secret, d[:29]), d)
     c = t.client(name="\u00c4nn\u00e9 \u0416".encode(), key=1)
     check("token.of-the-other-key.accepted", c.connect()[0] == ACCEPT)
     leave(c)

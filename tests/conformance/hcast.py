@@ -96,8 +96,8 @@ def xxh3(d, seed=0):
 # ---- Tokens; Keys and seals
 
 def seal_token(key, key_id, protocol_id, expire, token_id, client_id, secret, audience=0, name=b"",
-               user=bytes(96), kind=0, nonce=None, version=1):
-    head = struct.pack("<BBHQ", version, key_id, kind, expire)
+               user=bytes(96), kind=0, nonce=None, version=1, rights=12, issued=0):
+    head = struct.pack("<BBBBII", version, key_id, kind, rights, expire, issued)
     nonce = nonce or os.urandom(24)
     plain = struct.pack("<16sQ32sQ32s96s", token_id, client_id, secret, audience, name, user)
     aad = b"HINDCAST-TOKEN-1" + struct.pack("<Q", protocol_id) + head
@@ -112,7 +112,8 @@ def open_token(key, protocol_id, token):
         return None
     f = dict(zip(("token_id", "client_id", "secret", "audience", "name", "user"),
                  struct.unpack("<16sQ32sQ32s96s", p)))
-    f.update(zip(("version", "key_id", "kind", "expire"), struct.unpack("<BBHQ", token[:12])))
+    f.update(zip(("version", "key_id", "kind", "rights", "expire", "issued"),
+                 struct.unpack("<BBBBII", token[:12])))
     return f
 
 

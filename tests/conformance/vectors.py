@@ -10,7 +10,7 @@ def check_vectors(check, file):
     h = lambda b: b.hex()
     key, secret, nonce, client_nonce, server_nonce = fix(32, 1), fix(32, 33), fix(24, 65), fix(16, 97), fix(16, 129)
     tid, user, pid, cid, audience = fix(16, 160), fix(96, 3), 0x0123456789ABCDEF, 0x89ABCDE1, 77
-    f = dict(key=key, key_id=5, protocol_id=pid, expire=2000000000, token_id=tid, client_id=424242, secret=secret, audience=audience, name=b"Ann", user=user, kind=0, nonce=nonce)
+    f = dict(key=key, key_id=5, protocol_id=pid, expire=2000000000, token_id=tid, client_id=424242, secret=secret, audience=audience, name=b"Ann", user=user, kind=0, rights=10, issued=1999999940, nonce=nonce)
     tok = seal_token(**f)
     server_secret, slot, port = fix(32, 200), 1234, 40001
     ck = cookie(server_secret, slot, "127.0.0.1", port, client_nonce)

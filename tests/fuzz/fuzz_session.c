@@ -125,7 +125,10 @@ static uint64_t unix_s(const struct world *w) {
 static void issue(struct world *w, const struct hc_game *game, uint8_t how) {
     struct hc_party party;
     struct hc_token_key key = w->wire.ring.keys[(how & 32) != 0 ? w->wire.ring.count - 1 : 0];
-    struct hc_token token = {.expire_s = unix_s(w), .client_id = OTHER_USER + (how & 1)};
+    struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
+                             .watch = true,
+                             .expire_s = unix_s(w),
+                             .client_id = OTHER_USER + (how & 1)};
     if ((how & 2) != 0)
         return;
     if ((how & 4) == 0)

@@ -57,13 +57,14 @@ static void seal_any(const struct hc_token_key *key, uint8_t bytes[static HC_TOK
 
 /// What must become of bytes whose sealed part, before `key` sealed it, was `plain`.
 static enum hc_status foretell(const uint8_t *plain, const struct hc_token_key *key) {
-    if (plain[0] != HC_TOKEN_VERSION || number_at(plain + 2, 2) > HC_TOKEN_RESUME)
+    if (plain[0] != HC_TOKEN_VERSION || plain[2] > HC_TOKEN_RESUME || plain[3] >= 16 ||
+        (plain[3] & 7) > HC_OWN_PLAYERS_MAX)
         return HC_MALFORMED;
     if (plain[1] != ring.keys[0].id && plain[1] != ring.keys[1].id)
         return HC_UNEXPECTED;
     if (plain[1] != key->id)
         return HC_MALFORMED;
-    if (number_at(plain + 4, 8) <= NOW_S)
+    if (number_at(plain + 4, 4) <= NOW_S)
         return HC_TOO_OLD;
     return number_at(plain + AUDIENCE_AT, 8) == AUDIENCE ? HC_OK : HC_INVALID;
 }

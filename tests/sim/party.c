@@ -36,7 +36,10 @@ void hc_party_issue_as(struct hc_party *party, const struct hc_game *game,
 void hc_party_issue(struct hc_party *party, const struct hc_game *game, uint64_t client_id,
                     uint64_t serial) {
     struct hc_token_ring ring = hc_party_ring();
-    struct hc_token token = {.expire_s = HC_PARTY_UNIX_S + LIFE_S, .client_id = client_id};
+    struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
+                             .watch = true,
+                             .expire_s = HC_PARTY_UNIX_S + LIFE_S,
+                             .client_id = client_id};
     hc_party_issue_as(party, game, &ring.keys[0], &token, serial);
 }
 

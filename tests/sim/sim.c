@@ -505,7 +505,9 @@ void hc_sim_rebind(struct hc_sim *sim, unsigned client) {
 
 void hc_sim_issue(struct hc_sim *sim, uint64_t user, struct hc_party *party) {
     struct hc_token_ring ring = hc_party_ring();
-    struct hc_token token = {.expire_s = HC_PARTY_UNIX_S + sim->now / 1000000 + TOKEN_LIFE_S,
+    struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
+                             .watch = true,
+                             .expire_s = HC_PARTY_UNIX_S + sim->now / 1000000 + TOKEN_LIFE_S,
                              .client_id = user,
                              .audience = sim->config.host.audience};
     hc_party_issue_as(party, sim->config.host.game, &ring.keys[0], &token,

@@ -186,7 +186,8 @@ static void worthless(struct stranger *stranger) {
     const struct hc_game *game = stranger->match->conns.game;
     const struct hc_sv_host_config *config = &hc_sim_config(stranger->match->sim)->host;
     uint64_t now_s = (config->unix_us + hc_sim_now(stranger->match->sim)) / 1000000;
-    struct hc_token token = {.expire_s = now_s + 60, .client_id = USER};
+    struct hc_token token = {
+        .players = HC_OWN_PLAYERS_MAX, .watch = true, .expire_s = now_s + 60, .client_id = USER};
     static const enum hc_deny_reason reasons[3] = {HC_DENY_TOKEN, HC_DENY_EXPIRED,
                                                    HC_DENY_AUDIENCE};
     struct hc_token_key keys[3];

@@ -105,7 +105,8 @@ CLIENT_NONCE, SERVER_NONCE = run(0x80, 16), run(0x90, 16)
 
 
 def token(kind):
-    head = struct.pack("<BBHQ", 1, KEY_ID, kind, EXPIRE_S)
+    rights = 3 | (8 if kind == 0 else 0)
+    head = struct.pack("<BBBBII", 1, KEY_ID, kind, rights, EXPIRE_S, EXPIRE_S - 60)
     nonce = run(0x30, 24)
     name = b"Ada".ljust(32, b"\0")
     plain = (run(0x50, 16) + struct.pack("<Q", CLIENT_ID) + SECRET + struct.pack("<Q", AUDIENCE) + name

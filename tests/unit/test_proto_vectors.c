@@ -54,7 +54,10 @@ START_TEST(a_token_is_sealed_as_the_standard_says) {
     const json_t *in = given("token");
     struct hc_token_key key = {.id = (uint8_t)number(in, "key_id")};
     struct hc_token token = {.kind = (enum hc_token_kind)number(in, "kind"),
+                             .players = (uint8_t)(number(in, "rights") & 7),
+                             .watch = (number(in, "rights") & 8) != 0,
                              .expire_s = number(in, "expire"),
+                             .issued_s = number(in, "issued"),
                              .client_id = number(in, "client_id"),
                              .audience = number(in, "audience")};
     uint8_t nonce[HC_TOKEN_NONCE_SIZE], out[HC_TOKEN_SIZE];

@@ -62,8 +62,11 @@ struct guest {
 };
 
 static struct hc_token token_of(uint64_t user) {
-    return (struct hc_token){
-        .expire_s = HC_PARTY_UNIX_S + 60, .client_id = user, .audience = config.audience};
+    return (struct hc_token){.players = HC_OWN_PLAYERS_MAX,
+                             .watch = true,
+                             .expire_s = HC_PARTY_UNIX_S + 60,
+                             .client_id = user,
+                             .audience = config.audience};
 }
 
 static void bring(struct guest *guest, const struct hc_token *token) {
