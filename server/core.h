@@ -151,6 +151,10 @@ uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us);
 /// Unix time in seconds.
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us);
 
+/// Whether as many clients, `except` apart, are connected from an address or its prefix as may be.
+bool hc_sv_host_address_is_full(const struct hc_sv_host *host, const struct hc_address *address,
+                                const struct hc_sv_peer *except);
+
 /// Answers a DATA of a connection that nobody knows of, if it may be answered.
 void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
                       uint32_t seq, uint64_t now_us);

@@ -292,21 +292,6 @@ static struct hc_sv_peer *peer_of(struct hc_sv_host *host, uint64_t client_id) {
     return NULL;
 }
 
-/// Clients that are connected from the same place, `except` apart.
-static unsigned count_neighbours(const struct hc_sv_host *host, const struct hc_address *address,
-                                 const struct hc_sv_peer *except) {
-    uint8_t prefix[16], other[16];
-    unsigned count = 0;
-    hc_sv_rate_prefix(address, prefix);
-    for (unsigned i = 0; i < host->config.clients; i++) {
-        const struct hc_sv_peer *peer = &host->peers[i];
-        hc_sv_rate_prefix(&peer->address, other);
-        count += peer->state == HC_SV_PEER_PLAYING && peer != except &&
-                 memcmp(prefix, other, sizeof prefix) == 0;
-    }
-    return count;
-}
-
 static bool is_name(const uint8_t name[static HC_NAME_MAX]) {
     size_t size = hc_name_size(name);
     return size == 0 || hc_name_check(name, size) == HC_OK;
@@ -326,7 +311,6 @@ static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_addre
                                   uint64_t now_us, enum hc_deny_reason *reason) {
     const uint8_t *token_id = entry->token.token_id;
     bool own = known != NULL && memcmp(known->user.token_id, token_id, HC_TOKEN_ID_SIZE) == 0;
-    unsigned most = host->config.clients_per_address;
     *reason = HC_DENY_NAME;
     if (!is_name(entry->token.name))
         return HC_INVALID;
@@ -339,7 +323,7 @@ static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_addre
     if (!hc_sv_rate_take(&host->rate, from, host->config.connects_per_address, now_us))
         return HC_FULL;
     *reason = HC_DENY_LIMIT;
-    if (most != 0 && !hc_address_is_loopback(from) && count_neighbours(host, from, known) >= most)
+    if (hc_sv_host_address_is_full(host, from, known))
         return HC_FULL;
     return HC_OK;
 }

@@ -198,6 +198,22 @@ bool hc_sv_host_plays(const struct hc_sv_host *host, const struct hc_sv_peer *pe
     return slot->in && !slot->leaving && slot->peer == peer - host->peers + 1;
 }
 
+bool hc_sv_host_address_is_full(const struct hc_sv_host *host, const struct hc_address *address,
+                                const struct hc_sv_peer *except) {
+    uint8_t prefix[16], other[16];
+    unsigned count = 0, most = host->config.clients_per_address;
+    if (most == 0 || hc_address_is_loopback(address))
+        return false;
+    hc_sv_rate_prefix(address, prefix);
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        const struct hc_sv_peer *peer = &host->peers[i];
+        hc_sv_rate_prefix(&peer->address, other);
+        count += peer->state == HC_SV_PEER_PLAYING && peer != except &&
+                 memcmp(prefix, other, sizeof prefix) == 0;
+    }
+    return count >= most;
+}
+
 void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                       enum hc_sv_event_kind kind, enum hc_close_reason close) {
     if (host->event_count == HC_SV_EVENTS)

@@ -69,6 +69,16 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
 
 // ---- Addresses ----------------------------------------------------------------------------------
 
+/// Whether the peer may not move to an address. To another port of its own address it always may.
+static bool is_full(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                    const struct hc_address *address) {
+    uint8_t present[16], other[16];
+    hc_sv_rate_prefix(&peer->address, present);
+    hc_sv_rate_prefix(address, other);
+    return memcmp(present, other, sizeof present) != 0 &&
+           hc_sv_host_address_is_full(host, address, peer);
+}
+
 void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
                      const struct hc_address *from, size_t size, bool newest) {
     struct hc_sv_path *path = &peer->path;
@@ -83,6 +93,7 @@ void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
         *path = (struct hc_sv_path){
             .any = true, .address = *from, .asked = path->asked, .asked_us = path->asked_us};
         hc_sv_host_unpredictable(host, path->data, sizeof path->data);
+        path->full = is_full(host, peer, from);
     }
     path->bytes_in += size;
     peer->news_due = true;
@@ -93,6 +104,9 @@ void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
     struct hc_sv_path *path = &peer->path;
     if (!path->any || !hc_address_equal(from, &path->address) ||
         memcmp(data, path->data, HC_PATH_SIZE) != 0)
+        return;
+    path->full = is_full(host, peer, from); // others may have moved there in the meantime
+    if (path->full)
         return;
     // The token of a RESET depends on the address.
     if (memcmp(peer->address.ip, from->ip, sizeof from->ip) != 0)
@@ -105,7 +119,7 @@ void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
 
 /// Whether `size` bytes more may go to the other address.
 static bool may_go(const struct hc_sv_path *path, size_t size) {
-    return path->any && path->bytes_out + size <= HC_SV_PATH_TIMES * path->bytes_in;
+    return path->any && !path->full && path->bytes_out + size <= HC_SV_PATH_TIMES * path->bytes_in;
 }
 
 /// Whether it is time to ask at the other address.

@@ -67,6 +67,7 @@ struct hc_sv_user {
 /// lost; and who is asked in vain, at one address or at many, is asked more and more rarely.
 struct hc_sv_path {
     bool any;
+    bool full; ///< as many clients are connected from there as may be: nothing is sent there
     struct hc_address address;
     uint8_t data[HC_PATH_SIZE];
     uint64_t bytes_in, bytes_out;

@@ -64,6 +64,9 @@ void attack_ticket_flood(struct attack *attack);
 void attack_outages(struct attack *attack);
 void attack_rights(struct attack *attack);
 
+// limits.c: what one address may have.
+void attack_household(struct attack *attack);
+
 // seal.c: datagrams that somebody has kept, changed or made up.
 void attack_replay(struct attack *attack);
 void attack_replay_window(struct attack *attack);

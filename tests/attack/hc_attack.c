@@ -36,6 +36,8 @@ static const struct attack_row rows[] = {
     {"rights", ATTACK_CORES,
      "a client has no more players than its token says, and watches only by a token that says so",
      attack_rights},
+    {"household", ATTACK_CORES, "no more clients move to an address than may connect from it",
+     attack_household},
     {"connect-flips", ATTACK_CORES, "a CONNECT of which any bit was changed lets nobody in",
      attack_connect_flips},
     {"accept-flips", ATTACK_CORES, "an ACCEPT of which any bit was changed is not believed",

@@ -1,0 +1,79 @@
+/// What one network address may have: connected clients, and RESETs.
+#include "tests/attack/attack.h"
+#include "tests/attack/puppet.h"
+
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+
+#include <string.h>
+
+enum { SECOND_US = 1000000, TICK_US = 16667 };
+
+static struct hc_sv_host *open_host(uint16_t clients, uint16_t per_address, uint64_t now_us) {
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    config.game = &hc_arena;
+    config.keys = hc_party_ring();
+    config.unix_us = HC_PARTY_UNIX_US;
+    config.clients = clients;
+    config.clients_per_address = per_address;
+    struct hc_sv_host *host = hc_sv_host_create(&config, now_us);
+    HC_ASSERT(host != NULL);
+    return host;
+}
+
+// ---- Clients that move --------------------------------------------------------------------------
+
+/// Answers the PATH_CHALLENGE that stands in a DATA, from where it went.
+static void answer_challenge(struct puppet *puppet, const struct hc_address *to,
+                             const uint8_t *bytes, size_t size, uint64_t now_us) {
+    static struct hc_body body;
+    uint8_t opened[HC_DATAGRAM_MAX], answer[64], sealed[HC_DATAGRAM_MAX];
+    uint8_t data[HC_PATH_SIZE];
+    struct hc_writer writer = hc_bytes_writer(answer, sizeof answer);
+    struct hc_data read;
+    enum hc_message_type type;
+    if (hc_party_get_data(&puppet->party, false, bytes, size, opened, &read) != HC_OK ||
+        hc_body_begin(&body, read.body, read.body_size) != HC_OK)
+        return;
+    while ((type = hc_body_next(&body)) != HC_MESSAGE_END) {
+        if (type != HC_MESSAGE_PATH_CHALLENGE || hc_message_get_path(&body, data) != HC_OK)
+            continue;
+        hc_message_put_path(&writer, HC_MESSAGE_PATH_RESPONSE, data);
+        size_t sealed_size = puppet_seal(puppet, answer, writer.at, 0, 0, sealed);
+        hc_sv_host_receive(puppet->host, to, sealed, sealed_size, now_us);
+    }
+}
+
+void attack_household(struct attack *attack) {
+    enum { CLIENTS = 12, ALLOWED = 4, TICKS = 300 };
+    uint64_t now_us = 5 * SECOND_US, size;
+    struct hc_sv_host *host = open_host(CLIENTS, ALLOWED, now_us);
+    struct puppet clients[CLIENTS];
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        struct hc_address home = hc_address_ipv4(198, 51, 100, (uint8_t)i, 4000);
+        puppet_begin(&clients[i], host, home, 1 + i, 1 + i);
+        attack_require(attack, puppet_join(&clients[i], 1, now_us), "nobody can join");
+    }
+    for (unsigned tick = 0; tick < TICKS; tick++, now_us += TICK_US) {
+        for (unsigned i = 0; i < CLIENTS; i++) {
+            struct hc_address house = hc_address_ipv4(192, 0, 2, 1, (uint16_t)(1000 + i));
+            size = puppet_seal(&clients[i], NULL, 0, 0, 0, bytes);
+            hc_sv_host_receive(host, &house, bytes, size, now_us);
+        }
+        hc_sv_host_advance(host, now_us);
+        while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0)
+            if (to.ip[12] == 192)
+                answer_challenge(&clients[to.port - 1000], &to, bytes, size, now_us);
+    }
+    uint64_t moved = hc_sv_host_stats(host)->moved;
+    attack->tries = CLIENTS;
+    attack->accepted = moved > ALLOWED ? moved - ALLOWED : 0;
+    attack_effect(attack, "%llu of %d clients moved to an address of %d", (unsigned long long)moved,
+                  CLIENTS, ALLOWED);
+    attack_require(attack, moved == ALLOWED, "%llu moved", (unsigned long long)moved);
+    attack_require(attack, hc_sv_host_clients(host) == CLIENTS, "somebody was put out");
+    attack_require_none(attack, CLIENTS);
+    hc_sv_host_destroy(host);
+}
