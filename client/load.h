@@ -30,7 +30,7 @@ struct hc_cl_load_config {
     uint64_t duration_us;               ///< of play, after the ramp; 0: until a signal
     struct hc_link_config link;         ///< each direction
     uint64_t seed;                      ///< of links and bots
-    struct hc_client_config client;     ///< of each; its seed, log and credential are set here
+    struct hc_client_config client;     ///< of each; its log and credential are set here
     const struct hc_credential *tokens; ///< [clients] borrowed
     /// Called once a second; NULL: never.
     void (*progress)(void *context, const struct hc_cl_load_progress *progress);

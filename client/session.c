@@ -34,6 +34,8 @@ const char *hc_client_config_check(const struct hc_client_config *config) {
         return "input_redundancy";
     if (config->prediction_limit <= config->lead)
         return "prediction_limit"; // it would stall for good
+    if (config->entropy != NULL && sodium_is_zero(config->entropy, HC_CLIENT_ENTROPY_SIZE))
+        return "entropy"; // nobody has set it
     return config->timeout_us == 0 ? "timeout_us" : NULL;
 }
 
@@ -52,6 +54,8 @@ struct hc_client *hc_client_create(const struct hc_client_config *config, uint64
     if (client == NULL)
         return NULL;
     client->config = *config;
+    client->config.entropy = NULL; // it is the caller's, and read once
+    hc_cl_entropy_begin(config, now_us, &client->ratchet);
     client->credential = config->credential;
     client->events_bytes = hc_allocate(config->allocator, EVENTS_BYTES);
     if (client->events_bytes == NULL) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "client/clock.h"
+#include "client/entropy.h"
 #include "client/reader.h"
 #include "client/view.h"
 #include "common/timeline.h"
@@ -85,7 +86,7 @@ struct hc_client {
     uint64_t heard_us; ///< when the newest valid DATA, or ACCEPT, came
     uint64_t lost_us;  ///< when the connection was lost, in HC_CLIENT_RECONNECTING
     struct hc_cl_shake shake;
-    uint32_t shakes;                 ///< begun
+    struct hc_ratchet ratchet;       ///< draws what must be foretold by nobody
     struct hc_credential credential; ///< to connect with: the configured one, or a ticket
     struct hc_events_out events_out;
     struct hc_events_in events_in;

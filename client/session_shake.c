@@ -1,7 +1,6 @@
 #include "client/session.h"
 
 #include "common/alloc.h"
-#include "hindcast/rng.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -10,10 +9,7 @@ void hc_cl_shake_begin(struct hc_client *client, uint64_t now_us) {
     struct hc_cl_shake *shake = &client->shake;
     *shake = (struct hc_cl_shake){.due = false};
     // Another nonce for each attempt: what was said of an earlier one is not believed of this.
-    struct hc_rng rng = hc_rng_init(client->config.seed, client->shakes++);
-    struct hc_writer nonce = hc_bytes_writer(shake->nonce, sizeof shake->nonce);
-    hc_bytes_put_u64(&nonce, hc_rng_next(&rng));
-    hc_bytes_put_u64(&nonce, hc_rng_next(&rng));
+    hc_ratchet_draw(&client->ratchet, shake->nonce, sizeof shake->nonce);
     shake->protocol_id = hc_datagram_protocol_id(client->config.game);
     shake->rtt_us = UINT64_MAX;
     shake->next_us = now_us;

@@ -5,6 +5,7 @@
 
 #include "common/solo.h"
 #include "hindcast/check.h"
+#include "proto/ratchet.h"
 #include "proto/snapshot.h"
 #include "server/host.h"
 #include "server/memo.h"
@@ -76,9 +77,9 @@ struct hc_sv_host {
     struct hc_timeline *timeline;
     struct hc_sv_host_stats stats;
     struct hc_cookie_jar jar;
+    struct hc_ratchet ratchet; ///< draws cids, nonces, tickets and ephemeral keys
     uint64_t protocol_id;
     uint64_t epoch_us;  ///< when tick 0 was due, moved on by ticks that were missed
-    uint64_t serial;    ///< of cids and nonces
     uint64_t unix_us;   ///< what the world's clocks showed
     uint64_t unix_at;   ///< at this time
     uint64_t resets_us; ///< by when all RESETs would have been sent at the rate allowed
@@ -136,7 +137,7 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
 /// Microseconds since the head was due, at most HC_PHASE_MAX_US.
 uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us);
 
-/// `size` bytes that nobody can predict without the secret, different at every call.
+/// `size` bytes, at most HC_RATCHET_SIZE, that nobody can predict, different at every call.
 void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size);
 
 /// Inputs of the peer for ticks before head - this are refused.

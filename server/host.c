@@ -144,6 +144,17 @@ static bool build(struct hc_sv_host *host) {
     return true;
 }
 
+/// Cookies need a secret for as long as the host lives. It is drawn, so that it tells nothing of
+/// what else is; and the secret from which all that can be drawn again is erased.
+static void use_secret(struct hc_sv_host *host) {
+    uint8_t cookies[HC_COOKIE_SECRET_SIZE];
+    hc_ratchet_init(&host->ratchet, host->config.secret);
+    sodium_memzero(host->config.secret, sizeof host->config.secret);
+    hc_ratchet_draw(&host->ratchet, cookies, sizeof cookies);
+    hc_cookie_init(&host->jar, cookies);
+    sodium_memzero(cookies, sizeof cookies);
+}
+
 struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uint64_t now_us) {
     char why[256];
     if (hc_sv_host_config_check(config, why, sizeof why) != NULL || sodium_init() < 0)
@@ -159,7 +170,7 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uin
     }
     host->epoch_us = now_us;
     host->protocol_id = hc_datagram_protocol_id(config->game);
-    hc_cookie_init(&host->jar, config->secret);
+    use_secret(host);
     hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
     host->spent.seed = host->rate.seed;
     hc_sv_host_set_time(host, config->unix_us, now_us);
@@ -532,14 +543,7 @@ void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us) {
 // ---- Keys and time ------------------------------------------------------------------------------
 
 void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size) {
-    uint8_t serial[8], bytes[crypto_generichash_BYTES];
-    struct hc_writer writer = hc_bytes_writer(serial, sizeof serial);
-    HC_ASSERT(size <= sizeof bytes);
-    hc_bytes_put_u64(&writer, ++host->serial);
-    int failed = crypto_generichash(bytes, sizeof bytes, serial, sizeof serial, host->config.secret,
-                                    sizeof host->config.secret);
-    HC_ASSERT(failed == 0);
-    memcpy(out, bytes, size);
+    hc_ratchet_draw(&host->ratchet, out, size);
 }
 
 void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *keys) {

@@ -50,10 +50,11 @@ struct hc_sv_host_config {
     /// for it, and in no case later than `history`: who is late only now and then, on purpose or
     /// not, changes little of the past. HC_HISTORY_MAX: `history` alone counts.
     uint32_t slack;
-    uint64_t seed;                         ///< of the world
-    uint8_t secret[HC_COOKIE_SECRET_SIZE]; ///< random, of this process alone: cookies, nonces, cids
-    struct hc_token_ring keys;             ///< of the tokens that are accepted; at least one
-    uint64_t audience;                     ///< that a token must be for
+    uint64_t seed; ///< of the world
+    uint8_t
+        secret[HC_COOKIE_SECRET_SIZE]; ///< random, of this process alone; the host's copy is erased
+    struct hc_token_ring keys;         ///< of the tokens that are accepted; at least one
+    uint64_t audience;                 ///< that a token must be for
     uint64_t unix_us;    ///< what the world's clocks show at creation, since 1970: tokens expire
     uint32_t timeout_us; ///< silence after which a client's connection is lost
     uint32_t keep_us;    ///< for which its players are kept then; 0: they leave at once

@@ -31,7 +31,7 @@ PURE = lambda f: f.core or (f.room == "tests" and f.part in ("unit", "scenario",
 EVERYWHERE = lambda f: True
 CALLS = [
     ("unbounded", "strcpy|strcat|sprintf|vsprintf|gets|alloca|strtok", EVERYWHERE, ()),
-    ("randomness", "rand|srand|random|srandom|drand48|randombytes_buf|getrandom", PURE, ()),
+    ("randomness", "rand|srand|random|srandom|drand48|randombytes_buf|getrandom", PURE, ("client/entropy.c",)),
     ("clock", "clock|clock_gettime|time|gettimeofday|timespec_get|times|sleep|usleep|nanosleep", PURE, ()),
     ("allocation", "malloc|calloc|realloc|free|strdup|strndup|asprintf", CORES, ("common/alloc.c",)),
     ("process", "exit|_Exit|abort|getenv|system|signal|atexit|setlocale", CORES, ("common/check.c",)),

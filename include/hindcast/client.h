@@ -40,6 +40,7 @@ enum {
     HC_LEAD_MAX = 60,              ///< ticks
     HC_DISPLAY_OFFSET_MAX = 120,   ///< ticks
     HC_PREDICTION_LIMIT_MAX = 240, ///< ticks
+    HC_CLIENT_ENTROPY_SIZE = 32,   ///< bytes
 };
 
 struct hc_client_config {
@@ -58,7 +59,11 @@ struct hc_client_config {
     uint32_t timeout_us;       ///< silence after which the connection is lost; 3 s or more, for a
                                ///< server may take 1 s to let go of an earlier connection
     uint32_t reconnect_us;     ///< for which a lost one is tried to be made again; 0: it is over
-    uint64_t seed;             ///< of nonces; must differ between attempts to connect
+    /// HC_CLIENT_ENTROPY_SIZE bytes that nobody can foretell, of which nonces and keys are drawn;
+    /// hc_client_create reads them, and nothing later. NULL: the operating system's. A system
+    /// without a source of its own must bring other bytes for each client: with the same bytes, the
+    /// same token and the same `now_us` a second run would repeat the keys of the first.
+    const uint8_t *entropy;
     const struct hc_allocator *allocator; ///< NULL: malloc
     /// Called with one line of text, without newline, about what happened; NULL: silent. Never once
     /// per datagram.
@@ -147,8 +152,8 @@ struct hc_client_shown {
 };
 
 /// One local player, D 3, lead 0, prediction limit 64, display offset 0, all inputs repeated,
-/// corrections halved every 50 ms, timeout 10 s, 30 s to reconnect. `game`, `credential` and `seed`
-/// must still be set.
+/// corrections halved every 50 ms, timeout 10 s, 30 s to reconnect. `game` and `credential` must
+/// still be set.
 HC_API struct hc_client_config hc_client_config_default(void);
 
 /// NULL when the configuration can be used, else the name of the first field out of range.

@@ -73,6 +73,8 @@ void attack_replay_window(struct attack *attack);
 void attack_nonces(struct attack *attack);
 void attack_data_flips(struct attack *attack);
 void attack_accept_flips(struct attack *attack);
+void attack_foretold(struct attack *attack);
+void attack_replayed_accept(struct attack *attack);
 
 // body.c: what a client says that was let in.
 void attack_acks(struct attack *attack);

@@ -337,7 +337,6 @@ void attack_accept_flips(struct attack *attack) {
         hc_party_issue(&party, &hc_arena, 100 + i, 100 + i);
         config.game = &hc_arena;
         config.credential = party.credential;
-        config.seed = 1 + i;
         struct hc_client *client = hc_client_create(&config, gate.now_us);
         HC_ASSERT(client != NULL);
         size_t size = await_accept(attack, &gate, client, (uint8_t)i, accept);
@@ -354,4 +353,135 @@ void attack_accept_flips(struct attack *attack) {
                    SESSIONS);
     attack_require_none(attack, 5000);
     gate_close(&gate);
+}
+
+// ---- What a client draws ------------------------------------------------------------------------
+
+/// The state of SplitMix64 that gave `out`, whose steps can all be undone.
+static uint64_t undo_splitmix(uint64_t out) {
+    static const struct {
+        unsigned shift;
+        uint64_t inverse;
+    } steps[] = {{31, UINT64_C(0x319642b2d24d8ec3)}, {27, UINT64_C(0x96de1b173f119089)}, {30, 1}};
+    for (unsigned i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        uint64_t undone = out;
+        for (unsigned by = steps[i].shift; by < 64; by += steps[i].shift)
+            undone = out ^ undone >> steps[i].shift;
+        out = undone * steps[i].inverse;
+    }
+    return out;
+}
+
+/// Whether the second half of 16 bytes follows from the first, as with the generator of the bots.
+static bool follows(const uint8_t nonce[static HC_NONCE_SIZE]) {
+    struct hc_reader reader = hc_bytes_reader(nonce, HC_NONCE_SIZE);
+    uint64_t first = undo_splitmix(hc_bytes_get_u64(&reader));
+    return undo_splitmix(hc_bytes_get_u64(&reader)) - first == UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static struct hc_client *asking_client(const struct hc_client_config *config, uint64_t now_us,
+                                       struct hc_hello *hello) {
+    struct hc_client *client = hc_client_create(config, now_us);
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    HC_ASSERT(client != NULL);
+    hc_client_advance(client, now_us);
+    size_t size = hc_client_send(client, bytes, now_us);
+    HC_ASSERT(hc_datagram_get_hello(bytes, size, hello) == HC_OK);
+    return client;
+}
+
+void attack_foretold(struct attack *attack) {
+    enum { CLIENTS_ASKED = 2000 };
+    static uint8_t seen[CLIENTS_ASKED][HC_NONCE_SIZE];
+    struct hc_client_config config = hc_client_config_default();
+    struct hc_party party;
+    unsigned varied[8 * HC_NONCE_SIZE] = {0};
+    hc_party_issue(&party, &hc_arena, 1, 1);
+    config.game = &hc_arena;
+    config.credential = party.credential;
+    for (unsigned i = 0; i < CLIENTS_ASKED; i++) {
+        struct hc_hello hello;
+        hc_client_destroy(asking_client(&config, 0, &hello));
+        memcpy(seen[i], hello.client_nonce, HC_NONCE_SIZE);
+        bool known = follows(seen[i]);
+        for (unsigned k = 0; k < i && !known; k++)
+            known = memcmp(seen[k], seen[i], HC_NONCE_SIZE) == 0;
+        attack_try(attack, known);
+        for (unsigned bit = 0; bit < 8 * HC_NONCE_SIZE; bit++)
+            varied[bit] += seen[i][bit / 8] >> bit % 8 & 1;
+    }
+    // A bit that is drawn is set in half of them; 300 off is more than 13 standard deviations.
+    for (unsigned bit = 0; bit < 8 * HC_NONCE_SIZE; bit++)
+        attack_require(attack, varied[bit] > 700 && varied[bit] < 1300, "bit %u is set in %u of %d",
+                       bit, varied[bit], CLIENTS_ASKED);
+    attack_effect(attack,
+                  "nonces of one token at one moment; none repeats or gives its other half");
+    attack_require_none(attack, CLIENTS_ASKED);
+}
+
+/// A client that plays by hand up to its ACCEPT, which goes to `accept`.
+static struct hc_client *join_by_hand(struct attack *attack, struct gate *gate,
+                                      const struct hc_client_config *config, uint8_t place,
+                                      uint8_t accept[static HC_DATAGRAM_MAX], size_t *size) {
+    struct hc_client *client = hc_client_create(config, gate->now_us);
+    HC_ASSERT(client != NULL);
+    *size = await_accept(attack, gate, client, place, accept);
+    return client;
+}
+
+/// Lets a client that was accepted seal some DATA.
+static void speak(struct hc_client *client, uint64_t now_us) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    for (unsigned i = 0; i < 4; i++, now_us += 100000) {
+        hc_client_advance(client, now_us);
+        while (hc_client_send(client, bytes, now_us) > 0)
+            continue;
+    }
+}
+
+/// One user starts its client twice with one token, `apart_us` later. An ACCEPT and a COOKIE to the
+/// first are given to the second, which seals under the same keys if it believes them.
+static void run_twice(struct attack *attack, const struct hc_client_config *config,
+                      uint64_t apart_us) {
+    struct gate gate = gate_open(2);
+    uint8_t accept[HC_DATAGRAM_MAX], bytes[HC_DATAGRAM_MAX];
+    struct hc_datagram_cookie cookie = {.slot = 1};
+    struct hc_hello hello;
+    size_t size;
+    uint64_t begun_us = gate.now_us;
+    struct hc_client *first = join_by_hand(attack, &gate, config, 1, accept, &size);
+    attack_require(attack, hc_client_receive(first, accept, size, gate.now_us) == HC_OK,
+                   "a true ACCEPT is not believed");
+    speak(first, gate.now_us);
+    struct hc_client *second = asking_client(config, begun_us + apart_us, &hello);
+    memcpy(cookie.client_nonce, accept + 1 + HC_MAGIC_SIZE, HC_NONCE_SIZE);
+    hc_client_receive(second, bytes, hc_datagram_put_cookie(&cookie, bytes), begun_us + apart_us);
+    attack_try(attack, hc_client_receive(second, accept, size, begun_us + apart_us) == HC_OK);
+    speak(second, begun_us + apart_us);
+    hc_client_destroy(first);
+    hc_client_destroy(second);
+    gate_close(&gate);
+}
+
+void attack_replayed_accept(struct attack *attack) {
+    enum { TIMES = 50 };
+    static const uint8_t same[HC_CLIENT_ENTROPY_SIZE] = {1};
+    struct hc_client_config config = hc_client_config_default();
+    struct hc_party party;
+    hc_spy_reset();
+    config.game = &hc_arena;
+    for (unsigned i = 0; i < TIMES; i++) {
+        hc_party_issue(&party, &hc_arena, 1 + i, 1 + i);
+        config.credential = party.credential;
+        config.entropy = NULL;
+        run_twice(attack, &config, 0);
+        config.entropy = same;
+        run_twice(attack, &config, 1);
+    }
+    struct hc_spy spied = hc_spy_seen();
+    hc_spy_stop();
+    attack_effect(attack, "%u sealed with %u keys, %u times one twice", spied.sealed, spied.keys,
+                  spied.repeats);
+    attack_require(attack, spied.repeats == 0, "%u repeats of a key and a number", spied.repeats);
+    attack_require_none(attack, 2 * TIMES);
 }

@@ -239,11 +239,10 @@ unsigned wire_join(struct attack *attack, struct wire_crowd *crowd,
     config.game = &hc_arena;
     config.credential = *credential;
     config.players = players;
-    randombytes_buf(&config.seed, sizeof config.seed);
     snprintf(port, sizeof port, "%u", crowd->server->port);
     client->core = hc_client_create(&config, client->begun_us);
     if (hc_cl_udp_resolve("127.0.0.1", port, &peer, why, sizeof why))
-        client->udp = hc_cl_udp_open(&peer, &link, config.seed, why, sizeof why);
+        client->udp = hc_cl_udp_open(&peer, &link, client->begun_us, why, sizeof why);
     attack_require(attack, client->core != NULL && client->udp != NULL, "no client: %s", why);
     return crowd->count++;
 }

@@ -81,8 +81,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct hc_client_config config = hc_client_config_default();
+    static const uint8_t entropy[HC_CLIENT_ENTROPY_SIZE] = {1};
     struct hc_client_event event;
     config.game = &hc_arena;
+    config.entropy = entropy;
     struct world w = {.client = NULL};
     hc_party_issue(&w.party, &hc_arena, 1, 1);
     config.credential = w.party.credential;

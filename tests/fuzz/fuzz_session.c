@@ -111,7 +111,10 @@ static struct hc_client *begin(struct world *w, const struct part *part) {
     config.allocator = part->blocks < ENOUGH_BLOCKS ? &scarce : NULL;
     config.timeout_us = TIMEOUT_US;
     config.reconnect_us = part->reconnect_us;
-    config.seed = ++w->seed;
+    uint8_t entropy[HC_CLIENT_ENTROPY_SIZE] = {1};
+    ++w->seed;
+    memcpy(entropy + 1, &w->seed, sizeof w->seed);
+    config.entropy = entropy;
     struct hc_client *client = hc_client_create(&config, w->now_us);
     HC_ASSERT(client != NULL);
     return client;

@@ -25,7 +25,8 @@ struct seat {
     struct hc_client *client; ///< NULL: nobody
     struct hc_link *up, *down;
     struct hc_sim_setup running; ///< the setup as it was at the last connect
-    uint64_t frozen_us;          ///< does nothing before
+    uint8_t entropy[HC_CLIENT_ENTROPY_SIZE];
+    uint64_t frozen_us; ///< does nothing before
     uint32_t connects;
     uint32_t turns; ///< ports that it has had
     uint16_t port;
@@ -486,7 +487,10 @@ bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
     HC_ASSERT(seat->setup.clock_ppm > -HC_LINK_PPM);
     hc_client_destroy(seat->client);
     seat->running = seat->setup;
-    seat->running.config.seed = hc_random(sim->config.seed, DRAW_CLIENT, client, seat->connects);
+    for (uint32_t i = 0; i < HC_CLIENT_ENTROPY_SIZE; i++)
+        seat->entropy[i] =
+            (uint8_t)hc_random(sim->config.seed, DRAW_CLIENT, client, seat->connects << 8 | i);
+    seat->running.config.entropy = seat->entropy;
     uint64_t user = seat->setup.user;
     hc_sim_issue(sim, user != 0 ? user : (uint64_t)(client + 1) << 32 | seat->connects, &party);
     seat->running.config.credential = party.credential;

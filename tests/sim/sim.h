@@ -51,8 +51,8 @@ struct hc_sim_hooks {
     /// what it raised has been told, what it has to say has not been sent.
     void (*host_received)(void *context, struct hc_sim *sim, unsigned client, uint16_t port,
                           const uint8_t *bytes, size_t size, enum hc_status status);
-    /// The host sends a datagram to `client`, at hc_sim_port; before the link decides about it. What
-    /// goes to two addresses is told twice.
+    /// The host sends a datagram to `client`, at hc_sim_port; before the link decides about it.
+    /// What goes to two addresses is told twice.
     void (*host_sent)(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size);
     /// A client is about to send a datagram, whose bytes may be changed, and are sealed again then;
@@ -69,7 +69,7 @@ struct hc_sim_hooks {
 struct hc_sim_config {
     /// The host's; its seed, secret and keys are drawn.
     struct hc_sv_host_config host;
-    /// Of every client, where hc_sim_setup says nothing else; its seed is drawn at each connect.
+    /// Of every client, where hc_sim_setup says nothing else; its entropy is drawn at each connect.
     struct hc_client_config client;
     unsigned clients;               ///< that may connect, [1, HC_SV_CLIENTS_MAX]
     struct hc_link_config up, down; ///< client to server, server to client, at the beginning

@@ -5,6 +5,7 @@
 #include "common/solo.h"
 #include "proto/cookie.h"
 #include "proto/delta.h"
+#include "proto/ratchet.h"
 #include "proto/snapshot.h"
 #include "tests/exact/trial.h"
 #include "tests/sim/party.h"
@@ -629,16 +630,19 @@ static void put_u32(uint8_t *out, uint32_t value) {
         out[i] = (uint8_t)(value >> 8 * i);
 }
 
-/// The cookie by PROTOCOL.md.
+/// The cookie by PROTOCOL.md; its secret is the first that the host draws.
 static void cookie_of(const struct hc_sv_host_config *config, uint32_t slot,
                       const struct hc_address *from, const uint8_t *nonce, uint8_t *cookie) {
-    uint8_t key[32], text[4 + 16 + 2 + HC_NONCE_SIZE];
+    uint8_t secret[32], key[32], text[4 + 16 + 2 + HC_NONCE_SIZE];
+    struct hc_ratchet ratchet;
     put_u32(text, slot);
     memcpy(text + 4, from->ip, 16);
     text[20] = (uint8_t)from->port;
     text[21] = (uint8_t)(from->port >> 8);
     memcpy(text + 22, nonce, HC_NONCE_SIZE);
-    if (crypto_generichash(key, sizeof key, text, 4, config->secret, sizeof config->secret) != 0 ||
+    hc_ratchet_init(&ratchet, config->secret);
+    hc_ratchet_draw(&ratchet, secret, sizeof secret);
+    if (crypto_generichash(key, sizeof key, text, 4, secret, sizeof secret) != 0 ||
         crypto_generichash(cookie, HC_COOKIE_SIZE, text, sizeof text, key, sizeof key) != 0)
         abort();
 }

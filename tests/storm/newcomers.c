@@ -26,6 +26,7 @@ struct newcomer {
     struct storm_match *match;
     struct hc_party *party; ///< its secrets, which its server shares
     struct hc_client_config config;
+    uint8_t entropy[HC_CLIENT_ENTROPY_SIZE];
     struct hc_client *client;
     uint64_t now_us;
     struct hc_hello hello;                               ///< that it has said
@@ -44,7 +45,8 @@ static void expect(const struct newcomer *newcomer, const char *what, bool holds
 /// Creates it and hears its HELLO. False without memory.
 static bool begin(struct newcomer *newcomer) {
     uint8_t bytes[HC_DATAGRAM_MAX];
-    newcomer->config.seed++;
+    newcomer->entropy[0]++;
+    newcomer->config.entropy = newcomer->entropy;
     newcomer->client = hc_client_create(&newcomer->config, newcomer->now_us);
     if (newcomer->client == NULL)
         return false;

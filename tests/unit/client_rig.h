@@ -25,6 +25,7 @@ enum {
     RETRY_US = 250000,
 };
 
+static const uint8_t entropy[HC_CLIENT_ENTROPY_SIZE] = {5};
 static struct hc_client_config config;
 static struct hc_client *client;
 static struct hc_party party; ///< the client's secrets
@@ -71,7 +72,7 @@ static inline void set_up(void) {
     config.game = &hc_arena;
     hc_party_issue(&party, &hc_arena, 1, 1);
     config.credential = party.credential;
-    config.seed = 5;
+    config.entropy = entropy;
     config.prediction_limit = 10;
     config.timeout_us = 1000000;
     config.allocator = &counted;

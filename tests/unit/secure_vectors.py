@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Known answers for proto/token and proto/seal, worked out without libsodium.
+"""Known answers for proto/token, proto/seal and proto/ratchet, worked out without libsodium.
 
     secure_vectors.py            prints secure_vectors.h
     secure_vectors.py --check    fails unless that file is what would be printed
@@ -115,6 +115,15 @@ def token(kind):
     return head + nonce + xaead(TOKEN_KEY, nonce, aad, plain)
 
 
+def draws(key, count):
+    """Those of proto/ratchet."""
+    out = b""
+    for serial in range(1, count + 1):
+        both = blake(64, key, struct.pack("<Q", serial))
+        out, key = out + both[:32], both[32:]
+    return out
+
+
 def vectors():
     connect = b"\x03" + run(1, 1183)
     deny = b"\x05" + run(1, 28)
@@ -131,6 +140,7 @@ def vectors():
         "keys": keys,
         "accept": accept + aead(keys[32:], bytes(12), accept, run(0x20, 90)),
         "data": data + aead(keys[:32], bytes(8) + struct.pack("<I", SEQ), data, run(0x70, 100)),
+        "draws": draws(SECRET, 3),
         "reset": blake(16, reset_key, struct.pack("<IQ", CID, AUDIENCE), IP),
     }
 

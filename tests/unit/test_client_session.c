@@ -499,6 +499,46 @@ START_TEST(memory_is_obtained_at_creation_and_acceptance_only) {
 }
 END_TEST
 
+START_TEST(entropy_of_zeros_is_refused) {
+    static const uint8_t zeros[HC_CLIENT_ENTROPY_SIZE];
+    config.entropy = zeros;
+    ck_assert_str_eq(hc_client_config_check(&config), "entropy");
+    ck_assert_ptr_null(hc_client_create(&config, 0));
+    ck_assert_uint_eq(blocks, 0);
+    config.entropy = NULL;
+    ck_assert_ptr_null(hc_client_config_check(&config));
+}
+END_TEST
+
+/// The nonce of a client that begins now.
+static void first_nonce(uint8_t out[HC_NONCE_SIZE]) {
+    begin();
+    hear();
+    memcpy(out, nonce, HC_NONCE_SIZE);
+    hc_client_destroy(client);
+    client = NULL;
+}
+
+START_TEST(nonces_hang_on_entropy_token_and_time_and_on_nothing_else) {
+    uint8_t nonces[6][HC_NONCE_SIZE], other[HC_CLIENT_ENTROPY_SIZE] = {5, [31] = 1};
+    first_nonce(nonces[0]);
+    first_nonce(nonces[1]);
+    ck_assert_mem_eq(nonces[0], nonces[1], HC_NONCE_SIZE);
+    now_us++;
+    first_nonce(nonces[1]);
+    config.credential.token[200] ^= 1;
+    first_nonce(nonces[2]);
+    config.entropy = other;
+    first_nonce(nonces[3]);
+    config.entropy = NULL; // of the operating system
+    first_nonce(nonces[4]);
+    first_nonce(nonces[5]);
+    for (unsigned i = 0; i < 6; i++)
+        for (unsigned k = 0; k < i; k++)
+            ck_assert_mem_ne(nonces[i], nonces[k], HC_NONCE_SIZE);
+}
+END_TEST
+
 START_TEST(every_setting_out_of_its_range_is_named) {
     ck_assert_str_eq(hc_client_config_check(&(struct hc_client_config){.players = 1}), "game");
     ck_assert_ptr_null(hc_client_config_check(&config));
@@ -540,6 +580,8 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, goodbye_is_said_three_times_at_once_and_seven_times_later);
     tcase_add_test(tests, the_servers_goodbye_ends_it_at_once);
     tcase_add_test(tests, memory_is_obtained_at_creation_and_acceptance_only);
+    tcase_add_test(tests, entropy_of_zeros_is_refused);
+    tcase_add_test(tests, nonces_hang_on_entropy_token_and_time_and_on_nothing_else);
     tcase_add_test(tests, every_setting_out_of_its_range_is_named);
     tcase_add_loop_test(tests, keys_are_used_for_so_long_and_no_longer, 0, 3);
     tcase_add_loop_test(tests, it_runs_at_the_servers_tick_plus_the_lead, 0, 6);

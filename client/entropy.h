@@ -1,0 +1,15 @@
+/// Where a client's randomness comes from: the one place of the library that asks the operating
+/// system for any.
+#pragma once
+
+#include "hindcast/client.h"
+#include "proto/ratchet.h"
+
+/// Begins the ratchet that draws the client's nonces and ephemeral keys.
+///
+///     key = BLAKE2b-256("HCAST01 client" | token 244 | now_us 8, keyed by the entropy)
+///
+/// The entropy is config->entropy, or if that is NULL 32 bytes of the operating system. Token and
+/// time part two runs to which a caller has given the same 32 bytes.
+void hc_cl_entropy_begin(const struct hc_client_config *config, uint64_t now_us,
+                         struct hc_ratchet *out);
