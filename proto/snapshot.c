@@ -5,8 +5,8 @@
 #include "proto/delta.h"
 #include "proto/pack.h"
 
+#include <sodium.h>
 #include <string.h>
-#include <xxhash.h>
 
 enum {
     BASE_BITS = 6, ///< of as_of - base - 1, and all of them set:
@@ -25,11 +25,19 @@ _Static_assert(1 << AGE_BITS == HC_SNAPSHOT_AGE_MAX &&
                "every age has its bits");
 _Static_assert(BASE_FAR == (1 << BASE_BITS) - 1, "what is told of a far base begins with ones");
 
-uint64_t hc_snapshot_chain(uint64_t previous, uint64_t world_hash) {
-    uint8_t bytes[8];
+_Static_assert(HC_CHAIN_KEY_SIZE == crypto_shorthash_KEYBYTES && crypto_shorthash_BYTES == 8,
+               "a chain hash is a SipHash-2-4");
+
+uint64_t hc_snapshot_chain(const uint8_t key[static HC_CHAIN_KEY_SIZE], uint64_t previous,
+                           uint64_t world_hash) {
+    uint8_t bytes[16], hash[crypto_shorthash_BYTES];
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
+    hc_bytes_put_u64(&writer, previous);
     hc_bytes_put_u64(&writer, world_hash);
-    return XXH3_64bits_withSeed(bytes, sizeof bytes, previous);
+    int failed = crypto_shorthash(hash, bytes, sizeof bytes, key);
+    HC_ASSERT(failed == 0);
+    struct hc_reader reader = hc_bytes_reader(hash, sizeof hash);
+    return hc_bytes_get_u64(&reader);
 }
 
 // ---- Numbers in ranges --------------------------------------------------------------------------

@@ -57,6 +57,7 @@ enum {
     /// Ticks from the one shown on of which inputs can be known to a server.
     HC_SNAPSHOT_INPUTS_MAX = HC_HISTORY_MAX + HC_FUTURE_MAX + 1,
     HC_SNAPSHOT_OVERHEAD = 5, ///< bytes of msgpack around the bits
+    HC_CHAIN_KEY_SIZE = 16,   ///< bytes
 };
 
 /// The newest head that is read. No server runs this long, and no tick that a snapshot tells of
@@ -121,8 +122,10 @@ struct hc_snapshot_correction {
     bool same;     ///< what that told was of the very tick; else it is what that showed
 };
 
-/// The chain hash at t from the one at t - 1 (0 at tick 0) and hc_world_hash at t.
-uint64_t hc_snapshot_chain(uint64_t previous, uint64_t world_hash);
+/// The chain hash at t from the one at t - 1 (0 at tick 0) and hc_world_hash at t: SipHash-2-4,
+/// keyed, so that it confirms nobody's guess of a world without the key.
+uint64_t hc_snapshot_chain(const uint8_t key[static HC_CHAIN_KEY_SIZE], uint64_t previous,
+                           uint64_t world_hash);
 
 // ---- Writing ------------------------------------------------------------------------------------
 // 1. begin; 2. forced; 3. controls; 4. names, then for each hc_value_put and inputs;

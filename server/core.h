@@ -87,6 +87,7 @@ struct hc_sv_host {
 
     hc_tick final;
     uint64_t chain;
+    struct hc_sv_secrets secrets;
     hc_tick rewound_from,
         rewound_to; ///< states that the newest tick's rewind recomputed: [from, to)
     struct hc_solo *solo;

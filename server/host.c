@@ -163,6 +163,7 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uin
     if (host == NULL)
         return NULL;
     host->config = *config;
+    host->secrets = hc_sv_host_secrets(config->secret);
     host->stats.memory_bytes = sizeof *host;
     if (!build(host)) {
         hc_sv_host_destroy(host);
@@ -393,7 +394,8 @@ static void finalise(struct hc_sv_host *host) {
     final = hc_tick_max(final, hc_tick_back(head, host->config.history));
     while (host->final < final) {
         host->final++;
-        host->chain = hc_snapshot_chain(host->chain, hc_timeline_hash(host->timeline, host->final));
+        host->chain = hc_snapshot_chain(host->secrets.chain, host->chain,
+                                        hc_timeline_hash(host->timeline, host->final));
     }
 }
 
@@ -544,6 +546,18 @@ void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us) {
 
 void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size) {
     hc_ratchet_draw(&host->ratchet, out, size);
+}
+
+struct hc_sv_secrets hc_sv_host_secrets(const uint8_t secret[static HC_COOKIE_SECRET_SIZE]) {
+    static const uint8_t label[] = "HCAST01 world";
+    struct hc_sv_secrets secrets;
+    _Static_assert(sizeof secrets >= crypto_generichash_BYTES_MIN &&
+                       sizeof secrets <= crypto_generichash_BYTES_MAX,
+                   "the secrets are one hash");
+    int failed = crypto_generichash((uint8_t *)&secrets, sizeof secrets, label, sizeof label - 1,
+                                    secret, HC_COOKIE_SECRET_SIZE);
+    HC_ASSERT(failed == 0);
+    return secrets;
 }
 
 void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *keys) {

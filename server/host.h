@@ -30,6 +30,7 @@
 #include "proto/delta.h"
 #include "proto/events.h"
 #include "proto/message.h"
+#include "proto/snapshot.h"
 #include "proto/token.h"
 
 struct hc_sv_host;
@@ -214,6 +215,14 @@ bool hc_sv_host_closed(const struct hc_sv_host *host);
 
 /// The world's timeline, to be read only.
 const struct hc_timeline *hc_sv_host_timeline(const struct hc_sv_host *host);
+
+/// What a host draws from its secret for its world. No client is sent either.
+struct hc_sv_secrets {
+    uint8_t chain[HC_CHAIN_KEY_SIZE]; ///< of the chain hash, for auditors who hold the whole world
+};
+
+/// The secrets of a host with this secret in its configuration.
+struct hc_sv_secrets hc_sv_host_secrets(const uint8_t secret[static HC_COOKIE_SECRET_SIZE]);
 
 /// F, the newest tick that can never change, and the chained hash of all ticks up to it.
 hc_tick hc_sv_host_final(const struct hc_sv_host *host, uint64_t *chain);

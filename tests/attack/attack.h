@@ -90,6 +90,11 @@ void attack_ancient(struct attack *attack);
 void attack_clock_day(struct attack *attack);
 void attack_clock_fast(struct attack *attack);
 
+// sight.c: players who look for more than their view.
+void attack_wallhack(struct attack *attack);
+void attack_foretell(struct attack *attack);
+void attack_chain(struct attack *attack);
+
 // path.c: lost connections, moved clients, and a server that is started again.
 void attack_events(struct attack *attack);
 void attack_rebind(struct attack *attack);

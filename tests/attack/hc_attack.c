@@ -79,6 +79,7 @@ static const struct attack_row rows[] = {
     {"clock-fast", ATTACK_CORES,
      "a client whose clock runs ten times too fast gets no farther, and disturbs nobody",
      attack_clock_fast},
+    {"chain-guess", ATTACK_CORES, "no chain hash confirms a guess of the world", attack_chain},
     {"events", ATTACK_CORES,
      "events arrive once and in order over 1 s +- 100 ms, a quarter lost, a quarter doubled",
      attack_events},

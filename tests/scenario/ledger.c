@@ -16,6 +16,7 @@ struct ledger {
     uint8_t *states, *presence;         ///< rows of one tick each
     uint8_t *inputs, *controls, *slots; ///< rows of one tick each
     uint64_t *hashes, *chains;
+    struct hc_sv_secrets secrets;
     bool *in; ///< [players] after the controls of the newest tick entered
 };
 
@@ -26,6 +27,7 @@ struct ledger *ledger_create(const struct hc_sv_host_config *config, uint32_t ti
                                           config->tick_rate, config->seed, NULL);
     ck_assert_int_eq(status, HC_OK);
     const struct hc_world *world = &ledger->world;
+    ledger->secrets = hc_sv_host_secrets(config->secret);
     ledger->history = config->history;
     ledger->ticks = ticks;
     ledger->state_bytes = (size_t)world->entities * world->stride;
@@ -63,7 +65,8 @@ static void note_state(struct ledger *ledger, const struct hc_timeline *timeline
            hc_timeline_presence(timeline, tick), ledger->world.entities);
     ledger->hashes[tick] = hc_timeline_hash(timeline, tick);
     if (tick > 0)
-        ledger->chains[tick] = hc_snapshot_chain(ledger->chains[tick - 1], ledger->hashes[tick]);
+        ledger->chains[tick] = hc_snapshot_chain(ledger->secrets.chain, ledger->chains[tick - 1],
+                                                 ledger->hashes[tick]);
 }
 
 /// Enters the slots of a tick as they stand now.

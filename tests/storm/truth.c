@@ -48,8 +48,9 @@ struct storm_truth {
     unsigned change_first, change_end;
     uint8_t *inputs, *controls; ///< of the step that is being taken
     // By tick.
-    uint8_t *slots;  ///< [STORM_TICKS_MAX][players] enum hc_slot
-    uint8_t *known;  ///< [STORM_TICKS_MAX][players][input_size] of those that are known
+    uint8_t *slots; ///< [STORM_TICKS_MAX][players] enum hc_slot
+    uint8_t *known; ///< [STORM_TICKS_MAX][players][input_size] of those that are known
+    struct hc_sv_secrets secrets;
     uint64_t *chain; ///< [STORM_TICKS_MAX]
     uint64_t *digest;
     uint64_t *units;            ///< [STORM_TICKS_MAX][units]
@@ -76,7 +77,7 @@ static void enter(struct storm_truth *truth, hc_tick tick) {
         truth->units[(size_t)tick * units + u] =
             storm_unit_digest(&truth->world, (hc_unit)u, presence, states);
     if (tick > 0)
-        truth->chain[tick] = hc_snapshot_chain(truth->chain[tick - 1],
+        truth->chain[tick] = hc_snapshot_chain(truth->secrets.chain, truth->chain[tick - 1],
                                                storm_beside_hash(&truth->world, presence, states));
     if (truth->deep) {
         memcpy(truth->states + tick * state_bytes(truth), states, state_bytes(truth));
@@ -97,6 +98,7 @@ struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, b
     truth->conns = conns;
     truth->verdict = verdict;
     truth->deep = deep;
+    truth->secrets = hc_sv_host_secrets(config->secret);
     truth->history = config->history;
     truth->ticks_per_advance = config->ticks_per_advance;
     truth->plain = hc_plain_create(&truth->world, false);

@@ -703,13 +703,27 @@ START_TEST(a_message_comes_back_as_it_was_if_it_fits_beside_its_overhead) {
 }
 END_TEST
 
-START_TEST(the_chain_depends_on_every_hash_before) {
+START_TEST(the_chain_depends_on_its_key_and_on_every_hash_before) {
+    uint8_t key[HC_CHAIN_KEY_SIZE] = {1}, foreign[HC_CHAIN_KEY_SIZE] = {2};
     uint64_t chain = 0, other = 0;
     for (uint64_t t = 1; t < 100; t++) {
-        chain = hc_snapshot_chain(chain, t);
-        other = hc_snapshot_chain(other, t == 50 ? 0 : t);
+        ck_assert_uint_ne(hc_snapshot_chain(key, chain, t), hc_snapshot_chain(foreign, chain, t));
+        chain = hc_snapshot_chain(key, chain, t);
+        other = hc_snapshot_chain(key, other, t == 50 ? 0 : t);
         ck_assert_int_eq(chain == other, t < 50);
     }
+}
+END_TEST
+
+START_TEST(the_chain_is_the_known_siphash) {
+    // The paper's vector for the 16 bytes 00 to 0f under the key 00 to 0f (Aumasson and Bernstein
+    // 2012; vectors.h of the reference implementation).
+    uint8_t key[HC_CHAIN_KEY_SIZE];
+    for (unsigned i = 0; i < sizeof key; i++)
+        key[i] = (uint8_t)i;
+    uint64_t chain =
+        hc_snapshot_chain(key, UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908));
+    ck_assert_uint_eq(chain, UINT64_C(0x3f2acc7f57c29bdb));
 }
 END_TEST
 
@@ -723,7 +737,8 @@ int main(void) {
     tcase_add_test(tests, any_bits_are_refused_or_give_values_in_their_ranges);
     tcase_add_test(tests, what_is_cut_off_is_not_taken_for_whole_and_a_full_writer_is_not_overrun);
     tcase_add_test(tests, a_message_comes_back_as_it_was_if_it_fits_beside_its_overhead);
-    tcase_add_test(tests, the_chain_depends_on_every_hash_before);
+    tcase_add_test(tests, the_chain_depends_on_its_key_and_on_every_hash_before);
+    tcase_add_test(tests, the_chain_is_the_known_siphash);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
