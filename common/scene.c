@@ -1,5 +1,8 @@
 #include "common/scene.h"
 
+#include "common/bytes.h"
+
+#include <sodium.h>
 #include <string.h>
 
 static bool within(int64_t a, int64_t b, int64_t reach) {
@@ -32,6 +35,24 @@ bool hc_scene_may_read(const struct hc_scene *scene, hc_entity other) {
     if (owner != HC_NO_PLAYER && owner == world->owner_of[other])
         return true;
     return near(scene, scene->self, other);
+}
+
+_Static_assert(HC_SCENE_SECRET_SIZE == crypto_shorthash_KEYBYTES && crypto_shorthash_BYTES == 8,
+               "secret random bits are a SipHash-2-4");
+
+bool hc_scene_secret_random(const struct hc_scene *scene, uint32_t purpose, uint64_t *bits) {
+    uint8_t bytes[12], hash[crypto_shorthash_BYTES];
+    struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
+    if (scene->secret == NULL)
+        return false;
+    hc_bytes_put_u32(&writer, scene->tick);
+    hc_bytes_put_u32(&writer, scene->self);
+    hc_bytes_put_u32(&writer, purpose);
+    int failed = crypto_shorthash(hash, bytes, sizeof bytes, scene->secret);
+    HC_ASSERT(failed == 0);
+    struct hc_reader reader = hc_bytes_reader(hash, sizeof hash);
+    *bits = hc_bytes_get_u64(&reader);
+    return true;
 }
 
 /// `result` with one more player's `state` in it; `first`: no player came before.

@@ -341,6 +341,7 @@ static struct hc_scene scene_at(struct hc_timeline *tl, hc_tick tick) {
         .inputs = tl->inputs.effective + cell * game->input_size,
         .controls = tl->inputs.control + cell,
         .reductions = reductions_at(tl, tick),
+        .secret = tl->config.follower ? NULL : tl->config.secret,
         .neighbours = scene_neighbours,
         .source = tl,
     };

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "hindcast/game.h"
+#include "hindcast/scene.h"
 #include "hindcast/timeline.h"
 
 enum {
@@ -33,6 +34,8 @@ struct hc_timeline_config {
     bool follower;
     /// True: after a change every entity is stepped at every later tick. Slow; the yardstick.
     bool full;
+    uint8_t secret[HC_SCENE_SECRET_SIZE]; ///< hc_scene_secret_random draws from it; a follower's
+                                          ///< steps are given none
     const struct hc_allocator *allocator; ///< NULL: malloc
 };
 

@@ -81,10 +81,12 @@ const char *hc_sv_host_config_check(const struct hc_sv_host_config *config, char
 // ---- Creation -----------------------------------------------------------------------------------
 
 static struct hc_timeline_config timeline_config(const struct hc_sv_host *host) {
-    return (struct hc_timeline_config){.world = &host->world,
-                                       .history = host->config.history,
-                                       .future = host->config.future,
-                                       .allocator = host->config.allocator};
+    struct hc_timeline_config config = {.world = &host->world,
+                                        .history = host->config.history,
+                                        .future = host->config.future,
+                                        .allocator = host->config.allocator};
+    memcpy(config.secret, host->secrets.world, sizeof config.secret);
+    return config;
 }
 
 static void *obtain(struct hc_sv_host *host, size_t bytes) {

@@ -218,6 +218,7 @@ const struct hc_timeline *hc_sv_host_timeline(const struct hc_sv_host *host);
 
 /// What a host draws from its secret for its world. No client is sent either.
 struct hc_sv_secrets {
+    uint8_t world[HC_SCENE_SECRET_SIZE]; ///< hc_scene_secret_random draws from it
     uint8_t chain[HC_CHAIN_KEY_SIZE]; ///< of the chain hash, for auditors who hold the whole world
 };
 

@@ -145,7 +145,7 @@ static void sanitize_input(void *data) {
 
 const struct hc_game hc_arena = {
     .name = "arena",
-    .version = 1,
+    .version = 2,
     .players_max = HC_ARENA_PLAYERS,
     .kinds = kinds,
     .kind_count = COUNT(kinds),

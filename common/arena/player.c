@@ -19,16 +19,20 @@ static int32_t clamp(int32_t value, int32_t low, int32_t high) {
     return (int32_t)hc_fixed_clamp(value, low, high);
 }
 
-/// Puts a fresh player somewhere on the map; score, deaths and match stay.
-static void appear(const struct hc_scene *scene, struct hc_arena_player *out) {
-    hc_arena_free_place(scene->world, hc_scene_random(scene, HC_ARENA_RANDOM_SPAWN), &out->x,
-                        &out->y);
+/// Puts a fresh player somewhere on the map; score, deaths and match stay. False, and nothing is
+/// changed: only the server knows where.
+static bool appear(const struct hc_scene *scene, struct hc_arena_player *out) {
+    uint64_t random;
+    if (!hc_scene_secret_random(scene, HC_ARENA_RANDOM_SPAWN, &random))
+        return false;
+    hc_arena_free_place(scene->world, random, &out->x, &out->y);
     out->vx = 0;
     out->vy = 0;
     out->health = HC_ARENA_HEALTH;
     out->cooldown = 0;
     out->respawn = 0;
     out->rapid = 0;
+    return true;
 }
 
 /// Adds the shove that two overlapping players give each other: each yields half of the overlap.
@@ -163,8 +167,11 @@ bool hc_arena_step_player(struct hc_scene *scene, hc_entity self, struct hc_aren
     struct hc_arena_rules rules = hc_arena_rules(scene, now != NULL ? now->match : 0);
     if (control == HC_CONTROL_JOIN || rules.match != now->match) {
         *out = (struct hc_arena_player){.match = rules.match};
-        appear(scene, out);
-        return true;
+        if (appear(scene, out))
+            return true;
+        if (now != NULL) // it waits where it is
+            *out = *now;
+        return now != NULL;
     }
 
     *out = *now;
@@ -173,7 +180,7 @@ bool hc_arena_step_player(struct hc_scene *scene, hc_entity self, struct hc_aren
         if (out->respawn > 0)
             out->respawn--;
         if (out->respawn == 0)
-            appear(scene, out);
+            (void)appear(scene, out); // where it is not known it stays dead until it is received
         return true;
     }
     struct hc_arena_input input = {.aim = now->aim};

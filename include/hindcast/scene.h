@@ -11,6 +11,8 @@
 
 HC_C_BEGIN
 
+enum { HC_SCENE_SECRET_SIZE = 16 }; ///< bytes
+
 struct hc_scene {
     const struct hc_world *world;
     hc_tick tick;              ///< the tick being read; the step writes tick + 1
@@ -19,6 +21,7 @@ struct hc_scene {
     const uint8_t *inputs;     ///< [players * input_size] the effective inputs of `tick`
     const uint8_t *controls;   ///< [players] an enum hc_control each
     const int64_t *reductions; ///< [reduction_count] over the players at `tick`
+    const uint8_t *secret;     ///< [HC_SCENE_SECRET_SIZE] of the server; NULL on a client
 
     /// Points `*ids` at the alive entities within reach of `self`, in ascending order, without
     /// itself; valid until the next call. Returns how many.
@@ -80,9 +83,16 @@ static inline int64_t hc_scene_reduction(const struct hc_scene *scene, unsigned 
     return scene->reductions[index];
 }
 
-/// 64 random bits, a hash of the world's seed, the tick, `self` and `purpose`.
+/// 64 random bits, a hash of the world's seed, the tick, `self` and `purpose`. Clients know the
+/// seed, so they foretell these bits: use them for what clients are to predict.
 static inline uint64_t hc_scene_random(const struct hc_scene *scene, uint32_t purpose) {
     return hc_random(scene->world->seed, scene->tick, scene->self, purpose);
 }
+
+/// 64 random bits for outcomes that no client may foretell: SipHash-2-4 of the tick, `self` and
+/// `purpose` under the server's secret. False, and nothing written, on a client and in a guess of a
+/// value (PROTOCOL.md): the step then leaves the entity as it is, or absent, until the server's
+/// state of it is received.
+HC_API bool hc_scene_secret_random(const struct hc_scene *scene, uint32_t purpose, uint64_t *bits);
 
 HC_C_END

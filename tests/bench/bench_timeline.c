@@ -85,6 +85,8 @@ static void pure_tick(struct pure *pure, hc_tick tick) {
         pure->controls[p] = tick == 0 ? HC_CONTROL_JOIN : HC_CONTROL_NONE;
     }
     hc_scene_reduce(world, presence, states, reductions);
+    static const uint8_t
+        secret[HC_SCENE_SECRET_SIZE]; // as of the timeline that it is compared with
     struct hc_scene scene = {.world = world,
                              .tick = tick,
                              .states = states,
@@ -92,6 +94,7 @@ static void pure_tick(struct pure *pure, hc_tick tick) {
                              .inputs = (const uint8_t *)pure->inputs,
                              .controls = pure->controls,
                              .reductions = reductions,
+                             .secret = secret,
                              .neighbours = neighbours,
                              .source = pure};
     uint8_t *next = pure->states[!pure->now], *next_presence = pure->presence[!pure->now];

@@ -13,6 +13,8 @@ struct position {
 struct hc_plain {
     const struct hc_world *world;
     bool follower;
+    uint8_t secret[HC_SCENE_SECRET_SIZE];
+    bool has_secret;
     hc_tick tick;
     uint8_t *states, *presence;           ///< the present tick
     uint8_t *next_states, *next_presence; ///< the tick being written
@@ -28,6 +30,7 @@ struct hc_plain *hc_plain_create(const struct hc_world *world, bool follower) {
     size_t bytes = (size_t)world->entities * world->stride;
     plain->world = world;
     plain->follower = follower;
+    plain->has_secret = !follower;
     plain->states = calloc(1, bytes);
     plain->next_states = calloc(1, bytes);
     plain->presence = malloc(world->entities);
@@ -41,6 +44,12 @@ struct hc_plain *hc_plain_create(const struct hc_world *world, bool follower) {
     }
     memset(plain->presence, follower ? HC_UNKNOWN : HC_ABSENT, world->entities);
     return plain;
+}
+
+void hc_plain_set_secret(struct hc_plain *plain, const uint8_t *secret) {
+    plain->has_secret = secret != NULL;
+    if (secret != NULL)
+        memcpy(plain->secret, secret, sizeof plain->secret);
 }
 
 void hc_plain_destroy(struct hc_plain *plain) {
@@ -178,6 +187,7 @@ void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t 
         .inputs = inputs,
         .controls = controls,
         .reductions = reductions,
+        .secret = plain->has_secret ? plain->secret : NULL,
         .neighbours = neighbours,
         .source = plain,
     };

@@ -4,13 +4,17 @@
 /// nothing with the timeline but the game's rule and the scene that the rule reads.
 #pragma once
 
-#include "hindcast/game.h"
+#include "hindcast/scene.h"
 
 struct hc_plain;
 
 /// An empty world at tick 0: all slots unknown for a `follower`, else absent. `world` is borrowed.
 /// NULL when memory is short.
 struct hc_plain *hc_plain_create(const struct hc_world *world, bool follower);
+
+/// The secret that the steps are given, which is copied; NULL: none, as a follower has at first.
+/// Others have zeros at first.
+void hc_plain_set_secret(struct hc_plain *plain, const uint8_t *secret);
 
 /// Frees it; NULL is allowed.
 void hc_plain_destroy(struct hc_plain *plain);

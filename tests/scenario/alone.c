@@ -30,6 +30,7 @@ struct alone *alone_create(const struct play *play, unsigned client) {
     alone->controls = calloc(world->players, 1);
     alone->plain = hc_plain_create(world, false);
     ck_assert(alone->truth && alone->inputs && alone->controls && alone->plain);
+    hc_plain_set_secret(alone->plain, ledger_secret(play->ledger));
     hc_plain_start(alone->plain);
     return alone;
 }

@@ -161,6 +161,10 @@ uint64_t ledger_hash(const struct ledger *ledger, hc_tick tick) {
     return ledger->hashes[tick];
 }
 
+const uint8_t *ledger_secret(const struct ledger *ledger) {
+    return ledger->secrets.world;
+}
+
 uint64_t ledger_chain(const struct ledger *ledger, hc_tick tick) {
     REQUIRE(tick <= ledger->final, "tick %u is not final", tick);
     return ledger->chains[tick];
@@ -195,6 +199,7 @@ void ledger_check_plain(const struct ledger *ledger) {
     const struct hc_world *world = &ledger->world;
     struct hc_plain *plain = hc_plain_create(world, false);
     ck_assert_ptr_nonnull(plain);
+    hc_plain_set_secret(plain, ledger->secrets.world);
     hc_plain_start(plain);
     for (hc_tick tick = 0;; tick++) {
         REQUIRE(

@@ -20,6 +20,9 @@ void ledger_note(struct ledger *ledger, const struct hc_sv_host *host);
 
 const struct hc_world *ledger_world(const struct ledger *ledger);
 
+/// The secret of the server's world.
+const uint8_t *ledger_secret(const struct ledger *ledger);
+
 /// The newest tick entered.
 hc_tick ledger_final(const struct ledger *ledger);
 

@@ -28,6 +28,7 @@ static void check_in_time(const struct play *play) {
     struct hc_plain *plain = hc_plain_create(world, false);
     uint8_t *inputs = calloc(world->players, size), *controls = calloc(world->players, 1);
     ck_assert(plain != NULL && inputs != NULL && controls != NULL);
+    hc_plain_set_secret(plain, ledger_secret(play->ledger));
     hc_plain_start(plain);
     for (hc_tick tick = 0; tick < ledger_final(play->ledger); tick++) {
         for (unsigned i = 0; i < CLIENTS; i++) {

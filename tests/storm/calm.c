@@ -461,9 +461,15 @@ static bool has_known_all(const struct storm_match *match, const struct storm_co
     return all;
 }
 
+/// Whether anybody has appeared so lately that the client may not have been told where, or may have
+/// predicted others as if nobody were there.
+static bool has_foretold_all(const struct storm_match *match, hc_tick final) {
+    return storm_truth_appeared(match->truth) < hc_tick_back(final, AROUND * wait_ticks(match));
+}
+
 /// Of all units that it knows, a client holds at the final tick what the server does. What it was
 /// not told at that very tick it has predicted, which is exact if there was nobody whom it did not
-/// know.
+/// know, and nobody appeared.
 ///
 /// A client whose ring is shorter than F lags behind (somebody silent holds F back by W) cannot
 /// hold it: nothing is compared then. One that stalls as its limit is too small lags in the same
@@ -486,7 +492,7 @@ void storm_calm_agree(struct storm_match *match, unsigned client) {
     // again.
     if (final <= storm_truth_news(match->truth) + (hc_tick)storm_match_get(match, STORM_history))
         return;
-    bool all = has_known_all(match, conn, timeline, final);
+    bool all = has_known_all(match, conn, timeline, final) && has_foretold_all(match, final);
     const uint8_t *presence = hc_timeline_presence(timeline, final);
     const uint8_t *states = hc_timeline_states(timeline, final);
     for (uint32_t u = 0; u < match->units.total; u++) {

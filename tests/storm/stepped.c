@@ -11,7 +11,7 @@ enum { ONE_IN = 4, PURPOSE = 55, PLAYERS_MAX = 64 };
 
 /// Compares tick + 1 with a step of `tick`, both in the timeline.
 static void compare(struct storm_match *match, const struct hc_timeline *timeline, hc_tick tick,
-                    const char *who) {
+                    const uint8_t *secret, const char *who) {
     const struct hc_world *world = storm_truth_world(match->truth);
     uint8_t inputs[PLAYERS_MAX * HC_INPUT_MAX], controls[PLAYERS_MAX];
     size_t size = world->game->input_size;
@@ -22,6 +22,7 @@ static void compare(struct storm_match *match, const struct hc_timeline *timelin
         memcpy(inputs + p * size, hc_timeline_effective(timeline, p, tick), size);
         controls[p] = (uint8_t)hc_timeline_control(timeline, p, tick);
     }
+    hc_plain_set_secret(match->plain, secret);
     hc_plain_load(match->plain, tick, hc_timeline_presence(timeline, tick),
                   hc_timeline_states(timeline, tick));
     hc_plain_step(match->plain, inputs, controls);
@@ -35,13 +36,13 @@ static void compare(struct storm_match *match, const struct hc_timeline *timelin
 
 /// Chooses one of the ticks that the newest rewind has simulated again, none before `first`.
 static void look(struct storm_match *match, const struct hc_timeline *timeline, hc_tick first,
-                 unsigned who, const char *name) {
+                 unsigned who, const uint8_t *secret, const char *name) {
     hc_tick head = hc_timeline_head(timeline), depth = hc_timeline_stats(timeline)->depth + 1;
     first =
         hc_tick_max(first, hc_tick_max(hc_timeline_oldest(timeline), hc_tick_back(head, depth)));
     uint64_t random = hc_random(match->plan->seed, head, who, PURPOSE);
     if (depth > 1 && first < head)
-        compare(match, timeline, first + (hc_tick)(random % (head - first)), name);
+        compare(match, timeline, first + (hc_tick)(random % (head - first)), secret, name);
 }
 
 /// Every entity is stepped once at every new tick. Where no input came late no tick is simulated
@@ -83,8 +84,10 @@ static void check_cost(struct storm_match *match) {
 
 void storm_stepped_host(struct storm_match *match) {
     check_cost(match);
+    struct hc_sv_secrets secrets = hc_sv_host_secrets(hc_sim_config(match->sim)->host.secret);
     if (match->plan->seed % ONE_IN == 2)
-        look(match, hc_sv_host_timeline(hc_sim_host(match->sim)), 0, 0, "the server");
+        look(match, hc_sv_host_timeline(hc_sim_host(match->sim)), 0, 0, secrets.world,
+             "the server");
 }
 
 void storm_stepped_client(struct storm_match *match, unsigned client) {
@@ -96,7 +99,7 @@ void storm_stepped_client(struct storm_match *match, unsigned client) {
     // What was put since the last rewind has not spread.
     uint64_t rewinds = hc_timeline_stats(hc_client_timeline(core))->rewinds;
     if (rewinds != seat->rewinds)
-        look(match, hc_client_timeline(core), shown, 1 + client, "a client");
+        look(match, hc_client_timeline(core), shown, 1 + client, NULL, "a client");
     seat->rewinds = rewinds;
 }
 

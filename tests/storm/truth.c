@@ -2,6 +2,7 @@
 
 #include "tests/storm/beside.h"
 
+#include "hindcast/arena.h"
 #include "proto/snapshot.h"
 #include "tests/oracle/plain.h"
 
@@ -51,7 +52,9 @@ struct storm_truth {
     uint8_t *slots; ///< [STORM_TICKS_MAX][players] enum hc_slot
     uint8_t *known; ///< [STORM_TICKS_MAX][players][input_size] of those that are known
     struct hc_sv_secrets secrets;
-    uint64_t *chain; ///< [STORM_TICKS_MAX]
+    uint16_t *well;   ///< [players] 1 + its match while it lives, else 0
+    hc_tick appeared; ///< newest tick at which somebody appeared where no client could foretell
+    uint64_t *chain;  ///< [STORM_TICKS_MAX]
     uint64_t *digest;
     uint64_t *units;            ///< [STORM_TICKS_MAX][units]
     uint8_t *states, *presence; ///< [STORM_TICKS_MAX] worlds; deep only
@@ -67,10 +70,26 @@ static size_t state_bytes(const struct storm_truth *truth) {
     return (size_t)truth->world.entities * truth->world.stride;
 }
 
+/// Looks for players who appear at the plain simulation's present tick.
+static void note_appearances(struct storm_truth *truth, hc_tick tick) {
+    const struct hc_world *world = &truth->world;
+    for (hc_player p = 0; p < world->players; p++) {
+        hc_entity entity = hc_world_player(world, p);
+        const struct hc_arena_player *player =
+            (const void *)(hc_plain_states(truth->plain) + (size_t)entity * world->stride);
+        bool well = hc_plain_presence(truth->plain)[entity] == HC_ALIVE && player->health > 0;
+        uint16_t now = well ? (uint16_t)(1 + player->match) : 0;
+        if (now != 0 && now != truth->well[p])
+            truth->appeared = tick;
+        truth->well[p] = now;
+    }
+}
+
 /// Enters the plain simulation's present tick.
 static void enter(struct storm_truth *truth, hc_tick tick) {
     const uint8_t *presence = hc_plain_presence(truth->plain);
     const uint8_t *states = hc_plain_states(truth->plain);
+    note_appearances(truth, tick);
     truth->digest[tick] = storm_world_digest(&truth->world, presence, states);
     uint32_t units = hc_unit_total(&truth->world);
     for (uint32_t u = 0; u < units; u++)
@@ -104,6 +123,7 @@ struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, b
     truth->plain = hc_plain_create(&truth->world, false);
     truth->players = calloc(players, sizeof *truth->players);
     truth->inputs = calloc(players, size);
+    truth->well = calloc(players, sizeof *truth->well);
     truth->controls = calloc(players, 1);
     truth->slots = calloc(STORM_TICKS_MAX, players);
     truth->known = calloc(STORM_TICKS_MAX, players * size);
@@ -113,12 +133,13 @@ struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, b
     truth->states = deep ? calloc(STORM_TICKS_MAX, state_bytes(truth)) : NULL;
     truth->presence = deep ? calloc(STORM_TICKS_MAX, truth->world.entities) : NULL;
     if (truth->plain == NULL || truth->players == NULL || truth->inputs == NULL ||
-        truth->controls == NULL || truth->slots == NULL || truth->known == NULL ||
-        truth->chain == NULL || truth->digest == NULL || truth->units == NULL ||
-        (deep && (truth->states == NULL || truth->presence == NULL))) {
+        truth->well == NULL || truth->controls == NULL || truth->slots == NULL ||
+        truth->known == NULL || truth->chain == NULL || truth->digest == NULL ||
+        truth->units == NULL || (deep && (truth->states == NULL || truth->presence == NULL))) {
         storm_truth_destroy(truth);
         return NULL;
     }
+    hc_plain_set_secret(truth->plain, truth->secrets.world);
     hc_plain_start(truth->plain);
     enter(truth, 0);
     return truth;
@@ -131,6 +152,7 @@ void storm_truth_destroy(struct storm_truth *truth) {
     hc_world_free(&truth->world);
     free(truth->players);
     free(truth->inputs);
+    free(truth->well);
     free(truth->controls);
     free(truth->slots);
     free(truth->known);
@@ -457,6 +479,10 @@ hc_tick storm_truth_final(const struct storm_truth *truth) {
 
 hc_tick storm_truth_news(const struct storm_truth *truth) {
     return truth->news;
+}
+
+hc_tick storm_truth_appeared(const struct storm_truth *truth) {
+    return truth->appeared;
 }
 
 uint64_t storm_truth_chain(const struct storm_truth *truth, hc_tick tick) {

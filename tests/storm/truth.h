@@ -41,6 +41,9 @@ hc_tick storm_truth_final(const struct storm_truth *truth);
 /// was predicted: until it was known other ticks after it were shown. 0: none.
 hc_tick storm_truth_news(const struct storm_truth *truth);
 
+/// The newest tick up to that at which a player appeared at a place that only the server knows.
+hc_tick storm_truth_appeared(const struct storm_truth *truth);
+
 /// Of a tick up to that: the chain hash, and storm_world_digest of its world.
 uint64_t storm_truth_chain(const struct storm_truth *truth, hc_tick tick);
 uint64_t storm_truth_digest(const struct storm_truth *truth, hc_tick tick);

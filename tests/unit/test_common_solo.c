@@ -118,6 +118,14 @@ static bool alone_at(const struct match *match, hc_unit unit, hc_tick tick) {
     return true;
 }
 
+static bool lives_at(const struct match *match, hc_player player, hc_tick tick) {
+    hc_entity entity = hc_world_player(&match->world, player);
+    const struct hc_arena_player *state =
+        (const void *)(hc_timeline_states(match->timeline, tick) +
+                       (size_t)entity * match->world.stride);
+    return hc_timeline_presence(match->timeline, tick)[entity] == HC_ALIVE && state->health > 0;
+}
+
 /// Whether `unit` was alone, the referee's phase the same and, if `holds`, its input held from
 /// `tick` on.
 static bool undisturbed(const struct match *match, hc_unit unit, hc_tick tick, bool holds) {
@@ -126,6 +134,8 @@ static bool undisturbed(const struct match *match, hc_unit unit, hc_tick tick, b
     const struct hc_arena_referee *before = referee_at(match, tick);
     for (hc_tick t = tick; t < head; t++) {
         const struct hc_arena_referee *after = referee_at(match, t + 1);
+        if (player != HC_NO_PLAYER && !lives_at(match, player, t) && lives_at(match, player, t + 1))
+            return false; // only the server knows where
         if (after->phase != before->phase || after->match != before->match)
             return false;
         if (holds && player != HC_NO_PLAYER &&

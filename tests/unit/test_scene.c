@@ -163,6 +163,33 @@ START_TEST(random_numbers_differ_by_tick_self_and_purpose) {
 }
 END_TEST
 
+START_TEST(secret_random_numbers_differ_by_secret_tick_self_and_purpose) {
+    uint8_t secret[HC_SCENE_SECRET_SIZE] = {1}, other[HC_SCENE_SECRET_SIZE] = {2};
+    struct hc_scene scene = {.world = &world, .tick = 5, .self = 3, .secret = secret};
+    uint64_t bits = 0, again = 0;
+    ck_assert(hc_scene_secret_random(&scene, 1, &bits));
+    ck_assert_uint_ne(bits, hc_scene_random(&scene, 1));
+    ck_assert(hc_scene_secret_random(&scene, 1, &again) && again == bits);
+    ck_assert(hc_scene_secret_random(&scene, 2, &again) && again != bits);
+    scene.tick = 6;
+    ck_assert(hc_scene_secret_random(&scene, 1, &again) && again != bits);
+    scene.tick = 5;
+    scene.self = 4;
+    ck_assert(hc_scene_secret_random(&scene, 1, &again) && again != bits);
+    scene.self = 3;
+    scene.secret = other;
+    ck_assert(hc_scene_secret_random(&scene, 1, &again) && again != bits);
+}
+END_TEST
+
+START_TEST(without_the_secret_there_are_no_secret_random_numbers) {
+    struct hc_scene scene = {.world = &world, .tick = 5, .self = 3};
+    uint64_t bits = 77;
+    ck_assert(!hc_scene_secret_random(&scene, 1, &bits));
+    ck_assert_uint_eq(bits, 77);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("scene");
     TCase *tests = tcase_create("scene");
@@ -174,6 +201,8 @@ int main(void) {
     tcase_add_test(tests, a_held_referee_only_counts_down);
     tcase_add_test(tests, reading_the_referee_records_the_group);
     tcase_add_test(tests, random_numbers_differ_by_tick_self_and_purpose);
+    tcase_add_test(tests, secret_random_numbers_differ_by_secret_tick_self_and_purpose);
+    tcase_add_test(tests, without_the_secret_there_are_no_secret_random_numbers);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
