@@ -17,7 +17,7 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .tick_rate = 60,
                                       .history = 64,
                                       .future = 64,
-                                      .slack = HC_HISTORY_MAX,
+                                      .slack = 24,
                                       .timeout_us = 10000000,
                                       .keep_us = 30000000,
                                       .connects_per_address = 5,
@@ -364,11 +364,14 @@ static void stamp_controls(struct hc_sv_host *host) {
 }
 
 uint32_t hc_sv_host_refusal(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    uint32_t history = host->config.history, slack = host->config.slack;
-    if (peer->rtt_min_us == UINT64_MAX)
-        return history;
-    uint64_t ticks = hc_tick_at_us(peer->rtt_min_us, host->world.tick_rate) + UINT64_C(1) + slack;
-    return ticks < history ? (uint32_t)ticks : history;
+    return hc_sv_lateness_limit(&peer->lateness, host->config.slack, host->config.history);
+}
+
+static void judge_lateness(struct hc_sv_host *host) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    for (unsigned i = 0; i < host->config.clients; i++)
+        if (host->peers[i].state == HC_SV_PEER_PLAYING)
+            hc_sv_lateness_tick(&host->peers[i].lateness, head, host->world.tick_rate);
 }
 
 /// Closes the slots that the coming tick pushes out of the window; and all those of whoever has
@@ -423,6 +426,7 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     host->stats.ticks_late += late_us >= 1000000 / host->world.tick_rate;
     drop_silent(host, now_us);
     stamp_controls(host);
+    judge_lateness(host);
     close_window(host);
     if (host->config.force_rewind > 0)
         hc_timeline_repeat(host->timeline, hc_tick_back(head, host->config.force_rewind));

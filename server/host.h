@@ -47,9 +47,9 @@ struct hc_sv_host_config {
     uint16_t tick_rate; ///< Hz
     uint32_t history;   ///< W, the farthest rewind; ticks
     uint32_t future;    ///< inputs are accepted up to head + future; ticks
-    /// Ticks by which a client's inputs may be later than by the least round trip that was measured
-    /// for it, and in no case later than `history`: who is late only now and then, on purpose or
-    /// not, changes little of the past. HC_HISTORY_MAX: `history` alone counts.
+    /// Ticks by which a client's inputs may be later than they usually are (server/lateness.h), and
+    /// in no case later than `history`: a client that is late only now and then, on purpose or not,
+    /// changes little of the past. HC_HISTORY_MAX: `history` alone counts.
     uint32_t slack;
     uint64_t seed; ///< of the world
     uint8_t
@@ -153,7 +153,7 @@ struct hc_sv_host_stats {
     size_t memory_bytes;
 };
 
-/// 60 Hz, W 64, future 64, no other bound of lateness, 8 clients, timeout 10 s, players kept for 30
+/// 60 Hz, W 64, future 64, slack 24, 8 clients, timeout 10 s, players kept for 30
 /// s, 5 connects a second and 16 clients of one address. `game`, `seed`, `secret`, `keys` and
 /// `unix_us` must still be set.
 struct hc_sv_host_config hc_sv_host_config_default(void);

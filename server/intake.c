@@ -66,6 +66,10 @@ static void take_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
         peer->display_offset = message->display_offset;
         peer->reported = true;
     }
+    if (message->count > 0) // a stamp beyond the future is refused, and must not hide later ones
+        hc_sv_lateness_input(&peer->lateness,
+                             hc_tick_min(message->first + message->count - 1,
+                                         hc_timeline_head(host->timeline) + host->config.future));
     for (unsigned own = 0; own < peer->own_count; own++)
         if (hc_sv_host_plays(host, peer, peer->own[own]))
             hc_sv_intake_force(host, peer, peer->own[own], message->force_before);

@@ -112,6 +112,7 @@ void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
     if (memcmp(peer->address.ip, from->ip, sizeof from->ip) != 0)
         peer->ticket.any = false;
     peer->address = *from;
+    hc_sv_lateness_move(&peer->lateness);
     *path = (struct hc_sv_path){.any = false};
     host->stats.moved++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_MOVED, 0);

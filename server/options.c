@@ -61,9 +61,8 @@ static const struct argp_option table[] = {
     {"history", KEY_HISTORY, "TICKS", 0,
      "Farthest rewind for a late input; 0 never rewinds (default 64)", 0},
     {"slack", KEY_SLACK, "TICKS", 0,
-     "Refuse inputs that are later than a client's least round trip and TICKS, against those who "
-     "hold "
-     "theirs back; at most --history counts (default 512: that alone)",
+     "Refuse inputs that are later than a client's usually are by more than a tick and TICKS, "
+     "against clients that hold theirs back; 512: --history alone counts (default 24)",
      0},
     {"force-rewind", KEY_FORCE_REWIND, "TICKS", 0,
      "Repeat all of the last TICKS ticks at every tick, to measure the worst case; at most "

@@ -65,6 +65,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     hc_events_out_continue(&peer->events_out);
     peer->rtt_min_us = UINT64_MAX;
     peer->srtt_us = 0;
+    hc_sv_lateness_begin(&peer->lateness);
     peer->client_tick = 0;
     peer->display_offset = 0;
     peer->reported = peer->moves = false;

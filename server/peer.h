@@ -15,6 +15,7 @@
 #include "server/budget.h"
 #include "server/interest.h"
 #include "server/kept.h"
+#include "server/lateness.h"
 
 enum {
     HC_SV_FORCED_RANGES = 32,      ///< ranges remembered for a client until it has them
@@ -122,7 +123,8 @@ struct hc_sv_peer {
 
     uint64_t rtt_min_us; ///< least round-trip time measured, less what the client says it waited
     uint64_t srtt_us;    ///< smoothed as RFC 6298 does; 0 before the first
-    hc_tick client_tick; ///< as last reported, with the display offset
+    struct hc_sv_lateness lateness; ///< of its inputs
+    hc_tick client_tick;            ///< as last reported, with the display offset
     uint32_t display_offset;
     bool reported;
     bool moves; ///< the newest report was of a later tick than the one before

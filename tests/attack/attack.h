@@ -95,6 +95,10 @@ void attack_wallhack(struct attack *attack);
 void attack_foretell(struct attack *attack);
 void attack_chain(struct attack *attack);
 
+// late.c: players who want to change more of the past than their path makes them.
+void attack_late_limit(struct attack *attack);
+void attack_far_path(struct attack *attack);
+
 // path.c: lost connections, moved clients, and a server that is started again.
 void attack_events(struct attack *attack);
 void attack_rebind(struct attack *attack);

@@ -304,7 +304,7 @@ void attack_lag_switch(struct attack *attack) {
     uint32_t honest = play_lag(attack, HC_HISTORY_MAX, false, 0);
     uint32_t unbound = play_lag(attack, HC_HISTORY_MAX, true, 0);
     attack->tries = attack->accepted = 0;
-    uint32_t bound = play_lag(attack, SLACK, true, ROUND_TRIP + SLACK);
+    uint32_t bound = play_lag(attack, SLACK, true, honest + SLACK + 2);
     attack_require(attack, honest <= ROUND_TRIP, "an honest one rewinds %u ticks", honest);
     attack_require(attack, unbound > 20, "there is nothing to gain");
     attack_effect(attack, "deepest rewind %u ticks (honest %u, round trip %d; with W alone %u)",

@@ -72,6 +72,13 @@ static const struct attack_row rows[] = {
     {"lag-switch", ATTACK_CORES,
      "who holds its inputs back rewinds the world by no more than it must, and two ticks",
      attack_lag_switch},
+    {"late-limit", ATTACK_CORES,
+     "a client's inputs may be late by what they usually are and the slack, whatever it "
+     "acknowledges",
+     attack_late_limit},
+    {"far-path", ATTACK_CORES,
+     "a client that gets farther away loses inputs for two seconds at most, with or without a move",
+     attack_far_path},
     {"ancient-claims", ATTACK_CORES, "inputs for a thousand ticks ago change nothing",
      attack_ancient},
     {"clock-day", ATTACK_CORES, "what a client's clock shows makes no difference to the server",

@@ -97,6 +97,7 @@ static hc_tick final_lag(const struct play *play) {
 START_TEST(a_silent_client_holds_the_final_tick_back_by_the_window_and_then_no_more) {
     struct hc_sim_config config = play_config(&hc_arena, 4, 50, 71);
     config.host.timeout_us = 3 * PLAY_S;
+    config.host.slack = HC_HISTORY_MAX; // the window is W
     struct play *play = play_create(&config);
     play_join_all(play);
     hc_sim_run(play->sim, 2 * PLAY_S);

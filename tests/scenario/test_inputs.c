@@ -115,6 +115,7 @@ END_TEST
 /// A play of two over 60 ms, in which client 0 sends for `burst_ms` into the void.
 static struct play *play_with_burst(uint32_t burst_ms, uint64_t seed, hc_tick *before) {
     struct hc_sim_config config = play_config(&lanes, 2, 60, seed);
+    config.host.slack = HC_HISTORY_MAX; // the window is W
     struct play *play = play_create(&config);
     play_join_all(play);
     hc_sim_run(play->sim, 3 * PLAY_S);

@@ -136,7 +136,6 @@ void storm_arrivals_received(struct storm_match *match, uint16_t port, const uin
         conn->heard = true;
         conn->heard_us = hc_sim_now(match->sim);
         storm_rtt_take(&conn->in, data.seq, hc_sim_host_now(match->sim));
-        storm_rtt_back_received(match, conn, &data);
     }
     if (conn != NULL && conn->honest)
         judge(match, conn, data.seq, storm_counts_type(bytes, size) == HC_MESSAGE_CLOSE, status);

@@ -24,7 +24,6 @@ void storm_conns_free(struct storm_conns *conns) {
             free(sent[k].states);
         }
         free(sent);
-        free(conns->conns[i].back);
         free(conns->conns[i].stamps);
         free(conns->conns[i].stamped);
     }

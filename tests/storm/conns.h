@@ -49,7 +49,6 @@ struct storm_conn {
     uint64_t heard_us;    ///< when the server took something of it last, or began it
     struct storm_wait in; ///< of what the server has taken of it
     uint32_t refusal, refusal_before; ///< storm_rtt_refusal at the newest advance, and before it
-    struct storm_back *back;          ///< how long answers to it take; NULL: that does not matter
     uint64_t sent_us;                 ///< when its client sent something last
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];

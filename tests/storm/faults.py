@@ -288,18 +288,6 @@ FAULTS = {
         "    bool shown = shows(host, head + 1);\n",
         "    bool shown = shows(host, head + 1) && head % 2 == 0;\n",
     ),
-    "slack-a-tick-more": Fault(
-        "server/host.c",
-        "inputs may be a tick later than by the least round trip and the slack",
-        "hc_tick_at_us(peer->rtt_min_us, host->world.tick_rate) + UINT64_C(1) + slack;",
-        "hc_tick_at_us(peer->rtt_min_us, host->world.tick_rate) + UINT64_C(2) + slack;",
-    ),
-    "slack-of-usual-trips": Fault(
-        "server/host.c",
-        "who holds its inputs back is allowed what that makes of its round trips",
-        "hc_tick_at_us(peer->rtt_min_us, host->world.tick_rate)",
-        "hc_tick_at_us(peer->srtt_us, host->world.tick_rate)",
-    ),
     "unit-skipped": Fault(
         "server/snapshot.c",
         "what has not changed is not told, and the client's guess of it not corrected",

@@ -25,7 +25,7 @@ enum {
     X(lanes, 0, 150000, 1, 1, "1: the game of lanes; 0: the arena")                                \
     X(tick_rate, 60, 400000, 15, 128, "Hz")                                                        \
     X(history, 64, 500000, 0, 128, "W; ticks")                                                     \
-    X(slack, 512, 80000, 0, 40, "inputs may be later than by the least round trip and a tick")     \
+    X(slack, 512, 80000, 0, 40, "inputs may be later than they usually are by so much and a tick") \
     X(future, 64, 300000, 1, 100, "inputs are accepted up to head + future; ticks")                \
     X(clients, 1, 1000000, 1, 16, "that connect; small numbers are far more frequent")             \
     X(slots, 0, 100000, 1, 64, "of the server; 0: as many as the clients need")                    \

@@ -1,6 +1,7 @@
 #include "tests/storm/rtt.h"
 
 #include "client/clock.h"
+#include "server/core.h"
 #include "tests/storm/inside.h"
 
 #include <stdlib.h>
@@ -47,72 +48,21 @@ void storm_rtt_shown(struct storm_match *match, const struct storm_conn *conn, c
                    head.ack_delay_us, hc_sim_host_now(match->sim));
 }
 
-// ---- The server's round trips -------------------------------------------------------------------
+// ---- How late inputs may be ---------------------------------------------------------------------
 
 bool storm_rtt_refuses(const struct storm_match *match) {
     return storm_match_get(match, STORM_slack) < storm_match_get(match, STORM_history);
 }
 
-void storm_rtt_back_sent(struct storm_match *match, const uint8_t *bytes, size_t size) {
-    struct hc_data data;
-    if (!storm_rtt_refuses(match) || hc_datagram_get_data(bytes, size, &data) != HC_OK)
-        return;
-    struct storm_conn *conn = storm_conns_named(&match->conns, data.cid);
-    if (conn == NULL)
-        return;
-    if (conn->back == NULL) {
-        conn->back = calloc(1, sizeof *conn->back);
-        if (conn->back == NULL)
-            abort();
-        conn->back->least_us = UINT64_MAX;
-    }
-    conn->back->sent[data.seq % STORM_RTT_SENT] =
-        (struct storm_back_sent){.seq = data.seq, .at_us = hc_sim_host_now(match->sim)};
-}
-
-/// The delay with which a client says to have acknowledged; 0: it says nothing of it.
-static uint32_t delay_said(struct storm_match *match, const struct storm_conn *conn,
-                           const struct hc_data *data) {
-    struct hc_body *body = &match->conns.body;
-    struct hc_input_message message = {.ack_delay_us = 0};
-    struct hc_input_run run;
-    if (hc_body_begin(body, data->body, data->body_size) == HC_OK &&
-        hc_body_next_of(body, HC_MESSAGE_INPUT) == HC_MESSAGE_INPUT &&
-        hc_message_get_input(body, match->conns.game, conn->player_count, &message, &run) == HC_OK)
-        return message.ack_delay_us;
-    return 0;
-}
-
-void storm_rtt_back_received(struct storm_match *match, struct storm_conn *conn,
-                             const struct hc_data *data) {
-    struct storm_back *back = conn->back;
-    for (uint32_t i = 0; back != NULL && i < HC_ACKS_MAX && i < data->ack; i++) {
-        struct storm_back_sent *sent = &back->sent[(data->ack - i) % STORM_RTT_SENT];
-        if (sent->seq != data->ack - i || sent->acked ||
-            (i > 0 && (data->ack_bits >> (i - 1) & 1) == 0))
-            continue;
-        sent->acked = true;
-        if (i > 0)
-            continue; // of those before it nothing is said
-        uint64_t us = hc_sim_host_now(match->sim) - sent->at_us;
-        uint64_t delay_us = delay_said(match, conn, data);
-        us = us > delay_us ? us - delay_us : 0;
-        if (us < back->least_us)
-            back->least_us = us;
-    }
+uint32_t storm_rtt_refusal(const struct storm_match *match, const struct storm_conn *conn) {
+    struct hc_sv_host *host = hc_sim_host(match->sim);
+    const struct hc_sv_peer *peer = conn == NULL ? NULL : hc_sv_host_peer(host, conn->cid);
+    uint32_t history = (uint32_t)storm_match_get(match, STORM_history);
+    return peer == NULL ? history : hc_sv_host_refusal(host, peer);
 }
 
 static uint32_t rate_of(const struct storm_match *match) {
     return (uint32_t)storm_match_get(match, STORM_tick_rate);
-}
-
-uint32_t storm_rtt_refusal(const struct storm_match *match, const struct storm_conn *conn) {
-    uint32_t history = (uint32_t)storm_match_get(match, STORM_history);
-    if (conn == NULL || conn->back == NULL || conn->back->least_us == UINT64_MAX)
-        return history;
-    uint32_t ticks = hc_tick_at_us(conn->back->least_us, rate_of(match)) + 1 +
-                     (uint32_t)storm_match_get(match, STORM_slack);
-    return ticks < history ? ticks : history;
 }
 
 // ---- Round trips --------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /// The round trips that a client measures, and what it makes of them: each taken as PROTOCOL.md
 /// says, the deviation as RFC 6298 has it, the least one of those it may still remember. And the
-/// delays that both sides say to have acknowledged with. Of those that the server measures the
-/// least one counts, for as long as the connection lasts.
+/// delays that both sides say to have acknowledged with. How late inputs may be is the server's own
+/// answer; test_server_lateness and the attacks judge that.
 #pragma once
 
 #include "proto/datagram.h"
@@ -42,16 +42,6 @@ struct storm_rtt {
     bool handed;           ///< it was handed a datagram just now
 };
 
-/// What the server knows of its round trips with one connection's client, by its own clock.
-struct storm_back {
-    struct storm_back_sent {
-        uint32_t seq;
-        bool acked;
-        uint64_t at_us;
-    } sent[STORM_RTT_SENT];
-    uint64_t least_us; ///< UINT64_MAX: none yet
-};
-
 /// A client was handed a datagram; it has received or has advanced: while it plays it is at the
 /// server's tick, by the newest stamp, and its lead.
 void storm_rtt_handed(struct storm_match *match, unsigned client);
@@ -65,11 +55,6 @@ void storm_rtt_received(struct storm_match *match, unsigned client, const uint8_
 
 /// A DATA with this seq has been taken at `now_us`.
 void storm_rtt_take(struct storm_wait *wait, uint32_t seq, uint64_t now_us);
-
-/// The server sends a DATA, wherever to and no copy; it has taken one on the connection.
-void storm_rtt_back_sent(struct storm_match *match, const uint8_t *bytes, size_t size);
-void storm_rtt_back_received(struct storm_match *match, struct storm_conn *conn,
-                             const struct hc_data *data);
 
 /// Whether inputs may be refused that the window would still take.
 bool storm_rtt_refuses(const struct storm_match *match);

@@ -209,7 +209,6 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     STORM_NOTE(match, "server > %u: cid %08x, message %u, %zu bytes", client, cid_of(bytes), type,
                size);
     struct storm_conn *conn = storm_conns_find(&match->conns, client, cid_of(bytes));
-    storm_rtt_back_sent(match, bytes, size);
     // Whoever is asked whether it is the client, that is of nobody's share.
     bool is_question = type == HC_MESSAGE_PATH_CHALLENGE;
     bool is_snapshot = type == HC_MESSAGE_SNAPSHOT;

@@ -1,0 +1,49 @@
+#include "server/lateness.h"
+
+void hc_sv_lateness_begin(struct hc_sv_lateness *lateness) {
+    *lateness = (struct hc_sv_lateness){.any = false};
+}
+
+void hc_sv_lateness_move(struct hc_sv_lateness *lateness) {
+    lateness->age = 0;
+    lateness->row = 0;
+}
+
+void hc_sv_lateness_input(struct hc_sv_lateness *lateness, hc_tick newest) {
+    if ((lateness->any || lateness->came) && newest <= lateness->newest)
+        return;
+    lateness->newest = newest;
+    lateness->came = true;
+}
+
+void hc_sv_lateness_tick(struct hc_sv_lateness *lateness, hc_tick head, uint32_t rate) {
+    bool came = lateness->came;
+    if (!lateness->any && !came)
+        return;
+    uint32_t now = (head - hc_tick_min(head, lateness->newest)) * HC_SV_LATENESS_PARTS;
+    lateness->came = false;
+    if (!lateness->any) {
+        lateness->any = true;
+        lateness->usual = now;
+        return;
+    }
+    if (came) {
+        lateness->age += lateness->age < rate;
+        lateness->row = now > lateness->usual ? lateness->row + 1 : 0;
+    }
+    bool fast = lateness->age < rate || lateness->row >= rate;
+    uint32_t step = fast ? HC_SV_LATENESS_PARTS : 1;
+    if (now < lateness->usual)
+        lateness->usual -= step < lateness->usual - now ? step : lateness->usual - now;
+    else if (came) // without one it may have been lost
+        lateness->usual += step < now - lateness->usual ? step : now - lateness->usual;
+}
+
+uint32_t hc_sv_lateness_limit(const struct hc_sv_lateness *lateness, uint32_t slack,
+                              uint32_t history) {
+    if (!lateness->any)
+        return history;
+    uint64_t ticks = (lateness->usual + HC_SV_LATENESS_PARTS - 1) / HC_SV_LATENESS_PARTS;
+    ticks += UINT64_C(1) + slack;
+    return ticks < history ? (uint32_t)ticks : history;
+}

@@ -1,0 +1,150 @@
+// How late a client's inputs may be, by how late they usually are.
+#include "server/lateness.h"
+#include "hindcast/rng.h"
+#include "tests/run_suite.h"
+
+enum { RATE = 60, SLACK = 4, HISTORY = 64, START = 1000 };
+
+static struct hc_sv_lateness lateness;
+static hc_tick head;
+
+static void set_up(void) {
+    hc_sv_lateness_begin(&lateness);
+    head = START;
+}
+
+static uint32_t limit(void) {
+    return hc_sv_lateness_limit(&lateness, SLACK, HISTORY);
+}
+
+/// A tick in which an input with a stamp `late` ticks before the head has come; the limit never
+/// rises by more than a tick.
+static void tick_late(uint32_t late) {
+    uint32_t before = limit();
+    hc_sv_lateness_input(&lateness, head - late);
+    hc_sv_lateness_tick(&lateness, head++, RATE);
+    ck_assert_uint_le(limit(), before + 1);
+}
+
+static void play(uint32_t ticks, uint32_t late) {
+    for (uint32_t i = 0; i < ticks; i++)
+        tick_late(late);
+}
+
+static void pause(uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++)
+        hc_sv_lateness_tick(&lateness, head++, RATE);
+}
+
+START_TEST(before_the_first_input_the_history_is_the_limit) {
+    pause(100);
+    ck_assert_uint_eq(limit(), HISTORY);
+    play(1, 7);
+    ck_assert_uint_eq(limit(), 7 + 1 + SLACK);
+}
+END_TEST
+
+START_TEST(the_limit_is_the_usual_lateness_a_tick_and_the_slack) {
+    for (uint32_t late = 0; late < HISTORY; late++) {
+        set_up();
+        play(RATE, late);
+        uint32_t wanted = late + 1 + SLACK;
+        ck_assert_uint_eq(limit(), wanted < HISTORY ? wanted : HISTORY);
+    }
+    ck_assert_uint_eq(hc_sv_lateness_limit(&lateness, 512, 512), 512);
+    ck_assert_uint_eq(hc_sv_lateness_limit(&lateness, 0, 0), 0);
+}
+END_TEST
+
+START_TEST(jitter_is_within_the_slack_of_the_usual_lateness) {
+    struct hc_rng rng = hc_rng_init(5, 0);
+    for (uint32_t i = 0; i < 10000; i++) {
+        tick_late(6 + hc_rng_below(&rng, 7));
+        ck_assert_msg(i < 5 * RATE || (limit() >= 12 && limit() <= 12 + 1 + SLACK), "%u", limit());
+    }
+}
+END_TEST
+
+START_TEST(half_a_second_of_late_inputs_raises_the_limit_by_two_ticks_at_most) {
+    play(10 * RATE, 3);
+    for (uint32_t round = 0; round < 20; round++) {
+        uint32_t before = limit();
+        pause(27); // until what is so late comes
+        play(RATE / 2, 30);
+        ck_assert_uint_le(limit(), before + 2);
+        play(RATE, 3);
+    }
+    ck_assert_uint_le(limit(), 3 + 1 + SLACK + 1);
+}
+END_TEST
+
+START_TEST(one_late_input_after_a_silence_raises_nothing) {
+    play(10 * RATE, 3);
+    uint32_t before = limit();
+    for (uint32_t round = 0; round < 20; round++) {
+        pause(30);
+        play(30, 3);
+        ck_assert_uint_le(limit(), before);
+    }
+}
+END_TEST
+
+START_TEST(inputs_resent_or_beyond_the_newest_say_nothing) {
+    play(10 * RATE, 0);
+    for (uint32_t i = 0; i < 10 * RATE; i++) {
+        hc_sv_lateness_input(&lateness, head - 40); // an old one beside the newest
+        tick_late(0);
+        hc_sv_lateness_input(&lateness, head - 20);
+    }
+    ck_assert_uint_eq(limit(), 1 + SLACK);
+    // Stamps of the future, all at once, keep no former lateness.
+    pause(30);
+    play(10 * RATE, 30);
+    ck_assert_uint_eq(limit(), 30 + 1 + SLACK);
+    hc_sv_lateness_input(&lateness, head + 64);
+    pause(64);
+    ck_assert_uint_le(limit(), 30 + 1 + SLACK - 3);
+}
+END_TEST
+
+START_TEST(a_longer_path_is_followed_within_a_second_and_its_length) {
+    for (uint32_t farther = 1; farther < HISTORY - SLACK - 4; farther++) {
+        set_up();
+        play(10 * RATE, 2);
+        pause(farther);
+        play(RATE + farther, 2 + farther);
+        ck_assert_uint_ge(limit(), 2 + farther + 1 + SLACK);
+    }
+}
+END_TEST
+
+START_TEST(after_a_move_the_path_is_followed_at_once_and_a_late_input_alone_is_not) {
+    play(10 * RATE, 2);
+    hc_sv_lateness_move(&lateness);
+    pause(38);
+    play(1, 40);
+    ck_assert_uint_le(limit(), 2 + 1 + SLACK + 1);
+    play(40, 40);
+    ck_assert_uint_eq(limit(), 40 + 1 + SLACK);
+    play(10 * RATE, 40);
+    hc_sv_lateness_move(&lateness);
+    play(40, 2);
+    ck_assert_uint_eq(limit(), 2 + 1 + SLACK);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server_lateness");
+    TCase *tests = tcase_create("lateness");
+    tcase_add_checked_fixture(tests, set_up, NULL);
+    tcase_add_test(tests, before_the_first_input_the_history_is_the_limit);
+    tcase_add_test(tests, the_limit_is_the_usual_lateness_a_tick_and_the_slack);
+    tcase_add_test(tests, jitter_is_within_the_slack_of_the_usual_lateness);
+    tcase_add_test(tests, half_a_second_of_late_inputs_raises_the_limit_by_two_ticks_at_most);
+    tcase_add_test(tests, one_late_input_after_a_silence_raises_nothing);
+    tcase_add_test(tests, inputs_resent_or_beyond_the_newest_say_nothing);
+    tcase_add_test(tests, a_longer_path_is_followed_within_a_second_and_its_length);
+    tcase_add_test(tests, after_a_move_the_path_is_followed_at_once_and_a_late_input_alone_is_not);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
