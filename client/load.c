@@ -18,11 +18,15 @@
 enum {
     GOODBYE_US = 2000000,   ///< the longest that goodbyes may take
     SPARE_DESCRIPTORS = 64, ///< beside a socket for each client
-    MESSAGES_MAX = 8,       ///< lines about single clients
+    MESSAGES_MAX = 8,       ///< lines of each kind about single clients
+    FRESH_US = 1000000,     ///< a client that received something this lately is not cut off
 };
 
 /// Which random numbers a client draws.
 enum { PURPOSE_LINK };
+
+/// Kinds of lines about single clients.
+enum line { LINE_PLAYS, LINE_WAITS, LINE_LOST, LINE_REFUSED, LINE_ENDED, LINES };
 
 /// One client, from its turn in the ramp to its end.
 struct player {
@@ -34,8 +38,9 @@ struct player {
     uint64_t begun_us, accepted_us, over_us; ///< 0: not yet
     uint64_t armed_us;                       ///< when there is something to do; 0: not known yet
     hc_tick thought;                         ///< the bot has decided on this tick
-    bool received, over;
-    hc_tick first, last; ///< server ticks that snapshots showed, if `received`
+    uint64_t received_us;                    ///< when the newest datagram came that was accepted
+    bool received, over, waits; ///< waits: it is denied, goes on asking, and that was said
+    hc_tick first, last;        ///< server ticks that snapshots showed, if `received`
 };
 
 struct hc_cl_load {
@@ -44,8 +49,9 @@ struct hc_cl_load {
     struct event *term, *interrupt, *end, *progress;
     uint64_t started_us, ended_us;
     bool leaving;
-    uint32_t over; ///< clients
-    uint32_t messages;
+    uint32_t over;         ///< clients
+    uint32_t lines[LINES]; ///< written
+    bool terminal;         ///< a line of progress may stand there
     struct hc_cl_load_ends ends;
     struct hc_cl_load_self self;
     struct player *players; ///< [config.count]
@@ -79,34 +85,60 @@ static void retire(struct player *player, uint64_t now) {
         event_base_loopbreak(load->base);
 }
 
-/// Prints a line about a client, for as many as are worth reading.
-__attribute__((format(printf, 2, 3))) static void note(const struct player *player,
+/// Prints a line about a client, for as many of each kind as are worth reading.
+__attribute__((format(printf, 3, 4))) static void note(const struct player *player, enum line line,
                                                        const char *format, ...) {
     struct hc_cl_load *load = player->load;
     char text[512];
     va_list arguments;
-    if (load->messages++ >= MESSAGES_MAX) {
-        if (load->messages == MESSAGES_MAX + 1)
-            fprintf(stderr, "%s: further clients are only counted\n", load->config.program);
+    if (load->lines[line]++ >= MESSAGES_MAX) {
+        if (load->lines[line] == MESSAGES_MAX + 1)
+            fprintf(stderr, "%s: further clients of this kind are only counted\n",
+                    load->config.program);
         return;
     }
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s: client %u %s\n", load->config.program, index_of(player), text);
+    fprintf(stderr, "%s%s: client %u %s\n", load->terminal ? "\r\033[K" : "", load->config.program,
+            index_of(player), text);
 }
 
-/// Counts a client that was not admitted, and says why, as far as it knows.
-static void refuse(const struct player *player) {
-    const struct hc_cl_load *load = player->load;
+/// Why a client is not admitted, as far as it knows; `over`: it has given up.
+static void explain(const struct player *player, bool over, char *text, size_t size) {
     struct hc_client_attempt attempt = hc_client_attempt(player->client);
     struct hc_cl_udp_stats udp = hc_cl_udp_stats(player->udp);
-    uint64_t expire_s = hc_token_expire_s(&load->config.tokens[index_of(player)]);
-    char text[256];
-    *(attempt.denied ? &player->load->ends.denied : &player->load->ends.timeout) += 1;
-    hc_cl_load_failure(text, sizeof(text), &attempt, expire_s <= (uint64_t)time(NULL), &udp);
-    note(player, "was not admitted by %s within %.0f s: %s", load->config.server_name,
-         (double)(clock_us() - player->begun_us) / 1e6, text);
+    uint64_t expire_s = hc_token_expire_s(&player->load->config.tokens[index_of(player)]);
+    hc_cl_load_failure(text, size, &attempt, over, expire_s <= (uint64_t)time(NULL), &udp);
+}
+
+/// Counts a client that was not admitted, or not again, and says why. `over`: it has given up.
+static void refuse(const struct player *player, bool over) {
+    const struct hc_cl_load *load = player->load;
+    struct hc_client_attempt attempt = hc_client_attempt(player->client);
+    struct hc_cl_load_ends *ends = &player->load->ends;
+    char text[320];
+    *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
+    if (attempt.denied)
+        ends->denied_by_reason[attempt.deny]++;
+    explain(player, over, text, sizeof(text));
+    note(player, LINE_REFUSED, "was not admitted by %s: %s", load->config.server_name, text);
+}
+
+/// Says once that a client is denied and goes on asking.
+static void note_denial(struct player *player) {
+    char text[320];
+    enum hc_client_state state = hc_client_state(player->client);
+    bool asks = state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
+    if (!asks || !hc_client_attempt(player->client).denied) {
+        player->waits = player->waits && asks;
+        return;
+    }
+    if (player->waits)
+        return;
+    player->waits = true;
+    explain(player, false, text, sizeof(text));
+    note(player, LINE_WAITS, "is not admitted yet, and goes on asking: %s", text);
 }
 
 static const char *loss_text(enum hc_client_loss loss) {
@@ -129,25 +161,26 @@ static void on_last_event(struct player *player, const struct hc_client_event *e
     const char *server = player->load->config.server_name;
     switch (event->kind) {
     case HC_CLIENT_EVENT_DENIED:
-        refuse(player);
+        refuse(player, true);
         break;
     case HC_CLIENT_EVENT_VERSION:
         ends->denied++;
-        note(player, "was not admitted: the server at %s is of another build", server);
+        note(player, LINE_REFUSED, "was not admitted: the server at %s is of another build",
+             server);
         break;
     case HC_CLIENT_EVENT_TIMEOUT:
-        if (player->accepted_us == 0) {
-            refuse(player);
+        if (player->accepted_us == 0 || hc_client_attempt(player->client).denied) {
+            refuse(player, true);
             break;
         }
         ends->timeout++;
-        note(player, "gave up: the server at %s is gone", server);
+        note(player, LINE_ENDED, "gave up: the server at %s is gone", server);
         break;
     default: // CLOSED: counted before if it was this side's wish
         if (event->close == HC_CLOSE_LEFT)
             break;
         ends->closed++;
-        note(player, "was closed by %s: %s", server, hc_close_text(event->close));
+        note(player, LINE_ENDED, "was closed by %s: %s", server, hc_close_text(event->close));
         break;
     }
 }
@@ -159,16 +192,17 @@ static void on_event(struct player *player, const struct hc_client_event *event,
         player->accepted_us = now;
         load->ends.accepted++;
         if (load->config.announces)
-            note(player, "plays on %s as player %u", load->config.server_name,
+            note(player, LINE_PLAYS, "plays on %s as player %u", load->config.server_name,
                  hc_client_player(player->client, 0));
         break;
     case HC_CLIENT_EVENT_LOST:
-        note(player, "has lost its connection: %s", loss_text(event->loss));
+        note(player, LINE_LOST, "has lost its connection: %s", loss_text(event->loss));
         break;
     case HC_CLIENT_EVENT_RECONNECTED:
         player->thought = HC_NO_TICK; // the world may be another one
-        note(player, "is connected again, %s",
-             event->kept ? "with the same players" : "with new players");
+        note(player, LINE_PLAYS, "plays again on %s as player %u, %s", load->config.server_name,
+             hc_client_player(player->client, 0),
+             event->kept ? "where it was" : "in a world that has begun anew");
         break;
     case HC_CLIENT_EVENT_PLAYING:
     case HC_CLIENT_EVENT_STALLED:
@@ -231,7 +265,8 @@ static void turn(struct player *player, uint64_t now) {
     note_lateness(player, now);
     while ((received = hc_cl_udp_take(player->udp, bytes, now)) >= 0)
         // What was refused is in the client's statistics.
-        (void)hc_client_receive(player->client, bytes, (size_t)received, now);
+        if (hc_client_receive(player->client, bytes, (size_t)received, now) == HC_OK)
+            player->received_us = now;
     note_ticks(player);
     if (hc_client_deadline(player->client) <= now)
         think(player);
@@ -242,6 +277,7 @@ static void turn(struct player *player, uint64_t now) {
     hc_cl_udp_flush(player->udp, now);
     while (hc_client_poll_event(player->client, &event))
         on_event(player, &event, now);
+    note_denial(player);
 
     bool closed = hc_client_state(player->client) == HC_CLIENT_CLOSED;
     if (closed && hc_cl_udp_idle(player->udp)) {
@@ -279,25 +315,32 @@ static void on_timer(evutil_socket_t descriptor, short what, void *context) {
     (void)what;
     if (player->client == NULL && !begin(player, now)) {
         player->load->ends.failed++;
-        note(player, "was not started: no memory");
+        note(player, LINE_REFUSED, "was not started: no memory");
         retire(player, now);
         return;
     }
     turn(player, now);
 }
 
+/// Whether a client has received nothing for longer than its link can explain.
+static bool is_cut_off(const struct player *player, uint64_t now) {
+    uint64_t rtt_us = hc_histogram_percentile(&hc_client_stats(player->client)->rtt_us, 500);
+    return now - player->received_us > FRESH_US + 2 * rtt_us;
+}
+
 /// Counts how a client stands that is about to leave.
-static void count_end(struct player *player) {
+static void count_end(struct player *player, uint64_t now) {
     struct hc_cl_load_ends *ends = &player->load->ends;
     enum hc_client_state state = hc_client_state(player->client);
-    if (player->accepted_us == 0) {
-        refuse(player);
-    } else if (state == HC_CLIENT_PLAYING) {
-        ends->left++;
-    } else if (state != HC_CLIENT_CLOSED) {
+    if (player->accepted_us == 0 ||
+        (state == HC_CLIENT_RECONNECTING && hc_client_attempt(player->client).denied)) {
+        refuse(player, false);
+    } else if (state == HC_CLIENT_RECONNECTING || is_cut_off(player, now)) {
         ends->cut_off++;
-        note(player, "received nothing from %s when the end came",
-             player->load->config.server_name);
+        note(player, LINE_ENDED, "received nothing from %s for the last %.1f s",
+             player->load->config.server_name, (double)(now - player->received_us) / 1e6);
+    } else if (state != HC_CLIENT_CLOSED) {
+        ends->left++;
     }
 }
 
@@ -319,7 +362,7 @@ static void leave_all(struct hc_cl_load *load) {
             retire(player, now);
             continue;
         }
-        count_end(player);
+        count_end(player, now);
         hc_client_leave(player->client, now);
         turn(player, now);
     }
@@ -338,12 +381,17 @@ static void on_progress(evutil_socket_t descriptor, short what, void *context) {
     (void)what;
     for (uint32_t i = 0; i < load->config.count; i++) {
         const struct player *player = &load->players[i];
-        if (player->client == NULL || player->over || !player->received)
+        if (player->client == NULL || player->over)
             continue;
         const struct hc_client_stats *stats = hc_client_stats(player->client);
-        progress.playing++;
+        enum hc_client_state state = hc_client_state(player->client);
         progress.rollbacks += stats->rollbacks;
         progress.stalls += stats->stalls;
+        progress.stalled += state == HC_CLIENT_STALLED;
+        progress.connecting += state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
+        if (state != HC_CLIENT_PLAYING)
+            continue;
+        progress.playing++;
         progress.rtt_us += hc_histogram_percentile(&stats->rtt_us, 500);
     }
     load->config.progress(load->config.progress_context, &progress);
@@ -406,6 +454,7 @@ struct hc_cl_load *hc_cl_load_create(const struct hc_cl_load_config *config, cha
     if (load == NULL)
         return NULL;
     load->config = *config;
+    load->terminal = isatty(STDERR_FILENO);
     load->players = calloc(config->count, sizeof(*load->players));
     bool good = load->players != NULL && create_base(load);
     for (uint32_t i = 0; good && i < config->count; i++)
@@ -558,6 +607,8 @@ void hc_cl_load_merge(struct hc_cl_load_result *result, const struct hc_cl_load_
     };
     for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
         *ends[i].to += ends[i].from;
+    for (unsigned i = 0; i < HC_DENY_REASONS_END; i++)
+        result->ends.denied_by_reason[i] += other->ends.denied_by_reason[i];
     if (other->duration_us > result->duration_us)
         result->duration_us = other->duration_us;
     result->client_us += other->client_us;
@@ -579,6 +630,8 @@ void hc_cl_load_merge_progress(struct hc_cl_load_progress *progress,
     if (other->elapsed_us > progress->elapsed_us)
         progress->elapsed_us = other->elapsed_us;
     progress->playing += other->playing;
+    progress->stalled += other->stalled;
+    progress->connecting += other->connecting;
     progress->rtt_us += other->rtt_us;
     progress->rollbacks += other->rollbacks;
     progress->stalls += other->stalls;

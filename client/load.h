@@ -14,8 +14,8 @@ struct hc_cl_load;
 /// How a fleet does, for a line on a terminal.
 struct hc_cl_load_progress {
     uint64_t elapsed_us;
-    uint32_t playing;
-    uint64_t rtt_us; ///< sum of the medians of those that play
+    uint32_t playing, stalled, connecting; ///< clients
+    uint64_t rtt_us;                       ///< sum of the medians of those that play
     uint64_t rollbacks, stalls;
 };
 
@@ -41,11 +41,12 @@ struct hc_cl_load_config {
 struct hc_cl_load_ends {
     uint32_t accepted; ///< were given a place
     uint32_t left;     ///< played to the end, and said goodbye
-    uint32_t cut_off;  ///< had a place, but received nothing when the end came
+    uint32_t cut_off;  ///< had a place, but received nothing any more when the end came
     uint32_t denied;   ///< the server refused, or is of another build
-    uint32_t closed;   ///< the server said goodbye
-    uint32_t timeout;  ///< the server fell silent, or never answered
-    uint32_t failed;   ///< there was no memory for it
+    uint32_t denied_by_reason[HC_DENY_REASONS_END]; ///< those that the server refused
+    uint32_t closed;                                ///< the server said goodbye
+    uint32_t timeout;                               ///< the server fell silent, or never answered
+    uint32_t failed;                                ///< there was no memory for it
 };
 
 /// How well the load test itself kept its time.

@@ -3,14 +3,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void hc_cl_load_failure(char *text, size_t size, const struct hc_client_attempt *attempt,
+void hc_cl_load_failure(char *text, size_t size, const struct hc_client_attempt *attempt, bool over,
                         bool expired, const struct hc_cl_udp_stats *udp) {
     if (attempt->denied && attempt->proven)
         snprintf(text, size, "%s", hc_deny_text(attempt->deny));
     else if (attempt->denied)
-        snprintf(text, size, "%s (a hint: the answer was not sealed)%s",
+        snprintf(text, size, "%s%s (not proven: anybody on the path could have sent this)",
                  hc_deny_text(attempt->deny),
-                 expired ? "; by this machine's clock the token has expired, too" : "");
+                 expired ? "; by this machine's clock it has expired, too" : "");
+    else if (attempt->answered && !over)
+        snprintf(text, size, "the server answers, but the handshake was not complete at the end");
     else if (attempt->answered)
         snprintf(text, size,
                  "the server answers, but none of its datagrams of %d bytes arrives: the path from "

@@ -33,12 +33,19 @@ static bool obtain_tokens(const struct hc_cl_options *options,
 /// One line, overwritten each second; the newest figures of the clients that still play.
 static void print_progress(void *context, const struct hc_cl_load_progress *progress) {
     const struct hc_cl_options *options = context;
-    fprintf(stderr,
-            "\r%4.0f s  %" PRIu32 "/%" PRIu32 " playing  rtt %.0f ms  rollbacks %" PRIu64
-            "  stalls %" PRIu64 "   ",
-            (double)progress->elapsed_us / 1e6, progress->playing, options->clients,
-            progress->playing == 0 ? 0.0 : (double)progress->rtt_us / progress->playing / 1e3,
-            progress->rollbacks, progress->stalls);
+    char others[64] = "";
+    int size = 0;
+    if (progress->stalled > 0)
+        size = snprintf(others, sizeof(others), "  %" PRIu32 " stalled", progress->stalled);
+    if (progress->connecting > 0)
+        snprintf(others + size, sizeof(others) - (size_t)size, "  %" PRIu32 " connecting",
+                 progress->connecting);
+    fprintf(stderr, "\r\033[K%4.0f s  %" PRIu32 "/%" PRIu32 " playing%s",
+            (double)progress->elapsed_us / 1e6, progress->playing, options->clients, others);
+    if (progress->playing > 0)
+        fprintf(stderr, "  rtt %.0f ms", (double)progress->rtt_us / progress->playing / 1e3);
+    fprintf(stderr, "  rollbacks %" PRIu64 "  stalls %" PRIu64, progress->rollbacks,
+            progress->stalls);
 }
 
 /// Plays as the options want, into `*result`. False: there was nothing to play at all, or not all
@@ -74,7 +81,7 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
                 obtain_tokens(options, &config, tokens, why) &&
                 hc_cl_load_processes_run(&config, options->processes, result, why, WHY_MAX);
     if (terminal)
-        fprintf(stderr, "\r%79s\r", "");
+        fprintf(stderr, "\r\033[K");
     free(tokens);
     return good;
 }
@@ -124,6 +131,10 @@ int hc_cl_load_program(enum hc_cl_options_program kind, const char *version, int
         options.processes = 1;
     else if (options.processes == 0)
         options.processes = hc_cl_load_processes_default(options.clients);
+    if (options.json != NULL && !hc_report_can_write(options.json)) {
+        fprintf(stderr, "%s: --json '%s': cannot be written\n", program, options.json);
+        return 1;
+    }
     if (options.spawn && !spawn(program, &options, &server))
         return 1;
 

@@ -28,18 +28,21 @@ bool hc_cl_load_tokens_read(const char *path, struct hc_credential *tokens, uint
         snprintf(why, why_size, "--token '%s': %s", path, strerror(errno));
         return false;
     }
-    while (read < count && fgets(line, sizeof(line), file) != NULL &&
-           hc_token_read_credential(line, strlen(line), &tokens[read]) == HC_OK)
-        read++;
-    bool ended = feof(file) != 0;
+    bool more = true, good = true;
+    while (good && read < count && (more = fgets(line, sizeof(line), file) != NULL)) {
+        good = hc_token_read_credential(line, strlen(line), &tokens[read]) == HC_OK;
+        read += good;
+    }
     fclose(file);
     if (read == count)
         return true;
-    if (ended)
+    if (!more)
         snprintf(why, why_size, "--token '%s': has %u tokens, but each client needs one of its own",
                  path, read);
     else
-        snprintf(why, why_size, "--token '%s': line %u is no token", path, read + 1);
+        snprintf(why, why_size,
+                 "--token '%s': line %u is no token: it has %zu characters, and a token %d", path,
+                 read + 1, strcspn(line, "\r\n"), HC_CREDENTIAL_TEXT_SIZE);
     return false;
 }
 

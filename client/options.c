@@ -193,7 +193,9 @@ static void settle(struct reading *reading, struct argp_state *state) {
     bool connects = options->host[0] != '\0';
     if (reading->program == HC_CL_OPTIONS_BOT && !connects)
         argp_error(state, "--connect HOST:PORT is needed");
-    if (reading->program == HC_CL_OPTIONS_LOAD && connects == options->spawn)
+    if (connects && options->spawn)
+        argp_error(state, "--connect HOST:PORT and --spawn exclude each other");
+    if (reading->program == HC_CL_OPTIONS_LOAD && !connects && !options->spawn)
         argp_error(state, "one of --connect HOST:PORT and --spawn is needed");
     if (options->spawn && options->token != NULL)
         argp_error(state, "--token FILE is for a server elsewhere, not for --spawn");

@@ -84,13 +84,32 @@ static json_t *self_part(const struct hc_cl_load_result *result) {
                      hc_report_ratio((double)self->sent, (double)self->due));
 }
 
-/// Whether the run says more of the load test than of the server.
-static bool was_late(const struct hc_cl_load_result *result) {
+/// Adds why the run says more of the load test than of the server, if it does.
+static void judge_self(json_t *reasons, const char *program,
+                       const struct hc_cl_load_result *result) {
     const struct hc_cl_load_self *self = &result->self;
-    if (result->tick_rate == 0 || self->due == 0)
-        return false;
-    return self->sent * 1000 < self->due * SENT_PERMILLE_MIN ||
-           hc_histogram_percentile(&self->lateness_us, 990) > 500000U / result->tick_rate;
+    uint64_t late_us = hc_histogram_percentile(&self->lateness_us, 990);
+    bool behind = self->sent * 1000 < self->due * SENT_PERMILLE_MIN;
+    bool late = result->tick_rate != 0 && late_us > 500000U / result->tick_rate;
+    char sent[80] = "", by[64] = "";
+    if (behind)
+        snprintf(sent, sizeof(sent), "%.1f %% of the datagrams that were due were sent",
+                 100.0 * (double)self->sent / (double)self->due);
+    if (late)
+        snprintf(by, sizeof(by), "p99 of its lateness is %.1f ms", (double)late_us / 1e3);
+    hc_report_reason(reasons, behind || late, "load_late",
+                     "%s itself was late, do not trust this: %s%s%s", program, sent,
+                     behind && late ? ", " : "", by);
+}
+
+/// How many clients were denied for each reason, for a text; empty: none was.
+static void list_denials(const struct hc_cl_load_ends *ends, char *text, size_t size) {
+    size_t at = 0;
+    *text = '\0';
+    for (unsigned i = 1; i < HC_DENY_REASONS_END; i++)
+        if (ends->denied_by_reason[i] > 0 && at < size)
+            at += (size_t)snprintf(text + at, size - at, "%s%s %" PRIu32, at == 0 ? ": " : ", ",
+                                   hc_deny_word((enum hc_deny_reason)i), ends->denied_by_reason[i]);
 }
 
 /// The reasons that lie in the clients, and in what becomes of them.
@@ -98,11 +117,15 @@ static void judge_clients(json_t *reasons, uint32_t clients,
                           const struct hc_cl_load_result *result) {
     const struct hc_cl_load_ends *ends = &result->ends;
     const struct hc_client_stats *sum = &result->sum;
+    char denials[160];
+    list_denials(ends, denials, sizeof(denials));
+    hc_report_reason(reasons, ends->denied, "denied",
+                     "clients not admitted: %" PRIu32 " of %" PRIu32 "%s", ends->denied, clients,
+                     denials);
     const struct {
         uint32_t count;
         const char *key, *text;
     } rows[] = {
-        {ends->denied, "denied", "were not admitted"},
         {ends->timeout, "timeouts", "received no answer, or none any more"},
         {ends->closed, "closed_by_server", "were closed by the server"},
         {ends->cut_off, "cut_off", "received nothing any more when the end came"},
@@ -110,22 +133,22 @@ static void judge_clients(json_t *reasons, uint32_t clients,
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         hc_report_reason(reasons, rows[i].count, rows[i].key,
-                         "%" PRIu32 " of %" PRIu32 " clients %s", rows[i].count, clients,
-                         rows[i].text);
+                         "clients that %s: %" PRIu32 " of %" PRIu32, rows[i].text, rows[i].count,
+                         clients);
     hc_report_reason(reasons, sum->losses, "connections_lost",
-                     "%" PRIu64 " connections were lost, %" PRIu64 " of them made again",
-                     sum->losses, sum->reconnects);
+                     "connections lost: %" PRIu64 ", made again: %" PRIu64, sum->losses,
+                     sum->reconnects);
     hc_report_reason(reasons, sum->hash_mismatches, "hash_mismatches",
-                     "%" PRIu64 " of %" PRIu64 " snapshots did not match the server's hash",
+                     "snapshots that did not match the server's hash: %" PRIu64 " of %" PRIu64,
                      sum->hash_mismatches, sum->hash_checks);
     hc_report_reason(reasons, sum->inputs_forced, "inputs_forced",
-                     "%" PRIu64 " of %" PRIu64 " inputs came too late to count, or never",
+                     "inputs that came too late to count, or never: %" PRIu64 " of %" PRIu64,
                      sum->inputs_forced, sum->inputs_sampled);
     hc_report_reason(reasons, sum->stalls, "stalls",
-                     "clients stalled %" PRIu64 " times, too far ahead of the newest snapshot",
+                     "stalls of clients, too far ahead of the newest snapshot: %" PRIu64,
                      sum->stalls);
     hc_report_reason(reasons, result->udp.link_dropped_full, "link_full",
-                     "the simulated link had no room for %" PRIu64 " datagrams",
+                     "datagrams for which the simulated link had no room: %" PRIu64,
                      result->udp.link_dropped_full);
 }
 
@@ -133,18 +156,12 @@ static void judge_clients(json_t *reasons, uint32_t clients,
 static json_t *verdict(const char *program, const struct hc_cl_options *options,
                        const struct hc_cl_load_result *result, const json_t *server,
                        const char *why) {
-    const struct hc_cl_load_self *self = &result->self;
     json_t *reasons = json_array();
-    hc_report_reason(reasons, was_late(result), "load_late",
-                     "%s itself was late, do not trust this: it sent %.1f %% of the datagrams that "
-                     "were due, and was late by %.1f ms (p99)",
-                     program, self->due > 0 ? 100.0 * (double)self->sent / (double)self->due : 0.0,
-                     (double)hc_histogram_percentile(&self->lateness_us, 990) / 1e3);
+    judge_self(reasons, program, result);
     hc_report_reason(reasons, *why != '\0', "process", "%s", why);
     judge_clients(reasons, options->clients, result);
     hc_report_judge_server(reasons, server);
-    return hc_report_verdict(reasons,
-                             server != NULL ? NULL : "the server's own report has its ticks");
+    return hc_report_verdict(reasons, server);
 }
 
 json_t *hc_cl_report_json(const char *program, const char *version,

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_COLUMNS = 18, TEXT_MAX = 512 };
+enum {
+    LABEL_COLUMNS = 18,
+    TEXT_MAX = 512,
+    OVER_BUDGET_ONE_IN = 1000, ///< tick a run may have over its budget and be good
+};
 
 json_t *hc_report_ratio(double part, double whole) {
     return whole > 0 ? json_real(part / whole) : json_null();
@@ -65,30 +69,51 @@ static uint64_t count_of(const json_t *report, const char *path) {
     return (uint64_t)hc_report_number(report, path);
 }
 
+/// Ticks of the server that were over their budget.
+static uint64_t over_budget(const json_t *server) {
+    return count_of(server, "ticks_over_budget.worked_too_long") +
+           count_of(server, "ticks_over_budget.began_late");
+}
+
 void hc_report_judge_server(json_t *reasons, const json_t *server) {
     uint64_t lost = count_of(server, "inputs.lost"), drops = count_of(server, "receive_drops");
     uint64_t worked = count_of(server, "ticks_over_budget.worked_too_long");
     uint64_t late = count_of(server, "ticks_over_budget.began_late");
     uint64_t missed = count_of(server, "ticks_missed");
-    hc_report_reason(reasons, lost, "inputs_lost", "%" PRIu64 " inputs were lost in the server",
-                     lost);
-    hc_report_reason(reasons, worked, "ticks_worked_too_long",
-                     "%" PRIu64 " ticks worked longer than a tick lasts", worked);
-    hc_report_reason(reasons, late, "ticks_began_late",
-                     "%" PRIu64 " ticks began more than a tick late", late);
-    hc_report_reason(reasons, missed, "ticks_missed", "%" PRIu64 " ticks were left out", missed);
+    uint64_t ticks = count_of(server, "tick_lateness_ms.count");
+    bool often = over_budget(server) * OVER_BUDGET_ONE_IN > ticks;
+    hc_report_reason(reasons, lost, "inputs_lost", "inputs lost in the server: %" PRIu64, lost);
+    hc_report_reason(reasons, often ? worked : 0, "ticks_worked_too_long",
+                     "ticks that worked longer than a tick lasts: %" PRIu64 " of %" PRIu64, worked,
+                     ticks);
+    hc_report_reason(reasons, often ? late : 0, "ticks_began_late",
+                     "ticks that began more than a tick late: %" PRIu64 " of %" PRIu64, late,
+                     ticks);
+    hc_report_reason(reasons, missed, "ticks_missed", "ticks left out: %" PRIu64, missed);
     hc_report_reason(reasons, drops, "receive_drops",
-                     "the server had no time to read %" PRIu64 " datagrams", drops);
+                     "datagrams that the server had no time to read: %" PRIu64, drops);
 }
 
-json_t *hc_report_verdict(json_t *reasons, const char *beyond) {
-    char text[4 * TEXT_MAX];
+/// The end of a good run's text.
+static void praise_ticks(const json_t *server, char *text, size_t size) {
+    uint64_t over = over_budget(server);
+    if (server == NULL)
+        snprintf(text, size, "; the server's own report has its ticks");
+    else if (over == 0)
+        snprintf(text, size, ", no tick over its budget");
+    else
+        snprintf(text, size, ", %" PRIu64 " of %" PRIu64 " ticks over their budget", over,
+                 count_of(server, "tick_lateness_ms.count"));
+}
+
+json_t *hc_report_verdict(json_t *reasons, const json_t *server) {
+    char text[4 * TEXT_MAX], ticks[80];
     size_t index, count = json_array_size(reasons);
     json_t *reason;
     int at = 0;
+    praise_ticks(server, ticks, sizeof(ticks));
     if (count == 0)
-        snprintf(text, sizeof(text), "OK: nothing lost, nothing mismatched%s%s",
-                 beyond == NULL ? ", no tick over its budget" : "; ", beyond == NULL ? "" : beyond);
+        snprintf(text, sizeof(text), "OK: nothing lost, nothing mismatched%s", ticks);
     json_array_foreach(reasons, index, reason) {
         if ((size_t)at < sizeof(text))
             at += snprintf(text + at, sizeof(text) - (size_t)at, "%s%s",
@@ -156,12 +181,12 @@ void hc_report_print_server(FILE *out, const json_t *report) {
     if (hc_report_find(server, "rewinds") == NULL)
         return;
     fprintf(out, " server\n");
-    hc_report_line(out, "inputs", "%.0f taken, %.0f of them for ticks already simulated",
-                   hc_report_number(server, "inputs.received"),
-                   hc_report_number(server, "inputs.late"));
-    hc_report_line(out, "inputs missing", "%.0f came too late or never, %.0f lost in the server",
-                   hc_report_number(server, "inputs.forced"),
-                   hc_report_number(server, "inputs.lost"));
+    hc_report_line(
+        out, "inputs", "%.0f taken, %.0f of them late, for which ticks were simulated again",
+        hc_report_number(server, "inputs.received"), hc_report_number(server, "inputs.late"));
+    hc_report_line(
+        out, "inputs missing", "%.0f came too late or never, %.0f were lost in the server",
+        hc_report_number(server, "inputs.forced"), hc_report_number(server, "inputs.lost"));
     hc_report_line(out, "rewinds", "%.0f, which simulated %.0f ticks again",
                    hc_report_number(server, "rewinds"),
                    hc_report_number(server, "resimulated_ticks"));
@@ -177,6 +202,13 @@ void hc_report_print_server(FILE *out, const json_t *report) {
         hc_report_line(out, "processor", "%.1f us for each client and tick",
                        hc_report_number(server, "cpu_us_per_client_tick"));
     hc_report_line(out, "memory", "%.1f MB", hc_report_number(server, "memory_bytes") / 1e6);
+}
+
+bool hc_report_can_write(const char *path) {
+    FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "a");
+    if (file == NULL)
+        return false;
+    return file == stdout || fclose(file) == 0;
 }
 
 bool hc_report_write(const json_t *report, const char *path) {

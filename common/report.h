@@ -37,13 +37,14 @@ json_t *hc_report_rejected(const uint64_t counts[HC_STATUS_COUNT]);
 __attribute__((format(printf, 4, 5))) void
 hc_report_reason(json_t *reasons, uint64_t count, const char *key, const char *format, ...);
 
-/// Adds the reasons that lie in the server's part of a report.
+/// Adds the reasons that lie in the server's part of a report. Ticks over their budget are one if
+/// they are more than one in a thousand.
 void hc_report_judge_server(json_t *reasons, const json_t *server);
 
 /// The verdict, `{ok, text, reasons}`. It takes `reasons` over; without any the run was good. The
-/// text is one line that begins with "OK: " or "NOT OK: ". `beyond` ends the text of a good run
-/// whose report lacks the server's part, and says so; NULL where the report has it.
-json_t *hc_report_verdict(json_t *reasons, const char *beyond);
+/// text is one line that begins with "OK: " or "NOT OK: ". `server` is the server's part of the
+/// report; NULL: it has none.
+json_t *hc_report_verdict(json_t *reasons, const json_t *server);
 
 /// Whether a whole report's verdict is good.
 bool hc_report_ok(const json_t *report);
@@ -71,6 +72,9 @@ void hc_report_print_bandwidth(FILE *out, const json_t *report);
 
 /// Prints the lines of the server's part.
 void hc_report_print_server(FILE *out, const json_t *report);
+
+/// Whether a report could be written to `path` as things stand; makes the file if there is none.
+bool hc_report_can_write(const char *path);
 
 /// Writes the report to the file at `path`, "-" for standard output; false: it could not be.
 bool hc_report_write(const json_t *report, const char *path);

@@ -11,11 +11,6 @@ import argparse, base64, os, re, shutil, socket, stat, struct, subprocess, sys, 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
-try:
-    from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt
-except ImportError:
-    sys.exit("backend.py: the Python package nacl is needed: python3-nacl on Debian")
-
 AUDIENCE, LIFE_S = 0, 60
 PLAYERS = 1  # rights: up to 4 local players; + 8 to watch everything as well
 BODY_MAX, TIMEOUT_S = 4096, 5
@@ -150,8 +145,19 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
 
+def load_cipher():
+    """Only once the arguments are read, so that --help needs no package."""
+    global encrypt
+    try:
+        from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt
+    except ImportError:
+        sys.exit("backend.py: the Python package nacl is needed: python3-nacl on Debian")
+
+
 def main():
-    parser = argparse.ArgumentParser(description="Issues tokens of a server's key to users.")
+    parser = argparse.ArgumentParser(
+        description="Issues tokens of a server's key to users. The game's own login takes the place of `account`.",
+        epilog="Then: curl -d user=ada http://127.0.0.1:8080/token. This example knows the users %s." % ", ".join(USERS))
     parser.add_argument("key_file", metavar="KEY_FILE", help="made by hindcastd key")
     parser.add_argument("port", metavar="PORT", nargs="?", type=int, default=8080, help="default 8080; 0: any")
     parser.add_argument("--hindcastd", metavar="FILE", help="asked for its protocol-id (default: "
@@ -159,6 +165,7 @@ def main():
     options = parser.parse_args()
     if not 0 <= options.port <= 65535:
         parser.error("PORT '%d': must be in [0, 65535]" % options.port)
+    load_cipher()
     try:
         read_key(options.key_file)
     except (OSError, ValueError) as error:
@@ -166,10 +173,13 @@ def main():
     try:
         protocol_id = read_protocol_id(options.hindcastd)
         server = Server(("127.0.0.1", options.port), Handler)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        sys.exit("backend.py: port %d: %s" % (options.port, error.strerror or error))
+    except ValueError as error:
         sys.exit("backend.py: %s" % error)
     server.key_file, server.protocol_id = options.key_file, protocol_id
-    print("listening on 127.0.0.1:%d" % server.server_port, flush=True)
+    print("listening on 127.0.0.1:%d; try: curl -d user=ada http://127.0.0.1:%d/token"
+          % (server.server_port, server.server_port), flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:

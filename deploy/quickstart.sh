@@ -9,13 +9,26 @@ set -eu
 cd "$(dirname "$0")/.."
 
 link=bad duration=20
+syntax="[good|ok|bad|awful] [--duration SECONDS]"
 usage() {
-    echo "quickstart.sh: $1; it takes [good|ok|bad|awful] [--duration SECONDS]" >&2
+    echo "quickstart.sh: $1; it takes $syntax" >&2
     exit 2
 }
 while [ $# -gt 0 ]; do
     case $1 in
     good | ok | bad | awful) link=$1 ;;
+    --help)
+        echo "sh deploy/quickstart.sh $syntax: builds, starts a server, lets eight bots play, and reports"
+        exit 0
+        ;;
+    --link)
+        [ $# -ge 2 ] || usage "--link: needs good, ok, bad or awful"
+        case $2 in
+        good | ok | bad | awful) link=$2 ;;
+        *) usage "--link '$2': must be good, ok, bad or awful" ;;
+        esac
+        shift
+        ;;
     --duration)
         [ $# -ge 2 ] || usage "--duration: needs a number of seconds"
         duration=$2

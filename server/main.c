@@ -186,7 +186,7 @@ static void turn(struct daemon *daemon, uint64_t now) {
         log_event(daemon, &event);
     hear_all(daemon);
     if (ticked) {
-        hc_sv_report_status_denials(&daemon->status, &daemon->log, daemon->report.host, now);
+        hc_sv_report_status_denials(&daemon->status, &daemon->log, daemon->report.host, false, now);
         hc_sv_report_status_log(&daemon->status, &daemon->log, &daemon->report,
                                 hc_sv_host_clients(daemon->host), now);
     }
@@ -495,6 +495,8 @@ static void announce(struct daemon *daemon) {
 /// Prints the final report and writes it where it is wanted. False: the run was not good, or the
 /// report could not be written.
 static bool report(struct daemon *daemon) {
+    hc_sv_report_status_denials(&daemon->status, &daemon->log, daemon->report.host, true,
+                                clock_us());
     json_t *json = make_report(daemon);
     const char *path = daemon->options.json;
     hc_sv_report_print(json, daemon->text);
@@ -542,6 +544,10 @@ static void clean_up(struct daemon *daemon) {
 static bool set_up(struct daemon *daemon) {
     if (sodium_init() < 0) {
         fprintf(stderr, "hindcastd: the system gives no random numbers\n");
+        return false;
+    }
+    if (daemon->options.json != NULL && !hc_report_can_write(daemon->options.json)) {
+        fprintf(stderr, "hindcastd: --json '%s': cannot be written\n", daemon->options.json);
         return false;
     }
     if (!obtain_keys(daemon))

@@ -75,10 +75,12 @@ static const char *name_of(const char *text) {
     if (hc_name_check((const uint8_t *)text, strlen(text)) == HC_OK)
         return text;
     char shown[HC_NAME_ESCAPED_MAX];
-    size_t length = strlen(text) < HC_NAME_MAX ? strlen(text) : HC_NAME_MAX;
-    hc_name_escape(text, length, shown, sizeof(shown));
-    fprintf(stderr, "hindcastd: --name '%s': must be 1 to %d bytes of UTF-8 that can all be seen\n",
-            shown, HC_NAME_MAX);
+    bool is_long = strlen(text) > HC_NAME_MAX;
+    hc_name_escape(text, is_long ? HC_NAME_MAX : strlen(text), shown, sizeof(shown));
+    fprintf(stderr,
+            "hindcastd: --name '%s%s' (%zu bytes): must be 1 to %d bytes of UTF-8 that can all be "
+            "seen\n",
+            shown, is_long ? "..." : "", strlen(text), HC_NAME_MAX);
     exit(2);
 }
 
@@ -173,7 +175,7 @@ static int run_key(const struct command *command) {
                "Next: send SIGHUP to every server, so that tickets are issued with key %u.\n",
                ring.keys[0].id, path, ring.keys[1].id, ring.keys[0].id);
     else
-        printf("Key %u is published in %s, and key %u is still used.\n"
+        printf("Key %u is published in %s, and key %u is still used. No other key is accepted.\n"
                "Next: send SIGHUP to every server, then run hindcastd key --use --key-file %s\n",
                ring.keys[1].id, path, ring.keys[0].id, path);
     sodium_memzero(&ring, sizeof(ring));

@@ -3,6 +3,7 @@
 #include "server/options.h"
 
 #include "common/decimal.h"
+#include "hindcast/arena.h"
 #include "server/host.h"
 
 #include <argp.h>
@@ -40,7 +41,8 @@ enum {
 static const struct argp_option table[] = {
     {"dev", KEY_DEV, NULL, 0,
      "For trying things: a random key, and tokens for every program on this machine, at the TCP "
-     "port of the same number on loopback",
+     "port of the same number on loopback; a server that is started again has another key, and "
+     "clients need new tokens",
      0},
     {"key-file", KEY_KEY_FILE, "FILE", 0,
      "The keys of the tokens that are accepted, made by `hindcastd key`; read again on SIGHUP", 0},
@@ -49,7 +51,8 @@ static const struct argp_option table[] = {
      "Connects a second of one IPv4 address or IPv6 /64, loopback apart; 0: any number (default 5)",
      0},
     {"clients-per-address", KEY_CLIENTS, "N", 0,
-     "Clients at once of one such address, a household or more; 0: any number (default 16)", 0},
+     "Clients at once of one IPv4 address or IPv6 /64, loopback apart; 0: any number (default 16)",
+     0},
     {"players-per-client", KEY_PLAYERS, "N", 0,
      "Local players of a client at most, where its token allows as many (default 4)", 0},
     {"spectators", KEY_SPECTATORS, "N", 0,
@@ -97,7 +100,7 @@ static const struct {
     {KEY_SPECTATORS, 0, HC_SV_CLIENTS_MAX},
     {KEY_PORT, 0, UINT16_MAX},
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
-    {KEY_MAX_CLIENTS, 1, HC_SV_CLIENTS_MAX},
+    {KEY_MAX_CLIENTS, 1, HC_ARENA_PLAYERS},
     {KEY_HISTORY, 0, HC_HISTORY_MAX},
     {KEY_SLACK, 0, HC_HISTORY_MAX},
     {KEY_FORCE_REWIND, 0, HC_HISTORY_MAX},
@@ -241,7 +244,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         options->json = text;
         break;
     case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", text);
+        argp_error(state, "unexpected argument '%s'; the commands are key, token and protocol-id",
+                   text);
         break;
     case ARGP_KEY_END:
         if (options->dev && options->key_file != NULL)

@@ -161,7 +161,7 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
     hc_report_judge_server(reasons, server);
     return json_pack(
         "{s:o, s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, s:o}",
-        "verdict", hc_report_verdict(reasons, NULL), "program", "hindcastd", "version",
+        "verdict", hc_report_verdict(reasons, server), "program", "hindcastd", "version",
         report->version, "seed", (json_int_t)report->seed, "duration_ms",
         (json_int_t)(report->duration_us / 1000), "tick_rate_hz", (int)report->tick_rate, "ticks",
         (json_int_t)report->ticks, "clients", (int)report->clients_most, "link", link,

@@ -1,5 +1,7 @@
 #include "server/report_status.h"
 
+#include "common/report.h"
+
 #include <inttypes.h>
 
 enum { DENIAL_LINE_US = 10000000 }; ///< from one line about a reason to the next
@@ -25,7 +27,8 @@ void hc_sv_report_status_log(struct hc_sv_report_status *status, struct hc_sv_lo
     uint64_t us = now_us - status->begun_us;
     if (status->every_us == 0 || us < status->every_us)
         return;
-    // Tenths, so that the line stays short.
+    uint64_t bytes_down = host->bytes_out + HC_REPORT_OVERHEAD * host->datagrams_out;
+    uint64_t bytes_up = host->bytes_in + HC_REPORT_OVERHEAD * host->datagrams_in;
     char p50[24], p99[24];
     const struct hc_histogram *work = &status->tick_us;
     snprintf(p50, sizeof(p50), "%.2f", (double)hc_histogram_percentile(work, 500) / 1e3);
@@ -36,23 +39,24 @@ void hc_sv_report_status_log(struct hc_sv_report_status *status, struct hc_sv_lo
                   "tick_work_ms_p50", p50, "tick_work_ms_p99", p99, "over_budget",
                   (json_int_t)(over_budget(report) - status->over_budget), "rewinds_per_s",
                   (json_int_t)per_s(host->rewind_depth.count, status->rewinds, us),
-                  "bytes_down_per_s", (json_int_t)per_s(host->bytes_out, status->bytes_out, us),
-                  "bytes_up_per_s", (json_int_t)per_s(host->bytes_in, status->bytes_in, us)));
+                  "bytes_down_per_s", (json_int_t)per_s(bytes_down, status->bytes_down, us),
+                  "bytes_up_per_s", (json_int_t)per_s(bytes_up, status->bytes_up, us)));
     status->begun_us = now_us;
     status->tick_us = (struct hc_histogram){0};
     status->over_budget = over_budget(report);
     status->rewinds = host->rewind_depth.count;
-    status->bytes_in = host->bytes_in;
-    status->bytes_out = host->bytes_out;
+    status->bytes_down = bytes_down;
+    status->bytes_up = bytes_up;
 }
 
 void hc_sv_report_status_denials(struct hc_sv_report_status *status, struct hc_sv_log *log,
-                                 const struct hc_sv_host_stats *host, uint64_t now_us) {
+                                 const struct hc_sv_host_stats *host, bool last, uint64_t now_us) {
     for (unsigned i = 1; i < HC_DENY_REASONS_END; i++) {
         const struct hc_sv_denials *denials = &host->denials[i];
         uint64_t count = denials->count - status->denials[i].count;
         uint64_t logged_us = status->denials[i].logged_us;
-        if (count == 0 || (logged_us != 0 && now_us - logged_us < DENIAL_LINE_US))
+        bool recent = logged_us != 0 && now_us - logged_us < DENIAL_LINE_US;
+        if (count == 0 || (recent && !last))
             continue;
         char address[HC_ADDRESS_TEXT_MAX], user[24];
         const char *why = hc_deny_text((enum hc_deny_reason)i);

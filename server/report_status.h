@@ -12,7 +12,8 @@ struct hc_sv_report_status {
     uint64_t begun_us;           ///< when the interval of the next line began; 0: with the run
     struct hc_histogram tick_us; ///< work of the ticks of the interval
     /// Counts at the beginning of the interval.
-    uint64_t rewinds, over_budget, bytes_in, bytes_out;
+    uint64_t rewinds, over_budget;
+    uint64_t bytes_down, bytes_up; ///< with headers
     struct {
         uint64_t count, logged_us; ///< of the newest line, 0: none
     } denials[HC_DENY_REASONS_END];
@@ -26,6 +27,7 @@ void hc_sv_report_status_tick(struct hc_sv_report_status *status, uint64_t work_
 void hc_sv_report_status_log(struct hc_sv_report_status *status, struct hc_sv_log *log,
                              const struct hc_sv_report *report, unsigned clients, uint64_t now_us);
 
-/// Logs the CONNECTs that were denied since the last line, at most a line for each reason in 10 s.
+/// Logs the CONNECTs that were denied since the last line: a line for each reason, at most one in
+/// 10 s; or, with `last`, whatever has not been logged yet.
 void hc_sv_report_status_denials(struct hc_sv_report_status *status, struct hc_sv_log *log,
-                                 const struct hc_sv_host_stats *host, uint64_t now_us);
+                                 const struct hc_sv_host_stats *host, bool last, uint64_t now_us);

@@ -61,7 +61,7 @@ running="$running $backend"
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     grep -q listening "$work/backend.out" || sleep 0.3
 done
-at=$(sed 's/.*://' "$work/backend.out")
+at=$(sed 's/.*127.0.0.1:\([0-9]*\);.*/\1/' "$work/backend.out")
 cat >"$work/ask.py" <<'END'
 import http.client, re, socket, sys, time
 port = int(sys.argv[1])

@@ -19,8 +19,9 @@ refused() {
 refused "--port '65536': must be .*\[0, 65535\]" hindcastd --port 65536
 refused "--port 'x': must be .*\[0, 65535\]" hindcastd --port x
 refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
-refused "--max-clients '-1': must be .*\[1, 4096\]" hindcastd --max-clients=-1
-refused "clients is 1025, but must be in \[1, 1024\]" hindcastd --dev --max-clients 1025
+refused "--max-clients '-1': must be .*\[1, 1024\]" hindcastd --max-clients=-1
+refused "--max-clients '1025': must be .*\[1, 1024\]" hindcastd --dev --max-clients 1025
+refused "unexpected argument 'tokens'; the commands are key, token" hindcastd tokens
 refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
 refused "--slack '513': must be .*\[0, 512\]" hindcastd --slack 513
 refused "--force-rewind '513': must be .*\[0, 512\]" hindcastd --force-rewind 513
@@ -44,8 +45,8 @@ refused "--life '0': must be .*\[1, 86400\]" hindcastd token --key-file x --life
 refused "--players '5': must be .*\[0, 4\]" hindcastd token --key-file x --players 5
 refused "--players-per-client '0': must be .*\[1, 4\]" hindcastd --players-per-client 0
 refused "--spectators '4097': must be .*\[0, 4096\]" hindcastd --spectators 4097
-refused "--name '': must be 1 to 32 bytes" hindcastd token --key-file x --name ''
-refused "--name 'a.x0a\[31m': must be" hindcastd token --key-file x --name "a
+refused "--name '' (0 bytes): must be 1 to 32 bytes" hindcastd token --key-file x --name ''
+refused "--name 'a.x0a\[31m' .*: must be" hindcastd token --key-file x --name "a
 [31m"
 refused "unrecognized option '--no-such'" hindcastd --no-such
 refused "unexpected argument 'x'" hindcastd x
@@ -57,7 +58,7 @@ refused "--latency '1e3': must be .*\[0, 60000\] ms" hindcast-bot --connect h:1 
 refused "--link 'worse': must be good, ok, bad or awful" hindcast-bot --connect h:1 --link worse
 refused "--input-delay '61': must be .*\[0, 60\] ticks" hindcast-bot --connect h:1 --input-delay 61
 refused "one of --connect HOST:PORT and --spawn" hindcast-load
-refused "one of --connect HOST:PORT and --spawn" hindcast-load --spawn --connect h:1
+refused "--connect HOST:PORT and --spawn exclude each other" hindcast-load --spawn --connect h:1
 refused "--token FILE is for a server elsewhere" hindcast-load --spawn --token x
 refused "--clients '0': must be .*\[1, 4096\]" hindcast-load --spawn --clients 0
 start rewinder hindcastd --dev --bind 127.0.0.1 --port 0 --ticks 60 --force-rewind 8
@@ -78,7 +79,7 @@ check "hindcastd protocol-id prints what ARENA.md names" \
 status=0
 "$bin/hindcast-load" --spawn --clients 1025 --duration 1 >"$work/out" 2>"$work/err" || status=$?
 check "hindcast-load tells why its server does not start" \
-    sh -c "test $status = 1 && grep -q 'clients is 1025' '$work/err' && grep -q 'did not start' '$work/err'"
+    sh -c "test $status = 1 && grep -q 'max-clients .1025.: must be' '$work/err' && grep -q 'did not start' '$work/err'"
 
 serve taken
 taken=$pid
