@@ -113,6 +113,7 @@ void hc_cl_session_event(struct hc_client *client, const struct hc_client_event 
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event) {
     HC_ASSERT(client->state != HC_CLIENT_CLOSED);
     client->state = HC_CLIENT_CLOSED;
+    sodium_memzero(client->shake.secret, sizeof client->shake.secret);
     hc_cl_session_event(client, event);
 }
 

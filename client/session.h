@@ -41,7 +41,9 @@ enum {
 struct hc_cl_shake {
     uint64_t protocol_id;
     uint8_t nonce[HC_NONCE_SIZE];
-    bool has_cookie; ///< CONNECT is being said, else HELLO
+    uint8_t secret[HC_EXCHANGE_KEY_SIZE]; ///< of the ephemeral key; zeros once it is of no use
+    uint8_t key[HC_EXCHANGE_KEY_SIZE];    ///< public
+    bool has_cookie;                      ///< CONNECT is being said, else HELLO
     struct hc_datagram_cookie cookie;
     uint64_t cookie_us; ///< when it came
     bool answered;      ///< some COOKIE has come

@@ -10,6 +10,8 @@ void hc_cl_shake_begin(struct hc_client *client, uint64_t now_us) {
     *shake = (struct hc_cl_shake){.due = false};
     // Another nonce for each attempt: what was said of an earlier one is not believed of this.
     hc_ratchet_draw(&client->ratchet, shake->nonce, sizeof shake->nonce);
+    hc_ratchet_draw(&client->ratchet, shake->secret, sizeof shake->secret);
+    hc_seal_public(shake->secret, shake->key);
     shake->protocol_id = hc_datagram_protocol_id(client->config.game);
     shake->rtt_us = UINT64_MAX;
     shake->next_us = now_us;
@@ -104,6 +106,25 @@ static bool build_world(struct hc_client *client, const struct hc_welcome *welco
     return true;
 }
 
+/// The keys that an ACCEPT stands for. HC_MALFORMED: the server's ephemeral key is none.
+static enum hc_status derive(const struct hc_client *client, const struct hc_accept *accept,
+                             struct hc_seal_keys *keys) {
+    const struct hc_cl_shake *shake = &client->shake;
+    struct hc_seal_material material = {.protocol_id = shake->protocol_id, .cid = accept->cid};
+    enum hc_status status = hc_seal_exchange(shake->secret, accept->server_key, material.shared);
+    if (status != HC_OK)
+        return status;
+    memcpy(material.secret, client->credential.secret, sizeof material.secret);
+    memcpy(material.token, client->credential.token, sizeof material.token);
+    memcpy(material.client_nonce, shake->nonce, HC_NONCE_SIZE);
+    memcpy(material.server_nonce, accept->server_nonce, HC_NONCE_SIZE);
+    memcpy(material.client_key, shake->key, sizeof material.client_key);
+    memcpy(material.server_key, accept->server_key, sizeof material.server_key);
+    hc_seal_derive(&material, keys);
+    sodium_memzero(&material, sizeof material);
+    return HC_OK;
+}
+
 /// Opens an ACCEPT: if it is for this attempt, and from a server that can read the token.
 static enum hc_status open_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
                                   struct hc_accept *accept, struct hc_seal_keys *keys) {
@@ -112,11 +133,10 @@ static enum hc_status open_accept(struct hc_client *client, const uint8_t *bytes
         status = judge_nonce(client, accept->client_nonce);
     if (status == HC_OK && !asks(client))
         return HC_DUPLICATE;
+    if (status == HC_OK)
+        status = derive(client, accept, keys);
     if (status != HC_OK)
         return status;
-    const struct hc_credential *credential = &client->credential;
-    hc_seal_derive(credential->secret, client->shake.protocol_id, credential->token,
-                   client->shake.nonce, accept->server_nonce, accept->cid, keys);
     status = hc_seal_open_accept(keys->s2c, bytes, size, client->opened);
     return status == HC_OK ? hc_datagram_get_accept(client->opened, size, accept) : status;
 }
@@ -220,6 +240,7 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
         note_exchange(&client->shake, now_us);
     begin_connection(client, &accept, &keys, &welcome, now_us);
     sodium_memzero(&keys, sizeof keys);
+    sodium_memzero(client->shake.secret, sizeof client->shake.secret);
     tell_accepted(client, again);
     return HC_OK;
 }
@@ -353,6 +374,7 @@ size_t hc_cl_shake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM
     memcpy(connect.client_nonce, shake->nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, shake->cookie.cookie, HC_COOKIE_SIZE);
     memcpy(connect.token, client->credential.token, HC_TOKEN_SIZE);
+    memcpy(connect.client_key, shake->key, sizeof shake->key);
     size_t size = hc_datagram_put_connect(&connect, out);
     hc_token_put_proof(client->credential.secret, out);
     return size;

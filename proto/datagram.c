@@ -15,9 +15,10 @@ enum {
 _Static_assert(sizeof HC_DATAGRAM_MAGIC - 1 == HC_MAGIC_SIZE, "magic");
 _Static_assert(HEAD + 8 + HC_NONCE_SIZE <= HC_DATAGRAM_HELLO_SIZE, "HELLO");
 _Static_assert(HEAD + HC_NONCE_SIZE + 4 + HC_COOKIE_SIZE == HC_DATAGRAM_COOKIE_SIZE, "COOKIE");
-_Static_assert(CONNECT_PLAYERS_AT + 1 + 4 + 883 + HC_PROOF_SIZE == HC_DATAGRAM_CONNECT_SIZE,
+_Static_assert(CONNECT_PLAYERS_AT + 1 + 4 + HC_EXCHANGE_KEY_SIZE + 851 + HC_PROOF_SIZE ==
+                   HC_DATAGRAM_CONNECT_SIZE,
                "CONNECT");
-_Static_assert(HEAD + 2 * HC_NONCE_SIZE + 4 == HC_ACCEPT_BODY_AT, "ACCEPT");
+_Static_assert(HEAD + 2 * HC_NONCE_SIZE + 4 + HC_EXCHANGE_KEY_SIZE == HC_ACCEPT_BODY_AT, "ACCEPT");
 _Static_assert(HEAD + HC_NONCE_SIZE + 1 + 4 + HC_TAG_SIZE == HC_DATAGRAM_DENY_SIZE, "DENY");
 _Static_assert(HEAD + 8 + HC_NONCE_SIZE == HC_DATAGRAM_VERSION_SIZE, "VERSION");
 _Static_assert(1 + 4 + HC_RESET_TOKEN_SIZE == HC_DATAGRAM_RESET_SIZE, "RESET");
@@ -156,6 +157,7 @@ size_t hc_datagram_put_connect(const struct hc_connect *connect,
     hc_bytes_put(&writer, connect->token, HC_TOKEN_SIZE);
     hc_bytes_put_u8(&writer, connect->players);
     hc_bytes_put_u32(&writer, connect->continues);
+    hc_bytes_put(&writer, connect->client_key, HC_EXCHANGE_KEY_SIZE);
     return put_zeros(&writer);
 }
 
@@ -173,6 +175,7 @@ enum hc_status hc_datagram_get_connect(const uint8_t *bytes, size_t size, struct
     hc_bytes_get(&reader, connect.token, HC_TOKEN_SIZE);
     connect.players = hc_bytes_get_u8(&reader);
     connect.continues = hc_bytes_get_u32(&reader);
+    hc_bytes_get(&reader, connect.client_key, HC_EXCHANGE_KEY_SIZE);
     if (!get_zeros(&reader, hc_bytes_left(&reader) - HC_PROOF_SIZE))
         return HC_MALFORMED;
     *out = connect;
@@ -201,6 +204,7 @@ size_t hc_datagram_put_accept(const struct hc_accept *accept, uint8_t out[static
     hc_bytes_put(&writer, accept->server_nonce, HC_NONCE_SIZE);
     HC_ASSERT(accept->cid != 0);
     hc_bytes_put_u32(&writer, accept->cid);
+    hc_bytes_put(&writer, accept->server_key, HC_EXCHANGE_KEY_SIZE);
     return put_body(&writer, accept->body, accept->body_size);
 }
 
@@ -214,6 +218,7 @@ enum hc_status hc_datagram_get_accept(const uint8_t *bytes, size_t size, struct 
     hc_bytes_get(&reader, accept.client_nonce, HC_NONCE_SIZE);
     hc_bytes_get(&reader, accept.server_nonce, HC_NONCE_SIZE);
     accept.cid = hc_bytes_get_u32(&reader);
+    hc_bytes_get(&reader, accept.server_key, HC_EXCHANGE_KEY_SIZE);
     get_body(&reader, &accept.body, &accept.body_size);
     if (accept.cid == 0)
         return HC_MALFORMED;

@@ -5,8 +5,10 @@
 ///     HELLO   01 1200  kind 1 | magic 7 | protocol_id 8 | client_nonce 16 | zeros 1168
 ///     COOKIE  02   44  kind | magic | client_nonce 16 | slot 4 | cookie 16
 ///     CONNECT 03 1200  kind | magic | protocol_id 8 | client_nonce 16 | slot 4 | cookie 16
-///                      | token 244 | players 1 | continues 4 | zeros 883 | proof 16
-///     ACCEPT  04 1200  kind | magic | client_nonce 16 | server_nonce 16 | cid 4 | body | tag 16
+///                      | token 244 | players 1 | continues 4 | client_key 32 | zeros 851
+///                      | proof 16
+///     ACCEPT  04 1200  kind | magic | client_nonce 16 | server_nonce 16 | cid 4 | server_key 32
+///                      | body | tag 16
 ///     DENY    05   45  kind | magic | client_nonce 16 | reason 1 | retry_ms 4 | MAC 16
 ///     VERSION 06   32  kind | magic | protocol_id 8 | client_nonce 16
 ///     DATA    40 33..  kind | cid 4 | seq 4 | ack 4 | ack_bits 4 | body | tag 16
@@ -48,6 +50,7 @@ enum {
     HC_COOKIE_SIZE = 16,
     HC_PROOF_SIZE = 16,
     HC_TAG_SIZE = 16,
+    HC_EXCHANGE_KEY_SIZE = 32, ///< of an ephemeral X25519 key
     HC_RESET_TOKEN_SIZE = 16,
 
     HC_DATAGRAM_HELLO_SIZE = 1200,
@@ -58,7 +61,7 @@ enum {
     HC_DATAGRAM_VERSION_SIZE = 32,
     HC_DATAGRAM_RESET_SIZE = 21,
 
-    HC_ACCEPT_BODY_AT = 44, ///< offset of the body of ACCEPT
+    HC_ACCEPT_BODY_AT = 44 + HC_EXCHANGE_KEY_SIZE, ///< offset of the body of ACCEPT
     HC_ACCEPT_BODY_MAX = HC_DATAGRAM_ACCEPT_SIZE - HC_ACCEPT_BODY_AT - HC_TAG_SIZE,
     HC_DATA_CLEAR_SIZE = 9, ///< bytes of DATA that are authenticated but not sealed
     HC_DATA_ACKS_SIZE = 8,
@@ -77,8 +80,8 @@ struct hc_datagram_cookie {
     uint8_t cookie[HC_COOKIE_SIZE];
 };
 
-/// `players` and `continues` stand behind the token: they are known before any body is parsed, cost
-/// no bytes of a padded datagram, and lie inside what the proof covers.
+/// What stands behind the token is known before any body is parsed, costs no bytes of a padded
+/// datagram, and lies inside what the proof covers.
 struct hc_connect {
     uint64_t protocol_id;
     uint8_t client_nonce[HC_NONCE_SIZE];
@@ -87,12 +90,14 @@ struct hc_connect {
     uint8_t token[HC_TOKEN_SIZE];
     uint8_t players;    ///< local players wanted, [0, 4]; 0: a spectator
     uint32_t continues; ///< cid of this client's connection before, which it goes on with; 0: none
+    uint8_t client_key[HC_EXCHANGE_KEY_SIZE]; ///< ephemeral, public
 };
 
 struct hc_accept {
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint8_t server_nonce[HC_NONCE_SIZE];
     uint32_t cid; ///< names the connection in every DATA, both ways; never 0
+    uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< ephemeral, public
     const uint8_t *body;
     size_t body_size; ///< HC_ACCEPT_BODY_MAX; no other is read
 };

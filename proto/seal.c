@@ -11,7 +11,8 @@
 
 enum {
     KEYS_LABEL_SIZE = sizeof KEYS_LABEL - 1,
-    KEYS_MESSAGE_SIZE = KEYS_LABEL_SIZE + 8 + HC_TOKEN_SIZE + 2 * HC_NONCE_SIZE + 4,
+    KEYS_MESSAGE_SIZE =
+        KEYS_LABEL_SIZE + 8 + HC_TOKEN_SIZE + 2 * HC_NONCE_SIZE + 4 + 3 * HC_EXCHANGE_KEY_SIZE,
     RESET_MESSAGE_SIZE = 4 + 8 + 16,
     CIPHER_NONCE_SIZE = 12,
     SEQ_AT = 5, ///< in DATA
@@ -23,30 +24,48 @@ _Static_assert(HC_SEAL_KEY_SIZE == crypto_aead_chacha20poly1305_ietf_KEYBYTES &&
                    CIPHER_NONCE_SIZE == crypto_aead_chacha20poly1305_ietf_NPUBBYTES &&
                    HC_TAG_SIZE == crypto_aead_chacha20poly1305_ietf_ABYTES,
                "the cipher's sizes");
+_Static_assert(HC_EXCHANGE_KEY_SIZE == crypto_scalarmult_BYTES &&
+                   HC_EXCHANGE_KEY_SIZE == crypto_scalarmult_SCALARBYTES,
+               "X25519's sizes");
 _Static_assert(SEQ_AT + 4 == HC_DATA_CLEAR_SIZE, "seq ends what is clear");
 
-void hc_seal_derive(const uint8_t secret[static HC_TOKEN_SECRET_SIZE], uint64_t protocol_id,
-                    const uint8_t token[static HC_TOKEN_SIZE],
-                    const uint8_t client_nonce[static HC_NONCE_SIZE],
-                    const uint8_t server_nonce[static HC_NONCE_SIZE], uint32_t cid,
-                    struct hc_seal_keys *out) {
+void hc_seal_public(const uint8_t secret[static HC_EXCHANGE_KEY_SIZE],
+                    uint8_t out[static HC_EXCHANGE_KEY_SIZE]) {
+    int failed = crypto_scalarmult_base(out, secret);
+    HC_ASSERT(!failed);
+}
+
+enum hc_status hc_seal_exchange(const uint8_t secret[static HC_EXCHANGE_KEY_SIZE],
+                                const uint8_t key[static HC_EXCHANGE_KEY_SIZE],
+                                uint8_t out[static HC_EXCHANGE_KEY_SIZE]) {
+    if (crypto_scalarmult(out, secret, key) == 0)
+        return HC_OK;
+    memset(out, 0, HC_EXCHANGE_KEY_SIZE);
+    return HC_MALFORMED;
+}
+
+void hc_seal_derive(const struct hc_seal_material *material, struct hc_seal_keys *out) {
     uint8_t message[KEYS_MESSAGE_SIZE];
     struct hc_writer writer = hc_bytes_writer(message, sizeof message);
     hc_bytes_put(&writer, KEYS_LABEL, KEYS_LABEL_SIZE);
-    hc_bytes_put_u64(&writer, protocol_id);
-    hc_bytes_put(&writer, token, HC_TOKEN_SIZE);
-    hc_bytes_put(&writer, client_nonce, HC_NONCE_SIZE);
-    hc_bytes_put(&writer, server_nonce, HC_NONCE_SIZE);
-    hc_bytes_put_u32(&writer, cid);
+    hc_bytes_put_u64(&writer, material->protocol_id);
+    hc_bytes_put(&writer, material->token, HC_TOKEN_SIZE);
+    hc_bytes_put(&writer, material->client_nonce, HC_NONCE_SIZE);
+    hc_bytes_put(&writer, material->server_nonce, HC_NONCE_SIZE);
+    hc_bytes_put_u32(&writer, material->cid);
+    hc_bytes_put(&writer, material->client_key, HC_EXCHANGE_KEY_SIZE);
+    hc_bytes_put(&writer, material->server_key, HC_EXCHANGE_KEY_SIZE);
+    hc_bytes_put(&writer, material->shared, HC_EXCHANGE_KEY_SIZE);
     HC_ASSERT(!writer.failed && writer.at == sizeof message);
 
     uint8_t both[2 * HC_SEAL_KEY_SIZE];
-    int failed = crypto_generichash(both, sizeof both, message, sizeof message, secret,
+    int failed = crypto_generichash(both, sizeof both, message, sizeof message, material->secret,
                                     HC_TOKEN_SECRET_SIZE);
     HC_ASSERT(!failed);
     memcpy(out->c2s, both, HC_SEAL_KEY_SIZE);
     memcpy(out->s2c, both + HC_SEAL_KEY_SIZE, HC_SEAL_KEY_SIZE);
     sodium_memzero(both, sizeof both);
+    sodium_memzero(message, sizeof message);
 }
 
 void hc_seal_init(struct hc_sealer *sealer, const uint8_t key[static HC_SEAL_KEY_SIZE]) {

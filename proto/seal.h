@@ -1,19 +1,24 @@
 /// The keys of a connection, and the sealing of its datagrams with them.
 ///
 /// Calls belong in this order, on either side:
-///   1. hc_seal_derive, once both nonces and the cid are known: the server before it builds
-///      ACCEPT, the client when one arrives;
-///   2. hc_seal_init with one's own direction's key;
-///   3. server: hc_seal_accept, once; its bytes are kept and sent again as they are.
+///   1. hc_seal_public of a secret that is drawn for this connection alone: the client before its
+///      first CONNECT, the server before it builds ACCEPT;
+///   2. hc_seal_exchange, then hc_seal_derive, once both nonces and the cid are known: the server
+///      before it builds ACCEPT, the client when one arrives; then both erase their secret;
+///   3. hc_seal_init with one's own direction's key;
+///   4. server: hc_seal_accept, once; its bytes are kept and sent again as they are.
 ///      client: hc_seal_open_accept; if it refuses, the keys are forgotten and nothing happened;
-///   4. hc_seal_data for each DATA sent; hc_seal_open_data for each received, between
+///   5. hc_seal_data for each DATA sent; hc_seal_open_data for each received, between
 ///      hc_replay_check and hc_replay_accept.
 ///
 /// All sealing is crypto_aead_chacha20poly1305_ietf (RFC 8439) with the nonce 8 zero bytes | seq 4,
 /// little-endian; what stands before the sealed part is vouched for beside it.
 ///
-///     ACCEPT  seq 0         clear: the first 44 bytes   key: s2c
+///     ACCEPT  seq 0         clear: the first 76 bytes   key: s2c
 ///     DATA    its own seq   clear: the first 9 bytes    key: c2s or s2c
+///
+/// The exchange of ephemeral keys (X25519, RFC 7748) gives forward secrecy: whoever gets the token
+/// key later, and with it every token's secret, cannot open what was recorded.
 ///
 /// A key and a nonce must never seal twice. Keys are new for every connection, because nonces of
 /// both sides are in them; within one, struct hc_sealer stops the program sooner than use a seq
@@ -45,14 +50,31 @@ struct hc_sealer {
     uint64_t next; ///< every seq below was used or passed over
 };
 
+/// What the keys of a connection are made of. All of it but `secret` and `shared` is on the wire.
+struct hc_seal_material {
+    uint8_t secret[HC_TOKEN_SECRET_SIZE]; ///< of the token
+    uint64_t protocol_id;
+    uint8_t token[HC_TOKEN_SIZE]; ///< as CONNECT carries it: a client cannot read its token_id
+    uint8_t client_nonce[HC_NONCE_SIZE], server_nonce[HC_NONCE_SIZE];
+    uint32_t cid;
+    uint8_t client_key[HC_EXCHANGE_KEY_SIZE], server_key[HC_EXCHANGE_KEY_SIZE];
+    uint8_t shared[HC_EXCHANGE_KEY_SIZE]; ///< what hc_seal_exchange gives
+};
+
+/// The public ephemeral key of a secret: any 32 random bytes.
+void hc_seal_public(const uint8_t secret[static HC_EXCHANGE_KEY_SIZE],
+                    uint8_t out[static HC_EXCHANGE_KEY_SIZE]);
+
+/// What both sides share by one's secret and the other's public key. HC_MALFORMED: that key is a
+/// point of low order, which would give the same to everybody; then `out` holds zeros.
+enum hc_status hc_seal_exchange(const uint8_t secret[static HC_EXCHANGE_KEY_SIZE],
+                                const uint8_t key[static HC_EXCHANGE_KEY_SIZE],
+                                uint8_t out[static HC_EXCHANGE_KEY_SIZE]);
+
 /// c2s | s2c = BLAKE2b-512("HCAST01 keys" | protocol_id 8 | token 244 | client_nonce 16 |
-/// server_nonce 16 | cid 4), keyed by the token's secret. The token goes in as the bytes that
-/// CONNECT carries, for a client cannot read the token_id inside.
-void hc_seal_derive(const uint8_t secret[static HC_TOKEN_SECRET_SIZE], uint64_t protocol_id,
-                    const uint8_t token[static HC_TOKEN_SIZE],
-                    const uint8_t client_nonce[static HC_NONCE_SIZE],
-                    const uint8_t server_nonce[static HC_NONCE_SIZE], uint32_t cid,
-                    struct hc_seal_keys *out);
+/// server_nonce 16 | cid 4 | client_key 32 | server_key 32 | shared 32), keyed by the token's
+/// secret.
+void hc_seal_derive(const struct hc_seal_material *material, struct hc_seal_keys *out);
 
 /// Begins to seal with `key`; once for each key.
 void hc_seal_init(struct hc_sealer *sealer, const uint8_t key[static HC_SEAL_KEY_SIZE]);

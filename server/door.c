@@ -15,7 +15,9 @@ enum {
 struct entry {
     struct hc_connect connect;
     struct hc_token token;
-    bool proven; ///< it knows the token's secret
+    bool proven;                              ///< it knows the token's secret
+    uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< the host's ephemeral one for it, once proven,
+    uint8_t shared[HC_EXCHANGE_KEY_SIZE];     ///< and what both share by that
 };
 
 /// Whether another answer can wait. Without one no handshake is heard: nobody is let in who is not
@@ -118,6 +120,37 @@ static void take_players(struct hc_sv_host *host, uint16_t peer, unsigned count,
     }
 }
 
+/// Exchanges ephemeral keys with a client that is about to be admitted, which takes more time than
+/// all before it together. HC_MALFORMED: its key is none.
+static enum hc_status exchange(struct hc_sv_host *host, struct entry *entry) {
+    uint8_t secret[HC_EXCHANGE_KEY_SIZE];
+    HC_ASSERT(entry->proven);
+    hc_sv_host_unpredictable(host, secret, sizeof secret);
+    hc_seal_public(secret, entry->server_key);
+    enum hc_status status = hc_seal_exchange(secret, entry->connect.client_key, entry->shared);
+    sodium_memzero(secret, sizeof secret);
+    return status;
+}
+
+/// The keys of the peer's new connection, whose ACCEPT has this nonce.
+static void derive(const struct hc_sv_host *host, struct hc_sv_peer *peer,
+                   const struct entry *entry, const uint8_t server_nonce[static HC_NONCE_SIZE]) {
+    struct hc_seal_material material = {.protocol_id = host->protocol_id, .cid = peer->cid};
+    struct hc_seal_keys keys;
+    memcpy(material.secret, entry->token.secret, sizeof material.secret);
+    memcpy(material.token, entry->connect.token, sizeof material.token);
+    memcpy(material.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
+    memcpy(material.server_nonce, server_nonce, HC_NONCE_SIZE);
+    memcpy(material.client_key, entry->connect.client_key, sizeof material.client_key);
+    memcpy(material.server_key, entry->server_key, sizeof material.server_key);
+    memcpy(material.shared, entry->shared, sizeof material.shared);
+    hc_seal_derive(&material, &keys);
+    memcpy(peer->c2s, keys.c2s, sizeof peer->c2s);
+    hc_seal_init(&peer->sealer, keys.s2c);
+    sodium_memzero(&material, sizeof material);
+    sodium_memzero(&keys, sizeof keys);
+}
+
 /// The keys of the peer's new connection, and the ACCEPT that makes them known.
 static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
                          const struct entry *entry, bool kept, uint64_t now_us) {
@@ -141,16 +174,12 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
     struct hc_accept accept = {
         .cid = peer->cid, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
     memcpy(accept.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
+    memcpy(accept.server_key, entry->server_key, sizeof accept.server_key);
     hc_sv_host_unpredictable(host, accept.server_nonce, sizeof accept.server_nonce);
     size_t size = hc_datagram_put_accept(&accept, bytes);
     HC_ASSERT(size == sizeof peer->accept);
 
-    struct hc_seal_keys keys;
-    hc_seal_derive(entry->token.secret, host->protocol_id, entry->connect.token, peer->client_nonce,
-                   accept.server_nonce, peer->cid, &keys);
-    memcpy(peer->c2s, keys.c2s, sizeof peer->c2s);
-    hc_seal_init(&peer->sealer, keys.s2c);
-    sodium_memzero(&keys, sizeof keys);
+    derive(host, peer, entry, accept.server_nonce);
     hc_seal_accept(&peer->sealer, bytes, size);
     memcpy(peer->accept, bytes, size);
 }
@@ -330,7 +359,7 @@ static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_addre
 
 /// Somebody who has shown that the token is its own.
 static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_address *from,
-                                     const struct entry *entry, uint64_t now_us) {
+                                     struct entry *entry, uint64_t now_us) {
     const struct hc_connect *connect = &entry->connect;
     enum hc_deny_reason reason;
     if (!has_right(host, entry))
@@ -354,6 +383,9 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     enum hc_status status = judge_entry(host, from, entry, known, now_us, &reason);
     if (status != HC_OK)
         return deny(host, from, entry, reason, status == HC_INVALID ? 0 : RETRY_MS);
+    status = exchange(host, entry);
+    if (status != HC_OK)
+        return status;
     if (known != NULL && known->own_count == connect->players)
         return resume(host, known, from, entry, now_us);
     if (known != NULL)
@@ -388,7 +420,7 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
     else
         status =
             deny(host, from, &entry, opened == HC_TOO_OLD ? HC_DENY_EXPIRED : HC_DENY_AUDIENCE, 0);
-    sodium_memzero(&entry.token, sizeof entry.token);
+    sodium_memzero(&entry, sizeof entry);
     return status;
 }
 

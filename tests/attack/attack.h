@@ -58,6 +58,7 @@ void attack_cookie(struct attack *attack);
 void attack_stolen_token(struct attack *attack);
 void attack_misused_token(struct attack *attack);
 void attack_connect_flips(struct attack *attack);
+void attack_curve(struct attack *attack);
 
 // accounts.c: what one account can use up.
 void attack_ticket_flood(struct attack *attack);
@@ -75,6 +76,7 @@ void attack_data_flips(struct attack *attack);
 void attack_accept_flips(struct attack *attack);
 void attack_foretold(struct attack *attack);
 void attack_replayed_accept(struct attack *attack);
+void attack_recorded(struct attack *attack);
 
 // body.c: what a client says that was let in.
 void attack_acks(struct attack *attack);

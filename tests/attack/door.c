@@ -4,6 +4,7 @@
 #include "hindcast/rng.h"
 #include "tests/attack/attack.h"
 #include "tests/attack/puppet.h"
+#include "tests/sim/spy.h"
 
 #include <string.h>
 
@@ -434,5 +435,70 @@ void attack_connect_flips(struct attack *attack) {
     attack_effect(attack, "the one that nobody changed was let in");
     attack_require(attack, joined, "the owner was not let in");
     attack_require_none(attack, 8 * sizeof bytes);
+    gate_close(&gate);
+}
+
+// ---- Work ---------------------------------------------------------------------------------------
+
+/// Sends a datagram; how many operations on the curve the server does for it.
+static uint32_t curve_for(struct puppet *puppet, const uint8_t *bytes, size_t size,
+                          uint64_t now_us) {
+    uint32_t before = hc_spy_seen().curve;
+    puppet_say(puppet, bytes, size, now_us);
+    return hc_spy_seen().curve - before;
+}
+
+/// CONNECTs with something wrong, and one that is refused for its token; each costs nothing.
+static void knock_in_vain(struct attack *attack, struct gate *gate, struct hc_rng *rng,
+                          uint32_t number) {
+    struct hc_token_ring ring = hc_party_ring();
+    struct hc_token expired = puppet_token(2 + number);
+    struct puppet puppet;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    expired.expire_s = HC_PARTY_UNIX_S;
+    puppet_begin(&puppet, gate->host, address_of(number), 2 + number, 2 + number);
+    attack_require(attack, puppet_hello(&puppet, gate->now_us), "no COOKIE");
+    static const struct {
+        size_t from, size;
+    } spoilt[] = {{36, HC_COOKIE_SIZE},
+                  {CONNECT_TOKEN_AT, HC_TOKEN_SIZE},
+                  {301, 32},
+                  {CONNECT_PROOF_AT, HC_PROOF_SIZE}};
+    for (unsigned i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
+        puppet_write_connect(&puppet, 1, bytes);
+        noise(rng, bytes + spoilt[i].from, spoilt[i].size);
+        attack_try(attack, curve_for(&puppet, bytes, sizeof bytes, gate->now_us) > 0);
+    }
+    struct puppet late = puppet;
+    puppet_begin_as(&late, gate->host, puppet.address, &ring.keys[0], &expired, 2 + number);
+    attack_require(attack, puppet_hello(&late, gate->now_us), "no COOKIE");
+    puppet_write_connect(&late, 1, bytes);
+    attack_try(attack, curve_for(&late, bytes, sizeof bytes, gate->now_us) > 0);
+}
+
+void attack_curve(struct attack *attack) {
+    enum { HELLOS = 20000, CONNECTS = 1000, EXCHANGE = 2 };
+    struct gate gate = gate_open(4);
+    struct hc_rng rng = hc_rng_init(36, 1);
+    struct puppet honest;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    for (uint32_t i = 0; i < HELLOS; i++) {
+        struct puppet stranger = {.host = gate.host, .address = address_of(i)};
+        struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+        noise(&rng, hello.client_nonce, HC_NONCE_SIZE);
+        size_t size = hc_datagram_put_hello(&hello, bytes);
+        attack_try(attack, curve_for(&stranger, bytes, size, gate.now_us) > 0);
+    }
+    for (uint32_t i = 0; i < CONNECTS; i++)
+        knock_in_vain(attack, &gate, &rng, i);
+    puppet_begin(&honest, gate.host, address_of(CONNECTS), 1, 1);
+    attack_require(attack, puppet_hello(&honest, gate.now_us), "no COOKIE");
+    puppet_write_connect(&honest, 1, bytes);
+    uint32_t first = curve_for(&honest, bytes, sizeof bytes, gate.now_us);
+    attack_require(attack, first == EXCHANGE && let_in(&honest), "%u operations for a join", first);
+    for (unsigned i = 0; i < CONNECTS; i++) // the stored ACCEPT is sent again
+        attack_try(attack, curve_for(&honest, bytes, sizeof bytes, gate.now_us) > 0);
+    attack_effect(attack, "%u operations for the one who is admitted, none for all others", first);
+    attack_require_none(attack, HELLOS + 6 * CONNECTS);
     gate_close(&gate);
 }

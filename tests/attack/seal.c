@@ -485,3 +485,92 @@ void attack_replayed_accept(struct attack *attack) {
     attack_require(attack, spied.repeats == 0, "%u repeats of a key and a number", spied.repeats);
     attack_require_none(attack, 2 * TIMES);
 }
+
+// ---- Recordings ---------------------------------------------------------------------------------
+
+/// What somebody has of a recorded session: the handshake, and the secret of its token, which a
+/// token key opens.
+struct recording {
+    struct hc_seal_material material;
+    unsigned client;
+    bool complete;
+};
+
+/// The handshake of `client` on the tape.
+static struct recording read_handshake(const struct tape *tape, unsigned client) {
+    struct recording recording = {.client = client};
+    struct hc_token_ring ring = hc_party_ring();
+    struct hc_connect connect;
+    struct hc_accept accept;
+    struct hc_token token;
+    for (unsigned i = 0; i < TAPE; i++) {
+        const struct taped *up = &tape->up[i], *down = &tape->down[i];
+        struct hc_seal_material *material = &recording.material;
+        if (up->client == client &&
+            hc_datagram_get_connect(up->bytes, up->size, &connect) == HC_OK &&
+            hc_token_open(&ring, connect.protocol_id, 0, 0, connect.token, &token) == HC_OK) {
+            material->protocol_id = connect.protocol_id;
+            memcpy(material->secret, token.secret, sizeof token.secret);
+            memcpy(material->token, connect.token, HC_TOKEN_SIZE);
+            memcpy(material->client_nonce, connect.client_nonce, HC_NONCE_SIZE);
+            memcpy(material->client_key, connect.client_key, HC_EXCHANGE_KEY_SIZE);
+        }
+        if (down->client == client &&
+            hc_datagram_get_accept(down->bytes, down->size, &accept) == HC_OK) {
+            material->cid = accept.cid;
+            memcpy(material->server_nonce, accept.server_nonce, HC_NONCE_SIZE);
+            memcpy(material->server_key, accept.server_key, HC_EXCHANGE_KEY_SIZE);
+            recording.complete = true;
+        }
+    }
+    return recording;
+}
+
+/// Tries to open all that the client and the server have said to each other.
+static void open_all(struct attack *attack, const struct tape *tape, unsigned client,
+                     const struct hc_seal_keys *keys) {
+    uint8_t opened[HC_DATAGRAM_MAX];
+    for (unsigned i = 0; i < TAPE; i++) {
+        const struct taped *up = &tape->up[i], *down = &tape->down[i];
+        if (up->client == client && hc_datagram_kind(up->bytes, up->size) == HC_DATAGRAM_DATA)
+            attack_try(attack, hc_seal_open_data(keys->c2s, up->bytes, up->size, opened) == HC_OK);
+        if (down->client == client && hc_datagram_kind(down->bytes, down->size) == HC_DATAGRAM_DATA)
+            attack_try(attack,
+                       hc_seal_open_data(keys->s2c, down->bytes, down->size, opened) == HC_OK);
+    }
+}
+
+/// Without the ephemeral secrets, what both sides share can only be guessed.
+void attack_recorded(struct attack *attack) {
+    enum { RECORDED = 4 };
+    static struct tape tape;
+    struct yard *yard = begin(attack, RECORDED, &tape, 35);
+    for (unsigned client = 0; client < RECORDED; client++) {
+        struct recording recording = read_handshake(&tape, client);
+        const struct hc_seal_material *known = &recording.material;
+        const uint8_t *const guesses[] = {known->shared, known->client_key, known->server_key,
+                                          known->secret};
+        attack_require(attack, recording.complete, "no handshake on the tape");
+        for (unsigned i = 0; i < sizeof guesses / sizeof guesses[0]; i++) {
+            struct hc_seal_material material = *known;
+            struct hc_seal_keys keys;
+            memcpy(material.shared, guesses[i], sizeof material.shared);
+            hc_seal_derive(&material, &keys);
+            open_all(attack, &tape, client, &keys);
+        }
+        // With what both sides have erased it does open, so nothing else was missing.
+        const struct hc_party *party = hc_sim_party(yard->sim, known->cid);
+        struct attack with = {.tries = 0};
+        attack_require(attack, party != NULL, "no such connection");
+        if (party != NULL)
+            open_all(&with, &tape, client, &party->keys);
+        attack_require(attack, with.tries > 50 && with.accepted == with.tries,
+                       "%llu of %llu open with the keys", (unsigned long long)with.accepted,
+                       (unsigned long long)with.tries);
+    }
+    attack_effect(attack,
+                  "the sessions of %d, with their tokens' secrets, and without the ephemeral",
+                  RECORDED);
+    attack_require_none(attack, 1000);
+    yard_destroy(yard);
+}

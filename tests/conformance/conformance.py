@@ -14,6 +14,7 @@ from vectors import check_vectors
 
 RESULTS, UNPROVEN = [], [0, 0]           # bytes from and to addresses that have proven nothing
 LIMIT = Client.LIMIT                     # seconds after which a wait has failed
+LOW_ORDER = (bytes(32), b"\1" + bytes(31))                # X25519 keys that give everybody zeros
 BATCH = 32                               # probes between two fences: the server has room for all answers
 
 
@@ -127,7 +128,7 @@ class Tester:
         out, indexes = [], list(indexes)
         for at in range(0, len(indexes), BATCH):
             c.say_hello()
-            q = connect(self.pid, c.nonce, c.slot, c.cookie, c.token, c.secret)
+            q = c.connect_datagram()
             out += self.probe(c, [changed(q, i) for i in indexes[at:at + BATCH]])
         return out
 
@@ -162,7 +163,7 @@ def handshake(t):
     check("connect.longer.nothing", not (a := probe(lambda q, n: q + bytes(n), (1, 16, 100))), a[:2])
     flip = lambda q, i: q[:i] + bytes([q[i] ^ 1 << i % 8]) + q[i + 1:]
     spans = (("kind-magic", 0, 8, []), ("protocol-id", 8, 16, [VERSION] * 8), ("nonce-slot-cookie", 16, 52, []),
-             ("token", 52, 296, [DENY] * 244), ("players-continues", 296, 301, []), ("zeros", 301, 1184, []),
+             ("token", 52, 296, [DENY] * 244), ("players-continues-key", 296, 333, []), ("zeros", 333, 1184, []),
              ("proof", 1184, 1200, []))
     for name, lo, hi, expect in spans:
         a = probe(flip, range(lo, hi))
@@ -171,19 +172,21 @@ def handshake(t):
         if expect == [DENY] * 244:
             check("deny.hint.layout", all(d == b"\x05" + MAGIC + c.nonce + b"\x02" + d[25:29] + bytes(16) for d in a), a[0])
     c.say_hello()
-    q = connect(t.pid, c.nonce, c.slot, c.cookie, c.token, c.secret)
+    q = c.connect_datagram()
     other = t.client()
     check("connect.cookie-of-another-port.nothing", not (a := t.probe(other, [q])), a)
     n2 = os.urandom(16)
-    for name, d in (("cookie-of-another-nonce", connect(t.pid, n2, c.slot, c.cookie, c.token, c.secret)),
-                    ("foreign-cookie", connect(t.pid, c.nonce, c.slot, os.urandom(16), c.token, c.secret)),
-                    ("wrong-proof", connect(t.pid, c.nonce, c.slot, c.cookie, c.token, os.urandom(32)))):
+    for name, d in (("cookie-of-another-nonce", c.connect_datagram(nonce=n2)),
+                    ("foreign-cookie", c.connect_datagram(cookie_=os.urandom(16))),
+                    ("wrong-proof", c.connect_datagram(secret=os.urandom(32)))):
         check("connect.%s.nothing" % name, not (a := t.probe(c, [d])), a)
+    a = t.probe(c, [c.connect_datagram(client_key=k) for k in LOW_ORDER])
+    check("connect.key-of-low-order.nothing", not a, a)
     a = c.ask(q, (ACCEPT,))
     check("accept.after-all-that-nothing-was-stored", a is not None, a)
     c.accept(a)
     w = c.welcome
-    check("accept.layout", a[1:24] == MAGIC + c.nonce and c.cid != 0 and 60 <= len(a) <= 1200)
+    check("accept.layout", a[1:24] == MAGIC + c.nonce and c.cid != 0 and len(a) == 1200)
     check("welcome.values", w[1] == 60 and len(w[9]) == 1 and w[11] == 0 and w[6] <= w[4], w)
     check("welcome.reset-token", w[10] == reset_token(t.keys[0][1], c.cid, t.audience, c.ip), w[10].hex())
     b = c.ask(q, (ACCEPT,))
@@ -603,7 +606,7 @@ def again(t, c):
     client = open_token(t.keys[0][1], t.pid, c.token)["client_id"]
     d = t.client(client=client)
     d.say_hello()
-    q = connect(t.pid, d.nonce, d.slot, d.cookie, d.token, d.secret)
+    q = d.connect_datagram()
     t.fence(d)
     begun = time.monotonic()
     c.send()

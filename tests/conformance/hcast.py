@@ -126,9 +126,22 @@ def mac16(key, data):
     return blake2b(data, key=key, digest_size=16).digest()
 
 
-def session_keys(secret, protocol_id, token, client_nonce, server_nonce, cid):
+def public_key(own_secret):
+    return sodium.crypto_scalarmult_base(own_secret)
+
+
+def exchange(own_secret, key):
+    """What both sides share; None for a key that gives zeros."""
+    try:
+        shared = sodium.crypto_scalarmult(own_secret, key)
+    except (CryptoError, RuntimeError):
+        return None
+    return shared if any(shared) else None
+
+
+def session_keys(secret, protocol_id, token, client_nonce, server_nonce, cid, client_key, server_key, shared):
     k = blake2b(b"HCAST01 keys" + struct.pack("<Q", protocol_id) + token + client_nonce + server_nonce +
-                struct.pack("<I", cid), key=secret, digest_size=64).digest()
+                struct.pack("<I", cid) + client_key + server_key + shared, key=secret, digest_size=64).digest()
     return k[:32], k[32:]
 
 
@@ -162,9 +175,9 @@ def hello(protocol_id, nonce, magic=MAGIC):
     return struct.pack("<B7sQ16s1168x", HELLO, magic, protocol_id, nonce)
 
 
-def connect(protocol_id, nonce, slot, cookie_, token, secret, players=1, continues=0):
-    b = struct.pack("<B7sQ16sI16s244sBI883x", CONNECT, MAGIC, protocol_id, nonce, slot, cookie_, token,
-                    players, continues)
+def connect(protocol_id, nonce, slot, cookie_, token, secret, players=1, continues=0, client_key=bytes(32)):
+    b = struct.pack("<B7sQ16sI16s244sBI32s851x", CONNECT, MAGIC, protocol_id, nonce, slot, cookie_, token,
+                    players, continues, client_key)
     return b + mac16(secret, b)
 
 
@@ -525,6 +538,8 @@ class Client:
     def __init__(self, server, protocol_id, token, secret, game=None, players=1, continues=0, ip="127.0.0.1"):
         self.server, self.pid, self.token, self.secret, self.game = server, protocol_id, token, secret, game
         self.players, self.continues, self.ip = players, continues, ip
+        self.own_secret = os.urandom(32)
+        self.client_key = public_key(self.own_secret)
         self.nonce, self.cid, self.closed, self.reset, self.ticket = os.urandom(16), None, None, None, None
         self.seq = self.newest = self.window = 0            # ours; of the server, bit i: newest - i came
         self.log, self.messages, self.bad = [], [], []      # of the server: (seq, ack, bits, body, time)
@@ -583,11 +598,16 @@ class Client:
             self.slot, self.cookie = struct.unpack("<24xI16s", d)
         return d
 
+    def connect_datagram(self, **other):
+        """CONNECT, with what is its own and what `other` has."""
+        of = dict(protocol_id=self.pid, nonce=self.nonce, slot=self.slot, cookie_=self.cookie, token=self.token,
+                  secret=self.secret, client_key=self.client_key)
+        return connect(**{**of, **other})
+
     def connect(self):
         """HELLO to ACCEPT; the datagram of ACCEPT."""
         need(self.say_hello(), "no COOKIE")
-        self.question = connect(self.pid, self.nonce, self.slot, self.cookie, self.token, self.secret,
-                                self.players, self.continues)
+        self.question = self.connect_datagram(players=self.players, continues=self.continues)
         d = self.ask(self.question, (ACCEPT, DENY))
         need(d, "no answer to CONNECT")
         if d[0] == DENY:
@@ -596,10 +616,13 @@ class Client:
         return d
 
     def accept(self, d):
-        self.server_nonce, self.cid = struct.unpack_from("<16sI", d, 24)
-        self.c2s, self.s2c = session_keys(self.secret, self.pid, self.token, self.nonce, self.server_nonce, self.cid)
         need(len(d) == 1200, "an ACCEPT of %d bytes" % len(d))
-        body = unseal(self.s2c, 0, d[:44], d[44:])
+        self.server_nonce, self.cid, server_key = struct.unpack_from("<16sI32s", d, 24)
+        shared = exchange(self.own_secret, server_key)
+        need(shared is not None, "ACCEPT has an ephemeral key of low order")
+        self.c2s, self.s2c = session_keys(self.secret, self.pid, self.token, self.nonce, self.server_nonce, self.cid,
+                                          self.client_key, server_key, shared)
+        body = unseal(self.s2c, 0, d[:76], d[76:])
         need(body is not None, "ACCEPT does not open")
         m = unpack(body)
         need(len(m) == 1 and m[0][0] == WELCOME and len(m[0]) == 13, "not a WELCOME alone")

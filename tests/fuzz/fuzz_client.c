@@ -50,6 +50,7 @@ static void connect_client(struct world *w) {
     HC_ASSERT(hc_message_put_welcome(&body, &welcome));
     struct hc_accept accept = {.cid = CID, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
     memcpy(accept.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
+    hc_party_serve(&w->party, w->client);
     HC_ASSERT(hc_client_receive(w->client, bytes, hc_party_put_accept(&w->party, &accept, bytes),
                                 w->now_us) == HC_OK);
 }

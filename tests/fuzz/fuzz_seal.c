@@ -65,7 +65,8 @@ static void try_sealed(bool data, uint64_t bit, const uint8_t *content, size_t s
 static void try_derived(uint64_t bit, struct fuzz_choices *choices) {
     struct from {
         uint8_t secret[HC_TOKEN_SECRET_SIZE], protocol_id[8], token[HC_TOKEN_SIZE];
-        uint8_t nonces[2][HC_NONCE_SIZE], cid[4], audience[8], ip[16];
+        uint8_t nonces[2][HC_NONCE_SIZE], keys[3][HC_EXCHANGE_KEY_SIZE], cid[4], audience[8],
+            ip[16];
     } from[2];
     struct hc_seal_keys keys[2];
     uint8_t resets[2][HC_RESET_TOKEN_SIZE];
@@ -81,8 +82,15 @@ static void try_derived(uint64_t bit, struct fuzz_choices *choices) {
         memcpy(&audience, from[i].audience, sizeof audience);
         memcpy(&cid, from[i].cid, sizeof cid);
         memcpy(token_key.key, from[i].secret, sizeof token_key.key);
-        hc_seal_derive(from[i].secret, protocol_id, from[i].token, from[i].nonces[0],
-                       from[i].nonces[1], cid, &keys[i]);
+        struct hc_seal_material material = {.protocol_id = protocol_id, .cid = cid};
+        memcpy(material.secret, from[i].secret, sizeof material.secret);
+        memcpy(material.token, from[i].token, sizeof material.token);
+        memcpy(material.client_nonce, from[i].nonces[0], HC_NONCE_SIZE);
+        memcpy(material.server_nonce, from[i].nonces[1], HC_NONCE_SIZE);
+        memcpy(material.client_key, from[i].keys[0], HC_EXCHANGE_KEY_SIZE);
+        memcpy(material.server_key, from[i].keys[1], HC_EXCHANGE_KEY_SIZE);
+        memcpy(material.shared, from[i].keys[2], HC_EXCHANGE_KEY_SIZE);
+        hc_seal_derive(&material, &keys[i]);
         hc_seal_reset_token(&token_key, cid, audience, from[i].ip, resets[i]);
         HC_ASSERT(hc_seal_reset_equal(resets[i], resets[i]));
         HC_ASSERT(memcmp(keys[i].c2s, keys[i].s2c, HC_SEAL_KEY_SIZE) != 0);

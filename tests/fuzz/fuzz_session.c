@@ -402,7 +402,7 @@ static void begin_anew(struct world *w, struct fuzz_choices *choices) {
         part.blocks = CLIENT_BLOCKS + fuzz_choose(choices) % ENOUGH_BLOCKS;
     issue(w, part.game, fuzz_choose(choices));
     hc_client_destroy(w->other);
-    w->other = begin(w, &part);
+    w->wire.client = w->other = begin(w, &part);
     if (w->other_port + 1 < STRANGER_PORT)
         w->other_port += how >> 1 & 1;
     else
@@ -512,7 +512,7 @@ static void begin_both(struct world *w, uint8_t display_offset) {
     part.credential = &w->credential;
     part.display_offset = display_offset;
     part.reconnect_us = (w->where & 16) != 0 ? 0 : RECONNECT_US;
-    w->other = begin(w, &part);
+    w->wire.client = w->other = begin(w, &part);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,5 +1,6 @@
 #include "tests/fuzz/wire.h"
 
+#include "client/session.h"
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@ static void watch_connect(struct fuzz_wire *wire, const uint8_t *bytes, size_t s
     wire->party.protocol_id = connect.protocol_id;
     memcpy(wire->party.credential.token, connect.token, HC_TOKEN_SIZE);
     memcpy(wire->party.credential.secret, token.secret, HC_TOKEN_SECRET_SIZE);
+    memcpy(wire->party.secret, wire->client->shake.secret, HC_EXCHANGE_KEY_SIZE);
 }
 
 /// Learns about the connection from what its ends send.
@@ -30,7 +32,7 @@ static void watch(struct fuzz_wire *wire, enum fuzz_way way, const uint8_t *byte
         memcmp(accept.client_nonce, wire->client_nonce, HC_NONCE_SIZE) == 0) {
         wire->cid = accept.cid;
         wire->newest[FUZZ_UP] = wire->newest[FUZZ_DOWN] = 0;
-        hc_party_derive(&wire->party, accept.client_nonce, accept.server_nonce, accept.cid);
+        (void)hc_party_derive(&wire->party, &accept);
     }
     if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) == HC_OK && cid == wire->cid)
         wire->newest[way] = seq;
@@ -93,7 +95,8 @@ static void seal(const struct fuzz_wire *wire, struct fuzz_flight *flight) {
         hc_party_seal(&party, flight->way == FUZZ_UP, flight->bytes, flight->size);
     else if (hc_datagram_get_accept(flight->bytes, flight->size, &accept) == HC_OK) {
         struct hc_sealer sealer;
-        hc_party_derive(&party, accept.client_nonce, accept.server_nonce, accept.cid);
+        if (hc_party_derive(&party, &accept) != HC_OK)
+            return; // a key that nobody takes
         hc_seal_init(&sealer, party.keys.s2c);
         hc_seal_accept(&sealer, flight->bytes, flight->size);
     }

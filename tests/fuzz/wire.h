@@ -1,9 +1,9 @@
 /// The network between one client and its server in a fuzz program, where a hand that knows the
 /// connection as its ends do can lose, repeat, hold back, change and add datagrams.
 ///
-/// The hand holds the token keys, so that it has the secret of every token that passes and with it
-/// the keys of the connection: what it changes and adds is sealed, proven and vouched for as the
-/// end that it speaks for would do it.
+/// The hand holds the token keys and reads the client's ephemeral secret, so that it has the keys
+/// of the connection: what it changes and adds is sealed, proven and vouched for as the end that it
+/// speaks for would do it.
 ///
 /// What an end sends is put into the air and stays there until it is taken out or, when the air is
 /// full, lost: the oldest first.
@@ -31,6 +31,7 @@ struct fuzz_flight {
 
 struct fuzz_wire {
     struct hc_token_ring ring;           ///< opens the tokens
+    const struct hc_client *client;      ///< whose datagrams go up
     uint8_t ip[16];                      ///< the client's
     uint8_t client_nonce[HC_NONCE_SIZE]; ///< of the newest HELLO
     struct hc_party party;               ///< the client's secrets, once a CONNECT has passed

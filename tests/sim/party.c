@@ -1,5 +1,7 @@
 #include "tests/sim/party.h"
 
+#include "client/session.h"
+#include "hindcast/check.h"
 #include "hindcast/rng.h"
 
 #include <string.h>
@@ -31,6 +33,12 @@ void hc_party_issue_as(struct hc_party *party, const struct hc_game *game,
     *party = (struct hc_party){.protocol_id = hc_datagram_protocol_id(game)};
     hc_token_seal(key, party->protocol_id, &drawn, nonce, party->credential.token);
     memcpy(party->credential.secret, drawn.secret, sizeof drawn.secret);
+    hc_party_draw(party);
+}
+
+void hc_party_draw(struct hc_party *party) {
+    for (unsigned i = 0; i < sizeof party->secret; i++)
+        party->secret[i] = (uint8_t)~party->credential.secret[i];
 }
 
 void hc_party_issue(struct hc_party *party, const struct hc_game *game, uint64_t client_id,
@@ -47,15 +55,35 @@ size_t hc_party_put_connect(const struct hc_party *party, const struct hc_connec
                             uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]) {
     struct hc_connect complete = *connect;
     memcpy(complete.token, party->credential.token, HC_TOKEN_SIZE);
+    hc_seal_public(party->secret, complete.client_key);
     size_t size = hc_datagram_put_connect(&complete, out);
     hc_token_put_proof(party->credential.secret, out);
     return size;
 }
 
-void hc_party_derive(struct hc_party *party, const uint8_t client_nonce[static HC_NONCE_SIZE],
-                     const uint8_t server_nonce[static HC_NONCE_SIZE], uint32_t cid) {
-    hc_seal_derive(party->credential.secret, party->protocol_id, party->credential.token,
-                   client_nonce, server_nonce, cid, &party->keys);
+static struct hc_seal_material material_of(const struct hc_party *party,
+                                           const struct hc_accept *accept) {
+    struct hc_seal_material material = {.protocol_id = party->protocol_id, .cid = accept->cid};
+    memcpy(material.secret, party->credential.secret, sizeof material.secret);
+    memcpy(material.token, party->credential.token, sizeof material.token);
+    memcpy(material.client_nonce, accept->client_nonce, HC_NONCE_SIZE);
+    memcpy(material.server_nonce, accept->server_nonce, HC_NONCE_SIZE);
+    memcpy(material.server_key, accept->server_key, sizeof material.server_key);
+    return material;
+}
+
+enum hc_status hc_party_derive(struct hc_party *party, const struct hc_accept *accept) {
+    struct hc_seal_material material = material_of(party, accept);
+    enum hc_status status = hc_seal_exchange(party->secret, accept->server_key, material.shared);
+    if (status != HC_OK)
+        return status;
+    hc_seal_public(party->secret, material.client_key);
+    hc_seal_derive(&material, &party->keys);
+    return HC_OK;
+}
+
+void hc_party_serve(struct hc_party *party, const struct hc_client *client) {
+    hc_seal_public(client->shake.secret, party->client_key);
 }
 
 enum hc_status hc_party_get_accept(struct hc_party *party, const uint8_t *bytes, size_t size,
@@ -64,16 +92,23 @@ enum hc_status hc_party_get_accept(struct hc_party *party, const uint8_t *bytes,
     enum hc_status status = hc_datagram_get_accept(bytes, size, accept);
     if (status != HC_OK)
         return status;
-    hc_party_derive(party, accept->client_nonce, accept->server_nonce, accept->cid);
-    status = hc_seal_open_accept(party->keys.s2c, bytes, size, opened);
+    status = hc_party_derive(party, accept);
+    if (status == HC_OK)
+        status = hc_seal_open_accept(party->keys.s2c, bytes, size, opened);
     return status == HC_OK ? hc_datagram_get_accept(opened, size, accept) : status;
 }
 
 size_t hc_party_put_accept(struct hc_party *party, const struct hc_accept *accept,
                            uint8_t out[static HC_DATAGRAM_MAX]) {
     struct hc_sealer sealer;
-    size_t size = hc_datagram_put_accept(accept, out);
-    hc_party_derive(party, accept->client_nonce, accept->server_nonce, accept->cid);
+    struct hc_accept complete = *accept;
+    hc_seal_public(party->secret, complete.server_key);
+    size_t size = hc_datagram_put_accept(&complete, out);
+    struct hc_seal_material material = material_of(party, &complete);
+    memcpy(material.client_key, party->client_key, sizeof material.client_key);
+    enum hc_status status = hc_seal_exchange(party->secret, party->client_key, material.shared);
+    HC_ASSERT(status == HC_OK);
+    hc_seal_derive(&material, &party->keys);
     hc_seal_init(&sealer, party->keys.s2c);
     hc_seal_accept(&sealer, out, size);
     return size;

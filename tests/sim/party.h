@@ -2,6 +2,7 @@
 /// and the sealing of datagrams as either side does it.
 #pragma once
 
+#include "hindcast/client.h"
 #include "hindcast/game.h"
 #include "proto/datagram.h"
 #include "proto/seal.h"
@@ -17,7 +18,9 @@
 struct hc_party {
     uint64_t protocol_id;
     struct hc_credential credential;
-    struct hc_seal_keys keys; ///< once there is a connection
+    uint8_t secret[HC_EXCHANGE_KEY_SIZE];     ///< of the ephemeral key; drawn with the token
+    uint8_t client_key[HC_EXCHANGE_KEY_SIZE]; ///< of a client whose server this is, see below
+    struct hc_seal_keys keys;                 ///< once there is a connection
 };
 
 /// The keys that tests issue tokens with.
@@ -33,20 +36,28 @@ void hc_party_issue_as(struct hc_party *party, const struct hc_game *game,
                        const struct hc_token_key *key, const struct hc_token *token,
                        uint64_t serial);
 
-/// Writes CONNECT with the token and its proof; both sizes are HC_DATAGRAM_CONNECT_SIZE.
+/// Draws the party's ephemeral secret, which its token decides.
+void hc_party_draw(struct hc_party *party);
+
+/// Writes CONNECT with the token, the ephemeral key and the proof; both sizes are
+/// HC_DATAGRAM_CONNECT_SIZE.
 size_t hc_party_put_connect(const struct hc_party *party, const struct hc_connect *connect,
                             uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]);
 
-/// Makes the keys that an ACCEPT to `client_nonce` stands for.
-void hc_party_derive(struct hc_party *party, const uint8_t client_nonce[static HC_NONCE_SIZE],
-                     const uint8_t server_nonce[static HC_NONCE_SIZE], uint32_t cid);
+/// Makes the keys that an ACCEPT stands for, for the client whose ephemeral secret is the party's.
+/// HC_MALFORMED: its key is none.
+enum hc_status hc_party_derive(struct hc_party *party, const struct hc_accept *accept);
+
+/// The party becomes the server of `client`, which is connecting.
+void hc_party_serve(struct hc_party *party, const struct hc_client *client);
 
 /// Makes the keys and opens the ACCEPT into `opened`, from where `*accept` borrows its body.
 enum hc_status hc_party_get_accept(struct hc_party *party, const uint8_t *bytes, size_t size,
                                    uint8_t opened[static HC_DATAGRAM_MAX],
                                    struct hc_accept *accept);
 
-/// Makes the keys and writes ACCEPT, sealed.
+/// Makes the keys and writes ACCEPT with the party's ephemeral key, sealed, for the client of
+/// hc_party_serve.
 size_t hc_party_put_accept(struct hc_party *party, const struct hc_accept *accept,
                            uint8_t out[static HC_DATAGRAM_MAX]);
 

@@ -1,5 +1,6 @@
 #include "tests/sim/sim.h"
 
+#include "client/session.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 #include "tests/sim/agenda.h"
@@ -218,6 +219,8 @@ static void drain_client(struct hc_sim *sim, unsigned client) {
     while ((size = hc_client_send(seat->client, bytes, hc_sim_client_now(sim, client))) > 0) {
         if (!tamper(sim, client, bytes, size))
             continue;
+        if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
+            hc_tap_connect(sim->tap, bytes, size, seat->client->shake.secret);
         if (hooks->client_sent != NULL)
             hooks->client_sent(sim->config.context, sim, client,
                                open_for_hook(sim, true, bytes, size, opened), size);
@@ -269,7 +272,7 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         tell_work(sim, HC_SIM_WORK_RECEIVE, false);
         // Of a thief's the host takes none, which may name the nonce of another.
         if (status == HC_OK && hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_CONNECT)
-            hc_tap_connect(sim->tap, packet + PORT_SIZE, size);
+            hc_tap_connect(sim->tap, packet + PORT_SIZE, size, NULL);
         tell_host_events(sim);
         if (sim->config.hooks.host_received != NULL)
             sim->config.hooks.host_received(
@@ -535,7 +538,7 @@ const uint8_t *hc_sim_seal(const struct hc_sim *sim, bool to_server, const uint8
 
 void hc_sim_learn(struct hc_sim *sim, const uint8_t *bytes, size_t size) {
     if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
-        hc_tap_connect(sim->tap, bytes, size);
+        hc_tap_connect(sim->tap, bytes, size, NULL);
     if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
         hc_tap_accept(sim->tap, bytes, size);
 }

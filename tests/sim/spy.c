@@ -86,3 +86,18 @@ WATCH(crypto_aead_chacha20poly1305_ietf_encrypt_detached,
       crypto_aead_chacha20poly1305_ietf_NPUBBYTES)
 WATCH(crypto_aead_xchacha20poly1305_ietf_encrypt_detached,
       crypto_aead_xchacha20poly1305_ietf_NPUBBYTES)
+
+int __real_crypto_scalarmult(unsigned char *q, const unsigned char *n, const unsigned char *p);
+int __wrap_crypto_scalarmult(unsigned char *q, const unsigned char *n, const unsigned char *p);
+int __real_crypto_scalarmult_base(unsigned char *q, const unsigned char *n);
+int __wrap_crypto_scalarmult_base(unsigned char *q, const unsigned char *n);
+
+int __wrap_crypto_scalarmult(unsigned char *q, const unsigned char *n, const unsigned char *p) {
+    seen.curve++;
+    return __real_crypto_scalarmult(q, n, p);
+}
+
+int __wrap_crypto_scalarmult_base(unsigned char *q, const unsigned char *n) {
+    seen.curve++;
+    return __real_crypto_scalarmult_base(q, n);
+}

@@ -1,6 +1,7 @@
-/// Sees every (key, nonce) that is sealed in this program, and whether one was sealed with before.
+/// Sees every (key, nonce) that is sealed in this program, and whether one was sealed with before;
+/// and counts the operations on X25519's curve.
 ///
-/// The linker hands it every call of libsodium's ciphers, whoever makes it (`hc_spied` in
+/// The linker hands it every such call of libsodium, whoever makes it (`hc_spied` in
 /// tests/CMakeLists.txt), so that the product has no hook for it. Not for threads.
 #pragma once
 
@@ -15,6 +16,7 @@ struct hc_spy {
     uint32_t sealed;
     uint32_t keys;    ///< different ones
     uint32_t repeats; ///< sealings with a key and a nonce that had sealed together before
+    uint32_t curve;   ///< scalar multiplications, also while it looks away
 };
 
 /// Forgets everything, and looks from now on.

@@ -14,7 +14,8 @@ enum {
 /// A CONNECT that may be answered.
 struct asked {
     uint8_t client_nonce[HC_NONCE_SIZE];
-    struct hc_credential credential;
+    bool told; ///< the secret, else it is a party's
+    struct hc_party party;
 };
 
 struct known {
@@ -96,7 +97,7 @@ static struct asked *find_asked(struct hc_tap *tap, const uint8_t *nonce) {
     return NULL;
 }
 
-void hc_tap_connect(struct hc_tap *tap, const uint8_t *bytes, size_t size) {
+void hc_tap_connect(struct hc_tap *tap, const uint8_t *bytes, size_t size, const uint8_t *secret) {
     struct hc_connect connect;
     struct hc_token token;
     if (hc_datagram_get_connect(bytes, size, &connect) != HC_OK ||
@@ -107,9 +108,15 @@ void hc_tap_connect(struct hc_tap *tap, const uint8_t *bytes, size_t size) {
     struct asked *asked = find_asked(tap, connect.client_nonce);
     if (asked == NULL)
         asked = asked_at(tap, tap->asked_count++);
+    else if (asked->told && secret == NULL)
+        return;
+    *asked = (struct asked){.told = secret != NULL, .party = {.protocol_id = tap->protocol_id}};
     memcpy(asked->client_nonce, connect.client_nonce, HC_NONCE_SIZE);
-    memcpy(asked->credential.token, connect.token, HC_TOKEN_SIZE);
-    memcpy(asked->credential.secret, token.secret, HC_TOKEN_SECRET_SIZE);
+    memcpy(asked->party.credential.token, connect.token, HC_TOKEN_SIZE);
+    memcpy(asked->party.credential.secret, token.secret, HC_TOKEN_SECRET_SIZE);
+    hc_party_draw(&asked->party);
+    if (secret != NULL)
+        memcpy(asked->party.secret, secret, HC_EXCHANGE_KEY_SIZE);
 }
 
 static struct place *place_of(struct hc_tap *tap, uint32_t cid) {
@@ -128,10 +135,8 @@ void hc_tap_accept(struct hc_tap *tap, const uint8_t *bytes, size_t size) {
         return;
     struct place *place = place_of(tap, accept.cid);
     struct known *known = &place->known[place->next++ % EACH];
-    *known =
-        (struct known){.cid = accept.cid,
-                       .party = {.protocol_id = tap->protocol_id, .credential = asked->credential}};
-    hc_party_derive(&known->party, accept.client_nonce, accept.server_nonce, accept.cid);
+    *known = (struct known){.cid = accept.cid, .party = asked->party};
+    (void)hc_party_derive(&known->party, &accept);
 }
 
 const struct hc_party *hc_tap_party(const struct hc_tap *tap, uint32_t cid) {

@@ -1,7 +1,8 @@
-/// Reads along on all connections of a simulation: whoever holds the token key can.
+/// Reads along on all connections of a simulation, with the token key and the clients' ephemeral
+/// secrets.
 ///
-/// hc_tap_connect for each CONNECT that a host takes, hc_tap_accept for each ACCEPT that it sends;
-/// then hc_tap_open shows DATA as it was before it was sealed.
+/// hc_tap_connect for each CONNECT, hc_tap_accept for each ACCEPT that a host sends; then
+/// hc_tap_open shows DATA as it was before it was sealed.
 #pragma once
 
 #include "tests/sim/party.h"
@@ -13,8 +14,9 @@ struct hc_tap *hc_tap_create(const struct hc_token_ring *ring, uint64_t protocol
                              uint64_t audience);
 void hc_tap_destroy(struct hc_tap *tap);
 
-/// Somebody says CONNECT.
-void hc_tap_connect(struct hc_tap *tap, const uint8_t *bytes, size_t size);
+/// Somebody sends CONNECT, whose ephemeral key has this secret; NULL: that of a party, unless a
+/// CONNECT of this nonce has been sent with another one.
+void hc_tap_connect(struct hc_tap *tap, const uint8_t *bytes, size_t size, const uint8_t *secret);
 
 /// The host answers with ACCEPT.
 void hc_tap_accept(struct hc_tap *tap, const uint8_t *bytes, size_t size);

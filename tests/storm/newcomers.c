@@ -105,6 +105,7 @@ static size_t put_accept(const struct newcomer *newcomer, const uint8_t *nonce, 
     expect(newcomer, "WELCOME", hc_message_put_welcome(&body, &welcome));
     accept.body_size = body.at;
     memcpy(accept.client_nonce, nonce, HC_NONCE_SIZE);
+    hc_party_serve(newcomer->party, newcomer->client);
     return hc_party_put_accept(newcomer->party, &accept, out);
 }
 

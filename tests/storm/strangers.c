@@ -11,7 +11,7 @@ enum {
     USER = 2000000,
     HELLO_ZEROS_AT = 32,
     PLAYERS_AT = 296,        ///< in CONNECT,
-    CONNECT_ZEROS_AT = 301,  ///< and after what it continues
+    CONNECT_ZEROS_AT = 333,  ///< and after the ephemeral key
     CLOSES = 10,             ///< times that a goodbye is said,
     AT_ONCE = 3,             ///< of these the first together,
     CLOSE_PERIOD_US = 50000, ///< and the others one after another

@@ -113,6 +113,7 @@ static inline enum hc_status give_accept(const struct hc_welcome *welcome) {
     ck_assert(hc_message_put_welcome(&writer, welcome));
     struct hc_accept accept = {.cid = CID, .body = out + HC_ACCEPT_BODY_AT, .body_size = writer.at};
     memcpy(accept.client_nonce, nonce, sizeof nonce);
+    hc_party_serve(&party, client);
     return give(out, hc_party_put_accept(&party, &accept, out));
 }
 

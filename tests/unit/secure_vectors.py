@@ -4,8 +4,8 @@
     secure_vectors.py            prints secure_vectors.h
     secure_vectors.py --check    fails unless that file is what would be printed
 
-BLAKE2b is Python's own; ChaCha20, Poly1305 and XChaCha20 are written out here after RFC 8439 and
-draft-irtf-cfrg-xchacha, and checked with the examples of those texts before they are used.
+BLAKE2b is Python's own; ChaCha20, Poly1305, XChaCha20 and X25519 are written out here after RFC
+8439, draft-irtf-cfrg-xchacha and RFC 7748, and checked with the examples of those texts before they are used.
 """
 import hashlib
 import struct
@@ -79,8 +79,31 @@ def blake(size, key, *parts):
     return hashlib.blake2b(b"".join(parts), digest_size=size, key=key).digest()
 
 
+def x25519(secret, point=(9).to_bytes(32, "little")):
+    """RFC 7748, 5: the Montgomery ladder on the u coordinates."""
+    p, a24 = 2**255 - 19, 121665
+    k = int.from_bytes(secret, "little") & ~7 & (1 << 254) - 1 | 1 << 254
+    x1 = int.from_bytes(point, "little") % (1 << 255)
+    x2, z2, x3, z3 = 1, 0, x1, 1
+    for t in reversed(range(255)):
+        if k >> t & 1:
+            x2, z2, x3, z3 = x3, z3, x2, z2
+        a, b, c, d = x2 + z2, x2 - z2, x3 + z3, x3 - z3
+        aa, bb, da, cb = a * a % p, b * b % p, d * a % p, c * b % p
+        e = aa - bb
+        x3, z3 = (da + cb) ** 2 % p, x1 * (da - cb) ** 2 % p
+        x2, z2 = aa * bb % p, e * (aa + a24 * e) % p
+        if k >> t & 1:
+            x2, z2, x3, z3 = x3, z3, x2, z2
+    return (x2 * pow(z2, p - 2, p) % p).to_bytes(32, "little")
+
+
 def check_the_ciphers():
-    """RFC 8439, 2.8.2; draft-irtf-cfrg-xchacha-03, 2.2.1 and A.3.1 (the same plaintext and AAD)."""
+    """RFC 8439, 2.8.2; draft-irtf-cfrg-xchacha-03, 2.2.1 and A.3.1 (the same plaintext and AAD);
+    RFC 7748, 5.2."""
+    out = x25519(bytes.fromhex("a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"),
+                 bytes.fromhex("e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c"))
+    assert out.hex() == "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552"
     plain = (b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the "
              b"future, sunscreen would be it.")
     aad = bytes.fromhex("50515253c0c1c2c3c4c5c6c7")
@@ -102,6 +125,7 @@ PROTOCOL_ID, AUDIENCE, CLIENT_ID = 0x0123456789ABCDEF, 0xA1A2A3A4A5A6A7A8, 0xB1B
 EXPIRE_S, KEY_ID, CID, SEQ = 1800000000, 7, 0xC1C2C3C4, 0x01020304
 TOKEN_KEY, SECRET, IP = run(0x10, 32), run(0x60, 32), run(0xD0, 16)
 CLIENT_NONCE, SERVER_NONCE = run(0x80, 16), run(0x90, 16)
+CLIENT_SECRET, SERVER_SECRET = run(0xA0, 32), run(0xC0, 32)
 
 
 def token(kind):
@@ -127,9 +151,11 @@ def draws(key, count):
 def vectors():
     connect = b"\x03" + run(1, 1183)
     deny = b"\x05" + run(1, 28)
+    client_key, server_key = x25519(CLIENT_SECRET), x25519(SERVER_SECRET)
+    shared = x25519(CLIENT_SECRET, server_key)
     keys = blake(64, SECRET, b"HCAST01 keys", struct.pack("<Q", PROTOCOL_ID), token(0), CLIENT_NONCE,
-                 SERVER_NONCE, struct.pack("<I", CID))
-    accept = b"\x04" + run(1, 43)
+                 SERVER_NONCE, struct.pack("<I", CID), client_key, server_key, shared)
+    accept = b"\x04" + run(1, 75)
     data = struct.pack("<BII", 0x40, CID, SEQ)
     reset_key = blake(32, TOKEN_KEY, b"HCAST01 reset")
     return {
@@ -137,6 +163,9 @@ def vectors():
         "ticket": token(1),
         "proof": blake(16, SECRET, connect),
         "deny_mac": blake(16, SECRET, deny),
+        "client_key": client_key,
+        "server_key": server_key,
+        "shared": shared,
         "keys": keys,
         "accept": accept + aead(keys[32:], bytes(12), accept, run(0x20, 90)),
         "data": data + aead(keys[:32], bytes(8) + struct.pack("<I", SEQ), data, run(0x70, 100)),

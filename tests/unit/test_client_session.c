@@ -3,6 +3,7 @@
 #include "tests/unit/client_rig.h"
 #include "tests/run_suite.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,50 @@ START_TEST(a_welcome_for_another_number_of_players_is_refused) {
     ck_assert_int_eq(give_accept(&welcome), HC_MALFORMED);
     ck_assert_int_eq(hc_client_state(client), HC_CLIENT_CONNECTING);
     ck_assert_uint_eq(blocks, 2); // those of hc_client_create
+}
+END_TEST
+
+START_TEST(an_accept_with_a_key_of_low_order_is_refused) {
+    struct hc_welcome welcome = welcome_now();
+    uint8_t out[HC_DATAGRAM_MAX];
+    begin();
+    hear();
+    give_cookie();
+    struct hc_writer writer = hc_bytes_writer(out + HC_ACCEPT_BODY_AT, HC_ACCEPT_BODY_MAX);
+    ck_assert(hc_message_put_welcome(&writer, &welcome));
+    struct hc_accept accept = {.cid = CID, .body = out + HC_ACCEPT_BODY_AT, .body_size = writer.at};
+    memcpy(accept.client_nonce, nonce, sizeof nonce);
+    size_t size = hc_datagram_put_accept(&accept, out);
+    // Sealed by one who knows the token's secret, and that zeros would be shared.
+    struct hc_seal_material material = {.protocol_id = party.protocol_id, .cid = CID};
+    struct hc_seal_keys keys;
+    struct hc_sealer sealer;
+    memcpy(material.secret, party.credential.secret, sizeof material.secret);
+    memcpy(material.token, party.credential.token, sizeof material.token);
+    memcpy(material.client_nonce, nonce, sizeof nonce);
+    memcpy(material.client_key, client->shake.key, sizeof material.client_key);
+    hc_seal_derive(&material, &keys);
+    hc_seal_init(&sealer, keys.s2c);
+    hc_seal_accept(&sealer, out, size);
+    ck_assert_int_eq(give(out, size), HC_MALFORMED);
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_CONNECTING);
+    ck_assert_int_eq(give_accept(&welcome), HC_OK);
+}
+END_TEST
+
+START_TEST(the_ephemeral_secret_is_erased_once_it_is_of_no_use) {
+    struct hc_welcome welcome = welcome_now();
+    begin();
+    hear();
+    give_cookie();
+    ck_assert(!sodium_is_zero(client->shake.secret, sizeof client->shake.secret));
+    ck_assert_int_eq(give_accept(&welcome), HC_OK);
+    ck_assert(sodium_is_zero(client->shake.secret, sizeof client->shake.secret));
+    hc_client_destroy(client);
+    begin();
+    ck_assert(!sodium_is_zero(client->shake.secret, sizeof client->shake.secret));
+    hc_client_leave(client, now_us); // before it is admitted
+    ck_assert(sodium_is_zero(client->shake.secret, sizeof client->shake.secret));
 }
 END_TEST
 
@@ -559,6 +604,8 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, a_denial_closes_it_and_says_why);
     tcase_add_test(tests, news_of_another_version_counts_only_while_connecting);
     tcase_add_test(tests, a_welcome_for_another_number_of_players_is_refused);
+    tcase_add_test(tests, an_accept_with_a_key_of_low_order_is_refused);
+    tcase_add_test(tests, the_ephemeral_secret_is_erased_once_it_is_of_no_use);
     tcase_add_test(tests, a_silent_server_is_given_up_at_the_time_announced);
     tcase_add_test(tests,
                    a_round_trip_is_measured_whatever_acknowledged_the_datagram_before_the_snapshot);

@@ -24,33 +24,27 @@ static enum hc_status open_accept(const uint8_t *key, const uint8_t *datagram, s
     return hc_seal_open_accept(key, datagram, size, opened);
 }
 
-/// All that goes into a connection's keys.
-struct shared {
-    uint8_t secret[HC_TOKEN_SECRET_SIZE];
-    uint64_t protocol_id;
-    uint8_t token[HC_TOKEN_SIZE], client_nonce[HC_NONCE_SIZE], server_nonce[HC_NONCE_SIZE];
-    uint32_t cid;
-};
-
-/// Those of the known answers.
-static struct shared known_shared(void) {
-    struct shared shared = {.protocol_id = 0x0123456789abcdef, .cid = CID};
-    count_up(shared.secret, sizeof shared.secret, 0x60);
-    memcpy(shared.token, vector_token, sizeof shared.token);
-    count_up(shared.client_nonce, sizeof shared.client_nonce, 0x80);
-    count_up(shared.server_nonce, sizeof shared.server_nonce, 0x90);
-    return shared;
+/// What the keys of the known answers are made of.
+static struct hc_seal_material known_material(void) {
+    struct hc_seal_material known = {.protocol_id = 0x0123456789abcdef, .cid = CID};
+    count_up(known.secret, sizeof known.secret, 0x60);
+    memcpy(known.token, vector_token, sizeof known.token);
+    count_up(known.client_nonce, sizeof known.client_nonce, 0x80);
+    count_up(known.server_nonce, sizeof known.server_nonce, 0x90);
+    memcpy(known.client_key, vector_client_key, sizeof known.client_key);
+    memcpy(known.server_key, vector_server_key, sizeof known.server_key);
+    memcpy(known.shared, vector_shared, sizeof known.shared);
+    return known;
 }
 
-static struct hc_seal_keys derive(const struct shared *shared) {
+static struct hc_seal_keys derive(const struct hc_seal_material *material) {
     struct hc_seal_keys keys;
-    hc_seal_derive(shared->secret, shared->protocol_id, shared->token, shared->client_nonce,
-                   shared->server_nonce, shared->cid, &keys);
+    hc_seal_derive(material, &keys);
     return keys;
 }
 
 static struct hc_seal_keys known_keys(void) {
-    struct shared shared = known_shared();
+    struct hc_seal_material shared = known_material();
     return derive(&shared);
 }
 
@@ -84,11 +78,13 @@ END_TEST
 
 START_TEST(every_bit_of_what_both_sides_share_changes_both_keys) {
     struct hc_seal_keys known = known_keys();
-    struct shared shared = known_shared();
-    uint8_t *const parts[] = {shared.secret,       (uint8_t *)&shared.protocol_id,
-                              shared.token,        shared.client_nonce,
-                              shared.server_nonce, (uint8_t *)&shared.cid};
-    static const size_t sizes[] = {32, 8, HC_TOKEN_SIZE, HC_NONCE_SIZE, HC_NONCE_SIZE, 4};
+    struct hc_seal_material shared = known_material();
+    uint8_t *const parts[] = {
+        shared.secret,       (uint8_t *)&shared.protocol_id, shared.token,      shared.client_nonce,
+        shared.server_nonce, (uint8_t *)&shared.cid,         shared.client_key, shared.server_key,
+        shared.shared};
+    static const size_t sizes[] = {32, 8, HC_TOKEN_SIZE, HC_NONCE_SIZE, HC_NONCE_SIZE, 4, 32,
+                                   32, 32};
     for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++)
         for (size_t bit = 0; bit < 8 * sizes[part]; bit++) {
             parts[part][bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -97,6 +93,43 @@ START_TEST(every_bit_of_what_both_sides_share_changes_both_keys) {
             ck_assert_mem_ne(other.s2c, known.s2c, HC_SEAL_KEY_SIZE);
             parts[part][bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
+}
+END_TEST
+
+START_TEST(an_exchange_gives_both_sides_what_an_independent_implementation_gives) {
+    uint8_t client[HC_EXCHANGE_KEY_SIZE], server[HC_EXCHANGE_KEY_SIZE], out[HC_EXCHANGE_KEY_SIZE];
+    count_up(client, sizeof client, 0xa0);
+    count_up(server, sizeof server, 0xc0);
+    hc_seal_public(client, out);
+    ck_assert_mem_eq(out, vector_client_key, sizeof out);
+    hc_seal_public(server, out);
+    ck_assert_mem_eq(out, vector_server_key, sizeof out);
+    ck_assert_int_eq(hc_seal_exchange(client, vector_server_key, out), HC_OK);
+    ck_assert_mem_eq(out, vector_shared, sizeof out);
+    ck_assert_int_eq(hc_seal_exchange(server, vector_client_key, out), HC_OK);
+    ck_assert_mem_eq(out, vector_shared, sizeof out);
+}
+END_TEST
+
+START_TEST(a_key_of_low_order_is_refused) {
+    // All that there are (https://cr.yp.to/ecdh.html#validate); the top bit is not looked at.
+    static const char *const points[] = {
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+        "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    };
+    for (size_t i = 0; i < 2 * sizeof points / sizeof points[0]; i++) {
+        uint8_t secret[HC_EXCHANGE_KEY_SIZE], key[HC_EXCHANGE_KEY_SIZE], out[HC_EXCHANGE_KEY_SIZE];
+        count_up(secret, sizeof secret, (uint8_t)i);
+        sodium_hex2bin(key, sizeof key, points[i / 2], 64, NULL, NULL, NULL);
+        key[31] |= (uint8_t)(i % 2 << 7);
+        ck_assert_int_eq(hc_seal_exchange(secret, key, out), HC_MALFORMED);
+        ck_assert(sodium_is_zero(out, sizeof out));
+    }
 }
 END_TEST
 
@@ -200,7 +233,7 @@ START_TEST(a_datagram_cut_short_or_made_longer_is_refused) {
         enum hc_status status = size < 33 || size > 1200 ? HC_TRUNCATED : HC_MALFORMED;
         if (size != 100)
             ck_assert_int_eq(open_data(keys.c2s, datagram, size), status);
-        status = size < 60 || size > 1200 ? HC_TRUNCATED : HC_MALFORMED;
+        status = size < 92 || size > 1200 ? HC_TRUNCATED : HC_MALFORMED;
         if (size != sizeof vector_accept)
             ck_assert_int_eq(open_accept(keys.s2c, accept, size), status);
     }
@@ -210,7 +243,7 @@ END_TEST
 
 START_TEST(a_datagram_sent_back_or_to_another_connection_is_refused) {
     struct hc_seal_keys keys = known_keys();
-    struct shared shared = known_shared();
+    struct hc_seal_material shared = known_material();
     shared.server_nonce[15] ^= 1;
     struct hc_seal_keys next = derive(&shared);
     struct hc_sealer sealer = sealer_of(keys.c2s);
@@ -226,7 +259,7 @@ END_TEST
 /// Seals as the server of `keys` does: ACCEPT, then DATA with the seqs in [1, last].
 static void seal_a_session(const struct hc_seal_keys *keys, uint32_t last) {
     struct hc_sealer client = sealer_of(keys->c2s), server = sealer_of(keys->s2c);
-    uint8_t datagram[64] = {HC_DATAGRAM_ACCEPT};
+    uint8_t datagram[128] = {HC_DATAGRAM_ACCEPT};
     hc_seal_accept(&server, datagram, sizeof datagram);
     for (uint32_t seq = 1; seq <= last; seq++) {
         plain_data(seq, datagram, sizeof datagram);
@@ -238,7 +271,7 @@ static void seal_a_session(const struct hc_seal_keys *keys, uint32_t last) {
 
 START_TEST(no_key_seals_twice_with_one_nonce_in_connections_of_the_same_token) {
     hc_spy_reset();
-    struct shared shared = known_shared();
+    struct hc_seal_material shared = known_material();
     enum { CONNECTIONS = 4, LAST = 1000 };
     for (uint8_t i = 0; i < CONNECTIONS; i++) {
         // The same client again; one whose nonce repeats, too; a server that hands out a cid again.
@@ -377,6 +410,8 @@ int main(void) {
     Suite *suite = suite_create("proto_seal");
     TCase *tests = tcase_create("seal");
     tcase_add_test(tests, keys_are_those_of_an_independent_implementation);
+    tcase_add_test(tests, an_exchange_gives_both_sides_what_an_independent_implementation_gives);
+    tcase_add_test(tests, a_key_of_low_order_is_refused);
     tcase_add_test(tests, every_bit_of_what_both_sides_share_changes_both_keys);
     tcase_add_test(tests, sealed_datagrams_are_those_of_an_independent_implementation);
     tcase_add_test(tests, what_is_sealed_opens_to_the_same_bytes_at_every_size);

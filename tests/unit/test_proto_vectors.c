@@ -97,6 +97,7 @@ START_TEST(a_connect_is_written_and_proven_as_the_standard_says) {
     bytes(in, "cookie", connect.cookie, sizeof connect.cookie);
     bytes(in, "token", connect.token, sizeof connect.token);
     bytes(in, "secret", secret, sizeof secret);
+    bytes(in, "client_key", connect.client_key, sizeof connect.client_key);
     hc_datagram_put_connect(&connect, out);
     hc_token_put_proof(secret, out);
     expect("connect", "out", out, sizeof out);
@@ -106,15 +107,21 @@ END_TEST
 
 START_TEST(keys_are_derived_as_the_standard_says) {
     const json_t *in = given("keys");
+    struct hc_seal_material material = {.protocol_id = number(in, "protocol_id"),
+                                        .cid = (uint32_t)number(in, "cid")};
     struct hc_seal_keys keys;
-    uint8_t secret[HC_TOKEN_SECRET_SIZE], token[HC_TOKEN_SIZE];
-    uint8_t client_nonce[HC_NONCE_SIZE], server_nonce[HC_NONCE_SIZE];
-    bytes(in, "secret", secret, sizeof secret);
-    bytes(in, "token", token, sizeof token);
-    bytes(in, "client_nonce", client_nonce, sizeof client_nonce);
-    bytes(in, "server_nonce", server_nonce, sizeof server_nonce);
-    hc_seal_derive(secret, number(in, "protocol_id"), token, client_nonce, server_nonce,
-                   (uint32_t)number(in, "cid"), &keys);
+    uint8_t client_secret[HC_EXCHANGE_KEY_SIZE];
+    bytes(in, "secret", material.secret, sizeof material.secret);
+    bytes(in, "token", material.token, sizeof material.token);
+    bytes(in, "client_nonce", material.client_nonce, sizeof material.client_nonce);
+    bytes(in, "server_nonce", material.server_nonce, sizeof material.server_nonce);
+    bytes(in, "client_secret", client_secret, sizeof client_secret);
+    bytes(in, "server_key", material.server_key, sizeof material.server_key);
+    hc_seal_public(client_secret, material.client_key);
+    expect("keys", "client_key", material.client_key, sizeof material.client_key);
+    ck_assert_int_eq(hc_seal_exchange(client_secret, material.server_key, material.shared), HC_OK);
+    expect("keys", "shared", material.shared, sizeof material.shared);
+    hc_seal_derive(&material, &keys);
     expect("keys", "c2s", keys.c2s, sizeof keys.c2s);
     expect("keys", "s2c", keys.s2c, sizeof keys.s2c);
 }
@@ -128,6 +135,7 @@ START_TEST(an_accept_is_sealed_as_the_standard_says) {
     accept.body_size = bytes(in, "body", body, sizeof body);
     bytes(in, "client_nonce", accept.client_nonce, sizeof accept.client_nonce);
     bytes(in, "server_nonce", accept.server_nonce, sizeof accept.server_nonce);
+    bytes(in, "server_key", accept.server_key, sizeof accept.server_key);
     bytes(in, "s2c", key, sizeof key);
     size_t size = hc_datagram_put_accept(&accept, out);
     hc_seal_init(&sealer, key);

@@ -133,6 +133,23 @@ START_TEST(who_knows_the_secret_of_a_good_token_is_let_in_once) {
 }
 END_TEST
 
+START_TEST(a_connect_with_a_key_of_low_order_is_dropped_and_changes_nothing) {
+    enum { CLIENT_KEY_AT = 301 };
+    struct guest guest = guest_at(loopback(1000), 1);
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    for (uint8_t key = 0; key < 2; key++) { // the points 0 and 1
+        size_t size = hc_party_put_connect(&guest.party, &guest.connect, bytes);
+        memset(bytes + CLIENT_KEY_AT, 0, HC_EXCHANGE_KEY_SIZE);
+        bytes[CLIENT_KEY_AT] = key;
+        hc_token_put_proof(guest.party.credential.secret, bytes);
+        ck_assert_int_eq(hand(&guest.from, bytes, size), HC_MALFORMED);
+        ck_assert_uint_eq(answered, 0);
+        ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+    }
+    ck_assert(admitted(&guest)); // neither the token nor the nonce is used up
+}
+END_TEST
+
 START_TEST(a_token_is_denied_for_what_is_wrong_with_it) {
     // A token that the server cannot open has no secret to deny under.
     static const enum hc_deny_reason reasons[] = {HC_DENY_TOKEN, HC_DENY_TOKEN, HC_DENY_EXPIRED,
@@ -307,6 +324,7 @@ int main(void) {
     TCase *tests = tcase_create("door");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, who_knows_the_secret_of_a_good_token_is_let_in_once);
+    tcase_add_test(tests, a_connect_with_a_key_of_low_order_is_dropped_and_changes_nothing);
     tcase_add_test(tests, a_token_is_denied_for_what_is_wrong_with_it);
     tcase_add_test(tests, a_thief_of_a_token_that_is_worth_nothing_gets_no_answer);
     tcase_add_test(tests, a_user_that_is_connected_is_denied_and_admitted_once_it_is_silent);
