@@ -17,8 +17,7 @@
 enum {
     SECOND_US = 1000000,
     TOKEN_LIFE_S = 600,
-    TIMES_MAX =
-        10, ///< times are judged against so many times their bound, on a machine that is free
+    TIMES_MAX = 10, ///< on a free machine times are judged against so many times their bound
 };
 
 #define SLIP_BOUND_MS 5.0

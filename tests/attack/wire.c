@@ -328,9 +328,11 @@ void wire_leave(struct wire_crowd *crowd, unsigned place) {
 
 unsigned wire_playing(const struct wire_crowd *crowd) {
     unsigned playing = 0;
-    for (unsigned i = 0; i < crowd->count; i++)
-        playing += crowd->clients[i].core != NULL &&
-                   hc_client_state(crowd->clients[i].core) == HC_CLIENT_PLAYING;
+    for (unsigned i = 0; i < crowd->count; i++) {
+        const struct hc_client *core = crowd->clients[i].core;
+        enum hc_client_state state = core != NULL ? hc_client_state(core) : HC_CLIENT_CLOSED;
+        playing += state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED;
+    }
     return playing;
 }
 

@@ -83,7 +83,7 @@ bool wire_machine_is_busy(const struct wire_crowd *crowd);
 /// A client says goodbye.
 void wire_leave(struct wire_crowd *crowd, unsigned place);
 
-/// How many play.
+/// How many play, those included that wait for a server that is late.
 unsigned wire_playing(const struct wire_crowd *crowd);
 
 /// Ends all clients, without a word.

@@ -3,9 +3,10 @@
     /usr/bin/python3 conformance.py [--hindcastd PATH] [--json FILE] [--vectors FILE]
     /usr/bin/python3 conformance.py --server ADDR:PORT --key-file FILE [--audience N]
 
-No check depends on how fast this machine is. What must come is waited for, up to a limit that only
-ends a hang; that nothing came is judged once the server has answered a later datagram (`fence`). Of a
-period the lower bound is checked, and of what a server on time does, as much as its report allows.
+No check depends on how fast this machine is. A check waits for each message that must come, up to a
+limit that only ends a hang. Silence is judged after the server has answered a later datagram (`fence`).
+Of a period only the lower bound is checked. The report of the server says how late its ticks were, and
+no more than these may be without a snapshot.
 """
 import argparse, json, os, random, signal, socket, struct, subprocess, sys, tempfile, time
 from hcast import *
@@ -36,8 +37,8 @@ def section(f, *args):
 
 
 def wait(condition, *clients, play=False, limit=LIMIT):
-    """Takes what comes to the clients until the condition holds, and says whether it does; with `play`,
-    each sends inputs meanwhile."""
+    """Receives for the clients until the condition holds; returns whether it does. With `play` each of
+    them sends inputs meanwhile."""
     end = time.monotonic() + limit
     while not (done := condition()) and time.monotonic() < end:
         for c in clients:
@@ -91,8 +92,8 @@ class Tester:
         return c
 
     def fence(self, c):
-        """Returns what has come by when the server has answered all that was sent before. It reads DATA
-        before handshakes, and HELLOs and CONNECTs each in their order: so one of each is answered last."""
+        """Waits until the server has answered all datagrams sent before; returns those received. It reads
+        DATA before handshakes, and HELLOs and CONNECTs each in their order: one of each is answered last."""
         nonces, out = [os.urandom(16), os.urandom(16)], []
         fences = [hello(1, nonces[0]), connect(1, nonces[1], 0, bytes(16), bytes(244), bytes(32))]
         self.fences.update(nonces)
@@ -115,7 +116,7 @@ class Tester:
         """Sends from an address that has proven nothing; all answers."""
         out = []
         for at in range(0, len(datagrams), BATCH):
-            self.fence(c)                                   # what came before is no answer
+            self.fence(c)                                   # datagrams received before are no answers
             for d in datagrams[at:at + BATCH]:
                 c.raw(d)
                 UNPROVEN[0] += len(d)
@@ -260,8 +261,8 @@ def tokens(t):
 # ---- 2. Play
 
 class Late(Client):
-    """Acknowledges what shows a tick 40 before the newest one, so that no guess is made by the game's
-    step: T never moves back, and what is told against it is of a tick more than 32 later."""
+    """Acknowledges a snapshot 40 ticks late, so that no guess is made by the game's step: T never moves
+    back, so every value is encoded against one that is more than 32 ticks older."""
     lag = 40
 
     def acks(self):
@@ -271,19 +272,25 @@ class Late(Client):
         return old[-1], sum(1 << old[-1] - 1 - q for q in old[-33:-1] if old[-1] - q <= 32)
 
 
+def far_from_base(c):
+    """Snapshots told against one that is more than 200 ticks older: the client has fallen silent."""
+    return [x for x in c.snaps if x.base is not None and x.as_of - x.base > 200]
+
+
 def play_out(snapshots, a, b, s, z):
-    """Until a, b and s have had so many snapshots each."""
+    """Until a, b and s have had so many snapshots each, and z some that are far from their base."""
     rng = random.Random(7)
     plan = [[rng.randint(-1, 1), rng.randint(-1, 1), rng.randrange(256), rng.randrange(2)] for _ in range(200)]
     start = time.monotonic()
     n = 0
-    while min(len(c.snaps) for c in (a, b, s)) < snapshots and time.monotonic() < start + 3 * LIMIT:
+    while (min(len(c.snaps) for c in (a, b, s)) < snapshots or len(far_from_base(z)) <= 10) and \
+            time.monotonic() < start + 3 * LIMIT:
         head = b.now() - b.welcome[7]
         a.send_inputs(lambda k: [plan[k // 9 % 200]], offset=12)
         if head % 60 < 40 and not 400 <= head < 490:       # b's inputs come late, and at last too late
             b.send_inputs(lambda k: [plan[k // 7 % 190 + 10]])
         s.send_inputs(None, offset=20)
-        if n < 120 or not any(x.base is not None for x in z.snaps):
+        if head < 120 or not any(x.base is not None for x in z.snaps):
             z.send()
         n += 1
         while True:
@@ -348,14 +355,14 @@ def play(t, snapshots):
               all(x.as_of - c.history <= x.F <= x.as_of for x in m))
         check(p + "chain-in-the-first-of-every-16-heads", one_rule_for_chains(c),
               [x.as_of for x in m if x.chain is not None][:9])
-        # Ten times what a server on time has: this is no measurement.
+        # Ten times the bound of a server on time: this is no measurement.
         check(p + "phase-below-20-ticks", sum(x.phase > 333340 for x in m) < len(m) / 20, max(x.phase for x in m))
         check(p + "A-never-back", all(x.A <= y.A for x, y in zip(m, m[1:])))
     m = [x for x in z.snaps if x.as_of < z.snaps[0].T + 60]
     check("play.without-inputs.T-stands", len({x.T for x in m}) == 1, {x.T for x in m})
     check("play.without-inputs.told-against-the-same-tick-with-hash", all(x.known for x in m) and not z.bad and
           not any(k.startswith("rejected") for k in z.reader.stats) and any(x.base is not None for x in z.snaps), z.reader.stats)
-    far = [x for x in z.snaps if x.base is not None and x.as_of - x.base > 200]  # it has fallen silent
+    far = far_from_base(z)
     check("play.silent.told-against-the-base-of-long-ago", len(far) > 10 and len({x.base for x in far}) == 1 and
           all(x.units for x in far) and not z.bad and
           not any(k.startswith("rejected") for k in z.reader.stats),
@@ -371,7 +378,7 @@ def play(t, snapshots):
     check("play.no-acks.all-hashes-checked-no-base", all(x.known and x.base is None for x in b.snaps))
     bases = [[-1 if x.base is None else x.base for x in c.snaps] for c in (a, s, z)]
     check("play.bases-never-back", all(x <= y for some in bases for x, y in zip(some, some[1:])))
-    check("play.late-acks.deltas-against-bases", len(set(bases[0])) > 10, bases[0][-1])
+    check("play.late-acks.deltas-against-bases", bases[0][-1] >= 0, bases[0][-1])
     check("play.inputs-acknowledged-to-the-last", a.A[0] >= max(a.inputs), (a.A, max(a.inputs)))
     for name, c, other in (("late-acks", a, b), ("no-acks", b, a)):
         unit, told, wrong = 1 + other.own[0], 0, []
@@ -626,7 +633,7 @@ def again(t, c):
     check("again.old-cid.reset", c.reset == c.reset_token, c.reset)
     check("again.a-new-ticket", e.ticket and e.ticket[0] != c.ticket[0])
     leave(e)
-    t.fence(e)                                              # takes what was sent before the server had it
+    t.fence(e)                                              # receives all that was sent before the CLOSE
     check("close.server-falls-silent", not wait(lambda: e.receive() is not None, limit=0.3))
 
 

@@ -676,13 +676,15 @@ class Client:
     # The server's side of DATA
 
     def poll(self, timeout=0.0):
-        """Takes what has come; answers PATH_CHALLENGE. Returns how many DATA were accepted."""
+        """Reads at most 64 datagrams, so that other clients have their turn; answers PATH_CHALLENGE. Returns
+        how many DATA were accepted."""
         n = 0
-        while True:
+        for _ in range(64):
             d = self.receive(timeout if n == 0 else 0)
             if d is None:
-                return n
+                break
             n += self.on_datagram(d)
+        return n
 
     def on_datagram(self, d):
         if d[0] == RESET and len(d) == 21 and self.cid:

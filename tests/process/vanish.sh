@@ -48,5 +48,7 @@ check "the server ends in good order" good left_alone
 check "whose snapshots have come to the others, all without mismatch" report others \
     '(c["left"] == 3 and c["hash_mismatches"] == 0 and
      c["snapshots"] > 0.7 * of("left_alone")["server"]["snapshots"] > 0)'
+check "has simulated or missed as many ticks as its time holds" report left_alone \
+    '0.8 < (r["ticks"] + s["ticks_missed"]) / (r["duration_ms"] / 1000 * r["tick_rate_hz"]) < 1.02'
 check "and has counted one timeout" report left_alone 's["timeouts"] == 1 and s["joins"] == 4'
 end
