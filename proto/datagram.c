@@ -263,13 +263,16 @@ static const struct {
     [HC_DENY_PLAYERS] = {"players", "the client wants more players, or to watch, "
                                     "than its token or the server allows "
                                     "(--players-per-client, --spectators)"},
-    [HC_DENY_EXPIRED] = {"expired", "the token has expired"},
+    [HC_DENY_EXPIRED] = {"expired",
+                         "the token has expired, or is of before what the server accepts "
+                         "(--session-life, --refused)"},
     [HC_DENY_AUDIENCE] = {"audience", "the token is for another server (--audience)"},
     [HC_DENY_USED] = {"used", "the token has been used already: each opens one session"},
     [HC_DENY_CONNECTED] = {"connected", "the same user is connected already"},
     [HC_DENY_RATE] = {"connects-per-address",
                       "this address or user connects more often than the server "
                       "allows (--connects-per-address)"},
+    [HC_DENY_REFUSED] = {"refused", "the server refuses this user (--refused)"},
     [HC_DENY_NAME] = {"name", "the name in the token cannot be shown"},
 };
 

@@ -159,9 +159,16 @@ uint64_t hc_token_number(const uint8_t token_id[static HC_TOKEN_ID_SIZE]) {
     return hc_bytes_get_u64(&reader);
 }
 
-void hc_token_set_number(uint8_t token_id[static HC_TOKEN_ID_SIZE], uint64_t number) {
+uint64_t hc_token_begun_s(const uint8_t token_id[static HC_TOKEN_ID_SIZE]) {
+    struct hc_reader reader = hc_bytes_reader(token_id + 8, HC_TOKEN_ID_SIZE - 8);
+    return hc_bytes_get_u64(&reader);
+}
+
+void hc_token_put_ticket_id(uint8_t token_id[static HC_TOKEN_ID_SIZE], uint64_t number,
+                            uint64_t begun_s) {
     struct hc_writer writer = hc_bytes_writer(token_id, HC_TOKEN_ID_SIZE);
     hc_bytes_put_u64(&writer, number);
+    hc_bytes_put_u64(&writer, begun_s);
 }
 
 /// BLAKE2b-128. Proofs and MACs have one key, but their bytes begin with different kinds.

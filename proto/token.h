@@ -114,8 +114,12 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
 /// newer one has the greater number.
 uint64_t hc_token_number(const uint8_t token_id[static HC_TOKEN_ID_SIZE]);
 
-/// Writes the number of a ticket into its token_id.
-void hc_token_set_number(uint8_t token_id[static HC_TOKEN_ID_SIZE], uint64_t number);
+/// When the session of a ticket began, by its token_id: its last 8 bytes. Unix time.
+uint64_t hc_token_begun_s(const uint8_t token_id[static HC_TOKEN_ID_SIZE]);
+
+/// Writes the token_id of a ticket.
+void hc_token_put_ticket_id(uint8_t token_id[static HC_TOKEN_ID_SIZE], uint64_t number,
+                            uint64_t begun_s);
 
 /// Writes the proof into the last 16 bytes of a CONNECT that is complete but for it. Client.
 void hc_token_put_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],

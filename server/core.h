@@ -11,6 +11,7 @@
 #include "server/memo.h"
 #include "server/peer.h"
 #include "server/rate.h"
+#include "server/refused.h"
 #include "server/spent_tokens.h"
 
 enum {
@@ -113,6 +114,7 @@ struct hc_sv_host {
     struct hc_sv_rate rate;
     struct hc_sv_spent spent;
     uint8_t *spent_memory;
+    struct hc_sv_refused refused;
     unsigned unheard;                ///< messages of clients' games that wait to be heard
     unsigned hear_cursor;            ///< whose are next
     uint8_t opened[HC_DATAGRAM_MAX]; ///< the DATA being read

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-    RETRY_MS = 2000,   ///< what a full server suggests
+    RETRY_MS = 2000, ///< what a full server suggests
+    SECOND_US = 1000000,
     LIVE_US = 1000000, ///< a peer heard this lately is not replaced by its address's next attempt
 };
 
@@ -217,9 +218,21 @@ static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_u
     return cid;
 }
 
+/// When the session of a token began, or begins if the token opens it now.
+static uint64_t begun_s(const struct hc_token *token, uint64_t now_s) {
+    uint64_t begun_s = now_s;
+    if (token->kind == HC_TOKEN_RESUME)
+        begun_s = hc_token_begun_s(token->token_id);
+    return begun_s < now_s ? begun_s : now_s;
+}
+
 /// Takes over what a token says of its user.
-static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                     const struct hc_token *token) {
+static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_token *token,
+                     uint64_t now_us) {
+    uint64_t now_s = hc_sv_host_unix_s(host, now_us), life_s = host->config.session_life_s;
+    peer->user.begun_s = begun_s(token, now_s);
+    uint64_t left_s = peer->user.begun_s + life_s - now_s; // see is_outdated
+    peer->user.end_us = life_s == 0 ? 0 : now_us + left_s * SECOND_US;
     uint64_t ticket = hc_sv_spent_ticket(&host->spent, token->client_id);
     if (ticket > peer->user.ticket)
         peer->user.ticket = ticket;
@@ -257,7 +270,7 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     uint32_t cid = draw_cid(host, index, now_us);
     peer->state = HC_SV_PEER_FREE;
     hc_sv_peer_open(peer, cid, host->config.client_rate, from, entry->connect.client_nonce, now_us);
-    set_user(host, peer, &entry->token);
+    set_user(host, peer, &entry->token, now_us);
     peer->own_count = entry->connect.players;
     memcpy(peer->own, taken, sizeof taken);
     build_accept(host, peer, entry, false, now_us);
@@ -290,7 +303,7 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
             hc_sv_intake_force(host, peer, peer->own[i], hc_timeline_head(host->timeline));
     hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers), now_us),
                        host->config.client_rate, from, entry->connect.client_nonce, now_us);
-    set_user(host, peer, &entry->token);
+    set_user(host, peer, &entry->token, now_us);
     build_accept(host, peer, entry, kept, now_us);
     peer->continues = before;
     host->stats.resumed++;
@@ -357,6 +370,15 @@ static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_addre
     return HC_OK;
 }
 
+/// Whether the token was issued, or its session began, too long ago.
+static bool is_outdated(const struct hc_sv_host *host, const struct hc_token *token,
+                        uint64_t now_us) {
+    uint64_t now_s = hc_sv_host_unix_s(host, now_us), begun = begun_s(token, now_s);
+    bool over = host->config.session_life_s != 0 && now_s - begun >= host->config.session_life_s;
+    return over || begun < host->refused.not_before_s ||
+           token->issued_s < host->refused.not_before_s;
+}
+
 /// Somebody who has shown that the token is its own.
 static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_address *from,
                                      struct entry *entry, uint64_t now_us) {
@@ -366,6 +388,10 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
         return deny(host, from, entry, HC_DENY_PLAYERS, 0);
     if (host->shutting_down)
         return deny(host, from, entry, HC_DENY_SHUTDOWN, 0);
+    if (hc_sv_refused_has(&host->refused, entry->token.client_id))
+        return deny(host, from, entry, HC_DENY_REFUSED, 0);
+    if (is_outdated(host, &entry->token, now_us))
+        return deny(host, from, entry, HC_DENY_EXPIRED, 0);
     struct hc_sv_peer *known = peer_of(host, entry->token.client_id);
     bool connected = known != NULL && known->state == HC_SV_PEER_PLAYING;
     bool again =

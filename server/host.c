@@ -24,6 +24,7 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .clients_per_address = 16,
                                       .players_per_client = HC_OWN_PLAYERS_MAX,
                                       .spectators = HC_SV_CLIENTS_MAX,
+                                      .session_life_s = 86400,
                                       .ticks_per_advance = 16,
                                       .client_rate = 262144};
 }
@@ -314,6 +315,9 @@ static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
             hc_sv_host_lose(host, peer, now_us);
         if (peer->kept_us != 0 && now_us >= peer->kept_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, false, now_us);
+        bool there = peer->state == HC_SV_PEER_PLAYING || peer->kept_us != 0;
+        if (there && peer->user.end_us != 0 && now_us >= peer->user.end_us)
+            hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
     }
 }
 
@@ -571,6 +575,19 @@ void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *ke
     host->config.keys = *keys;
     for (unsigned i = 0; i < host->config.clients; i++)
         host->peers[i].ticket.any = false;
+}
+
+void hc_sv_host_set_refused(struct hc_sv_host *host, const struct hc_sv_refused *refused,
+                            uint64_t now_us) {
+    host->refused = *refused;
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        struct hc_sv_peer *peer = &host->peers[i];
+        bool there = peer->state == HC_SV_PEER_PLAYING || peer->kept_us != 0;
+        if (there && (peer->user.begun_s < refused->not_before_s ||
+                      hc_sv_refused_has(refused, peer->user.client_id)))
+            hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
+    }
+    host->send_cursor = 0;
 }
 
 void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now_us) {

@@ -32,6 +32,7 @@
 #include "proto/message.h"
 #include "proto/snapshot.h"
 #include "proto/token.h"
+#include "server/refused.h"
 
 struct hc_sv_host;
 
@@ -65,6 +66,9 @@ struct hc_sv_host_config {
     /// Beside what its token allows: the most local players of a client; and how many clients
     /// without players, which see everything, may be connected at once.
     uint16_t players_per_client, spectators;
+    /// The longest that a session may last from its token on, over all its connections, also on
+    /// servers of the same keys; 0: for ever. Seconds.
+    uint32_t session_life_s;
     uint32_t ticks_per_advance; ///< catching up after a stall: at most so many ticks a call
     uint32_t client_rate;       ///< bytes/s that a client is sent at most, IP headers included
     uint16_t snapshot_rate;     ///< Hz, at most the tick rate; 0: a snapshot at every tick
@@ -192,6 +196,11 @@ bool hc_sv_host_poll_event(struct hc_sv_host *host, struct hc_sv_event *event);
 /// Accepts tokens of these keys, at least one, from now on. Sessions go on, and every client is
 /// sent a ticket of the used key.
 void hc_sv_host_set_keys(struct hc_sv_host *host, const struct hc_token_ring *keys);
+
+/// Refuses these users from now on, in the place of those before; whoever of them is connected is
+/// closed with HC_CLOSE_KICKED. `client_ids` ascend.
+void hc_sv_host_set_refused(struct hc_sv_host *host, const struct hc_sv_refused *refused,
+                            uint64_t now_us);
 
 /// What the world's clocks show at `now_us`, where they have been set since.
 void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now_us);

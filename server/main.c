@@ -6,6 +6,7 @@
 #include "proto/name.h"
 #include "server/admin.h"
 #include "server/admin_keys.h"
+#include "server/admin_refused.h"
 #include "server/main_commands.h"
 #include "server/options.h"
 #include "server/report.h"
@@ -44,6 +45,7 @@ struct daemon {
     struct event *signals[SIGNALS];
     enum hc_sv_udp_lane next; ///< of HELLO and CONNECT, to be taken from
     struct hc_token_ring keys;
+    struct hc_sv_refused refused;
     struct hc_sv_admin *admin; ///< NULL unless --dev
     uint64_t clock_us;         ///< when the host was told the world's time last
     bool stopping;
@@ -325,13 +327,10 @@ static void on_report(evutil_socket_t signal_number, short what, void *context) 
     json_decref(report);
 }
 
-/// SIGHUP: the keys are read again; those that cannot be used change nothing.
-static void on_hangup(evutil_socket_t signal_number, short what, void *context) {
-    struct daemon *daemon = context;
+/// Reads the keys again; those that cannot be used change nothing.
+static void renew_keys(struct daemon *daemon) {
     struct hc_token_ring keys;
     char why[WHY_MAX];
-    (void)signal_number;
-    (void)what;
     if (daemon->options.dev)
         return;
     if (!hc_sv_admin_keys_read(daemon->options.key_file, &keys, why, sizeof(why))) {
@@ -344,6 +343,33 @@ static void on_hangup(evutil_socket_t signal_number, short what, void *context) 
         &daemon->log, HC_SV_LOG_INFO, "keys-read",
         json_pack("{s:i, s:i}", "current", (int)keys.keys[0].id, "keys", (int)keys.count));
     sodium_memzero(&keys, sizeof(keys));
+}
+
+/// Reads the refused users again; a file that cannot be used changes nothing.
+static void renew_refused(struct daemon *daemon, uint64_t now) {
+    char why[WHY_MAX];
+    if (daemon->options.refused == NULL)
+        return;
+    if (!hc_sv_admin_refused_read(daemon->options.refused, &daemon->refused, why, sizeof(why))) {
+        hc_sv_log_event(&daemon->log, HC_SV_LOG_ERROR, "refused-unreadable",
+                        json_pack("{s:s}", "why", why));
+        return;
+    }
+    hc_sv_host_set_refused(daemon->host, &daemon->refused, now);
+    hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "refused-read",
+                    json_pack("{s:i, s:I}", "users", (int)daemon->refused.count, "not_before_s",
+                              (json_int_t)daemon->refused.not_before_s));
+}
+
+/// SIGHUP: the files are read again.
+static void on_hangup(evutil_socket_t signal_number, short what, void *context) {
+    struct daemon *daemon = context;
+    uint64_t now = clock_us();
+    (void)signal_number;
+    (void)what;
+    renew_keys(daemon);
+    renew_refused(daemon, now);
+    turn(daemon, now);
 }
 
 static const struct {
@@ -465,6 +491,7 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
     config.clients_per_address = options->clients_per_address;
     config.players_per_client = options->players_per_client;
     config.spectators = options->spectators;
+    config.session_life_s = options->session_life_s;
     randombytes_buf(config.secret, sizeof(config.secret));
     if (hc_sv_host_config_check(&config, why, sizeof(why)) != NULL) {
         fprintf(stderr, "hindcastd: %s\n", why);
@@ -490,6 +517,11 @@ static void announce(struct daemon *daemon) {
                   "resident_bytes", (json_int_t)resident_bytes(), "receive_buffer_bytes_each",
                   (int)hc_sv_udp_receive_buffer(daemon->udp), "handshakes_apart",
                   hc_sv_udp_descriptor(daemon->udp, HC_SV_UDP_HELLO) >= 0));
+    if (!daemon->options.dev && daemon->options.audience == 0)
+        hc_sv_log_event(&daemon->log, HC_SV_LOG_WARN, "default-audience",
+                        json_pack("{s:s}", "why",
+                                  "every server of this key without --audience accepts the same "
+                                  "tokens and tickets, each once"));
 }
 
 /// Prints the final report and writes it where it is wanted. False: the run was not good, or the
@@ -557,6 +589,15 @@ static bool set_up(struct daemon *daemon) {
         fprintf(stderr, "hindcastd: not enough memory for --max-clients %u --history %" PRIu32 "\n",
                 daemon->options.clients, daemon->options.history);
         return false;
+    }
+    char why[WHY_MAX];
+    if (daemon->options.refused != NULL) {
+        if (!hc_sv_admin_refused_read(daemon->options.refused, &daemon->refused, why,
+                                      sizeof(why))) {
+            fprintf(stderr, "hindcastd: %s\n", why);
+            return false;
+        }
+        hc_sv_host_set_refused(daemon->host, &daemon->refused, clock_us());
     }
     if (!create_base(daemon)) {
         fprintf(stderr, "hindcastd: no event loop can be had\n");

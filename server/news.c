@@ -34,10 +34,14 @@ static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64
                              .watch = peer->user.watch,
                              .client_id = peer->user.client_id,
                              .audience = host->config.audience};
+    uint64_t end_s = peer->user.begun_s + host->config.session_life_s;
     uint8_t nonce[HC_TOKEN_NONCE_SIZE];
+    if (host->config.session_life_s != 0 && token.expire_s > end_s)
+        token.expire_s = end_s;
     *ticket = (struct hc_sv_ticket){.any = true, .made_us = now_us};
-    hc_sv_host_unpredictable(host, token.token_id, sizeof token.token_id);
-    hc_token_set_number(token.token_id, next_number(&peer->user, hc_sv_host_unix_us(host, now_us)));
+    hc_token_put_ticket_id(token.token_id,
+                           next_number(&peer->user, hc_sv_host_unix_us(host, now_us)),
+                           peer->user.begun_s);
     hc_sv_host_unpredictable(host, token.secret, sizeof token.secret);
     hc_sv_host_unpredictable(host, nonce, sizeof nonce);
     memcpy(token.name, peer->user.name, sizeof token.name);

@@ -21,6 +21,8 @@ enum {
     KEY_CLIENTS,
     KEY_PLAYERS,
     KEY_SPECTATORS,
+    KEY_SESSION_LIFE,
+    KEY_REFUSED,
     KEY_BIND,
     KEY_PORT,
     KEY_TICK_RATE,
@@ -57,6 +59,13 @@ static const struct argp_option table[] = {
      "Local players of a client at most, where its token allows as many (default 4)", 0},
     {"spectators", KEY_SPECTATORS, "N", 0,
      "Clients without players at once, where their tokens allow to watch (default 4096)", 0},
+    {"session-life", KEY_SESSION_LIFE, "S", 0,
+     "Seconds after which a session ends, and its user needs a new token; 0: never (default 86400)",
+     0},
+    {"refused", KEY_REFUSED, "FILE", 0,
+     "Users to put out, a client_id on each line, and `not-before UNIX_TIME` for all sessions and "
+     "tokens of before; read again on SIGHUP",
+     0},
     {"bind", KEY_BIND, "ADDR", 0, "Numeric address to listen on (default ::, all of them)", 0},
     {"port", KEY_PORT, "N", 0, "UDP port; 0 takes any free one (default 40000)", 0},
     {"tick-rate", KEY_TICK_RATE, "HZ", 0, "Ticks a second (default 60)", 0},
@@ -98,6 +107,7 @@ static const struct {
     {KEY_CLIENTS, 0, HC_SV_CLIENTS_MAX},
     {KEY_PLAYERS, 1, HC_OWN_PLAYERS_MAX},
     {KEY_SPECTATORS, 0, HC_SV_CLIENTS_MAX},
+    {KEY_SESSION_LIFE, 0, UINT32_MAX},
     {KEY_PORT, 0, UINT16_MAX},
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
     {KEY_MAX_CLIENTS, 1, HC_ARENA_PLAYERS},
@@ -182,6 +192,12 @@ static bool parse_door(struct hc_sv_options *options, int key, const char *text,
         return true;
     case KEY_SPECTATORS:
         options->spectators = (uint16_t)value;
+        return true;
+    case KEY_SESSION_LIFE:
+        options->session_life_s = (uint32_t)value;
+        return true;
+    case KEY_REFUSED:
+        options->refused = text;
         return true;
     default:
         return false;
@@ -280,8 +296,8 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
                "Prints `listening on ADDRESS:PORT` once it is ready. SIGTERM and SIGINT end it in "
                "good order: it says goodbye to every client and prints the report, whose first "
                "line, and the exit status, say whether the run was good. SIGUSR1 and SIGQUIT write "
-               "the report so far into the log, SIGHUP reads the keys again. docs/REPORT.md "
-               "explains the "
+               "the report so far into the log, SIGHUP reads the keys and the refused users again. "
+               "docs/REPORT.md explains the "
                "report.",
     };
     struct hc_sv_host_config defaults = hc_sv_host_config_default();
@@ -290,6 +306,7 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .clients_per_address = defaults.clients_per_address,
         .players_per_client = defaults.players_per_client,
         .spectators = defaults.spectators,
+        .session_life_s = defaults.session_life_s,
         .bind = "::",
         .port = 40000,
         .tick_rate = defaults.tick_rate,

@@ -12,8 +12,10 @@ struct hc_sv_options {
     uint64_t audience;
     uint16_t connects_per_address, clients_per_address; ///< 0: any number
     uint16_t players_per_client, spectators;
-    const char *bind; ///< a numeric address; "::" is every address, IPv4 ones included
-    uint16_t port;    ///< 0: any
+    uint32_t session_life_s; ///< 0: for ever
+    const char *refused;     ///< a file; NULL: none
+    const char *bind;        ///< a numeric address; "::" is every address, IPv4 ones included
+    uint16_t port;           ///< 0: any
     uint16_t tick_rate, clients;
     uint32_t history;       ///< ticks
     uint32_t slack;         ///< ticks

@@ -53,6 +53,8 @@ struct hc_sv_user {
     bool by_ticket;                     ///< that token is a ticket
     uint8_t players;                    ///< the most local players that it may have
     bool watch;                         ///< it may be a spectator
+    uint64_t begun_s;                   ///< when its session began, Unix time
+    uint64_t end_us;                    ///< when its session has lasted for long enough; 0: never
     uint64_t ticket;                    ///< greatest number of a ticket that it used or was given
     uint8_t name[HC_TOKEN_NAME_SIZE];   ///< padded with zeros
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE];

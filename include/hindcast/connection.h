@@ -24,6 +24,7 @@ enum hc_deny_reason {
     HC_DENY_CONNECTED = 9, ///< another connection of the same user is alive
     HC_DENY_RATE = 10,     ///< this address, or this user, connects too often
     HC_DENY_NAME = 11,     ///< the token's name cannot be shown
+    HC_DENY_REFUSED = 12,  ///< the server's owner refuses this user
     HC_DENY_REASONS_END    ///< one more than the last
 };
 

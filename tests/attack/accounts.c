@@ -213,3 +213,62 @@ void attack_rights(struct attack *attack) {
     attack_require_none(attack, 500);
     bank_close(&bank);
 }
+
+/// Who is admitted with its newest ticket, one bit an account.
+static unsigned try_all(struct bank *bank) {
+    unsigned admitted = 0;
+    for (unsigned i = 0; i < bank->count; i++)
+        admitted |= (unsigned)(come_back(bank, &bank->accounts[i]) == HC_DATAGRAM_ACCEPT) << i;
+    for (unsigned tick = 0; tick < 6; tick++)
+        bank_run(bank, SECOND_US / 6);
+    return admitted;
+}
+
+/// Plays on with tickets alone until the session ends; after how many seconds that is.
+static uint64_t outlast(struct bank *bank, uint64_t most_s) {
+    uint64_t from_us = bank->now_us;
+    while (bank->now_us - from_us < most_s * SECOND_US) {
+        bank_run(bank, 8 * SECOND_US);
+        if ((try_all(bank) & 1) == 0)
+            break;
+    }
+    return (bank->now_us - from_us) / SECOND_US;
+}
+
+void attack_put_out(struct attack *attack) {
+    enum { LIFE_S = 3600, EVIL = 2 };
+    static struct hc_sv_refused refused;
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    config.tick_rate = 6;
+    config.session_life_s = LIFE_S;
+    struct bank bank = bank_open(config, 4);
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(bank.host);
+    attack_require(attack, try_all(&bank) == 15, "not all are admitted");
+    refused = (struct hc_sv_refused){.client_ids = {1, 1 + EVIL}, .count = 2};
+    hc_sv_host_set_refused(bank.host, &refused, bank.now_us);
+    bank_run(&bank, SECOND_US / 6);
+    attack_try(attack, hc_sv_host_clients(bank.host) != 2);
+    attack_try(attack, try_all(&bank) != 10);
+    attack_require(attack, stats->denials[HC_DENY_REFUSED].count == 2, "for another reason");
+
+    refused = (struct hc_sv_refused){.not_before_s = HC_PARTY_UNIX_S + bank.now_us / SECOND_US};
+    hc_sv_host_set_refused(bank.host, &refused, bank.now_us);
+    bank_run(&bank, SECOND_US / 6);
+    attack_try(attack, hc_sv_host_clients(bank.host) != 0);
+    attack_try(attack, try_all(&bank) != 0);
+    refused.not_before_s = 0;
+    hc_sv_host_set_refused(bank.host, &refused, bank.now_us);
+    bank_close(&bank);
+
+    bank = bank_open(config, 1);
+    attack_require(attack, try_all(&bank) == 1, "it is not admitted");
+    uint64_t lasted_s = outlast(&bank, 3 * LIFE_S);
+    attack_try(attack, lasted_s > LIFE_S + 10);
+    attack_require(attack, lasted_s > LIFE_S - 20, "it ended after %llu s",
+                   (unsigned long long)lasted_s);
+    attack_require(attack, hc_sv_host_clients(bank.host) == 0, "it is still there");
+    attack_effect(attack, "put out at once, 0 back; a session of an hour ended after %llu s",
+                  (unsigned long long)lasted_s);
+    attack_require_none(attack, 5);
+    bank_close(&bank);
+}

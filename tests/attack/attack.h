@@ -64,6 +64,7 @@ void attack_curve(struct attack *attack);
 void attack_ticket_flood(struct attack *attack);
 void attack_outages(struct attack *attack);
 void attack_rights(struct attack *attack);
+void attack_put_out(struct attack *attack);
 
 // limits.c: what one address may have.
 void attack_household(struct attack *attack);

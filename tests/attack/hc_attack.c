@@ -36,6 +36,10 @@ static const struct attack_row rows[] = {
     {"rights", ATTACK_CORES,
      "a client has no more players than its token says, and watches only by a token that says so",
      attack_rights},
+    {"put-out", ATTACK_CORES,
+     "a refused user, a session of before the time set, and one that lasted too long are put out, "
+     "and tickets bring none of them back",
+     attack_put_out},
     {"household", ATTACK_CORES, "no more clients move to an address than may connect from it",
      attack_household},
     {"connect-flips", ATTACK_CORES, "a CONNECT of which any bit was changed lets nobody in",

@@ -191,7 +191,7 @@ static void try_spent(struct fuzz_choices *choices) {
         struct hc_token token = {.kind = (choice & 64) != 0 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
                                  .client_id = id};
         token.expire_s = 1 + (number * 7U + id) % 15U;
-        hc_token_set_number(token.token_id, number + 1U + (choice & 64U));
+        hc_token_put_ticket_id(token.token_id, number + 1U + (choice & 64U), 0);
         bool ticket = token.kind == HC_TOKEN_RESUME;
         bool was = used[id][number];
         if (ticket)

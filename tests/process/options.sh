@@ -44,6 +44,7 @@ refused "unexpected argument 'x'" hindcastd protocol-id x
 refused "--life '0': must be .*\[1, 86400\]" hindcastd token --key-file x --life 0
 refused "--players '5': must be .*\[0, 4\]" hindcastd token --key-file x --players 5
 refused "--players-per-client '0': must be .*\[1, 4\]" hindcastd --players-per-client 0
+refused "--session-life 'x': must be .*\[0, 4294967295\]" hindcastd --session-life x
 refused "--spectators '4097': must be .*\[0, 4096\]" hindcastd --spectators 4097
 refused "--name '' (0 bytes): must be 1 to 32 bytes" hindcastd token --key-file x --name ''
 refused "--name 'a.x0a\[31m' .*: must be" hindcastd token --key-file x --name "a

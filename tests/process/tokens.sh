@@ -132,6 +132,42 @@ kill -TERM "$again"
 finish "$again"
 check "the server ends in good order" good again
 
+# Users are put out by a list, at once, and their tickets do not bring them back.
+echo "no client_id" >"$work/refused"
+check "a list that is none" fails "line 1 must be one of at most" \
+    "$bin/hindcastd" --key-file "$keys" --port 0 --refused "$work/refused"
+: >"$work/refused"
+chmod 666 "$work/refused"
+check "a list that others may write" fails "others may write to it" \
+    "$bin/hindcastd" --key-file "$keys" --port 0 --refused "$work/refused"
+chmod 644 "$work/refused"
+serve_with listed --key-file "$keys" --port 0 --refused "$work/refused" --log-format json
+listed=$pid
+check "the default audience is warned of" await shows "$work/listed.err" '"default-audience"' 1
+"$bin/hindcastd" token --key-file "$keys" --count 2 --client-id 7 >"$work/pair"
+"$bin/hindcastd" token --key-file "$keys" --client-id 7 >"$work/seven"
+start pair hindcast-bot --connect "127.0.0.1:$port" --count 2 --token "$work/pair"
+pair=$pid
+check "two users play" await shows "$work/listed.err" '"joined"' 2
+printf '# out\n7\n' >"$work/refused"
+kill -HUP "$listed"
+check "one of them is put out" await shows "$work/listed.err" '"left"' 1
+check "which is the one of the list" \
+    sh -c "grep '\"left\"' '$work/listed.err' | grep -q '\"user\": *\"7\"'"
+start seven hindcast-bot --connect "127.0.0.1:$port" --token "$work/seven" --duration 1
+finish "$pid"
+check "another token of its is refused" sh -c "grep -q 'refuses this user' '$work/seven.err'"
+echo "not-before $(($(date +%s) + 1))" >"$work/refused"
+kill -HUP "$listed"
+check "all sessions of before a time are ended" await shows "$work/listed.err" '"left"' 2
+echo "not-before soon" >"$work/refused"
+kill -HUP "$listed"
+check "a list that cannot be read changes nothing" \
+    await shows "$work/listed.err" '"refused-unreadable"' 1
+finish "$pair"
+kill -TERM "$listed"
+finish "$listed"
+
 # A dev server tells tokens to programs of this machine, and not to web pages.
 serve dev --log-format json
 dev=$pid

@@ -30,7 +30,7 @@ static void tear_down(void) {
 
 static struct hc_token token_of(uint64_t client_id, uint64_t number) {
     struct hc_token token = {.expire_s = now_s + LIFE_S, .client_id = client_id};
-    hc_token_set_number(token.token_id, number);
+    hc_token_put_ticket_id(token.token_id, number, 0);
     return token;
 }
 

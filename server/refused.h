@@ -1,0 +1,19 @@
+/// Users that the server's owner has put out: client_ids, and all sessions and tokens that began or
+/// were issued before a time.
+#pragma once
+
+#include "proto/token.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HC_SV_REFUSED_MAX = 16384 }; ///< client_ids
+
+struct hc_sv_refused {
+    uint64_t client_ids[HC_SV_REFUSED_MAX]; ///< the first `count`, ascending
+    uint32_t count;
+    uint64_t not_before_s; ///< Unix time; 0: none
+};
+
+/// Whether `client_id` is refused.
+bool hc_sv_refused_has(const struct hc_sv_refused *refused, uint64_t client_id);
