@@ -450,6 +450,19 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
     return status;
 }
 
+/// Whether a RESET may go to an address now; then it is counted. What one address asks for takes
+/// nothing of what others may have.
+static bool takes_reset(struct hc_sv_host *host, const struct hc_address *to, uint64_t now_us) {
+    const uint64_t cost_us = SECOND_US / HC_SV_RESETS_PER_S;
+    uint64_t all_us = host->resets_us;
+    if (host->reply_count >= HC_SV_RESETS_WAIT ||
+        hc_sv_rate_exceeds(&all_us, cost_us, HC_SV_RESETS_US, now_us) ||
+        !hc_sv_rate_take(&host->reset_rate, to, HC_SV_RESETS_PER_ADDRESS, now_us))
+        return false;
+    host->resets_us = all_us;
+    return true;
+}
+
 void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
                       uint32_t seq, uint64_t now_us) {
     const struct hc_token_ring *keys = &host->config.keys;
@@ -457,15 +470,13 @@ void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, ui
     struct hc_reset reset = {.cid = cid};
     if (last != NULL && last->close == HC_CLOSE_LEFT)
         return; // it says goodbye, and has been heard
-    if (hc_sv_rate_exceeds(&host->resets_us, 1000000 / HC_SV_RESETS_PER_S, 1000000, now_us))
-        return; // before all that have ended are looked through, which takes long
+    if (!takes_reset(host, from, now_us))
+        return;
     const struct hc_sv_ended *ended = find_ended(host, cid, now_us);
     if (ended != NULL && ended->left) { // it says goodbye, though its place may be another's since
         HC_MARK("goodbye-of-a-place-taken");
         return;
     }
-    if (!can_reply(host))
-        return;
     struct hc_sv_reply *reply = new_reply(host, from);
     host->stats.resets++;
     // It may have been told under either key: by turns, so that it takes no two of each.

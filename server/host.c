@@ -176,7 +176,7 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uin
     host->protocol_id = hc_datagram_protocol_id(config->game);
     use_secret(host);
     hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
-    host->spent.seed = host->rate.seed;
+    host->spent.seed = host->reset_rate.seed = host->rate.seed;
     hc_sv_host_set_time(host, config->unix_us, now_us);
     hc_timeline_start(host->timeline);
     return host;

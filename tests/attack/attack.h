@@ -68,6 +68,7 @@ void attack_put_out(struct attack *attack);
 
 // limits.c: what one address may have.
 void attack_household(struct attack *attack);
+void attack_reset_flood(struct attack *attack);
 
 // seal.c: datagrams that somebody has kept, changed or made up.
 void attack_replay(struct attack *attack);

@@ -4,6 +4,7 @@
 
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
+#include "hindcast/rng.h"
 
 #include <string.h>
 
@@ -75,5 +76,84 @@ void attack_household(struct attack *attack) {
     attack_require(attack, moved == ALLOWED, "%llu moved", (unsigned long long)moved);
     attack_require(attack, hc_sv_host_clients(host) == CLIENTS, "somebody was put out");
     attack_require_none(attack, CLIENTS);
+    hc_sv_host_destroy(host);
+}
+
+// ---- RESETs -------------------------------------------------------------------------------------
+
+enum { RETURNERS = 512, STRANGERS = 200, STRANGER_DATA = 20, SPOOFED = 300 };
+
+/// A DATA of a connection that the host does not know.
+static void send_unknown(struct hc_sv_host *host, struct hc_address from, uint32_t cid,
+                         uint64_t now_us) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_data data = {.cid = cid, .seq = 2};
+    size_t size = hc_datagram_put_data(&data, bytes);
+    hc_sv_host_receive(host, &from, bytes, size, now_us);
+}
+
+/// Counts the returners that were sent a RESET for the first time.
+static unsigned take_resets(struct hc_sv_host *host, bool done[static RETURNERS], uint64_t *sent,
+                            uint64_t now_us) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    unsigned count = 0;
+    while (hc_sv_host_send(host, &to, bytes, now_us) > 0) {
+        unsigned i = (unsigned)to.ip[14] << 8 | to.ip[15];
+        ++*sent;
+        if (to.ip[12] != 198 || i >= RETURNERS || done[i])
+            continue;
+        done[i] = true;
+        count++;
+    }
+    return count;
+}
+
+/// One datagram of a tick: of a stranger, of an address that is nobody's, or of a returner.
+static void send_one(struct hc_sv_host *host, unsigned number, uint32_t drawn,
+                     const bool done[static RETURNERS], uint64_t now_us) {
+    if (number < STRANGER_DATA * STRANGERS)
+        send_unknown(host, hc_address_ipv4(203, 0, 113, (uint8_t)(number % STRANGERS), 4000), drawn,
+                     now_us);
+    else if (number < STRANGER_DATA * STRANGERS + SPOOFED)
+        send_unknown(host,
+                     hc_address_ipv4(11, (uint8_t)drawn, (uint8_t)(drawn >> 8), (uint8_t)number, 1),
+                     drawn, now_us);
+    else if (!done[number -= STRANGER_DATA * STRANGERS + SPOOFED])
+        send_unknown(host, hc_address_ipv4(198, 18, (uint8_t)(number >> 8), (uint8_t)number, 4000),
+                     4096 + number, now_us);
+}
+
+void attack_reset_flood(struct attack *attack) {
+    enum { TICKS = 180, ALL = STRANGER_DATA * STRANGERS + SPOOFED + RETURNERS, WAKE = 100 };
+    const uint64_t begun_us = 5 * SECOND_US;
+    struct hc_sv_host *host = open_host(8, 4, begun_us); // which was just started again
+    struct hc_rng rng = hc_rng_init(70, 1);
+    static bool done[RETURNERS];
+    static unsigned order[ALL];
+    unsigned answered = 0;
+    uint64_t now_us = begun_us, sent = 0, slowest_us = 0;
+    memset(done, 0, sizeof done);
+    for (unsigned i = 0; i < ALL; i++)
+        order[i] = i;
+    for (unsigned n = 0; n < TICKS * ALL; n++) {
+        unsigned i = n % ALL, other = i + hc_rng_below(&rng, ALL - i), number = order[other];
+        order[other] = order[i];
+        order[i] = number;
+        now_us = begun_us + (uint64_t)n * TICK_US / ALL;
+        send_one(host, number, (uint32_t)hc_rng_next(&rng), done, now_us);
+        if (n % WAKE != 0)
+            continue;
+        hc_sv_host_advance(host, now_us);
+        slowest_us = answered < RETURNERS ? now_us - begun_us : slowest_us;
+        answered += take_resets(host, done, &sent, now_us);
+    }
+    double seconds = (double)slowest_us / SECOND_US;
+    attack->tries = RETURNERS;
+    attack->accepted = RETURNERS - answered;
+    attack_effect(attack, "%u of %d clients had a RESET, the last after %.2f s; %.0f a second",
+                  answered, RETURNERS, seconds, (double)sent * 60 / TICKS);
+    attack_require(attack, slowest_us < SECOND_US, "the last waited for %.2f s", seconds);
+    attack_require_none(attack, RETURNERS);
     hc_sv_host_destroy(host);
 }
