@@ -28,6 +28,10 @@ enum {
     HC_SV_RESETS_US = 50000,               ///< of all of them so much at once
     HC_SV_RESETS_WAIT = HC_SV_REPLIES / 2, ///< so many may wait: the rest is for handshakes
 };
+/// The seq at which a connection is lost for its client: an honest one has made another connection
+/// 2^30 datagrams ago.
+#define HC_SV_SEQ_MAX (UINT32_C(3) << 30)
+
 _Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
                "a cid must hold every peer's place");
 

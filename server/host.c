@@ -311,7 +311,8 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
 static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
-        if (peer->state == HC_SV_PEER_PLAYING && now_us - peer->heard_us >= host->config.timeout_us)
+        bool silent = now_us - peer->heard_us >= host->config.timeout_us;
+        if (peer->state == HC_SV_PEER_PLAYING && (silent || peer->sent.next >= HC_SV_SEQ_MAX))
             hc_sv_host_lose(host, peer, now_us);
         if (peer->kept_us != 0 && now_us >= peer->kept_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, false, now_us);

@@ -4,6 +4,7 @@
 
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
+#include "hindcast/rng.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,17 +105,23 @@ static enum hc_datagram_kind come_back(struct bank *bank, struct account *accoun
     return kind;
 }
 
-/// Connects a user that nobody has seen, and lets it leave; whether it was admitted.
-static bool visit(struct bank *bank, uint32_t number) {
+/// Connects with its token, and leaves; whether it was admitted.
+static bool visit_as(struct bank *bank, struct puppet *puppet) {
     uint8_t bytes[16];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    memcpy(puppet->cookie.client_nonce, &(uint64_t){++bank->serial}, sizeof bank->serial);
+    if (!puppet_join(puppet, 1, bank->now_us))
+        return false;
+    hc_message_put_close(&body, HC_CLOSE_LEFT);
+    return puppet_data(puppet, bytes, body.at, bank->now_us) == HC_OK;
+}
+
+/// Connects a user that nobody has seen, and lets it leave; whether it was admitted.
+static bool visit(struct bank *bank, uint32_t number) {
     struct puppet puppet;
     puppet_begin(&puppet, bank->host, address_of(1000000 + number), 1000000 + number,
                  ++bank->serial);
-    if (!puppet_join(&puppet, 1, bank->now_us))
-        return false;
-    hc_message_put_close(&body, HC_CLOSE_LEFT);
-    return puppet_data(&puppet, bytes, body.at, bank->now_us) == HC_OK;
+    return visit_as(bank, &puppet);
 }
 
 void attack_ticket_flood(struct attack *attack) {
@@ -270,5 +277,39 @@ void attack_put_out(struct attack *attack) {
     attack_effect(attack, "put out at once, 0 back; a session of an hour ended after %llu s",
                   (unsigned long long)lasted_s);
     attack_require_none(attack, 5);
+    bank_close(&bank);
+}
+
+void attack_clock_steps(struct attack *attack) {
+    enum { VISITS = 20000, KEPT = 512, HOUR_S = 3600 };
+    static struct puppet kept[KEPT];
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    struct hc_rng rng = hc_rng_init(71, 1);
+    struct bank bank = bank_open(config, 1);
+    unsigned admitted = 0;
+    struct hc_token_ring ring = hc_party_ring();
+    uint64_t unix_s = HC_PARTY_UNIX_S, set_us = bank.now_us;
+    for (unsigned n = 0; n < VISITS; n++) {
+        struct puppet *visitor = &kept[admitted % KEPT];
+        if (hc_rng_below(&rng, 100) == 0) { // by less than an hour, to and fro
+            unix_s = HC_PARTY_UNIX_S + hc_rng_below(&rng, HOUR_S);
+            set_us = bank.now_us;
+            hc_sv_host_set_time(bank.host, unix_s * SECOND_US, set_us);
+        }
+        struct hc_token token = puppet_token(1000000 + n);
+        token.expire_s = unix_s + (bank.now_us - set_us) / SECOND_US + 60;
+        puppet_begin_as(visitor, bank.host, address_of(n), &ring.keys[0], &token, 1000000 + n);
+        bool is_in = visit_as(&bank, visitor);
+        admitted += is_in;
+        struct puppet again =
+            kept[hc_rng_below(&rng, admitted < KEPT ? admitted + !admitted : KEPT)];
+        if (&kept[admitted % KEPT] != visitor && again.cid != 0)
+            attack_try(attack, visit_as(&bank, &again));
+        come_back(&bank, &bank.accounts[0]);
+        bank_run(&bank, SECOND_US / 60);
+    }
+    attack_effect(attack, "%u of %d others were admitted", admitted, VISITS);
+    attack_require(attack, admitted > 4096, "only %u were admitted", admitted);
+    attack_require_none(attack, 4096);
     bank_close(&bank);
 }

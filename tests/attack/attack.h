@@ -65,6 +65,7 @@ void attack_ticket_flood(struct attack *attack);
 void attack_outages(struct attack *attack);
 void attack_rights(struct attack *attack);
 void attack_put_out(struct attack *attack);
+void attack_clock_steps(struct attack *attack);
 
 // limits.c: what one address may have.
 void attack_household(struct attack *attack);

@@ -40,6 +40,9 @@ static const struct attack_row rows[] = {
      "a refused user, a session of before the time set, and one that lasted too long are put out, "
      "and tickets bring none of them back",
      attack_put_out},
+    {"clock-steps", ATTACK_CORES,
+     "no step of the server's own clock admits a used token again, or ends the server",
+     attack_clock_steps},
     {"household", ATTACK_CORES, "no more clients move to an address than may connect from it",
      attack_household},
     {"reset-flood", ATTACK_CORES,

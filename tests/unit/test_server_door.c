@@ -2,7 +2,7 @@
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "proto/message.h"
-#include "server/host.h"
+#include "server/core.h"
 #include "tests/run_suite.h"
 #include "tests/sim/party.h"
 
@@ -319,6 +319,32 @@ START_TEST(no_answer_is_longer_than_what_it_answers) {
 }
 END_TEST
 
+START_TEST(a_connection_whose_numbers_run_out_is_lost_and_comes_back) {
+    struct guest guest = guest_at(loopback(1000), 1);
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    struct hc_sv_event event;
+    struct hc_data data = {.seq = 1};
+    ck_assert(admitted(&guest));
+    while (hc_sv_host_poll_event(host, &event))
+        data.cid = event.cid;
+    ck_assert_int_eq(hand(&guest.from, bytes, hc_party_put_data(&guest.party, true, &data, bytes)),
+                     HC_OK);
+    host->peers[0].sent.next = HC_SV_SEQ_MAX - 10;
+    for (unsigned tick = 0; tick < 30; tick++) {
+        now_us += SECOND_US / 60;
+        (void)hc_sv_host_say(host, data.cid, "hi", 2, now_us);
+        hc_sv_host_advance(host, now_us);
+        while (hc_sv_host_send(host, &to, bytes, now_us) > 0) {
+        }
+    }
+    ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+    greet(&guest);
+    ck_assert(admitted(&guest));
+    ck_assert_uint_eq(hc_sv_host_clients(host), 1);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server_door");
     TCase *tests = tcase_create("door");
@@ -334,6 +360,7 @@ int main(void) {
     tcase_add_test(tests, one_address_connects_so_often_and_has_so_many_clients);
     tcase_add_test(tests, what_nobody_has_shown_to_be_its_own_costs_its_address_nothing);
     tcase_add_test(tests, no_answer_is_longer_than_what_it_answers);
+    tcase_add_test(tests, a_connection_whose_numbers_run_out_is_lost_and_comes_back);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
