@@ -13,7 +13,7 @@ enum {
     KEYS_LABEL_SIZE = sizeof KEYS_LABEL - 1,
     KEYS_MESSAGE_SIZE =
         KEYS_LABEL_SIZE + 8 + HC_TOKEN_SIZE + 2 * HC_NONCE_SIZE + 4 + 3 * HC_EXCHANGE_KEY_SIZE,
-    RESET_MESSAGE_SIZE = 4 + 8 + 16,
+    RESET_MESSAGE_SIZE = 4 + 8 + 16 + 2,
     CIPHER_NONCE_SIZE = 12,
     SEQ_AT = 5, ///< in DATA
     ACCEPT_MIN = HC_ACCEPT_BODY_AT + HC_TAG_SIZE,
@@ -148,7 +148,8 @@ enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE],
 }
 
 void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t audience,
-                         const uint8_t ip[static 16], uint8_t out[static HC_RESET_TOKEN_SIZE]) {
+                         const struct hc_address *address,
+                         uint8_t out[static HC_RESET_TOKEN_SIZE]) {
     uint8_t reset_key[HC_SEAL_KEY_SIZE];
     int failed = crypto_generichash(reset_key, sizeof reset_key, (const uint8_t *)RESET_LABEL,
                                     sizeof RESET_LABEL - 1, key->key, HC_TOKEN_KEY_SIZE);
@@ -157,7 +158,8 @@ void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t 
     struct hc_writer writer = hc_bytes_writer(message, sizeof message);
     hc_bytes_put_u32(&writer, cid);
     hc_bytes_put_u64(&writer, audience);
-    hc_bytes_put(&writer, ip, 16);
+    hc_bytes_put(&writer, address->ip, sizeof address->ip);
+    hc_bytes_put_u16(&writer, address->port);
     HC_ASSERT(!writer.failed && writer.at == sizeof message);
     failed = crypto_generichash(out, HC_RESET_TOKEN_SIZE, message, sizeof message, reset_key,
                                 sizeof reset_key);

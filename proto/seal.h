@@ -27,6 +27,7 @@
 #pragma once
 
 #include "hindcast/status.h"
+#include "proto/address.h"
 #include "proto/datagram.h"
 #include "proto/token.h"
 
@@ -103,19 +104,19 @@ enum hc_status hc_seal_open_data(const uint8_t key[static HC_SEAL_KEY_SIZE],
 /// a connection that it knows nothing of. The client is told it inside the sealed ACCEPT.
 ///
 ///     reset_key   = BLAKE2b-256("HCAST01 reset", keyed by the token key)
-///     reset_token = BLAKE2b-128(cid 4 | audience 8 | ip 16, keyed by reset_key)
+///     reset_token = BLAKE2b-128(cid 4 | audience 8 | ip 16 | port 2, keyed by reset_key)
 ///
 /// Everything in it survives a restart, or comes with the DATA that is answered. `audience` is the
-/// server's own, `ip` the client's as the server sees it (the port, which routers change, is left
-/// out). Without them anybody could have the token of a living connection from a server of the same
-/// fleet, or from this one after a restart, by asking for that cid (RFC 9000, 21.11). A client
-/// whose ip has changed is told anew, or else times out.
+/// server's own, `address` the client's as the server sees it. Without them anybody could have the
+/// token of a living connection from a server of the same fleet, or from this one after a restart,
+/// by asking for that cid (RFC 9000, 21.11); without the port, anybody behind the same router. A
+/// client whose address has changed is sent another token, or else times out.
 ///
 /// Two keys may be in the ring, and the ACCEPT may have been made under either. The answer to a
 /// DATA takes keys[seq % count]: two datagrams of the client in a row get the right one, none gets
 /// two.
 void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t audience,
-                         const uint8_t ip[static 16], uint8_t out[static HC_RESET_TOKEN_SIZE]);
+                         const struct hc_address *address, uint8_t out[static HC_RESET_TOKEN_SIZE]);
 
 /// Whether a RESET's token is the one that ACCEPT told. Takes the same time wherever they differ.
 bool hc_seal_reset_equal(const uint8_t told[static HC_RESET_TOKEN_SIZE],

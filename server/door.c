@@ -169,7 +169,7 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                  .kept = kept};
     memcpy(welcome.own, peer->own, sizeof peer->own);
     hc_seal_reset_token(&host->config.keys.keys[0], peer->cid, host->config.audience,
-                        peer->address.ip, welcome.reset_token);
+                        &peer->address, welcome.reset_token);
     bool fits = hc_message_put_welcome(&body, &welcome);
     HC_ASSERT(fits);
     struct hc_accept accept = {
@@ -480,7 +480,7 @@ void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, ui
     struct hc_sv_reply *reply = new_reply(host, from);
     host->stats.resets++;
     // It may have been told under either key: by turns, so that it takes no two of each.
-    hc_seal_reset_token(&keys->keys[seq % keys->count], cid, host->config.audience, from->ip,
+    hc_seal_reset_token(&keys->keys[seq % keys->count], cid, host->config.audience, from,
                         reset.token);
     reply->size = hc_datagram_put_reset(&reset, reply->bytes);
 }

@@ -49,7 +49,7 @@ static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64
     const struct hc_token_key *key = &host->config.keys.keys[0];
     hc_token_seal(key, host->protocol_id, &token, nonce, ticket->ticket.credential.token);
     memcpy(ticket->ticket.credential.secret, token.secret, sizeof token.secret);
-    hc_seal_reset_token(key, peer->cid, host->config.audience, peer->address.ip,
+    hc_seal_reset_token(key, peer->cid, host->config.audience, &peer->address,
                         ticket->ticket.reset_token);
 }
 
@@ -113,8 +113,7 @@ void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
     if (path->full)
         return;
     // The token of a RESET depends on the address.
-    if (memcmp(peer->address.ip, from->ip, sizeof from->ip) != 0)
-        peer->ticket.any = false;
+    peer->ticket.any = false;
     peer->address = *from;
     hc_sv_lateness_move(&peer->lateness);
     *path = (struct hc_sv_path){.any = false};

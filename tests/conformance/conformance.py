@@ -191,7 +191,7 @@ def handshake(t):
     w = c.welcome
     check("accept.layout", a[1:24] == MAGIC + c.nonce and c.cid != 0 and len(a) == 1200)
     check("welcome.values", w[1] == 60 and len(w[9]) == 1 and w[11] == 0 and w[6] <= w[4], w)
-    check("welcome.reset-token", w[10] == reset_token(t.keys[0][1], c.cid, t.audience, c.ip), w[10].hex())
+    check("welcome.reset-token", w[10] == reset_token(t.keys[0][1], c.cid, t.audience, c.sock.getsockname()), w[10].hex())
     b = c.ask(q, (ACCEPT,))
     check("accept.repeated-byte-by-byte", b == a, b)
     for i in range(3):
@@ -404,7 +404,7 @@ def play(t, snapshots):
             continue
         check("ticket.opens-and-is-the-clients", same and f["kind"] == 1 and f["token_id"] != g["token_id"] and
               f["version"] == 1 and f["expire"] - 600 <= time.time() <= f["expire"], f)
-        check("ticket.reset-token", tickets[0][3] == reset_token(t.keys[0][1], c.cid, t.audience, c.ip))
+        check("ticket.reset-token", tickets[0][3] == reset_token(t.keys[0][1], c.cid, t.audience, c.sock.getsockname()))
     check("ticket.every-250-ms-until-acknowledged", 3 <= len(b.tickets) <= 1 + 4 * elapsed and
           len({x[1] for x in b.tickets}) == 1 and tickets_until_acknowledged(s), (len(b.tickets), len(s.tickets)))
     total = {}
@@ -534,7 +534,7 @@ def resets(t):
     for seq, key in ((2, 0), (3, 1)):
         a = t.probe(c, [data(bytes(32), cid, seq, 0, 0, b"")])
         check("reset.unknown-cid.%s-key" % ("used", "other")[key],
-              a == [b"\x41" + struct.pack("<I", cid) + reset_token(t.keys[key][1], cid, t.audience, c.ip)], a)
+              a == [b"\x41" + struct.pack("<I", cid) + reset_token(t.keys[key][1], cid, t.audience, c.sock.getsockname())], a)
     a = t.probe(c, [data(bytes(32), cid, 2, 0, 0, b"")[:n] for n in range(33)])
     check("reset.never-for-less-than-33-bytes", not a, a)
     begun = time.monotonic()
@@ -600,11 +600,11 @@ def migration(t, c):
     check("path.after-the-response-all-goes-there", len(c.log) > n + 5 and not stray, (len(c.log) - n, stray))
     if not t.address[0].startswith("127."):
         return
-    # A ticket and a reset token belong to an ip; a change of the port alone gives no new ones.
+    # A ticket and a reset token belong to an address.
     ticket, c.ip = c.ticket, "127.0.0.2"
     c.rebind()
     check("path.another-ip.another-ticket", wait(lambda: c.ticket != ticket, c, play=True))
-    check("path.another-ip.reset-token", c.reset_token == reset_token(t.keys[0][1], c.cid, t.audience, c.ip))
+    check("path.another-ip.reset-token", c.reset_token == reset_token(t.keys[0][1], c.cid, t.audience, c.sock.getsockname()))
     ticket, c.ip = c.ticket, "127.0.0.1"
     c.rebind()
     wait(lambda: c.ticket != ticket, c, play=True)

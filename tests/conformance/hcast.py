@@ -160,9 +160,9 @@ def ip16(ip):
     return bytes(10) + b"\xff\xff" + socket.inet_aton(ip)
 
 
-def reset_token(token_key, cid, audience, ip):
+def reset_token(token_key, cid, audience, address):
     key = blake2b(b"HCAST01 reset", key=token_key, digest_size=32).digest()
-    return mac16(key, struct.pack("<IQ", cid, audience) + ip16(ip))
+    return mac16(key, struct.pack("<IQ", cid, audience) + ip16(address[0]) + struct.pack("<H", address[1]))
 
 
 def cookie(server_secret, slot, ip, port, client_nonce):

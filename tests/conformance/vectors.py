@@ -20,7 +20,7 @@ def check_vectors(check, file):
     check("vectors.exchange", shared == exchange(server_secret_key, client_key))
     con = connect(pid, client_nonce, slot, ck, tok, secret, 2, 7, client_key)
     c2s, s2c = session_keys(secret, pid, tok, client_nonce, server_nonce, cid, client_key, server_key, shared)
-    rt = reset_token(key, cid, audience, "127.0.0.1")
+    rt = reset_token(key, cid, audience, ("127.0.0.1", port))
     values = [WELCOME, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], rt, 1]
     zeros = bytes(1108 - 3 - len(pack(values)))
     welcome = pack(values + [zeros])
@@ -38,7 +38,7 @@ def check_vectors(check, file):
         "proof": {"in": {"secret": h(secret), "connect_bytes_0_to_1183": h(con[:1184])}, "out": h(con[1184:])},
         "keys": {"in": {"protocol_id": pid, "token": h(tok), "client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "secret": h(secret), "client_secret": h(client_secret), "server_key": h(server_key)},
                  "client_key": h(client_key), "shared": h(shared), "c2s": h(c2s), "s2c": h(s2c)},
-        "reset": {"in": {"token_key": h(key), "cid": cid, "audience": audience, "ip": h(ip16("127.0.0.1"))}, "reset_token": h(rt), "out": h(b"\x41" + struct.pack("<I", cid) + rt)},
+        "reset": {"in": {"token_key": h(key), "cid": cid, "audience": audience, "ip": h(ip16("127.0.0.1")), "port": port}, "reset_token": h(rt), "out": h(b"\x41" + struct.pack("<I", cid) + rt)},
         "accept": {"in": {"client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "server_key": h(server_key), "s2c": h(s2c), "welcome": [1, 60, 8, 0x1122334455667788, 64, 64, 60, 1000, 12345, [3, 5], h(rt), 1, h(zeros)], "body": h(welcome)},
                    "note": "integers, arrays and binaries in their shortest msgpack form; the zeros fill the datagram", "out": h(head + seal(s2c, 0, head, welcome))},
         "data_input": {"in": {"c2s": h(c2s), "cid": cid, "seq": 17, "ack": 21, "ack_bits": 0xFFFFF, "input_fields": [[x.name, x.bits, x.signed] for x in fields],

@@ -66,11 +66,12 @@ static void try_derived(uint64_t bit, struct fuzz_choices *choices) {
     struct from {
         uint8_t secret[HC_TOKEN_SECRET_SIZE], protocol_id[8], token[HC_TOKEN_SIZE];
         uint8_t nonces[2][HC_NONCE_SIZE], keys[3][HC_EXCHANGE_KEY_SIZE], cid[4], audience[8],
-            ip[16];
+            ip[16], port[2];
     } from[2];
     struct hc_seal_keys keys[2];
     uint8_t resets[2][HC_RESET_TOKEN_SIZE];
-    size_t felt = sizeof from[0] - sizeof from[0].audience - sizeof from[0].ip;
+    size_t felt =
+        sizeof from[0] - sizeof from[0].audience - sizeof from[0].ip - sizeof from[0].port;
     fuzz_choose_bytes(choices, &from[0], sizeof from[0]);
     from[1] = from[0];
     ((uint8_t *)&from[1])[bit / 8 % sizeof from[1]] ^= (uint8_t)(1 << bit % 8);
@@ -91,7 +92,10 @@ static void try_derived(uint64_t bit, struct fuzz_choices *choices) {
         memcpy(material.server_key, from[i].keys[1], HC_EXCHANGE_KEY_SIZE);
         memcpy(material.shared, from[i].keys[2], HC_EXCHANGE_KEY_SIZE);
         hc_seal_derive(&material, &keys[i]);
-        hc_seal_reset_token(&token_key, cid, audience, from[i].ip, resets[i]);
+        struct hc_address address;
+        memcpy(address.ip, from[i].ip, sizeof address.ip);
+        memcpy(&address.port, from[i].port, sizeof address.port);
+        hc_seal_reset_token(&token_key, cid, audience, &address, resets[i]);
         HC_ASSERT(hc_seal_reset_equal(resets[i], resets[i]));
         HC_ASSERT(memcmp(keys[i].c2s, keys[i].s2c, HC_SEAL_KEY_SIZE) != 0);
     }

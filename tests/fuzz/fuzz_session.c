@@ -352,7 +352,7 @@ static void move(struct world *w, uint16_t by) {
     w->lied |= state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
     w->turned = true;
     w->other_port += by;
-    memcpy(w->wire.ip, address_of(w, w->other_port).ip, sizeof w->wire.ip);
+    w->wire.address = address_of(w, w->other_port);
 }
 
 /// The games say something, the client's or the server's.
@@ -408,7 +408,7 @@ static void begin_anew(struct world *w, struct fuzz_choices *choices) {
     else
         w->lied = true;
     w->home_port = w->other_port;
-    memcpy(w->wire.ip, address_of(w, w->other_port).ip, sizeof w->wire.ip);
+    w->wire.address = address_of(w, w->other_port);
     w->lied |= (how & 2) == 0; // what is in the air for the one before is nonsense to this one
     w->wire.cid = 0;
 }
@@ -526,7 +526,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                        .where = fuzz_choose(&input),
                        .players = 1};
     w.wire.ring = hc_party_ring();
-    memcpy(w.wire.ip, address_of(&w, w.other_port).ip, sizeof w.wire.ip);
+    w.wire.address = address_of(&w, w.other_port);
     w.host = create_host(&w, how);
     HC_ASSERT(w.host != NULL);
     begin_both(&w, how >> 4);

@@ -130,7 +130,7 @@ void fuzz_wire_change(const struct fuzz_wire *wire, struct fuzz_flight *flight,
 /// What the server would say of a connection that it does not know.
 static size_t put_reset(const struct fuzz_wire *wire, unsigned key, uint8_t *out) {
     struct hc_reset reset = {.cid = wire->cid};
-    hc_seal_reset_token(&wire->ring.keys[key % wire->ring.count], wire->cid, 0, wire->ip,
+    hc_seal_reset_token(&wire->ring.keys[key % wire->ring.count], wire->cid, 0, &wire->address,
                         reset.token);
     return hc_datagram_put_reset(&reset, out);
 }

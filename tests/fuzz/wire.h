@@ -9,6 +9,7 @@
 /// full, lost: the oldest first.
 #pragma once
 
+#include "proto/address.h"
 #include "proto/datagram.h"
 #include "tests/fuzz/deeds.h"
 #include "tests/sim/party.h"
@@ -32,7 +33,7 @@ struct fuzz_flight {
 struct fuzz_wire {
     struct hc_token_ring ring;           ///< opens the tokens
     const struct hc_client *client;      ///< whose datagrams go up
-    uint8_t ip[16];                      ///< the client's
+    struct hc_address address;           ///< the client's
     uint8_t client_nonce[HC_NONCE_SIZE]; ///< of the newest HELLO
     struct hc_party party;               ///< the client's secrets, once a CONNECT has passed
     uint32_t cid;                        ///< of the connection, 0: no ACCEPT has passed yet

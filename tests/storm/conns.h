@@ -40,7 +40,8 @@ struct storm_conn {
     bool took;     ///< that one was there then, or its players were kept
     bool welcomed; ///< it was sent its ACCEPT
     bool goes_on;  ///< its WELCOME says that what was said to the one before goes on
-    uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< that its WELCOME gave it
+    uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< that its WELCOME gave it,
+    uint16_t port;                            ///< for this port
     uint64_t client_id;
     hc_tick begun; ///< the server's head then
     uint64_t joined_us, dropped_us;

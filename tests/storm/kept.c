@@ -129,7 +129,7 @@ static bool goes_on(const struct storm_conn *before, uint32_t named) {
 /// A RESET carries the token by which its client knows it.
 static void check_reset(struct storm_match *match, unsigned client, const struct hc_reset *reset) {
     const struct storm_conn *conn = storm_conns_find(&match->conns, client, reset->cid);
-    if (conn != NULL && conn->welcomed &&
+    if (conn != NULL && conn->welcomed && conn->port == hc_sim_port(match->sim) &&
         memcmp(conn->reset_token, reset->token, HC_RESET_TOKEN_SIZE) != 0)
         wrong(match, client, reset->cid, "is reset by another token than it was given");
 }
@@ -152,6 +152,7 @@ void storm_kept_answered(struct storm_match *match, unsigned client, const uint8
     conn->welcomed = true;
     conn->goes_on = welcome.kept;
     memcpy(conn->reset_token, welcome.reset_token, HC_RESET_TOKEN_SIZE);
+    conn->port = hc_sim_port(match->sim);
     if (welcome.own_count != conn->player_count ||
         memcmp(welcome.own, conn->players, conn->player_count * sizeof conn->players[0]) != 0)
         wrong(match, client, conn->cid, "is welcomed with other players than it has");

@@ -122,7 +122,7 @@ def run(first, size):
 
 
 PROTOCOL_ID, AUDIENCE, CLIENT_ID = 0x0123456789ABCDEF, 0xA1A2A3A4A5A6A7A8, 0xB1B2B3B4B5B6B7B8
-EXPIRE_S, KEY_ID, CID, SEQ = 1800000000, 7, 0xC1C2C3C4, 0x01020304
+EXPIRE_S, KEY_ID, CID, SEQ, PORT = 1800000000, 7, 0xC1C2C3C4, 0x01020304, 0xF1F2
 TOKEN_KEY, SECRET, IP = run(0x10, 32), run(0x60, 32), run(0xD0, 16)
 CLIENT_NONCE, SERVER_NONCE = run(0x80, 16), run(0x90, 16)
 CLIENT_SECRET, SERVER_SECRET = run(0xA0, 32), run(0xC0, 32)
@@ -170,7 +170,7 @@ def vectors():
         "accept": accept + aead(keys[32:], bytes(12), accept, run(0x20, 90)),
         "data": data + aead(keys[:32], bytes(8) + struct.pack("<I", SEQ), data, run(0x70, 100)),
         "draws": draws(SECRET, 3),
-        "reset": blake(16, reset_key, struct.pack("<IQ", CID, AUDIENCE), IP),
+        "reset": blake(16, reset_key, struct.pack("<IQ", CID, AUDIENCE), IP, struct.pack("<H", PORT)),
     }
 
 

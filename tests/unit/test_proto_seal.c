@@ -364,14 +364,15 @@ END_TEST
 
 START_TEST(a_restarted_server_makes_the_same_reset_token) {
     struct hc_token_key key = {.id = 7};
-    uint8_t ip[16], told[HC_RESET_TOKEN_SIZE], again[HC_RESET_TOKEN_SIZE];
+    struct hc_address address = {.port = 0xf1f2};
+    uint8_t told[HC_RESET_TOKEN_SIZE], again[HC_RESET_TOKEN_SIZE];
     count_up(key.key, sizeof key.key, 0x10);
-    count_up(ip, sizeof ip, 0xd0);
-    hc_seal_reset_token(&key, CID, 0xa1a2a3a4a5a6a7a8, ip, told);
+    count_up(address.ip, sizeof address.ip, 0xd0);
+    hc_seal_reset_token(&key, CID, 0xa1a2a3a4a5a6a7a8, &address, told);
     ck_assert_mem_eq(told, vector_reset, sizeof told);
     // Its number is not in it: the same key under another id is the same key.
     key.id = 8;
-    hc_seal_reset_token(&key, CID, 0xa1a2a3a4a5a6a7a8, ip, again);
+    hc_seal_reset_token(&key, CID, 0xa1a2a3a4a5a6a7a8, &address, again);
     ck_assert(hc_seal_reset_equal(told, again));
 }
 END_TEST
@@ -380,19 +381,20 @@ START_TEST(a_reset_token_is_good_for_one_connection_server_host_and_key) {
     struct {
         uint8_t key[HC_TOKEN_KEY_SIZE];
         uint64_t audience;
-        uint8_t ip[16];
+        struct hc_address address;
         uint32_t cid;
     } all = {.cid = CID, .audience = 9};
-    uint8_t *const parts[] = {all.key, (uint8_t *)&all.audience, all.ip, (uint8_t *)&all.cid};
-    static const size_t sizes[] = {sizeof all.key, 8, sizeof all.ip, 4};
+    uint8_t *const parts[] = {all.key, (uint8_t *)&all.audience, all.address.ip,
+                              (uint8_t *)&all.address.port, (uint8_t *)&all.cid};
+    static const size_t sizes[] = {sizeof all.key, 8, 16, 2, 4};
     uint8_t told[HC_RESET_TOKEN_SIZE], other[HC_RESET_TOKEN_SIZE];
     struct hc_token_key key = {.id = 7};
-    hc_seal_reset_token(&key, all.cid, all.audience, all.ip, told);
+    hc_seal_reset_token(&key, all.cid, all.audience, &all.address, told);
     for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++)
         for (size_t bit = 0; bit < 8 * sizes[part]; bit++) {
             parts[part][bit / 8] ^= (uint8_t)(1u << bit % 8);
             memcpy(key.key, all.key, sizeof all.key);
-            hc_seal_reset_token(&key, all.cid, all.audience, all.ip, other);
+            hc_seal_reset_token(&key, all.cid, all.audience, &all.address, other);
             ck_assert(!hc_seal_reset_equal(told, other));
             parts[part][bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
