@@ -12,6 +12,11 @@
 /// stays what it was: who saw it is told that it is gone and goes on knowing it, nobody else hears
 /// of it, and where it comes back decides anew. So of a player that joins, leaves or dies far away
 /// nothing is said. A unit is seen as a whole: a player whose shot is in view is told of as well.
+///
+/// New units are looked for now and then (hc_sv_interest_update), which is linear in the entities.
+/// A unit that is seen is checked at every tick that is sent (hc_sv_interest_narrow), and at every
+/// other tick of which a snapshot says something (hc_sv_interest_look_at), by that tick's states:
+/// a unit that leaps out of view is not sent once more.
 #pragma once
 
 #include "common/timeline.h"
@@ -28,6 +33,8 @@ struct hc_sv_interest_eye {
 struct hc_sv_interest {
     const struct hc_world *world;
     uint64_t *seen; ///< a bit for each unit, zeros after the last
+    hc_tick *since; ///< [units] of those that are seen: in view at every tick from this one on
+    hc_tick tick;   ///< the newest that was checked; HC_NO_TICK: none
     struct hc_sv_interest_eye eyes[HC_OWN_PLAYERS_MAX]; ///< in the order of the own players
 };
 
@@ -44,6 +51,30 @@ void hc_sv_interest_clear(struct hc_sv_interest *interest);
 /// need not be called for every tick: until the next call what is seen stays.
 void hc_sv_interest_update(struct hc_sv_interest *interest, const struct hc_timeline *timeline,
                            hc_tick tick, const hc_player *own, unsigned own_count);
+
+/// What is no longer in view at `tick`, in [oldest, head] and not before the newest checked, is no
+/// longer seen. What was out of view at a tick that was left out is seen from `tick` on.
+void hc_sv_interest_narrow(struct hc_sv_interest *interest, const struct hc_timeline *timeline,
+                           hc_tick tick, const hc_player *own, unsigned own_count);
+
+/// A tick from where the own players are at it, or were when they were last alive.
+struct hc_sv_interest_look {
+    const struct hc_world *world;
+    const hc_player *own; ///< borrowed
+    unsigned own_count, eye_count;
+    struct hc_sv_interest_eye eyes[HC_OWN_PLAYERS_MAX]; ///< those that look
+    bool everything;                                    ///< is in view
+    const uint8_t *presence, *states;
+};
+
+/// A look at `tick` in [oldest, head]; valid until the timeline changes.
+struct hc_sv_interest_look hc_sv_interest_look_at(const struct hc_sv_interest *interest,
+                                                  const struct hc_timeline *timeline, hc_tick tick,
+                                                  const hc_player *own, unsigned own_count);
+
+/// Whether `unit`, which is seen, is in view in a look, the quarter included, or nothing of it is
+/// alive there.
+bool hc_sv_interest_in_view(const struct hc_sv_interest_look *look, hc_unit unit);
 
 /// How far `unit` is at `tick` from where the nearest own player was at the last update: the larger
 /// of |dx| and |dy| of its nearest alive entity, wire units. 0: it is own, has no position, or

@@ -121,6 +121,18 @@ static struct delta counted_delta(struct making *making, hc_unit unit, hc_sv_ver
 
 // ---- What to tell -------------------------------------------------------------------------------
 
+/// From which tick on the unit has been in view: what is told against an older value may list what
+/// its owner did when it was not.
+static hc_tick in_view_since(const struct making *making, hc_unit unit) {
+    return making->peer->interest.since[unit];
+}
+
+static struct hc_sv_interest_look look_at(const struct making *making, hc_tick tick) {
+    const struct hc_sv_peer *peer = making->peer;
+    return hc_sv_interest_look_at(&peer->interest, making->host->timeline, tick, peer->own,
+                                  peer->own_count);
+}
+
 /// What the client's newest value of the unit can be told against: its version, 0 for nothing, and
 /// how that is named.
 static hc_sv_version base_of(const struct making *making, const struct hc_sv_ledger_unit *known,
@@ -129,7 +141,7 @@ static hc_sv_version base_of(const struct making *making, const struct hc_sv_led
     told->from = HC_SNAPSHOT_NOTHING;
     told->as_of = known->acked_as_of;
     if (known->acked == 0 || held_value(making, told->unit, known->acked, &value) == NULL ||
-        value.tick > making->head.tick)
+        value.tick > making->head.tick || value.tick < in_view_since(making, told->unit))
         return 0;
     if (known->acked_as_of != making->head.base &&
         making->head.base - known->acked_as_of > HC_SNAPSHOT_AGE_MAX)
@@ -155,6 +167,31 @@ static uint32_t inputs_of(const struct making *making, hc_unit unit) {
 
 static uint32_t least(uint32_t a, uint32_t b) {
     return a < b ? a : b;
+}
+
+/// Adds the inputs from the tick shown on, up to the tick at which their player leaves the view, as
+/// far as that has been simulated.
+static void gather_inputs(struct making *making) {
+    struct hc_sv_choice *choices = making->host->choices;
+    hc_tick head = making->head.as_of, end = making->head.tick;
+    for (uint32_t i = 0; i < making->choices; i++) {
+        struct hc_sv_choice *choice = &choices[i];
+        choice->inputs =
+            choice->told.from == HC_SNAPSHOT_DROPPED ? 0 : inputs_of(making, choice->told.unit);
+        end = hc_tick_max(end, making->head.tick + choice->inputs);
+    }
+    for (hc_tick t = making->head.tick + 1; t < end && t <= head; t++) {
+        struct hc_sv_interest_look look = look_at(making, t);
+        uint32_t before = t - making->head.tick;
+        for (uint32_t i = 0; i < making->choices && !look.everything; i++)
+            if (choices[i].inputs > before &&
+                !hc_sv_interest_in_view(&look, choices[i].told.unit)) {
+                HC_MARK("inputs-out-of-view");
+                choices[i].inputs = before;
+            }
+    }
+    for (uint32_t i = 0; i < making->choices; i++)
+        choices[i].bits += INPUT_BITS * least(choices[i].inputs, INPUTS_NEAR);
 }
 
 /// Gathers what the client sees, or has seen and no longer does.
@@ -185,8 +222,7 @@ static void gather(struct making *making) {
             if (choice->told.from == HC_SNAPSHOT_BASE)
                 choice->bits = AGAIN_BITS;
             choice->delta = counted_delta(making, unit, choice->base, choice->value, scratch).bits;
-            choice->inputs = inputs_of(making, unit);
-            choice->bits += choice->delta + INPUT_BITS * least(choice->inputs, INPUTS_NEAR);
+            choice->bits += choice->delta;
         }
         bool same = choice->delta <= 1 && known->known && sees;
         *candidate = (struct hc_sv_candidate){
@@ -203,6 +239,7 @@ static void gather(struct making *making) {
                 host->stats.longest_unsent_ticks = unsent;
         }
     }
+    gather_inputs(making);
 }
 
 static struct hc_sv_choice *choice_of(const struct making *making, hc_unit unit) {
@@ -316,11 +353,18 @@ static void put_forced(struct making *making, uint32_t seq) {
     hc_snapshot_put_end(&making->bits);
 }
 
-/// Whether the client is told of the player's comings and goings: of others whom it sees or has
-/// seen, for of whoever is far away nothing is said.
-static bool concerns(const struct making *making, hc_player player) {
-    hc_unit unit = (hc_unit)(1 + player);
-    return !is_own(making->peer, player) && choice_of(making, unit)->told.unit == unit;
+/// Whether the client is sent a join or leave: of another player that it sees, and that is still in
+/// view where the control takes effect, as far as that has been simulated.
+static bool concerns(const struct making *making, const struct hc_snapshot_control *control) {
+    hc_unit unit = (hc_unit)(1 + control->player);
+    const struct hc_sv_choice *choice = choice_of(making, unit);
+    if (is_own(making->peer, control->player) || choice->told.unit != unit ||
+        choice->told.from == HC_SNAPSHOT_DROPPED)
+        return false;
+    if (control->tick < making->head.tick || control->tick >= making->head.as_of)
+        return true;
+    struct hc_sv_interest_look look = look_at(making, control->tick + 1);
+    return hc_sv_interest_in_view(&look, unit);
 }
 
 /// The newest join or leave of the player before `tick`, NULL: none is remembered.
@@ -353,7 +397,7 @@ static void put_recent_controls(struct making *making, uint32_t seq) {
         bool heard = *told != 0 && peer->acked_snapshot >= *told;
         if (heard && control->tick < tick)
             continue;
-        if (!concerns(making, control->player) || !room_for_item(making)) {
+        if (!concerns(making, control) || !room_for_item(making)) {
             *told = heard ? *told : 0; // what was told before does not count on later snapshots
             continue;
         }
@@ -543,6 +587,7 @@ static uint32_t gather_corrections(struct making *making, hc_tick at, struct cor
     struct hc_sv_peer *peer = making->peer;
     uint32_t count = 0;
     struct hc_sv_versions_row row = hc_sv_versions_row(&host->versions, host->timeline, at);
+    struct hc_sv_interest_look look = look_at(making, at);
     for (uint32_t i = 0; i < making->choices; i++) // as in gather
         if (host->choices[i].told.from != HC_SNAPSHOT_DROPPED)
             hc_sv_versions_now(&row, host->choices[i].told.unit);
@@ -557,6 +602,10 @@ static uint32_t gather_corrections(struct making *making, hc_tick at, struct cor
         hc_sv_version held = hc_sv_ledger_holds(peer->ledger, unit, at, &as_of);
         if (alike(host, unit, held, now) || (held == 0 && !is_to_hold(making, unit, at)))
             continue;
+        if (!hc_sv_interest_in_view(&look, unit)) {
+            HC_MARK("correction-out-of-view");
+            continue;
+        }
         struct correction *correction = &out[count++];
         *correction =
             (struct correction){.told = {.unit = unit, .as_of = HC_NO_TICK}, .value = now};
@@ -566,7 +615,8 @@ static uint32_t gather_corrections(struct making *making, hc_tick at, struct cor
             correction->told.same = true;
             correction->base = held;
         } else if (making->head.as_of - known->acked_as_of <= HC_SNAPSHOT_CORRECTION_AGE &&
-                   held_value(making, unit, known->acked, &value) != NULL && value.tick <= at) {
+                   held_value(making, unit, known->acked, &value) != NULL && value.tick <= at &&
+                   value.tick >= in_view_since(making, unit)) {
             correction->told.as_of = known->acked_as_of;
             correction->base = known->acked;
         }
@@ -680,6 +730,8 @@ static void begin(struct making *making, uint32_t seq, uint64_t now_us) {
     if (peer->looked == HC_NO_TICK || head - peer->looked >= LOOK_TICKS) {
         hc_sv_interest_update(&peer->interest, host->timeline, tick, peer->own, peer->own_count);
         peer->looked = head;
+    } else {
+        hc_sv_interest_narrow(&peer->interest, host->timeline, tick, peer->own, peer->own_count);
     }
     making->shown = hc_sv_versions_row(&host->versions, host->timeline, tick);
     making->referee_version = hc_sv_versions_now(&making->shown, 0);

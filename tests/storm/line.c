@@ -21,8 +21,7 @@ static struct storm_line *line_create(const struct storm_match *match,
     line->as_of = HC_NO_TICK;
     memset(line->entry_head, 0xff, sizeof line->entry_head);
     for (unsigned u = 0; u < STORM_UNITS_MAX; u++)
-        line->units[u] =
-            (struct storm_unit_seen){.acked = HC_NO_TICK, .in = HC_NO_TICK, .out = HC_NO_TICK};
+        line->units[u] = (struct storm_unit_seen){.acked = HC_NO_TICK, .in = HC_NO_TICK};
     line->reader = hc_cl_reader_create(world, conn->player_count);
     line->held = storm_held_create(world, (uint32_t)storm_match_get(match, STORM_history) + 1);
     if (line->held == NULL || line->reader == NULL)

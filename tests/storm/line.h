@@ -78,7 +78,7 @@ struct storm_unit_seen {
     uint32_t first_drop, drop; ///< the first and the newest datagram since then that told to forget
                                ///< it; 0: none, or one of them has arrived
     hc_tick acked;             ///< head of the newest snapshot with a value of it that has arrived
-    hc_tick in, out; ///< head since which it is in view, or far out of it; HC_NO_TICK: it is not
+    hc_tick in;                ///< head since which it is in view; HC_NO_TICK: it is not
 };
 
 /// One connection.

@@ -143,6 +143,7 @@ static void check_all_told(struct storm_match *match, const struct storm_line *l
     for (hc_tick t = from; t < snapshot->tick; t++)
         for (uint32_t u = 0; u < match->units.total; u++)
             if (storm_set_has(&snapshot->kept, (hc_unit)u) &&
+                !storm_unit_may_be_hidden(match, line->conn, (hc_unit)u, t) &&
                 storm_held_lacks(line->held, server, t, (hc_unit)u, &seq) &&
                 (seq == 0 ? !storm_match_sparse(match) : !storm_line_lost(line, seq)) &&
                 !(storm_match_sparse(match) && storm_line_old(match, line, seq, snapshot))) {
@@ -171,19 +172,25 @@ static void check_forced(struct storm_match *match, struct storm_line *line,
         (struct storm_forced){.range = *range, .seq = seq};
 }
 
-/// Remembers these past ticks, of the units whose past must be right.
-static void remember_past(struct storm_match *match, struct storm_snapshot *snapshot,
-                          hc_tick from) {
+/// Remembers these past ticks, of the units whose past must be right: 0 for one at which a unit may
+/// have been out of view.
+static void remember_past(struct storm_match *match, const struct storm_line *line,
+                          struct storm_snapshot *snapshot, hc_tick from) {
     snapshot->from = HC_NO_TICK;
     if (from == HC_NO_TICK || snapshot->as_of % LOOK_EVERY != 0 || storm_match_sparse(match))
         return;
     snapshot->from = from;
     for (hc_tick t = from; t < snapshot->tick; t++) {
         const uint64_t *row = storm_units_row(match, t);
-        snapshot->digests[t - from] = 0;
+        uint64_t *digest = &snapshot->digests[t - from];
+        bool hidden = false;
+        *digest = 0;
         for (uint32_t u = 0; u < match->units.total; u++)
-            if (storm_set_has(&snapshot->kept, (hc_unit)u))
-                snapshot->digests[t - from] += row[u];
+            if (storm_set_has(&snapshot->kept, (hc_unit)u)) {
+                *digest += row[u];
+                hidden |= storm_unit_may_be_hidden(match, line->conn, (hc_unit)u, t);
+            }
+        *digest = hidden ? 0 : *digest;
     }
 }
 
@@ -218,8 +225,7 @@ static void look_at_drops(struct storm_line *line, hc_unit unit) {
 
 /// As long as there is room, a snapshot tells of all that the client knows, if only that it is to
 /// forget it, which is said again when it was lost, and of all that has been in view since before
-/// the server looked last. Nothing is told of what has been farther away than the view and a
-/// quarter of it for so long.
+/// the server looked last.
 static void check_view(struct storm_match *match, struct storm_line *line,
                        const struct storm_snapshot *snapshot, const struct storm_set *named,
                        unsigned client) {
@@ -231,7 +237,6 @@ static void check_view(struct storm_match *match, struct storm_line *line,
         int64_t away = storm_unit_distance(match, line->conn, unit, snapshot->tick);
         bool always = storm_unit_always_seen(match, line->conn, unit);
         since(&seen->in, away >= 0 && away <= view, head);
-        since(&seen->out, !always && away > view + view / 4, head);
         bool in = always || (seen->in != HC_NO_TICK && head - seen->in >= LOOK);
         if (in && !snapshot->full && !storm_set_has(&snapshot->told, unit))
             storm_fail(match->verdict, STORM_WRONG, "untold", snapshot->tick,
@@ -243,12 +248,6 @@ static void check_view(struct storm_match *match, struct storm_line *line,
             storm_fail(match->verdict, STORM_WRONG, "untold", snapshot->tick,
                        "client %u is told nothing of unit %u, which it knows: %u as of %u", client,
                        u, snapshot->tick, head);
-        if (seen->out != HC_NO_TICK && head - seen->out >= LOOK &&
-            storm_set_has(&snapshot->told, unit))
-            storm_fail(match->verdict, STORM_WRONG, "interest", snapshot->tick,
-                       "client %u is told of unit %u, which has been out of view since %u: %u as "
-                       "of %u",
-                       client, u, seen->out, snapshot->tick, head);
         if (!storm_set_has(named, unit))
             continue;
         seen->known = storm_set_has(&snapshot->told, unit);
@@ -273,6 +272,31 @@ static void check_head(struct storm_match *match, const struct storm_line *line,
     for (unsigned i = 0; i < line->conn->player_count; i++)
         if (head->complete[i] != hc_timeline_complete(server, line->conn->players[i]))
             wrong(match, "head", as_of, "is told otherwise what has come of its inputs", client);
+}
+
+/// Nothing is sent of a unit at a tick at which it is farther away than the view and a quarter of
+/// it.
+static void check_hidden(struct storm_match *match, const struct storm_line *line,
+                         const struct hc_cl_said *said, unsigned client) {
+    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    hc_tick head = hc_timeline_head(server), oldest = hc_timeline_oldest(server);
+    for (uint32_t i = 0; i < said->told_count; i++) {
+        const struct hc_cl_told *told = &said->told[i];
+        if (!told->dropped && told->value.tick >= oldest &&
+            storm_unit_hidden(match, line->conn, told->unit, told->value.tick))
+            wrong(match, "interest", told->value.tick, "is told of a unit out of view", client);
+    }
+    for (uint32_t i = 0; i < said->input_count; i++) {
+        hc_tick tick = hc_tick_min(said->inputs[i].tick, head);
+        if (storm_unit_hidden(match, line->conn, (hc_unit)(1 + said->inputs[i].player), tick))
+            wrong(match, "interest", tick, "is told an input of a unit out of view", client);
+    }
+    for (uint32_t i = 0; i < said->control_count; i++) {
+        hc_tick tick = hc_tick_min(said->controls[i].tick + 1, head);
+        tick = hc_tick_max(tick, said->head.tick);
+        if (storm_unit_hidden(match, line->conn, (hc_unit)(1 + said->controls[i].player), tick))
+            wrong(match, "interest", tick, "is told a join or leave out of view", client);
+    }
 }
 
 /// Inputs, joins and leaves that are told are the server's.
@@ -420,6 +444,7 @@ void storm_told_host_sent(struct storm_match *match, unsigned client, const uint
     hc_tick from = line->conn->honest ? storm_line_shown_from(match, line, snapshot) : HC_NO_TICK;
     check_head(match, line, &said->head, client);
     check_beside(match, said, client);
+    check_hidden(match, line, said, client);
     for (uint32_t i = 0; i < said->control_count && line->conn->honest; i++)
         take_control(match, line, snapshot, &said->controls[i], client);
     line->newest = data.seq;
@@ -427,7 +452,7 @@ void storm_told_host_sent(struct storm_match *match, unsigned client, const uint
     take_ranges(match, line, snapshot, said, client);
     if (from != HC_NO_TICK)
         check_all_told(match, line, snapshot, from, client);
-    remember_past(match, snapshot, from);
+    remember_past(match, line, snapshot, from);
     told->corrections += snapshot->corrections;
 }
 
@@ -468,7 +493,8 @@ static void check_held(struct storm_match *match, unsigned client, const struct 
         if (storm_set_has(&snapshot->kept, (hc_unit)u))
             digest += storm_unit_digest(match->units.world, (hc_unit)u,
                                         hc_timeline_presence(own, at), hc_timeline_states(own, at));
-    if (digest != snapshot->digests[at - snapshot->from])
+    uint64_t wanted = snapshot->digests[at - snapshot->from];
+    if (wanted != 0 && digest != wanted)
         storm_fail(match->verdict, STORM_WRONG, "held", at,
                    "client %u holds another tick %u than the server thinks, after the snapshot of "
                    "%u as of %u",

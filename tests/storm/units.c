@@ -110,6 +110,25 @@ int64_t storm_unit_distance(const struct storm_match *match, const struct storm_
     return nearest;
 }
 
+static int64_t range_of(const struct storm_match *match) {
+    int64_t view = match->units.world->game->view;
+    return view + view / 4;
+}
+
+bool storm_unit_may_be_hidden(const struct storm_match *match, const struct storm_conn *conn,
+                              hc_unit unit, hc_tick tick) {
+    if (storm_unit_always_seen(match, conn, unit))
+        return false;
+    int64_t away = storm_unit_distance(match, conn, unit, tick);
+    return away < 0 || away > range_of(match);
+}
+
+bool storm_unit_hidden(const struct storm_match *match, const struct storm_conn *conn, hc_unit unit,
+                       hc_tick tick) {
+    return !storm_unit_always_seen(match, conn, unit) &&
+           storm_unit_distance(match, conn, unit, tick) > range_of(match);
+}
+
 bool storm_unit_known(const struct hc_world *world, hc_unit unit, const uint8_t *presence) {
     hc_entity first = hc_unit_first(world, unit);
     for (uint32_t e = 0; e < hc_unit_count(world, unit); e++)
@@ -156,6 +175,14 @@ void storm_units_sent(struct storm_match *match, const struct storm_conn *conn,
     for (unsigned i = 0; i < conn->player_count; i++)
         if (conn->players[i] < players)
             sent->bases[conn->players[i]] = sent->beside[conn->players[i]] = 0;
+    if (units->world->game->view == 0)
+        return;
+    // Inputs end where their player leaves the view.
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    for (hc_player p = 0; p < players; p++)
+        for (hc_tick t = tick; t <= head && sent->beside[p] != 0; t++)
+            if (storm_unit_may_be_hidden(match, conn, (hc_unit)(1 + p), t))
+                sent->beside[p] = 0;
 }
 
 // ---- Clients ------------------------------------------------------------------------------------

@@ -61,6 +61,15 @@ bool storm_unit_always_seen(const struct storm_match *match, const struct storm_
 int64_t storm_unit_distance(const struct storm_match *match, const struct storm_conn *conn,
                             hc_unit unit, hc_tick tick);
 
+/// Whether the unit may be too far away at `tick` for anything of it to be sent: farther than the
+/// view and a quarter of it, or an own player is not there, or nothing of the unit.
+bool storm_unit_may_be_hidden(const struct storm_match *match, const struct storm_conn *conn,
+                              hc_unit unit, hc_tick tick);
+
+/// Whether it surely is.
+bool storm_unit_hidden(const struct storm_match *match, const struct storm_conn *conn, hc_unit unit,
+                       hc_tick tick);
+
 /// Whether any entity of the unit is known in a world.
 bool storm_unit_known(const struct hc_world *world, hc_unit unit, const uint8_t *presence);
 

@@ -421,7 +421,7 @@ static void check_inputs(struct storm_match *match, unsigned client,
                        "client %u predicts player %u from another input before %u than the server "
                        "did at %u",
                        client, p, sent->tick, sent->as_of);
-        if (!sent->cut &&
+        if (!sent->cut && sent->beside[p] != 0 &&
             storm_beside_digest(world, own, p, sent->tick, sent->as_of) != sent->beside[p])
             storm_fail(match->verdict, STORM_WRONG, "beside", sent->tick,
                        "client %u does not know the inputs of player %u from %u on as the server "

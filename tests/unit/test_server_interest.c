@@ -43,7 +43,7 @@ static void open_world(uint32_t view, bool (*hides)(const struct hc_world *, hc_
     ck_assert_uint_le(hc_unit_total(&world), UNITS_MAX);
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
-    config.history = 1;
+    config.history = 4;
     config.follower = true;
     timeline = hc_timeline_create(&config);
     ck_assert_ptr_nonnull(timeline);
@@ -80,8 +80,8 @@ static void place(hc_entity entity, int32_t x, int32_t y) {
     things[entity] = (struct thing){.alive = true, .x = x, .y = y};
 }
 
-/// The next tick is as `things` says, and the client of `own` looks at it.
-static void look(const hc_player *own, unsigned own_count) {
+/// The next tick is as `things` says.
+static void pass(void) {
     static uint8_t states[ENTITIES_MAX][HC_STATE_MAX];
     static struct hc_entity_state entities[ENTITIES_MAX];
     memset(states, 0, sizeof states);
@@ -96,8 +96,21 @@ static void look(const hc_player *own, unsigned own_count) {
                                                .state = states[e]};
     }
     now++;
+    if (hc_timeline_started(timeline))
+        hc_timeline_advance(timeline); // so that the ticks before stay
     ck_assert_int_eq(hc_timeline_put_state(timeline, now, now, entities, world.entities), HC_OK);
+}
+
+/// The next tick is as `things` says, and the client of `own` looks at it.
+static void look(const hc_player *own, unsigned own_count) {
+    pass();
     hc_sv_interest_update(&interest, timeline, now, own, own_count);
+}
+
+/// The next tick is as `things` says, and only what is seen is checked.
+static void narrow(const hc_player *own, unsigned own_count) {
+    pass();
+    hc_sv_interest_narrow(&interest, timeline, now, own, own_count);
 }
 
 static bool sees(hc_unit unit) {
@@ -295,6 +308,84 @@ START_TEST(a_distance_is_from_the_nearest_own_player_to_the_nearest_of_the_unit)
 }
 END_TEST
 
+START_TEST(what_leaps_out_of_view_is_not_seen_at_the_same_tick_and_nothing_new_is) {
+    const hc_player own[] = {3};
+    open_world(VIEW, NULL);
+    place(hc_world_player(&world, 3), 0, 0);
+    place(hc_world_player(&world, 4), VIEW, 0);
+    place(hc_world_player(&world, 5), 0, -VIEW);
+    look(own, 1);
+    hc_tick first = now;
+    ck_assert(sees(unit_of(4)) && sees(unit_of(5)) && !sees(unit_of(6)));
+    place(hc_world_player(&world, 4), KEEP, 0); // at the border
+    place(hc_world_player(&world, 5), 9000, 0);
+    place(hc_world_player(&world, 6), 10, 10);
+    narrow(own, 1);
+    ck_assert(sees(unit_of(4)) && !sees(unit_of(5)) && !sees(unit_of(6)) && sees(unit_of(3)));
+    ck_assert_uint_eq(interest.since[unit_of(4)], first);
+    place(hc_world_player(&world, 5), 0, -VIEW);
+    narrow(own, 1);
+    ck_assert(!sees(unit_of(5))); // until it is looked for
+    look(own, 1);
+    ck_assert(sees(unit_of(5)) && sees(unit_of(6)));
+    ck_assert_uint_eq(interest.since[unit_of(5)], now);
+    things[hc_world_player(&world, 4)].alive = false;
+    narrow(own, 1);
+    ck_assert(sees(unit_of(4))); // and is told that it is gone
+    place(hc_world_player(&world, 3), -9000, 0);
+    narrow(own, 1);
+    ck_assert(sees(unit_of(3)) && sees(unit_of(4)) && !sees(unit_of(5)) && !sees(unit_of(6)));
+    close_world();
+}
+END_TEST
+
+START_TEST(what_was_out_of_view_at_a_tick_that_was_left_out_is_seen_anew) {
+    const hc_player own[] = {3};
+    open_world(VIEW, NULL);
+    place(hc_world_player(&world, 3), 0, 0);
+    place(hc_world_player(&world, 4), 50, 0);
+    place(hc_world_player(&world, 5), 60, 0);
+    look(own, 1);
+    hc_tick first = now;
+    place(hc_world_player(&world, 5), 5000, 0);
+    pass();
+    place(hc_world_player(&world, 5), 60, 0);
+    narrow(own, 1);
+    ck_assert(sees(unit_of(4)) && sees(unit_of(5)));
+    ck_assert_uint_eq(interest.since[unit_of(4)], first);
+    ck_assert_uint_eq(interest.since[unit_of(5)], now);
+    close_world();
+}
+END_TEST
+
+START_TEST(a_look_at_another_tick_goes_by_the_states_of_that_tick) {
+    const hc_player own[] = {3};
+    open_world(VIEW, NULL);
+    place(hc_world_player(&world, 3), 0, 0);
+    place(hc_world_player(&world, 4), 9000, 0);
+    place(hc_world_player(&world, 5), KEEP + 1, 0);
+    look(own, 1);
+    place(hc_world_player(&world, 4), 50, 0);
+    place(hc_world_player(&world, 5), KEEP, 0);
+    things[hc_world_player(&world, 3)].alive = false;
+    look(own, 1);
+    struct hc_sv_interest_look before =
+        hc_sv_interest_look_at(&interest, timeline, now - 1, own, 1);
+    ck_assert(!hc_sv_interest_in_view(&before, unit_of(4)) &&
+              !hc_sv_interest_in_view(&before, unit_of(5)));
+    ck_assert(hc_sv_interest_in_view(&before, unit_of(3)) && hc_sv_interest_in_view(&before, 0) &&
+              hc_sv_interest_in_view(&before, unit_of(7))); // of which nothing is alive
+    // A dead player looks from where it was.
+    struct hc_sv_interest_look after = hc_sv_interest_look_at(&interest, timeline, now, own, 1);
+    ck_assert(hc_sv_interest_in_view(&after, unit_of(4)) &&
+              hc_sv_interest_in_view(&after, unit_of(5)));
+    struct hc_sv_interest_look nobody =
+        hc_sv_interest_look_at(&interest, timeline, now - 1, NULL, 0);
+    ck_assert(nobody.everything && hc_sv_interest_in_view(&nobody, unit_of(4)));
+    close_world();
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server interest");
     TCase *tc = tcase_create("interest");
@@ -304,6 +395,9 @@ int main(void) {
     tcase_add_test(tc, a_dead_player_looks_from_where_it_died_and_a_new_one_from_nowhere);
     tcase_add_test(tc, a_unit_is_seen_whole_and_what_has_no_place_is_everywhere);
     tcase_add_test(tc, a_distance_is_from_the_nearest_own_player_to_the_nearest_of_the_unit);
+    tcase_add_test(tc, what_leaps_out_of_view_is_not_seen_at_the_same_tick_and_nothing_new_is);
+    tcase_add_test(tc, what_was_out_of_view_at_a_tick_that_was_left_out_is_seen_anew);
+    tcase_add_test(tc, a_look_at_another_tick_goes_by_the_states_of_that_tick);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
