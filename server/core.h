@@ -176,18 +176,27 @@ void hc_sv_door_reset(struct hc_sv_host *host, const struct hc_address *from, ui
 size_t hc_sv_news_send(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
 
-/// A datagram of `size` bytes came from an address, the newest of the peer's or not.
+/// How a DATA of a peer stands to those that came before it.
+enum hc_sv_came { HC_SV_CAME_NEWEST, HC_SV_CAME_LATE, HC_SV_CAME_AGAIN };
+
+/// Whether a duplicate with this seq may say something of the peer's address: it is worth opening.
+bool hc_sv_news_wants_duplicate(const struct hc_sv_peer *peer, const struct hc_address *from,
+                                uint32_t seq, uint64_t now_us);
+
+/// A DATA of `size` bytes came from an address.
 void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                     const struct hc_address *from, size_t size, bool newest);
+                     const struct hc_address *from, uint32_t seq, size_t size, enum hc_sv_came how,
+                     uint64_t now_us);
 
 /// A snapshot of the peer is sent, `size` bytes at `bytes`: it goes to the address that the peer
 /// has still to show as well, if that may be sent so much.
 void hc_sv_news_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uint8_t *bytes,
-                     size_t size);
+                     size_t size, uint64_t now_us);
 
 /// The peer has answered a PATH_CHALLENGE from an address.
 void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                         const struct hc_address *from, const uint8_t data[static HC_PATH_SIZE]);
+                         const struct hc_address *from, const uint8_t data[static HC_PATH_SIZE],
+                         uint64_t now_us);
 
 /// Answers HELLO and CONNECT. HC_OK or why the datagram was refused.
 enum hc_status hc_sv_door_receive(struct hc_sv_host *host, const struct hc_address *from,

@@ -522,7 +522,7 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         if (size == 0 && peer->snapshot_due) {
             peer->snapshot_due = false;
             size = hc_sv_snapshot_send(host, peer, out, now_us);
-            hc_sv_news_copy(host, peer, out, size);
+            hc_sv_news_copy(host, peer, out, size, now_us);
         }
         if (size > 0)
             return size;

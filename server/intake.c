@@ -152,7 +152,7 @@ static enum hc_status open(struct hc_sv_host *host, struct hc_sv_peer *peer, uin
 static void take(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *from,
                  struct said *said, uint64_t now_us) {
     if (said->has_answer)
-        hc_sv_news_answered(host, peer, from, said->answer);
+        hc_sv_news_answered(host, peer, from, said->answer, now_us);
     if (said->has_events)
         take_events(host, peer);
     if (said->has_input)
@@ -175,6 +175,9 @@ enum hc_status hc_sv_intake_receive(struct hc_sv_host *host, const struct hc_add
     if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
     status = open(host, peer, seq, bytes, size, now_us);
+    if (status == HC_DUPLICATE && hc_sv_news_wants_duplicate(peer, from, seq, now_us) &&
+        hc_seal_open_data(peer->c2s, bytes, size, host->opened) == HC_OK)
+        hc_sv_news_came(host, peer, from, seq, size, HC_SV_CAME_AGAIN, now_us);
     if (status == HC_OK)
         status = hc_datagram_get_data(host->opened, size, &data);
     if (status == HC_OK)
@@ -187,7 +190,8 @@ enum hc_status hc_sv_intake_receive(struct hc_sv_host *host, const struct hc_add
         return status;
     peer->met = true;
     peer->continues = 0; // the client has heard that it may go on
-    hc_sv_news_came(host, peer, from, size, newest);
+    hc_sv_news_came(host, peer, from, seq, size, newest ? HC_SV_CAME_NEWEST : HC_SV_CAME_LATE,
+                    now_us);
     take(host, peer, from, &said, now_us);
     return HC_OK;
 }

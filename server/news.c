@@ -13,6 +13,9 @@ enum {
     ASK_DOUBLINGS = 3,           ///< so often at most: 0.8 s
     ASK_ANEW_US = 10000000,      ///< after which a row is forgotten
     KEEP_ALIVE_US = 100000,      ///< the longest silence
+    STALL_US = 300000, ///< and two round trips: what is not acknowledged by then does not arrive
+    CONTEST_US = 10000000, ///< for which two addresses count as in use
+    FORMER_US = 10000000,  ///< for which a client may prove to be where it was before
 };
 
 // ---- Tickets ------------------------------------------------------------------------------------
@@ -83,47 +86,149 @@ static bool is_full(const struct hc_sv_host *host, const struct hc_sv_peer *peer
            hc_sv_host_address_is_full(host, address, peer);
 }
 
-void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                     const struct hc_address *from, size_t size, bool newest) {
-    struct hc_sv_path *path = &peer->path;
-    if (hc_address_equal(from, &peer->address)) {
-        path->any = path->any && !newest; // it is where it was
-        return;
-    }
-    if (!path->any || !hc_address_equal(from, &path->address)) {
-        if (!newest)
-            return; // on its way for long
-        HC_MARK("path-to-be-shown");
-        *path = (struct hc_sv_path){
-            .any = true, .address = *from, .asked = path->asked, .asked_us = path->asked_us};
-        hc_sv_host_unpredictable(host, path->data, sizeof path->data);
-        path->full = is_full(host, peer, from);
-    }
-    path->bytes_in += size;
-    peer->news_due = true;
+/// Whether datagrams of the client have come from two addresses lately.
+static bool contested(const struct hc_sv_peer *peer, uint64_t now_us) {
+    return peer->contest.any && now_us - peer->contest.seen_us < CONTEST_US;
 }
 
-void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                         const struct hc_address *from, const uint8_t data[static HC_PATH_SIZE]) {
-    struct hc_sv_path *path = &peer->path;
-    if (!path->any || !hc_address_equal(from, &path->address) ||
-        memcmp(data, path->data, HC_PATH_SIZE) != 0)
-        return;
-    path->full = is_full(host, peer, from); // others may have moved there in the meantime
-    if (path->full)
-        return;
+/// Whether nothing that went to the present address alone has been acknowledged for long. Asked
+/// when something of the client comes, so that it is there to acknowledge.
+static bool stalled(const struct hc_sv_peer *peer, uint64_t now_us) {
+    return now_us - peer->contest.acked_us >= STALL_US + 2 * peer->srtt_us;
+}
+
+static void contest(struct hc_sv_peer *peer, uint64_t now_us) {
+    HC_MARK("two-addresses-in-use");
+    peer->contest.any = true;
+    peer->contest.seen_us = now_us;
+}
+
+/// Whether the datagram comes from the address before, and is of a time when the client should not
+/// have been there any more.
+static bool from_former(const struct hc_sv_peer *peer, const struct hc_address *from, uint32_t seq,
+                        uint64_t now_us) {
+    const struct hc_sv_contest *contest = &peer->contest;
+    return contest->moved && seq >= contest->first &&
+           (now_us - contest->moved_us < FORMER_US || contested(peer, now_us)) &&
+           hc_address_equal(from, &contest->former);
+}
+
+bool hc_sv_news_wants_duplicate(const struct hc_sv_peer *peer, const struct hc_address *from,
+                                uint32_t seq, uint64_t now_us) {
+    if (hc_address_equal(from, &peer->address))
+        return peer->path.any && seq >= peer->path.first;
+    return from_former(peer, from, seq, now_us) || stalled(peer, now_us);
+}
+
+/// The client's address is another one from now on.
+static void move(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *to,
+                 uint64_t now_us) {
     // The token of a RESET depends on the address.
     peer->ticket.any = false;
-    peer->address = *from;
+    peer->address = *to;
     hc_sv_lateness_move(&peer->lateness);
-    *path = (struct hc_sv_path){.any = false};
+    peer->path = (struct hc_sv_path){.any = false};
+    peer->contest.since = peer->sent.next;
+    peer->contest.acked_us = now_us;
     host->stats.moved++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_MOVED, 0);
 }
 
+/// Another address comes up.
+static void begin_path(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                       const struct hc_address *from, uint32_t seq, bool late, uint64_t now_us) {
+    struct hc_sv_path *path = &peer->path;
+    bool open = stalled(peer, now_us);
+    // The client has left its address before the first of those that come up in a row.
+    uint32_t first = path->any && path->first < seq ? path->first : seq;
+    *path = (struct hc_sv_path){.any = true,
+                                .held = !open && contested(peer, now_us),
+                                .open = open,
+                                .late = late,
+                                .address = *from,
+                                .first = first,
+                                .begun_us = now_us,
+                                .asked = path->asked,
+                                .asked_us = path->asked_us};
+    if (path->held)
+        return;
+    HC_MARK("path-to-be-shown");
+    hc_sv_host_unpredictable(host, path->data, sizeof path->data);
+    path->full = is_full(host, peer, from);
+}
+
+/// Whether an address from which something came takes the place of the one that is being shown. An
+/// open one is given the time to answer. Then the next has its turn that is no more like it: a
+/// relay whose copies come from many addresses, but always first, must not take all turns.
+static bool replaces(const struct hc_sv_peer *peer, bool late, uint64_t now_us) {
+    const struct hc_sv_path *path = &peer->path;
+    uint64_t turn_us = STALL_US + 2 * peer->srtt_us, age_us = now_us - path->begun_us;
+    if (late && !stalled(peer, now_us))
+        return false; // on its way for long
+    return !path->any || !path->open || age_us >= (late == path->late ? 2 * turn_us : turn_us);
+}
+
+void hc_sv_news_came(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                     const struct hc_address *from, uint32_t seq, size_t size, enum hc_sv_came how,
+                     uint64_t now_us) {
+    struct hc_sv_path *path = &peer->path;
+    bool late = how != HC_SV_CAME_NEWEST;
+    if (peer->acked >= peer->contest.since) {
+        peer->contest.since = peer->acked + 1;
+        peer->contest.acked_us = now_us;
+    }
+    if (hc_address_equal(from, &peer->address)) {
+        if (!path->any || seq < path->first || (path->open && stalled(peer, now_us)))
+            return;
+        contest(peer, now_us);
+        path->any = false; // it is where it was
+        return;
+    }
+    if (from_former(peer, from, seq, now_us)) {
+        bool before = contested(peer, now_us);
+        contest(peer, now_us);
+        if (!before && !is_full(host, peer, from)) {
+            peer->contest.moved = false;
+            move(host, peer, from, now_us);
+            return;
+        }
+    }
+    bool other = !path->any || !hc_address_equal(from, &path->address);
+    if (other && !replaces(peer, late, now_us))
+        return;
+    if (other || (path->held && (stalled(peer, now_us) || !contested(peer, now_us))))
+        begin_path(host, peer, from, seq, late, now_us);
+    if (how != HC_SV_CAME_AGAIN || path->open)
+        path->bytes_in += size;
+    peer->news_due |= !path->held;
+}
+
+void hc_sv_news_answered(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                         const struct hc_address *from, const uint8_t data[static HC_PATH_SIZE],
+                         uint64_t now_us) {
+    struct hc_sv_path *path = &peer->path;
+    // Only who has received the question can answer it. Where a relay is always first, it brings
+    // the answer too.
+    if (!path->any || path->held || (!path->open && !hc_address_equal(from, &path->address)) ||
+        memcmp(data, path->data, HC_PATH_SIZE) != 0)
+        return;
+    struct hc_address to = path->address;
+    path->full = is_full(host, peer, &to); // others may have moved there in the meantime
+    if (path->full)
+        return;
+    if (path->open)
+        contest(peer, now_us);
+    peer->contest.moved = true;
+    peer->contest.former = peer->address;
+    peer->contest.first = path->first;
+    peer->contest.moved_us = now_us;
+    move(host, peer, &to, now_us);
+}
+
 /// Whether `size` bytes more may go to the other address.
 static bool may_go(const struct hc_sv_path *path, size_t size) {
-    return path->any && !path->full && path->bytes_out + size <= HC_SV_PATH_TIMES * path->bytes_in;
+    return path->any && !path->held && !path->full &&
+           path->bytes_out + size <= HC_SV_PATH_TIMES * path->bytes_in;
 }
 
 /// Whether it is time to ask at the other address.
@@ -159,18 +264,22 @@ static size_t ask(struct hc_sv_peer *peer, struct hc_address *to,
     path->bytes_out += size;
     path->asked++;
     path->asked_us = now_us;
+    peer->contest.since = seq + 1;
     *to = path->address;
     return size;
 }
 
 void hc_sv_news_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uint8_t *bytes,
-                     size_t size) {
+                     size_t size, uint64_t now_us) {
     struct hc_sv_path *path = &peer->path;
     // An honest client answers long before patience ends.
     if (size == 0 || !may_go(path, size) || path->asked > ASK_PATIENCE)
         return;
     HC_ASSERT(host->copy.size == 0);
     path->bytes_out += size;
+    peer->contest.since = peer->sent.next; // who acknowledges it may have it from either address
+    if (!path->open)
+        peer->contest.acked_us = now_us;
     host->copy.to = path->address;
     host->copy.size = size;
     memcpy(host->copy.bytes, bytes, size);

@@ -70,12 +70,35 @@ struct hc_sv_user {
 /// lost; and who is asked in vain, at one address or at many, is asked more and more rarely.
 struct hc_sv_path {
     bool any;
+    bool held; ///< nothing is sent there, because the present address is in use as well
+    bool open; ///< nothing that goes to the present address is acknowledged
+    bool late; ///< it came up by a duplicate
     bool full; ///< as many clients are connected from there as may be: nothing is sent there
     struct hc_address address;
     uint8_t data[HC_PATH_SIZE];
+    uint32_t first;    ///< seq of the datagram by which it, or one before it in a row, came up
+    uint64_t begun_us; ///< when that came
     uint64_t bytes_in, bytes_out;
     uint32_t asked;    ///< in a row without an answer, at whatever addresses
     uint64_t asked_us; ///< when last; meaningful if it was
+};
+
+/// Whether a client uses two addresses at once: then one of them is that of a relay, which copies
+/// its datagrams. A datagram shows it that comes from the present or the former address though its
+/// seq is not below the one by which the other address came up; duplicates count.
+///
+/// A relay can win every race, and can hand PATH_CHALLENGEs on. So while two addresses are in use
+/// the client keeps the one that it has shown earlier, as long as it acknowledges what goes there
+/// and nowhere else.
+struct hc_sv_contest {
+    bool any;          ///< two addresses were in use,
+    uint64_t seen_us;  ///< for the last time then
+    bool moved;        ///< it had the former address
+    uint32_t first;    ///< until this seq of the client's came from the present one,
+    uint64_t moved_us; ///< which was shown then
+    struct hc_address former;
+    uint32_t since;    ///< seqs from this on went to the present address alone
+    uint64_t acked_us; ///< when one of them was acknowledged last
 };
 
 /// The ticket that a client has, or is being told.
@@ -112,6 +135,7 @@ struct hc_sv_peer {
     uint64_t flood_us;       ///< by when all that came would have come at the rate allowed,
     uint64_t flood_bytes_us; ///< in datagrams and in bytes
     struct hc_sv_path path;
+    struct hc_sv_contest contest;
     struct hc_sv_ticket ticket;
     bool news_due;
     struct hc_events_out events_out;

@@ -311,9 +311,8 @@ START_TEST(copies_from_another_address_redirect_nothing) {
     ck_assert_uint_eq(playing(sim), 2);
     for (unsigned c = 0; c < 2; c++)
         ck_assert_uint_eq(hc_client_stats(hc_sim_client(sim, c))->stalls, 0);
-    // At most three bytes have gone there for each that came, and soon hardly anything.
+    // At most three bytes have gone there for each that came, and hardly anything.
     uint64_t bytes, sent = hc_sim_strangers(sim, &bytes);
-    ck_assert_uint_gt(sent, 10);
     ck_assert_uint_le(bytes, copies / 4 * 3 * 50);
     ck_assert_uint_le(sent, 60);
     hc_sim_destroy(sim);

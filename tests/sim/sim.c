@@ -180,6 +180,8 @@ static void drain_host(struct hc_sim *sim) {
         if (to.port < PORT_FIRST) { // to a stranger
             sim->strangers++;
             sim->stranger_bytes += size;
+            if (hooks->stranger_sent != NULL)
+                hooks->stranger_sent(sim->config.context, sim, to.port, bytes, size);
             continue;
         }
         unsigned client = (to.port - PORT_FIRST) % sim->config.clients;
@@ -600,6 +602,11 @@ void hc_sim_jump(struct hc_sim *sim, unsigned client, uint64_t us) {
 void hc_sim_inject(struct hc_sim *sim, unsigned client, uint16_t port, const uint8_t *bytes,
                    size_t size) {
     put_on_link(seat_of(sim, client)->up, sim->now, port, bytes, size);
+    set_link_deadlines(sim, client);
+}
+
+void hc_sim_relay(struct hc_sim *sim, unsigned client, const uint8_t *bytes, size_t size) {
+    put_on_link(seat_of(sim, client)->down, sim->now, seat_of(sim, client)->port, bytes, size);
     set_link_deadlines(sim, client);
 }
 

@@ -55,6 +55,9 @@ struct hc_sim_hooks {
     /// What goes to two addresses is told twice.
     void (*host_sent)(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size);
+    /// The host sends a datagram, as it is on the wire, to a port that is no client's.
+    void (*stranger_sent)(void *context, struct hc_sim *sim, uint16_t port, const uint8_t *bytes,
+                          size_t size);
     /// A client is about to send a datagram, whose bytes may be changed, and are sealed again then;
     /// false: it is not sent.
     bool (*tamper)(void *context, struct hc_sim *sim, unsigned client, uint8_t *bytes, size_t size);
@@ -146,6 +149,9 @@ void hc_sim_jump(struct hc_sim *sim, unsigned client, uint64_t us);
 /// `port` (one of the client's, another's or a stranger's).
 void hc_sim_inject(struct hc_sim *sim, unsigned client, uint16_t port, const uint8_t *bytes,
                    size_t size);
+
+/// Puts a datagram on the client's downlink now, as if the host had sent it to where the client is.
+void hc_sim_relay(struct hc_sim *sim, unsigned client, const uint8_t *bytes, size_t size);
 
 /// Issues a token of `user` for the host; each is another one.
 void hc_sim_issue(struct hc_sim *sim, uint64_t user, struct hc_party *party);

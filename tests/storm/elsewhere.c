@@ -64,13 +64,20 @@ static uint64_t pause_us(struct storm_elsewhere *elsewhere, uint64_t now_us) {
     return (uint64_t)AGAIN_US << (vain < DOUBLINGS ? vain : DOUBLINGS);
 }
 
+/// What the server knows of another address of a client; NULL: nothing.
+static const struct hc_sv_path *path_of(struct storm_match *match, const struct storm_conn *conn) {
+    const struct hc_sv_peer *peer = hc_sv_host_peer(hc_sim_host(match->sim), conn->cid);
+    return peer != NULL ? &peer->path : NULL;
+}
+
 void storm_elsewhere_ticked(struct storm_match *match) {
     uint64_t now_us = hc_sim_now(match->sim);
     for (unsigned i = 0; i < match->conns.count; i++) {
         struct storm_conn *conn = &match->conns.conns[i];
         struct storm_elsewhere *elsewhere = &conn->elsewhere;
-        bool due = conn->there && elsewhere->away != 0 &&
-                   elsewhere->out + QUESTION <= TIMES * elsewhere->in &&
+        const struct hc_sv_path *path = path_of(match, conn);
+        bool due = conn->there && path != NULL && path->any && !path->held && !path->open &&
+                   elsewhere->away != 0 && elsewhere->out + QUESTION <= TIMES * elsewhere->in &&
                    now_us - elsewhere->asked_us >= pause_us(elsewhere, now_us);
         if (due && elsewhere->due)
             wrong(match, conn->seat, "is not asked whether it is where its newest came from");
@@ -111,6 +118,12 @@ bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint
     }
     if (snapshot ? digest != elsewhere->newest : !question)
         wrong(match, client, "is sent at an address that it has not shown what is for another");
+    const struct hc_sv_path *path = path_of(match, conn);
+    if (path != NULL && path->open && path->address.port == port) {
+        elsewhere->away = port; // nothing of what goes home arrives, and duplicates count as well
+        elsewhere->in = path->bytes_in;
+        elsewhere->out = path->bytes_out - size; // of which the server has counted this one
+    }
     if (port != elsewhere->away)
         wrong(match, client, "is sent something where its newest datagram did not come from");
     if (question)

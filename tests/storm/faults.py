@@ -464,8 +464,8 @@ FAULTS = {
     "path-unasked": Fault(
         "server/news.c",
         "a client is followed to wherever its datagrams seem to come from",
-        "        HC_MARK(\"path-to-be-shown\");\n",
-        "        peer->address = *from;\n",
+        "    HC_MARK(\"path-to-be-shown\");\n",
+        "    peer->address = *from;\n",
     ),
     "ticks-not-left-out": Fault(
         "server/host.c",
