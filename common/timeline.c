@@ -25,6 +25,7 @@ struct hc_timeline {
     uint8_t *again;      ///< [slots][entities] 1: the step of the slot must be repeated
     uint8_t *inputs_put; ///< [slots][players] 1: the input of the slot may have changed
     uint8_t *groups;     ///< [slots][entities] referee groups that the step of the slot read
+    hc_tick *changed;    ///< [slots] hc_timeline_changed
     uint8_t *reduce;     ///< [slots] 1: the slot's reductions may have changed
     int64_t *reductions; ///< [slots][reduction_count] that the step of the slot was given
     uint8_t *grids;      ///< [slots][grid memory]
@@ -69,6 +70,7 @@ static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     tl->again = hc_carve(base, &used, n * entities);
     tl->inputs_put = hc_carve(base, &used, n * world->players);
     tl->groups = hc_carve(base, &used, n * entities);
+    tl->changed = hc_carve(base, &used, n * sizeof(hc_tick));
     tl->reduce = hc_carve(base, &used, n);
     tl->reductions = hc_carve(base, &used, n * world->game->reduction_count * sizeof(int64_t));
     tl->grids = hc_carve(base, &used, n * hc_grid_memory(&tl->shape));
@@ -309,6 +311,7 @@ static bool rewrite(struct hc_timeline *tl, hc_tick tick, hc_entity entity, uint
     if (was == is && memcmp(state, new, world->stride) == 0)
         return false;
     memcpy(old, state, world->stride);
+    tl->changed[slot_of(tl, tick)] = tl->head + 1;
     *presence = is;
     memcpy(state, new, world->stride);
     int64_t from[2] = {0, 0}, to[2] = {0, 0};
@@ -455,6 +458,7 @@ static void clear_slot(struct hc_timeline *tl, hc_tick tick) {
            tl->config.world->players);
     memset(bytes_at(tl, tl->groups, tick), 0, entities);
     tl->reduce[slot_of(tl, tick)] = 0;
+    tl->changed[slot_of(tl, tick)] = tick;
     for (uint32_t e = 0; tl->config.follower && e < entities; e++)
         *pin_at(tl, tick, (hc_entity)e) = HC_NO_TICK;
 }
@@ -676,6 +680,11 @@ hc_tick hc_timeline_complete(const struct hc_timeline *tl, hc_player player) {
 uint64_t hc_timeline_hash(const struct hc_timeline *tl, hc_tick tick) {
     return hc_world_hash(tl->config.world, hc_timeline_presence(tl, tick),
                          hc_timeline_states(tl, tick));
+}
+
+hc_tick hc_timeline_changed(const struct hc_timeline *tl, hc_tick tick) {
+    HC_ASSERT(holds(tl, tick));
+    return tl->changed[slot_of(tl, tick)];
 }
 
 const struct hc_timeline_stats *hc_timeline_stats(const struct hc_timeline *tl) {

@@ -126,3 +126,7 @@ bool hc_timeline_newest_input(const struct hc_timeline *timeline, hc_player play
 /// A(p): the newest tick up to which every input of `player` since its newest join is known or
 /// forced; the join's tick when none is. Authority only.
 hc_tick hc_timeline_complete(const struct hc_timeline *timeline, hc_player player);
+
+/// The head at which the states of `tick`, in [oldest, head], came out as they are now: `tick`, or
+/// a later head if a rewind or a received state has changed any since.
+hc_tick hc_timeline_changed(const struct hc_timeline *timeline, hc_tick tick);

@@ -149,6 +149,8 @@ struct hc_sv_host_stats {
     /// so that the memo, which most come from, need not hold what each of their fields took.
     struct hc_delta_counts sampled;
     uint64_t deltas_encoded, deltas_reused; ///< of units, for all clients
+    uint64_t guess_steps;                   ///< ticks that their guesses simulated
+    uint64_t units_looked_at;               ///< for snapshots, and of past ticks for corrections
     uint32_t longest_unsent_ticks;          ///< that a unit in a client's view waited to be told
     uint64_t ticks_missed;                  ///< by which the clock was set back after a stall
     uint64_t ticks_late;                    ///< begun a tick or more after they were due

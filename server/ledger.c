@@ -41,6 +41,10 @@ struct hc_sv_ledger {
     uint32_t judged;     ///< those before this one are acknowledged or given up
     uint32_t newest_seq; ///< acknowledged
     hc_tick base;
+    struct {
+        hc_tick tick; ///< HC_NO_TICK: none
+        hc_tick head;
+    } equal[HC_SV_LEDGER_SNAPSHOTS];                   ///< by tick
     struct snapshot snapshots[HC_SV_LEDGER_SNAPSHOTS]; ///< by number
     struct unit *units;                                ///< [hc_unit_total]
     struct entry *entries;                             ///< [capacity] by number
@@ -114,6 +118,33 @@ static uint64_t entries_end(const struct hc_sv_ledger *ledger, uint32_t number) 
                                  : ledger->snapshots[number % HC_SV_LEDGER_SNAPSHOTS].first;
 }
 
+// ---- Ticks that are equal ----
+
+void hc_sv_ledger_equals(struct hc_sv_ledger *ledger, hc_tick tick) {
+    HC_ASSERT(ledger->first < ledger->end);
+    ledger->equal[tick % HC_SV_LEDGER_SNAPSHOTS].tick = tick;
+    ledger->equal[tick % HC_SV_LEDGER_SNAPSHOTS].head = snapshot_at(ledger, ledger->end - 1)->as_of;
+}
+
+hc_tick hc_sv_ledger_equal_at(const struct hc_sv_ledger *ledger, hc_tick tick) {
+    unsigned place = tick % HC_SV_LEDGER_SNAPSHOTS;
+    return ledger->equal[place].tick == tick ? ledger->equal[place].head : HC_NO_TICK;
+}
+
+void hc_sv_ledger_forget_equal(struct hc_sv_ledger *ledger) {
+    for (unsigned i = 0; i < HC_SV_LEDGER_SNAPSHOTS; i++)
+        ledger->equal[i].tick = HC_NO_TICK;
+}
+
+/// What the snapshot told counts otherwise from now on.
+static void end_equal(struct hc_sv_ledger *ledger, uint32_t number) {
+    for (uint64_t i = snapshot_at(ledger, number)->first; i < entries_end(ledger, number); i++) {
+        hc_tick tick = entry_at(ledger, i)->tick;
+        if (ledger->equal[tick % HC_SV_LEDGER_SNAPSHOTS].tick == tick)
+            ledger->equal[tick % HC_SV_LEDGER_SNAPSHOTS].tick = HC_NO_TICK;
+    }
+}
+
 // ---- What is held ----
 
 static bool newer(hc_tick as_of, hc_tick than) {
@@ -155,6 +186,7 @@ static void hear(struct unit *unit, hc_sv_version version, hc_tick as_of) {
 /// sent newest before it and not given up can only be what was acknowledged newest.
 static void give_up(struct hc_sv_ledger *ledger, uint32_t number) {
     const struct snapshot *snapshot = snapshot_at(ledger, number);
+    end_equal(ledger, number);
     for (uint64_t i = snapshot->first; i < entries_end(ledger, number); i++) {
         const struct entry *entry = entry_at(ledger, i);
         struct unit *unit = &ledger->units[entry->unit];
@@ -179,6 +211,7 @@ static void forget_oldest(struct hc_sv_ledger *ledger) {
     HC_ASSERT(ledger->first < ledger->end);
     if (!snapshot->acked)
         give_up(ledger, number);
+    end_equal(ledger, number);
     for (uint64_t i = snapshot->first; ends && i < entries_end(ledger, number); i++)
         end_baseline(&ledger->units[entry_at(ledger, i)->unit], snapshot->as_of);
     ledger->first++;
@@ -270,6 +303,8 @@ bool hc_sv_ledger_acked(struct hc_sv_ledger *ledger, uint32_t seq) {
     bool is_snapshot = number < ledger->end;
     if (is_snapshot && !snapshot->acked) {
         snapshot->acked = true;
+        if (number < ledger->judged) // it had been given up
+            end_equal(ledger, number);
         if (newer(snapshot->as_of, ledger->base))
             set_base(ledger, snapshot->as_of);
         for (uint64_t i = snapshot->first; i < entries_end(ledger, number); i++) {
@@ -295,6 +330,7 @@ bool hc_sv_ledger_acked(struct hc_sv_ledger *ledger, uint32_t seq) {
 void hc_sv_ledger_forget(struct hc_sv_ledger *ledger) {
     ledger->first = ledger->judged = ledger->end;
     ledger->base = HC_NO_TICK;
+    hc_sv_ledger_forget_equal(ledger);
     for (uint32_t u = 0; u < hc_unit_total(ledger->world); u++) {
         struct unit *unit = &ledger->units[u];
         unit->shown = (struct hc_sv_ledger_unit){.acked_as_of = HC_NO_TICK};

@@ -87,3 +87,14 @@ hc_sv_version hc_sv_ledger_holds(const struct hc_sv_ledger *ledger, hc_unit unit
 
 /// Whether anything that is remembered told (unit, tick), even if that was given up.
 bool hc_sv_ledger_told(const struct hc_sv_ledger *ledger, hc_unit unit, hc_tick tick);
+
+/// What the client holds of the past tick `tick`, or is about to, is what the server has of it at
+/// the newest head. That stands until something that was told of the tick is given up.
+void hc_sv_ledger_equals(struct hc_sv_ledger *ledger, hc_tick tick);
+
+/// The newest head at which that was so and still stands; HC_NO_TICK: none, or so many heads ago
+/// that what was told is forgotten.
+hc_tick hc_sv_ledger_equal_at(const struct hc_sv_ledger *ledger, hc_tick tick);
+
+/// Other units are compared from now on: nothing stands.
+void hc_sv_ledger_forget_equal(struct hc_sv_ledger *ledger);

@@ -1,8 +1,8 @@
-#include "server/core.h"
+#include "server/making.h"
 
 #include "common/mark.h"
+#include "hindcast/rng.h"
 #include "proto/value.h"
-#include "server/tell.h"
 
 #include <string.h>
 
@@ -15,6 +15,8 @@ enum {
     INPUTS_NEAR = 8, ///< ticks of inputs of a unit that are told before another unit is
     ITEM_BITS = 40,  ///< a forced range, a join or a leave, at most
     KEEP_TICKS = 48, ///< since the newest base, from which on what that told is kept
+    STEPS_SAVED =
+        2048,        ///< of guesses that a client may save up: after a silence all is told at once
     CHAIN_TICKS = 16 ///< heads of a group, whose first snapshot has the chain hash
 };
 
@@ -25,6 +27,10 @@ hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_pe
     return tick;
 }
 
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
 static bool is_own(const struct hc_sv_peer *peer, hc_player player) {
     for (unsigned i = 0; i < peer->own_count; i++)
         if (peer->own[i] == player)
@@ -32,102 +38,22 @@ static bool is_own(const struct hc_sv_peer *peer, hc_player player) {
     return false;
 }
 
-/// A snapshot that is being made.
-struct making {
-    struct hc_sv_host *host;
-    struct hc_sv_peer *peer;
-    struct hc_snapshot head;
-    struct hc_bits_writer bits;
-    struct hc_snapshot_set base;     ///< what the newest base told
-    struct hc_sv_versions_row shown; ///< of the tick shown
-    hc_sv_version referee_version;
-    const void *referee; ///< its state at the tick shown; NULL unless it is alive
-    uint32_t choices;    ///< in host->choices, ascending units
-    bool ordered;        ///< host->candidates are; else in the order of the choices
-    uint32_t inputs;     ///< ticks of inputs from the one shown on that are told
-    struct hc_sv_snapshot_bits spent;
-};
-
 /// Adds what was written since there were `*before` bits to `*spent`.
-static void count_bits(const struct making *making, size_t *before, uint64_t *spent) {
+static void count_bits(const struct hc_sv_making *making, size_t *before, uint64_t *spent) {
     size_t now = hc_bits_written(&making->bits);
     *spent += now - *before;
     *before = now;
-}
-
-// ---- Deltas -------------------------------------------------------------------------------------
-
-/// The value of a version of the unit that the client has acknowledged; NULL: it is gone.
-static const struct hc_unit_value *held_value(const struct making *making, hc_unit unit,
-                                              hc_sv_version version, struct hc_unit_value *out) {
-    // A kept one first: numbers of versions come round, and it may be very old.
-    const struct hc_unit_value *value = hc_sv_kept_get(&making->peer->kept, unit, version, out);
-    return value != NULL ? value : hc_sv_versions_get(&making->host->versions, version, out);
-}
-
-/// Writes the delta of `value` against `base`, 0: nothing. `counts` as in hc_sv_tell.
-static void write_delta(struct making *making, hc_unit unit, hc_sv_version base,
-                        hc_sv_version value, struct hc_bits_writer *bits,
-                        struct hc_delta_counts *counts) {
-    struct hc_sv_host *host = making->host;
-    struct hc_unit_value from, to;
-    bool there = hc_sv_versions_get(&host->versions, value, &to) != NULL;
-    bool against = held_value(making, unit, base, &from) != NULL;
-    HC_ASSERT(there && against == (base != 0));
-    struct hc_value_base told = {.solo = host->solo,
-                                 .world = &host->world,
-                                 .unit = unit,
-                                 .from = against ? &from : NULL,
-                                 .referee = unit == 0 ? NULL : making->referee,
-                                 .scratch = host->guess};
-    hc_tick since = hc_tick_back(hc_timeline_head(host->timeline), host->config.history);
-    hc_sv_tell(bits, host->timeline, since, &told, &to, counts);
-}
-
-/// A delta as bits: kept from when somebody else needed it, or in the caller's scratch memory.
-struct delta {
-    const uint8_t *data; ///< borrowed until the next one
-    uint32_t bits;
-    bool reused;
-};
-
-/// The delta, which is kept for others who need it.
-static struct delta delta_of(struct making *making, hc_unit unit, hc_sv_version base,
-                             hc_sv_version value, uint8_t scratch[static HC_SV_TELL_BYTES]) {
-    struct hc_sv_memo_key key = {.base = base,
-                                 .value = value,
-                                 .referee = unit == 0 || base == 0 ? 0 : making->referee_version,
-                                 .unit = unit};
-    const struct hc_sv_memo_entry *entry = hc_sv_memo_find(&making->host->memo, &key);
-    if (entry != NULL)
-        return (struct delta){.data = entry->data, .bits = entry->bits, .reused = true};
-    struct hc_bits_writer bits = hc_bits_writer(scratch, HC_SV_TELL_BYTES);
-    write_delta(making, unit, base, value, &bits, NULL);
-    struct delta delta = {.data = scratch, .bits = (uint32_t)hc_bits_written(&bits)};
-    HC_ASSERT(!bits.failed);
-    hc_bits_finish(&bits);
-    hc_sv_memo_put(&making->host->memo, &key, scratch, delta.bits);
-    return delta;
-}
-
-/// The same, and counts whether it had to be encoded.
-static struct delta counted_delta(struct making *making, hc_unit unit, hc_sv_version base,
-                                  hc_sv_version value, uint8_t scratch[static HC_SV_TELL_BYTES]) {
-    struct delta delta = delta_of(making, unit, base, value, scratch);
-    making->host->stats.deltas_reused += delta.reused;
-    making->host->stats.deltas_encoded += !delta.reused;
-    return delta;
 }
 
 // ---- What to tell -------------------------------------------------------------------------------
 
 /// From which tick on the unit has been in view: what is told against an older value may list what
 /// its owner did when it was not.
-static hc_tick in_view_since(const struct making *making, hc_unit unit) {
+static hc_tick in_view_since(const struct hc_sv_making *making, hc_unit unit) {
     return making->peer->interest.since[unit];
 }
 
-static struct hc_sv_interest_look look_at(const struct making *making, hc_tick tick) {
+static struct hc_sv_interest_look look_at(const struct hc_sv_making *making, hc_tick tick) {
     const struct hc_sv_peer *peer = making->peer;
     return hc_sv_interest_look_at(&peer->interest, making->host->timeline, tick, peer->own,
                                   peer->own_count);
@@ -135,12 +61,12 @@ static struct hc_sv_interest_look look_at(const struct making *making, hc_tick t
 
 /// What the client's newest value of the unit can be told against: its version, 0 for nothing, and
 /// how that is named.
-static hc_sv_version base_of(const struct making *making, const struct hc_sv_ledger_unit *known,
-                             struct hc_snapshot_unit *told) {
+static hc_sv_version base_of(const struct hc_sv_making *making,
+                             const struct hc_sv_ledger_unit *known, struct hc_snapshot_unit *told) {
     struct hc_unit_value value;
     told->from = HC_SNAPSHOT_NOTHING;
     told->as_of = known->acked_as_of;
-    if (known->acked == 0 || held_value(making, told->unit, known->acked, &value) == NULL ||
+    if (known->acked == 0 || hc_sv_making_held(making, told->unit, known->acked, &value) == NULL ||
         value.tick > making->head.tick || value.tick < in_view_since(making, told->unit))
         return 0;
     if (known->acked_as_of != making->head.base &&
@@ -157,7 +83,7 @@ static bool own_unit(const struct hc_sv_host *host, const struct hc_sv_peer *pee
 
 /// How many ticks from the one shown on have known inputs of the unit's player that the client may
 /// be told.
-static uint32_t inputs_of(const struct making *making, hc_unit unit) {
+static uint32_t inputs_of(const struct hc_sv_making *making, hc_unit unit) {
     hc_player player = hc_unit_player(&making->host->world, unit);
     if (player == HC_NO_PLAYER || is_own(making->peer, player))
         return 0;
@@ -165,13 +91,9 @@ static uint32_t inputs_of(const struct making *making, hc_unit unit) {
            making->head.tick;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
 /// Adds the inputs from the tick shown on, up to the tick at which their player leaves the view, as
 /// far as that has been simulated.
-static void gather_inputs(struct making *making) {
+static void gather_inputs(struct hc_sv_making *making) {
     struct hc_sv_choice *choices = making->host->choices;
     hc_tick head = making->head.as_of, end = making->head.tick;
     for (uint32_t i = 0; i < making->choices; i++) {
@@ -195,13 +117,15 @@ static void gather_inputs(struct making *making) {
 }
 
 /// Gathers what the client sees, or has seen and no longer does.
-static void gather(struct making *making) {
+static void gather(struct hc_sv_making *making) {
     struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
     uint8_t scratch[HC_SV_TELL_BYTES];
     uint32_t units = hc_unit_total(&host->world), view = host->world.game->view;
     hc_tick tick = making->head.tick;
     making->choices = 0;
+    uint64_t compared = 0;
+    host->stats.units_looked_at += units;
     // A new version may take an old one's place, so all are there before anything refers to one.
     for (uint32_t u = 0; u < units; u++)
         if (hc_sv_interest_sees(&peer->interest, (hc_unit)u))
@@ -219,9 +143,18 @@ static void gather(struct making *making) {
         if (sees) {
             choice->value = hc_sv_versions_now(&making->shown, unit);
             choice->base = base_of(making, known, &choice->told);
+            if (!own_unit(host, peer, unit) &&
+                hc_sv_making_too_dear(making, unit, choice->base, choice->value, tick)) {
+                HC_MARK("guesses-all-taken");
+                choice->base = 0;
+                choice->told.from = HC_SNAPSHOT_NOTHING;
+            }
+            if (known->acked != 0)
+                compared = hc_random(compared, u, 0, 0);
             if (choice->told.from == HC_SNAPSHOT_BASE)
                 choice->bits = AGAIN_BITS;
-            choice->delta = counted_delta(making, unit, choice->base, choice->value, scratch).bits;
+            choice->delta =
+                hc_sv_making_counted(making, unit, choice->base, choice->value, scratch).bits;
             choice->bits += choice->delta;
         }
         bool same = choice->delta <= 1 && known->known && sees;
@@ -240,9 +173,12 @@ static void gather(struct making *making) {
         }
     }
     gather_inputs(making);
+    if (compared != peer->compared)
+        hc_sv_ledger_forget_equal(peer->ledger);
+    peer->compared = compared;
 }
 
-static struct hc_sv_choice *choice_of(const struct making *making, hc_unit unit) {
+static struct hc_sv_choice *choice_of(const struct hc_sv_making *making, hc_unit unit) {
     struct hc_sv_choice *choices = making->host->choices;
     uint32_t low = 0, high = making->choices;
     while (high - low > 1) {
@@ -257,7 +193,7 @@ static struct hc_sv_choice *choice_of(const struct making *making, hc_unit unit)
 
 /// Takes as many as fit `room` bits, first things first; what does not fit is skipped. At most
 /// `most`.
-static uint32_t choose(struct making *making, uint32_t room, uint32_t most) {
+static uint32_t choose(struct hc_sv_making *making, uint32_t room, uint32_t most) {
     struct hc_sv_host *host = making->host;
     uint32_t taken = 0, used = 0, all = 0;
     for (uint32_t i = 0; i < making->choices; i++)
@@ -282,7 +218,7 @@ static uint32_t choose(struct making *making, uint32_t room, uint32_t most) {
 }
 
 /// What the units chosen take with so many ticks of inputs, more or less.
-static uint32_t bits_with(const struct making *making, uint32_t inputs) {
+static uint32_t bits_with(const struct hc_sv_making *making, uint32_t inputs) {
     uint32_t used = 0;
     for (uint32_t i = 0; i < making->choices; i++) {
         const struct hc_sv_choice *choice = &making->host->choices[i];
@@ -294,7 +230,7 @@ static uint32_t bits_with(const struct making *making, uint32_t inputs) {
 }
 
 /// How many ticks of inputs fit beside the units chosen, the same for everybody.
-static uint32_t choose_inputs(const struct making *making, uint32_t room) {
+static uint32_t choose_inputs(const struct hc_sv_making *making, uint32_t room) {
     uint32_t low = INPUTS_NEAR, high = HC_SNAPSHOT_INPUTS_MAX;
     if (bits_with(making, high) <= room)
         return high;
@@ -308,7 +244,7 @@ static uint32_t choose_inputs(const struct making *making, uint32_t room) {
     return low;
 }
 
-static uint32_t hash_of(const struct making *making) {
+static uint32_t hash_of(const struct hc_sv_making *making) {
     const struct hc_sv_host *host = making->host;
     const struct hc_world *world = &host->world;
     const uint8_t *presence = hc_timeline_presence(host->timeline, making->head.tick);
@@ -330,12 +266,12 @@ static uint32_t hash_of(const struct making *making) {
 
 /// Whether one of the lists before the units may have one more: a quarter is left to the units, and
 /// what is left out is told when there is room.
-static bool room_for_item(const struct making *making) {
+static bool room_for_item(const struct hc_sv_making *making) {
     const struct hc_bits_writer *bits = &making->bits;
     return hc_bits_written(bits) + ITEM_BITS <= bits->size * 8 * 3 / 4;
 }
 
-static void put_forced(struct making *making, uint32_t seq) {
+static void put_forced(struct hc_sv_making *making, uint32_t seq) {
     struct hc_sv_peer *peer = making->peer;
     for (unsigned i = 0; i < peer->forced_count; i++) {
         struct hc_sv_forced *range = &peer->forced[i];
@@ -355,7 +291,7 @@ static void put_forced(struct making *making, uint32_t seq) {
 
 /// Whether the client is sent a join or leave: of another player that it sees, and that is still in
 /// view where the control takes effect, as far as that has been simulated.
-static bool concerns(const struct making *making, const struct hc_snapshot_control *control) {
+static bool concerns(const struct hc_sv_making *making, const struct hc_snapshot_control *control) {
     hc_unit unit = (hc_unit)(1 + control->player);
     const struct hc_sv_choice *choice = choice_of(making, unit);
     if (is_own(making->peer, control->player) || choice->told.unit != unit ||
@@ -382,7 +318,7 @@ static const struct hc_snapshot_control *control_before(const struct hc_sv_host 
 /// Joins and leaves that the client may not have heard of yet, also those before the tick shown
 /// after which it may know inputs of an earlier life, which had come early. Those from that tick on
 /// are told in any case, for a client that begins anew there has lost them.
-static void put_recent_controls(struct making *making, uint32_t seq) {
+static void put_recent_controls(struct hc_sv_making *making, uint32_t seq) {
     const struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
     hc_tick tick = making->head.tick, since = hc_tick_back(tick, host->config.future);
@@ -408,7 +344,7 @@ static void put_recent_controls(struct making *making, uint32_t seq) {
 
 /// Of whoever has done nothing known since, also the join of the life shown, for what the client
 /// knows may be of an earlier one.
-static void put_controls(struct making *making, uint32_t seq) {
+static void put_controls(struct hc_sv_making *making, uint32_t seq) {
     const struct hc_sv_host *host = making->host;
     hc_tick tick = making->head.tick, since = hc_tick_back(tick, host->config.future);
     put_recent_controls(making, seq);
@@ -437,14 +373,14 @@ static void put_controls(struct making *making, uint32_t seq) {
 }
 
 /// Where the bits of a unit's value are counted.
-static uint64_t *spent_on(struct making *making, hc_unit unit) {
+static uint64_t *spent_on(struct hc_sv_making *making, hc_unit unit) {
     if (hc_unit_player(&making->host->world, unit) == HC_NO_PLAYER)
         return &making->spent.unowned;
     bool own = own_unit(making->host, making->peer, unit);
     return own ? &making->spent.own : &making->spent.others;
 }
 
-static void put_names(struct making *making) {
+static void put_names(struct hc_sv_making *making) {
     struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < making->choices; i++)
@@ -455,7 +391,7 @@ static void put_names(struct making *making) {
 
 /// Writes the head, what was forced, who came and went, and all units chosen; false when that does
 /// not fit.
-static bool write_units(struct making *making, uint32_t seq) {
+static bool write_units(struct hc_sv_making *making, uint32_t seq) {
     struct hc_sv_host *host = making->host;
     uint8_t scratch[HC_SV_TELL_BYTES];
     size_t counted = 0;
@@ -472,7 +408,8 @@ static bool write_units(struct making *making, uint32_t seq) {
         hc_unit unit = choice->told.unit;
         if (!choice->chosen || choice->told.from == HC_SNAPSHOT_DROPPED)
             continue;
-        struct delta delta = delta_of(making, unit, choice->base, choice->value, scratch);
+        struct hc_sv_making_bits delta =
+            hc_sv_making_delta(making, unit, choice->base, choice->value, scratch);
         hc_bits_append(&making->bits, delta.data, delta.bits);
         count_bits(making, &counted, spent_on(making, unit));
         hc_player player = hc_unit_player(&host->world, unit);
@@ -489,7 +426,7 @@ static bool write_units(struct making *making, uint32_t seq) {
 }
 
 /// Counts by field what the values told have taken, of a share of them.
-static void count_fields(struct making *making, uint32_t seq) {
+static void count_fields(struct hc_sv_making *making, uint32_t seq) {
     uint8_t scratch[HC_SV_TELL_BYTES];
     for (uint32_t i = 0; i < making->choices; i++) {
         const struct hc_sv_choice *choice = &making->host->choices[i];
@@ -498,13 +435,13 @@ static void count_fields(struct making *making, uint32_t seq) {
         uint32_t turn = (seq + making->peer->cid + choice->told.unit) % HC_SV_FIELDS_EACH;
         if (turn != 0 || !choice->chosen || choice->told.from == HC_SNAPSHOT_DROPPED)
             continue;
-        write_delta(making, choice->told.unit, choice->base, choice->value, &bits,
-                    &making->host->stats.sampled);
+        hc_sv_making_write(making, choice->told.unit, choice->base, choice->value, &bits,
+                           &making->host->stats.sampled);
         HC_ASSERT(!bits.failed);
     }
 }
 
-static void tell(struct making *making) {
+static void tell(struct hc_sv_making *making) {
     struct hc_sv_peer *peer = making->peer;
     for (uint32_t i = 0; i < making->choices; i++) {
         const struct hc_sv_choice *choice = &making->host->choices[i];
@@ -519,7 +456,7 @@ static void tell(struct making *making) {
 
 /// Fills the datagram with units. Where that was taken by mistake for smaller than it is, the
 /// farthest inputs go, then the last units.
-static void put_units(struct making *making, uint32_t room, uint32_t seq) {
+static void put_units(struct hc_sv_making *making, uint32_t room, uint32_t seq) {
     struct hc_bits_writer before = making->bits;
     uint32_t count = choose(making, room, HC_SNAPSHOT_UNITS_MAX);
     making->inputs = choose_inputs(making, room);
@@ -541,7 +478,8 @@ static void put_units(struct making *making, uint32_t room, uint32_t seq) {
 /// The first tick that the client may still show when this snapshot arrives, HC_NO_TICK when
 /// nothing is known of it. It shows ticks from its own less the display offset and one on; and its
 /// own is the one last reported and, while that moves on, what the least round-trip time adds to
-/// it, less one tick for a path that turns out shorter.
+/// it, less one tick for a path that turns out shorter. Of what it was told of older ticks than the
+/// ledger's nothing is remembered.
 static hc_tick shown_from(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     if (!peer->reported)
         return HC_NO_TICK;
@@ -550,8 +488,10 @@ static hc_tick shown_from(const struct hc_sv_host *host, const struct hc_sv_peer
     hc_tick own = peer->client_tick;
     if (peer->moves && under_way > 0)
         own = hc_tick_ahead(own, under_way - 1);
-    return hc_tick_max(hc_timeline_oldest(host->timeline),
-                       hc_tick_back(own, peer->display_offset + 1));
+    hc_tick oldest =
+        hc_tick_max(hc_timeline_oldest(host->timeline),
+                    hc_tick_back(hc_timeline_head(host->timeline), HC_SV_LEDGER_SNAPSHOTS - 1));
+    return hc_tick_max(oldest, hc_tick_back(own, peer->display_offset + 1));
 }
 
 /// A unit that the client may show wrongly at a tick.
@@ -574,20 +514,21 @@ static bool alike(const struct hc_sv_host *host, hc_unit unit, hc_sv_version a, 
 /// Whether the client is to know of a tick of which it holds nothing: where each tick has its
 /// snapshot it is told of all, also of those that T leapt over; where they are rarer, what lies
 /// between two of them is its own simulation, and only what was told and lost is told again.
-static bool is_to_hold(const struct making *making, hc_unit unit, hc_tick at) {
+static bool is_to_hold(const struct hc_sv_making *making, hc_unit unit, hc_tick at) {
     const struct hc_sv_host_config *config = &making->host->config;
     return config->snapshot_rate == 0 || config->snapshot_rate == config->tick_rate ||
            hc_sv_ledger_told(making->peer->ledger, unit, at);
 }
 
 /// What the client does not hold of the past tick `at`, into `out`; returns how many.
-static uint32_t gather_corrections(struct making *making, hc_tick at, struct correction *out,
+static uint32_t gather_corrections(struct hc_sv_making *making, hc_tick at, struct correction *out,
                                    uint32_t most) {
     struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
     uint32_t count = 0;
     struct hc_sv_versions_row row = hc_sv_versions_row(&host->versions, host->timeline, at);
     struct hc_sv_interest_look look = look_at(making, at);
+    host->stats.units_looked_at += making->choices;
     for (uint32_t i = 0; i < making->choices; i++) // as in gather
         if (host->choices[i].told.from != HC_SNAPSHOT_DROPPED)
             hc_sv_versions_now(&row, host->choices[i].told.unit);
@@ -615,8 +556,10 @@ static uint32_t gather_corrections(struct making *making, hc_tick at, struct cor
             correction->told.same = true;
             correction->base = held;
         } else if (making->head.as_of - known->acked_as_of <= HC_SNAPSHOT_CORRECTION_AGE &&
-                   held_value(making, unit, known->acked, &value) != NULL && value.tick <= at &&
-                   value.tick >= in_view_since(making, unit)) {
+                   hc_sv_making_held(making, unit, known->acked, &value) != NULL &&
+                   value.tick <= at && value.tick >= in_view_since(making, unit)) {
+            if (hc_sv_making_too_dear(making, unit, known->acked, now, at))
+                continue;
             correction->told.as_of = known->acked_as_of;
             correction->base = known->acked;
         }
@@ -625,7 +568,7 @@ static uint32_t gather_corrections(struct making *making, hc_tick at, struct cor
 }
 
 /// Puts corrections of one tick, all or as many as fit; returns how many.
-static uint32_t put_tick_corrections(struct making *making, hc_tick before, hc_tick at,
+static uint32_t put_tick_corrections(struct hc_sv_making *making, hc_tick before, hc_tick at,
                                      const struct correction *corrections, uint32_t count) {
     uint8_t scratch[HC_SV_TELL_BYTES];
     for (; count > 0; count -= 1 + count / 4) {
@@ -636,8 +579,8 @@ static uint32_t put_tick_corrections(struct making *making, hc_tick before, hc_t
             const struct correction *correction = &corrections[i];
             hc_snapshot_put_correction(&making->bits, &making->head, next, &correction->told);
             next = (hc_unit)(correction->told.unit + 1);
-            struct delta delta = counted_delta(making, correction->told.unit, correction->base,
-                                               correction->value, scratch);
+            struct hc_sv_making_bits delta = hc_sv_making_counted(
+                making, correction->told.unit, correction->base, correction->value, scratch);
             hc_bits_append(&making->bits, delta.data, delta.bits);
         }
         struct hc_bits_writer ended = making->bits;
@@ -652,17 +595,21 @@ static uint32_t put_tick_corrections(struct making *making, hc_tick before, hc_t
 }
 
 /// Past ticks that the client may still show and that are not what it holds, newest first.
-static void put_corrections(struct making *making) {
+static void put_corrections(struct hc_sv_making *making) {
     struct hc_sv_host *host = making->host;
     struct correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX];
     hc_tick from = shown_from(host, making->peer), before = making->head.tick;
     uint32_t left = HC_SNAPSHOT_CORRECTIONS_MAX;
     size_t counted = hc_bits_written(&making->bits);
     for (hc_tick t = making->head.tick; t > from && from != HC_NO_TICK && left > 0; t--) {
-        hc_tick at = t - 1;
-        uint32_t wanted = gather_corrections(making, at, corrections, left);
-        if (wanted == 0)
+        hc_tick at = t - 1, equal = hc_sv_ledger_equal_at(making->peer->ledger, at);
+        if (equal != HC_NO_TICK && hc_timeline_changed(host->timeline, at) <= equal)
             continue;
+        uint32_t wanted = gather_corrections(making, at, corrections, left);
+        if (wanted == 0) {
+            hc_sv_ledger_equals(making->peer->ledger, at);
+            continue;
+        }
         uint32_t put = put_tick_corrections(making, before, at, corrections, wanted);
         for (uint32_t i = 0; i < put; i++) {
             bool kept = hc_sv_ledger_tell(making->peer->ledger, corrections[i].told.unit, at,
@@ -675,6 +622,8 @@ static void put_corrections(struct making *making) {
             HC_MARK("corrections-cut");
             break;
         }
+        if (left > 0) // else there may be more
+            hc_sv_ledger_equals(making->peer->ledger, at);
         before = at;
     }
     hc_snapshot_put_end(&making->bits);
@@ -702,7 +651,7 @@ static bool begins_group(const struct hc_sv_peer *peer, hc_tick head) {
            (head + offset) / CHAIN_TICKS != (peer->newest_head + offset) / CHAIN_TICKS;
 }
 
-static void begin(struct making *making, uint32_t seq, uint64_t now_us) {
+static void begin(struct hc_sv_making *making, uint32_t seq, uint64_t now_us) {
     struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
     hc_tick head = hc_timeline_head(host->timeline), tick = hc_sv_snapshot_tick(host, peer);
@@ -733,17 +682,29 @@ static void begin(struct making *making, uint32_t seq, uint64_t now_us) {
     } else {
         hc_sv_interest_narrow(&peer->interest, host->timeline, tick, peer->own, peer->own_count);
     }
+    making->steps_most = host->steps_each + peer->steps_saved;
+    uint64_t own = making->head.base == HC_NO_TICK || making->head.base >= tick
+                       ? 0
+                       : peer->own_count * hc_sv_making_steps(making->head.base, tick);
+    making->steps_most -= own < making->steps_most ? own : making->steps_most;
     making->shown = hc_sv_versions_row(&host->versions, host->timeline, tick);
     making->referee_version = hc_sv_versions_now(&making->shown, 0);
     bool alive = hc_timeline_presence(host->timeline, tick)[HC_REFEREE] == HC_ALIVE;
     making->referee = alive ? hc_timeline_states(host->timeline, tick) : NULL;
 }
 
+/// What the snapshot did not take of its share of guesses the next ones may.
+static void save_steps(const struct hc_sv_making *making) {
+    uint64_t all = making->host->steps_each + making->peer->steps_saved;
+    uint64_t left = all > making->steps ? all - making->steps : 0;
+    making->peer->steps_saved = left < STEPS_SAVED ? (uint32_t)left : STEPS_SAVED;
+}
+
 size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     uint8_t packed[HC_DATA_BODY_MAX];
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    struct making making = {.host = host, .peer = peer};
+    struct hc_sv_making making = {.host = host, .peer = peer};
     uint32_t seq = peer->sent.next; // that hc_sv_peer_wrap is about to take
     int32_t room = hc_sv_budget_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
     if (room < ROOM_MIN) {
@@ -763,6 +724,8 @@ size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
     bool fits = hc_snapshot_put_message(&body, packed, size);
     HC_ASSERT(!making.bits.failed && fits);
     host->stats.snapshots++;
+    host->stats.guess_steps += making.steps;
+    save_steps(&making);
     add_spent(&host->stats.bits, &making.spent);
     if (making.head.tick >= host->rewound_from && making.head.tick < host->rewound_to) {
         HC_MARK("snapshot-of-rewound-tick");

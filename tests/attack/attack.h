@@ -113,6 +113,9 @@ void attack_restart(struct attack *attack);
 // price.c: what all that costs.
 void attack_price(struct attack *attack);
 
+// cost.c: clients that make work.
+void attack_cost(struct attack *attack);
+
 // field.c: a real daemon.
 void attack_flood(struct attack *attack);
 void attack_kill(struct attack *attack);

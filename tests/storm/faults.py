@@ -304,8 +304,8 @@ FAULTS = {
     "corrections-late": Fault(
         "server/snapshot.c",
         "the oldest three ticks that may be shown are not corrected",
-        "                       hc_tick_back(own, peer->display_offset + 1));\n",
-        "                       hc_tick_back(own, peer->display_offset + 1) + 3);\n",
+        "    return hc_tick_max(oldest, hc_tick_back(own, peer->display_offset + 1));\n",
+        "    return hc_tick_max(oldest, hc_tick_back(own, peer->display_offset + 1) + 3);\n",
     ),
     "corrections-always": Fault(
         "server/snapshot.c",

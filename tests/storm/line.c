@@ -194,5 +194,6 @@ hc_tick storm_line_shown_from(const struct storm_match *match, const struct stor
         from += hc_tick_back(hc_tick_at_us(line->rtt_us, rate), 1);
     }
     from = hc_tick_max(from, hc_timeline_oldest(server));
+    from = hc_tick_max(from, hc_tick_back(snapshot->as_of, STORM_LINE_HEADS - 1));
     return hc_tick_max(from, hc_tick_back(snapshot->tick, STORM_LINE_WINDOW));
 }

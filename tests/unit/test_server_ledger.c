@@ -472,6 +472,36 @@ START_TEST(what_the_base_told_is_a_baseline_until_another_is_acknowledged) {
 }
 END_TEST
 
+START_TEST(a_tick_counts_as_equal_until_something_told_of_it_is_given_up) {
+    make(64);
+    for (uint32_t i = 1; i <= 3; i++) {
+        hc_sv_ledger_begin(ledger, 10 + i, i);
+        hc_sv_ledger_tell(ledger, 1, 10 + i, 10 + i, false);
+        hc_sv_ledger_tell(ledger, 2, 5, 20 + i, true);
+        hc_sv_ledger_equals(ledger, 10 + i);
+    }
+    hc_sv_ledger_equals(ledger, 5);
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 4), HC_NO_TICK);
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 5), 13);
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 11), 11);
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 5 + HC_SV_LEDGER_SNAPSHOTS), HC_NO_TICK);
+    hc_sv_ledger_begin(ledger, 20, 1 + HC_SV_LEDGER_REORDER);
+    hc_sv_ledger_acked(ledger, 1 + HC_SV_LEDGER_REORDER); // 1 is lost
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 5), HC_NO_TICK);
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 11), HC_NO_TICK);
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 12), 12);
+    hc_sv_ledger_equals(ledger, 5);
+    hc_sv_ledger_equals(ledger, 11);
+    hc_sv_ledger_acked(ledger, 1); // it has arrived after all
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 5), HC_NO_TICK);
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 11), HC_NO_TICK);
+    hc_sv_ledger_acked(ledger, 2);
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 12), 12);
+    hc_sv_ledger_forget_equal(ledger);
+    ck_assert_uint_eq(hc_sv_ledger_equal_at(ledger, 12), HC_NO_TICK);
+}
+END_TEST
+
 START_TEST(nothing_is_held_by_a_client_that_cannot_read_yet_it_may_know_all_it_was_told) {
     hc_tick as_of;
     make(64);
@@ -502,6 +532,7 @@ int main(void) {
     tcase_add_test(tc, a_correction_is_held_while_it_may_arrive_and_not_once_it_is_presumed_lost);
     tcase_add_test(tc, what_was_acknowledged_last_outlives_its_snapshot_but_not_as_a_baseline);
     tcase_add_test(tc, what_the_base_told_is_a_baseline_until_another_is_acknowledged);
+    tcase_add_test(tc, a_tick_counts_as_equal_until_something_told_of_it_is_given_up);
     tcase_add_test(tc,
                    nothing_is_held_by_a_client_that_cannot_read_yet_it_may_know_all_it_was_told);
     suite_add_tcase(suite, tc);

@@ -252,6 +252,23 @@ START_TEST(change_dies_out_where_the_recomputed_state_equals_the_old_one) {
 }
 END_TEST
 
+START_TEST(only_ticks_whose_states_came_out_otherwise_count_as_changed) {
+    hc_tick head = hc_timeline_head(timeline);
+    for (hc_tick t = hc_timeline_oldest(timeline); t <= head; t++)
+        ck_assert_uint_eq(hc_timeline_changed(timeline, t), t);
+    // There, and back two ticks later: the walker is where it was, and the pets a tick after it.
+    ck_assert_int_eq(put(3, head - 10, 2, 0), HC_OK);
+    ck_assert_int_eq(put(3, head - 9, -2, 0), HC_OK);
+    ck_assert_int_eq(put(3, head - 8, 0, 0), HC_OK);
+    hc_timeline_repeat(timeline, head - 20); // what comes out the same has not changed
+    hc_timeline_advance(timeline);
+    for (hc_tick t = hc_timeline_oldest(timeline); t <= head + 1; t++) {
+        bool changed = t == head - 9 || t == head - 8;
+        ck_assert_uint_eq(hc_timeline_changed(timeline, t), changed ? head + 1 : t);
+    }
+}
+END_TEST
+
 /// Everything in the ring, to `out` unless that is NULL; returns the bytes of it.
 static size_t copy_ring(uint8_t *out) {
     size_t used = 0, states = (size_t)world.entities * world.stride;
@@ -387,6 +404,7 @@ int main(void) {
     tcase_add_test(tc, late_input_steps_those_within_reach_of_the_old_and_of_the_new_position);
     tcase_add_test(tc, changed_reduction_steps_the_referee_and_only_its_declared_readers);
     tcase_add_test(tc, input_equal_to_its_prediction_steps_nothing_but_renews_it);
+    tcase_add_test(tc, only_ticks_whose_states_came_out_otherwise_count_as_changed);
     tcase_add_test(tc, change_dies_out_where_the_recomputed_state_equals_the_old_one);
     tcase_add_test(tc, repeated_ticks_are_stepped_in_full_and_come_out_as_they_were);
     tcase_add_test(tc, a_repeat_is_cut_to_the_ticks_in_the_ring);

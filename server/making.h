@@ -1,0 +1,60 @@
+/// A snapshot that is being made, and the deltas of units that it is made of.
+#pragma once
+
+#include "server/core.h"
+#include "server/tell.h"
+
+/// A snapshot that is being made.
+struct hc_sv_making {
+    struct hc_sv_host *host;
+    struct hc_sv_peer *peer;
+    struct hc_snapshot head;
+    struct hc_bits_writer bits;
+    struct hc_snapshot_set base;     ///< what the newest base told
+    struct hc_sv_versions_row shown; ///< of the tick shown
+    hc_sv_version referee_version;
+    const void *referee; ///< its state at the tick shown; NULL unless it is alive
+    uint32_t choices;    ///< in host->choices, ascending units
+    bool ordered;        ///< host->candidates are; else in the order of the choices
+    uint64_t steps;      ///< by which baselines were extrapolated for it,
+    uint64_t steps_most; ///< that units not its own may take
+    uint32_t inputs;     ///< ticks of inputs from the one shown on that are told
+    struct hc_sv_snapshot_bits spent;
+};
+
+/// A delta as bits: kept from when somebody else needed it, or in the caller's scratch memory.
+struct hc_sv_making_bits {
+    const uint8_t *data; ///< borrowed until the next one
+    uint32_t bits;
+    bool reused;
+};
+
+/// The value of a version of the unit that the client has acknowledged, in `*out`; NULL: it is
+/// gone.
+const struct hc_unit_value *hc_sv_making_held(const struct hc_sv_making *making, hc_unit unit,
+                                              hc_sv_version version, struct hc_unit_value *out);
+
+/// Ticks that an extrapolation from `from` to `to` simulates; 0 beyond HC_SOLO_TICKS_MAX, where
+/// none is made.
+uint32_t hc_sv_making_steps(hc_tick from, hc_tick to);
+
+/// Writes the delta of `value` against `base`, 0: nothing. `counts` as in hc_sv_tell.
+void hc_sv_making_write(struct hc_sv_making *making, hc_unit unit, hc_sv_version base,
+                        hc_sv_version value, struct hc_bits_writer *bits,
+                        struct hc_delta_counts *counts);
+
+/// Whether the delta would have to be encoded, and takes more than is left of the snapshot's share
+/// of guesses: a client that acknowledges late, at times of its own, has baselines that are old and
+/// nobody else's, and each of them would have to be extrapolated for it alone.
+bool hc_sv_making_too_dear(struct hc_sv_making *making, hc_unit unit, hc_sv_version base,
+                           hc_sv_version value, hc_tick tick);
+
+/// The delta of `value` against `base`, which is kept for other clients.
+struct hc_sv_making_bits hc_sv_making_delta(struct hc_sv_making *making, hc_unit unit,
+                                            hc_sv_version base, hc_sv_version value,
+                                            uint8_t scratch[static HC_SV_TELL_BYTES]);
+
+/// The same, and counts whether it had to be encoded or was reused.
+struct hc_sv_making_bits hc_sv_making_counted(struct hc_sv_making *making, hc_unit unit,
+                                              hc_sv_version base, hc_sv_version value,
+                                              uint8_t scratch[static HC_SV_TELL_BYTES]);
