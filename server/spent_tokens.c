@@ -68,17 +68,23 @@ static bool has_room(struct hc_sv_spent *spent, uint64_t now_s, uint64_t now_us)
 static struct hc_sv_spent_token *find_token(struct hc_sv_spent_client *client,
                                             const uint8_t token_id[static HC_TOKEN_ID_SIZE]) {
     for (unsigned i = 0; i < HC_SV_SPENT_EACH; i++)
-        if (client->tokens[i].expire_s != 0 &&
+        if (client->tokens[i].order != 0 &&
             memcmp(client->tokens[i].token_id, token_id, HC_TOKEN_ID_SIZE) == 0)
             return &client->tokens[i];
     return NULL;
 }
 
+/// Of two tokens of a client_id the one that was issued later has the greater one; never 0.
+static uint64_t order_of(const struct hc_token *token) {
+    return token->issued_s + 1;
+}
+
 static bool is_void(struct hc_sv_spent_client *client, const struct hc_token *token) {
+    if (token->expire_s <= client->void_s)
+        return true;
     if (token->kind == HC_TOKEN_RESUME)
-        return token->expire_s <= client->all_void_s ||
-               hc_token_number(token->token_id) <= client->ticket;
-    return token->expire_s <= client->void_s || find_token(client, token->token_id) != NULL;
+        return hc_token_number(token->token_id) <= client->ticket;
+    return order_of(token) <= client->void_to || find_token(client, token->token_id) != NULL;
 }
 
 static bool connects_too_often(uint64_t *connects_us, uint64_t now_us) {
@@ -98,18 +104,18 @@ enum hc_deny_reason hc_sv_spent_check(struct hc_sv_spent *spent, const struct hc
     return connects_too_often(&connects_us, now_us) ? HC_DENY_RATE : 0;
 }
 
-/// Remembers a token in the place of the one that expires first.
+/// Remembers a token in the place of the one that was issued first.
 static void add_token(struct hc_sv_spent_client *client, const struct hc_token *token) {
     struct hc_sv_spent_token *first = &client->tokens[0];
     if (find_token(client, token->token_id) != NULL)
         return;
     for (unsigned i = 1; i < HC_SV_SPENT_EACH; i++)
-        if (client->tokens[i].expire_s < first->expire_s)
+        if (client->tokens[i].order < first->order)
             first = &client->tokens[i];
-    if (first->expire_s > client->void_s)
-        client->void_s = first->expire_s;
+    if (first->order > client->void_to)
+        client->void_to = first->order;
     memcpy(first->token_id, token->token_id, HC_TOKEN_ID_SIZE);
-    first->expire_s = token->expire_s;
+    first->order = order_of(token);
 }
 
 bool hc_sv_spent_use(struct hc_sv_spent *spent, const struct hc_token *token, uint64_t now_s,
@@ -119,8 +125,8 @@ bool hc_sv_spent_use(struct hc_sv_spent *spent, const struct hc_token *token, ui
         return false;
     if (client == NULL) {
         client = &spent->clients[spent->count++];
-        *client = (struct hc_sv_spent_client){
-            .client_id = token->client_id, .void_s = spent->void_s, .all_void_s = spent->void_s};
+        *client =
+            (struct hc_sv_spent_client){.client_id = token->client_id, .void_s = spent->void_s};
         insert(spent, spent->count - 1);
     }
     (void)connects_too_often(&client->connects_us, now_us);
@@ -143,7 +149,7 @@ void hc_sv_spent_forget(struct hc_sv_spent *spent, uint64_t client_id,
         return;
     struct hc_sv_spent_token *token = ticket ? NULL : find_token(client, token_id);
     if (token != NULL)
-        *token = (struct hc_sv_spent_token){.expire_s = 0};
+        *token = (struct hc_sv_spent_token){.order = 0};
     if (ticket && client->ticket == hc_token_number(token_id))
         client->ticket = client->ticket_before;
 }

@@ -4,8 +4,8 @@
 /// room from another:
 ///
 ///   - the number of the newest ticket that was used: it voids all tickets up to that number;
-///   - the newest HC_SV_SPENT_EACH used tokens. One more replaces the one that expires first, and
-///     from then on no token that expires so early is accepted from this client_id;
+///   - the HC_SV_SPENT_EACH used tokens that were issued last. One more replaces the one that was
+///     issued first, and voids all tokens of this client_id that were issued by then;
 ///   - how often it connected: once a second, HC_SV_SPENT_BURST times at once.
 ///
 /// An entry is forgotten when all of it has expired, and only to make room. From then on no token
@@ -30,13 +30,13 @@ struct hc_sv_spent_client {
     uint64_t expire_s;      ///< Unix time from which on none of it is needed
     uint64_t ticket;        ///< number of the newest ticket that was used; 0: none
     uint64_t ticket_before; ///< of the one used before that
-    uint64_t void_s;        ///< tokens that expire by then are void,
-    uint64_t all_void_s;    ///< and tickets that expire by then
+    uint64_t void_to;       ///< tokens of this order or less are void
+    uint64_t void_s;        ///< what expires by then is void
     uint64_t connects_us;   ///< by when all connects would have come at the rate allowed
     uint32_t next;          ///< place + 1 of the next entry with the same hash; 0: none
     struct hc_sv_spent_token {
         uint8_t token_id[HC_TOKEN_ID_SIZE];
-        uint64_t expire_s; ///< Unix time; 0: there is no token
+        uint64_t order; ///< issued_s + 1; 0: there is no token
     } tokens[HC_SV_SPENT_EACH];
 };
 

@@ -61,6 +61,7 @@ void puppet_begin(struct puppet *puppet, struct hc_sv_host *host, struct hc_addr
                   uint64_t user, uint64_t serial) {
     struct hc_token_ring ring = hc_party_ring();
     struct hc_token token = puppet_token(user);
+    token.issued_s = serial;
     puppet_begin_as(puppet, host, address, &ring.keys[0], &token, serial);
 }
 

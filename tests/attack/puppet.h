@@ -36,7 +36,8 @@ void gate_close(struct gate *gate);
 /// `puppet` (NULL: nobody), of which the bytes are counted.
 void gate_run(struct gate *gate, uint64_t us, struct puppet *puppet);
 
-/// Begins with a token of `user`, good for an hour; each `serial` is another token.
+/// Begins with a token of `user`, good for an hour; each `serial` is another token,
+/// issued the later the greater it is.
 void puppet_begin(struct puppet *puppet, struct hc_sv_host *host, struct hc_address address,
                   uint64_t user, uint64_t serial);
 

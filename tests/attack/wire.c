@@ -211,6 +211,7 @@ struct hc_credential wire_token(uint64_t user, const char *name, uint32_t life_s
     struct hc_token_ring ring = hc_party_ring();
     struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
                              .watch = true,
+                             .issued_s = (uint64_t)time(NULL),
                              .expire_s = (uint64_t)time(NULL) + life_s,
                              .client_id = user};
     struct hc_credential credential;

@@ -29,7 +29,7 @@ class Tester:
         """(token, secret); key 0 is the used one, 1 the other one that is accepted."""
         self.id += 1
         key_id, key = self.keys[key] if isinstance(key, int) else key
-        f = dict(protocol_id=self.pid, expire=int(time.time()) + life, token_id=os.urandom(16),
+        f = dict(protocol_id=self.pid, expire=int(time.time()) + life, issued=int(time.time()), token_id=os.urandom(16),
                  client_id=client or self.id, secret=os.urandom(32), audience=self.audience, name=b"Ann")
         f.update(more)
         if f.get("kind") == 1:                             # the token_id of a ticket: number, when its session began

@@ -189,6 +189,7 @@ static void try_spent(struct fuzz_choices *choices) {
         uint8_t choice = fuzz_choose(choices), second = fuzz_choose(choices) & 15;
         uint8_t id = choice & (SPENT_IDS - 1), number = choice >> 3 & (SPENT_IDS - 1);
         struct hc_token token = {.kind = (choice & 64) != 0 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
+                                 .issued_s = number,
                                  .client_id = id};
         token.expire_s = 1 + (number * 7U + id) % 15U;
         hc_token_put_ticket_id(token.token_id, number + 1U + (choice & 64U), 0);

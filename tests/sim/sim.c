@@ -516,6 +516,7 @@ void hc_sim_issue(struct hc_sim *sim, uint64_t user, struct hc_party *party) {
     struct hc_token_ring ring = hc_party_ring();
     struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
                              .watch = true,
+                             .issued_s = HC_PARTY_UNIX_S + sim->now / 1000000,
                              .expire_s = HC_PARTY_UNIX_S + sim->now / 1000000 + TOKEN_LIFE_S,
                              .client_id = user,
                              .audience = sim->config.host.audience};
