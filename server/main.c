@@ -6,6 +6,7 @@
 #include "proto/name.h"
 #include "server/admin.h"
 #include "server/admin_keys.h"
+#include "server/admin_keys_reading.h"
 #include "server/admin_refused.h"
 #include "server/main_commands.h"
 #include "server/options.h"
@@ -32,6 +33,7 @@ enum {
     WHY_MAX = 4500,      ///< a path and more
     SEED_BITS = 53,      ///< of a random seed: every JSON reader keeps those
     SIGNALS = 5,         ///< that the daemon obeys
+    KEYS_SLOW_MS = 5000, ///< then the log says that the key file cannot be read yet
 };
 
 struct daemon {
@@ -46,8 +48,9 @@ struct daemon {
     enum hc_sv_udp_lane next; ///< of HELLO and CONNECT, to be taken from
     struct hc_token_ring keys;
     struct hc_sv_refused refused;
-    struct hc_sv_admin *admin; ///< NULL unless --dev
-    uint64_t clock_us;         ///< when the host was told the world's time last
+    struct hc_sv_admin *admin;                ///< NULL unless --dev
+    struct hc_sv_admin_keys_reading *reading; ///< NULL in --dev
+    uint64_t clock_us;                        ///< when the host was told the world's time last
     bool stopping;
     hc_tick head; ///< newest tick that client_ticks counts
     uint64_t started_us;
@@ -327,22 +330,27 @@ static void on_report(evutil_socket_t signal_number, short what, void *context) 
     json_decref(report);
 }
 
-/// Reads the keys again; those that cannot be used change nothing.
-static void renew_keys(struct daemon *daemon) {
-    struct hc_token_ring keys;
-    char why[WHY_MAX];
-    if (daemon->options.dev)
-        return;
-    if (!hc_sv_admin_keys_read(daemon->options.key_file, &keys, why, sizeof(why))) {
+/// The keys have been read again; those that cannot be used change nothing.
+static void on_keys(void *context, enum hc_sv_admin_keys_status status,
+                    const struct hc_token_ring *keys, const char *why) {
+    struct daemon *daemon = context;
+    switch (status) {
+    case HC_SV_ADMIN_KEYS_READ:
+        hc_sv_host_set_keys(daemon->host, keys);
+        hc_sv_log_event(
+            &daemon->log, HC_SV_LOG_INFO, "keys-read",
+            json_pack("{s:i, s:i}", "current", (int)keys->keys[0].id, "keys", (int)keys->count));
+        break;
+    case HC_SV_ADMIN_KEYS_REFUSED:
         hc_sv_log_event(&daemon->log, HC_SV_LOG_ERROR, "keys-refused",
                         json_pack("{s:s}", "why", why));
-        return;
+        break;
+    case HC_SV_ADMIN_KEYS_SLOW:
+        hc_sv_log_event(&daemon->log, HC_SV_LOG_WARN, "keys-slow",
+                        json_pack("{s:s, s:i}", "file", daemon->options.key_file, "waited_ms",
+                                  (int)KEYS_SLOW_MS));
+        break;
     }
-    hc_sv_host_set_keys(daemon->host, &keys);
-    hc_sv_log_event(
-        &daemon->log, HC_SV_LOG_INFO, "keys-read",
-        json_pack("{s:i, s:i}", "current", (int)keys.keys[0].id, "keys", (int)keys.count));
-    sodium_memzero(&keys, sizeof(keys));
 }
 
 /// Reads the refused users again; a file that cannot be used changes nothing.
@@ -361,13 +369,14 @@ static void renew_refused(struct daemon *daemon, uint64_t now) {
                               (json_int_t)daemon->refused.not_before_s));
 }
 
-/// SIGHUP: the files are read again.
+/// SIGHUP: the files are read again, the keys beside the ticks.
 static void on_hangup(evutil_socket_t signal_number, short what, void *context) {
     struct daemon *daemon = context;
     uint64_t now = clock_us();
     (void)signal_number;
     (void)what;
-    renew_keys(daemon);
+    if (daemon->reading != NULL && !hc_sv_admin_keys_reading_start(daemon->reading))
+        on_keys(daemon, HC_SV_ADMIN_KEYS_REFUSED, NULL, "no thread can be had to read the keys");
     renew_refused(daemon, now);
     turn(daemon, now);
 }
@@ -427,6 +436,13 @@ static bool watch(struct daemon *daemon) {
             return false;
     }
     daemon->timer = evtimer_new(daemon->base, on_timer, daemon);
+    if (!daemon->options.dev) {
+        daemon->reading =
+            hc_sv_admin_keys_reading_open(daemon->base, daemon->options.key_file,
+                                          hc_sv_admin_keys_read, KEYS_SLOW_MS, on_keys, daemon);
+        if (daemon->reading == NULL)
+            return false;
+    }
     return daemon->timer != NULL;
 }
 
@@ -564,6 +580,7 @@ static void clean_up(struct daemon *daemon) {
     for (unsigned i = 0; i < SIGNALS; i++)
         free_event(daemon->signals[i]);
     hc_sv_admin_close(daemon->admin);
+    hc_sv_admin_keys_reading_close(daemon->reading);
     if (daemon->base != NULL)
         event_base_free(daemon->base);
     hc_sv_udp_close(daemon->udp);
