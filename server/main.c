@@ -456,13 +456,22 @@ static bool obtain_keys(struct daemon *daemon) {
     return daemon->keys.count > 0;
 }
 
+/// The port that issues tokens accepts no connection for a while.
+static void on_accept_failed(void *context, const char *why) {
+    struct daemon *daemon = context;
+    hc_sv_log_event(&daemon->log, HC_SV_LOG_WARN, "token-port-paused",
+                    json_pack("{s:s}", "why", why));
+}
+
 /// The socket, and in --dev a port of the same number where tokens are issued; where any number
 /// will do, one that both can have.
 static bool open_ports(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
     struct hc_sv_admin_issuer issuer = {.key = daemon->keys.keys[0],
                                         .protocol_id = hc_datagram_protocol_id(&hc_arena),
-                                        .audience = options->audience};
+                                        .audience = options->audience,
+                                        .failed = on_accept_failed,
+                                        .context = daemon};
     char why[256] = "";
     unsigned tries = options->dev && options->port == 0 ? DEV_PORTS : 1;
     for (unsigned i = 0; i < tries && daemon->udp == NULL; i++) {

@@ -565,8 +565,12 @@ void attack_admin(struct attack *attack) {
     double slip = slip_ms(report);
     bool in_time = wire_machine_is_busy(&crowd) || slip < SLIP_BOUND_MS * TIMES_MAX;
     attack_require(attack, slip >= 0 && in_time, "ticks slip by %.1f ms", slip);
-    attack_effect(attack, "beside %d idle connections tick slip p99 %.2f ms, %lld ticks missed",
-                  IDLE, slip, (long long)count_of(report, "ticks_missed"));
+    json_int_t late = -1;
+    json_unpack(report, "{s:{s:{s:I}}}", "server", "ticks_over_budget", "began_late", &late);
+    attack_effect(attack,
+                  "beside %d idle connections tick slip p99 %.2f ms, %lld ticks began late, %lld "
+                  "missed",
+                  IDLE, slip, (long long)late, (long long)count_of(report, "ticks_missed"));
     attack_require_none(attack, sizeof requests / sizeof requests[0]);
     json_decref(report);
     wire_disperse(&crowd);
