@@ -1,4 +1,4 @@
-"""Makes a server log as fast as one client can, and checks what becomes of the server and of its log.
+"""Makes a server log as fast as clients can, and checks what becomes of the server and of its log.
 
     log.py DIRECTORY_OF_PROGRAMS WORK unread|closed|read
 
@@ -6,13 +6,13 @@ unread: nobody reads the server's standard error, a pipe that is full.
 closed: that pipe has no reader any more.
 read:   somebody reads it.
 """
-import fcntl, itertools, json, os, signal, subprocess, sys, threading, urllib.request
+import fcntl, json, os, signal, subprocess, sys, threading, urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../conformance"))
 from hcast import *
 from documents import ARENA
 
 programs, work, case = sys.argv[1:4]
-MOVES, CONNECTS, LONGEST_S = 200, 40, 10
+CLIENTS, LONGEST_S = 600, 10
 failed = False
 
 
@@ -44,61 +44,33 @@ def report(name):
         return None
 
 
-class Alternating:
-    """A client that sends from two ports in turn, and connects again and again."""
+class Crowd:
+    """Clients of as many users that connect and leave, one after the other."""
 
     def __init__(self, port):
         self.port = port
-        ask = urllib.request.Request("http://127.0.0.1:%d/token" % port, b"")
-        self.token = token_from_text(urllib.request.urlopen(ask, timeout=LONGEST_S).read())
-        self.moves = self.connects = 0
-        self.client = None
-        self.connect(0)
-        self.other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.other.connect(self.client.server)
-        self.other.setblocking(False)
+        ask = urllib.request.Request("http://127.0.0.1:%d/token?count=%d" % (port, CLIENTS), b"")
+        texts = urllib.request.urlopen(ask, timeout=LONGEST_S).read().split()
+        self.tokens = [token_from_text(text) for text in texts]
+        self.came = 0
 
-    def connect(self, continues):
-        token = self.client.ticket if self.client and self.client.ticket else self.token
-        c = Client(("127.0.0.1", self.port), ARENA.protocol_id, *token, None, 0, continues)
+    def come_and_go(self, token):
+        c = Client(("127.0.0.1", self.port), ARENA.protocol_id, *token, None, 1, 0)
         c.connect()
-        c.ticket = token
-        self.client, self.connects = c, self.connects + 1
-
-    def ticket(self):
-        """Waits for the ticket of this connection, with which it comes back."""
-        end = time.monotonic() + LONGEST_S
-        while time.monotonic() < end and self.client.ticket == self.token:
-            self.client.send(body=b"")
-            self.client.poll(0.02)
-
-    def move(self):
-        """Goes on from the other port, until the server has taken that."""
-        c = self.client
-        c.messages.clear()
-        end = time.monotonic() + LONGEST_S
-        for tries in itertools.takewhile(lambda _: time.monotonic() < end, itertools.count()):
-            if tries % 8 == 0:  # again later, should the last answer have been dropped
-                c.sock, self.other = self.other, c.sock
-            c.send(body=b"")
-            c.poll(0.02)
-            if any(m[0] == CHALLENGE for m in c.messages):
-                self.moves += 1
-                return True
-        return False
+        for _ in range(3):
+            c.send([CLOSE, 1])
+        c.sock.close()
+        self.came += 1
 
 
 def attack(port):
-    attacker = Alternating(port)
-    while attacker.moves < MOVES and attacker.move():
-        pass
-    attacker.ticket()
-    while attacker.connects < CONNECTS:
+    crowd = Crowd(port)
+    for token in crowd.tokens:
         try:
-            attacker.connect(attacker.client.cid)
+            crowd.come_and_go(token)
         except (Denied, Malformed):
             break
-    return attacker
+    return crowd
 
 
 def read_lines(pipe, lines):
@@ -124,8 +96,8 @@ def serve():
     return server, port, lines
 
 
-def check_server(server, attacker, bot):
-    check("the client has moved %d times" % MOVES, attacker is not None and attacker.moves == MOVES)
+def check_server(server, crowd, bot):
+    check("%d clients have come and gone" % CLIENTS, crowd is not None and crowd.came == CLIENTS)
     check("the bot ends", finish(bot) in (0, 1))       # 1: its report names what was late
     server.send_signal(signal.SIGTERM)
     check("the server ends", finish(server) in (0, 1))
@@ -140,20 +112,16 @@ def check_server(server, attacker, bot):
           (ours["client"]["snapshots"], ours["ticks"]))
 
 
-def check_lines(lines, attacker):
+def check_lines(lines, crowd):
     events = [json.loads(line) for line in lines]
     seconds = report("server.json")["duration_ms"] / 1000
     printed = lambda kind: sum(e["event"] == kind for e in events)
-    # Two clients: the bot joins and leaves once.
-    counts = {kind: printed(kind) for kind in ("moved", "joined", "left", "lost", "resumed", "timeout")}
     left_out = lambda kind: sum(e["count"] for e in events if e["event"] == "log-suppressed" and e["kind"] == kind)
-    print("        %d lines, %d bytes in %.1f s for %d moves and %d connections" % (
-        len(lines), sum(map(len, lines)), seconds, attacker.moves, attacker.connects))
-    check("at most 8 lines of each kind, and 3 more a minute",
-          all(n <= 2 + 8 + 1 + seconds / 20 for n in counts.values()), counts)
-    check("every move is a line or counted",
-          0.9 * attacker.moves <= printed("moved") + left_out("moved") <= attacker.moves,
-          (printed("moved"), left_out("moved"), attacker.moves))
+    print("        %d lines, %d bytes in %.1f s for %d clients" % (len(lines), sum(map(len, lines)), seconds, crowd.came))
+    for kind in ("joined", "left"):
+        check("at most 256 %s, and 4 more a second" % kind, printed(kind) <= 256 + 1 + 4 * seconds, printed(kind))
+        check("each %s is a line or counted" % kind, printed(kind) + left_out(kind) == 1 + crowd.came,
+              (printed(kind), left_out(kind)))                # and the bot
     check("each kind that was left out is named at most every 10 s", printed("log-suppressed") <= 6 * (2 + seconds / 10))
     check("start and stop are there", printed("started") == 1 and printed("stopping") == 1)
     check("it is at most 600 bytes a line", all(len(line) <= 600 for line in lines))
@@ -162,12 +130,12 @@ def check_lines(lines, attacker):
 server, port, lines = serve()
 bot = start("hindcast-bot", "--duration=3", "--connect=127.0.0.1:%d" % port, "--json=" + os.path.join(work, "bot.json"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-attacker = None
+crowd = None
 try:
-    attacker = attack(port)
+    crowd = attack(port)
 except (Malformed, Denied, OSError) as e:
-    check("the client is served", False, e)
-check_server(server, attacker, bot)
-if case == "read" and attacker:
-    check_lines(lines, attacker)
+    check("the clients are served", False, e)
+check_server(server, crowd, bot)
+if case == "read" and crowd:
+    check_lines(lines, crowd)
 sys.exit(failed)

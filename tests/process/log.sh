@@ -1,6 +1,6 @@
 #!/bin/sh
-# Neither a log that nobody reads nor a client that makes it grow stops the server, and one client
-# adds a bounded number of lines.
+# Neither a log that nobody reads nor clients that make it grow stop the server, and its lines are
+# bounded.
 set -u
 . "$(dirname "$0")/lib.inc"
 
