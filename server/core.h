@@ -7,6 +7,7 @@
 #include "hindcast/check.h"
 #include "proto/ratchet.h"
 #include "proto/snapshot.h"
+#include "server/guess_share.h"
 #include "server/host.h"
 #include "server/memo.h"
 #include "server/peer.h"
@@ -102,12 +103,10 @@ struct hc_sv_host {
     struct hc_solo *solo;
     struct hc_sv_versions versions;
     struct hc_sv_memo memo;
-    struct hc_sv_choice *choices;            ///< [units] of the snapshot that is being made
-    struct hc_sv_candidate *candidates;      ///< [units]
-    uint8_t *guess;                          ///< one unit's value
-    uint64_t steps_before, snapshots_before; ///< of the statistics, at the newest tick
-    uint64_t steps_usual;     ///< of guesses, of a snapshot, smoothed; in 1/STEPS_PARTS
-    uint64_t steps_each;      ///< that a snapshot may take, and save up
+    struct hc_sv_choice *choices;       ///< [units] of the snapshot that is being made
+    struct hc_sv_candidate *candidates; ///< [units]
+    uint8_t *guess;                     ///< one unit's value
+    struct hc_sv_guess_share guesses;
     uint8_t *snapshot_memory; ///< of all of these and of all peers
 
     struct hc_sv_peer *peers;     ///< [clients]

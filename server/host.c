@@ -9,8 +9,6 @@
 
 enum {
     VERSIONS_EACH = 3, ///< of a unit for each tick that is remembered: rewinds rewrite ticks
-    STEPS_MIN = 48,    ///< of guesses that each snapshot may take
-    STEPS_PARTS = 16,  ///< of a step: so finely their usual number is kept
     MEMO_EACH = 64,    ///< deltas of a unit: ticks that clients are shown, and baselines, apart
 };
 
@@ -425,27 +423,13 @@ static bool shows(const struct hc_sv_host *host, hc_tick head) {
     return rate == 0 || head * rate / ticks != (head - UINT64_C(1)) * rate / ticks;
 }
 
-/// A snapshot may take a quarter more guesses than one usually takes: what clients have in common
-/// is guessed once for all, so those whose baselines are nobody else's would take most of the work.
-static void share_guesses(struct hc_sv_host *host) {
-    uint64_t count = host->stats.snapshots - host->snapshots_before;
-    uint64_t steps = host->stats.guess_steps - host->steps_before;
-    if (count > 0)
-        host->steps_usual = (host->steps_usual * 7 + steps * STEPS_PARTS / count) / 8;
-    host->steps_each = host->steps_usual * 5 / 4 / STEPS_PARTS;
-    if (host->steps_each < STEPS_MIN)
-        host->steps_each = STEPS_MIN;
-    host->snapshots_before = host->stats.snapshots;
-    host->steps_before = host->stats.guess_steps;
-}
-
 static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_tick head = hc_timeline_head(host->timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
     uint64_t late_us = now_us - due_us(host, head + 1);
     hc_histogram_record(&host->stats.lateness, late_us);
     host->stats.ticks_late += late_us >= 1000000 / host->world.tick_rate;
-    share_guesses(host);
+    hc_sv_guess_tick(&host->guesses);
     drop_silent(host, now_us);
     stamp_controls(host);
     judge_lateness(host);

@@ -130,6 +130,8 @@ struct hc_sv_denials {
 struct hc_sv_host_stats {
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
     uint64_t rejected[HC_STATUS_COUNT]; ///< datagrams refused, by cause; they changed nothing
+    uint64_t forged;                    ///< DATA that were opened in vain
+    uint64_t dropped; ///< DATA not opened, because too many of their source or connection were
     uint64_t joins, leaves, timeouts, denied;
     struct hc_sv_denials denials[HC_DENY_REASONS_END]; ///< by hc_deny_reason
     uint64_t unproven; ///< CONNECTs without the secret of their token, which got no answer

@@ -11,6 +11,11 @@ uint32_t hc_sv_making_steps(hc_tick from, hc_tick to) {
     return to - from <= HC_SOLO_TICKS_MAX ? to - from : 0;
 }
 
+static void take(struct hc_sv_making *making, uint32_t steps) {
+    hc_sv_guess_take(&making->guess, steps);
+    making->host->stats.guess_steps += steps;
+}
+
 void hc_sv_making_write(struct hc_sv_making *making, hc_unit unit, hc_sv_version base,
                         hc_sv_version value, struct hc_bits_writer *bits,
                         struct hc_delta_counts *counts) {
@@ -27,7 +32,7 @@ void hc_sv_making_write(struct hc_sv_making *making, hc_unit unit, hc_sv_version
                                  .scratch = host->guess};
     hc_tick since = hc_tick_back(hc_timeline_head(host->timeline), host->config.history);
     if (against && unit != 0 && counts == NULL)
-        making->steps += hc_sv_making_steps(from.tick, to.tick);
+        take(making, hc_sv_making_steps(from.tick, to.tick));
     hc_sv_tell(bits, host->timeline, since, &told, &to, counts);
 }
 
@@ -55,11 +60,13 @@ bool hc_sv_making_too_dear(struct hc_sv_making *making, hc_unit unit, hc_sv_vers
     struct hc_unit_value from;
     struct hc_sv_memo_key key = {
         .base = base, .value = value, .referee = making->referee_version, .unit = unit};
-    if (base == 0 || unit == 0 || making->steps + HC_SOLO_TICKS_MAX <= making->steps_most)
+    if (base == 0 || unit == 0 || hc_sv_guess_fits(&making->guess, HC_SOLO_TICKS_MAX))
         return false;
-    bool held = hc_sv_making_held(making, unit, base, &from) != NULL;
-    return held && making->steps + hc_sv_making_steps(from.tick, tick) > making->steps_most &&
-           hc_sv_memo_find(&making->host->memo, &key) == NULL;
+    if (hc_sv_making_held(making, unit, base, &from) == NULL ||
+        hc_sv_memo_find(&making->host->memo, &key) != NULL)
+        return false;
+    uint32_t steps = hc_sv_making_steps(from.tick, tick);
+    return !hc_sv_guess_fits(&making->guess, steps);
 }
 
 struct hc_sv_making_bits hc_sv_making_counted(struct hc_sv_making *making, hc_unit unit,

@@ -13,12 +13,12 @@ struct hc_sv_making {
     struct hc_snapshot_set base;     ///< what the newest base told
     struct hc_sv_versions_row shown; ///< of the tick shown
     hc_sv_version referee_version;
-    const void *referee; ///< its state at the tick shown; NULL unless it is alive
-    uint32_t choices;    ///< in host->choices, ascending units
-    bool ordered;        ///< host->candidates are; else in the order of the choices
-    uint64_t steps;      ///< by which baselines were extrapolated for it,
-    uint64_t steps_most; ///< that units not its own may take
-    uint32_t inputs;     ///< ticks of inputs from the one shown on that are told
+    const void *referee;      ///< its state at the tick shown; NULL unless it is alive
+    uint32_t choices;         ///< in host->choices, ascending units
+    bool ordered;             ///< host->candidates are; else in the order of the choices
+    struct hc_sv_guess guess; ///< what its extrapolations take
+    uint32_t own_steps;       ///< of that, for its own units
+    uint32_t inputs;          ///< ticks of inputs from the one shown on that are told
     struct hc_sv_snapshot_bits spent;
 };
 

@@ -37,6 +37,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
                                 .budget = laid_out.budget,
                                 .ended_next = laid_out.ended_next,
                                 .events_bytes = laid_out.events_bytes};
+    peer->guesses_saved = hc_sv_peer_guesses_most(peer);
     hc_sv_peer_begin_events(peer);
     hc_sv_peer_connect(peer, cid, rate, address, client_nonce, now_us);
 }
@@ -225,4 +226,8 @@ uint32_t hc_sv_peer_ack_delay(const struct hc_sv_peer *peer, uint64_t now_us) {
     if (peer->replay.newest == 0)
         return 0;
     return delay < HC_ACK_DELAY_MAX_US ? (uint32_t)delay : HC_ACK_DELAY_MAX_US;
+}
+
+uint32_t hc_sv_peer_guesses_most(const struct hc_sv_peer *peer) {
+    return HC_SV_GUESSES_SAVED * HC_SV_GUESS_PARTS * hc_unit_total(peer->world);
 }

@@ -13,6 +13,7 @@
 #include "proto/message.h"
 #include "proto/seal.h"
 #include "server/budget.h"
+#include "server/guess_share.h"
 #include "server/interest.h"
 #include "server/kept.h"
 #include "server/lateness.h"
@@ -25,10 +26,12 @@ enum {
     HC_SV_CLOSES_AT_ONCE = 3,      ///< the first ones together,
     HC_SV_CLOSE_PERIOD_US = 50000, ///< the rest this far apart
     HC_SV_TICKET_SEQS = 4,
-    HC_SV_PATH_TIMES = 3,     ///< bytes to an address that is not shown yet, for each that came
-    HC_SV_FLOOD_PACKETS = 2,  ///< datagrams that a client may send for each tick,
-    HC_SV_FLOOD_BYTES = 1092, ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
-    HC_SV_FLOOD_US = 4000000, ///< both over so long a time: what waited somewhere comes at once
+    HC_SV_GUESSES_SAVED = 128, ///< steps of guesses of each unit, that a client may save up: after
+                               ///< a move or a silence all its baselines are old
+    HC_SV_PATH_TIMES = 3,      ///< bytes to an address that is not shown yet, for each that came
+    HC_SV_FLOOD_PACKETS = 2,   ///< datagrams that a client may send for each tick,
+    HC_SV_FLOOD_BYTES = 1092,  ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
+    HC_SV_FLOOD_US = 4000000,  ///< both over so long a time: what waited somewhere comes at once
 };
 
 enum hc_sv_peer_state {
@@ -159,7 +162,7 @@ struct hc_sv_peer {
     struct hc_sv_ledger *ledger;    ///< what it was told
     struct hc_sv_kept kept;         ///< of that, what outlives the versions
     struct hc_sv_interest interest; ///< what it sees
-    uint32_t steps_saved;           ///< of guesses, that its snapshots may take beyond their share
+    uint32_t guesses_saved;         ///< see guess_share.h
     uint64_t compared;              ///< a hash of the units of which past ticks are compared
     hc_tick looked;                 ///< when that was looked at last; HC_NO_TICK: never
     struct hc_sv_budget budget;     ///< what it may be sent
@@ -228,3 +231,6 @@ size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATA
 
 /// Microseconds since the datagram that `ack` names came, for the message that says so.
 uint32_t hc_sv_peer_ack_delay(const struct hc_sv_peer *peer, uint64_t now_us);
+
+/// Parts of guesses that the peer may save up.
+uint32_t hc_sv_peer_guesses_most(const struct hc_sv_peer *peer);

@@ -7,17 +7,16 @@
 #include <string.h>
 
 enum {
-    ROOM_MIN = 160,  ///< bytes; with less to spend a snapshot waits for the next tick
-    LOOK_TICKS = 8,  ///< between two looks at what a client sees
-    AGAIN_BITS = 1,  ///< the name of a unit that the base told, more or less
-    NAME_BITS = 8,   ///< of another
-    INPUT_BITS = 8,  ///< an input, more or less
-    INPUTS_NEAR = 8, ///< ticks of inputs of a unit that are told before another unit is
-    ITEM_BITS = 40,  ///< a forced range, a join or a leave, at most
-    KEEP_TICKS = 48, ///< since the newest base, from which on what that told is kept
-    STEPS_SAVED =
-        2048,        ///< of guesses that a client may save up: after a silence all is told at once
-    CHAIN_TICKS = 16 ///< heads of a group, whose first snapshot has the chain hash
+    ROOM_MIN = 160,   ///< bytes; with less to spend a snapshot waits for the next tick
+    LOOK_TICKS = 8,   ///< between two looks at what a client sees
+    AGAIN_BITS = 1,   ///< the name of a unit that the base told, more or less
+    NAME_BITS = 8,    ///< of another
+    INPUT_BITS = 8,   ///< an input, more or less
+    INPUTS_NEAR = 8,  ///< ticks of inputs of a unit that are told before another unit is
+    ITEM_BITS = 40,   ///< a forced range, a join or a leave, at most
+    KEEP_TICKS = 48,  ///< since the newest base, from which on what that told is kept
+    COMPARED_MAX = 8, ///< past ticks that one snapshot compares with what the client holds
+    CHAIN_TICKS = 16  ///< heads of a group, whose first snapshot has the chain hash
 };
 
 hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
@@ -599,12 +598,14 @@ static void put_corrections(struct hc_sv_making *making) {
     struct hc_sv_host *host = making->host;
     struct correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX];
     hc_tick from = shown_from(host, making->peer), before = making->head.tick;
-    uint32_t left = HC_SNAPSHOT_CORRECTIONS_MAX;
+    uint32_t left = HC_SNAPSHOT_CORRECTIONS_MAX, compared = 0;
     size_t counted = hc_bits_written(&making->bits);
     for (hc_tick t = making->head.tick; t > from && from != HC_NO_TICK && left > 0; t--) {
         hc_tick at = t - 1, equal = hc_sv_ledger_equal_at(making->peer->ledger, at);
         if (equal != HC_NO_TICK && hc_timeline_changed(host->timeline, at) <= equal)
             continue;
+        if (compared++ == COMPARED_MAX)
+            break; // the next snapshot goes on with older ones
         uint32_t wanted = gather_corrections(making, at, corrections, left);
         if (wanted == 0) {
             hc_sv_ledger_equals(making->peer->ledger, at);
@@ -682,22 +683,20 @@ static void begin(struct hc_sv_making *making, uint32_t seq, uint64_t now_us) {
     } else {
         hc_sv_interest_narrow(&peer->interest, host->timeline, tick, peer->own, peer->own_count);
     }
-    making->steps_most = host->steps_each + peer->steps_saved;
-    uint64_t own = making->head.base == HC_NO_TICK || making->head.base >= tick
-                       ? 0
-                       : peer->own_count * hc_sv_making_steps(making->head.base, tick);
-    making->steps_most -= own < making->steps_most ? own : making->steps_most;
+    hc_tick base = making->head.base == HC_NO_TICK ? tick : making->head.base;
+    making->own_steps = peer->own_count * hc_sv_making_steps(hc_tick_min(base, tick), tick);
+    making->guess = hc_sv_guess_begin(&host->guesses, peer->guesses_saved, head - base, head - tick,
+                                      making->own_steps);
     making->shown = hc_sv_versions_row(&host->versions, host->timeline, tick);
     making->referee_version = hc_sv_versions_now(&making->shown, 0);
     bool alive = hc_timeline_presence(host->timeline, tick)[HC_REFEREE] == HC_ALIVE;
     making->referee = alive ? hc_timeline_states(host->timeline, tick) : NULL;
 }
 
-/// What the snapshot did not take of its share of guesses the next ones may.
-static void save_steps(const struct hc_sv_making *making) {
-    uint64_t all = making->host->steps_each + making->peer->steps_saved;
-    uint64_t left = all > making->steps ? all - making->steps : 0;
-    making->peer->steps_saved = left < STEPS_SAVED ? (uint32_t)left : STEPS_SAVED;
+/// Steps that all units of the snapshot would take, each extrapolated from the base.
+static uint32_t asked_steps(const struct hc_sv_making *making) {
+    hc_tick tick = making->head.tick, base = making->head.base;
+    return base == HC_NO_TICK || base > tick ? 0 : making->choices * hc_sv_making_steps(base, tick);
 }
 
 size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
@@ -724,8 +723,8 @@ size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
     bool fits = hc_snapshot_put_message(&body, packed, size);
     HC_ASSERT(!making.bits.failed && fits);
     host->stats.snapshots++;
-    host->stats.guess_steps += making.steps;
-    save_steps(&making);
+    peer->guesses_saved = hc_sv_guess_end(&host->guesses, &making.guess, asked_steps(&making),
+                                          making.own_steps, hc_sv_peer_guesses_most(peer));
     add_spent(&host->stats.bits, &making.spent);
     if (making.head.tick >= host->rewound_from && making.head.tick < host->rewound_to) {
         HC_MARK("snapshot-of-rewound-tick");
