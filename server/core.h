@@ -7,6 +7,7 @@
 #include "hindcast/check.h"
 #include "proto/ratchet.h"
 #include "proto/snapshot.h"
+#include "server/forged.h"
 #include "server/guess_share.h"
 #include "server/host.h"
 #include "server/memo.h"
@@ -125,6 +126,7 @@ struct hc_sv_host {
     struct hc_sv_spent spent;
     uint8_t *spent_memory;
     struct hc_sv_refused refused;
+    struct hc_sv_forged forged;
     unsigned unheard;                ///< messages of clients' games that wait to be heard
     unsigned hear_cursor;            ///< whose are next
     uint8_t opened[HC_DATAGRAM_MAX]; ///< the DATA being read

@@ -177,6 +177,7 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uin
     use_secret(host);
     hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
     host->spent.seed = host->reset_rate.seed = host->rate.seed;
+    hc_sv_host_unpredictable(host, (uint8_t *)&host->forged.seed, sizeof host->forged.seed);
     hc_sv_host_set_time(host, config->unix_us, now_us);
     hc_timeline_start(host->timeline);
     return host;
@@ -430,6 +431,9 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_histogram_record(&host->stats.lateness, late_us);
     host->stats.ticks_late += late_us >= 1000000 / host->world.tick_rate;
     hc_sv_guess_tick(&host->guesses);
+    hc_sv_forged_renew(&host->forged);
+    for (unsigned i = 0; i < host->config.clients; i++)
+        host->peers[i].forged = 0;
     drop_silent(host, now_us);
     stamp_controls(host);
     judge_lateness(host);

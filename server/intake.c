@@ -149,6 +149,28 @@ static enum hc_status open(struct hc_sv_host *host, struct hc_sv_peer *peer, uin
     return status;
 }
 
+/// The same for a DATA that somebody else may have sent in the client's name. Whatever comes from
+/// the client's own address is opened; what comes from the one that it has still to show is not
+/// held against others.
+static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                                const struct hc_address *from, uint32_t seq, const uint8_t *bytes,
+                                size_t size, uint64_t now_us) {
+    bool own = hc_address_equal(from, &peer->address);
+    bool moves = peer->path.any && hc_address_equal(from, &peer->path.address);
+    if (!own && hc_sv_forged_drops(&host->forged, from, moves ? 0 : peer->forged)) {
+        host->stats.dropped++;
+        return HC_FULL;
+    }
+    enum hc_status status = open(host, peer, seq, bytes, size, now_us);
+    if (status == HC_MALFORMED) {
+        host->stats.forged++;
+        peer->forged += !own;
+        if (!own)
+            hc_sv_forged_add(&host->forged, from);
+    }
+    return status;
+}
+
 static void take(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *from,
                  struct said *said, uint64_t now_us) {
     if (said->has_answer)
@@ -174,7 +196,7 @@ enum hc_status hc_sv_intake_receive(struct hc_sv_host *host, const struct hc_add
         hc_sv_door_reset(host, from, cid, seq, now_us);
     if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
-    status = open(host, peer, seq, bytes, size, now_us);
+    status = open_from(host, peer, from, seq, bytes, size, now_us);
     if (status == HC_DUPLICATE && hc_sv_news_wants_duplicate(peer, from, seq, now_us) &&
         hc_seal_open_data(peer->c2s, bytes, size, host->opened) == HC_OK)
         hc_sv_news_came(host, peer, from, seq, size, HC_SV_CAME_AGAIN, now_us);

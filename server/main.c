@@ -238,10 +238,17 @@ static unsigned receive_batch(struct daemon *daemon, enum hc_sv_udp_lane lane, u
     return count;
 }
 
+/// DATA until there is no more, or a tick is due: the rest waits until that is done, as much as the
+/// receive buffer holds.
 static void receive_data(struct daemon *daemon, uint64_t now) {
-    for (unsigned batch = 0; batch < BATCHES_PER_WAKE; batch++)
+    uint64_t deadline = hc_sv_host_deadline(daemon->host);
+    for (unsigned batch = 0; batch < BATCHES_PER_WAKE; batch++) {
         if (receive_batch(daemon, HC_SV_UDP_DATA, now) < HC_SV_UDP_BATCH)
             break;
+        now = clock_us();
+        if (now >= deadline)
+            break;
+    }
 }
 
 /// HELLOs and CONNECTs by turns, so that neither keeps the other waiting, until there are no more,
@@ -274,7 +281,7 @@ static void on_data(evutil_socket_t descriptor, short what, void *context) {
     (void)descriptor;
     (void)what;
     receive_data(context, now);
-    turn(context, now);
+    turn(context, clock_us());
 }
 
 static void on_handshake(evutil_socket_t descriptor, short what, void *context) {

@@ -157,3 +157,54 @@ void attack_cost(struct attack *attack) {
                   EVIL, HONEST, most, deltas, steps, units, us, honest.us / HONEST / TICKS);
     attack_require_none(attack, EVIL);
 }
+
+// ---- Forged DATA --------------------------------------------------------------------------------
+
+/// DATA that name the puppet's connection, from one address or from as many as there are; and
+/// between them one of its own, from where it is or, `moves`, from somewhere else. Returns the
+/// microseconds that a forged one took.
+static double forge(struct attack *attack, bool many, bool moves) {
+    enum { EACH = 2000, FORGED_TICKS = 60 };
+    static uint8_t bytes[HC_DATAGRAM_MAX];
+    struct gate gate = gate_open(2);
+    struct puppet puppet;
+    double us = 0;
+    puppet_begin(&puppet, gate.host, hc_address_ipv4(10, 0, 0, 1, 4000), 3, 3);
+    attack_require(attack, puppet_join(&puppet, 1, gate.now_us), "it cannot join");
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(gate.host);
+    for (uint32_t tick = 0; tick < FORGED_TICKS; tick++) {
+        gate_run(&gate, TICK_US, &puppet);
+        uint64_t forged = stats->forged;
+        if (moves)
+            puppet.address = hc_address_ipv4(10, 0, 0, 2, 4000);
+        attack_require(attack, puppet_data(&puppet, NULL, 0, gate.now_us) == HC_OK,
+                       "its own is not taken");
+        double from = attack_cpu_us();
+        for (uint32_t i = 0; i < EACH; i++) {
+            struct hc_address address = hc_address_ipv4(10, 9, many ? (uint8_t)(i / 200) : 0,
+                                                        many ? (uint8_t)(i % 200) : 7, 99);
+            struct hc_data data = {.cid = puppet.cid, .seq = 1000 + i};
+            hc_datagram_put_data(&data, bytes);
+            bool accepted =
+                hc_sv_host_receive(gate.host, &address, bytes, sizeof bytes, gate.now_us) == HC_OK;
+            attack_try(attack, accepted);
+        }
+        us += attack_cpu_us() - from;
+        attack_require(attack, puppet_data(&puppet, NULL, 0, gate.now_us) == HC_OK,
+                       "its own is not taken after them");
+        attack_require(
+            attack, stats->forged - forged <= (many ? HC_SV_FORGED_CONNECTION : HC_SV_FORGED_EACH),
+            "%llu are opened in a tick", (unsigned long long)(stats->forged - forged));
+    }
+    gate_close(&gate);
+    return us / EACH / FORGED_TICKS;
+}
+
+void attack_forged_data(struct attack *attack) {
+    double one = forge(attack, false, false), many = forge(attack, true, false);
+    forge(attack, false, true);
+    forge(attack, true, true);
+    attack_effect(attack, "one of 1,200 bytes takes %.2f us from one address, %.2f from many", one,
+                  many);
+    attack_require_none(attack, 400000);
+}

@@ -1,0 +1,30 @@
+#include "server/forged.h"
+
+#include "server/rate.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+static size_t place(const struct hc_sv_forged *forged, const struct hc_address *from) {
+    uint8_t key[18] = {0};
+    hc_sv_rate_prefix(from, key);
+    if (hc_address_is_loopback(from)) // programs of one machine are not one source
+        memcpy(key + 16, &from->port, sizeof from->port);
+    return XXH3_64bits_withSeed(key, sizeof key, forged->seed) % HC_SV_FORGED_SOURCES;
+}
+
+bool hc_sv_forged_drops(const struct hc_sv_forged *forged, const struct hc_address *from,
+                        uint32_t named) {
+    return named >= HC_SV_FORGED_CONNECTION ||
+           forged->counts[place(forged, from)] >= HC_SV_FORGED_EACH;
+}
+
+void hc_sv_forged_add(struct hc_sv_forged *forged, const struct hc_address *from) {
+    uint8_t *count = &forged->counts[place(forged, from)];
+    if (*count < HC_SV_FORGED_EACH)
+        ++*count;
+}
+
+void hc_sv_forged_renew(struct hc_sv_forged *forged) {
+    memset(forged->counts, 0, sizeof forged->counts);
+}
