@@ -60,8 +60,8 @@ enum {
     HC_CHAIN_KEY_SIZE = 16,   ///< bytes
 };
 
-/// The newest head that is read. No server runs this long, and no tick that a snapshot tells of
-/// comes round to 0.
+/// The newest head that is read, and the newest tick that a server simulates: no tick that a
+/// snapshot tells of comes round to 0.
 #define HC_SNAPSHOT_TICK_MAX (HC_NO_TICK - 4 * (hc_tick)HC_SNAPSHOT_SPAN_MAX)
 
 struct hc_snapshot {

@@ -18,6 +18,7 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .history = 64,
                                       .future = 64,
                                       .slack = 24,
+                                      .last_tick = HC_SNAPSHOT_TICK_MAX,
                                       .timeout_us = 10000000,
                                       .keep_us = 30000000,
                                       .connects_per_address = 5,
@@ -42,6 +43,7 @@ static const char *check_ranges(const struct hc_sv_host_config *config, char *wh
         {"history", config->history, 0, HC_HISTORY_MAX},
         {"future", config->future, 1, HC_FUTURE_MAX},
         {"slack", config->slack, 0, HC_HISTORY_MAX},
+        {"last_tick", config->last_tick, 1, HC_SNAPSHOT_TICK_MAX},
         {"force_rewind", config->force_rewind, 0, config->history},
         {"timeout_us", config->timeout_us, 1, UINT32_MAX},
         {"players_per_client", config->players_per_client, 1, HC_OWN_PLAYERS_MAX},
@@ -456,14 +458,20 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     host->send_cursor = 0;
 }
 
+bool hc_sv_host_ended(const struct hc_sv_host *host) {
+    return hc_timeline_head(host->timeline) >= host->config.last_tick;
+}
+
+/// Whether the next tick is due.
+static bool tick_due(const struct hc_sv_host *host, uint64_t now_us) {
+    return !hc_sv_host_ended(host) && now_us >= due_us(host, hc_timeline_head(host->timeline) + 1);
+}
+
 void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us) {
-    for (uint32_t n = 0; n < host->config.ticks_per_advance; n++) {
-        if (now_us < due_us(host, hc_timeline_head(host->timeline) + 1))
-            break;
+    for (uint32_t n = 0; n < host->config.ticks_per_advance && tick_due(host, now_us); n++)
         tick(host, now_us);
-    }
     // Too late to catch up: the ticks that were missed are left out, and the clock goes on.
-    while (now_us >= due_us(host, hc_timeline_head(host->timeline) + 1)) {
+    while (tick_due(host, now_us)) {
         hc_tick head = hc_timeline_head(host->timeline);
         uint64_t behind = now_us - due_us(host, head + 1);
         uint64_t missed = behind * host->world.tick_rate / 1000000 + 1;
@@ -471,11 +479,15 @@ void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us) {
         host->stats.ticks_missed += missed;
         host->epoch_us += (missed * 1000000 + host->world.tick_rate - 1) / host->world.tick_rate;
     }
+    if (hc_sv_host_ended(host) && !host->shutting_down)
+        hc_sv_host_shutdown(host, now_us);
     host->send_cursor = 0; // goodbyes may be due as well
 }
 
 uint64_t hc_sv_host_deadline(const struct hc_sv_host *host) {
-    uint64_t deadline = due_us(host, hc_timeline_head(host->timeline) + 1);
+    uint64_t deadline = UINT64_MAX;
+    if (!hc_sv_host_ended(host))
+        deadline = due_us(host, hc_timeline_head(host->timeline) + 1);
     for (unsigned i = 0; i < host->config.clients; i++)
         if (host->peers[i].state == HC_SV_PEER_CLOSING && host->peers[i].close_us < deadline)
             deadline = host->peers[i].close_us;

@@ -52,7 +52,8 @@ struct hc_sv_host_config {
     /// in no case later than `history`: a client that is late only now and then, on purpose or not,
     /// changes little of the past. HC_HISTORY_MAX: `history` alone counts.
     uint32_t slack;
-    uint64_t seed; ///< of the world
+    hc_tick last_tick; ///< after it the host shuts down; [1, HC_SNAPSHOT_TICK_MAX]
+    uint64_t seed;     ///< of the world
     uint8_t
         secret[HC_COOKIE_SECRET_SIZE]; ///< random, of this process alone; the host's copy is erased
     struct hc_token_ring keys;         ///< of the tokens that are accepted; at least one
@@ -222,6 +223,9 @@ const uint8_t *hc_sv_host_hear(struct hc_sv_host *host, struct hc_sv_heard *hear
 
 /// Says goodbye to every client and accepts nobody any more.
 void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us);
+
+/// Whether the host has simulated its last tick; it has shut down then.
+bool hc_sv_host_ended(const struct hc_sv_host *host);
 
 /// Whether everything about the shutdown has been said.
 bool hc_sv_host_closed(const struct hc_sv_host *host);

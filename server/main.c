@@ -204,6 +204,8 @@ static void turn(struct daemon *daemon, uint64_t now) {
 
     if (daemon->options.ticks != 0 && daemon->head >= daemon->options.ticks)
         stop(daemon, "--ticks", now);
+    if (hc_sv_host_ended(daemon->host))
+        stop(daemon, "a world has no more ticks", now);
     if (daemon->stopping && hc_sv_host_closed(daemon->host)) {
         event_base_loopbreak(daemon->base);
         return;

@@ -4,6 +4,7 @@
 
 #include "common/decimal.h"
 #include "hindcast/arena.h"
+#include "proto/snapshot.h"
 #include "server/host.h"
 
 #include <argp.h>
@@ -117,7 +118,7 @@ static const struct {
     {KEY_SNAPSHOT_RATE, 0, HC_TICK_RATE_MAX},
     {KEY_CLIENT_RATE, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
     {KEY_SEED, 0, INT64_MAX},
-    {KEY_TICKS, 1, HC_NO_TICK - 1},
+    {KEY_TICKS, 1, HC_SNAPSHOT_TICK_MAX},
     {KEY_STATUS_EVERY, 1, 86400},
 };
 

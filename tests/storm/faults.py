@@ -470,8 +470,8 @@ FAULTS = {
     "ticks-not-left-out": Fault(
         "server/host.c",
         "a server that is far behind does all ticks after all, one heap after the other",
-        "    while (now_us >= due_us(host, hc_timeline_head(host->timeline) + 1)) {\n",
-        "    while (now_us >= UINT64_MAX) {\n",
+        "    while (tick_due(host, now_us)) {\n",
+        "    while (tick_due(host, now_us) && now_us == UINT64_MAX) {\n",
     ),
     "epoch-not-set-on": Fault(
         "server/host.c",
