@@ -222,7 +222,8 @@ HC_API const struct hc_timeline *hc_client_timeline(const struct hc_client *clie
 HC_API bool hc_client_snapshot(const struct hc_client *client, hc_tick *shown, hc_tick *as_of);
 
 /// The server's final tick and the chained hash of all ticks up to it, as last received; false
-/// before the first snapshot.
+/// before the first snapshot. The hash is keyed by the server: it can be compared with that of
+/// another client or of the server's journal, and with nothing else.
 HC_API bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *chain);
 
 /// The tick that is shown at `now_us`, and how far it is on the way to the next, in 1/65536. False
