@@ -18,7 +18,7 @@
 
 enum {
     HC_SV_GUESS_PARTS = 16, ///< of a step: so finely is counted
-    HC_SV_GUESS_MIN = 48,   ///< steps that each snapshot may take
+    HC_SV_GUESS_MIN = 32,   ///< steps that each snapshot may take
     HC_SV_GUESS_KINDS = 1024,
 };
 

@@ -30,6 +30,7 @@ struct unit {
     hc_tick told_as_of;  ///< of the newest snapshot that ever told a value of it; HC_NO_TICK: none
     hc_sv_version heard; ///< what the newest acknowledged snapshot that told it or dropped it said
     hc_tick heard_as_of; ///< HC_NO_TICK: none
+    bool compared;       ///< its past ticks are
 };
 
 struct hc_sv_ledger {
@@ -129,6 +130,12 @@ void hc_sv_ledger_equals(struct hc_sv_ledger *ledger, hc_tick tick) {
 hc_tick hc_sv_ledger_equal_at(const struct hc_sv_ledger *ledger, hc_tick tick) {
     unsigned place = tick % HC_SV_LEDGER_SNAPSHOTS;
     return ledger->equal[place].tick == tick ? ledger->equal[place].head : HC_NO_TICK;
+}
+
+void hc_sv_ledger_compare(struct hc_sv_ledger *ledger, hc_unit unit, bool compared) {
+    if (compared && !ledger->units[unit].compared)
+        hc_sv_ledger_forget_equal(ledger);
+    ledger->units[unit].compared = compared;
 }
 
 void hc_sv_ledger_forget_equal(struct hc_sv_ledger *ledger) {

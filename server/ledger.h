@@ -96,5 +96,9 @@ void hc_sv_ledger_equals(struct hc_sv_ledger *ledger, hc_tick tick);
 /// that what was told is forgotten.
 hc_tick hc_sv_ledger_equal_at(const struct hc_sv_ledger *ledger, hc_tick tick);
 
-/// Other units are compared from now on: nothing stands.
+/// Whether the unit's past ticks are compared from now on. When they begin to be, no tick that was
+/// noted as equal stands; when they end, all stand.
+void hc_sv_ledger_compare(struct hc_sv_ledger *ledger, hc_unit unit, bool compared);
+
+/// Nothing that was noted as equal stands.
 void hc_sv_ledger_forget_equal(struct hc_sv_ledger *ledger);

@@ -72,7 +72,6 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->display_offset = 0;
     peer->reported = peer->moves = false;
     peer->looked = HC_NO_TICK;
-    peer->compared = 0;
     peer->forced_count = 0;
     memset(peer->control_told, 0, sizeof peer->control_told);
     peer->snapshot_due = false;

@@ -164,7 +164,6 @@ struct hc_sv_peer {
     struct hc_sv_kept kept;         ///< of that, what outlives the versions
     struct hc_sv_interest interest; ///< what it sees
     uint32_t guesses_saved;         ///< see guess_share.h
-    uint64_t compared;              ///< a hash of the units of which past ticks are compared
     hc_tick looked;                 ///< when that was looked at last; HC_NO_TICK: never
     struct hc_sv_budget budget;     ///< what it may be sent
 

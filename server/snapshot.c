@@ -7,16 +7,15 @@
 #include <string.h>
 
 enum {
-    ROOM_MIN = 160,   ///< bytes; with less to spend a snapshot waits for the next tick
-    LOOK_TICKS = 8,   ///< between two looks at what a client sees
-    AGAIN_BITS = 1,   ///< the name of a unit that the base told, more or less
-    NAME_BITS = 8,    ///< of another
-    INPUT_BITS = 8,   ///< an input, more or less
-    INPUTS_NEAR = 8,  ///< ticks of inputs of a unit that are told before another unit is
-    ITEM_BITS = 40,   ///< a forced range, a join or a leave, at most
-    KEEP_TICKS = 48,  ///< since the newest base, from which on what that told is kept
-    COMPARED_MAX = 8, ///< past ticks that one snapshot compares with what the client holds
-    CHAIN_TICKS = 16  ///< heads of a group, whose first snapshot has the chain hash
+    ROOM_MIN = 160,  ///< bytes; with less to spend a snapshot waits for the next tick
+    LOOK_TICKS = 8,  ///< between two looks at what a client sees
+    AGAIN_BITS = 1,  ///< the name of a unit that the base told, more or less
+    NAME_BITS = 8,   ///< of another
+    INPUT_BITS = 8,  ///< an input, more or less
+    INPUTS_NEAR = 8, ///< ticks of inputs of a unit that are told before another unit is
+    ITEM_BITS = 40,  ///< a forced range, a join or a leave, at most
+    KEEP_TICKS = 48, ///< since the newest base, from which on what that told is kept
+    CHAIN_TICKS = 16 ///< heads of a group, whose first snapshot has the chain hash
 };
 
 hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
@@ -123,7 +122,6 @@ static void gather(struct hc_sv_making *making) {
     uint32_t units = hc_unit_total(&host->world), view = host->world.game->view;
     hc_tick tick = making->head.tick;
     making->choices = 0;
-    uint64_t compared = 0;
     host->stats.units_looked_at += units;
     // A new version may take an old one's place, so all are there before anything refers to one.
     for (uint32_t u = 0; u < units; u++)
@@ -133,6 +131,7 @@ static void gather(struct hc_sv_making *making) {
         hc_unit unit = (hc_unit)u;
         const struct hc_sv_ledger_unit *known = hc_sv_ledger_unit(peer->ledger, unit);
         bool sees = hc_sv_interest_sees(&peer->interest, unit);
+        hc_sv_ledger_compare(peer->ledger, unit, sees && known->acked != 0);
         if (!sees && !known->known)
             continue;
         struct hc_sv_choice *choice = &host->choices[making->choices];
@@ -148,8 +147,6 @@ static void gather(struct hc_sv_making *making) {
                 choice->base = 0;
                 choice->told.from = HC_SNAPSHOT_NOTHING;
             }
-            if (known->acked != 0)
-                compared = hc_random(compared, u, 0, 0);
             if (choice->told.from == HC_SNAPSHOT_BASE)
                 choice->bits = AGAIN_BITS;
             choice->delta =
@@ -172,9 +169,6 @@ static void gather(struct hc_sv_making *making) {
         }
     }
     gather_inputs(making);
-    if (compared != peer->compared)
-        hc_sv_ledger_forget_equal(peer->ledger);
-    peer->compared = compared;
 }
 
 static struct hc_sv_choice *choice_of(const struct hc_sv_making *making, hc_unit unit) {
@@ -598,14 +592,12 @@ static void put_corrections(struct hc_sv_making *making) {
     struct hc_sv_host *host = making->host;
     struct correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX];
     hc_tick from = shown_from(host, making->peer), before = making->head.tick;
-    uint32_t left = HC_SNAPSHOT_CORRECTIONS_MAX, compared = 0;
+    uint32_t left = HC_SNAPSHOT_CORRECTIONS_MAX;
     size_t counted = hc_bits_written(&making->bits);
     for (hc_tick t = making->head.tick; t > from && from != HC_NO_TICK && left > 0; t--) {
         hc_tick at = t - 1, equal = hc_sv_ledger_equal_at(making->peer->ledger, at);
         if (equal != HC_NO_TICK && hc_timeline_changed(host->timeline, at) <= equal)
             continue;
-        if (compared++ == COMPARED_MAX)
-            break; // the next snapshot goes on with older ones
         uint32_t wanted = gather_corrections(making, at, corrections, left);
         if (wanted == 0) {
             hc_sv_ledger_equals(making->peer->ledger, at);
