@@ -12,7 +12,11 @@ void hc_cl_load_failure(char *text, size_t size, const struct hc_client_attempt 
                  hc_deny_text(attempt->deny),
                  expired ? "; by this machine's clock it has expired, too" : "");
     else if (attempt->answered && !over)
-        snprintf(text, size, "the server answers, but the handshake was not complete at the end");
+        snprintf(
+            text, size,
+            "the server answers, but the handshake was not complete at the end: datagrams were "
+            "lost, or the path from it carries less than %d bytes",
+            HC_DATAGRAM_MAX);
     else if (attempt->answered)
         snprintf(text, size,
                  "the server answers, but none of its datagrams of %d bytes arrives: the path from "

@@ -19,8 +19,8 @@
 
 enum { WHY_MAX = 512 };
 
-/// What a process writes into its pipe: its progress again and again, and at last a result, or why
-/// there is none.
+/// Messages that a process writes into its pipe: its progress again and again, and at last its
+/// result or its failure.
 enum kind { PROGRESS, RESULT, FAILURE };
 
 /// One process of the fleet.
@@ -82,7 +82,7 @@ static bool run_here(const struct hc_cl_load_config *config, struct hc_cl_load_r
     return true;
 }
 
-/// What a new process does until its end.
+/// Runs a share of the clients in a new process, until its end.
 static void run_worker(struct hc_cl_load_config config, int pipe, const sigset_t *mask) {
     static struct hc_cl_load_result result; // the histograms are too much for a stack
     char why[WHY_MAX] = "";

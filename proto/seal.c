@@ -24,9 +24,8 @@ _Static_assert(HC_SEAL_KEY_SIZE == crypto_aead_chacha20poly1305_ietf_KEYBYTES &&
                    CIPHER_NONCE_SIZE == crypto_aead_chacha20poly1305_ietf_NPUBBYTES &&
                    HC_TAG_SIZE == crypto_aead_chacha20poly1305_ietf_ABYTES,
                "the cipher's sizes");
-_Static_assert(HC_EXCHANGE_KEY_SIZE == crypto_scalarmult_BYTES &&
-                   HC_EXCHANGE_KEY_SIZE == crypto_scalarmult_SCALARBYTES,
-               "X25519's sizes");
+_Static_assert(HC_EXCHANGE_KEY_SIZE == crypto_scalarmult_BYTES, "X25519's keys");
+_Static_assert(HC_EXCHANGE_KEY_SIZE == crypto_scalarmult_SCALARBYTES, "X25519's secrets");
 _Static_assert(SEQ_AT + 4 == HC_DATA_CLEAR_SIZE, "seq ends what is clear");
 
 void hc_seal_public(const uint8_t secret[static HC_EXCHANGE_KEY_SIZE],

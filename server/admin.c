@@ -375,7 +375,7 @@ void hc_sv_admin_close(struct hc_sv_admin *admin) {
         if (admin->places[i].connection != NULL)
             bufferevent_decref(admin->places[i].connection);
     struct event *timers[] = {admin->sweep, admin->turn, admin->resume};
-    for (size_t i = 0; i < sizeof(timers) / sizeof(*timers); i++)
+    for (unsigned i = 0; i < 3; i++)
         if (timers[i] != NULL)
             event_free(timers[i]);
     sodium_memzero(admin, sizeof(*admin));

@@ -16,7 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WHY_MAX = 4500, PATH_MAX_SIZE = 4096, READ_END = 0, WRITE_END = 1 };
+enum {
+    WHY_MAX = 4500,
+    PATH_MAX_SIZE = 4096,
+    READ_END = 0,
+    WRITE_END = 1,
+    JOB_SIZE = sizeof(void *), ///< of the address that goes through the pipe
+};
 
 /// One reading: the thread's until it has written its address into the pipe, then the loop's.
 struct job {
@@ -52,9 +58,9 @@ static void *run(void *argument) {
     ssize_t written;
     atomic_store(&job->finished, true);
     do
-        written = write(done, &job, sizeof job);
+        written = write(done, &job, JOB_SIZE);
     while (written < 0 && errno == EINTR);
-    if (written != sizeof job) // the loop is gone
+    if (written != JOB_SIZE) // the loop is gone
         free_job(job);
     close(done);
     return NULL;
@@ -104,7 +110,7 @@ static void on_done(evutil_socket_t descriptor, short what, void *context) {
     struct hc_sv_admin_keys_reading *reading = context;
     struct job *job;
     (void)what;
-    if (read(descriptor, &job, sizeof job) != sizeof job)
+    if (read(descriptor, &job, JOB_SIZE) != JOB_SIZE)
         return;
     HC_ASSERT(atomic_load(&job->finished));
     reading->busy = false;
@@ -157,8 +163,7 @@ void hc_sv_admin_keys_reading_close(struct hc_sv_admin_keys_reading *reading) {
     struct job *job;
     if (reading == NULL)
         return;
-    if (reading->ends[READ_END] >= 0 &&
-        read(reading->ends[READ_END], &job, sizeof job) == sizeof job &&
+    if (reading->ends[READ_END] >= 0 && read(reading->ends[READ_END], &job, JOB_SIZE) == JOB_SIZE &&
         atomic_load(&job->finished))
         free_job(job);
     if (reading->readable != NULL)

@@ -143,7 +143,7 @@ void hc_sv_ledger_forget_equal(struct hc_sv_ledger *ledger) {
         ledger->equal[i].tick = HC_NO_TICK;
 }
 
-/// What the snapshot told counts otherwise from now on.
+/// Ends the equality of all ticks of which the snapshot held values.
 static void end_equal(struct hc_sv_ledger *ledger, uint32_t number) {
     for (uint64_t i = snapshot_at(ledger, number)->first; i < entries_end(ledger, number); i++) {
         hc_tick tick = entry_at(ledger, i)->tick;

@@ -576,7 +576,7 @@ static bool report(struct daemon *daemon) {
     return good;
 }
 
-/// What the report holds from the start on.
+/// Fills in the part of the report that is known at the start.
 static void begin_report(struct daemon *daemon) {
     daemon->report.version = HC_VERSION;
     daemon->report.game = &hc_arena;

@@ -1,5 +1,5 @@
-/// What the daemon logs about its host while it runs: a status line at intervals, and the CONNECTs
-/// that were denied.
+/// Lines of the log about the running host: the status at intervals, and the CONNECTs that were
+/// denied.
 #pragma once
 
 #include "server/host.h"

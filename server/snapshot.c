@@ -114,13 +114,58 @@ static void gather_inputs(struct hc_sv_making *making) {
         choices[i].bits += INPUT_BITS * least(choices[i].inputs, INPUTS_NEAR);
 }
 
-/// Gathers what the client sees, or has seen and no longer does.
+/// Chooses how a unit in view is sent: against which value, and what that takes.
+static void choose_base(struct hc_sv_making *making, const struct hc_sv_ledger_unit *known,
+                        struct hc_sv_choice *choice) {
+    uint8_t scratch[HC_SV_TELL_BYTES];
+    hc_unit unit = choice->told.unit;
+    choice->value = hc_sv_versions_now(&making->shown, unit);
+    choice->base = base_of(making, known, &choice->told);
+    if (!own_unit(making->host, making->peer, unit) &&
+        hc_sv_making_too_dear(making, unit, choice->base, choice->value, making->head.tick)) {
+        HC_MARK("guesses-all-taken");
+        choice->base = 0;
+        choice->told.from = HC_SNAPSHOT_NOTHING;
+    }
+    if (choice->told.from == HC_SNAPSHOT_BASE)
+        choice->bits = AGAIN_BITS;
+    choice->delta = hc_sv_making_counted(making, unit, choice->base, choice->value, scratch).bits;
+    choice->bits += choice->delta;
+}
+
+/// Adds a unit that the client sees, or has seen and no longer does.
+static void gather_unit(struct hc_sv_making *making, hc_unit unit,
+                        const struct hc_sv_ledger_unit *known, bool sees) {
+    struct hc_sv_host *host = making->host;
+    struct hc_sv_peer *peer = making->peer;
+    uint32_t view = host->world.game->view;
+    struct hc_sv_choice *choice = &host->choices[making->choices];
+    struct hc_sv_candidate *candidate = &host->candidates[making->choices++];
+    *choice = (struct hc_sv_choice){.told = {.unit = unit, .from = HC_SNAPSHOT_DROPPED},
+                                    .bits = NAME_BITS};
+    if (sees)
+        choose_base(making, known, choice);
+    bool same = choice->delta <= 1 && known->known && sees;
+    *candidate = (struct hc_sv_candidate){
+        .unit = unit,
+        .own = own_unit(host, peer, unit),
+        .changed = !same,
+        .distance = view == 0 ? 0
+                              : hc_sv_interest_distance(&peer->interest, host->timeline,
+                                                        making->head.tick, unit),
+        .view = view};
+    if (known->sent != 0 && sees) { // else it was out of view, or has just come into it
+        uint32_t unsent = making->head.as_of - known->sent_as_of;
+        if (unsent > host->stats.longest_unsent_ticks)
+            host->stats.longest_unsent_ticks = unsent;
+    }
+}
+
+/// Gathers all units that the client sees, or has seen and no longer does.
 static void gather(struct hc_sv_making *making) {
     struct hc_sv_host *host = making->host;
     struct hc_sv_peer *peer = making->peer;
-    uint8_t scratch[HC_SV_TELL_BYTES];
-    uint32_t units = hc_unit_total(&host->world), view = host->world.game->view;
-    hc_tick tick = making->head.tick;
+    uint32_t units = hc_unit_total(&host->world);
     making->choices = 0;
     host->stats.units_looked_at += units;
     // A new version may take an old one's place, so all are there before anything refers to one.
@@ -134,39 +179,7 @@ static void gather(struct hc_sv_making *making) {
         hc_sv_ledger_compare(peer->ledger, unit, sees && known->acked != 0);
         if (!sees && !known->known)
             continue;
-        struct hc_sv_choice *choice = &host->choices[making->choices];
-        struct hc_sv_candidate *candidate = &host->candidates[making->choices++];
-        *choice = (struct hc_sv_choice){.told = {.unit = unit, .from = HC_SNAPSHOT_DROPPED},
-                                        .bits = NAME_BITS};
-        if (sees) {
-            choice->value = hc_sv_versions_now(&making->shown, unit);
-            choice->base = base_of(making, known, &choice->told);
-            if (!own_unit(host, peer, unit) &&
-                hc_sv_making_too_dear(making, unit, choice->base, choice->value, tick)) {
-                HC_MARK("guesses-all-taken");
-                choice->base = 0;
-                choice->told.from = HC_SNAPSHOT_NOTHING;
-            }
-            if (choice->told.from == HC_SNAPSHOT_BASE)
-                choice->bits = AGAIN_BITS;
-            choice->delta =
-                hc_sv_making_counted(making, unit, choice->base, choice->value, scratch).bits;
-            choice->bits += choice->delta;
-        }
-        bool same = choice->delta <= 1 && known->known && sees;
-        *candidate = (struct hc_sv_candidate){
-            .unit = unit,
-            .own = own_unit(host, peer, unit),
-            .changed = !same,
-            .distance = view == 0
-                            ? 0
-                            : hc_sv_interest_distance(&peer->interest, host->timeline, tick, unit),
-            .view = view};
-        if (known->sent != 0 && sees) { // else it was out of view, or has just come into it
-            uint32_t unsent = making->head.as_of - known->sent_as_of;
-            if (unsent > host->stats.longest_unsent_ticks)
-                host->stats.longest_unsent_ticks = unsent;
-        }
+        gather_unit(making, unit, known, sees);
     }
     gather_inputs(making);
 }

@@ -24,7 +24,7 @@ enum {
     HC_SV_SPENT_BURST = 5,
 };
 
-/// What is remembered of a client_id.
+/// The record of one client_id.
 struct hc_sv_spent_client {
     uint64_t client_id;
     uint64_t expire_s;      ///< Unix time from which on none of it is needed

@@ -1,4 +1,4 @@
-/// What both ends of a connection share: its limits, and why it is denied or ends.
+/// Facts that both ends of a connection share: its limits, and why it is denied or ends.
 #pragma once
 
 #include "hindcast/api.h"

@@ -17,7 +17,8 @@ enum {
     HC_CREDENTIAL_TEXT_SIZE = (HC_TOKEN_SIZE + HC_TOKEN_SECRET_SIZE) / 3 * 4,
 };
 
-/// What a client is handed to connect with. Anybody who reads it can connect in the client's place.
+/// A token and its secret, with which a client connects. Anybody who reads it can connect in the
+/// client's place.
 struct hc_credential {
     uint8_t token[HC_TOKEN_SIZE];         ///< goes to the server as it is
     uint8_t secret[HC_TOKEN_SECRET_SIZE]; ///< never leaves the client
