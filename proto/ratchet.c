@@ -23,7 +23,3 @@ void hc_ratchet_draw(struct hc_ratchet *ratchet, uint8_t *out, size_t size) {
     memcpy(ratchet->key, both + HC_RATCHET_SIZE, HC_RATCHET_SIZE);
     sodium_memzero(both, sizeof both);
 }
-
-void hc_ratchet_erase(struct hc_ratchet *ratchet) {
-    sodium_memzero(ratchet, sizeof *ratchet);
-}

@@ -6,8 +6,8 @@
 /// Each draw replaces the key ("fast key erasure", Bernstein 2017): whoever reads the state later
 /// learns nothing of what was drawn before. Two ratchets of one key draw the same bytes.
 ///
-/// Calls belong in this order: hc_ratchet_init, hc_ratchet_draw any number of times,
-/// hc_ratchet_erase.
+/// Calls belong in this order: hc_ratchet_init, then hc_ratchet_draw any number of times. Zeros
+/// erase the state.
 #pragma once
 
 #include <stddef.h>
@@ -25,6 +25,3 @@ void hc_ratchet_init(struct hc_ratchet *ratchet, const uint8_t key[static HC_RAT
 
 /// Draws `size` bytes, in [1, HC_RATCHET_SIZE].
 void hc_ratchet_draw(struct hc_ratchet *ratchet, uint8_t *out, size_t size);
-
-/// Erases the state.
-void hc_ratchet_erase(struct hc_ratchet *ratchet);
