@@ -4,6 +4,7 @@
 
 #include "client/bot.h"
 #include "client/load_failure.h"
+#include "common/report.h"
 #include "hindcast/check.h"
 
 #include <event2/event.h>
@@ -490,18 +491,10 @@ void hc_cl_load_destroy(struct hc_cl_load *load) {
     free(load);
 }
 
-/// Processor time of this process, user and system.
-static uint64_t cpu_us(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
 void hc_cl_load_run(struct hc_cl_load *load) {
     const struct hc_cl_load_config *config = &load->config;
     struct timeval second = {.tv_sec = 1};
-    uint64_t spent_us = cpu_us();
+    uint64_t spent_us = hc_report_cpu_us();
     load->started_us = clock_us();
     event_add(load->term, NULL);
     event_add(load->interrupt, NULL);
@@ -517,7 +510,7 @@ void hc_cl_load_run(struct hc_cl_load *load) {
     if (load->ended_us == 0)
         load->ended_us = clock_us();
     load->self.processes = 1;
-    load->self.cpu_us = cpu_us() - spent_us;
+    load->self.cpu_us = hc_report_cpu_us() - spent_us;
 }
 
 static void add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one) {

@@ -1,9 +1,12 @@
+#define _GNU_SOURCE // getrusage
+
 #include "common/report.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum {
     LABEL_COLUMNS = 18,
@@ -50,6 +53,13 @@ json_t *hc_report_rejected(const uint64_t counts[HC_STATUS_COUNT]) {
             json_object_set_new(object, hc_status_text((enum hc_status)i),
                                 json_integer((json_int_t)counts[i]));
     return object;
+}
+
+uint64_t hc_report_cpu_us(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 // ---- Verdict ------------------------------------------------------------------------------------

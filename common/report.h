@@ -30,6 +30,9 @@ json_t *hc_report_unknown_histogram(void);
 /// Datagrams refused, by the text of the cause; causes that never occurred are left out.
 json_t *hc_report_rejected(const uint64_t counts[HC_STATUS_COUNT]);
 
+/// Processor time of this process, user and system.
+uint64_t hc_report_cpu_us(void);
+
 // ---- Verdict ------------------------------------------------------------------------------------
 
 /// Adds a reason why a run was not good to the array `reasons`, unless `count` is 0: its `key`, for

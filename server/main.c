@@ -21,7 +21,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,14 +69,6 @@ static uint64_t work_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-/// Processor time of this process, user and system.
-static uint64_t cpu_us(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 /// Physical memory of this process; 0 when /proc is not there.
@@ -298,7 +289,7 @@ static json_t *make_report(struct daemon *daemon) {
     struct hc_sv_report *report = &daemon->report;
     report->ticks = daemon->head;
     report->duration_us = clock_us() - daemon->started_us;
-    report->cpu_us = cpu_us();
+    report->cpu_us = hc_report_cpu_us();
     report->resident_bytes = resident_bytes();
     report->udp = hc_sv_udp_stats(daemon->udp);
     return hc_sv_report_json(report);
