@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 all_stages="install build tidy unit exact storm fuzz processes"
-presets="dev asan release fuzz"
+presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
 : "${HC_FUZZ_SECONDS:=8}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}"
 # A misspelt selection in the caller's environment would run nothing and succeed.
@@ -63,7 +63,7 @@ stage_tidy() {
     if ! command -v run-clang-tidy >/dev/null 2>&1; then
         exit "$nothing_to_run"
     fi
-    run-clang-tidy -quiet -j "$jobs" -p build/dev "$PWD/(include|common|proto|server|client)/.*" \
+    run-clang-tidy -quiet -j "$jobs" -p build/asan "$PWD/(include|common|proto|server|client)/.*" \
         >build/tidy.log 2>&1 || {
         grep -E "(warning|error):" build/tidy.log | sort -u || tail -n 20 build/tidy.log
         exit 1
@@ -75,8 +75,8 @@ stage_unit() {
         log=build/ctest-$preset.log
         ok=yes
         set -- --preset "$preset" -j "$jobs"
-        # Whole matches are played in asan, attacks are made upon what is shipped.
-        [ "$preset" != fuzz ] || set -- "$@" -L "unit|corpus"
+        # The inputs that fuzzing found are for clang; attacks are made upon what is shipped.
+        [ "$preset" != fuzz ] || set -- "$@" -L corpus
         [ "$preset" = release ] || set -- "$@" -LE attack
         ctest "$@" >"$log" 2>&1 || ok=no
         # "98% tests passed, 1 tests failed out of 50"
@@ -161,21 +161,33 @@ stage_fuzz() {
     exit "$ran"
 }
 
-# Each script gets the directory of the release programs and answers with its exit status.
+# run_script SCRIPT: one process test, which prints all it has to say when it ends.
+run_script() {
+    name=${1##*/}
+    log=build/process-${name%.sh}.log
+    begin=$(date +%s)
+    status=0
+    sh "$1" build/release/bin >"$log" 2>&1 || status=$?
+    echo "-- $1: exit status $status after $(($(date +%s) - begin)) s"
+    cat "$log"
+    [ "$status" != "$nothing_to_run" ] || exit 0
+    if [ "$status" = 0 ]; then count 1 0; else count 0 1; fi
+    exit "$status"
+}
+
+# Each script gets the directory of the release programs and answers with its exit status. They wait
+# more than they work: as many run at once as there are cores.
 stage_processes() {
-    ran=$nothing_to_run
-    for script in tests/process/*.sh; do
-        [ -f "$script" ] || continue
-        run_counted sh "$script" build/release/bin
-        ran=0
-    done
-    exit "$ran"
+    printf '%s\n' tests/process/*.sh | xargs -P "$jobs" -n 1 sh tests/run.sh --script
 }
 
 # A stage runs in a shell of its own: within `if`, a function would go on after a failed command.
 if [ "${1-}" = --inside ]; then
     "stage_$2"
     exit 0
+fi
+if [ "${1-}" = --script ]; then
+    run_script "$2"
 fi
 
 for stage in "$@"; do
