@@ -1,4 +1,4 @@
-#define _GNU_SOURCE // O_CLOEXEC, asprintf
+#define _GNU_SOURCE // O_CLOEXEC, asprintf, strsep
 
 #include "server/admin_keys.h"
 
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,62 +40,46 @@ static bool read_line(char *line, struct hc_token_ring *ring) {
 }
 
 /// Whether nobody else can have read the file or changed it.
-static bool is_private(int descriptor, const char *path, char *why, size_t why_size) {
-    struct stat status;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-        snprintf(why, why_size, "--key-file '%s': is no regular file", path);
-        return false;
-    }
-    if (status.st_uid != geteuid() && status.st_uid != 0) {
+static bool is_private(const struct hc_sv_admin_file *file, char *why, size_t why_size) {
+    if (file->owner != geteuid() && file->owner != 0) {
         snprintf(why, why_size, "--key-file '%s': belongs to user %u, and must be this user's",
-                 path, (unsigned)status.st_uid);
+                 file->path, (unsigned)file->owner);
         return false;
     }
-    if ((status.st_mode & MODE_OTHERS) != 0) {
+    if ((file->mode & MODE_OTHERS) != 0) {
         snprintf(why, why_size,
                  "--key-file '%s': others may use it (mode %03o): chmod 600 it, and replace its "
                  "keys if they could read it (SECURITY.md)",
-                 path, (unsigned)status.st_mode & 0777U);
+                 file->path, (unsigned)file->mode);
         return false;
     }
     return true;
 }
 
-static bool read_lines(FILE *file, const char *path, struct hc_token_ring *ring, char *why,
-                       size_t why_size) {
-    char line[LINE_MAX_SIZE];
-    bool good = true;
-    for (unsigned number = 1; good && fgets(line, sizeof(line), file) != NULL; number++) {
-        good = read_line(line, ring);
-        if (!good)
+static bool parse(const struct hc_sv_admin_file *file, void *out, char *why, size_t why_size) {
+    struct hc_token_ring *ring = out;
+    char *rest = file->text, *line;
+    if (!is_private(file, why, why_size))
+        return false;
+    for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++)
+        if (!read_line(line, ring)) {
             snprintf(why, why_size,
                      "--key-file '%s': line %u must be a number in [0, 255] and %d hexadecimal "
                      "digits, of at most two different keys",
-                     path, number, HEX_SIZE);
-    }
-    sodium_memzero(line, sizeof(line));
-    if (good && ring->count == 0)
-        snprintf(why, why_size, "--key-file '%s': has no key", path);
-    return good && ring->count > 0;
+                     file->path, number, HEX_SIZE);
+            return false;
+        }
+    if (ring->count == 0)
+        snprintf(why, why_size, "--key-file '%s': has no key", file->path);
+    return ring->count > 0;
 }
+
+const struct hc_sv_admin_file_kind hc_sv_admin_keys_file = {
+    .option = "--key-file", .size = sizeof(struct hc_token_ring), .parse = parse};
 
 bool hc_sv_admin_keys_read(const char *path, struct hc_token_ring *ring, char *why,
                            size_t why_size) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
-    *ring = (struct hc_token_ring){.count = 0};
-    if (file == NULL) {
-        snprintf(why, why_size, "--key-file '%s': %s", path, strerror(errno));
-        if (descriptor >= 0)
-            close(descriptor);
-        return false;
-    }
-    bool good =
-        is_private(descriptor, path, why, why_size) && read_lines(file, path, ring, why, why_size);
-    fclose(file);
-    if (!good)
-        sodium_memzero(ring, sizeof(*ring));
-    return good;
+    return hc_sv_admin_file_read(&hc_sv_admin_keys_file, path, ring, why, why_size);
 }
 
 static bool write_ring(int descriptor, const struct hc_token_ring *ring) {

@@ -7,10 +7,14 @@
 #pragma once
 
 #include "proto/token.h"
+#include "server/admin_file.h"
 
 #include <stdbool.h>
 
-/// Reads `path`. False: it cannot be used, and `why` says why.
+/// The file, whose reader fills in a struct hc_token_ring.
+extern const struct hc_sv_admin_file_kind hc_sv_admin_keys_file;
+
+/// Reads `path` now. False: it cannot be used, and `why` says why.
 bool hc_sv_admin_keys_read(const char *path, struct hc_token_ring *ring, char *why,
                            size_t why_size);
 

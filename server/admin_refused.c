@@ -1,21 +1,14 @@
-#define _GNU_SOURCE // O_CLOEXEC
+#define _GNU_SOURCE // strsep
 
 #include "server/admin_refused.h"
 
 #include "common/decimal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum {
-    LINE_MAX_SIZE = 256,
-    MODE_OTHERS_WRITE = 022,
-};
+enum { MODE_OTHERS_WRITE = 022 };
 
 /// One line; false: it is none.
 static bool read_line(char *line, struct hc_sv_refused *refused) {
@@ -37,55 +30,25 @@ static int compare(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static bool read_lines(FILE *file, const char *path, struct hc_sv_refused *refused, char *why,
-                       size_t why_size) {
-    char line[LINE_MAX_SIZE];
-    bool good = true;
-    for (unsigned number = 1; good && fgets(line, sizeof(line), file) != NULL; number++) {
-        good = read_line(line, refused);
-        if (!good)
+static bool parse(const struct hc_sv_admin_file *file, void *out, char *why, size_t why_size) {
+    struct hc_sv_refused *refused = out;
+    char *rest = file->text, *line;
+    if ((file->mode & MODE_OTHERS_WRITE) != 0) {
+        snprintf(why, why_size, "--refused '%s': others may write to it (mode %03o): chmod go-w it",
+                 file->path, (unsigned)file->mode);
+        return false;
+    }
+    for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++)
+        if (!read_line(line, refused)) {
             snprintf(why, why_size,
                      "--refused '%s': line %u must be one of at most %d client_ids, or the only "
                      "`not-before UNIX_TIME`",
-                     path, number, HC_SV_REFUSED_MAX);
-    }
-    if (good && ferror(file)) {
-        snprintf(why, why_size, "--refused '%s': cannot be read", path);
-        good = false;
-    }
-    return good;
-}
-
-/// Whether no other user can have changed the file.
-static bool is_ours(int descriptor, const char *path, char *why, size_t why_size) {
-    struct stat status;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-        snprintf(why, why_size, "--refused '%s': is no regular file", path);
-        return false;
-    }
-    if ((status.st_mode & MODE_OTHERS_WRITE) != 0) {
-        snprintf(why, why_size, "--refused '%s': others may write to it (mode %03o): chmod go-w it",
-                 path, (unsigned)status.st_mode & 0777U);
-        return false;
-    }
+                     file->path, number, HC_SV_REFUSED_MAX);
+            return false;
+        }
+    qsort(refused->client_ids, refused->count, sizeof(refused->client_ids[0]), compare);
     return true;
 }
 
-bool hc_sv_admin_refused_read(const char *path, struct hc_sv_refused *refused, char *why,
-                              size_t why_size) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
-    refused->count = 0;
-    refused->not_before_s = 0;
-    if (file == NULL) {
-        snprintf(why, why_size, "--refused '%s': %s", path, strerror(errno));
-        if (descriptor >= 0)
-            close(descriptor);
-        return false;
-    }
-    bool good =
-        is_ours(descriptor, path, why, why_size) && read_lines(file, path, refused, why, why_size);
-    fclose(file);
-    qsort(refused->client_ids, refused->count, sizeof(refused->client_ids[0]), compare);
-    return good;
-}
+const struct hc_sv_admin_file_kind hc_sv_admin_refused_file = {
+    .option = "--refused", .size = sizeof(struct hc_sv_refused), .parse = parse};

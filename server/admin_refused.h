@@ -5,11 +5,8 @@
 /// write to.
 #pragma once
 
+#include "server/admin_file.h"
 #include "server/refused.h"
 
-#include <stddef.h>
-
-/// Reads `path` into `*refused`, of which `client_ids` are sorted. False: it cannot be used, `why`
-/// says why, and `*refused` is of no use.
-bool hc_sv_admin_refused_read(const char *path, struct hc_sv_refused *refused, char *why,
-                              size_t why_size);
+/// The file, whose reader fills in a struct hc_sv_refused, of which `client_ids` are sorted.
+extern const struct hc_sv_admin_file_kind hc_sv_admin_refused_file;

@@ -5,8 +5,8 @@
 #include "common/report.h"
 #include "proto/name.h"
 #include "server/admin.h"
+#include "server/admin_file.h"
 #include "server/admin_keys.h"
-#include "server/admin_keys_reading.h"
 #include "server/admin_refused.h"
 #include "server/main_commands.h"
 #include "server/options.h"
@@ -32,7 +32,7 @@ enum {
     WHY_MAX = 4500,      ///< a path and more
     SEED_BITS = 53,      ///< of a random seed: every JSON reader keeps those
     SIGNALS = 5,         ///< that the daemon obeys
-    KEYS_SLOW_MS = 5000, ///< then the log says that the key file cannot be read yet
+    FILE_SLOW_MS = 5000, ///< then the log says that a file cannot be read yet
 };
 
 struct daemon {
@@ -46,10 +46,9 @@ struct daemon {
     struct event *signals[SIGNALS];
     enum hc_sv_udp_lane next; ///< of HELLO and CONNECT, to be taken from
     struct hc_token_ring keys;
-    struct hc_sv_refused refused;
-    struct hc_sv_admin *admin;                ///< NULL unless --dev
-    struct hc_sv_admin_keys_reading *reading; ///< NULL in --dev
-    uint64_t clock_us;                        ///< when the host was told the world's time last
+    struct hc_sv_admin *admin;                   ///< NULL unless --dev
+    struct hc_sv_admin_file_reader *keys_reader; ///< NULL in --dev
+    uint64_t clock_us;                           ///< when the host was told the world's time last
     bool stopping;
     hc_tick head; ///< newest tick that client_ticks counts
     uint64_t started_us;
@@ -330,27 +329,38 @@ static void on_report(evutil_socket_t signal_number, short what, void *context) 
     json_decref(report);
 }
 
-/// The keys have been read again; those that cannot be used change nothing.
-static void on_keys(void *context, enum hc_sv_admin_keys_status status,
-                    const struct hc_token_ring *keys, const char *why) {
+/// Logs that a file cannot be used (`why`), or not be read yet. What it said before still counts.
+static void log_unread(struct daemon *daemon, const char *event, const char *path,
+                       const char *why) {
+    if (why != NULL)
+        hc_sv_log_event(&daemon->log, HC_SV_LOG_ERROR, event, json_pack("{s:s}", "why", why));
+    else
+        hc_sv_log_event(&daemon->log, HC_SV_LOG_WARN, event,
+                        json_pack("{s:s, s:i}", "file", path, "waited_ms", (int)FILE_SLOW_MS));
+}
+
+/// The keys have been read again.
+static void on_keys(void *context, enum hc_sv_admin_file_status status, const void *out,
+                    const char *why) {
     struct daemon *daemon = context;
-    switch (status) {
-    case HC_SV_ADMIN_KEYS_READ:
-        hc_sv_host_set_keys(daemon->host, keys);
-        hc_sv_log_event(
-            &daemon->log, HC_SV_LOG_INFO, "keys-read",
-            json_pack("{s:i, s:i}", "current", (int)keys->keys[0].id, "keys", (int)keys->count));
-        break;
-    case HC_SV_ADMIN_KEYS_REFUSED:
-        hc_sv_log_event(&daemon->log, HC_SV_LOG_ERROR, "keys-refused",
-                        json_pack("{s:s}", "why", why));
-        break;
-    case HC_SV_ADMIN_KEYS_SLOW:
-        hc_sv_log_event(&daemon->log, HC_SV_LOG_WARN, "keys-slow",
-                        json_pack("{s:s, s:i}", "file", daemon->options.key_file, "waited_ms",
-                                  (int)KEYS_SLOW_MS));
-        break;
+    const struct hc_token_ring *keys = out;
+    if (status != HC_SV_ADMIN_FILE_READ) {
+        const char *event = status == HC_SV_ADMIN_FILE_SLOW ? "keys-slow" : "keys-refused";
+        log_unread(daemon, event, daemon->options.key_file, why);
+        return;
     }
+    hc_sv_host_set_keys(daemon->host, keys);
+    hc_sv_log_event(
+        &daemon->log, HC_SV_LOG_INFO, "keys-read",
+        json_pack("{s:i, s:i}", "current", (int)keys->keys[0].id, "keys", (int)keys->count));
+}
+
+/// The refused users as the options want them; NULL: the file cannot be used, and `why` says why.
+static const struct hc_sv_refused *read_refused(struct daemon *daemon, char *why, size_t why_size) {
+    static struct hc_sv_refused refused; // too much for a stack
+    bool good = hc_sv_admin_file_read(&hc_sv_admin_refused_file, daemon->options.refused, &refused,
+                                      why, why_size);
+    return good ? &refused : NULL;
 }
 
 /// Reads the refused users again; a file that cannot be used changes nothing.
@@ -358,15 +368,15 @@ static void renew_refused(struct daemon *daemon, uint64_t now) {
     char why[WHY_MAX];
     if (daemon->options.refused == NULL)
         return;
-    if (!hc_sv_admin_refused_read(daemon->options.refused, &daemon->refused, why, sizeof(why))) {
-        hc_sv_log_event(&daemon->log, HC_SV_LOG_ERROR, "refused-unreadable",
-                        json_pack("{s:s}", "why", why));
+    const struct hc_sv_refused *refused = read_refused(daemon, why, sizeof(why));
+    if (refused == NULL) {
+        log_unread(daemon, "refused-unreadable", daemon->options.refused, why);
         return;
     }
-    hc_sv_host_set_refused(daemon->host, &daemon->refused, now);
+    hc_sv_host_set_refused(daemon->host, refused, now);
     hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "refused-read",
-                    json_pack("{s:i, s:I}", "users", (int)daemon->refused.count, "not_before_s",
-                              (json_int_t)daemon->refused.not_before_s));
+                    json_pack("{s:i, s:I}", "users", (int)refused->count, "not_before_s",
+                              (json_int_t)refused->not_before_s));
 }
 
 /// SIGHUP: the files are read again, the keys beside the ticks.
@@ -375,8 +385,8 @@ static void on_hangup(evutil_socket_t signal_number, short what, void *context) 
     uint64_t now = clock_us();
     (void)signal_number;
     (void)what;
-    if (daemon->reading != NULL && !hc_sv_admin_keys_reading_start(daemon->reading))
-        on_keys(daemon, HC_SV_ADMIN_KEYS_REFUSED, NULL, "no thread can be had to read the keys");
+    if (daemon->keys_reader != NULL)
+        hc_sv_admin_file_reader_start(daemon->keys_reader);
     renew_refused(daemon, now);
     turn(daemon, now);
 }
@@ -417,6 +427,15 @@ static bool create_base(struct daemon *daemon) {
     return daemon->base != NULL;
 }
 
+/// The reader of the key file, which SIGHUP reads again; false: no memory or no descriptors.
+static bool open_reader(struct daemon *daemon) {
+    const struct hc_sv_options *options = &daemon->options;
+    if (!options->dev)
+        daemon->keys_reader = hc_sv_admin_file_reader_open(
+            daemon->base, &hc_sv_admin_keys_file, options->key_file, FILE_SLOW_MS, on_keys, daemon);
+    return options->dev || daemon->keys_reader != NULL;
+}
+
 /// Everything that wakes the daemon; false: no memory.
 static bool watch(struct daemon *daemon) {
     for (enum hc_sv_udp_lane lane = 0; lane < HC_SV_UDP_LANES; lane++) {
@@ -436,14 +455,7 @@ static bool watch(struct daemon *daemon) {
             return false;
     }
     daemon->timer = evtimer_new(daemon->base, on_timer, daemon);
-    if (!daemon->options.dev) {
-        daemon->reading =
-            hc_sv_admin_keys_reading_open(daemon->base, daemon->options.key_file,
-                                          hc_sv_admin_keys_read, KEYS_SLOW_MS, on_keys, daemon);
-        if (daemon->reading == NULL)
-            return false;
-    }
-    return daemon->timer != NULL;
+    return daemon->timer != NULL && open_reader(daemon);
 }
 
 /// The keys as the options want them.
@@ -454,6 +466,19 @@ static bool obtain_keys(struct daemon *daemon) {
     else if (!hc_sv_admin_keys_read(daemon->options.key_file, &daemon->keys, why, sizeof(why)))
         fprintf(stderr, "hindcastd: %s\n", why);
     return daemon->keys.count > 0;
+}
+
+/// The refused users of the start; false: the file cannot be used, and it is said why.
+static bool obtain_refused(struct daemon *daemon) {
+    char why[WHY_MAX];
+    if (daemon->options.refused == NULL)
+        return true;
+    const struct hc_sv_refused *refused = read_refused(daemon, why, sizeof(why));
+    if (refused == NULL)
+        fprintf(stderr, "hindcastd: %s\n", why);
+    else
+        hc_sv_host_set_refused(daemon->host, refused, clock_us());
+    return refused != NULL;
 }
 
 /// The port that issues tokens accepts no connection for a while.
@@ -589,7 +614,7 @@ static void clean_up(struct daemon *daemon) {
     for (unsigned i = 0; i < SIGNALS; i++)
         free_event(daemon->signals[i]);
     hc_sv_admin_close(daemon->admin);
-    hc_sv_admin_keys_reading_close(daemon->reading);
+    hc_sv_admin_file_reader_close(daemon->keys_reader);
     if (daemon->base != NULL)
         event_base_free(daemon->base);
     hc_sv_udp_close(daemon->udp);
@@ -616,15 +641,8 @@ static bool set_up(struct daemon *daemon) {
                 daemon->options.clients, daemon->options.history);
         return false;
     }
-    char why[WHY_MAX];
-    if (daemon->options.refused != NULL) {
-        if (!hc_sv_admin_refused_read(daemon->options.refused, &daemon->refused, why,
-                                      sizeof(why))) {
-            fprintf(stderr, "hindcastd: %s\n", why);
-            return false;
-        }
-        hc_sv_host_set_refused(daemon->host, &daemon->refused, clock_us());
-    }
+    if (!obtain_refused(daemon))
+        return false;
     if (!create_base(daemon)) {
         fprintf(stderr, "hindcastd: no event loop can be had\n");
         return false;
