@@ -46,9 +46,10 @@ struct daemon {
     struct event *signals[SIGNALS];
     enum hc_sv_udp_lane next; ///< of HELLO and CONNECT, to be taken from
     struct hc_token_ring keys;
-    struct hc_sv_admin *admin;                   ///< NULL unless --dev
-    struct hc_sv_admin_file_reader *keys_reader; ///< NULL in --dev
-    uint64_t clock_us;                           ///< when the host was told the world's time last
+    struct hc_sv_admin *admin;                      ///< NULL unless --dev
+    struct hc_sv_admin_file_reader *keys_reader;    ///< NULL in --dev
+    struct hc_sv_admin_file_reader *refused_reader; ///< NULL without --refused
+    uint64_t clock_us; ///< when the host was told the world's time last
     bool stopping;
     hc_tick head; ///< newest tick that client_ticks counts
     uint64_t started_us;
@@ -355,40 +356,33 @@ static void on_keys(void *context, enum hc_sv_admin_file_status status, const vo
         json_pack("{s:i, s:i}", "current", (int)keys->keys[0].id, "keys", (int)keys->count));
 }
 
-/// The refused users as the options want them; NULL: the file cannot be used, and `why` says why.
-static const struct hc_sv_refused *read_refused(struct daemon *daemon, char *why, size_t why_size) {
-    static struct hc_sv_refused refused; // too much for a stack
-    bool good = hc_sv_admin_file_read(&hc_sv_admin_refused_file, daemon->options.refused, &refused,
-                                      why, why_size);
-    return good ? &refused : NULL;
-}
-
-/// Reads the refused users again; a file that cannot be used changes nothing.
-static void renew_refused(struct daemon *daemon, uint64_t now) {
-    char why[WHY_MAX];
-    if (daemon->options.refused == NULL)
-        return;
-    const struct hc_sv_refused *refused = read_refused(daemon, why, sizeof(why));
-    if (refused == NULL) {
-        log_unread(daemon, "refused-unreadable", daemon->options.refused, why);
+/// The refused users have been read again.
+static void on_refused(void *context, enum hc_sv_admin_file_status status, const void *out,
+                       const char *why) {
+    struct daemon *daemon = context;
+    const struct hc_sv_refused *refused = out;
+    uint64_t now = clock_us();
+    if (status != HC_SV_ADMIN_FILE_READ) {
+        const char *event = status == HC_SV_ADMIN_FILE_SLOW ? "refused-slow" : "refused-unreadable";
+        log_unread(daemon, event, daemon->options.refused, why);
         return;
     }
     hc_sv_host_set_refused(daemon->host, refused, now);
     hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "refused-read",
                     json_pack("{s:i, s:I}", "users", (int)refused->count, "not_before_s",
                               (json_int_t)refused->not_before_s));
+    turn(daemon, now);
 }
 
-/// SIGHUP: the files are read again, the keys beside the ticks.
+/// SIGHUP: the files are read again, beside the ticks.
 static void on_hangup(evutil_socket_t signal_number, short what, void *context) {
     struct daemon *daemon = context;
-    uint64_t now = clock_us();
     (void)signal_number;
     (void)what;
     if (daemon->keys_reader != NULL)
         hc_sv_admin_file_reader_start(daemon->keys_reader);
-    renew_refused(daemon, now);
-    turn(daemon, now);
+    if (daemon->refused_reader != NULL)
+        hc_sv_admin_file_reader_start(daemon->refused_reader);
 }
 
 static const struct {
@@ -427,13 +421,18 @@ static bool create_base(struct daemon *daemon) {
     return daemon->base != NULL;
 }
 
-/// The reader of the key file, which SIGHUP reads again; false: no memory or no descriptors.
-static bool open_reader(struct daemon *daemon) {
+/// The readers of the files that SIGHUP reads again; false: no memory or no descriptors.
+static bool open_readers(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
     if (!options->dev)
         daemon->keys_reader = hc_sv_admin_file_reader_open(
             daemon->base, &hc_sv_admin_keys_file, options->key_file, FILE_SLOW_MS, on_keys, daemon);
-    return options->dev || daemon->keys_reader != NULL;
+    if (options->refused != NULL)
+        daemon->refused_reader =
+            hc_sv_admin_file_reader_open(daemon->base, &hc_sv_admin_refused_file, options->refused,
+                                         FILE_SLOW_MS, on_refused, daemon);
+    return (options->dev || daemon->keys_reader != NULL) &&
+           (options->refused == NULL || daemon->refused_reader != NULL);
 }
 
 /// Everything that wakes the daemon; false: no memory.
@@ -455,7 +454,7 @@ static bool watch(struct daemon *daemon) {
             return false;
     }
     daemon->timer = evtimer_new(daemon->base, on_timer, daemon);
-    return daemon->timer != NULL && open_reader(daemon);
+    return daemon->timer != NULL && open_readers(daemon);
 }
 
 /// The keys as the options want them.
@@ -468,17 +467,19 @@ static bool obtain_keys(struct daemon *daemon) {
     return daemon->keys.count > 0;
 }
 
-/// The refused users of the start; false: the file cannot be used, and it is said why.
+/// The refused users as the options want them.
 static bool obtain_refused(struct daemon *daemon) {
+    static struct hc_sv_refused refused; // too much for a stack
     char why[WHY_MAX];
-    if (daemon->options.refused == NULL)
+    const char *path = daemon->options.refused;
+    if (path == NULL)
         return true;
-    const struct hc_sv_refused *refused = read_refused(daemon, why, sizeof(why));
-    if (refused == NULL)
-        fprintf(stderr, "hindcastd: %s\n", why);
+    bool good = hc_sv_admin_file_read(&hc_sv_admin_refused_file, path, &refused, why, sizeof(why));
+    if (good)
+        hc_sv_host_set_refused(daemon->host, &refused, clock_us());
     else
-        hc_sv_host_set_refused(daemon->host, refused, clock_us());
-    return refused != NULL;
+        fprintf(stderr, "hindcastd: %s\n", why);
+    return good;
 }
 
 /// The port that issues tokens accepts no connection for a while.
@@ -615,6 +616,7 @@ static void clean_up(struct daemon *daemon) {
         free_event(daemon->signals[i]);
     hc_sv_admin_close(daemon->admin);
     hc_sv_admin_file_reader_close(daemon->keys_reader);
+    hc_sv_admin_file_reader_close(daemon->refused_reader);
     if (daemon->base != NULL)
         event_base_free(daemon->base);
     hc_sv_udp_close(daemon->udp);
