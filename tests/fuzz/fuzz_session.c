@@ -1,12 +1,12 @@
 // A whole session, from the first HELLO to the last CLOSE: a server with an honest client that is
 // served without delay, and another whose datagrams go through a network that the fuzzer is, both
-// ways. It loses, repeats, delays and changes them, and adds its own, as somebody could who has the
-// client's keys or the server's; strangers send too. The other client loses its connection and
-// makes it anew, goes to other addresses, and comes with tokens that are not good.
+// ways. It loses, repeats, delays, relays and changes them, and adds its own, as somebody could who
+// has the client's keys or the server's; strangers send too. The other client loses its connection
+// and makes it anew, goes to other addresses, and comes with tokens that are not good.
 //
 // Nothing may crash, and whatever comes of the other client, the honest one must play on, refuse
-// nothing, and know the world as the server does. As long as the network only lost, repeated and
-// reordered, that holds for the other one as well.
+// nothing, and know the world as the server does. As long as the network only lost, repeated,
+// reordered and relayed, that holds for the other one as well.
 //
 // The input is two bytes for the configuration, then a list of deeds.
 #include "hindcast/arena.h"
@@ -37,7 +37,9 @@ enum {
     HONEST_USER = 1,
     OTHER_USER = 2,
     TOKEN_LIFE_S = 3600,
-    WELL_TICKS = 60, ///< in which the honest client plays, however little it may be told
+    SESSION_LIFE_S = 500, ///< less than that of a ticket
+    LONGEST_S = 490,      ///< so that the honest client's session lasts
+    WELL_TICKS = 60,      ///< in which the honest client plays, however little it may be told
     SAID_MAX = HC_EVENTS_SIZE_MAX,
     SAID_MIN = 4, ///< bytes: a number
 };
@@ -297,7 +299,19 @@ static void deliver_all(struct world *w) {
     }
 }
 
-/// One that is in the air arrives, and will again; or is lost; or is changed.
+/// A relay lets what goes up come from an address of its own, or from one that the client has had.
+static void relay(struct world *w, struct fuzz_flight *flight, uint8_t by) {
+    enum hc_client_state state = hc_client_state(w->other);
+    if (by == 0 || flight->way != FUZZ_UP)
+        return;
+    // A cookie is good for one address.
+    w->lied |= state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
+    w->turned = true;
+    flight->port = (uint16_t)(OTHER_PORT + by - 1);
+}
+
+/// One that is in the air arrives, perhaps by way of a relay, and will again; or is lost; or is
+/// changed.
 static void meddle(struct world *w, uint8_t which, struct fuzz_choices *choices) {
     static struct fuzz_flight flight;
     if (w->wire.count == 0)
@@ -308,7 +322,8 @@ static void meddle(struct world *w, uint8_t which, struct fuzz_choices *choices)
         fuzz_wire_change(&w->wire, &flight, choices);
         flight.taken = false;
         w->lied = true;
-    }
+    } else if (which != 5)
+        relay(w, &flight, fuzz_choose(choices));
     if (which != 5 && deliver(w, &flight) && which == 3)
         w->wire.flights[index].taken = true;
 }
@@ -495,6 +510,8 @@ static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
         config.clients_per_address = 1;
     if ((w->where & 8) != 0)
         config.connects_per_address = 1;
+    if ((w->where & 32) != 0)
+        config.session_life_s = SESSION_LIFE_S;
     return hc_sv_host_create(&config, w->now_us);
 }
 
@@ -531,7 +548,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     HC_ASSERT(w.host != NULL);
     begin_both(&w, how >> 4);
     tick(&w);
-    while (fuzz_deed_next(&input, &deed))
+    while (w.now_us - BEGIN_US < (uint64_t)LONGEST_S * 1000000 && fuzz_deed_next(&input, &deed))
         act(&w, deed.which, &deed.choices);
     unsigned ticks = 0;
     while (ticks++ < 3 ||
