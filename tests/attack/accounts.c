@@ -95,6 +95,7 @@ static enum hc_datagram_kind come_back(struct bank *bank, struct account *accoun
     memcpy(puppet->cookie.client_nonce, &(uint64_t){++bank->serial}, sizeof bank->serial);
     if (!puppet_hello(puppet, bank->now_us))
         return HC_DATAGRAM_NONE;
+    hc_party_compute_key(&puppet->party);
     puppet_write_connect(puppet, 1, bytes);
     HC_ASSERT(hc_datagram_get_connect(bytes, sizeof bytes, &connect) == HC_OK);
     connect.continues = continues;

@@ -340,6 +340,8 @@ void attack_stolen_token(struct attack *attack) {
         attack_require(attack,
                        puppet_hello(&owner, gate.now_us) && puppet_hello(&thief, gate.now_us),
                        "no cookie");
+        hc_party_compute_key(&owner.party);
+        hc_party_compute_key(&thief.party);
         // What is on the wire is copied; the secret is not there.
         memcpy(thief.party.credential.token, owner.party.credential.token, HC_TOKEN_SIZE);
         for (unsigned n = 0; n < THEFTS; n++)

@@ -133,6 +133,7 @@ enum hc_datagram_kind puppet_take_connect(struct puppet *puppet,
 
 enum hc_datagram_kind puppet_connect(struct puppet *puppet, uint8_t players, uint64_t now_us) {
     uint8_t bytes[HC_DATAGRAM_CONNECT_SIZE];
+    hc_party_compute_key(&puppet->party);
     puppet_write_connect(puppet, players, bytes);
     return puppet_take_connect(puppet, bytes, now_us);
 }

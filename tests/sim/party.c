@@ -22,6 +22,15 @@ struct hc_token_ring hc_party_ring(void) {
     return ring;
 }
 
+/// Writes the public key of the party's secret.
+static void get_ephemeral(const struct hc_party *party, uint8_t out[static HC_EXCHANGE_KEY_SIZE]) {
+    if (party->ephemeral.known &&
+        memcmp(party->ephemeral.secret, party->secret, sizeof party->secret) == 0)
+        memmove(out, party->ephemeral.key, HC_EXCHANGE_KEY_SIZE);
+    else
+        hc_seal_public(party->secret, out);
+}
+
 void hc_party_issue_as(struct hc_party *party, const struct hc_game *game,
                        const struct hc_token_key *key, const struct hc_token *token,
                        uint64_t serial) {
@@ -41,6 +50,12 @@ void hc_party_draw(struct hc_party *party) {
         party->secret[i] = (uint8_t)~party->credential.secret[i];
 }
 
+void hc_party_compute_key(struct hc_party *party) {
+    get_ephemeral(party, party->ephemeral.key);
+    memcpy(party->ephemeral.secret, party->secret, sizeof party->secret);
+    party->ephemeral.known = true;
+}
+
 void hc_party_issue(struct hc_party *party, const struct hc_game *game, uint64_t client_id,
                     uint64_t serial) {
     struct hc_token_ring ring = hc_party_ring();
@@ -55,7 +70,7 @@ size_t hc_party_put_connect(const struct hc_party *party, const struct hc_connec
                             uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]) {
     struct hc_connect complete = *connect;
     memcpy(complete.token, party->credential.token, HC_TOKEN_SIZE);
-    hc_seal_public(party->secret, complete.client_key);
+    get_ephemeral(party, complete.client_key);
     size_t size = hc_datagram_put_connect(&complete, out);
     hc_token_put_proof(party->credential.secret, out);
     return size;
@@ -77,7 +92,7 @@ enum hc_status hc_party_derive(struct hc_party *party, const struct hc_accept *a
     enum hc_status status = hc_seal_exchange(party->secret, accept->server_key, material.shared);
     if (status != HC_OK)
         return status;
-    hc_seal_public(party->secret, material.client_key);
+    get_ephemeral(party, material.client_key);
     hc_seal_derive(&material, &party->keys);
     return HC_OK;
 }
@@ -102,7 +117,7 @@ size_t hc_party_put_accept(struct hc_party *party, const struct hc_accept *accep
                            uint8_t out[static HC_DATAGRAM_MAX]) {
     struct hc_sealer sealer;
     struct hc_accept complete = *accept;
-    hc_seal_public(party->secret, complete.server_key);
+    get_ephemeral(party, complete.server_key);
     size_t size = hc_datagram_put_accept(&complete, out);
     struct hc_seal_material material = material_of(party, &complete);
     memcpy(material.client_key, party->client_key, sizeof material.client_key);

@@ -21,6 +21,10 @@ struct hc_party {
     uint8_t secret[HC_EXCHANGE_KEY_SIZE];     ///< of the ephemeral key; drawn with the token
     uint8_t client_key[HC_EXCHANGE_KEY_SIZE]; ///< of a client whose server this is, see below
     struct hc_seal_keys keys;                 ///< once there is a connection
+    struct {
+        uint8_t secret[HC_EXCHANGE_KEY_SIZE], key[HC_EXCHANGE_KEY_SIZE];
+        bool known;
+    } ephemeral; ///< of hc_party_compute_key
 };
 
 /// The keys that tests issue tokens with.
@@ -38,6 +42,10 @@ void hc_party_issue_as(struct hc_party *party, const struct hc_game *game,
 
 /// Draws the party's ephemeral secret, which its token decides.
 void hc_party_draw(struct hc_party *party);
+
+/// Computes the public key of the secret once, for all later calls; optional. One of a secret that
+/// was changed since is computed again by each call.
+void hc_party_compute_key(struct hc_party *party);
 
 /// Writes CONNECT with the token, the ephemeral key and the proof; both sizes are
 /// HC_DATAGRAM_CONNECT_SIZE.
