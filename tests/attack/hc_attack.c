@@ -1,17 +1,23 @@
 // Attacks the server and prints what came of it:  hc_attack [--only NAME ...] [--flood] [--json
 // FILE]
-#define _GNU_SOURCE
+#define _GNU_SOURCE // pipe2
 
 #include "tests/attack/attack.h"
 #include "tests/sim/spy.h"
 
 #include <argp.h>
+#include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static const struct attack_row rows[] = {
     {"amplification", ATTACK_CORES,
@@ -228,24 +234,120 @@ static bool wanted(const struct options *options, const struct attack_row *row) 
     return options->only_count == 0;
 }
 
-/// Runs what is wanted; how many rows do not hold.
+// ---- Two processes ------------------------------------------------------------------------------
+
+/// A row that was run.
+struct outcome {
+    unsigned row;
+    double seconds;
+    struct attack attack;
+};
+_Static_assert(sizeof(struct outcome) <= PIPE_BUF, "a pipe takes an outcome whole");
+
+/// The process that attacks the daemon, which mostly waits, beside this one, which computes.
+struct beside {
+    pid_t pid;    ///< 0: it does not run
+    int outcomes; ///< the end of a pipe: of its rows, as they end
+};
+
+static bool selected(const struct options *options, unsigned row, enum attack_kind kind) {
+    return rows[row].kind == kind && wanted(options, &rows[row]);
+}
+
+static struct outcome run_row(const struct options *options, unsigned row) {
+    struct outcome outcome = {
+        .row = row,
+        .attack = {.amplification = -1, .daemon = options->daemon, .flood = options->flood}};
+    double from = now_s();
+    rows[row].run(&outcome.attack);
+    outcome.seconds = now_s() - from;
+    return outcome;
+}
+
+/// In the child: runs its rows and sends an outcome for each.
+static void run_sockets(const struct options *options, int outcomes) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (unsigned i = 0; i < ROWS; i++) {
+        if (!selected(options, i, ATTACK_SOCKETS))
+            continue;
+        struct outcome outcome = run_row(options, i);
+        fflush(stdout);
+        if (write(outcomes, &outcome, sizeof outcome) != (ssize_t)sizeof outcome)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+/// Starts the process, where it has rows to run. Without one its rows fail.
+static struct beside start_beside(const struct options *options) {
+    struct beside beside = {.outcomes = -1};
+    int ends[2];
+    bool needed = false;
+    for (unsigned i = 0; i < ROWS; i++)
+        needed = needed || selected(options, i, ATTACK_SOCKETS);
+    if (!needed || pipe2(ends, O_CLOEXEC) != 0)
+        return beside;
+    fflush(stdout);
+    beside.pid = fork();
+    if (beside.pid == 0)
+        run_sockets(options, ends[1]);
+    close(ends[1]);
+    beside.outcomes = ends[0];
+    return beside;
+}
+
+/// The outcome of `row`, which the process runs next; a failure where the process has ended.
+static struct outcome await_outcome(const struct beside *beside, unsigned row) {
+    struct outcome outcome;
+    if (beside->outcomes >= 0 &&
+        read(beside->outcomes, &outcome, sizeof outcome) == (ssize_t)sizeof outcome)
+        return outcome;
+    outcome = (struct outcome){.row = row, .attack = {.amplification = -1}};
+    attack_require(&outcome.attack, false, "its process ended before");
+    return outcome;
+}
+
+static void end_beside(struct beside *beside) {
+    if (beside->pid > 0)
+        waitpid(beside->pid, NULL, 0);
+    if (beside->outcomes >= 0)
+        close(beside->outcomes);
+}
+
+/// Prints the row and adds it to `table`; whether it failed.
+static bool show(const struct outcome *outcome, json_t *table) {
+    const struct attack_row *row = &rows[outcome->row];
+    print_row(row, &outcome->attack, outcome->seconds);
+    json_array_append_new(table, row_json(row, &outcome->attack, outcome->seconds));
+    return outcome->attack.failed;
+}
+
+/// Runs what is wanted; how many rows do not hold. The ladder of floods finds what this machine can
+/// do, so it runs alone.
 static unsigned run_rows(const struct options *options, json_t *table) {
     unsigned failed = 0, ran = 0;
     double begun = now_s();
+    struct beside beside = {.outcomes = -1};
     print_head();
+    if (!options->flood)
+        beside = start_beside(options);
     for (unsigned i = 0; i < ROWS; i++) {
-        if (!wanted(options, &rows[i]))
+        if (!selected(options, i, ATTACK_CORES))
             continue;
-        struct attack attack = {
-            .amplification = -1, .daemon = options->daemon, .flood = options->flood};
-        double from = now_s();
-        rows[i].run(&attack);
-        double seconds = now_s() - from;
-        print_row(&rows[i], &attack, seconds);
-        json_array_append_new(table, row_json(&rows[i], &attack, seconds));
-        failed += attack.failed;
+        struct outcome outcome = run_row(options, i);
+        failed += show(&outcome, table);
         ran++;
     }
+    if (options->flood)
+        beside = start_beside(options);
+    for (unsigned i = 0; i < ROWS; i++) {
+        if (!selected(options, i, ATTACK_SOCKETS))
+            continue;
+        struct outcome outcome = await_outcome(&beside, i);
+        failed += show(&outcome, table);
+        ran++;
+    }
+    end_beside(&beside);
     printf("%u rows in %.1f s, %u do not hold\n", ran, now_s() - begun, failed);
     return failed;
 }
