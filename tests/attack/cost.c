@@ -12,7 +12,7 @@ enum {
     HONEST = 56,
     EVIL = 8,
     WARM = 120, ///< ticks, before
-    TICKS = 120,
+    TICKS = 60,
     TICK_US = 16667,
     DELAY = 3,
     FIRST_PORT = 700,

@@ -92,7 +92,7 @@ void attack_events(struct attack *attack) {
 
 enum {
     MOVERS = 100,
-    MOVE_EVERY_S = 10,
+    MOVE_EVERY_S = 5,
     MOVES = 3,
     MOVE_LATENCY_MS = 40,
     MOVE_SEQS = 2048,

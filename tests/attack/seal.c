@@ -327,7 +327,7 @@ static size_t await_accept(struct attack *attack, struct gate *gate, struct hc_c
 }
 
 void attack_accept_flips(struct attack *attack) {
-    enum { SESSIONS = 8 };
+    enum { SESSIONS = 4 };
     struct gate gate = gate_open(SESSIONS);
     unsigned joined = 0;
     for (unsigned i = 0; i < SESSIONS; i++) {
