@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import os
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -42,10 +43,12 @@ def sources_digest() -> str:
 def planted_text(name: str, fault: Fault, tree: Path = ROOT) -> str:
     """The fault's file with the fault in it."""
     text = (tree / fault.file).read_text(encoding="utf-8")
-    found = text.count(fault.find)
-    if found != 1:
-        sys.exit(f"{name}: its text occurs {found} times in {fault.file}, not once:\n{fault.find}")
-    return text.replace(fault.find, fault.replace)
+    # Line breaks and indentation may change.
+    words = re.findall(r"\w+|[^\w\s]", fault.find)
+    found = list(re.finditer(r"\s*".join(map(re.escape, words)), text))
+    if len(found) != 1:
+        sys.exit(f"{name}: its text occurs {len(found)} times in {fault.file}, not once:\n{fault.find}")
+    return text[: found[0].start()] + fault.replace.strip() + text[found[0].end():]
 
 
 class Ground:
