@@ -7,8 +7,8 @@ static int64_t offset_of(uint64_t now_us, uint64_t rtt_us, uint64_t server_us) {
     return (int64_t)(server_us + rtt_us / 2 - now_us);
 }
 
-void hc_cl_clock_guess(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
-                       uint64_t server_us) {
+void hc_cl_clock_estimate(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
+                          uint64_t server_us) {
     int64_t offset_us = offset_of(now_us, rtt_us, server_us);
     if (clock->count > 0 || (clock->known && offset_us <= clock->offset_us))
         return;

@@ -4,7 +4,7 @@
 /// server's time (microseconds since its tick 0) was then ahead of the local clock, if both ways
 /// took equally long. Queues and jitter only ever lengthen a way, so among recent samples the one
 /// with the least rtt errs least: its offset is the estimate (the clock filter of NTP, RFC 5905,
-/// section 10). Order of calls: hc_cl_clock_guess until the first hc_cl_clock_sample.
+/// section 10). Order of calls: hc_cl_clock_estimate until the first hc_cl_clock_sample.
 #pragma once
 
 #include <stdbool.h>
@@ -34,8 +34,8 @@ struct hc_cl_clock {
 /// A provisional estimate: at `now_us` something arrived that the server sent at its `server_us`,
 /// and a round trip is known to take about `rtt_us`. Ignored once there is a sample. Of several the
 /// latest server time is kept: it was delayed least.
-void hc_cl_clock_guess(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
-                       uint64_t server_us);
+void hc_cl_clock_estimate(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
+                          uint64_t server_us);
 
 /// A measured one: the answer took `rtt_us` in all, not counting the server's own delay. An
 /// estimate that this stamp, true when it was sent, shows to be off by more than

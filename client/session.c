@@ -65,7 +65,7 @@ struct hc_client *hc_client_create(const struct hc_client_config *config, uint64
     hc_cl_session_begin_events(client);
     client->stats.memory_bytes = sizeof *client + EVENTS_BYTES;
     client->begun_us = now_us;
-    hc_cl_shake_begin(client, now_us);
+    hc_cl_handshake_begin(client, now_us);
     return client;
 }
 
@@ -80,7 +80,7 @@ void hc_client_destroy(struct hc_client *client) {
 }
 
 void hc_cl_session_free_world(struct hc_client *client) {
-    hc_cl_reader_destroy(client->reader);
+    hc_cl_snapshot_reader_destroy(client->reader);
     hc_release(client->config.allocator, client->memory);
     hc_timeline_destroy(client->timeline);
     hc_world_free(&client->world);
@@ -113,7 +113,7 @@ void hc_cl_session_event(struct hc_client *client, const struct hc_client_event 
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event) {
     HC_ASSERT(client->state != HC_CLIENT_CLOSED);
     client->state = HC_CLIENT_CLOSED;
-    sodium_memzero(client->shake.secret, sizeof client->shake.secret);
+    sodium_memzero(client->handshake.secret, sizeof client->handshake.secret);
     hc_cl_session_event(client, event);
 }
 
@@ -126,16 +126,17 @@ void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint
     client->state = HC_CLIENT_RECONNECTING;
     client->lost_us = now_us;
     client->stats.losses++;
-    hc_cl_shake_begin(client, now_us);
+    hc_cl_handshake_begin(client, now_us);
     hc_cl_session_log(client, "the connection is lost, and being made again");
     hc_cl_session_event(client,
                         &(struct hc_client_event){.kind = HC_CLIENT_EVENT_LOST, .loss = loss});
 }
 
-struct hc_cl_view_time hc_cl_session_shown(const struct hc_client *client, uint64_t now_us) {
+struct hc_cl_interpolation_time hc_cl_session_shown(const struct hc_client *client,
+                                                    uint64_t now_us) {
     uint64_t elapsed_us = now_us > client->head_us ? now_us - client->head_us : 0;
-    return hc_cl_view_at(client->timeline, client->config.display_offset, elapsed_us,
-                         hc_cl_session_interval_us(client));
+    return hc_cl_interpolation_at(client->timeline, client->config.display_offset, elapsed_us,
+                                  hc_cl_session_interval_us(client));
 }
 
 // ---- Verbs --------------------------------------------------------------------------------------
@@ -148,9 +149,9 @@ enum hc_status hc_client_receive(struct hc_client *client, const uint8_t *bytes,
     if (client->state == HC_CLIENT_CLOSED)
         status = HC_UNEXPECTED;
     else if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
-        status = hc_cl_intake_receive(client, bytes, size, now_us);
+        status = hc_cl_receive_data(client, bytes, size, now_us);
     else
-        status = hc_cl_shake_receive(client, bytes, size, now_us);
+        status = hc_cl_handshake_receive(client, bytes, size, now_us);
     if (status != HC_OK)
         client->stats.rejected[status]++;
     return status;
@@ -172,7 +173,7 @@ static uint64_t timeout_us(const struct hc_client *client) {
         return client->begun_us + client->config.timeout_us;
     if (client->state == HC_CLIENT_RECONNECTING)
         return client->lost_us + client->config.reconnect_us;
-    return client->heard_us + client->config.timeout_us;
+    return client->received_us + client->config.timeout_us;
 }
 
 static void time_out(struct hc_client *client, uint64_t now_us) {
@@ -180,18 +181,18 @@ static void time_out(struct hc_client *client, uint64_t now_us) {
         hc_cl_session_lose(client, HC_CLIENT_LOSS_SILENCE, now_us);
         return;
     }
-    const struct hc_cl_shake *shake = &client->shake;
+    const struct hc_cl_handshake *handshake = &client->handshake;
     hc_cl_session_log(client,
-                      shake->hinted ? "refused by the server" : "the server does not answer");
-    hc_cl_session_close(client,
-                        &(struct hc_client_event){.kind = shake->hinted ? HC_CLIENT_EVENT_DENIED
-                                                                        : HC_CLIENT_EVENT_TIMEOUT,
-                                                  .deny = shake->hint.reason,
-                                                  .retry_ms = shake->hint.retry_ms});
+                      handshake->hinted ? "refused by the server" : "the server does not answer");
+    hc_cl_session_close(client, &(struct hc_client_event){.kind = handshake->hinted
+                                                                      ? HC_CLIENT_EVENT_DENIED
+                                                                      : HC_CLIENT_EVENT_TIMEOUT,
+                                                          .deny = handshake->hint.reason,
+                                                          .retry_ms = handshake->hint.retry_ms});
 }
 
 /// Whether the keys have been used for as long as they may.
-static bool outworn(const struct hc_client *client, uint64_t now_us) {
+static bool keys_expired(const struct hc_client *client, uint64_t now_us) {
     return client->sent.next >= HC_CL_RENEW_SEQ || client->replay.newest >= HC_CL_RENEW_SEQ ||
            now_us - client->accepted_us >= HC_CL_RENEW_US;
 }
@@ -205,10 +206,10 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
             return;
     }
     if ((client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED) &&
-        outworn(client, now_us))
+        keys_expired(client, now_us))
         hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, now_us);
     if (shakes(client)) {
-        hc_cl_shake_advance(client, now_us);
+        hc_cl_handshake_advance(client, now_us);
         return;
     }
     if (client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED)
@@ -220,7 +221,7 @@ size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_M
                       uint64_t now_us) {
     size_t size = 0;
     if (shakes(client))
-        size = hc_cl_shake_send(client, out, now_us);
+        size = hc_cl_handshake_send(client, out, now_us);
     else if (client->state != HC_CLIENT_CLOSED)
         size = hc_cl_send_next(client, out, now_us);
     client->stats.datagrams_out += size > 0;
@@ -235,7 +236,7 @@ uint64_t hc_client_deadline(const struct hc_client *client) {
         return UINT64_MAX;
     case HC_CLIENT_CONNECTING:
     case HC_CLIENT_RECONNECTING:
-        next = hc_cl_shake_deadline(client);
+        next = hc_cl_handshake_deadline(client);
         break;
     case HC_CLIENT_PLAYING:
     case HC_CLIENT_STALLED:
@@ -274,13 +275,13 @@ void hc_client_leave(struct hc_client *client, uint64_t now_us) {
     client->close_us = now_us + HC_CL_CLOSE_INTERVAL_US;
 }
 
-enum hc_status hc_client_say(struct hc_client *client, const void *message, size_t size) {
+enum hc_status hc_client_send_message(struct hc_client *client, const void *message, size_t size) {
     if (client->state == HC_CLIENT_LEAVING || client->state == HC_CLIENT_CLOSED)
         return HC_UNEXPECTED;
     return hc_events_put(&client->events_out, message, size);
 }
 
-const uint8_t *hc_client_hear(struct hc_client *client, size_t *size) {
+const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size) {
     return hc_events_next(&client->events_in, size);
 }
 
@@ -291,11 +292,11 @@ enum hc_client_state hc_client_state(const struct hc_client *client) {
 }
 
 struct hc_client_attempt hc_client_attempt(const struct hc_client *client) {
-    const struct hc_cl_shake *shake = &client->shake;
-    return (struct hc_client_attempt){.answered = shake->answered || shake->hinted,
-                                      .denied = shake->hinted,
-                                      .proven = shake->proven,
-                                      .deny = shake->hint.reason};
+    const struct hc_cl_handshake *handshake = &client->handshake;
+    return (struct hc_client_attempt){.answered = handshake->answered || handshake->hinted,
+                                      .denied = handshake->hinted,
+                                      .proven = handshake->proven,
+                                      .deny = handshake->hint.reason};
 }
 
 const struct hc_world *hc_client_world(const struct hc_client *client) {
@@ -331,7 +332,7 @@ bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tic
                          uint32_t *fraction) {
     if (!client->news.any)
         return false;
-    struct hc_cl_view_time time = hc_cl_session_shown(client, now_us);
+    struct hc_cl_interpolation_time time = hc_cl_session_shown(client, now_us);
     *tick = time.tick;
     *fraction = time.fraction;
     return true;
@@ -341,8 +342,8 @@ bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_entity e
                     struct hc_client_shown *shown) {
     if (!client->news.any)
         return false;
-    hc_cl_view_show(&client->view, client->timeline, hc_cl_session_shown(client, now_us), now_us,
-                    entity, shown);
+    hc_cl_interpolation_show(&client->view, client->timeline, hc_cl_session_shown(client, now_us),
+                             now_us, entity, shown);
     return true;
 }
 

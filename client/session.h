@@ -5,8 +5,8 @@
 
 #include "client/clock.h"
 #include "client/entropy.h"
-#include "client/reader.h"
-#include "client/view.h"
+#include "client/snapshot_reader.h"
+#include "client/interpolation.h"
 #include "common/timeline.h"
 #include "hindcast/client.h"
 #include "proto/ack.h"
@@ -38,7 +38,7 @@ enum {
 #define HC_CL_RENEW_US (UINT64_C(24) * 3600 * 1000000)
 
 /// The handshake so far.
-struct hc_cl_shake {
+struct hc_cl_handshake {
     uint64_t protocol_id;
     uint8_t nonce[HC_NONCE_SIZE];
     uint8_t secret[HC_EXCHANGE_KEY_SIZE]; ///< of the ephemeral key; zeros once it is of no use
@@ -48,19 +48,19 @@ struct hc_cl_shake {
     uint64_t cookie_us; ///< when it came
     bool answered;      ///< some COOKIE has come
     uint32_t said;      ///< how often the present one of HELLO and CONNECT was said
-    uint64_t said_us;   ///< when it was said last; meaningful if it was
+    uint64_t sent_us;   ///< when it was said last; meaningful if it was
     uint64_t next_us;   ///< when it is due again
     bool due;
-    uint64_t rtt_us;     ///< the least that an exchange took; UINT64_MAX before the first
-    bool version_heard;  ///< the server seems to be of another build, and no COOKIE has come
-    uint64_t version_us; ///< since when
-    bool hinted;         ///< a DENY came that does not end the attempt:
-    struct hc_deny hint; ///< the newest one, the reason if nothing else comes
-    bool proven;         ///< it came from the server
+    uint64_t rtt_us;       ///< the least that an exchange took; UINT64_MAX before the first
+    bool version_received; ///< the server seems to be of another build, and no COOKIE has come
+    uint64_t version_us;   ///< since when
+    bool hinted;           ///< a DENY came that does not end the attempt:
+    struct hc_deny hint;   ///< the newest one, the reason if nothing else comes
+    bool proven;           ///< it came from the server
 };
 
 /// What the newest snapshot said.
-struct hc_cl_news {
+struct hc_cl_newest {
     bool any;
     struct hc_snapshot snapshot; ///< its head
     bool has_chain;
@@ -84,10 +84,10 @@ struct hc_client {
     struct hc_client_config config;
     enum hc_client_state state;
     struct hc_client_stats stats;
-    uint64_t begun_us; ///< creation
-    uint64_t heard_us; ///< when the newest valid DATA, or ACCEPT, came
-    uint64_t lost_us;  ///< when the connection was lost, in HC_CLIENT_RECONNECTING
-    struct hc_cl_shake shake;
+    uint64_t begun_us;    ///< creation
+    uint64_t received_us; ///< when the newest valid DATA, or ACCEPT, came
+    uint64_t lost_us;     ///< when the connection was lost, in HC_CLIENT_RECONNECTING
+    struct hc_cl_handshake handshake;
     struct hc_ratchet ratchet;       ///< draws what must be foretold by nobody
     struct hc_credential credential; ///< to connect with: the configured one, or a ticket
     struct hc_events_out events_out;
@@ -107,9 +107,9 @@ struct hc_client {
     struct hc_welcome welcome;
     struct hc_world world;
     struct hc_timeline *timeline;
-    struct hc_cl_view view;
+    struct hc_cl_interpolation view;
     void *memory; ///< of the view
-    struct hc_cl_reader *reader;
+    struct hc_cl_snapshot_reader *reader;
     struct hc_replay replay;
     struct hc_sent sent;
     uint64_t newest_us; ///< when the datagram replay.newest came
@@ -117,7 +117,7 @@ struct hc_client {
 
     // From the first snapshot on.
     struct hc_cl_clock clock;
-    struct hc_cl_news news;
+    struct hc_cl_newest news;
     struct hc_cl_inputs inputs;
     uint64_t head_us;       ///< local time at which the timeline's head was due
     hc_tick stalled_target; ///< up to which stalled ticks have been counted
@@ -157,28 +157,29 @@ void hc_cl_session_free_world(struct hc_client *client);
 void hc_cl_session_log(const struct hc_client *client, const char *line);
 
 /// What is shown at `now_us`; the timeline must be started.
-struct hc_cl_view_time hc_cl_session_shown(const struct hc_client *client, uint64_t now_us);
+struct hc_cl_interpolation_time hc_cl_session_shown(const struct hc_client *client,
+                                                    uint64_t now_us);
 
 /// Begins at `now_us`.
-void hc_cl_shake_begin(struct hc_client *client, uint64_t now_us);
+void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us);
 
 /// Takes a datagram that is not DATA. HC_OK or why it was refused; then nothing changed.
-enum hc_status hc_cl_shake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
-                                   uint64_t now_us);
+enum hc_status hc_cl_handshake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                       uint64_t now_us);
 
 /// Makes HELLO or CONNECT due.
-void hc_cl_shake_advance(struct hc_client *client, uint64_t now_us);
+void hc_cl_handshake_advance(struct hc_client *client, uint64_t now_us);
 
-/// When hc_cl_shake_advance has something to do next.
-uint64_t hc_cl_shake_deadline(const struct hc_client *client);
+/// When hc_cl_handshake_advance has something to do next.
+uint64_t hc_cl_handshake_deadline(const struct hc_client *client);
 
 /// Writes HELLO or CONNECT if due and returns its size, else 0.
-size_t hc_cl_shake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
-                        uint64_t now_us);
+size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                            uint64_t now_us);
 
 /// Takes a DATA. HC_OK or why it was refused; then nothing changed.
-enum hc_status hc_cl_intake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
-                                    uint64_t now_us);
+enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                  uint64_t now_us);
 
 /// Copies an input of the game's, brought into what its fields hold and the game allows.
 void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const void *input);

@@ -1,24 +1,15 @@
-# The rooms, their two layers, and the rules by which a source file finds its target.
+# The rooms, and the rules by which a source file finds its target.
 
-# A file of common/, server/ or client/ whose name is one of these words, or begins with one of them and an
-# underscore, belongs to the room's OS layer. tests/check_source.py reads this line too.
-set(HC_OS_STEMS main udp admin bot load log report options)
-
-# hc_sources(<room> CORE <variable> [OS <variable>]): the room's sources by layer. Files that hold a
-# main() are in neither: hc_program names them.
-function(hc_sources room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORE;OS" "")
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.c
-    ${PROJECT_SOURCE_DIR}/${room}/*/*.c)
-  list(FILTER files EXCLUDE REGEX "/(.*_)?main\\.c$")
-  if(arg_OS) # proto/ has no such layer
-    list(JOIN HC_OS_STEMS "|" stems)
-    set(os ${files})
-    list(FILTER os INCLUDE REGEX "/(${stems})(_[^/]*)?\\.c$")
-    list(FILTER files EXCLUDE REGEX "/(${stems})(_[^/]*)?\\.c$")
-    set(${arg_OS} ${os} PARENT_SCOPE)
-  endif()
-  set(${arg_CORE} ${files} PARENT_SCOPE)
+# hc_sources(<variable> <room>...): the rooms' sources, their subfolders' not included. Files that hold
+# a main() are left out: hc_program names them.
+function(hc_sources variable)
+  set(sources "")
+  foreach(room ${ARGN})
+    file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.c)
+    list(APPEND sources ${files})
+  endforeach()
+  list(FILTER sources EXCLUDE REGEX "/(.*_)?main\\.c$")
+  set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
 # hc_library(<target> SOURCES ... LINK ...): a static library; one without sources only passes on

@@ -17,19 +17,19 @@ static size_t input_size(const struct hc_inputs *in) {
 size_t hc_inputs_layout(struct hc_inputs *in, uint8_t *base) {
     size_t players = in->world->players, cells = players * rows(in), used = 0;
     in->slot = hc_carve(base, &used, cells);
-    in->control = hc_carve(base, &used, cells);
+    in->roster_change = hc_carve(base, &used, cells);
     in->base = hc_carve(base, &used, cells * sizeof *in->base);
     in->known = hc_carve(base, &used, cells * input_size(in));
     in->effective = hc_carve(base, &used, cells * input_size(in));
     in->given = hc_carve(base, &used, cells * input_size(in));
     in->left_base = hc_carve(base, &used, players * sizeof *in->left_base);
     in->left_input = hc_carve(base, &used, players * input_size(in));
-    in->left_control = hc_carve(base, &used, players * sizeof *in->left_control);
+    in->left_roster = hc_carve(base, &used, players * sizeof *in->left_roster);
     in->joined = hc_carve(base, &used, players * sizeof *in->joined);
     in->complete = hc_carve(base, &used, players * sizeof *in->complete);
     in->in = hc_carve(base, &used, players * sizeof *in->in);
     for (size_t p = 0; base != NULL && p < players; p++)
-        in->left_base[p] = in->left_control[p] = HC_NO_TICK;
+        in->left_base[p] = in->left_roster[p] = HC_NO_TICK;
     return used;
 }
 
@@ -39,13 +39,13 @@ size_t hc_inputs_cell(const struct hc_inputs *in, hc_player player, hc_tick tick
 }
 
 static bool has_base(const struct hc_inputs *in, size_t cell) {
-    return in->slot[cell] == HC_SLOT_KNOWN && in->control[cell] != HC_CONTROL_JOIN;
+    return in->slot[cell] == HC_SLOT_KNOWN && in->roster_change[cell] != HC_ROSTER_JOIN;
 }
 
 /// What a prediction in the slot after `cell`, of `tick`, starts from; `before` is what one in the
 /// slot itself starts from.
 static hc_tick base_after(const struct hc_inputs *in, size_t cell, hc_tick tick, hc_tick before) {
-    if (in->control[cell] != HC_CONTROL_NONE)
+    if (in->roster_change[cell] != HC_ROSTER_NONE)
         return HC_NO_TICK;
     return has_base(in, cell) ? tick : before;
 }
@@ -59,7 +59,7 @@ static hc_tick base_before(const struct hc_inputs *in, hc_player player, hc_tick
         size_t cell = hc_inputs_cell(in, player, t);
         if (t < in->head)
             return base_after(in, cell, t, in->base[cell]);
-        if (in->control[cell] != HC_CONTROL_NONE)
+        if (in->roster_change[cell] != HC_ROSTER_NONE)
             return HC_NO_TICK;
         if (has_base(in, cell))
             return t;
@@ -77,7 +77,7 @@ static const uint8_t *base_input(const struct hc_inputs *in, hc_player player, h
 static void evaluate(const struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick base,
                      uint8_t *out) {
     size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
-    if (in->control[cell] == HC_CONTROL_JOIN)
+    if (in->roster_change[cell] == HC_ROSTER_JOIN)
         memset(out, 0, size);
     else if (in->slot[cell] == HC_SLOT_KNOWN)
         memcpy(out, in->known + cell * size, size);
@@ -111,13 +111,13 @@ static void refresh(struct hc_inputs *in, hc_player player, hc_tick from) {
         size_t cell = hc_inputs_cell(in, player, t);
         if (renew(in, player, t, base))
             in->changed(in->context, player, t);
-        if (t > from && (has_base(in, cell) || in->control[cell] != HC_CONTROL_NONE))
+        if (t > from && (has_base(in, cell) || in->roster_change[cell] != HC_ROSTER_NONE))
             return;
         base = base_after(in, cell, t, base);
     }
 }
 
-static void renew_complete(struct hc_inputs *in, hc_player player) {
+static void renew_inputs_through(struct hc_inputs *in, hc_player player) {
     while (in->complete[player] < in->last) {
         hc_tick next = in->complete[player] + 1;
         if (next >= in->first) {
@@ -135,8 +135,8 @@ static void leave_window(struct hc_inputs *in, hc_player player, hc_tick tick) {
     if (base == tick)
         memcpy(in->left_input + player * size, in->known + cell * size, size);
     in->left_base[player] = base;
-    if (in->control[cell] != HC_CONTROL_NONE)
-        in->left_control[player] = tick;
+    if (in->roster_change[cell] != HC_ROSTER_NONE)
+        in->left_roster[player] = tick;
 }
 
 /// A tick that may be absent is at or after `tick`.
@@ -147,7 +147,7 @@ static bool at_or_after(hc_tick maybe, hc_tick tick) {
 static void clear_row(struct hc_inputs *in, hc_tick tick) {
     size_t players = in->world->players, row = (size_t)(tick % rows(in)) * players;
     memset(in->slot + row, HC_SLOT_UNKNOWN, players);
-    memset(in->control + row, HC_CONTROL_NONE, players);
+    memset(in->roster_change + row, HC_ROSTER_NONE, players);
 }
 
 void hc_inputs_move(struct hc_inputs *in, hc_tick head) {
@@ -165,7 +165,7 @@ void hc_inputs_move(struct hc_inputs *in, hc_tick head) {
     in->head = head;
     for (hc_player p = 0; p < players; p++)
         if (in->in[p])
-            renew_complete(in, p);
+            renew_inputs_through(in, p);
 }
 
 void hc_inputs_restart(struct hc_inputs *in, hc_tick head) {
@@ -204,7 +204,7 @@ static enum hc_status window_status(const struct hc_inputs *in, hc_tick tick) {
 /// An input from before the window: predictions that nothing newer overrides start from it.
 static void renew_left_base(struct hc_inputs *in, hc_player player, hc_tick tick,
                             const void *input) {
-    if (at_or_after(in->left_base[player], tick) || at_or_after(in->left_control[player], tick))
+    if (at_or_after(in->left_base[player], tick) || at_or_after(in->left_roster[player], tick))
         return;
     HC_MARK("base-renewed-outside-ring");
     in->left_base[player] = tick;
@@ -216,11 +216,11 @@ enum hc_status hc_inputs_put(struct hc_inputs *in, hc_player player, hc_tick tic
                              const void *input) {
     HC_ASSERT(player < in->world->players);
     enum hc_status status = window_status(in, tick);
-    if (status == HC_UNEXPECTED || (!in->follower && !in->in[player]))
+    if (status == HC_UNEXPECTED || (!in->replica && !in->in[player]))
         return HC_UNEXPECTED;
-    if (!in->follower && tick <= in->joined[player])
+    if (!in->replica && tick <= in->joined[player])
         return HC_DUPLICATE;
-    if (status == HC_TOO_OLD && in->follower)
+    if (status == HC_TOO_OLD && in->replica)
         renew_left_base(in, player, tick, input);
     if (status != HC_OK)
         return status;
@@ -230,13 +230,13 @@ enum hc_status hc_inputs_put(struct hc_inputs *in, hc_player player, hc_tick tic
     in->slot[cell] = HC_SLOT_KNOWN;
     memcpy(in->known + cell * input_size(in), input, input_size(in));
     refresh(in, player, tick);
-    if (!in->follower)
-        renew_complete(in, player);
+    if (!in->replica)
+        renew_inputs_through(in, player);
     return HC_OK;
 }
 
 uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before) {
-    HC_ASSERT(player < in->world->players && !in->follower && in->started);
+    HC_ASSERT(player < in->world->players && !in->replica && in->started);
     uint32_t forced = 0;
     if (!in->in[player])
         return 0;
@@ -252,7 +252,7 @@ uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before)
         in->slot[cell] = HC_SLOT_FORCED;
         forced++;
     }
-    renew_complete(in, player);
+    renew_inputs_through(in, player);
     return forced;
 }
 
@@ -261,13 +261,13 @@ static void clear_after(struct hc_inputs *in, hc_player player, hc_tick tick) {
     for (hc_tick t = hc_tick_max(tick + 1, in->first); t <= in->last; t++) {
         size_t cell = hc_inputs_cell(in, player, t);
         in->slot[cell] = HC_SLOT_UNKNOWN;
-        if (in->control[cell] != HC_CONTROL_NONE)
+        if (in->roster_change[cell] != HC_ROSTER_NONE)
             return;
     }
 }
 
 /// The authority's own part of a control.
-static void apply_control(struct hc_inputs *in, hc_player player, hc_tick tick, bool join) {
+static void apply_roster(struct hc_inputs *in, hc_player player, hc_tick tick, bool join) {
     if (join)
         in->joined[player] = in->complete[player] = tick;
     else if (hc_inputs_force(in, player, tick + 1) > 0)
@@ -277,39 +277,39 @@ static void apply_control(struct hc_inputs *in, hc_player player, hc_tick tick, 
 
 /// A control from before the window. When it is news, what is known after it came before it did,
 /// and is of another life.
-static void put_left_control(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    if (at_or_after(in->left_control[player], tick))
+static void put_left_roster(struct hc_inputs *in, hc_player player, hc_tick tick) {
+    if (at_or_after(in->left_roster[player], tick))
         return;
-    in->left_control[player] = tick;
+    in->left_roster[player] = tick;
     in->left_base[player] = HC_NO_TICK;
     clear_after(in, player, tick);
     refresh(in, player, in->first);
 }
 
-enum hc_status hc_inputs_put_control(struct hc_inputs *in, hc_player player, hc_tick tick,
-                                     enum hc_control control) {
-    HC_ASSERT(player < in->world->players && control != HC_CONTROL_NONE);
+enum hc_status hc_inputs_put_roster(struct hc_inputs *in, hc_player player, hc_tick tick,
+                                    enum hc_roster roster_change) {
+    HC_ASSERT(player < in->world->players && roster_change != HC_ROSTER_NONE);
     enum hc_status status = window_status(in, tick);
-    bool join = control == HC_CONTROL_JOIN;
-    if (status == HC_UNEXPECTED || (!in->follower && (tick != in->head || in->in[player] == join)))
+    bool join = roster_change == HC_ROSTER_JOIN;
+    if (status == HC_UNEXPECTED || (!in->replica && (tick != in->head || in->in[player] == join)))
         return HC_UNEXPECTED;
     if (status == HC_TOO_OLD) // only a follower comes here
-        put_left_control(in, player, tick);
+        put_left_roster(in, player, tick);
     if (status != HC_OK)
         return status;
     size_t cell = hc_inputs_cell(in, player, tick);
-    if (in->control[cell] != HC_CONTROL_NONE)
+    if (in->roster_change[cell] != HC_ROSTER_NONE)
         return HC_DUPLICATE;
-    if (!in->follower)
-        apply_control(in, player, tick, join);
+    if (!in->replica)
+        apply_roster(in, player, tick, join);
     clear_after(in, player, tick); // to a join's authority none is known yet
-    in->control[cell] = (uint8_t)control;
+    in->roster_change[cell] = (uint8_t)roster_change;
     refresh(in, player, tick);
     return HC_OK;
 }
 
 enum hc_status hc_inputs_retract(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    HC_ASSERT(player < in->world->players && in->follower);
+    HC_ASSERT(player < in->world->players && in->replica);
     enum hc_status status = window_status(in, tick);
     if (status == HC_TOO_OLD && in->left_base[player] == tick) {
         in->left_base[player] = HC_NO_TICK;

@@ -12,27 +12,27 @@
 struct hc_inputs {
     const struct hc_world *world;
     uint32_t history, future;
-    bool follower;
+    bool replica;
     bool started;
     hc_tick first; ///< the oldest slot of the window: head - history
     hc_tick head;  ///< the slot that the next step will be given
     hc_tick last;  ///< the newest slot of the window: head + future
 
     // Rows of one tick each, `players` wide; the row of a tick is tick % (history + future + 1).
-    uint8_t *slot;      ///< enum hc_slot
-    uint8_t *control;   ///< enum hc_control
+    uint8_t *slot;          ///< enum hc_slot
+    uint8_t *roster_change; ///< enum hc_roster
     hc_tick *base;      ///< newest known tick before the slot since the last control, or HC_NO_TICK
     uint8_t *known;     ///< input_size bytes each, meaningful in HC_SLOT_KNOWN
     uint8_t *effective; ///< input_size bytes each, meaningful before `head` and where forced
     uint8_t *given;     ///< input_size bytes each, meaningful before `head`: the last step's input
 
     // Per player.
-    hc_tick *left_base;    ///< newest known tick that has left the window, or HC_NO_TICK
-    uint8_t *left_input;   ///< its input
-    hc_tick *left_control; ///< newest control that has left the window, or HC_NO_TICK
-    hc_tick *joined;       ///< authority: newest join
-    hc_tick *complete;     ///< A(p)
-    bool *in;              ///< authority: has joined and not left
+    hc_tick *left_base;   ///< newest known tick that has left the window, or HC_NO_TICK
+    uint8_t *left_input;  ///< its input
+    hc_tick *left_roster; ///< newest control that has left the window, or HC_NO_TICK
+    hc_tick *joined;      ///< authority: newest join
+    hc_tick *complete;    ///< A(p)
+    bool *in;             ///< authority: has joined and not left
 
     /// Tells that the effective input or the control of a slot before `head` may have changed.
     void (*changed)(void *context, hc_player player, hc_tick tick);
@@ -60,9 +60,9 @@ void hc_inputs_prepare(struct hc_inputs *inputs);
 /// See the functions of the same name in timeline.h.
 enum hc_status hc_inputs_put(struct hc_inputs *inputs, hc_player player, hc_tick tick,
                              const void *input);
-/// See hc_timeline_put_control.
-enum hc_status hc_inputs_put_control(struct hc_inputs *inputs, hc_player player, hc_tick tick,
-                                     enum hc_control control);
+/// See hc_timeline_put_roster.
+enum hc_status hc_inputs_put_roster(struct hc_inputs *inputs, hc_player player, hc_tick tick,
+                                    enum hc_roster roster_change);
 /// See hc_timeline_force.
 uint32_t hc_inputs_force(struct hc_inputs *inputs, hc_player player, hc_tick before);
 /// See hc_timeline_retract.

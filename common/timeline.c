@@ -62,7 +62,7 @@ static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     tl->inputs.world = world;
     tl->inputs.history = tl->config.history;
     tl->inputs.future = tl->config.future;
-    tl->inputs.follower = tl->config.follower;
+    tl->inputs.replica = tl->config.replica;
     used += hc_inputs_layout(&tl->inputs, base == NULL ? NULL : base + used);
     tl->shape = hc_grid_shape(world);
     tl->states = hc_carve(base, &used, n * entities * world->stride);
@@ -74,7 +74,7 @@ static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     tl->reduce = hc_carve(base, &used, n);
     tl->reductions = hc_carve(base, &used, n * world->game->reduction_count * sizeof(int64_t));
     tl->grids = hc_carve(base, &used, n * hc_grid_memory(&tl->shape));
-    tl->pins = hc_carve(base, &used, tl->config.follower ? n * entities * sizeof(hc_tick) : 0);
+    tl->pins = hc_carve(base, &used, tl->config.replica ? n * entities * sizeof(hc_tick) : 0);
     tl->near = hc_carve(base, &used, entities * sizeof *tl->near);
     return used;
 }
@@ -138,7 +138,7 @@ static hc_tick *pin_at(const struct hc_timeline *tl, hc_tick tick, hc_entity ent
 }
 
 static bool pinned(const struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
-    return tl->config.follower && *pin_at(tl, tick, entity) != HC_NO_TICK;
+    return tl->config.replica && *pin_at(tl, tick, entity) != HC_NO_TICK;
 }
 
 /// Whether `entity` is a player itself, which reductions and the referee's holding depend on.
@@ -342,9 +342,9 @@ static struct hc_scene scene_at(struct hc_timeline *tl, hc_tick tick) {
         .states = states_at(tl, tick),
         .presence = bytes_at(tl, tl->presence, tick),
         .inputs = tl->inputs.effective + cell * game->input_size,
-        .controls = tl->inputs.control + cell,
+        .roster_changes = tl->inputs.roster_change + cell,
         .reductions = reductions_at(tl, tick),
-        .secret = tl->config.follower ? NULL : tl->config.secret,
+        .secret = tl->config.replica ? NULL : tl->config.secret,
         .neighbours = scene_neighbours,
         .source = tl,
     };
@@ -369,7 +369,7 @@ static uint8_t step(struct hc_timeline *tl, struct hc_scene *scene, hc_entity en
     scene->groups_read = 0;
     if (presence == HC_UNKNOWN) {
         memset(out, 0, world->stride);
-    } else if (tl->config.follower && entity == HC_REFEREE &&
+    } else if (tl->config.replica && entity == HC_REFEREE &&
                !hc_scene_players_known(world, scene->presence)) {
         memset(out, 0, world->stride);
         if (presence == HC_ALIVE)
@@ -414,7 +414,7 @@ static void reduce_again(struct hc_timeline *tl, hc_tick tick) {
 }
 
 /// Repeats the marked steps of `tick`; true when there was any.
-static bool settle_tick(struct hc_timeline *tl, hc_tick tick) {
+static bool resimulate_tick(struct hc_timeline *tl, hc_tick tick) {
     uint32_t entities = tl->config.world->entities;
     uint8_t *again = bytes_at(tl, tl->again, tick), *end = again + entities;
     mark_inputs(tl, tick);
@@ -430,12 +430,12 @@ static bool settle_tick(struct hc_timeline *tl, hc_tick tick) {
     return tl->stats.resimulated_steps != before;
 }
 
-void hc_timeline_settle(struct hc_timeline *tl) {
+void hc_timeline_resimulate(struct hc_timeline *tl) {
     HC_ASSERT(tl->started);
     bool rewound = false;
     tl->stats.depth = 0;
     for (hc_tick t = tl->earliest; t < tl->head; t++) {
-        if (!settle_tick(tl, t))
+        if (!resimulate_tick(tl, t))
             continue;
         tl->stats.resimulated_ticks++;
         if (rewound)
@@ -459,7 +459,7 @@ static void clear_slot(struct hc_timeline *tl, hc_tick tick) {
     memset(bytes_at(tl, tl->groups, tick), 0, entities);
     tl->reduce[slot_of(tl, tick)] = 0;
     tl->changed[slot_of(tl, tick)] = tick;
-    for (uint32_t e = 0; tl->config.follower && e < entities; e++)
+    for (uint32_t e = 0; tl->config.replica && e < entities; e++)
         *pin_at(tl, tick, (hc_entity)e) = HC_NO_TICK;
 }
 
@@ -489,7 +489,7 @@ static void simulate(struct hc_timeline *tl) {
 
 void hc_timeline_advance(struct hc_timeline *tl) {
     HC_ASSERT(tl->head < HC_NO_TICK - 1);
-    hc_timeline_settle(tl);
+    hc_timeline_resimulate(tl);
     simulate(tl);
     tl->head++;
     tl->oldest = hc_tick_max(tl->oldest, hc_tick_back(tl->head, tl->config.history));
@@ -502,7 +502,7 @@ void hc_timeline_advance(struct hc_timeline *tl) {
 
 void hc_timeline_start(struct hc_timeline *tl) {
     const struct hc_world *world = tl->config.world;
-    HC_ASSERT(!tl->started && !tl->config.follower);
+    HC_ASSERT(!tl->started && !tl->config.replica);
     clear_slot(tl, 0);
     hc_grid_clear(&tl->shape, grid_at(tl, 0));
     for (uint32_t e = 0; e < world->entities; e++) {
@@ -521,10 +521,10 @@ enum hc_status hc_timeline_put_input(struct hc_timeline *tl, hc_player player, h
     return hc_inputs_put(&tl->inputs, player, tick, input);
 }
 
-enum hc_status hc_timeline_put_control(struct hc_timeline *tl, hc_player player, hc_tick tick,
-                                       enum hc_control control) {
-    enum hc_status status = hc_inputs_put_control(&tl->inputs, player, tick, control);
-    if (control == HC_CONTROL_JOIN && tl->earliest < tick)
+enum hc_status hc_timeline_put_roster(struct hc_timeline *tl, hc_player player, hc_tick tick,
+                                      enum hc_roster roster_change) {
+    enum hc_status status = hc_inputs_put_roster(&tl->inputs, player, tick, roster_change);
+    if (roster_change == HC_ROSTER_JOIN && tl->earliest < tick)
         HC_MARK("join-during-rewind");
     if (status == HC_OK) // the step reads the control itself, too
         mark_owned(tl, tick, player);
@@ -539,7 +539,7 @@ enum hc_status hc_timeline_retract(struct hc_timeline *tl, hc_player player, hc_
     return hc_inputs_retract(&tl->inputs, player, tick);
 }
 
-void hc_timeline_repeat(struct hc_timeline *tl, hc_tick from) {
+void hc_timeline_redo(struct hc_timeline *tl, hc_tick from) {
     HC_ASSERT(tl->started);
     hc_tick first = hc_tick_max(from, tl->oldest);
     for (hc_tick t = first; t < tl->head; t++)
@@ -577,7 +577,7 @@ static bool holds_state(const struct hc_timeline *tl, hc_tick tick,
 enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_tick as_of,
                                      const struct hc_entity_state *entities, uint32_t count) {
     const struct hc_world *world = tl->config.world;
-    HC_ASSERT(tl->config.follower && as_of != HC_NO_TICK && tick < HC_NO_TICK - 1);
+    HC_ASSERT(tl->config.replica && as_of != HC_NO_TICK && tick < HC_NO_TICK - 1);
     for (uint32_t i = 0; i < count; i++)
         if (entities[i].entity >= world->entities || entities[i].presence > HC_ALIVE ||
             (entities[i].presence == HC_ALIVE && entities[i].state == NULL))
@@ -661,10 +661,10 @@ const void *hc_timeline_effective(const struct hc_timeline *tl, hc_player player
            hc_inputs_cell(&tl->inputs, player, tick) * tl->config.world->game->input_size;
 }
 
-enum hc_control hc_timeline_control(const struct hc_timeline *tl, hc_player player, hc_tick tick) {
+enum hc_roster hc_timeline_roster(const struct hc_timeline *tl, hc_player player, hc_tick tick) {
     if (!in_window(tl, tick))
-        return HC_CONTROL_NONE;
-    return (enum hc_control)tl->inputs.control[hc_inputs_cell(&tl->inputs, player, tick)];
+        return HC_ROSTER_NONE;
+    return (enum hc_roster)tl->inputs.roster_change[hc_inputs_cell(&tl->inputs, player, tick)];
 }
 
 bool hc_timeline_newest_input(const struct hc_timeline *tl, hc_player player, hc_tick tick,
@@ -672,8 +672,8 @@ bool hc_timeline_newest_input(const struct hc_timeline *tl, hc_player player, hc
     return hc_inputs_newest(&tl->inputs, player, tick, known, input);
 }
 
-hc_tick hc_timeline_complete(const struct hc_timeline *tl, hc_player player) {
-    HC_ASSERT(!tl->config.follower);
+hc_tick hc_timeline_inputs_through(const struct hc_timeline *tl, hc_player player) {
+    HC_ASSERT(!tl->config.replica);
     return tl->inputs.complete[player];
 }
 

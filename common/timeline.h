@@ -31,7 +31,7 @@ struct hc_timeline_config {
     uint32_t future;  ///< inputs are accepted up to head + future; ticks in [1, HC_FUTURE_MAX]
     /// True: states are put, the past beyond the ring renews predictions, nothing is ever forced by
     /// time. False: the authority, whose own word is the truth.
-    bool follower;
+    bool replica;
     /// True: after a change every entity is stepped at every later tick. Slow; the yardstick.
     bool full;
     uint8_t secret[HC_SCENE_SECRET_SIZE]; ///< hc_scene_secret_random draws from it; a follower's
@@ -83,8 +83,8 @@ enum hc_status hc_timeline_put_input(struct hc_timeline *timeline, hc_player pla
 /// is known after a control, up to the next, is of another life and forgotten. HC_DUPLICATE: that
 /// slot has a control. HC_TOO_OLD: before head - W; on a follower it still does so when it is
 /// news. HC_TOO_NEW.
-enum hc_status hc_timeline_put_control(struct hc_timeline *timeline, hc_player player, hc_tick tick,
-                                       enum hc_control control);
+enum hc_status hc_timeline_put_roster(struct hc_timeline *timeline, hc_player player, hc_tick tick,
+                                      enum hc_roster roster_change);
 
 /// Closes the unknown slots of `player` before `before` that are in the ring, at most up to
 /// head + future: each keeps its prediction. Returns how many were closed; authority only.
@@ -106,10 +106,10 @@ enum hc_status hc_timeline_put_state(struct hc_timeline *timeline, hc_tick tick,
 /// The steps of every tick from `from` on, as far as they are in the ring, are to be taken again
 /// although nothing has changed, and come out as they are: for measuring what a rewind of that
 /// depth costs when everything has to be repeated. Pins stand. A state is required.
-void hc_timeline_repeat(struct hc_timeline *timeline, hc_tick from);
+void hc_timeline_redo(struct hc_timeline *timeline, hc_tick from);
 
 /// Spreads everything put since the last call, without a new tick. A state is required.
-void hc_timeline_settle(struct hc_timeline *timeline);
+void hc_timeline_resimulate(struct hc_timeline *timeline);
 
 /// Settles, then simulates one new tick. On the authority the slot that leaves the window is
 /// forced if unknown. A state is required.
@@ -125,7 +125,7 @@ bool hc_timeline_newest_input(const struct hc_timeline *timeline, hc_player play
 
 /// A(p): the newest tick up to which every input of `player` since its newest join is known or
 /// forced; the join's tick when none is. Authority only.
-hc_tick hc_timeline_complete(const struct hc_timeline *timeline, hc_player player);
+hc_tick hc_timeline_inputs_through(const struct hc_timeline *timeline, hc_player player);
 
 /// The head at which the states of `tick`, in [oldest, head], came out as they are now: `tick`, or
 /// a later head if a rewind or a received state has changed any since.

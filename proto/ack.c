@@ -104,13 +104,13 @@ bool hc_sent_when(const struct hc_sent *sent, uint32_t seq, uint64_t *sent_us) {
     return true;
 }
 
-void hc_sent_excuse(struct hc_sent *sent, uint32_t seq) {
+void hc_sent_exempt(struct hc_sent *sent, uint32_t seq) {
     struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
     HC_ASSERT(seq != 0 && entry->seq == seq && seq + 1 == sent->next);
-    entry->excused = true;
+    entry->exempt = true;
 }
 
 bool hc_sent_misses(const struct hc_sent *sent, uint32_t seq) {
     const struct hc_sent_entry *entry = &sent->ring[seq % HC_SENT_RING];
-    return seq != 0 && entry->seq == seq && !entry->acked && !entry->excused;
+    return seq != 0 && entry->seq == seq && !entry->acked && !entry->exempt;
 }

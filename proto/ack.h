@@ -30,7 +30,7 @@ struct hc_sent_entry {
     uint64_t sent_us;
     uint32_t seq; ///< 0: never used
     bool acked;
-    bool excused; ///< its loss says nothing
+    bool exempt; ///< its loss says nothing
 };
 
 /// What was sent and not forgotten yet.
@@ -71,7 +71,7 @@ enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bi
 bool hc_sent_when(const struct hc_sent *sent, uint32_t seq, uint64_t *sent_us);
 
 /// `seq`, which was sent last, takes another way than the others: its loss says nothing.
-void hc_sent_excuse(struct hc_sent *sent, uint32_t seq);
+void hc_sent_exempt(struct hc_sent *sent, uint32_t seq);
 
 /// Whether `seq` was sent, is remembered, is not excused, and has not been acknowledged.
 bool hc_sent_misses(const struct hc_sent *sent, uint32_t seq);

@@ -46,14 +46,14 @@ bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *wel
     hc_pack_uint64(body, welcome->seed);
     hc_pack_uint32(body, welcome->history);
     hc_pack_uint32(body, welcome->future);
-    hc_pack_uint32(body, welcome->refusal);
+    hc_pack_uint32(body, welcome->late_limit);
     hc_pack_uint32(body, welcome->tick);
     hc_pack_uint32(body, welcome->phase_us);
     hc_pack_array(body, welcome->own_count);
     for (uint32_t i = 0; i < welcome->own_count; i++)
         hc_pack_uint16(body, welcome->own[i]);
     put_binary(body, welcome->reset_token, HC_RESET_TOKEN_SIZE);
-    hc_pack_uint8(body, welcome->kept);
+    hc_pack_uint8(body, welcome->resumed);
     put_padding(body);
     return hc_body_commit(body, &before);
 }
@@ -93,14 +93,14 @@ enum hc_status hc_message_get_welcome(const struct hc_body *body, const struct h
     out->seed = hc_values_unsigned(&values, UINT64_MAX);
     out->history = (uint32_t)hc_values_unsigned(&values, HC_HISTORY_MAX);
     out->future = (uint32_t)hc_values_unsigned(&values, HC_FUTURE_MAX);
-    out->refusal = (uint32_t)hc_values_unsigned(&values, out->history);
+    out->late_limit = (uint32_t)hc_values_unsigned(&values, out->history);
     out->tick = (hc_tick)hc_values_unsigned(&values, HC_NO_TICK - 1);
     out->phase_us = (uint32_t)hc_values_unsigned(&values, HC_PHASE_MAX_US);
     if (values.failed || out->tick_rate == 0 || out->players == 0 || out->future == 0)
         return HC_MALFORMED;
     get_own(&values, out);
     get_binary(&values, out->reset_token, HC_RESET_TOKEN_SIZE);
-    out->kept = hc_values_unsigned(&values, 1) == 1;
+    out->resumed = hc_values_unsigned(&values, 1) == 1;
     get_padding(&values);
     return hc_values_done(&values);
 }

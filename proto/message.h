@@ -35,18 +35,18 @@ enum {
 
 /// What a client must know before it can simulate.
 struct hc_welcome {
-    uint16_t tick_rate; ///< Hz, [1, HC_TICK_RATE_MAX]
-    uint16_t players;   ///< of the world, [1, game->players_max]
-    uint64_t seed;      ///< of the world
-    uint32_t history;   ///< W, ticks, [0, HC_HISTORY_MAX]
-    uint32_t future;    ///< inputs are accepted up to head + future, [1, HC_FUTURE_MAX]
-    uint32_t refusal;   ///< this client's inputs before head - refusal are refused, [0, history]
-    hc_tick tick;       ///< the server's head when it answered
-    uint32_t phase_us;  ///< since that tick was due, [0, HC_PHASE_MAX_US]
-    uint8_t own_count;  ///< [0, HC_OWN_PLAYERS_MAX]
+    uint16_t tick_rate;  ///< Hz, [1, HC_TICK_RATE_MAX]
+    uint16_t players;    ///< of the world, [1, game->players_max]
+    uint64_t seed;       ///< of the world
+    uint32_t history;    ///< W, ticks, [0, HC_HISTORY_MAX]
+    uint32_t future;     ///< inputs are accepted up to head + future, [1, HC_FUTURE_MAX]
+    uint32_t late_limit; ///< this client's inputs before head - refusal are refused, [0, history]
+    hc_tick tick;        ///< the server's head when it answered
+    uint32_t phase_us;   ///< since that tick was due, [0, HC_PHASE_MAX_US]
+    uint8_t own_count;   ///< [0, HC_OWN_PLAYERS_MAX]
     hc_player own[HC_OWN_PLAYERS_MAX];        ///< the client's players, all different
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< by which a RESET of this connection is known
-    bool kept; ///< the connection that CONNECT named goes on, with its players and its events
+    bool resumed; ///< the connection that CONNECT named goes on, with its players and its events
 };
 
 /// What a client says in every datagram.

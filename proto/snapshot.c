@@ -85,13 +85,13 @@ static uint32_t get_base_age(struct hc_bits_reader *bits) {
 }
 
 void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot) {
-    HC_ASSERT(snapshot->tick <= snapshot->as_of && snapshot->refusal <= snapshot->as_of);
+    HC_ASSERT(snapshot->tick <= snapshot->as_of && snapshot->late_limit <= snapshot->as_of);
     HC_ASSERT(snapshot->final <= snapshot->as_of && snapshot->own_count <= HC_OWN_PLAYERS_MAX);
     hc_bits_put(bits, snapshot->as_of & UINT16_MAX, 16);
     hc_delta_put_number(bits, snapshot->phase_us, 8);
     hc_delta_put_number(bits, snapshot->ack_delay_us, 8);
     hc_delta_put_number(bits, snapshot->as_of - snapshot->tick, 4);
-    hc_delta_put_number(bits, snapshot->as_of - snapshot->refusal, 5);
+    hc_delta_put_number(bits, snapshot->as_of - snapshot->late_limit, 5);
     hc_delta_put_number(bits, snapshot->as_of - snapshot->final, 4);
     hc_bits_put(bits, snapshot->hash, 32);
     hc_bits_put(bits, snapshot->has_chain, 1);
@@ -118,7 +118,7 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
     out->phase_us = get_up_to(bits, 8, HC_PHASE_MAX_US);
     out->ack_delay_us = get_up_to(bits, 8, HC_ACK_DELAY_MAX_US);
     out->tick = get_back(bits, out->as_of, 4, HC_HISTORY_MAX);
-    out->refusal = get_back(bits, out->as_of, 5, HC_HISTORY_MAX);
+    out->late_limit = get_back(bits, out->as_of, 5, HC_HISTORY_MAX);
     out->final = get_back(bits, out->as_of, 4, HC_HISTORY_MAX);
     out->hash = hc_bits_get(bits, 32);
     out->has_chain = hc_bits_get(bits, 1) != 0;
@@ -158,26 +158,26 @@ bool hc_snapshot_get_forced(struct hc_bits_reader *bits, const struct hc_snapsho
     return !bits->failed;
 }
 
-void hc_snapshot_put_control(struct hc_bits_writer *bits, hc_tick tick,
-                             const struct hc_snapshot_control *control) {
-    HC_ASSERT(control->control != HC_CONTROL_NONE);
-    uint32_t ahead = control->tick - tick;
-    bool before = control->tick < tick;
+void hc_snapshot_put_roster(struct hc_bits_writer *bits, hc_tick tick,
+                            const struct hc_snapshot_roster *roster_change) {
+    HC_ASSERT(roster_change->roster_change != HC_ROSTER_NONE);
+    uint32_t ahead = roster_change->tick - tick;
+    bool before = roster_change->tick < tick;
     hc_bits_put(bits, 1, 1);
-    hc_delta_put_number(bits, control->player, 6);
+    hc_delta_put_number(bits, roster_change->player, 6);
     hc_delta_put_number(bits, before ? (0 - ahead) * 2 - 1 : ahead * 2, 4);
-    hc_bits_put(bits, control->control == HC_CONTROL_LEAVE, 1);
+    hc_bits_put(bits, roster_change->roster_change == HC_ROSTER_LEAVE, 1);
 }
 
-bool hc_snapshot_get_control(struct hc_bits_reader *bits, const struct hc_world *world,
-                             hc_tick tick, struct hc_snapshot_control *out) {
+bool hc_snapshot_get_roster(struct hc_bits_reader *bits, const struct hc_world *world, hc_tick tick,
+                            struct hc_snapshot_roster *out) {
     if (hc_bits_get(bits, 1) == 0)
         return false;
     out->player = (hc_player)get_up_to(bits, 6, world->players - 1u);
     uint32_t away = get_up_to(bits, 4, 2 * HC_SNAPSHOT_SPAN_MAX), by = (away + 1) / 2;
     bits->failed |= away % 2 != 0 && by > tick;
     out->tick = away % 2 != 0 ? tick - by : tick + by;
-    out->control = hc_bits_get(bits, 1) != 0 ? HC_CONTROL_LEAVE : HC_CONTROL_JOIN;
+    out->roster_change = hc_bits_get(bits, 1) != 0 ? HC_ROSTER_LEAVE : HC_ROSTER_JOIN;
     return !bits->failed;
 }
 

@@ -26,8 +26,8 @@
 /// `number`N is delta.h's number in groups of N bits. A correction is told against what the
 /// snapshot of head as_of - 1 - age told of that unit, at that very tick if `same`, else at the
 /// tick that it showed; or against nothing. The first one's distance counts from `tick`. What a
-/// value is told against is guessed forward to its tick by common/solo.h with the referee of this
-/// snapshot, which is told first.
+/// value is told against is guessed forward to its tick by common/extrapolate.h with the referee of
+/// this snapshot, which is told first.
 ///
 /// The runs of `again` go through what the newest base told, in order, until its end, told and left
 /// out by turns. What is named after them is not told against the newest base. The values of all
@@ -69,7 +69,7 @@ struct hc_snapshot {
     uint32_t phase_us;     ///< since that tick was due, [0, HC_PHASE_MAX_US]
     uint32_t ack_delay_us; ///< since the datagram named by `ack` came, [0, HC_ACK_DELAY_MAX_US]
     hc_tick tick;          ///< T, the tick shown; as_of - tick in [0, HC_HISTORY_MAX]
-    hc_tick refusal;       ///< own inputs before it are refused; as_of - it in [0, HC_HISTORY_MAX]
+    hc_tick late_limit;    ///< own inputs before it are refused; as_of - it in [0, HC_HISTORY_MAX]
     hc_tick final;         ///< F; as_of - final in [0, HC_HISTORY_MAX]
     bool has_chain;
     uint64_t chain;    ///< the chain hash at F, if it is told
@@ -82,10 +82,10 @@ struct hc_snapshot {
 };
 
 /// A join or a leave.
-struct hc_snapshot_control {
+struct hc_snapshot_roster {
     hc_player player;
     hc_tick tick;
-    enum hc_control control; ///< never HC_CONTROL_NONE
+    enum hc_roster roster_change; ///< never HC_ROSTER_NONE
 };
 
 /// Inputs of an own player that the server did without.
@@ -140,8 +140,8 @@ void hc_snapshot_put_forced(struct hc_bits_writer *bits, hc_tick tick,
                             const struct hc_snapshot_forced *forced);
 
 /// One more of the controls of the snapshot that shows `tick`, before which it may lie or after.
-void hc_snapshot_put_control(struct hc_bits_writer *bits, hc_tick tick,
-                             const struct hc_snapshot_control *control);
+void hc_snapshot_put_roster(struct hc_bits_writer *bits, hc_tick tick,
+                            const struct hc_snapshot_roster *roster_change);
 
 /// Ends the list of the forced or of the controls or of the corrections.
 void hc_snapshot_put_end(struct hc_bits_writer *bits);
@@ -194,8 +194,8 @@ bool hc_snapshot_get_forced(struct hc_bits_reader *bits, const struct hc_snapsho
 
 /// The next of the controls of a snapshot that shows `tick` into *out; false at the list's end, and
 /// when the bits fail: a player that `world` has not, or a tick out of its bounds.
-bool hc_snapshot_get_control(struct hc_bits_reader *bits, const struct hc_world *world,
-                             hc_tick tick, struct hc_snapshot_control *out);
+bool hc_snapshot_get_roster(struct hc_bits_reader *bits, const struct hc_world *world, hc_tick tick,
+                            struct hc_snapshot_roster *out);
 
 /// The units named, in ascending order, and what each is told against: with HC_SNAPSHOT_BASE or
 /// HC_SNAPSHOT_OLDER there is a base. Returns how many; 0 when it fails.

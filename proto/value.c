@@ -6,18 +6,20 @@
 #include <string.h>
 
 /// The guess at `tick`, into `out`, which gets the scratch memory.
-static void guess_value(const struct hc_value_base *base, const struct hc_solo_changes *changes,
+static void guess_value(const struct hc_value_base *base, const struct hc_input_changes *changes,
                         hc_tick tick, struct hc_unit_value *out) {
     out->tick = tick;
     hc_unit_place(base->world, out, base->scratch);
     if (base->from == NULL)
-        hc_solo_nothing(base->world, base->unit, tick, out);
+        hc_extrapolate_absent(base->world, base->unit, tick, out);
     else
-        hc_solo_guess(base->solo, base->unit, base->from, changes, base->referee, tick, out);
+        hc_extrapolate(base->extrapolator, base->unit, base->from, changes, base->referee, tick,
+                       out);
 }
 
 static bool may_list(const struct hc_value_base *base, hc_tick tick) {
-    return base->from != NULL && hc_solo_lists(base->world, base->unit, base->from, tick);
+    return base->from != NULL &&
+           hc_extrapolate_takes_changes(base->world, base->unit, base->from, tick);
 }
 
 /// Bits of a tick of which `left` are left.
@@ -31,15 +33,15 @@ static unsigned tick_bits(hc_tick left) {
 // ---- Changes ------------------------------------------------------------------------------------
 
 static void put_listed(struct hc_bits_writer *bits, const struct hc_value_base *base,
-                       const struct hc_solo_changes *changes, hc_tick end,
+                       const struct hc_input_changes *changes, hc_tick end,
                        struct hc_delta_counts *counts) {
     uint8_t first[HC_INPUT_MAX];
     const uint8_t *before = first;
     hc_tick next = base->from->tick;
     size_t began = hc_bits_written(bits);
-    hc_solo_input(base->world, base->from, first);
+    hc_extrapolate_input(base->world, base->from, first);
     for (unsigned i = 0; i < changes->count; i++) {
-        const struct hc_solo_change *change = &changes->at[i];
+        const struct hc_input_change *change = &changes->at[i];
         HC_ASSERT(change->tick >= next && change->tick < end);
         if (i > 0)
             hc_bits_put(bits, 1, 1);
@@ -55,14 +57,14 @@ static void put_listed(struct hc_bits_writer *bits, const struct hc_value_base *
 }
 
 static void get_listed(struct hc_bits_reader *bits, const struct hc_value_base *base, hc_tick end,
-                       struct hc_solo_changes *out) {
+                       struct hc_input_changes *out) {
     const struct hc_game *game = base->world->game;
     uint8_t input[HC_INPUT_MAX] = {0};
     hc_tick next = base->from->tick;
-    hc_solo_input(base->world, base->from, input);
+    hc_extrapolate_input(base->world, base->from, input);
     out->count = 0;
     do {
-        struct hc_solo_change *change = &out->at[out->count++];
+        struct hc_input_change *change = &out->at[out->count++];
         hc_tick by = hc_bits_get(bits, tick_bits(end - next));
         if (by >= end - next) {
             bits->failed = true;
@@ -86,7 +88,7 @@ static void put_flag(struct hc_bits_writer *bits, bool flag, struct hc_delta_cou
 }
 
 void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,
-                  const struct hc_solo_changes *changes, const struct hc_unit_value *value,
+                  const struct hc_input_changes *changes, const struct hc_unit_value *value,
                   struct hc_delta_counts *counts) {
     bool lists = changes != NULL && changes->count > 0, may = may_list(base, value->tick);
     struct hc_unit_value guess;
@@ -111,7 +113,7 @@ void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,
 
 void hc_value_get(struct hc_bits_reader *bits, const struct hc_value_base *base,
                   struct hc_unit_value *out) {
-    struct hc_solo_changes changes;
+    struct hc_input_changes changes;
     struct hc_unit_value guess;
     changes.count = 0; // the rest is large, and this is called very often
     bool same = hc_bits_get(bits, 1) != 0;

@@ -14,12 +14,12 @@
 /// list, if anything: what is read is the value in any case.
 #pragma once
 
-#include "common/solo.h"
+#include "common/extrapolate.h"
 #include "proto/delta.h"
 
 /// What a value is told against, which both sides have alike.
 struct hc_value_base {
-    struct hc_solo *solo;
+    struct hc_extrapolator *extrapolator;
     const struct hc_world *world;
     hc_unit unit;
     const struct hc_unit_value *from; ///< of no later tick than the value; NULL: nothing
@@ -30,7 +30,7 @@ struct hc_value_base {
 /// Appends `value`, with `changes` listed if they are neither NULL nor none; each must differ from
 /// what the steps are given before it. Adds what it took to `counts`, if not NULL.
 void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,
-                  const struct hc_solo_changes *changes, const struct hc_unit_value *value,
+                  const struct hc_input_changes *changes, const struct hc_unit_value *value,
                   struct hc_delta_counts *counts);
 
 /// Reads it into `out`, whose tick and pointers are set and which may not be `base->from`. Its

@@ -1,13 +1,13 @@
 #include "server/forged.h"
 
-#include "server/rate.h"
+#include "server/address_limit.h"
 
 #include <string.h>
 #include <xxhash.h>
 
 static size_t place(const struct hc_sv_forged *forged, const struct hc_address *from) {
     uint8_t key[18] = {0};
-    hc_sv_rate_prefix(from, key);
+    hc_sv_address_limit_prefix(from, key);
     if (hc_address_is_loopback(from)) // programs of one machine are not one source
         memcpy(key + 16, &from->port, sizeof from->port);
     return XXH3_64bits_withSeed(key, sizeof key, forged->seed) % HC_SV_FORGED_SOURCES;

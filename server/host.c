@@ -1,4 +1,4 @@
-#include "server/core.h"
+#include "server/host_internal.h"
 
 #include "common/alloc.h"
 #include "common/mark.h"
@@ -17,7 +17,7 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .tick_rate = 60,
                                       .history = 64,
                                       .future = 64,
-                                      .slack = 24,
+                                      .late_margin = 24,
                                       .last_tick = HC_SNAPSHOT_TICK_MAX,
                                       .timeout_us = 10000000,
                                       .keep_us = 30000000,
@@ -42,7 +42,7 @@ static const char *check_ranges(const struct hc_sv_host_config *config, char *wh
         {"tick_rate", config->tick_rate, 1, HC_TICK_RATE_MAX},
         {"history", config->history, 0, HC_HISTORY_MAX},
         {"future", config->future, 1, HC_FUTURE_MAX},
-        {"slack", config->slack, 0, HC_HISTORY_MAX},
+        {"late_margin", config->late_margin, 0, HC_HISTORY_MAX},
         {"last_tick", config->last_tick, 1, HC_SNAPSHOT_TICK_MAX},
         {"force_rewind", config->force_rewind, 0, config->history},
         {"timeout_us", config->timeout_us, 1, UINT32_MAX},
@@ -104,13 +104,14 @@ static size_t lay_out_snapshots(struct hc_sv_host *host, uint8_t *base) {
     uint32_t units = hc_unit_total(world), rows = host->config.history + 1;
     size_t used = 0;
     // What clients have acknowledged longer ago than this is kept for each, or is no baseline.
-    uint32_t versions = units * (rows + HC_SV_LEDGER_SNAPSHOTS) * VERSIONS_EACH;
-    host->choices = hc_carve(base, &used, units * sizeof *host->choices);
+    uint32_t sent_values = units * (rows + HC_SV_SENT_LOG_SNAPSHOTS) * VERSIONS_EACH;
+    host->selections = hc_carve(base, &used, units * sizeof *host->selections);
     host->candidates = hc_carve(base, &used, units * sizeof *host->candidates);
-    host->guess = hc_carve(base, &used, hc_unit_bytes(world));
-    used += hc_sv_versions_layout(&host->versions, world, rows, versions,
-                                  base == NULL ? NULL : base + used);
-    used += hc_sv_memo_layout(&host->memo, units * MEMO_EACH, base == NULL ? NULL : base + used);
+    host->extrapolation = hc_carve(base, &used, hc_unit_bytes(world));
+    used += hc_sv_sent_values_layout(&host->sent_values, world, rows, sent_values,
+                                     base == NULL ? NULL : base + used);
+    used += hc_sv_delta_cache_layout(&host->delta_cache, units * MEMO_EACH,
+                                     base == NULL ? NULL : base + used);
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer measured;
         struct hc_sv_peer *peer = base == NULL ? &measured : &host->peers[i];
@@ -129,8 +130,9 @@ static bool build(struct hc_sv_host *host) {
         host->world.entities * (sizeof *host->world.kind_of + sizeof *host->world.owner_of);
     struct hc_timeline_config timeline = timeline_config(host);
     host->timeline = hc_timeline_create(&timeline);
-    host->solo = hc_solo_create(&host->world);
-    host->stats.memory_bytes += hc_timeline_memory(&timeline) + hc_solo_memory(&host->world);
+    host->extrapolator = hc_extrapolator_create(&host->world);
+    host->stats.memory_bytes +=
+        hc_timeline_memory(&timeline) + hc_extrapolator_memory(&host->world);
     host->peers = obtain(host, config->clients * sizeof *host->peers);
     host->players = obtain(host, config->clients * sizeof *host->players);
     host->snapshot_memory = obtain(host, lay_out_snapshots(host, NULL));
@@ -138,14 +140,14 @@ static bool build(struct hc_sv_host *host) {
     uint32_t users = HC_SV_SPENT_PER_PLACE * (uint32_t)config->clients;
     users = users > HC_SV_SPENT ? users : HC_SV_SPENT;
     host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
-    if (host->timeline == NULL || host->solo == NULL || host->peers == NULL ||
+    if (host->timeline == NULL || host->extrapolator == NULL || host->peers == NULL ||
         host->players == NULL || host->snapshot_memory == NULL || host->ended == NULL ||
         host->spent_memory == NULL)
         return false;
     hc_sv_spent_layout(&host->spent, users, host->spent_memory);
     lay_out_snapshots(host, host->snapshot_memory);
-    hc_sv_versions_clear(&host->versions);
-    hc_sv_memo_clear(&host->memo);
+    hc_sv_sent_values_clear(&host->sent_values);
+    hc_sv_delta_cache_clear(&host->delta_cache);
     return true;
 }
 
@@ -201,7 +203,7 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
     hc_release(allocator, host->snapshot_memory);
     hc_release(allocator, host->players);
     hc_release(allocator, host->peers);
-    hc_solo_destroy(host->solo);
+    hc_extrapolator_destroy(host->extrapolator);
     hc_timeline_destroy(host->timeline);
     hc_world_free(&host->world);
     sodium_memzero(host, sizeof *host);
@@ -222,10 +224,10 @@ bool hc_sv_host_address_is_full(const struct hc_sv_host *host, const struct hc_a
     unsigned count = 0, most = host->config.clients_per_address;
     if (most == 0 || hc_address_is_loopback(address))
         return false;
-    hc_sv_rate_prefix(address, prefix);
+    hc_sv_address_limit_prefix(address, prefix);
     for (unsigned i = 0; i < host->config.clients; i++) {
         const struct hc_sv_peer *peer = &host->peers[i];
-        hc_sv_rate_prefix(&peer->address, other);
+        hc_sv_address_limit_prefix(&peer->address, other);
         count += peer->state == HC_SV_PEER_PLAYING && peer != except &&
                  memcmp(prefix, other, sizeof prefix) == 0;
     }
@@ -267,7 +269,7 @@ static void forget_unheard(struct hc_sv_host *host, const struct hc_sv_peer *pee
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
                      enum hc_close_reason close, bool say, uint64_t now_us) {
     bool connected = peer->state == HC_SV_PEER_PLAYING;
-    HC_ASSERT(connected || peer->kept_us != 0);
+    HC_ASSERT(connected || peer->lingers_until_us != 0);
     hc_sv_host_event(host, peer, kind, close);
     if (kind == HC_SV_EVENT_TIMEOUT)
         host->stats.timeouts++;
@@ -276,20 +278,20 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
     uint16_t index = (uint16_t)(peer - host->peers + 1);
     for (unsigned i = 0; i < peer->own_count; i++) {
         struct hc_sv_player *player = &host->players[peer->own[i]];
-        if (player->heir == index) // it never had the slot: the one before is still to leave
-            player->heir = 0;
+        if (player->next_owner == index) // it never had the slot: the one before is still to leave
+            player->next_owner = 0;
         else
             player->leaving = true;
     }
-    peer->kept_us = 0;
+    peer->lingers_until_us = 0;
     forget_unheard(host, peer);
-    if (peer->state == HC_SV_PEER_KEPT)
+    if (peer->state == HC_SV_PEER_LINGERING)
         peer->state = HC_SV_PEER_FREE;
     if (!connected)
         return;
     hc_sv_host_remember_ended(host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->replay.newest == 0,
                               close == HC_CLOSE_LEFT, now_us);
-    if (kind == HC_SV_EVENT_TIMEOUT && !peer->met)
+    if (kind == HC_SV_EVENT_TIMEOUT && !peer->heard_once)
         hc_sv_spent_forget(&host->spent, peer->user.client_id, peer->user.token_id,
                            peer->user.by_ticket);
     hc_sv_peer_close(peer, close, now_us);
@@ -300,7 +302,7 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
     HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
     // Whoever has never been heard may never have been there.
-    if (host->config.keep_us == 0 || !peer->met) {
+    if (host->config.keep_us == 0 || !peer->heard_once) {
         hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, true, now_us);
         return;
     }
@@ -308,18 +310,18 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
     host->stats.lost++;
     hc_sv_host_remember_ended(host, peer, peer->replay.newest == 0, false, now_us);
     hc_sv_peer_close(peer, HC_CLOSE_TIMEOUT, now_us);
-    peer->kept_us = now_us + host->config.keep_us;
+    peer->lingers_until_us = now_us + host->config.keep_us;
 }
 
 static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
-        bool silent = now_us - peer->heard_us >= host->config.timeout_us;
+        bool silent = now_us - peer->received_us >= host->config.timeout_us;
         if (peer->state == HC_SV_PEER_PLAYING && (silent || peer->sent.next >= HC_SV_SEQ_MAX))
             hc_sv_host_lose(host, peer, now_us);
-        if (peer->kept_us != 0 && now_us >= peer->kept_us)
+        if (peer->lingers_until_us != 0 && now_us >= peer->lingers_until_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, false, now_us);
-        bool there = peer->state == HC_SV_PEER_PLAYING || peer->kept_us != 0;
+        bool there = peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0;
         if (there && peer->user.end_us != 0 && now_us >= peer->user.end_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
     }
@@ -337,42 +339,42 @@ uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us) {
     return phase < HC_PHASE_MAX_US ? (uint32_t)phase : HC_PHASE_MAX_US;
 }
 
-static void stamp(struct hc_sv_host *host, hc_player player, enum hc_control control) {
+static void stamp(struct hc_sv_host *host, hc_player player, enum hc_roster roster_change) {
     hc_tick head = hc_timeline_head(host->timeline);
-    enum hc_status status = hc_timeline_put_control(host->timeline, player, head, control);
+    enum hc_status status = hc_timeline_put_roster(host->timeline, player, head, roster_change);
     HC_ASSERT(status == HC_OK);
-    if (host->control_count == HC_SV_CONTROLS) {
-        host->control_first = (host->control_first + 1) % HC_SV_CONTROLS;
-        host->control_count--;
+    if (host->roster_count == HC_SV_ROSTER_CHANGES) {
+        host->roster_first = (host->roster_first + 1) % HC_SV_ROSTER_CHANGES;
+        host->roster_count--;
     }
-    unsigned place = (host->control_first + host->control_count++) % HC_SV_CONTROLS;
-    host->controls[place] =
-        (struct hc_snapshot_control){.player = player, .tick = head, .control = control};
+    unsigned place = (host->roster_first + host->roster_count++) % HC_SV_ROSTER_CHANGES;
+    host->roster_changes[place] =
+        (struct hc_snapshot_roster){.player = player, .tick = head, .roster_change = roster_change};
     for (unsigned i = 0; i < host->config.clients; i++)
-        host->peers[i].control_told[place] = 0;
+        host->peers[i].roster_sent[place] = 0;
 }
 
 /// Joins and leaves are inputs of the head. A slot is given away again once its leave is stamped,
 /// so its next join is of a later tick.
-static void stamp_controls(struct hc_sv_host *host) {
+static void stamp_roster(struct hc_sv_host *host) {
     for (hc_player p = 0; p < host->world.players; p++) {
         struct hc_sv_player *player = &host->players[p];
         if (player->leaving) { // an heir joins a tick later
             if (player->in)
-                stamp(host, p, HC_CONTROL_LEAVE);
-            if (player->heir != 0)
+                stamp(host, p, HC_ROSTER_LEAVE);
+            if (player->next_owner != 0)
                 HC_MARK("slot-inherited");
-            *player = (struct hc_sv_player){.peer = player->heir, .newest = player->newest};
+            *player = (struct hc_sv_player){.peer = player->next_owner, .newest = player->newest};
         } else if (player->peer != 0 && !player->in) {
-            stamp(host, p, HC_CONTROL_JOIN);
+            stamp(host, p, HC_ROSTER_JOIN);
             player->in = true;
             player->joined = hc_timeline_head(host->timeline);
         }
     }
 }
 
-uint32_t hc_sv_host_refusal(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    return hc_sv_lateness_limit(&peer->lateness, host->config.slack, host->config.history);
+uint32_t hc_sv_host_late_limit(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    return hc_sv_lateness_limit(&peer->lateness, host->config.late_margin, host->config.history);
 }
 
 static void judge_lateness(struct hc_sv_host *host) {
@@ -390,11 +392,11 @@ static void close_window(struct hc_sv_host *host) {
         if (!host->players[p].in)
             continue;
         struct hc_sv_peer *peer = &host->peers[host->players[p].peer - 1];
-        uint32_t refusal = hc_sv_host_refusal(host, peer);
-        if (peer->kept_us != 0)
-            hc_sv_intake_force(host, peer, p, head + 1);
-        else if (head >= refusal)
-            hc_sv_intake_force(host, peer, p, head - refusal + 1);
+        uint32_t late_limit = hc_sv_host_late_limit(host, peer);
+        if (peer->lingers_until_us != 0)
+            hc_sv_receive_force(host, peer, p, head + 1);
+        else if (head >= late_limit)
+            hc_sv_receive_force(host, peer, p, head - late_limit + 1);
     }
 }
 
@@ -403,7 +405,7 @@ static void finalise(struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline), final = head;
     for (hc_player p = 0; p < host->world.players; p++)
         if (host->players[p].in)
-            final = hc_tick_min(final, hc_timeline_complete(host->timeline, p) + 1);
+            final = hc_tick_min(final, hc_timeline_inputs_through(host->timeline, p) + 1);
     final = hc_tick_max(final, hc_tick_back(head, host->config.history));
     while (host->final < final) {
         host->final++;
@@ -432,16 +434,16 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     uint64_t late_us = now_us - due_us(host, head + 1);
     hc_histogram_record(&host->stats.lateness, late_us);
     host->stats.ticks_late += late_us >= 1000000 / host->world.tick_rate;
-    hc_sv_guess_tick(&host->guesses);
+    hc_sv_extrapolation_tick(&host->extrapolation_budget);
     hc_sv_forged_renew(&host->forged);
     for (unsigned i = 0; i < host->config.clients; i++)
         host->peers[i].forged = 0;
     drop_silent(host, now_us);
-    stamp_controls(host);
+    stamp_roster(host);
     judge_lateness(host);
     close_window(host);
     if (host->config.force_rewind > 0)
-        hc_timeline_repeat(host->timeline, hc_tick_back(head, host->config.force_rewind));
+        hc_timeline_redo(host->timeline, hc_tick_back(head, host->config.force_rewind));
     hc_timeline_advance(host->timeline);
     if (stats->depth > 0)
         hc_histogram_record(&host->stats.rewind_depth, stats->depth);
@@ -449,11 +451,11 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     host->rewound_to = head + 1;
     finalise(host);
     for (unsigned i = 0; i < host->config.clients; i++)
-        host->peers[i].news_due = host->peers[i].state == HC_SV_PEER_PLAYING;
+        host->peers[i].messages_due = host->peers[i].state == HC_SV_PEER_PLAYING;
     bool shown = shows(host, head + 1);
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
-        peer->snapshot_due |= (shown || peer->put_off) && ready(host, peer);
+        peer->snapshot_due |= (shown || peer->snapshot_starved) && ready(host, peer);
     }
     host->send_cursor = 0;
 }
@@ -501,8 +503,8 @@ enum hc_status hc_sv_host_receive(struct hc_sv_host *host, const struct hc_addre
     host->stats.datagrams_in++;
     host->stats.bytes_in += size;
     enum hc_status status = hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA
-                                ? hc_sv_intake_receive(host, from, bytes, size, now_us)
-                                : hc_sv_door_receive(host, from, bytes, size, now_us);
+                                ? hc_sv_receive_data(host, from, bytes, size, now_us)
+                                : hc_sv_handshake_receive(host, from, bytes, size, now_us);
     if (status != HC_OK)
         host->stats.rejected[status]++;
     return status;
@@ -534,12 +536,12 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         struct hc_sv_peer *peer = &host->peers[host->send_cursor];
         *to = peer->address;
         size_t size = hc_sv_peer_send_close(peer, out, now_us);
-        if (size == 0 && peer->news_due)
-            size = hc_sv_news_send(host, peer, to, out, now_us);
+        if (size == 0 && peer->messages_due)
+            size = hc_sv_send_messages(host, peer, to, out, now_us);
         if (size == 0 && peer->snapshot_due) {
             peer->snapshot_due = false;
             size = hc_sv_snapshot_send(host, peer, out, now_us);
-            hc_sv_news_copy(host, peer, out, size, now_us);
+            hc_sv_path_copy(host, peer, out, size, now_us);
         }
         if (size > 0)
             return size;
@@ -565,7 +567,7 @@ void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us) {
     host->shutting_down = true;
     host->send_cursor = 0;
     for (unsigned i = 0; i < host->config.clients; i++)
-        if (host->peers[i].state == HC_SV_PEER_PLAYING || host->peers[i].kept_us != 0)
+        if (host->peers[i].state == HC_SV_PEER_PLAYING || host->peers[i].lingers_until_us != 0)
             hc_sv_host_drop(host, &host->peers[i], HC_SV_EVENT_LEFT, HC_CLOSE_SHUTDOWN, true,
                             now_us);
 }
@@ -600,7 +602,7 @@ void hc_sv_host_set_refused(struct hc_sv_host *host, const struct hc_sv_refused 
     host->refused = *refused;
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
-        bool there = peer->state == HC_SV_PEER_PLAYING || peer->kept_us != 0;
+        bool there = peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0;
         if (there && (peer->user.begun_s < refused->not_before_s ||
                       hc_sv_refused_has(refused, peer->user.client_id)))
             hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
@@ -630,10 +632,10 @@ uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {
 
 // ---- Messages of the game -----------------------------------------------------------------------
 
-enum hc_status hc_sv_host_say(struct hc_sv_host *host, uint32_t cid, const void *message,
-                              size_t size, uint64_t now_us) {
+enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, const void *message,
+                                       size_t size, uint64_t now_us) {
     struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
-    if (peer == NULL || (peer->state != HC_SV_PEER_PLAYING && peer->kept_us == 0))
+    if (peer == NULL || (peer->state != HC_SV_PEER_PLAYING && peer->lingers_until_us == 0))
         return HC_UNEXPECTED;
     enum hc_status status = hc_events_put(&peer->events_out, message, size);
     if (status == HC_FULL)
@@ -641,11 +643,11 @@ enum hc_status hc_sv_host_say(struct hc_sv_host *host, uint32_t cid, const void 
     return status;
 }
 
-const uint8_t *hc_sv_host_hear(struct hc_sv_host *host, struct hc_sv_heard *heard) {
+const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host, struct hc_sv_message *heard) {
     for (unsigned i = 0; host->unheard > 0 && i < host->config.clients; i++) {
-        struct hc_sv_peer *peer = &host->peers[host->hear_cursor];
+        struct hc_sv_peer *peer = &host->peers[host->message_cursor];
         const uint8_t *message = NULL;
-        if (peer->state == HC_SV_PEER_PLAYING || peer->kept_us != 0)
+        if (peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0)
             message = hc_events_next(&peer->events_in, &heard->size);
         if (message != NULL) {
             host->unheard--;
@@ -653,7 +655,7 @@ const uint8_t *hc_sv_host_hear(struct hc_sv_host *host, struct hc_sv_heard *hear
             heard->client_id = peer->user.client_id;
             return message;
         }
-        host->hear_cursor = (host->hear_cursor + 1) % host->config.clients;
+        host->message_cursor = (host->message_cursor + 1) % host->config.clients;
     }
     return NULL;
 }

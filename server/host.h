@@ -5,8 +5,8 @@
 ///   1. hc_sv_host_create;
 ///   2. for each datagram: hc_sv_host_receive;
 ///   3. at hc_sv_host_deadline: hc_sv_host_advance, then (also after 2) hc_sv_host_send until it
-///      returns 0, hc_sv_host_poll_event until it returns false, and hc_sv_host_hear until it
-///      returns NULL; back to 2;
+///      returns 0, hc_sv_host_poll_event until it returns false, and hc_sv_host_next_message until
+///      it returns NULL; back to 2;
 ///   4. hc_sv_host_shutdown, and 3 until hc_sv_host_closed; hc_sv_host_destroy.
 /// Times are microseconds of one monotonic clock. All memory is obtained in 1.
 ///
@@ -32,7 +32,7 @@
 #include "proto/message.h"
 #include "proto/snapshot.h"
 #include "proto/token.h"
-#include "server/refused.h"
+#include "server/refused_clients.h"
 
 struct hc_sv_host;
 
@@ -51,7 +51,7 @@ struct hc_sv_host_config {
     /// Ticks by which a client's inputs may be later than they usually are (server/lateness.h), and
     /// in no case later than `history`: a client that is late only now and then, on purpose or not,
     /// changes little of the past. HC_HISTORY_MAX: `history` alone counts.
-    uint32_t slack;
+    uint32_t late_margin;
     hc_tick last_tick; ///< after it the host shuts down; [1, HC_SNAPSHOT_TICK_MAX]
     uint64_t seed;     ///< of the world
     uint8_t
@@ -103,7 +103,7 @@ struct hc_sv_event {
 };
 
 /// Something that a client's game says to the server's.
-struct hc_sv_heard {
+struct hc_sv_message {
     uint32_t cid;
     uint64_t client_id;
     size_t size; ///< in [1, HC_EVENTS_SIZE_MAX]
@@ -152,7 +152,7 @@ struct hc_sv_host_stats {
     /// so that the memo, which most come from, need not hold what each of their fields took.
     struct hc_delta_counts sampled;
     uint64_t deltas_encoded, deltas_reused; ///< of units, for all clients
-    uint64_t guess_steps;                   ///< ticks that their guesses simulated
+    uint64_t extrapolation_steps;           ///< ticks that their guesses simulated
     uint64_t units_looked_at;               ///< for snapshots, and of past ticks for corrections
     uint32_t longest_unsent_ticks;          ///< that a unit in a client's view waited to be told
     uint64_t ticks_missed;                  ///< by which the clock was set back after a stall
@@ -214,12 +214,12 @@ void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now
 /// many datagrams are lost. HC_UNEXPECTED: there is no client `cid`. HC_INVALID: size not in
 /// [1, HC_EVENTS_SIZE_MAX]. HC_FULL: the client has not heard anything for long; it is dropped, for
 /// nothing may be left out.
-enum hc_status hc_sv_host_say(struct hc_sv_host *host, uint32_t cid, const void *message,
-                              size_t size, uint64_t now_us);
+enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, const void *message,
+                                       size_t size, uint64_t now_us);
 
 /// What a client's game has said next, valid until the next datagram; NULL: nothing. Who does not
 /// listen loses the datagrams of those who go on talking.
-const uint8_t *hc_sv_host_hear(struct hc_sv_host *host, struct hc_sv_heard *heard);
+const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host, struct hc_sv_message *heard);
 
 /// Says goodbye to every client and accepts nobody any more.
 void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us);

@@ -39,11 +39,11 @@ void hc_sv_lateness_tick(struct hc_sv_lateness *lateness, hc_tick head, uint32_t
         lateness->usual += step < now - lateness->usual ? step : now - lateness->usual;
 }
 
-uint32_t hc_sv_lateness_limit(const struct hc_sv_lateness *lateness, uint32_t slack,
+uint32_t hc_sv_lateness_limit(const struct hc_sv_lateness *lateness, uint32_t late_margin,
                               uint32_t history) {
     if (!lateness->any)
         return history;
     uint64_t ticks = (lateness->usual + HC_SV_LATENESS_PARTS - 1) / HC_SV_LATENESS_PARTS;
-    ticks += UINT64_C(1) + slack;
+    ticks += UINT64_C(1) + late_margin;
     return ticks < history ? (uint32_t)ticks : history;
 }

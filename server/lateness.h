@@ -45,5 +45,5 @@ void hc_sv_lateness_tick(struct hc_sv_lateness *lateness, hc_tick head, uint32_t
 
 /// How late inputs may be, ticks: as late as usual, a tick and `slack` more, at most `history`;
 /// `history` while nothing has come.
-uint32_t hc_sv_lateness_limit(const struct hc_sv_lateness *lateness, uint32_t slack,
+uint32_t hc_sv_lateness_limit(const struct hc_sv_lateness *lateness, uint32_t late_margin,
                               uint32_t history);

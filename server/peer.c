@@ -4,22 +4,22 @@
 #include "common/mark.h"
 #include "hindcast/check.h"
 #include "proto/snapshot.h"
-#include "server/rate.h"
+#include "server/address_limit.h"
 
 #include <string.h>
 
 enum { ENTRIES_MIN = 4096 }; ///< of a ledger: more than one snapshot can tell
 
 size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base) {
-    uint32_t entries = HC_SV_LEDGER_SNAPSHOTS * hc_snapshot_units_most(world);
+    uint32_t entries = HC_SV_SENT_LOG_SNAPSHOTS * hc_snapshot_units_most(world);
     entries = entries > ENTRIES_MIN ? entries : ENTRIES_MIN;
     size_t used = 0;
     peer->world = world;
-    peer->ledger_entries = entries;
-    peer->ledger = hc_carve(base, &used, hc_sv_ledger_memory(world, entries));
-    used += hc_sv_kept_layout(&peer->kept, world, base == NULL ? NULL : base + used);
+    peer->sent_log_entries = entries;
+    peer->sent_log = hc_carve(base, &used, hc_sv_sent_log_memory(world, entries));
+    used += hc_sv_pinned_layout(&peer->pinned, world, base == NULL ? NULL : base + used);
     used += hc_sv_interest_layout(&peer->interest, world, base == NULL ? NULL : base + used);
-    used += hc_sv_budget_layout(&peer->budget, world, base == NULL ? NULL : base + used);
+    used += hc_sv_bandwidth_layout(&peer->budget, world, base == NULL ? NULL : base + used);
     peer->events_bytes = hc_carve(base, &used, HC_EVENTS_BYTES_MAX + HC_EVENTS_STORE_MIN);
     return used;
 }
@@ -30,14 +30,14 @@ void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     struct hc_sv_peer laid_out = *peer;
     HC_ASSERT(peer->state == HC_SV_PEER_FREE);
     *peer = (struct hc_sv_peer){.world = laid_out.world,
-                                .ledger_entries = laid_out.ledger_entries,
-                                .ledger = laid_out.ledger,
-                                .kept = laid_out.kept,
+                                .sent_log_entries = laid_out.sent_log_entries,
+                                .sent_log = laid_out.sent_log,
+                                .pinned = laid_out.pinned,
                                 .interest = laid_out.interest,
                                 .budget = laid_out.budget,
                                 .ended_next = laid_out.ended_next,
                                 .events_bytes = laid_out.events_bytes};
-    peer->guesses_saved = hc_sv_peer_guesses_most(peer);
+    peer->extrapolation_saved = hc_sv_peer_extrapolation_most(peer);
     hc_sv_peer_begin_events(peer);
     hc_sv_peer_connect(peer, cid, rate, address, client_nonce, now_us);
 }
@@ -49,21 +49,21 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->state = HC_SV_PEER_PLAYING;
     peer->cid = cid;
     peer->continues = 0;
-    peer->kept_us = 0;
+    peer->lingers_until_us = 0;
     peer->address = *address;
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
     peer->replay = (struct hc_replay){.newest = 0};
     hc_sent_init(&peer->sent, 1);
     peer->acked = peer->acked_snapshot = 0;
-    peer->judged = 1;
-    peer->heard_us = now_us;
+    peer->loss_checked_to = 1;
+    peer->received_us = now_us;
     peer->newest_us = 0;
     peer->sent_us = now_us;
     peer->flood_us = peer->flood_bytes_us = 0;
     peer->path = (struct hc_sv_path){.any = false};
     peer->contest = (struct hc_sv_contest){.any = false, .since = 1, .acked_us = now_us};
     peer->ticket = (struct hc_sv_ticket){.any = false};
-    peer->news_due = false;
+    peer->messages_due = false;
     hc_events_out_continue(&peer->events_out);
     peer->rtt_min_us = UINT64_MAX;
     peer->srtt_us = 0;
@@ -71,17 +71,17 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->client_tick = 0;
     peer->display_offset = 0;
     peer->reported = peer->moves = false;
-    peer->looked = HC_NO_TICK;
+    peer->interest_at = HC_NO_TICK;
     peer->forced_count = 0;
-    memset(peer->control_told, 0, sizeof peer->control_told);
+    memset(peer->roster_sent, 0, sizeof peer->roster_sent);
     peer->snapshot_due = false;
     peer->newest_head = HC_NO_TICK;
-    peer->news_went = peer->put_off = false;
+    peer->messages_sent = peer->snapshot_starved = false;
     peer->close = 0;
-    peer->ledger = hc_sv_ledger_init(peer->world, peer->ledger_entries, peer->ledger);
-    hc_sv_kept_clear(&peer->kept);
+    peer->sent_log = hc_sv_sent_log_init(peer->world, peer->sent_log_entries, peer->sent_log);
+    hc_sv_pinned_clear(&peer->pinned);
     hc_sv_interest_clear(&peer->interest);
-    hc_sv_budget_begin(&peer->budget, rate, now_us);
+    hc_sv_bandwidth_begin(&peer->budget, rate, now_us);
 }
 
 void hc_sv_peer_begin_events(struct hc_sv_peer *peer) {
@@ -92,16 +92,16 @@ void hc_sv_peer_begin_events(struct hc_sv_peer *peer) {
 
 bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {
     uint64_t rate = peer->world->tick_rate, players = peer->own_count > 1 ? peer->own_count : 1;
-    return hc_sv_rate_exceeds(&peer->flood_us, 1000000 / (HC_SV_FLOOD_PACKETS * rate),
-                              HC_SV_FLOOD_US, now_us) ||
-           hc_sv_rate_exceeds(&peer->flood_bytes_us,
-                              size * 1000000 / (HC_SV_FLOOD_BYTES * rate * players), HC_SV_FLOOD_US,
-                              now_us);
+    return hc_sv_address_limit_exceeds(&peer->flood_us, 1000000 / (HC_SV_FLOOD_PACKETS * rate),
+                                       HC_SV_FLOOD_US, now_us) ||
+           hc_sv_address_limit_exceeds(&peer->flood_bytes_us,
+                                       size * 1000000 / (HC_SV_FLOOD_BYTES * rate * players),
+                                       HC_SV_FLOOD_US, now_us);
 }
 
 void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us) {
     HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
-    peer->news_due = false;
+    peer->messages_due = false;
     peer->state = HC_SV_PEER_CLOSING;
     peer->close = reason;
     peer->closes_left = HC_SV_CLOSES;
@@ -112,22 +112,22 @@ void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint
 /// A snapshot has arrived: what it told, as all since another one did, is known. Whatever else is
 /// acknowledged has carried nothing of that.
 static void hear_of_snapshot(struct hc_sv_peer *peer, uint32_t acked) {
-    unsigned kept = 0;
+    unsigned pinned = 0;
     if (acked > peer->acked_snapshot)
         peer->acked_snapshot = acked;
     for (unsigned i = 0; i < peer->forced_count; i++)
         if (peer->forced[i].told == 0 || acked < peer->forced[i].told)
-            peer->forced[kept++] = peer->forced[i];
-    peer->forced_count = kept;
+            peer->forced[pinned++] = peer->forced[i];
+    peer->forced_count = pinned;
 }
 
 /// How many datagrams are found to be lost by now.
 static uint32_t judge(struct hc_sv_peer *peer) {
     uint32_t lost = 0;
-    if (peer->acked > HC_SENT_RING && peer->judged < peer->acked - HC_SENT_RING)
-        peer->judged = peer->acked - HC_SENT_RING; // the rest is forgotten
-    for (; peer->judged + HC_SV_LEDGER_REORDER <= peer->acked; peer->judged++)
-        lost += hc_sent_misses(&peer->sent, peer->judged);
+    if (peer->acked > HC_SENT_RING && peer->loss_checked_to < peer->acked - HC_SENT_RING)
+        peer->loss_checked_to = peer->acked - HC_SENT_RING; // the rest is forgotten
+    for (; peer->loss_checked_to + HC_SV_SENT_LOG_REORDER <= peer->acked; peer->loss_checked_to++)
+        lost += hc_sent_misses(&peer->sent, peer->loss_checked_to);
     return lost;
 }
 
@@ -154,9 +154,9 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     if (data->seq > peer->replay.newest)
         peer->newest_us = now_us;
     hc_replay_accept(&peer->replay, data->seq);
-    peer->heard_us = now_us;
+    peer->received_us = now_us;
     for (uint32_t i = count; i-- > 0;) // the oldest first: none is given up that is there
-        if (hc_sv_ledger_acked(peer->ledger, acked[i].seq))
+        if (hc_sv_sent_log_acked(peer->sent_log, acked[i].seq))
             hear_of_snapshot(peer, acked[i].seq);
     for (uint32_t i = 0; i < count; i++) {
         hc_events_acked(&peer->events_out, acked[i].seq);
@@ -167,7 +167,7 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
         if (acked[i].seq == data->ack)
             measure(peer, now_us - acked[i].sent_us, ack_delay_us);
     }
-    hc_sv_budget_learn(&peer->budget, count, judge(peer), now_us);
+    hc_sv_bandwidth_learn(&peer->budget, count, judge(peer), now_us);
     return HC_OK;
 }
 
@@ -216,7 +216,7 @@ size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATA
     if (peer->closes_left <= HC_SV_CLOSES - HC_SV_CLOSES_AT_ONCE)
         peer->close_us = now_us + HC_SV_CLOSE_PERIOD_US;
     if (peer->closes_left == 0)
-        peer->state = peer->kept_us != 0 ? HC_SV_PEER_KEPT : HC_SV_PEER_FREE;
+        peer->state = peer->lingers_until_us != 0 ? HC_SV_PEER_LINGERING : HC_SV_PEER_FREE;
     return hc_sv_peer_wrap(peer, out, body.at, now_us);
 }
 
@@ -227,6 +227,6 @@ uint32_t hc_sv_peer_ack_delay(const struct hc_sv_peer *peer, uint64_t now_us) {
     return delay < HC_ACK_DELAY_MAX_US ? (uint32_t)delay : HC_ACK_DELAY_MAX_US;
 }
 
-uint32_t hc_sv_peer_guesses_most(const struct hc_sv_peer *peer) {
-    return HC_SV_GUESSES_SAVED * HC_SV_GUESS_PARTS * hc_unit_total(peer->world);
+uint32_t hc_sv_peer_extrapolation_most(const struct hc_sv_peer *peer) {
+    return HC_SV_EXTRAPOLATION_SAVED_MAX * HC_SV_EXTRAPOLATION_PARTS * hc_unit_total(peer->world);
 }

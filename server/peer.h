@@ -12,33 +12,34 @@
 #include "proto/events.h"
 #include "proto/message.h"
 #include "proto/seal.h"
-#include "server/budget.h"
-#include "server/guess_share.h"
-#include "server/interest.h"
-#include "server/kept.h"
+#include "server/replication/bandwidth.h"
+#include "server/replication/extrapolation_budget.h"
+#include "server/replication/interest.h"
+#include "server/replication/pinned_values.h"
 #include "server/lateness.h"
 
 enum {
     HC_SV_FORCED_RANGES = 32,      ///< ranges remembered for a client until it has them
-    HC_SV_CONTROLS = 1024,         ///< joins and leaves remembered, to be told
+    HC_SV_ROSTER_CHANGES = 1024,   ///< joins and leaves remembered, to be told
     HC_SV_SEEN = 2048,             ///< ticks: more than history and future together
     HC_SV_CLOSES = 10,             ///< CLOSE is sent so often,
     HC_SV_CLOSES_AT_ONCE = 3,      ///< the first ones together,
     HC_SV_CLOSE_PERIOD_US = 50000, ///< the rest this far apart
     HC_SV_TICKET_SEQS = 4,
-    HC_SV_GUESSES_SAVED = 128, ///< steps of guesses of each unit, that a client may save up: after
-                               ///< a move or a silence all its baselines are old
-    HC_SV_PATH_TIMES = 3,      ///< bytes to an address that is not shown yet, for each that came
-    HC_SV_FLOOD_PACKETS = 2,   ///< datagrams that a client may send for each tick,
-    HC_SV_FLOOD_BYTES = 1092,  ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
-    HC_SV_FLOOD_US = 4000000,  ///< both over so long a time: what waited somewhere comes at once
+    HC_SV_EXTRAPOLATION_SAVED_MAX =
+        128,                  ///< steps of guesses of each unit, that a client may save up: after
+                              ///< a move or a silence all its baselines are old
+    HC_SV_PATH_TIMES = 3,     ///< bytes to an address that is not shown yet, for each that came
+    HC_SV_FLOOD_PACKETS = 2,  ///< datagrams that a client may send for each tick,
+    HC_SV_FLOOD_BYTES = 1092, ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
+    HC_SV_FLOOD_US = 4000000, ///< both over so long a time: what waited somewhere comes at once
 };
 
 enum hc_sv_peer_state {
     HC_SV_PEER_FREE,
     HC_SV_PEER_PLAYING,
-    HC_SV_PEER_CLOSING, ///< its players have left, or are kept; CLOSE is still being sent
-    HC_SV_PEER_KEPT,    ///< its connection is lost; its players wait for another one
+    HC_SV_PEER_CLOSING,   ///< its players have left, or are kept; CLOSE is still being sent
+    HC_SV_PEER_LINGERING, ///< its connection is lost; its players wait for another one
 };
 
 /// Slots of an own player that were closed before their input came.
@@ -117,9 +118,9 @@ struct hc_sv_ticket {
 struct hc_sv_peer {
     enum hc_sv_peer_state state;
     uint32_t cid;
-    bool met;           ///< something of the client has come, on this connection or one before
+    bool heard_once;    ///< something of the client has come, on this connection or one before
     uint32_t continues; ///< cid of the connection before, until something has come on this; 0: none
-    uint64_t kept_us;   ///< until when a client without connection is kept; 0: it is not
+    uint64_t lingers_until_us; ///< until when a client without connection is kept; 0: it is not
     struct hc_sv_user user;
     struct hc_address address;
     uint8_t client_nonce[HC_NONCE_SIZE];
@@ -130,18 +131,18 @@ struct hc_sv_peer {
     uint32_t forged; ///< datagrams of this tick that named the connection and did not open
     struct hc_replay replay;
     struct hc_sent sent;
-    uint32_t acked;          ///< newest seq that the client has acknowledged
-    uint32_t acked_snapshot; ///< newest of these with a snapshot
-    uint32_t judged;         ///< seqs before it have arrived or count as lost
-    uint64_t heard_us;       ///< when anything valid came last
-    uint64_t newest_us;      ///< when the datagram that is acknowledged as newest came
-    uint64_t sent_us;        ///< when anything was sent last
-    uint64_t flood_us;       ///< by when all that came would have come at the rate allowed,
-    uint64_t flood_bytes_us; ///< in datagrams and in bytes
+    uint32_t acked;           ///< newest seq that the client has acknowledged
+    uint32_t acked_snapshot;  ///< newest of these with a snapshot
+    uint32_t loss_checked_to; ///< seqs before it have arrived or count as lost
+    uint64_t received_us;     ///< when anything valid came last
+    uint64_t newest_us;       ///< when the datagram that is acknowledged as newest came
+    uint64_t sent_us;         ///< when anything was sent last
+    uint64_t flood_us;        ///< by when all that came would have come at the rate allowed,
+    uint64_t flood_bytes_us;  ///< in datagrams and in bytes
     struct hc_sv_path path;
     struct hc_sv_contest contest;
     struct hc_sv_ticket ticket;
-    bool news_due;
+    bool messages_due;
     struct hc_events_out events_out;
     struct hc_events_in events_in;
     uint8_t *events_bytes; ///< of both
@@ -159,25 +160,26 @@ struct hc_sv_peer {
     bool reported;
     bool moves; ///< the newest report was of a later tick than the one before
     const struct hc_world *world;
-    uint32_t ledger_entries;
-    struct hc_sv_ledger *ledger;    ///< what it was told
-    struct hc_sv_kept kept;         ///< of that, what outlives the versions
-    struct hc_sv_interest interest; ///< what it sees
-    uint32_t guesses_saved;         ///< see guess_share.h
-    hc_tick looked;                 ///< when that was looked at last; HC_NO_TICK: never
-    struct hc_sv_budget budget;     ///< what it may be sent
+    uint32_t sent_log_entries;
+    struct hc_sv_sent_log *sent_log; ///< what it was told
+    struct hc_sv_pinned pinned;      ///< of that, what outlives the versions
+    struct hc_sv_interest interest;  ///< what it sees
+    uint32_t extrapolation_saved;    ///< see guess_share.h
+    hc_tick interest_at;             ///< when that was looked at last; HC_NO_TICK: never
+    struct hc_sv_bandwidth budget;   ///< what it may be sent
 
     struct hc_sv_forced forced[HC_SV_FORCED_RANGES]; ///< oldest first
     unsigned forced_count;
 
     /// [place in the host's ring] every snapshot from this seq on has carried the join or leave
     /// there, until one of them was acknowledged; 0: none yet.
-    uint32_t control_told[HC_SV_CONTROLS];
+    uint32_t roster_sent[HC_SV_ROSTER_CHANGES];
 
     bool snapshot_due;
-    hc_tick newest_head; ///< of the newest snapshot on this connection; HC_NO_TICK: none yet
-    bool put_off;        ///< one that was due found no room, and is due at every tick until it does
-    bool news_went;      ///< since the newest snapshot
+    hc_tick newest_head;   ///< of the newest snapshot on this connection; HC_NO_TICK: none yet
+    bool snapshot_starved; ///< one that was due found no room, and is due at every tick until it
+                           ///< does
+    bool messages_sent;    ///< since the newest snapshot
     enum hc_close_reason close;
     unsigned closes_left;
     uint64_t close_us;   ///< when the next CLOSE is due
@@ -233,4 +235,4 @@ size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATA
 uint32_t hc_sv_peer_ack_delay(const struct hc_sv_peer *peer, uint64_t now_us);
 
 /// Parts of guesses that the peer may save up.
-uint32_t hc_sv_peer_guesses_most(const struct hc_sv_peer *peer);
+uint32_t hc_sv_peer_extrapolation_most(const struct hc_sv_peer *peer);

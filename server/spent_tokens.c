@@ -1,7 +1,7 @@
 #include "server/spent_tokens.h"
 
 #include "common/alloc.h"
-#include "server/rate.h"
+#include "server/address_limit.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -88,7 +88,8 @@ static bool is_void(struct hc_sv_spent_client *client, const struct hc_token *to
 }
 
 static bool connects_too_often(uint64_t *connects_us, uint64_t now_us) {
-    return hc_sv_rate_exceeds(connects_us, SECOND_US, HC_SV_SPENT_BURST * SECOND_US, now_us);
+    return hc_sv_address_limit_exceeds(connects_us, SECOND_US, HC_SV_SPENT_BURST * SECOND_US,
+                                       now_us);
 }
 
 enum hc_deny_reason hc_sv_spent_check(struct hc_sv_spent *spent, const struct hc_token *token,

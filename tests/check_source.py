@@ -5,18 +5,25 @@ import re
 import sys
 
 ROOT = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), ".."))
-ROOMS = ("include", "common", "proto", "server", "client")
 ARENA = r"common/arena/|include/hindcast/arena\.h"
 LINES_MAX, DOCUMENT_MAX, FUNCTION_MAX = 800, 1200, 70
 
-# Which rooms a room may include; tests/ and deploy/ may include any.
-INCLUDES = {
-    "include": ("include",),
-    "common": ("include", "common"),
-    "proto": ("include", "common", "proto"),
-    "server": ("include", "common", "proto", "server"),
-    "client": ("include", "common", "proto", "client"),
+# Every room is a folder, and may include itself and these; tests/ and deploy/ may include any.
+ROOMS = {
+    "include/hindcast": (),
+    "common": ("include/hindcast",),
+    "common/arena": ("include/hindcast", "common"),
+    "common/programs": ("include/hindcast", "common"),
+    "proto": ("include/hindcast", "common"),
+    "server/replication": ("include/hindcast", "common", "proto", "server"),
+    "server": ("include/hindcast", "common", "proto", "server/replication"),
+    "server/daemon": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "server",
+                      "server/replication"),
+    "client": ("include/hindcast", "common", "proto"),
+    "client/bots": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "client"),
 }
+# The rooms of the programs use the operating system; all others are cores, which do no I/O.
+PROGRAMS = ("common/programs", "server/daemon", "client/bots")
 # The prefixes of public names.
 PREFIX = {"include": "hc_", "common": "hc_", "proto": "hc_", "server": "hc_sv_", "client": "hc_cl_|hc_client_"}
 # What a core may include of the outside world: no clock, socket, signal, thread or event library.
@@ -26,7 +33,7 @@ CORE_HEADERS = re.compile(
 
 # (rule, pattern, where it is banned, files that are exempt); "call" patterns are bare function names.
 CORES = lambda f: f.core
-PURE = lambda f: f.core or (f.room == "tests" and f.part in ("unit", "scenario", "sim", "oracle")
+PURE = lambda f: f.core or (f.top == "tests" and f.part in ("unit", "scenario", "sim", "oracle")
                             and "udp" not in f.stem)
 EVERYWHERE = lambda f: True
 CALLS = [
@@ -39,8 +46,8 @@ CALLS = [
 WORDS = [
     ("errno", r"\berrno\b", CORES),
     ("feature macro", r"#\s*define\s+_(GNU_SOURCE|POSIX_C_SOURCE|DEFAULT_SOURCE|XOPEN_SOURCE)", CORES),
-    ("float", r"\b(float|double)\b", lambda f: f.room in ("include", "common") and f.core),
-    ("assert", r"\bassert\s*\(|\bNDEBUG\b", lambda f: f.room in ROOMS),
+    ("float", r"\b(float|double)\b", lambda f: f.top in ("include", "common") and f.core),
+    ("assert", r"\bassert\s*\(|\bNDEBUG\b", lambda f: f.folder in ROOMS),
 ]
 UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 TEXT_FILES = (".c", ".h", ".md", ".txt", ".cmake", ".py", ".sh", ".json", ".yml", ".service")
@@ -52,30 +59,18 @@ def report(file, line, rule, text):
     problems.append(f"{file.path}:{line}: {rule}: {text}")
 
 
-def os_stems():
-    """The words that name an OS file, from the build's own definition."""
-    with open(os.path.join(ROOT, "cmake/rooms.cmake"), encoding="utf-8") as rooms:
-        return re.search(r"set\(HC_OS_STEMS ([a-z_ ]+)\)", rooms.read()).group(1).split()
-
-
-def os_layer(path, stems):
-    stem = path.split("/")[-1].rsplit(".", 1)[0]
-    return path.split("/")[0] in ("common", "server", "client") and (
-        any(stem == s or stem.startswith(s + "_") for s in stems) or stem.endswith("_main"))
-
-
 class File:
-    def __init__(self, path, stems):
+    def __init__(self, path):
         self.path = path
         parts = path.split("/")
-        self.room, self.part = parts[0], parts[1] if len(parts) > 2 else ""
+        self.folder, self.top = "/".join(parts[:-1]), parts[0]
+        self.part = parts[1] if len(parts) > 2 else ""
         self.stem = parts[-1].rsplit(".", 1)[0]
         self.header = path.endswith(".h")
         with open(os.path.join(ROOT, path), encoding="utf-8") as source:
             self.text = source.read()
         self.lines = self.text.split("\n")
-        self.core = self.room in ROOMS and not os_layer(path, stems)
-        self.stems = stems
+        self.core = self.folder in ROOMS and self.folder not in PROGRAMS
         self.code = blank(self.text).split("\n") if path.endswith((".c", ".h")) else []
 
 
@@ -101,6 +96,11 @@ def check_text(file):
             report(file, number, "unfinished", line.strip())
 
 
+def check_room(file):
+    if file.code and file.top in PREFIX and file.folder not in ROOMS:
+        report(file, 1, "room", f"{file.folder}/ is no room of the table")
+
+
 def check_includes(file):
     for number, line in enumerate(file.code, 1):
         match = re.match(r'\s*#\s*include\s+(["<])([^">]+)', line)
@@ -109,16 +109,14 @@ def check_includes(file):
         quote, name = match.groups()
         if name.startswith("hindcast/"):
             name = "include/" + name
-        target = name.split("/")[0]
+        target = name.rsplit("/", 1)[0]
         if quote == "<":
             if file.core and not CORE_HEADERS.match(name):
                 report(file, number, "core include", f"<{name}> in a core, which does no I/O")
         elif not os.path.exists(os.path.join(ROOT, name)):
             report(file, number, "include path", f'"{name}" is not a path from the root or from include/')
-        elif file.room in INCLUDES and target not in INCLUDES[file.room]:
-            report(file, number, "include direction", f"{file.room}/ may not include {target}/")
-        elif file.core and os_layer(name, file.stems):
-            report(file, number, "core include", f'"{name}" is of the OS layer')
+        elif file.folder in ROOMS and target != file.folder and target not in ROOMS[file.folder]:
+            report(file, number, "include direction", f"{file.folder}/ may not include {target}/")
         elif file.core and re.match(ARENA, name) and not re.match(ARENA, file.path):
             report(file, number, "include direction", "a core knows no particular game")
 
@@ -140,7 +138,7 @@ def check_functions(file):
         if re.match(r"[A-Za-z_].*\(", line) and not line.endswith(";"):
             start = number
         elif line == "}" and start is not None:
-            if number - start + 1 > FUNCTION_MAX and file.room != "tests":
+            if number - start + 1 > FUNCTION_MAX and file.top != "tests":
                 report(file, start, "function length", f"{number - start + 1} lines; at most {FUNCTION_MAX}")
             start = None
         elif line.startswith("}") or line.endswith(";") and not line.startswith(" "):
@@ -152,7 +150,7 @@ def check_header(file):
         report(file, 1, "first line", "a header begins with `/// ` and what it owns")
     if "#pragma once" not in file.lines:
         report(file, 1, "guard", "#pragma once is missing")
-    if file.room != "include":
+    if file.top != "include":
         for number, code in enumerate(file.code, 1):
             if re.search(r"\bHC_API\b", code):
                 report(file, number, "public", "the library shows what include/ declares, nothing else")
@@ -170,12 +168,11 @@ def check_header(file):
         if not covered:
             report(file, number, "doc comment", f"{name} has no /// comment of its own")
         covered = False
-        if not re.match(PREFIX[file.room], name):
-            report(file, number, "name", f"{name}: public names of {file.room}/ begin with {PREFIX[file.room]}")
+        if not re.match(PREFIX[file.top], name):
+            report(file, number, "name", f"{name}: public names of {file.top}/ begin with {PREFIX[file.top]}")
 
 
 def main():
-    stems = os_stems()
     count = 0
     for directory, names, files in os.walk(ROOT):
         names[:] = sorted(n for n in names if n not in ("build", "corpus") and (not n.startswith(".") or n == ".ci"))
@@ -183,14 +180,15 @@ def main():
             path = os.path.relpath(os.path.join(directory, name), ROOT)
             if not name.endswith(TEXT_FILES):
                 continue
-            file = File(path, stems)
+            file = File(path)
             count += 1
             check_text(file)
+            check_room(file)
             if file.code:
                 check_includes(file)
                 check_words(file)
                 check_functions(file)
-                if file.header and file.room in ROOMS:
+                if file.header and file.folder in ROOMS:
                     check_header(file)
     for problem in problems:
         print(problem)

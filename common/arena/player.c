@@ -160,12 +160,12 @@ static void count_kills(struct hc_scene *scene, hc_entity self, struct hc_arena_
 }
 
 bool hc_arena_step_player(struct hc_scene *scene, hc_entity self, struct hc_arena_player *out) {
-    enum hc_control control = hc_scene_control(scene);
+    enum hc_roster roster_change = hc_scene_roster(scene);
     const struct hc_arena_player *now = hc_scene_state(scene, self);
-    if (control == HC_CONTROL_LEAVE || (control == HC_CONTROL_NONE && now == NULL))
+    if (roster_change == HC_ROSTER_LEAVE || (roster_change == HC_ROSTER_NONE && now == NULL))
         return false;
     struct hc_arena_rules rules = hc_arena_rules(scene, now != NULL ? now->match : 0);
-    if (control == HC_CONTROL_JOIN || rules.match != now->match) {
+    if (roster_change == HC_ROSTER_JOIN || rules.match != now->match) {
         *out = (struct hc_arena_player){.match = rules.match};
         if (appear(scene, out))
             return true;

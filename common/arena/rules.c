@@ -30,7 +30,7 @@ hc_entity hc_arena_fires(struct hc_scene *scene) {
         return HC_REFEREE;
     hc_entity shooter = hc_world_player(world, world->owner_of[scene->self]);
     const struct hc_arena_player *player = hc_scene_state(scene, shooter);
-    if (hc_scene_control(scene) != HC_CONTROL_NONE || player == NULL || player->health == 0 ||
+    if (hc_scene_roster(scene) != HC_ROSTER_NONE || player == NULL || player->health == 0 ||
         player->cooldown > 0)
         return HC_REFEREE;
     struct hc_arena_rules rules = hc_arena_rules(scene, player->match);

@@ -32,7 +32,7 @@ static bool kills(struct hc_scene *scene, hc_entity self, const hc_entity *ids, 
 }
 
 bool hc_arena_step_shot(struct hc_scene *scene, hc_entity self, struct hc_arena_shot *out) {
-    if (hc_scene_control(scene) != HC_CONTROL_NONE)
+    if (hc_scene_roster(scene) != HC_ROSTER_NONE)
         return false;
     const struct hc_arena_shot *now = hc_scene_state(scene, self);
     if (now == NULL)

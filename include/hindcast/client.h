@@ -111,7 +111,7 @@ struct hc_client_event {
     uint32_t retry_ms; ///< when denied: trying again makes sense after this; 0: never
     enum hc_close_reason close;
     enum hc_client_loss loss;
-    bool kept;
+    bool resumed;
 };
 
 /// How an attempt to connect stands.
@@ -193,11 +193,12 @@ HC_API bool hc_client_poll_event(struct hc_client *client, struct hc_client_even
 /// many datagrams are lost, as long as events say that the connection was kept. HC_INVALID: size
 /// not in [1, HC_EVENTS_SIZE_MAX]. HC_UNEXPECTED: it leaves, or is closed. HC_FULL: too much is on
 /// the way. Nothing is changed then.
-HC_API enum hc_status hc_client_say(struct hc_client *client, const void *message, size_t size);
+HC_API enum hc_status hc_client_send_message(struct hc_client *client, const void *message,
+                                             size_t size);
 
 /// What the server's game has said next, valid until the next datagram, and its size; NULL:
 /// nothing. Who does not listen loses what else comes from a server that goes on talking.
-HC_API const uint8_t *hc_client_hear(struct hc_client *client, size_t *size);
+HC_API const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size);
 
 /// Says goodbye: the state becomes HC_CLIENT_LEAVING, and HC_CLIENT_CLOSED when it has been said.
 HC_API void hc_client_leave(struct hc_client *client, uint64_t now_us);

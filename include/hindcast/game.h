@@ -39,7 +39,7 @@ enum {
 enum hc_presence { HC_UNKNOWN = 0, HC_ABSENT = 1, HC_ALIVE = 2 };
 
 /// What the server says of a player at a tick, beside the player's input.
-enum hc_control { HC_CONTROL_NONE = 0, HC_CONTROL_JOIN = 1, HC_CONTROL_LEAVE = 2 };
+enum hc_roster { HC_ROSTER_NONE = 0, HC_ROSTER_JOIN = 1, HC_ROSTER_LEAVE = 2 };
 
 /// How a field is shown between two ticks.
 enum hc_interpolation {

@@ -15,13 +15,13 @@ enum { HC_SCENE_SECRET_SIZE = 16 }; ///< bytes
 
 struct hc_scene {
     const struct hc_world *world;
-    hc_tick tick;              ///< the tick being read; the step writes tick + 1
-    const uint8_t *states;     ///< [entities * stride] at `tick`
-    const uint8_t *presence;   ///< [entities] an enum hc_presence each
-    const uint8_t *inputs;     ///< [players * input_size] the effective inputs of `tick`
-    const uint8_t *controls;   ///< [players] an enum hc_control each
-    const int64_t *reductions; ///< [reduction_count] over the players at `tick`
-    const uint8_t *secret;     ///< [HC_SCENE_SECRET_SIZE] of the server; NULL on a client
+    hc_tick tick;                  ///< the tick being read; the step writes tick + 1
+    const uint8_t *states;         ///< [entities * stride] at `tick`
+    const uint8_t *presence;       ///< [entities] an enum hc_presence each
+    const uint8_t *inputs;         ///< [players * input_size] the effective inputs of `tick`
+    const uint8_t *roster_changes; ///< [players] an enum hc_roster each
+    const int64_t *reductions;     ///< [reduction_count] over the players at `tick`
+    const uint8_t *secret;         ///< [HC_SCENE_SECRET_SIZE] of the server; NULL on a client
 
     /// Points `*ids` at the alive entities within reach of `self`, in ascending order, without
     /// itself; valid until the next call. Returns how many.
@@ -71,10 +71,10 @@ static inline const void *hc_scene_input(const struct hc_scene *scene) {
 }
 
 /// What the server says of the owner of `self` at this tick.
-static inline enum hc_control hc_scene_control(const struct hc_scene *scene) {
+static inline enum hc_roster hc_scene_roster(const struct hc_scene *scene) {
     hc_player owner = scene->world->owner_of[scene->self];
     HC_CHECK(owner != HC_NO_PLAYER);
-    return (enum hc_control)scene->controls[owner];
+    return (enum hc_roster)scene->roster_changes[owner];
 }
 
 /// Reduction `index` of the game's table; for the referee's step only.

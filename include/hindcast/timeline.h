@@ -57,9 +57,9 @@ HC_API enum hc_slot hc_timeline_slot(const struct hc_timeline *timeline, hc_play
 HC_API const void *hc_timeline_effective(const struct hc_timeline *timeline, hc_player player,
                                          hc_tick tick);
 
-/// The server's word at a slot in [head - W, head + future]; HC_CONTROL_NONE outside.
-HC_API enum hc_control hc_timeline_control(const struct hc_timeline *timeline, hc_player player,
-                                           hc_tick tick);
+/// The server's word at a slot in [head - W, head + future]; HC_ROSTER_NONE outside.
+HC_API enum hc_roster hc_timeline_roster(const struct hc_timeline *timeline, hc_player player,
+                                         hc_tick tick);
 
 /// The hash of the tick's world (hc_world_hash); `tick` in [oldest, head].
 HC_API uint64_t hc_timeline_hash(const struct hc_timeline *timeline, hc_tick tick);

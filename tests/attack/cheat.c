@@ -252,18 +252,18 @@ void attack_speed(struct attack *attack) {
 
 // ---- The past -----------------------------------------------------------------------------------
 
-enum { SLACK = 2 }; ///< ticks
+enum { LATE_MARGIN = 2 }; ///< ticks
 
 struct lag {
     struct attack *attack;
     uint32_t allowed, deepest; ///< rewinds, ticks
-    bool judged;
+    bool loss_checked_to;
 };
 
 static void note_rewind(struct yard *yard) {
     struct lag *lag = yard->context;
     uint32_t depth = (uint32_t)hc_timeline_stats(timeline_of(yard))->depth;
-    if (!lag->judged || depth == 0)
+    if (!lag->loss_checked_to || depth == 0)
         return;
     lag->deepest = depth > lag->deepest ? depth : lag->deepest;
     attack_try(lag->attack, lag->allowed != 0 && depth > lag->allowed);
@@ -271,22 +271,23 @@ static void note_rewind(struct yard *yard) {
 
 /// 20 s of a client 80 ms away that holds its datagrams back for 500 ms out of 2 s, or does not;
 /// others are so near that they never cause a rewind.
-static uint32_t play_lag(struct attack *attack, uint32_t slack, bool chokes, uint32_t allowed) {
+static uint32_t play_lag(struct attack *attack, uint32_t late_margin, bool chokes,
+                         uint32_t allowed) {
     enum { FAR_MS = 80, ROUNDS = 10, CHOKE_MS = 500 };
     struct hc_sim_config config = yard_config(CLIENTS, 0, LATENCY_MS, 53);
-    struct hc_link_config away = hc_link_config_default(), choked;
+    struct hc_network_sim_config away = hc_network_sim_config_default(), choked;
     struct lag lag = {.attack = attack, .allowed = allowed};
-    config.host.slack = slack;
+    config.host.late_margin = late_margin;
     struct yard *yard = yard_create(&config);
     yard->context = &lag;
     yard->host_ticked = note_rewind;
     away.latency_us = FAR_MS * YARD_MS;
     choked = away;
-    choked.loss_ppm = HC_LINK_PPM; // what is held back is in the next datagram: the inputs
+    choked.loss_ppm = HC_NETWORK_SIM_PPM; // what is held back is in the next datagram: the inputs
     hc_sim_set_link(yard->sim, 0, &away, &away);
     yard_join_all(attack, yard);
     hc_sim_run(yard->sim, YARD_S);
-    lag.judged = true;
+    lag.loss_checked_to = true;
     for (unsigned i = 0; i < ROUNDS; i++) {
         if (chokes)
             hc_sim_set_link(yard->sim, 0, &choked, NULL);
@@ -304,7 +305,7 @@ void attack_lag_switch(struct attack *attack) {
     uint32_t honest = play_lag(attack, HC_HISTORY_MAX, false, 0);
     uint32_t unbound = play_lag(attack, HC_HISTORY_MAX, true, 0);
     attack->tries = attack->accepted = 0;
-    uint32_t bound = play_lag(attack, SLACK, true, honest + SLACK + 2);
+    uint32_t bound = play_lag(attack, LATE_MARGIN, true, honest + LATE_MARGIN + 2);
     attack_require(attack, honest <= ROUND_TRIP, "an honest one rewinds %u ticks", honest);
     attack_require(attack, unbound > 20, "there is nothing to gain");
     attack_effect(attack, "deepest rewind %u ticks (honest %u, round trip %d; with W alone %u)",
@@ -455,7 +456,7 @@ void attack_clock_day(struct attack *attack) {
 }
 
 void attack_clock_fast(struct attack *attack) {
-    enum { TEN_TIMES = 9 * HC_LINK_PPM };
+    enum { TEN_TIMES = 9 * HC_NETWORK_SIM_PPM };
     struct clocked honest = play_clock(attack, 0, 0, true);
     struct clocked fast = play_clock(attack, 0, TEN_TIMES, false);
     double ratio = (double)fast.distance / (double)honest.distance;

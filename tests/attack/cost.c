@@ -1,7 +1,7 @@
 /// What a client costs the server that was let in and asks for more work than it plays for.
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "server/core.h"
+#include "server/host_internal.h"
 #include "tests/attack/puppet.h"
 #include "tests/attack/yard.h"
 
@@ -86,14 +86,14 @@ static struct work look(const struct cost *cost) {
     const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(cost->yard->sim));
     return (struct work){.us = cost->us,
                          .deltas = stats->deltas_encoded,
-                         .steps = stats->guess_steps,
+                         .steps = stats->extrapolation_steps,
                          .units = stats->units_looked_at};
 }
 
 /// What the server does in two seconds for the honest ones and `count` that are evil in that way.
 static struct work play(struct attack *attack, unsigned count, unsigned evil) {
     struct hc_sim_config config = yard_config(HONEST, EVIL, 50, 59);
-    bool known = hc_link_preset("ok", &config.up);
+    bool known = hc_network_sim_preset("ok", &config.up);
     HC_ASSERT(known);
     config.down = config.up;
     struct cost *cost = calloc(1, sizeof *cost);

@@ -37,7 +37,7 @@ struct volley {
     union {
         struct cmsghdr aligned;
         uint8_t bytes[CONTROL_SIZE];
-    } control;
+    } roster_change;
 };
 
 static void load(struct volley *volley, uint16_t port) {
@@ -52,18 +52,18 @@ static void load(struct volley *volley, uint16_t port) {
                                      .msg_namelen = sizeof volley->to,
                                      .msg_iov = &volley->part,
                                      .msg_iovlen = 1,
-                                     .msg_control = volley->control.bytes,
+                                     .msg_control = volley->roster_change.bytes,
                                      .msg_controllen = CONTROL_SIZE};
-    struct cmsghdr *control = CMSG_FIRSTHDR(&volley->header);
-    control->cmsg_level = IPPROTO_IP;
-    control->cmsg_type = IP_PKTINFO;
-    control->cmsg_len = CMSG_LEN(sizeof *volley->from);
-    volley->from = (struct in_pktinfo *)CMSG_DATA(control);
-    control = CMSG_NXTHDR(&volley->header, control);
-    control->cmsg_level = SOL_UDP;
-    control->cmsg_type = UDP_SEGMENT;
-    control->cmsg_len = CMSG_LEN(sizeof each);
-    memcpy(CMSG_DATA(control), &each, sizeof each);
+    struct cmsghdr *roster_change = CMSG_FIRSTHDR(&volley->header);
+    roster_change->cmsg_level = IPPROTO_IP;
+    roster_change->cmsg_type = IP_PKTINFO;
+    roster_change->cmsg_len = CMSG_LEN(sizeof *volley->from);
+    volley->from = (struct in_pktinfo *)CMSG_DATA(roster_change);
+    roster_change = CMSG_NXTHDR(&volley->header, roster_change);
+    roster_change->cmsg_level = SOL_UDP;
+    roster_change->cmsg_type = UDP_SEGMENT;
+    roster_change->cmsg_len = CMSG_LEN(sizeof each);
+    memcpy(CMSG_DATA(roster_change), &each, sizeof each);
 }
 
 /// Sends `count` HELLOs that nobody has sent before, at most a volley, from another address; not

@@ -1,7 +1,7 @@
 /// Players who were let in and want to change more of the past than their path makes them.
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "server/core.h"
+#include "server/host_internal.h"
 #include "tests/attack/puppet.h"
 #include "tests/attack/yard.h"
 
@@ -12,8 +12,8 @@ enum {
     LATENCY_MS = 20,
     TICK_US = 16667,
     PORT = 700,
-    DELAY = 3, ///< an input that is on time is stamped so many ticks ahead
-    SLACK = 2, ///< ticks
+    DELAY = 3,       ///< an input that is on time is stamped so many ticks ahead
+    LATE_MARGIN = 2, ///< ticks
     CHOKE = 30,
     ROUNDS = 10,
 };
@@ -31,7 +31,7 @@ struct cheat {
     struct puppet puppet;
     hc_tick next; ///< stamp
     uint32_t acks, deepest;
-    bool judged;
+    bool loss_checked_to;
 };
 
 static hc_tick head_of(const struct yard *yard) {
@@ -42,7 +42,7 @@ static void note_depth(struct yard *yard) {
     struct cheat *cheat = yard->context;
     const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(yard->sim));
     uint32_t depth = (uint32_t)hc_timeline_stats(timeline)->depth;
-    if (cheat->judged && depth > cheat->deepest)
+    if (cheat->loss_checked_to && depth > cheat->deepest)
         cheat->deepest = depth;
 }
 
@@ -87,9 +87,9 @@ static void play(struct cheat *cheat, uint32_t ticks, uint32_t late) {
 }
 
 /// The deepest rewind that a cheat causes when it chokes for half a second every two.
-static uint32_t choke_all(struct attack *attack, struct style style, uint32_t slack) {
+static uint32_t choke_all(struct attack *attack, struct style style, uint32_t late_margin) {
     struct hc_sim_config config = yard_config(CLIENTS, 1, LATENCY_MS, 57);
-    config.host.slack = slack;
+    config.host.late_margin = late_margin;
     struct cheat cheat = {.attack = attack, .yard = yard_create(&config), .acks = style.acks};
     cheat.yard->context = &cheat;
     cheat.yard->host_ticked = note_depth;
@@ -100,7 +100,7 @@ static uint32_t choke_all(struct attack *attack, struct style style, uint32_t sl
                    "the cheat cannot join");
     cheat.next = cheat.puppet.welcome.tick + 1;
     play(&cheat, 300, style.late);
-    cheat.judged = true;
+    cheat.loss_checked_to = true;
     for (unsigned i = 0; i < ROUNDS; i++) {
         hc_sim_run(cheat.yard->sim, (uint64_t)CHOKE * TICK_US);
         play(&cheat, style.paced, style.late + CHOKE);
@@ -117,17 +117,18 @@ void attack_late_limit(struct attack *attack) {
     const struct style on_time = {.late = 0}, late_acks = {.acks = ACKS_LATE},
                        late = {.late = LATE}, paced = {.paced = CHOKE};
     uint32_t unbound = choke_all(attack, on_time, HC_HISTORY_MAX);
-    uint32_t honest = choke_all(attack, on_time, SLACK);
-    uint32_t acks = choke_all(attack, late_acks, SLACK);
-    uint32_t played = choke_all(attack, late, SLACK);
-    uint32_t follows = choke_all(attack, paced, SLACK);
+    uint32_t honest = choke_all(attack, on_time, LATE_MARGIN);
+    uint32_t acks = choke_all(attack, late_acks, LATE_MARGIN);
+    uint32_t played = choke_all(attack, late, LATE_MARGIN);
+    uint32_t follows = choke_all(attack, paced, LATE_MARGIN);
     attack_require(attack, unbound > 20, "there is nothing to gain");
-    attack_require(attack, honest <= SLACK + 1, "a choke rewinds %u ticks", honest);
-    attack_require(attack, acks <= SLACK + 1, "with late acks a choke rewinds %u ticks", acks);
-    attack_require(attack, played > LATE && played <= LATE + SLACK + 1,
+    attack_require(attack, honest <= LATE_MARGIN + 1, "a choke rewinds %u ticks", honest);
+    attack_require(attack, acks <= LATE_MARGIN + 1, "with late acks a choke rewinds %u ticks",
+                   acks);
+    attack_require(attack, played > LATE && played <= LATE + LATE_MARGIN + 1,
                    "inputs that are %d ticks late rewind %u", LATE, played);
-    attack_require(attack, follows <= SLACK + 1 + 2, "a choke that is played late rewinds %u ticks",
-                   follows);
+    attack_require(attack, follows <= LATE_MARGIN + 1 + 2,
+                   "a choke that is played late rewinds %u ticks", follows);
     attack_effect(attack,
                   "a choke of %d ticks rewinds %u (W alone: %u), with late acks %u, paced %u, from "
                   "one who plays %d late %u",
@@ -146,13 +147,13 @@ static uint64_t forced_in(struct yard *yard, uint32_t ms) {
 }
 
 /// Inputs lost when a client gets 180 ms farther away: within `ms`, and in the ten seconds after.
-static uint64_t get_far(struct attack *attack, uint32_t slack, bool moves, uint32_t ms,
+static uint64_t get_far(struct attack *attack, uint32_t late_margin, bool moves, uint32_t ms,
                         uint64_t *after) {
     enum { NEAR_MS = 20, FAR_MS = 200 };
     struct hc_sim_config config = yard_config(CLIENTS, 0, NEAR_MS, 58);
-    struct hc_link_config far = hc_link_config_default();
+    struct hc_network_sim_config far = hc_network_sim_config_default();
     far.latency_us = FAR_MS * YARD_MS;
-    config.host.slack = slack;
+    config.host.late_margin = late_margin;
     struct yard *yard = yard_create(&config);
     yard_join_all(attack, yard);
     hc_sim_run(yard->sim, 3 * YARD_S);
@@ -172,13 +173,13 @@ static uint64_t get_far(struct attack *attack, uint32_t slack, bool moves, uint3
 void attack_far_path(struct attack *attack) {
     enum { FOLLOWED_MS = 2000 };
     struct hc_sv_host_config defaults = hc_sv_host_config_default();
-    uint64_t after, lost = get_far(attack, SLACK, false, FOLLOWED_MS, &after);
+    uint64_t after, lost = get_far(attack, LATE_MARGIN, false, FOLLOWED_MS, &after);
     attack_require(attack, after == 0, "a client that got farther away is locked out");
     attack_require(attack, lost > 0, "nothing was refused");
-    uint64_t moved = get_far(attack, SLACK, true, FOLLOWED_MS, &after);
+    uint64_t moved = get_far(attack, LATE_MARGIN, true, FOLLOWED_MS, &after);
     attack_require(attack, after == 0, "a client that moved away is locked out");
     attack_require(attack, moved < lost, "a new address does not start anew");
-    uint64_t usual = get_far(attack, defaults.slack, false, FOLLOWED_MS, &after);
+    uint64_t usual = get_far(attack, defaults.late_margin, false, FOLLOWED_MS, &after);
     attack_require(attack, usual == 0 && after == 0, "the default slack loses %llu inputs",
                    (unsigned long long)(usual + after));
     attack_effect(

@@ -44,21 +44,23 @@ static void talk(struct attack *attack, struct yard *yard, struct stream *up, st
                  uint32_t most) {
     struct hc_client *client = hc_sim_client(yard->sim, 0);
     struct hc_sv_host *host = hc_sim_host(yard->sim);
-    struct hc_sv_heard heard;
+    struct hc_sv_message heard;
     uint8_t bytes[HC_EVENTS_SIZE_MAX];
     const uint8_t *saying;
     size_t size;
     uint32_t acknowledged = down->said; // by the client, in its own sayings
-    while ((saying = hc_client_hear(client, &size)) != NULL)
+    while ((saying = hc_client_next_message(client, &size)) != NULL)
         judge_saying(attack, down, saying, size);
     while (up->said < most &&
-           hc_client_say(client, bytes, make_saying(up->said + 1, down->heard, bytes)) == HC_OK)
+           hc_client_send_message(client, bytes, make_saying(up->said + 1, down->heard, bytes)) ==
+               HC_OK)
         up->said++;
-    while ((saying = hc_sv_host_hear(host, &heard)) != NULL) {
+    while ((saying = hc_sv_host_next_message(host, &heard)) != NULL) {
         acknowledged = judge_saying(attack, up, saying, heard.size);
         while (down->said < most && down->said < acknowledged + ROOM &&
-               hc_sv_host_say(host, heard.cid, bytes, make_saying(down->said + 1, up->heard, bytes),
-                              hc_sim_host_now(yard->sim)) == HC_OK)
+               hc_sv_host_send_message(host, heard.cid, bytes,
+                                       make_saying(down->said + 1, up->heard, bytes),
+                                       hc_sim_host_now(yard->sim)) == HC_OK)
             down->said++;
     }
 }
@@ -68,8 +70,8 @@ void attack_events(struct attack *attack) {
     struct hc_sim_config config = yard_config(1, 0, 1000, 61);
     struct stream up = {0}, down = {0};
     config.up.jitter_us = config.down.jitter_us = 100 * YARD_MS;
-    config.up.loss_ppm = config.down.loss_ppm = HC_LINK_PPM / 4;
-    config.up.duplicate_ppm = config.down.duplicate_ppm = HC_LINK_PPM / 4;
+    config.up.loss_ppm = config.down.loss_ppm = HC_NETWORK_SIM_PPM / 4;
+    config.up.duplicate_ppm = config.down.duplicate_ppm = HC_NETWORK_SIM_PPM / 4;
     config.host.tick_rate = RATE;
     config.client.prediction_limit = HC_PREDICTION_LIMIT_MAX;
     struct yard *yard = yard_create(&config);

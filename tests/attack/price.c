@@ -17,7 +17,7 @@ struct kept {
     uint8_t bytes[HC_DATAGRAM_MAX];
 };
 
-struct ledger {
+struct sent_log {
     double host_us, from_us; ///< spent in the host; when its present work began
     uint64_t calls, datagrams, ticks;
     uint32_t kept;
@@ -26,26 +26,26 @@ struct ledger {
 };
 
 static void note_work(struct yard *yard, enum hc_sim_work work, bool begins) {
-    struct ledger *ledger = yard->context;
-    if (!ledger->runs)
+    struct sent_log *sent_log = yard->context;
+    if (!sent_log->runs)
         return;
-    ledger->calls += begins;
-    ledger->ticks += begins && work == HC_SIM_WORK_ADVANCE;
+    sent_log->calls += begins;
+    sent_log->ticks += begins && work == HC_SIM_WORK_ADVANCE;
     if (begins)
-        ledger->from_us = attack_cpu_us();
+        sent_log->from_us = attack_cpu_us();
     else
-        ledger->host_us += attack_cpu_us() - ledger->from_us;
+        sent_log->host_us += attack_cpu_us() - sent_log->from_us;
 }
 
 static void keep(struct yard *yard, bool up, const uint8_t *sealed, size_t size) {
-    struct ledger *ledger = yard->context;
+    struct sent_log *sent_log = yard->context;
     uint32_t cid, seq;
-    if (!ledger->runs || hc_datagram_get_data_clear(sealed, size, &cid, &seq) != HC_OK)
+    if (!sent_log->runs || hc_datagram_get_data_clear(sealed, size, &cid, &seq) != HC_OK)
         return;
-    ledger->datagrams++;
-    if (ledger->kept == KEPT || hc_sim_party(yard->sim, cid) == NULL)
+    sent_log->datagrams++;
+    if (sent_log->kept == KEPT || hc_sim_party(yard->sim, cid) == NULL)
         return;
-    struct kept *kept = &ledger->all[ledger->kept++];
+    struct kept *kept = &sent_log->all[sent_log->kept++];
     kept->party = hc_sim_party(yard->sim, cid);
     kept->up = up;
     kept->size = size;
@@ -73,12 +73,12 @@ static double clock_cost_us(void) {
 
 /// Microseconds for a datagram: opened as the server opens those of clients, and sealed as it seals
 /// its own; or only copied.
-static double handle_all_us(struct attack *attack, struct ledger *ledger, bool sealed) {
+static double handle_all_us(struct attack *attack, struct sent_log *sent_log, bool sealed) {
     static uint8_t out[HC_DATAGRAM_MAX];
     unsigned opened = 0;
     double from = attack_cpu_us();
-    for (uint32_t i = 0; i < ledger->kept; i++) {
-        struct kept *kept = &ledger->all[i];
+    for (uint32_t i = 0; i < sent_log->kept; i++) {
+        struct kept *kept = &sent_log->all[i];
         if (!sealed) {
             memcpy(out, kept->bytes, kept->size);
             opened += out[0] == HC_DATAGRAM_DATA;
@@ -94,15 +94,15 @@ static double handle_all_us(struct attack *attack, struct ledger *ledger, bool s
         }
     }
     double took = attack_cpu_us() - from;
-    attack_require(attack, opened == ledger->kept, "only %u of %u can be opened", opened,
-                   ledger->kept);
-    return took / ledger->kept;
+    attack_require(attack, opened == sent_log->kept, "only %u of %u can be opened", opened,
+                   sent_log->kept);
+    return took / sent_log->kept;
 }
 
-static double least_us(struct attack *attack, struct ledger *ledger, bool sealed) {
-    double least = handle_all_us(attack, ledger, sealed);
+static double least_us(struct attack *attack, struct sent_log *sent_log, bool sealed) {
+    double least = handle_all_us(attack, sent_log, sealed);
     for (unsigned i = 1; i < PASSES; i++) {
-        double took = handle_all_us(attack, ledger, sealed);
+        double took = handle_all_us(attack, sent_log, sealed);
         least = took < least ? took : least;
     }
     return least;
@@ -110,28 +110,29 @@ static double least_us(struct attack *attack, struct ledger *ledger, bool sealed
 
 void attack_price(struct attack *attack) {
     struct hc_sim_config config = yard_config(PLAYERS, 0, 50, 71);
-    struct ledger ledger = {.all = calloc(KEPT, sizeof *ledger.all)};
+    struct sent_log sent_log = {.all = calloc(KEPT, sizeof *sent_log.all)};
     struct yard *yard = yard_create(&config);
-    HC_ASSERT(ledger.all != NULL);
-    yard->context = &ledger;
+    HC_ASSERT(sent_log.all != NULL);
+    yard->context = &sent_log;
     yard->host_works = note_work;
     yard->client_sent = keep_up;
     yard->host_sent = keep_down;
     yard_join_all(attack, yard);
-    ledger.runs = true;
+    sent_log.runs = true;
     hc_sim_run(yard->sim, PLAYED_S * YARD_S);
-    ledger.runs = false;
-    double sealed_us = least_us(attack, &ledger, true), plain_us = least_us(attack, &ledger, false);
-    double host_us = ledger.host_us - (double)ledger.calls * clock_cost_us();
-    double each_us = host_us / (double)ledger.datagrams,
+    sent_log.runs = false;
+    double sealed_us = least_us(attack, &sent_log, true),
+           plain_us = least_us(attack, &sent_log, false);
+    double host_us = sent_log.host_us - (double)sent_log.calls * clock_cost_us();
+    double each_us = host_us / (double)sent_log.datagrams,
            without_us = each_us - sealed_us + plain_us;
-    attack->tries = ledger.datagrams;
+    attack->tries = sent_log.datagrams;
     attack_require(attack, each_us < 2 * without_us, "sealing takes more than all the rest");
     attack_effect(attack,
                   "x %.3f: a datagram takes the server %.2f us, %.2f of it for sealing (a copy: "
                   "%.3f); %d players, %.0f us a tick",
                   each_us / without_us, each_us, sealed_us, plain_us, PLAYERS,
-                  host_us / (double)ledger.ticks);
+                  host_us / (double)sent_log.ticks);
     yard_destroy(yard);
-    free(ledger.all);
+    free(sent_log.all);
 }

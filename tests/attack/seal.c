@@ -179,10 +179,10 @@ void attack_replay_window(struct attack *attack) {
 
 /// Clients lose their connections in each way there is, and get others.
 static void wear_out(struct attack *attack, struct yard *yard) {
-    struct hc_link_config dead = hc_link_config_default(), alive = dead;
+    struct hc_network_sim_config dead = hc_network_sim_config_default(), alive = dead;
     struct hc_token_ring ring = hc_party_ring();
     const uint8_t next[HC_TOKEN_KEY_SIZE] = {1, 2, 3};
-    dead.loss_ppm = HC_LINK_PPM;
+    dead.loss_ppm = HC_NETWORK_SIM_PPM;
     alive.latency_us = LATENCY_MS * YARD_MS;
     for (unsigned round = 0; round < 3; round++) {
         hc_sim_run(yard->sim, 2 * YARD_S);
@@ -548,13 +548,14 @@ void attack_recorded(struct attack *attack) {
     for (unsigned client = 0; client < RECORDED; client++) {
         struct recording recording = read_handshake(&tape, client);
         const struct hc_seal_material *known = &recording.material;
-        const uint8_t *const guesses[] = {known->shared, known->client_key, known->server_key,
-                                          known->secret};
+        const uint8_t *const extrapolation_budget[] = {known->shared, known->client_key,
+                                                       known->server_key, known->secret};
         attack_require(attack, recording.complete, "no handshake on the tape");
-        for (unsigned i = 0; i < sizeof guesses / sizeof guesses[0]; i++) {
+        for (unsigned i = 0; i < sizeof extrapolation_budget / sizeof extrapolation_budget[0];
+             i++) {
             struct hc_seal_material material = *known;
             struct hc_seal_keys keys;
-            memcpy(material.shared, guesses[i], sizeof material.shared);
+            memcpy(material.shared, extrapolation_budget[i], sizeof material.shared);
             hc_seal_derive(&material, &keys);
             open_all(attack, &tape, client, &keys);
         }

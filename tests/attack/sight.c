@@ -1,5 +1,5 @@
 /// Players who look for more than their view: units out of sight, places of appearance, the past.
-#include "client/reader.h"
+#include "client/snapshot_reader.h"
 #include "common/arena/map.h"
 #include "common/arena/rules.h"
 #include "common/fixed.h"
@@ -22,13 +22,13 @@ enum {
 
 /// What a match shows, for all the rows that judge it.
 struct seen {
-    struct attack attack;                           ///< failed: a snapshot could not be read
-    uint64_t values, corrections, inputs, controls; ///< of others, that were sent
-    uint64_t hidden;                                ///< of those, of units out of view
-    int64_t farthest;                               ///< of those, units
-    uint64_t appeared, foretold;                    ///< places, and those that a client knew before
-    uint64_t computed;                              ///< that follow from the world's seed
-    uint64_t chains, verified; ///< chain hashes, and those that confirm a guessed world
+    struct attack attack;                                 ///< failed: a snapshot could not be read
+    uint64_t values, corrections, inputs, roster_changes; ///< of others, that were sent
+    uint64_t hidden;                                      ///< of those, of units out of view
+    int64_t farthest;                                     ///< of those, units
+    uint64_t appeared, foretold; ///< places, and those that a client knew before
+    uint64_t computed;           ///< that follow from the world's seed
+    uint64_t chains, verified;   ///< chain hashes, and those that confirm a guessed world
 };
 
 /// A match in which everybody hunts everybody, and all snapshots are read as they are sent.
@@ -37,7 +37,7 @@ struct match {
     struct yard *yard;
     struct hc_game game;   ///< the arena with a smaller view
     struct hc_world world; ///< as WELCOME describes it
-    struct hc_cl_reader *readers[CLIENTS];
+    struct hc_cl_snapshot_reader *readers[CLIENTS];
     uint32_t cids[CLIENTS];
     struct hc_body body;
 };
@@ -145,13 +145,14 @@ static void judge_chain(struct match *match, const struct hc_snapshot *head) {
     match->seen->verified += XXH3_64bits_withSeed(bytes, sizeof bytes, before) == head->chain;
 }
 
-static void judge_snapshot(struct match *match, unsigned client, const struct hc_cl_said *said) {
+static void judge_snapshot(struct match *match, unsigned client,
+                           const struct hc_cl_received *said) {
     const struct hc_world *world = &match->world;
     hc_player own = player_of(match, client);
     if (own == HC_NO_PLAYER)
         return;
-    for (uint32_t i = 0; i < said->told_count; i++) {
-        const struct hc_cl_told *told = &said->told[i];
+    for (uint32_t i = 0; i < said->value_count; i++) {
+        const struct hc_cl_received_value *told = &said->told[i];
         if (told->dropped || told->unit == 0 || hc_unit_player(world, told->unit) == own)
             continue;
         match->seen->values += !told->correction;
@@ -162,10 +163,10 @@ static void judge_snapshot(struct match *match, unsigned client, const struct hc
         match->seen->inputs++;
         judge(match, client, (hc_unit)(1 + said->inputs[i].player), said->inputs[i].tick);
     }
-    for (uint32_t i = 0; i < said->control_count; i++) {
-        match->seen->controls++;
-        judge(match, client, (hc_unit)(1 + said->controls[i].player),
-              hc_tick_max(said->controls[i].tick + 1, said->head.tick));
+    for (uint32_t i = 0; i < said->roster_count; i++) {
+        match->seen->roster_changes++;
+        judge(match, client, (hc_unit)(1 + said->roster_changes[i].player),
+              hc_tick_max(said->roster_changes[i].tick + 1, said->head.tick));
     }
     judge_chain(match, &said->head);
 }
@@ -174,7 +175,7 @@ static void read_snapshot(struct yard *yard, unsigned client, const uint8_t *sea
     struct match *match = yard->context;
     uint8_t room[HC_DATAGRAM_MAX];
     const uint8_t *bytes = hc_sim_open(yard->sim, false, sealed, size, room);
-    const struct hc_cl_said *said;
+    const struct hc_cl_received *said;
     struct hc_data data;
     bool is_data = hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA &&
                    hc_datagram_get_data(bytes, size, &data) == HC_OK &&
@@ -182,12 +183,12 @@ static void read_snapshot(struct yard *yard, unsigned client, const uint8_t *sea
     if (!is_data || hc_body_next(&match->body) != HC_MESSAGE_SNAPSHOT)
         return;
     if (match->readers[client] == NULL || match->cids[client] != data.cid) {
-        hc_cl_reader_destroy(match->readers[client]);
-        match->readers[client] = hc_cl_reader_create(&match->world, 1);
+        hc_cl_snapshot_reader_destroy(match->readers[client]);
+        match->readers[client] = hc_cl_snapshot_reader_create(&match->world, 1);
         match->cids[client] = data.cid;
     }
-    enum hc_status status = hc_cl_reader_read(match->readers[client], &match->body,
-                                              hc_timeline_head(server_of(match)), &said);
+    enum hc_status status = hc_cl_snapshot_reader_read(match->readers[client], &match->body,
+                                                       hc_timeline_head(server_of(match)), &said);
     attack_require(&match->seen->attack, status == HC_OK, "a snapshot cannot be read: %d", status);
     if (status == HC_OK)
         judge_snapshot(match, client, said);
@@ -267,7 +268,7 @@ static void play_match(struct seen *seen) {
     yard_join_all(&seen->attack, yard);
     hc_sim_run(yard->sim, PLAY_SECONDS * (uint64_t)YARD_S);
     for (unsigned i = 0; i < CLIENTS; i++)
-        hc_cl_reader_destroy(match->readers[i]);
+        hc_cl_snapshot_reader_destroy(match->readers[i]);
     yard_destroy(yard);
     hc_world_free(&match->world);
     free(match);
@@ -286,11 +287,11 @@ static const struct seen *see_match(struct attack *attack) {
 
 void attack_wallhack(struct attack *attack) {
     const struct seen *seen = see_match(attack);
-    attack->tries = seen->values + seen->corrections + seen->inputs + seen->controls;
+    attack->tries = seen->values + seen->corrections + seen->inputs + seen->roster_changes;
     attack->accepted = seen->hidden;
     attack_effect(attack, "%llu values, %llu corrections, %llu inputs, %llu joins of others; ",
                   (unsigned long long)seen->values, (unsigned long long)seen->corrections,
-                  (unsigned long long)seen->inputs, (unsigned long long)seen->controls);
+                  (unsigned long long)seen->inputs, (unsigned long long)seen->roster_changes);
     attack_effect(attack, "%llu places; the farthest out of view at %lld of %d units",
                   (unsigned long long)seen->appeared, (long long)seen->farthest, VIEW);
     attack_require(attack,

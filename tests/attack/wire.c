@@ -233,7 +233,7 @@ struct hc_credential wire_token(uint64_t user, const char *name, uint32_t life_s
 unsigned wire_join(struct attack *attack, struct wire_crowd *crowd,
                    const struct hc_credential *credential, uint8_t players) {
     struct hc_client_config config = hc_client_config_default();
-    struct hc_link_config link = hc_link_config_default();
+    struct hc_network_sim_config link = hc_network_sim_config_default();
     struct hc_cl_udp_peer peer;
     char why[256] = "no room", port[8];
     HC_ASSERT(crowd->count < WIRE_CLIENTS_MAX);

@@ -4,7 +4,7 @@
 /// end, and no process is killed but by its own number.
 #pragma once
 
-#include "client/udp.h"
+#include "client/bots/udp.h"
 #include "hindcast/client.h"
 #include "tests/attack/attack.h"
 

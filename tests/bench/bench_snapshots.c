@@ -56,7 +56,7 @@ static const struct column columns[] = {
     COLUMN(SENT | LINKS, corrections, "corr.", 5, 1),
     COLUMN(SENT, head, "head", 5, 1),
     COLUMN(SENT, overhead, "overh.", 6, 1),
-    COLUMN(COSTS | LINKS, memo, "memo %", 6, 1),
+    COLUMN(COSTS | LINKS, delta_cache, "memo %", 6, 1),
     COLUMN(COSTS | LINKS, send_us, "us/snap", 7, 1),
     COLUMN(COSTS, work_us, "us/tick", 7, 1),
     COLUMN(COSTS, wait_ms, "wait ms", 7, 0),
@@ -242,14 +242,14 @@ static bool table_links(const struct options *options, const char *table, const 
 
 static void print_field(const struct bench_yardstick *yardstick, unsigned kind, unsigned field,
                         double values) {
-    static const char *const guesses[] = {"hold", "linear", "solo"};
+    static const char *const extrapolation_budget[] = {"hold", "linear", "solo"};
     const struct hc_kind *of = &hc_arena.kinds[kind];
     double there = 0, fresh = 0;
     unsigned best = bench_yardstick_best(yardstick, 0, kind, field, &there);
     bench_yardstick_best(yardstick, 1, kind, field, &fresh);
     printf("  %-8s %-9s %8.3f %8.3f  %s\n", of->name, of->fields[field].name,
            (double)yardstick->counts.field[kind][field] / values, (there + fresh) / values,
-           guesses[best]);
+           extrapolation_budget[best]);
 }
 
 /// What is no field: presence and ages, and the flags and masks that say what has changed.

@@ -41,7 +41,7 @@ struct pure {
     void *grid_memory;
     uint8_t *states[2], *presence[2];
     struct hc_arena_input *inputs;
-    uint8_t *controls;
+    uint8_t *roster_changes;
     hc_entity *near;
     unsigned now;
 };
@@ -82,7 +82,7 @@ static void pure_tick(struct pure *pure, hc_tick tick) {
     }
     for (hc_player p = 0; p < world->players; p++) {
         pure->inputs[p] = tick == 0 ? (struct hc_arena_input){0} : input_of(p, tick);
-        pure->controls[p] = tick == 0 ? HC_CONTROL_JOIN : HC_CONTROL_NONE;
+        pure->roster_changes[p] = tick == 0 ? HC_ROSTER_JOIN : HC_ROSTER_NONE;
     }
     hc_scene_reduce(world, presence, states, reductions);
     static const uint8_t
@@ -92,7 +92,7 @@ static void pure_tick(struct pure *pure, hc_tick tick) {
                              .states = states,
                              .presence = presence,
                              .inputs = (const uint8_t *)pure->inputs,
-                             .controls = pure->controls,
+                             .roster_changes = pure->roster_changes,
                              .reductions = reductions,
                              .secret = secret,
                              .neighbours = neighbours,
@@ -120,7 +120,7 @@ static double run_pure(struct hc_world *world, uint64_t *hash) {
         pure.presence[i] = calloc(world->entities, 1);
     }
     pure.inputs = calloc(world->players, sizeof *pure.inputs);
-    pure.controls = calloc(world->players, 1);
+    pure.roster_changes = calloc(world->players, 1);
     pure.near = calloc(world->entities, sizeof *pure.near);
     for (uint32_t e = 0; e < world->entities; e++)
         pure.presence[0][e] =
@@ -139,7 +139,7 @@ static double run_pure(struct hc_world *world, uint64_t *hash) {
     }
     free(pure.grid_memory);
     free(pure.inputs);
-    free(pure.controls);
+    free(pure.roster_changes);
     free(pure.near);
     return ns / ((double)(TICKS - WARM_UP) * world->entities);
 }
@@ -165,7 +165,7 @@ static struct result run_timeline(const struct hc_world *world, hc_tick late, bo
     for (hc_tick t = 0; t < TICKS + late; t++) {
         for (hc_player p = 0; p < world->players; p++) {
             if (t == 0)
-                hc_timeline_put_control(tl, p, 0, HC_CONTROL_JOIN);
+                hc_timeline_put_roster(tl, p, 0, HC_ROSTER_JOIN);
             struct hc_arena_input input = input_of(p, t - late);
             if (t > late && t - late < TICKS)
                 hc_timeline_put_input(tl, p, t - late, &input);
@@ -176,7 +176,7 @@ static struct result run_timeline(const struct hc_world *world, hc_tick late, bo
         if (t < TICKS)
             hc_timeline_advance(tl);
         else
-            hc_timeline_settle(tl); // the last inputs still arrive, for ticks that are there
+            hc_timeline_resimulate(tl); // the last inputs still arrive, for ticks that are there
         if (t >= WARM_UP + late && t < TICKS)
             ns += now_ns() - begun;
     }

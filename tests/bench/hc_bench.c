@@ -1,4 +1,5 @@
-// Benchmarks, each a ratio inside one run: hc_bench NAME [FILE.svg], hc_bench snapshots [OPTION ...]
+// Benchmarks, each a ratio inside one run: hc_bench NAME [FILE.svg], hc_bench snapshots [OPTION
+// ...]
 #include "tests/bench/bench.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "tests/bench/match.h"
 
-#include "client/bot.h"
+#include "client/bots/bot.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 
@@ -51,7 +51,7 @@ struct match {
     bool measures;
     hc_tick last_turn; ///< tick after which no change of direction is watched any more
     uint64_t begun_ns, turned_us;
-    hc_tick judged; ///< newest final tick whose inputs were counted
+    hc_tick loss_checked_to; ///< newest final tick whose inputs were counted
     struct counted counted;
     struct bench_shown *shown;
     struct bench_settling settling;
@@ -219,16 +219,16 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     struct match *match = context;
     const struct hc_sv_host *host = hc_sim_host(sim);
     if (!match->measures) {
-        match->judged = host->final;
+        match->loss_checked_to = host->final;
         return;
     }
     bench_shown_judge(match->shown, host);
     bench_settling_judge(&match->settling);
-    while (match->judged < host->final) {
-        match->judged++;
-        if (match->judged >= hc_timeline_oldest(host->timeline) + 2 &&
-            match->judged < hc_timeline_head(host->timeline))
-            count_rates(match, host, match->judged);
+    while (match->loss_checked_to < host->final) {
+        match->loss_checked_to++;
+        if (match->loss_checked_to >= hc_timeline_oldest(host->timeline) + 2 &&
+            match->loss_checked_to < hc_timeline_head(host->timeline))
+            count_rates(match, host, match->loss_checked_to);
     }
 }
 
@@ -262,9 +262,9 @@ static void set_links(const struct match *match, uint32_t loss_ppm) {
     const struct bench_match_config *config = match->config;
     for (unsigned c = 0; c < config->players; c++) {
         uint64_t spread = (uint64_t)(config->far_us - config->near_us) * c;
-        struct hc_link_config link = {.latency_us =
-                                          config->near_us + (uint32_t)(spread / config->players),
-                                      .loss_ppm = loss_ppm};
+        struct hc_network_sim_config link = {.latency_us = config->near_us +
+                                                           (uint32_t)(spread / config->players),
+                                             .loss_ppm = loss_ppm};
         hc_sim_set_link(match->sim, c, &link, &link);
     }
 }
@@ -344,7 +344,7 @@ static void sum_up(const struct match *match, const struct hc_sv_host_stats *bef
         .down_datagrams = (double)counted->down / client_s,
         .up_datagrams = (double)counted->up / client_s,
         .bytes_each = (double)counted->sampled_bytes / (double)counted->sampled_entities,
-        .memo = percent(reused, encoded + reused),
+        .delta_cache = percent(reused, encoded + reused),
         .wait_ms = after->longest_unsent_ticks * 1000.0 / BENCH_TICK_RATE,
         .send_us = (double)counted->ns[HC_SIM_WORK_SEND] / 1000 /
                    (double)(after->snapshots - before->snapshots),

@@ -37,7 +37,7 @@ struct bench_match_result {
     double bytes_each; ///< of body, for each entity in view that changed since the last snapshot
     /// Percent of all bytes down. Overhead is headers, seals, message frames and padding.
     double own, others, unowned, inputs, names, corrections, head, overhead;
-    double memo;                 ///< percent of deltas that were encoded before, for another client
+    double delta_cache;          ///< percent of deltas that were encoded before, for another client
     double wait_ms;              ///< longest that a unit in view was not told
     double send_us;              ///< of the server's time, for each snapshot
     double work_us;              ///< for each client and tick, with all that it does

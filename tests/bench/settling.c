@@ -62,8 +62,9 @@ static bool same(const struct bench_turn_guess *a, const struct bench_turn_guess
 
 static void push(struct bench_turn_hearer *hearer, const struct bench_turn_guess *guess) {
     if (hearer->count == BENCH_TURN_GUESSES)
-        memmove(hearer->guesses, hearer->guesses + 1, --hearer->count * sizeof *guess);
-    hearer->guesses[hearer->count++] = *guess;
+        memmove(hearer->extrapolation_budget, hearer->extrapolation_budget + 1,
+                --hearer->count * sizeof *guess);
+    hearer->extrapolation_budget[hearer->count++] = *guess;
 }
 
 static void note(const struct bench_settling *settling, const struct bench_turn *turn,
@@ -76,22 +77,22 @@ static void note(const struct bench_settling *settling, const struct bench_turn 
         return;
     for (unsigned i = 0; i < 2; i++) {
         if (ticks[i] < hc_timeline_oldest(timeline) || ticks[i] > hc_timeline_head(timeline) ||
-            (i == 1 && ticks[1] <= hearer->judged))
+            (i == 1 && ticks[1] <= hearer->loss_checked_to))
             continue;
         struct bench_turn_guess guess =
             read_guess(timeline, hc_client_world(from), turn->player, ticks[i]);
         guess.since_us = hc_sim_now(settling->sim);
         bool known = false;
         for (uint32_t g = hearer->count; g > 0 && !known; g--) {
-            if (hearer->guesses[g - 1].tick != guess.tick)
+            if (hearer->extrapolation_budget[g - 1].tick != guess.tick)
                 continue;
-            known = same(&hearer->guesses[g - 1], &guess);
+            known = same(&hearer->extrapolation_budget[g - 1], &guess);
             break;
         }
         if (!known)
             push(hearer, &guess);
         if (i == 1)
-            hearer->judged = ticks[1];
+            hearer->loss_checked_to = ticks[1];
     }
 }
 
@@ -116,7 +117,7 @@ static void begin(struct bench_settling *settling, struct bench_turn *turn) {
         bool own = settling->peers[c]->own[0] == turn->player;
         struct bench_turn_hearer *hearer = &turn->hearers[c];
         hearer->waits = !own && sees(settling, c, turn->player);
-        hearer->judged = turn->tick;
+        hearer->loss_checked_to = turn->tick;
         hearer->count = 0;
         turn->waiting += hearer->waits;
         if (hearer->waits)
@@ -136,8 +137,8 @@ static bool happened(const struct bench_turn *turn, const struct hc_timeline *ti
 /// Judges the guesses of final ticks, the earliest first.
 static void judge(struct bench_turn *turn, struct bench_turn_hearer *hearer,
                   const struct hc_sv_host *host) {
-    while (hearer->count > 0 && hearer->guesses[0].tick <= host->final) {
-        const struct bench_turn_guess *guess = &hearer->guesses[0];
+    while (hearer->count > 0 && hearer->extrapolation_budget[0].tick <= host->final) {
+        const struct bench_turn_guess *guess = &hearer->extrapolation_budget[0];
         if (guess->tick >= hc_timeline_oldest(host->timeline)) {
             struct bench_turn_guess truth =
                 read_guess(host->timeline, &host->world, turn->player, guess->tick);
@@ -150,7 +151,8 @@ static void judge(struct bench_turn *turn, struct bench_turn_hearer *hearer,
                 return;
             }
         }
-        memmove(hearer->guesses, hearer->guesses + 1, --hearer->count * sizeof *guess);
+        memmove(hearer->extrapolation_budget, hearer->extrapolation_budget + 1,
+                --hearer->count * sizeof *guess);
     }
 }
 

@@ -8,7 +8,7 @@
 
 #include "hindcast/arena.h"
 #include "hindcast/histogram.h"
-#include "server/core.h"
+#include "server/host_internal.h"
 #include "tests/sim/sim.h"
 
 enum {
@@ -28,9 +28,10 @@ struct bench_turn_guess {
 /// One client that is to hear of a turn.
 struct bench_turn_hearer {
     bool waits;
-    hc_tick judged; ///< tick of the newest snapshot whose state was noted
+    hc_tick loss_checked_to; ///< tick of the newest snapshot whose state was noted
     uint32_t count;
-    struct bench_turn_guess guesses[BENCH_TURN_GUESSES]; ///< in the order of their times
+    struct bench_turn_guess
+        extrapolation_budget[BENCH_TURN_GUESSES]; ///< in the order of their times
 };
 
 struct bench_turn {

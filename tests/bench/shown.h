@@ -5,7 +5,7 @@
 #pragma once
 
 #include "hindcast/histogram.h"
-#include "server/core.h"
+#include "server/host_internal.h"
 #include "tests/sim/sim.h"
 
 enum { BENCH_SHOWN_PENDING = 1 << 17 };

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "proto/delta.h"
-#include "server/core.h"
+#include "server/host_internal.h"
 
 enum {
     BENCH_GUESS_HOLD,

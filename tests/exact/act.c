@@ -16,7 +16,7 @@ static hc_player draw_player(struct trial *trial) {
 /// Whether an input that would come early must wait because its player comes or goes before it.
 static bool must_wait(const struct trial *trial, hc_player player, hc_tick head, hc_tick tick) {
     for (hc_tick t = head; trial->lossless && t < tick; t++)
-        if (trial->truth->controls[truth_cell(trial->truth, player, t)] != HC_CONTROL_NONE)
+        if (trial->truth->roster_changes[truth_cell(trial->truth, player, t)] != HC_ROSTER_NONE)
             return true;
     return false;
 }
@@ -86,10 +86,10 @@ static bool author_controls(struct trial *trial) {
     const struct truth *truth = trial->truth;
     hc_tick head = hc_history_head(trial->record);
     for (hc_player p = 0; p < trial->world.players; p++) {
-        enum hc_control control = truth->controls[truth_cell(truth, p, head)];
-        if (trial->lossless && control == HC_CONTROL_LEAVE && !deliver_rest(trial, p, head))
+        enum hc_roster roster_change = truth->roster_changes[truth_cell(truth, p, head)];
+        if (trial->lossless && roster_change == HC_ROSTER_LEAVE && !deliver_rest(trial, p, head))
             return false;
-        if (control != HC_CONTROL_NONE && !trial_put_control(trial, p, head, control))
+        if (roster_change != HC_ROSTER_NONE && !trial_put_roster(trial, p, head, roster_change))
             return false;
     }
     return true;
@@ -102,11 +102,11 @@ static bool disturb_authority(struct trial *trial) {
     hc_tick tick = draw_tick(trial), head = hc_history_head(trial->record);
     switch (hc_rng_below(&trial->rng, 12)) {
     case 0:
-        return trial_put_control(trial, player, tick == head ? tick + 1 : tick, HC_CONTROL_JOIN);
+        return trial_put_roster(trial, player, tick == head ? tick + 1 : tick, HC_ROSTER_JOIN);
     case 1: {
-        enum hc_control again =
-            hc_history_joined(trial->record, player) ? HC_CONTROL_JOIN : HC_CONTROL_LEAVE;
-        return trial_put_control(trial, player, head, again);
+        enum hc_roster again =
+            hc_history_joined(trial->record, player) ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
+        return trial_put_roster(trial, player, head, again);
     }
     case 2:
         truth_draw_input(&trial->world, &trial->rng, input);
@@ -145,8 +145,9 @@ static bool hear_controls(struct trial *trial) {
     for (hc_tick t = from; t <= to; t++) {
         for (hc_player p = 0; p < trial->world.players; p++) {
             size_t cell = truth_cell(truth, p, t);
-            if (truth->controls[cell] != HC_CONTROL_NONE && truth->arrival[cell] == (int32_t)head &&
-                !trial_put_control(trial, p, t, truth->controls[cell]))
+            if (truth->roster_changes[cell] != HC_ROSTER_NONE &&
+                truth->arrival[cell] == (int32_t)head &&
+                !trial_put_roster(trial, p, t, truth->roster_changes[cell]))
                 return false;
         }
     }
@@ -200,7 +201,7 @@ bool trial_hear_state(struct trial *trial, hc_tick tick) {
     return trial_put_state(trial, tick, as_of, puts, count);
 }
 
-static bool disturb_follower(struct trial *trial) {
+static bool disturb_replica(struct trial *trial) {
     uint8_t input[HC_INPUT_MAX] = {0};
     struct hc_entity_state wrong = {.entity = 1, .presence = HC_ALIVE + 1, .state = input};
     hc_player player = draw_player(trial);
@@ -233,9 +234,9 @@ static bool restart(struct trial *trial) {
     return trial_hear_state(trial, to);
 }
 
-bool trial_act_follower(struct trial *trial) {
+bool trial_act_replica(struct trial *trial) {
     hc_tick head = hc_history_head(trial->record);
-    if (!hear_controls(trial) || !deliver_arrivals(trial) || !disturb_follower(trial))
+    if (!hear_controls(trial) || !deliver_arrivals(trial) || !disturb_replica(trial))
         return false;
     if (hc_rng_chance(&trial->rng, 8000))
         return restart(trial);

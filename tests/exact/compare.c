@@ -12,7 +12,7 @@ bool trial_differs(const struct trial *trial, hc_tick tick, const char *format, 
     va_start(arguments, format);
     printf("history %" PRIu32 " of seed %" PRIu64 " (%s, %u players, W %" PRIu32
            ") differs at tick %" PRIu32 " of [%" PRIu32 ", %" PRIu32 "]: ",
-           trial->number, trial->seed, trial->config.follower ? "follower" : "authority",
+           trial->number, trial->seed, trial->config.replica ? "follower" : "authority",
            (unsigned)trial->world.players, trial->config.history, tick,
            hc_history_oldest(trial->record), hc_history_head(trial->record));
     vprintf(format, arguments);
@@ -91,7 +91,7 @@ static bool compare_slots(const struct trial *trial, unsigned k, hc_tick tick) {
         if (truly != held)
             return trial_differs(trial, tick, "%s: slot of player %u is %d, truly %d",
                                  keeper_names[k], (unsigned)p, (int)held, (int)truly);
-        if (hc_timeline_control(timeline, p, tick) != hc_history_control(trial->record, p, tick))
+        if (hc_timeline_roster(timeline, p, tick) != hc_history_roster(trial->record, p, tick))
             return trial_differs(trial, tick, "%s: control of player %u", keeper_names[k],
                                  (unsigned)p);
         if ((tick + p) % 8 != 0) // looking back through the record is slow; chance covers the rest
@@ -111,10 +111,10 @@ static bool compare_slots(const struct trial *trial, unsigned k, hc_tick tick) {
 
 static bool compare_complete(const struct trial *trial, unsigned k) {
     for (hc_player p = 0; p < trial->world.players; p++) {
-        if (trial->config.follower || !hc_history_joined(trial->record, p))
+        if (trial->config.replica || !hc_history_joined(trial->record, p))
             continue;
-        hc_tick truly = hc_history_complete(trial->record, p);
-        hc_tick held = hc_timeline_complete(trial->keepers[k], p);
+        hc_tick truly = hc_history_inputs_through(trial->record, p);
+        hc_tick held = hc_timeline_inputs_through(trial->keepers[k], p);
         if (truly != held)
             return trial_differs(trial, truly, "%s: player %u complete up to %" PRIu32,
                                  keeper_names[k], (unsigned)p, held);
@@ -159,8 +159,8 @@ static bool all_known(const struct trial *trial) {
         for (hc_tick t = 0; t < hc_history_head(trial->record); t++) {
             if (in && hc_history_slot(trial->record, p, t) != HC_SLOT_KNOWN)
                 return false;
-            enum hc_control control = hc_history_control(trial->record, p, t);
-            in = control == HC_CONTROL_NONE ? in : control == HC_CONTROL_JOIN;
+            enum hc_roster roster_change = hc_history_roster(trial->record, p, t);
+            in = roster_change == HC_ROSTER_NONE ? in : roster_change == HC_ROSTER_JOIN;
         }
     }
     return true;
@@ -172,14 +172,14 @@ static void put_in_time(struct trial *trial, struct hc_timeline *timeline, hc_ti
             (void)hc_timeline_put_input(timeline, p, tick,
                                         hc_history_inputs(trial->record, tick) +
                                             (size_t)p * trial->world.game->input_size);
-        enum hc_control control = hc_history_control(trial->record, p, tick);
-        if (control != HC_CONTROL_NONE)
-            (void)hc_timeline_put_control(timeline, p, tick, control);
+        enum hc_roster roster_change = hc_history_roster(trial->record, p, tick);
+        if (roster_change != HC_ROSTER_NONE)
+            (void)hc_timeline_put_roster(timeline, p, tick, roster_change);
     }
 }
 
 bool trial_compare_in_time(struct trial *trial) {
-    if (trial->config.follower || !all_known(trial))
+    if (trial->config.replica || !all_known(trial))
         return true;
     struct hc_timeline *timeline = hc_timeline_create(&trial->config);
     if (timeline == NULL)

@@ -25,14 +25,14 @@ bool trial_put_input(struct trial *trial, hc_player player, hc_tick tick, const 
     return same_status(trial, tick, "put_input", truly, held);
 }
 
-bool trial_put_control(struct trial *trial, hc_player player, hc_tick tick,
-                       enum hc_control control) {
+bool trial_put_roster(struct trial *trial, hc_player player, hc_tick tick,
+                      enum hc_roster roster_change) {
     enum hc_status held[TRIAL_KEEPERS];
-    enum hc_status truly = hc_history_put_control(trial->record, player, tick, control);
+    enum hc_status truly = hc_history_put_roster(trial->record, player, tick, roster_change);
     for (unsigned k = 0; k < TRIAL_KEEPERS; k++)
-        held[k] = hc_timeline_put_control(trial->keepers[k], player, tick, control);
+        held[k] = hc_timeline_put_roster(trial->keepers[k], player, tick, roster_change);
     if (truly == HC_OK)
-        trial->counts[control == HC_CONTROL_JOIN ? COUNT_JOINS : COUNT_LEAVES]++;
+        trial->counts[roster_change == HC_ROSTER_JOIN ? COUNT_JOINS : COUNT_LEAVES]++;
     return same_status(trial, tick, "put_control", truly, held);
 }
 

@@ -56,9 +56,9 @@ static bool draw_setting(struct trial *trial) {
     trial->config.world = &trial->world;
     trial->config.history = between(trial, window[0], window[1]);
     trial->config.future = between(trial, 1, 40);
-    trial->config.follower = hc_rng_below(&trial->rng, 3) == 0;
+    trial->config.replica = hc_rng_below(&trial->rng, 3) == 0;
     trial->always = hc_rng_below(&trial->rng, 10) == 0;
-    trial->lossless = hc_rng_below(&trial->rng, 3) == 0 && !trial->config.follower;
+    trial->lossless = hc_rng_below(&trial->rng, 3) == 0 && !trial->config.replica;
     return true;
 }
 
@@ -68,13 +68,13 @@ static struct truth *draw_truth(struct trial *trial) {
         late_max += between(trial, 0, 6);
     struct truth_plan plan = {
         .world = &trial->world,
-        .ticks = trial->advances + trial->config.future + (trial->config.follower ? 128 : 8),
+        .ticks = trial->advances + trial->config.future + (trial->config.replica ? 128 : 8),
         .hold_max = between(trial, 1, 12),
         .early_max = (int32_t)between(trial, 0, hc_tick_min(trial->config.future, 6)),
         .late_max = (int32_t)late_max,
         .missing_ppm = trial->lossless ? 0 : between(trial, 0, 100000),
         .leave_ppm = between(trial, 0, 15000),
-        .states = trial->config.follower,
+        .states = trial->config.replica,
     };
     return truth_create(&plan, &trial->rng);
 }
@@ -111,9 +111,9 @@ static void clean_up(struct trial *trial) {
 /// Begins at tick 0, or for a follower at a state, before which nothing may be put.
 static bool begin(struct trial *trial) {
     uint8_t input[HC_INPUT_MAX] = {0};
-    if (!trial_put_input(trial, 0, 0, input) || !trial_put_control(trial, 0, 0, HC_CONTROL_JOIN))
+    if (!trial_put_input(trial, 0, 0, input) || !trial_put_roster(trial, 0, 0, HC_ROSTER_JOIN))
         return false;
-    if (trial->config.follower)
+    if (trial->config.replica)
         return trial_hear_state(trial, between(trial, 0, 20));
     hc_history_start(trial->record);
     for (unsigned k = 0; k < TRIAL_KEEPERS; k++)
@@ -164,15 +164,14 @@ static void see(struct trial *trial) {
 }
 
 static void settle(struct trial *trial) {
-    bool watched =
-        trial->any_late && !trial->config.follower && !(trial->spread && trial->died_out);
+    bool watched = trial->any_late && !trial->config.replica && !(trial->spread && trial->died_out);
     if (watched)
         watch(trial);
     // A settle of its own before that of the advance must make no difference.
     if (watched || hc_rng_below(&trial->rng, 8) == 0)
-        hc_timeline_settle(trial->keepers[TRIAL_SELECTIVE]);
+        hc_timeline_resimulate(trial->keepers[TRIAL_SELECTIVE]);
     if (hc_rng_below(&trial->rng, 8) == 0)
-        hc_timeline_settle(trial->keepers[TRIAL_FULL]);
+        hc_timeline_resimulate(trial->keepers[TRIAL_FULL]);
     if (watched)
         see(trial);
     trial->any_late = false;
@@ -183,7 +182,7 @@ static bool play(struct trial *trial) {
     if (!begin(trial))
         return false;
     for (trial->done = 0;; trial->done++) {
-        if (!(trial->config.follower ? trial_act_follower : trial_act_authority)(trial))
+        if (!(trial->config.replica ? trial_act_replica : trial_act_authority)(trial))
             return false;
         settle(trial);
         if (trial->done == trial->advances)
@@ -193,13 +192,13 @@ static bool play(struct trial *trial) {
             hc_timeline_advance(trial->keepers[k]);
         if (!trial->always)
             continue;
-        hc_history_settle(trial->record);
+        hc_history_resimulate(trial->record);
         if (!trial_compare(trial))
             return false;
     }
-    hc_history_settle(trial->record);
+    hc_history_resimulate(trial->record);
     for (unsigned k = 0; k < TRIAL_KEEPERS; k++)
-        hc_timeline_settle(trial->keepers[k]);
+        hc_timeline_resimulate(trial->keepers[k]);
     return trial_compare(trial) && trial_compare_in_time(trial);
 }
 
@@ -251,7 +250,7 @@ static void tally_entity(struct trial *trial, hc_tick tick, hc_entity entity, co
 /// Counts what happened in the record of an authority; a follower's may hold lies.
 static void tally(struct trial *trial) {
     const struct hc_world *world = &trial->world;
-    trial->counts[trial->config.follower ? COUNT_FOLLOWERS : COUNT_AUTHORITIES]++;
+    trial->counts[trial->config.replica ? COUNT_FOLLOWERS : COUNT_AUTHORITIES]++;
     trial->counts[COUNT_SPREAD] += trial->spread;
     trial->counts[COUNT_DIED_OUT] += trial->died_out;
     const struct hc_timeline_stats *selective = hc_timeline_stats(trial->keepers[TRIAL_SELECTIVE]);
@@ -259,7 +258,7 @@ static void tally(struct trial *trial) {
     trial->counts[COUNT_SELECTIVE_STEPS] += selective->resimulated_steps;
     trial->counts[COUNT_FULL_STEPS] +=
         hc_timeline_stats(trial->keepers[TRIAL_FULL])->resimulated_steps;
-    for (hc_tick t = 0; !trial->config.follower && t < hc_history_head(trial->record); t++) {
+    for (hc_tick t = 0; !trial->config.replica && t < hc_history_head(trial->record); t++) {
         for (uint32_t e = 0; e < world->entities; e++) {
             bool both = hc_history_presence(trial->record, t)[e] == HC_ALIVE &&
                         hc_history_presence(trial->record, t + 1)[e] == HC_ALIVE;

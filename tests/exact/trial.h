@@ -75,8 +75,8 @@ __attribute__((format(printf, 3, 4))) bool trial_differs(const struct trial *tri
 
 /// The operations: done to all three keepers, whose answers must be the same (else false).
 bool trial_put_input(struct trial *trial, hc_player player, hc_tick tick, const uint8_t *input);
-bool trial_put_control(struct trial *trial, hc_player player, hc_tick tick,
-                       enum hc_control control);
+bool trial_put_roster(struct trial *trial, hc_player player, hc_tick tick,
+                      enum hc_roster roster_change);
 bool trial_force(struct trial *trial, hc_player player, hc_tick before);
 bool trial_retract(struct trial *trial, hc_player player, hc_tick tick);
 bool trial_put_state(struct trial *trial, hc_tick tick, hc_tick as_of,
@@ -84,7 +84,7 @@ bool trial_put_state(struct trial *trial, hc_tick tick, hc_tick as_of,
 
 /// What befalls the keepers before an advance: of an authority, and of a follower.
 bool trial_act_authority(struct trial *trial);
-bool trial_act_follower(struct trial *trial);
+bool trial_act_replica(struct trial *trial);
 
 /// Puts the state of `tick`, of every entity or of some, true or not quite: of a follower.
 bool trial_hear_state(struct trial *trial, hc_tick tick);

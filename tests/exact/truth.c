@@ -34,10 +34,10 @@ static void draw_controls(struct truth *truth, struct hc_rng *rng, hc_player pla
         size_t cell = truth_cell(truth, player, t);
         truth->in[cell] = in;
         if (in && hc_rng_chance(rng, truth->plan.leave_ppm)) {
-            truth->controls[cell] = HC_CONTROL_LEAVE;
+            truth->roster_changes[cell] = HC_ROSTER_LEAVE;
             in = false;
         } else if (!in && hc_rng_chance(rng, t < 8 ? 400000 : 60000)) {
-            truth->controls[cell] = HC_CONTROL_JOIN;
+            truth->roster_changes[cell] = HC_ROSTER_JOIN;
             in = true;
         }
     }
@@ -87,7 +87,7 @@ static bool simulate(struct truth *truth) {
             if (!truth->in[truth_cell(truth, p, t)])
                 memset(inputs + p * input_size, 0, input_size);
         }
-        hc_plain_step(plain, inputs, truth->controls + truth_cell(truth, 0, t));
+        hc_plain_step(plain, inputs, truth->roster_changes + truth_cell(truth, 0, t));
     }
     free(inputs);
     hc_plain_destroy(plain);
@@ -103,13 +103,13 @@ struct truth *truth_create(const struct truth_plan *plan, struct hc_rng *rng) {
     size_t simulated = plan->states ? plan->ticks : 1;
     truth->plan = *plan;
     truth->inputs = calloc(cells, world->game->input_size);
-    truth->controls = calloc(cells, sizeof *truth->controls);
+    truth->roster_changes = calloc(cells, sizeof *truth->roster_changes);
     truth->in = calloc(cells, sizeof *truth->in);
     truth->arrival = calloc(cells, sizeof *truth->arrival);
     truth->states = calloc(simulated, (size_t)world->entities * world->stride);
     truth->presence = calloc(simulated, world->entities);
-    bool room = truth->inputs && truth->controls && truth->in && truth->arrival && truth->states &&
-                truth->presence;
+    bool room = truth->inputs && truth->roster_changes && truth->in && truth->arrival &&
+                truth->states && truth->presence;
     for (hc_player p = 0; room && p < world->players; p++) {
         draw_controls(truth, rng, p);
         draw_inputs(truth, rng, p);
@@ -127,7 +127,7 @@ void truth_destroy(struct truth *truth) {
     if (truth == NULL)
         return;
     free(truth->inputs);
-    free(truth->controls);
+    free(truth->roster_changes);
     free(truth->in);
     free(truth->arrival);
     free(truth->states);

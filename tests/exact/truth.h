@@ -21,12 +21,12 @@ struct truth_plan {
 
 struct truth {
     struct truth_plan plan;
-    uint8_t *inputs;   ///< [ticks][players][input_size]
-    uint8_t *controls; ///< [ticks][players] an enum hc_control each
-    bool *in;          ///< [ticks][players] whether the input of the slot counts
-    int32_t *arrival;  ///< [ticks][players] the head at which the input comes, or TRUTH_NEVER
-    uint8_t *states;   ///< [ticks][entities * stride], where simulated
-    uint8_t *presence; ///< [ticks][entities]
+    uint8_t *inputs;         ///< [ticks][players][input_size]
+    uint8_t *roster_changes; ///< [ticks][players] an enum hc_roster each
+    bool *in;                ///< [ticks][players] whether the input of the slot counts
+    int32_t *arrival;        ///< [ticks][players] the head at which the input comes, or TRUTH_NEVER
+    uint8_t *states;         ///< [ticks][entities * stride], where simulated
+    uint8_t *presence;       ///< [ticks][entities]
 };
 
 /// Draws everything from `rng`; NULL when memory is short.

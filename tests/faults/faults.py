@@ -86,9 +86,9 @@ FAULTS = {
     "pin-outlives-tick": Fault(
         TIMELINE,
         "a pin stays in the ring for the tick that takes its slot",
-        "    for (uint32_t e = 0; tl->config.follower && e < entities; e++)\n"
+        "    for (uint32_t e = 0; tl->config.replica && e < entities; e++)\n"
         "        *pin_at(tl, tick, (hc_entity)e) = HC_NO_TICK;\n",
-        "    for (uint32_t e = 0; tl->config.follower && tick < slots(tl) && e < entities; e++)\n"
+        "    for (uint32_t e = 0; tl->config.replica && tick < slots(tl) && e < entities; e++)\n"
         "        *pin_at(tl, tick, (hc_entity)e) = HC_NO_TICK;\n",
     ),
     "before-restart": Fault(
@@ -97,9 +97,9 @@ FAULTS = {
         "    return tick >= tl->oldest && tick < tl->head;\n",
         "    return tick < tl->head;\n",
     ),
-    "control-unread": Fault(
+    "roster_change-unread": Fault(
         TIMELINE,
-        "a control that comes late does not step its player again",
+        "a roster_change that comes late does not step its player again",
         "        mark_owned(tl, tick, player);\n    return status;\n",
         "        (void)mark_owned;\n    return status;\n",
     ),
@@ -112,26 +112,26 @@ FAULTS = {
     "equals-prediction": Fault(
         INPUTS,
         "a late input that equals its prediction renews nothing, not even its age",
-        "    refresh(in, player, tick);\n    if (!in->follower)\n        renew_complete(in, player);\n",
+        "    refresh(in, player, tick);\n    if (!in->replica)\n        renew_inputs_through(in, player);\n",
         "    if (tick >= in->head ||\n"
         "        memcmp(in->effective + cell * input_size(in), input, input_size(in)) != 0)\n"
         "        refresh(in, player, tick);\n"
-        "    if (!in->follower)\n        renew_complete(in, player);\n",
+        "    if (!in->replica)\n        renew_inputs_through(in, player);\n",
     ),
     "base-across-join": Fault(
         INPUTS,
         "a prediction starts from an input of before the join",
-        "    if (in->control[cell] != HC_CONTROL_NONE)\n        return HC_NO_TICK;\n"
+        "    if (in->roster_change[cell] != HC_ROSTER_NONE)\n        return HC_NO_TICK;\n"
         "    return has_base",
-        "    if (in->control[cell] == HC_CONTROL_LEAVE)\n        return HC_NO_TICK;\n"
+        "    if (in->roster_change[cell] == HC_ROSTER_LEAVE)\n        return HC_NO_TICK;\n"
         "    return has_base",
     ),
     "base-across-leave": Fault(
         INPUTS,
         "a prediction starts from an input of before the leave",
-        "    if (in->control[cell] != HC_CONTROL_NONE)\n        return HC_NO_TICK;\n"
+        "    if (in->roster_change[cell] != HC_ROSTER_NONE)\n        return HC_NO_TICK;\n"
         "    return has_base",
-        "    if (in->control[cell] == HC_CONTROL_JOIN)\n        return HC_NO_TICK;\n"
+        "    if (in->roster_change[cell] == HC_ROSTER_JOIN)\n        return HC_NO_TICK;\n"
         "    return has_base",
     ),
     "forced-is-base": Fault(

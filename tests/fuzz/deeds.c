@@ -7,31 +7,31 @@ bool fuzz_deed_next(struct fuzz_choices *input, struct fuzz_deed *deed) {
         return false;
     size_t size = input->bytes[1] < input->left - 2 ? input->bytes[1] : input->left - 2;
     deed->which = input->bytes[0];
-    deed->choices = (struct fuzz_choices){.bytes = input->bytes + 2, .left = size};
+    deed->selections = (struct fuzz_choices){.bytes = input->bytes + 2, .left = size};
     input->bytes += 2 + size;
     input->left -= 2 + size;
     return true;
 }
 
-uint8_t fuzz_choose(struct fuzz_choices *choices) {
-    if (choices->left == 0)
+uint8_t fuzz_choose(struct fuzz_choices *selections) {
+    if (selections->left == 0)
         return 0;
-    choices->left--;
-    return *choices->bytes++;
+    selections->left--;
+    return *selections->bytes++;
 }
 
-uint64_t fuzz_choose_number(struct fuzz_choices *choices, unsigned size) {
+uint64_t fuzz_choose_number(struct fuzz_choices *selections, unsigned size) {
     uint64_t number = 0;
     for (unsigned i = 0; i < size; i++)
-        number |= (uint64_t)fuzz_choose(choices) << 8 * i;
+        number |= (uint64_t)fuzz_choose(selections) << 8 * i;
     return number;
 }
 
-void fuzz_choose_bytes(struct fuzz_choices *choices, void *out, size_t size) {
-    size_t there = size < choices->left ? size : choices->left;
+void fuzz_choose_bytes(struct fuzz_choices *selections, void *out, size_t size) {
+    size_t there = size < selections->left ? size : selections->left;
     memset(out, 0, size);
     if (there > 0)
-        memcpy(out, choices->bytes, there);
-    choices->bytes += there;
-    choices->left -= there;
+        memcpy(out, selections->bytes, there);
+    selections->bytes += there;
+    selections->left -= there;
 }

@@ -16,17 +16,17 @@ struct fuzz_choices {
 
 struct fuzz_deed {
     uint8_t which;
-    struct fuzz_choices choices;
+    struct fuzz_choices selections;
 };
 
 /// Takes the next deed off `*input`; false at its end.
 bool fuzz_deed_next(struct fuzz_choices *input, struct fuzz_deed *deed);
 
 /// The next byte.
-uint8_t fuzz_choose(struct fuzz_choices *choices);
+uint8_t fuzz_choose(struct fuzz_choices *selections);
 
 /// The next `size` bytes, at most 8, as a number, the lowest first.
-uint64_t fuzz_choose_number(struct fuzz_choices *choices, unsigned size);
+uint64_t fuzz_choose_number(struct fuzz_choices *selections, unsigned size);
 
 /// Copies the next `size` bytes to `out`.
-void fuzz_choose_bytes(struct fuzz_choices *choices, void *out, size_t size);
+void fuzz_choose_bytes(struct fuzz_choices *selections, void *out, size_t size);

@@ -1,6 +1,6 @@
 // Any bytes as the body of a datagram: pre-checked, parsed, and read as what each message says it
 // is, by a client and a server of the bundled game.
-#include "common/solo.h"
+#include "common/extrapolate.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "proto/delta.h"
@@ -38,7 +38,7 @@ static void read_value(struct hc_bits_reader *bits, const struct hc_world *world
     hc_unit_place(world, &guess, guessed);
     hc_unit_place(world, value, told);
     value->tick = tick;
-    hc_solo_nothing(world, unit, tick, &guess);
+    hc_extrapolate_absent(world, unit, tick, &guess);
     hc_delta_get(bits, world, unit, &guess, value);
     for (uint32_t e = 0; !bits->failed && e < hc_unit_count(world, unit); e++)
         read_state(world, (hc_entity)(hc_unit_first(world, unit) + e),
@@ -101,7 +101,7 @@ static void read_snapshot(const struct hc_body *body, const struct hc_world *wor
     struct hc_bits_reader bits;
     struct hc_snapshot head;
     struct hc_snapshot_forced forced;
-    struct hc_snapshot_control control;
+    struct hc_snapshot_roster roster_change;
     if (hc_snapshot_get_message(body, &bits) != HC_OK)
         return;
     hc_snapshot_get(&bits, near, OWN_PLAYERS, &head);
@@ -109,8 +109,9 @@ static void read_snapshot(const struct hc_body *body, const struct hc_world *wor
     HC_ASSERT(bits.failed || head.base == HC_NO_TICK || head.base < head.as_of);
     while (hc_snapshot_get_forced(&bits, &head, &forced))
         HC_ASSERT(forced.own < OWN_PLAYERS && forced.first <= head.tick && forced.count >= 1);
-    while (hc_snapshot_get_control(&bits, world, head.tick, &control))
-        HC_ASSERT(control.player < world->players && control.control != HC_CONTROL_NONE);
+    while (hc_snapshot_get_roster(&bits, world, head.tick, &roster_change))
+        HC_ASSERT(roster_change.player < world->players &&
+                  roster_change.roster_change != HC_ROSTER_NONE);
     read_units(&bits, world, &head);
     read_corrections(&bits, world, &head);
     (void)hc_bits_done(&bits);

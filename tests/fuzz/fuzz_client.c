@@ -44,7 +44,7 @@ static void connect_client(struct world *w) {
                                  .players = 2,
                                  .history = 16,
                                  .future = 16,
-                                 .refusal = 16,
+                                 .late_limit = 16,
                                  .tick = 100,
                                  .own_count = 1};
     HC_ASSERT(hc_message_put_welcome(&body, &welcome));

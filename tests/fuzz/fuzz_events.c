@@ -164,18 +164,18 @@ static struct flight *send(struct world *w, unsigned side, size_t room) {
 }
 
 /// One that nobody has sent, after the newest that somebody has.
-static void lie(struct world *w, struct fuzz_choices *choices) {
-    unsigned to = fuzz_choose(choices) & 1;
+static void lie(struct world *w, struct fuzz_choices *selections) {
+    unsigned to = fuzz_choose(selections) & 1;
     struct end *end = &w->ends[to];
-    struct flight flight = {.to = to, .seq = end->replay.newest + 1 + fuzz_choose(choices)};
-    uint8_t acks = fuzz_choose(choices);
+    struct flight flight = {.to = to, .seq = end->replay.newest + 1 + fuzz_choose(selections)};
+    uint8_t acks = fuzz_choose(selections);
     if ((acks & 1) != 0)
         flight.ack = end->sent.next - 1 - (acks >> 4);
     if ((acks & 2) != 0)
-        flight.ack_bits = (uint32_t)fuzz_choose_number(choices, 4);
-    flight.size = choices->left;
+        flight.ack_bits = (uint32_t)fuzz_choose_number(selections, 4);
+    flight.size = selections->left;
     HC_ASSERT(flight.size <= sizeof flight.body);
-    fuzz_choose_bytes(choices, flight.body, flight.size);
+    fuzz_choose_bytes(selections, flight.body, flight.size);
     if (receive(end, &flight) == HC_OK) {
         end->deceived = true;
         w->ends[1 - to].deceived |= flight.ack > 0; // it may wait for what will not come
@@ -183,11 +183,11 @@ static void lie(struct world *w, struct fuzz_choices *choices) {
 }
 
 /// A true one arrives changed.
-static void change(struct world *w, uint32_t index, struct fuzz_choices *choices) {
+static void change(struct world *w, uint32_t index, struct fuzz_choices *selections) {
     struct flight flight = remove_flight(w, index);
-    while (choices->left > 0 && flight.size > 0) {
-        uint64_t place = fuzz_choose_number(choices, 2) % flight.size;
-        flight.body[place] ^= fuzz_choose(choices);
+    while (selections->left > 0 && flight.size > 0) {
+        uint64_t place = fuzz_choose_number(selections, 2) % flight.size;
+        flight.body[place] ^= fuzz_choose(selections);
     }
     if (receive(&w->ends[flight.to], &flight) == HC_OK)
         w->ends[flight.to].deceived = true;
@@ -219,18 +219,18 @@ static void drain(struct world *w) {
     }
 }
 
-static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
+static void act(struct world *w, uint8_t which, struct fuzz_choices *selections) {
     unsigned side = which >> 7;
-    uint32_t index = w->count == 0 ? 0 : fuzz_choose(choices) % w->count;
+    uint32_t index = w->count == 0 ? 0 : fuzz_choose(selections) % w->count;
     struct flight flight;
     switch (which % 8) {
     case 0:
         do
-            put(w, side, fuzz_choose(choices));
-        while (choices->left > 0);
+            put(w, side, fuzz_choose(selections));
+        while (selections->left > 0);
         break;
     case 1:
-        send(w, side, (size_t)fuzz_choose(choices) * 3 % (BODY_MAX + 1));
+        send(w, side, (size_t)fuzz_choose(selections) * 3 % (BODY_MAX + 1));
         break;
     case 2: // arrives
         if (w->count == 0)
@@ -244,16 +244,16 @@ static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
         break;
     case 4: // arrives changed
         if (w->count > 0)
-            change(w, index, choices);
+            change(w, index, selections);
         break;
     case 5:
-        lie(w, choices);
+        lie(w, selections);
         break;
     case 6:
-        take_out(w, side, fuzz_choose(choices));
+        take_out(w, side, fuzz_choose(selections));
         break;
     default:
-        w->now_us += (uint64_t)fuzz_choose(choices) * 4000;
+        w->now_us += (uint64_t)fuzz_choose(selections) * 4000;
         if (w->count > 0 && (which & 8) != 0)
             (void)remove_flight(w, index); // is lost
     }
@@ -277,7 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         hc_sent_init(&end->sent, 1);
     }
     while (fuzz_deed_next(&input, &deed)) {
-        act(&w, deed.which, &deed.choices);
+        act(&w, deed.which, &deed.selections);
         check_end(&w.ends[0]);
         check_end(&w.ends[1]);
     }

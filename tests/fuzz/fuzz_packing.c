@@ -29,10 +29,10 @@ static uint32_t low(uint32_t value, unsigned bits) {
     return bits == 32 ? value : value & ((UINT32_C(1) << bits) - 1);
 }
 
-static struct item choose_item(struct fuzz_choices *choices) {
-    uint8_t how = fuzz_choose(choices);
+static struct item choose_item(struct fuzz_choices *selections) {
+    uint8_t how = fuzz_choose(selections);
     struct item item = {.sort = how & 3, .width = 1 + (how >> 2) % 32};
-    item.value = (uint32_t)fuzz_choose_number(choices, 1 + (item.width - 1) / 8);
+    item.value = (uint32_t)fuzz_choose_number(selections, 1 + (item.width - 1) / 8);
     if (item.sort == NUMBER)
         item.width = 1 + item.width % 16;
     else
@@ -76,14 +76,14 @@ static uint32_t get_item(struct hc_bits_reader *bits, const struct item *item) {
     }
 }
 
-static void try_bits(size_t room, struct fuzz_choices *choices) {
+static void try_bits(size_t room, struct fuzz_choices *selections) {
     uint8_t bytes[ROOM_MAX];
     struct item items[ITEMS_MAX];
     struct hc_bits_writer writer = hc_bits_writer(bytes, room);
     uint32_t count = 0;
-    for (; count < ITEMS_MAX && choices->left > 0; count++) {
+    for (; count < ITEMS_MAX && selections->left > 0; count++) {
         size_t before = hc_bits_written(&writer);
-        items[count] = choose_item(choices);
+        items[count] = choose_item(selections);
         put_item(&writer, &items[count]);
         if (items[count].sort != NUMBER && items[count].sort != APPENDED && !writer.failed)
             HC_ASSERT(hc_bits_written(&writer) == before + items[count].width);
@@ -114,12 +114,12 @@ static void read_number(struct hc_bits_reader *reader, unsigned group) {
 }
 
 /// Any bytes in any widths: every value in its range, and nothing more after a failure.
-static void read_bits(size_t room, struct fuzz_choices *choices) {
+static void read_bits(size_t room, struct fuzz_choices *selections) {
     uint8_t bytes[ROOM_MAX];
-    fuzz_choose_bytes(choices, bytes, room);
+    fuzz_choose_bytes(selections, bytes, room);
     struct hc_bits_reader reader = hc_bits_reader(bytes, room);
-    while (choices->left > 0) {
-        struct item item = choose_item(choices);
+    while (selections->left > 0) {
+        struct item item = choose_item(selections);
         bool failed = reader.failed;
         if (item.sort == APPENDED)
             hc_bits_skip(&reader, item.value % 100);
@@ -164,14 +164,14 @@ static uint64_t get_bytes(struct hc_reader *reader, unsigned width) {
     }
 }
 
-static void try_bytes(size_t room, struct fuzz_choices *choices) {
+static void try_bytes(size_t room, struct fuzz_choices *selections) {
     uint8_t bytes[ROOM_MAX], block[ROOM_MAX];
     struct hc_writer writer = hc_bytes_writer(room > 0 ? bytes : NULL, room);
     struct hc_reader reader = hc_bytes_reader(writer.data, writer.size);
-    while (choices->left > 0) {
-        uint8_t how = fuzz_choose(choices);
+    while (selections->left > 0) {
+        uint8_t how = fuzz_choose(selections);
         unsigned width = 1u << (how & 3);
-        uint64_t value = fuzz_choose_number(choices, width);
+        uint64_t value = fuzz_choose_number(selections, width);
         size_t at = writer.at, many = (size_t)how >> 3;
         if ((how & 4) == 0) {
             put_bytes(&writer, width, value);
@@ -201,15 +201,15 @@ static const void *input_of(void *context, uint32_t index, uint32_t player) {
 }
 
 /// As many ticks as there is room for, oldest first, and those as they were.
-static void try_run(size_t room, struct fuzz_choices *choices) {
+static void try_run(size_t room, struct fuzz_choices *selections) {
     uint8_t packed[ROOM_MAX];
     struct hc_input_run run;
-    uint32_t players = 1 + fuzz_choose(choices) % HC_OWN_PLAYERS_MAX;
-    uint32_t wanted = fuzz_choose(choices) % (TICKS + 1);
+    uint32_t players = 1 + fuzz_choose(selections) % HC_OWN_PLAYERS_MAX;
+    uint32_t wanted = fuzz_choose(selections) % (TICKS + 1);
     size_t used, again;
     memset(inputs, 0, sizeof inputs);
     for (uint32_t i = 0; i < wanted * players; i++) {
-        uint8_t how = fuzz_choose(choices);
+        uint8_t how = fuzz_choose(selections);
         struct hc_arena_input *input = &inputs[i / players][i % players];
         *input = i < players ? (struct hc_arena_input){0} : inputs[i / players - 1][i % players];
         if ((how & 1) == 0)
@@ -217,7 +217,7 @@ static void try_run(size_t room, struct fuzz_choices *choices) {
         input->move_x = (int8_t)(how >> 1 & 1);
         input->move_y = (int8_t)(how >> 2 & 1);
         input->fire = how >> 3 & 1;
-        input->aim = fuzz_choose(choices);
+        input->aim = fuzz_choose(selections);
     }
     uint32_t count =
         hc_input_run_pack(&hc_arena, players, wanted, input_of, NULL, packed, room, &used);
@@ -232,20 +232,20 @@ static void try_run(size_t room, struct fuzz_choices *choices) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct fuzz_choices choices = {.bytes = data, .left = size};
-    size_t room = fuzz_choose(&choices);
-    switch (fuzz_choose(&choices) % 4) {
+    struct fuzz_choices selections = {.bytes = data, .left = size};
+    size_t room = fuzz_choose(&selections);
+    switch (fuzz_choose(&selections) % 4) {
     case 0:
-        try_bits(room, &choices);
+        try_bits(room, &selections);
         break;
     case 1:
-        read_bits(room, &choices);
+        read_bits(room, &selections);
         break;
     case 2:
-        try_bytes(room, &choices);
+        try_bytes(room, &selections);
         break;
     default:
-        try_run(room, &choices);
+        try_run(room, &selections);
     }
     return 0;
 }

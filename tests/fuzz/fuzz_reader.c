@@ -3,7 +3,7 @@
 // reading as the first one does.
 //
 // The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
-#include "client/reader.h"
+#include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
@@ -159,7 +159,7 @@ static void make_tape(void) {
 // ---- Reading ------------------------------------------------------------------------------------
 
 struct readers {
-    struct hc_cl_reader *first, *second;
+    struct hc_cl_snapshot_reader *first, *second;
     hc_tick newest; ///< head of those read
     uint32_t next;  ///< body of the tape
 };
@@ -170,7 +170,7 @@ static void check_fields(const struct hc_field *fields, uint32_t count, const ui
 }
 
 /// What is believed must be what a world can hold.
-static void check_told(const struct hc_cl_said *said, const struct hc_cl_told *told) {
+static void check_told(const struct hc_cl_received *said, const struct hc_cl_received_value *told) {
     const struct hc_world *world = &tape.world;
     HC_ASSERT(told->unit < hc_unit_total(world));
     HC_ASSERT(told->correction ? told->value.tick < said->head.tick
@@ -184,36 +184,37 @@ static void check_told(const struct hc_cl_said *said, const struct hc_cl_told *t
     }
 }
 
-static void check_said(const struct hc_cl_said *said) {
+static void check_said(const struct hc_cl_received *said) {
     const struct hc_game *game = tape.world.game;
-    HC_ASSERT(said->head.tick <= said->head.as_of && said->head.refusal <= said->head.as_of);
+    HC_ASSERT(said->head.tick <= said->head.as_of && said->head.late_limit <= said->head.as_of);
     HC_ASSERT(said->head.as_of <= HC_SNAPSHOT_TICK_MAX);
     HC_ASSERT(said->forced_count <= HC_CL_READER_FORCED);
-    HC_ASSERT(said->control_count <= HC_CL_READER_CONTROLS);
+    HC_ASSERT(said->roster_count <= HC_CL_READER_ROSTER_CHANGES);
     HC_ASSERT(said->input_count <= HC_CL_READER_INPUTS);
-    for (uint32_t i = 0; i < said->told_count; i++)
+    for (uint32_t i = 0; i < said->value_count; i++)
         check_told(said, &said->told[i]);
     for (uint32_t i = 0; i < said->input_count; i++) {
         HC_ASSERT(said->inputs[i].player < PLAYERS && said->inputs[i].tick >= said->head.tick);
         check_fields(game->input_fields, game->input_field_count, said->inputs[i].input);
     }
-    for (uint32_t i = 0; i < said->control_count; i++)
-        HC_ASSERT(said->controls[i].player < PLAYERS);
+    for (uint32_t i = 0; i < said->roster_count; i++)
+        HC_ASSERT(said->roster_changes[i].player < PLAYERS);
 }
 
-static enum hc_status read_body(struct hc_cl_reader *reader, hc_tick near, const uint8_t *bytes,
-                                size_t size, const struct hc_cl_said **said) {
+static enum hc_status read_body(struct hc_cl_snapshot_reader *reader, hc_tick near,
+                                const uint8_t *bytes, size_t size,
+                                const struct hc_cl_received **said) {
     static struct hc_body body;
     enum hc_status status = hc_body_begin(&body, bytes, size);
     if (status == HC_OK && hc_body_next(&body) != HC_MESSAGE_SNAPSHOT)
         return HC_MALFORMED;
-    return status == HC_OK ? hc_cl_reader_read(reader, &body, near, said) : status;
+    return status == HC_OK ? hc_cl_snapshot_reader_read(reader, &body, near, said) : status;
 }
 
 /// What both take must be the same.
-static void compare(const struct hc_cl_said *a, const struct hc_cl_said *b) {
-    HC_ASSERT(a->told_count == b->told_count && a->input_count == b->input_count);
-    for (uint32_t i = 0; i < a->told_count; i++) {
+static void compare(const struct hc_cl_received *a, const struct hc_cl_received *b) {
+    HC_ASSERT(a->value_count == b->value_count && a->input_count == b->input_count);
+    for (uint32_t i = 0; i < a->value_count; i++) {
         HC_ASSERT(a->told[i].unit == b->told[i].unit && a->told[i].dropped == b->told[i].dropped);
         HC_ASSERT(a->told[i].dropped || hc_unit_equal(&tape.world, a->told[i].unit,
                                                       &a->told[i].value, &b->told[i].value));
@@ -222,12 +223,12 @@ static void compare(const struct hc_cl_said *a, const struct hc_cl_said *b) {
 
 /// The second reader is given only what the first one takes.
 static enum hc_status read_both(struct readers *readers, const uint8_t *bytes, size_t size) {
-    const struct hc_cl_said *said, *again;
+    const struct hc_cl_received *said, *again;
     enum hc_status status = read_body(readers->first, readers->newest, bytes, size, &said);
     if (status != HC_OK)
         return status;
     check_said(said);
-    HC_ASSERT(hc_cl_reader_said(readers->first) == said);
+    HC_ASSERT(hc_cl_snapshot_reader_newest(readers->first) == said);
     HC_ASSERT(read_body(readers->second, readers->newest, bytes, size, &again) == HC_OK);
     compare(said, again);
     readers->newest = hc_tick_max(readers->newest, said->head.as_of);
@@ -253,34 +254,34 @@ static void read_changed(struct readers *readers, const uint8_t *bytes, size_t s
     (void)read_both(readers, changed, length);
 }
 
-static void choose_fields(struct hc_bits_reader *choices, const struct hc_field *fields,
+static void choose_fields(struct hc_bits_reader *selections, const struct hc_field *fields,
                           uint32_t count, uint8_t *data) {
     for (uint32_t f = 0; f < count; f++) {
         const struct hc_field *field = &fields[f];
-        int64_t number = field->is_signed ? (int64_t)hc_bits_get_signed(choices, field->bits)
-                                          : (int64_t)hc_bits_get(choices, field->bits);
+        int64_t number = field->is_signed ? (int64_t)hc_bits_get_signed(selections, field->bits)
+                                          : (int64_t)hc_bits_get(selections, field->bits);
         hc_field_set(field, data, number);
     }
 }
 
 /// A value of any sort whose fields fit.
-static void choose_value(struct hc_bits_reader *choices, hc_unit unit,
+static void choose_value(struct hc_bits_reader *selections, hc_unit unit,
                          struct hc_unit_value *value) {
     const struct hc_world *world = &tape.world;
     const struct hc_game *game = world->game;
-    hc_solo_nothing(world, unit, value->tick, value);
+    hc_extrapolate_absent(world, unit, value->tick, value);
     for (uint32_t e = 0; e < hc_unit_count(world, unit); e++) {
         const struct hc_kind *kind =
             hc_world_kind(world, (hc_entity)(hc_unit_first(world, unit) + e));
-        value->presence[e] = hc_bits_get(choices, 1) != 0 ? HC_ALIVE : HC_ABSENT;
+        value->presence[e] = hc_bits_get(selections, 1) != 0 ? HC_ALIVE : HC_ABSENT;
         if (value->presence[e] == HC_ALIVE)
-            choose_fields(choices, kind->fields, kind->field_count,
+            choose_fields(selections, kind->fields, kind->field_count,
                           value->states + (size_t)e * world->stride);
     }
-    if (hc_unit_player(world, unit) == HC_NO_PLAYER || hc_bits_get(choices, 1) == 0)
+    if (hc_unit_player(world, unit) == HC_NO_PLAYER || hc_bits_get(selections, 1) == 0)
         return;
-    value->known = hc_tick_back(value->tick, 1 + hc_bits_get(choices, 4));
-    choose_fields(choices, game->input_fields, game->input_field_count, value->input);
+    value->known = hc_tick_back(value->tick, 1 + hc_bits_get(selections, 4));
+    choose_fields(selections, game->input_fields, game->input_field_count, value->input);
     game->sanitize_input(value->input);
 }
 
@@ -293,20 +294,20 @@ struct made_up {
     uint8_t memory[UNITS_MAX][VALUE_MAX];
 };
 
-static void choose(struct hc_bits_reader *choices, hc_tick newest, struct made_up *out) {
+static void choose(struct hc_bits_reader *selections, hc_tick newest, struct made_up *out) {
     const struct hc_world *world = &tape.world;
-    hc_tick as_of = newest + 1 + hc_bits_get(choices, 3);
-    hc_tick tick = hc_tick_max(1, hc_tick_back(as_of, hc_bits_get(choices, 5)));
+    hc_tick as_of = newest + 1 + hc_bits_get(selections, 3);
+    hc_tick tick = hc_tick_max(1, hc_tick_back(as_of, hc_bits_get(selections, 5)));
     uint64_t hash = 0;
     out->count = 0;
     for (uint32_t u = 0; u < hc_unit_total(world); u++) {
         struct hc_unit_value *value = &out->values[out->count];
-        if (hc_bits_get(choices, 2) != 1)
+        if (hc_bits_get(selections, 2) != 1)
             continue;
         HC_ASSERT(out->count < UNITS_MAX && hc_unit_bytes(world) <= VALUE_MAX);
         hc_unit_place(world, value, out->memory[out->count]);
         value->tick = tick;
-        choose_value(choices, (hc_unit)u, value);
+        choose_value(selections, (hc_unit)u, value);
         for (uint32_t e = 0; e < hc_unit_count(world, (hc_unit)u); e++)
             hash +=
                 hc_unit_entity_hash(world, (hc_entity)(hc_unit_first(world, (hc_unit)u) + e),
@@ -315,7 +316,7 @@ static void choose(struct hc_bits_reader *choices, hc_tick newest, struct made_u
     }
     out->head = (struct hc_snapshot){.as_of = as_of,
                                      .tick = tick,
-                                     .refusal = hc_tick_back(as_of, 16),
+                                     .late_limit = hc_tick_back(as_of, 16),
                                      .final = hc_tick_back(as_of, 16),
                                      .hash = (uint32_t)hash,
                                      .base = HC_NO_TICK,
@@ -335,7 +336,7 @@ static void put_units(struct hc_bits_writer *bits, const struct made_up *made_up
         hc_unit unit = made_up->units[i];
         struct hc_unit_value guess;
         hc_unit_place(&tape.world, &guess, memory);
-        hc_solo_nothing(&tape.world, unit, made_up->head.tick, &guess);
+        hc_extrapolate_absent(&tape.world, unit, made_up->head.tick, &guess);
         hc_delta_put(bits, &tape.world, unit, &guess, &made_up->values[i], NULL);
         if (hc_unit_player(&tape.world, unit) != HC_NO_PLAYER)
             hc_delta_put_number(bits, 0, 1); // no inputs
@@ -346,9 +347,9 @@ static void put_units(struct hc_bits_writer *bits, const struct made_up *made_up
 static void read_made_up(struct readers *readers, const uint8_t *bytes, size_t size) {
     static struct made_up made_up;
     uint8_t packed[HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD];
-    struct hc_bits_reader choices = hc_bits_reader(bytes, size);
+    struct hc_bits_reader selections = hc_bits_reader(bytes, size);
     struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed);
-    choose(&choices, readers->newest, &made_up);
+    choose(&selections, readers->newest, &made_up);
     hc_snapshot_put(&bits, &made_up.head);
     hc_snapshot_put_end(&bits); // nothing forced
     hc_snapshot_put_end(&bits); // nobody came or went
@@ -381,8 +382,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (tape.count == 0)
         make_tape();
-    struct readers readers = {.first = hc_cl_reader_create(&tape.world, 1),
-                              .second = hc_cl_reader_create(&tape.world, 1)};
+    struct readers readers = {.first = hc_cl_snapshot_reader_create(&tape.world, 1),
+                              .second = hc_cl_snapshot_reader_create(&tape.world, 1)};
     HC_ASSERT(readers.first != NULL && readers.second != NULL);
     for (; readers.next < READ; readers.next++)
         HC_ASSERT(read_both(&readers, tape.bodies[readers.next], tape.sizes[readers.next]) ==
@@ -394,7 +395,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     // Both stand where they stand: each true one is read, or refused, by both alike.
     for (uint32_t i = READ; i < RECORDED; i++) {
-        const struct hc_cl_said *one = NULL, *two = NULL;
+        const struct hc_cl_received *one = NULL, *two = NULL;
         enum hc_status status =
             read_body(readers.first, readers.newest, tape.bodies[i], tape.sizes[i], &one);
         HC_ASSERT(read_body(readers.second, readers.newest, tape.bodies[i], tape.sizes[i], &two) ==
@@ -402,7 +403,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (status == HC_OK)
             compare(one, two);
     }
-    hc_cl_reader_destroy(readers.first);
-    hc_cl_reader_destroy(readers.second);
+    hc_cl_snapshot_reader_destroy(readers.first);
+    hc_cl_snapshot_reader_destroy(readers.second);
     return 0;
 }

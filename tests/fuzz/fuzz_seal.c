@@ -62,7 +62,7 @@ static void try_sealed(bool data, uint64_t bit, const uint8_t *content, size_t s
 }
 
 /// Everything that goes into keys and reset tokens must be felt.
-static void try_derived(uint64_t bit, struct fuzz_choices *choices) {
+static void try_derived(uint64_t bit, struct fuzz_choices *selections) {
     struct from {
         uint8_t secret[HC_TOKEN_SECRET_SIZE], protocol_id[8], token[HC_TOKEN_SIZE];
         uint8_t nonces[2][HC_NONCE_SIZE], keys[3][HC_EXCHANGE_KEY_SIZE], cid[4], audience[8],
@@ -72,7 +72,7 @@ static void try_derived(uint64_t bit, struct fuzz_choices *choices) {
     uint8_t resets[2][HC_RESET_TOKEN_SIZE];
     size_t felt =
         sizeof from[0] - sizeof from[0].audience - sizeof from[0].ip - sizeof from[0].port;
-    fuzz_choose_bytes(choices, &from[0], sizeof from[0]);
+    fuzz_choose_bytes(selections, &from[0], sizeof from[0]);
     from[1] = from[0];
     ((uint8_t *)&from[1])[bit / 8 % sizeof from[1]] ^= (uint8_t)(1 << bit % 8);
     for (int i = 0; i < 2; i++) {
@@ -106,12 +106,12 @@ static void try_derived(uint64_t bit, struct fuzz_choices *choices) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct fuzz_choices choices = {.bytes = data, .left = size};
-    uint8_t which = fuzz_choose(&choices);
-    uint64_t bit = fuzz_choose_number(&choices, 2);
+    struct fuzz_choices selections = {.bytes = data, .left = size};
+    uint8_t which = fuzz_choose(&selections);
+    uint64_t bit = fuzz_choose_number(&selections, 2);
     uint8_t bytes[SIZE_MAX_TRIED];
-    size = choices.left < sizeof bytes ? choices.left : sizeof bytes;
-    memcpy(bytes, choices.bytes, size);
+    size = selections.left < sizeof bytes ? selections.left : sizeof bytes;
+    memcpy(bytes, selections.bytes, size);
     switch (which % 5) {
     case 0:
         try_any(hc_seal_open_data, bytes, size);
@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         try_sealed(which % 5 == 2, bit, bytes, size);
         break;
     default:
-        try_derived(bit, &choices);
+        try_derived(bit, &selections);
     }
     return 0;
 }

@@ -204,12 +204,12 @@ static void hear(struct world *w, enum fuzz_way way, const uint8_t *bytes, size_
 }
 
 static void listen(struct world *w) {
-    struct hc_sv_heard heard;
+    struct hc_sv_message heard;
     const uint8_t *bytes;
     size_t size;
-    while ((bytes = hc_client_hear(w->other, &size)) != NULL)
+    while ((bytes = hc_client_next_message(w->other, &size)) != NULL)
         hear(w, FUZZ_DOWN, bytes, size);
-    while ((bytes = hc_sv_host_hear(w->host, &heard)) != NULL)
+    while ((bytes = hc_sv_host_next_message(w->host, &heard)) != NULL)
         hear(w, FUZZ_UP, bytes, heard.size);
 }
 
@@ -312,47 +312,47 @@ static void relay(struct world *w, struct fuzz_flight *flight, uint8_t by) {
 
 /// One that is in the air arrives, perhaps by way of a relay, and will again; or is lost; or is
 /// changed.
-static void meddle(struct world *w, uint8_t which, struct fuzz_choices *choices) {
+static void meddle(struct world *w, uint8_t which, struct fuzz_choices *selections) {
     static struct fuzz_flight flight;
     if (w->wire.count == 0)
         return;
-    uint32_t index = fuzz_choose(choices) % w->wire.count;
+    uint32_t index = fuzz_choose(selections) % w->wire.count;
     fuzz_wire_take(&w->wire, index, which == 3, &flight);
     if (which == 4) {
-        fuzz_wire_change(&w->wire, &flight, choices);
+        fuzz_wire_change(&w->wire, &flight, selections);
         flight.taken = false;
         w->lied = true;
     } else if (which != 5)
-        relay(w, &flight, fuzz_choose(choices));
+        relay(w, &flight, fuzz_choose(selections));
     if (which != 5 && deliver(w, &flight) && which == 3)
         w->wire.flights[index].taken = true;
 }
 
 /// What nobody has sent, whole: to the client, or to the server from the client or from strangers.
-static void send_raw(struct world *w, struct fuzz_choices *choices) {
-    uint8_t bytes[HC_DATAGRAM_MAX], how = fuzz_choose(choices);
+static void send_raw(struct world *w, struct fuzz_choices *selections) {
+    uint8_t bytes[HC_DATAGRAM_MAX], how = fuzz_choose(selections);
     struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
-    size_t size = (how & 8) != 0 ? HC_DATAGRAM_MAX : choices->left; // some kinds are padded
+    size_t size = (how & 8) != 0 ? HC_DATAGRAM_MAX : selections->left; // some kinds are padded
     w->lied = true;
     if ((how & 3) == 3) {
         for (unsigned i = 0; i < FLOOD; i++)
             receive(w, (uint16_t)(STRANGER_PORT + i), bytes, hc_datagram_put_hello(&hello, bytes));
         return;
     }
-    fuzz_choose_bytes(choices, bytes, size);
+    fuzz_choose_bytes(selections, bytes, size);
     if ((how & 3) == 0)
         (void)hc_client_receive(w->other, bytes, size, w->now_us);
     else
         receive(w, (how & 3) == 1 ? w->other_port : STRANGER_PORT, bytes, size);
 }
 
-static void forge(struct world *w, uint8_t which, struct fuzz_choices *choices) {
+static void forge(struct world *w, uint8_t which, struct fuzz_choices *selections) {
     static struct fuzz_flight flight;
     w->lied = true;
     if (which == 9)
-        fuzz_wire_answer(&w->wire, choices, &flight);
+        fuzz_wire_answer(&w->wire, selections, &flight);
     else
-        fuzz_wire_forge(&w->wire, which == 7 ? FUZZ_UP : FUZZ_DOWN, choices, &flight);
+        fuzz_wire_forge(&w->wire, which == 7 ? FUZZ_UP : FUZZ_DOWN, selections, &flight);
     flight.taken = false;
     flight.port = w->other_port;
     (void)deliver(w, &flight);
@@ -371,27 +371,27 @@ static void move(struct world *w, uint16_t by) {
 }
 
 /// The games say something, the client's or the server's.
-static void say(struct world *w, uint8_t times, struct fuzz_choices *choices) {
-    uint8_t how = fuzz_choose(choices), message[SAID_MAX] = {0};
-    size_t size = SAID_MIN + fuzz_choose(choices) % (SAID_MAX - SAID_MIN + 1);
+static void say(struct world *w, uint8_t times, struct fuzz_choices *selections) {
+    uint8_t how = fuzz_choose(selections), message[SAID_MAX] = {0};
+    size_t size = SAID_MIN + fuzz_choose(selections) % (SAID_MAX - SAID_MIN + 1);
     w->deaf = (how & 2) != 0;
     for (unsigned i = 0; i <= times; i++) {
         w->said++;
         for (unsigned at = 0; at < SAID_MIN; at++)
             message[at] = (uint8_t)(w->said >> 8 * at);
         if ((how & 1) != 0)
-            (void)hc_client_say(w->other, message, size);
+            (void)hc_client_send_message(w->other, message, size);
         else
-            (void)hc_sv_host_say(w->host, w->wire.cid, message, size, w->now_us);
+            (void)hc_sv_host_send_message(w->host, w->wire.cid, message, size, w->now_us);
     }
 }
 
 /// The server is given the next step of a rotation, or another time.
-static void set_server(struct world *w, struct fuzz_choices *choices) {
-    uint8_t how = fuzz_choose(choices);
+static void set_server(struct world *w, struct fuzz_choices *selections) {
+    uint8_t how = fuzz_choose(selections);
     uint8_t key[HC_TOKEN_KEY_SIZE] = {how};
     if ((how & 1) != 0) {
-        hc_sv_host_set_time(w->host, (unix_s(w) + fuzz_choose(choices)) * 1000000, w->now_us);
+        hc_sv_host_set_time(w->host, (unix_s(w) + fuzz_choose(selections)) * 1000000, w->now_us);
         return;
     }
     if (hc_token_ring_use(&w->wire.ring) != HC_OK) {
@@ -404,18 +404,18 @@ static void set_server(struct world *w, struct fuzz_choices *choices) {
 
 /// The other client goes without a word and begins anew: in the same place or in another, of the
 /// same build or not, with as many players as it likes, and with what token it has.
-static void begin_anew(struct world *w, struct fuzz_choices *choices) {
-    uint8_t how = fuzz_choose(choices);
+static void begin_anew(struct world *w, struct fuzz_choices *selections) {
+    uint8_t how = fuzz_choose(selections);
     struct part part = {.game = (how & 1) != 0 ? another_build() : &hc_arena,
                         .credential = &w->credential,
                         .display_offset = how >> 4,
                         .lead = (how & 4) != 0 ? HISTORY + 4 : 0,
                         .reconnect_us = (w->where & 16) != 0 ? 0 : RECONNECT_US,
                         .blocks = ENOUGH_BLOCKS};
-    part.players = w->players = fuzz_choose(choices) % (HC_OWN_PLAYERS_MAX + 1);
+    part.players = w->players = fuzz_choose(selections) % (HC_OWN_PLAYERS_MAX + 1);
     if ((how & 8) != 0)
-        part.blocks = CLIENT_BLOCKS + fuzz_choose(choices) % ENOUGH_BLOCKS;
-    issue(w, part.game, fuzz_choose(choices));
+        part.blocks = CLIENT_BLOCKS + fuzz_choose(selections) % ENOUGH_BLOCKS;
+    issue(w, part.game, fuzz_choose(selections));
     hc_client_destroy(w->other);
     w->wire.client = w->other = begin(w, &part);
     if (w->other_port + 1 < STRANGER_PORT)
@@ -428,7 +428,7 @@ static void begin_anew(struct world *w, struct fuzz_choices *choices) {
     w->wire.cid = 0;
 }
 
-static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
+static void act(struct world *w, uint8_t which, struct fuzz_choices *selections) {
     struct hc_arena_input input;
     switch (which % DEEDS) {
     case 0:
@@ -447,44 +447,44 @@ static void act(struct world *w, uint8_t which, struct fuzz_choices *choices) {
     case 4:
     case 5:
     case 6:
-        meddle(w, which % DEEDS, choices);
+        meddle(w, which % DEEDS, selections);
         break;
     case 7:
     case 8:
     case 9:
-        forge(w, which % DEEDS, choices);
+        forge(w, which % DEEDS, selections);
         break;
     case 10:
-        send_raw(w, choices);
+        send_raw(w, selections);
         break;
     case 11:
         hc_client_leave(w->other, w->now_us);
         break;
     case 12:
-        begin_anew(w, choices);
+        begin_anew(w, selections);
         break;
     case 13:
         w->shut = true;
         hc_sv_host_shutdown(w->host, w->now_us);
         break;
     case 14: // nobody is awake for a while
-        w->now_us += (uint64_t)fuzz_choose(choices) * 4000;
+        w->now_us += (uint64_t)fuzz_choose(selections) * 4000;
         tick(w);
         break;
     case 15:
         move(w, 1 + which / DEEDS % 2);
         break;
     case 16:
-        say(w, which / DEEDS, choices);
+        say(w, which / DEEDS, selections);
         break;
     case 17:
-        set_server(w, choices);
+        set_server(w, selections);
         break;
     default:
         input = (struct hc_arena_input){.move_x = (int8_t)(which / DEEDS - DEEDS / 3)};
-        input.move_y = (int8_t)fuzz_choose(choices);
-        input.aim = fuzz_choose(choices);
-        input.fire = fuzz_choose(choices) & 1;
+        input.move_y = (int8_t)fuzz_choose(selections);
+        input.aim = fuzz_choose(selections);
+        input.fire = fuzz_choose(selections) & 1;
         if (w->players > 0)
             hc_client_set_input(w->other, 0, &input);
     }
@@ -549,7 +549,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     begin_both(&w, how >> 4);
     tick(&w);
     while (w.now_us - BEGIN_US < (uint64_t)LONGEST_S * 1000000 && fuzz_deed_next(&input, &deed))
-        act(&w, deed.which, &deed.choices);
+        act(&w, deed.which, &deed.selections);
     unsigned ticks = 0;
     while (ticks++ < 3 ||
            (!w.shut && hc_client_state(w.honest) != HC_CLIENT_PLAYING && ticks < WELL_TICKS)) {

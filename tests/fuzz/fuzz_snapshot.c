@@ -15,9 +15,9 @@ enum { PLAYERS = 40, ROOM_MAX = 1100, LISTED_MAX = 6, NEAR = 30000 };
 /// A list of what comes with a tick, and what it looks like.
 struct made_up {
     struct hc_snapshot head;
-    uint32_t forced_count, control_count, unit_count, correction_count;
+    uint32_t forced_count, roster_count, unit_count, correction_count;
     struct hc_snapshot_forced forced[LISTED_MAX];
-    struct hc_snapshot_control controls[LISTED_MAX];
+    struct hc_snapshot_roster roster_changes[LISTED_MAX];
     struct hc_snapshot_set base;
     struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
     hc_tick corrected;
@@ -29,58 +29,58 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 // ---- Making up ----------------------------------------------------------------------------------
 
 /// A tick at most `most` before `tick`.
-static hc_tick choose_before(struct fuzz_choices *choices, hc_tick tick, uint32_t most) {
-    hc_tick by = (hc_tick)fuzz_choose_number(choices, 2) % (most + 1);
+static hc_tick choose_before(struct fuzz_choices *selections, hc_tick tick, uint32_t most) {
+    hc_tick by = (hc_tick)fuzz_choose_number(selections, 2) % (most + 1);
     return hc_tick_back(tick, by);
 }
 
-static void choose_head(struct fuzz_choices *choices, struct hc_snapshot *head) {
-    uint8_t how = fuzz_choose(choices);
+static void choose_head(struct fuzz_choices *selections, struct hc_snapshot *head) {
+    uint8_t how = fuzz_choose(selections);
     *head = (struct hc_snapshot){.base = HC_NO_TICK, .own_count = how % (HC_OWN_PLAYERS_MAX + 1)};
-    head->as_of = 1 + (hc_tick)fuzz_choose_number(choices, 4) % (HC_SNAPSHOT_TICK_MAX - 1);
-    head->phase_us = (uint32_t)fuzz_choose_number(choices, 3) % (HC_PHASE_MAX_US + 1);
-    head->ack_delay_us = (uint32_t)fuzz_choose_number(choices, 3) % (HC_ACK_DELAY_MAX_US + 1);
-    head->tick = hc_tick_max(1, choose_before(choices, head->as_of, HC_HISTORY_MAX));
-    head->refusal = choose_before(choices, head->as_of, HC_HISTORY_MAX);
-    head->final = choose_before(choices, head->as_of, HC_HISTORY_MAX);
-    head->hash = (uint32_t)fuzz_choose_number(choices, 4);
+    head->as_of = 1 + (hc_tick)fuzz_choose_number(selections, 4) % (HC_SNAPSHOT_TICK_MAX - 1);
+    head->phase_us = (uint32_t)fuzz_choose_number(selections, 3) % (HC_PHASE_MAX_US + 1);
+    head->ack_delay_us = (uint32_t)fuzz_choose_number(selections, 3) % (HC_ACK_DELAY_MAX_US + 1);
+    head->tick = hc_tick_max(1, choose_before(selections, head->as_of, HC_HISTORY_MAX));
+    head->late_limit = choose_before(selections, head->as_of, HC_HISTORY_MAX);
+    head->final = choose_before(selections, head->as_of, HC_HISTORY_MAX);
+    head->hash = (uint32_t)fuzz_choose_number(selections, 4);
     head->has_chain = (how & 64) != 0;
-    head->chain = head->has_chain ? fuzz_choose_number(choices, 8) : 0;
+    head->chain = head->has_chain ? fuzz_choose_number(selections, 8) : 0;
     if ((how & 128) != 0)
-        head->base = choose_before(choices, head->as_of - 1, (how & 32) != 0 ? UINT16_MAX : 63);
+        head->base = choose_before(selections, head->as_of - 1, (how & 32) != 0 ? UINT16_MAX : 63);
     for (unsigned i = 0; i < head->own_count; i++)
-        head->complete[i] = head->tick - 1 + fuzz_choose(choices);
+        head->complete[i] = head->tick - 1 + fuzz_choose(selections);
 }
 
-static void choose_lists(struct fuzz_choices *choices, const struct hc_world *world,
+static void choose_lists(struct fuzz_choices *selections, const struct hc_world *world,
                          struct made_up *out) {
     hc_tick tick = out->head.tick;
-    uint32_t sizes = fuzz_choose(choices);
+    uint32_t sizes = fuzz_choose(selections);
     out->forced_count = out->head.own_count > 0 ? sizes % LISTED_MAX : 0;
-    out->control_count = (sizes >> 4) % LISTED_MAX;
+    out->roster_count = (sizes >> 4) % LISTED_MAX;
     for (uint32_t i = 0; i < out->forced_count; i++) {
         struct hc_snapshot_forced *forced = &out->forced[i];
-        forced->own = fuzz_choose(choices) % out->head.own_count;
-        forced->first = choose_before(choices, tick, UINT16_MAX);
-        forced->count = 1 + (uint32_t)fuzz_choose_number(choices, 2) % HC_INPUT_RUN_MAX;
+        forced->own = fuzz_choose(selections) % out->head.own_count;
+        forced->first = choose_before(selections, tick, UINT16_MAX);
+        forced->count = 1 + (uint32_t)fuzz_choose_number(selections, 2) % HC_INPUT_RUN_MAX;
     }
-    for (uint32_t i = 0; i < out->control_count; i++) {
-        struct hc_snapshot_control *control = &out->controls[i];
-        uint8_t how = fuzz_choose(choices);
-        control->player = (hc_player)(fuzz_choose(choices) % world->players);
-        control->tick = (how & 1) != 0 ? choose_before(choices, tick, UINT16_MAX)
-                                       : tick + (hc_tick)fuzz_choose_number(choices, 2);
-        control->control = (how & 2) != 0 ? HC_CONTROL_JOIN : HC_CONTROL_LEAVE;
+    for (uint32_t i = 0; i < out->roster_count; i++) {
+        struct hc_snapshot_roster *roster_change = &out->roster_changes[i];
+        uint8_t how = fuzz_choose(selections);
+        roster_change->player = (hc_player)(fuzz_choose(selections) % world->players);
+        roster_change->tick = (how & 1) != 0 ? choose_before(selections, tick, UINT16_MAX)
+                                             : tick + (hc_tick)fuzz_choose_number(selections, 2);
+        roster_change->roster_change = (how & 2) != 0 ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
     }
 }
 
 /// For each unit four bits: whether the newest base told it, whether it is named, and against what.
-static void choose_units(struct fuzz_choices *choices, const struct hc_world *world,
+static void choose_units(struct fuzz_choices *selections, const struct hc_world *world,
                          struct made_up *out) {
     hc_tick base = out->head.base;
-    for (uint32_t u = 0; u < hc_unit_total(world) && choices->left > 0; u++) {
+    for (uint32_t u = 0; u < hc_unit_total(world) && selections->left > 0; u++) {
         struct hc_snapshot_unit *unit = &out->units[out->unit_count];
-        uint8_t how = fuzz_choose(choices);
+        uint8_t how = fuzz_choose(selections);
         bool in_base = base != HC_NO_TICK && (how & 1) != 0;
         if (in_base)
             out->base.units[out->base.count++] = (hc_unit)u;
@@ -93,25 +93,26 @@ static void choose_units(struct fuzz_choices *choices, const struct hc_world *wo
         if (unit->from == HC_SNAPSHOT_OLDER && (base == HC_NO_TICK || base == 0))
             unit->from = HC_SNAPSHOT_DROPPED;
         if (unit->from == HC_SNAPSHOT_OLDER)
-            unit->as_of = choose_before(choices, base - 1, HC_SNAPSHOT_AGE_MAX - 1);
+            unit->as_of = choose_before(selections, base - 1, HC_SNAPSHOT_AGE_MAX - 1);
         out->unit_count++;
     }
 }
 
-static void choose_corrections(struct fuzz_choices *choices, const struct hc_world *world,
+static void choose_corrections(struct fuzz_choices *selections, const struct hc_world *world,
                                struct made_up *out) {
     hc_unit next = 0;
-    out->corrected = choose_before(choices, out->head.tick - 1, HC_HISTORY_MAX / 2);
-    while (choices->left > 0 && out->correction_count < LISTED_MAX && next < hc_unit_total(world)) {
+    out->corrected = choose_before(selections, out->head.tick - 1, HC_HISTORY_MAX / 2);
+    while (selections->left > 0 && out->correction_count < LISTED_MAX &&
+           next < hc_unit_total(world)) {
         struct hc_snapshot_correction *correction = &out->corrections[out->correction_count++];
-        uint8_t how = fuzz_choose(choices);
+        uint8_t how = fuzz_choose(selections);
         uint32_t unit = next + (how >> 2) % (hc_unit_total(world) - next);
         *correction = (struct hc_snapshot_correction){.unit = (hc_unit)unit, .as_of = HC_NO_TICK};
         next = (hc_unit)(unit + 1);
         if ((how & 1) == 0)
             continue;
         correction->as_of =
-            choose_before(choices, out->head.as_of - 1, HC_SNAPSHOT_CORRECTION_AGE - 1);
+            choose_before(selections, out->head.as_of - 1, HC_SNAPSHOT_CORRECTION_AGE - 1);
         correction->same = (how & 2) != 0;
     }
 }
@@ -125,8 +126,8 @@ static void put_all(struct hc_bits_writer *bits, const struct made_up *from) {
     for (uint32_t i = 0; i < from->forced_count; i++)
         hc_snapshot_put_forced(bits, tick, &from->forced[i]);
     hc_snapshot_put_end(bits);
-    for (uint32_t i = 0; i < from->control_count; i++)
-        hc_snapshot_put_control(bits, tick, &from->controls[i]);
+    for (uint32_t i = 0; i < from->roster_count; i++)
+        hc_snapshot_put_roster(bits, tick, &from->roster_changes[i]);
     hc_snapshot_put_end(bits);
     hc_snapshot_put_names(bits, &from->head, &from->base, from->units, from->unit_count);
     if (from->correction_count > 0)
@@ -141,7 +142,7 @@ static void put_all(struct hc_bits_writer *bits, const struct made_up *from) {
 static void check_head(const struct hc_snapshot *a, const struct hc_snapshot *b) {
     HC_ASSERT(a->as_of == b->as_of && a->tick == b->tick && a->base == b->base);
     HC_ASSERT(a->phase_us == b->phase_us && a->ack_delay_us == b->ack_delay_us);
-    HC_ASSERT(a->refusal == b->refusal && a->final == b->final && a->hash == b->hash);
+    HC_ASSERT(a->late_limit == b->late_limit && a->final == b->final && a->hash == b->hash);
     HC_ASSERT(a->has_chain == b->has_chain && a->chain == b->chain);
     for (unsigned i = 0; i < a->own_count; i++)
         HC_ASSERT(a->complete[i] == b->complete[i]);
@@ -150,20 +151,20 @@ static void check_head(const struct hc_snapshot *a, const struct hc_snapshot *b)
 static void check_lists(struct hc_bits_reader *bits, const struct hc_world *world,
                         const struct made_up *from) {
     struct hc_snapshot_forced forced;
-    struct hc_snapshot_control control;
+    struct hc_snapshot_roster roster_change;
     for (uint32_t i = 0; i < from->forced_count; i++) {
         HC_ASSERT(hc_snapshot_get_forced(bits, &from->head, &forced));
         HC_ASSERT(forced.own == from->forced[i].own && forced.first == from->forced[i].first &&
                   forced.count == from->forced[i].count);
     }
     HC_ASSERT(!hc_snapshot_get_forced(bits, &from->head, &forced));
-    for (uint32_t i = 0; i < from->control_count; i++) {
-        HC_ASSERT(hc_snapshot_get_control(bits, world, from->head.tick, &control));
-        HC_ASSERT(control.player == from->controls[i].player &&
-                  control.tick == from->controls[i].tick &&
-                  control.control == from->controls[i].control);
+    for (uint32_t i = 0; i < from->roster_count; i++) {
+        HC_ASSERT(hc_snapshot_get_roster(bits, world, from->head.tick, &roster_change));
+        HC_ASSERT(roster_change.player == from->roster_changes[i].player &&
+                  roster_change.tick == from->roster_changes[i].tick &&
+                  roster_change.roster_change == from->roster_changes[i].roster_change);
     }
-    HC_ASSERT(!hc_snapshot_get_control(bits, world, from->head.tick, &control));
+    HC_ASSERT(!hc_snapshot_get_roster(bits, world, from->head.tick, &roster_change));
 }
 
 static void check_corrections(struct hc_bits_reader *bits, const struct hc_world *world,
@@ -208,19 +209,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct hc_world world;
     static struct hc_body body;
     static struct made_up made_up;
-    struct fuzz_choices choices = {.bytes = data, .left = size};
+    struct fuzz_choices selections = {.bytes = data, .left = size};
     uint8_t packed[ROOM_MAX], bytes[ROOM_MAX + HC_SNAPSHOT_OVERHEAD];
-    size_t room = fuzz_choose_number(&choices, 2) % (ROOM_MAX + 1);
+    size_t room = fuzz_choose_number(&selections, 2) % (ROOM_MAX + 1);
     if (world.entities == 0)
         HC_ASSERT(hc_world_init(&world, &hc_arena, PLAYERS, 60, 1, NULL) == HC_OK);
     memset(&made_up, 0, sizeof made_up);
-    choose_head(&choices, &made_up.head);
+    choose_head(&selections, &made_up.head);
     hc_tick near = made_up.head.as_of - NEAR;
-    near += (hc_tick)fuzz_choose_number(&choices, 2) % (2 * NEAR);
-    choose_lists(&choices, &world, &made_up);
-    choose_corrections(&(struct fuzz_choices){.bytes = choices.bytes, .left = choices.left}, &world,
-                       &made_up);
-    choose_units(&choices, &world, &made_up);
+    near += (hc_tick)fuzz_choose_number(&selections, 2) % (2 * NEAR);
+    choose_lists(&selections, &world, &made_up);
+    choose_corrections(&(struct fuzz_choices){.bytes = selections.bytes, .left = selections.left},
+                       &world, &made_up);
+    choose_units(&selections, &world, &made_up);
     struct hc_bits_writer bits = hc_bits_writer(packed, room);
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
     put_all(&bits, &made_up);

@@ -35,8 +35,8 @@ static const struct hc_token_ring foreign = {.keys = {{.id = 1, .key = {3}}, {.i
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t number_at(const uint8_t *bytes, unsigned size) {
-    struct fuzz_choices choices = {.bytes = bytes, .left = size};
-    return fuzz_choose_number(&choices, size);
+    struct fuzz_choices selections = {.bytes = bytes, .left = size};
+    return fuzz_choose_number(&selections, size);
 }
 
 static enum hc_status open_here(const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out) {
@@ -71,7 +71,7 @@ static enum hc_status foretell(const uint8_t *plain, const struct hc_token_key *
 
 /// A token that opened: it says what stands in it, here and now alone.
 static void examine(const uint8_t bytes[static HC_TOKEN_SIZE], const struct hc_token *token,
-                    struct fuzz_choices *choices) {
+                    struct fuzz_choices *selections) {
     uint8_t again[HC_TOKEN_SIZE];
     struct hc_token other;
     const struct hc_token_key *key = &ring.keys[bytes[1] == ring.keys[0].id ? 0 : 1];
@@ -83,40 +83,40 @@ static void examine(const uint8_t bytes[static HC_TOKEN_SIZE], const struct hc_t
     HC_ASSERT(hc_token_open(&ring, PROTOCOL_ID, AUDIENCE + 1, NOW_S, bytes, &other) == HC_INVALID);
     HC_ASSERT(hc_token_open(&ring, PROTOCOL_ID, AUDIENCE, token->expire_s, bytes, &other) ==
               HC_TOO_OLD);
-    uint64_t bit = fuzz_choose_number(choices, 2) % (8 * sizeof again);
+    uint64_t bit = fuzz_choose_number(selections, 2) % (8 * sizeof again);
     again[bit / 8] ^= (uint8_t)(1 << bit % 8);
     HC_ASSERT(open_here(again, &other) != HC_OK);
 }
 
-static void try_token(struct fuzz_choices *choices) {
+static void try_token(struct fuzz_choices *selections) {
     uint8_t bytes[HC_TOKEN_SIZE];
     struct hc_token token;
-    fuzz_choose_bytes(choices, bytes, sizeof bytes);
+    fuzz_choose_bytes(selections, bytes, sizeof bytes);
     if (open_here(bytes, &token) == HC_OK)
-        examine(bytes, &token, choices);
+        examine(bytes, &token, selections);
 }
 
-static void try_sealed(const struct hc_token_key *key, struct fuzz_choices *choices) {
+static void try_sealed(const struct hc_token_key *key, struct fuzz_choices *selections) {
     uint8_t bytes[HC_TOKEN_SIZE];
     struct hc_token token;
-    fuzz_choose_bytes(choices, bytes, sizeof bytes);
+    fuzz_choose_bytes(selections, bytes, sizeof bytes);
     enum hc_status status = foretell(bytes, key);
     seal_any(key, bytes);
     HC_ASSERT(open_here(bytes, &token) == status);
     if (status == HC_OK)
-        examine(bytes, &token, choices);
+        examine(bytes, &token, selections);
 }
 
 /// Proofs and MACs hold for their own bytes and no others.
-static void try_vouched(struct fuzz_choices *choices) {
+static void try_vouched(struct fuzz_choices *selections) {
     uint8_t secret[HC_TOKEN_SECRET_SIZE], other[HC_TOKEN_SECRET_SIZE];
     uint8_t connect[HC_DATAGRAM_CONNECT_SIZE], deny[HC_DATAGRAM_DENY_SIZE];
-    fuzz_choose_bytes(choices, secret, sizeof secret);
+    fuzz_choose_bytes(selections, secret, sizeof secret);
     memcpy(other, secret, sizeof secret);
     other[secret[0] % sizeof other] ^= 1;
-    uint64_t bit = fuzz_choose_number(choices, 2);
-    fuzz_choose_bytes(choices, deny, sizeof deny);
-    fuzz_choose_bytes(choices, connect, sizeof connect);
+    uint64_t bit = fuzz_choose_number(selections, 2);
+    fuzz_choose_bytes(selections, deny, sizeof deny);
+    fuzz_choose_bytes(selections, connect, sizeof connect);
     (void)hc_token_check_deny_mac(secret, deny);
     (void)hc_token_check_proof(secret, connect);
     connect[0] = HC_DATAGRAM_CONNECT;
@@ -136,26 +136,26 @@ static void try_vouched(struct fuzz_choices *choices) {
 }
 
 /// A text that is read is the one that is written, but for the end of its line.
-static void try_text(const struct fuzz_choices *choices) {
+static void try_text(const struct fuzz_choices *selections) {
     struct hc_credential credential;
     char text[HC_CREDENTIAL_TEXT_SIZE + 1];
-    const char *given = (const char *)choices->bytes;
-    if (hc_token_read_credential(given, choices->left, &credential) != HC_OK)
+    const char *given = (const char *)selections->bytes;
+    if (hc_token_read_credential(given, selections->left, &credential) != HC_OK)
         return;
     hc_token_write_credential(&credential, text);
     HC_ASSERT(strlen(text) == HC_CREDENTIAL_TEXT_SIZE);
     HC_ASSERT(memcmp(text, given, HC_CREDENTIAL_TEXT_SIZE) == 0);
-    HC_ASSERT(choices->left - HC_CREDENTIAL_TEXT_SIZE <= 2);
+    HC_ASSERT(selections->left - HC_CREDENTIAL_TEXT_SIZE <= 2);
 }
 
 /// Of any row of steps the ring keeps the used key and the one beside it, published or former.
-static void try_rotations(struct fuzz_choices *choices) {
+static void try_rotations(struct fuzz_choices *selections) {
     struct hc_token_ring turning = {.count = 0};
     uint8_t used = 0, beside = 0; // their first bytes
     uint32_t keys = 0;            // that were ever used
     bool published = false;
-    while (choices->left > 0) {
-        uint8_t choice = fuzz_choose(choices), key[HC_TOKEN_KEY_SIZE] = {choice};
+    while (selections->left > 0) {
+        uint8_t choice = fuzz_choose(selections), key[HC_TOKEN_KEY_SIZE] = {choice};
         bool swaps = (choice & 1) != 0, good = swaps == published;
         enum hc_status status =
             swaps ? hc_token_ring_use(&turning) : hc_token_ring_publish(&turning, key);
@@ -178,15 +178,15 @@ static void try_rotations(struct fuzz_choices *choices) {
 }
 
 /// A used token is not accepted again, whatever the clock shows.
-static void try_spent(struct fuzz_choices *choices) {
+static void try_spent(struct fuzz_choices *selections) {
     static uint8_t memory[SPENT_BYTES];
     struct hc_sv_spent spent = {.seed = 1};
     bool used[SPENT_IDS][SPENT_IDS] = {{false}}; // by client_id and number
     HC_ASSERT(hc_sv_spent_layout(&spent, SPENT_ROOM, NULL) <= sizeof memory);
     memset(memory, 0, sizeof memory);
     hc_sv_spent_layout(&spent, SPENT_ROOM, memory);
-    for (uint64_t now_us = 1; choices->left > 0; now_us += 10000000) {
-        uint8_t choice = fuzz_choose(choices), second = fuzz_choose(choices) & 15;
+    for (uint64_t now_us = 1; selections->left > 0; now_us += 10000000) {
+        uint8_t choice = fuzz_choose(selections), second = fuzz_choose(selections) & 15;
         uint8_t id = choice & (SPENT_IDS - 1), number = choice >> 3 & (SPENT_IDS - 1);
         struct hc_token token = {.kind = (choice & 64) != 0 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
                                  .issued_s = number,
@@ -212,28 +212,28 @@ static void try_spent(struct fuzz_choices *choices) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct fuzz_choices choices = {.bytes = data, .left = size};
-    switch (fuzz_choose(&choices) % 7) {
+    struct fuzz_choices selections = {.bytes = data, .left = size};
+    switch (fuzz_choose(&selections) % 7) {
     case 0:
-        try_token(&choices);
+        try_token(&selections);
         break;
     case 1:
-        try_sealed(&ring.keys[0], &choices);
+        try_sealed(&ring.keys[0], &selections);
         break;
     case 2:
-        try_sealed(&ring.keys[1], &choices);
+        try_sealed(&ring.keys[1], &selections);
         break;
     case 3:
-        try_vouched(&choices);
+        try_vouched(&selections);
         break;
     case 4:
-        try_text(&choices);
+        try_text(&selections);
         break;
     case 5:
-        try_rotations(&choices);
+        try_rotations(&selections);
         break;
     default:
-        try_spent(&choices);
+        try_spent(&selections);
     }
     return 0;
 }

@@ -15,7 +15,7 @@ static void watch_connect(struct fuzz_wire *wire, const uint8_t *bytes, size_t s
     wire->party.protocol_id = connect.protocol_id;
     memcpy(wire->party.credential.token, connect.token, HC_TOKEN_SIZE);
     memcpy(wire->party.credential.secret, token.secret, HC_TOKEN_SECRET_SIZE);
-    memcpy(wire->party.secret, wire->client->shake.secret, HC_EXCHANGE_KEY_SIZE);
+    memcpy(wire->party.secret, wire->client->handshake.secret, HC_EXCHANGE_KEY_SIZE);
 }
 
 /// Learns about the connection from what its ends send.
@@ -115,12 +115,12 @@ static void vouch(const struct fuzz_wire *wire, struct fuzz_flight *flight) {
 }
 
 void fuzz_wire_change(const struct fuzz_wire *wire, struct fuzz_flight *flight,
-                      struct fuzz_choices *choices) {
+                      struct fuzz_choices *selections) {
     size_t size = flight->size - vouching(hc_datagram_kind(flight->bytes, flight->size));
     bool opened = open(wire, flight);
-    while (choices->left > 0 && size > 0) {
-        uint64_t place = fuzz_choose_number(choices, 2) % size;
-        flight->bytes[place] ^= fuzz_choose(choices);
+    while (selections->left > 0 && size > 0) {
+        uint64_t place = fuzz_choose_number(selections, 2) % size;
+        flight->bytes[place] ^= fuzz_choose(selections);
     }
     if (opened)
         seal(wire, flight);
@@ -135,24 +135,24 @@ static size_t put_reset(const struct fuzz_wire *wire, unsigned key, uint8_t *out
     return hc_datagram_put_reset(&reset, out);
 }
 
-void fuzz_wire_answer(const struct fuzz_wire *wire, struct fuzz_choices *choices,
+void fuzz_wire_answer(const struct fuzz_wire *wire, struct fuzz_choices *selections,
                       struct fuzz_flight *out) {
     struct hc_datagram_cookie cookie;
     struct hc_deny deny;
     struct hc_version version;
-    uint8_t how = fuzz_choose(choices);
+    uint8_t how = fuzz_choose(selections);
     out->way = FUZZ_DOWN;
     switch (how % 4) {
     case 0:
         memcpy(cookie.client_nonce, wire->client_nonce, HC_NONCE_SIZE);
-        cookie.slot = (uint32_t)fuzz_choose_number(choices, 4);
-        fuzz_choose_bytes(choices, cookie.cookie, HC_COOKIE_SIZE);
+        cookie.slot = (uint32_t)fuzz_choose_number(selections, 4);
+        fuzz_choose_bytes(selections, cookie.cookie, HC_COOKIE_SIZE);
         out->size = hc_datagram_put_cookie(&cookie, out->bytes);
         break;
     case 1:
         memcpy(deny.client_nonce, wire->client_nonce, HC_NONCE_SIZE);
         deny.reason = (enum hc_deny_reason)(how >> 5);
-        deny.retry_ms = (uint32_t)fuzz_choose_number(choices, 4);
+        deny.retry_ms = (uint32_t)fuzz_choose_number(selections, 4);
         out->size = hc_datagram_put_deny(&deny, out->bytes);
         if ((how & 16) == 0)
             hc_token_put_deny_mac(wire->party.credential.secret, out->bytes);
@@ -162,21 +162,21 @@ void fuzz_wire_answer(const struct fuzz_wire *wire, struct fuzz_choices *choices
         break;
     default:
         memcpy(version.client_nonce, wire->client_nonce, HC_NONCE_SIZE);
-        version.protocol_id = fuzz_choose_number(choices, 8);
+        version.protocol_id = fuzz_choose_number(selections, 8);
         out->size = hc_datagram_put_version(&version, out->bytes);
     }
 }
 
-void fuzz_wire_forge(struct fuzz_wire *wire, enum fuzz_way way, struct fuzz_choices *choices,
+void fuzz_wire_forge(struct fuzz_wire *wire, enum fuzz_way way, struct fuzz_choices *selections,
                      struct fuzz_flight *out) {
-    uint8_t acks = fuzz_choose(choices), body[UINT8_MAX];
+    uint8_t acks = fuzz_choose(selections), body[UINT8_MAX];
     struct hc_data data = {.cid = wire->cid, .seq = ++wire->newest[way], .body = body};
     if ((acks & 1) != 0)
         data.ack = wire->newest[1 - way] - (acks >> 4);
     if ((acks & 2) != 0)
-        data.ack_bits = (uint32_t)fuzz_choose_number(choices, 4);
-    data.body_size = choices->left;
-    fuzz_choose_bytes(choices, body, data.body_size);
+        data.ack_bits = (uint32_t)fuzz_choose_number(selections, 4);
+    data.body_size = selections->left;
+    fuzz_choose_bytes(selections, body, data.body_size);
     out->way = way;
     out->size = hc_party_put_data(&wire->party, way == FUZZ_UP, &data, out->bytes);
 }

@@ -53,12 +53,12 @@ void fuzz_wire_take(struct fuzz_wire *wire, uint32_t index, bool again, struct f
 /// is added to it without carry. DATA and ACCEPT are changed behind the seal, and what vouches for
 /// a datagram is made anew; of one whose keys are not known the sealed bytes are changed.
 void fuzz_wire_change(const struct fuzz_wire *wire, struct fuzz_flight *flight,
-                      struct fuzz_choices *choices);
+                      struct fuzz_choices *selections);
 
 /// An answer to a HELLO, a CONNECT or a DATA, for the client that has sent the newest HELLO.
-void fuzz_wire_answer(const struct fuzz_wire *wire, struct fuzz_choices *choices,
+void fuzz_wire_answer(const struct fuzz_wire *wire, struct fuzz_choices *selections,
                       struct fuzz_flight *out);
 
 /// A DATA of the end that sends that way, as it comes next: what acks it has, then the body.
-void fuzz_wire_forge(struct fuzz_wire *wire, enum fuzz_way way, struct fuzz_choices *choices,
+void fuzz_wire_forge(struct fuzz_wire *wire, enum fuzz_way way, struct fuzz_choices *selections,
                      struct fuzz_flight *out);

@@ -9,7 +9,7 @@
 /// All that was ever said about one player at one tick.
 struct slot {
     uint8_t slot;                ///< enum hc_slot
-    uint8_t control;             ///< enum hc_control
+    uint8_t roster_change;       ///< enum hc_roster
     uint8_t input[HC_INPUT_MAX]; ///< the known input, or the prediction that forcing keeps
 };
 
@@ -27,16 +27,16 @@ struct hc_history {
     struct hc_plain *plain;
     uint32_t ticks;
     bool started;
-    hc_tick head, begin; ///< `begin`: the tick of the newest (re)start
-    hc_tick dirty;       ///< the earliest tick from which the states must be computed again
-    struct slot *slots;  ///< [ticks][players]
-    struct pin *pins;    ///< [ticks][entities], followers only
-    uint8_t *states;     ///< [ticks][entities * stride]
-    uint8_t *presence;   ///< [ticks][entities]
-    uint8_t *inputs;     ///< [ticks][players * input_size] what each step was given
-    uint8_t *controls;   ///< [players] of the tick being stepped
-    hc_tick *joins;      ///< [players] the newest join at any tick, or HC_NO_TICK
-    hc_tick *leaves;     ///< [players] the newest leave
+    hc_tick head, begin;     ///< `begin`: the tick of the newest (re)start
+    hc_tick dirty;           ///< the earliest tick from which the states must be computed again
+    struct slot *slots;      ///< [ticks][players]
+    struct pin *pins;        ///< [ticks][entities], followers only
+    uint8_t *states;         ///< [ticks][entities * stride]
+    uint8_t *presence;       ///< [ticks][entities]
+    uint8_t *inputs;         ///< [ticks][players * input_size] what each step was given
+    uint8_t *roster_changes; ///< [players] of the tick being stepped
+    hc_tick *joins;          ///< [players] the newest join at any tick, or HC_NO_TICK
+    hc_tick *leaves;         ///< [players] the newest leave
 };
 
 struct hc_history *hc_history_create(const struct hc_timeline_config *config, uint32_t ticks) {
@@ -47,17 +47,17 @@ struct hc_history *hc_history_create(const struct hc_timeline_config *config, ui
     h->config = *config;
     h->world = world;
     h->ticks = ticks;
-    h->plain = hc_plain_create(world, config->follower);
+    h->plain = hc_plain_create(world, config->replica);
     h->slots = calloc((size_t)ticks * world->players, sizeof *h->slots);
-    h->pins = calloc(config->follower ? (size_t)ticks * world->entities : 1, sizeof *h->pins);
+    h->pins = calloc(config->replica ? (size_t)ticks * world->entities : 1, sizeof *h->pins);
     h->states = calloc(ticks, (size_t)world->entities * world->stride);
     h->presence = calloc(ticks, world->entities);
     h->inputs = calloc(ticks, (size_t)world->players * world->game->input_size);
-    h->controls = calloc(world->players, 1);
+    h->roster_changes = calloc(world->players, 1);
     h->joins = calloc(world->players, sizeof *h->joins);
     h->leaves = calloc(world->players, sizeof *h->leaves);
     if (!h->plain || !h->slots || !h->pins || !h->states || !h->presence || !h->inputs ||
-        !h->controls || !h->joins || !h->leaves) {
+        !h->roster_changes || !h->joins || !h->leaves) {
         hc_history_destroy(h);
         return NULL;
     }
@@ -75,7 +75,7 @@ void hc_history_destroy(struct hc_history *h) {
     free(h->states);
     free(h->presence);
     free(h->inputs);
-    free(h->controls);
+    free(h->roster_changes);
     free(h->joins);
     free(h->leaves);
     free(h);
@@ -110,7 +110,7 @@ static void touch(struct hc_history *h, hc_tick tick) {
 }
 
 void hc_history_start(struct hc_history *h) {
-    HC_ASSERT(!h->config.follower && !h->started);
+    HC_ASSERT(!h->config.replica && !h->started);
     hc_plain_start(h->plain);
     memcpy(states_at(h, 0), hc_plain_states(h->plain),
            (size_t)h->world->entities * h->world->stride);
@@ -134,7 +134,7 @@ static const struct slot *base_before(const struct hc_history *h, hc_player play
                                       hc_tick *known) {
     for (hc_tick t = tick; t-- > 0;) {
         const struct slot *slot = slot_at(h, player, t);
-        if (slot->control != HC_CONTROL_NONE)
+        if (slot->roster_change != HC_ROSTER_NONE)
             return NULL;
         if (slot->slot == HC_SLOT_KNOWN) {
             *known = t;
@@ -149,7 +149,7 @@ static void effective(const struct hc_history *h, hc_player player, hc_tick tick
     const struct hc_game *game = h->world->game;
     hc_tick known = 0;
     memset(out, 0, game->input_size);
-    if (slot->control == HC_CONTROL_JOIN)
+    if (slot->roster_change == HC_ROSTER_JOIN)
         return;
     if (slot->slot == HC_SLOT_KNOWN || slot->slot == HC_SLOT_FORCED) {
         memcpy(out, slot->input, game->input_size);
@@ -169,12 +169,12 @@ static enum hc_status window_status(const struct hc_history *h, hc_tick tick) {
 enum hc_status hc_history_put_input(struct hc_history *h, hc_player player, hc_tick tick,
                                     const void *input) {
     hc_tick join;
-    if (!h->started || (!h->config.follower && !hc_history_joined(h, player)))
+    if (!h->started || (!h->config.replica && !hc_history_joined(h, player)))
         return HC_UNEXPECTED;
-    if (!h->config.follower && newest_join(h, player, &join) && tick <= join)
+    if (!h->config.replica && newest_join(h, player, &join) && tick <= join)
         return HC_DUPLICATE;
     enum hc_status status = window_status(h, tick);
-    if (status == HC_TOO_NEW || (status == HC_TOO_OLD && !h->config.follower))
+    if (status == HC_TOO_NEW || (status == HC_TOO_OLD && !h->config.replica))
         return status;
     struct slot *slot = slot_at(h, player, tick);
     bool taken = slot->slot != HC_SLOT_UNKNOWN;
@@ -215,29 +215,29 @@ static void clear_after(struct hc_history *h, hc_player player, hc_tick leave) {
     for (hc_tick t = leave + 1; t <= last_input(h); t++) {
         struct slot *slot = slot_at(h, player, t);
         slot->slot = HC_SLOT_UNKNOWN;
-        if (slot->control != HC_CONTROL_NONE)
+        if (slot->roster_change != HC_ROSTER_NONE)
             return;
     }
 }
 
-enum hc_status hc_history_put_control(struct hc_history *h, hc_player player, hc_tick tick,
-                                      enum hc_control control) {
-    bool join = control == HC_CONTROL_JOIN;
+enum hc_status hc_history_put_roster(struct hc_history *h, hc_player player, hc_tick tick,
+                                     enum hc_roster roster_change) {
+    bool join = roster_change == HC_ROSTER_JOIN;
     if (!h->started)
         return HC_UNEXPECTED;
-    if (!h->config.follower && (tick != h->head || hc_history_joined(h, player) == join))
+    if (!h->config.replica && (tick != h->head || hc_history_joined(h, player) == join))
         return HC_UNEXPECTED;
     enum hc_status status = window_status(h, tick);
     if (status == HC_TOO_NEW)
         return status;
     struct slot *slot = slot_at(h, player, tick);
-    if (slot->control != HC_CONTROL_NONE)
+    if (slot->roster_change != HC_ROSTER_NONE)
         return status == HC_OK ? HC_DUPLICATE : status;
-    if (!join && !h->config.follower)
+    if (!join && !h->config.replica)
         hc_history_force(h, player, tick + 1);
-    if (!join || h->config.follower)
+    if (!join || h->config.replica)
         clear_after(h, player, tick);
-    slot->control = (uint8_t)control;
+    slot->roster_change = (uint8_t)roster_change;
     hc_tick *newest = join ? &h->joins[player] : &h->leaves[player];
     if (*newest == HC_NO_TICK || *newest < tick)
         *newest = tick;
@@ -272,7 +272,7 @@ enum hc_status hc_history_retract(struct hc_history *h, hc_player player, hc_tic
 
 static void restart(struct hc_history *h, hc_tick tick) {
     if (h->started)
-        hc_history_settle(h);
+        hc_history_resimulate(h);
     h->started = true;
     h->begin = h->head = h->dirty = tick;
     memset(presence_at(h, tick), HC_UNKNOWN, h->world->entities);
@@ -317,27 +317,27 @@ static void force_leaving(struct hc_history *h, hc_tick tick) {
 
 void hc_history_advance(struct hc_history *h) {
     hc_tick first = hc_history_first_input(h);
-    if (h->config.follower)
-        hc_history_settle(h);
+    if (h->config.replica)
+        hc_history_resimulate(h);
     touch(h, h->head);
     h->head++;
     // What leaves a follower's ring stays what it is now, though older inputs may still come; what
     // leaves the authority's is closed, and so may be computed at any time.
-    if (h->config.follower)
-        hc_history_settle(h);
+    if (h->config.replica)
+        hc_history_resimulate(h);
     else if (hc_history_first_input(h) != first)
         force_leaving(h, first);
 }
 
 static void overlay_pins(struct hc_history *h, hc_tick tick) {
-    for (uint32_t e = 0; h->config.follower && e < h->world->entities; e++) {
+    for (uint32_t e = 0; h->config.replica && e < h->world->entities; e++) {
         const struct pin *pin = &h->pins[(size_t)tick * h->world->entities + e];
         if (pin->put)
             hc_plain_overlay(h->plain, (hc_entity)e, pin->presence, pin->state);
     }
 }
 
-void hc_history_settle(struct hc_history *h) {
+void hc_history_resimulate(struct hc_history *h) {
     HC_ASSERT(h->started);
     const struct hc_world *world = h->world;
     size_t input_size = world->game->input_size;
@@ -350,9 +350,9 @@ void hc_history_settle(struct hc_history *h) {
             break;
         for (hc_player p = 0; p < world->players; p++) {
             effective(h, p, t, inputs_at(h, t) + p * input_size);
-            h->controls[p] = slot_at(h, p, t)->control;
+            h->roster_changes[p] = slot_at(h, p, t)->roster_change;
         }
-        hc_plain_step(h->plain, inputs_at(h, t), h->controls);
+        hc_plain_step(h->plain, inputs_at(h, t), h->roster_changes);
     }
     h->dirty = h->head;
 }
@@ -385,8 +385,8 @@ enum hc_slot hc_history_slot(const struct hc_history *h, hc_player player, hc_ti
     return (enum hc_slot)slot_at(h, player, tick)->slot;
 }
 
-enum hc_control hc_history_control(const struct hc_history *h, hc_player player, hc_tick tick) {
-    return (enum hc_control)slot_at(h, player, tick)->control;
+enum hc_roster hc_history_roster(const struct hc_history *h, hc_player player, hc_tick tick) {
+    return (enum hc_roster)slot_at(h, player, tick)->roster_change;
 }
 
 bool hc_history_newest_input(const struct hc_history *h, hc_player player, hc_tick tick,
@@ -397,7 +397,7 @@ bool hc_history_newest_input(const struct hc_history *h, hc_player player, hc_ti
     return base != NULL;
 }
 
-hc_tick hc_history_complete(const struct hc_history *h, hc_player player) {
+hc_tick hc_history_inputs_through(const struct hc_history *h, hc_player player) {
     hc_tick t = 0;
     if (!newest_join(h, player, &t))
         return 0;

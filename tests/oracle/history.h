@@ -20,8 +20,8 @@ void hc_history_destroy(struct hc_history *history);
 void hc_history_start(struct hc_history *history);
 enum hc_status hc_history_put_input(struct hc_history *history, hc_player player, hc_tick tick,
                                     const void *input);
-enum hc_status hc_history_put_control(struct hc_history *history, hc_player player, hc_tick tick,
-                                      enum hc_control control);
+enum hc_status hc_history_put_roster(struct hc_history *history, hc_player player, hc_tick tick,
+                                     enum hc_roster roster_change);
 uint32_t hc_history_force(struct hc_history *history, hc_player player, hc_tick before);
 enum hc_status hc_history_retract(struct hc_history *history, hc_player player, hc_tick tick);
 enum hc_status hc_history_put_state(struct hc_history *history, hc_tick tick, hc_tick as_of,
@@ -33,7 +33,7 @@ void hc_history_advance(struct hc_history *history);
 
 /// Simulates again, whole, every tick from the earliest that an operation has named since the last
 /// call.
-void hc_history_settle(struct hc_history *history);
+void hc_history_resimulate(struct hc_history *history);
 
 /// The ring of the timeline: newest tick, oldest tick with a state, oldest tick with inputs.
 hc_tick hc_history_head(const struct hc_history *history);
@@ -48,11 +48,10 @@ const uint8_t *hc_history_inputs(const struct hc_history *history, hc_tick tick)
 
 /// See the functions of the same name in timeline.h; computed anew at each call.
 enum hc_slot hc_history_slot(const struct hc_history *history, hc_player player, hc_tick tick);
-enum hc_control hc_history_control(const struct hc_history *history, hc_player player,
-                                   hc_tick tick);
+enum hc_roster hc_history_roster(const struct hc_history *history, hc_player player, hc_tick tick);
 bool hc_history_newest_input(const struct hc_history *history, hc_player player, hc_tick tick,
                              hc_tick *known, void *input);
-hc_tick hc_history_complete(const struct hc_history *history, hc_player player);
+hc_tick hc_history_inputs_through(const struct hc_history *history, hc_player player);
 
 /// Whether the newest control of `player` at any tick is a join.
 bool hc_history_joined(const struct hc_history *history, hc_player player);

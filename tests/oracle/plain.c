@@ -12,7 +12,7 @@ struct position {
 
 struct hc_plain {
     const struct hc_world *world;
-    bool follower;
+    bool replica;
     uint8_t secret[HC_SCENE_SECRET_SIZE];
     bool has_secret;
     hc_tick tick;
@@ -23,14 +23,14 @@ struct hc_plain {
     uint8_t pattern;                      ///< differs from step to step
 };
 
-struct hc_plain *hc_plain_create(const struct hc_world *world, bool follower) {
+struct hc_plain *hc_plain_create(const struct hc_world *world, bool replica) {
     struct hc_plain *plain = calloc(1, sizeof *plain);
     if (plain == NULL)
         return NULL;
     size_t bytes = (size_t)world->entities * world->stride;
     plain->world = world;
-    plain->follower = follower;
-    plain->has_secret = !follower;
+    plain->replica = replica;
+    plain->has_secret = !replica;
     plain->states = calloc(1, bytes);
     plain->next_states = calloc(1, bytes);
     plain->presence = malloc(world->entities);
@@ -42,7 +42,7 @@ struct hc_plain *hc_plain_create(const struct hc_world *world, bool follower) {
         hc_plain_destroy(plain);
         return NULL;
     }
-    memset(plain->presence, follower ? HC_UNKNOWN : HC_ABSENT, world->entities);
+    memset(plain->presence, replica ? HC_UNKNOWN : HC_ABSENT, world->entities);
     return plain;
 }
 
@@ -89,7 +89,7 @@ void hc_plain_overlay(struct hc_plain *plain, hc_entity entity, uint8_t presence
                       const void *state) {
     const struct hc_world *world = plain->world;
     HC_ASSERT(entity < world->entities);
-    HC_ASSERT(plain->follower || presence != HC_UNKNOWN);
+    HC_ASSERT(plain->replica || presence != HC_UNKNOWN);
     uint8_t *slot = plain->states + (size_t)entity * world->stride;
     memset(slot, 0, world->stride);
     plain->presence[entity] = presence;
@@ -174,7 +174,7 @@ static void swap_bytes(uint8_t **a, uint8_t **b) {
     *b = kept;
 }
 
-void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t *controls) {
+void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t *roster_changes) {
     const struct hc_world *world = plain->world;
     int64_t reductions[HC_REDUCTIONS_MAX];
     find_positions(plain);
@@ -185,14 +185,14 @@ void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t 
         .states = plain->states,
         .presence = plain->presence,
         .inputs = inputs,
-        .controls = controls,
+        .roster_changes = roster_changes,
         .reductions = reductions,
         .secret = plain->has_secret ? plain->secret : NULL,
         .neighbours = neighbours,
         .source = plain,
     };
     bool players_known = hc_scene_players_known(world, plain->presence);
-    HC_ASSERT(players_known || plain->follower);
+    HC_ASSERT(players_known || plain->replica);
     memset(plain->next_states, 0, (size_t)world->entities * world->stride);
     for (uint32_t e = 0; e < world->entities; e++) {
         if (plain->presence[e] == HC_UNKNOWN) {

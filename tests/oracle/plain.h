@@ -10,7 +10,7 @@ struct hc_plain;
 
 /// An empty world at tick 0: all slots unknown for a `follower`, else absent. `world` is borrowed.
 /// NULL when memory is short.
-struct hc_plain *hc_plain_create(const struct hc_world *world, bool follower);
+struct hc_plain *hc_plain_create(const struct hc_world *world, bool replica);
 
 /// The secret that the steps are given, which is copied; NULL: none, as a follower has at first.
 /// Others have zeros at first.
@@ -31,9 +31,9 @@ void hc_plain_overlay(struct hc_plain *plain, hc_entity entity, uint8_t presence
                       const void *state);
 
 /// Goes on to the next tick with the effective `inputs[players * input_size]` and
-/// `controls[players]` (an enum hc_control each) of the present one. Unknown entities stay unknown
+/// `controls[players]` (an enum hc_roster each) of the present one. Unknown entities stay unknown
 /// and are nobody's neighbours; the referee is held while a player is unknown.
-void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t *controls);
+void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t *roster_changes);
 
 /// The present tick, its states (zeros where not alive) and its presence; valid until the next
 /// call that changes anything.

@@ -23,7 +23,7 @@ refused "--max-clients '-1': must be .*\[1, 1024\]" hindcastd --max-clients=-1
 refused "--max-clients '1025': must be .*\[1, 1024\]" hindcastd --dev --max-clients 1025
 refused "unexpected argument 'tokens'; the commands are key, token" hindcastd tokens
 refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
-refused "--slack '513': must be .*\[0, 512\]" hindcastd --slack 513
+refused "--late-margin '513': must be .*\[0, 512\]" hindcastd --late-margin 513
 refused "--force-rewind '513': must be .*\[0, 512\]" hindcastd --force-rewind 513
 refused "--force-rewind '9': must be at most --history, which is 8" \
     hindcastd --dev --force-rewind 9 --history 8

@@ -1,6 +1,6 @@
 #include "tests/scenario/extras.h"
 
-#include "server/core.h"
+#include "server/host_internal.h"
 
 #include <check.h>
 #include <string.h>
@@ -27,7 +27,7 @@ void extras_play(struct play *play) {
             continue;
         // Everybody's inputs take another while, and none is lost.
         hc_tick newest = hc_tick_back(head + AHEAD, p % APART);
-        for (hc_tick t = hc_timeline_complete(host->timeline, p) + 1; t <= newest; t++) {
+        for (hc_tick t = hc_timeline_inputs_through(host->timeline, p) + 1; t <= newest; t++) {
             uint8_t input[HC_INPUT_MAX] = {0};
             if (!play->hands_off)
                 play_keys(host->world.game, play->seed, PLAY_CLIENTS_MAX + p, 0, t, input);

@@ -18,10 +18,10 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
 
 /// Joins are looked for at once: a client may hear of its own before it is final.
 static void scan_joins(struct play *play, const struct hc_timeline *timeline) {
-    const uint16_t players = ledger_world(play->ledger)->players;
+    const uint16_t players = ledger_world(play->sent_log)->players;
     for (; play->scanned <= hc_timeline_head(timeline); play->scanned++) {
         for (hc_player p = 0; p < players && p < PLAY_CLIENTS_MAX; p++)
-            if (hc_timeline_control(timeline, p, play->scanned) == HC_CONTROL_JOIN)
+            if (hc_timeline_roster(timeline, p, play->scanned) == HC_ROSTER_JOIN)
                 play->joined[p] = play->scanned;
     }
     play->scanned--; // the head's own controls may still come
@@ -29,14 +29,14 @@ static void scan_joins(struct play *play, const struct hc_timeline *timeline) {
 
 static void host_advances(void *context, struct hc_sim *sim) {
     struct play *play = context;
-    ledger_expect(play->ledger, hc_sim_host(sim));
+    ledger_expect(play->sent_log, hc_sim_host(sim));
 }
 
 static void host_ticked(void *context, struct hc_sim *sim) {
     struct play *play = context;
     const struct hc_sv_host *host = hc_sim_host(sim);
     scan_joins(play, hc_sv_host_timeline(host));
-    ledger_note(play->ledger, host);
+    ledger_note(play->sent_log, host);
     if (play->host_ticked != NULL)
         play->host_ticked(play);
 }
@@ -71,10 +71,10 @@ static void client_sent(void *context, struct hc_sim *sim, unsigned client, cons
         play->client_sent(play, client, bytes, size);
 }
 
-struct hc_link_config play_link(uint32_t latency_ms, uint32_t loss_percent) {
-    struct hc_link_config link = hc_link_config_default();
+struct hc_network_sim_config play_link(uint32_t latency_ms, uint32_t loss_percent) {
+    struct hc_network_sim_config link = hc_network_sim_config_default();
     link.latency_us = latency_ms * PLAY_MS;
-    link.loss_ppm = loss_percent * (HC_LINK_PPM / 100);
+    link.loss_ppm = loss_percent * (HC_NETWORK_SIM_PPM / 100);
     return link;
 }
 
@@ -116,8 +116,8 @@ struct play *play_create(const struct hc_sim_config *config) {
     play->seed = (uint32_t)config->seed;
     play->sim = hc_sim_create(&own);
     ck_assert_ptr_nonnull(play->sim);
-    play->ledger = ledger_create(&hc_sim_config(play->sim)->host, PLAY_TICKS);
-    ledger_note(play->ledger, hc_sim_host(play->sim));
+    play->sent_log = ledger_create(&hc_sim_config(play->sim)->host, PLAY_TICKS);
+    ledger_note(play->sent_log, hc_sim_host(play->sim));
     for (unsigned p = 0; p < PLAY_CLIENTS_MAX; p++)
         play->joined[p] = HC_NO_TICK;
     for (unsigned i = 0; i < config->clients; i++)
@@ -137,7 +137,7 @@ void play_without_stamps(struct play *play) {
 
 void play_destroy(struct play *play) {
     play_without_stamps(play);
-    ledger_destroy(play->ledger);
+    ledger_destroy(play->sent_log);
     hc_sim_destroy(play->sim);
     free(play);
 }
@@ -155,7 +155,7 @@ void play_join_all(struct play *play) {
     }
 }
 
-void play_set_links(struct play *play, struct hc_link_config link) {
+void play_set_links(struct play *play, struct hc_network_sim_config link) {
     for (unsigned i = 0; i < hc_sim_clients(play->sim); i++)
         hc_sim_set_link(play->sim, i, &link, &link);
 }
@@ -216,7 +216,7 @@ static bool sees(const struct hc_world *world, const uint8_t *states, hc_entity 
 
 bool play_in_view(const struct play *play, unsigned client, hc_unit unit, const uint8_t *presence,
                   const uint8_t *states, uint32_t range) {
-    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_world *world = ledger_world(play->sent_log);
     const struct hc_client *core = hc_sim_client(play->sim, client);
     hc_entity first = hc_unit_first(world, unit);
     hc_player own = hc_client_player(core, 0);
@@ -239,8 +239,8 @@ static uint32_t ticks_in_view(const struct play *play, unsigned client, hc_unit 
                               uint32_t range, bool in, uint32_t most) {
     uint32_t ticks = 0;
     while (ticks < most && ticks <= tick &&
-           play_in_view(play, client, unit, ledger_presence(play->ledger, tick - ticks),
-                        ledger_states(play->ledger, tick - ticks), range) == in)
+           play_in_view(play, client, unit, ledger_presence(play->sent_log, tick - ticks),
+                        ledger_states(play->sent_log, tick - ticks), range) == in)
         ticks++;
     return ticks;
 }
@@ -255,12 +255,12 @@ static bool is_alive(const struct hc_world *world, hc_unit unit, const uint8_t *
 /// Returns whether the client knows the unit.
 static bool check_unit(const struct play *play, unsigned client, hc_unit unit, hc_tick tick) {
     enum { IN_VIEW = 60, OUT_OF_VIEW = 120 };
-    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_world *world = ledger_world(play->sent_log);
     const struct hc_timeline *timeline = hc_client_timeline(hc_sim_client(play->sim, client));
     hc_entity first = hc_unit_first(world, unit);
     uint32_t count = hc_unit_count(world, unit), view = world->game->view;
-    const uint8_t *presence = ledger_presence(play->ledger, tick) + first;
-    const uint8_t *states = ledger_states(play->ledger, tick) + (size_t)first * world->stride;
+    const uint8_t *presence = ledger_presence(play->sent_log, tick) + first;
+    const uint8_t *states = ledger_states(play->sent_log, tick) + (size_t)first * world->stride;
     const uint8_t *held = hc_timeline_presence(timeline, tick) + first;
     bool known = false;
     for (uint32_t e = 0; e < count; e++)
@@ -271,7 +271,7 @@ static bool check_unit(const struct play *play, unsigned client, hc_unit unit, h
         return false;
     }
     // Twice the view is more than what keeps from flickering at its border.
-    REQUIRE(!is_alive(world, unit, ledger_presence(play->ledger, tick)) ||
+    REQUIRE(!is_alive(world, unit, ledger_presence(play->sent_log, tick)) ||
                 ticks_in_view(play, client, unit, tick, 2 * view, false, OUT_OF_VIEW) < OUT_OF_VIEW,
             "client %u knows unit %u at %u, which is far away", client, unit, tick);
     REQUIRE(memcmp(held, presence, count) == 0 &&
@@ -284,18 +284,18 @@ static bool check_unit(const struct play *play, unsigned client, hc_unit unit, h
 hc_tick play_check_final(const struct play *play, unsigned client) {
     const struct hc_client *core = hc_sim_client(play->sim, client);
     const struct hc_timeline *timeline = hc_client_timeline(core);
-    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_world *world = ledger_world(play->sent_log);
     hc_tick final;
     uint64_t chain;
     bool all = true;
     ck_assert(hc_client_final(core, &final, &chain));
-    ck_assert_uint_le(final, ledger_final(play->ledger));
-    ck_assert_msg(chain == ledger_chain(play->ledger, final), "chain at %u", final);
+    ck_assert_uint_le(final, ledger_final(play->sent_log));
+    ck_assert_msg(chain == ledger_chain(play->sent_log, final), "chain at %u", final);
     // The chain is told now and then, so the newest told may be of a tick that has left the ring.
     hc_tick tick = hc_tick_max(final, hc_timeline_oldest(timeline));
     for (uint32_t u = 0; u < hc_unit_total(world); u++)
         all = check_unit(play, client, (hc_unit)u, tick) && all;
-    ck_assert_msg(!all || hc_timeline_hash(timeline, tick) == ledger_hash(play->ledger, tick),
+    ck_assert_msg(!all || hc_timeline_hash(timeline, tick) == ledger_hash(play->sent_log, tick),
                   "hash at %u", tick);
     return tick;
 }

@@ -15,7 +15,7 @@ enum {
 
 struct play {
     struct hc_sim *sim;
-    struct ledger *ledger;
+    struct sent_log *sent_log;
     /// [client][local player], of the clients' first connects.
     struct stamps *stamps[PLAY_CLIENTS_MAX][HC_OWN_PLAYERS_MAX];
     hc_tick joined[PLAY_CLIENTS_MAX]; ///< [player of the world] its newest join, or HC_NO_TICK
@@ -41,7 +41,7 @@ struct hc_sim_config play_config(const struct hc_game *game, unsigned clients, u
 struct hc_sim_config play_config_bare(unsigned clients, uint32_t latency_ms, uint64_t seed);
 
 /// Conditions of a link: one-way latency, and shares lost in percent.
-struct hc_link_config play_link(uint32_t latency_ms, uint32_t loss_percent);
+struct hc_network_sim_config play_link(uint32_t latency_ms, uint32_t loss_percent);
 
 /// A play of this configuration, whose hooks are the play's own; fails the test when it is invalid.
 struct play *play_create(const struct hc_sim_config *config);
@@ -55,7 +55,7 @@ void play_without_stamps(struct play *play);
 void play_join_all(struct play *play);
 
 /// Sets both directions of every client's link.
-void play_set_links(struct play *play, struct hc_link_config link);
+void play_set_links(struct play *play, struct hc_network_sim_config link);
 
 /// The random keys that `client` holds at `tick`, into `input` of `game`: each for a while.
 void play_keys(const struct hc_game *game, uint32_t seed, unsigned client, unsigned index,

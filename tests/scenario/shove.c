@@ -72,13 +72,13 @@ static int32_t gather(struct hc_scene *scene, struct shove_player *out) {
 }
 
 static bool step_player(struct hc_scene *scene, hc_entity self, struct shove_player *out) {
-    enum hc_control control = hc_scene_control(scene);
+    enum hc_roster roster_change = hc_scene_roster(scene);
     const struct shove_player *now = hc_scene_state(scene, self);
-    if (control == HC_CONTROL_JOIN) {
+    if (roster_change == HC_ROSTER_JOIN) {
         *out = (struct shove_player){.x = scene->world->owner_of[self] * APART};
         return true;
     }
-    if (control == HC_CONTROL_LEAVE || now == NULL)
+    if (roster_change == HC_ROSTER_LEAVE || now == NULL)
         return false;
     const struct lanes_input *input = hc_scene_input(scene);
     *out = *now;

@@ -33,9 +33,9 @@ START_TEST(a_client_holds_what_the_server_held_when_it_sent_each_snapshot) {
     play->client_changed = changed;
     play_join_all(play);
     hc_sim_run(play->sim, 10 * PLAY_S);
-    struct told_count all = {.snapshots = 0};
+    struct value_count all = {.snapshots = 0};
     for (unsigned i = 0; i < CLIENTS; i++) {
-        struct told_count count = told_count(told, i);
+        struct value_count count = value_count(told, i);
         all.snapshots += count.snapshots;
         all.past += count.past;
         all.units += count.units;
@@ -82,7 +82,7 @@ START_TEST(once_inputs_stop_and_links_heal_all_agree_at_every_final_tick) {
         hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(play->sim)));
         for (unsigned i = 0; i < CLIENTS; i++)
             ck_assert_uint_gt(last[i], head - 30);
-        ledger_check_plain(play->ledger);
+        ledger_check_plain(play->sent_log);
         play_check_hashes(play);
         play_destroy(play);
     }
@@ -97,7 +97,7 @@ static hc_tick final_lag(const struct play *play) {
 START_TEST(a_silent_client_holds_the_final_tick_back_by_the_window_and_then_no_more) {
     struct hc_sim_config config = play_config(&hc_arena, 4, 50, 71);
     config.host.timeout_us = 3 * PLAY_S;
-    config.host.slack = HC_HISTORY_MAX; // the window is W
+    config.host.late_margin = HC_HISTORY_MAX; // the window is W
     struct play *play = play_create(&config);
     play_join_all(play);
     hc_sim_run(play->sim, 2 * PLAY_S);
@@ -111,7 +111,7 @@ START_TEST(a_silent_client_holds_the_final_tick_back_by_the_window_and_then_no_m
     hc_sim_run(play->sim, 2 * PLAY_S);
     ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(play->sim))->lost, 1);
     ck_assert_uint_le(final_lag(play), 6); // though its player is kept
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_destroy(play);
 }
 END_TEST
@@ -122,7 +122,7 @@ START_TEST(a_spectator_holds_nothing_back_and_agrees_too) {
     hc_sim_setup(play->sim, 2)->config.players = 0;
     play_join_all(play);
     hc_sim_run(play->sim, 3 * PLAY_S);
-    struct hc_link_config dead = play_link(60, 100);
+    struct hc_network_sim_config dead = play_link(60, 100);
     hc_sim_set_link(play->sim, 2, &dead, NULL);
     hc_sim_run(play->sim, 2 * PLAY_S);
     ck_assert_uint_le(final_lag(play), 8);

@@ -24,7 +24,7 @@ struct drawn {
 /// The fields as drawn must be those of the shown tick, on their way to the next.
 static void check_fields(const struct play *play, hc_entity entity, hc_tick tick,
                          uint32_t fraction) {
-    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_world *world = ledger_world(play->sent_log);
     const struct hc_client *core = hc_sim_client(play->sim, WATCHER);
     const struct hc_timeline *timeline = hc_client_timeline(core);
     const struct hc_kind *kind = hc_world_kind(world, entity);
@@ -45,7 +45,7 @@ static void check_fields(const struct play *play, hc_entity entity, hc_tick tick
 static void draw(struct play *play, unsigned client) {
     struct drawn *drawn = play->context;
     const struct hc_client *core = hc_sim_client(play->sim, client);
-    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_world *world = ledger_world(play->sent_log);
     hc_tick tick;
     uint32_t fraction;
     if (client != WATCHER ||
@@ -76,12 +76,12 @@ static uint32_t count_wrong(uint32_t display_offset, uint32_t input_delay, uint6
     config.client.input_delay = input_delay;
     config.client.smoothing_us = 0;
     struct play *play = play_create(&config);
-    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_world *world = ledger_world(play->sent_log);
     struct drawn drawn = {.row = (size_t)world->entities * (world->stride + 1u),
                           .first = HC_NO_TICK};
     drawn.rows = calloc(PLAY_TICKS, drawn.row);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        struct hc_link_config link = play_link(latency_ms[i], 0);
+        struct hc_network_sim_config link = play_link(latency_ms[i], 0);
         hc_sim_set_link(play->sim, i, &link, &link);
     }
     hc_sim_setup(play->sim, WATCHER)->config.display_offset = display_offset;
@@ -95,12 +95,12 @@ static uint32_t count_wrong(uint32_t display_offset, uint32_t input_delay, uint6
     ck_assert_uint_gt(drawn.end - drawn.first, 19 * 60);
     *ticks = 0;
     for (hc_tick tick = drawn.first; tick < drawn.end; tick++) {
-        if (tick > ledger_final(play->ledger))
+        if (tick > ledger_final(play->sent_log))
             break;
         const uint8_t *row = drawn.rows + tick * drawn.row;
         ++*ticks;
-        wrong += memcmp(row, ledger_presence(play->ledger, tick), world->entities) != 0 ||
-                 memcmp(row + world->entities, ledger_states(play->ledger, tick),
+        wrong += memcmp(row, ledger_presence(play->sent_log, tick), world->entities) != 0 ||
+                 memcmp(row + world->entities, ledger_states(play->sent_log, tick),
                         (size_t)world->entities * world->stride) != 0;
     }
     *corrections = hc_client_stats(hc_sim_client(play->sim, WATCHER))->corrections;

@@ -3,9 +3,9 @@
 #include "tests/scenario/require.h"
 #include "tests/scenario/told.h"
 
-#include "client/reader.h"
+#include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
-#include "server/budget.h"
+#include "server/replication/bandwidth.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>
@@ -49,10 +49,10 @@ static void end(struct play *play, struct told *told) {
 }
 
 /// Everybody's, added up; of what is a time or a wait, the greatest.
-static struct told_count sum(const struct play *play, const struct told *told) {
-    struct told_count all = {.snapshots = 0};
+static struct value_count sum(const struct play *play, const struct told *told) {
+    struct value_count all = {.snapshots = 0};
     for (unsigned i = 0; i < hc_sim_clients(play->sim); i++) {
-        struct told_count one = told_count(told, i);
+        struct value_count one = value_count(told, i);
         all.snapshots += one.snapshots;
         all.past += one.past;
         all.units += one.units;
@@ -64,7 +64,7 @@ static struct told_count sum(const struct play *play, const struct told *told) {
     return all;
 }
 
-static void print(const char *label, const struct told_count *all, uint64_t bytes) {
+static void print(const char *label, const struct value_count *all, uint64_t bytes) {
     printf("%s: %lu snapshots of %.1f units and %.2f corrections, %.1f bytes; %lu inexact, %lu "
            "units dropped, at most %u without a word of a unit in view\n",
            label, (unsigned long)all->snapshots, (double)all->units / (double)all->snapshots,
@@ -80,7 +80,7 @@ static uint64_t bytes_sent(const struct play *play) {
 enum { UP = 1, DOWN = 2 };
 
 static void set_links(struct play *play, unsigned ways, uint32_t loss_percent) {
-    struct hc_link_config link = play_link(LATENCY_MS, loss_percent);
+    struct hc_network_sim_config link = play_link(LATENCY_MS, loss_percent);
     for (unsigned i = 0; i < CLIENTS; i++)
         hc_sim_set_link(play->sim, i, (ways & UP) != 0 ? &link : NULL,
                         (ways & DOWN) != 0 ? &link : NULL);
@@ -100,7 +100,7 @@ static void check_blackout(struct play *play, const struct told *told, unsigned 
     play->host_ticked = extras_play;
     uint64_t now = hc_sim_now(play->sim);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        struct told_count count = told_count(told, i);
+        struct value_count count = value_count(told, i);
         REQUIRE(count.exact_us > count.inexact_us && count.exact_us + TICK_US + PLAY_MS >= now,
                 "client %u is not exact: %lu us ago it was, %lu us ago it was not", i,
                 (unsigned long)(now - count.exact_us), (unsigned long)(now - count.inexact_us));
@@ -119,7 +119,7 @@ START_TEST(sixty_four_agree_over_lossy_links_and_are_exact_at_once_after_a_black
     told_restart(told);
     uint64_t bytes = bytes_sent(play);
     hc_sim_run(play->sim, PLAY_S);
-    struct told_count all = sum(play, told);
+    struct value_count all = sum(play, told);
     print("64 over 5 % loss", &all, bytes_sent(play) - bytes);
     ck_assert_uint_gt(all.snapshots, CLIENTS * 50);
     ck_assert_uint_gt(all.units, all.snapshots * CROWD / 4);
@@ -127,7 +127,7 @@ START_TEST(sixty_four_agree_over_lossy_links_and_are_exact_at_once_after_a_black
     ck_assert_uint_gt(all.dropped, 0);
     ck_assert_uint_le(all.waited, 8); // one look at what is in view takes so long
     check_blackout(play, told, UP | DOWN, true, 2 * PLAY_S);
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     end(play, told);
 }
 END_TEST
@@ -149,7 +149,7 @@ START_TEST(however_long_a_blackout_all_that_has_gone_on_is_exact_a_round_trip_af
         check_blackout(play, told, all[_i].ways, false, all[_i].blackouts_ms[i] * PLAY_MS);
         hc_sim_run(play->sim, PLAY_S / 2);
     }
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     end(play, told);
 }
 END_TEST
@@ -171,14 +171,14 @@ START_TEST(over_thin_lines_sixty_four_are_told_in_turn_and_nobody_starves) {
         hc_sim_run(play->sim, SECONDS * PLAY_S);
         bytes = bytes_sent(play) - bytes;
         char label[64];
-        struct told_count all = sum(play, told);
+        struct value_count all = sum(play, told);
         snprintf(label, sizeof label, "64 at %u bytes/s", rates[n]);
         print(label, &all, bytes);
         ck_assert_uint_gt(all.snapshots, CLIENTS * SECONDS * 10); // ten a second at least
         ck_assert_uint_le(bytes / SECONDS / CLIENTS, rates[n]);
         // Some 45 are in view, and a third of them fits each snapshot: see the budget's proof.
         ck_assert_uint_gt(all.units, 15 * all.snapshots);
-        ck_assert_uint_le(all.waited, HC_SV_BUDGET_SPREAD * 3);
+        ck_assert_uint_le(all.waited, HC_SV_PRIORITY_SPREAD * 3);
         end(play, told);
     }
 }
@@ -191,7 +191,7 @@ enum { PORT_FIRST = 2000, LISTENERS = 4 };
 /// One who joins together with many others, and what it has heard of so far.
 struct listener {
     struct hc_party party;
-    struct hc_cl_reader *reader;
+    struct hc_cl_snapshot_reader *reader;
     bool *joined; ///< [players]
     bool *told;   ///< [units]
     uint32_t joins, units;
@@ -222,7 +222,7 @@ static void join(struct hc_sv_host *host, uint64_t now_us, uint16_t port, struct
 static void listen(struct listener *listener, hc_unit own, const uint8_t *bytes, size_t size,
                    hc_tick tick) {
     static struct hc_body body;
-    const struct hc_cl_said *said;
+    const struct hc_cl_received *said;
     uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_data data;
     ck_assert_int_eq(hc_party_get_data(&listener->party, false, bytes, size, opened, &data), HC_OK);
@@ -230,12 +230,12 @@ static void listen(struct listener *listener, hc_unit own, const uint8_t *bytes,
         return; // it keeps the connection alive
     ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
-    ck_assert_int_eq(hc_cl_reader_read(listener->reader, &body, tick, &said), HC_OK);
-    for (uint32_t i = 0; i < said->control_count; i++) {
-        listener->joins += !listener->joined[said->controls[i].player];
-        listener->joined[said->controls[i].player] = true;
+    ck_assert_int_eq(hc_cl_snapshot_reader_read(listener->reader, &body, tick, &said), HC_OK);
+    for (uint32_t i = 0; i < said->roster_count; i++) {
+        listener->joins += !listener->joined[said->roster_changes[i].player];
+        listener->joined[said->roster_changes[i].player] = true;
     }
-    for (uint32_t i = 0; i < said->told_count; i++) {
+    for (uint32_t i = 0; i < said->value_count; i++) {
         listener->units += !listener->told[said->told[i].unit];
         listener->told[said->told[i].unit] = true;
     }
@@ -248,7 +248,7 @@ static void join_at_once(struct hc_sv_host *host, const struct hc_world *world, 
                          struct listener listeners[static LISTENERS]) {
     uint64_t now_us = 1000;
     for (unsigned i = 0; i < LISTENERS; i++) {
-        listeners[i] = (struct listener){.reader = hc_cl_reader_create(world, 1),
+        listeners[i] = (struct listener){.reader = hc_cl_snapshot_reader_create(world, 1),
                                          .joined = calloc(world->players, sizeof(bool)),
                                          .told = calloc(hc_unit_total(world), sizeof(bool))};
         ck_assert(listeners[i].reader && listeners[i].joined && listeners[i].told);
@@ -267,7 +267,7 @@ static void join_at_once(struct hc_sv_host *host, const struct hc_world *world, 
         }
     }
     for (unsigned i = 0; i < LISTENERS; i++) {
-        hc_cl_reader_destroy(listeners[i].reader);
+        hc_cl_snapshot_reader_destroy(listeners[i].reader);
         free(listeners[i].joined);
         free(listeners[i].told);
     }

@@ -9,8 +9,8 @@
 /// The trace of a play in which everything happens.
 static uint64_t trace_of(uint64_t seed) {
     struct hc_sim_config config = play_config(&hc_arena, 6, 60, seed);
-    hc_link_preset("awful", &config.up);
-    hc_link_preset("bad", &config.down);
+    hc_network_sim_preset("awful", &config.up);
+    hc_network_sim_preset("bad", &config.down);
     config.up.duplicate_ppm = config.down.reorder_ppm = 50000;
     config.client.display_offset = 8;
     struct play *play = play_create(&config);
@@ -56,7 +56,7 @@ END_TEST
 
 START_TEST(server_keeps_playing_when_every_datagram_is_duplicated) {
     struct hc_sim_config config = play_config(&hc_arena, 4, 60, 134);
-    config.up.duplicate_ppm = config.down.duplicate_ppm = HC_LINK_PPM;
+    config.up.duplicate_ppm = config.down.duplicate_ppm = HC_NETWORK_SIM_PPM;
     struct play *play = play_create(&config);
     play_join_all(play);
     hc_sim_run(play->sim, 5 * PLAY_S);
@@ -70,11 +70,11 @@ START_TEST(server_keeps_playing_when_every_datagram_is_duplicated) {
         const struct hc_client *core = hc_sim_client(play->sim, i);
         ck_assert_uint_gt(hc_client_stats(core)->rejected[HC_DUPLICATE], 250);
         hc_player player = hc_client_player(core, 0);
-        for (hc_tick tick = ledger_final(play->ledger) - 200; tick < ledger_final(play->ledger);
+        for (hc_tick tick = ledger_final(play->sent_log) - 200; tick < ledger_final(play->sent_log);
              tick++)
-            ck_assert_int_eq(ledger_slot(play->ledger, player, tick), HC_SLOT_KNOWN);
+            ck_assert_int_eq(ledger_slot(play->sent_log, player, tick), HC_SLOT_KNOWN);
     }
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_check_hashes(play);
     play_destroy(play);
 }

@@ -16,7 +16,7 @@ struct known {
     bool in, has_base;
     hc_tick base; ///< newest known input before T
     uint8_t base_input[HC_INPUT_MAX];
-    uint8_t control[AHEAD]; ///< from T on
+    uint8_t roster_change[AHEAD]; ///< from T on
     bool is_known[AHEAD];
     uint8_t input[AHEAD][HC_INPUT_MAX];
 };
@@ -25,7 +25,7 @@ struct forwarding {
     struct known (*sent)[CLIENTS]; ///< [HEADS] by the head at sending
     bool in[CLIENTS];
     hc_tick scanned, checked;
-    uint64_t bases, inputs, controls; ///< that were found with the watcher
+    uint64_t bases, inputs, roster_changes; ///< that were found with the watcher
 };
 
 static void know(const struct hc_timeline *timeline, hc_player player, hc_tick tick,
@@ -34,7 +34,7 @@ static void know(const struct hc_timeline *timeline, hc_player player, hc_tick t
     known->has_base =
         hc_timeline_newest_input(timeline, player, tick, &known->base, known->base_input);
     for (unsigned i = 0; i < AHEAD; i++) {
-        known->control[i] = (uint8_t)hc_timeline_control(timeline, player, tick + i);
+        known->roster_change[i] = (uint8_t)hc_timeline_roster(timeline, player, tick + i);
         known->is_known[i] = hc_timeline_slot(timeline, player, tick + i) == HC_SLOT_KNOWN;
         if (known->is_known[i])
             memcpy(known->input[i], hc_timeline_input(timeline, player, tick + i), size);
@@ -50,12 +50,12 @@ static void remember(struct play *play, unsigned client, const uint8_t *bytes, s
         own == HC_NO_PLAYER)
         return;
     REQUIRE(head < HEADS, "too long a play");
-    hc_tick tick = hc_tick_min(head, hc_timeline_complete(timeline, own) + 1);
+    hc_tick tick = hc_tick_min(head, hc_timeline_inputs_through(timeline, own) + 1);
     for (hc_player p = 0; p < CLIENTS; p++) {
         for (hc_tick t = all->scanned; t < head; t++) {
-            enum hc_control control = hc_timeline_control(timeline, p, t);
-            if (control != HC_CONTROL_NONE)
-                all->in[p] = control == HC_CONTROL_JOIN;
+            enum hc_roster roster_change = hc_timeline_roster(timeline, p, t);
+            if (roster_change != HC_ROSTER_NONE)
+                all->in[p] = roster_change == HC_ROSTER_JOIN;
         }
         all->sent[head][p].in = all->in[p] && p != own;
         know(timeline, p, tick, &all->sent[head][p]);
@@ -70,10 +70,10 @@ static void check_player(struct forwarding *all, const struct hc_timeline *timel
     uint8_t input[HC_INPUT_MAX];
     hc_tick base = 0;
     for (unsigned i = 0; i < AHEAD; i++) {
-        REQUIRE(known->control[i] == HC_CONTROL_NONE ||
-                    hc_timeline_control(timeline, player, tick + i) == known->control[i],
+        REQUIRE(known->roster_change[i] == HC_ROSTER_NONE ||
+                    hc_timeline_roster(timeline, player, tick + i) == known->roster_change[i],
                 "the control of player %u at %u is not known", player, tick + i);
-        all->controls += known->control[i] != HC_CONTROL_NONE;
+        all->roster_changes += known->roster_change[i] != HC_ROSTER_NONE;
         if (!known->in || !known->is_known[i])
             continue;
         REQUIRE(hc_timeline_slot(timeline, player, tick + i) == HC_SLOT_KNOWN &&
@@ -113,7 +113,8 @@ START_TEST(a_snapshot_brings_all_that_the_server_knows_of_the_others_from_its_ti
     play->client_changed = check_received;
     for (unsigned i = 0; i < CLIENTS; i++) {
         // Unequal latencies: what is late for one has come long ago for another.
-        struct hc_link_config link = play_link(20 + 40 * (CLIENTS - i), i == WATCHER ? 0 : 10);
+        struct hc_network_sim_config link =
+            play_link(20 + 40 * (CLIENTS - i), i == WATCHER ? 0 : 10);
         hc_sim_set_link(play->sim, i, &link, &link);
     }
     play_join_all(play);
@@ -123,10 +124,10 @@ START_TEST(a_snapshot_brings_all_that_the_server_knows_of_the_others_from_its_ti
     ck_assert(hc_sim_connect(play->sim, GUEST));
     hc_sim_run(play->sim, 3 * PLAY_S);
     printf("%lu bases, %lu inputs and %lu controls forwarded\n", (unsigned long)all.bases,
-           (unsigned long)all.inputs, (unsigned long)all.controls);
+           (unsigned long)all.inputs, (unsigned long)all.roster_changes);
     ck_assert_uint_gt(all.bases, 1500);
     ck_assert_uint_gt(all.inputs, 1500);
-    ck_assert_uint_gt(all.controls, 5);
+    ck_assert_uint_gt(all.roster_changes, 5);
     play_check_hashes(play);
     free(all.sent);
     play_destroy(play);

@@ -92,7 +92,7 @@ START_TEST(whoever_hears_nothing_gives_up_after_the_timeout) {
     config.host.timeout_us = 4 * PLAY_S;
     config.host.keep_us = 0;
     struct play *play = play_create(&config);
-    struct hc_link_config dead = play_link(30, 100);
+    struct hc_network_sim_config dead = play_link(30, 100);
     hc_sim_set_link(play->sim, 1, &dead, &dead);
     ck_assert(hc_sim_connect(play->sim, 0));
     ck_assert(hc_sim_connect(play->sim, 1));
@@ -191,7 +191,7 @@ START_TEST(two_players_share_a_client) {
     struct play *play = play_create(&config);
     play_join_all(play);
     hc_sim_run(play->sim, 5 * PLAY_S);
-    hc_tick final = ledger_final(play->ledger);
+    hc_tick final = ledger_final(play->sent_log);
     for (unsigned i = 0; i < 2; i++) {
         hc_tick first = hc_client_player(hc_sim_client(play->sim, i), 0);
         hc_tick second = hc_client_player(hc_sim_client(play->sim, i), 1);
@@ -202,7 +202,7 @@ START_TEST(two_players_share_a_client) {
             uint32_t pressed = 0;
             for (hc_tick tick = final - 200; tick < final; tick++) {
                 const uint8_t *taken =
-                    ledger_inputs(play->ledger, tick) + player * sizeof(struct lanes_input);
+                    ledger_inputs(play->sent_log, tick) + player * sizeof(struct lanes_input);
                 ck_assert_ptr_nonnull(stamps_input(stamps, tick));
                 ck_assert_mem_eq(taken, stamps_input(stamps, tick), sizeof(struct lanes_input));
                 pressed += taken[0] != 0;
@@ -210,7 +210,7 @@ START_TEST(two_players_share_a_client) {
             ck_assert_uint_gt(pressed, 100);
         }
     }
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_check_hashes(play);
     play_destroy(play);
 }

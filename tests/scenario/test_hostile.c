@@ -71,9 +71,9 @@ static uint64_t timeline_digest(const struct hc_world *world, const struct hc_ti
     for (hc_tick tick = oldest; tick < head + 64; tick++) {
         for (hc_player p = 0; p < world->players; p++) {
             enum hc_slot slot = hc_timeline_slot(timeline, p, tick);
-            enum hc_control control = hc_timeline_control(timeline, p, tick);
+            enum hc_roster roster_change = hc_timeline_roster(timeline, p, tick);
             digest = mix(digest, &slot, sizeof slot);
-            digest = mix(digest, &control, sizeof control);
+            digest = mix(digest, &roster_change, sizeof roster_change);
             if (slot == HC_SLOT_KNOWN)
                 digest = mix(digest, hc_timeline_input(timeline, p, tick), world->game->input_size);
         }
@@ -84,7 +84,7 @@ static uint64_t timeline_digest(const struct hc_world *world, const struct hc_ti
 static uint64_t host_digest(const struct play *play) {
     const struct hc_sv_host *host = hc_sim_host(play->sim);
     const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
-    uint64_t digest = timeline_digest(ledger_world(play->ledger), hc_sv_host_timeline(host));
+    uint64_t digest = timeline_digest(ledger_world(play->sent_log), hc_sv_host_timeline(host));
     uint64_t numbers[] = {hc_sv_host_final(host, NULL),
                           hc_sv_host_clients(host),
                           stats->joins,
@@ -100,7 +100,7 @@ static uint64_t host_digest(const struct play *play) {
 static uint64_t client_digest(const struct play *play, unsigned client) {
     const struct hc_client *core = hc_sim_client(play->sim, client);
     const struct hc_client_stats *stats = hc_client_stats(core);
-    uint64_t digest = timeline_digest(ledger_world(play->ledger), hc_client_timeline(core));
+    uint64_t digest = timeline_digest(ledger_world(play->sent_log), hc_client_timeline(core));
     hc_tick shown = 0, as_of = 0, final = 0;
     uint64_t chain = 0;
     hc_client_snapshot(core, &shown, &as_of);
@@ -177,7 +177,7 @@ static void end(struct play *play) {
         play_check_final(play, i);
     }
     ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(play->sim))->inputs_forced, 0);
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_check_hashes(play);
     play_destroy(play);
 }
@@ -294,7 +294,7 @@ static bool find_units(const struct play *play, const struct taped *down, size_t
     struct hc_bits_reader bits;
     struct hc_snapshot head;
     struct hc_snapshot_forced forced;
-    struct hc_snapshot_control control;
+    struct hc_snapshot_roster roster_change;
     hc_tick near = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(play->sim)));
     if (hc_datagram_get_data(down->bytes, down->size, &data) != HC_OK ||
         hc_body_begin(&body, data.body, data.body_size) != HC_OK ||
@@ -304,7 +304,7 @@ static bool find_units(const struct play *play, const struct taped *down, size_t
     hc_snapshot_get(&bits, near, 1, &head);
     while (hc_snapshot_get_forced(&bits, &head, &forced)) {
     }
-    while (hc_snapshot_get_control(&bits, ledger_world(play->ledger), head.tick, &control)) {
+    while (hc_snapshot_get_roster(&bits, ledger_world(play->sent_log), head.tick, &roster_change)) {
     }
     ck_assert(!bits.failed);
     size_t start = (size_t)(bits.data - down->bytes);
@@ -408,11 +408,11 @@ START_TEST(a_client_whose_every_datagram_is_mangled_disturbs_no_other) {
         play_check_final(play, i);
         hc_player player = hc_client_player(hc_sim_client(play->sim, i), 0);
         ck_assert_uint_ne(player, victim);
-        ck_assert_uint_eq(
-            ledger_forced(play->ledger, player, play->joined[player], ledger_final(play->ledger)),
-            0);
+        ck_assert_uint_eq(ledger_forced(play->sent_log, player, play->joined[player],
+                                        ledger_final(play->sent_log)),
+                          0);
     }
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_destroy(play);
 }
 END_TEST

@@ -19,12 +19,12 @@ struct fate {
 /// stamped, and each other one forced. Fails the test otherwise.
 static struct fate follow(const struct play *play, unsigned client, unsigned index) {
     const struct stamps *stamps = play->stamps[client][index];
-    const uint16_t size = ledger_world(play->ledger)->game->input_size;
+    const uint16_t size = ledger_world(play->sent_log)->game->input_size;
     hc_player player = hc_client_player(hc_sim_client(play->sim, client), index);
     struct fate fate = {0};
     hc_tick first = hc_tick_max(play->joined[player] + 1, stamps_first(stamps));
-    for (hc_tick tick = first; tick < ledger_final(play->ledger); tick++) {
-        enum hc_slot slot = ledger_slot(play->ledger, player, tick);
+    for (hc_tick tick = first; tick < ledger_final(play->sent_log); tick++) {
+        enum hc_slot slot = ledger_slot(play->sent_log, player, tick);
         const uint8_t *stamped = stamps_input(stamps, tick);
         fate.taken_back += stamps_retracted(stamps, tick);
         if (slot == HC_SLOT_FORCED) {
@@ -35,7 +35,8 @@ static struct fate follow(const struct play *play, unsigned client, unsigned ind
         }
         ck_assert_msg(slot == HC_SLOT_KNOWN, "slot %u of player %u is open", tick, player);
         ck_assert_msg(stamped != NULL, "an input at %u that nobody stamped", tick);
-        ck_assert_mem_eq(ledger_inputs(play->ledger, tick) + (size_t)player * size, stamped, size);
+        ck_assert_mem_eq(ledger_inputs(play->sent_log, tick) + (size_t)player * size, stamped,
+                         size);
         fate.taken++;
     }
     return fate;
@@ -45,8 +46,8 @@ static struct fate follow(const struct play *play, unsigned client, unsigned ind
 static void check_forced_ones_are_known(const struct play *play, unsigned client, hc_tick first) {
     const struct stamps *stamps = play->stamps[client][0];
     hc_player player = hc_client_player(hc_sim_client(play->sim, client), 0);
-    for (hc_tick tick = first; tick < ledger_final(play->ledger); tick++) {
-        bool forced = ledger_slot(play->ledger, player, tick) == HC_SLOT_FORCED;
+    for (hc_tick tick = first; tick < ledger_final(play->sent_log); tick++) {
+        bool forced = ledger_slot(play->sent_log, player, tick) == HC_SLOT_FORCED;
         ck_assert_msg(stamps_retracted(stamps, tick) == forced,
                       "slot %u of client %u: forced %d, taken back %d", tick, client, forced,
                       !forced);
@@ -55,7 +56,7 @@ static void check_forced_ones_are_known(const struct play *play, unsigned client
 
 START_TEST(every_input_takes_effect_once_over_a_link_that_loses_doubles_and_reorders) {
     struct hc_sim_config config = play_config(&lanes, 4, 200, 21);
-    struct hc_link_config bad = play_link(200, 25);
+    struct hc_network_sim_config bad = play_link(200, 25);
     bad.duplicate_ppm = 250000;
     bad.reorder_ppm = 250000;
     bad.jitter_us = 30 * PLAY_MS;
@@ -75,7 +76,7 @@ START_TEST(every_input_takes_effect_once_over_a_link_that_loses_doubles_and_reor
     // each input has some 40 datagrams to come in: that all are lost is out of reach.
     ck_assert_uint_eq(forced, 0);
     ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(play->sim))->inputs_lost, 0);
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_check_hashes(play);
     play_destroy(play);
 }
@@ -89,7 +90,7 @@ START_TEST(the_digest_of_all_inputs_is_that_of_the_stamps) {
     hc_sim_run(play->sim, 10 * PLAY_S);
     for (unsigned i = 0; i < 2; i++) {
         hc_player player = hc_client_player(hc_sim_client(play->sim, i), 0);
-        hc_tick final = ledger_final(play->ledger);
+        hc_tick final = ledger_final(play->sent_log);
         uint16_t digest = 0, inputs = 0;
         for (hc_tick tick = play->joined[player] + 1; tick < final; tick++) {
             const struct lanes_input *input =
@@ -99,10 +100,10 @@ START_TEST(the_digest_of_all_inputs_is_that_of_the_stamps) {
             digest = (uint16_t)(digest * 31u + (uint8_t)input->push * 7u + input->touch + 1u);
             inputs++;
         }
-        const struct hc_world *world = ledger_world(play->ledger);
+        const struct hc_world *world = ledger_world(play->sent_log);
         struct lanes_runner runner;
         memcpy(&runner,
-               ledger_states(play->ledger, final) +
+               ledger_states(play->sent_log, final) +
                    (size_t)hc_world_player(world, player) * world->stride,
                sizeof runner);
         ck_assert_uint_eq(runner.inputs, inputs);
@@ -115,12 +116,12 @@ END_TEST
 /// A play of two over 60 ms, in which client 0 sends for `burst_ms` into the void.
 static struct play *play_with_burst(uint32_t burst_ms, uint64_t seed, hc_tick *before) {
     struct hc_sim_config config = play_config(&lanes, 2, 60, seed);
-    config.host.slack = HC_HISTORY_MAX; // the window is W
+    config.host.late_margin = HC_HISTORY_MAX; // the window is W
     struct play *play = play_create(&config);
     play_join_all(play);
     hc_sim_run(play->sim, 3 * PLAY_S);
-    *before = ledger_final(play->ledger);
-    struct hc_link_config void_link = play_link(60, 100), good = play_link(60, 0);
+    *before = ledger_final(play->sent_log);
+    struct hc_network_sim_config void_link = play_link(60, 100), good = play_link(60, 0);
     hc_sim_set_link(play->sim, 0, &void_link, NULL);
     hc_sim_run(play->sim, (uint64_t)burst_ms * PLAY_MS);
     hc_sim_set_link(play->sim, 0, &good, NULL);
@@ -151,7 +152,8 @@ START_TEST(a_loss_burst_inside_the_window_loses_no_input) {
     hc_tick before;
     struct play *play = play_with_burst(800, 23, &before);
     hc_player player = hc_client_player(hc_sim_client(play->sim, 0), 0);
-    ck_assert_uint_eq(ledger_forced(play->ledger, player, before, ledger_final(play->ledger)), 0);
+    ck_assert_uint_eq(ledger_forced(play->sent_log, player, before, ledger_final(play->sent_log)),
+                      0);
     struct fate fate = follow(play, 0, 0);
     ck_assert_uint_gt(fate.taken, 8 * 60);
     ck_assert_uint_eq(fate.taken_back, 0);
@@ -167,8 +169,8 @@ START_TEST(after_a_longer_burst_the_client_knows_which_inputs_were_forced) {
     hc_tick before;
     struct play *play = play_with_burst(2500, 24, &before);
     hc_player player = hc_client_player(hc_sim_client(play->sim, 0), 0);
-    hc_tick final = ledger_final(play->ledger);
-    uint32_t forced = ledger_forced(play->ledger, player, before, final);
+    hc_tick final = ledger_final(play->sent_log);
+    uint32_t forced = ledger_forced(play->sent_log, player, before, final);
     struct fate fate = follow(play, 0, 0);
     const struct hc_client_stats *stats = hc_client_stats(hc_sim_client(play->sim, 0));
     printf("forced by the server %u, counted by the client %lu\n", forced,
@@ -181,7 +183,7 @@ START_TEST(after_a_longer_burst_the_client_knows_which_inputs_were_forced) {
     ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(play->sim))->inputs_lost, 0);
     // The other client has noticed nothing.
     ck_assert_uint_eq(follow(play, 1, 0).forced, 0);
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_check_hashes(play);
     play_destroy(play);
 }
@@ -218,7 +220,7 @@ START_TEST(with_no_history_late_inputs_are_refused_and_the_client_predicts_them)
         if (history > 0)
             ck_assert_uint_eq(follow(play, 0, 0).taken, 0);
         if (history > 0)
-            ledger_check_plain(play->ledger);
+            ledger_check_plain(play->sent_log);
         play_check_hashes(play);
         play_destroy(play);
     }

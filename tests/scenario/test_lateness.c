@@ -14,12 +14,13 @@ static const char *const presets[] = {"good", "ok", "bad", "awful"};
 
 /// Inputs that the server did without while all clients play over a preset; one moves every five
 /// seconds, and one goes and comes back.
-static uint64_t forced_on(const char *preset, uint32_t slack, uint64_t seed, uint64_t *refused) {
+static uint64_t forced_on(const char *preset, uint32_t late_margin, uint64_t seed,
+                          uint64_t *refused) {
     struct hc_sim_config config = play_config_bare(CLIENTS, 0, seed);
-    struct hc_link_config link;
-    ck_assert(hc_link_preset(preset, &link));
+    struct hc_network_sim_config link;
+    ck_assert(hc_network_sim_preset(preset, &link));
     config.up = config.down = link;
-    config.host.slack = slack;
+    config.host.late_margin = late_margin;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     hc_sim_setup(sim, 1)->user = 5;
@@ -42,9 +43,9 @@ static uint64_t forced_on(const char *preset, uint32_t slack, uint64_t seed, uin
 START_TEST(the_default_slack_takes_nothing_from_honest_clients_on_any_preset) {
     struct hc_sv_host_config defaults = hc_sv_host_config_default();
     uint64_t refused, without;
-    ck_assert_uint_lt(defaults.slack, defaults.history);
+    ck_assert_uint_lt(defaults.late_margin, defaults.history);
     for (unsigned p = 0; p < sizeof presets / sizeof presets[0]; p++) {
-        uint64_t bound = forced_on(presets[p], defaults.slack, 31 + p, &refused);
+        uint64_t bound = forced_on(presets[p], defaults.late_margin, 31 + p, &refused);
         uint64_t unbound = forced_on(presets[p], HC_HISTORY_MAX, 31 + p, &without);
         printf("%s: %lu inputs forced and %lu refused, without a bound %lu and %lu\n", presets[p],
                (unsigned long)bound, (unsigned long)refused, (unsigned long)unbound,

@@ -31,11 +31,11 @@ static void disturb(struct play *play, struct hc_rng *rng) {
 static uint32_t most_joins_of_a_slot(const struct play *play, uint32_t *leaves) {
     uint32_t joins[SLOTS] = {0}, most = 0;
     *leaves = 0;
-    for (hc_tick tick = 0; tick < ledger_final(play->ledger); tick++) {
-        const uint8_t *controls = ledger_controls(play->ledger, tick);
+    for (hc_tick tick = 0; tick < ledger_final(play->sent_log); tick++) {
+        const uint8_t *roster_changes = ledger_controls(play->sent_log, tick);
         for (hc_player p = 0; p < SLOTS; p++) {
-            joins[p] += controls[p] == HC_CONTROL_JOIN;
-            *leaves += controls[p] == HC_CONTROL_LEAVE;
+            joins[p] += roster_changes[p] == HC_ROSTER_JOIN;
+            *leaves += roster_changes[p] == HC_ROSTER_LEAVE;
             most = joins[p] > most ? joins[p] : most;
         }
     }
@@ -76,7 +76,7 @@ static void play_with_comings_and_goings(uint64_t seed) {
     ck_assert_uint_ge(most, 2);
     ck_assert_uint_gt(leaves, 5);
     ck_assert_uint_eq(agreeing, hc_sv_host_clients(hc_sim_host(play->sim)));
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_destroy(play);
 }
 
@@ -121,7 +121,7 @@ START_TEST(a_leave_frees_the_slot_for_the_next) {
     hc_sim_run(play->sim, PLAY_S);
     ck_assert_int_eq(play_state(play, 1), HC_CLIENT_PLAYING);
     ck_assert_uint_eq(hc_client_player(hc_sim_client(play->sim, 1), 0), player);
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_destroy(play);
 }
 END_TEST

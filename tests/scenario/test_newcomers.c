@@ -25,7 +25,7 @@ enum {
 struct newcomer {
     uint64_t asked_us, playing_us; ///< 0: not yet
     uint64_t lost;                 ///< of its datagrams and those for it, until it played
-    hc_tick looked;                ///< as_of of the newest snapshot looked at
+    hc_tick interest_at;           ///< as_of of the newest snapshot looked at
     uint64_t first_us;             ///< when all in view was right at first; 0: not yet
     uint64_t since_us;             ///< since when it has been, in every snapshot; 0: it is not
 };
@@ -130,9 +130,9 @@ static void client_changed(struct play *play, unsigned client) {
     if (newcomer->playing_us == 0 && play_state(play, client) == HC_CLIENT_PLAYING)
         begins_to_play(play, client, newcomer);
     if (!hc_client_snapshot(hc_sim_client(play->sim, client), &tick, &head) ||
-        head == newcomer->looked)
+        head == newcomer->interest_at)
         return;
-    newcomer->looked = head;
+    newcomer->interest_at = head;
     bool right = is_right(play, client, head, tick);
     if (!right || newcomer->since_us == 0)
         newcomer->since_us = right ? hc_sim_now(play->sim) : 0;
@@ -154,13 +154,13 @@ static struct play *begin(struct arrivals *arrivals, uint16_t players) {
     config.trace_worlds = false;
     struct play *play = play_create(&config);
     play_without_stamps(play);
-    *arrivals = (struct arrivals){.told = told_create(play), .world = ledger_world(play->ledger)};
+    *arrivals = (struct arrivals){.told = told_create(play), .world = ledger_world(play->sent_log)};
     size_t rows = (size_t)HEADS * DEPTH * arrivals->world->entities;
     arrivals->states = malloc(rows * arrivals->world->stride);
     arrivals->presence = malloc(rows);
     ck_assert(arrivals->states != NULL && arrivals->presence != NULL);
     for (unsigned i = 0; i < NEWCOMERS; i++)
-        arrivals->newcomers[i].looked = HC_NO_TICK;
+        arrivals->newcomers[i].interest_at = HC_NO_TICK;
     play->context = arrivals;
     play->host_ticked = host_ticked;
     play->host_sent = host_sent;
@@ -194,7 +194,7 @@ static void check(const struct play *play, const struct arrivals *arrivals, unsi
                                       newcomer->lost * HC_CL_RETRY_US);
     ck_assert_uint_le(right_us, PLAY_S / 2);
     // The server has had all its inputs but the newest.
-    ck_assert_uint_ge(hc_timeline_complete(server, own) + 16, hc_timeline_head(server));
+    ck_assert_uint_ge(hc_timeline_inputs_through(server, own) + 16, hc_timeline_head(server));
 }
 
 START_TEST(late_joiners_of_a_full_world_play_after_two_round_trips_and_soon_know_all_they_see) {

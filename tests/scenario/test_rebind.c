@@ -27,9 +27,9 @@ enum {
 struct mover {
     uint64_t sent_us[SEQS]; ///< 0: never
     bool heard[SEQS];
-    uint32_t judged;     ///< seqs before it have been looked at
-    uint64_t changed_us; ///< 0: it has heard a snapshot since
-    uint32_t said_min;   ///< bytes of its smallest DATA
+    uint32_t loss_checked_to; ///< seqs before it have been looked at
+    uint64_t changed_us;      ///< 0: it has heard a snapshot since
+    uint32_t said_min;        ///< bytes of its smallest DATA
     uint32_t lost_most, lost;
     uint64_t silence_most_us;
     uint64_t snapshots, snapshot_bytes; ///< heard
@@ -150,12 +150,12 @@ struct cost {
 /// Counts what the server sent a client that has not arrived, of all that has had the time to.
 static void judge(struct hc_sim *sim, struct mover *mover) {
     uint32_t lost = 0;
-    for (; mover->judged < SEQS; mover->judged++) {
-        uint64_t sent_us = mover->sent_us[mover->judged];
+    for (; mover->loss_checked_to < SEQS; mover->loss_checked_to++) {
+        uint64_t sent_us = mover->sent_us[mover->loss_checked_to];
         if (sent_us + (LATENCY_MS + 1) * MS > hc_sim_now(sim) ||
-            (sent_us == 0 && mover->judged > 0))
+            (sent_us == 0 && mover->loss_checked_to > 0))
             break;
-        lost += sent_us != 0 && !mover->heard[mover->judged];
+        lost += sent_us != 0 && !mover->heard[mover->loss_checked_to];
     }
     mover->lost += lost;
     mover->lost_most = lost > mover->lost_most ? lost : mover->lost_most;

@@ -41,9 +41,9 @@ static const struct hc_sv_host_stats *host_stats(struct hc_sim *sim) {
 }
 
 static void darken(struct hc_sim *sim, unsigned client, bool dark) {
-    struct hc_link_config up = hc_sim_config(sim)->up, down = hc_sim_config(sim)->down;
+    struct hc_network_sim_config up = hc_sim_config(sim)->up, down = hc_sim_config(sim)->down;
     if (dark)
-        up.loss_ppm = down.loss_ppm = HC_LINK_PPM;
+        up.loss_ppm = down.loss_ppm = HC_NETWORK_SIM_PPM;
     hc_sim_set_link(sim, client, &up, &down);
 }
 
@@ -246,18 +246,18 @@ END_TEST
 
 /// When a client last heard a snapshot, and the longest that it waited for one.
 struct waits {
-    uint64_t heard_us[CLIENTS_MAX], longest_us[CLIENTS_MAX];
+    uint64_t received_us[CLIENTS_MAX], longest_us[CLIENTS_MAX];
 };
 
 static void note_wait(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                       size_t size, enum hc_status status) {
     struct waits *waits = context;
-    uint64_t now_us = hc_sim_now(sim), waited_us = now_us - waits->heard_us[client];
+    uint64_t now_us = hc_sim_now(sim), waited_us = now_us - waits->received_us[client];
     if (status != HC_OK || hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA)
         return;
-    if (waits->heard_us[client] > 0 && waited_us > waits->longest_us[client])
+    if (waits->received_us[client] > 0 && waited_us > waits->longest_us[client])
         waits->longest_us[client] = waited_us;
-    waits->heard_us[client] = now_us;
+    waits->received_us[client] = now_us;
 }
 
 START_TEST(a_client_whose_address_changes_now_and_then_loses_a_round_trip_each_time) {
@@ -380,18 +380,20 @@ static size_t put_next(uint32_t said, uint8_t message[static HC_EVENTS_SIZE_MAX]
 static void converse(struct hc_sim *sim, struct talk *talk) {
     struct hc_client *core = hc_sim_client(sim, 0);
     uint8_t message[HC_EVENTS_SIZE_MAX];
-    struct hc_sv_heard heard;
+    struct hc_sv_message heard;
     const uint8_t *got;
     size_t size;
     if (talk->said[0] < MESSAGES)
-        talk->said[0] += hc_client_say(core, message, put_next(talk->said[0], message)) == HC_OK;
-    while ((got = hc_client_hear(core, &size)) != NULL)
+        talk->said[0] +=
+            hc_client_send_message(core, message, put_next(talk->said[0], message)) == HC_OK;
+    while ((got = hc_client_next_message(core, &size)) != NULL)
         hear_next(&talk->heard[1], got, size);
-    while ((got = hc_sv_host_hear(hc_sim_host(sim), &heard)) != NULL) {
+    while ((got = hc_sv_host_next_message(hc_sim_host(sim), &heard)) != NULL) {
         hear_next(&talk->heard[0], got, heard.size);
         if (talk->said[1] * ANSWERED < talk->heard[0] &&
-            hc_sv_host_say(hc_sim_host(sim), heard.cid, message, put_next(talk->said[1], message),
-                           hc_sim_host_now(sim)) == HC_OK)
+            hc_sv_host_send_message(hc_sim_host(sim), heard.cid, message,
+                                    put_next(talk->said[1], message),
+                                    hc_sim_host_now(sim)) == HC_OK)
             talk->said[1]++;
     }
 }

@@ -170,8 +170,8 @@ END_TEST
 START_TEST(no_prediction_starts_from_an_input_of_whoever_had_the_slot_before) {
     struct hc_sim_config config = play_config_bare(3, 50, 11);
     config.host.clients = 2;
-    struct hc_link_config dead = config.down;
-    dead.loss_ppm = HC_LINK_PPM;
+    struct hc_network_sim_config dead = config.down;
+    dead.loss_ppm = HC_NETWORK_SIM_PPM;
     struct hc_sim *sim = create(&config);
     for (unsigned c = 0; c < 2; c++) {
         ck_assert(hc_sim_connect(sim, c));
@@ -264,10 +264,10 @@ START_TEST(whatever_a_game_says_into_a_blackout_the_world_is_shown_all_the_while
     struct hc_client *core = hc_sim_client(sim, 0);
     const struct hc_client_stats *stats = hc_client_stats(core);
     for (unsigned i = 0; i < WORDS; i++)
-        ck_assert_int_eq(
-            hc_sv_host_say(hc_sim_host(sim), core->cid, word, sizeof word, hc_sim_host_now(sim)),
-            HC_OK);
-    struct hc_link_config dark = config.up;
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->cid, word, sizeof word,
+                                                 hc_sim_host_now(sim)),
+                         HC_OK);
+    struct hc_network_sim_config dark = config.up;
     dark.loss_ppm = 1000000; // so that what is said is said again and again
     hc_sim_set_link(sim, 0, &dark, &config.down);
     for (unsigned s = 0; s < DARK_S; s++) {
@@ -279,7 +279,7 @@ START_TEST(whatever_a_game_says_into_a_blackout_the_world_is_shown_all_the_while
     hc_sim_set_link(sim, 0, &config.up, &config.down);
     hc_sim_run(sim, 10 * SECOND);
     unsigned heard = 0;
-    for (size_t size; hc_client_hear(core, &size) != NULL;)
+    for (size_t size; hc_client_next_message(core, &size) != NULL;)
         heard++;
     ck_assert_uint_eq(heard, WORDS);
     ck_assert_int_eq(state_of(sim, 0), HC_CLIENT_PLAYING);
@@ -298,12 +298,12 @@ START_TEST(few_snapshots_do_not_keep_a_game_from_what_it_says) {
     hc_sim_run(sim, 3 * SECOND);
     struct hc_client *core = hc_sim_client(sim, 0);
     for (unsigned i = 0; i < WORDS; i++)
-        ck_assert_int_eq(
-            hc_sv_host_say(hc_sim_host(sim), core->cid, word, sizeof word, hc_sim_host_now(sim)),
-            HC_OK);
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->cid, word, sizeof word,
+                                                 hc_sim_host_now(sim)),
+                         HC_OK);
     hc_sim_run(sim, WITHIN_S * SECOND);
     unsigned heard = 0;
-    for (size_t size; hc_client_hear(core, &size) != NULL;)
+    for (size_t size; hc_client_next_message(core, &size) != NULL;)
         heard++;
     ck_assert_uint_eq(heard, WORDS);
     hc_sim_destroy(sim);

@@ -35,7 +35,7 @@ struct late {
 static void draw_latency(struct play *play, unsigned client, bool up) {
     struct late *late = play->context;
     bool hold = hc_random(play->seed, client, late->sent, up) % 100 < LATE_PERCENT;
-    struct hc_link_config link = play_link(LATE_LATENCY_MS + (hold ? LATE_HELD_MS : 0), 0);
+    struct hc_network_sim_config link = play_link(LATE_LATENCY_MS + (hold ? LATE_HELD_MS : 0), 0);
     hc_sim_set_link(play->sim, client, up ? &link : NULL, up ? NULL : &link);
     late->sent++;
     late->held += hold;
@@ -147,12 +147,12 @@ static uint32_t ticks_to_recover(struct play *play) {
 /// Each input was taken as it was stamped, or forced and its client told so. Returns the forced.
 static uint32_t check_each_input(const struct play *play, unsigned client) {
     const struct stamps *stamps = play->stamps[client][0];
-    const uint16_t size = ledger_world(play->ledger)->game->input_size;
+    const uint16_t size = ledger_world(play->sent_log)->game->input_size;
     hc_player player = hc_client_player(hc_sim_client(play->sim, client), 0);
     hc_tick first = hc_tick_max(play->joined[player] + 1, stamps_first(stamps));
     uint32_t forced = 0;
-    for (hc_tick tick = first; tick < ledger_final(play->ledger); tick++) {
-        bool was_forced = ledger_slot(play->ledger, player, tick) == HC_SLOT_FORCED;
+    for (hc_tick tick = first; tick < ledger_final(play->sent_log); tick++) {
+        bool was_forced = ledger_slot(play->sent_log, player, tick) == HC_SLOT_FORCED;
         forced += was_forced;
         REQUIRE(stamps_retracted(stamps, tick) == was_forced, "client %u was %stold of %u", client,
                 was_forced ? "not " : "", tick);
@@ -160,7 +160,8 @@ static uint32_t check_each_input(const struct play *play, unsigned client) {
             continue;
         const uint8_t *stamped = stamps_input(stamps, tick);
         REQUIRE(stamped != NULL, "an input at %u that nobody stamped", tick);
-        ck_assert_mem_eq(ledger_inputs(play->ledger, tick) + (size_t)player * size, stamped, size);
+        ck_assert_mem_eq(ledger_inputs(play->sent_log, tick) + (size_t)player * size, stamped,
+                         size);
     }
     return forced;
 }
@@ -193,7 +194,7 @@ static void end_stall(struct play *play, const char *who) {
     ck_assert_uint_le(recovered, STALL_RTT_TICKS + W + 60);
     ck_assert_uint_eq(stats->inputs_lost, 0);
     play_check_hashes(play);
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_destroy(play);
 }
 
@@ -319,7 +320,7 @@ START_TEST(a_server_that_repeats_its_past_at_every_tick_sends_what_it_would_have
             ck_assert_uint_eq(stats->rewind_depth.max, W);
         }
         traces[run] = hc_sim_trace(play->sim);
-        ledger_check_plain(play->ledger);
+        ledger_check_plain(play->sent_log);
         play_destroy(play);
     }
     ck_assert_uint_eq(traces[0], traces[1]);
@@ -393,7 +394,7 @@ END_TEST
 enum { MATCH_RATE = 20, MATCH_PLAYERS = 4, MATCH_LATENCY_MS = 120 };
 
 static const struct hc_arena_referee *referee_at(const struct play *play, hc_tick tick) {
-    return (const struct hc_arena_referee *)ledger_states(play->ledger, tick);
+    return (const struct hc_arena_referee *)ledger_states(play->sent_log, tick);
 }
 
 /// Runs until the referee says so; fails the test after `seconds`.
@@ -422,11 +423,12 @@ static hc_tick second_match(const struct play *play, enum hc_arena_phase phase) 
 /// When the second match is announced no shot of the first still flies, and when it begins all
 /// players are fresh.
 static void check_fresh(const struct play *play) {
-    const struct hc_world *world = ledger_world(play->ledger);
-    const uint8_t *announced = ledger_presence(play->ledger, second_match(play, HC_ARENA_WAITING));
+    const struct hc_world *world = ledger_world(play->sent_log);
+    const uint8_t *announced =
+        ledger_presence(play->sent_log, second_match(play, HC_ARENA_WAITING));
     hc_tick tick = second_match(play, HC_ARENA_PLAYING);
-    const uint8_t *presence = ledger_presence(play->ledger, tick);
-    const uint8_t *states = ledger_states(play->ledger, tick);
+    const uint8_t *presence = ledger_presence(play->sent_log, tick);
+    const uint8_t *states = ledger_states(play->sent_log, tick);
     for (uint32_t e = 0; e < world->entities; e++) {
         if (world->kind_of[e] == HC_ARENA_KIND_SHOT)
             ck_assert_uint_eq(announced[e], HC_ABSENT);
@@ -480,7 +482,7 @@ static void end_match(struct play *play, unsigned first, const struct depths *on
     for (unsigned i = first; i < first + MATCH_PLAYERS; i++)
         play_check_final(play, i);
     check_fresh(play);
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_destroy(play);
 }
 

@@ -23,14 +23,14 @@ static const uint32_t latency_ms[CLIENTS] = {10, 150, 80, 40};
 /// Fails the test unless the server's every final tick is that of a plain simulation which has all
 /// the inputs that were stamped, each at its tick.
 static void check_in_time(const struct play *play) {
-    const struct hc_world *world = ledger_world(play->ledger);
+    const struct hc_world *world = ledger_world(play->sent_log);
     const uint16_t size = world->game->input_size;
     struct hc_plain *plain = hc_plain_create(world, false);
-    uint8_t *inputs = calloc(world->players, size), *controls = calloc(world->players, 1);
-    ck_assert(plain != NULL && inputs != NULL && controls != NULL);
-    hc_plain_set_secret(plain, ledger_secret(play->ledger));
+    uint8_t *inputs = calloc(world->players, size), *roster_changes = calloc(world->players, 1);
+    ck_assert(plain != NULL && inputs != NULL && roster_changes != NULL);
+    hc_plain_set_secret(plain, ledger_secret(play->sent_log));
     hc_plain_start(plain);
-    for (hc_tick tick = 0; tick < ledger_final(play->ledger); tick++) {
+    for (hc_tick tick = 0; tick < ledger_final(play->sent_log); tick++) {
         for (unsigned i = 0; i < CLIENTS; i++) {
             hc_player player = hc_client_player(hc_sim_client(play->sim, i), 0);
             const uint8_t *stamped = stamps_input(play->stamps[i][0], tick);
@@ -38,16 +38,16 @@ static void check_in_time(const struct play *play) {
             memset(inputs + (size_t)player * size, 0, size);
             if (takes)
                 memcpy(inputs + (size_t)player * size, stamped, size);
-            controls[player] = tick == play->joined[player] ? HC_CONTROL_JOIN : HC_CONTROL_NONE;
+            roster_changes[player] = tick == play->joined[player] ? HC_ROSTER_JOIN : HC_ROSTER_NONE;
         }
-        hc_plain_step(plain, inputs, controls);
-        REQUIRE(memcmp(hc_plain_states(plain), ledger_states(play->ledger, tick + 1),
+        hc_plain_step(plain, inputs, roster_changes);
+        REQUIRE(memcmp(hc_plain_states(plain), ledger_states(play->sent_log, tick + 1),
                        (size_t)world->entities * world->stride) == 0,
                 "tick %u is not what it is with all inputs in time", tick + 1);
     }
     hc_plain_destroy(plain);
     free(inputs);
-    free(controls);
+    free(roster_changes);
 }
 
 START_TEST(a_late_input_leaves_the_shoves_that_its_player_received) {
@@ -55,20 +55,20 @@ START_TEST(a_late_input_leaves_the_shoves_that_its_player_received) {
     config.client.input_delay = 0;
     struct play *play = play_create(&config);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        struct hc_link_config link = play_link(latency_ms[i], 0);
+        struct hc_network_sim_config link = play_link(latency_ms[i], 0);
         hc_sim_set_link(play->sim, i, &link, &link);
     }
     play_join_all(play);
     hc_sim_run(play->sim, 30 * PLAY_S);
     play->hands_off = true;
     hc_sim_run(play->sim, 2 * PLAY_S);
-    const struct hc_world *world = ledger_world(play->ledger);
-    hc_tick final = ledger_final(play->ledger);
+    const struct hc_world *world = ledger_world(play->sent_log);
+    hc_tick final = ledger_final(play->sent_log);
     for (unsigned i = 0; i < CLIENTS; i++) {
         hc_player player = hc_client_player(hc_sim_client(play->sim, i), 0);
         struct shove_player state;
         memcpy(&state,
-               ledger_states(play->ledger, final) +
+               ledger_states(play->sent_log, final) +
                    (size_t)hc_world_player(world, player) * world->stride,
                sizeof state);
         printf("inputs %3u ms late: shoved %u times in 30 s\n", latency_ms[i], state.shoved);
@@ -194,7 +194,7 @@ static void run_attack(struct attack *attack, enum hostility hostility) {
 /// Fails the test unless both plays came to the same: the world, all effective inputs, what became
 /// of the others' inputs, and what the others have predicted. Returns how many ticks were compared.
 static hc_tick compare_attacks(const struct attack *a, const struct attack *b) {
-    const struct ledger *one = a->play->ledger, *two = b->play->ledger;
+    const struct sent_log *one = a->play->sent_log, *two = b->play->sent_log;
     const struct hc_world *world = ledger_world(one);
     hc_tick end = hc_tick_min(ledger_final(one), ledger_final(two));
     for (hc_tick tick = 0; tick < end; tick++) {
@@ -240,7 +240,7 @@ START_TEST(inputs_for_a_far_future_are_refused_and_change_nothing_for_anybody) {
         ck_assert_uint_eq(stats_of(&attack)->inputs_received, stats_of(&silent)->inputs_received);
         ck_assert_uint_eq(play_host_rejected(attack.play) - play_host_rejected(silent.play),
                           attack.malformed);
-        ledger_check_plain(attack.play->ledger);
+        ledger_check_plain(attack.play->sent_log);
         play_destroy(attack.play);
     }
     play_destroy(silent.play);
@@ -258,14 +258,16 @@ START_TEST(inputs_up_to_the_future_are_taken_and_are_their_players_own_affair) {
     ck_assert_uint_ge(more, HOSTILE_TICKS + 63 - 1);
     ck_assert_uint_eq(stats_of(&attack)->inputs_refused, 0);
     hc_tick final =
-        hc_tick_min(ledger_final(silent.play->ledger), ledger_final(attack.play->ledger));
-    ck_assert(ledger_hash(silent.play->ledger, final) != ledger_hash(attack.play->ledger, final));
+        hc_tick_min(ledger_final(silent.play->sent_log), ledger_final(attack.play->sent_log));
+    ck_assert(ledger_hash(silent.play->sent_log, final) !=
+              ledger_hash(attack.play->sent_log, final));
     for (unsigned i = HOSTILE + 1; i < CLIENTS; i++) {
         hc_player player = hc_client_player(hc_sim_client(attack.play->sim, i), 0);
         ck_assert_uint_eq(
-            ledger_forced(attack.play->ledger, player, attack.play->joined[player] + 1, final), 0);
+            ledger_forced(attack.play->sent_log, player, attack.play->joined[player] + 1, final),
+            0);
     }
-    ledger_check_plain(attack.play->ledger);
+    ledger_check_plain(attack.play->sent_log);
     play_destroy(attack.play);
     play_destroy(silent.play);
 }

@@ -23,8 +23,8 @@ static void compare(struct play *play, unsigned client) {
         alone_compare(trial->alone[client], play);
 }
 
-static struct trial begin(const struct hc_game *game, unsigned clients, struct hc_link_config link,
-                          bool show_head, uint64_t seed) {
+static struct trial begin(const struct hc_game *game, unsigned clients,
+                          struct hc_network_sim_config link, bool show_head, uint64_t seed) {
     struct hc_sim_config config = play_config(game, clients, LATENCY_MS, seed);
     config.client.input_delay = 0;
     config.host.show_head = show_head;
@@ -57,8 +57,8 @@ static void check_never_wrong(const struct trial *trial, uint64_t ticks, const c
     }
 }
 
-static void run_trial(const struct hc_game *game, unsigned clients, struct hc_link_config link,
-                      uint64_t seed, const char *label) {
+static void run_trial(const struct hc_game *game, unsigned clients,
+                      struct hc_network_sim_config link, uint64_t seed, const char *label) {
     struct trial trial = begin(game, clients, link, false, seed);
     trial.play->context = &trial;
     play_join_all(trial.play);
@@ -81,7 +81,7 @@ START_TEST(own_predictions_equal_the_same_game_played_alone_under_loss) {
 END_TEST
 
 START_TEST(own_predictions_equal_the_same_game_played_alone_under_jitter) {
-    struct hc_link_config link = play_link(LATENCY_MS, 0);
+    struct hc_network_sim_config link = play_link(LATENCY_MS, 0);
     link.jitter_us = 50 * PLAY_MS;
     run_trial(&hc_arena, 1, link, 15, "arena, 50 ms of jitter");
 }

@@ -34,7 +34,7 @@ START_TEST(a_blackout_stalls_a_client_and_nobody_else) {
     uint64_t before[CLIENTS];
     for (unsigned i = 0; i < CLIENTS; i++)
         before[i] = snapshots_of(play, i);
-    struct hc_link_config dead = play_link(LATENCY_MS, 100), good = play_link(LATENCY_MS, 0);
+    struct hc_network_sim_config dead = play_link(LATENCY_MS, 100), good = play_link(LATENCY_MS, 0);
     hc_sim_set_link(play->sim, VICTIM, &dead, &dead);
     hc_sim_run(play->sim, 2 * PLAY_S);
     ck_assert_int_eq(play_state(play, VICTIM), HC_CLIENT_STALLED);
@@ -64,7 +64,7 @@ START_TEST(a_blackout_stalls_a_client_and_nobody_else) {
         play_check_final(play, i);
     }
     play_check_hashes(play);
-    ledger_check_plain(play->ledger);
+    ledger_check_plain(play->sent_log);
     play_destroy(play);
 }
 END_TEST
@@ -105,7 +105,7 @@ START_TEST(a_client_with_a_fixed_redundancy_recovers_from_a_stall) {
     struct play *play = play_create(&config);
     play_join_all(play);
     hc_sim_run(play->sim, 3 * PLAY_S);
-    struct hc_link_config dead = play_link(LATENCY_MS, 100), good = play_link(LATENCY_MS, 0);
+    struct hc_network_sim_config dead = play_link(LATENCY_MS, 100), good = play_link(LATENCY_MS, 0);
     hc_sim_set_link(play->sim, VICTIM, &dead, &dead);
     hc_sim_run(play->sim, 2 * PLAY_S);
     ck_assert_int_eq(play_state(play, VICTIM), HC_CLIENT_STALLED);

@@ -1,6 +1,6 @@
 #include "tests/scenario/told.h"
 
-#include "client/reader.h"
+#include "client/snapshot_reader.h"
 #include "proto/datagram.h"
 #include "tests/scenario/require.h"
 
@@ -29,13 +29,13 @@ struct row {
 };
 
 struct listener {
-    struct hc_cl_reader *reader;
+    struct hc_cl_snapshot_reader *reader;
     uint32_t cid;
     struct row rows[HEADS];
-    uint32_t *viewed; ///< [units] snapshots in a row in which it was in view
-    uint32_t *waited; ///< [units] of those, since it could be known, the newest not to tell it
-    hc_tick looked;   ///< as_of of the newest snapshot looked at with the client
-    struct told_count count;
+    uint32_t *viewed;    ///< [units] snapshots in a row in which it was in view
+    uint32_t *waited;    ///< [units] of those, since it could be known, the newest not to tell it
+    hc_tick interest_at; ///< as_of of the newest snapshot looked at with the client
+    struct value_count count;
 };
 
 struct told {
@@ -51,14 +51,14 @@ enum { FACTS_MAX = 8192 };
 struct told *told_create(const struct play *play) {
     struct told *told = calloc(1, sizeof *told);
     ck_assert_ptr_nonnull(told);
-    told->world = ledger_world(play->ledger);
+    told->world = ledger_world(play->sent_log);
     told->clients = hc_sim_clients(play->sim);
     told->facts = calloc(FACTS_MAX, sizeof *told->facts);
     told->listeners = calloc(told->clients, sizeof *told->listeners);
     ck_assert(told->facts != NULL && told->listeners != NULL);
     for (unsigned i = 0; i < told->clients; i++) {
         struct listener *listener = &told->listeners[i];
-        listener->looked = HC_NO_TICK;
+        listener->interest_at = HC_NO_TICK;
         listener->viewed = calloc(hc_unit_total(told->world), sizeof *listener->viewed);
         listener->waited = calloc(hc_unit_total(told->world), sizeof *listener->waited);
         ck_assert(listener->viewed != NULL && listener->waited != NULL);
@@ -71,7 +71,7 @@ struct told *told_create(const struct play *play) {
 void told_destroy(struct told *told) {
     for (unsigned i = 0; i < told->clients; i++) {
         struct listener *listener = &told->listeners[i];
-        hc_cl_reader_destroy(listener->reader);
+        hc_cl_snapshot_reader_destroy(listener->reader);
         for (unsigned n = 0; n < HEADS; n++)
             free(listener->rows[n].facts);
         free(listener->viewed);
@@ -108,14 +108,14 @@ static hc_tick wanted_tick(const struct play *play, unsigned client, hc_tick oth
         hc_player player = hc_client_player(core, i);
         if (player == HC_NO_PLAYER)
             return otherwise;
-        tick = hc_tick_min(tick, hc_timeline_complete(timeline, player) + 1);
+        tick = hc_tick_min(tick, hc_timeline_inputs_through(timeline, player) + 1);
     }
     return tick;
 }
 
 /// Fails the test unless what a unit is told to have done last is what the server knows.
 static void check_input(const struct hc_world *world, const struct hc_timeline *timeline,
-                        const struct hc_cl_told *unit) {
+                        const struct hc_cl_received_value *unit) {
     hc_player player = hc_unit_player(world, unit->unit);
     uint8_t input[HC_INPUT_MAX];
     hc_tick known = HC_NO_TICK;
@@ -130,11 +130,11 @@ static void check_input(const struct hc_world *world, const struct hc_timeline *
 
 /// Enters what is told; fails the test unless it is the server's. Returns how many facts there are.
 static uint32_t check_told(struct told *told, const struct hc_timeline *timeline,
-                           const struct hc_cl_said *said, struct listener *listener) {
+                           const struct hc_cl_received *said, struct listener *listener) {
     const struct hc_world *world = told->world;
-    REQUIRE(said->told_count <= FACTS_MAX, "%u units in one snapshot", said->told_count);
-    for (uint32_t i = 0; i < said->told_count; i++) {
-        const struct hc_cl_told *unit = &said->told[i];
+    REQUIRE(said->value_count <= FACTS_MAX, "%u units in one snapshot", said->value_count);
+    for (uint32_t i = 0; i < said->value_count; i++) {
+        const struct hc_cl_received_value *unit = &said->told[i];
         struct fact *fact = &told->facts[i];
         *fact = (struct fact){.tick = unit->value.tick,
                               .unit = unit->unit,
@@ -151,11 +151,11 @@ static uint32_t check_told(struct told *told, const struct hc_timeline *timeline
         if (!unit->correction)
             check_input(world, timeline, unit);
     }
-    return said->told_count;
+    return said->value_count;
 }
 
-static bool is_told(const struct hc_cl_said *said, hc_unit unit) {
-    for (uint32_t i = 0; i < said->told_count && !said->told[i].correction; i++)
+static bool is_told(const struct hc_cl_received *said, hc_unit unit) {
+    for (uint32_t i = 0; i < said->value_count && !said->told[i].correction; i++)
         if (said->told[i].unit == unit)
             return !said->told[i].dropped;
     return false;
@@ -163,7 +163,7 @@ static bool is_told(const struct hc_cl_said *said, hc_unit unit) {
 
 /// Adds what is in view, as of the server's last look, and not told.
 static uint32_t add_untold(struct told *told, const struct play *play, unsigned client,
-                           const struct hc_cl_said *said, uint32_t count) {
+                           const struct hc_cl_received *said, uint32_t count) {
     const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(play->sim));
     struct listener *listener = &told->listeners[client];
     hc_tick tick = said->head.tick;
@@ -192,12 +192,12 @@ static struct listener *listener_of(struct told *told, const struct play *play, 
     struct listener *listener = &told->listeners[client];
     if (listener->reader != NULL && listener->cid == cid)
         return listener;
-    hc_cl_reader_destroy(listener->reader);
+    hc_cl_snapshot_reader_destroy(listener->reader);
     listener->reader =
-        hc_cl_reader_create(told->world, hc_sim_setup(play->sim, client)->config.players);
+        hc_cl_snapshot_reader_create(told->world, hc_sim_setup(play->sim, client)->config.players);
     ck_assert_ptr_nonnull(listener->reader);
     listener->cid = cid;
-    listener->looked = HC_NO_TICK;
+    listener->interest_at = HC_NO_TICK;
     return listener;
 }
 
@@ -206,7 +206,7 @@ void told_sent(struct told *told, struct play *play, unsigned client, const uint
     const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(play->sim));
     hc_tick head = hc_timeline_head(timeline);
     struct hc_data data;
-    const struct hc_cl_said *said;
+    const struct hc_cl_received *said;
     if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA)
         return;
     ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
@@ -216,7 +216,7 @@ void told_sent(struct told *told, struct play *play, unsigned client, const uint
     struct listener *listener = listener_of(told, play, client, data.cid);
     struct row *row = &listener->rows[head % HEADS];
     REQUIRE(row->as_of != head, "two snapshots of head %u for client %u", head, client);
-    enum hc_status status = hc_cl_reader_read(listener->reader, &told->body, head, &said);
+    enum hc_status status = hc_cl_snapshot_reader_read(listener->reader, &told->body, head, &said);
     REQUIRE(status == HC_OK, "client %u: a snapshot of %u that is read with %d", client, head,
             status);
     REQUIRE(said->head.as_of == head &&
@@ -258,9 +258,9 @@ static bool check_fact(const struct told *told, const struct hc_timeline *timeli
 void told_changed(struct told *told, struct play *play, unsigned client) {
     const struct hc_client *core = hc_sim_client(play->sim, client);
     struct listener *listener = &told->listeners[client];
-    struct told_count *count = &listener->count;
+    struct value_count *count = &listener->count;
     hc_tick tick, as_of;
-    if (!hc_client_snapshot(core, &tick, &as_of) || as_of == listener->looked)
+    if (!hc_client_snapshot(core, &tick, &as_of) || as_of == listener->interest_at)
         return;
     const struct hc_timeline *timeline = hc_client_timeline(core);
     const struct row *row = &listener->rows[as_of % HEADS];
@@ -276,18 +276,18 @@ void told_changed(struct told *told, struct play *play, unsigned client) {
         count->corrections += fact->correction;
         count->dropped += fact->dropped;
     }
-    listener->looked = as_of;
+    listener->interest_at = as_of;
     count->snapshots++;
     count->past += tick < as_of;
     count->inexact += !exact;
     *(exact ? &count->exact_us : &count->inexact_us) = hc_sim_now(play->sim);
 }
 
-struct told_count told_count(const struct told *told, unsigned client) {
+struct value_count value_count(const struct told *told, unsigned client) {
     return told->listeners[client].count;
 }
 
 void told_restart(struct told *told) {
     for (unsigned i = 0; i < told->clients; i++)
-        told->listeners[i].count = (struct told_count){.snapshots = 0};
+        told->listeners[i].count = (struct value_count){.snapshots = 0};
 }

@@ -22,7 +22,7 @@ void told_sent(struct told *told, struct play *play, unsigned client, const uint
 void told_changed(struct told *told, struct play *play, unsigned client);
 
 /// What has been seen of one client since the last told_restart.
-struct told_count {
+struct value_count {
     uint64_t snapshots;                   ///< applied, and all told there was as it was sent
     uint64_t past;                        ///< of those, of a tick before the head
     uint64_t units, corrections, dropped; ///< told in them
@@ -31,7 +31,7 @@ struct told_count {
     uint64_t exact_us;   ///< when the newest was applied after which all in view was exact
     uint64_t inexact_us; ///< when the newest was applied after which it was not
 };
-struct told_count told_count(const struct told *told, unsigned client);
+struct value_count value_count(const struct told *told, unsigned client);
 
 /// Begins to count anew.
 void told_restart(struct told *told);

@@ -55,13 +55,13 @@ static bool start(const struct hc_world *world, hc_entity self, void *out) {
 }
 
 static bool step_runner(struct hc_scene *scene, hc_entity self, struct lanes_runner *out) {
-    enum hc_control control = hc_scene_control(scene);
+    enum hc_roster roster_change = hc_scene_roster(scene);
     const struct lanes_runner *now = hc_scene_state(scene, self);
-    if (control == HC_CONTROL_JOIN) {
+    if (roster_change == HC_ROSTER_JOIN) {
         *out = (struct lanes_runner){.y = scene->world->owner_of[self] * LANE_WIDTH};
         return true;
     }
-    if (control == HC_CONTROL_LEAVE || now == NULL)
+    if (roster_change == HC_ROSTER_LEAVE || now == NULL)
         return false;
     const struct lanes_input *input = hc_scene_input(scene);
     *out = *now;

@@ -98,7 +98,7 @@ enum hc_status hc_party_derive(struct hc_party *party, const struct hc_accept *a
 }
 
 void hc_party_serve(struct hc_party *party, const struct hc_client *client) {
-    hc_seal_public(client->shake.secret, party->client_key);
+    hc_seal_public(client->handshake.secret, party->client_key);
 }
 
 enum hc_status hc_party_get_accept(struct hc_party *party, const uint8_t *bytes, size_t size,

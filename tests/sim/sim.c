@@ -24,7 +24,7 @@ enum { DRAW_WORLD, DRAW_SECRET, DRAW_UP, DRAW_DOWN, DRAW_CLIENT, DRAW_TOKEN };
 struct seat {
     struct hc_sim_setup setup;
     struct hc_client *client; ///< NULL: nobody
-    struct hc_link *up, *down;
+    struct hc_network_sim *up, *down;
     struct hc_sim_setup running; ///< the setup as it was at the last connect
     uint8_t entropy[HC_CLIENT_ENTROPY_SIZE];
     uint64_t frozen_us; ///< does nothing before
@@ -127,19 +127,19 @@ static void set_host_deadline(struct hc_sim *sim) {
 static void set_link_deadlines(struct hc_sim *sim, unsigned client) {
     const struct seat *seat = seat_of(sim, client);
     hc_agenda_set(sim->agenda, up_entry(sim, client),
-                  not_before(hc_link_deadline(seat->up), sim->frozen_us));
+                  not_before(hc_network_sim_deadline(seat->up), sim->frozen_us));
     hc_agenda_set(sim->agenda, down_entry(sim, client),
-                  not_before(hc_link_deadline(seat->down), seat->frozen_us));
+                  not_before(hc_network_sim_deadline(seat->down), seat->frozen_us));
 }
 
 /// Puts a datagram on a link, behind the port that its client has now.
-static void put_on_link(struct hc_link *link, uint64_t now, uint16_t port, const uint8_t *bytes,
-                        size_t size) {
+static void put_on_link(struct hc_network_sim *link, uint64_t now, uint16_t port,
+                        const uint8_t *bytes, size_t size) {
     uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX];
     HC_ASSERT(size <= HC_DATAGRAM_MAX);
     memcpy(packet, &port, PORT_SIZE);
     memcpy(packet + PORT_SIZE, bytes, size);
-    hc_link_send(link, now, packet, PORT_SIZE + size);
+    hc_network_sim_send(link, now, packet, PORT_SIZE + size);
 }
 
 /// The datagram as it was before it was sealed; what it really is stands in sim->sealed.
@@ -222,7 +222,7 @@ static void drain_client(struct hc_sim *sim, unsigned client) {
         if (!tamper(sim, client, bytes, size))
             continue;
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
-            hc_tap_connect(sim->tap, bytes, size, seat->client->shake.secret);
+            hc_tap_connect(sim->tap, bytes, size, seat->client->handshake.secret);
         if (hooks->client_sent != NULL)
             hooks->client_sent(sim->config.context, sim, client,
                                open_for_hook(sim, true, bytes, size, opened), size);
@@ -261,7 +261,7 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
     uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     int length;
-    while ((length = hc_link_receive(seat->up, sim->now, packet, sizeof(packet))) >= 0) {
+    while ((length = hc_network_sim_receive(seat->up, sim->now, packet, sizeof(packet))) >= 0) {
         uint16_t port;
         memcpy(&port, packet, PORT_SIZE);
         struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
@@ -289,7 +289,7 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
     uint8_t packet[PORT_SIZE + HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     int length;
-    while ((length = hc_link_receive(seat->down, sim->now, packet, sizeof(packet))) >= 0) {
+    while ((length = hc_network_sim_receive(seat->down, sim->now, packet, sizeof(packet))) >= 0) {
         uint16_t port;
         memcpy(&port, packet, PORT_SIZE);
         mix_number(sim, sim->now);
@@ -393,8 +393,8 @@ struct hc_sim_config hc_sim_config_default(const struct hc_game *game) {
         .host = hc_sv_host_config_default(),
         .client = hc_client_config_default(),
         .clients = 1,
-        .up = hc_link_config_default(),
-        .down = hc_link_config_default(),
+        .up = hc_network_sim_config_default(),
+        .down = hc_network_sim_config_default(),
         .packets_max = 4096,
         .seed = 1,
         .trace_worlds = true,
@@ -409,10 +409,10 @@ static bool create_seat(struct hc_sim *sim, unsigned client) {
     uint64_t seed = sim->config.seed;
     seat->setup.config = sim->config.client;
     seat->head = HC_NO_TICK;
-    seat->up = hc_link_create(&sim->config.up, hc_random(seed, DRAW_UP, client, 0),
-                              sim->config.packets_max, sim->config.allocator);
-    seat->down = hc_link_create(&sim->config.down, hc_random(seed, DRAW_DOWN, client, 0),
-                                sim->config.packets_max, sim->config.allocator);
+    seat->up = hc_network_sim_create(&sim->config.up, hc_random(seed, DRAW_UP, client, 0),
+                                     sim->config.packets_max, sim->config.allocator);
+    seat->down = hc_network_sim_create(&sim->config.down, hc_random(seed, DRAW_DOWN, client, 0),
+                                       sim->config.packets_max, sim->config.allocator);
     return seat->up != NULL && seat->down != NULL;
 }
 
@@ -465,8 +465,8 @@ void hc_sim_destroy(struct hc_sim *sim) {
         return;
     for (unsigned i = 0; sim->seats != NULL && i < sim->config.clients; i++) {
         hc_client_destroy(sim->seats[i].client);
-        hc_link_destroy(sim->seats[i].up);
-        hc_link_destroy(sim->seats[i].down);
+        hc_network_sim_destroy(sim->seats[i].up);
+        hc_network_sim_destroy(sim->seats[i].down);
     }
     hc_sv_host_destroy(sim->host);
     hc_agenda_destroy(sim->agenda);
@@ -489,7 +489,7 @@ static void take_port(struct hc_sim *sim, unsigned client) {
 bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
     struct hc_party party;
-    HC_ASSERT(seat->setup.clock_ppm > -HC_LINK_PPM);
+    HC_ASSERT(seat->setup.clock_ppm > -HC_NETWORK_SIM_PPM);
     hc_client_destroy(seat->client);
     seat->running = seat->setup;
     for (uint32_t i = 0; i < HC_CLIENT_ENTROPY_SIZE; i++)
@@ -574,11 +574,11 @@ void hc_sim_kill(struct hc_sim *sim, unsigned client) {
     set_client_deadline(sim, client);
 }
 
-void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_link_config *up,
-                     const struct hc_link_config *down) {
+void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_network_sim_config *up,
+                     const struct hc_network_sim_config *down) {
     struct seat *seat = seat_of(sim, client);
-    enum hc_status set_up = up != NULL ? hc_link_set_config(seat->up, up) : HC_OK;
-    enum hc_status set_down = down != NULL ? hc_link_set_config(seat->down, down) : HC_OK;
+    enum hc_status set_up = up != NULL ? hc_network_sim_set_config(seat->up, up) : HC_OK;
+    enum hc_status set_down = down != NULL ? hc_network_sim_set_config(seat->down, down) : HC_OK;
     HC_ASSERT(set_up == HC_OK && set_down == HC_OK);
 }
 
@@ -660,10 +660,10 @@ const struct hc_sim_events *hc_sim_events(const struct hc_sim *sim, unsigned cli
     return &seat_of(sim, client)->events;
 }
 
-struct hc_link_stats hc_sim_up_stats(const struct hc_sim *sim, unsigned client) {
-    return hc_link_stats(seat_of(sim, client)->up);
+struct hc_network_sim_stats hc_sim_up_stats(const struct hc_sim *sim, unsigned client) {
+    return hc_network_sim_stats(seat_of(sim, client)->up);
 }
 
-struct hc_link_stats hc_sim_down_stats(const struct hc_sim *sim, unsigned client) {
-    return hc_link_stats(seat_of(sim, client)->down);
+struct hc_network_sim_stats hc_sim_down_stats(const struct hc_sim *sim, unsigned client) {
+    return hc_network_sim_stats(seat_of(sim, client)->down);
 }

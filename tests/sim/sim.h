@@ -19,7 +19,7 @@
 /// were before they were sealed, with zeros for the tag, unless they are sealed wrongly.
 #pragma once
 
-#include "common/link.h"
+#include "common/network_sim.h"
 #include "hindcast/client.h"
 #include "server/host.h"
 #include "tests/sim/party.h"
@@ -74,9 +74,9 @@ struct hc_sim_config {
     struct hc_sv_host_config host;
     /// Of every client, where hc_sim_setup says nothing else; its entropy is drawn at each connect.
     struct hc_client_config client;
-    unsigned clients;               ///< that may connect, [1, HC_SV_CLIENTS_MAX]
-    struct hc_link_config up, down; ///< client to server, server to client, at the beginning
-    uint32_t packets_max;           ///< in flight on each link
+    unsigned clients;                      ///< that may connect, [1, HC_SV_CLIENTS_MAX]
+    struct hc_network_sim_config up, down; ///< client to server, server to client, at the beginning
+    uint32_t packets_max;                  ///< in flight on each link
     uint64_t seed;
     /// Adds the hash of each client's world at each tick to the trace; dear with many clients.
     bool trace_worlds;
@@ -89,7 +89,7 @@ struct hc_sim_config {
 struct hc_sim_setup {
     struct hc_client_config config;
     uint64_t clock_offset_us; ///< what its clock shows at the simulation's beginning
-    int32_t clock_ppm;        ///< by which it runs fast, in millionths; above -HC_LINK_PPM
+    int32_t clock_ppm;        ///< by which it runs fast, in millionths; above -HC_NETWORK_SIM_PPM
     bool keeps_port;          ///< connects from the same address again
     uint64_t user;            ///< of whom its tokens are; 0: of another one at each connect
 };
@@ -128,8 +128,8 @@ void hc_sim_kill(struct hc_sim *sim, unsigned client);
 void hc_sim_rebind(struct hc_sim *sim, unsigned client);
 
 /// The conditions on the client's links from now on; NULL leaves a direction as it is.
-void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_link_config *up,
-                     const struct hc_link_config *down);
+void hc_sim_set_link(struct hc_sim *sim, unsigned client, const struct hc_network_sim_config *up,
+                     const struct hc_network_sim_config *down);
 
 /// The host does nothing until `until_us`: it neither takes datagrams, which wait for it, nor
 /// ticks.
@@ -214,5 +214,5 @@ struct hc_address hc_sim_address(const struct hc_sim *sim, unsigned client);
 const struct hc_sim_events *hc_sim_events(const struct hc_sim *sim, unsigned client);
 
 /// What has happened on the client's links.
-struct hc_link_stats hc_sim_up_stats(const struct hc_sim *sim, unsigned client);
-struct hc_link_stats hc_sim_down_stats(const struct hc_sim *sim, unsigned client);
+struct hc_network_sim_stats hc_sim_up_stats(const struct hc_sim *sim, unsigned client);
+struct hc_network_sim_stats hc_sim_down_stats(const struct hc_sim *sim, unsigned client);

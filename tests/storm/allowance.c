@@ -1,6 +1,6 @@
 #include "tests/storm/allowance.h"
 
-#include "server/core.h"
+#include "server/host_internal.h"
 #include "tests/storm/inside.h"
 
 enum {
@@ -22,7 +22,7 @@ enum {
     PLAYER_BYTES = 200,
 };
 
-static int64_t slack(const struct storm_match *match) {
+static int64_t late_margin(const struct storm_match *match) {
     int64_t players = storm_truth_world(match->truth)->players;
     return (players > PLAYERS_LEAST ? players : PLAYERS_LEAST) * INPUTS_BYTES + PLAYER_BYTES;
 }
@@ -65,9 +65,9 @@ bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, si
     bring_up(match, conn);
     int64_t bytes = (int64_t)size + UNDER, room = allowance->least / MICRO;
     room = room < HC_DATAGRAM_MAX + UNDER ? room : HC_DATAGRAM_MAX + UNDER;
-    bool full = bytes + slack(match) > room;
+    bool full = bytes + late_margin(match) > room;
     int64_t far = ticks > INPUTS_BYTES ? (int64_t)ticks - INPUTS_BYTES : 0;
-    *cut = bytes + slack(match) + far * storm_truth_world(match->truth)->players > room;
+    *cut = bytes + late_margin(match) + far * storm_truth_world(match->truth)->players > room;
     allowance->said = allowance->waits = false;
     allowance->most -= bytes * MICRO;
     allowance->least -= bytes * MICRO;
@@ -106,7 +106,7 @@ static void check_rate(struct storm_match *match, struct storm_conn *conn) {
     const struct hc_sv_peer *peer = hc_sv_host_peer(hc_sim_host(match->sim), conn->cid);
     uint64_t now_us = hc_sim_now(match->sim);
     // Whoever moves loses what is sent to where it was, until it is asked.
-    if (peer == NULL || !conn->honest || now_us > conn->heard_us + QUIET_US ||
+    if (peer == NULL || !conn->honest || now_us > conn->received_us + QUIET_US ||
         storm_client_get(match, conn->seat, STORM_C_rebind_ticks) != 0) {
         allowance->rate = 0;
         return;

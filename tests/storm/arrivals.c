@@ -64,9 +64,9 @@ static void check_done(struct storm_match *match, const struct storm_conn *conn,
     hc_tick head = hc_timeline_head(timeline);
     hc_tick end = hc_tick_min(said->end, head + (uint32_t)storm_match_get(match, STORM_future) + 1);
     for (unsigned i = 0; i < conn->player_count; i++)
-        if (hc_timeline_complete(timeline, conn->players[i]) + 1 < end)
+        if (hc_timeline_inputs_through(timeline, conn->players[i]) + 1 < end)
             storm_fail(match->verdict, STORM_WRONG, "closed-at-once",
-                       hc_timeline_complete(timeline, conn->players[i]) + 1,
+                       hc_timeline_inputs_through(timeline, conn->players[i]) + 1,
                        "client %u has filled or given up everything before %u, and the server "
                        "still waits",
                        conn->seat, said->end);
@@ -134,7 +134,7 @@ void storm_arrivals_received(struct storm_match *match, uint16_t port, const uin
     struct storm_conn *conn = storm_conns_named(&match->conns, data.cid);
     if (conn != NULL && status == HC_OK) {
         conn->heard = true;
-        conn->heard_us = hc_sim_now(match->sim);
+        conn->received_us = hc_sim_now(match->sim);
         storm_rtt_take(&conn->in, data.seq, hc_sim_host_now(match->sim));
     }
     if (conn != NULL && conn->honest)
@@ -155,14 +155,14 @@ void storm_arrivals_shown(struct storm_match *match, const struct storm_conn *co
         return;
     for (unsigned i = 0; i < conn->player_count; i++) {
         hc_tick t = head;
-        while (t > oldest && hc_timeline_control(timeline, conn->players[i], t) == HC_CONTROL_NONE)
+        while (t > oldest && hc_timeline_roster(timeline, conn->players[i], t) == HC_ROSTER_NONE)
             t--;
-        enum hc_control control = hc_timeline_control(timeline, conn->players[i], t);
-        if (control == HC_CONTROL_LEAVE || (control == HC_CONTROL_NONE && certain))
+        enum hc_roster roster_change = hc_timeline_roster(timeline, conn->players[i], t);
+        if (roster_change == HC_ROSTER_LEAVE || (roster_change == HC_ROSTER_NONE && certain))
             storm_fail(match->verdict, STORM_WRONG, "first-snapshot", tick,
                        "client %u is shown tick %u, and its player %u has not joined", conn->seat,
                        tick, conn->players[i]);
-        first = hc_tick_min(first, control == HC_CONTROL_JOIN ? t : 0);
+        first = hc_tick_min(first, roster_change == HC_ROSTER_JOIN ? t : 0);
     }
     if (conn->player_count > 0 && tick <= first && first > 0)
         storm_fail(match->verdict, STORM_WRONG, "first-snapshot", tick,

@@ -26,9 +26,9 @@ static uint64_t mix(uint64_t digest, uint64_t value) {
 static uint64_t mix_input(const struct hc_timeline *timeline, uint64_t digest, hc_player player,
                           hc_tick tick, uint16_t size) {
     uint64_t words[HC_INPUT_MAX / sizeof(uint64_t)] = {0};
-    enum hc_control control = hc_timeline_control(timeline, player, tick);
-    if (control != HC_CONTROL_NONE)
-        digest = mix(digest, ((uint64_t)tick << 16 | player) << 2 | (uint64_t)control);
+    enum hc_roster roster_change = hc_timeline_roster(timeline, player, tick);
+    if (roster_change != HC_ROSTER_NONE)
+        digest = mix(digest, ((uint64_t)tick << 16 | player) << 2 | (uint64_t)roster_change);
     if (hc_timeline_slot(timeline, player, tick) != HC_SLOT_KNOWN)
         return digest;
     memcpy(words, hc_timeline_input(timeline, player, tick), size);
@@ -44,7 +44,7 @@ uint64_t storm_beside_digest(const struct hc_world *world, const struct hc_timel
     as_of = hc_tick_min(as_of, tick + 32); // what any client's window holds
     for (hc_tick t = tick; !done && t <= as_of; t++) {
         digest = mix_input(timeline, digest, player, t, world->game->input_size);
-        done = hc_timeline_control(timeline, player, t) == HC_CONTROL_LEAVE;
+        done = hc_timeline_roster(timeline, player, t) == HC_ROSTER_LEAVE;
     }
     return digest | 1;
 }

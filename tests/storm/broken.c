@@ -235,7 +235,7 @@ static size_t put_spoilt(const struct hc_client *core, enum spoilt spoil, uint8_
     hc_tick on = spoil == OLD_HEAD ? 0 : 2;
     head.as_of += on;
     head.tick += on;
-    head.refusal += on;
+    head.late_limit += on;
     head.final += on;
     for (unsigned i = 0; i < head.own_count; i++)
         head.complete[i] += on;
@@ -246,7 +246,7 @@ static size_t put_spoilt(const struct hc_client *core, enum spoilt spoil, uint8_
     // Of the head before it there is no snapshot, nor will be.
     head.base = spoil == LOST_BASE ? head.as_of - 1 : HC_NO_TICK;
     if (spoil == BEFORE_TIME)
-        head.tick = head.refusal = head.final = head.as_of;
+        head.tick = head.late_limit = head.final = head.as_of;
     hc_snapshot_put(&bits, &head);
     put_lists(&bits, world, &head, spoil);
     put_units(&bits, world, spoil);

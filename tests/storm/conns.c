@@ -88,10 +88,10 @@ struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_
                                 .client_id = event->client_id,
                                 .begun = head,
                                 .joined_us = now_us,
-                                .heard_us = now_us,
+                                .received_us = now_us,
                                 .sent_us = now_us,
-                                .refusal = HC_HISTORY_MAX,
-                                .refusal_before = HC_HISTORY_MAX,
+                                .late_limit = HC_HISTORY_MAX,
+                                .late_limit_before = HC_HISTORY_MAX,
                                 .player_count = event->player_count,
                                 .snapshot_head = HC_NO_TICK,
                                 .sent = calloc(STORM_SENT, sizeof *conn->sent)};
@@ -126,7 +126,7 @@ static void note(struct storm_conns *conns, struct storm_conn *conn,
     }
 }
 
-void storm_conns_sent(struct storm_conns *conns, unsigned seat, hc_tick refusal, uint64_t now_us,
+void storm_conns_sent(struct storm_conns *conns, unsigned seat, hc_tick late_limit, uint64_t now_us,
                       const uint8_t *bytes, size_t size) {
     struct hc_data data;
     struct hc_input_message message;
@@ -156,7 +156,7 @@ void storm_conns_sent(struct storm_conns *conns, unsigned seat, hc_tick refusal,
                    conn->begun);
     if (conn->first == conn->end)
         conn->first = conn->end = message.first;
-    if (message.first > hc_tick_max(conn->end, refusal))
+    if (message.first > hc_tick_max(conn->end, late_limit))
         storm_fail(conns->verdict, STORM_WRONG, "stamps", conn->end,
                    "client %u has never sent its stamps of ticks %u to %u", seat, conn->end,
                    message.first - 1);

@@ -47,10 +47,11 @@ struct storm_conn {
     uint64_t joined_us, dropped_us;
     uint64_t lost_us;     ///< when it was lost and its players began to be kept; 0: it was not
     uint64_t freed_us;    ///< when its players were free, or another's
-    uint64_t heard_us;    ///< when the server took something of it last, or began it
+    uint64_t received_us; ///< when the server took something of it last, or began it
     struct storm_wait in; ///< of what the server has taken of it
-    uint32_t refusal, refusal_before; ///< storm_rtt_refusal at the newest advance, and before it
-    uint64_t sent_us;                 ///< when its client sent something last
+    uint32_t late_limit,
+        late_limit_before; ///< storm_rtt_late_limit at the newest advance, and before it
+    uint64_t sent_us;      ///< when its client sent something last
     uint8_t player_count;
     hc_player players[HC_OWN_PLAYERS_MAX];
     uint64_t shown_us;     ///< when its client took its first snapshot; 0: not yet
@@ -96,7 +97,7 @@ struct storm_conn *storm_conns_named(struct storm_conns *conns, uint32_t cid);
 /// A client sends a DATA: what it stamps is remembered. Fails when a stamp is another than before,
 /// or when stamps are not consecutive: none may be left out but those of ticks before `refusal`,
 /// which the server would not take any more.
-void storm_conns_sent(struct storm_conns *conns, unsigned seat, hc_tick refusal, uint64_t now_us,
+void storm_conns_sent(struct storm_conns *conns, unsigned seat, hc_tick late_limit, uint64_t now_us,
                       const uint8_t *bytes, size_t size);
 
 /// What `player` of the connection was stamped at `tick`; NULL: nothing.

@@ -2,7 +2,7 @@
 
 #include "client/clock.h"
 #include "common/scene.h"
-#include "common/solo.h"
+#include "common/extrapolate.h"
 #include "proto/cookie.h"
 #include "proto/delta.h"
 #include "proto/ratchet.h"
@@ -29,7 +29,7 @@ enum {
 struct edges {
     struct storm_match *match;
     const struct hc_world *world;
-    struct hc_solo *solo;
+    struct hc_extrapolator *extrapolator;
     struct hc_rng rng;
     uint8_t inputs[HC_INPUT_RUN_MAX][HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
     struct hc_body body;
@@ -87,7 +87,7 @@ static struct hc_snapshot draw_head(struct edges *edges) {
     head.phase_us = (uint32_t)number(edges, 0, HC_PHASE_MAX_US);
     head.ack_delay_us = (uint32_t)number(edges, 0, HC_ACK_DELAY_MAX_US);
     head.tick = as_of - (hc_tick)number(edges, 0, span);
-    head.refusal = as_of - (hc_tick)number(edges, 0, span);
+    head.late_limit = as_of - (hc_tick)number(edges, 0, span);
     head.final = as_of - (hc_tick)number(edges, 0, span);
     head.has_chain = number(edges, 0, 1) != 0;
     if (head.has_chain)
@@ -107,9 +107,9 @@ static struct hc_snapshot draw_head(struct edges *edges) {
 static bool same_head(const struct hc_snapshot *a, const struct hc_snapshot *b) {
     bool same = a->as_of == b->as_of && a->phase_us == b->phase_us &&
                 a->ack_delay_us == b->ack_delay_us && a->tick == b->tick &&
-                a->refusal == b->refusal && a->final == b->final && a->has_chain == b->has_chain &&
-                a->chain == b->chain && a->hash == b->hash && a->base == b->base &&
-                a->own_count == b->own_count;
+                a->late_limit == b->late_limit && a->final == b->final &&
+                a->has_chain == b->has_chain && a->chain == b->chain && a->hash == b->hash &&
+                a->base == b->base && a->own_count == b->own_count;
     for (unsigned i = 0; i < b->own_count; i++)
         same &= a->complete[i] == b->complete[i];
     return same;
@@ -152,25 +152,25 @@ static void do_forced(struct edges *edges, const struct hc_snapshot *head) {
 static void do_controls(struct edges *edges, hc_tick tick) {
     const struct hc_world *world = edges->world;
     hc_tick low = hc_tick_back(tick, HC_SNAPSHOT_SPAN_MAX), high = tick + HC_SNAPSHOT_SPAN_MAX;
-    struct hc_snapshot_control got = {.control = HC_CONTROL_NONE};
+    struct hc_snapshot_roster got = {.roster_change = HC_ROSTER_NONE};
     for (uint64_t left = number(edges, 0, LIST_MAX); left > 0; left--) {
-        struct hc_snapshot_control control = {
+        struct hc_snapshot_roster roster_change = {
             .player = (hc_player)number(edges, 0, world->players - 1u),
             .tick = (hc_tick)number(edges, low, high),
-            .control = (enum hc_control)number(edges, HC_CONTROL_JOIN, HC_CONTROL_LEAVE)};
+            .roster_change = (enum hc_roster)number(edges, HC_ROSTER_JOIN, HC_ROSTER_LEAVE)};
         if (edges->puts)
-            hc_snapshot_put_control(&edges->out, tick, &control);
+            hc_snapshot_put_roster(&edges->out, tick, &roster_change);
         else
             expect(edges, "a join or leave that is read as another",
-                   hc_snapshot_get_control(&edges->in, world, tick, &got) &&
-                       got.player == control.player && got.tick == control.tick &&
-                       got.control == control.control);
+                   hc_snapshot_get_roster(&edges->in, world, tick, &got) &&
+                       got.player == roster_change.player && got.tick == roster_change.tick &&
+                       got.roster_change == roster_change.roster_change);
     }
     if (edges->puts)
         hc_snapshot_put_end(&edges->out);
     else
         expect(edges, "a join or leave of nobody",
-               !hc_snapshot_get_control(&edges->in, world, tick, &got));
+               !hc_snapshot_get_roster(&edges->in, world, tick, &got));
 }
 
 /// Any value; a guess may be unknown.
@@ -352,11 +352,11 @@ static void try_snapshot(struct edges *edges) {
 static void try_beyond(struct edges *edges) {
     struct hc_snapshot got, head = draw_head(edges);
     head.as_of = (hc_tick)number(edges, HC_HISTORY_MAX + 1, HC_SNAPSHOT_TICK_MAX);
-    head.tick = head.refusal = head.final = head.as_of;
+    head.tick = head.late_limit = head.final = head.as_of;
     head.base = HC_NO_TICK;
     head.own_count = 1;
     head.complete[0] = head.tick + HC_SNAPSHOT_SPAN_MAX - 1;
-    hc_tick *const ticks[] = {&head.tick, &head.refusal, &head.final};
+    hc_tick *const ticks[] = {&head.tick, &head.late_limit, &head.final};
     uint32_t which = hc_rng_below(&edges->rng, 7);
     if (which < 3)
         *ticks[which] -= HC_HISTORY_MAX + 1;
@@ -365,7 +365,7 @@ static void try_beyond(struct edges *edges) {
     head.ack_delay_us = which == 5 ? HC_ACK_DELAY_MAX_US + 1 : head.ack_delay_us;
     head.complete[0] += which == 6 || which == 0;
     if (which == 3)
-        head.tick = head.refusal = head.final = head.as_of;
+        head.tick = head.late_limit = head.final = head.as_of;
     edges->out = hc_bits_writer(edges->bits, sizeof edges->bits);
     hc_snapshot_put(&edges->out, &head);
     edges->in = hc_bits_reader(edges->bits, hc_bits_finish(&edges->out));
@@ -511,7 +511,7 @@ static void try_welcome(struct edges *edges) {
                                       .phase_us = (uint32_t)number(edges, 0, HC_PHASE_MAX_US),
                                       .own_count = HC_OWN_PLAYERS_MAX,
                                       .own = {3, 1, 0, 2}};
-    welcome.refusal = (uint32_t)number(edges, 0, welcome.history);
+    welcome.late_limit = (uint32_t)number(edges, 0, welcome.history);
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
     expect(edges, "a WELCOME that does not fit", hc_message_put_welcome(&body, &welcome));
     expect(edges, "a WELCOME that is read as another",
@@ -519,7 +519,7 @@ static void try_welcome(struct edges *edges) {
                hc_message_get_welcome(&edges->body, game, &got) == HC_OK &&
                got.tick_rate == welcome.tick_rate && got.players == welcome.players &&
                got.seed == welcome.seed && got.history == welcome.history &&
-               got.future == welcome.future && got.refusal == welcome.refusal &&
+               got.future == welcome.future && got.late_limit == welcome.late_limit &&
                got.tick == welcome.tick && got.phase_us == welcome.phase_us &&
                got.own_count == welcome.own_count &&
                memcmp(got.own, welcome.own, sizeof welcome.own) == 0);
@@ -580,8 +580,8 @@ static void try_timeline(struct edges *edges) {
 static void try_clock(struct edges *edges) {
     enum { LATE_US = 1000000000 };
     struct hc_cl_clock clock = {.count = 0};
-    hc_cl_clock_guess(&clock, number(edges, 0, LATE_US), number(edges, 0, 1000000),
-                      number(edges, 0, LATE_US));
+    hc_cl_clock_estimate(&clock, number(edges, 0, LATE_US), number(edges, 0, 1000000),
+                         number(edges, 0, LATE_US));
     for (unsigned i = 0; i < CLOCK_ASKED; i++) {
         uint64_t server_us = number(edges, 0, 2 * (uint64_t)LATE_US);
         uint64_t local_us = hc_cl_clock_local_us(&clock, server_us);
@@ -597,7 +597,7 @@ static void try_guess(struct edges *edges) {
     const struct hc_world *world = edges->world;
     struct hc_unit_value from = {.known = HC_NO_TICK}, guess = {.known = HC_NO_TICK};
     uint8_t state[2][HC_STATE_MAX] = {{0}};
-    hc_tick ticks = (hc_tick)number(edges, 0, 3 * HC_SOLO_TICKS_MAX);
+    hc_tick ticks = (hc_tick)number(edges, 0, 3 * HC_EXTRAPOLATE_TICKS_MAX);
     const struct hc_kind *kind = hc_world_kind(world, HC_REFEREE);
     hc_unit_place(world, &from, edges->room[0]);
     hc_unit_place(world, &guess, edges->room[1]);
@@ -610,13 +610,13 @@ static void try_guess(struct edges *edges) {
     memcpy(state[0], from.states, world->stride);
     for (hc_tick t = 0; t < ticks; t++)
         hc_scene_hold_referee(world, state[t % 2], state[(t + 1) % 2]);
-    hc_solo_guess(edges->solo, 0, &from, NULL, NULL, ticks, &guess);
+    hc_extrapolate(edges->extrapolator, 0, &from, NULL, NULL, ticks, &guess);
     expect(edges, "a guess of the referee",
            guess.presence[0] == HC_ALIVE &&
                memcmp(guess.states, state[ticks % 2], world->stride) == 0);
     hc_unit unit = (hc_unit)number(edges, 0, hc_unit_total(world) - 1);
     memset(edges->room[1], 0xff, sizeof edges->room[1]);
-    hc_solo_nothing(world, unit, ticks, &guess);
+    hc_extrapolate_absent(world, unit, ticks, &guess);
     bool nothing = guess.tick == ticks && guess.known == HC_NO_TICK;
     for (uint32_t i = 0; i < hc_unit_count(world, unit); i++)
         nothing &= guess.presence[i] == HC_ABSENT;
@@ -746,8 +746,8 @@ void storm_edges_end(struct storm_match *match) {
     edges->match = match;
     edges->world = storm_truth_world(match->truth);
     edges->rng = hc_rng_init(match->plan->seed, STREAM);
-    edges->solo = hc_solo_create(edges->world);
-    if (edges->solo == NULL)
+    edges->extrapolator = hc_extrapolator_create(edges->world);
+    if (edges->extrapolator == NULL)
         abort();
     void (*const tries[])(struct edges *) = {try_snapshot, try_beyond,  try_told_inputs, try_run,
                                              try_input,    try_welcome, try_clock,       try_guess};
@@ -757,6 +757,6 @@ void storm_edges_end(struct storm_match *match) {
     try_timeline(edges);
     try_cookie(edges);
     try_neighbours(edges);
-    hc_solo_destroy(edges->solo);
+    hc_extrapolator_destroy(edges->extrapolator);
     free(edges);
 }

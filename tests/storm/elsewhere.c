@@ -1,7 +1,7 @@
 #include "tests/storm/elsewhere.h"
 
 #include "proto/datagram.h"
-#include "server/core.h"
+#include "server/host_internal.h"
 #include "tests/storm/inside.h"
 
 #include <xxhash.h>

@@ -35,28 +35,28 @@ FAULTS = {
         "                return;\n",
     ),
     "acknowledged-plus-one": Fault(
-        "client/session_predict.c",
+        "client/predict.c",
         "the client takes one input more for acknowledged than is, and does not send it again",
         "        wanted = hc_tick_min(wanted, news->complete[i] + 1);\n",
         "        wanted = hc_tick_min(wanted, news->complete[i] + 2);\n",
     ),
     "snapshot-of-wrong-player": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "T waits for the inputs of other players than the client's own",
-        "hc_timeline_complete(host->timeline, peer->own[i]) + 1);\n    return tick;\n",
-        "hc_timeline_complete(host->timeline, (hc_player)i) + 1);\n    return tick;\n",
+        "hc_timeline_inputs_through(host->timeline, peer->own[i]) + 1);\n    return tick;\n",
+        "hc_timeline_inputs_through(host->timeline, (hc_player)i) + 1);\n    return tick;\n",
     ),
     "snapshot-plus-one": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "T is one tick too new: the client's own last inputs have not taken effect in it",
-        "hc_timeline_complete(host->timeline, peer->own[i]) + 1);\n    return tick;\n",
-        "hc_timeline_complete(host->timeline, peer->own[i]) + 2);\n    return tick;\n",
+        "hc_timeline_inputs_through(host->timeline, peer->own[i]) + 1);\n    return tick;\n",
+        "hc_timeline_inputs_through(host->timeline, peer->own[i]) + 2);\n    return tick;\n",
     ),
     "final-not-minimum": Fault(
         "server/host.c",
         "F follows the last player instead of the one that is farthest behind",
-        "            final = hc_tick_min(final, hc_timeline_complete(host->timeline, p) + 1);\n",
-        "            final = hc_tick_min(head, hc_timeline_complete(host->timeline, p) + 1);\n",
+        "            final = hc_tick_min(final, hc_timeline_inputs_through(host->timeline, p) + 1);\n",
+        "            final = hc_tick_min(head, hc_timeline_inputs_through(host->timeline, p) + 1);\n",
     ),
     # ---- Inputs ----
     "last-write-wins": Fault(
@@ -68,7 +68,7 @@ FAULTS = {
     "base-across-join": Fault(
         "common/inputs.c",
         "a prediction starts from an input of before the leave and the next join",
-        "    if (in->control[cell] != HC_CONTROL_NONE)\n        return HC_NO_TICK;\n"
+        "    if (in->roster_change[cell] != HC_ROSTER_NONE)\n        return HC_NO_TICK;\n"
         "    return has_base",
         "    return has_base",
     ),
@@ -81,33 +81,33 @@ FAULTS = {
     "age-not-renewed": Fault(
         "common/inputs.c",
         "a late input that equals its prediction renews nothing, not even its age",
-        "    refresh(in, player, tick);\n    if (!in->follower)\n        renew_complete(in, player);\n",
+        "    refresh(in, player, tick);\n    if (!in->replica)\n        renew_inputs_through(in, player);\n",
         "    if (tick >= in->head ||\n"
         "        memcmp(in->effective + cell * input_size(in), input, input_size(in)) != 0)\n"
         "        refresh(in, player, tick);\n"
-        "    if (!in->follower)\n        renew_complete(in, player);\n",
+        "    if (!in->replica)\n        renew_inputs_through(in, player);\n",
     ),
     "window-closes-early": Fault(
         "server/host.c",
         "inputs are given up a tick before they leave the window",
-        "            hc_sv_intake_force(host, peer, p, head - refusal + 1);\n",
-        "            hc_sv_intake_force(host, peer, p, head - refusal + 2);\n",
+        "            hc_sv_receive_force(host, peer, p, head - late_limit + 1);\n",
+        "            hc_sv_receive_force(host, peer, p, head - late_limit + 2);\n",
     ),
     "stamped-twice": Fault(
-        "client/session_predict.c",
+        "client/predict.c",
         "after a stall the inputs of some ticks are stamped a second time",
         "    client->state = HC_CLIENT_PLAYING;\n    hc_cl_session_event",
         "    client->state = HC_CLIENT_PLAYING;\n    client->inputs.any = false;\n"
         "    hc_cl_session_event",
     ),
     "stamps-skipped": Fault(
-        "client/session_predict.c",
+        "client/predict.c",
         "the gap that a catching up leaves in the stamps is not filled",
         "    for (hc_tick t = from; t < end; t++)\n        stamp(client, t);\n",
         "    (void)from;\n",
     ),
     "forgotten-before-sent": Fault(
-        "client/session_send.c",
+        "client/send.c",
         "with a fixed redundancy an input that was never sent is not sent any more",
         "            wanted, hc_tick_min(inputs->unsent, hc_tick_back(inputs->next, redundancy)));\n",
         "            wanted, hc_tick_back(inputs->next, redundancy));\n",
@@ -145,10 +145,10 @@ FAULTS = {
     ),
     # ---- What the server tells ----
     "told-before-rewind": Fault(
-        "server/versions.h",
+        "server/replication/sent_values.h",
         "what is told of a tick is not compared anew after a rewind has changed it",
-        "    if (row->seen_head[unit] == row->head && versions->next",
-        "    if (newest != 0 && versions->next",
+        "    if (row->seen_head[unit] == row->head && sent_values->next",
+        "    if (newest != 0 && sent_values->next",
     ),
     "hash-without-field": Fault(
         "common/game.c",
@@ -175,19 +175,19 @@ FAULTS = {
         "    HC_SV_FORCED_RANGES = 1, ",
     ),
     "forced-not-told": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "a client never hears which of its inputs came too late",
-        "    put_forced(making, seq);\n",
-        "    (void)put_forced;\n    (void)seq;\n    hc_snapshot_put_end(&making->bits);\n",
+        "    put_forced(builder, seq);\n",
+        "    (void)put_forced;\n    (void)seq;\n    hc_snapshot_put_end(&builder->bits);\n",
     ),
-    "controls-late": Fault(
-        "server/snapshot.c",
+    "roster_changes-late": Fault(
+        "server/replication/snapshot.c",
         "a join or leave of the very tick that is shown is not told",
-        "        if (heard && control->tick < tick)\n",
-        "        if (control->tick == tick || heard)\n",
+        "        if (heard && roster_change->tick < tick)\n",
+        "        if (roster_change->tick == tick || heard)\n",
     ),
-    "controls-told-once": Fault(
-        "server/snapshot.c",
+    "roster_changes-told-once": Fault(
+        "server/replication/snapshot.c",
         "a join or leave that was told counts as heard, whether or not that datagram has come",
         "        bool heard = *told != 0 && peer->acked_snapshot >= *told;\n",
         "        bool heard = *told != 0;\n",
@@ -200,86 +200,86 @@ FAULTS = {
         "    hc_tick next = value->tick, first = next,",
     ),
     "told-is-told": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "what was told of a past tick is not corrected, whatever a rewind has made of it since",
         "        if (alike(host, unit, held, now) ||",
         "        if (held != 0 || alike(host, unit, held, now) ||",
     ),
     "told-never-lost": Fault(
-        "server/ledger.c",
+        "server/replication/sent_log.c",
         "what was told in a datagram that is lost counts as held for ever",
-        "    return !snapshot->acked && ledger->newest_seq > snapshot->seq &&\n",
-        "    return false && !snapshot->acked && ledger->newest_seq > snapshot->seq &&\n",
+        "    return !snapshot->acked && sent_log->newest_seq > snapshot->seq &&\n",
+        "    return false && !snapshot->acked && sent_log->newest_seq > snapshot->seq &&\n",
     ),
     # ---- Baselines, interest and budget ----
     "baseline-is-sent": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "a baseline is what was sent last, arrived or not",
-        "    tell(making);\n",
-        "    tell(making);\n    (void)hc_sv_ledger_acked(making->peer->ledger, seq);\n",
+        "    tell(builder);\n",
+        "    tell(builder);\n    (void)hc_sv_sent_log_acked(builder->peer->sent_log, seq);\n",
     ),
     "baseline-rewritten": Fault(
-        "server/versions.c",
+        "server/replication/sent_values.c",
         "a baseline is what the timeline has of its tick by now",
-        "    record = record_at(versions, versions->next);\n"
-        "    record->version = versions->next++;\n",
-        "    if (newest == 0 || record->version != newest) {\n"
-        "        record = record_at(versions, versions->next);\n"
-        "        record->version = versions->next++;\n    }\n",
+        "    record = record_at(sent_values, sent_values->next);\n"
+        "    record->value_id = sent_values->next++;\n",
+        "    if (newest == 0 || record->value_id != newest) {\n"
+        "        record = record_at(sent_values, sent_values->next);\n"
+        "        record->value_id = sent_values->next++;\n    }\n",
     ),
-    "memo-without-base": Fault(
-        "server/memo.c",
+    "delta_cache-without-base": Fault(
+        "server/replication/delta_cache.c",
         "a delta is used again for clients that have another baseline",
         "entry->key.base == key->base &&",
         "(entry->key.base == 0) == (key->base == 0) &&",
     ),
     "drop-not-told": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "nobody is told of what has left its view, and goes on seeing it",
         "        if (!sees && !known->known)\n",
         "        if (!sees)\n",
     ),
     "drop-told-once": Fault(
-        "server/ledger.c",
-        "whether what was to be forgotten was heard of is not looked after",
+        "server/replication/sent_log.c",
+        "whether what was to be forgotten was heard of is not interest_at after",
         "        if (!entry->correction && unit->shown.sent_as_of == snapshot->as_of)\n",
-        "        if (!entry->correction && entry->version != 0 &&\n"
+        "        if (!entry->correction && entry->value_id != 0 &&\n"
         "            unit->shown.sent_as_of == snapshot->as_of)\n",
     ),
     "dropped-stays": Fault(
-        "client/session_intake.c",
+        "client/receive.c",
         "what is to be forgotten stays where it was",
         "        if (told->correction != corrections)\n",
         "        if (told->correction != corrections || told->dropped)\n",
     ),
     "sees-too-far": Fault(
-        "server/interest.c",
+        "server/replication/interest.c",
         "what has left the view twice as far away is still told",
         "    uint32_t range = was ? view + view / 4 : view;\n",
         "    uint32_t range = was ? view * 2 : view;\n",
     ),
     "sees-too-little": Fault(
-        "server/interest.c",
+        "server/replication/interest.c",
         "what comes into view is seen only half-way to the viewer",
         "    uint32_t range = was ? view + view / 4 : view;\n",
         "    uint32_t range = was ? view + view / 4 : view / 2;\n",
     ),
     "looks-seldom": Fault(
-        "server/snapshot.c",
-        "what is in view is looked at every 64 ticks",
+        "server/replication/snapshot.c",
+        "what is in view is interest_at at every 64 ticks",
         "    LOOK_TICKS = 8,",
         "    LOOK_TICKS = 64,",
     ),
     "budget-not-spent": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "what is sent is not taken off what may be sent",
-        "    hc_sv_budget_spend(&peer->budget, (uint32_t)body.at);\n",
+        "    hc_sv_bandwidth_spend(&peer->budget, (uint32_t)body.at);\n",
         "    (void)bytes;\n",
     ),
     "budget-without-headers": Fault(
-        "server/budget.c",
+        "server/replication/bandwidth.c",
         "headers are not counted",
-        "    budget->saved -= ((int64_t)bytes + HC_SV_BUDGET_OVERHEAD) * MICRO;\n",
+        "    budget->saved -= ((int64_t)bytes + HC_SV_BANDWIDTH_OVERHEAD) * MICRO;\n",
         "    budget->saved -= (int64_t)bytes * MICRO;\n",
     ),
     "snapshots-at-half-rate": Fault(
@@ -289,32 +289,32 @@ FAULTS = {
         "    bool shown = shows(host, head + 1) && head % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "what has not changed is not told, and the client's guess of it not corrected",
-        "        host->choices[i].chosen = fits;\n",
-        "        host->choices[i].chosen =\n"
-        "            fits && (host->choices[i].delta != 1 || host->choices[i].told.unit <= 1);\n",
+        "        host->selections[i].chosen = fits;\n",
+        "        host->selections[i].chosen =\n"
+        "            fits && (host->selections[i].delta != 1 || host->selections[i].told.unit <= 1);\n",
     ),
     "inputs-cut": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "of the others' inputs only the nearest two are told",
-        "                                   making->head.tick + least(choice->inputs, making->inputs));\n",
-        "                                   making->head.tick + least(choice->inputs, 2));\n",
+        "                                   builder->head.tick + least(selection->inputs, builder->inputs));\n",
+        "                                   builder->head.tick + least(selection->inputs, 2));\n",
     ),
     "corrections-late": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "the oldest three ticks that may be shown are not corrected",
         "    return hc_tick_max(oldest, hc_tick_back(own, peer->display_offset + 1));\n",
         "    return hc_tick_max(oldest, hc_tick_back(own, peer->display_offset + 1) + 3);\n",
     ),
     "corrections-always": Fault(
-        "server/snapshot.c",
+        "server/replication/snapshot.c",
         "corrections are repeated at every tick",
         "        if (alike(host, unit, held, now) ||",
         "        if ((alike(host, unit, held, now) && as_of != HC_NO_TICK) ||",
     ),
     "reader-forgets": Fault(
-        "client/reader.c",
+        "client/snapshot_reader.c",
         "what is acknowledged is not kept",
         "        if (!said->told[i].dropped)\n",
         "        if (!said->told[i].dropped && said->head.as_of % 16 != 0)\n",
@@ -345,7 +345,7 @@ FAULTS = {
         "    if (!acks_possible(sent, ack, ack_bits) && ack == 0)\n",
     ),
     "proof-not-checked": Fault(
-        "server/door.c",
+        "server/handshake.c",
         "who has copied a token is let in without its secret",
         "    entry.proven = status == HC_OK;\n",
         "    status = HC_OK;\n    entry.proven = true;\n",
@@ -353,50 +353,50 @@ FAULTS = {
     "news-acknowledge-all": Fault(
         "server/peer.c",
         "the ack of a datagram without a snapshot counts for what snapshots tell",
-        "        if (hc_sv_ledger_acked(peer->ledger, acked[i].seq))\n",
-        "        if (hc_sv_ledger_acked(peer->ledger, acked[i].seq) || true)\n",
+        "        if (hc_sv_sent_log_acked(peer->sent_log, acked[i].seq))\n",
+        "        if (hc_sv_sent_log_acked(peer->sent_log, acked[i].seq) || true)\n",
     ),
     "attempt-again": Fault(
-        "server/door.c",
+        "server/handshake.c",
         "an attempt that has ended is admitted again when its CONNECT comes late",
         "    if (has_ended(host, connect->client_nonce, now_us) ||",
         "    if ((now_us == 0 && has_ended(host, connect->client_nonce, now_us)) ||",
     ),
     # ---- Coming back ----
-    "kept-too-short": Fault(
+    "pinned-too-short": Fault(
         "server/host.c",
         "the players of who is lost are kept for half as long as they must be",
-        "    peer->kept_us = now_us + host->config.keep_us;\n",
-        "    peer->kept_us = now_us + host->config.keep_us / 2;\n",
+        "    peer->lingers_until_us = now_us + host->config.keep_us;\n",
+        "    peer->lingers_until_us = now_us + host->config.keep_us / 2;\n",
     ),
-    "kept-for-good": Fault(
+    "pinned-for-good": Fault(
         "server/host.c",
         "who does not come back is kept until somebody else needs to know",
-        "        if (peer->kept_us != 0 && now_us >= peer->kept_us)\n",
-        "        if (peer->kept_us != 0 && now_us >= UINT64_MAX)\n",
+        "        if (peer->lingers_until_us != 0 && now_us >= peer->lingers_until_us)\n",
+        "        if (peer->lingers_until_us != 0 && now_us >= UINT64_MAX)\n",
     ),
-    "kept-waited-for": Fault(
+    "pinned-waited-for": Fault(
         "server/host.c",
         "the inputs of who is lost are waited for as if it were there",
-        "        if (peer->kept_us != 0)\n            hc_sv_intake_force",
-        "        if (peer->kept_us == 1)\n            hc_sv_intake_force",
+        "        if (peer->lingers_until_us != 0)\n            hc_sv_receive_force",
+        "        if (peer->lingers_until_us == 1)\n            hc_sv_receive_force",
     ),
     "another's-players": Fault(
-        "server/door.c",
+        "server/handshake.c",
         "who comes in while somebody is lost is given that one's players",
         "            peer->user.client_id == client_id)\n",
-        "            (peer->kept_us != 0 || peer->user.client_id == client_id))\n",
+        "            (peer->lingers_until_us != 0 || peer->user.client_id == client_id))\n",
     ),
     "old-inputs-waited-for": Fault(
-        "server/door.c",
+        "server/handshake.c",
         "who comes back may still send inputs of before it came",
-        "            hc_sv_intake_force(host, peer, peer->own[i], hc_timeline_head(host->timeline));\n",
-        "            hc_sv_intake_force(host, peer, peer->own[i], 0);\n",
+        "            hc_sv_receive_force(host, peer, peer->own[i], hc_timeline_head(host->timeline));\n",
+        "            hc_sv_receive_force(host, peer, peer->own[i], 0);\n",
     ),
     "goes-on-always": Fault(
-        "server/door.c",
+        "server/handshake.c",
         "whoever takes players over is told that all that was said to them goes on",
-        "    build_accept(host, peer, entry, kept, now_us);\n",
+        "    build_accept(host, peer, entry, resumed, now_us);\n",
         "    build_accept(host, peer, entry, true, now_us);\n",
     ),
     "words-acked-unheard": Fault(
@@ -412,19 +412,19 @@ FAULTS = {
         "        if (entry->acked || entry->sent)\n",
     ),
     "words-go-on": Fault(
-        "server/door.c",
+        "server/handshake.c",
         "another process of the same user hears the rest of what was said to the one before",
-        "    if (!kept) {\n        host->unheard -=",
-        "    if (named == 1 && !kept) {\n        host->unheard -=",
+        "    if (!resumed) {\n        host->unheard -=",
+        "    if (named == 1 && !pinned) {\n        host->unheard -=",
     ),
     "words-before-all": Fault(
-        "server/news.c",
+        "server/path.c",
         "what games say goes before snapshots, however little may be sent",
-        "    if (peer->put_off && peer->news_went)\n",
+        "    if (peer->snapshot_starved && peer->messages_sent)\n",
         "    if (peer->state == HC_SV_PEER_FREE)\n",
     ),
     "words-hide-time": Fault(
-        "client/session_intake.c",
+        "client/receive.c",
         "a round trip counts only where the snapshot is the first to acknowledge the datagram",
         "    for (uint32_t i = 0; i < acked_count; i++)\n",
         "    if (said.snapshot == NULL && acked_count > 0)\n"
@@ -438,13 +438,13 @@ FAULTS = {
         "        return client->lost_us + client->config.reconnect_us / 2;\n",
     ),
     "numbers-carried-over": Fault(
-        "client/session_shake.c",
+        "client/handshake.c",
         "a connection made again goes on with the numbers that the one before has received",
         "    client->replay = (struct hc_replay){.newest = 0};\n",
         "",
     ),
     "nonces-again": Fault(
-        "server/door.c",
+        "server/handshake.c",
         "a connection that takes another's place goes on with its key, and begins anew with its nonces",
         "    hc_seal_init(&peer->sealer, keys.s2c);\n",
         "    if (peer->sealer.next == 0)\n        hc_seal_init(&peer->sealer, keys.s2c);\n",
@@ -462,7 +462,7 @@ FAULTS = {
         "HC_SV_PATH_TIMES = 4,",
     ),
     "path-unasked": Fault(
-        "server/news.c",
+        "server/path.c",
         "a client is followed to wherever its datagrams seem to come from",
         "    HC_MARK(\"path-to-be-shown\");\n",
         "    peer->address = *from;\n",
@@ -486,7 +486,7 @@ FAULTS = {
         "    return (void)rtt_us, (int64_t)(server_us - now_us);\n",
     ),
     "stall-for-good": Fault(
-        "client/session_predict.c",
+        "client/predict.c",
         "a client that has stalled once says so for ever",
         "    } else {\n        resume(client);\n    }\n",
         "    }\n    (void)resume;\n",

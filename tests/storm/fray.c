@@ -60,7 +60,7 @@ static void cool_down(struct hc_scene *scene, struct hc_arena_player *out) {
 static void step_player(struct hc_scene *scene, hc_entity self, struct hc_arena_player *out) {
     const struct storm_fray *fray = fray_of(scene->world);
     const struct hc_arena_player *now = hc_scene_state(scene, self);
-    bool fresh = now == NULL || hc_scene_control(scene) == HC_CONTROL_JOIN ||
+    bool fresh = now == NULL || hc_scene_roster(scene) == HC_ROSTER_JOIN ||
                  now->match != out->match || (now->health == 0 && out->health > 0);
     out->respawn = at_most(scene->world, out->respawn, fray->wait_ms);
     if (out->rapid > 0)

@@ -127,7 +127,7 @@ static void forge(struct storm_match *match, unsigned client, enum storm_attack 
 }
 
 /// Handshakes from ports of its own; what is answered goes nowhere.
-static void shake(struct storm_match *match, unsigned client) {
+static void handshake(struct storm_match *match, unsigned client) {
     uint32_t count = random_of(match, 40) == 0 ? SPAM_FLOOD : random_of(match, SPAM);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t bytes[HC_DATAGRAM_MAX];
@@ -236,7 +236,7 @@ void storm_hostile_attack(struct storm_match *match, unsigned client) {
             forge(match, client, (enum storm_attack)way);
             break;
         case STORM_ATTACK_SHAKE:
-            shake(match, client);
+            handshake(match, client);
             break;
         default: // what its own datagrams suffer
             break;

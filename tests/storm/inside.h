@@ -3,7 +3,7 @@
 /// and hostile (what attackers do).
 #pragma once
 
-#include "client/bot.h"
+#include "client/bots/bot.h"
 #include "tests/sim/sim.h"
 #include "tests/storm/arrivals.h"
 #include "tests/storm/beside.h"
@@ -46,9 +46,9 @@ struct storm_seat {
     uint32_t cid;       ///< of the connection from which it last took a DATA
     hc_tick seen_as_of; ///< newest snapshot looked at
     struct storm_heard_unit units[STORM_UNITS_MAX];
-    hc_tick met;       ///< head of the newest snapshot that told of a unit that was unknown
-    hc_tick seen_head; ///< head when it was looked at last
-    uint64_t rejected; ///< of datagrams that were broken
+    hc_tick heard_once; ///< head of the newest snapshot that told of a unit that was unknown
+    hc_tick seen_head;  ///< head when it was looked at last
+    uint64_t rejected;  ///< of datagrams that were broken
     struct storm_client_counts counts; ///< of connects that are over
     struct hc_cl_bot bots[HC_OWN_PLAYERS_MAX];
     uint64_t leapt_us;    ///< when its clock leapt; 0: it has not

@@ -46,7 +46,7 @@ static void check_forced(struct storm_match *match, const struct storm_conn *con
     const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
     hc_tick head = hc_timeline_head(timeline);
     for (unsigned i = 0; has_joined(conn) && i < conn->player_count; i++)
-        if (hc_timeline_complete(timeline, conn->players[i]) + 1 < head)
+        if (hc_timeline_inputs_through(timeline, conn->players[i]) + 1 < head)
             wrong(match, conn->seat, conn->cid, text);
 }
 
@@ -81,7 +81,7 @@ void storm_kept_event(struct storm_match *match, const struct hc_sv_event *event
     uint64_t now_us = hc_sim_now(match->sim);
     if (conn == NULL)
         return;
-    bool silent = now_us - conn->heard_us >= timeout_us(match);
+    bool silent = now_us - conn->received_us >= timeout_us(match);
     bool was_lost = conn->lost_us != 0 && event->kind != HC_SV_EVENT_LOST;
     if (event->kind == HC_SV_EVENT_RESUMED)
         check_resumed(match, event, conn);
@@ -104,7 +104,7 @@ void storm_kept_ticked(struct storm_match *match) {
     uint64_t now_us = hc_sim_now(match->sim);
     for (unsigned i = 0; i < match->conns.count; i++) {
         const struct storm_conn *conn = &match->conns.conns[i];
-        if (conn->there && now_us - conn->heard_us >= timeout_us(match))
+        if (conn->there && now_us - conn->received_us >= timeout_us(match))
             wrong(match, conn->seat, conn->cid, "is silent, and counts as there");
         if (!conn->kept)
             continue;
@@ -150,7 +150,7 @@ void storm_kept_answered(struct storm_match *match, unsigned client, const uint8
         hc_message_get_welcome(body, match->conns.game, &welcome) != HC_OK)
         return;
     conn->welcomed = true;
-    conn->goes_on = welcome.kept;
+    conn->goes_on = welcome.resumed;
     memcpy(conn->reset_token, welcome.reset_token, HC_RESET_TOKEN_SIZE);
     conn->port = hc_sim_port(match->sim);
     if (welcome.own_count != conn->player_count ||
@@ -158,11 +158,11 @@ void storm_kept_answered(struct storm_match *match, unsigned client, const uint8
         wrong(match, client, conn->cid, "is welcomed with other players than it has");
     if (welcome.tick != conn->begun)
         wrong(match, client, conn->cid, "is welcomed at another tick than it came");
-    const struct storm_shake *shake = storm_shakes_of(match, client, accept.client_nonce);
-    if (shake != NULL && welcome.kept != goes_on(conn->before, shake->connect.continues))
+    const struct storm_shake *handshake = storm_shakes_of(match, client, accept.client_nonce);
+    if (handshake != NULL && welcome.resumed != goes_on(conn->before, handshake->connect.continues))
         wrong(match, client, conn->cid,
-              welcome.kept ? "is told that it goes on with what it does not name"
-                           : "is not told that it goes on with what it names");
+              welcome.resumed ? "is told that it goes on with what it does not name"
+                              : "is not told that it goes on with what it names");
 }
 
 // ---- The clients --------------------------------------------------------------------------------
@@ -184,14 +184,14 @@ void storm_kept_received(struct storm_match *match, unsigned client, const uint8
     life->handed = true;
     life->handed_kind = status == HC_OK ? (uint8_t)kind : 0;
     if (status == HC_OK && (kind == HC_DATAGRAM_DATA || kind == HC_DATAGRAM_ACCEPT))
-        life->heard_us = hc_sim_client_now(match->sim, client);
+        life->received_us = hc_sim_client_now(match->sim, client);
     if (status == HC_OK && hc_datagram_get_deny(bytes, size, &deny) == HC_OK && deny.retry_ms > 0)
         life->denied_at_us = hc_sim_now(match->sim);
 }
 
 static void check_lost(struct storm_match *match, unsigned client, enum hc_client_loss loss) {
     const struct storm_life *life = life_of(match, client);
-    uint64_t silent_us = hc_sim_client_now(match->sim, client) - life->heard_us;
+    uint64_t silent_us = hc_sim_client_now(match->sim, client) - life->received_us;
     uint32_t cid = match->seats[client].cid;
     uint8_t kind = life->handed ? life->handed_kind : 0;
     if (reconnect_us(match, client) == 0)
@@ -212,11 +212,11 @@ static bool may_give_up(struct storm_match *match, unsigned client) {
         return true;
     if (life->lost)
         return now_us - life->lost_us >= reconnect_us(match, client);
-    if (life->heard_us == 0)
+    if (life->received_us == 0)
         return now_us - life->begun_us >= timeout_us(match);
     bool reset = life->handed && life->handed_kind == HC_DATAGRAM_RESET;
     return reconnect_us(match, client) == 0 &&
-           (reset || now_us - life->heard_us >= timeout_us(match));
+           (reset || now_us - life->received_us >= timeout_us(match));
 }
 
 void storm_kept_client_event(struct storm_match *match, unsigned client,
@@ -239,7 +239,7 @@ void storm_kept_client_event(struct storm_match *match, unsigned client,
         wrong(match, client, match->seats[client].cid, "is back, and was not lost");
     life->lost = false;
     for (unsigned i = 0; i < (unsigned)storm_client_get(match, client, STORM_C_players); i++) {
-        if (again && event->kept && hc_client_player(core, i) != life->players[i])
+        if (again && event->resumed && hc_client_player(core, i) != life->players[i])
             wrong(match, client, match->seats[client].cid, "goes on with other players");
         life->players[i] = hc_client_player(core, i);
     }
@@ -269,7 +269,7 @@ void storm_kept_changed(struct storm_match *match, unsigned client) {
     case HC_CLIENT_PLAYING:
     case HC_CLIENT_STALLED:
     case HC_CLIENT_LEAVING:
-        due_us = life->heard_us + timeout_us(match);
+        due_us = life->received_us + timeout_us(match);
         break;
     }
     if (now_us >= due_us)

@@ -14,7 +14,7 @@ struct storm_life {
     bool handed;         ///< it was handed a datagram just now,
     uint8_t handed_kind; ///< of this kind, and took it; 0: it did not
     bool lost;
-    uint64_t begun_us, heard_us, lost_us;
+    uint64_t begun_us, received_us, lost_us;
     uint64_t lost_at_us;   ///< when it was lost by the simulation's clock,
     uint64_t denied_at_us; ///< and when it was told to ask again later; 0: it was not
     hc_player players[HC_OWN_PLAYERS_MAX]; ///< that it was given last

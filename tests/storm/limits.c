@@ -51,7 +51,7 @@ static void check_host_ranges(struct storm_match *match) {
     HOST_RANGE(timeout_us, 1, UINT32_MAX);
     HOST_RANGE(client_rate, HC_SV_CLIENT_RATE_MIN, UINT32_MAX);
     HOST_RANGE(snapshot_rate, 0, config.tick_rate);
-    HOST_RANGE(slack, 0, HC_HISTORY_MAX);
+    HOST_RANGE(late_margin, 0, HC_HISTORY_MAX);
     host.clients = 0;
     host_is(match, &host, "clients", false);
     host.clients = (uint16_t)(host.game->players_max + 1);

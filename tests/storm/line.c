@@ -22,7 +22,7 @@ static struct storm_line *line_create(const struct storm_match *match,
     memset(line->entry_head, 0xff, sizeof line->entry_head);
     for (unsigned u = 0; u < STORM_UNITS_MAX; u++)
         line->units[u] = (struct storm_unit_seen){.acked = HC_NO_TICK, .in = HC_NO_TICK};
-    line->reader = hc_cl_reader_create(world, conn->player_count);
+    line->reader = hc_cl_snapshot_reader_create(world, conn->player_count);
     line->held = storm_held_create(world, (uint32_t)storm_match_get(match, STORM_history) + 1);
     if (line->held == NULL || line->reader == NULL)
         abort();
@@ -33,7 +33,7 @@ void storm_line_free(struct storm_line *line) {
     if (line == NULL)
         return;
     storm_held_destroy(line->held);
-    hc_cl_reader_destroy(line->reader);
+    hc_cl_snapshot_reader_destroy(line->reader);
     free(line);
 }
 
@@ -165,7 +165,7 @@ hc_tick storm_line_past_before(const struct storm_match *match, const struct sto
 // ---- What is lost -------------------------------------------------------------------------------
 
 bool storm_line_lost(const struct storm_line *line, uint32_t seq) {
-    return line->acked[seq] == 0 && line->newest_acked >= seq + HC_SV_LEDGER_REORDER;
+    return line->acked[seq] == 0 && line->newest_acked >= seq + HC_SV_SENT_LOG_REORDER;
 }
 
 bool storm_line_forgotten(const struct storm_match *match, const struct storm_line *line,

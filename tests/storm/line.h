@@ -2,8 +2,8 @@
 /// show, read off what both say.
 #pragma once
 
-#include "client/reader.h"
-#include "server/ledger.h"
+#include "client/snapshot_reader.h"
+#include "server/replication/sent_log.h"
 #include "tests/storm/beside.h"
 #include "tests/storm/conns.h"
 #include "tests/storm/held.h"
@@ -12,12 +12,12 @@
 struct storm_match;
 
 enum {
-    STORM_LINE_REPORTS = 1024,                 ///< DATA of a client that are remembered
-    STORM_LINE_SNAPSHOTS = 512,                ///< DATA of the server that are
-    STORM_LINE_WINDOW = 128,                   ///< past ticks of each
-    STORM_LINE_RANGES = 64,                    ///< forced in each
-    STORM_LINE_CONTROLS = 256,                 ///< joins and leaves told that are remembered
-    STORM_LINE_HEADS = HC_SV_LEDGER_SNAPSHOTS, ///< for which the server remembers what it told
+    STORM_LINE_REPORTS = 1024,                   ///< DATA of a client that are remembered
+    STORM_LINE_SNAPSHOTS = 512,                  ///< DATA of the server that are
+    STORM_LINE_WINDOW = 128,                     ///< past ticks of each
+    STORM_LINE_RANGES = 64,                      ///< forced in each
+    STORM_LINE_CONTROLS = 256,                   ///< joins and leaves told that are remembered
+    STORM_LINE_HEADS = HC_SV_SENT_LOG_SNAPSHOTS, ///< for which the server remembers what it told
 };
 
 /// When the server heard that a datagram has arrived: when it may have forgotten what that told, or
@@ -68,7 +68,7 @@ struct storm_forced {
 
 /// A join or leave that was told in every snapshot from `since` to `last`.
 struct storm_control {
-    struct hc_snapshot_control control;
+    struct hc_snapshot_roster roster_change;
     uint32_t since, last; ///< datagrams; 0: none
 };
 
@@ -84,7 +84,7 @@ struct storm_unit_seen {
 /// One connection.
 struct storm_line {
     const struct storm_conn *conn;
-    struct hc_cl_reader *reader;
+    struct hc_cl_snapshot_reader *reader;
     struct storm_unit_seen units[STORM_UNITS_MAX];
     hc_tick as_of;                      ///< of the newest snapshot
     uint32_t entries[STORM_LINE_HEADS]; ///< by head: values told
@@ -101,7 +101,7 @@ struct storm_line {
     uint64_t rtt_us;   ///< at least what the server has measured; UINT64_MAX: nothing
     struct storm_forced forced[STORM_LINE_RANGES];
     unsigned forced_next;
-    struct storm_control controls[STORM_LINE_CONTROLS];
+    struct storm_control roster_changes[STORM_LINE_CONTROLS];
     unsigned controls_next;
     uint32_t newest; ///< datagram with a snapshot
     uint8_t retracted[HC_OWN_PLAYERS_MAX][STORM_TICKS_MAX];

@@ -176,14 +176,15 @@ static void plan_all(const struct storm_match *match, struct agenda *agenda) {
 
 // ---- Links --------------------------------------------------------------------------------------
 
-static struct hc_link_config link_of(const struct storm_match *match, unsigned client, bool up) {
+static struct hc_network_sim_config link_of(const struct storm_match *match, unsigned client,
+                                            bool up) {
     const int64_t *of = match->plan->client[client];
     const struct storm_seat *seat = &match->seats[client];
     int first = up ? STORM_C_up_latency_ms : STORM_C_down_latency_ms;
     _Static_assert(STORM_C_up_queue_ms - STORM_C_up_latency_ms == 7 &&
                        STORM_C_down_queue_ms - STORM_C_down_latency_ms == 7,
                    "both ways have the same keys in the same order");
-    struct hc_link_config link = {.latency_us = (uint32_t)of[first] * 1000};
+    struct hc_network_sim_config link = {.latency_us = (uint32_t)of[first] * 1000};
     if (match->healed)
         return link;
     link.jitter_us = (uint32_t)of[first + 1] * 1000;
@@ -199,12 +200,13 @@ static struct hc_link_config link_of(const struct storm_match *match, unsigned c
         link.loss_ppm = link.loss_ppm > loss ? link.loss_ppm : loss;
     }
     if (seat->split || (up ? seat->dark_up : seat->dark_down))
-        link.loss_ppm = HC_LINK_PPM;
+        link.loss_ppm = HC_NETWORK_SIM_PPM;
     return link;
 }
 
 static void set_links(struct storm_match *match, unsigned client) {
-    struct hc_link_config up = link_of(match, client, true), down = link_of(match, client, false);
+    struct hc_network_sim_config up = link_of(match, client, true),
+                                 down = link_of(match, client, false);
     hc_sim_set_link(match->sim, client, &up, &down);
 }
 
@@ -410,7 +412,7 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     config.host.clients = (uint16_t)storm_plan_slots(match->plan);
     config.host.tick_rate = (uint16_t)storm_match_get(match, STORM_tick_rate);
     config.host.history = (uint32_t)storm_match_get(match, STORM_history);
-    config.host.slack = (uint32_t)storm_match_get(match, STORM_slack);
+    config.host.late_margin = (uint32_t)storm_match_get(match, STORM_slack);
     config.host.future = (uint32_t)storm_match_get(match, STORM_future);
     config.host.force_rewind = (uint32_t)storm_match_get(match, STORM_force_rewind);
     if (config.host.force_rewind > config.host.history)

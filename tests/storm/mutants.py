@@ -30,11 +30,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from hunt import hunt, processes  # noqa: E402
 from planting import PROCESSORS, ROOT, Ground, on_grounds, sources_digest  # noqa: E402
 
-FILES = ("common/timeline.c", "common/inputs.c", "common/grid.c", "server/host.c", "server/door.c",
-         "server/intake.c", "server/peer.c", "server/snapshot.c", "server/ledger.c",
-         "server/versions.c", "server/memo.c", "server/interest.c", "server/budget.c",
-         "server/kept.c", "server/tell.c", "server/news.c", "client/reader.c", "client/baselines.c",
-         "client/session*.c", "client/clock.c", "client/view.c", "common/solo.c", "proto/delta.c",
+FILES = ("common/timeline.c", "common/inputs.c", "common/grid.c", "server/host.c", "server/handshake.c",
+         "server/receive.c", "server/peer.c", "server/replication/snapshot.c", "server/replication/sent_log.c",
+         "server/replication/sent_values.c", "server/replication/delta_cache.c", "server/replication/interest.c", "server/replication/bandwidth.c",
+         "server/replication/pinned_values.c", "server/replication/encode.c", "server/path.c", "client/snapshot_reader.c", "client/baselines.c",
+         "client/session.c", "client/handshake.c", "client/receive.c", "client/predict.c", "client/send.c", "client/clock.c", "client/interpolation.c", "common/extrapolate.c", "proto/delta.c",
          "proto/fields.c", "proto/value.c", "proto/snapshot.c", "proto/message.c", "proto/ack.c",
          "proto/input_run.c", "proto/datagram.c")
 
@@ -51,7 +51,7 @@ CHECKS = {"HC_ASSERT", "HC_CHECK", "HC_MARK", "_Static_assert"}
 OTHER_WAY = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="),
              "==": ("!=",), "!=": ("==",), "&&": ("||",), "||": ("&&",)}
 TICK = re.compile(r"tick|head|first|last|oldest|newest|earliest|from|to|base|before|end|as_of|"
-                  r"complete|final|wanted|next|refusal|t$")
+                  r"inputs_through|final|wanted|next|late_limit|t$")
 ASSIGN = {"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "<<=", ">>=", "++", "--"}
 KEYWORDS = {"return", "if", "for", "while", "switch", "case", "break", "continue", "goto", "else",
             "do", "default", "static", "const", "struct", "enum", "union", "sizeof", "typedef"}

@@ -1,7 +1,7 @@
 #include "tests/storm/rtt.h"
 
 #include "client/clock.h"
-#include "server/core.h"
+#include "server/host_internal.h"
 #include "tests/storm/inside.h"
 
 #include <stdlib.h>
@@ -28,14 +28,14 @@ void storm_rtt_take(struct storm_wait *wait, uint32_t seq, uint64_t now_us) {
 
 /// What is acknowledged as newest, and how long ago that came.
 static void check_wait(struct storm_match *match, const char *who, unsigned client,
-                       const struct storm_wait *wait, uint32_t ack, uint64_t said_us,
+                       const struct storm_wait *wait, uint32_t ack, uint64_t sent_us,
                        uint64_t now_us) {
     uint64_t us = wait->seq == 0 ? 0 : now_us - wait->at_us;
     us = us < HC_ACK_DELAY_MAX_US ? us : HC_ACK_DELAY_MAX_US;
-    if (ack != wait->seq || said_us != us)
+    if (ack != wait->seq || sent_us != us)
         storm_fail(match->verdict, STORM_WRONG, "ack-delay", 0,
                    "%s %u acknowledges %u after %lu us, the newest is %u, which came %lu us ago",
-                   who, client, ack, (unsigned long)said_us, wait->seq, (unsigned long)us);
+                   who, client, ack, (unsigned long)sent_us, wait->seq, (unsigned long)us);
 }
 
 void storm_rtt_shown(struct storm_match *match, const struct storm_conn *conn, const uint8_t *bytes,
@@ -54,11 +54,11 @@ bool storm_rtt_refuses(const struct storm_match *match) {
     return storm_match_get(match, STORM_slack) < storm_match_get(match, STORM_history);
 }
 
-uint32_t storm_rtt_refusal(const struct storm_match *match, const struct storm_conn *conn) {
+uint32_t storm_rtt_late_limit(const struct storm_match *match, const struct storm_conn *conn) {
     struct hc_sv_host *host = hc_sim_host(match->sim);
     const struct hc_sv_peer *peer = conn == NULL ? NULL : hc_sv_host_peer(host, conn->cid);
     uint32_t history = (uint32_t)storm_match_get(match, STORM_history);
-    return peer == NULL ? history : hc_sv_host_refusal(host, peer);
+    return peer == NULL ? history : hc_sv_host_late_limit(host, peer);
 }
 
 static uint32_t rate_of(const struct storm_match *match) {

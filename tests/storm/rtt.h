@@ -61,7 +61,7 @@ bool storm_rtt_refuses(const struct storm_match *match);
 
 /// By how many ticks inputs of the connection's client may be late now: those before the head less
 /// so many are refused.
-uint32_t storm_rtt_refusal(const struct storm_match *match, const struct storm_conn *conn);
+uint32_t storm_rtt_late_limit(const struct storm_match *match, const struct storm_conn *conn);
 
 /// The server sends a SNAPSHOT on the connection.
 void storm_rtt_shown(struct storm_match *match, const struct storm_conn *conn, const uint8_t *bytes,

@@ -38,7 +38,7 @@ struct sender {
 
 struct player {
     bool in;
-    uint32_t refusal; ///< its inputs may be so late; ticks
+    uint32_t late_limit; ///< its inputs may be so late; ticks
     hc_tick joined;
     uint8_t kinds[TICKS]; ///< enum hc_slot
 };
@@ -126,13 +126,13 @@ void storm_slots_advances(struct storm_match *match) {
 /// its connection.
 static void find_refusals(struct storm_match *match, struct storm_slots *slots) {
     for (hc_player p = 0; p < slots->count; p++)
-        slots->players[p].refusal = (uint32_t)storm_match_get(match, STORM_history);
+        slots->players[p].late_limit = (uint32_t)storm_match_get(match, STORM_history);
     for (unsigned i = 0; i < match->conns.count; i++) {
         struct storm_conn *conn = &match->conns.conns[i];
-        conn->refusal_before = conn->refusal;
-        conn->refusal = storm_rtt_refusal(match, conn);
+        conn->late_limit_before = conn->late_limit;
+        conn->late_limit = storm_rtt_late_limit(match, conn);
         for (unsigned own = 0; (conn->there || conn->kept) && own < conn->player_count; own++)
-            slots->players[conn->players[own]].refusal = conn->kept ? 0 : conn->refusal;
+            slots->players[conn->players[own]].late_limit = conn->kept ? 0 : conn->late_limit;
     }
 }
 
@@ -140,7 +140,7 @@ static void find_refusals(struct storm_match *match, struct storm_slots *slots) 
 /// they may be.
 static void give_up(const struct storm_match *match, struct storm_slots *slots,
                     struct player *player) {
-    for (hc_tick t = first_of(match, slots->head); t + player->refusal <= slots->head; t++)
+    for (hc_tick t = first_of(match, slots->head); t + player->late_limit <= slots->head; t++)
         if (t > player->joined && player->kinds[t] == HC_SLOT_UNKNOWN) {
             player->kinds[t] = HC_SLOT_FORCED;
             slots->forced++;
@@ -152,16 +152,16 @@ static void pass(struct storm_match *match, struct storm_slots *slots, hc_player
                  const struct hc_timeline *timeline) {
     struct player *player = &slots->players[p];
     hc_tick head = slots->head;
-    enum hc_control control = hc_timeline_control(timeline, p, head);
-    if (control == HC_CONTROL_JOIN) {
+    enum hc_roster roster_change = hc_timeline_roster(timeline, p, head);
+    if (roster_change == HC_ROSTER_JOIN) {
         player->in = true;
         player->joined = head;
     }
-    player->in = player->in && control != HC_CONTROL_LEAVE;
+    player->in = player->in && roster_change != HC_ROSTER_LEAVE;
     // Everything up to the join counts as known.
     if (player->in)
         give_up(match, slots, player);
-    if (control == HC_CONTROL_NONE)
+    if (roster_change == HC_ROSTER_NONE)
         return;
     memset(player->kinds + head + 1, HC_SLOT_UNKNOWN, TICKS - head - 1);
     for (hc_tick t = first_of(match, head + 1); t <= head; t++)
@@ -223,9 +223,9 @@ static void settle(struct storm_match *match, struct sender *sender, unsigned ow
     else if (tick > slots->before + (uint32_t)storm_match_get(match, STORM_future))
         slots->refused++;
     else if (tick < first_of(match, slots->before) ||
-             (forced && tick + sender->conn->refusal_before < slots->before))
+             (forced && tick + sender->conn->late_limit_before < slots->before))
         slots->refused++;
-    else if (forced && tick + sender->conn->refusal < slots->before)
+    else if (forced && tick + sender->conn->late_limit < slots->before)
         slots->unsure++; // it depends on the round trips known when it came
     else
         slots->lost_inputs += forced;

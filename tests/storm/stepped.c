@@ -13,19 +13,19 @@ enum { ONE_IN = 4, PURPOSE = 55, PLAYERS_MAX = 64 };
 static void compare(struct storm_match *match, const struct hc_timeline *timeline, hc_tick tick,
                     const uint8_t *secret, const char *who) {
     const struct hc_world *world = storm_truth_world(match->truth);
-    uint8_t inputs[PLAYERS_MAX * HC_INPUT_MAX], controls[PLAYERS_MAX];
+    uint8_t inputs[PLAYERS_MAX * HC_INPUT_MAX], roster_changes[PLAYERS_MAX];
     size_t size = world->game->input_size;
     if (match->plain == NULL)
         match->plain = hc_plain_create(world, true);
     HC_ASSERT(match->plain != NULL && world->players <= PLAYERS_MAX);
     for (hc_player p = 0; p < world->players; p++) {
         memcpy(inputs + p * size, hc_timeline_effective(timeline, p, tick), size);
-        controls[p] = (uint8_t)hc_timeline_control(timeline, p, tick);
+        roster_changes[p] = (uint8_t)hc_timeline_roster(timeline, p, tick);
     }
     hc_plain_set_secret(match->plain, secret);
     hc_plain_load(match->plain, tick, hc_timeline_presence(timeline, tick),
                   hc_timeline_states(timeline, tick));
-    hc_plain_step(match->plain, inputs, controls);
+    hc_plain_step(match->plain, inputs, roster_changes);
     const uint8_t *presence = hc_timeline_presence(timeline, tick + 1);
     const uint8_t *states = hc_timeline_states(timeline, tick + 1);
     if (memcmp(presence, hc_plain_presence(match->plain), world->entities) != 0 ||

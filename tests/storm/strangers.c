@@ -235,7 +235,7 @@ static void check_welcome(const struct stranger *stranger, const struct hc_welco
     expect(stranger, "WELCOME",
            welcome->tick_rate == config->tick_rate && welcome->players == config->clients &&
                welcome->seed == config->seed && welcome->history == config->history &&
-               welcome->future == config->future && welcome->refusal == config->history &&
+               welcome->future == config->future && welcome->late_limit == config->history &&
                welcome->tick == hc_timeline_head(hc_sv_host_timeline(stranger->host)) &&
                welcome->phase_us <= PHASE_MAX_US &&
                welcome->own_count == stranger->connect.players);

@@ -2,7 +2,7 @@
 
 #include "client/session.h"
 #include "hindcast/rng.h"
-#include "server/core.h"
+#include "server/host_internal.h"
 #include "tests/storm/inside.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ void storm_talk_created(struct storm_match *match, unsigned client) {
 
 void storm_talk_event(struct storm_match *match, unsigned client,
                       const struct hc_client_event *event) {
-    if (event->kind == HC_CLIENT_EVENT_RECONNECTED && !event->kept)
+    if (event->kind == HC_CLIENT_EVENT_RECONNECTED && !event->resumed)
         begin_row(&match->seats[client].talk);
 }
 
@@ -79,7 +79,7 @@ static void client_hears(struct storm_match *match, unsigned client, struct hc_c
     const uint8_t *message;
     uint8_t expected[HC_EVENTS_SIZE_MAX];
     size_t size;
-    while ((message = hc_client_hear(core, &size)) != NULL) {
+    while ((message = hc_client_next_message(core, &size)) != NULL) {
         const struct storm_conn *root =
             root_of(storm_conns_find(&match->conns, client, match->seats[client].cid));
         if (root == NULL || match->seats[client].hostile)
@@ -105,7 +105,7 @@ static void client_says(struct storm_match *match, unsigned client, struct hc_cl
     talk->turn = turn;
     for (; words > 0 && core->events_out.used < ON_THE_WAY; words--) {
         size_t size = word(match, client, talk->row, TO_SERVER, talk->said + 1, bytes);
-        enum hc_status status = hc_client_say(core, bytes, size);
+        enum hc_status status = hc_client_send_message(core, bytes, size);
         if (status == HC_OK)
             talk->said++;
         else if (status != HC_FULL && status != HC_UNEXPECTED)
@@ -146,10 +146,10 @@ static bool is_anothers(const struct storm_match *match, const struct storm_conn
 }
 
 static void host_hears(struct storm_match *match, struct hc_sv_host *host) {
-    struct hc_sv_heard heard;
+    struct hc_sv_message heard;
     const uint8_t *message;
     uint8_t expected[HC_EVENTS_SIZE_MAX];
-    while ((message = hc_sv_host_hear(host, &heard)) != NULL) {
+    while ((message = hc_sv_host_next_message(host, &heard)) != NULL) {
         struct storm_conn *root = root_of(storm_conns_named(&match->conns, heard.cid));
         if (root == NULL || match->seats[root->seat].hostile)
             continue;
@@ -183,7 +183,7 @@ static void host_says(struct storm_match *match, struct hc_sv_host *host, struct
         uint32_t number = ++root->talk.said;
         size_t size = word(match, conn->seat, root->cid, TO_CLIENT, number, bytes);
         enum hc_status status =
-            hc_sv_host_say(host, conn->cid, bytes, size, hc_sim_host_now(match->sim));
+            hc_sv_host_send_message(host, conn->cid, bytes, size, hc_sim_host_now(match->sim));
         if (status != HC_OK)
             wrong(match, conn->seat, number, hc_status_text(status));
     }
@@ -193,7 +193,7 @@ static void host_says(struct storm_match *match, struct hc_sv_host *host, struct
 static void say_to_gone(struct storm_match *match, struct hc_sv_host *host,
                         const struct storm_conn *conn) {
     static const uint8_t word[] = {1};
-    if (hc_sv_host_say(host, conn->cid, word, sizeof word, hc_sim_host_now(match->sim)) !=
+    if (hc_sv_host_send_message(host, conn->cid, word, sizeof word, hc_sim_host_now(match->sim)) !=
         HC_UNEXPECTED)
         wrong(match, conn->seat, 0, "to a connection that is gone is taken");
 }

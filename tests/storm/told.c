@@ -55,7 +55,8 @@ void storm_told_sent(struct storm_match *match, unsigned client, const uint8_t *
 
 // ---- The server sends ---------------------------------------------------------------------------
 
-static uint64_t digest_of(const struct storm_match *match, const struct hc_cl_told *told) {
+static uint64_t digest_of(const struct storm_match *match,
+                          const struct hc_cl_received_value *told) {
     const struct hc_world *world = match->units.world;
     uint32_t count = hc_unit_count(world, told->unit);
     uint64_t digest = told->unit;
@@ -65,7 +66,8 @@ static uint64_t digest_of(const struct storm_match *match, const struct hc_cl_to
 }
 
 /// Everything told is what the server has, and what a player did last before is too.
-static void check_value(struct storm_match *match, const struct hc_cl_told *told, unsigned client) {
+static void check_value(struct storm_match *match, const struct hc_cl_received_value *told,
+                        unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
     const struct hc_world *world = match->units.world;
     hc_player player = hc_unit_player(world, told->unit);
@@ -92,7 +94,7 @@ static void check_value(struct storm_match *match, const struct hc_cl_told *told
 
 /// A correction is of a tick that the client may show.
 static void check_window(struct storm_match *match, const struct storm_line *line,
-                         const struct hc_cl_told *told, unsigned client) {
+                         const struct hc_cl_received_value *told, unsigned client) {
     hc_tick window = storm_line_window(line), tick = told->value.tick;
     if (window == HC_NO_TICK || tick < window)
         storm_fail(match->verdict, STORM_WRONG, "correction", tick,
@@ -107,8 +109,8 @@ static void check_window(struct storm_match *match, const struct storm_line *lin
 /// again, as long as the server remembers; with few snapshots nothing is that was not told before.
 /// (What was told before a drop may be, once the unit is back in view.)
 static void check_news(struct storm_match *match, const struct storm_line *line,
-                       const struct storm_snapshot *snapshot, const struct hc_cl_told *told,
-                       unsigned client) {
+                       const struct storm_snapshot *snapshot,
+                       const struct hc_cl_received_value *told, unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
     hc_tick tick = told->value.tick;
     if (tick < hc_timeline_oldest(server))
@@ -267,21 +269,21 @@ static void check_head(struct storm_match *match, const struct storm_line *line,
     uint64_t chain;
     hc_tick final = hc_sv_host_final(host, &chain);
     if (head->as_of != as_of || head->final != final || (head->has_chain && head->chain != chain) ||
-        head->refusal != hc_tick_back(as_of, storm_rtt_refusal(match, line->conn)))
+        head->late_limit != hc_tick_back(as_of, storm_rtt_late_limit(match, line->conn)))
         wrong(match, "head", as_of, "is told another head, final tick or bound", client);
     for (unsigned i = 0; i < line->conn->player_count; i++)
-        if (head->complete[i] != hc_timeline_complete(server, line->conn->players[i]))
+        if (head->complete[i] != hc_timeline_inputs_through(server, line->conn->players[i]))
             wrong(match, "head", as_of, "is told otherwise what has come of its inputs", client);
 }
 
 /// Nothing is sent of a unit at a tick at which it is farther away than the view and a quarter of
 /// it.
 static void check_hidden(struct storm_match *match, const struct storm_line *line,
-                         const struct hc_cl_said *said, unsigned client) {
+                         const struct hc_cl_received *said, unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
     hc_tick head = hc_timeline_head(server), oldest = hc_timeline_oldest(server);
-    for (uint32_t i = 0; i < said->told_count; i++) {
-        const struct hc_cl_told *told = &said->told[i];
+    for (uint32_t i = 0; i < said->value_count; i++) {
+        const struct hc_cl_received_value *told = &said->told[i];
         if (!told->dropped && told->value.tick >= oldest &&
             storm_unit_hidden(match, line->conn, told->unit, told->value.tick))
             wrong(match, "interest", told->value.tick, "is told of a unit out of view", client);
@@ -291,70 +293,73 @@ static void check_hidden(struct storm_match *match, const struct storm_line *lin
         if (storm_unit_hidden(match, line->conn, (hc_unit)(1 + said->inputs[i].player), tick))
             wrong(match, "interest", tick, "is told an input of a unit out of view", client);
     }
-    for (uint32_t i = 0; i < said->control_count; i++) {
-        hc_tick tick = hc_tick_min(said->controls[i].tick + 1, head);
+    for (uint32_t i = 0; i < said->roster_count; i++) {
+        hc_tick tick = hc_tick_min(said->roster_changes[i].tick + 1, head);
         tick = hc_tick_max(tick, said->head.tick);
-        if (storm_unit_hidden(match, line->conn, (hc_unit)(1 + said->controls[i].player), tick))
+        if (storm_unit_hidden(match, line->conn, (hc_unit)(1 + said->roster_changes[i].player),
+                              tick))
             wrong(match, "interest", tick, "is told a join or leave out of view", client);
     }
 }
 
 /// Inputs, joins and leaves that are told are the server's.
-static void check_beside(struct storm_match *match, const struct hc_cl_said *said,
+static void check_beside(struct storm_match *match, const struct hc_cl_received *said,
                          unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
     size_t size = match->units.world->game->input_size;
     for (uint32_t i = 0; i < said->input_count; i++) {
-        const struct hc_cl_heard_input *input = &said->inputs[i];
+        const struct hc_cl_received_input *input = &said->inputs[i];
         if (hc_timeline_slot(server, input->player, input->tick) != HC_SLOT_KNOWN ||
             memcmp(input->input, hc_timeline_input(server, input->player, input->tick), size) != 0)
             wrong(match, "told", input->tick, "is told an input that is not so", client);
     }
-    for (uint32_t i = 0; i < said->control_count; i++) {
-        const struct hc_snapshot_control *control = &said->controls[i];
-        if (control->tick >
+    for (uint32_t i = 0; i < said->roster_count; i++) {
+        const struct hc_snapshot_roster *roster_change = &said->roster_changes[i];
+        if (roster_change->tick >
                 hc_tick_back(said->head.as_of, (uint32_t)storm_match_get(match, STORM_history)) &&
-            hc_timeline_control(server, control->player, control->tick) != control->control)
-            wrong(match, "told", control->tick, "is told of a join or leave that is none", client);
+            hc_timeline_roster(server, roster_change->player, roster_change->tick) !=
+                roster_change->roster_change)
+            wrong(match, "told", roster_change->tick, "is told of a join or leave that is none",
+                  client);
     }
 }
 
 /// What joined or left before the tick shown is not told again once one of the snapshots that told
 /// it in a row is known to have arrived. (A join of long ago is as long as its player has done
 /// nothing since.)
-static void take_control(struct storm_match *match, struct storm_line *line,
-                         const struct storm_snapshot *snapshot,
-                         const struct hc_snapshot_control *control, unsigned client) {
+static void take_roster(struct storm_match *match, struct storm_line *line,
+                        const struct storm_snapshot *snapshot,
+                        const struct hc_snapshot_roster *roster_change, unsigned client) {
     uint32_t future = (uint32_t)storm_match_get(match, STORM_future);
     struct storm_control *told = NULL;
     for (unsigned i = 0; i < STORM_LINE_CONTROLS && told == NULL; i++)
-        if (line->controls[i].since != 0 && line->controls[i].last == line->newest &&
-            line->controls[i].control.player == control->player &&
-            line->controls[i].control.tick == control->tick)
-            told = &line->controls[i];
+        if (line->roster_changes[i].since != 0 && line->roster_changes[i].last == line->newest &&
+            line->roster_changes[i].roster_change.player == roster_change->player &&
+            line->roster_changes[i].roster_change.tick == roster_change->tick)
+            told = &line->roster_changes[i];
     if (told == NULL) {
-        told = &line->controls[line->controls_next++ % STORM_LINE_CONTROLS];
-        *told = (struct storm_control){.control = *control, .since = snapshot->seq};
+        told = &line->roster_changes[line->controls_next++ % STORM_LINE_CONTROLS];
+        *told = (struct storm_control){.roster_change = *roster_change, .since = snapshot->seq};
     }
     told->last = snapshot->seq;
     bool heard = false;
     for (uint32_t seq = told->since; seq < snapshot->seq && !heard; seq++)
         heard = line->acked[seq] == STORM_LINE_IN_TIME &&
                 line->snapshots[seq % STORM_LINE_SNAPSHOTS].seq == seq;
-    if (heard && control->tick < snapshot->tick &&
-        control->tick >= hc_tick_back(snapshot->tick, future))
-        wrong(match, "control-again", control->tick,
+    if (heard && roster_change->tick < snapshot->tick &&
+        roster_change->tick >= hc_tick_back(snapshot->tick, future))
+        wrong(match, "control-again", roster_change->tick,
               "is told again of a join or leave, which it has acknowledged", client);
 }
 
 /// Takes in, and looks at, what one snapshot says of units.
 static void take_units(struct storm_match *match, struct storm_line *line,
-                       struct storm_snapshot *snapshot, const struct hc_cl_said *said,
+                       struct storm_snapshot *snapshot, const struct hc_cl_received *said,
                        unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
     struct storm_set named = {{0}};
-    for (uint32_t i = 0; i < said->told_count; i++) {
-        const struct hc_cl_told *told = &said->told[i];
+    for (uint32_t i = 0; i < said->value_count; i++) {
+        const struct hc_cl_received_value *told = &said->told[i];
         snapshot->corrections += told->correction;
         if (!told->dropped)
             check_value(match, told, client);
@@ -375,7 +380,7 @@ static void take_units(struct storm_match *match, struct storm_line *line,
     }
     if (snapshot->corrections == HC_SNAPSHOT_CORRECTIONS_MAX)
         snapshot->full = true;
-    for (uint32_t i = 0; i < said->told_count && line->conn->honest; i++)
+    for (uint32_t i = 0; i < said->value_count && line->conn->honest; i++)
         if (said->told[i].correction) {
             check_window(match, line, &said->told[i], client);
             check_news(match, line, snapshot, &said->told[i], client);
@@ -384,7 +389,7 @@ static void take_units(struct storm_match *match, struct storm_line *line,
 }
 
 static void take_ranges(struct storm_match *match, struct storm_line *line,
-                        struct storm_snapshot *snapshot, const struct hc_cl_said *said,
+                        struct storm_snapshot *snapshot, const struct hc_cl_received *said,
                         unsigned client) {
     for (uint32_t i = 0; i < said->forced_count && line->conn->honest; i++) {
         const struct hc_snapshot_forced *forced = &said->forced[i];
@@ -396,16 +401,17 @@ static void take_ranges(struct storm_match *match, struct storm_line *line,
 }
 
 /// Reads the snapshot in a datagram, as whoever has had all before it; NULL: there is none.
-static const struct hc_cl_said *read_snapshot(struct storm_match *match, struct storm_line *line,
-                                              const struct hc_data *data, unsigned client) {
+static const struct hc_cl_received *read_snapshot(struct storm_match *match,
+                                                  struct storm_line *line,
+                                                  const struct hc_data *data, unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
     struct hc_body *body = &match->told->body;
-    const struct hc_cl_said *said = NULL;
+    const struct hc_cl_received *said = NULL;
     enum hc_status status = hc_body_begin(body, data->body, data->body_size);
     if (status == HC_OK && hc_body_next(body) != HC_MESSAGE_SNAPSHOT)
         return NULL;
     if (status == HC_OK)
-        status = hc_cl_reader_read(line->reader, body, hc_timeline_head(server), &said);
+        status = hc_cl_snapshot_reader_read(line->reader, body, hc_timeline_head(server), &said);
     if (status != HC_OK)
         storm_fail(match->verdict, STORM_WRONG, "told", hc_timeline_head(server),
                    "client %u is sent a snapshot that cannot be read: %s", client,
@@ -425,7 +431,7 @@ void storm_told_host_sent(struct storm_match *match, unsigned client, const uint
         return;
     }
     storm_line_hear(match, line, &data);
-    const struct hc_cl_said *said = read_snapshot(match, line, &data, client);
+    const struct hc_cl_received *said = read_snapshot(match, line, &data, client);
     if (said == NULL)
         return;
     struct storm_snapshot *snapshot = &line->snapshots[data.seq % STORM_LINE_SNAPSHOTS];
@@ -440,13 +446,13 @@ void storm_told_host_sent(struct storm_match *match, unsigned client, const uint
         line->full_seq = data.seq;
     line->as_of = head;
     line->entry_head[head % STORM_LINE_HEADS] = head;
-    line->entries[head % STORM_LINE_HEADS] = said->told_count;
+    line->entries[head % STORM_LINE_HEADS] = said->value_count;
     hc_tick from = line->conn->honest ? storm_line_shown_from(match, line, snapshot) : HC_NO_TICK;
     check_head(match, line, &said->head, client);
     check_beside(match, said, client);
     check_hidden(match, line, said, client);
-    for (uint32_t i = 0; i < said->control_count && line->conn->honest; i++)
-        take_control(match, line, snapshot, &said->controls[i], client);
+    for (uint32_t i = 0; i < said->roster_count && line->conn->honest; i++)
+        take_roster(match, line, snapshot, &said->roster_changes[i], client);
     line->newest = data.seq;
     take_units(match, line, snapshot, said, client);
     take_ranges(match, line, snapshot, said, client);
@@ -462,7 +468,7 @@ void storm_told_host_sent(struct storm_match *match, unsigned client, const uint
 static bool nothing_under_way(const struct storm_line *line,
                               const struct storm_snapshot *snapshot) {
     uint32_t first =
-        snapshot->acked > HC_SV_LEDGER_REORDER ? snapshot->acked - HC_SV_LEDGER_REORDER + 1 : 1;
+        snapshot->acked > HC_SV_SENT_LOG_REORDER ? snapshot->acked - HC_SV_SENT_LOG_REORDER + 1 : 1;
     if (snapshot->seq - first >= STORM_LINE_SNAPSHOTS)
         return false;
     for (uint32_t seq = first; seq < snapshot->seq; seq++)

@@ -26,8 +26,8 @@ struct slot {
     uint32_t cid;             ///< whose it is
     const struct storm_conn *conn;
     bool inherited; ///< whose it is once the leave has been stamped: it joins a tick later
-    uint32_t heir_cid;
-    const struct storm_conn *heir;
+    uint32_t next_owner_cid;
+    const struct storm_conn *next_owner;
     bool final_in;
     bool has_base;
     hc_tick base; ///< newest known input since the join
@@ -47,7 +47,7 @@ struct storm_truth {
     struct slot *players;
     struct change changes[CHANGES_MAX];
     unsigned change_first, change_end;
-    uint8_t *inputs, *controls; ///< of the step that is being taken
+    uint8_t *inputs, *roster_changes; ///< of the step that is being taken
     // By tick.
     uint8_t *slots; ///< [STORM_TICKS_MAX][players] enum hc_slot
     uint8_t *known; ///< [STORM_TICKS_MAX][players][input_size] of those that are known
@@ -124,7 +124,7 @@ struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, b
     truth->players = calloc(players, sizeof *truth->players);
     truth->inputs = calloc(players, size);
     truth->well = calloc(players, sizeof *truth->well);
-    truth->controls = calloc(players, 1);
+    truth->roster_changes = calloc(players, 1);
     truth->slots = calloc(STORM_TICKS_MAX, players);
     truth->known = calloc(STORM_TICKS_MAX, players * size);
     truth->chain = calloc(STORM_TICKS_MAX, sizeof *truth->chain);
@@ -133,7 +133,7 @@ struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, b
     truth->states = deep ? calloc(STORM_TICKS_MAX, state_bytes(truth)) : NULL;
     truth->presence = deep ? calloc(STORM_TICKS_MAX, truth->world.entities) : NULL;
     if (truth->plain == NULL || truth->players == NULL || truth->inputs == NULL ||
-        truth->well == NULL || truth->controls == NULL || truth->slots == NULL ||
+        truth->well == NULL || truth->roster_changes == NULL || truth->slots == NULL ||
         truth->known == NULL || truth->chain == NULL || truth->digest == NULL ||
         truth->units == NULL || (deep && (truth->states == NULL || truth->presence == NULL))) {
         storm_truth_destroy(truth);
@@ -153,7 +153,7 @@ void storm_truth_destroy(struct storm_truth *truth) {
     free(truth->players);
     free(truth->inputs);
     free(truth->well);
-    free(truth->controls);
+    free(truth->roster_changes);
     free(truth->slots);
     free(truth->known);
     free(truth->chain);
@@ -179,9 +179,9 @@ void storm_truth_event(struct storm_truth *truth, const struct hc_sv_event *even
         }
         struct slot *slot = &truth->players[player];
         if (event->kind == HC_SV_EVENT_RESUMED) {
-            bool heir = slot->inherited && slot->heir_cid == event->before;
-            *(heir ? &slot->heir_cid : &slot->cid) = event->cid;
-            *(heir ? &slot->heir : &slot->conn) = conn;
+            bool next_owner = slot->inherited && slot->next_owner_cid == event->before;
+            *(next_owner ? &slot->next_owner_cid : &slot->cid) = event->cid;
+            *(next_owner ? &slot->next_owner : &slot->conn) = conn;
             if (slot->final_conn != NULL && slot->final_conn->cid == event->before)
                 slot->final_conn = conn;
             for (unsigned c = truth->change_first; c < truth->change_end; c++) {
@@ -192,14 +192,14 @@ void storm_truth_event(struct storm_truth *truth, const struct hc_sv_event *even
         } else if (event->kind == HC_SV_EVENT_LOST) {
             continue; // whose players stay
         } else if (event->kind != HC_SV_EVENT_JOINED) {
-            if (slot->inherited && slot->heir_cid == event->cid)
+            if (slot->inherited && slot->next_owner_cid == event->cid)
                 slot->inherited = false;
             else
                 slot->leaving = true;
         } else if (slot->leaving && !slot->inherited) {
             slot->inherited = true;
-            slot->heir_cid = event->cid;
-            slot->heir = conn;
+            slot->next_owner_cid = event->cid;
+            slot->next_owner = conn;
         } else if (!slot->wanted) {
             slot->wanted = true;
             slot->cid = event->cid;
@@ -283,8 +283,8 @@ static void stamp(struct storm_truth *truth, hc_tick head) {
                 add_change(truth, head, p, false);
             slot->leaving = false;
             slot->wanted = slot->inherited;
-            slot->cid = slot->heir_cid;
-            slot->conn = slot->heir;
+            slot->cid = slot->next_owner_cid;
+            slot->conn = slot->next_owner;
             slot->inherited = false;
         } else if (slot->wanted && !slot->in) {
             add_change(truth, head, p, true);
@@ -294,12 +294,12 @@ static void stamp(struct storm_truth *truth, hc_tick head) {
 
 /// Takes the joins and leaves of `tick` off the queue.
 static void take_changes(struct storm_truth *truth, hc_tick tick) {
-    memset(truth->controls, HC_CONTROL_NONE, truth->world.players);
+    memset(truth->roster_changes, HC_ROSTER_NONE, truth->world.players);
     while (truth->change_first < truth->change_end) {
         const struct change *change = &truth->changes[truth->change_first % CHANGES_MAX];
         if (change->tick != tick)
             return;
-        truth->controls[change->player] = change->join ? HC_CONTROL_JOIN : HC_CONTROL_LEAVE;
+        truth->roster_changes[change->player] = change->join ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
         if (change->join)
             truth->players[change->player].final_conn = change->conn;
         truth->change_first++;
@@ -334,9 +334,9 @@ static void effective(struct storm_truth *truth, hc_player player, hc_tick tick,
     const struct hc_game *game = truth->world.game;
     struct slot *slot = &truth->players[player];
     size_t cell = (size_t)tick * truth->world.players + player, size = game->input_size;
-    uint8_t control = truth->controls[player], *kind = &truth->slots[cell];
+    uint8_t roster_change = truth->roster_changes[player], *kind = &truth->slots[cell];
     memset(out, 0, size);
-    if (control == HC_CONTROL_JOIN) {
+    if (roster_change == HC_ROSTER_JOIN) {
         slot->final_in = true;
         slot->has_base = false;
         *kind = HC_SLOT_UNKNOWN;
@@ -350,7 +350,7 @@ static void effective(struct storm_truth *truth, hc_player player, hc_tick tick,
         *kind = HC_SLOT_UNKNOWN;
         return;
     }
-    slot->final_in = control != HC_CONTROL_LEAVE;
+    slot->final_in = roster_change != HC_ROSTER_LEAVE;
     if (*kind == HC_SLOT_KNOWN) {
         memcpy(out, truth->known + cell * size, size);
         check_stamp(truth, player, tick, out);
@@ -391,10 +391,10 @@ static void compare_slots(struct storm_truth *truth, const struct hc_timeline *t
                           hc_tick tick) {
     size_t size = truth->world.game->input_size;
     for (hc_player p = 0; p < truth->world.players; p++) {
-        if (hc_timeline_control(timeline, p, tick) != (enum hc_control)truth->controls[p])
+        if (hc_timeline_roster(timeline, p, tick) != (enum hc_roster)truth->roster_changes[p])
             storm_fail(truth->verdict, STORM_WRONG, "controls", tick,
                        "player %u: control %d, must be %u", p,
-                       (int)hc_timeline_control(timeline, p, tick), truth->controls[p]);
+                       (int)hc_timeline_roster(timeline, p, tick), truth->roster_changes[p]);
         if (memcmp(hc_timeline_effective(timeline, p, tick), truth->inputs + p * size, size) != 0)
             storm_fail(truth->verdict, STORM_WRONG, "effective", tick,
                        "the effective input of player %u at %u (slot %d, base %u) is another than "
@@ -424,7 +424,7 @@ static void play_on(struct storm_truth *truth, const struct hc_timeline *timelin
     }
     if (seen)
         compare_slots(truth, timeline, tick);
-    hc_plain_step(truth->plain, truth->inputs, truth->controls);
+    hc_plain_step(truth->plain, truth->inputs, truth->roster_changes);
     enter(truth, tick + 1);
     if (tick + 1 < hc_timeline_oldest(timeline))
         return;
@@ -441,7 +441,7 @@ static hc_tick final_by_rule(const struct storm_truth *truth, const struct hc_ti
     hc_tick head = hc_timeline_head(timeline), final = head;
     for (hc_player p = 0; p < truth->world.players; p++)
         if (truth->players[p].in)
-            final = hc_tick_min(final, hc_timeline_complete(timeline, p) + 1);
+            final = hc_tick_min(final, hc_timeline_inputs_through(timeline, p) + 1);
     return hc_tick_max(truth->final, hc_tick_max(final, hc_tick_back(head, truth->history)));
 }
 

@@ -189,7 +189,7 @@ void storm_units_sent(struct storm_match *match, const struct storm_conn *conn,
 
 void storm_units_created(struct storm_match *match, unsigned client) {
     struct storm_seat *seat = &match->seats[client];
-    seat->met = HC_NO_TICK;
+    seat->heard_once = HC_NO_TICK;
     for (uint32_t u = 0; u < STORM_UNITS_MAX; u++) {
         seat->units[u] = (struct storm_heard_unit){.as_of = HC_NO_TICK, .since = HC_NO_TICK};
         memset(seat->units[u].told, 0xff, sizeof seat->units[u].told);
@@ -211,14 +211,15 @@ static void hear(struct storm_heard_unit *unit, hc_tick as_of, bool dropped) {
 }
 
 void storm_units_taken(struct storm_match *match, unsigned client) {
-    const struct hc_cl_said *said = hc_cl_reader_said(hc_sim_client(match->sim, client)->reader);
+    const struct hc_cl_received *said =
+        hc_cl_snapshot_reader_newest(hc_sim_client(match->sim, client)->reader);
     struct storm_seat *seat = &match->seats[client];
-    for (uint32_t i = 0; i < said->told_count; i++)
+    for (uint32_t i = 0; i < said->value_count; i++)
         if (!said->told[i].correction)
             hear(&seat->units[said->told[i].unit], said->head.as_of, said->told[i].dropped);
     for (uint32_t u = 0; u < match->units.total; u++)
         if (seat->units[u].since == said->head.as_of)
-            seat->met = said->head.as_of;
+            seat->heard_once = said->head.as_of;
 }
 
 bool storm_units_differ(const struct storm_match *match, unsigned client,

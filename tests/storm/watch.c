@@ -143,7 +143,7 @@ static void remember_snapshot(struct storm_match *match, struct storm_conn *conn
     const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
     hc_tick head = hc_timeline_head(timeline), tick = head;
     for (unsigned i = 0; i < conn->player_count; i++)
-        tick = hc_tick_min(tick, hc_timeline_complete(timeline, conn->players[i]) + 1);
+        tick = hc_tick_min(tick, hc_timeline_inputs_through(timeline, conn->players[i]) + 1);
     if (conn->snapshot_head == head)
         wrong(match, "one-snapshot", head, "is sent two snapshots in one tick", conn->seat);
     if (conn->snapshot_head == HC_NO_TICK)
@@ -297,7 +297,7 @@ static void client_sent(void *context, struct hc_sim *sim, unsigned client, cons
     const struct storm_conn *conn = bytes[0] == HC_DATAGRAM_DATA
                                         ? storm_conns_find(&match->conns, client, cid_of(bytes))
                                         : NULL;
-    storm_conns_sent(&match->conns, client, hc_tick_back(head, storm_rtt_refusal(match, conn)),
+    storm_conns_sent(&match->conns, client, hc_tick_back(head, storm_rtt_late_limit(match, conn)),
                      hc_sim_now(sim), bytes, size);
     check_stamps(match, client, bytes, size);
     storm_rtt_sent(match, client, bytes, size);
@@ -312,7 +312,7 @@ static void check_forced(struct storm_match *match, unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
     const struct storm_conn *conn =
         storm_conns_find(&match->conns, client, match->seats[client].cid);
-    const struct hc_cl_said *said = hc_cl_reader_said(core->reader);
+    const struct hc_cl_received *said = hc_cl_snapshot_reader_newest(core->reader);
     if (conn == NULL || !conn->there)
         return;
     for (uint32_t i = 0; i < said->forced_count; i++) {
@@ -465,7 +465,7 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
     // Who waits, as the server has left out ticks, is rolled back by as many; and whose player
     // comes into view may have done what it did last long ago, which is known from then on.
-    if (match->last_part && stats->depth > seat->depth_max && seat->met != as_of &&
+    if (match->last_part && stats->depth > seat->depth_max && seat->heard_once != as_of &&
         hc_client_state(core) == HC_CLIENT_PLAYING)
         seat->depth_max = stats->depth;
     storm_stepped_client(match, client);

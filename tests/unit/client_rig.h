@@ -5,7 +5,7 @@
 
 #include "hindcast/arena.h"
 #include "common/bytes.h"
-#include "common/solo.h"
+#include "common/extrapolate.h"
 #include "proto/ack.h"
 #include "proto/body.h"
 #include "proto/value.h"
@@ -123,7 +123,7 @@ static inline struct hc_welcome welcome_now(void) {
                                .seed = 9,
                                .history = 64,
                                .future = 64,
-                               .refusal = 64,
+                               .late_limit = 64,
                                .tick = (hc_tick)((now_us - START_US) / TICK_US),
                                .own_count = config.players,
                                .own = {PLAYER, 0}};
@@ -149,7 +149,7 @@ static inline struct hc_snapshot snapshot_of(hc_tick tick) {
                                    .base = HC_NO_TICK,
                                    .own_count = config.players,
                                    .complete = {tick - 1, tick - 1}};
-    snapshot.refusal = hc_tick_back(snapshot.as_of, 64);
+    snapshot.late_limit = hc_tick_back(snapshot.as_of, 64);
     snapshot.final = hc_tick_back(snapshot.as_of, 64);
     return snapshot;
 }
@@ -169,7 +169,7 @@ static inline void put_delta(hc_unit unit, hc_tick tick, hc_tick known, const vo
     hc_unit_read(&world, unit, presence, states, &value);
     if (input != NULL)
         memcpy(value.input, input, world.game->input_size);
-    hc_solo_nothing(&world, unit, tick, &guess);
+    hc_extrapolate_absent(&world, unit, tick, &guess);
     hc_delta_put(&bits, &world, unit, &guess, &value, NULL);
 }
 
@@ -177,19 +177,22 @@ static inline void put_delta(hc_unit unit, hc_tick tick, hc_tick known, const vo
 /// of `from` told of it; the referee is not told.
 static inline void put_delta_against(hc_unit unit, hc_tick from, hc_tick tick) {
     static uint8_t rooms[2][HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
-    struct hc_solo *solo = hc_solo_create(&world);
+    struct hc_extrapolator *extrapolator = hc_extrapolator_create(&world);
     struct hc_unit_value value = {.tick = from, .known = HC_NO_TICK};
     struct hc_unit_value before = {.tick = from, .known = HC_NO_TICK};
-    struct hc_value_base base = {
-        .solo = solo, .world = &world, .unit = unit, .from = &before, .scratch = rooms[0]};
-    ck_assert(solo != NULL);
+    struct hc_value_base base = {.extrapolator = extrapolator,
+                                 .world = &world,
+                                 .unit = unit,
+                                 .from = &before,
+                                 .scratch = rooms[0]};
+    ck_assert(extrapolator != NULL);
     hc_unit_place(&world, &value, rooms[1]);
     hc_unit_read(&world, unit, presence, states, &value);
     before.presence = value.presence;
     before.states = value.states;
     value.tick = tick;
     hc_value_put(&bits, &base, NULL, &value, NULL);
-    hc_solo_destroy(solo);
+    hc_extrapolator_destroy(extrapolator);
 }
 
 /// All units of the world, against nothing; nobody has done anything.

@@ -17,7 +17,7 @@ struct play {
     struct hc_plain *plain;
     struct hc_rng rng;
     struct hc_arena_input inputs[PLAYERS];
-    uint8_t controls[PLAYERS];
+    uint8_t roster_changes[PLAYERS];
     uint8_t goals[PLAYERS];   ///< 0, 1: roam; 2: hunt; 3: collect
     uint8_t detours[PLAYERS]; ///< ticks
 };
@@ -125,16 +125,16 @@ static void choose_input(struct play *play, hc_player self) {
 static void choose(struct play *play) {
     for (hc_player p = 0; p < PLAYERS; p++) {
         choose_input(play, p);
-        play->controls[p] = HC_CONTROL_NONE;
+        play->roster_changes[p] = HC_ROSTER_NONE;
         if (hc_plain_tick(play->plain) == p || hc_rng_chance(&play->rng, CONTROL_PPM))
-            play->controls[p] = HC_CONTROL_JOIN;
+            play->roster_changes[p] = HC_ROSTER_JOIN;
         else if (hc_rng_chance(&play->rng, CONTROL_PPM / 3))
-            play->controls[p] = HC_CONTROL_LEAVE;
+            play->roster_changes[p] = HC_ROSTER_LEAVE;
     }
 }
 
 static void step(struct hc_plain *plain, const struct play *play) {
-    hc_plain_step(plain, (const uint8_t *)play->inputs, play->controls);
+    hc_plain_step(plain, (const uint8_t *)play->inputs, play->roster_changes);
 }
 
 /// Everything as it stands at one tick.
@@ -157,7 +157,7 @@ static const void *then(const struct play *play, const struct copy *copy, hc_ent
 
 static bool controlled(const struct play *play) {
     for (hc_player p = 0; p < PLAYERS; p++)
-        if (play->controls[p] != HC_CONTROL_NONE)
+        if (play->roster_changes[p] != HC_ROSTER_NONE)
             return true;
     return false;
 }
@@ -167,7 +167,7 @@ static bool lived_on(const struct play *play, const struct copy *before, hc_play
                      const struct hc_arena_player **was, const struct hc_arena_player **is) {
     *was = then(play, before, hc_world_player(&play->world, p));
     *is = see_player(play, p);
-    return *was != NULL && *is != NULL && play->controls[p] == HC_CONTROL_NONE &&
+    return *was != NULL && *is != NULL && play->roster_changes[p] == HC_ROSTER_NONE &&
            (*was)->match == (*is)->match && (*was)->health > 0 && (*is)->health > 0;
 }
 
@@ -264,7 +264,7 @@ START_TEST(without_the_secret_nobody_appears_and_all_others_go_on_alike) {
                 look(&play.world, client, hc_world_player(&play.world, p));
             bool dead = was[p] && before[p].health == 0;
             bool appears = is != NULL && (!was[p] || dead || before[p].match != is->match ||
-                                          play.controls[p] == HC_CONTROL_JOIN);
+                                          play.roster_changes[p] == HC_ROSTER_JOIN);
             if (!lives(is) || !appears) {
                 ck_assert_int_eq(is != NULL, held != NULL);
                 ck_assert(is == NULL || memcmp(is, held, sizeof *is) == 0);
@@ -294,7 +294,7 @@ static void tally_players(const struct play *play, const struct copy *before, st
     for (hc_player p = 0; p < PLAYERS; p++) {
         const struct hc_arena_player *was = then(play, before, hc_world_player(&play->world, p));
         const struct hc_arena_player *is = see_player(play, p);
-        if (was == NULL || is == NULL || play->controls[p] != HC_CONTROL_NONE)
+        if (was == NULL || is == NULL || play->roster_changes[p] != HC_ROSTER_NONE)
             continue;
         tally->kills += is->score > was->score;
         tally->deaths += was->health > 0 && is->health == 0;
@@ -375,7 +375,7 @@ START_TEST(every_kill_is_told_by_one_shot_and_scored_once) {
             hc_entity entity = hc_world_player(&play.world, p);
             const struct hc_arena_player *was = then(&play, &before, entity);
             const struct hc_arena_player *is = then(&play, &after, entity);
-            if (was == NULL || is == NULL || play.controls[p] != HC_CONTROL_NONE ||
+            if (was == NULL || is == NULL || play.roster_changes[p] != HC_ROSTER_NONE ||
                 was->match != is->match)
                 continue;
             victims += was->health > 0 && is->health == 0;
@@ -506,7 +506,7 @@ START_TEST(an_input_reaches_its_players_own_at_once_and_others_only_within_reach
     unsigned own = 0, others = 0;
     for (int i = 0; i < 4000; i++) {
         choose(&play);
-        memset(play.controls, i < PLAYERS ? HC_CONTROL_JOIN : HC_CONTROL_NONE, PLAYERS);
+        memset(play.roster_changes, i < PLAYERS ? HC_ROSTER_JOIN : HC_ROSTER_NONE, PLAYERS);
         hc_plain_load(other, hc_plain_tick(play.plain), hc_plain_presence(play.plain),
                       hc_plain_states(play.plain));
         hc_player p = (hc_player)hc_rng_below(&play.rng, PLAYERS);
@@ -557,8 +557,8 @@ START_TEST(a_lone_player_changes_nobody_else_and_starts_no_match) {
     play_open(&play, RATE, 19);
     for (int i = 0; i < 3000; i++) {
         choose(&play);
-        memset(play.controls, HC_CONTROL_NONE, PLAYERS);
-        play.controls[3] = i == 0 ? HC_CONTROL_JOIN : HC_CONTROL_NONE;
+        memset(play.roster_changes, HC_ROSTER_NONE, PLAYERS);
+        play.roster_changes[3] = i == 0 ? HC_ROSTER_JOIN : HC_ROSTER_NONE;
         step(play.plain, &play);
         ck_assert_uint_eq(see_referee(&play)->phase, HC_ARENA_WAITING);
         ck_assert_uint_eq(see_player(&play, 3)->health, HC_ARENA_HEALTH);
@@ -580,7 +580,7 @@ START_TEST(leaving_takes_the_players_shots_along_and_joining_again_starts_afresh
         hc_plain_overlay(play.plain, self, HC_ALIVE, &player);
         hc_plain_overlay(play.plain, (hc_entity)(self + 2), HC_ALIVE, &shot);
         play.inputs[1].fire = 1;
-        play.controls[1] = join ? HC_CONTROL_JOIN : HC_CONTROL_LEAVE;
+        play.roster_changes[1] = join ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
         step(play.plain, &play);
         for (unsigned slot = 1; slot <= HC_ARENA_SHOTS; slot++)
             ck_assert_ptr_null(see(&play, (hc_entity)(self + slot)));

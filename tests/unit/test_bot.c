@@ -1,4 +1,4 @@
-#include "client/bot.h"
+#include "client/bots/bot.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static uint64_t play(uint64_t seed, struct deeds deeds[PLAYERS]) {
     struct hc_arena_input last[PLAYERS] = {0};
     hc_timeline_start(timeline);
     for (unsigned p = 0; p < PLAYERS; p++) {
-        ck_assert(hc_timeline_put_control(timeline, (hc_player)p, 0, HC_CONTROL_JOIN) == HC_OK);
+        ck_assert(hc_timeline_put_roster(timeline, (hc_player)p, 0, HC_ROSTER_JOIN) == HC_OK);
         hc_cl_bot_init(&bots[p], seed, p);
     }
     hc_timeline_advance(timeline);

@@ -108,15 +108,15 @@ END_TEST
 
 START_TEST(of_guesses_the_least_delayed_is_kept_until_something_is_measured) {
     struct hc_cl_clock clock = {.known = false};
-    hc_cl_clock_guess(&clock, 1000000, 20000, 1000000 + ahead - 40000);
+    hc_cl_clock_estimate(&clock, 1000000, 20000, 1000000 + ahead - 40000);
     ck_assert_int_eq(error_at(&clock, 1000000), -30000);
-    hc_cl_clock_guess(&clock, 1100000, 20000, 1100000 + ahead - 15000);
+    hc_cl_clock_estimate(&clock, 1100000, 20000, 1100000 + ahead - 15000);
     ck_assert_int_eq(error_at(&clock, 1100000), -5000);
-    hc_cl_clock_guess(&clock, 1200000, 20000, 1200000 + ahead - 90000);
+    hc_cl_clock_estimate(&clock, 1200000, 20000, 1200000 + ahead - 90000);
     ck_assert_int_eq(error_at(&clock, 1200000), -5000);
     exchange(&clock, 1300000, 80000, 80000);
     ck_assert_int_eq(error_at(&clock, 1500000), 0);
-    hc_cl_clock_guess(&clock, 1600000, 20000, 1600000 + ahead + 50000);
+    hc_cl_clock_estimate(&clock, 1600000, 20000, 1600000 + ahead + 50000);
     ck_assert_int_eq(error_at(&clock, 1600000), 0);
 }
 END_TEST

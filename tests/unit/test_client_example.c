@@ -1,6 +1,6 @@
 // The snapshots that proto/EXAMPLE.md takes apart are what it says: read by a client, whose guesses
 // are made by the game's own step.
-#include "client/reader.h"
+#include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "proto/value.h"
 #include "tests/run_suite.h"
@@ -52,7 +52,7 @@ static void get_entity(struct list *list, hc_tick tick, const uint8_t *bytes, si
     struct hc_unit_value *value = &list->value[unit];
     if (!list->has[unit]) {
         hc_unit_place(&world, value, list->room[unit]);
-        hc_solo_nothing(&world, unit, tick, value);
+        hc_extrapolate_absent(&world, unit, tick, value);
         list->has[unit] = true;
     }
     uint32_t index = entity - hc_unit_first(&world, unit);
@@ -123,7 +123,7 @@ static size_t tell(const struct list *list, hc_tick tick, hc_tick head,
     uint8_t packed[HC_DATA_BODY_MAX], scratch[HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
     struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed - HC_SNAPSHOT_OVERHEAD);
     struct hc_writer writer = hc_bytes_writer(body, HC_DATA_BODY_MAX);
-    struct hc_solo *solo = hc_solo_create(&world);
+    struct hc_extrapolator *extrapolator = hc_extrapolator_create(&world);
     struct hc_snapshot_set none = {.count = 0};
     struct hc_snapshot_unit units[UNITS];
     struct hc_snapshot snapshot = {.as_of = head,
@@ -145,7 +145,8 @@ static size_t tell(const struct list *list, hc_tick tick, hc_tick head,
     hc_snapshot_put_end(&bits);
     hc_snapshot_put_names(&bits, &snapshot, &none, units, UNITS);
     for (hc_unit u = 0; u < UNITS; u++) {
-        struct hc_value_base base = {.solo = solo, .world = &world, .unit = u, .scratch = scratch};
+        struct hc_value_base base = {
+            .extrapolator = extrapolator, .world = &world, .unit = u, .scratch = scratch};
         hc_value_put(&bits, &base, NULL, &list->value[u], NULL);
         if (hc_unit_player(&world, u) != HC_NO_PLAYER)
             hc_delta_put_number(&bits, 0, 1); // no runs of inputs
@@ -153,40 +154,40 @@ static size_t tell(const struct list *list, hc_tick tick, hc_tick head,
     hc_snapshot_put_end(&bits);
     size_t size = hc_bits_finish(&bits);
     ck_assert(hc_snapshot_put_message(&writer, packed, size));
-    hc_solo_destroy(solo);
+    hc_extrapolator_destroy(extrapolator);
     return writer.at;
 }
 
 /// Reads a SNAPSHOT, which is to tell all of the list, and keeps it.
-static const struct hc_cl_said *hear(struct hc_cl_reader *reader, const uint8_t *bytes, size_t size,
-                                     const struct list *list, hc_tick head) {
+static const struct hc_cl_received *hear(struct hc_cl_snapshot_reader *reader, const uint8_t *bytes,
+                                         size_t size, const struct list *list, hc_tick head) {
     static struct hc_body body;
-    const struct hc_cl_said *said = NULL;
+    const struct hc_cl_received *said = NULL;
     uint32_t count = 0;
     ck_assert_int_eq(hc_body_begin(&body, bytes, size), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
-    ck_assert_int_eq(hc_cl_reader_look(reader, &body, head - 1, &said), HC_OK);
+    ck_assert_int_eq(hc_cl_snapshot_reader_decode(reader, &body, head - 1, &said), HC_OK);
     ck_assert_uint_eq(said->head.as_of, head);
     for (hc_unit u = 0; u < UNITS; u++) {
         if (!list->has[u])
             continue;
-        ck_assert_uint_lt(count, said->told_count);
-        const struct hc_cl_told *told = &said->told[count++];
+        ck_assert_uint_lt(count, said->value_count);
+        const struct hc_cl_received_value *told = &said->told[count++];
         ck_assert(told->unit == u && !told->dropped && !told->correction);
         ck_assert_uint_eq(told->value.tick, list->value[u].tick);
         ck_assert(hc_unit_equal(&world, u, &told->value, &list->value[u]));
     }
-    ck_assert_uint_eq(said->told_count, count);
-    hc_cl_reader_keep(reader);
+    ck_assert_uint_eq(said->value_count, count);
+    hc_cl_snapshot_reader_accept(reader);
     return said;
 }
 
 START_TEST(a_snapshot_against_nothing_is_read_as_the_example_says) {
-    struct hc_cl_reader *reader = hc_cl_reader_create(&world, 1);
-    const struct hc_cl_said *said = hear(reader, bodies[0], sizes[0], &lists[0], heads[0]);
+    struct hc_cl_snapshot_reader *reader = hc_cl_snapshot_reader_create(&world, 1);
+    const struct hc_cl_received *said = hear(reader, bodies[0], sizes[0], &lists[0], heads[0]);
     ck_assert_uint_eq(said->head.complete[0], 3);
     ck_assert(!said->head.has_chain && said->head.base == HC_NO_TICK);
-    hc_cl_reader_destroy(reader);
+    hc_cl_snapshot_reader_destroy(reader);
 }
 END_TEST
 
@@ -197,9 +198,9 @@ START_TEST(a_snapshot_against_what_was_told_before_is_read_as_the_example_says) 
         {.move_y = 1, .aim = 80, .fire = 1},
     };
     uint8_t before[HC_DATA_BODY_MAX];
-    struct hc_cl_reader *reader = hc_cl_reader_create(&world, 1);
+    struct hc_cl_snapshot_reader *reader = hc_cl_snapshot_reader_create(&world, 1);
     hear(reader, before, tell(&lists[1], ticks[1], heads[1], before), &lists[1], heads[1]);
-    const struct hc_cl_said *said = hear(reader, bodies[1], sizes[1], &lists[2], heads[2]);
+    const struct hc_cl_received *said = hear(reader, bodies[1], sizes[1], &lists[2], heads[2]);
     ck_assert(said->head.base == heads[1] && said->head.tick == ticks[2]);
     ck_assert_uint_eq(said->head.ack_delay_us, 13333);
     ck_assert_uint_eq(said->input_count, 3);
@@ -207,7 +208,7 @@ START_TEST(a_snapshot_against_what_was_told_before_is_read_as_the_example_says) 
         ck_assert(said->inputs[i].player == 1 && said->inputs[i].tick == ticks[2] + i);
         ck_assert_mem_eq(said->inputs[i].input, &inputs[i], sizeof inputs[i]);
     }
-    hc_cl_reader_destroy(reader);
+    hc_cl_snapshot_reader_destroy(reader);
 }
 END_TEST
 

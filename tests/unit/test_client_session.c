@@ -138,7 +138,7 @@ START_TEST(an_accept_with_a_key_of_low_order_is_refused) {
     memcpy(material.secret, party.credential.secret, sizeof material.secret);
     memcpy(material.token, party.credential.token, sizeof material.token);
     memcpy(material.client_nonce, nonce, sizeof nonce);
-    memcpy(material.client_key, client->shake.key, sizeof material.client_key);
+    memcpy(material.client_key, client->handshake.key, sizeof material.client_key);
     hc_seal_derive(&material, &keys);
     hc_seal_init(&sealer, keys.s2c);
     hc_seal_accept(&sealer, out, size);
@@ -153,14 +153,14 @@ START_TEST(the_ephemeral_secret_is_erased_once_it_is_of_no_use) {
     begin();
     hear();
     give_cookie();
-    ck_assert(!sodium_is_zero(client->shake.secret, sizeof client->shake.secret));
+    ck_assert(!sodium_is_zero(client->handshake.secret, sizeof client->handshake.secret));
     ck_assert_int_eq(give_accept(&welcome), HC_OK);
-    ck_assert(sodium_is_zero(client->shake.secret, sizeof client->shake.secret));
+    ck_assert(sodium_is_zero(client->handshake.secret, sizeof client->handshake.secret));
     hc_client_destroy(client);
     begin();
-    ck_assert(!sodium_is_zero(client->shake.secret, sizeof client->shake.secret));
+    ck_assert(!sodium_is_zero(client->handshake.secret, sizeof client->handshake.secret));
     hc_client_leave(client, now_us); // before it is admitted
-    ck_assert(sodium_is_zero(client->shake.secret, sizeof client->shake.secret));
+    ck_assert(sodium_is_zero(client->handshake.secret, sizeof client->handshake.secret));
 }
 END_TEST
 
@@ -390,7 +390,7 @@ START_TEST(after_a_gap_in_its_ticks_it_stamps_on_without_a_gap_from_what_is_stil
     }
     now_us += TICK_US;
     snapshot = snapshot_of(191);
-    snapshot.refusal = 192;
+    snapshot.late_limit = 192;
     ck_assert_int_eq(give_snapshot(&snapshot), HC_OK);
     heard = hear();
     ck_assert_uint_eq(heard.input.first, 192);

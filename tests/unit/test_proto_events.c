@@ -1,5 +1,5 @@
 /// What proto/events promises.
-#include "common/link.h"
+#include "common/network_sim.h"
 #include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "proto/events.h"
@@ -75,8 +75,8 @@ struct endpoint {
     struct side events;
     struct hc_sent sent;
     struct hc_replay replay;
-    struct hc_link *link; ///< to the peer
-    uint64_t seed;        ///< of what it sends
+    struct hc_network_sim *link; ///< to the peer
+    uint64_t seed;               ///< of what it sends
     uint32_t put_next, put_end;
     uint32_t got_next;
     uint64_t srtt_us;
@@ -90,7 +90,7 @@ struct connection {
 };
 
 static struct connection *connection_new(uint64_t seed, uint32_t first, uint32_t events,
-                                         size_t room, const struct hc_link_config *config) {
+                                         size_t room, const struct hc_network_sim_config *config) {
     struct connection *connection = calloc(1, sizeof *connection);
     ck_assert_ptr_nonnull(connection);
     connection->room = room;
@@ -99,7 +99,7 @@ static struct connection *connection_new(uint64_t seed, uint32_t first, uint32_t
         hc_events_out_init(&end->events.out, first, end->events.queue, sizeof end->events.queue);
         hc_events_in_init(&end->events.in, first, end->events.store, sizeof end->events.store);
         hc_sent_init(&end->sent, 1);
-        end->link = hc_link_create(config, seed * 2 + i, 512, NULL);
+        end->link = hc_network_sim_create(config, seed * 2 + i, 512, NULL);
         ck_assert_ptr_nonnull(end->link);
         end->seed = seed * 2 + i;
         end->put_next = end->got_next = first;
@@ -111,7 +111,7 @@ static struct connection *connection_new(uint64_t seed, uint32_t first, uint32_t
 
 static void connection_free(struct connection *connection) {
     for (int i = 0; i < 2; i++)
-        hc_link_destroy(connection->ends[i].link);
+        hc_network_sim_destroy(connection->ends[i].link);
     free(connection);
 }
 
@@ -134,7 +134,7 @@ static void send_datagram(struct endpoint *end, size_t room, uint64_t now_us) {
     hc_events_send(&end->events.out, &writer, room, seq, now_us, end->srtt_us);
     HOLDS(!writer.failed && writer.at <= HEADER + room);
     end->message_bytes += writer.at - HEADER;
-    hc_link_send(end->link, now_us, bytes, writer.at);
+    hc_network_sim_send(end->link, now_us, bytes, writer.at);
 }
 
 /// Hands on what came and compares it with what the peer put.
@@ -177,9 +177,9 @@ static void receive_datagram(struct endpoint *end, const uint8_t *bytes, size_t 
 static void step(struct connection *connection, struct hc_rng *rng, uint32_t lazy) {
     for (int i = 0; i < 2; i++) {
         struct endpoint *end = &connection->ends[i], *peer = &connection->ends[1 - i];
-        uint8_t bytes[HC_LINK_PACKET_MAX];
-        for (int size;
-             (size = hc_link_receive(peer->link, connection->now_us, bytes, sizeof bytes)) >= 0;) {
+        uint8_t bytes[HC_NETWORK_SIM_PACKET_MAX];
+        for (int size; (size = hc_network_sim_receive(peer->link, connection->now_us, bytes,
+                                                      sizeof bytes)) >= 0;) {
             receive_datagram(end, bytes, (size_t)size, connection->now_us);
             if (lazy == 0)
                 hand_on(end, peer);
@@ -200,20 +200,20 @@ static bool is_done(const struct connection *connection) {
     return true;
 }
 
-static struct hc_link_config random_link(struct hc_rng *rng) {
-    return (struct hc_link_config){.latency_us = hc_rng_below(rng, 400000),
-                                   .jitter_us = hc_rng_below(rng, 200000),
-                                   .loss_ppm = hc_rng_below(rng, 400000),
-                                   .burst_mean = hc_rng_below(rng, 8),
-                                   .duplicate_ppm = hc_rng_below(rng, 500000),
-                                   .reorder_ppm = hc_rng_below(rng, 500000)};
+static struct hc_network_sim_config random_link(struct hc_rng *rng) {
+    return (struct hc_network_sim_config){.latency_us = hc_rng_below(rng, 400000),
+                                          .jitter_us = hc_rng_below(rng, 200000),
+                                          .loss_ppm = hc_rng_below(rng, 400000),
+                                          .burst_mean = hc_rng_below(rng, 8),
+                                          .duplicate_ppm = hc_rng_below(rng, 500000),
+                                          .reorder_ppm = hc_rng_below(rng, 500000)};
 }
 
 START_TEST(events_arrive_once_and_in_order_over_any_link) {
     enum { EVENTS = 1500 };
     for (uint32_t round = 0; round < 60; round++) {
         struct hc_rng rng = hc_rng_init(21, round);
-        struct hc_link_config config = random_link(&rng);
+        struct hc_network_sim_config config = random_link(&rng);
         // Some begin where the numbers turn negative or end.
         uint32_t first = round % 3 == 0   ? 1
                          : round % 3 == 1 ? (1u << 31) - 700
@@ -228,11 +228,11 @@ START_TEST(events_arrive_once_and_in_order_over_any_link) {
             if (hc_rng_below(&rng, 1000) == 0) { // weather: a blackout, one way or both, or another
                 config = random_link(&rng);
                 if (hc_rng_below(&rng, 2) == 0)
-                    config.loss_ppm = HC_LINK_PPM;
+                    config.loss_ppm = HC_NETWORK_SIM_PPM;
                 uint32_t ways = 1 + hc_rng_below(&rng, 3);
                 for (uint32_t way = 0; way < 2; way++)
                     if (ways >> way & 1)
-                        hc_link_set_config(connection->ends[way].link, &config);
+                        hc_network_sim_set_config(connection->ends[way].link, &config);
             }
             step(connection, &rng, lazy);
         }
@@ -249,7 +249,7 @@ END_TEST
 
 START_TEST(events_arrive_once_and_in_order_over_a_second_of_latency_and_a_quarter_lost) {
     enum { EVENTS = 1000000 };
-    struct hc_link_config config = {
+    struct hc_network_sim_config config = {
         .latency_us = 1000000, .jitter_us = 100000, .loss_ppm = 250000, .duplicate_ppm = 250000};
     struct connection *connection = connection_new(1, 1, EVENTS, 300, &config);
     struct endpoint *ends = connection->ends;

@@ -171,8 +171,8 @@ START_TEST(a_welcome_comes_back_as_it_was) {
             .phase_us = hc_rng_below(&rng, HC_PHASE_MAX_US + 1),
             .own_count = (uint8_t)hc_rng_below(&rng, HC_OWN_PLAYERS_MAX + 1),
         };
-        in.refusal = hc_rng_below(&rng, in.history + 1);
-        in.kept = round % 2 == 1;
+        in.late_limit = hc_rng_below(&rng, in.history + 1);
+        in.resumed = round % 2 == 1;
         for (size_t i = 0; i < sizeof in.reset_token; i++)
             in.reset_token[i] = (uint8_t)hc_rng_next(&rng);
         for (uint32_t i = 0; i < in.own_count; i++)
@@ -184,11 +184,11 @@ START_TEST(a_welcome_comes_back_as_it_was) {
         ck_assert_int_eq(hc_message_get_welcome(&body, &small_game, &out), HC_OK);
         ck_assert(out.tick_rate == in.tick_rate && out.players == in.players);
         ck_assert(out.seed == in.seed && out.history == in.history && out.future == in.future);
-        ck_assert(out.refusal == in.refusal && out.tick == in.tick);
+        ck_assert(out.late_limit == in.late_limit && out.tick == in.tick);
         ck_assert(out.phase_us == in.phase_us && out.own_count == in.own_count);
         ck_assert_mem_eq(out.own, in.own, sizeof in.own);
         ck_assert_mem_eq(out.reset_token, in.reset_token, sizeof in.reset_token);
-        ck_assert_int_eq(out.kept, in.kept);
+        ck_assert_int_eq(out.resumed, in.resumed);
     }
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST(a_welcome_outside_its_ranges_is_malformed) {
                                     .players = 4,
                                     .history = 64,
                                     .future = 64,
-                                    .refusal = 64,
+                                    .late_limit = 64,
                                     .own_count = 2,
                                     .own = {1, 3}};
     struct hc_welcome bad[10];
@@ -210,7 +210,7 @@ START_TEST(a_welcome_outside_its_ranges_is_malformed) {
     bad[3].players = 9;
     bad[4].history = HC_HISTORY_MAX + 1;
     bad[5].future = 0;
-    bad[6].refusal = 65;
+    bad[6].late_limit = 65;
     bad[7].own[1] = 4;
     bad[8].own[1] = 1;
     bad[9].phase_us = HC_PHASE_MAX_US + 1;

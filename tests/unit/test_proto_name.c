@@ -137,12 +137,12 @@ END_TEST
 /// Whether a character is refused, said in classes and not in ranges of a table. What only
 /// Unicode's list of ignorables refuses is counted by the test.
 static bool must_be_refused(uint32_t point) {
-    bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    bool roster_change = point < 0x20 || (point >= 0x7f && point < 0xa0);
     bool bidi = point == 0x61c || point == 0x200e || point == 0x200f ||
                 (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
     bool zero_width = (point >= 0x200b && point <= 0x200d) || point == 0x2060 || point == 0xfeff;
     bool none = (point >= 0xfdd0 && point <= 0xfdef) || point % 0x10000 >= 0xfffe;
-    return control || bidi || zero_width || none || point == 0x2028 || point == 0x2029;
+    return roster_change || bidi || zero_width || none || point == 0x2028 || point == 0x2029;
 }
 
 START_TEST(of_all_characters_just_the_unseen_ones_are_refused) {

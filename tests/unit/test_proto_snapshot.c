@@ -1,6 +1,6 @@
 /// What proto/snapshot promises: what is told is what is read, of any world and history, and what
 /// nobody told is refused or harmless.
-#include "common/solo.h"
+#include "common/extrapolate.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "proto/delta.h"
@@ -41,9 +41,9 @@ struct known_input {
 /// All that a snapshot says.
 struct text {
     struct hc_snapshot head;
-    uint32_t forced_count, control_count, unit_count, correction_count, input_count;
+    uint32_t forced_count, roster_count, unit_count, correction_count, input_count;
     struct hc_snapshot_forced forced[LIST_MAX];
-    struct hc_snapshot_control controls[LIST_MAX];
+    struct hc_snapshot_roster roster_changes[LIST_MAX];
     struct item units[UNITS_MAX], corrections[CORRECTIONS_MAX];
     struct known_input inputs[INPUTS_MAX];
 };
@@ -68,7 +68,7 @@ static void random_history(struct hc_rng *rng) {
     hc_timeline_start(timeline);
     for (hc_player p = 0; p < world.players; p++)
         if (hc_rng_below(rng, 4) > 0)
-            hc_timeline_put_control(timeline, p, 0, HC_CONTROL_JOIN);
+            hc_timeline_put_roster(timeline, p, 0, HC_ROSTER_JOIN);
     uint32_t known_ppm = hc_rng_below(rng, 1000001), ticks = 1 + hc_rng_below(rng, 60);
     for (hc_tick t = 0; t < ticks; t++)
         hc_timeline_advance(timeline);
@@ -105,7 +105,7 @@ static void random_head(struct hc_rng *rng, struct hc_snapshot *head) {
     if (hc_rng_below(rng, 4) == 0) // what the timeline is no measure of
         head->as_of = hc_rng_below(rng, 2) == 0 ? HC_SNAPSHOT_TICK_MAX : (hc_tick)1 << 20;
     head->tick = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
-    head->refusal = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
+    head->late_limit = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
     head->final = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
     if (head->as_of == now)
         head->tick = hc_tick_max(head->tick, hc_timeline_oldest(timeline));
@@ -125,19 +125,19 @@ static void random_lists(struct hc_rng *rng, struct text *text) {
             (struct hc_snapshot_forced){.own = (uint8_t)hc_rng_below(rng, text->head.own_count),
                                         .first = hc_tick_back(tick, hc_rng_below(rng, 2000)),
                                         .count = 1 + hc_rng_below(rng, HC_INPUT_RUN_MAX)};
-    text->control_count = hc_rng_below(rng, LIST_MAX);
-    for (uint32_t i = 0; i < text->control_count; i++)
-        text->controls[i] = (struct hc_snapshot_control){
+    text->roster_count = hc_rng_below(rng, LIST_MAX);
+    for (uint32_t i = 0; i < text->roster_count; i++)
+        text->roster_changes[i] = (struct hc_snapshot_roster){
             .player = (hc_player)hc_rng_below(rng, world.players),
             .tick = hc_tick_back(tick, hc_rng_below(rng, 900)) + hc_rng_below(rng, 900),
-            .control = hc_rng_below(rng, 2) == 0 ? HC_CONTROL_JOIN : HC_CONTROL_LEAVE};
+            .roster_change = hc_rng_below(rng, 2) == 0 ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE};
 }
 
 /// Any value of `unit` at `tick`, its owner's input taken from the timeline.
 static void random_value(struct hc_rng *rng, hc_unit unit, hc_tick tick, struct item *item) {
     hc_player player = hc_unit_player(&world, unit);
     hc_unit_place(&world, &item->value, item->room);
-    hc_solo_nothing(&world, unit, tick, &item->value);
+    hc_extrapolate_absent(&world, unit, tick, &item->value);
     if (player != HC_NO_PLAYER)
         hc_timeline_newest_input(timeline, player, tick, &item->value.known, item->value.input);
     for (uint32_t e = 0; e < hc_unit_count(&world, unit); e++) {
@@ -220,7 +220,7 @@ static void random_corrections(struct hc_rng *rng, struct text *text) {
 /// Its lists stay as they are beyond their counts.
 static void clear(struct text *text) {
     memset(&text->head, 0, sizeof text->head);
-    text->forced_count = text->control_count = 0;
+    text->forced_count = text->roster_count = 0;
     text->unit_count = text->correction_count = text->input_count = 0;
 }
 
@@ -251,7 +251,7 @@ static void forget(void) {
 static void place_guess(hc_unit unit, hc_tick tick, struct hc_unit_value *guess) {
     static uint8_t room[VALUE_ROOM];
     hc_unit_place(&world, guess, room);
-    hc_solo_nothing(&world, unit, tick, guess);
+    hc_extrapolate_absent(&world, unit, tick, guess);
 }
 
 static void put_value(struct hc_bits_writer *bits, hc_unit unit, const struct item *item) {
@@ -302,8 +302,8 @@ static size_t put_all(const struct text *text, uint8_t *data, size_t size) {
     for (uint32_t i = 0; i < text->forced_count; i++)
         hc_snapshot_put_forced(&bits, text->head.tick, &text->forced[i]);
     hc_snapshot_put_end(&bits);
-    for (uint32_t i = 0; i < text->control_count; i++)
-        hc_snapshot_put_control(&bits, text->head.tick, &text->controls[i]);
+    for (uint32_t i = 0; i < text->roster_count; i++)
+        hc_snapshot_put_roster(&bits, text->head.tick, &text->roster_changes[i]);
     hc_snapshot_put_end(&bits);
     put_units(&bits, text);
     put_corrections(&bits, text);
@@ -343,18 +343,19 @@ static void get_inputs(struct hc_bits_reader *bits, struct text *text, const str
 
 static void get_lists(struct hc_bits_reader *bits, struct text *text) {
     struct hc_snapshot_forced forced;
-    struct hc_snapshot_control control;
+    struct hc_snapshot_roster roster_change;
     while (hc_snapshot_get_forced(bits, &text->head, &forced)) {
         ck_assert(forced.own < text->head.own_count && forced.first <= text->head.tick);
         ck_assert(forced.count >= 1 && forced.count <= HC_INPUT_RUN_MAX);
         if (text->forced_count < LIST_MAX)
             text->forced[text->forced_count++] = forced;
     }
-    while (hc_snapshot_get_control(bits, &world, text->head.tick, &control)) {
-        ck_assert(control.player < world.players && control.tick != HC_NO_TICK);
-        ck_assert(control.control == HC_CONTROL_JOIN || control.control == HC_CONTROL_LEAVE);
-        if (text->control_count < LIST_MAX)
-            text->controls[text->control_count++] = control;
+    while (hc_snapshot_get_roster(bits, &world, text->head.tick, &roster_change)) {
+        ck_assert(roster_change.player < world.players && roster_change.tick != HC_NO_TICK);
+        ck_assert(roster_change.roster_change == HC_ROSTER_JOIN ||
+                  roster_change.roster_change == HC_ROSTER_LEAVE);
+        if (text->roster_count < LIST_MAX)
+            text->roster_changes[text->roster_count++] = roster_change;
     }
 }
 
@@ -410,9 +411,9 @@ static void get_corrections(struct hc_bits_reader *bits, struct text *text) {
 /// Checks that a head that was read says nothing that no server can say.
 static void check_range(const struct hc_snapshot *head) {
     ck_assert(head->as_of <= HC_SNAPSHOT_TICK_MAX && head->tick <= head->as_of);
-    ck_assert(head->refusal <= head->as_of && head->final <= head->as_of);
+    ck_assert(head->late_limit <= head->as_of && head->final <= head->as_of);
     ck_assert_uint_le(head->as_of - head->tick, HC_HISTORY_MAX);
-    ck_assert_uint_le(head->as_of - head->refusal, HC_HISTORY_MAX);
+    ck_assert_uint_le(head->as_of - head->late_limit, HC_HISTORY_MAX);
     ck_assert_uint_le(head->as_of - head->final, HC_HISTORY_MAX);
     ck_assert(head->phase_us <= HC_PHASE_MAX_US && head->ack_delay_us <= HC_ACK_DELAY_MAX_US);
     ck_assert(head->base == HC_NO_TICK ||
@@ -440,7 +441,7 @@ static bool get_all(struct text *text, const uint8_t *data, size_t size) {
 static void compare_heads(const struct hc_snapshot *a, const struct hc_snapshot *b) {
     ck_assert(a->as_of == b->as_of && a->tick == b->tick);
     ck_assert(a->phase_us == b->phase_us && a->ack_delay_us == b->ack_delay_us);
-    ck_assert(a->refusal == b->refusal && a->final == b->final && a->hash == b->hash);
+    ck_assert(a->late_limit == b->late_limit && a->final == b->final && a->hash == b->hash);
     ck_assert(a->has_chain == b->has_chain && a->chain == b->chain && a->base == b->base);
     ck_assert(a->own_count == b->own_count);
     ck_assert_mem_eq(a->complete, b->complete, sizeof a->complete);
@@ -452,11 +453,11 @@ static void compare_lists(const struct text *a, const struct text *b) {
         ck_assert(a->forced[i].own == b->forced[i].own &&
                   a->forced[i].first == b->forced[i].first &&
                   a->forced[i].count == b->forced[i].count);
-    ck_assert_uint_eq(a->control_count, b->control_count);
-    for (uint32_t i = 0; i < a->control_count; i++)
-        ck_assert(a->controls[i].player == b->controls[i].player &&
-                  a->controls[i].tick == b->controls[i].tick &&
-                  a->controls[i].control == b->controls[i].control);
+    ck_assert_uint_eq(a->roster_count, b->roster_count);
+    for (uint32_t i = 0; i < a->roster_count; i++)
+        ck_assert(a->roster_changes[i].player == b->roster_changes[i].player &&
+                  a->roster_changes[i].tick == b->roster_changes[i].tick &&
+                  a->roster_changes[i].roster_change == b->roster_changes[i].roster_change);
 }
 
 static void compare_values(hc_unit unit, const struct item *a, const struct item *b) {
@@ -540,7 +541,7 @@ START_TEST(no_head_is_before_the_first_tick_or_after_the_last_that_is_believed) 
         struct hc_bits_writer writer = hc_bits_writer(buffer, sizeof buffer);
         hc_snapshot_put(&writer, &(struct hc_snapshot){.as_of = cases[i].low,
                                                        .tick = cases[i].low,
-                                                       .refusal = cases[i].low,
+                                                       .late_limit = cases[i].low,
                                                        .final = cases[i].low,
                                                        .base = HC_NO_TICK});
         struct hc_bits_reader reader = hc_bits_reader(buffer, hc_bits_finish(&writer));
@@ -560,16 +561,16 @@ START_TEST(inputs_are_told_of_all_ticks_of_which_a_server_can_know_any) {
     for (int every = 2; every <= 1024; every += 1022) { // as many runs as there can be, or one late
         timeline = hc_timeline_create(&config);
         hc_timeline_start(timeline);
-        hc_timeline_put_control(timeline, 0, 0, HC_CONTROL_JOIN);
+        hc_timeline_put_roster(timeline, 0, 0, HC_ROSTER_JOIN);
         for (int i = 0; i < HC_HISTORY_MAX; i++)
             hc_timeline_advance(timeline);
         clear(&said);
-        said.head.as_of = said.head.refusal = said.head.final = HC_HISTORY_MAX;
+        said.head.as_of = said.head.late_limit = said.head.final = HC_HISTORY_MAX;
         said.head.base = HC_NO_TICK;
         struct item *item = &said.units[said.unit_count++];
         item->unit = (struct hc_snapshot_unit){.unit = 1, .from = HC_SNAPSHOT_NOTHING};
         hc_unit_place(&world, &item->value, item->room);
-        hc_solo_nothing(&world, 1, 0, &item->value);
+        hc_extrapolate_absent(&world, 1, 0, &item->value);
         uint32_t known = 0;
         for (hc_tick t = HC_HISTORY_MAX + HC_FUTURE_MAX; t > 0; t -= (hc_tick)every, known++)
             ck_assert_int_eq(hc_timeline_put_input(timeline, 0, t, input), HC_OK);

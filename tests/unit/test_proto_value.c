@@ -14,7 +14,7 @@ enum {
     PLAYERS = 3,
     ROOM = HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX),
     BITS_ROOM = 2048,
-    TICKS = HC_SOLO_TICKS_MAX + 3, ///< beyond what can be listed
+    TICKS = HC_EXTRAPOLATE_TICKS_MAX + 3, ///< beyond what can be listed
 };
 
 static const struct hc_game *const games[] = {&hc_arena, &lanes};
@@ -28,10 +28,10 @@ struct holder {
 /// A value that is told, and all that it is told with.
 struct telling {
     struct hc_world world;
-    struct hc_solo *solo;
+    struct hc_extrapolator *extrapolator;
     hc_unit unit;
     struct holder from, told, read;
-    struct hc_solo_changes changes;
+    struct hc_input_changes changes;
     _Alignas(8) uint8_t scratch[ROOM];
     struct hc_value_base base;
 };
@@ -77,13 +77,13 @@ static void random_changes(struct hc_rng *rng, struct telling *t) {
     uint8_t input[HC_INPUT_MAX] = {0}, before[HC_INPUT_MAX] = {0};
     uint32_t one_in = 1 + hc_rng_below(rng, 8);
     t->changes.count = 0;
-    hc_solo_input(&t->world, &t->from.value, before);
+    hc_extrapolate_input(&t->world, &t->from.value, before);
     for (hc_tick tick = t->from.value.tick; tick < t->told.value.tick; tick++) {
         memcpy(input, before, sizeof input);
         random_input(rng, game, input);
         if (hc_rng_below(rng, one_in) > 0 || memcmp(input, before, sizeof input) == 0)
             continue;
-        struct hc_solo_change *change = &t->changes.at[t->changes.count++];
+        struct hc_input_change *change = &t->changes.at[t->changes.count++];
         change->tick = tick;
         memcpy(change->input, input, sizeof input);
         memcpy(before, input, sizeof input);
@@ -95,36 +95,37 @@ static struct hc_rng random_telling(uint32_t round, struct telling *t) {
     struct hc_rng rng = hc_rng_init(78, round);
     memset(t, 0, sizeof *t);
     ck_assert_int_eq(hc_world_init(&t->world, games[round % 2], PLAYERS, 60, 5, NULL), HC_OK);
-    t->solo = hc_solo_create(&t->world);
-    ck_assert(t->solo != NULL && hc_unit_bytes(&t->world) <= ROOM);
+    t->extrapolator = hc_extrapolator_create(&t->world);
+    ck_assert(t->extrapolator != NULL && hc_unit_bytes(&t->world) <= ROOM);
     t->unit = (hc_unit)hc_rng_below(&rng, hc_rng_below(&rng, 4) > 0 ? 1 + PLAYERS
                                                                     : hc_unit_total(&t->world));
     hc_unit_place(&t->world, &t->from.value, t->from.room);
     hc_unit_place(&t->world, &t->told.value, t->told.room);
     hc_unit_place(&t->world, &t->read.value, t->read.room);
     memset(t->read.room, 0xee, ROOM);
-    hc_solo_nothing(&t->world, t->unit, 100 + hc_rng_below(&rng, 1000), &t->from.value);
+    hc_extrapolate_absent(&t->world, t->unit, 100 + hc_rng_below(&rng, 1000), &t->from.value);
     stir(&rng, t, 700000, &t->from.value);
     hc_tick tick = t->from.value.tick + hc_rng_below(&rng, TICKS);
     bool against = hc_rng_below(&rng, 6) > 0;
     t->told.value.tick = tick;
-    t->base = (struct hc_value_base){.solo = t->solo,
+    t->base = (struct hc_value_base){.extrapolator = t->extrapolator,
                                      .world = &t->world,
                                      .unit = t->unit,
                                      .from = against ? &t->from.value : NULL,
                                      .scratch = t->scratch};
-    if (against && hc_solo_lists(&t->world, t->unit, &t->from.value, tick))
+    if (against && hc_extrapolate_takes_changes(&t->world, t->unit, &t->from.value, tick))
         random_changes(&rng, t);
     if (against)
-        hc_solo_guess(t->solo, t->unit, &t->from.value, &t->changes, NULL, tick, &t->told.value);
+        hc_extrapolate(t->extrapolator, t->unit, &t->from.value, &t->changes, NULL, tick,
+                       &t->told.value);
     else
-        hc_solo_nothing(&t->world, t->unit, tick, &t->told.value);
+        hc_extrapolate_absent(&t->world, t->unit, tick, &t->told.value);
     stir(&rng, t, hc_rng_below(&rng, 3) * 150000, &t->told.value);
     return rng;
 }
 
 static void end_telling(struct telling *t) {
-    hc_solo_destroy(t->solo);
+    hc_extrapolator_destroy(t->extrapolator);
     hc_world_free(&t->world);
 }
 

@@ -1,7 +1,7 @@
 // A file is read beside the event loop.
 #define _GNU_SOURCE
 
-#include "server/admin_file.h"
+#include "server/daemon/owner_file.h"
 #include "tests/run_suite.h"
 
 #include <event2/event.h>
@@ -22,7 +22,7 @@ static struct {
 } disk = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /// Takes as long as the file system; finds out how often it was read.
-static bool parse_slowly(const struct hc_sv_admin_file *file, void *out, char *why,
+static bool parse_slowly(const struct hc_sv_owner_file *file, void *out, char *why,
                          size_t why_size) {
     pthread_mutex_lock(&disk.mutex);
     unsigned number = ++disk.begun;
@@ -35,7 +35,7 @@ static bool parse_slowly(const struct hc_sv_admin_file *file, void *out, char *w
     return good;
 }
 
-static const struct hc_sv_admin_file_kind slow = {
+static const struct hc_sv_owner_file_kind slow = {
     .option = "--slow", .size = sizeof(unsigned), .parse = parse_slowly};
 
 static void let_one(bool good) {
@@ -52,17 +52,17 @@ struct seen {
     struct event_base *base;
 };
 
-static void done(void *context, enum hc_sv_admin_file_status status, const void *out,
+static void done(void *context, enum hc_sv_owner_file_status status, const void *out,
                  const char *why) {
     struct seen *seen = context;
-    seen->read += status == HC_SV_ADMIN_FILE_READ;
-    seen->refused += status == HC_SV_ADMIN_FILE_REFUSED;
-    seen->slow += status == HC_SV_ADMIN_FILE_SLOW;
-    if (status == HC_SV_ADMIN_FILE_READ)
+    seen->read += status == HC_SV_OWNER_FILE_READ;
+    seen->refused += status == HC_SV_OWNER_FILE_REFUSED;
+    seen->slow += status == HC_SV_OWNER_FILE_SLOW;
+    if (status == HC_SV_OWNER_FILE_READ)
         seen->number = *(const unsigned *)out;
     else
         ck_assert_ptr_null(out);
-    if (status == HC_SV_ADMIN_FILE_REFUSED)
+    if (status == HC_SV_OWNER_FILE_REFUSED)
         ck_assert_str_eq(why, "LICENSE cannot be read");
     else
         ck_assert_ptr_null(why);
@@ -88,34 +88,34 @@ static void take_turns(struct seen *seen, unsigned turns) {
     event_free(timer);
 }
 
-static struct hc_sv_admin_file_reader *open_reader(struct seen *seen, unsigned slow_ms) {
+static struct hc_sv_owner_file_reader *open_reader(struct seen *seen, unsigned slow_ms) {
     pthread_mutex_lock(&disk.mutex);
     disk.let = disk.begun = 0;
     pthread_mutex_unlock(&disk.mutex);
     *seen = (struct seen){.base = event_base_new()};
     ck_assert_ptr_nonnull(seen->base);
-    struct hc_sv_admin_file_reader *reader =
-        hc_sv_admin_file_reader_open(seen->base, &slow, "LICENSE", slow_ms, done, seen);
+    struct hc_sv_owner_file_reader *reader =
+        hc_sv_owner_file_reader_open(seen->base, &slow, "LICENSE", slow_ms, done, seen);
     ck_assert_ptr_nonnull(reader);
     return reader;
 }
 
-static void close_reader(struct hc_sv_admin_file_reader *reader, struct seen *seen) {
-    hc_sv_admin_file_reader_close(reader);
+static void close_reader(struct hc_sv_owner_file_reader *reader, struct seen *seen) {
+    hc_sv_owner_file_reader_close(reader);
     event_base_free(seen->base);
 }
 
 START_TEST(the_loop_turns_while_the_file_system_does_not_answer) {
     struct seen seen;
-    struct hc_sv_admin_file_reader *reader = open_reader(&seen, 60000);
-    hc_sv_admin_file_reader_start(reader);
+    struct hc_sv_owner_file_reader *reader = open_reader(&seen, 60000);
+    hc_sv_owner_file_reader_start(reader);
     take_turns(&seen, TURNS);
     ck_assert(seen.read == 0 && seen.refused == 0 && seen.slow == 0);
     let_one(true);
     while (seen.read + seen.refused == 0)
         event_base_dispatch(seen.base);
     ck_assert(seen.read == 1 && seen.number == 1);
-    hc_sv_admin_file_reader_start(reader);
+    hc_sv_owner_file_reader_start(reader);
     let_one(false);
     while (seen.read + seen.refused == 1)
         event_base_dispatch(seen.base);
@@ -126,8 +126,8 @@ END_TEST
 
 START_TEST(a_slow_reading_is_named_once_and_counts_when_it_ends) {
     struct seen seen;
-    struct hc_sv_admin_file_reader *reader = open_reader(&seen, 5);
-    hc_sv_admin_file_reader_start(reader);
+    struct hc_sv_owner_file_reader *reader = open_reader(&seen, 5);
+    hc_sv_owner_file_reader_start(reader);
     while (seen.slow == 0)
         event_base_dispatch(seen.base);
     take_turns(&seen, TURNS);
@@ -141,9 +141,9 @@ END_TEST
 
 START_TEST(starts_during_a_reading_make_one_more_after_it) {
     struct seen seen;
-    struct hc_sv_admin_file_reader *reader = open_reader(&seen, 60000);
+    struct hc_sv_owner_file_reader *reader = open_reader(&seen, 60000);
     for (unsigned i = 0; i < 5; i++)
-        hc_sv_admin_file_reader_start(reader);
+        hc_sv_owner_file_reader_start(reader);
     let_one(true);
     let_one(true);
     while (seen.read < 2)
@@ -156,8 +156,8 @@ END_TEST
 
 START_TEST(a_reading_that_outlives_the_loop_ends_unheard) {
     struct seen seen;
-    struct hc_sv_admin_file_reader *reader = open_reader(&seen, 60000);
-    hc_sv_admin_file_reader_start(reader);
+    struct hc_sv_owner_file_reader *reader = open_reader(&seen, 60000);
+    hc_sv_owner_file_reader_start(reader);
     take_turns(&seen, TURNS);
     close_reader(reader, &seen);
     let_one(true);
@@ -166,13 +166,13 @@ START_TEST(a_reading_that_outlives_the_loop_ends_unheard) {
 END_TEST
 
 /// A kind whose text must begin with "good".
-static bool parse_good(const struct hc_sv_admin_file *file, void *out, char *why, size_t why_size) {
+static bool parse_good(const struct hc_sv_owner_file *file, void *out, char *why, size_t why_size) {
     *(char *)out = file->text[0];
     snprintf(why, why_size, "'%s' is not good", file->path);
     return strncmp(file->text, "good", 4) == 0;
 }
 
-static const struct hc_sv_admin_file_kind good = {
+static const struct hc_sv_owner_file_kind good = {
     .option = "--good", .size = sizeof(char), .parse = parse_good};
 
 /// A file of its own with these bytes is read, or not: "" or why.
@@ -182,7 +182,7 @@ static const char *read_bytes(const char *bytes, size_t size, char *out) {
     int descriptor = mkstemp(path);
     ck_assert(descriptor >= 0 && write(descriptor, bytes, size) == (ssize_t)size);
     close(descriptor);
-    bool read = hc_sv_admin_file_read(&good, path, out, why, sizeof why);
+    bool read = hc_sv_owner_file_read(&good, path, out, why, sizeof why);
     unlink(path);
     if (read)
         return "";
@@ -193,19 +193,19 @@ static const char *read_bytes(const char *bytes, size_t size, char *out) {
 }
 
 START_TEST(a_file_is_read_as_a_whole_or_refused_with_a_sentence) {
-    char *large = malloc(HC_SV_ADMIN_FILE_MAX + 1), out, why[256];
-    memset(large, ' ', HC_SV_ADMIN_FILE_MAX + 1);
+    char *large = malloc(HC_SV_OWNER_FILE_MAX + 1), out, why[256];
+    memset(large, ' ', HC_SV_OWNER_FILE_MAX + 1);
     memcpy(large, "good", 4);
     ck_assert_str_eq(read_bytes(large, 4, &out), "");
     ck_assert(out == 'g');
-    ck_assert_str_eq(read_bytes(large, HC_SV_ADMIN_FILE_MAX, &out), "");
-    ck_assert_str_eq(read_bytes(large, HC_SV_ADMIN_FILE_MAX + 1, &out), "': is larger than 4 MiB");
+    ck_assert_str_eq(read_bytes(large, HC_SV_OWNER_FILE_MAX, &out), "");
+    ck_assert_str_eq(read_bytes(large, HC_SV_OWNER_FILE_MAX + 1, &out), "': is larger than 4 MiB");
     ck_assert_str_eq(read_bytes("good\0", 5, &out), "': is no text");
     ck_assert_str_eq(read_bytes("bad", 3, &out), "' is not good");
     ck_assert_str_eq(read_bytes("", 0, &out), "' is not good");
-    ck_assert(!hc_sv_admin_file_read(&good, "/tmp", &out, why, sizeof why));
+    ck_assert(!hc_sv_owner_file_read(&good, "/tmp", &out, why, sizeof why));
     ck_assert_str_eq(why, "--good '/tmp': is no regular file");
-    ck_assert(!hc_sv_admin_file_read(&good, "/nowhere", &out, why, sizeof why));
+    ck_assert(!hc_sv_owner_file_read(&good, "/nowhere", &out, why, sizeof why));
     ck_assert_str_eq(why, "--good '/nowhere': No such file or directory");
     free(large);
 }

@@ -1,7 +1,7 @@
 /// The server as a client's datagrams meet it: who is let in and when, what is counted, and what
 /// others are told.
 #include "hindcast/arena.h"
-#include "client/reader.h"
+#include "client/snapshot_reader.h"
 #include "hindcast/rng.h"
 #include "proto/ack.h"
 #include "server/host.h"
@@ -16,7 +16,7 @@ enum { RATE = 100, TICK_US = 1000000 / RATE, SECOND_US = 1000000, PLAYERS = 8, S
 static struct hc_sv_host_config config;
 static struct hc_sv_host *host;
 static struct hc_world world; ///< like the host's, to read snapshots with
-static struct hc_cl_reader *reader;
+static struct hc_cl_snapshot_reader *reader;
 static struct hc_body body;
 static uint64_t now_us;
 
@@ -35,7 +35,7 @@ static void begin(void) {
     ck_assert(host != NULL);
     ck_assert_int_eq(hc_world_init(&world, &hc_arena, config.clients, RATE, config.seed, NULL),
                      HC_OK);
-    reader = hc_cl_reader_create(&world, 1);
+    reader = hc_cl_snapshot_reader_create(&world, 1);
     ck_assert(reader != NULL);
 }
 
@@ -51,7 +51,7 @@ static void set_up(void) {
 
 static void tear_down(void) {
     hc_sv_host_destroy(host);
-    hc_cl_reader_destroy(reader);
+    hc_cl_snapshot_reader_destroy(reader);
     reader = NULL;
     hc_world_free(&world);
     host = NULL;
@@ -215,30 +215,31 @@ struct told {
 };
 
 static void read_told(const uint8_t *bytes, size_t size, struct told *told) {
-    const struct hc_cl_said *said = NULL;
+    const struct hc_cl_received *said = NULL;
     struct hc_data data;
     memset(told, 0, sizeof *told);
     memset(told->join, 0xff, sizeof told->join);
     ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
     ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
-    ck_assert_int_eq(hc_cl_reader_look(reader, &body, head(), &said), HC_OK);
+    ck_assert_int_eq(hc_cl_snapshot_reader_decode(reader, &body, head(), &said), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_END);
     told->snapshot = said->head;
-    told->units = said->told_count;
-    for (uint32_t i = 0; i < said->told_count; i++) {
+    told->units = said->value_count;
+    for (uint32_t i = 0; i < said->value_count; i++) {
         hc_player player = hc_unit_player(&world, said->told[i].unit);
         if (player < PLAYERS)
             told->unit[player] = true;
     }
     for (uint32_t i = 0; i < said->input_count; i++) {
-        const struct hc_cl_heard_input *input = &said->inputs[i];
+        const struct hc_cl_received_input *input = &said->inputs[i];
         if (input->tick - said->head.tick < SPAN)
             told->input[input->player][input->tick - said->head.tick] = true;
     }
-    for (uint32_t i = 0; i < said->control_count; i++)
-        if (said->controls[i].player < PLAYERS && said->controls[i].control == HC_CONTROL_JOIN)
-            told->join[said->controls[i].player] = said->controls[i].tick;
+    for (uint32_t i = 0; i < said->roster_count; i++)
+        if (said->roster_changes[i].player < PLAYERS &&
+            said->roster_changes[i].roster_change == HC_ROSTER_JOIN)
+            told->join[said->roster_changes[i].player] = said->roster_changes[i].tick;
 }
 
 // ---- Who is let in ------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ START_TEST(a_full_server_takes_its_own_client_back_from_the_same_port) {
     wait_ticks(2);
     const struct hc_timeline *timeline = hc_sv_host_timeline(host);
     for (hc_tick t = resumed; t <= head(); t++)
-        ck_assert_int_eq(hc_timeline_control(timeline, 0, t), HC_CONTROL_NONE);
+        ck_assert_int_eq(hc_timeline_roster(timeline, 0, t), HC_ROSTER_NONE);
 }
 END_TEST
 
@@ -308,8 +309,8 @@ START_TEST(an_heir_that_goes_before_it_has_the_slot_leaves_it_to_the_next) {
     hc_tick left = head();
     wait_ticks(2);
     const struct hc_timeline *timeline = hc_sv_host_timeline(host);
-    ck_assert_int_eq(hc_timeline_control(timeline, 0, left), HC_CONTROL_LEAVE);
-    ck_assert_int_eq(hc_timeline_control(timeline, 0, left + 1), HC_CONTROL_JOIN);
+    ck_assert_int_eq(hc_timeline_roster(timeline, 0, left), HC_ROSTER_LEAVE);
+    ck_assert_int_eq(hc_timeline_roster(timeline, 0, left + 1), HC_ROSTER_JOIN);
     say_inputs(&talker, head(), 3);
     ck_assert_uint_eq(hc_sv_host_stats(host)->inputs_received, 3);
 }
@@ -527,7 +528,7 @@ END_TEST
 
 // ---- What is told against what ------------------------------------------------------------------
 
-static bool same_state(const struct hc_cl_told *told) {
+static bool same_state(const struct hc_cl_received_value *told) {
     const struct hc_timeline *timeline = hc_sv_host_timeline(host);
     hc_entity first = hc_unit_first(&world, told->unit);
     uint32_t count = hc_unit_count(&world, told->unit);
@@ -538,7 +539,7 @@ static bool same_state(const struct hc_cl_told *told) {
                   (size_t)count * world.stride) == 0;
 }
 
-static bool same_owner(const struct hc_cl_told *told) {
+static bool same_owner(const struct hc_cl_received_value *told) {
     hc_player player = hc_unit_player(&world, told->unit);
     uint8_t input[HC_INPUT_MAX] = {0};
     hc_tick known = HC_NO_TICK;
@@ -550,34 +551,34 @@ static bool same_owner(const struct hc_cl_told *told) {
 
 /// Reads a datagram as a client does that has received, and acknowledged, what its reader keeps;
 /// all that it tells must be as the host has it. Returns how much of it was told against something.
-static uint32_t hear(struct talker *talker, struct hc_cl_reader *own_reader, const uint8_t *bytes,
-                     size_t size) {
+static uint32_t hear(struct talker *talker, struct hc_cl_snapshot_reader *own_reader,
+                     const uint8_t *bytes, size_t size) {
     const struct hc_timeline *timeline = hc_sv_host_timeline(host);
-    const struct hc_cl_said *said = NULL;
+    const struct hc_cl_received *said = NULL;
     struct hc_data data;
     ck_assert_int_eq(hc_datagram_get_data(bytes, size, &data), HC_OK);
     ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
-    ck_assert_int_eq(hc_cl_reader_read(own_reader, &body, head(), &said), HC_OK);
-    for (uint32_t i = 0; i < said->told_count; i++) {
-        const struct hc_cl_told *told = &said->told[i];
+    ck_assert_int_eq(hc_cl_snapshot_reader_read(own_reader, &body, head(), &said), HC_OK);
+    for (uint32_t i = 0; i < said->value_count; i++) {
+        const struct hc_cl_received_value *told = &said->told[i];
         ck_assert(told->dropped || (same_state(told) && same_owner(told)));
     }
     for (uint32_t i = 0; i < said->input_count; i++) {
-        const struct hc_cl_heard_input *input = &said->inputs[i];
+        const struct hc_cl_received_input *input = &said->inputs[i];
         ck_assert_int_eq(hc_timeline_slot(timeline, input->player, input->tick), HC_SLOT_KNOWN);
         ck_assert_mem_eq(hc_timeline_input(timeline, input->player, input->tick), input->input,
                          world.game->input_size);
     }
     hc_replay_accept(&talker->replay, data.seq);
-    return said->head.base == HC_NO_TICK ? 0 : said->told_count;
+    return said->head.base == HC_NO_TICK ? 0 : said->value_count;
 }
 
 START_TEST(whatever_is_lost_all_that_comes_can_be_read_and_is_true) {
     static const uint32_t rates[] = {HC_SV_CLIENT_RATE_MIN, 20000, 262144};
     const unsigned round = (unsigned)_i;
     struct hc_rng rng = hc_rng_init(81, round);
-    struct hc_cl_reader *readers[PLAYERS];
+    struct hc_cl_snapshot_reader *readers[PLAYERS];
     struct talker talkers[PLAYERS];
     struct hc_address to;
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
@@ -588,7 +589,7 @@ START_TEST(whatever_is_lost_all_that_comes_can_be_read_and_is_true) {
     begin();
     for (unsigned i = 0; i < PLAYERS; i++) {
         talkers[i] = join((uint16_t)(1000 + i), 1);
-        readers[i] = hc_cl_reader_create(&world, 1);
+        readers[i] = hc_cl_snapshot_reader_create(&world, 1);
     }
     for (unsigned tick = 0; tick < 300; tick++) {
         for (unsigned i = 0; i < PLAYERS; i++) // those of higher numbers are later
@@ -605,7 +606,7 @@ START_TEST(whatever_is_lost_all_that_comes_can_be_read_and_is_true) {
     ck_assert_uint_gt(against, 300);
     ck_assert(round % 3 != 2 || hc_sv_host_stats(host)->corrections > 100);
     for (unsigned i = 0; i < PLAYERS; i++)
-        hc_cl_reader_destroy(readers[i]);
+        hc_cl_snapshot_reader_destroy(readers[i]);
 }
 END_TEST
 
@@ -727,7 +728,7 @@ START_TEST(a_join_is_told_until_a_datagram_that_told_it_is_acknowledged) {
             ck_assert_msg(tells == (tick == 20), "tick %u", tick);
         if (tick != 20)
             continue;
-        hc_cl_reader_keep(reader); // this one alone arrives
+        hc_cl_snapshot_reader_accept(reader); // this one alone arrives
         hc_replay_accept(&watcher.replay, data.seq);
     }
     ck_assert_uint_gt(before, 10); // from when it was first seen

@@ -1,6 +1,6 @@
 // What a client is told of, and what not.
 #include "hindcast/rng.h"
-#include "server/interest.h"
+#include "server/replication/interest.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
 
@@ -44,7 +44,7 @@ static void open_world(uint32_t view, bool (*hides)(const struct hc_world *, hc_
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
     config.history = 4;
-    config.follower = true;
+    config.replica = true;
     timeline = hc_timeline_create(&config);
     ck_assert_ptr_nonnull(timeline);
     size_t bytes = hc_sv_interest_layout(&interest, &world, NULL);

@@ -3,7 +3,7 @@
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
-enum { RATE = 60, SLACK = 4, HISTORY = 64, START = 1000 };
+enum { RATE = 60, LATE_MARGIN = 4, HISTORY = 64, START = 1000 };
 
 static struct hc_sv_lateness lateness;
 static hc_tick head;
@@ -14,7 +14,7 @@ static void set_up(void) {
 }
 
 static uint32_t limit(void) {
-    return hc_sv_lateness_limit(&lateness, SLACK, HISTORY);
+    return hc_sv_lateness_limit(&lateness, LATE_MARGIN, HISTORY);
 }
 
 /// A tick in which an input with a stamp `late` ticks before the head has come; the limit never
@@ -40,7 +40,7 @@ START_TEST(before_the_first_input_the_history_is_the_limit) {
     pause(100);
     ck_assert_uint_eq(limit(), HISTORY);
     play(1, 7);
-    ck_assert_uint_eq(limit(), 7 + 1 + SLACK);
+    ck_assert_uint_eq(limit(), 7 + 1 + LATE_MARGIN);
 }
 END_TEST
 
@@ -48,7 +48,7 @@ START_TEST(the_limit_is_the_usual_lateness_a_tick_and_the_slack) {
     for (uint32_t late = 0; late < HISTORY; late++) {
         set_up();
         play(RATE, late);
-        uint32_t wanted = late + 1 + SLACK;
+        uint32_t wanted = late + 1 + LATE_MARGIN;
         ck_assert_uint_eq(limit(), wanted < HISTORY ? wanted : HISTORY);
     }
     ck_assert_uint_eq(hc_sv_lateness_limit(&lateness, 512, 512), 512);
@@ -60,7 +60,8 @@ START_TEST(jitter_is_within_the_slack_of_the_usual_lateness) {
     struct hc_rng rng = hc_rng_init(5, 0);
     for (uint32_t i = 0; i < 10000; i++) {
         tick_late(6 + hc_rng_below(&rng, 7));
-        ck_assert_msg(i < 5 * RATE || (limit() >= 12 && limit() <= 12 + 1 + SLACK), "%u", limit());
+        ck_assert_msg(i < 5 * RATE || (limit() >= 12 && limit() <= 12 + 1 + LATE_MARGIN), "%u",
+                      limit());
     }
 }
 END_TEST
@@ -74,7 +75,7 @@ START_TEST(half_a_second_of_late_inputs_raises_the_limit_by_two_ticks_at_most) {
         ck_assert_uint_le(limit(), before + 2);
         play(RATE, 3);
     }
-    ck_assert_uint_le(limit(), 3 + 1 + SLACK + 1);
+    ck_assert_uint_le(limit(), 3 + 1 + LATE_MARGIN + 1);
 }
 END_TEST
 
@@ -96,24 +97,24 @@ START_TEST(inputs_resent_or_beyond_the_newest_say_nothing) {
         tick_late(0);
         hc_sv_lateness_input(&lateness, head - 20);
     }
-    ck_assert_uint_eq(limit(), 1 + SLACK);
+    ck_assert_uint_eq(limit(), 1 + LATE_MARGIN);
     // Stamps of the future, all at once, keep no former lateness.
     pause(30);
     play(10 * RATE, 30);
-    ck_assert_uint_eq(limit(), 30 + 1 + SLACK);
+    ck_assert_uint_eq(limit(), 30 + 1 + LATE_MARGIN);
     hc_sv_lateness_input(&lateness, head + 64);
     pause(64);
-    ck_assert_uint_le(limit(), 30 + 1 + SLACK - 3);
+    ck_assert_uint_le(limit(), 30 + 1 + LATE_MARGIN - 3);
 }
 END_TEST
 
 START_TEST(a_longer_path_is_followed_within_a_second_and_its_length) {
-    for (uint32_t farther = 1; farther < HISTORY - SLACK - 4; farther++) {
+    for (uint32_t farther = 1; farther < HISTORY - LATE_MARGIN - 4; farther++) {
         set_up();
         play(10 * RATE, 2);
         pause(farther);
         play(RATE + farther, 2 + farther);
-        ck_assert_uint_ge(limit(), 2 + farther + 1 + SLACK);
+        ck_assert_uint_ge(limit(), 2 + farther + 1 + LATE_MARGIN);
     }
 }
 END_TEST
@@ -123,13 +124,13 @@ START_TEST(after_a_move_the_path_is_followed_at_once_and_a_late_input_alone_is_n
     hc_sv_lateness_move(&lateness);
     pause(38);
     play(1, 40);
-    ck_assert_uint_le(limit(), 2 + 1 + SLACK + 1);
+    ck_assert_uint_le(limit(), 2 + 1 + LATE_MARGIN + 1);
     play(40, 40);
-    ck_assert_uint_eq(limit(), 40 + 1 + SLACK);
+    ck_assert_uint_eq(limit(), 40 + 1 + LATE_MARGIN);
     play(10 * RATE, 40);
     hc_sv_lateness_move(&lateness);
     play(40, 2);
-    ck_assert_uint_eq(limit(), 2 + 1 + SLACK);
+    ck_assert_uint_eq(limit(), 2 + 1 + LATE_MARGIN);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /// What server/log promises: it never waits, it counts what is missing, and nobody can fill it.
 #define _GNU_SOURCE
-#include "server/log.h"
+#include "server/daemon/log.h"
 #include "tests/run_suite.h"
 
 #include <fcntl.h>

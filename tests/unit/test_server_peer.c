@@ -86,7 +86,7 @@ START_TEST(forced_slots_are_told_as_ranges_until_they_are_acknowledged) {
     uint8_t out[HC_DATAGRAM_MAX];
     for (uint32_t seq = 1; seq <= 6; seq++) {
         if (seq != 4) // which is no snapshot
-            hc_sv_ledger_begin(peer.ledger, 100 + seq, seq);
+            hc_sv_sent_log_begin(peer.sent_log, 100 + seq, seq);
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
     }
     peer.forced[0].told = 3; // carried by 3, 5 and 6
@@ -115,20 +115,20 @@ static void end(void) {
 START_TEST(what_a_client_acknowledged_is_what_it_holds_and_the_next_client_holds_nothing) {
     uint8_t out[HC_DATAGRAM_MAX];
     for (hc_tick as_of = 100; as_of < 104; as_of++) {
-        hc_sv_ledger_begin(peer.ledger, as_of, peer.sent.next);
-        ck_assert(hc_sv_ledger_tell(peer.ledger, 1, as_of, as_of, false));
+        hc_sv_sent_log_begin(peer.sent_log, as_of, peer.sent.next);
+        ck_assert(hc_sv_sent_log_put(peer.sent_log, 1, as_of, as_of, false));
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
     }
-    ck_assert_uint_eq(hc_sv_ledger_base(peer.ledger), HC_NO_TICK);
+    ck_assert_uint_eq(hc_sv_sent_log_base(peer.sent_log), HC_NO_TICK);
     ck_assert_int_eq(acknowledge(1, 2), HC_OK);
-    ck_assert_uint_eq(hc_sv_ledger_base(peer.ledger), 101);
-    ck_assert_uint_eq(hc_sv_ledger_unit(peer.ledger, 1)->acked, 101);
+    ck_assert_uint_eq(hc_sv_sent_log_base(peer.sent_log), 101);
+    ck_assert_uint_eq(hc_sv_sent_log_unit(peer.sent_log, 1)->acked, 101);
     ck_assert_int_eq(acknowledge(2, 5), HC_MALFORMED);
-    ck_assert_uint_eq(hc_sv_ledger_base(peer.ledger), 101);
+    ck_assert_uint_eq(hc_sv_sent_log_base(peer.sent_log), 101);
     end();
     open_peer(2);
-    ck_assert_uint_eq(hc_sv_ledger_base(peer.ledger), HC_NO_TICK);
-    ck_assert(!hc_sv_ledger_unit(peer.ledger, 1)->known);
+    ck_assert_uint_eq(hc_sv_sent_log_base(peer.sent_log), HC_NO_TICK);
+    ck_assert(!hc_sv_sent_log_unit(peer.sent_log, 1)->known);
     for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++)
         ck_assert(!hc_sv_interest_sees(&peer.interest, unit));
 }

@@ -1,5 +1,5 @@
 /// What server/udp promises: lanes that do not displace each other, and nothing lost uncounted.
-#include "server/udp.h"
+#include "server/daemon/udp.h"
 #include "tests/run_suite.h"
 
 #include <arpa/inet.h>

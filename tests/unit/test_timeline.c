@@ -71,7 +71,7 @@ static bool step_walker(struct hc_scene *scene, hc_entity self, struct walker *o
     const struct walker *was = hc_scene_state(scene, self);
     const struct input *input = hc_scene_input(scene);
     const hc_entity *ids;
-    if (hc_scene_control(scene) == HC_CONTROL_JOIN) {
+    if (hc_scene_roster(scene) == HC_ROSTER_JOIN) {
         *out = (struct walker){.x = 1000 * scene->world->owner_of[self]};
         return true;
     }
@@ -81,7 +81,7 @@ static bool step_walker(struct hc_scene *scene, hc_entity self, struct walker *o
     out->x += input->walk;
     out->score += input->score;
     out->seen = (int32_t)hc_scene_neighbours(scene, &ids);
-    return hc_scene_control(scene) != HC_CONTROL_LEAVE;
+    return hc_scene_roster(scene) != HC_ROSTER_LEAVE;
 }
 
 static bool step(struct hc_scene *scene, hc_entity self, void *out) {
@@ -156,7 +156,7 @@ static void set_up(void) {
     ck_assert_ptr_nonnull(timeline);
     hc_timeline_start(timeline);
     for (hc_player p = 0; p < PLAYERS; p++)
-        ck_assert_int_eq(hc_timeline_put_control(timeline, p, 0, HC_CONTROL_JOIN), HC_OK);
+        ck_assert_int_eq(hc_timeline_put_roster(timeline, p, 0, HC_ROSTER_JOIN), HC_OK);
     for (int i = 0; i < 20; i++)
         hc_timeline_advance(timeline);
 }
@@ -173,7 +173,7 @@ static enum hc_status put(hc_player player, hc_tick tick, int walk, int score) {
 
 static uint64_t settled_steps(void) {
     uint64_t before = hc_timeline_stats(timeline)->resimulated_steps;
-    hc_timeline_settle(timeline);
+    hc_timeline_resimulate(timeline);
     return hc_timeline_stats(timeline)->resimulated_steps - before;
 }
 
@@ -206,7 +206,7 @@ START_TEST(late_input_steps_those_within_reach_of_the_old_and_of_the_new_positio
     head = hc_timeline_head(timeline);
     uint64_t before = hc_timeline_stats(timeline)->resimulated_steps;
     ck_assert_int_eq(put(200, head - 1, 5, 0), HC_OK); // far away: both stay untouched
-    hc_timeline_settle(timeline);
+    hc_timeline_resimulate(timeline);
     ck_assert_uint_eq(hc_timeline_stats(timeline)->resimulated_steps - before, PER_OWNER);
     // 8 steps aside late: its group; then, changed, its group and whoever is within reach of where
     // it was or is now: the pets of 7, which lag behind at 7992, but not 7 itself at 8116.
@@ -244,7 +244,7 @@ START_TEST(change_dies_out_where_the_recomputed_state_equals_the_old_one) {
     ck_assert_int_eq(put(3, head - 10, 2, 0), HC_OK);
     ck_assert_int_eq(put(3, head - 9, -2, 0), HC_OK);
     ck_assert_int_eq(put(3, head - 8, 0, 0), HC_OK);
-    hc_timeline_settle(timeline);
+    hc_timeline_resimulate(timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
     // There, back, and once more for the pets, which lag behind by one tick.
     ck_assert_uint_eq(stats->resimulated_ticks, 3);
@@ -260,7 +260,7 @@ START_TEST(only_ticks_whose_states_came_out_otherwise_count_as_changed) {
     ck_assert_int_eq(put(3, head - 10, 2, 0), HC_OK);
     ck_assert_int_eq(put(3, head - 9, -2, 0), HC_OK);
     ck_assert_int_eq(put(3, head - 8, 0, 0), HC_OK);
-    hc_timeline_repeat(timeline, head - 20); // what comes out the same has not changed
+    hc_timeline_redo(timeline, head - 20); // what comes out the same has not changed
     hc_timeline_advance(timeline);
     for (hc_tick t = hc_timeline_oldest(timeline); t <= head + 1; t++) {
         bool changed = t == head - 9 || t == head - 8;
@@ -291,7 +291,7 @@ static void check_repeat(hc_tick from, uint32_t ticks) {
     copy_ring(before);
     const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
     uint64_t ticks_before = stats->resimulated_ticks, changed = stats->changed;
-    hc_timeline_repeat(timeline, from);
+    hc_timeline_redo(timeline, from);
     ck_assert_uint_eq(settled_steps(), (uint64_t)ticks * world.entities);
     ck_assert_uint_eq(stats->resimulated_ticks - ticks_before, ticks);
     ck_assert_uint_eq(stats->depth, ticks);
@@ -306,7 +306,7 @@ START_TEST(repeated_ticks_are_stepped_in_full_and_come_out_as_they_were) {
     hc_tick head = hc_timeline_head(timeline);
     for (hc_player p = 0; p < 40; p++) // a past with something in it
         ck_assert_int_eq(put(p, head - 1 - p % 16, 1 + p, p % 3 == 0), HC_OK);
-    hc_timeline_settle(timeline);
+    hc_timeline_resimulate(timeline);
     check_repeat(head - 5, 5);
     check_repeat(head - 1, 1);
     check_repeat(head - 16, 16);
@@ -332,7 +332,7 @@ START_TEST(a_repeat_and_a_late_input_come_to_what_the_late_input_alone_does) {
         timeline = n == 0 ? repeated : plain;
         ck_assert_int_eq(put(7, head - 5, 3, 1), HC_OK);
     }
-    hc_timeline_repeat(repeated, head - 3);
+    hc_timeline_redo(repeated, head - 3);
     hc_timeline_advance(repeated);
     hc_timeline_advance(plain);
     ck_assert_uint_eq(hc_timeline_stats(repeated)->depth, 5);
@@ -359,13 +359,13 @@ END_TEST
 START_TEST(complete_tick_follows_known_and_forced_slots_without_gaps) {
     hc_tick head = hc_timeline_head(timeline);
     hc_tick floor = head - 16 - 1; // what left the window counts as forced
-    ck_assert_uint_eq(hc_timeline_complete(timeline, 5), floor);
+    ck_assert_uint_eq(hc_timeline_inputs_through(timeline, 5), floor);
     ck_assert_int_eq(put(5, floor + 2, 1, 0), HC_OK);
-    ck_assert_uint_eq(hc_timeline_complete(timeline, 5), floor);
+    ck_assert_uint_eq(hc_timeline_inputs_through(timeline, 5), floor);
     ck_assert_int_eq(put(5, floor + 1, 1, 0), HC_OK);
-    ck_assert_uint_eq(hc_timeline_complete(timeline, 5), floor + 2);
+    ck_assert_uint_eq(hc_timeline_inputs_through(timeline, 5), floor + 2);
     ck_assert_uint_eq(hc_timeline_force(timeline, 5, head), 16 - 2);
-    ck_assert_uint_eq(hc_timeline_complete(timeline, 5), head - 1);
+    ck_assert_uint_eq(hc_timeline_inputs_through(timeline, 5), head - 1);
     ck_assert_int_eq(put(5, head - 1, 1, 0), HC_DUPLICATE);
 }
 END_TEST
@@ -373,7 +373,7 @@ END_TEST
 START_TEST(leaving_forces_what_is_missing_and_silences_the_player) {
     hc_tick head = hc_timeline_head(timeline);
     ck_assert_int_eq(put(5, head + 3, 1, 0), HC_OK);
-    ck_assert_int_eq(hc_timeline_put_control(timeline, 5, head, HC_CONTROL_LEAVE), HC_OK);
+    ck_assert_int_eq(hc_timeline_put_roster(timeline, 5, head, HC_ROSTER_LEAVE), HC_OK);
     ck_assert_int_eq(hc_timeline_slot(timeline, 5, head), HC_SLOT_FORCED);
     ck_assert_int_eq(hc_timeline_slot(timeline, 5, head + 3), HC_SLOT_UNKNOWN);
     ck_assert_int_eq(put(5, head + 4, 1, 0), HC_UNEXPECTED);

@@ -1,7 +1,0 @@
-/// hindcast-bot: bots that play on a server until they are told to stop.
-
-#include "client/load_program.h"
-
-int main(int argc, char **argv) {
-    return hc_cl_load_program(HC_CL_OPTIONS_BOT, HC_VERSION, argc, argv);
-}

@@ -1,0 +1,7 @@
+/// hindcast-bot: bots that play on a server until they are told to stop.
+
+#include "client/bots/program.h"
+
+int main(int argc, char **argv) {
+    return hc_cl_fleet_program(HC_CL_OPTIONS_BOT, HC_VERSION, argc, argv);
+}

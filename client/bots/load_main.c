@@ -1,0 +1,7 @@
+/// hindcast-load: many bots, and the report of what they cost and how well it went.
+
+#include "client/bots/program.h"
+
+int main(int argc, char **argv) {
+    return hc_cl_fleet_program(HC_CL_OPTIONS_LOAD, HC_VERSION, argc, argv);
+}

@@ -1,0 +1,343 @@
+#define _GNU_SOURCE // argp
+
+#include "client/bots/options.h"
+
+#include "common/decimal.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_CONNECT = 256,
+    KEY_SPAWN,
+    KEY_CLIENTS,
+    KEY_DURATION,
+    KEY_RAMP,
+    KEY_PROCESSES,
+    KEY_INPUT_DELAY,
+    KEY_DISPLAY_OFFSET,
+    KEY_LEAD,
+    KEY_LINK,
+    KEY_LATENCY,
+    KEY_JITTER,
+    KEY_LOSS,
+    KEY_BURST,
+    KEY_DUPLICATE,
+    KEY_REORDER,
+    KEY_SEED,
+    KEY_TOKEN,
+    KEY_JSON,
+    GROUP_LINK = 1,
+    GROUP_OTHER = 2,
+};
+
+static const struct argp_option bot_table[] = {
+    {"connect", KEY_CONNECT, "HOST:PORT", 0, "The server; [ADDR]:PORT for IPv6", 0},
+    {"count", KEY_CLIENTS, "N", 0, "Bots in this process (default 1)", 0},
+    {"duration", KEY_DURATION, "S", 0, "Play for S seconds (default: until SIGINT or SIGTERM)", 0},
+    {0},
+};
+
+static const struct argp_option load_table[] = {
+    {"connect", KEY_CONNECT, "HOST:PORT", 0, "The server; [ADDR]:PORT for IPv6", 0},
+    {"spawn", KEY_SPAWN, NULL, 0, "Start a hindcastd on 127.0.0.1, and report its part too", 0},
+    {"clients", KEY_CLIENTS, "N", 0, "Clients (default 8)", 0},
+    {"duration", KEY_DURATION, "S", 0, "Play for S seconds (default 10)", 0},
+    {"ramp", KEY_RAMP, "S", 0, "Start the clients evenly over S seconds before (default 0)", 0},
+    {"processes", KEY_PROCESSES, "N", 0,
+     "Spread the clients over N processes (default: one for each core)", 0},
+    {0},
+};
+
+static const struct argp_option common_table[] = {
+    {"input-delay", KEY_INPUT_DELAY, "N", 0, "Stamp inputs N ticks ahead (default 3)", 0},
+    {"display-offset", KEY_DISPLAY_OFFSET, "N", 0,
+     "Show what lies N ticks behind the prediction (default 0)", 0},
+    {"lead", KEY_LEAD, "N", 0, "Predict N ticks ahead of the server (default 0)", 0},
+    {NULL, 0, NULL, 0, "The simulated link, each direction:", GROUP_LINK},
+    {"link", KEY_LINK, "NAME", 0,
+     "good: 20 ms +- 2; ok: 50 +- 10, 1 % loss; bad: 80 +- 20, 5 %; awful: 150 +- 50, 20 % in "
+     "bursts of 3 (default: none)",
+     GROUP_LINK},
+    {"latency", KEY_LATENCY, "MS", 0, "One way", GROUP_LINK},
+    {"jitter", KEY_JITTER, "MS", 0, "Vary the latency by up to MS either way", GROUP_LINK},
+    {"loss", KEY_LOSS, "PCT", 0, "Percentage of datagrams lost", GROUP_LINK},
+    {"burst", KEY_BURST, "N", 0, "Mean length of a loss burst, in datagrams", GROUP_LINK},
+    {"duplicate", KEY_DUPLICATE, "PCT", 0, "Percentage that arrives twice", GROUP_LINK},
+    {"reorder", KEY_REORDER, "PCT", 0, "Percentage held back by up to 50 ms more", GROUP_LINK},
+    {NULL, 0, NULL, 0, "Other:", GROUP_OTHER},
+    {"seed", KEY_SEED, "N", 0, "Seed of the links and the bots (default 1)", GROUP_OTHER},
+    {"token", KEY_TOKEN, "FILE", 0,
+     "Tokens to connect with, one a line for each client (default: asked of a hindcastd --dev on "
+     "this machine)",
+     GROUP_OTHER},
+    {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
+     GROUP_OTHER},
+    {0},
+};
+
+/// The options that take a number: its places behind the point, and its range in whole units.
+static const struct number {
+    int key;
+    unsigned places;
+    uint64_t min, max;
+    const char *unit;
+} numbers[] = {
+    {KEY_CLIENTS, 0, 1, HC_CL_OPTIONS_CLIENTS_MAX, ""},
+    {KEY_DURATION, 6, 1, 1000000, " s"},
+    {KEY_RAMP, 6, 0, 100000, " s"},
+    {KEY_PROCESSES, 0, 1, HC_CL_OPTIONS_PROCESSES_MAX, ""},
+    {KEY_INPUT_DELAY, 0, 0, HC_INPUT_DELAY_MAX, " ticks"},
+    {KEY_DISPLAY_OFFSET, 0, 0, HC_DISPLAY_OFFSET_MAX, " ticks"},
+    {KEY_LEAD, 0, 0, HC_LEAD_MAX, " ticks"},
+    {KEY_LATENCY, 3, 0, HC_NETWORK_SIM_DELAY_US_MAX / 1000, " ms"},
+    {KEY_JITTER, 3, 0, HC_NETWORK_SIM_DELAY_US_MAX / 1000, " ms"},
+    {KEY_LOSS, 4, 0, 100, " %"},
+    {KEY_BURST, 0, 1, HC_NETWORK_SIM_BURST_MAX, " datagrams"},
+    {KEY_DUPLICATE, 4, 0, 100, " %"},
+    {KEY_REORDER, 4, 0, 100, " %"},
+    {KEY_SEED, 0, 0, INT64_MAX, ""}, // a JSON integer in the report
+};
+
+/// What is read, and what can be settled only when all is read.
+struct reading {
+    struct hc_cl_options *options;
+    enum hc_cl_options_program program;
+    bool is_set[KEY_JSON - KEY_CONNECT + 1];
+    struct hc_network_sim_config link; ///< the single conditions that were given
+};
+
+static const char *option_name(const struct reading *reading, int key) {
+    const struct argp_option *tables[] = {
+        reading->program == HC_CL_OPTIONS_BOT ? bot_table : load_table, common_table};
+    for (size_t i = 0; i < 2; i++)
+        for (const struct argp_option *option = tables[i]; option->name || option->doc; option++)
+            if (option->key == key && option->name != NULL)
+                return option->name;
+    return "";
+}
+
+static void refuse(const struct reading *reading, int key, const char *value, const char *allowed) {
+    fprintf(stderr, "%s: --%s '%s': must be %s\n", program_invocation_short_name,
+            option_name(reading, key), value, allowed);
+    exit(2);
+}
+
+/// The value of an option that takes a number, in units of its last place; 0 for other options.
+static uint64_t number(const struct reading *reading, int key, const char *text) {
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        const struct number *option = &numbers[i];
+        if (option->key != key)
+            continue;
+        uint64_t value = 0, scale = 1;
+        for (unsigned k = 0; k < option->places; k++)
+            scale *= 10;
+        if (hc_decimal_parse(text, option->places, &value) == HC_OK &&
+            value >= option->min * scale && value <= option->max * scale)
+            return value;
+        char allowed[96];
+        snprintf(allowed, sizeof(allowed), "a %snumber in [%" PRIu64 ", %" PRIu64 "]%s",
+                 option->places == 0 ? "whole " : "", option->min, option->max, option->unit);
+        refuse(reading, key, text, allowed);
+    }
+    return 0;
+}
+
+/// Splits HOST:PORT or [HOST]:PORT.
+static void split(const struct reading *reading, const char *text) {
+    struct hc_cl_options *options = reading->options;
+    const char *colon = strrchr(text, ':');
+    const char *begin = text, *end = colon;
+    uint64_t port = 0;
+    if (colon != NULL && text[0] == '[' && colon > text && colon[-1] == ']') {
+        begin = text + 1;
+        end = colon - 1;
+    }
+    bool good = colon != NULL && end > begin && (size_t)(end - begin) < sizeof(options->host) &&
+                (begin != text || memchr(begin, ':', (size_t)(end - begin)) == NULL) &&
+                hc_decimal_parse(colon + 1, 0, &port) == HC_OK && port >= 1 && port <= UINT16_MAX;
+    if (!good)
+        refuse(reading, KEY_CONNECT, text, "HOST:PORT or [ADDR]:PORT, the port in [1, 65535]");
+    memcpy(options->host, begin, (size_t)(end - begin));
+    options->host[end - begin] = '\0';
+    snprintf(options->port, sizeof(options->port), "%u", (unsigned)(uint16_t)port);
+}
+
+/// The preset, and over it the single conditions, wherever they stood on the command line.
+static void settle_link(struct reading *reading) {
+    struct hc_network_sim_config *link = &reading->options->link;
+    const struct {
+        int key;
+        uint32_t *to, from;
+    } fields[] = {
+        {KEY_LATENCY, &link->latency_us, reading->link.latency_us},
+        {KEY_JITTER, &link->jitter_us, reading->link.jitter_us},
+        {KEY_LOSS, &link->loss_ppm, reading->link.loss_ppm},
+        {KEY_BURST, &link->burst_mean, reading->link.burst_mean},
+        {KEY_DUPLICATE, &link->duplicate_ppm, reading->link.duplicate_ppm},
+        {KEY_REORDER, &link->reorder_ppm, reading->link.reorder_ppm},
+    };
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        if (reading->is_set[fields[i].key - KEY_CONNECT]) {
+            *fields[i].to = fields[i].from;
+            reading->options->link_name = NULL;
+        }
+}
+
+static void settle(struct reading *reading, struct argp_state *state) {
+    const struct hc_cl_options *options = reading->options;
+    bool connects = options->host[0] != '\0';
+    if (reading->program == HC_CL_OPTIONS_BOT && !connects)
+        argp_error(state, "--connect HOST:PORT is needed");
+    if (connects && options->spawn)
+        argp_error(state, "--connect HOST:PORT and --spawn exclude each other");
+    if (reading->program == HC_CL_OPTIONS_LOAD && !connects && !options->spawn)
+        argp_error(state, "one of --connect HOST:PORT and --spawn is needed");
+    if (options->spawn && options->token != NULL)
+        argp_error(state, "--token FILE is for a server elsewhere, not for --spawn");
+    if (options->processes > options->clients) {
+        char text[16], allowed[64];
+        snprintf(text, sizeof(text), "%" PRIu32, options->processes);
+        snprintf(allowed, sizeof(allowed), "at most --clients, which is %" PRIu32,
+                 options->clients);
+        refuse(reading, KEY_PROCESSES, text, allowed);
+    }
+    settle_link(reading);
+}
+
+/// Takes a value of one of the numbers.
+static void take(struct reading *reading, int key, uint64_t value) {
+    struct hc_cl_options *options = reading->options;
+    struct hc_network_sim_config *link = &reading->link;
+    uint32_t small = (uint32_t)value;
+    switch (key) {
+    case KEY_CLIENTS:
+        options->clients = small;
+        break;
+    case KEY_DURATION:
+        options->duration_us = value;
+        break;
+    case KEY_RAMP:
+        options->ramp_us = value;
+        break;
+    case KEY_PROCESSES:
+        options->processes = small;
+        break;
+    case KEY_INPUT_DELAY:
+        options->input_delay = small;
+        break;
+    case KEY_DISPLAY_OFFSET:
+        options->display_offset = small;
+        break;
+    case KEY_LEAD:
+        options->lead = small;
+        break;
+    case KEY_LATENCY:
+        link->latency_us = small;
+        break;
+    case KEY_JITTER:
+        link->jitter_us = small;
+        break;
+    case KEY_LOSS:
+        link->loss_ppm = small;
+        break;
+    case KEY_BURST:
+        link->burst_mean = small;
+        break;
+    case KEY_DUPLICATE:
+        link->duplicate_ppm = small;
+        break;
+    case KEY_REORDER:
+        link->reorder_ppm = small;
+        break;
+    case KEY_SEED:
+        options->seed = value;
+        break;
+    default:
+        break;
+    }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    struct reading *reading = state->input;
+    if (key == ARGP_KEY_ARG)
+        argp_error(state, "unexpected argument '%s'", text);
+    if (key < KEY_CONNECT || key > KEY_JSON)
+        return ARGP_ERR_UNKNOWN;
+    reading->is_set[key - KEY_CONNECT] = true;
+    switch (key) {
+    case KEY_CONNECT:
+        split(reading, text);
+        break;
+    case KEY_SPAWN:
+        reading->options->spawn = true;
+        break;
+    case KEY_LINK:
+        if (!hc_network_sim_preset(text, &reading->options->link))
+            refuse(reading, key, text, "good, ok, bad or awful");
+        reading->options->link_name = text;
+        break;
+    case KEY_TOKEN:
+        reading->options->token = text;
+        break;
+    case KEY_JSON:
+        reading->options->json = text;
+        break;
+    default:
+        take(reading, key, number(reading, key, text));
+        break;
+    }
+    return 0;
+}
+
+/// The whole command line: hands all to `parse`, and settles at its end.
+static error_t parse_program(int key, char *text, struct argp_state *state) {
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = state->input;
+    if (key == ARGP_KEY_END) {
+        settle(state->input, state);
+        return 0;
+    }
+    return parse(key, text, state);
+}
+
+void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_program program,
+                         int argc, char **argv) {
+    static const struct argp common = {.options = common_table, .parser = parse};
+    static const struct argp_child children[] = {{&common, 0, NULL, 0}, {0}};
+    const struct argp argps[] = {
+        [HC_CL_OPTIONS_BOT] =
+            {.options = bot_table,
+             .parser = parse_program,
+             .children = children,
+             .doc = "Headless bots that play the arena on a Hindcast server, each over a link of "
+                    "its own.\v"
+                    "The report's first line, and the exit status, say whether the run was good; "
+                    "docs/REPORT.md explains the others."},
+        [HC_CL_OPTIONS_LOAD] =
+            {.options = load_table,
+             .parser = parse_program,
+             .children = children,
+             .doc = "Plays with many bots on a Hindcast server and reports what it cost and how "
+                    "well it went.\v"
+                    "The report's first line, and the exit status, say whether the run was good; "
+                    "docs/REPORT.md explains the others."},
+    };
+    struct hc_client_config client = hc_client_config_default();
+    *options = (struct hc_cl_options){
+        .clients = program == HC_CL_OPTIONS_LOAD ? 8 : 1,
+        .duration_us = program == HC_CL_OPTIONS_LOAD ? 10000000 : 0,
+        .input_delay = client.input_delay,
+        .display_offset = client.display_offset,
+        .lead = client.lead,
+        .link = hc_network_sim_config_default(),
+        .seed = 1,
+    };
+    struct reading reading = {.options = options, .program = program};
+    argp_err_exit_status = 2;
+    argp_parse(&argps[program], argc, argv, 0, NULL, &reading);
+}

@@ -1,0 +1,268 @@
+#define _GNU_SOURCE // sched_getaffinity, signalfd
+
+#include "client/bots/processes.h"
+
+#include "hindcast/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WHY_MAX = 512 };
+
+/// Messages that a process writes into its pipe: its progress again and again, and at last its
+/// result or its failure.
+enum kind { PROGRESS, RESULT, FAILURE };
+
+/// One process of the fleet.
+struct worker {
+    pid_t pid;
+    int pipe; ///< to read from; -1: closed
+    bool done;
+    struct hc_cl_fleet_progress progress; ///< newest
+};
+
+struct processes {
+    const struct hc_cl_fleet_config *config;
+    uint32_t count, open;
+    struct worker *workers; ///< [count]
+    struct hc_cl_fleet_result *result;
+    char *why;
+    size_t why_size;
+};
+
+uint32_t hc_cl_fleet_processes_default(uint32_t clients) {
+    cpu_set_t set;
+    int cores = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+    return (uint32_t)cores < clients ? (uint32_t)cores : clients;
+}
+
+// ---- In a process of the fleet ------------------------------------------------------------------
+
+static void put(int pipe, const void *bytes, size_t size) {
+    const uint8_t *at = bytes;
+    while (size > 0) {
+        ssize_t done = write(pipe, at, size);
+        if (done < 0 && errno != EINTR)
+            _exit(1); // nobody reads any more
+        if (done > 0) {
+            at += done;
+            size -= (size_t)done;
+        }
+    }
+}
+
+static void put_message(int pipe, enum kind kind, const void *bytes, size_t size) {
+    put(pipe, &kind, sizeof(kind));
+    put(pipe, bytes, size);
+}
+
+static void put_progress(void *context, const struct hc_cl_fleet_progress *progress) {
+    put_message(*(int *)context, PROGRESS, progress, sizeof(*progress));
+}
+
+/// Plays in this process; false: it cannot be done, and `why` says why.
+static bool run_here(const struct hc_cl_fleet_config *config, struct hc_cl_fleet_result *result,
+                     char *why, size_t why_size) {
+    struct hc_cl_fleet *load = hc_cl_fleet_create(config, why, why_size);
+    if (load == NULL)
+        return false;
+    hc_cl_fleet_run(load);
+    hc_cl_fleet_result(load, result);
+    hc_cl_fleet_destroy(load);
+    return true;
+}
+
+/// Runs a share of the clients in a new process, until its end.
+static void run_worker(struct hc_cl_fleet_config config, int pipe, const sigset_t *mask) {
+    static struct hc_cl_fleet_result result; // the histograms are too much for a stack
+    char why[WHY_MAX] = "";
+    // The terminal's interrupt is for the first process, which passes it on.
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    if (config.progress != NULL) {
+        config.progress = put_progress;
+        config.progress_context = &pipe;
+    }
+    if (run_here(&config, &result, why, sizeof(why)))
+        put_message(pipe, RESULT, &result, sizeof(result));
+    else
+        put_message(pipe, FAILURE, why, sizeof(why));
+    _exit(0);
+}
+
+// ---- In the first process -----------------------------------------------------------------------
+
+static bool get(int pipe, void *bytes, size_t size) {
+    uint8_t *at = bytes;
+    while (size > 0) {
+        ssize_t got = read(pipe, at, size);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return false;
+        if (got > 0) {
+            at += got;
+            size -= (size_t)got;
+        }
+    }
+    return true;
+}
+
+/// Hands on the sum of all processes; once a second, with the first one's.
+static void sum_progress(const struct processes *all) {
+    struct hc_cl_fleet_progress sum = {0};
+    for (uint32_t i = 0; i < all->count; i++)
+        hc_cl_fleet_merge_progress(&sum, &all->workers[i].progress);
+    all->config->progress(all->config->progress_context, &sum);
+}
+
+/// Takes a message of a process, or its end.
+static void take(struct processes *all, struct worker *worker) {
+    static struct hc_cl_fleet_result result;
+    enum kind kind;
+    char why[WHY_MAX];
+    if (!get(worker->pipe, &kind, sizeof(kind))) {
+        close(worker->pipe);
+        worker->pipe = -1;
+        all->open--;
+    } else if (kind == PROGRESS && get(worker->pipe, &worker->progress, sizeof(worker->progress))) {
+        if (worker == all->workers)
+            sum_progress(all);
+    } else if (kind == RESULT && get(worker->pipe, &result, sizeof(result))) {
+        hc_cl_fleet_merge(all->result, &result);
+        worker->done = true;
+    } else if (kind == FAILURE && get(worker->pipe, why, sizeof(why))) {
+        snprintf(all->why, all->why_size, "%.*s", WHY_MAX - 1, why);
+        worker->done = true;
+    }
+}
+
+static void pass_on(const struct processes *all, int signals) {
+    struct signalfd_siginfo info;
+    if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+        return;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->workers[i].pipe >= 0)
+            kill(all->workers[i].pid, SIGTERM);
+}
+
+/// Waits for all processes, and passes on what they write.
+static void attend(struct processes *all, int signals) {
+    struct pollfd *waits = calloc(all->count + 1, sizeof(*waits));
+    HC_ASSERT(waits != NULL);
+    while (all->open > 0) {
+        for (uint32_t i = 0; i < all->count; i++)
+            waits[i] = (struct pollfd){.fd = all->workers[i].pipe, .events = POLLIN};
+        waits[all->count] = (struct pollfd){.fd = signals, .events = POLLIN};
+        if (poll(waits, all->count + 1, -1) < 0 && errno != EINTR)
+            break;
+        if (waits[all->count].revents != 0)
+            pass_on(all, signals);
+        for (uint32_t i = 0; i < all->count; i++)
+            if (waits[i].fd >= 0 && waits[i].revents != 0)
+                take(all, &all->workers[i]);
+    }
+    free(waits);
+}
+
+/// Starts process `i` with its share of the clients; false, with errno: it cannot be started.
+static bool start(struct processes *all, uint32_t i, const sigset_t *mask) {
+    struct hc_cl_fleet_config config = *all->config;
+    struct worker *worker = &all->workers[i];
+    int ends[2];
+    config.first = (uint32_t)((uint64_t)config.clients * i / all->count);
+    config.count = (uint32_t)((uint64_t)config.clients * (i + 1) / all->count) - config.first;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    fflush(NULL); // or both would write what is buffered
+    worker->pid = fork();
+    if (worker->pid == 0)
+        run_worker(config, ends[1], mask);
+    close(ends[1]);
+    if (worker->pid < 0) {
+        close(ends[0]);
+        return false;
+    }
+    worker->pipe = ends[0];
+    all->open++;
+    return true;
+}
+
+/// Waits for the ends of all processes; false: one of them failed.
+static bool reap(struct processes *all) {
+    bool good = true;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct worker *worker = &all->workers[i];
+        int status = 0;
+        if (worker->pid <= 0 || waitpid(worker->pid, &status, 0) != worker->pid)
+            continue;
+        if (WIFSIGNALED(status))
+            snprintf(all->why, all->why_size, "a process of the load test ended by signal %d (%s)",
+                     WTERMSIG(status), strsignal(WTERMSIG(status)));
+        else if (!worker->done)
+            snprintf(all->why, all->why_size, "a process of the load test gave no result");
+        good = good && worker->done;
+    }
+    return good && *all->why == '\0';
+}
+
+/// Starts and attends all processes, while `signals` says when the run is to end.
+static bool run_all(struct processes *all, int signals, const sigset_t *mask) {
+    bool good = true;
+    for (uint32_t i = 0; good && i < all->count; i++)
+        good = start(all, i, mask);
+    if (!good) {
+        snprintf(all->why, all->why_size, "no process for the load test: %s", strerror(errno));
+        for (uint32_t i = 0; i < all->count; i++)
+            if (all->workers[i].pipe >= 0)
+                kill(all->workers[i].pid, SIGTERM);
+    }
+    attend(all, signals);
+    return reap(all);
+}
+
+bool hc_cl_fleet_processes_run(const struct hc_cl_fleet_config *config, uint32_t processes,
+                               struct hc_cl_fleet_result *result, char *why, size_t why_size) {
+    struct hc_cl_fleet_config alone = *config;
+    sigset_t set, mask;
+    HC_ASSERT(processes >= 1 && processes <= config->clients);
+    *why = '\0';
+    *result = (struct hc_cl_fleet_result){.first = HC_NO_TICK};
+    alone.count = alone.clients;
+    if (processes == 1)
+        return run_here(&alone, result, why, why_size);
+    struct processes all = {.config = config,
+                            .count = processes,
+                            .workers = calloc(processes, sizeof(*all.workers)),
+                            .result = result,
+                            .why = why,
+                            .why_size = why_size};
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, &mask);
+    int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    snprintf(why, why_size, "no memory for the load test");
+    bool good = all.workers != NULL && signals >= 0;
+    for (uint32_t i = 0; good && i < processes; i++)
+        all.workers[i].pipe = -1;
+    if (good) {
+        *why = '\0';
+        good = run_all(&all, signals, &mask);
+    }
+    if (signals >= 0)
+        close(signals);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    free(all.workers);
+    return good;
+}

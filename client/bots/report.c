@@ -1,0 +1,256 @@
+#include "client/bots/report.h"
+
+#include "common/programs/report.h"
+
+#include <inttypes.h>
+
+enum {
+    SENT_PERMILLE_MIN = 990, ///< of the datagrams that were due: with fewer the load test was late
+};
+
+/// The server's part where there is no report of a server.
+static json_t *unknown_server(void) {
+    json_t *server = hc_report_unknown((const char *const[]){
+        "cpu_us_per_client_tick", "ticks_missed", "ticks_over_budget", "rewinds",
+        "resimulated_ticks", "entity_steps", "resimulated_entity_steps", "corrections",
+        "memory_bytes", "bytes_down_by_field_per_client_s", "longest_unsent_ticks", NULL});
+    json_object_set_new(server, "bytes_down_by_purpose_per_client_s",
+                        hc_report_unknown((const char *const[]){
+                            "own", "others", "unowned", "corrections", "inputs", "names", "head",
+                            "acks", "copies", "overhead", NULL}));
+    json_object_set_new(server, "inputs",
+                        hc_report_unknown((const char *const[]){"received", "late", "forced",
+                                                                "refused", "lost", NULL}));
+    static const char *const histograms[] = {"tick_ms", "tick_lateness_ms", "rewind_depth_ticks"};
+    for (size_t i = 0; i < sizeof(histograms) / sizeof(*histograms); i++)
+        json_object_set_new(server, histograms[i], hc_report_unknown_histogram());
+    return server;
+}
+
+static json_t *link_part(const struct hc_cl_options *options,
+                         const struct hc_cl_fleet_result *result) {
+    const struct hc_network_sim_config *link = &options->link;
+    return json_pack("{s:s?, s:f, s:f, s:f, s:i, s:f, s:f, s:I, s:I}", "name", options->link_name,
+                     "latency_ms", link->latency_us / 1e3, "jitter_ms", link->jitter_us / 1e3,
+                     "loss_pct", link->loss_ppm / 1e4, "burst", (int)link->burst_mean,
+                     "duplicate_pct", link->duplicate_ppm / 1e4, "reorder_pct",
+                     link->reorder_ppm / 1e4, "lost", (json_int_t)result->udp.link_lost,
+                     "dropped_full", (json_int_t)result->udp.link_dropped_full);
+}
+
+static json_t *client_part(const struct hc_cl_options *options,
+                           const struct hc_cl_fleet_result *result) {
+    static const struct hc_histogram none;
+    const struct hc_client_stats *sum = &result->sum;
+    const struct hc_cl_fleet_ends *ends = &result->ends;
+    struct hc_histogram delay = none;
+    for (uint32_t i = 0; i < ends->accepted; i++)
+        hc_histogram_record(&delay, options->input_delay);
+    json_t *client = json_pack(
+        "{s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:I}", "rollbacks", (json_int_t)sum->rollbacks,
+        "rollback_depth_ticks", hc_report_histogram(&sum->rollback_depth, 1), "snapshots",
+        (json_int_t)sum->snapshots, "snapshots_matched", (json_int_t)sum->snapshots_matched,
+        "stalls", (json_int_t)sum->stalls, "input_delay_ticks", hc_report_histogram(&delay, 1),
+        "hash_checks", (json_int_t)sum->hash_checks, "hash_mismatches",
+        (json_int_t)sum->hash_mismatches);
+    // Beside the figures, what they are to be weighed against.
+    json_t *beside = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:o}",
+        "accepted", (json_int_t)ends->accepted, "left", (json_int_t)ends->left, "cut_off",
+        (json_int_t)ends->cut_off, "denied", (json_int_t)ends->denied, "closed_by_server",
+        (json_int_t)ends->closed, "timeouts", (json_int_t)ends->timeout, "failed",
+        (json_int_t)ends->failed, "connections_lost", (json_int_t)sum->losses, "reconnects",
+        (json_int_t)sum->reconnects, "snapshots_stale", (json_int_t)sum->snapshots_stale,
+        "stalled_ticks", (json_int_t)sum->stalled_ticks, "inputs_sampled",
+        (json_int_t)sum->inputs_sampled, "inputs_forced", (json_int_t)sum->inputs_forced,
+        "corrections", (json_int_t)sum->corrections, "restarts", (json_int_t)sum->restarts,
+        "memory_bytes", (json_int_t)sum->memory_bytes, "rejected",
+        hc_report_rejected(sum->rejected));
+    json_object_update(client, beside);
+    json_decref(beside);
+    return client;
+}
+
+/// How well the load test itself kept its time.
+static json_t *self_part(const struct hc_cl_fleet_result *result) {
+    const struct hc_cl_fleet_self *self = &result->self;
+    return json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:o}", "processes",
+                     (json_int_t)self->processes, "cpu_ms", (json_int_t)(self->cpu_us / 1000),
+                     "cores_used",
+                     hc_report_ratio((double)self->cpu_us, (double)result->duration_us),
+                     "lateness_ms", hc_report_histogram(&self->lateness_us, 1000), "datagrams_due",
+                     (json_int_t)self->due, "datagrams_sent", (json_int_t)self->sent, "share_sent",
+                     hc_report_ratio((double)self->sent, (double)self->due));
+}
+
+/// Adds why the run says more of the load test than of the server, if it does.
+static void judge_self(json_t *reasons, const char *program,
+                       const struct hc_cl_fleet_result *result) {
+    const struct hc_cl_fleet_self *self = &result->self;
+    uint64_t late_us = hc_histogram_percentile(&self->lateness_us, 990);
+    bool behind = self->sent * 1000 < self->due * SENT_PERMILLE_MIN;
+    bool late = result->tick_rate != 0 && late_us > 500000U / result->tick_rate;
+    char sent[80] = "", by[64] = "";
+    if (behind)
+        snprintf(sent, sizeof(sent), "%.1f %% of the datagrams that were due were sent",
+                 100.0 * (double)self->sent / (double)self->due);
+    if (late)
+        snprintf(by, sizeof(by), "p99 of its lateness is %.1f ms", (double)late_us / 1e3);
+    hc_report_reason(reasons, behind || late, "load_late",
+                     "%s itself was late, do not trust this: %s%s%s", program, sent,
+                     behind && late ? ", " : "", by);
+}
+
+/// How many clients were denied for each reason, for a text; empty: none was.
+static void list_denials(const struct hc_cl_fleet_ends *ends, char *text, size_t size) {
+    size_t at = 0;
+    *text = '\0';
+    for (unsigned i = 1; i < HC_DENY_REASONS_END; i++)
+        if (ends->denied_by_reason[i] > 0 && at < size)
+            at += (size_t)snprintf(text + at, size - at, "%s%s %" PRIu32, at == 0 ? ": " : ", ",
+                                   hc_deny_word((enum hc_deny_reason)i), ends->denied_by_reason[i]);
+}
+
+/// The reasons that lie in the clients, and in what becomes of them.
+static void judge_clients(json_t *reasons, uint32_t clients,
+                          const struct hc_cl_fleet_result *result) {
+    const struct hc_cl_fleet_ends *ends = &result->ends;
+    const struct hc_client_stats *sum = &result->sum;
+    char denials[160];
+    list_denials(ends, denials, sizeof(denials));
+    hc_report_reason(reasons, ends->denied, "denied",
+                     "clients not admitted: %" PRIu32 " of %" PRIu32 "%s", ends->denied, clients,
+                     denials);
+    const struct {
+        uint32_t count;
+        const char *key, *text;
+    } rows[] = {
+        {ends->timeout, "timeouts", "received no answer, or none any more"},
+        {ends->closed, "closed_by_server", "were closed by the server"},
+        {ends->cut_off, "cut_off", "received nothing any more when the end came"},
+        {ends->failed, "failed", "could not be started"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        hc_report_reason(reasons, rows[i].count, rows[i].key,
+                         "clients that %s: %" PRIu32 " of %" PRIu32, rows[i].text, rows[i].count,
+                         clients);
+    hc_report_reason(reasons, sum->losses, "connections_lost",
+                     "connections lost: %" PRIu64 ", made again: %" PRIu64, sum->losses,
+                     sum->reconnects);
+    hc_report_reason(reasons, sum->hash_mismatches, "hash_mismatches",
+                     "snapshots that did not match the server's hash: %" PRIu64 " of %" PRIu64,
+                     sum->hash_mismatches, sum->hash_checks);
+    hc_report_reason(reasons, sum->inputs_forced, "inputs_forced",
+                     "inputs that came too late to count, or never: %" PRIu64 " of %" PRIu64,
+                     sum->inputs_forced, sum->inputs_sampled);
+    hc_report_reason(reasons, sum->stalls, "stalls",
+                     "stalls of clients, too far ahead of the newest snapshot: %" PRIu64,
+                     sum->stalls);
+    hc_report_reason(reasons, result->udp.link_dropped_full, "link_full",
+                     "datagrams for which the simulated link had no room: %" PRIu64,
+                     result->udp.link_dropped_full);
+}
+
+/// The verdict over a run; `why`, if not empty, is a failure of a process.
+static json_t *verdict(const char *program, const struct hc_cl_options *options,
+                       const struct hc_cl_fleet_result *result, const json_t *server,
+                       const char *why) {
+    json_t *reasons = json_array();
+    judge_self(reasons, program, result);
+    hc_report_reason(reasons, *why != '\0', "process", "%s", why);
+    judge_clients(reasons, options->clients, result);
+    hc_report_judge_server(reasons, server);
+    return hc_report_verdict(reasons, server);
+}
+
+json_t *hc_cl_report_json(const char *program, const char *version,
+                          const struct hc_cl_options *options,
+                          const struct hc_cl_fleet_result *result, const json_t *server,
+                          const char *why) {
+    const struct hc_cl_udp_stats *udp = &result->udp;
+    double client_s = (double)result->client_us / 1e6;
+    double up = (double)udp->bytes_out + HC_REPORT_OVERHEAD * (double)udp->datagrams_out;
+    double down = (double)udp->bytes_in + HC_REPORT_OVERHEAD * (double)udp->datagrams_in;
+    json_t *their = server != NULL ? json_object_get(server, "server") : NULL;
+    bool played = result->tick_rate != 0;
+    return json_pack(
+        "{s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "verdict", verdict(program, options, result, their, why), "program", program, "version",
+        version, "seed", (json_int_t)options->seed, "duration_ms",
+        (json_int_t)(result->duration_us / 1000), "tick_rate_hz",
+        played ? json_integer(result->tick_rate) : json_null(), "ticks",
+        result->last > result->first ? json_integer((json_int_t)(result->last - result->first))
+                                     : json_null(),
+        "clients", (int)options->clients, "link", link_part(options, result),
+        "bytes_down_per_client_s", hc_report_ratio(down, client_s), "bytes_up_per_client_s",
+        hc_report_ratio(up, client_s), "datagrams_down_per_client_s",
+        hc_report_ratio((double)udp->datagrams_in, client_s), "bytes_overhead_per_datagram",
+        HC_REPORT_OVERHEAD, "rtt_ms", hc_report_histogram(&result->sum.rtt_us, 1000), "jitter_ms",
+        result->jitters > 0 ? json_real((double)result->jitter_us / result->jitters / 1e3)
+                            : json_null(),
+        "server", json_is_object(their) ? json_incref(their) : unknown_server(), "client",
+        client_part(options, result), "load", self_part(result));
+}
+
+static void print_head(const json_t *report, FILE *out) {
+    const json_t *name = hc_report_find(report, "link.name");
+    double burst = hc_report_number(report, "link.burst");
+    fprintf(out, "%s\n\n%s: %.0f clients, %.1f s",
+            json_string_value(hc_report_find(report, "verdict.text")),
+            json_string_value(hc_report_find(report, "program")),
+            hc_report_number(report, "clients"), hc_report_number(report, "duration_ms") / 1e3);
+    if (hc_report_find(report, "tick_rate_hz") != NULL)
+        fprintf(out, " at %.0f Hz", hc_report_number(report, "tick_rate_hz"));
+    fprintf(out, ", link%s%s: %.0f ms +- %.0f, %.4g %% loss", name != NULL ? " " : "",
+            name != NULL ? json_string_value(name) : "",
+            hc_report_number(report, "link.latency_ms"), hc_report_number(report, "link.jitter_ms"),
+            hc_report_number(report, "link.loss_pct"));
+    if (burst > 1)
+        fprintf(out, " in bursts of %.0f", burst);
+    fprintf(out, ", each way\n");
+}
+
+static void print_clients(const json_t *report, FILE *out) {
+    const json_t *client = hc_report_find(report, "client");
+    fprintf(out, " clients\n");
+    hc_report_line(out, "connections", "%.0f accepted, %.0f lost, %.0f made again",
+                   hc_report_number(client, "accepted"),
+                   hc_report_number(client, "connections_lost"),
+                   hc_report_number(client, "reconnects"));
+    hc_report_line_histogram(out, report, "round trip", "rtt_ms", 1, "ms", "");
+    if (hc_report_find(report, "jitter_ms") != NULL)
+        hc_report_line(out, "jitter", "%.1f ms", hc_report_number(report, "jitter_ms"));
+    hc_report_print_bandwidth(out, report);
+    hc_report_line(out, "snapshots", "%.0f, %.0f of them as predicted",
+                   hc_report_number(client, "snapshots"),
+                   hc_report_number(client, "snapshots_matched"));
+    hc_report_line(out, "hashes", "%.0f checked, %.0f did not match",
+                   hc_report_number(client, "hash_checks"),
+                   hc_report_number(client, "hash_mismatches"));
+    hc_report_line(out, "rollbacks", "%.0f", hc_report_number(client, "rollbacks"));
+    hc_report_line_histogram(out, client, "rollback depth", "rollback_depth_ticks", 0, "ticks", "");
+    hc_report_line(out, "own inputs", "%.0f sampled, %.0f came too late to count, or never",
+                   hc_report_number(client, "inputs_sampled"),
+                   hc_report_number(client, "inputs_forced"));
+    hc_report_line(out, "stalls", "%.0f", hc_report_number(client, "stalls"));
+}
+
+static void print_self(const json_t *report, FILE *out) {
+    const json_t *load = hc_report_find(report, "load");
+    fprintf(out, " %s itself\n", json_string_value(hc_report_find(report, "program")));
+    hc_report_line(out, "processes", "%.0f, which used %.2f cores",
+                   hc_report_number(load, "processes"), hc_report_number(load, "cores_used"));
+    if (hc_report_find(load, "share_sent") != NULL)
+        hc_report_line(out, "sent", "%.2f %% of the datagrams that were due",
+                       100 * hc_report_number(load, "share_sent"));
+    hc_report_line_histogram(out, load, "lateness", "lateness_ms", 3, "ms", "");
+}
+
+void hc_cl_report_print(const json_t *report, FILE *out) {
+    print_head(report, out);
+    print_clients(report, out);
+    hc_report_print_server(out, report);
+    print_self(report, out);
+}

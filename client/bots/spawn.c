@@ -1,0 +1,163 @@
+#define _GNU_SOURCE // pipe2
+
+#include "client/bots/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    START_MS = 10000,      ///< the longest that a server may take to listen
+    END_MS = 10000,        ///< and to end
+    REPORT_DESCRIPTOR = 3, ///< of the server
+    REPORT_MAX = 1 << 16,  ///< bytes; a pipe holds as many, so the server never waits for us
+};
+
+/// The path of hindcastd, next to this program's own file.
+static bool server_path(char *path, size_t size) {
+    static const char name[] = "hindcastd";
+    ssize_t length = readlink("/proc/self/exe", path, size - sizeof(name));
+    if (length <= 0)
+        return false;
+    path[length] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return false;
+    memcpy(slash + 1, name, sizeof(name));
+    return true;
+}
+
+/// In the new process: becomes the server, or ends with 127.
+static void become_server(const char *path, int output, int report, uint32_t clients,
+                          uint64_t seed) {
+    char clients_text[16], seed_text[24];
+    snprintf(clients_text, sizeof(clients_text), "%" PRIu32, clients);
+    snprintf(seed_text, sizeof(seed_text), "%" PRIu64, seed);
+    // The terminal's interrupt is for the load test, which then ends the server itself.
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    // First out of the way of each other: either may already be one of the numbers wanted.
+    output = fcntl(output, F_DUPFD, REPORT_DESCRIPTOR + 1);
+    report = fcntl(report, F_DUPFD, REPORT_DESCRIPTOR + 1);
+    if (dup2(output, STDOUT_FILENO) < 0 || dup2(report, REPORT_DESCRIPTOR) < 0)
+        _exit(127);
+    close(output);
+    close(report);
+    execl(path, "hindcastd", "--dev", "--bind", "127.0.0.1", "--port", "0", "--max-clients",
+          clients_text, "--seed", seed_text, "--log-level", "warn", "--json", "/dev/fd/3",
+          (char *)NULL);
+    fprintf(stderr, "hindcast-load: %s: %s\n", path, strerror(errno));
+    _exit(127);
+}
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/// Reads until the end, `stop` (a character; -1: none), `size - 1` bytes or the deadline;
+/// terminates the text. Its length.
+static size_t read_until(int descriptor, char *text, size_t size, int stop, int64_t deadline_ms) {
+    size_t length = 0;
+    while (length + 1 < size) {
+        struct pollfd wait = {.fd = descriptor, .events = POLLIN};
+        int64_t left = deadline_ms - now_ms();
+        if (left <= 0 || (poll(&wait, 1, (int)left) < 0 && errno != EINTR))
+            break;
+        if (wait.revents == 0)
+            continue;
+        ssize_t got = read(descriptor, text + length, stop < 0 ? size - 1 - length : 1);
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+        if (stop >= 0 && text[length - 1] == stop)
+            break;
+    }
+    text[length] = '\0';
+    return length;
+}
+
+/// Waits for the end of the process, and kills it at the deadline; its status, or -1.
+static int wait_for(pid_t pid, int64_t deadline_ms) {
+    const struct timespec pause = {.tv_nsec = 10000000};
+    int status = -1;
+    pid_t done;
+    while ((done = waitpid(pid, &status, WNOHANG)) == 0 && now_ms() < deadline_ms)
+        nanosleep(&pause, NULL);
+    if (done == pid)
+        return status;
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, 0);
+    return -1;
+}
+
+bool hc_cl_fleet_spawn(struct hc_cl_fleet_server *server, uint32_t clients, uint64_t seed,
+                       char *why, size_t why_size) {
+    char path[4096], line[128];
+    int output[2], report[2];
+    unsigned port = 0;
+    if (!server_path(path, sizeof(path)) || pipe2(output, O_CLOEXEC) != 0) {
+        snprintf(why, why_size, "--spawn: this program's own place is not known");
+        return false;
+    }
+    if (pipe2(report, O_CLOEXEC) != 0 || (server->pid = fork()) < 0) {
+        snprintf(why, why_size, "--spawn: %s", strerror(errno));
+        return false;
+    }
+    if (server->pid == 0)
+        become_server(path, output[1], report[1], clients, seed);
+    close(output[1]);
+    close(report[1]);
+    server->output = output[0];
+    server->report = report[0];
+
+    read_until(server->output, line, sizeof(line), '\n', now_ms() + START_MS);
+    if (sscanf(line, "listening on 127.0.0.1:%5u", &port) == 1 && port > 0 && port <= 65535) {
+        snprintf(server->port, sizeof(server->port), "%u", port);
+        return true;
+    }
+    snprintf(why, why_size, "--spawn: the server %s did not start", path);
+    kill(server->pid, SIGTERM);
+    wait_for(server->pid, now_ms() + END_MS);
+    close(server->output);
+    close(server->report);
+    return false;
+}
+
+json_t *hc_cl_fleet_reap(struct hc_cl_fleet_server *server, char *why, size_t why_size) {
+    char *text = malloc(REPORT_MAX);
+    json_t *report = NULL;
+    int64_t deadline = now_ms() + END_MS;
+    kill(server->pid, SIGTERM);
+    if (text != NULL) {
+        read_until(server->report, text, REPORT_MAX, -1, deadline);
+        report = json_loads(text, 0, NULL);
+    }
+    free(text);
+    int status = wait_for(server->pid, deadline);
+    close(server->output);
+    close(server->report);
+    // 1 is the status of a run that was not good, of which the report says why.
+    if (report != NULL && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1)
+        return report;
+    if (status >= 0 && WIFSIGNALED(status))
+        snprintf(why, why_size, "the server was ended by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        snprintf(why, why_size, "the server ended with status %d and no report",
+                 WEXITSTATUS(status));
+    else
+        snprintf(why, why_size, "the server gave no report");
+    json_decref(report);
+    return NULL;
+}

@@ -1,0 +1,158 @@
+#define _GNU_SOURCE // nanosleep
+
+#include "client/bots/tokens.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    LINE_SIZE = HC_CREDENTIAL_TEXT_SIZE + 1, ///< with its line feed
+    HEADERS_MAX = 1024,
+    ANSWER_S = 5, ///< the longest that an answer may take
+    PAUSE_NS = 250000000,
+    LOOPBACK_NET = 127,
+};
+
+bool hc_cl_fleet_tokens_read(const char *path, struct hc_credential *tokens, uint32_t count,
+                             char *why, size_t why_size) {
+    char line[LINE_SIZE + 2];
+    FILE *file = fopen(path, "r");
+    uint32_t read = 0;
+    if (file == NULL) {
+        snprintf(why, why_size, "--token '%s': %s", path, strerror(errno));
+        return false;
+    }
+    bool more = true, good = true;
+    while (good && read < count && (more = fgets(line, sizeof(line), file) != NULL)) {
+        good = hc_token_read_credential(line, strlen(line), &tokens[read]) == HC_OK;
+        read += good;
+    }
+    fclose(file);
+    if (read == count)
+        return true;
+    if (!more)
+        snprintf(why, why_size, "--token '%s': has %u tokens, but each client needs one of its own",
+                 path, read);
+    else
+        snprintf(why, why_size,
+                 "--token '%s': line %u is no token: it has %zu characters, and a token %d", path,
+                 read + 1, strcspn(line, "\r\n"), HC_CREDENTIAL_TEXT_SIZE);
+    return false;
+}
+
+static bool is_loopback(const struct hc_cl_udp_peer *server) {
+    if (server->address.ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&server->address;
+        return ntohl(v4->sin_addr.s_addr) >> 24 == LOOPBACK_NET;
+    }
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&server->address;
+    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+/// A connection to the port; -1, with errno: nobody listens.
+static int dial(const struct hc_cl_udp_peer *server) {
+    struct timeval timeout = {.tv_sec = ANSWER_S};
+    int descriptor = socket(server->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0)
+        return -1;
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+    if (connect(descriptor, (const struct sockaddr *)&server->address, server->length) == 0)
+        return descriptor;
+    int cause = errno;
+    close(descriptor);
+    errno = cause;
+    return -1;
+}
+
+/// Reads to the end, at most `size - 1` bytes, and ends the text.
+static void read_all(int descriptor, char *text, size_t size) {
+    size_t length = 0;
+    ssize_t got = 1;
+    while (length + 1 < size && got > 0) {
+        got = read(descriptor, text + length, size - 1 - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    text[length] = '\0';
+}
+
+/// Takes the tokens out of an answer; how many there were.
+static uint32_t take_all(const char *answer, struct hc_credential *tokens, uint32_t count) {
+    static const char end[] = "\r\n\r\n";
+    const char *line = strstr(answer, end);
+    uint32_t taken = 0;
+    if (line == NULL || strncmp(answer, "HTTP/1.", 7) != 0 || strncmp(answer + 8, " 200 ", 5) != 0)
+        return 0;
+    line += sizeof(end) - 1;
+    while (taken < count) {
+        const char *feed = strchr(line, '\n');
+        if (feed == NULL ||
+            hc_token_read_credential(line, (size_t)(feed - line), &tokens[taken]) != HC_OK)
+            break;
+        taken++;
+        line = feed + 1;
+    }
+    return taken;
+}
+
+/// One request; false: what answered issues no tokens.
+static bool ask(int descriptor, struct hc_credential *tokens, uint32_t count) {
+    size_t size = HEADERS_MAX + (size_t)count * LINE_SIZE;
+    char request[160], *answer = malloc(size);
+    int length = snprintf(request, sizeof(request),
+                          "POST /token?count=%u HTTP/1.1\r\nHost: localhost\r\n"
+                          "Content-Length: 0\r\nConnection: close\r\n\r\n",
+                          count);
+    if (answer == NULL)
+        return false;
+    bool good = write(descriptor, request, (size_t)length) == length;
+    if (good) {
+        read_all(descriptor, answer, size);
+        good = take_all(answer, tokens, count) == count;
+    }
+    free(answer);
+    return good;
+}
+
+static uint64_t clock_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+bool hc_cl_fleet_tokens_ask(const struct hc_cl_udp_peer *server, const char *name,
+                            struct hc_credential *tokens, uint32_t count, uint64_t patience_us,
+                            char *why, size_t why_size) {
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    uint64_t begun_us = clock_us();
+    int descriptor;
+    if (!is_loopback(server)) {
+        snprintf(why, why_size,
+                 "--token FILE is needed for the server at %s, which is not on this machine; "
+                 "`hindcastd token` there makes one",
+                 name);
+        return false;
+    }
+    while ((descriptor = dial(server)) < 0) {
+        int cause = errno;
+        if (clock_us() - begun_us >= patience_us) {
+            snprintf(why, why_size,
+                     "no server answers at %s within %.0f s to issue tokens (%s): one with --dev "
+                     "does, for others give --token FILE",
+                     name, (double)patience_us / 1e6, strerror(cause));
+            return false;
+        }
+        nanosleep(&pause, NULL);
+    }
+    bool good = ask(descriptor, tokens, count);
+    close(descriptor);
+    if (!good)
+        snprintf(why, why_size, "what listens at TCP %s issues no tokens: give --token FILE", name);
+    return good;
+}

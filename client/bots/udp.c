@@ -1,0 +1,203 @@
+#define _GNU_SOURCE // recvmmsg, sendmmsg
+
+#include "client/bots/udp.h"
+
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BATCH = 64,                 ///< datagrams of one system call
+    RECEIVE_BUFFER = 4 << 20,   ///< bytes
+    ROOM = HC_DATAGRAM_MAX + 1, ///< one more shows that a datagram was too long
+    LINK_PACKETS_PER_S = 512,   ///< that a link is made for: a tick rate of 240 Hz, twice over
+    LINK_PACKETS_MIN = 64,
+};
+
+/// Which random numbers a link draws.
+enum { UP, DOWN };
+
+struct hc_cl_udp {
+    int descriptor;
+    struct hc_network_sim *up, *down;
+    struct hc_cl_udp_stats stats;
+};
+
+/// Datagrams of one system call, on the stack: a client has few at a time.
+struct batch {
+    struct mmsghdr headers[BATCH];
+    struct iovec parts[BATCH];
+    uint8_t bytes[BATCH][ROOM];
+};
+
+bool hc_cl_udp_resolve(const char *host, const char *port, struct hc_cl_udp_peer *peer, char *why,
+                       size_t why_size) {
+    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    int status = getaddrinfo(host, port, &hints, &found);
+    if (status != 0) {
+        snprintf(why, why_size, "--connect '%s:%s': %s", host, port, gai_strerror(status));
+        return false;
+    }
+    memcpy(&peer->address, found->ai_addr, found->ai_addrlen);
+    peer->length = found->ai_addrlen;
+    freeaddrinfo(found);
+    return true;
+}
+
+/// Some of these may be refused (an IPv4 option on a socket of another kind): each only improves.
+/// PROBE: nothing is fragmented, and no "fragmentation needed" is believed, which anybody can forge
+/// (RFC 8899, 3). The handshake shows that the path carries HC_DATAGRAM_MAX.
+static void set_options(int descriptor) {
+    int size = RECEIVE_BUFFER, discover = IP_PMTUDISC_PROBE, discover6 = IPV6_PMTUDISC_PROBE;
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+    setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));
+    setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
+}
+
+/// A link with room for all that can be on its way at once.
+static struct hc_network_sim *create_link(const struct hc_network_sim_config *config, uint64_t seed,
+                                          uint32_t direction) {
+    uint64_t longest_us =
+        (uint64_t)config->latency_us + config->jitter_us + HC_NETWORK_SIM_REORDER_US_MAX;
+    uint64_t packets = LINK_PACKETS_MIN + longest_us * LINK_PACKETS_PER_S / 1000000;
+    if (packets > HC_NETWORK_SIM_PACKETS_MAX)
+        packets = HC_NETWORK_SIM_PACKETS_MAX;
+    return hc_network_sim_create(config, hc_random(seed, direction, 0, 0), (uint32_t)packets, NULL);
+}
+
+struct hc_cl_udp *hc_cl_udp_open(const struct hc_cl_udp_peer *server,
+                                 const struct hc_network_sim_config *link, uint64_t seed, char *why,
+                                 size_t why_size) {
+    struct hc_cl_udp *udp = calloc(1, sizeof(*udp));
+    if (udp == NULL) {
+        snprintf(why, why_size, "no memory for another client");
+        return NULL;
+    }
+    udp->descriptor =
+        socket(server->address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (udp->descriptor < 0 ||
+        connect(udp->descriptor, (const struct sockaddr *)&server->address, server->length) != 0) {
+        snprintf(why, why_size, "no socket for another client: %s", strerror(errno));
+        hc_cl_udp_close(udp);
+        return NULL;
+    }
+    set_options(udp->descriptor);
+    udp->up = create_link(link, seed, UP);
+    udp->down = create_link(link, seed, DOWN);
+    if (udp->up == NULL || udp->down == NULL) {
+        snprintf(why, why_size, "no memory for another client's link");
+        hc_cl_udp_close(udp);
+        return NULL;
+    }
+    return udp;
+}
+
+void hc_cl_udp_close(struct hc_cl_udp *udp) {
+    if (udp == NULL)
+        return;
+    if (udp->descriptor >= 0)
+        close(udp->descriptor);
+    hc_network_sim_destroy(udp->up);
+    hc_network_sim_destroy(udp->down);
+    free(udp);
+}
+
+int hc_cl_udp_descriptor(const struct hc_cl_udp *udp) {
+    return udp->descriptor;
+}
+
+static void prepare(struct batch *batch) {
+    memset(batch->headers, 0, sizeof(batch->headers));
+    for (unsigned i = 0; i < BATCH; i++) {
+        batch->parts[i] = (struct iovec){batch->bytes[i], ROOM};
+        batch->headers[i].msg_hdr.msg_iov = &batch->parts[i];
+        batch->headers[i].msg_hdr.msg_iovlen = 1;
+    }
+}
+
+void hc_cl_udp_receive(struct hc_cl_udp *udp, uint64_t now_us) {
+    struct batch batch;
+    int count;
+    do {
+        prepare(&batch);
+        count = recvmmsg(udp->descriptor, batch.headers, BATCH, 0, NULL);
+        // An error is a report that nobody listens there (any more); the client's timeout judges.
+        udp->stats.too_long += count < 0 && errno == EMSGSIZE;
+        for (int i = 0; i < count; i++) {
+            udp->stats.datagrams_in++;
+            udp->stats.bytes_in += batch.headers[i].msg_len;
+            hc_network_sim_send(udp->down, now_us, batch.bytes[i], batch.headers[i].msg_len);
+        }
+    } while (count == BATCH);
+}
+
+int hc_cl_udp_take(struct hc_cl_udp *udp, uint8_t out[static HC_DATAGRAM_MAX + 1],
+                   uint64_t now_us) {
+    return hc_network_sim_receive(udp->down, now_us, out, ROOM);
+}
+
+void hc_cl_udp_send(struct hc_cl_udp *udp, const uint8_t *bytes, size_t size, uint64_t now_us) {
+    HC_ASSERT(size <= HC_DATAGRAM_MAX);
+    udp->stats.datagrams_out++;
+    udp->stats.bytes_out += size;
+    hc_network_sim_send(udp->up, now_us, bytes, size);
+}
+
+/// Hands the first `count` datagrams of the batch to the system. A refused one is lost, as on any
+/// network; the refusal may also be about an earlier one that found nobody.
+static void send_batch(struct hc_cl_udp *udp, struct batch *batch, unsigned count) {
+    for (unsigned sent = 0; sent < count;) {
+        int done = sendmmsg(udp->descriptor, batch->headers + sent, count - sent, 0);
+        if (done > 0) {
+            sent += (unsigned)done;
+        } else if (errno != EINTR) {
+            udp->stats.send_errors++;
+            udp->stats.too_long += errno == EMSGSIZE;
+            sent++;
+        }
+    }
+}
+
+void hc_cl_udp_flush(struct hc_cl_udp *udp, uint64_t now_us) {
+    struct batch batch;
+    unsigned count;
+    if (hc_network_sim_deadline(udp->up) > now_us)
+        return;
+    do {
+        prepare(&batch);
+        int size = 0;
+        for (count = 0; count < BATCH; count++) {
+            size = hc_network_sim_receive(udp->up, now_us, batch.bytes[count], ROOM);
+            if (size < 0)
+                break;
+            batch.parts[count].iov_len = (size_t)size;
+        }
+        send_batch(udp, &batch, count);
+    } while (count == BATCH);
+}
+
+uint64_t hc_cl_udp_deadline(const struct hc_cl_udp *udp) {
+    uint64_t up = hc_network_sim_deadline(udp->up), down = hc_network_sim_deadline(udp->down);
+    return up < down ? up : down;
+}
+
+bool hc_cl_udp_idle(const struct hc_cl_udp *udp) {
+    return hc_network_sim_in_flight(udp->up) == 0;
+}
+
+struct hc_cl_udp_stats hc_cl_udp_stats(const struct hc_cl_udp *udp) {
+    struct hc_cl_udp_stats stats = udp->stats;
+    struct hc_network_sim_stats up = hc_network_sim_stats(udp->up),
+                                down = hc_network_sim_stats(udp->down);
+    stats.link_lost = up.lost + down.lost;
+    stats.link_dropped_full = up.dropped_full + down.dropped_full;
+    return stats;
+}

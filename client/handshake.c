@@ -1,0 +1,383 @@
+#include "client/session.h"
+
+#include "common/alloc.h"
+
+#include <sodium.h>
+#include <string.h>
+
+void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us) {
+    struct hc_cl_handshake *handshake = &client->handshake;
+    *handshake = (struct hc_cl_handshake){.due = false};
+    // Another nonce for each attempt: what was said of an earlier one is not believed of this.
+    hc_ratchet_draw(&client->ratchet, handshake->nonce, sizeof handshake->nonce);
+    hc_ratchet_draw(&client->ratchet, handshake->secret, sizeof handshake->secret);
+    hc_seal_public(handshake->secret, handshake->key);
+    handshake->protocol_id = hc_datagram_protocol_id(client->config.game);
+    handshake->rtt_us = UINT64_MAX;
+    handshake->next_us = now_us;
+    handshake->due = true;
+}
+
+/// Goes on to the other of HELLO and CONNECT.
+static void turn_to(struct hc_cl_handshake *handshake, bool connect, uint64_t now_us) {
+    handshake->has_cookie = connect;
+    handshake->said = 0;
+    handshake->next_us = now_us;
+    handshake->due = true;
+}
+
+/// An answer came. If the question was put more than once it is unknown which one was answered; the
+/// time since the last is the least that it can have taken. A clock that starts behind catches up
+/// at once, one that starts ahead would have to wait.
+static void note_exchange(struct hc_cl_handshake *handshake, uint64_t now_us) {
+    uint64_t took_us = now_us - handshake->sent_us;
+    if (handshake->said > 0 && took_us < handshake->rtt_us)
+        handshake->rtt_us = took_us;
+}
+
+/// Whether it asks to be let in.
+static bool asks(const struct hc_client *client) {
+    return client->state == HC_CLIENT_CONNECTING || client->state == HC_CLIENT_RECONNECTING;
+}
+
+/// Answers to another attempt are nobody's here.
+static enum hc_status judge_nonce(const struct hc_client *client,
+                                  const uint8_t nonce[static HC_NONCE_SIZE]) {
+    return memcmp(nonce, client->handshake.nonce, HC_NONCE_SIZE) == 0 ? HC_OK : HC_UNEXPECTED;
+}
+
+static enum hc_status receive_cookie(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                     uint64_t now_us) {
+    struct hc_cl_handshake *handshake = &client->handshake;
+    struct hc_datagram_cookie cookie;
+    enum hc_status status = hc_datagram_get_cookie(bytes, size, &cookie);
+    if (status == HC_OK)
+        status = judge_nonce(client, cookie.client_nonce);
+    if (status != HC_OK)
+        return status;
+    if (!asks(client))
+        return HC_UNEXPECTED;
+    if (handshake->has_cookie || handshake->said == 0)
+        return HC_DUPLICATE;
+    note_exchange(handshake, now_us);
+    handshake->cookie = cookie;
+    handshake->cookie_us = now_us;
+    handshake->answered = true;
+    handshake->version_received = false;
+    turn_to(handshake, true, now_us);
+    return HC_OK;
+}
+
+_Static_assert(HC_PREDICTION_LIMIT_MAX + HC_DISPLAY_OFFSET_MAX + HC_CL_MARGIN <= HC_HISTORY_MAX &&
+                   HC_INPUT_DELAY_MAX + HC_LEAD_MAX + HC_CL_MARGIN <= HC_FUTURE_MAX,
+               "a timeline can be had for every configuration");
+
+static struct hc_timeline_config timeline_config(const struct hc_client *client) {
+    const struct hc_client_config *config = &client->config;
+    uint32_t future = config->input_delay + config->lead + HC_CL_MARGIN;
+    return (struct hc_timeline_config){
+        .world = &client->world,
+        .history = config->prediction_limit + config->display_offset + HC_CL_MARGIN,
+        .future = future > HC_CL_FUTURE_MIN ? future : HC_CL_FUTURE_MIN,
+        .replica = true,
+        .allocator = config->allocator,
+    };
+}
+
+/// Obtains all that depends on the world. False when memory is short; hc_client_destroy frees what
+/// was obtained.
+static bool build_world(struct hc_client *client, const struct hc_welcome *welcome) {
+    const struct hc_client_config *config = &client->config;
+    if (hc_world_init(&client->world, config->game, welcome->players, welcome->tick_rate,
+                      welcome->seed, config->allocator) != HC_OK)
+        return false;
+    struct hc_timeline_config timeline = timeline_config(client);
+    size_t needed =
+        hc_cl_interpolation_layout(&client->view, &client->world, config->smoothing_us, NULL);
+    client->timeline = hc_timeline_create(&timeline);
+    client->memory = hc_allocate(config->allocator, needed);
+    client->reader = hc_cl_snapshot_reader_create(&client->world, config->players);
+    if (client->timeline == NULL || client->memory == NULL || client->reader == NULL)
+        return false;
+    hc_cl_interpolation_layout(&client->view, &client->world, config->smoothing_us, client->memory);
+    client->world_bytes =
+        needed + hc_timeline_memory(&timeline) + hc_cl_snapshot_reader_memory(&client->world) +
+        client->world.entities * (sizeof *client->world.kind_of + sizeof *client->world.owner_of);
+    client->stats.memory_bytes += client->world_bytes;
+    return true;
+}
+
+/// The keys that an ACCEPT stands for. HC_MALFORMED: the server's ephemeral key is none.
+static enum hc_status derive(const struct hc_client *client, const struct hc_accept *accept,
+                             struct hc_seal_keys *keys) {
+    const struct hc_cl_handshake *handshake = &client->handshake;
+    struct hc_seal_material material = {.protocol_id = handshake->protocol_id, .cid = accept->cid};
+    enum hc_status status =
+        hc_seal_exchange(handshake->secret, accept->server_key, material.shared);
+    if (status != HC_OK)
+        return status;
+    memcpy(material.secret, client->credential.secret, sizeof material.secret);
+    memcpy(material.token, client->credential.token, sizeof material.token);
+    memcpy(material.client_nonce, handshake->nonce, HC_NONCE_SIZE);
+    memcpy(material.server_nonce, accept->server_nonce, HC_NONCE_SIZE);
+    memcpy(material.client_key, handshake->key, sizeof material.client_key);
+    memcpy(material.server_key, accept->server_key, sizeof material.server_key);
+    hc_seal_derive(&material, keys);
+    sodium_memzero(&material, sizeof material);
+    return HC_OK;
+}
+
+/// Opens an ACCEPT: if it is for this attempt, and from a server that can read the token.
+static enum hc_status open_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                  struct hc_accept *accept, struct hc_seal_keys *keys) {
+    enum hc_status status = hc_datagram_get_accept(bytes, size, accept);
+    if (status == HC_OK)
+        status = judge_nonce(client, accept->client_nonce);
+    if (status == HC_OK && !asks(client))
+        return HC_DUPLICATE;
+    if (status == HC_OK)
+        status = derive(client, accept, keys);
+    if (status != HC_OK)
+        return status;
+    status = hc_seal_open_accept(keys->s2c, bytes, size, client->opened);
+    return status == HC_OK ? hc_datagram_get_accept(client->opened, size, accept) : status;
+}
+
+static enum hc_status read_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                  struct hc_accept *accept, struct hc_seal_keys *keys,
+                                  struct hc_welcome *welcome) {
+    enum hc_status status = open_accept(client, bytes, size, accept, keys);
+    if (status == HC_OK)
+        status = hc_body_begin(&client->body, accept->body, accept->body_size);
+    if (status != HC_OK)
+        return status;
+    if (hc_body_next(&client->body) != HC_MESSAGE_WELCOME)
+        return HC_MALFORMED;
+    status = hc_message_get_welcome(&client->body, client->config.game, welcome);
+    if (status != HC_OK)
+        return status;
+    return welcome->own_count == client->config.players ? HC_OK : HC_MALFORMED;
+}
+
+/// Cuts what lets inputs arrive early to what the server accepts: later ones would be refused until
+/// their tick comes near, or for good when they are sent a few times only.
+static void fit_future(struct hc_client_config *config, uint32_t future) {
+    if (config->input_delay > future)
+        config->input_delay = future;
+    if (config->lead > future - config->input_delay)
+        config->lead = future - config->input_delay;
+}
+
+/// VERSION is a hint that nobody vouches for: it is believed when no COOKIE comes for a while.
+static bool version_holds(const struct hc_cl_handshake *handshake, uint64_t now_us) {
+    return handshake->version_received && now_us - handshake->version_us >= HC_CL_VERSION_WAIT_US;
+}
+
+/// Nothing is left of an earlier connection but what the players do.
+static void clear_connection(struct hc_client *client) {
+    struct hc_cl_inputs *inputs = &client->inputs;
+    hc_cl_session_free_world(client);
+    client->replay = (struct hc_replay){.newest = 0};
+    hc_sent_init(&client->sent, 1);
+    client->newest_us = 0;
+    client->measured = 0;
+    client->clock = (struct hc_cl_clock){.known = false};
+    client->news = (struct hc_cl_newest){.any = false};
+    memset(inputs->last, 0, sizeof inputs->last);
+    inputs->any = false;
+    inputs->next = inputs->unsent = inputs->wanted = 0;
+    client->stalled_target = 0;
+    client->ticked = client->path_due = false;
+}
+
+static void begin_connection(struct hc_client *client, const struct hc_accept *accept,
+                             const struct hc_seal_keys *keys, const struct hc_welcome *welcome,
+                             uint64_t now_us) {
+    client->cid = accept->cid;
+    client->welcome = *welcome;
+    hc_seal_init(&client->sealer, keys->c2s);
+    memcpy(client->s2c, keys->s2c, sizeof client->s2c);
+    memcpy(client->reset_token, welcome->reset_token, sizeof client->reset_token);
+    client->accepted_us = now_us;
+    client->received_us = now_us;
+    client->data_us = now_us;
+    client->data_due = true;
+}
+
+/// What was said before goes on, or is of another session.
+static void report_accepted(struct hc_client *client, bool again) {
+    bool resumed = again && client->welcome.resumed;
+    client->state = HC_CLIENT_JOINING;
+    if (resumed)
+        hc_events_out_continue(&client->events_out);
+    else if (again)
+        hc_cl_session_begin_events(client);
+    client->stats.reconnects += again;
+    hc_cl_session_event(client,
+                        &(struct hc_client_event){.kind = again ? HC_CLIENT_EVENT_RECONNECTED
+                                                                : HC_CLIENT_EVENT_ACCEPTED,
+                                                  .resumed = resumed});
+    hc_cl_session_log(client, "accepted by the server");
+}
+
+static enum hc_status receive_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                     uint64_t now_us) {
+    struct hc_accept accept;
+    struct hc_welcome welcome;
+    struct hc_seal_keys keys;
+    bool again = client->cid != 0;
+    enum hc_status status = read_accept(client, bytes, size, &accept, &keys, &welcome);
+    if (status != HC_OK)
+        return status;
+    if (client->config.input_delay + client->config.lead > welcome.future)
+        hc_cl_session_log(client, "input delay and lead are cut to what the server accepts");
+    fit_future(&client->config, welcome.future);
+    clear_connection(client);
+    if (!build_world(client, &welcome)) {
+        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
+                                                              .close = HC_CLOSE_ERROR});
+        return HC_NO_MEMORY;
+    }
+    if (client->handshake.has_cookie) // else CONNECT was given up, and HELLO is what was said last
+        note_exchange(&client->handshake, now_us);
+    begin_connection(client, &accept, &keys, &welcome, now_us);
+    sodium_memzero(&keys, sizeof keys);
+    sodium_memzero(client->handshake.secret, sizeof client->handshake.secret);
+    report_accepted(client, again);
+    return HC_OK;
+}
+
+static enum hc_status receive_deny(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                   uint64_t now_us) {
+    struct hc_cl_handshake *handshake = &client->handshake;
+    struct hc_deny deny;
+    enum hc_status status = hc_datagram_get_deny(bytes, size, &deny);
+    if (status == HC_OK)
+        status = judge_nonce(client, deny.client_nonce);
+    if (status != HC_OK)
+        return status;
+    if (!asks(client))
+        return HC_UNEXPECTED;
+    status = hc_token_check_deny_mac(client->credential.secret, bytes);
+    if (status == HC_MALFORMED)
+        return status;
+    handshake->hint = deny;
+    handshake->hinted = true;
+    handshake->proven = status == HC_OK;
+    // Anybody may have sent a hint, and a connection that is alive may be about to end.
+    if (!handshake->proven || deny.reason == HC_DENY_CONNECTED)
+        return HC_OK;
+    bool again = client->state == HC_CLIENT_RECONNECTING || deny.reason == HC_DENY_RATE;
+    if (again && deny.retry_ms > 0) {
+        turn_to(handshake, false, now_us + (uint64_t)deny.retry_ms * 1000);
+        handshake->due = false;
+        return HC_OK;
+    }
+    hc_cl_session_log(client, "refused by the server");
+    hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_DENIED,
+                                                          .deny = deny.reason,
+                                                          .retry_ms = deny.retry_ms});
+    return HC_OK;
+}
+
+/// A server that knows nothing of the connection says so, with what only it can know.
+static enum hc_status receive_reset(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                    uint64_t now_us) {
+    struct hc_reset reset;
+    enum hc_status status = hc_datagram_get_reset(bytes, size, &reset);
+    if (status != HC_OK)
+        return status;
+    if (asks(client) || client->state == HC_CLIENT_LEAVING || reset.cid != client->cid)
+        return HC_UNEXPECTED; // one that says goodbye goes on until it is done
+    if (!hc_seal_reset_equal(client->reset_token, reset.token))
+        return HC_MALFORMED;
+    hc_cl_session_lose(client, HC_CLIENT_LOSS_RESET, now_us);
+    return HC_OK;
+}
+
+static enum hc_status receive_version(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                      uint64_t now_us) {
+    struct hc_version version;
+    enum hc_status status = hc_datagram_get_version(bytes, size, &version);
+    if (status == HC_OK)
+        status = judge_nonce(client, version.client_nonce);
+    if (status != HC_OK)
+        return status;
+    if (!asks(client) || version.protocol_id == client->handshake.protocol_id)
+        return HC_UNEXPECTED;
+    if (client->handshake.has_cookie || client->handshake.version_received)
+        return HC_DUPLICATE;
+    client->handshake.version_received = true;
+    client->handshake.version_us = now_us;
+    return HC_OK;
+}
+
+enum hc_status hc_cl_handshake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
+                                       uint64_t now_us) {
+    switch (hc_datagram_kind(bytes, size)) {
+    case HC_DATAGRAM_COOKIE:
+        return receive_cookie(client, bytes, size, now_us);
+    case HC_DATAGRAM_ACCEPT:
+        return receive_accept(client, bytes, size, now_us);
+    case HC_DATAGRAM_DENY:
+        return receive_deny(client, bytes, size, now_us);
+    case HC_DATAGRAM_VERSION:
+        return receive_version(client, bytes, size, now_us);
+    case HC_DATAGRAM_RESET:
+        return receive_reset(client, bytes, size, now_us);
+    default: // what only clients say, or nobody
+        return HC_MALFORMED;
+    }
+}
+
+void hc_cl_handshake_advance(struct hc_client *client, uint64_t now_us) {
+    struct hc_cl_handshake *handshake = &client->handshake;
+    if (version_holds(handshake, now_us)) {
+        hc_cl_session_log(client, "the server is of another build");
+        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_VERSION});
+        return;
+    }
+    if (handshake->has_cookie && now_us - handshake->cookie_us >= HC_CL_COOKIE_LIFE_US)
+        turn_to(handshake, false, now_us);
+    if (now_us >= handshake->next_us)
+        handshake->due = true;
+    if (handshake->due)
+        handshake->next_us = now_us + HC_CL_RETRY_US;
+}
+
+uint64_t hc_cl_handshake_deadline(const struct hc_client *client) {
+    const struct hc_cl_handshake *handshake = &client->handshake;
+    uint64_t deadline_us = handshake->next_us;
+    if (handshake->has_cookie && handshake->cookie_us + HC_CL_COOKIE_LIFE_US < deadline_us)
+        deadline_us = handshake->cookie_us + HC_CL_COOKIE_LIFE_US;
+    if (handshake->version_received && handshake->version_us + HC_CL_VERSION_WAIT_US < deadline_us)
+        deadline_us = handshake->version_us + HC_CL_VERSION_WAIT_US;
+    return deadline_us;
+}
+
+size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
+                            uint64_t now_us) {
+    struct hc_cl_handshake *handshake = &client->handshake;
+    if (!handshake->due)
+        return 0;
+    handshake->due = false;
+    handshake->next_us = now_us + HC_CL_RETRY_US;
+    handshake->said++;
+    handshake->sent_us = now_us;
+    if (!handshake->has_cookie) {
+        struct hc_hello hello = {.protocol_id = handshake->protocol_id};
+        memcpy(hello.client_nonce, handshake->nonce, HC_NONCE_SIZE);
+        return hc_datagram_put_hello(&hello, out);
+    }
+    struct hc_connect connect = {.protocol_id = handshake->protocol_id,
+                                 .slot = handshake->cookie.slot,
+                                 .players = client->config.players,
+                                 .continues = client->cid};
+    memcpy(connect.client_nonce, handshake->nonce, HC_NONCE_SIZE);
+    memcpy(connect.cookie, handshake->cookie.cookie, HC_COOKIE_SIZE);
+    memcpy(connect.token, client->credential.token, HC_TOKEN_SIZE);
+    memcpy(connect.client_key, handshake->key, sizeof handshake->key);
+    size_t size = hc_datagram_put_connect(&connect, out);
+    hc_token_put_proof(client->credential.secret, out);
+    return size;
+}

@@ -1,7 +1,0 @@
-/// hindcast-load: many bots, and the report of what they cost and how well it went.
-
-#include "client/load_program.h"
-
-int main(int argc, char **argv) {
-    return hc_cl_load_program(HC_CL_OPTIONS_LOAD, HC_VERSION, argc, argv);
-}

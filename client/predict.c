@@ -1,0 +1,154 @@
+#include "client/session.h"
+
+#include "common/mark.h"
+#include "hindcast/check.h"
+
+#include <string.h>
+
+void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const void *input) {
+    const struct hc_game *game = client->config.game;
+    uint8_t *present = client->inputs.present[index];
+    memcpy(present, input, game->input_size);
+    for (uint8_t f = 0; f < game->input_field_count; f++) {
+        const struct hc_field *field = &game->input_fields[f];
+        int64_t value = hc_field_get(field, present);
+        if (hc_field_fits(field, value))
+            continue;
+        // Cut to the nearest end of the range: what does not fit its bits cannot be sent.
+        int64_t range = INT64_C(1) << field->bits, low = field->is_signed ? -(range / 2) : 0;
+        hc_field_set(field, present, value < low ? low : low + range - 1);
+    }
+    game->sanitize_input(present);
+}
+
+hc_tick hc_cl_predict_wanted(const struct hc_client *client) {
+    const struct hc_snapshot *news = &client->news.snapshot;
+    hc_tick wanted = HC_NO_TICK;
+    HC_ASSERT(client->news.any);
+    for (uint8_t i = 0; i < client->welcome.own_count; i++)
+        wanted = hc_tick_min(wanted, news->complete[i] + 1);
+    return hc_tick_max(wanted, news->late_limit);
+}
+
+// ---- Inputs -------------------------------------------------------------------------------------
+
+static void stamp(struct hc_client *client, hc_tick tick) {
+    struct hc_cl_inputs *inputs = &client->inputs;
+    uint16_t size = client->config.game->input_size;
+    for (uint8_t i = 0; i < client->welcome.own_count; i++) {
+        memcpy(inputs->ring[tick % HC_CL_INPUTS][i], inputs->last[i], size);
+        hc_timeline_put_input(client->timeline, client->welcome.own[i], tick, inputs->last[i]);
+        client->stats.inputs_sampled++;
+    }
+    inputs->next = tick + 1;
+    inputs->any = true;
+}
+
+/// Samples the inputs and stamps them with `end`. Ticks between the newest stamp and this one are
+/// given the input before them, as far back as anybody can still use it.
+static void sample(struct hc_client *client, hc_tick end) {
+    struct hc_cl_inputs *inputs = &client->inputs;
+    hc_tick from = hc_tick_max(hc_cl_predict_wanted(client), hc_tick_back(end, HC_CL_INPUTS - 1));
+    if (inputs->any)
+        from = hc_tick_max(from, inputs->next);
+    if (from < end)
+        HC_MARK("stamp-gap-filled");
+    for (hc_tick t = from; t < end; t++)
+        stamp(client, t);
+    if (inputs->any && inputs->next > end)
+        return; // stamped already: this sample is one too many
+    memcpy(inputs->last, inputs->present, sizeof inputs->last);
+    stamp(client, end);
+}
+
+static void predict_tick(struct hc_client *client) {
+    if (client->welcome.own_count > 0)
+        sample(client, hc_timeline_head(client->timeline) + client->config.input_delay);
+    hc_timeline_advance(client->timeline);
+    client->ticked = true;
+}
+
+// ---- Ticks --------------------------------------------------------------------------------------
+
+/// How far the newest snapshot allows to predict.
+static hc_tick limit_of(const struct hc_client *client) {
+    return hc_tick_ahead(client->news.snapshot.tick, client->config.prediction_limit);
+}
+
+/// When the head becomes `tick`.
+static uint64_t due_us(const struct hc_client *client, hc_tick tick) {
+    hc_tick server = hc_tick_back(tick, client->config.lead);
+    return hc_cl_clock_local_us(&client->clock, hc_tick_due_us(server, client->welcome.tick_rate));
+}
+
+static void predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_us) {
+    hc_tick end = hc_tick_min(tick, limit_of(client)), head = hc_timeline_head(client->timeline);
+    if (head >= end)
+        return;
+    for (; head < end; head++)
+        predict_tick(client);
+    // Kept rather than computed when asked for: a better estimate of the server's clock must not
+    // move back what is being shown.
+    uint64_t head_us = due_us(client, head);
+    client->head_us = head_us < now_us ? head_us : now_us;
+}
+
+/// A stall holds up what is shown, not what the players do: the state that is waited for has all
+/// of their inputs in it, so that inputs which wait too would make each stall the cause of the
+/// next.
+static void sample_stalled(struct hc_client *client, hc_tick target) {
+    hc_tick head = hc_timeline_head(client->timeline);
+    hc_tick end = hc_tick_min(target - 1 + client->config.input_delay, head + HC_CL_FUTURE_MIN);
+    if (client->welcome.own_count > 0 && head < target && end >= client->inputs.next)
+        sample(client, end);
+}
+
+static void stall(struct hc_client *client, hc_tick target) {
+    hc_tick head = hc_timeline_head(client->timeline);
+    if (client->state == HC_CLIENT_PLAYING) {
+        HC_MARK("client-stalled");
+        client->state = HC_CLIENT_STALLED;
+        client->stats.stalls++;
+        client->stalled_target = head;
+        hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_STALLED});
+    }
+    if (target > client->stalled_target) {
+        client->stats.stalled_ticks += target - client->stalled_target;
+        client->stalled_target = target;
+    }
+}
+
+static void resume(struct hc_client *client) {
+    if (client->state != HC_CLIENT_STALLED)
+        return;
+    HC_MARK("client-resumed");
+    client->state = HC_CLIENT_PLAYING;
+    hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_RESUMED});
+}
+
+void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
+    uint64_t server_us = hc_cl_clock_server_us(&client->clock, now_us);
+    hc_tick server = hc_tick_at_us(server_us, client->welcome.tick_rate);
+    hc_tick target = hc_tick_ahead(server, client->config.lead);
+    predict_up_to(client, target, now_us);
+    hc_tick head = hc_timeline_head(client->timeline);
+    hc_tick late_margin =
+        hc_tick_max(3, hc_tick_at_us(HC_CL_AHEAD_US, client->welcome.tick_rate) + 1);
+    // Ahead of its clock when the server has missed ticks: then too it waits, and says so.
+    if (head < target || head > hc_tick_ahead(target, late_margin)) {
+        stall(client, target);
+        sample_stalled(client, target);
+    } else {
+        resume(client);
+    }
+}
+
+void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now_us) {
+    predict_up_to(client, tick, now_us);
+}
+
+uint64_t hc_cl_predict_deadline(const struct hc_client *client) {
+    hc_tick head = hc_timeline_head(client->timeline);
+    bool waits = head >= limit_of(client) && client->state == HC_CLIENT_STALLED;
+    return due_us(client, (waits ? hc_tick_max(head, client->stalled_target) : head) + 1);
+}

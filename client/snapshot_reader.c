@@ -1,0 +1,313 @@
+#include "client/snapshot_reader.h"
+
+#include "common/alloc.h"
+#include "hindcast/check.h"
+#include "proto/value.h"
+
+#include <string.h>
+
+enum {
+    // A server remembers no more values than these, and so refers to none before them.
+    BASELINES_MIN = 4096,  ///< values that are kept, at least,
+    BASELINES_UNITS = 128, ///< and that many snapshots of all units that one can tell
+};
+
+struct hc_cl_snapshot_reader {
+    const struct hc_world *world;
+    uint8_t own_count;
+    struct hc_extrapolator *extrapolator;
+    struct hc_cl_baselines baselines;
+    struct hc_cl_received said;
+    uint8_t *values; ///< [value_max * hc_unit_bytes]
+    uint8_t *guess;  ///< hc_unit_bytes
+    uint32_t value_max;
+};
+
+/// One snapshot that is being read.
+struct reading {
+    struct hc_cl_snapshot_reader *reader;
+    struct hc_bits_reader bits;
+    bool missing; ///< something that it is told against is not here
+};
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+/// Lays everything out from `base`, which holds the struct itself first; returns the bytes needed.
+static size_t layout(struct hc_cl_snapshot_reader *reader, const struct hc_world *world,
+                     uint8_t *base) {
+    size_t used = 0, value = hc_unit_bytes(world);
+    uint32_t told = hc_snapshot_units_most(world);
+    uint32_t kept = told * BASELINES_UNITS;
+    kept = kept > BASELINES_MIN ? kept : BASELINES_MIN;
+    hc_carve(base, &used, sizeof *reader);
+    reader->world = world;
+    reader->value_max = told + HC_SNAPSHOT_CORRECTIONS_MAX;
+    reader->said.told = hc_carve(base, &used, reader->value_max * sizeof *reader->said.told);
+    reader->said.inputs = hc_carve(base, &used, HC_CL_READER_INPUTS * sizeof *reader->said.inputs);
+    reader->said.roster_changes =
+        hc_carve(base, &used, HC_CL_READER_ROSTER_CHANGES * sizeof *reader->said.roster_changes);
+    reader->said.forced = hc_carve(base, &used, HC_CL_READER_FORCED * sizeof *reader->said.forced);
+    reader->values = hc_carve(base, &used, reader->value_max * value);
+    reader->guess = hc_carve(base, &used, value);
+    // Those of one snapshot more: it is put before what it was told against is done with.
+    used += hc_cl_baselines_layout(&reader->baselines, world, kept + reader->value_max,
+                                   base == NULL ? NULL : base + used);
+    return used;
+}
+
+size_t hc_cl_snapshot_reader_memory(const struct hc_world *world) {
+    struct hc_cl_snapshot_reader measured;
+    return layout(&measured, world, NULL) + hc_extrapolator_memory(world);
+}
+
+struct hc_cl_snapshot_reader *hc_cl_snapshot_reader_create(const struct hc_world *world,
+                                                           uint8_t own_count) {
+    struct hc_cl_snapshot_reader measured;
+    uint8_t *block = hc_allocate(world->allocator, layout(&measured, world, NULL));
+    struct hc_cl_snapshot_reader *reader = (struct hc_cl_snapshot_reader *)(void *)block;
+    if (block == NULL)
+        return NULL;
+    layout(reader, world, block);
+    reader->own_count = own_count;
+    reader->extrapolator = hc_extrapolator_create(world);
+    hc_cl_baselines_clear(&reader->baselines);
+    if (reader->extrapolator != NULL)
+        return reader;
+    hc_release(world->allocator, block);
+    return NULL;
+}
+
+void hc_cl_snapshot_reader_destroy(struct hc_cl_snapshot_reader *reader) {
+    if (reader == NULL)
+        return;
+    hc_extrapolator_destroy(reader->extrapolator);
+    hc_release(reader->world->allocator, reader);
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+/// The next value told; NULL, and the bits fail, when there is room for no more.
+static struct hc_cl_received_value *next_told(struct reading *reading, hc_unit unit, hc_tick tick) {
+    struct hc_cl_snapshot_reader *reader = reading->reader;
+    if (reader->said.value_count == reader->value_max) {
+        reading->bits.failed = true;
+        return NULL;
+    }
+    uint32_t index = reader->said.value_count++;
+    struct hc_cl_received_value *told = &reader->said.told[index];
+    *told = (struct hc_cl_received_value){.unit = unit, .value.tick = tick};
+    hc_unit_place(reader->world, &told->value,
+                  reader->values + index * hc_unit_bytes(reader->world));
+    return told;
+}
+
+/// Reads a value of `unit` at `tick`, told against `from` or, if that is NULL, against nothing.
+static void read_value(struct reading *reading, const struct hc_unit_value *from,
+                       const void *referee, struct hc_cl_received_value *told) {
+    struct hc_cl_snapshot_reader *reader = reading->reader;
+    struct hc_value_base base = {.extrapolator = reader->extrapolator,
+                                 .world = reader->world,
+                                 .unit = told->unit,
+                                 .from = from,
+                                 .referee = referee,
+                                 .scratch = reader->guess};
+    hc_value_get(&reading->bits, &base, &told->value);
+}
+
+/// What the snapshot of head `as_of` told of (unit, tick), HC_NO_TICK: of what it showed. False
+/// when that is not here, or is newer than `newest`, which nothing is told against.
+static bool find(struct reading *reading, hc_tick as_of, hc_unit unit, hc_tick tick, hc_tick newest,
+                 struct hc_unit_value *out) {
+    const struct hc_cl_baselines *baselines = &reading->reader->baselines;
+    if (tick == HC_NO_TICK)
+        tick = hc_cl_baselines_tick(baselines, as_of);
+    if (tick != HC_NO_TICK && hc_cl_baselines_get(baselines, as_of, unit, tick, out) &&
+        out->tick <= newest)
+        return true;
+    reading->missing = true;
+    reading->bits.failed = true;
+    return false;
+}
+
+// ---- Units --------------------------------------------------------------------------------------
+
+static void read_run(struct reading *reading, hc_player player, hc_tick *next, uint8_t *input) {
+    struct hc_cl_received *said = &reading->reader->said;
+    const struct hc_game *game = reading->reader->world->game;
+    hc_tick first;
+    uint32_t count = hc_snapshot_get_run(&reading->bits, *next, &first);
+    for (uint32_t i = 0; i < count && !reading->bits.failed; i++) {
+        if (said->input_count == HC_CL_READER_INPUTS) {
+            reading->bits.failed = true;
+            return;
+        }
+        hc_delta_get_input(&reading->bits, game, input, input);
+        struct hc_cl_received_input *heard = &said->inputs[said->input_count++];
+        *heard = (struct hc_cl_received_input){.player = player, .tick = first + i};
+        memcpy(heard->input, input, game->input_size);
+        game->sanitize_input(heard->input);
+    }
+    *next = first + count;
+}
+
+static void read_inputs(struct reading *reading, const struct hc_cl_received_value *told) {
+    hc_player player = hc_unit_player(reading->reader->world, told->unit);
+    uint8_t input[HC_INPUT_MAX];
+    hc_tick next = told->value.tick;
+    if (player == HC_NO_PLAYER)
+        return;
+    memcpy(input, told->value.input, sizeof input);
+    for (uint32_t runs = hc_snapshot_get_runs(&reading->bits); runs > 0 && !reading->bits.failed;
+         runs--)
+        read_run(reading, player, &next, input);
+}
+
+/// The referee of the snapshot that is being read: the first unit, if it is told and alive.
+static const void *referee_of(const struct hc_cl_received *said) {
+    bool told = said->value_count > 0 && said->told[0].unit == 0 && !said->told[0].dropped;
+    return told && said->told[0].value.presence[0] == HC_ALIVE ? said->told[0].value.states : NULL;
+}
+
+static void read_unit(struct reading *reading, const struct hc_snapshot_unit *unit) {
+    struct hc_cl_received *said = &reading->reader->said;
+    struct hc_unit_value base;
+    const void *referee = referee_of(said);
+    struct hc_cl_received_value *told = next_told(reading, unit->unit, said->head.tick);
+    if (told == NULL)
+        return;
+    told->dropped = unit->from == HC_SNAPSHOT_DROPPED;
+    if (told->dropped)
+        return;
+    bool against = unit->from != HC_SNAPSHOT_NOTHING;
+    hc_tick as_of = unit->from == HC_SNAPSHOT_OLDER ? unit->as_of : said->head.base;
+    if (against && !find(reading, as_of, unit->unit, HC_NO_TICK, said->head.tick, &base))
+        return;
+    read_value(reading, against ? &base : NULL, referee, told);
+    read_inputs(reading, told);
+}
+
+static void read_units(struct reading *reading) {
+    struct hc_cl_snapshot_reader *reader = reading->reader;
+    struct hc_snapshot_unit named[HC_SNAPSHOT_UNITS_MAX];
+    struct hc_snapshot_set again = {.count = 0};
+    hc_tick base = reader->said.head.base;
+    if (base != HC_NO_TICK && !reading->bits.failed &&
+        !hc_cl_baselines_units(&reader->baselines, base, again.units, HC_SNAPSHOT_UNITS_MAX,
+                               &again.count))
+        reading->missing = reading->bits.failed = true;
+    uint32_t count =
+        hc_snapshot_get_names(&reading->bits, reader->world, &reader->said.head, &again, named);
+    for (uint32_t i = 0; i < count && !reading->bits.failed; i++)
+        read_unit(reading, &named[i]);
+}
+
+static void read_correction(struct reading *reading, hc_tick at, hc_unit *next) {
+    const struct hc_cl_snapshot_reader *reader = reading->reader;
+    struct hc_snapshot_correction correction;
+    struct hc_unit_value base;
+    hc_snapshot_get_correction(&reading->bits, reader->world, &reader->said.head, *next,
+                               &correction);
+    if (reading->bits.failed)
+        return;
+    *next = (hc_unit)(correction.unit + 1);
+    struct hc_cl_received_value *told = next_told(reading, correction.unit, at);
+    bool against = correction.as_of != HC_NO_TICK;
+    if (told == NULL || (against && !find(reading, correction.as_of, correction.unit,
+                                          correction.same ? at : HC_NO_TICK, at, &base)))
+        return;
+    told->correction = true;
+    read_value(reading, against ? &base : NULL, referee_of(&reader->said), told);
+}
+
+static void read_corrections(struct reading *reading) {
+    struct hc_cl_received *said = &reading->reader->said;
+    hc_tick at = said->head.tick;
+    uint32_t count;
+    while (hc_snapshot_get_correction_tick(&reading->bits, at, &at, &count)) {
+        hc_unit next = 0;
+        for (uint32_t i = 0; i < count && !reading->bits.failed; i++)
+            read_correction(reading, at, &next);
+    }
+}
+
+// ---- A snapshot ---------------------------------------------------------------------------------
+
+static void read_lists(struct reading *reading) {
+    struct hc_cl_received *said = &reading->reader->said;
+    struct hc_snapshot_forced forced;
+    struct hc_snapshot_roster roster_change;
+    while (hc_snapshot_get_forced(&reading->bits, &said->head, &forced)) {
+        if (said->forced_count == HC_CL_READER_FORCED)
+            reading->bits.failed = true;
+        else
+            said->forced[said->forced_count++] = forced;
+    }
+    while (hc_snapshot_get_roster(&reading->bits, reading->reader->world, said->head.tick,
+                                  &roster_change)) {
+        if (said->roster_count == HC_CL_READER_ROSTER_CHANGES)
+            reading->bits.failed = true;
+        else
+            said->roster_changes[said->roster_count++] = roster_change;
+    }
+}
+
+static uint32_t hash_of(const struct hc_world *world, const struct hc_cl_received *said) {
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < said->value_count; i++) {
+        const struct hc_cl_received_value *told = &said->told[i];
+        hc_entity first = hc_unit_first(world, told->unit);
+        uint32_t count = told->correction || told->dropped ? 0 : hc_unit_count(world, told->unit);
+        for (uint32_t e = 0; e < count; e++)
+            hash += hc_unit_entity_hash(world, (hc_entity)(first + e), told->value.presence[e],
+                                        told->value.states + (size_t)e * world->stride);
+    }
+    return (uint32_t)hash;
+}
+
+enum hc_status hc_cl_snapshot_reader_decode(struct hc_cl_snapshot_reader *reader,
+                                            const struct hc_body *body, hc_tick near,
+                                            const struct hc_cl_received **out) {
+    struct hc_cl_received *said = &reader->said;
+    struct reading reading = {.reader = reader};
+    enum hc_status status = hc_snapshot_get_message(body, &reading.bits);
+    if (status != HC_OK)
+        return status;
+    said->value_count = said->input_count = said->roster_count = said->forced_count = 0;
+    hc_snapshot_get(&reading.bits, near, reader->own_count, &said->head);
+    read_lists(&reading);
+    read_units(&reading);
+    read_corrections(&reading);
+    if (!hc_bits_done(&reading.bits))
+        return reading.missing ? HC_TOO_OLD : HC_MALFORMED;
+    if (hash_of(reader->world, said) != said->head.hash)
+        return HC_INVALID;
+    if (!hc_cl_baselines_takes(&reader->baselines, said->head.as_of))
+        return HC_TOO_OLD;
+    *out = said;
+    return HC_OK;
+}
+
+void hc_cl_snapshot_reader_accept(struct hc_cl_snapshot_reader *reader) {
+    const struct hc_cl_received *said = &reader->said;
+    hc_cl_baselines_refer(&reader->baselines, said->head.base);
+    bool begun = hc_cl_baselines_begin(&reader->baselines, said->head.as_of, said->head.tick);
+    HC_ASSERT(begun);
+    for (uint32_t i = 0; i < said->value_count; i++)
+        if (!said->told[i].dropped)
+            hc_cl_baselines_put(&reader->baselines, said->head.as_of, said->told[i].unit,
+                                &said->told[i].value);
+}
+
+const struct hc_cl_received *
+hc_cl_snapshot_reader_newest(const struct hc_cl_snapshot_reader *reader) {
+    return &reader->said;
+}
+
+enum hc_status hc_cl_snapshot_reader_read(struct hc_cl_snapshot_reader *reader,
+                                          const struct hc_body *body, hc_tick near,
+                                          const struct hc_cl_received **said) {
+    enum hc_status status = hc_cl_snapshot_reader_decode(reader, body, near, said);
+    if (status == HC_OK)
+        hc_cl_snapshot_reader_accept(reader);
+    return status;
+}

@@ -1,0 +1,279 @@
+#include "common/network_sim.h"
+
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
+
+#include <string.h>
+
+/// What a random number is for; with the packet's number it determines the draw.
+enum purpose {
+    DRAW_BURST,
+    DRAW_LOSS,
+    DRAW_DUPLICATE,
+    DRAW_JITTER,
+    DRAW_REORDER,
+    DRAW_HOLD,
+    DRAW_COPY = 16, ///< added for the copy's own delay
+};
+
+/// A packet in flight.
+struct flight {
+    uint64_t due_us;
+    uint64_t order; ///< of sending
+    uint32_t slot;  ///< its bytes are in packets[slot]
+    uint16_t length;
+};
+
+struct hc_network_sim {
+    struct hc_network_sim_config config;
+    struct hc_network_sim_stats stats;
+    const struct hc_allocator *allocator;
+    uint64_t seed;
+    uint64_t order;
+    bool in_burst;
+    uint64_t idle_us; ///< when all that was sent has left the bottleneck
+    uint32_t packets_max;
+    uint32_t count;
+    struct flight *heap; ///< [packets_max] the first `count` a min-heap; the rest own free slots
+    uint8_t (*packets)[HC_NETWORK_SIM_PACKET_MAX]; ///< [packets_max]
+};
+
+struct hc_network_sim_config hc_network_sim_config_default(void) {
+    return (struct hc_network_sim_config){0};
+}
+
+const char *hc_network_sim_config_check(const struct hc_network_sim_config *config) {
+    if (config->latency_us > HC_NETWORK_SIM_DELAY_US_MAX)
+        return "latency_us";
+    if (config->jitter_us > HC_NETWORK_SIM_DELAY_US_MAX)
+        return "jitter_us";
+    if (config->loss_ppm > HC_NETWORK_SIM_PPM)
+        return "loss_ppm";
+    if (config->burst_mean > HC_NETWORK_SIM_BURST_MAX)
+        return "burst_mean";
+    if (config->duplicate_ppm > HC_NETWORK_SIM_PPM)
+        return "duplicate_ppm";
+    if (config->reorder_ppm > HC_NETWORK_SIM_PPM)
+        return "reorder_ppm";
+    return NULL;
+}
+
+bool hc_network_sim_preset(const char *name, struct hc_network_sim_config *config) {
+    static const struct {
+        const char *name;
+        struct hc_network_sim_config config;
+    } presets[] = {
+        {"good", {.latency_us = 20000, .jitter_us = 2000}},
+        {"ok", {.latency_us = 50000, .jitter_us = 10000, .loss_ppm = 10000}},
+        {"bad", {.latency_us = 80000, .jitter_us = 20000, .loss_ppm = 50000}},
+        {"awful", {.latency_us = 150000, .jitter_us = 50000, .loss_ppm = 200000, .burst_mean = 3}},
+    };
+    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++)
+        if (strcmp(name, presets[i].name) == 0) {
+            *config = presets[i].config;
+            return true;
+        }
+    return false;
+}
+
+struct hc_network_sim *hc_network_sim_create(const struct hc_network_sim_config *config,
+                                             uint64_t seed, uint32_t packets_max,
+                                             const struct hc_allocator *allocator) {
+    if (hc_network_sim_config_check(config) != NULL || packets_max < 1 ||
+        packets_max > HC_NETWORK_SIM_PACKETS_MAX)
+        return NULL;
+    struct hc_network_sim *link = hc_allocate(allocator, sizeof *link);
+    if (link == NULL)
+        return NULL;
+    link->config = *config;
+    link->allocator = allocator;
+    link->seed = seed;
+    link->packets_max = packets_max;
+    link->heap = hc_allocate(allocator, packets_max * sizeof *link->heap);
+    link->packets = hc_allocate_unset(allocator, packets_max * sizeof *link->packets);
+    if (link->heap == NULL || link->packets == NULL) {
+        hc_network_sim_destroy(link);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < packets_max; i++)
+        link->heap[i].slot = i;
+    return link;
+}
+
+void hc_network_sim_destroy(struct hc_network_sim *link) {
+    if (link == NULL)
+        return;
+    const struct hc_allocator *allocator = link->allocator;
+    hc_release(allocator, link->packets);
+    hc_release(allocator, link->heap);
+    hc_release(allocator, link);
+}
+
+enum hc_status hc_network_sim_set_config(struct hc_network_sim *link,
+                                         const struct hc_network_sim_config *config) {
+    if (hc_network_sim_config_check(config) != NULL)
+        return HC_INVALID;
+    link->config = *config;
+    return HC_OK;
+}
+
+/// 32 random bits for the packet that is being sent.
+static uint32_t draw(const struct hc_network_sim *link, unsigned purpose) {
+    uint64_t n = link->stats.sent;
+    return (uint32_t)(hc_random(link->seed, (uint32_t)n, (uint32_t)(n >> 32), purpose) >> 32);
+}
+
+/// A number in [0, bound) from `bits`.
+static uint32_t below(uint32_t bits, uint32_t bound) {
+    return (uint32_t)((uint64_t)bits * bound >> 32);
+}
+
+static bool chance(const struct hc_network_sim *link, unsigned purpose, uint32_t ppm) {
+    return below(draw(link, purpose), HC_NETWORK_SIM_PPM) < ppm;
+}
+
+/// Decides whether the packet being sent is lost. In bursts this is the model of Gilbert and
+/// Elliott with a state in which all is lost and one in which nothing is: a burst ends with the
+/// probability 1 / mean, and begins with the one that makes the share of losses come out right.
+static bool lose(struct hc_network_sim *link) {
+    const struct hc_network_sim_config *config = &link->config;
+    if (config->burst_mean <= 1 || config->loss_ppm == 0 ||
+        config->loss_ppm == HC_NETWORK_SIM_PPM) {
+        link->in_burst = chance(link, DRAW_LOSS, config->loss_ppm);
+        return link->in_burst;
+    }
+    const uint64_t certain = UINT64_C(1) << 32;
+    uint64_t lost = config->loss_ppm, kept = HC_NETWORK_SIM_PPM - config->loss_ppm;
+    uint64_t end = certain / config->burst_mean;
+    uint64_t begin = end * lost / kept;
+    if (begin > certain) {
+        // Losses so many that bursts so short are never apart: they are longer instead.
+        begin = certain;
+        end = certain * kept / lost;
+    }
+    uint32_t bits = draw(link, DRAW_BURST);
+    link->in_burst = link->in_burst ? bits >= end : bits < begin;
+    return link->in_burst;
+}
+
+/// The delay of the packet being sent, or of its copy.
+static uint64_t delay_us(const struct hc_network_sim *link, unsigned copy) {
+    const struct hc_network_sim_config *config = &link->config;
+    uint64_t delay = (uint64_t)config->latency_us +
+                     below(draw(link, DRAW_JITTER + copy), 2 * config->jitter_us + 1);
+    delay = delay > config->jitter_us ? delay - config->jitter_us : 0;
+    if (chance(link, DRAW_REORDER + copy, config->reorder_ppm))
+        delay += 1 + below(draw(link, DRAW_HOLD + copy), HC_NETWORK_SIM_REORDER_US_MAX);
+    return delay;
+}
+
+static bool before(const struct flight *a, const struct flight *b) {
+    return a->due_us != b->due_us ? a->due_us < b->due_us : a->order < b->order;
+}
+
+static void swap(struct hc_network_sim *link, uint32_t a, uint32_t b) {
+    struct flight kept = link->heap[a];
+    link->heap[a] = link->heap[b];
+    link->heap[b] = kept;
+}
+
+static void enqueue(struct hc_network_sim *link, uint64_t due_us, const void *bytes,
+                    size_t length) {
+    if (link->count == link->packets_max) {
+        link->stats.dropped_full++;
+        return;
+    }
+    uint32_t at = link->count++;
+    struct flight *flight = &link->heap[at];
+    flight->due_us = due_us;
+    flight->order = link->order++;
+    flight->length = (uint16_t)length;
+    if (length > 0)
+        memcpy(link->packets[flight->slot], bytes, length);
+    while (at > 0 && before(&link->heap[at], &link->heap[(at - 1) / 2])) {
+        swap(link, at, (at - 1) / 2);
+        at = (at - 1) / 2;
+    }
+}
+
+/// Takes the root out; its slot becomes the first free one.
+static void dequeue(struct hc_network_sim *link) {
+    HC_ASSERT(link->count > 0);
+    swap(link, 0, --link->count);
+    uint32_t at = 0;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= link->count)
+            return;
+        if (child + 1 < link->count && before(&link->heap[child + 1], &link->heap[child]))
+            child++;
+        if (!before(&link->heap[child], &link->heap[at]))
+            return;
+        swap(link, at, child);
+        at = child;
+    }
+}
+
+/// Puts a packet in front of the bottleneck; false: it finds no room. `*leaves_us` is when it has
+/// passed.
+static bool queue(struct hc_network_sim *link, uint64_t now_us, size_t length,
+                  uint64_t *leaves_us) {
+    const struct hc_network_sim_config *config = &link->config;
+    *leaves_us = now_us;
+    if (config->bytes_per_s == 0)
+        return true;
+    uint64_t wait_us = link->idle_us > now_us ? link->idle_us - now_us : 0;
+    uint64_t waiting =
+        wait_us / 1000000 * config->bytes_per_s + wait_us % 1000000 * config->bytes_per_s / 1000000;
+    if (wait_us > 0 && waiting + length > config->queue_bytes)
+        return false;
+    uint64_t busy_us = ((uint64_t)length * 1000000 + config->bytes_per_s - 1) / config->bytes_per_s;
+    link->idle_us = *leaves_us = now_us + wait_us + busy_us;
+    return true;
+}
+
+void hc_network_sim_send(struct hc_network_sim *link, uint64_t now_us, const void *bytes,
+                         size_t length) {
+    uint64_t leaves_us;
+    HC_ASSERT(length <= HC_NETWORK_SIM_PACKET_MAX);
+    link->stats.sent++;
+    bool lost = lose(link); // drawn for every packet, so that fates do not depend on lengths
+    if (!queue(link, now_us, length, &leaves_us)) {
+        link->stats.dropped_queue++;
+        return;
+    }
+    if (lost) {
+        link->stats.lost++;
+        return;
+    }
+    enqueue(link, leaves_us + delay_us(link, 0), bytes, length);
+    if (chance(link, DRAW_DUPLICATE, link->config.duplicate_ppm)) {
+        link->stats.duplicated++;
+        enqueue(link, leaves_us + delay_us(link, DRAW_COPY), bytes, length);
+    }
+}
+
+uint64_t hc_network_sim_deadline(const struct hc_network_sim *link) {
+    return link->count == 0 ? UINT64_MAX : link->heap[0].due_us;
+}
+
+int hc_network_sim_receive(struct hc_network_sim *link, uint64_t now_us, void *buffer,
+                           size_t capacity) {
+    if (link->count == 0 || link->heap[0].due_us > now_us)
+        return -1;
+    const struct flight *flight = &link->heap[0];
+    size_t length = flight->length < capacity ? flight->length : capacity;
+    if (length > 0)
+        memcpy(buffer, link->packets[flight->slot], length);
+    dequeue(link);
+    link->stats.delivered++;
+    return (int)length;
+}
+
+uint32_t hc_network_sim_in_flight(const struct hc_network_sim *link) {
+    return link->count;
+}
+
+struct hc_network_sim_stats hc_network_sim_stats(const struct hc_network_sim *link) {
+    return link->stats;
+}

@@ -1,0 +1,202 @@
+#define _GNU_SOURCE // clock_gettime, getrandom, gmtime_r
+
+#include "server/daemon/log.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+enum {
+    NAME_US = 10000000, ///< how often what was left out is named
+    CLOSE_MS = 200,     ///< the longest that the end of the log waits for its reader
+    CLIENT_MAX = 80,    ///< bytes of what names a client
+};
+
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
+
+static const struct hc_sv_log_rates normal_rates = {.all = {256, 250000}, .client = {8, 20000000}};
+static const struct hc_sv_log_rates debug_rates = {.all = {512, 15625}, .client = {64, 125000}};
+
+/// A line that is being made.
+struct line {
+    size_t size;
+    bool full; ///< something found no room
+    char text[HC_SV_LOG_LINE_MAX];
+};
+
+static uint64_t clock_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/// The wall clock in RFC 3339, to the millisecond; it goes into log lines and nowhere else.
+static void format_time(char *text, size_t size) {
+    struct timespec now = {0};
+    struct tm parts;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    size_t length = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + length, size - length, ".%03dZ", (int)(now.tv_nsec / 1000000));
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...) {
+    size_t room = sizeof(line->text) - line->size;
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(line->text + line->size, room, format, arguments);
+    va_end(arguments);
+    line->full |= size < 0 || (size_t)size >= room;
+    line->size += line->full ? 0 : (size_t)size;
+}
+
+static void add_json(struct line *line, const json_t *value) {
+    size_t room = sizeof(line->text) - line->size;
+    size_t size = json_dumpb(value, line->text + line->size, room,
+                             JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT);
+    line->full |= size == 0 || size > room;
+    line->size += line->full ? 0 : size;
+}
+
+/// Whether a string needs no quotes in a line of key=value.
+static bool plain(const char *text) {
+    return *text != '\0' &&
+           text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "-_.:[]/+")] == '\0';
+}
+
+static void make_text(struct line *line, const char *time_text, const char *level,
+                      const char *event, const json_t *fields) {
+    const char *key;
+    json_t *value;
+    add(line, "%s %-5s %s", time_text, level, event);
+    json_object_foreach((json_t *)fields, key, value) {
+        add(line, " %s=", key);
+        if (json_is_string(value) && plain(json_string_value(value)))
+            add(line, "%s", json_string_value(value));
+        else
+            add_json(line, value);
+    }
+}
+
+static void make_json(struct line *line, const char *time_text, const char *level,
+                      const char *event, json_t *fields) {
+    json_t *object =
+        json_pack("{s:s, s:s, s:s}", "time", time_text, "level", level, "event", event);
+    json_object_update_missing(object, fields);
+    add_json(line, object);
+    json_decref(object);
+}
+
+static void write_line(struct hc_sv_log *log, enum hc_sv_log_level level, const char *event,
+                       json_t *fields) {
+    struct line line;
+    char time_text[40];
+    format_time(time_text, sizeof(time_text));
+    json_t *none = json_pack("{s:b}", "truncated", 1), *tried[] = {fields, none};
+    for (unsigned i = 0; i < 2; i++) {
+        line.size = 0;
+        line.full = false;
+        if (log->format == HC_SV_LOG_JSON)
+            make_json(&line, time_text, level_names[level], event, tried[i]);
+        else
+            make_text(&line, time_text, level_names[level], event, tried[i]);
+        add(&line, "\n");
+        if (!line.full)
+            break;
+    }
+    if (!line.full)
+        hc_sv_log_output_put(&log->output, line.text, line.size);
+    json_decref(none);
+}
+
+/// Says how many lines are missing, once there is room again: before whatever comes next.
+static void name_dropped(struct hc_sv_log *log) {
+    uint64_t count = hc_sv_log_output_take_dropped(&log->output);
+    if (count == 0)
+        return;
+    json_t *fields = json_pack("{s:I}", "count", (json_int_t)count);
+    write_line(log, HC_SV_LOG_WARN, "log-dropped", fields);
+    json_decref(fields);
+}
+
+static void name_left_out(struct hc_sv_log *log) {
+    const char *kind;
+    uint64_t count;
+    if (log->output.dropped > 0)
+        return; // it would be dropped, too
+    while ((kind = hc_sv_log_limit_take_left_out(&log->limit, &count)) != NULL) {
+        json_t *fields = json_pack("{s:s, s:I}", "kind", kind, "count", (json_int_t)count);
+        write_line(log, HC_SV_LOG_WARN, "log-suppressed", fields);
+        json_decref(fields);
+    }
+}
+
+/// What names the client that a line is about; NULL: none. Of an address the port does not count: a
+/// client has many.
+static const char *client_of(const json_t *fields, char text[static CLIENT_MAX]) {
+    static const char *const keys[] = {"user", "client_id", "cid", "address"};
+    for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        const json_t *value = json_object_get(fields, keys[i]);
+        if (json_is_integer(value)) {
+            snprintf(text, CLIENT_MAX, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+            return text;
+        }
+        if (!json_is_string(value))
+            continue;
+        snprintf(text, CLIENT_MAX, "%s", json_string_value(value));
+        char *port = strcmp(keys[i], "address") == 0 ? strrchr(text, ':') : NULL;
+        if (port != NULL)
+            *port = '\0';
+        return text;
+    }
+    return NULL;
+}
+
+void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_sv_log_format format,
+                    int descriptor) {
+    memset(log, 0, sizeof(*log));
+    log->level = level;
+    log->format = format;
+    log->named_us = clock_us();
+    if (getrandom(&log->limit.seed, sizeof(log->limit.seed), GRND_NONBLOCK) < 0)
+        log->limit.seed = log->named_us;
+    hc_sv_log_output_open(&log->output, descriptor);
+}
+
+void hc_sv_log_event(struct hc_sv_log *log, enum hc_sv_log_level level, const char *event,
+                     json_t *fields) {
+    char client[CLIENT_MAX];
+    const struct hc_sv_log_rates *rates = level == HC_SV_LOG_DEBUG ? &debug_rates : &normal_rates;
+    if (level <= log->level &&
+        hc_sv_log_limit_allows(&log->limit, rates, event, client_of(fields, client), clock_us())) {
+        name_dropped(log);
+        write_line(log, level, event, fields);
+    }
+    json_decref(fields);
+}
+
+bool hc_sv_log_text(struct hc_sv_log *log, const char *text, size_t size) {
+    name_dropped(log);
+    return hc_sv_log_output_put(&log->output, text, size);
+}
+
+void hc_sv_log_advance(struct hc_sv_log *log) {
+    uint64_t now_us = clock_us();
+    name_dropped(log);
+    hc_sv_log_output_flush(&log->output);
+    if (now_us - log->named_us < NAME_US)
+        return;
+    log->named_us = now_us;
+    name_left_out(log);
+}
+
+void hc_sv_log_close(struct hc_sv_log *log) {
+    hc_sv_log_output_wait(&log->output, CLOSE_MS);
+    name_dropped(log);
+    name_left_out(log);
+    hc_sv_log_output_close(&log->output);
+}

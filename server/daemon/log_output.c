@@ -1,0 +1,109 @@
+#define _GNU_SOURCE // O_CLOEXEC, MSG_DONTWAIT
+
+#include "server/daemon/log_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/// The same pipe or terminal by a description of our own, which need not wait; -1: it cannot be
+/// had. O_NONBLOCK on the descriptor that was given would be seen by all that share it.
+static int open_again(int descriptor) {
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+    return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor) {
+    struct stat kind = {0};
+    output->descriptor = descriptor;
+    output->owned = output->sends = false;
+    output->waiting = 0;
+    output->dropped = 0;
+    if (fstat(descriptor, &kind) != 0)
+        return;
+    output->sends = S_ISSOCK(kind.st_mode);
+    if (!S_ISFIFO(kind.st_mode) && !isatty(descriptor))
+        return;
+    int again = open_again(descriptor);
+    output->owned = again >= 0;
+    if (output->owned)
+        output->descriptor = again;
+}
+
+/// Whether the descriptor takes bytes within `wait_ms`.
+static bool writable(const struct hc_sv_log_output *output, int wait_ms) {
+    struct pollfd state = {.fd = output->descriptor, .events = POLLOUT};
+    return poll(&state, 1, wait_ms) == 1 && (state.revents & POLLOUT) != 0;
+}
+
+/// Writes `size` bytes at most; how many, 0: none now.
+static size_t write_some(const struct hc_sv_log_output *output, size_t size) {
+    ssize_t written;
+    if (output->sends) {
+        written = send(output->descriptor, output->bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    } else {
+        // A pipe that takes bytes takes so many without waiting.
+        if (!output->owned && !writable(output, 0))
+            return 0;
+        written = write(output->descriptor, output->bytes, size < PIPE_BUF ? size : PIPE_BUF);
+    }
+    return written > 0 ? (size_t)written : 0;
+}
+
+bool hc_sv_log_output_flush(struct hc_sv_log_output *output) {
+    while (output->waiting > 0) {
+        size_t written = write_some(output, output->waiting);
+        if (written == 0)
+            return false;
+        output->waiting -= written;
+        memmove(output->bytes, output->bytes + written, output->waiting);
+    }
+    return true;
+}
+
+bool hc_sv_log_output_put(struct hc_sv_log_output *output, const char *text, size_t size) {
+    bool empty = hc_sv_log_output_flush(output);
+    if ((output->dropped > 0 && !empty) || size > sizeof(output->bytes) - output->waiting) {
+        output->dropped++;
+        return false;
+    }
+    memcpy(output->bytes + output->waiting, text, size);
+    output->waiting += size;
+    hc_sv_log_output_flush(output);
+    return true;
+}
+
+uint64_t hc_sv_log_output_take_dropped(struct hc_sv_log_output *output) {
+    uint64_t dropped = output->dropped;
+    if (dropped == 0 || !hc_sv_log_output_flush(output))
+        return 0;
+    output->dropped = 0;
+    return dropped;
+}
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void hc_sv_log_output_wait(struct hc_sv_log_output *output, unsigned wait_ms) {
+    int64_t end_ms = now_ms() + wait_ms, left_ms;
+    while (!hc_sv_log_output_flush(output) && (left_ms = end_ms - now_ms()) > 0)
+        if (!writable(output, (int)left_ms))
+            break;
+}
+
+void hc_sv_log_output_close(struct hc_sv_log_output *output) {
+    if (output->owned)
+        close(output->descriptor);
+    output->owned = false;
+}

@@ -1,0 +1,326 @@
+#define _GNU_SOURCE // argp
+
+#include "server/daemon/options.h"
+
+#include "common/decimal.h"
+#include "hindcast/arena.h"
+#include "proto/snapshot.h"
+#include "server/host.h"
+
+#include <argp.h>
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_DEV = 256,
+    KEY_KEY_FILE,
+    KEY_AUDIENCE,
+    KEY_CONNECTS,
+    KEY_CLIENTS,
+    KEY_PLAYERS,
+    KEY_SPECTATORS,
+    KEY_SESSION_LIFE,
+    KEY_REFUSED,
+    KEY_BIND,
+    KEY_PORT,
+    KEY_TICK_RATE,
+    KEY_MAX_CLIENTS,
+    KEY_HISTORY,
+    KEY_LATE_MARGIN,
+    KEY_FORCE_REWIND,
+    KEY_SNAPSHOT_RATE,
+    KEY_CLIENT_RATE,
+    KEY_SEED,
+    KEY_TICKS,
+    KEY_STATUS_EVERY,
+    KEY_LOG_LEVEL,
+    KEY_LOG_FORMAT,
+    KEY_JSON,
+};
+
+static const struct argp_option table[] = {
+    {"dev", KEY_DEV, NULL, 0,
+     "For trying things: a random key, and tokens for every program on this machine, at the TCP "
+     "port of the same number on loopback; a server that is started again has another key, and "
+     "clients need new tokens",
+     0},
+    {"key-file", KEY_KEY_FILE, "FILE", 0,
+     "The keys of the tokens that are accepted, made by `hindcastd key`; read again on SIGHUP", 0},
+    {"audience", KEY_AUDIENCE, "N", 0, "Accept tokens for this audience (default 0)", 0},
+    {"connects-per-address", KEY_CONNECTS, "N", 0,
+     "Connects a second of one IPv4 address or IPv6 /64, loopback apart; 0: any number (default 5)",
+     0},
+    {"clients-per-address", KEY_CLIENTS, "N", 0,
+     "Clients at once of one IPv4 address or IPv6 /64, loopback apart; 0: any number (default 16)",
+     0},
+    {"players-per-client", KEY_PLAYERS, "N", 0,
+     "Local players of a client at most, where its token allows as many (default 4)", 0},
+    {"spectators", KEY_SPECTATORS, "N", 0,
+     "Clients without players at once, where their tokens allow to watch (default 4096)", 0},
+    {"session-life", KEY_SESSION_LIFE, "S", 0,
+     "Seconds after which a session ends, and its user needs a new token; 0: never (default 86400)",
+     0},
+    {"refused", KEY_REFUSED, "FILE", 0,
+     "Users to put out, a client_id on each line, and `not-before UNIX_TIME` for all sessions and "
+     "tokens of before; read again on SIGHUP",
+     0},
+    {"bind", KEY_BIND, "ADDR", 0, "Numeric address to listen on (default ::, all of them)", 0},
+    {"port", KEY_PORT, "N", 0, "UDP port; 0 takes any free one (default 40000)", 0},
+    {"tick-rate", KEY_TICK_RATE, "HZ", 0, "Ticks a second (default 60)", 0},
+    {"max-clients", KEY_MAX_CLIENTS, "N", 0, "Clients at once (default 8)", 0},
+    {"history", KEY_HISTORY, "TICKS", 0,
+     "Farthest rewind for a late input; 0 never rewinds (default 64)", 0},
+    {"late-margin", KEY_LATE_MARGIN, "TICKS", 0,
+     "Refuse inputs that are later than a client's usually are by more than a tick and TICKS, "
+     "against clients that hold theirs back; 512: --history alone counts (default 24)",
+     0},
+    {"force-rewind", KEY_FORCE_REWIND, "TICKS", 0,
+     "Repeat all of the last TICKS ticks at every tick, to measure the worst case; at most "
+     "--history "
+     "(default 0)",
+     0},
+    {"snapshot-rate", KEY_SNAPSHOT_RATE, "HZ", 0,
+     "Snapshots a second for each client, at most --tick-rate; 0: one each tick (default 0)", 0},
+    {"client-rate", KEY_CLIENT_RATE, "BYTES", 0,
+     "Bytes a second that a client is sent at most, headers included (default 262144)", 0},
+    {"seed", KEY_SEED, "N", 0, "Seed of the world (default: random)", 0},
+    {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks", 0},
+    {"status-every", KEY_STATUS_EVERY, "S", 0,
+     "Log a line of status every S seconds, at level info (default: none)", 0},
+    {"log-level", KEY_LOG_LEVEL, "L", 0, "error, warn, info or debug (default info)", 0},
+    {"log-format", KEY_LOG_FORMAT, "F", 0, "text or json, one line an event (default text)", 0},
+    {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
+     0},
+    {0},
+};
+
+/// The options that take a whole number, and its range.
+static const struct {
+    int key;
+    uint64_t min, max;
+} numbers[] = {
+    // a seed is a JSON integer in the report
+    {KEY_AUDIENCE, 0, UINT64_MAX},
+    {KEY_CONNECTS, 0, 10000},
+    {KEY_CLIENTS, 0, HC_SV_CLIENTS_MAX},
+    {KEY_PLAYERS, 1, HC_OWN_PLAYERS_MAX},
+    {KEY_SPECTATORS, 0, HC_SV_CLIENTS_MAX},
+    {KEY_SESSION_LIFE, 0, UINT32_MAX},
+    {KEY_PORT, 0, UINT16_MAX},
+    {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
+    {KEY_MAX_CLIENTS, 1, HC_ARENA_PLAYERS},
+    {KEY_HISTORY, 0, HC_HISTORY_MAX},
+    {KEY_LATE_MARGIN, 0, HC_HISTORY_MAX},
+    {KEY_FORCE_REWIND, 0, HC_HISTORY_MAX},
+    {KEY_SNAPSHOT_RATE, 0, HC_TICK_RATE_MAX},
+    {KEY_CLIENT_RATE, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
+    {KEY_SEED, 0, INT64_MAX},
+    {KEY_TICKS, 1, HC_SNAPSHOT_TICK_MAX},
+    {KEY_STATUS_EVERY, 1, 86400},
+};
+
+static const char *option_name(int key) {
+    const struct argp_option *option = table;
+    while (option->key != key)
+        option++;
+    return option->name;
+}
+
+static void refuse(int key, const char *value, const char *allowed) {
+    fprintf(stderr, "%s: --%s '%s': must be %s\n", program_invocation_short_name, option_name(key),
+            value, allowed);
+    exit(2);
+}
+
+/// An address without names, so that starting asks no name server.
+static const char *address(int key, const char *text) {
+    struct in6_addr ip;
+    if (inet_pton(AF_INET, text, &ip) != 1 && inet_pton(AF_INET6, text, &ip) != 1)
+        refuse(key, text, "a numeric IPv4 or IPv6 address, such as 127.0.0.1 or ::");
+    return text;
+}
+
+/// The value of an option that takes a number; 0 for any other option.
+static uint64_t number(int key, const char *text) {
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        if (numbers[i].key != key)
+            continue;
+        uint64_t value = 0;
+        if (hc_decimal_parse(text, 0, &value) == HC_OK && value >= numbers[i].min &&
+            value <= numbers[i].max)
+            return value;
+        char allowed[80];
+        snprintf(allowed, sizeof(allowed), "a whole number in [%" PRIu64 ", %" PRIu64 "]",
+                 numbers[i].min, numbers[i].max);
+        refuse(key, text, allowed);
+    }
+    return 0;
+}
+
+/// Which of `count` words `text` is.
+static unsigned word(int key, const char *text, const char *const *words, unsigned count,
+                     const char *allowed) {
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0)
+            return i;
+    refuse(key, text, allowed);
+    return 0;
+}
+
+/// Takes an option that says who is let in; false: it is another one.
+static bool parse_admission(struct hc_sv_options *options, int key, const char *text,
+                            uint64_t value) {
+    switch (key) {
+    case KEY_DEV:
+        options->dev = true;
+        return true;
+    case KEY_KEY_FILE:
+        options->key_file = text;
+        return true;
+    case KEY_AUDIENCE:
+        options->audience = value;
+        return true;
+    case KEY_CONNECTS:
+        options->connects_per_address = (uint16_t)value;
+        return true;
+    case KEY_CLIENTS:
+        options->clients_per_address = (uint16_t)value;
+        return true;
+    case KEY_PLAYERS:
+        options->players_per_client = (uint16_t)value;
+        return true;
+    case KEY_SPECTATORS:
+        options->spectators = (uint16_t)value;
+        return true;
+    case KEY_SESSION_LIFE:
+        options->session_life_s = (uint32_t)value;
+        return true;
+    case KEY_REFUSED:
+        options->refused = text;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    static const char *const levels[] = {"error", "warn", "info", "debug"};
+    static const char *const formats[] = {"text", "json"};
+    struct hc_sv_options *options = state->input;
+    uint64_t value = text != NULL ? number(key, text) : 0;
+    if (parse_admission(options, key, text, value))
+        return 0;
+    switch (key) {
+    case KEY_BIND:
+        options->bind = address(key, text);
+        break;
+    case KEY_PORT:
+        options->port = (uint16_t)value;
+        break;
+    case KEY_TICK_RATE:
+        options->tick_rate = (uint16_t)value;
+        break;
+    case KEY_MAX_CLIENTS:
+        options->clients = (uint16_t)value;
+        break;
+    case KEY_HISTORY:
+        options->history = (uint32_t)value;
+        break;
+    case KEY_LATE_MARGIN:
+        options->late_margin = (uint32_t)value;
+        break;
+    case KEY_FORCE_REWIND:
+        options->force_rewind = (uint32_t)value;
+        break;
+    case KEY_SNAPSHOT_RATE:
+        options->snapshot_rate = (uint16_t)value;
+        break;
+    case KEY_CLIENT_RATE:
+        options->client_rate = (uint32_t)value;
+        break;
+    case KEY_SEED:
+        options->seed = value;
+        options->seed_given = true;
+        break;
+    case KEY_TICKS:
+        options->ticks = (uint32_t)value;
+        break;
+    case KEY_STATUS_EVERY:
+        options->status_every_us = value * 1000000;
+        break;
+    case KEY_LOG_LEVEL:
+        options->level =
+            (enum hc_sv_log_level)word(key, text, levels, 4, "error, warn, info or debug");
+        break;
+    case KEY_LOG_FORMAT:
+        options->format = (enum hc_sv_log_format)word(key, text, formats, 2, "text or json");
+        break;
+    case KEY_JSON:
+        options->json = text;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'; the commands are key, token and protocol-id",
+                   text);
+        break;
+    case ARGP_KEY_END:
+        if (options->dev && options->key_file != NULL)
+            argp_error(state, "--dev makes a key of its own, and excludes --key-file FILE");
+        if (!options->dev && options->key_file == NULL)
+            argp_error(state, "--key-file FILE is needed, or --dev for trying things");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/// Refuses a value that is more than another option's.
+static void check_most(int key, uint32_t value, const char *name, uint32_t most) {
+    char text[16], allowed[64];
+    snprintf(text, sizeof(text), "%" PRIu32, value);
+    snprintf(allowed, sizeof(allowed), "at most %s, which is %" PRIu32, name, most);
+    if (value > most)
+        refuse(key, text, allowed);
+}
+
+void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
+    static const struct argp argp = {
+        .options = table,
+        .parser = parse,
+        .doc = "Hindcast's dedicated server: simulates the arena, rewinds for inputs that arrive "
+               "late, and broadcasts the corrected ticks.\v"
+               "`hindcastd key` makes a key file and rotates its keys, `hindcastd token` prints a "
+               "token to connect with, `hindcastd protocol-id` the game's protocol_id: see their "
+               "--help. "
+               "Prints `listening on ADDRESS:PORT` once it is ready. SIGTERM and SIGINT end it in "
+               "good order: it says goodbye to every client and prints the report, whose first "
+               "line, and the exit status, say whether the run was good. SIGUSR1 and SIGQUIT write "
+               "the report so far into the log, SIGHUP reads the keys and the refused users again. "
+               "docs/REPORT.md explains the "
+               "report.",
+    };
+    struct hc_sv_host_config defaults = hc_sv_host_config_default();
+    *options = (struct hc_sv_options){
+        .connects_per_address = defaults.connects_per_address,
+        .clients_per_address = defaults.clients_per_address,
+        .players_per_client = defaults.players_per_client,
+        .spectators = defaults.spectators,
+        .session_life_s = defaults.session_life_s,
+        .bind = "::",
+        .port = 40000,
+        .tick_rate = defaults.tick_rate,
+        .clients = defaults.clients,
+        .history = defaults.history,
+        .late_margin = defaults.late_margin,
+        .snapshot_rate = defaults.snapshot_rate,
+        .client_rate = defaults.client_rate,
+        .level = HC_SV_LOG_INFO,
+    };
+    argp_err_exit_status = 2;
+    argp_parse(&argp, argc, argv, 0, NULL, options);
+    check_most(KEY_FORCE_REWIND, options->force_rewind, "--history", options->history);
+    check_most(KEY_SNAPSHOT_RATE, options->snapshot_rate, "--tick-rate", options->tick_rate);
+}

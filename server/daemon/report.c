@@ -1,0 +1,216 @@
+#include "server/daemon/report.h"
+
+#include "common/programs/report.h"
+#include "hindcast/check.h"
+
+/// What only clients know.
+static json_t *client_part(void) {
+    json_t *object =
+        hc_report_unknown((const char *const[]){"rollbacks", "snapshots", "snapshots_matched",
+                                                "stalls", "hash_checks", "hash_mismatches", NULL});
+    json_object_set_new(object, "rollback_depth_ticks", hc_report_unknown_histogram());
+    json_object_set_new(object, "input_delay_ticks", hc_report_unknown_histogram());
+    return object;
+}
+
+static double client_seconds(const struct hc_sv_report *report) {
+    return (double)report->client_ticks / report->tick_rate;
+}
+
+/// Bytes with IP and UDP headers.
+static double bytes_down(const struct hc_sv_host_stats *host) {
+    return (double)host->bytes_out + HC_REPORT_OVERHEAD * (double)host->datagrams_out;
+}
+
+/// What the bytes down were spent on.
+static json_t *by_purpose(const struct hc_sv_report *report) {
+    const struct hc_sv_host_stats *host = report->host;
+    const struct hc_sv_snapshot_bits *bits = &host->bits;
+    const struct {
+        const char *key;
+        double bytes;
+    } rows[] = {{"own", (double)bits->own / 8},
+                {"others", (double)bits->others / 8},
+                {"unowned", (double)bits->unowned / 8},
+                {"corrections", (double)bits->corrections / 8},
+                {"inputs", (double)bits->inputs / 8},
+                {"names", (double)bits->names / 8},
+                {"head", (double)bits->head / 8},
+                {"acks", (double)host->snapshots * HC_DATA_ACKS_SIZE},
+                {"copies", (double)host->copied_bytes}};
+    json_t *object = json_object();
+    double rest = bytes_down(host), client_s = client_seconds(report);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        json_object_set_new(object, rows[i].key, hc_report_ratio(rows[i].bytes, client_s));
+        rest -= rows[i].bytes;
+    }
+    json_object_set_new(object, "overhead", hc_report_ratio(rest, client_s));
+    return object;
+}
+
+/// Adds what fields took to `object`, each `scale` times; returns their bits.
+static uint64_t add_fields(json_t *object, const char *kind, const struct hc_field *fields,
+                           unsigned count, const uint64_t *bits, double scale) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < count; i++) {
+        char key[96];
+        snprintf(key, sizeof(key), "%s.%s", kind, fields[i].name);
+        json_object_set_new(object, key, json_real((double)bits[i] * scale));
+        sum += bits[i];
+    }
+    return sum;
+}
+
+/// What the bytes of values were spent on.
+static json_t *by_field(const struct hc_sv_report *report) {
+    const struct hc_game *game = report->game;
+    const struct hc_delta_counts *sampled = &report->host->sampled;
+    const struct hc_sv_snapshot_bits *bits = &report->host->bits;
+    if (sampled->total == 0 || report->client_ticks == 0)
+        return json_null();
+    double values = (double)(bits->own + bits->others + bits->unowned) / 8;
+    double scale = values / client_seconds(report) / (double)sampled->total;
+    json_t *object = json_object();
+    uint64_t sum = add_fields(object, "input", game->input_fields, game->input_field_count,
+                              sampled->input, scale);
+    for (unsigned k = 0; k < game->kind_count; k++)
+        sum += add_fields(object, game->kinds[k].name, game->kinds[k].fields,
+                          game->kinds[k].field_count, sampled->field[k], scale);
+    HC_ASSERT(sum <= sampled->total);
+    json_object_set_new(object, "flags", json_real((double)(sampled->total - sum) * scale));
+    return object;
+}
+
+/// What is known only where handshakes come apart from the rest.
+static json_t *if_sorted(const struct hc_sv_report *report, uint64_t count) {
+    return report->udp.sorted ? json_integer((json_int_t)count) : json_null();
+}
+
+/// CONNECTs denied, by the word for the reason; reasons that never occurred are left out.
+static json_t *denials(const struct hc_sv_host_stats *host) {
+    json_t *object = json_object();
+    for (unsigned i = 1; i < HC_DENY_REASONS_END; i++)
+        if (host->denials[i].count > 0)
+            json_object_set_new(object, hc_deny_word((enum hc_deny_reason)i),
+                                json_integer((json_int_t)host->denials[i].count));
+    return object;
+}
+
+static uint64_t refused(const struct hc_sv_host_stats *host) {
+    uint64_t sum = 0;
+    for (unsigned i = HC_OK + 1; i < HC_STATUS_COUNT; i++)
+        sum += host->rejected[i];
+    return sum;
+}
+
+static json_t *server_part(const struct hc_sv_report *report) {
+    const struct hc_sv_host_stats *host = report->host;
+    const struct hc_timeline_stats *timeline = report->timeline;
+    json_t *inputs = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I}", "received", (json_int_t)host->inputs_received, "late",
+        (json_int_t)host->inputs_late, "forced", (json_int_t)host->inputs_forced, "refused",
+        (json_int_t)host->inputs_refused, "lost", (json_int_t)host->inputs_lost);
+    json_t *server = json_pack(
+        "{s:o, s:o, s:o, s:I, s:{s:I, s:I}, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "tick_ms",
+        hc_report_histogram(&report->tick_us, 1000), "tick_lateness_ms",
+        hc_report_histogram(&host->lateness, 1000), "cpu_us_per_client_tick",
+        hc_report_ratio((double)report->cpu_us, (double)report->client_ticks), "ticks_missed",
+        (json_int_t)host->ticks_missed, "ticks_over_budget", "worked_too_long",
+        (json_int_t)report->ticks_worked_too_long, "began_late", (json_int_t)host->ticks_late,
+        "inputs", inputs, "rewinds", (json_int_t)host->rewind_depth.count, "rewind_depth_ticks",
+        hc_report_histogram(&host->rewind_depth, 1), "resimulated_ticks",
+        (json_int_t)timeline->resimulated_ticks, "entity_steps", (json_int_t)timeline->steps,
+        "resimulated_entity_steps", (json_int_t)timeline->resimulated_steps, "corrections",
+        (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
+    // Beside the figures, what they are to be weighed against.
+    json_t *beside = json_pack(
+        "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
+        "s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
+        "bytes_down_by_purpose_per_client_s", by_purpose(report),
+        "bytes_down_by_field_per_client_s", by_field(report), "longest_unsent_ticks",
+        (json_int_t)host->longest_unsent_ticks, "bytes_sent", (json_int_t)host->bytes_out,
+        "datagrams_sent", (json_int_t)host->datagrams_out, "resident_bytes",
+        (json_int_t)report->resident_bytes, "cpu_ms", (json_int_t)(report->cpu_us / 1000),
+        "client_ticks", (json_int_t)report->client_ticks, "snapshots", (json_int_t)host->snapshots,
+        "snapshots_rewound", (json_int_t)host->snapshots_rewound, "joins", (json_int_t)host->joins,
+        "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
+        (json_int_t)host->denied, "denied_by_reason", denials(host), "unproven",
+        (json_int_t)host->unproven, "connections_lost", (json_int_t)host->lost,
+        "connections_resumed", (json_int_t)host->resumed, "connections_moved",
+        (json_int_t)host->moved, "datagrams_refused", (json_int_t)refused(host),
+        "datagrams_received", (json_int_t)host->datagrams_in, "receive_drops",
+        (json_int_t)report->udp.receive_drops, "send_errors", (json_int_t)report->udp.send_errors,
+        "handshakes_read", if_sorted(report, report->handshakes), "handshakes_dropped_unread",
+        if_sorted(report, report->udp.handshake_drops), "handshakes_ms_of_a_tick",
+        hc_report_histogram(&report->shaking.ticks_us, 1000), "rejected",
+        hc_report_rejected(host->rejected));
+    json_object_update(server, beside);
+    json_decref(beside);
+    return server;
+}
+
+json_t *hc_sv_report_json(const struct hc_sv_report *report) {
+    const struct hc_sv_host_stats *host = report->host;
+    double client_s = client_seconds(report);
+    double up = (double)host->bytes_in + HC_REPORT_OVERHEAD * (double)host->datagrams_in;
+    double down = bytes_down(host);
+    json_t *link =
+        hc_report_unknown((const char *const[]){"name", "latency_ms", "jitter_ms", "loss_pct",
+                                                "burst", "duplicate_pct", "reorder_pct", NULL});
+    json_t *server = server_part(report), *reasons = json_array();
+    hc_report_judge_server(reasons, server);
+    return json_pack(
+        "{s:o, s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, s:o}",
+        "verdict", hc_report_verdict(reasons, server), "program", "hindcastd", "version",
+        report->version, "seed", (json_int_t)report->seed, "duration_ms",
+        (json_int_t)(report->duration_us / 1000), "tick_rate_hz", (int)report->tick_rate, "ticks",
+        (json_int_t)report->ticks, "clients", (int)report->clients_most, "link", link,
+        "bytes_down_per_client_s", hc_report_ratio(down, client_s), "bytes_up_per_client_s",
+        hc_report_ratio(up, client_s), "datagrams_down_per_client_s",
+        hc_report_ratio((double)host->datagrams_out, client_s), "bytes_overhead_per_datagram",
+        HC_REPORT_OVERHEAD, "rtt_ms", hc_report_unknown_histogram(), "jitter_ms", "server", server,
+        "client", client_part());
+}
+
+/// How many CONNECTs were denied, and why.
+static void print_denials(const json_t *report, FILE *out) {
+    const json_t *by = hc_report_find(report, "server.denied_by_reason");
+    char text[256] = "";
+    size_t at = 0;
+    const char *word;
+    json_t *count;
+    json_object_foreach((json_t *)by, word, count) {
+        if (at < sizeof(text))
+            at += (size_t)snprintf(text + at, sizeof(text) - at, "%s %s %.0f", at == 0 ? ":" : ",",
+                                   word, json_number_value(count));
+    }
+    hc_report_line(out, "denied", "%.0f%s", hc_report_number(report, "server.denied"), text);
+}
+
+void hc_sv_report_print(const json_t *report, FILE *out) {
+    fprintf(out, "%s\n\nhindcastd: %.1f s, %.0f ticks at %.0f Hz, seed %.0f\n",
+            json_string_value(hc_report_find(report, "verdict.text")),
+            hc_report_number(report, "duration_ms") / 1e3, hc_report_number(report, "ticks"),
+            hc_report_number(report, "tick_rate_hz"), hc_report_number(report, "seed"));
+    hc_report_line(out, "clients", "%.0f joined, at most %.0f at once; %.0f left, %.0f timed out",
+                   hc_report_number(report, "server.joins"), hc_report_number(report, "clients"),
+                   hc_report_number(report, "server.leaves"),
+                   hc_report_number(report, "server.timeouts"));
+    hc_report_line(out, "connections", "%.0f lost, %.0f made again, %.0f changed their address",
+                   hc_report_number(report, "server.connections_lost"),
+                   hc_report_number(report, "server.connections_resumed"),
+                   hc_report_number(report, "server.connections_moved"));
+    print_denials(report, out);
+    hc_report_print_bandwidth(out, report);
+    hc_report_line(out, "datagrams",
+                   "%.0f received, %.0f sent; %.0f refused, %.0f not read in time",
+                   hc_report_number(report, "server.datagrams_received"),
+                   hc_report_number(report, "server.datagrams_sent"),
+                   hc_report_number(report, "server.datagrams_refused"),
+                   hc_report_number(report, "server.receive_drops"));
+    if (hc_report_find(report, "server.handshakes_read") != NULL)
+        hc_report_line(out, "handshakes", "%.0f datagrams received, %.0f not read in time",
+                       hc_report_number(report, "server.handshakes_read"),
+                       hc_report_number(report, "server.handshakes_dropped_unread"));
+    hc_report_print_server(out, report);
+}

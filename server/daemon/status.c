@@ -1,0 +1,74 @@
+#include "server/daemon/status.h"
+
+#include "common/programs/report.h"
+
+#include <inttypes.h>
+
+enum { DENIAL_LINE_US = 10000000 }; ///< from one line about a reason to the next
+
+void hc_sv_report_status_tick(struct hc_sv_report_status *status, uint64_t work_us) {
+    if (status->every_us != 0)
+        hc_histogram_record(&status->tick_us, work_us);
+}
+
+static uint64_t over_budget(const struct hc_sv_report *report) {
+    return report->ticks_worked_too_long + report->host->ticks_late + report->host->ticks_missed;
+}
+
+static double per_s(uint64_t now, uint64_t before, uint64_t us) {
+    return (double)(now - before) * 1e6 / (double)us;
+}
+
+void hc_sv_report_status_log(struct hc_sv_report_status *status, struct hc_sv_log *log,
+                             const struct hc_sv_report *report, unsigned clients, uint64_t now_us) {
+    const struct hc_sv_host_stats *host = report->host;
+    if (status->begun_us == 0)
+        status->begun_us = now_us;
+    uint64_t us = now_us - status->begun_us;
+    if (status->every_us == 0 || us < status->every_us)
+        return;
+    uint64_t bytes_down = host->bytes_out + HC_REPORT_OVERHEAD * host->datagrams_out;
+    uint64_t bytes_up = host->bytes_in + HC_REPORT_OVERHEAD * host->datagrams_in;
+    char p50[24], p99[24];
+    const struct hc_histogram *work = &status->tick_us;
+    snprintf(p50, sizeof(p50), "%.2f", (double)hc_histogram_percentile(work, 500) / 1e3);
+    snprintf(p99, sizeof(p99), "%.2f", (double)hc_histogram_percentile(work, 990) / 1e3);
+    hc_sv_log_event(
+        log, HC_SV_LOG_INFO, "status",
+        json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "clients", (int)clients,
+                  "tick_work_ms_p50", p50, "tick_work_ms_p99", p99, "over_budget",
+                  (json_int_t)(over_budget(report) - status->over_budget), "rewinds_per_s",
+                  (json_int_t)per_s(host->rewind_depth.count, status->rewinds, us),
+                  "bytes_down_per_s", (json_int_t)per_s(bytes_down, status->bytes_down, us),
+                  "bytes_up_per_s", (json_int_t)per_s(bytes_up, status->bytes_up, us)));
+    status->begun_us = now_us;
+    status->tick_us = (struct hc_histogram){0};
+    status->over_budget = over_budget(report);
+    status->rewinds = host->rewind_depth.count;
+    status->bytes_down = bytes_down;
+    status->bytes_up = bytes_up;
+}
+
+void hc_sv_report_status_denials(struct hc_sv_report_status *status, struct hc_sv_log *log,
+                                 const struct hc_sv_host_stats *host, bool last, uint64_t now_us) {
+    for (unsigned i = 1; i < HC_DENY_REASONS_END; i++) {
+        const struct hc_sv_denials *denials = &host->denials[i];
+        uint64_t count = denials->count - status->denials[i].count;
+        uint64_t logged_us = status->denials[i].logged_us;
+        bool recent = logged_us != 0 && now_us - logged_us < DENIAL_LINE_US;
+        if (count == 0 || (recent && !last))
+            continue;
+        char address[HC_ADDRESS_TEXT_MAX], user[24];
+        const char *why = hc_deny_text((enum hc_deny_reason)i);
+        json_t *fields =
+            json_pack("{s:s, s:I, s:s, s:s}", "reason", hc_deny_word((enum hc_deny_reason)i),
+                      "count", (json_int_t)count, "address",
+                      hc_address_format(&denials->address, address), "why", why);
+        snprintf(user, sizeof(user), "%" PRIu64, denials->client_id);
+        if (denials->proven)
+            json_object_set_new(fields, "user", json_string(user));
+        hc_sv_log_event(log, HC_SV_LOG_WARN, "denied", fields);
+        status->denials[i].count = denials->count;
+        status->denials[i].logged_us = now_us;
+    }
+}

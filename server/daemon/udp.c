@@ -1,0 +1,286 @@
+#define _GNU_SOURCE // recvmmsg, sendmmsg
+
+#include "server/daemon/udp.h"
+
+#include "hindcast/check.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/sock_diag.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    RECEIVE_BUFFER = 4 << 20,   ///< bytes: some 10,000 small datagrams
+    ROOM = HC_DATAGRAM_MAX + 1, ///< one more shows that a datagram was too long
+    IPV4_AT = 12,               ///< where the address lies in a mapped one
+};
+
+/// Datagrams of one direction, as the system calls want them.
+struct batch {
+    struct mmsghdr headers[HC_SV_UDP_BATCH];
+    struct iovec parts[HC_SV_UDP_BATCH];
+    struct sockaddr_storage peers[HC_SV_UDP_BATCH];
+    uint8_t bytes[HC_SV_UDP_BATCH][ROOM];
+};
+
+struct hc_sv_udp {
+    int descriptors[HC_SV_UDP_LANES]; ///< -1: none
+    sa_family_t family;
+    unsigned queued;
+    uint64_t send_errors;
+    uint64_t drops[HC_SV_UDP_LANES];
+    struct batch in, out; ///< what is sent leaves by DATA's
+};
+
+static struct hc_address from_system(const struct sockaddr_storage *peer) {
+    struct hc_address address = {0};
+    if (peer->ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)peer;
+        const uint8_t *ip = (const uint8_t *)&v4->sin_addr;
+        return hc_address_ipv4(ip[0], ip[1], ip[2], ip[3], ntohs(v4->sin_port));
+    }
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)peer;
+    memcpy(address.ip, &v6->sin6_addr, sizeof(address.ip));
+    address.port = ntohs(v6->sin6_port);
+    return address;
+}
+
+static socklen_t to_system(sa_family_t family, const struct hc_address *address,
+                           struct sockaddr_storage *peer) {
+    if (family == AF_INET) {
+        struct sockaddr_in *v4 = (struct sockaddr_in *)peer;
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons(address->port);
+        memcpy(&v4->sin_addr, address->ip + IPV4_AT, sizeof(v4->sin_addr));
+        return sizeof(*v4);
+    }
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)peer;
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(address->port);
+    memcpy(&v6->sin6_addr, address->ip, sizeof(address->ip));
+    return sizeof(*v6);
+}
+
+static void prepare(struct batch *batch) {
+    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++) {
+        batch->parts[i].iov_base = batch->bytes[i];
+        batch->parts[i].iov_len = ROOM;
+        batch->headers[i].msg_hdr.msg_iov = &batch->parts[i];
+        batch->headers[i].msg_hdr.msg_iovlen = 1;
+        batch->headers[i].msg_hdr.msg_name = &batch->peers[i];
+        batch->headers[i].msg_hdr.msg_namelen = sizeof(batch->peers[i]);
+    }
+}
+
+/// Some of these may be refused (an IPv4 option on a socket of another kind): each only improves.
+/// PROBE: nothing is fragmented, and no "fragmentation needed" is believed, which anybody can forge
+/// (RFC 8899, 3). The handshake shows that the path carries HC_DATAGRAM_MAX.
+static void set_options(int descriptor) {
+    int size = RECEIVE_BUFFER, discover = IP_PMTUDISC_PROBE, discover6 = IPV6_PMTUDISC_PROBE;
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+    setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));
+    setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
+}
+
+/// A socket bound to `where`, or -1 with errno. `shares`: the port, with others that do so too.
+static int open_bound(const struct sockaddr *where, socklen_t length, bool shares) {
+    int only6 = 0, share = shares, cause;
+    int descriptor = socket(where->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (descriptor < 0)
+        return -1;
+    set_options(descriptor);
+    if (where->sa_family == AF_INET6)
+        setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &only6, sizeof(only6));
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
+    if (bind(descriptor, where, length) == 0)
+        return descriptor;
+    cause = errno;
+    close(descriptor);
+    errno = cause;
+    return -1;
+}
+
+/// Attaches a program as `option` that returns a number by the kind of a datagram, whose first byte
+/// is at `at`; 0 for an empty one.
+static bool attach(int descriptor, int option, uint32_t at, uint32_t data, uint32_t connect,
+                   uint32_t other) {
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, at), // of nothing: returns 0
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, data),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, connect),
+        BPF_STMT(BPF_RET | BPF_K, other),
+    };
+    struct sock_fprog whole = {.len = sizeof(program) / sizeof(*program), .filter = program};
+    return setsockopt(descriptor, SOL_SOCKET, option, &whole, sizeof(whole)) == 0;
+}
+
+/// Has the system sort what comes to the port of `descriptor`, where the lanes' sockets were bound
+/// in their order.
+static bool sort(int descriptor) {
+    return attach(descriptor, SO_ATTACH_REUSEPORT_CBPF, 0, HC_SV_UDP_DATA, HC_SV_UDP_CONNECT,
+                  HC_SV_UDP_HELLO);
+}
+
+/// Has the system drop what comes to the socket of `lane` and is another's: it asks nobody where to
+/// put what was sent to many (a broadcast address), and gives it to all. Offsets are from the
+/// header of UDP on.
+static bool sift(int descriptor, enum hc_sv_udp_lane lane) {
+    return attach(descriptor, SO_ATTACH_FILTER, 8, lane == HC_SV_UDP_DATA ? UINT32_MAX : 0,
+                  lane == HC_SV_UDP_CONNECT ? UINT32_MAX : 0,
+                  lane == HC_SV_UDP_HELLO ? UINT32_MAX : 0);
+}
+
+/// Opens the other lanes beside that of DATA; none of them, where the system cannot sort.
+static void open_lanes(struct hc_sv_udp *udp) {
+    struct sockaddr_storage local = {0};
+    socklen_t length = sizeof(local);
+    int first = udp->descriptors[HC_SV_UDP_DATA], share = 1;
+    getsockname(first, (struct sockaddr *)&local, &length);
+    // Only now: had it been so before, the port could have been that of another server.
+    bool good = setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share)) == 0;
+    for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
+        udp->descriptors[lane] = good ? open_bound((struct sockaddr *)&local, length, true) : -1;
+        good = good && udp->descriptors[lane] >= 0;
+    }
+    good = good && sort(first);
+    for (unsigned lane = HC_SV_UDP_LANES; good && lane-- > 0;) // DATA last
+        good = sift(udp->descriptors[lane], lane);
+    if (good)
+        return;
+    share = 0; // nor may it become that of another now
+    setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
+    for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
+        if (udp->descriptors[lane] >= 0)
+            close(udp->descriptors[lane]);
+        udp->descriptors[lane] = -1;
+    }
+}
+
+struct hc_sv_udp *hc_sv_udp_open(const char *bind_to, uint16_t port, char *why, size_t why_size) {
+    char service[8];
+    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM,
+                             .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
+    struct addrinfo *where = NULL;
+    snprintf(service, sizeof(service), "%u", port);
+    int found = getaddrinfo(bind_to, service, &hints, &where);
+    if (found != 0) {
+        snprintf(why, why_size, "--bind '%s': must be a numeric address: %s", bind_to,
+                 gai_strerror(found));
+        return NULL;
+    }
+    int descriptor = open_bound(where->ai_addr, where->ai_addrlen, false), cause = errno;
+    sa_family_t family = (sa_family_t)where->ai_family;
+    freeaddrinfo(where);
+    if (descriptor < 0 && strcmp(bind_to, "::") == 0 &&
+        (cause == EAFNOSUPPORT || cause == EADDRNOTAVAIL))
+        return hc_sv_udp_open("0.0.0.0", port, why, why_size);
+    struct hc_sv_udp *udp = descriptor < 0 ? NULL : calloc(1, sizeof(*udp));
+    if (udp == NULL) {
+        snprintf(why, why_size, "--bind '%s' --port %u: %s", bind_to, port,
+                 descriptor < 0 ? strerror(cause) : "no memory");
+        if (descriptor >= 0)
+            close(descriptor);
+        return NULL;
+    }
+    udp->descriptors[HC_SV_UDP_DATA] = descriptor;
+    udp->family = family;
+    open_lanes(udp);
+    prepare(&udp->in);
+    prepare(&udp->out);
+    return udp;
+}
+
+void hc_sv_udp_close(struct hc_sv_udp *udp) {
+    if (udp == NULL)
+        return;
+    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
+        if (udp->descriptors[lane] >= 0)
+            close(udp->descriptors[lane]);
+    free(udp);
+}
+
+int hc_sv_udp_descriptor(const struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
+    return udp->descriptors[lane];
+}
+
+struct hc_address hc_sv_udp_address(const struct hc_sv_udp *udp) {
+    struct sockaddr_storage local = {0};
+    socklen_t length = sizeof(local);
+    getsockname(udp->descriptors[HC_SV_UDP_DATA], (struct sockaddr *)&local, &length);
+    return from_system(&local);
+}
+
+unsigned hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp) {
+    int size = 0;
+    socklen_t length = sizeof(size);
+    getsockopt(udp->descriptors[HC_SV_UDP_DATA], SOL_SOCKET, SO_RCVBUF, &size, &length);
+    return (unsigned)size;
+}
+
+unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
+    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++)
+        udp->in.headers[i].msg_hdr.msg_namelen = sizeof(udp->in.peers[i]);
+    int count = recvmmsg(udp->descriptors[lane], udp->in.headers, HC_SV_UDP_BATCH, 0, NULL);
+    return count > 0 ? (unsigned)count : 0;
+}
+
+const uint8_t *hc_sv_udp_received(const struct hc_sv_udp *udp, unsigned index,
+                                  struct hc_address *from, size_t *size) {
+    HC_ASSERT(index < HC_SV_UDP_BATCH);
+    *from = from_system(&udp->in.peers[index]);
+    *size = udp->in.headers[index].msg_len;
+    return udp->in.bytes[index];
+}
+
+uint8_t *hc_sv_udp_room(struct hc_sv_udp *udp) {
+    HC_ASSERT(udp->queued < HC_SV_UDP_BATCH);
+    return udp->out.bytes[udp->queued];
+}
+
+void hc_sv_udp_queue(struct hc_sv_udp *udp, const struct hc_address *to, size_t size) {
+    HC_ASSERT(size <= HC_DATAGRAM_MAX);
+    unsigned at = udp->queued++;
+    udp->out.parts[at].iov_len = size;
+    udp->out.headers[at].msg_hdr.msg_namelen = to_system(udp->family, to, &udp->out.peers[at]);
+    if (udp->queued == HC_SV_UDP_BATCH)
+        hc_sv_udp_flush(udp);
+}
+
+void hc_sv_udp_flush(struct hc_sv_udp *udp) {
+    for (unsigned sent = 0; sent < udp->queued;) {
+        int count = sendmmsg(udp->descriptors[HC_SV_UDP_DATA], udp->out.headers + sent,
+                             udp->queued - sent, 0);
+        if (count > 0) {
+            sent += (unsigned)count;
+        } else if (errno != EINTR) {
+            // The first of them cannot be sent; the others may go elsewhere.
+            udp->send_errors++;
+            sent++;
+        }
+    }
+    udp->queued = 0;
+}
+
+struct hc_sv_udp_stats hc_sv_udp_stats(struct hc_sv_udp *udp) {
+    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++) {
+        uint32_t memory[SK_MEMINFO_VARS] = {0};
+        socklen_t length = sizeof(memory);
+        if (getsockopt(udp->descriptors[lane], SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)
+            udp->drops[lane] += memory[SK_MEMINFO_DROPS] - (uint32_t)udp->drops[lane];
+    }
+    return (struct hc_sv_udp_stats){
+        .sorted = udp->descriptors[HC_SV_UDP_HELLO] >= 0,
+        .send_errors = udp->send_errors,
+        .receive_drops = udp->drops[HC_SV_UDP_DATA],
+        .handshake_drops = udp->drops[HC_SV_UDP_CONNECT] + udp->drops[HC_SV_UDP_HELLO],
+    };
+}

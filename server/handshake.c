@@ -1,0 +1,498 @@
+#include "server/host_internal.h"
+
+#include "common/mark.h"
+#include "proto/name.h"
+
+#include <sodium.h>
+#include <string.h>
+
+enum {
+    RETRY_MS = 2000, ///< what a full server suggests
+    SECOND_US = 1000000,
+    LIVE_US = 1000000, ///< a peer heard this lately is not replaced by its address's next attempt
+};
+
+/// Somebody who wants to come in.
+struct entry {
+    struct hc_connect connect;
+    struct hc_token token;
+    bool proven;                              ///< it knows the token's secret
+    uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< the host's ephemeral one for it, once proven,
+    uint8_t shared[HC_EXCHANGE_KEY_SIZE];     ///< and what both share by that
+};
+
+/// Whether another answer can wait. Without one no handshake is heard: nobody is let in who is not
+/// told so, and whoever is in earnest asks again.
+static bool can_reply(const struct hc_sv_host *host) {
+    if (host->reply_count < HC_SV_REPLIES)
+        return true;
+    HC_MARK("reply-queue-full");
+    return false;
+}
+
+/// Room for an answer; there is some, see can_reply.
+static struct hc_sv_reply *new_reply(struct hc_sv_host *host, const struct hc_address *to) {
+    HC_ASSERT(host->reply_count < HC_SV_REPLIES);
+    struct hc_sv_reply *reply =
+        &host->replies[(host->reply_first + host->reply_count++) % HC_SV_REPLIES];
+    reply->to = *to;
+    reply->size = 0;
+    return reply;
+}
+
+static enum hc_status answer_version(struct hc_sv_host *host, const struct hc_address *from,
+                                     const uint8_t nonce[static HC_NONCE_SIZE]) {
+    struct hc_version version = {.protocol_id = host->protocol_id};
+    struct hc_sv_reply *reply = new_reply(host, from);
+    memcpy(version.client_nonce, nonce, HC_NONCE_SIZE);
+    reply->size = hc_datagram_put_version(&version, reply->bytes);
+    return HC_OK;
+}
+
+static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_address *from,
+                                    const uint8_t *bytes, size_t size, uint64_t now_us) {
+    struct hc_hello hello;
+    enum hc_status status = hc_datagram_get_hello(bytes, size, &hello);
+    if (status != HC_OK && status != HC_UNEXPECTED)
+        return status;
+    if (status == HC_UNEXPECTED || hello.protocol_id != host->protocol_id)
+        return answer_version(host, from, hello.client_nonce);
+    struct hc_sv_reply *reply = new_reply(host, from);
+    struct hc_datagram_cookie cookie = {.slot = hc_cookie_slot(now_us)};
+    memcpy(cookie.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
+    hc_cookie_make(&host->jar, cookie.slot, from, hello.client_nonce, cookie.cookie);
+    reply->size = hc_datagram_put_cookie(&cookie, reply->bytes);
+    return HC_OK;
+}
+
+/// Denies for `reason`, under the token's secret if the proof held; else the DENY is a hint.
+static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *from,
+                           const struct entry *entry, enum hc_deny_reason reason,
+                           uint32_t retry_ms) {
+    struct hc_deny deny = {.reason = reason, .retry_ms = retry_ms};
+    struct hc_sv_reply *reply = new_reply(host, from);
+    struct hc_sv_denials *denials = &host->stats.denials[reason];
+    host->stats.denied++;
+    denials->count++;
+    denials->address = *from;
+    denials->proven = entry->proven;
+    denials->client_id = entry->proven ? entry->token.client_id : 0;
+    memcpy(deny.client_nonce, entry->connect.client_nonce, HC_NONCE_SIZE);
+    reply->size = hc_datagram_put_deny(&deny, reply->bytes);
+    if (entry->proven)
+        hc_token_put_deny_mac(entry->token.secret, reply->bytes);
+    return HC_OK;
+}
+
+/// A place for a newcomer; when there is no other, that of a peer whose goodbye is still being
+/// said.
+static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
+    struct hc_sv_peer *closing = NULL;
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        if (host->peers[i].state == HC_SV_PEER_FREE)
+            return &host->peers[i];
+        if (host->peers[i].state == HC_SV_PEER_CLOSING && host->peers[i].lingers_until_us == 0 &&
+            (closing == NULL || host->peers[i].closes_left < closing->closes_left))
+            closing = &host->peers[i]; // the one that has said it most often
+    }
+    return closing;
+}
+
+static bool available(const struct hc_sv_player *player) {
+    return player->peer == 0 || (player->leaving && player->next_owner == 0);
+}
+
+/// Finds `count` player slots that are free, or will be at the next tick; false: there are fewer.
+static bool find_players(const struct hc_sv_host *host, unsigned count,
+                         hc_player found[static HC_OWN_PLAYERS_MAX]) {
+    unsigned n = 0;
+    for (hc_player p = 0; p < host->world.players && n < count; p++)
+        if (available(&host->players[p]))
+            found[n++] = p;
+    return n == count;
+}
+
+/// Gives these player slots to a peer.
+static void take_players(struct hc_sv_host *host, uint16_t peer, unsigned count,
+                         const hc_player players[static HC_OWN_PLAYERS_MAX]) {
+    for (unsigned i = 0; i < count; i++) {
+        struct hc_sv_player *player = &host->players[players[i]];
+        *(player->leaving ? &player->next_owner : &player->peer) = (uint16_t)(peer + 1);
+    }
+}
+
+/// Exchanges ephemeral keys with a client that is about to be admitted, which takes more time than
+/// all before it together. HC_MALFORMED: its key is none.
+static enum hc_status exchange(struct hc_sv_host *host, struct entry *entry) {
+    uint8_t secret[HC_EXCHANGE_KEY_SIZE];
+    HC_ASSERT(entry->proven);
+    hc_sv_host_unpredictable(host, secret, sizeof secret);
+    hc_seal_public(secret, entry->server_key);
+    enum hc_status status = hc_seal_exchange(secret, entry->connect.client_key, entry->shared);
+    sodium_memzero(secret, sizeof secret);
+    return status;
+}
+
+/// The keys of the peer's new connection, whose ACCEPT has this nonce.
+static void derive(const struct hc_sv_host *host, struct hc_sv_peer *peer,
+                   const struct entry *entry, const uint8_t server_nonce[static HC_NONCE_SIZE]) {
+    struct hc_seal_material material = {.protocol_id = host->protocol_id, .cid = peer->cid};
+    struct hc_seal_keys keys;
+    memcpy(material.secret, entry->token.secret, sizeof material.secret);
+    memcpy(material.token, entry->connect.token, sizeof material.token);
+    memcpy(material.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
+    memcpy(material.server_nonce, server_nonce, HC_NONCE_SIZE);
+    memcpy(material.client_key, entry->connect.client_key, sizeof material.client_key);
+    memcpy(material.server_key, entry->server_key, sizeof material.server_key);
+    memcpy(material.shared, entry->shared, sizeof material.shared);
+    hc_seal_derive(&material, &keys);
+    memcpy(peer->c2s, keys.c2s, sizeof peer->c2s);
+    hc_seal_init(&peer->sealer, keys.s2c);
+    sodium_memzero(&material, sizeof material);
+    sodium_memzero(&keys, sizeof keys);
+}
+
+/// The keys of the peer's new connection, and the ACCEPT that makes them known.
+static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                         const struct entry *entry, bool resumed, uint64_t now_us) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_writer body = hc_bytes_writer(bytes + HC_ACCEPT_BODY_AT, HC_ACCEPT_BODY_MAX);
+    struct hc_welcome welcome = {.tick_rate = host->world.tick_rate,
+                                 .players = host->world.players,
+                                 .seed = host->world.seed,
+                                 .history = host->config.history,
+                                 .future = host->config.future,
+                                 .late_limit = host->config.history,
+                                 .tick = hc_timeline_head(host->timeline),
+                                 .phase_us = hc_sv_host_phase_us(host, now_us),
+                                 .own_count = peer->own_count,
+                                 .resumed = resumed};
+    memcpy(welcome.own, peer->own, sizeof peer->own);
+    hc_seal_reset_token(&host->config.keys.keys[0], peer->cid, host->config.audience,
+                        &peer->address, welcome.reset_token);
+    bool fits = hc_message_put_welcome(&body, &welcome);
+    HC_ASSERT(fits);
+    struct hc_accept accept = {
+        .cid = peer->cid, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
+    memcpy(accept.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
+    memcpy(accept.server_key, entry->server_key, sizeof accept.server_key);
+    hc_sv_host_unpredictable(host, accept.server_nonce, sizeof accept.server_nonce);
+    size_t size = hc_datagram_put_accept(&accept, bytes);
+    HC_ASSERT(size == sizeof peer->accept);
+
+    derive(host, peer, entry, accept.server_nonce);
+    hc_seal_accept(&peer->sealer, bytes, size);
+    memcpy(peer->accept, bytes, size);
+}
+
+static enum hc_status answer_accept(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    struct hc_sv_reply *reply = new_reply(host, &peer->address);
+    memcpy(reply->bytes, peer->accept, sizeof peer->accept);
+    reply->size = sizeof peer->accept;
+    return HC_OK;
+}
+
+/// The connection with this cid that ended lately; NULL: there is none.
+static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint32_t cid,
+                                            uint64_t now_us) {
+    uint32_t index = cid & ((1u << HC_SV_CID_INDEX_BITS) - 1);
+    if (index >= host->config.clients)
+        return NULL;
+    const struct hc_sv_ended *ring = &host->ended[(size_t)index * HC_SV_ENDED_EACH];
+    for (unsigned i = 0; i < HC_SV_ENDED_EACH; i++)
+        if (now_us < ring[i].until_us && ring[i].cid == cid)
+            return &ring[i];
+    return NULL;
+}
+
+/// A cid for the peer with this index that nobody can guess.
+static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
+    uint32_t cid = 0;
+    while (cid >> HC_SV_CID_INDEX_BITS == 0 || find_ended(host, cid, now_us) != NULL ||
+           cid == host->peers[index].cid) {
+        uint8_t bytes[4];
+        hc_sv_host_unpredictable(host, bytes, sizeof bytes);
+        struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
+        cid = hc_bytes_get_u32(&reader) << HC_SV_CID_INDEX_BITS | index;
+    }
+    return cid;
+}
+
+/// When the session of a token began, or begins if the token opens it now.
+static uint64_t begun_s(const struct hc_token *token, uint64_t now_s) {
+    uint64_t begun_s = now_s;
+    if (token->kind == HC_TOKEN_RESUME)
+        begun_s = hc_token_begun_s(token->token_id);
+    return begun_s < now_s ? begun_s : now_s;
+}
+
+/// Takes over what a token says of its user.
+static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_token *token,
+                     uint64_t now_us) {
+    uint64_t now_s = hc_sv_host_unix_s(host, now_us), life_s = host->config.session_life_s;
+    peer->user.begun_s = begun_s(token, now_s);
+    uint64_t left_s = peer->user.begun_s + life_s - now_s; // see is_outdated
+    peer->user.end_us = life_s == 0 ? 0 : now_us + left_s * SECOND_US;
+    uint64_t ticket = hc_sv_spent_ticket(&host->spent, token->client_id);
+    if (ticket > peer->user.ticket)
+        peer->user.ticket = ticket;
+    peer->user.players = token->players;
+    peer->user.watch = token->watch;
+    peer->user.by_ticket = token->kind == HC_TOKEN_RESUME;
+    peer->user.client_id = token->client_id;
+    memcpy(peer->user.token_id, token->token_id, sizeof peer->user.token_id);
+    memcpy(peer->user.name, token->name, sizeof peer->user.name);
+    memcpy(peer->user.user_data, token->user_data, sizeof peer->user.user_data);
+}
+
+/// Whether one more client may be a spectator.
+static bool spectator_fits(const struct hc_sv_host *host) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        const struct hc_sv_peer *peer = &host->peers[i];
+        count += (peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0) &&
+                 peer->own_count == 0;
+    }
+    return count < host->config.spectators;
+}
+
+static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *from,
+                            const struct entry *entry, uint64_t now_us) {
+    hc_player taken[HC_OWN_PLAYERS_MAX] = {0};
+    struct hc_sv_peer *peer = free_peer(host);
+    if (peer == NULL)
+        return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
+    uint16_t index = (uint16_t)(peer - host->peers);
+    if ((entry->connect.players == 0 && !spectator_fits(host)) ||
+        !find_players(host, entry->connect.players, taken) ||
+        !hc_sv_spent_use(&host->spent, &entry->token, hc_sv_host_unix_s(host, now_us), now_us))
+        return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
+    take_players(host, index, entry->connect.players, taken);
+    uint32_t cid = draw_cid(host, index, now_us);
+    peer->state = HC_SV_PEER_FREE;
+    hc_sv_peer_open(peer, cid, host->config.client_rate, from, entry->connect.client_nonce, now_us);
+    set_user(host, peer, &entry->token, now_us);
+    peer->own_count = entry->connect.players;
+    memcpy(peer->own, taken, sizeof taken);
+    build_accept(host, peer, entry, false, now_us);
+    host->stats.joins++;
+    hc_sv_host_event(host, peer, HC_SV_EVENT_JOINED, 0);
+    return answer_accept(host, peer);
+}
+
+/// Gives a client another connection, in the place of the one that it has or had.
+static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                             const struct hc_address *from, const struct entry *entry,
+                             uint64_t now_us) {
+    uint32_t before = peer->cid, named = entry->connect.continues;
+    if (!hc_sv_spent_use(&host->spent, &entry->token, hc_sv_host_unix_s(host, now_us), now_us))
+        return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
+    // It goes on only with what it knows of: another process of the same user begins anew.
+    bool resumed =
+        named != 0 && (named == before || (named == peer->continues && peer->replay.newest == 0));
+    bool same = memcmp(peer->client_nonce, entry->connect.client_nonce, HC_NONCE_SIZE) == 0;
+    if (peer->state == HC_SV_PEER_PLAYING)
+        hc_sv_host_remember_ended(host, peer, same, false, now_us); // the same attempt goes on
+    if (!resumed) {
+        host->unheard -= peer->events_in.expected - peer->events_in.next;
+        hc_sv_peer_begin_events(peer);
+    }
+    HC_MARK("client-resumed");
+    // It begins at WELCOME's tick, and what was told before is of no use to it.
+    for (unsigned i = 0; i < peer->own_count; i++)
+        if (hc_sv_host_plays(host, peer, peer->own[i]))
+            hc_sv_receive_force(host, peer, peer->own[i], hc_timeline_head(host->timeline));
+    hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers), now_us),
+                       host->config.client_rate, from, entry->connect.client_nonce, now_us);
+    set_user(host, peer, &entry->token, now_us);
+    build_accept(host, peer, entry, resumed, now_us);
+    peer->continues = before;
+    host->stats.resumed++;
+    hc_sv_host_event(host, peer, HC_SV_EVENT_RESUMED, 0);
+    peer->continues = resumed ? named : 0;
+    return answer_accept(host, peer);
+}
+
+/// Whether the attempt with this nonce made a connection that has ended lately, wherever its client
+/// was in the end.
+static bool has_ended(const struct hc_sv_host *host, const uint8_t nonce[static HC_NONCE_SIZE],
+                      uint64_t now_us) {
+    for (size_t i = 0; i < (size_t)HC_SV_ENDED_EACH * host->config.clients; i++)
+        if (now_us < host->ended[i].until_us && !host->ended[i].unheard &&
+            memcmp(host->ended[i].client_nonce, nonce, HC_NONCE_SIZE) == 0)
+            return true;
+    return false;
+}
+
+/// The client that a token is of, if it is here or its players are kept.
+static struct hc_sv_peer *peer_of(struct hc_sv_host *host, uint64_t client_id) {
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        struct hc_sv_peer *peer = &host->peers[i];
+        if ((peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0) &&
+            peer->user.client_id == client_id)
+            return peer;
+    }
+    return NULL;
+}
+
+static bool is_name(const uint8_t name[static HC_NAME_MAX]) {
+    size_t size = hc_name_size(name);
+    return size == 0 || hc_name_check(name, size) == HC_OK;
+}
+
+/// Whether the token and the server allow as many players as the client wants, or to watch.
+static bool has_right(const struct hc_sv_host *host, const struct entry *entry) {
+    unsigned players = entry->connect.players;
+    if (players == 0)
+        return entry->token.watch && host->config.spectators > 0;
+    return players <= entry->token.players && players <= host->config.players_per_client;
+}
+
+/// What a proven entry still may be refused for, beside room; HC_OK: nothing.
+static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_address *from,
+                                  const struct entry *entry, const struct hc_sv_peer *known,
+                                  uint64_t now_us, enum hc_deny_reason *reason) {
+    const uint8_t *token_id = entry->token.token_id;
+    bool own = known != NULL && memcmp(known->user.token_id, token_id, HC_TOKEN_ID_SIZE) == 0;
+    *reason = HC_DENY_NAME;
+    if (!is_name(entry->token.name))
+        return HC_INVALID;
+    // While the session that it has opened stands, a token opens that again.
+    *reason = hc_sv_spent_check(&host->spent, &entry->token, own, hc_sv_host_unix_s(host, now_us),
+                                now_us);
+    if (*reason != 0)
+        return *reason == HC_DENY_USED ? HC_INVALID : HC_FULL;
+    *reason = HC_DENY_RATE;
+    if (!hc_sv_address_limit_take(&host->rate, from, host->config.connects_per_address, now_us))
+        return HC_FULL;
+    *reason = HC_DENY_LIMIT;
+    if (hc_sv_host_address_is_full(host, from, known))
+        return HC_FULL;
+    return HC_OK;
+}
+
+/// Whether the token was issued, or its session began, too long ago.
+static bool is_outdated(const struct hc_sv_host *host, const struct hc_token *token,
+                        uint64_t now_us) {
+    uint64_t now_s = hc_sv_host_unix_s(host, now_us), begun = begun_s(token, now_s);
+    bool over = host->config.session_life_s != 0 && now_s - begun >= host->config.session_life_s;
+    return over || begun < host->refused.not_before_s ||
+           token->issued_s < host->refused.not_before_s;
+}
+
+/// Somebody who has shown that the token is its own.
+static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_address *from,
+                                     struct entry *entry, uint64_t now_us) {
+    const struct hc_connect *connect = &entry->connect;
+    enum hc_deny_reason reason;
+    if (!has_right(host, entry))
+        return deny(host, from, entry, HC_DENY_PLAYERS, 0);
+    if (host->shutting_down)
+        return deny(host, from, entry, HC_DENY_SHUTDOWN, 0);
+    if (hc_sv_refused_has(&host->refused, entry->token.client_id))
+        return deny(host, from, entry, HC_DENY_REFUSED, 0);
+    if (is_outdated(host, &entry->token, now_us))
+        return deny(host, from, entry, HC_DENY_EXPIRED, 0);
+    struct hc_sv_peer *known = peer_of(host, entry->token.client_id);
+    bool connected = known != NULL && known->state == HC_SV_PEER_PLAYING;
+    bool again =
+        connected && memcmp(known->client_nonce, connect->client_nonce, HC_NONCE_SIZE) == 0;
+    if (again && hc_address_equal(&known->address, from)) {
+        HC_MARK("accept-sent-again");
+        return answer_accept(host, known);
+    }
+    // Late, or of an attempt that was given up for the one that is live. (A client that has sent
+    // nothing may ask from another address, where the answer has not come.)
+    if (has_ended(host, connect->client_nonce, now_us) || (again && known->replay.newest > 0))
+        return HC_DUPLICATE;
+    if (connected && now_us - known->received_us < LIVE_US && connect->continues != known->cid)
+        return deny(host, from, entry, HC_DENY_CONNECTED, LIVE_US / 1000);
+    enum hc_status status = judge_entry(host, from, entry, known, now_us, &reason);
+    if (status != HC_OK)
+        return deny(host, from, entry, reason, status == HC_INVALID ? 0 : RETRY_MS);
+    status = exchange(host, entry);
+    if (status != HC_OK)
+        return status;
+    if (known != NULL && known->own_count == connect->players)
+        return resume(host, known, from, entry, now_us);
+    if (known != NULL)
+        hc_sv_host_drop(host, known, HC_SV_EVENT_LEFT, HC_CLOSE_LEFT, false, now_us);
+    return admit(host, from, entry, now_us);
+}
+
+static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_address *from,
+                                      const uint8_t *bytes, size_t size, uint64_t now_us) {
+    struct entry entry = {.proven = false};
+    const struct hc_connect *connect = &entry.connect;
+    enum hc_status status = hc_datagram_get_connect(bytes, size, &entry.connect);
+    if (status != HC_OK && status != HC_INVALID) // which has too many players
+        return status;
+    if (connect->protocol_id != host->protocol_id)
+        return answer_version(host, from, connect->client_nonce);
+    status = hc_cookie_check(&host->jar, now_us, connect->slot, from, connect->client_nonce,
+                             connect->cookie);
+    if (status != HC_OK)
+        return status;
+    enum hc_status opened =
+        hc_token_open(&host->config.keys, host->protocol_id, host->config.audience,
+                      hc_sv_host_unix_s(host, now_us), connect->token, &entry.token);
+    if (opened != HC_OK && opened != HC_TOO_OLD && opened != HC_INVALID)
+        return deny(host, from, &entry, HC_DENY_TOKEN, 0);
+    status = hc_token_check_proof(entry.token.secret, bytes);
+    entry.proven = status == HC_OK;
+    if (!entry.proven)
+        host->stats.unproven++;
+    else if (opened == HC_OK)
+        status = receive_proven(host, from, &entry, now_us);
+    else
+        status =
+            deny(host, from, &entry, opened == HC_TOO_OLD ? HC_DENY_EXPIRED : HC_DENY_AUDIENCE, 0);
+    sodium_memzero(&entry, sizeof entry);
+    return status;
+}
+
+/// Whether a RESET may go to an address now; then it is counted. What one address asks for takes
+/// nothing of what others may have.
+static bool takes_reset(struct hc_sv_host *host, const struct hc_address *to, uint64_t now_us) {
+    const uint64_t cost_us = SECOND_US / HC_SV_RESETS_PER_S;
+    uint64_t all_us = host->resets_us;
+    if (host->reply_count >= HC_SV_RESETS_WAIT ||
+        hc_sv_address_limit_exceeds(&all_us, cost_us, HC_SV_RESETS_US, now_us) ||
+        !hc_sv_address_limit_take(&host->reset_rate, to, HC_SV_RESETS_PER_ADDRESS, now_us))
+        return false;
+    host->resets_us = all_us;
+    return true;
+}
+
+void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
+                           uint32_t seq, uint64_t now_us) {
+    const struct hc_token_ring *keys = &host->config.keys;
+    const struct hc_sv_peer *last = hc_sv_host_peer(host, cid);
+    struct hc_reset reset = {.cid = cid};
+    if (last != NULL && last->close == HC_CLOSE_LEFT)
+        return; // it says goodbye, and has been heard
+    if (!takes_reset(host, from, now_us))
+        return;
+    const struct hc_sv_ended *ended = find_ended(host, cid, now_us);
+    if (ended != NULL && ended->left) { // it says goodbye, though its place may be another's since
+        HC_MARK("goodbye-of-a-place-taken");
+        return;
+    }
+    struct hc_sv_reply *reply = new_reply(host, from);
+    host->stats.resets++;
+    // It may have been told under either key: by turns, so that it takes no two of each.
+    hc_seal_reset_token(&keys->keys[seq % keys->count], cid, host->config.audience, from,
+                        reset.token);
+    reply->size = hc_datagram_put_reset(&reset, reply->bytes);
+}
+
+enum hc_status hc_sv_handshake_receive(struct hc_sv_host *host, const struct hc_address *from,
+                                       const uint8_t *bytes, size_t size, uint64_t now_us) {
+    enum hc_datagram_kind kind = hc_datagram_kind(bytes, size);
+    if (kind != HC_DATAGRAM_HELLO && kind != HC_DATAGRAM_CONNECT)
+        return HC_MALFORMED;
+    if (!can_reply(host))
+        return HC_FULL;
+    return kind == HC_DATAGRAM_HELLO ? receive_hello(host, from, bytes, size, now_us)
+                                     : receive_connect(host, from, bytes, size, now_us);
+}

@@ -1,0 +1,219 @@
+#include "server/host_internal.h"
+
+#include "common/mark.h"
+
+#include <string.h>
+
+void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_player player,
+                         hc_tick before) {
+    struct hc_timeline *tl = host->timeline;
+    hc_tick from = hc_timeline_inputs_through(tl, player) + 1;
+    hc_tick end = hc_tick_min(before, hc_timeline_head(tl) + host->config.future + 1);
+    // The ranges are read off before they are closed, for afterwards nothing tells old from new.
+    for (hc_tick t = from; t < end; t++) {
+        if (hc_timeline_slot(tl, player, t) != HC_SLOT_UNKNOWN)
+            continue;
+        if (t + host->config.history <= hc_timeline_head(tl))
+            HC_MARK("slot-closed-by-window");
+        hc_sv_peer_forced(peer, player, t, 1);
+    }
+    host->stats.inputs_forced += hc_timeline_force(tl, player, end);
+}
+
+/// One input of a client for one tick: taken, and counted once for what became of it. The same
+/// input comes many times, in datagrams that repeat what is not acknowledged.
+static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned own, hc_tick tick,
+                       const void *packed) {
+    uint8_t input[HC_INPUT_MAX];
+    hc_player player = peer->own[own];
+    hc_tick *seen = &peer->seen[own][tick % HC_SV_SEEN];
+    if (*seen == tick + 1)
+        return;
+    memcpy(input, packed, host->world.game->input_size);
+    host->world.game->sanitize_input(input);
+    switch (hc_timeline_put_input(host->timeline, player, tick, input)) {
+    case HC_OK:
+        host->stats.inputs_received++;
+        if (tick < hc_timeline_head(host->timeline))
+            host->stats.inputs_late++;
+        if (tick > host->players[player].newest)
+            host->players[player].newest = tick;
+        break;
+    case HC_TOO_OLD:
+        host->stats.inputs_refused++;
+        break;
+    case HC_TOO_NEW: // may come again in time
+        HC_MARK("input-too-new");
+        host->stats.inputs_refused++;
+        return;
+    default: // never taken, so its slot was closed: at the join, or as too late, or it is lost
+        if (hc_timeline_slot(host->timeline, player, tick) != HC_SLOT_FORCED)
+            break;
+        if (tick + hc_sv_host_late_limit(host, peer) < hc_timeline_head(host->timeline))
+            host->stats.inputs_refused++;
+        else
+            host->stats.inputs_lost++;
+        break;
+    }
+    *seen = tick + 1;
+}
+
+static void take_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                        const struct hc_input_message *message, struct hc_input_run *run) {
+    if (!peer->reported || message->client_tick >= peer->client_tick) { // else it was overtaken
+        peer->moves = peer->reported && message->client_tick > peer->client_tick;
+        peer->client_tick = message->client_tick;
+        peer->display_offset = message->display_offset;
+        peer->reported = true;
+    }
+    if (message->count > 0) // a stamp beyond the future is refused, and must not hide later ones
+        hc_sv_lateness_input(&peer->lateness,
+                             hc_tick_min(message->first + message->count - 1,
+                                         hc_timeline_head(host->timeline) + host->config.future));
+    for (unsigned own = 0; own < peer->own_count; own++)
+        if (hc_sv_host_plays(host, peer, peer->own[own]))
+            hc_sv_receive_force(host, peer, peer->own[own], message->force_before);
+    for (uint32_t i = 0; i < message->count; i++) {
+        for (unsigned own = 0; own < peer->own_count; own++) {
+            const void *input = hc_input_run_next(run);
+            if (hc_sv_host_plays(host, peer, peer->own[own])) // else its join is still to come
+                take_input(host, peer, own, message->first + i, input);
+        }
+    }
+}
+
+/// What one DATA of a client says, read in full before any of it is done.
+struct said {
+    bool has_input, has_close, has_answer, has_events;
+    uint8_t answer[HC_PATH_SIZE];
+    struct hc_input_message input;
+    struct hc_input_run run;
+    enum hc_close_reason close;
+};
+
+static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                                   enum hc_message_type type, struct said *said) {
+    switch (type) {
+    case HC_MESSAGE_INPUT:
+        said->has_input = true;
+        return hc_message_get_input(&host->body, host->world.game, peer->own_count, &said->input,
+                                    &said->run);
+    case HC_MESSAGE_CLOSE:
+        said->has_close = true;
+        return hc_message_get_close(&host->body, &said->close);
+    case HC_MESSAGE_PATH_RESPONSE:
+        said->has_answer = true;
+        return hc_message_get_path(&host->body, said->answer);
+    case HC_MESSAGE_EVENTS:
+        said->has_events = true;
+        return hc_events_check(&peer->events_in, hc_body_values(&host->body));
+    default: // a server's message
+        return HC_MALFORMED;
+    }
+}
+
+static enum hc_status read_body(struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                                const struct hc_data *data, struct said *said) {
+    enum hc_status status = hc_body_begin(&host->body, data->body, data->body_size);
+    enum hc_message_type type = HC_MESSAGE_END;
+    while (status == HC_OK && (type = hc_body_next(&host->body)) != HC_MESSAGE_END)
+        status = read_message(host, peer, type, said);
+    return status;
+}
+
+/// Takes what a client's game says.
+static void take_events(struct hc_sv_host *host, struct hc_sv_peer *peer) {
+    uint32_t before = peer->events_in.expected;
+    hc_body_rewind(&host->body);
+    hc_body_next_of(&host->body, HC_MESSAGE_EVENTS);
+    enum hc_status status = hc_events_take(&peer->events_in, hc_body_values(&host->body));
+    HC_ASSERT(status == HC_OK);
+    host->unheard += peer->events_in.expected - before;
+}
+
+static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid) {
+    struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
+    bool connected =
+        peer != NULL && (peer->state == HC_SV_PEER_PLAYING || peer->state == HC_SV_PEER_CLOSING);
+    return connected ? peer : NULL;
+}
+
+/// Opens a DATA and judges what all of them must be; `host->opened` then holds it.
+static enum hc_status open(struct hc_sv_host *host, struct hc_sv_peer *peer, uint32_t seq,
+                           const uint8_t *bytes, size_t size, uint64_t now_us) {
+    enum hc_status status = hc_replay_check(&peer->replay, seq);
+    if (status == HC_OK)
+        status = hc_seal_open_data(peer->c2s, bytes, size, host->opened);
+    if (status == HC_OK && hc_sv_peer_floods(peer, size, now_us))
+        return HC_FULL;
+    return status;
+}
+
+/// The same for a DATA that somebody else may have sent in the client's name. Whatever comes from
+/// the client's own address is opened; what comes from the one that it has still to show is not
+/// held against others.
+static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                                const struct hc_address *from, uint32_t seq, const uint8_t *bytes,
+                                size_t size, uint64_t now_us) {
+    bool own = hc_address_equal(from, &peer->address);
+    bool moves = peer->path.any && hc_address_equal(from, &peer->path.address);
+    if (!own && hc_sv_forged_drops(&host->forged, from, moves ? 0 : peer->forged)) {
+        host->stats.dropped++;
+        return HC_FULL;
+    }
+    enum hc_status status = open(host, peer, seq, bytes, size, now_us);
+    if (status == HC_MALFORMED) {
+        host->stats.forged++;
+        peer->forged += !own;
+        if (!own)
+            hc_sv_forged_add(&host->forged, from);
+    }
+    return status;
+}
+
+static void take(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *from,
+                 struct said *said, uint64_t now_us) {
+    if (said->has_answer)
+        hc_sv_path_response(host, peer, from, said->answer, now_us);
+    if (said->has_events)
+        take_events(host, peer);
+    if (said->has_input)
+        take_inputs(host, peer, &said->input, &said->run);
+    if (said->has_close)
+        hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, said->close, false, now_us);
+}
+
+enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_address *from,
+                                  const uint8_t *bytes, size_t size, uint64_t now_us) {
+    struct hc_data data;
+    struct said said = {.has_input = false};
+    uint32_t cid, seq;
+    enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
+    if (status != HC_OK)
+        return status;
+    struct hc_sv_peer *peer = find_peer(host, cid);
+    if (peer == NULL)
+        hc_sv_handshake_reset(host, from, cid, seq, now_us);
+    if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
+        return HC_UNEXPECTED;
+    status = open_from(host, peer, from, seq, bytes, size, now_us);
+    if (status == HC_DUPLICATE && hc_sv_path_wants_duplicate(peer, from, seq, now_us) &&
+        hc_seal_open_data(peer->c2s, bytes, size, host->opened) == HC_OK)
+        hc_sv_path_received(host, peer, from, seq, size, HC_SV_ARRIVAL_DUPLICATE, now_us);
+    if (status == HC_OK)
+        status = hc_datagram_get_data(host->opened, size, &data);
+    if (status == HC_OK)
+        status = read_body(host, peer, &data, &said);
+    bool newest = seq > peer->replay.newest;
+    if (status == HC_OK)
+        status =
+            hc_sv_peer_accept(peer, &data, said.has_input ? said.input.ack_delay_us : 0, now_us);
+    if (status != HC_OK)
+        return status;
+    peer->heard_once = true;
+    peer->continues = 0; // the client has heard that it may go on
+    hc_sv_path_received(host, peer, from, seq, size,
+                        newest ? HC_SV_ARRIVAL_NEWEST : HC_SV_ARRIVAL_LATE, now_us);
+    take(host, peer, from, &said, now_us);
+    return HC_OK;
+}

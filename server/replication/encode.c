@@ -1,0 +1,137 @@
+#include "server/replication/encode.h"
+
+#include "proto/fields.h"
+
+#include <string.h>
+
+enum {
+    KEY_BITS = 3, ///< of an input's field that counts as keys, at most
+};
+
+/// Which of the input's fields count as keys, bit i for field i.
+static uint32_t key_fields(const struct hc_game *game) {
+    uint32_t keys = 0;
+    for (unsigned i = 0; i < game->input_field_count; i++)
+        keys |= (uint32_t)(game->input_fields[i].bits <= KEY_BITS) << i;
+    return keys;
+}
+
+/// Whether the keys of two inputs differ.
+static bool keys_differ(const struct hc_game *game, uint32_t keys, const uint8_t *a,
+                        const uint8_t *b) {
+    return (hc_fields_compare(game->input_fields, game->input_field_count, a, b) & keys) != 0;
+}
+
+/// All that the owner's steps were given between the baseline and `end`, after `given`. True: keys
+/// have changed.
+static bool list(const struct hc_timeline *timeline, const struct hc_value_base *base, hc_tick end,
+                 uint32_t keys, const uint8_t *given, struct hc_input_changes *out) {
+    const struct hc_game *game = base->world->game;
+    hc_player player = hc_unit_player(base->world, base->unit);
+    const uint8_t *last = NULL; // as it was when it was looked at
+    bool any_keys = false;
+    out->count = 0;
+    for (hc_tick t = base->from->tick; t < end; t++) {
+        const uint8_t *now = hc_timeline_effective(timeline, player, t);
+        if (last != NULL && memcmp(last, now, game->input_size) == 0)
+            continue;
+        last = now;
+        struct hc_input_change *change = &out->at[out->count];
+        memset(change->input, 0, sizeof change->input);
+        memcpy(change->input, now, game->input_size);
+        game->sanitize_input(change->input); // as who reads it does: a prediction may not be so
+        if (memcmp(change->input, given, game->input_size) == 0)
+            continue;
+        any_keys |= keys_differ(game, keys, change->input, given);
+        change->tick = t;
+        given = change->input;
+        out->count++;
+    }
+    return any_keys;
+}
+
+/// Of `all`, what is listed when only changes of keys are: the inputs as they are then, or, if
+/// `alone`, with the fields that are no keys as they were given before all.
+static void list_keys(const struct hc_game *game, const struct hc_input_changes *all, uint32_t keys,
+                      const uint8_t *given, bool alone, struct hc_input_changes *out) {
+    const uint8_t *last = given;
+    out->count = 0;
+    for (unsigned i = 0; i < all->count; i++) {
+        const struct hc_input_change *change = &all->at[i];
+        if (!keys_differ(game, keys, change->input, last))
+            continue;
+        struct hc_input_change *listed = &out->at[out->count++];
+        *listed = *change;
+        for (unsigned f = 0; f < game->input_field_count && alone; f++)
+            if ((keys >> f & 1) == 0)
+                hc_field_set(&game->input_fields[f], listed->input,
+                             hc_field_get(&game->input_fields[f], given));
+        last = listed->input;
+    }
+}
+
+static bool same_list(const struct hc_game *game, const struct hc_input_changes *a,
+                      const struct hc_input_changes *b) {
+    bool same = a->count == b->count;
+    for (unsigned i = 0; same && i < a->count; i++)
+        same = a->at[i].tick == b->at[i].tick &&
+               memcmp(a->at[i].input, b->at[i].input, game->input_size) == 0;
+    return same;
+}
+
+/// The shortest telling so far, and one that is tried.
+struct telling {
+    uint8_t data[2][HC_SV_ENCODE_BYTES];
+    unsigned best;                          ///< of the two
+    size_t bits;                            ///< of the best; SIZE_MAX: there is none yet
+    const struct hc_input_changes *changes; ///< that it lists
+};
+
+static void attempt(struct telling *telling, const struct hc_value_base *base,
+                    const struct hc_input_changes *changes, const struct hc_unit_value *value) {
+    struct hc_bits_writer bits = hc_bits_writer(telling->data[!telling->best], HC_SV_ENCODE_BYTES);
+    hc_value_put(&bits, base, changes, value, NULL);
+    size_t taken = hc_bits_written(&bits);
+    HC_ASSERT(!bits.failed);
+    if (taken >= telling->bits)
+        return;
+    hc_bits_finish(&bits);
+    telling->best = !telling->best;
+    telling->bits = taken;
+    telling->changes = changes;
+}
+
+void hc_sv_encode_value(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
+                        hc_tick since, const struct hc_value_base *base,
+                        const struct hc_unit_value *value, struct hc_delta_counts *counts) {
+    struct hc_input_changes all, some, alone;
+    struct telling telling;
+    telling.best = 0; // its memory is large, and this is called very often
+    telling.bits = SIZE_MAX;
+    if (base->from == NULL || base->from->tick < since ||
+        !hc_extrapolate_takes_changes(base->world, base->unit, base->from, value->tick)) {
+        hc_value_put(bits, base, NULL, value, counts);
+        return;
+    }
+    const struct hc_game *game = base->world->game;
+    uint8_t given[HC_INPUT_MAX] = {0};
+    uint32_t keys = key_fields(game);
+    hc_extrapolate_input(base->world, base->from, given);
+    bool moved = list(timeline, base, value->tick, keys, given, &all);
+    if (!moved) // else it has hardly come out as if it had not
+        attempt(&telling, base, NULL, value);
+    if (all.count > 0 && telling.bits > 1) // nothing takes less
+        attempt(&telling, base, &all, value);
+    if (moved) {
+        list_keys(game, &all, keys, given, false, &some);
+        list_keys(game, &all, keys, given, true, &alone);
+        if (!same_list(game, &some, &all))
+            attempt(&telling, base, &some, value);
+        if (!same_list(game, &alone, &some))
+            attempt(&telling, base, &alone, value);
+    }
+    if (counts != NULL)
+        hc_value_put(bits, base, telling.changes, value, counts);
+    else
+        hc_bits_append(bits, telling.data[telling.best], telling.bits);
+}

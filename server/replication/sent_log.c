@@ -1,0 +1,422 @@
+#include "server/replication/sent_log.h"
+
+#include "common/alloc.h"
+#include "common/mark.h"
+#include "hindcast/check.h"
+#include "proto/snapshot.h"
+
+#include <string.h>
+
+/// What one snapshot told of one unit. Entries are numbered from 1 as they are told; the place of
+/// one in the ring is its number modulo the capacity.
+struct entry {
+    uint64_t older; ///< number of the next older one in the same bucket; below the oldest: none
+    hc_sv_value_id value_id;
+    hc_tick tick;
+    hc_unit unit;
+    uint8_t snapshot; ///< its place in the ring of snapshots
+    bool correction;
+};
+
+struct snapshot {
+    hc_tick as_of;
+    uint32_t seq;
+    uint64_t first; ///< number of its first entry; the next snapshot's begin where its end
+    bool acked;
+};
+
+struct unit {
+    struct hc_sv_sent_log_unit shown;
+    hc_tick told_as_of;   ///< of the newest snapshot that ever told a value of it; HC_NO_TICK: none
+    hc_sv_value_id heard; ///< what the newest acknowledged snapshot that told it or dropped it said
+    hc_tick heard_as_of;  ///< HC_NO_TICK: none
+    bool compared;        ///< its past ticks are
+};
+
+struct hc_sv_sent_log {
+    const struct hc_world *world;
+    uint32_t capacity;        ///< entries, and buckets; a power of two
+    unsigned shift;           ///< of a 64-bit hash, which leaves a bucket's number
+    uint64_t next;            ///< number of the next entry
+    uint32_t first, end;      ///< numbers of the snapshots remembered, [first, end)
+    uint32_t loss_checked_to; ///< those before this one are acknowledged or given up
+    uint32_t newest_seq;      ///< acknowledged
+    hc_tick base;
+    struct {
+        hc_tick tick; ///< HC_NO_TICK: none
+        hc_tick head;
+    } equal[HC_SV_SENT_LOG_SNAPSHOTS];                   ///< by tick
+    struct snapshot snapshots[HC_SV_SENT_LOG_SNAPSHOTS]; ///< by number
+    struct unit *units;                                  ///< [hc_unit_total]
+    struct entry *entries;                               ///< [capacity] by number
+    uint64_t *buckets; ///< [capacity] number of the newest entry whose (unit, tick) falls there
+};
+
+// ---- Memory ----
+
+/// Lays everything out from `base`; NULL: only measures.
+static size_t layout(struct hc_sv_sent_log *sent_log, const struct hc_world *world,
+                     uint32_t entries, uint8_t *base) {
+    size_t used = 0;
+    HC_ASSERT(entries > 0 && entries <= UINT32_C(1) << 30);
+    sent_log->world = world;
+    sent_log->capacity = 2; // a shift by all of 64 bits is none
+    sent_log->shift = 63;
+    for (; sent_log->capacity < entries; sent_log->shift--)
+        sent_log->capacity *= 2;
+    hc_carve(base, &used, sizeof *sent_log);
+    sent_log->units = hc_carve(base, &used, hc_unit_total(world) * sizeof *sent_log->units);
+    sent_log->entries = hc_carve(base, &used, sent_log->capacity * sizeof *sent_log->entries);
+    sent_log->buckets = hc_carve(base, &used, sent_log->capacity * sizeof *sent_log->buckets);
+    return used;
+}
+
+size_t hc_sv_sent_log_memory(const struct hc_world *world, uint32_t entries) {
+    struct hc_sv_sent_log measured;
+    return layout(&measured, world, entries, NULL);
+}
+
+struct hc_sv_sent_log *hc_sv_sent_log_init(const struct hc_world *world, uint32_t entries,
+                                           void *memory) {
+    struct hc_sv_sent_log *sent_log = memory;
+    memset(sent_log, 0, sizeof *sent_log);
+    layout(sent_log, world, entries, memory);
+    memset(sent_log->buckets, 0, sent_log->capacity * sizeof *sent_log->buckets);
+    sent_log->next = 1; // an empty bucket's 0 is older than every entry
+    for (uint32_t u = 0; u < hc_unit_total(world); u++)
+        sent_log->units[u].told_as_of = HC_NO_TICK;
+    hc_sv_sent_log_forget(sent_log);
+    return sent_log;
+}
+
+// ---- Places ----
+
+static struct entry *entry_at(const struct hc_sv_sent_log *sent_log, uint64_t number) {
+    return &sent_log->entries[number & (sent_log->capacity - 1)];
+}
+
+static uint64_t *bucket_of(const struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick) {
+    // Multiplicative hashing by 2^64 over the golden ratio (Knuth, The Art of Computer Programming,
+    // volume 3, 6.4): keys that follow each other, as these do, fall far apart.
+    uint64_t key = (uint64_t)tick * hc_unit_total(sent_log->world) + unit;
+    return &sent_log->buckets[key * UINT64_C(0x9e3779b97f4a7c15) >> sent_log->shift];
+}
+
+static struct snapshot *snapshot_at(struct hc_sv_sent_log *sent_log, uint32_t number) {
+    return &sent_log->snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS];
+}
+
+static uint64_t oldest_entry(const struct hc_sv_sent_log *sent_log) {
+    if (sent_log->first == sent_log->end)
+        return sent_log->next;
+    return sent_log->snapshots[sent_log->first % HC_SV_SENT_LOG_SNAPSHOTS].first;
+}
+
+/// The end of the numbers of the snapshot's entries.
+static uint64_t entries_end(const struct hc_sv_sent_log *sent_log, uint32_t number) {
+    number++;
+    return number == sent_log->end ? sent_log->next
+                                   : sent_log->snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS].first;
+}
+
+// ---- Ticks that are equal ----
+
+void hc_sv_sent_log_mark_equal(struct hc_sv_sent_log *sent_log, hc_tick tick) {
+    HC_ASSERT(sent_log->first < sent_log->end);
+    sent_log->equal[tick % HC_SV_SENT_LOG_SNAPSHOTS].tick = tick;
+    sent_log->equal[tick % HC_SV_SENT_LOG_SNAPSHOTS].head =
+        snapshot_at(sent_log, sent_log->end - 1)->as_of;
+}
+
+hc_tick hc_sv_sent_log_equal_at(const struct hc_sv_sent_log *sent_log, hc_tick tick) {
+    unsigned place = tick % HC_SV_SENT_LOG_SNAPSHOTS;
+    return sent_log->equal[place].tick == tick ? sent_log->equal[place].head : HC_NO_TICK;
+}
+
+void hc_sv_sent_log_compare(struct hc_sv_sent_log *sent_log, hc_unit unit, bool compared) {
+    if (compared && !sent_log->units[unit].compared)
+        hc_sv_sent_log_clear_equal(sent_log);
+    sent_log->units[unit].compared = compared;
+}
+
+void hc_sv_sent_log_clear_equal(struct hc_sv_sent_log *sent_log) {
+    for (unsigned i = 0; i < HC_SV_SENT_LOG_SNAPSHOTS; i++)
+        sent_log->equal[i].tick = HC_NO_TICK;
+}
+
+/// Ends the equality of all ticks of which the snapshot held values.
+static void end_equal(struct hc_sv_sent_log *sent_log, uint32_t number) {
+    for (uint64_t i = snapshot_at(sent_log, number)->first; i < entries_end(sent_log, number);
+         i++) {
+        hc_tick tick = entry_at(sent_log, i)->tick;
+        if (sent_log->equal[tick % HC_SV_SENT_LOG_SNAPSHOTS].tick == tick)
+            sent_log->equal[tick % HC_SV_SENT_LOG_SNAPSHOTS].tick = HC_NO_TICK;
+    }
+}
+
+// ---- What is held ----
+
+static bool newer(hc_tick as_of, hc_tick than) {
+    return than == HC_NO_TICK || as_of > than;
+}
+
+static bool is_lost(const struct hc_sv_sent_log *sent_log, const struct snapshot *snapshot) {
+    return !snapshot->acked && sent_log->newest_seq > snapshot->seq &&
+           sent_log->newest_seq - snapshot->seq >= HC_SV_SENT_LOG_REORDER;
+}
+
+static void set_sent(struct unit *unit, hc_sv_value_id value_id, hc_tick as_of) {
+    struct hc_sv_sent_log_unit *shown = &unit->shown;
+    shown->sent = value_id;
+    shown->sent_as_of = as_of;
+    bool dropped = as_of != HC_NO_TICK && value_id == 0 && newer(as_of, unit->told_as_of);
+    shown->known = unit->told_as_of != HC_NO_TICK && !dropped;
+}
+
+/// The client was found to have been told `version` of the unit by the snapshot of head `as_of`.
+static void hear(struct unit *unit, hc_sv_value_id value_id, hc_tick as_of) {
+    struct hc_sv_sent_log_unit *shown = &unit->shown;
+    if (value_id != 0 && newer(as_of, shown->acked_as_of)) {
+        shown->acked = value_id;
+        shown->acked_as_of = as_of;
+    }
+    if (newer(as_of, unit->heard_as_of)) {
+        unit->heard = value_id;
+        unit->heard_as_of = as_of;
+        shown->acked_dropped = value_id == 0;
+    }
+    if (newer(as_of, shown->sent_as_of)) { // it had been given up
+        HC_MARK("ledger-acked-after-all");
+        set_sent(unit, value_id, as_of);
+    }
+}
+
+/// The snapshot is taken to be lost. Those before it are acknowledged or given up already: what was
+/// sent newest before it and not given up can only be what was acknowledged newest.
+static void give_up(struct hc_sv_sent_log *sent_log, uint32_t number) {
+    const struct snapshot *snapshot = snapshot_at(sent_log, number);
+    end_equal(sent_log, number);
+    for (uint64_t i = snapshot->first; i < entries_end(sent_log, number); i++) {
+        const struct entry *entry = entry_at(sent_log, i);
+        struct unit *unit = &sent_log->units[entry->unit];
+        if (!entry->correction && unit->shown.sent_as_of == snapshot->as_of)
+            set_sent(unit, unit->heard, unit->heard_as_of);
+    }
+}
+
+/// What the snapshot of head `as_of` told of the unit is no baseline any more.
+static void end_baseline(struct unit *unit, hc_tick as_of) {
+    struct hc_sv_sent_log_unit *shown = &unit->shown;
+    if (shown->acked_as_of != as_of)
+        return;
+    shown->acked = 0;
+    shown->acked_as_of = HC_NO_TICK;
+}
+
+static void forget_oldest(struct hc_sv_sent_log *sent_log) {
+    uint32_t number = sent_log->first;
+    const struct snapshot *snapshot = snapshot_at(sent_log, number);
+    bool ends = snapshot->acked && snapshot->as_of != sent_log->base;
+    HC_ASSERT(sent_log->first < sent_log->end);
+    if (!snapshot->acked)
+        give_up(sent_log, number);
+    end_equal(sent_log, number);
+    for (uint64_t i = snapshot->first; ends && i < entries_end(sent_log, number); i++)
+        end_baseline(&sent_log->units[entry_at(sent_log, i)->unit], snapshot->as_of);
+    sent_log->first++;
+    if (sent_log->loss_checked_to < sent_log->first)
+        sent_log->loss_checked_to = sent_log->first;
+}
+
+static bool is_remembered(const struct hc_sv_sent_log *sent_log, hc_tick as_of) {
+    return sent_log->first < sent_log->end &&
+           as_of >= sent_log->snapshots[sent_log->first % HC_SV_SENT_LOG_SNAPSHOTS].as_of;
+}
+
+/// Another base takes the place of the one before it, HC_NO_TICK: none does. If that is not
+/// remembered otherwise, its baselines end.
+static void set_base(struct hc_sv_sent_log *sent_log, hc_tick as_of) {
+    hc_tick before = sent_log->base;
+    sent_log->base = as_of;
+    if (before == HC_NO_TICK || is_remembered(sent_log, before))
+        return;
+    for (uint32_t u = 0; u < hc_unit_total(sent_log->world); u++)
+        end_baseline(&sent_log->units[u], before);
+}
+
+// ---- Sending and acknowledging ----
+
+void hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, uint32_t seq) {
+    HC_ASSERT(as_of != HC_NO_TICK && seq > sent_log->newest_seq);
+    if (sent_log->first < sent_log->end) {
+        const struct snapshot *last = snapshot_at(sent_log, sent_log->end - 1);
+        HC_ASSERT(as_of > last->as_of && seq > last->seq);
+    }
+    // At most one to a head: so there are never more than the ring has places for.
+    while (sent_log->first < sent_log->end &&
+           as_of - snapshot_at(sent_log, sent_log->first)->as_of >= HC_SV_SENT_LOG_SNAPSHOTS)
+        forget_oldest(sent_log);
+    HC_ASSERT(sent_log->end - sent_log->first < HC_SV_SENT_LOG_SNAPSHOTS);
+    if (sent_log->base != HC_NO_TICK && as_of - sent_log->base >= HC_SNAPSHOT_SPAN_MAX)
+        set_base(sent_log, HC_NO_TICK);
+    *snapshot_at(sent_log, sent_log->end++) =
+        (struct snapshot){.as_of = as_of, .seq = seq, .first = sent_log->next};
+}
+
+bool hc_sv_sent_log_put(struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick,
+                        hc_sv_value_id value_id, bool correction) {
+    HC_ASSERT(sent_log->first < sent_log->end && unit < hc_unit_total(sent_log->world));
+    HC_ASSERT(value_id != 0 || !correction);
+    while (sent_log->next - oldest_entry(sent_log) == sent_log->capacity) {
+        if (sent_log->end - sent_log->first == 1)
+            return false;
+        forget_oldest(sent_log);
+    }
+    uint32_t number = sent_log->end - 1;
+    uint64_t *bucket = bucket_of(sent_log, unit, tick);
+    *entry_at(sent_log, sent_log->next) =
+        (struct entry){.older = *bucket,
+                       .value_id = value_id,
+                       .tick = tick,
+                       .unit = unit,
+                       .snapshot = (uint8_t)(number % HC_SV_SENT_LOG_SNAPSHOTS),
+                       .correction = correction};
+    *bucket = sent_log->next++;
+    if (correction)
+        return true;
+    struct unit *told = &sent_log->units[unit];
+    hc_tick as_of = snapshot_at(sent_log, number)->as_of;
+    HC_ASSERT(newer(as_of, told->shown.sent_as_of)); // once in a snapshot
+    if (value_id != 0)
+        told->told_as_of = as_of;
+    set_sent(told, value_id, as_of);
+    return true;
+}
+
+/// The snapshot that went out as `seq`; `end` when none that is remembered did.
+static uint32_t find(struct hc_sv_sent_log *sent_log, uint32_t seq) {
+    uint32_t low = sent_log->first, high = sent_log->end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (snapshot_at(sent_log, middle)->seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < sent_log->end && snapshot_at(sent_log, low)->seq == seq ? low : sent_log->end;
+}
+
+bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq) {
+    uint32_t number = find(sent_log, seq);
+    struct snapshot *snapshot = snapshot_at(sent_log, number);
+    bool is_snapshot = number < sent_log->end;
+    if (is_snapshot && !snapshot->acked) {
+        snapshot->acked = true;
+        if (number < sent_log->loss_checked_to) // it had been given up
+            end_equal(sent_log, number);
+        if (newer(snapshot->as_of, sent_log->base))
+            set_base(sent_log, snapshot->as_of);
+        for (uint64_t i = snapshot->first; i < entries_end(sent_log, number); i++) {
+            const struct entry *entry = entry_at(sent_log, i);
+            if (!entry->correction)
+                hear(&sent_log->units[entry->unit], entry->value_id, snapshot->as_of);
+        }
+    }
+    if (sent_log->newest_seq < seq)
+        sent_log->newest_seq = seq;
+    for (; sent_log->loss_checked_to < sent_log->end; sent_log->loss_checked_to++) {
+        snapshot = snapshot_at(sent_log, sent_log->loss_checked_to);
+        if (is_lost(sent_log, snapshot)) {
+            HC_MARK("ledger-presumed-lost");
+            give_up(sent_log, sent_log->loss_checked_to);
+        } else if (!snapshot->acked) {
+            break;
+        }
+    }
+    return is_snapshot;
+}
+
+void hc_sv_sent_log_forget(struct hc_sv_sent_log *sent_log) {
+    sent_log->first = sent_log->loss_checked_to = sent_log->end;
+    sent_log->base = HC_NO_TICK;
+    hc_sv_sent_log_clear_equal(sent_log);
+    for (uint32_t u = 0; u < hc_unit_total(sent_log->world); u++) {
+        struct unit *unit = &sent_log->units[u];
+        unit->shown = (struct hc_sv_sent_log_unit){.acked_as_of = HC_NO_TICK};
+        unit->heard = 0;
+        unit->heard_as_of = HC_NO_TICK;
+        set_sent(unit, 0, HC_NO_TICK);
+    }
+}
+
+// ---- Questions ----
+
+const struct hc_sv_sent_log_unit *hc_sv_sent_log_unit(const struct hc_sv_sent_log *sent_log,
+                                                      hc_unit unit) {
+    HC_ASSERT(unit < hc_unit_total(sent_log->world));
+    return &sent_log->units[unit].shown;
+}
+
+hc_tick hc_sv_sent_log_base(const struct hc_sv_sent_log *sent_log) {
+    return sent_log->base;
+}
+
+/// What the base told, when it is not remembered otherwise: nothing newer is acknowledged.
+static uint32_t units_of_base(const struct hc_sv_sent_log *sent_log, hc_unit *out, uint32_t most) {
+    uint32_t count = 0;
+    for (uint32_t u = 0; u < hc_unit_total(sent_log->world); u++) {
+        if (sent_log->units[u].shown.acked_as_of != sent_log->base)
+            continue;
+        HC_ASSERT(count < most);
+        out[count++] = (hc_unit)u;
+    }
+    return count;
+}
+
+uint32_t hc_sv_sent_log_units(const struct hc_sv_sent_log *sent_log, hc_tick as_of, hc_unit *out,
+                              uint32_t most) {
+    uint32_t number = sent_log->first, count = 0;
+    const struct snapshot *snapshots = sent_log->snapshots;
+    if (as_of == sent_log->base && !is_remembered(sent_log, as_of))
+        return units_of_base(sent_log, out, most);
+    while (number < sent_log->end && snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS].as_of != as_of)
+        number++;
+    HC_ASSERT(number < sent_log->end);
+    uint64_t first = snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS].first;
+    for (uint64_t i = first; i < entries_end(sent_log, number); i++) {
+        const struct entry *entry = entry_at(sent_log, i);
+        if (entry->correction || entry->value_id == 0)
+            continue;
+        HC_ASSERT(count < most);
+        out[count++] = entry->unit;
+    }
+    return count;
+}
+
+hc_sv_value_id hc_sv_sent_log_holds(const struct hc_sv_sent_log *sent_log, hc_unit unit,
+                                    hc_tick tick, hc_tick *acked_as_of) {
+    HC_ASSERT(unit < hc_unit_total(sent_log->world));
+    uint64_t oldest = oldest_entry(sent_log);
+    *acked_as_of = HC_NO_TICK;
+    for (uint64_t i = *bucket_of(sent_log, unit, tick); i >= oldest;) {
+        const struct entry *entry = entry_at(sent_log, i);
+        const struct snapshot *snapshot = &sent_log->snapshots[entry->snapshot];
+        i = entry->older;
+        if (entry->unit != unit || entry->tick != tick || is_lost(sent_log, snapshot))
+            continue;
+        if (snapshot->acked && entry->value_id != 0)
+            *acked_as_of = snapshot->as_of;
+        return entry->value_id;
+    }
+    return 0;
+}
+
+bool hc_sv_sent_log_has(const struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick) {
+    HC_ASSERT(unit < hc_unit_total(sent_log->world));
+    uint64_t oldest = oldest_entry(sent_log);
+    for (uint64_t i = *bucket_of(sent_log, unit, tick); i >= oldest;
+         i = entry_at(sent_log, i)->older)
+        if (entry_at(sent_log, i)->unit == unit && entry_at(sent_log, i)->tick == tick)
+            return true;
+    return false;
+}

@@ -1,0 +1,123 @@
+#include "server/replication/sent_values.h"
+
+#include "common/alloc.h"
+#include "hindcast/check.h"
+
+#include <string.h>
+
+/// One version in the ring; the bytes of its presence and states follow it.
+struct record {
+    hc_sv_value_id value_id; ///< 0: nobody's
+    hc_tick tick, known;
+    uint8_t input[HC_INPUT_MAX];
+};
+
+size_t hc_sv_sent_values_layout(struct hc_sv_sent_values *sent_values, const struct hc_world *world,
+                                uint32_t rows, uint32_t capacity, uint8_t *base) {
+    size_t used = 0, cells = (size_t)rows * hc_unit_total(world);
+    HC_ASSERT(rows > 0 && capacity < UINT32_C(1) << 30);
+    sent_values->world = world;
+    sent_values->rows = rows;
+    sent_values->capacity = 2;
+    while (sent_values->capacity <= capacity)
+        sent_values->capacity *= 2;
+    size_t align = _Alignof(struct record);
+    size_t record = sizeof(struct record) + hc_unit_bytes(world);
+    sent_values->record = (record + align - 1) / align * align;
+    sent_values->ring = hc_carve(base, &used, sent_values->capacity * sent_values->record);
+    sent_values->newest = hc_carve(base, &used, cells * sizeof *sent_values->newest);
+    sent_values->seen_tick = hc_carve(base, &used, rows * sizeof *sent_values->seen_tick);
+    sent_values->seen_head = hc_carve(base, &used, cells * sizeof *sent_values->seen_head);
+    return used;
+}
+
+/// The place of a version, which may be another's.
+static struct record *record_at(const struct hc_sv_sent_values *sent_values,
+                                hc_sv_value_id value_id) {
+    size_t place = value_id & (sent_values->capacity - 1);
+    return (struct record *)(void *)(sent_values->ring + place * sent_values->record);
+}
+
+void hc_sv_sent_values_clear(struct hc_sv_sent_values *sent_values) {
+    sent_values->next = 1;
+    for (uint32_t i = 0; i < sent_values->capacity; i++)
+        record_at(sent_values, i)->value_id = 0;
+    memset(sent_values->seen_tick, 0xff, sent_values->rows * sizeof *sent_values->seen_tick);
+}
+
+const struct hc_unit_value *hc_sv_sent_values_get(const struct hc_sv_sent_values *sent_values,
+                                                  hc_sv_value_id value_id,
+                                                  struct hc_unit_value *value) {
+    struct record *record = record_at(sent_values, value_id);
+    if (value_id == 0 || record->value_id != value_id)
+        return NULL;
+    value->tick = record->tick;
+    value->known = record->known;
+    memcpy(value->input, record->input, sizeof value->input);
+    hc_unit_place(sent_values->world, value, (uint8_t *)(record + 1));
+    return value;
+}
+
+/// Makes what the timeline has of `unit` at the row's tick a version, unless `newest`, which is of
+/// that tick, is just that.
+static hc_sv_value_id compare(const struct hc_sv_sent_values_row *row, hc_unit unit,
+                              hc_sv_value_id newest) {
+    struct hc_sv_sent_values *sent_values = row->sent_values;
+    const struct hc_world *world = sent_values->world;
+    hc_player player = hc_unit_player(world, unit);
+    hc_tick known = HC_NO_TICK;
+    uint8_t input[HC_INPUT_MAX] = {0};
+    if (player != HC_NO_PLAYER)
+        hc_timeline_newest_input(row->timeline, player, row->tick, &known, input);
+    struct record *record = record_at(sent_values, newest);
+    size_t first = hc_unit_first(world, unit), count = hc_unit_count(world, unit);
+    struct hc_unit_value value;
+    hc_unit_place(world, &value, (uint8_t *)(record + 1));
+    if (newest != 0 && record->value_id == newest && record->known == known &&
+        memcmp(record->input, input, world->game->input_size) == 0 &&
+        memcmp(value.presence, row->presence + first, count) == 0 &&
+        memcmp(value.states, row->states + first * world->stride, count * world->stride) == 0)
+        return newest;
+    record = record_at(sent_values, sent_values->next);
+    record->value_id = sent_values->next++;
+    record->tick = row->tick;
+    record->known = known;
+    memcpy(record->input, input, sizeof record->input);
+    hc_unit_place(world, &value, (uint8_t *)(record + 1));
+    hc_unit_read(world, unit, row->presence, row->states, &value);
+    if (sent_values->next == 0)
+        sent_values->next = 1;
+    return record->value_id;
+}
+
+struct hc_sv_sent_values_row hc_sv_sent_values_row(struct hc_sv_sent_values *sent_values,
+                                                   const struct hc_timeline *timeline,
+                                                   hc_tick tick) {
+    uint32_t units = hc_unit_total(sent_values->world);
+    size_t place = tick % sent_values->rows;
+    struct hc_sv_sent_values_row row = {.sent_values = sent_values,
+                                        .timeline = timeline,
+                                        .tick = tick,
+                                        .head = hc_timeline_head(timeline),
+                                        .presence = hc_timeline_presence(timeline, tick),
+                                        .states = hc_timeline_states(timeline, tick),
+                                        .newest = sent_values->newest + place * units,
+                                        .seen_head = sent_values->seen_head + place * units};
+    HC_ASSERT(tick != HC_NO_TICK);
+    if (sent_values->seen_tick[place] != tick) {
+        sent_values->seen_tick[place] = tick;
+        memset(row.newest, 0, units * sizeof *row.newest);
+        memset(row.seen_head, 0xff, units * sizeof *row.seen_head);
+    }
+    return row;
+}
+
+hc_sv_value_id hc_sv_sent_values_compare(const struct hc_sv_sent_values_row *row, hc_unit unit) {
+    HC_ASSERT(unit < hc_unit_total(row->sent_values->world));
+    hc_sv_value_id newest = row->newest[unit];
+    if (row->seen_head[unit] == row->head &&
+        record_at(row->sent_values, newest)->value_id == newest)
+        return newest;
+    row->seen_head[unit] = row->head;
+    return row->newest[unit] = compare(row, unit, newest);
+}

@@ -1,0 +1,315 @@
+/// What client/view promises.
+#include "client/interpolation.h"
+
+#include "common/timeline.h"
+#include "hindcast/rng.h"
+#include "hindcast/scene.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A game of gliders: each moves by `speed` and turns by 40 of 256 in a tick.
+struct glider {
+    int32_t x, y;
+    int16_t speed;
+    uint8_t heading;
+    uint8_t lamp;
+};
+
+struct byte {
+    uint8_t n;
+};
+
+enum { TELEPORT = 1000, HALF_US = 50000, INTERVAL_US = 16666, UNIT = HC_CL_INTERPOLATION_UNIT };
+
+static const struct hc_field referee_fields[] = {HC_FIELD(struct byte, n, 8, false)};
+static const struct hc_field glider_fields[] = {
+    HC_FIELD(struct glider, x, 32, true, .interpolate = HC_LINEAR),
+    HC_FIELD(struct glider, y, 32, true, .interpolate = HC_LINEAR),
+    HC_FIELD(struct glider, speed, 16, true),
+    HC_FIELD(struct glider, heading, 8, false, .interpolate = HC_ANGLE),
+    HC_FIELD(struct glider, lamp, 8, false),
+};
+static const struct hc_field input_fields[] = {HC_FIELD(struct byte, n, 8, false)};
+static const struct hc_kind kinds[] = {
+    {"referee", 1, 1, referee_fields, -1, -1, 0},
+    {"glider", sizeof(struct glider), 5, glider_fields, 0, 1, TELEPORT},
+};
+static const struct hc_slots owned[] = {{1, 1, 0}};
+
+static bool start(const struct hc_world *world, hc_entity self, void *out) {
+    (void)world, (void)self, (void)out;
+    return false;
+}
+
+static bool step(struct hc_scene *scene, hc_entity self, void *out) {
+    struct glider glider;
+    const void *before = hc_scene_state(scene, self);
+    if (self == HC_REFEREE || before == NULL)
+        return false;
+    memcpy(&glider, before, sizeof glider);
+    glider.x += glider.speed;
+    glider.heading = (uint8_t)(glider.heading + 40);
+    glider.lamp++;
+    memcpy(out, &glider, sizeof glider);
+    return true;
+}
+
+static void predict(const void *last, uint32_t age, void *out) {
+    (void)age;
+    memcpy(out, last, 1);
+}
+
+static void sanitize(void *input) {
+    (void)input;
+}
+
+static const struct hc_game game = {
+    .name = "gliders",
+    .version = 1,
+    .players_max = 4,
+    .kinds = kinds,
+    .kind_count = 2,
+    .owned = owned,
+    .owned_count = 1,
+    .input_fields = input_fields,
+    .input_field_count = 1,
+    .input_size = 1,
+    .reach = 1,
+    .start = start,
+    .step = step,
+    .predict_input = predict,
+    .sanitize_input = sanitize,
+};
+
+static struct hc_world world;
+static struct hc_timeline *timeline;
+static struct hc_cl_interpolation view;
+static void *memory;
+
+static void set_up(void) {
+    ck_assert_int_eq(hc_world_init(&world, &game, 4, 60, 1, NULL), HC_OK);
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    config.replica = true;
+    timeline = hc_timeline_create(&config);
+    memory = calloc(1, hc_cl_interpolation_layout(&view, &world, HALF_US, NULL));
+    ck_assert(timeline != NULL && memory != NULL);
+    hc_cl_interpolation_layout(&view, &world, HALF_US, memory);
+}
+
+static void tear_down(void) {
+    free(memory);
+    hc_timeline_destroy(timeline);
+    hc_world_free(&world);
+}
+
+static void tell(hc_tick tick, hc_tick as_of, hc_entity entity, const struct glider *glider) {
+    struct hc_entity_state state = {
+        .entity = entity, .presence = glider != NULL ? HC_ALIVE : HC_ABSENT, .state = glider};
+    ck_assert_int_eq(hc_timeline_put_state(timeline, tick, as_of, &state, 1), HC_OK);
+}
+
+/// As the client does when a snapshot comes at `now_us`.
+static void correct(hc_tick tick, hc_tick as_of, hc_entity entity, const struct glider *glider,
+                    struct hc_cl_interpolation_time time, uint64_t now_us) {
+    hc_cl_interpolation_capture(&view, timeline, time);
+    tell(tick, as_of, entity, glider);
+    hc_timeline_resimulate(timeline);
+    hc_cl_interpolation_correct(&view, timeline, time, now_us);
+}
+
+static struct hc_client_shown show(struct hc_cl_interpolation_time time, uint64_t now_us,
+                                   hc_entity entity) {
+    struct hc_client_shown shown;
+    hc_cl_interpolation_show(&view, timeline, time, now_us, entity, &shown);
+    return shown;
+}
+
+static const struct glider fast = {.x = 500, .y = -70, .speed = 300, .heading = 230, .lamp = 9};
+
+START_TEST(what_was_never_corrected_is_shown_as_recorded) {
+    tell(10, 10, 1, &fast);
+    hc_timeline_advance(timeline);
+    struct hc_client_shown shown = show((struct hc_cl_interpolation_time){.tick = 10}, 0, 1);
+    ck_assert_int_eq(shown.presence, HC_ALIVE);
+    ck_assert_int_eq(shown.fields[0], 500 * UNIT);
+    ck_assert_int_eq(shown.fields[1], -70 * UNIT);
+    ck_assert_int_eq(shown.fields[2], 300 * UNIT);
+    ck_assert_int_eq(shown.fields[3], 230 * UNIT);
+    ck_assert_int_eq(shown.fields[4], 9 * UNIT);
+    // Three quarters on: straight, the shorter way round, and held.
+    struct hc_cl_interpolation_time later = {.tick = 10,
+                                             .fraction = HC_CL_INTERPOLATION_WHOLE / 4 * 3};
+    shown = show(later, 0, 1);
+    ck_assert_int_eq(shown.fields[0], 725 * UNIT);
+    ck_assert_int_eq(shown.fields[3], 4 * UNIT);
+    ck_assert_int_eq(shown.fields[4], 9 * UNIT);
+    ck_assert_int_eq(show(later, 0, 2).presence, HC_UNKNOWN);
+}
+END_TEST
+
+START_TEST(a_leap_or_a_change_of_presence_is_not_interpolated) {
+    struct glider leaping = fast, gone = fast;
+    leaping.speed = TELEPORT + 1;
+    tell(10, 10, 1, &leaping);
+    tell(10, 10, 2, &gone);
+    tell(10, 10, 3, NULL);
+    hc_timeline_advance(timeline);
+    tell(11, 12, 2, NULL);
+    tell(11, 12, 3, &fast);
+    struct hc_cl_interpolation_time half = {.tick = 10, .fraction = HC_CL_INTERPOLATION_WHOLE / 2};
+    ck_assert_int_eq(show(half, 0, 1).fields[0], 500 * UNIT);
+    ck_assert_int_eq(show(half, 0, 1).fields[3], 230 * UNIT);
+    ck_assert_int_eq(show(half, 0, 2).presence, HC_ALIVE);
+    ck_assert_int_eq(show(half, 0, 2).fields[0], 500 * UNIT);
+    ck_assert_int_eq(show(half, 0, 3).presence, HC_ABSENT);
+    ck_assert_int_eq(show(half, 0, 3).fields[0], 0);
+}
+END_TEST
+
+START_TEST(a_correction_does_not_jump_and_halves_in_the_time_configured) {
+    struct hc_cl_interpolation_time time = {.tick = 10, .fraction = HC_CL_INTERPOLATION_WHOLE / 4};
+    struct glider truth = fast;
+    truth.x += 512;
+    truth.heading = 10; // 36 more, across 0
+    truth.lamp = 77;
+    tell(10, 10, 1, &fast);
+    hc_timeline_advance(timeline);
+    struct hc_client_shown before = show(time, 1000, 1);
+    correct(10, 11, 1, &truth, time, 1000);
+    struct hc_client_shown after = show(time, 1000, 1);
+    for (int f = 0; f < 4; f++)
+        ck_assert_int_eq(after.fields[f], before.fields[f]);
+    ck_assert_int_eq(after.fields[4], 77 * UNIT); // HC_HOLD pops
+    int64_t end = before.fields[0] + 512 * UNIT;
+    for (int halves = 0; halves < 18; halves++) {
+        int64_t shown = show(time, 1000 + (uint64_t)halves * HALF_US, 1).fields[0];
+        ck_assert_int_eq(end - shown, 512 * UNIT >> halves);
+    }
+    ck_assert_int_eq(show(time, 1000 + 17 * HALF_US, 1).fields[3], 20 * UNIT);
+    // Whatever was to be blended is replaced, not added to, by the next correction.
+    int64_t half_way = show(time, 1000 + HALF_US, 1).fields[0];
+    truth.x -= 100;
+    correct(10, 12, 1, &truth, time, 1000 + HALF_US);
+    ck_assert_int_eq(show(time, 1000 + HALF_US, 1).fields[0], half_way);
+}
+END_TEST
+
+START_TEST(a_correction_beyond_the_teleport_distance_or_of_presence_pops) {
+    struct hc_cl_interpolation_time time = {.tick = 10};
+    struct glider truth = fast;
+    tell(10, 10, 1, &fast);
+    tell(10, 10, 2, &fast);
+    truth.y += TELEPORT;
+    correct(10, 11, 1, &truth, time, 0);
+    ck_assert_int_eq(show(time, 0, 1).fields[1], fast.y * UNIT);
+    truth.y += 1;
+    correct(10, 12, 1, &truth, time, 0);
+    ck_assert_int_eq(show(time, 0, 1).fields[1], truth.y * UNIT);
+    correct(10, 11, 2, NULL, time, 0);
+    ck_assert_int_eq(show(time, 0, 2).presence, HC_ABSENT);
+    correct(10, 12, 2, &truth, time, 0);
+    ck_assert_int_eq(show(time, 0, 2).fields[1], truth.y * UNIT);
+}
+END_TEST
+
+START_TEST(without_smoothing_every_correction_pops) {
+    struct hc_cl_interpolation_time time = {.tick = 10};
+    struct glider truth = fast;
+    hc_cl_interpolation_layout(&view, &world, 0, memory);
+    tell(10, 10, 1, &fast);
+    truth.x += 5;
+    correct(10, 11, 1, &truth, time, 0);
+    ck_assert_int_eq(show(time, 0, 1).fields[0], truth.x * UNIT);
+}
+END_TEST
+
+START_TEST(an_error_falls_steadily_to_nothing_from_either_side) {
+    struct hc_rng rng = hc_rng_init(3, 0);
+    for (int i = 0; i < 200; i++) {
+        int64_t error = (int64_t)hc_rng_below(&rng, UINT32_MAX) << hc_rng_below(&rng, 9);
+        uint32_t half_us = 1 + hc_rng_below(&rng, 1000000);
+        int64_t last = error;
+        for (uint64_t us = 0; us < 70 * (uint64_t)half_us; us += 1 + half_us / 7) {
+            int64_t now = hc_cl_interpolation_decay(error, us, half_us);
+            ck_assert_msg(now <= last && now >= 0, "%lld after %llu of %u", (long long)error,
+                          (unsigned long long)us, half_us);
+            ck_assert_int_eq(hc_cl_interpolation_decay(-error, us, half_us), -now);
+            last = now;
+        }
+        ck_assert_int_eq(last, 0);
+    }
+}
+END_TEST
+
+START_TEST(random_corrections_never_make_what_is_shown_jump_and_always_fade) {
+    struct hc_rng rng = hc_rng_init(4, 0);
+    struct glider glider = fast;
+    uint64_t now_us = 0;
+    hc_tick as_of = 10;
+    glider.speed = 20;
+    tell(10, as_of, 1, &glider);
+    hc_timeline_advance(timeline);
+    hc_timeline_advance(timeline);
+    for (int i = 0; i < 2000; i++) {
+        now_us += hc_rng_below(&rng, 3 * INTERVAL_US);
+        if (hc_rng_chance(&rng, 300000))
+            hc_timeline_advance(timeline);
+        hc_tick head = hc_timeline_head(timeline);
+        struct hc_cl_interpolation_time time = hc_cl_interpolation_at(
+            timeline, hc_rng_below(&rng, 2), hc_rng_below(&rng, 20000), INTERVAL_US);
+        hc_tick tick = head - 1 - hc_rng_below(&rng, 2);
+        memcpy(&glider, hc_timeline_states(timeline, tick) + world.stride, sizeof glider);
+        glider.x += (int32_t)hc_rng_below(&rng, 100) - 50;
+        glider.heading = (uint8_t)hc_rng_next(&rng);
+        struct hc_client_shown before = show(time, now_us, 1);
+        correct(tick, ++as_of, 1, &glider, time, now_us);
+        struct hc_client_shown after = show(time, now_us, 1);
+        ck_assert_msg(after.fields[0] == before.fields[0] && after.fields[3] == before.fields[3],
+                      "round %d: %lld became %lld", i, (long long)before.fields[0],
+                      (long long)after.fields[0]);
+        struct hc_cl_interpolation_time exact = {.tick = head};
+        memcpy(&glider, hc_timeline_states(timeline, head) + world.stride, sizeof glider);
+        after = show(exact, now_us + 64 * HALF_US, 1);
+        ck_assert_int_eq(after.fields[0], glider.x * UNIT);
+        ck_assert_int_eq(after.fields[3], glider.heading * UNIT);
+    }
+}
+END_TEST
+
+START_TEST(time_shown_runs_from_the_tick_before_the_head_to_the_head_and_rests) {
+    tell(10, 10, 1, &fast);
+    for (uint32_t offset = 0; offset < 3; offset++) { // nothing older than the first state
+        struct hc_cl_interpolation_time time = hc_cl_interpolation_at(timeline, offset, 99, 100);
+        ck_assert(time.tick == 10 && time.fraction == 0);
+    }
+    for (int i = 0; i < 5; i++)
+        hc_timeline_advance(timeline);
+    for (uint32_t offset = 0; offset < 7; offset++) {
+        struct hc_cl_interpolation_time time = hc_cl_interpolation_at(timeline, offset, 25, 100);
+        ck_assert_uint_eq(time.tick, offset < 5 ? 14 - offset : 10);
+        ck_assert_uint_eq(time.fraction, offset < 5 ? HC_CL_INTERPOLATION_WHOLE / 4 : 0);
+        time = hc_cl_interpolation_at(timeline, offset, 100 + offset, 100);
+        ck_assert_uint_eq(time.tick, offset < 5 ? 15 - offset : 10);
+        ck_assert_uint_eq(time.fraction, 0);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("client_view");
+    TCase *tests = tcase_create("client_view");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, what_was_never_corrected_is_shown_as_recorded);
+    tcase_add_test(tests, a_leap_or_a_change_of_presence_is_not_interpolated);
+    tcase_add_test(tests, a_correction_does_not_jump_and_halves_in_the_time_configured);
+    tcase_add_test(tests, a_correction_beyond_the_teleport_distance_or_of_presence_pops);
+    tcase_add_test(tests, without_smoothing_every_correction_pops);
+    tcase_add_test(tests, an_error_falls_steadily_to_nothing_from_either_side);
+    tcase_add_test(tests, random_corrections_never_make_what_is_shown_jump_and_always_fade);
+    tcase_add_test(tests, time_shown_runs_from_the_tick_before_the_head_to_the_head_and_rests);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

@@ -1,0 +1,364 @@
+/// What a client (hindcast/client.h) makes of what a server says, and what it shows of it.
+#include "tests/unit/client_rig.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- What the server says -----------------------------------------------------------------------
+
+/// The world at ticks 100 to 104, as one number.
+static uint64_t world_hash(void) {
+    uint64_t sum = 0;
+    for (hc_tick tick = 100; tick <= 104; tick++)
+        sum = sum * 31 + hc_timeline_hash(hc_client_timeline(client), tick);
+    return sum;
+}
+
+static void play_anew(void) {
+    hc_client_destroy(client);
+    seq = ack = 0;
+    play();
+    run_to(now_us + 5 * TICK_US);
+}
+
+START_TEST(what_is_refused_changes_nothing) {
+    uint8_t good[HC_DATAGRAM_MAX], bad[HC_DATAGRAM_MAX];
+    unsigned refused = 0;
+    play_anew();
+    uint8_t *pickup = states + (size_t)(world.entities - 1) * world.stride;
+    *pickup ^= 8; // not where it predicted
+    struct hc_snapshot snapshot = snapshot_of(102);
+    size_t size = put_snapshot(&snapshot, good);
+    *pickup ^= 8;
+    for (size_t bit = 0; bit < (size - HC_TAG_SIZE) * 8; bit++) {
+        uint64_t before = world_hash();
+        memcpy(bad, good, size);
+        bad[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        if (give(bad, size) == HC_OK) { // the hash covers what is shown, not the stamps
+            play_anew();
+            continue;
+        }
+        refused++;
+        ck_assert_uint_eq(world_hash(), before);
+        hc_tick shown, as_of;
+        ck_assert(hc_client_snapshot(client, &shown, &as_of) && shown == 100 && as_of == 100);
+    }
+    ck_assert_uint_gt(refused, size * 4);
+    for (size_t cut = 0; cut < size; cut++)
+        if (cut != HC_DATA_BODY_AT + HC_TAG_SIZE) // which has no body, and is fine
+            ck_assert_int_ne(give(good, cut), HC_OK);
+    ck_assert_uint_gt(hc_client_stats(client)->hash_mismatches, 0);
+    uint64_t before = world_hash();
+    ck_assert_int_eq(give(good, size), HC_OK); // its seq was not used up
+    ck_assert_uint_ne(world_hash(), before);
+}
+END_TEST
+
+/// The beginning of a snapshot in which one range of inputs was forced, and its end.
+static size_t put_forced(const struct hc_snapshot *snapshot,
+                         const struct hc_snapshot_forced *forced, uint8_t out[HC_DATAGRAM_MAX]) {
+    struct hc_snapshot_correction correction = {.unit = 0, .as_of = HC_NO_TICK};
+    begin_snapshot(snapshot);
+    hc_snapshot_put_forced(&bits, snapshot->tick, forced);
+    hc_snapshot_put_end(&bits);
+    hc_snapshot_put_end(&bits);
+    put_units(snapshot);
+    hc_snapshot_put_correction_tick(&bits, snapshot->tick, 102, 1);
+    hc_snapshot_put_correction(&bits, snapshot, 0, &correction);
+    put_delta(0, 102, HC_NO_TICK, NULL);
+    hc_snapshot_put_end(&bits);
+    return end_snapshot(out);
+}
+
+START_TEST(a_snapshot_tells_of_players_states_and_own_inputs_once) {
+    play();
+    press(3);
+    run_to(now_us + 6 * TICK_US);
+    struct hc_snapshot snapshot = snapshot_of(104);
+    struct hc_snapshot_forced forced = {.own = 0, .first = 103, .count = 2};
+    uint8_t out[HC_DATAGRAM_MAX];
+    for (int i = 0; i < 2; i++) {
+        size_t size = put_forced(&snapshot, &forced, out);
+        ck_assert_int_eq(give(out, size), HC_OK);
+        ck_assert_int_eq(give(out, size), HC_DUPLICATE);
+        snapshot.as_of++;
+    }
+    const struct hc_client_stats *stats = hc_client_stats(client);
+    ck_assert_uint_eq(stats->inputs_forced, 2);
+    ck_assert_uint_eq(stats->corrections, 2);
+    ck_assert_int_eq(hc_timeline_slot(hc_client_timeline(client), PLAYER, 103), HC_SLOT_RETRACTED);
+    ck_assert_int_eq(hc_timeline_slot(hc_client_timeline(client), PLAYER, 105), HC_SLOT_KNOWN);
+    ck_assert_uint_eq(stats->snapshots, 3);
+    ck_assert_uint_eq(stats->rejected[HC_DUPLICATE], 2);
+    forced.own = 1; // nobody of its own
+    ck_assert_int_eq(give(out, put_forced(&snapshot, &forced, out)), HC_MALFORMED);
+}
+END_TEST
+
+/// A snapshot of unit 1, player 0: its joins or leaves, what it did last before the tick shown and
+/// what at the tick after that, unless `later` is NULL; and that unit 3 is no longer known.
+static size_t put_other(struct hc_snapshot *snapshot,
+                        const struct hc_snapshot_roster *roster_change, hc_tick known,
+                        const struct hc_arena_input *last, const struct hc_arena_input *later,
+                        uint8_t out[HC_DATAGRAM_MAX]) {
+    static const struct hc_snapshot_set nothing;
+    const struct hc_snapshot_unit units[] = {{.unit = 1, .from = HC_SNAPSHOT_NOTHING},
+                                             {.unit = 3, .from = HC_SNAPSHOT_DROPPED}};
+    snapshot->hash = hash_of(1, 1);
+    begin_snapshot(snapshot);
+    hc_snapshot_put_end(&bits);
+    hc_snapshot_put_roster(&bits, snapshot->tick, roster_change);
+    hc_snapshot_put_end(&bits);
+    hc_snapshot_put_names(&bits, snapshot, &nothing, units, 2);
+    put_delta(1, snapshot->tick, known, last);
+    hc_delta_put_number(&bits, later != NULL, 1); // runs
+    if (later != NULL) {
+        hc_delta_put_number(&bits, 1, 1); // ticks left out
+        hc_delta_put_number(&bits, 0, 2); // one input
+        hc_delta_put_input(&bits, world.game, (const uint8_t *)last, (const uint8_t *)later);
+    }
+    hc_snapshot_put_end(&bits);
+    return end_snapshot(out);
+}
+
+START_TEST(what_others_did_and_who_is_no_longer_known_is_believed) {
+    const struct hc_arena_input last = {.aim = 40}, later = {.aim = 41};
+    const struct hc_snapshot_roster join = {.tick = 101, .roster_change = HC_ROSTER_JOIN};
+    uint8_t out[HC_DATAGRAM_MAX], seen[HC_INPUT_MAX];
+    play();
+    run_to(now_us + 6 * TICK_US);
+    struct hc_snapshot snapshot = snapshot_of(104);
+    ck_assert_int_eq(give(out, put_other(&snapshot, &join, 102, &last, &later, out)), HC_OK);
+    const struct hc_timeline *timeline = hc_client_timeline(client);
+    hc_tick known = HC_NO_TICK;
+    ck_assert_int_eq(hc_timeline_roster(timeline, 0, 101), HC_ROSTER_JOIN);
+    ck_assert(hc_timeline_newest_input(timeline, 0, 104, &known, seen));
+    ck_assert_uint_eq(known, 102);
+    ck_assert_mem_eq(seen, &last, sizeof last);
+    ck_assert_int_eq(hc_timeline_slot(timeline, 0, 104), HC_SLOT_UNKNOWN);
+    ck_assert_int_eq(hc_timeline_slot(timeline, 0, 105), HC_SLOT_KNOWN);
+    ck_assert_mem_eq(hc_timeline_input(timeline, 0, 105), &later, sizeof later);
+    ck_assert_int_eq(hc_timeline_presence(timeline, 104)[hc_unit_first(&world, 3)], HC_UNKNOWN);
+    ck_assert_int_eq(hc_timeline_presence(timeline, 104)[hc_unit_first(&world, 4)], HC_ALIVE);
+}
+END_TEST
+
+START_TEST(inputs_in_a_snapshot_that_was_overtaken_by_a_leave_are_not_believed) {
+    const struct hc_arena_input last = {.aim = 40}, later = {.aim = 41};
+    const struct hc_snapshot_roster join = {.tick = 101, .roster_change = HC_ROSTER_JOIN};
+    const struct hc_snapshot_roster leave = {.tick = 103, .roster_change = HC_ROSTER_LEAVE};
+    uint8_t out[HC_DATAGRAM_MAX], late[HC_DATAGRAM_MAX];
+    play();
+    run_to(now_us + 6 * TICK_US);
+    struct hc_snapshot old = snapshot_of(104), new = snapshot_of(105);
+    old.as_of--;
+    size_t size = put_other(&old, &join, 102, &last, &later, late);
+    ck_assert_int_eq(give(out, put_other(&new, &leave, HC_NO_TICK, NULL, NULL, out)), HC_OK);
+    ck_assert_int_eq(give(late, size), HC_OK);
+    ck_assert_uint_eq(hc_client_stats(client)->snapshots_stale, 1);
+    ck_assert_int_eq(hc_timeline_slot(hc_client_timeline(client), 0, 105), HC_SLOT_UNKNOWN);
+}
+END_TEST
+
+START_TEST(a_snapshot_may_be_told_against_one_that_was_acknowledged) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    const struct hc_snapshot_unit unit = {.unit = 3, .from = HC_SNAPSHOT_BASE};
+    struct hc_snapshot_set again = {.count = hc_unit_total(&world)};
+    for (uint32_t u = 0; u < again.count; u++) // at first all units are told, then that one
+        again.units[u] = (hc_unit)u;
+    play(); // the snapshot of head 100
+    for (hc_tick tick = 101; tick < 110; tick++) {
+        now_us += TICK_US;
+        hear();
+        for (int there = 0; there < 2; there++) {
+            struct hc_snapshot snapshot = snapshot_of(tick);
+            snapshot.base = there ? tick - 1 : tick - 2 - 60;
+            snapshot.hash = hash_of(3, 1);
+            begin_snapshot(&snapshot);
+            hc_snapshot_put_end(&bits);
+            hc_snapshot_put_end(&bits);
+            hc_snapshot_put_names(&bits, &snapshot, &again, &unit, 1);
+            put_delta_against(3, tick - 1, tick);
+            hc_snapshot_put_end(&bits);
+            ck_assert_int_eq(give(out, end_snapshot(out)), there ? HC_OK : HC_TOO_OLD);
+            seq -= !there; // which is then the next one's
+            if (there)
+                again = (struct hc_snapshot_set){.count = 1, .units = {3}};
+        }
+    }
+    ck_assert_uint_eq(hc_client_stats(client)->snapshots, 10);
+    ck_assert_uint_eq(hc_client_stats(client)->hash_checks, 10);
+}
+END_TEST
+
+START_TEST(an_older_snapshot_does_not_turn_back_what_is_known_of_the_server) {
+    play();
+    run_to(now_us + 6 * TICK_US);
+    struct hc_snapshot old = snapshot_of(103), new = snapshot_of(105);
+    old.as_of--;
+    old.final = 60;
+    new.final = 61;
+    uint8_t late[HC_DATAGRAM_MAX];
+    size_t size = put_snapshot(&old, late);
+    ck_assert_int_eq(give_snapshot(&new), HC_OK);
+    ck_assert_int_eq(give(late, size), HC_OK);
+    hc_tick shown, as_of, final;
+    uint64_t chain;
+    ck_assert(hc_client_snapshot(client, &shown, &as_of));
+    ck_assert(hc_client_final(client, &final, &chain));
+    ck_assert_uint_eq(shown, 105);
+    ck_assert_uint_eq(final, 61);
+    ck_assert_uint_eq(hc_client_stats(client)->snapshots_stale, 1);
+    now_us += TICK_US;
+    ck_assert_uint_eq(hear().input.first, 105);
+}
+END_TEST
+
+START_TEST(what_was_refused_for_another_reason_is_neither_acknowledged_nor_kept) {
+    uint8_t out[HC_DATAGRAM_MAX], bad[HC_DATAGRAM_MAX];
+    play();
+    run_to(now_us + 3 * TICK_US);
+    struct hc_snapshot snapshot = snapshot_of(103);
+    size_t size = put_snapshot(&snapshot, out);
+    struct hc_data data;
+    ck_assert_int_eq(hc_datagram_get_data(out, size, &data), HC_OK);
+    for (int i = 0; i < 2; i++) { // acknowledging what was never sent; saying what only clients say
+        uint8_t body_bytes[HC_DATA_BODY_MAX];
+        struct hc_writer writer = hc_bytes_writer(body_bytes, sizeof body_bytes);
+        struct hc_input_message input = {.first = 1};
+        hc_bytes_put(&writer, data.body, data.body_size);
+        if (i == 1)
+            ck_assert(hc_message_put_input(&writer, &hc_arena, 0, &input, NULL, NULL));
+        struct hc_data wrong = data;
+        wrong.ack += i == 0;
+        wrong.body = body_bytes;
+        wrong.body_size = writer.at;
+        size_t wrong_size = hc_datagram_put_data(&wrong, bad);
+        ck_assert_int_eq(give(bad, wrong_size), HC_MALFORMED);
+    }
+    seq--; // which the client then acknowledges
+    hear();
+    seq++;
+    ck_assert_int_eq(give(out, size), HC_OK);
+    now_us += TICK_US;
+    hear();
+}
+END_TEST
+
+/// A client to which a server at `tick` has said welcome.
+static void join_at(hc_tick tick) {
+    hc_client_destroy(client);
+    seq = ack = 0;
+    begin();
+    hear();
+    give_cookie();
+    hear();
+    struct hc_welcome welcome = welcome_now();
+    welcome.tick = tick;
+    ck_assert_int_eq(give_accept(&welcome), HC_OK);
+}
+
+START_TEST(ticks_near_the_end_of_their_type_are_not_believed) {
+    static const hc_tick welcomed[] = {5, HC_SNAPSHOT_TICK_MAX, HC_NO_TICK - 1};
+    static const hc_tick shown[] = {HC_NO_TICK, HC_SNAPSHOT_TICK_MAX + 1, HC_NO_TICK - 2};
+    for (int i = 0; i < 3; i++) {
+        join_at(welcomed[i]);
+        struct hc_snapshot snapshot = snapshot_of(1);
+        snapshot.as_of = snapshot.tick = snapshot.late_limit = snapshot.final = shown[i];
+        snapshot.complete[0] = shown[i] - 1;
+        ck_assert_int_eq(give_snapshot(&snapshot), HC_MALFORMED);
+        ck_assert_int_eq(hc_client_state(client), HC_CLIENT_JOINING);
+    }
+    join_at(HC_SNAPSHOT_TICK_MAX);
+    struct hc_snapshot snapshot = snapshot_of(1);
+    snapshot.as_of = snapshot.tick = snapshot.final = HC_SNAPSHOT_TICK_MAX;
+    snapshot.late_limit = snapshot.complete[0] = snapshot.tick - 1;
+    ck_assert_int_eq(give_snapshot(&snapshot), HC_OK);
+    run_to(now_us + 20 * TICK_US);
+    ck_assert_uint_eq(head(), HC_SNAPSHOT_TICK_MAX + config.prediction_limit);
+}
+END_TEST
+
+START_TEST(the_chain_told_last_stays_known) {
+    play();
+    struct hc_snapshot snapshot = snapshot_of(100);
+    for (hc_tick tick = 101; tick < 120; tick++) {
+        now_us += TICK_US;
+        snapshot = snapshot_of(tick);
+        snapshot.final = tick - 9;
+        snapshot.has_chain = tick % 4 == 0;
+        snapshot.chain = tick;
+        ck_assert_int_eq(give_snapshot(&snapshot), HC_OK);
+        hc_tick final;
+        uint64_t chain;
+        ck_assert(hc_client_final(client, &final, &chain));
+        ck_assert_uint_eq(final, tick < 104 ? 36 : tick / 4 * 4 - 9);
+        ck_assert_uint_eq(chain, tick < 104 ? 0 : tick / 4 * 4);
+    }
+}
+END_TEST
+
+START_TEST(a_spectator_follows_without_stamping_anything) {
+    config.players = 0;
+    play();
+    for (hc_tick tick = 100; tick < 120; tick++) {
+        now_us += TICK_US;
+        struct heard heard = hear();
+        ck_assert(heard.has_input);
+        ck_assert_uint_eq(heard.input.count, 0);
+        ck_assert_uint_eq(heard.input.client_tick, tick + 1);
+        ck_assert_int_eq(show_tick(tick + 1), HC_OK);
+    }
+    ck_assert_uint_eq(hc_client_stats(client)->inputs_sampled, 0);
+    ck_assert_uint_eq(hc_client_player(client, 0), HC_NO_PLAYER);
+}
+END_TEST
+
+// ---- What is shown ------------------------------------------------------------------------------
+
+START_TEST(what_is_shown_never_goes_back_and_rests_while_it_stalls) {
+    play();
+    hc_tick tick, last = 0;
+    uint32_t fraction, last_fraction = 0;
+    for (int i = 0; i < 4000; i++, now_us += 777) {
+        hear();
+        hc_tick as_of = snapshot_of(1).as_of;
+        if (i > 0 && i % 13 == 0 &&
+            i % 1000 < 700) // now and then a state, and sometimes none for long
+            ck_assert_int_eq(show_tick(hc_tick_max(100, as_of - 4)), HC_OK);
+        ck_assert(hc_client_show_tick(client, now_us, &tick, &fraction));
+        ck_assert(tick > last || (tick == last && fraction >= last_fraction));
+        ck_assert_uint_le(tick, head());
+        ck_assert(fraction == 0 || tick < head());
+        if (hc_client_state(client) == HC_CLIENT_STALLED && now_us % TICK_US > 2000)
+            ck_assert_uint_ge(tick + 1, head());
+        last = tick;
+        last_fraction = fraction;
+    }
+    ck_assert_uint_gt(hc_client_stats(client)->stalls, 1);
+}
+END_TEST
+
+static void add_all(TCase *tests) {
+    tcase_add_test(tests, what_is_refused_changes_nothing);
+    tcase_add_test(tests, a_snapshot_tells_of_players_states_and_own_inputs_once);
+    tcase_add_test(tests, inputs_in_a_snapshot_that_was_overtaken_by_a_leave_are_not_believed);
+    tcase_add_test(tests, a_snapshot_may_be_told_against_one_that_was_acknowledged);
+    tcase_add_test(tests, what_others_did_and_who_is_no_longer_known_is_believed);
+    tcase_add_test(tests, what_was_refused_for_another_reason_is_neither_acknowledged_nor_kept);
+    tcase_add_test(tests, the_chain_told_last_stays_known);
+    tcase_add_test(tests, an_older_snapshot_does_not_turn_back_what_is_known_of_the_server);
+    tcase_add_test(tests, ticks_near_the_end_of_their_type_are_not_believed);
+    tcase_add_test(tests, a_spectator_follows_without_stamping_anything);
+    tcase_add_test(tests, what_is_shown_never_goes_back_and_rests_while_it_stalls);
+}
+
+int main(void) {
+    Suite *suite = suite_create("client_intake");
+    TCase *tests = tcase_create("client_intake");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    add_all(tests);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

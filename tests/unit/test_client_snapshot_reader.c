@@ -1,0 +1,513 @@
+/// What client/reader promises: what was told against what it kept comes back as it was, and what
+/// is refused has changed nothing.
+#include "client/snapshot_reader.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
+#include "proto/value.h"
+#include "tests/run_suite.h"
+#include "tests/sim/lanes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PLAYERS = 3,
+    RUNS = 24,
+    SNAPSHOTS = 160, ///< in a run
+    ITEMS_MAX = 24,  ///< units and corrections in one of them
+    DELAY_MAX = 6,   ///< snapshots by which one is overtaken
+    MEMORY = 64,     ///< heads; a server refers to nothing from before them
+    VALUE_ROOM = HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX),
+};
+
+static const struct hc_game *const games[] = {&hc_arena, &lanes};
+
+/// What one snapshot tells of a unit.
+struct item {
+    hc_unit unit;
+    bool correction, dropped;
+    struct hc_unit_value value;
+    uint8_t room[VALUE_ROOM];
+};
+
+/// One snapshot: units in ascending order, then corrections, newest first.
+struct told {
+    struct hc_snapshot head;
+    bool kept; ///< the reader has it
+    uint32_t units, count;
+    struct item items[ITEMS_MAX];
+    uint8_t body[HC_DATA_BODY_MAX];
+    size_t size;
+};
+
+static struct hc_world world;
+static struct hc_extrapolator *extrapolator; ///< the server's
+static struct hc_cl_snapshot_reader *reader;
+static struct told history[SNAPSHOTS];
+static struct hc_body body;
+static hc_tick newest; ///< head of those read
+
+static void begin(const struct hc_game *game) {
+    ck_assert_int_eq(hc_world_init(&world, game, PLAYERS, 60, 7, NULL), HC_OK);
+    ck_assert_uint_le(hc_unit_total(&world), ITEMS_MAX / 2);
+    extrapolator = hc_extrapolator_create(&world);
+    reader = hc_cl_snapshot_reader_create(&world, 0);
+    ck_assert(extrapolator != NULL && reader != NULL);
+    newest = 1000;
+}
+
+static void end(void) {
+    hc_cl_snapshot_reader_destroy(reader);
+    hc_extrapolator_destroy(extrapolator);
+    hc_world_free(&world);
+}
+
+// ---- The server ---------------------------------------------------------------------------------
+
+/// Any value of the item's unit, or one a little off `near`.
+static void random_value(struct hc_rng *rng, hc_tick tick, const struct hc_unit_value *near,
+                         struct item *item) {
+    const struct hc_game *game = world.game;
+    struct hc_unit_value *value = &item->value;
+    hc_unit_place(&world, value, item->room);
+    hc_extrapolate_absent(&world, item->unit, tick, value);
+    if (near != NULL)
+        hc_extrapolate(extrapolator, item->unit, near, NULL, NULL, tick, value);
+    uint32_t ppm = near == NULL ? 700000 : 20000;
+    for (uint32_t e = 0; e < hc_unit_count(&world, item->unit); e++) {
+        const struct hc_kind *kind =
+            hc_world_kind(&world, (hc_entity)(hc_unit_first(&world, item->unit) + e));
+        uint8_t *state = value->states + (size_t)e * world.stride;
+        if (hc_rng_chance(rng, ppm / 2) || value->presence[e] == HC_UNKNOWN) {
+            value->presence[e] = hc_rng_below(rng, 3) == 0 ? HC_ABSENT : HC_ALIVE;
+            memset(state, 0, world.stride);
+        }
+        for (uint32_t f = 0; f < kind->field_count && value->presence[e] == HC_ALIVE; f++)
+            if (hc_rng_chance(rng, ppm))
+                hc_field_set(&kind->fields[f], state,
+                             (int64_t)(hc_rng_next(rng) &
+                                       ((UINT64_C(1) << (kind->fields[f].bits - 1)) - 1)));
+    }
+    if (hc_unit_player(&world, item->unit) == HC_NO_PLAYER || !hc_rng_chance(rng, ppm))
+        return;
+    value->known = tick - 1 - hc_rng_below(rng, 20);
+    for (uint32_t f = 0; f < game->input_field_count; f++)
+        hc_field_set(&game->input_fields[f], value->input, hc_rng_below(rng, 2));
+    game->sanitize_input(value->input);
+}
+
+/// The item of (unit, tick) of a snapshot that the reader has; NULL: there is none.
+static const struct item *item_of(const struct told *told, hc_unit unit, hc_tick tick) {
+    for (uint32_t i = 0; i < told->count; i++)
+        if (told->items[i].unit == unit && told->items[i].value.tick == tick &&
+            !told->items[i].dropped)
+            return &told->items[i];
+    return NULL;
+}
+
+/// A random snapshot before `count` that the reader has and that is not too old; NULL: none found.
+static const struct told *pick(struct hc_rng *rng, uint32_t count, hc_tick as_of, hc_tick before) {
+    for (int attempt = 0; attempt < 8 && count > 0; attempt++) {
+        const struct told *told = &history[hc_rng_below(rng, count)];
+        if (told->kept && told->head.as_of + MEMORY > as_of && told->head.as_of < before)
+            return told;
+    }
+    return NULL;
+}
+
+static const struct told *newest_kept(uint32_t count, hc_tick as_of) {
+    const struct told *base = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (history[i].kept && history[i].head.as_of + MEMORY > as_of &&
+            (base == NULL || history[i].head.as_of > base->head.as_of))
+            base = &history[i];
+    return base;
+}
+
+static const void *referee_of(const struct told *told) {
+    const struct item *item = item_of(told, 0, told->head.tick);
+    return item != NULL && item->value.presence[0] == HC_ALIVE ? item->value.states : NULL;
+}
+
+/// Some inputs of the item's owner since `from`, as far as they can be listed.
+static void random_changes(struct hc_rng *rng, const struct item *item,
+                           const struct hc_unit_value *from, struct hc_input_changes *out) {
+    const struct hc_game *game = world.game;
+    uint8_t input[HC_INPUT_MAX] = {0}, before[HC_INPUT_MAX] = {0};
+    out->count = 0;
+    if (!hc_extrapolate_takes_changes(&world, item->unit, from, item->value.tick) ||
+        hc_rng_below(rng, 2) == 0)
+        return;
+    hc_extrapolate_input(&world, from, before);
+    for (hc_tick t = from->tick; t < item->value.tick; t++) {
+        for (uint32_t f = 0; f < game->input_field_count; f++)
+            hc_field_set(&game->input_fields[f], input, hc_rng_below(rng, 2));
+        game->sanitize_input(input);
+        if (hc_rng_below(rng, 3) > 0 || memcmp(input, before, game->input_size) == 0)
+            continue;
+        out->at[out->count].tick = t;
+        memcpy(out->at[out->count++].input, input, sizeof input);
+        memcpy(before, input, sizeof input);
+    }
+}
+
+/// Tells an item; with `rng`, now and then with made up inputs.
+static void put_value(struct hc_rng *rng, struct hc_bits_writer *bits, const struct told *told,
+                      const struct item *item, const struct item *from) {
+    static uint8_t room[VALUE_ROOM];
+    struct hc_input_changes changes = {.count = 0};
+    struct hc_value_base base = {.extrapolator = extrapolator,
+                                 .world = &world,
+                                 .unit = item->unit,
+                                 .from = from == NULL ? NULL : &from->value,
+                                 .referee = item->unit == 0 ? NULL : referee_of(told),
+                                 .scratch = room};
+    if (rng != NULL && from != NULL)
+        random_changes(rng, item, &from->value, &changes);
+    hc_value_put(bits, &base, &changes, &item->value, NULL);
+}
+
+/// What the snapshot told, as those who have it list it.
+static void set_of(const struct told *told, struct hc_snapshot_set *set) {
+    set->count = 0;
+    for (uint32_t i = 0; told != NULL && i < told->units; i++)
+        if (!told->items[i].dropped)
+            set->units[set->count++] = told->items[i].unit;
+}
+
+/// Chooses what an item is told against, into *against, and how that is named.
+static struct hc_snapshot_unit choose_base(struct hc_rng *rng, const struct told *told,
+                                           uint32_t count, const struct told *base,
+                                           const struct item *item, const struct item **against) {
+    const struct told *older =
+        base == NULL ? NULL : pick(rng, count, told->head.as_of, base->head.as_of);
+    const struct told *from = hc_rng_below(rng, 3) > 0 ? base : older;
+    struct hc_snapshot_unit unit = {.unit = item->unit, .from = HC_SNAPSHOT_NOTHING};
+    *against = NULL;
+    if (item->dropped)
+        unit.from = HC_SNAPSHOT_DROPPED;
+    else if (from != NULL && from->head.tick <= told->head.tick && hc_rng_below(rng, 5) > 0)
+        *against = item_of(from, item->unit, from->head.tick);
+    if (*against != NULL)
+        unit.from = from == base ? HC_SNAPSHOT_BASE : HC_SNAPSHOT_OLDER;
+    unit.as_of = from == NULL ? HC_NO_TICK : from->head.as_of;
+    return unit;
+}
+
+static void put_units(struct hc_rng *rng, struct hc_bits_writer *bits, struct told *told,
+                      uint32_t count, const struct told *base) {
+    struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
+    const struct item *against[ITEMS_MAX];
+    struct hc_snapshot_set again;
+    set_of(base, &again);
+    for (uint32_t i = 0; i < told->units; i++)
+        units[i] = choose_base(rng, told, count, base, &told->items[i], &against[i]);
+    hc_snapshot_put_names(bits, &told->head, &again, units, told->units);
+    for (uint32_t i = 0; i < told->units; i++) {
+        struct item *item = &told->items[i];
+        if (item->dropped)
+            continue;
+        random_value(rng, told->head.tick, against[i] == NULL ? NULL : &against[i]->value, item);
+        put_value(rng, bits, told, item, against[i]);
+        if (hc_unit_player(&world, item->unit) != HC_NO_PLAYER)
+            hc_delta_put_number(bits, 0, 1); // runs of inputs
+    }
+}
+
+static void put_corrections(struct hc_rng *rng, struct hc_bits_writer *bits, struct told *told,
+                            uint32_t count) {
+    hc_tick before = told->head.tick;
+    while (hc_rng_below(rng, 3) > 0 && told->count < ITEMS_MAX) {
+        hc_tick at = before - 1 - hc_rng_below(rng, 6);
+        struct item *item = &told->items[told->count++];
+        *item = (struct item){.unit = (hc_unit)hc_rng_below(rng, hc_unit_total(&world)),
+                              .correction = true};
+        const struct told *from = pick(rng, count, told->head.as_of, told->head.as_of);
+        const struct item *same = from == NULL ? NULL : item_of(from, item->unit, at);
+        const struct item *against = same;
+        if (against == NULL && from != NULL && from->head.tick <= at)
+            against = item_of(from, item->unit, from->head.tick);
+        struct hc_snapshot_correction correction = {.unit = item->unit, .as_of = HC_NO_TICK};
+        if (against != NULL) {
+            correction.as_of = from->head.as_of;
+            correction.same = same != NULL;
+        }
+        random_value(rng, at, against == NULL ? NULL : &against->value, item);
+        hc_snapshot_put_correction_tick(bits, before, at, 1);
+        hc_snapshot_put_correction(bits, &told->head, 0, &correction);
+        put_value(rng, bits, told, item, against);
+        before = at;
+    }
+    hc_snapshot_put_end(bits);
+}
+
+/// Bits from the beginning of the head to where its hash is told.
+static size_t hash_at(const struct hc_snapshot *head) {
+    uint8_t scratch[64];
+    struct hc_bits_writer bits = hc_bits_writer(scratch, sizeof scratch);
+    struct hc_snapshot cut = *head;
+    cut.has_chain = false;
+    cut.base = HC_NO_TICK;
+    cut.own_count = 0;
+    hc_snapshot_put(&bits, &cut);
+    return hc_bits_written(&bits) - 2 - 32;
+}
+
+/// Puts the hash of what it tells into the finished bits.
+static void put_hash(struct told *told, uint8_t *packed) {
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < told->units; i++) {
+        const struct item *item = &told->items[i];
+        for (uint32_t e = 0; !item->dropped && e < hc_unit_count(&world, item->unit); e++)
+            hash += hc_unit_entity_hash(&world, (hc_entity)(hc_unit_first(&world, item->unit) + e),
+                                        item->value.presence[e],
+                                        item->value.states + (size_t)e * world.stride);
+    }
+    told->head.hash = (uint32_t)hash;
+    size_t at = hash_at(&told->head);
+    for (unsigned bit = 0; bit < 32; bit++, at++)
+        packed[at / 8] =
+            (uint8_t)((packed[at / 8] & ~(1u << at % 8)) | (uint32_t)(hash >> bit & 1) << at % 8);
+}
+
+static void wrap(struct told *told, const uint8_t *packed, size_t size) {
+    struct hc_writer writer = hc_bytes_writer(told->body, sizeof told->body);
+    ck_assert(size > 0 && hc_snapshot_put_message(&writer, packed, size));
+    told->size = writer.at;
+}
+
+/// The next snapshot, number `count`: told against some of those that the reader has.
+static void tell(struct hc_rng *rng, uint32_t count, hc_tick as_of) {
+    struct told *told = &history[count];
+    uint8_t packed[HC_DATA_BODY_MAX];
+    struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed - HC_SNAPSHOT_OVERHEAD);
+    const struct told *base = newest_kept(count, as_of);
+    hc_tick tick = as_of - hc_rng_below(rng, 5);
+    told->head = (struct hc_snapshot){.as_of = as_of,
+                                      .tick = tick,
+                                      .late_limit = as_of,
+                                      .final = as_of,
+                                      .base = base == NULL ? HC_NO_TICK : base->head.as_of};
+    told->kept = false;
+    told->count = 0;
+    for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++)
+        if (hc_rng_below(rng, 3) > 0)
+            told->items[told->count++] =
+                (struct item){.unit = unit, .dropped = hc_rng_below(rng, 8) == 0};
+    told->units = told->count;
+    hc_snapshot_put(&bits, &told->head);
+    hc_snapshot_put_end(&bits);
+    hc_snapshot_put_end(&bits);
+    put_units(rng, &bits, told, count, base);
+    put_corrections(rng, &bits, told, count);
+    size_t size = hc_bits_finish(&bits);
+    put_hash(told, packed);
+    wrap(told, packed, size);
+}
+
+// ---- The client ---------------------------------------------------------------------------------
+
+static enum hc_status look(const uint8_t *bytes, size_t size, const struct hc_cl_received **said) {
+    enum hc_status status = hc_body_begin(&body, bytes, size);
+    if (status != HC_OK)
+        return status;
+    if (hc_body_next(&body) != HC_MESSAGE_SNAPSHOT)
+        return HC_MALFORMED;
+    return hc_cl_snapshot_reader_decode(reader, &body, newest, said);
+}
+
+static void compare(const struct told *told, const struct hc_cl_received *said) {
+    ck_assert(said->head.as_of == told->head.as_of && said->head.tick == told->head.tick);
+    ck_assert_uint_eq(said->value_count, told->count);
+    for (uint32_t i = 0; i < told->count; i++) {
+        const struct item *item = &told->items[i];
+        const struct hc_cl_received_value *read = &said->told[i];
+        ck_assert(read->unit == item->unit && read->dropped == item->dropped &&
+                  read->correction == item->correction);
+        if (!item->dropped)
+            ck_assert(read->value.tick == item->value.tick &&
+                      hc_unit_equal(&world, item->unit, &read->value, &item->value));
+    }
+}
+
+/// It comes, and is acknowledged.
+static void take(struct told *told) {
+    const struct hc_cl_received *said = NULL;
+    ck_assert_int_eq(look(told->body, told->size, &said), HC_OK);
+    compare(told, said);
+    hc_cl_snapshot_reader_accept(reader);
+    told->kept = true;
+    newest = told->head.as_of > newest ? told->head.as_of : newest;
+    ck_assert_int_eq(look(told->body, told->size, &said), HC_TOO_OLD);
+}
+
+static bool tells_values(const struct told *told) {
+    for (uint32_t i = 0; i < told->units; i++)
+        if (!told->items[i].dropped)
+            return true;
+    return false;
+}
+
+/// Gives the reader what it must refuse, or at least survive; nothing of it is kept.
+static void disturb(struct hc_rng *rng, const struct told *told) {
+    const struct hc_cl_received *said = NULL;
+    uint8_t *bytes = malloc(told->size); // no byte more, for what looks after memory
+    memcpy(bytes, told->body, told->size);
+    size_t bit = (told->body[1] == HC_MESSAGE_SNAPSHOT ? HC_SNAPSHOT_OVERHEAD - 1u : 0) * 8;
+    bit += told->body[2] == 0xc5 ? 8 : 0; // a binary of a longer size
+    bit += hash_at(&told->head) + hc_rng_below(rng, 32);
+    bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    ck_assert_int_eq(look(bytes, told->size, &said), HC_INVALID);
+    bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    ck_assert_int_ne(look(bytes, hc_rng_below(rng, (uint32_t)told->size), &said), HC_OK);
+    for (int i = 0; i < 8; i++)
+        bytes[hc_rng_below(rng, (uint32_t)told->size)] ^= (uint8_t)(1u << hc_rng_below(rng, 8));
+    (void)look(bytes, told->size, &said);
+    free(bytes);
+}
+
+START_TEST(what_is_told_against_what_it_has_comes_back_as_it_was_whatever_comes_between) {
+    uint32_t refused = 0;
+    for (uint32_t run = 0; run < RUNS; run++) {
+        struct hc_rng rng = hc_rng_init(61, run);
+        hc_tick as_of = 1000;
+        uint32_t late[DELAY_MAX] = {0}; // those under way, each with its number plus one
+        begin(games[run % 2]);
+        for (uint32_t count = 0; count < SNAPSHOTS; count++) {
+            as_of += 1 + hc_rng_below(&rng, 3);
+            tell(&rng, count, as_of);
+            if (late[count % DELAY_MAX] != 0)
+                take(&history[late[count % DELAY_MAX] - 1]);
+            late[count % DELAY_MAX] = 0;
+            uint32_t fate = hc_rng_below(&rng, 10);
+            if (fate < 2) // lost
+                continue;
+            disturb(&rng, &history[count]);
+            refused += tells_values(&history[count]);
+            if (fate < 5)
+                late[hc_rng_below(&rng, DELAY_MAX)] = count + 1; // in the place of another
+            else
+                take(&history[count]);
+        }
+        end();
+    }
+    ck_assert_uint_gt(refused, RUNS * SNAPSHOTS / 2);
+}
+END_TEST
+
+/// Corrections of unit 0 at the `count` ticks before the snapshot's; the last against `against`.
+static void put_absences(struct hc_bits_writer *bits, const struct told *told, uint32_t count,
+                         hc_tick against) {
+    for (uint32_t back = 0; back < count; back++) {
+        hc_tick before = told->head.tick - back;
+        struct hc_snapshot_correction correction = {.unit = 0, .as_of = HC_NO_TICK};
+        struct item item = {.unit = 0};
+        if (back + 1 == count)
+            correction.as_of = against;
+        hc_unit_place(&world, &item.value, item.room);
+        hc_extrapolate_absent(&world, 0, before - 1, &item.value);
+        hc_snapshot_put_correction_tick(bits, before, before - 1, 1);
+        hc_snapshot_put_correction(bits, &told->head, 0, &correction);
+        put_value(NULL, bits, told, &item, NULL);
+    }
+    hc_snapshot_put_end(bits);
+}
+
+/// A snapshot that tells that unit 0 is absent, and was: against the one of head `base`, which told
+/// the same; the oldest of its corrections against the one of head `against`.
+static void tell_absent(struct told *told, hc_tick as_of, hc_tick base, uint32_t corrections,
+                        hc_tick against) {
+    uint8_t packed[HC_DATA_BODY_MAX];
+    struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed - HC_SNAPSHOT_OVERHEAD);
+    memset(told, 0, sizeof *told);
+    told->head = (struct hc_snapshot){
+        .as_of = as_of, .tick = as_of, .late_limit = as_of, .final = as_of, .base = base};
+    struct hc_snapshot_unit unit = {.from = base == HC_NO_TICK ? HC_SNAPSHOT_NOTHING
+                                                               : HC_SNAPSHOT_BASE};
+    struct item *item = &told->items[0];
+    told->units = told->count = 1;
+    hc_unit_place(&world, &item->value, item->room);
+    hc_extrapolate_absent(&world, 0, as_of, &item->value);
+    hc_snapshot_put(&bits, &told->head);
+    hc_snapshot_put_end(&bits);
+    hc_snapshot_put_end(&bits);
+    const struct hc_snapshot_set again = {.count = base != HC_NO_TICK};
+    hc_snapshot_put_names(&bits, &told->head, &again, &unit, 1);
+    put_value(NULL, &bits, told, item, NULL);
+    put_absences(&bits, told, corrections, against);
+    size_t size = hc_bits_finish(&bits);
+    put_hash(told, packed);
+    wrap(told, packed, size);
+}
+
+START_TEST(what_is_told_against_what_was_not_kept_is_too_old) {
+    const struct hc_cl_received *said = NULL;
+    begin(&hc_arena);
+    tell_absent(&history[0], 1000, HC_NO_TICK, 0, 0);
+    tell_absent(&history[1], 1001, 1000, 0, 0);
+    ck_assert_int_eq(look(history[1].body, history[1].size, &said), HC_TOO_OLD);
+    ck_assert_int_eq(look(history[0].body, history[0].size, &said), HC_OK); // and not kept
+    ck_assert_int_eq(look(history[1].body, history[1].size, &said), HC_TOO_OLD);
+    take(&history[0]);
+    take(&history[1]);
+    // A correction may be told against what was shown of a later tick as little.
+    tell_absent(&history[2], 1002, 1001, 1, 1001);
+    ck_assert_int_eq(look(history[2].body, history[2].size, &said), HC_OK);
+    tell_absent(&history[2], 1003, 1001, 3, 1001);
+    ck_assert_int_eq(look(history[2].body, history[2].size, &said), HC_TOO_OLD);
+    end();
+}
+END_TEST
+
+START_TEST(what_was_overtaken_is_taken_until_its_place_is_needed) {
+    const struct hc_cl_received *said = NULL;
+    begin(&hc_arena);
+    for (hc_tick as_of = 1000; as_of < 1003; as_of++)
+        tell_absent(&history[as_of - 1000], as_of, HC_NO_TICK, 0, 0);
+    tell_absent(&history[3], 1000 + HC_CL_BASELINE_TICKS, HC_NO_TICK, 0, 0);
+    take(&history[1]);
+    take(&history[0]);
+    take(&history[3]);
+    ck_assert_int_eq(look(history[0].body, history[0].size, &said), HC_TOO_OLD);
+    take(&history[2]);
+    end();
+}
+END_TEST
+
+START_TEST(as_many_corrections_are_read_as_may_be_told_and_all_that_a_server_remembers_is_here) {
+    enum { EACH = 62, FIRST = 1000, OLDEST = FIRST + 1 };
+    struct told *told = &history[0];
+    const struct hc_cl_received *said = NULL;
+    begin(&hc_arena);
+    for (hc_tick as_of = FIRST; as_of <= FIRST + MEMORY; as_of++) {
+        bool last = as_of == FIRST + MEMORY;
+        uint32_t corrections = last ? MEMORY - 1 : EACH;
+        tell_absent(told, as_of, as_of == FIRST ? HC_NO_TICK : as_of - 1, corrections,
+                    last ? OLDEST : HC_NO_TICK);
+        ck_assert_int_eq(look(told->body, told->size, &said), HC_OK);
+        ck_assert_uint_eq(said->value_count, 1 + corrections);
+        hc_cl_snapshot_reader_accept(reader);
+        newest = as_of;
+    }
+    tell_absent(told, newest + 1, newest, HC_SNAPSHOT_CORRECTIONS_MAX, HC_NO_TICK);
+    ck_assert_int_eq(look(told->body, told->size, &said), HC_OK);
+    ck_assert_uint_eq(said->value_count, 1 + HC_SNAPSHOT_CORRECTIONS_MAX);
+    tell_absent(told, newest + 1, newest, HC_SNAPSHOT_CORRECTIONS_MAX + hc_unit_total(&world),
+                HC_NO_TICK);
+    ck_assert_int_eq(look(told->body, told->size, &said), HC_MALFORMED);
+    end();
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("client_reader");
+    TCase *tests = tcase_create("client_reader");
+    tcase_add_test(tests,
+                   what_is_told_against_what_it_has_comes_back_as_it_was_whatever_comes_between);
+    tcase_add_test(tests, what_is_told_against_what_was_not_kept_is_too_old);
+    tcase_add_test(tests, what_was_overtaken_is_taken_until_its_place_is_needed);
+    tcase_add_test(
+        tests, as_many_corrections_are_read_as_may_be_told_and_all_that_a_server_remembers_is_here);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

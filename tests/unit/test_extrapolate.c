@@ -1,0 +1,550 @@
+/// What common/solo promises of guesses, shown by matches in the arena.
+#include "common/scene.h"
+#include "common/extrapolate.h"
+#include "common/timeline.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLAYERS = 6, QUIET = PLAYERS - 1 }; // of whom the last never sends an input
+
+/// A match whose players hold each of their random inputs for a while.
+struct match {
+    struct hc_world world;
+    struct hc_timeline *timeline;
+    struct hc_extrapolator *extrapolator;
+    struct hc_rng rng;
+    struct hc_arena_input inputs[PLAYERS];
+    uint32_t held[PLAYERS]; ///< ticks left
+};
+
+/// A unit's value and its memory.
+struct thing {
+    struct hc_unit_value value;
+    _Alignas(8) uint8_t memory[HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
+};
+
+static void open_match(struct match *match, uint32_t stream) {
+    *match = (struct match){.rng = hc_rng_init(51, stream)};
+    ck_assert_int_eq(hc_world_init(&match->world, &hc_arena, PLAYERS, 60, stream, NULL), HC_OK);
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &match->world;
+    match->timeline = hc_timeline_create(&config);
+    match->extrapolator = hc_extrapolator_create(&match->world);
+    ck_assert(match->timeline != NULL && match->extrapolator != NULL);
+    hc_timeline_start(match->timeline);
+    for (hc_player p = 0; p < PLAYERS; p++)
+        ck_assert_int_eq(hc_timeline_put_roster(match->timeline, p, 0, HC_ROSTER_JOIN), HC_OK);
+    hc_timeline_advance(match->timeline);
+}
+
+static void close_match(struct match *match) {
+    hc_extrapolator_destroy(match->extrapolator);
+    hc_timeline_destroy(match->timeline);
+    hc_world_free(&match->world);
+}
+
+static void play(struct match *match, unsigned ticks) {
+    for (; ticks > 0; ticks--) {
+        for (hc_player p = 0; p < QUIET; p++) {
+            struct hc_arena_input *input = &match->inputs[p];
+            if (match->held[p]-- == 0) {
+                *input = (struct hc_arena_input){
+                    .move_x = (int8_t)(hc_rng_below(&match->rng, 3) - 1),
+                    .move_y = (int8_t)(hc_rng_below(&match->rng, 3) - 1),
+                    .aim = (uint8_t)hc_rng_below(&match->rng, 256),
+                    .fire = hc_rng_below(&match->rng, 3) != 0,
+                };
+                match->held[p] = hc_rng_below(&match->rng, 90);
+            }
+            hc_tick head = hc_timeline_head(match->timeline);
+            ck_assert_int_eq(hc_timeline_put_input(match->timeline, p, head, input), HC_OK);
+        }
+        hc_timeline_advance(match->timeline);
+    }
+}
+
+/// What the match holds of `unit` at `tick`.
+static void look(const struct match *match, hc_unit unit, hc_tick tick, struct thing *out) {
+    *out = (struct thing){.value.tick = tick, .value.known = HC_NO_TICK};
+    hc_unit_place(&match->world, &out->value, out->memory);
+    hc_unit_read(&match->world, unit, hc_timeline_presence(match->timeline, tick),
+                 hc_timeline_states(match->timeline, tick), &out->value);
+    hc_player player = hc_unit_player(&match->world, unit);
+    if (player != HC_NO_PLAYER)
+        hc_timeline_newest_input(match->timeline, player, tick, &out->value.known,
+                                 out->value.input);
+}
+
+static const struct hc_arena_referee *referee_at(const struct match *match, hc_tick tick) {
+    return (const struct hc_arena_referee *)(const void *)hc_timeline_states(match->timeline, tick);
+}
+
+static void guess(struct match *match, hc_unit unit, const struct thing *from, const void *referee,
+                  hc_tick tick, struct thing *out) {
+    memset(out, 0, sizeof *out);
+    hc_unit_place(&match->world, &out->value, out->memory);
+    hc_extrapolate(match->extrapolator, unit, &from->value, NULL, referee, tick, &out->value);
+}
+
+/// Equal, of the same tick, and with the same zeros behind what is there.
+static bool same(const struct match *match, hc_unit unit, const struct thing *a,
+                 const struct thing *b) {
+    return a->value.tick == b->value.tick && a->value.known == b->value.known &&
+           hc_unit_equal(&match->world, unit, &a->value, &b->value) &&
+           memcmp(a->memory, b->memory, sizeof a->memory) == 0;
+}
+
+// ---- Against the match itself -------------------------------------------------------------------
+
+/// Whether no entity of another unit is within reach of one of `unit` at `tick`.
+static bool alone_at(const struct match *match, hc_unit unit, hc_tick tick) {
+    const struct hc_world *world = &match->world;
+    struct hc_scene scene = {
+        .world = world,
+        .tick = tick,
+        .states = hc_timeline_states(match->timeline, tick),
+        .presence = hc_timeline_presence(match->timeline, tick),
+    };
+    for (uint32_t i = 0; i < hc_unit_count(world, unit); i++) {
+        scene.self = (hc_entity)(hc_unit_first(world, unit) + i);
+        for (uint32_t e = 1; e < world->entities; e++)
+            if (hc_unit_of(world, (hc_entity)e) != unit && hc_scene_may_read(&scene, (hc_entity)e))
+                return false;
+    }
+    return true;
+}
+
+static bool lives_at(const struct match *match, hc_player player, hc_tick tick) {
+    hc_entity entity = hc_world_player(&match->world, player);
+    const struct hc_arena_player *state = (const void *)(hc_timeline_states(match->timeline, tick) +
+                                                         (size_t)entity * match->world.stride);
+    return hc_timeline_presence(match->timeline, tick)[entity] == HC_ALIVE && state->health > 0;
+}
+
+/// Whether `unit` was alone, the referee's phase the same and, if `holds`, its input held from
+/// `tick` on.
+static bool undisturbed(const struct match *match, hc_unit unit, hc_tick tick, bool holds) {
+    hc_tick head = hc_timeline_head(match->timeline);
+    hc_player player = hc_unit_player(&match->world, unit);
+    const struct hc_arena_referee *before = referee_at(match, tick);
+    for (hc_tick t = tick; t < head; t++) {
+        const struct hc_arena_referee *after = referee_at(match, t + 1);
+        if (player != HC_NO_PLAYER && !lives_at(match, player, t) && lives_at(match, player, t + 1))
+            return false; // only the server knows where
+        if (after->phase != before->phase || after->match != before->match)
+            return false;
+        if (holds && player != HC_NO_PLAYER &&
+            memcmp(hc_timeline_effective(match->timeline, player, tick - 1),
+                   hc_timeline_effective(match->timeline, player, t), hc_arena.input_size) != 0)
+            return false;
+        if (unit != 0 && !alone_at(match, unit, t))
+            return false;
+    }
+    return true;
+}
+
+START_TEST(who_is_alone_and_goes_on_is_guessed_exactly) {
+    unsigned compared = 0, far = 0, moved = 0, shots = 0, unowned = 0;
+    for (uint32_t stream = 0; stream < 12; stream++) {
+        struct match match;
+        open_match(&match, stream);
+        play(&match, 40);
+        for (unsigned round = 0; round < 250; round++) {
+            play(&match, 1 + hc_rng_below(&match.rng, 4));
+            hc_tick head = hc_timeline_head(match.timeline);
+            hc_tick tick = head - hc_rng_below(&match.rng, HC_EXTRAPOLATE_TICKS_MAX + 1);
+            for (uint32_t u = 0; u < hc_unit_total(&match.world); u++) {
+                hc_unit unit = (hc_unit)u;
+                if (!undisturbed(&match, unit, tick, true))
+                    continue;
+                struct thing from, to, out;
+                look(&match, unit, tick, &from);
+                look(&match, unit, head, &to);
+                guess(&match, unit, &from, referee_at(&match, tick), head, &out);
+                ck_assert_msg(same(&match, unit, &out, &to), "stream %u: unit %u, %u to %u", stream,
+                              unit, tick, head);
+                compared++;
+                far += head - tick > 20;
+                moved += memcmp(from.memory, to.memory, sizeof to.memory) != 0;
+                unowned += unit > PLAYERS;
+                for (uint32_t i = 1; i < hc_unit_count(&match.world, unit); i++)
+                    shots +=
+                        from.value.presence[i] == HC_ABSENT && to.value.presence[i] == HC_ALIVE;
+            }
+        }
+        close_match(&match);
+    }
+    // The property says something only while much happens.
+    ck_assert_msg(compared > 5000 && far > 1000 && moved > 3000 && shots > 300 && unowned > 500,
+                  "%u compared, %u far, %u moved, %u shots, %u unowned", compared, far, moved,
+                  shots, unowned);
+}
+END_TEST
+
+/// What the steps of the player were given from `tick` on, as far as it differs.
+static void list(const struct match *match, hc_player player, const struct hc_unit_value *from,
+                 struct hc_input_changes *out) {
+    uint8_t given[HC_INPUT_MAX] = {0};
+    hc_extrapolate_input(&match->world, from, given);
+    out->count = 0;
+    for (hc_tick t = from->tick; t < hc_timeline_head(match->timeline); t++) {
+        const void *input = hc_timeline_effective(match->timeline, player, t);
+        if (memcmp(input, given, hc_arena.input_size) == 0)
+            continue;
+        memcpy(given, input, hc_arena.input_size);
+        out->at[out->count].tick = t;
+        memcpy(out->at[out->count++].input, given, sizeof given);
+    }
+}
+
+START_TEST(who_is_alone_is_guessed_exactly_whatever_it_does_when_that_is_listed) {
+    unsigned compared = 0, listed = 0, wrong_else = 0;
+    for (uint32_t stream = 20; stream < 32; stream++) {
+        struct match match;
+        open_match(&match, stream);
+        play(&match, 40);
+        for (unsigned round = 0; round < 250; round++) {
+            play(&match, 1 + hc_rng_below(&match.rng, 4));
+            hc_tick head = hc_timeline_head(match.timeline);
+            hc_tick tick = head - 1 - hc_rng_below(&match.rng, HC_EXTRAPOLATE_TICKS_MAX);
+            for (hc_player p = 0; p < PLAYERS; p++) {
+                hc_unit unit = (hc_unit)(1 + p);
+                struct hc_input_changes changes;
+                struct thing from, to, out, plain;
+                if (!undisturbed(&match, unit, tick, false))
+                    continue;
+                look(&match, unit, tick, &from);
+                look(&match, unit, head, &to);
+                list(&match, p, &from.value, &changes);
+                guess(&match, unit, &from, referee_at(&match, tick), head, &plain);
+                memset(&out, 0, sizeof out);
+                hc_unit_place(&match.world, &out.value, out.memory);
+                hc_extrapolate(match.extrapolator, unit, &from.value, &changes,
+                               referee_at(&match, tick), head, &out.value);
+                ck_assert_msg(same(&match, unit, &out, &to), "stream %u: unit %u, %u to %u", stream,
+                              unit, tick, head);
+                compared++;
+                listed += changes.count > 1;
+                wrong_else += !same(&match, unit, &plain, &to);
+            }
+        }
+        close_match(&match);
+    }
+    ck_assert_msg(compared > 4000 && listed > 200 && wrong_else > 1000,
+                  "%u compared, %u with more than one change, %u wrong without", compared, listed,
+                  wrong_else);
+}
+END_TEST
+
+// ---- Against a timeline that knows nobody else --------------------------------------------------
+
+/// The unit's value as of any age of its input; some of its slots may become unknown.
+static void distort(struct match *match, hc_unit unit, struct thing *from) {
+    bool owned = hc_unit_player(&match->world, unit) != HC_NO_PLAYER;
+    if (owned && from->value.known != HC_NO_TICK) {
+        from->value.known = from->value.tick - 1 - hc_rng_below(&match->rng, 20);
+        if (hc_rng_below(&match->rng, 8) == 0) {
+            from->value.known = HC_NO_TICK;
+            memset(from->value.input, 0, sizeof from->value.input);
+        }
+    }
+    for (uint32_t i = 0; i < hc_unit_count(&match->world, unit); i++) {
+        if (hc_rng_below(&match->rng, 8) != 0)
+            continue;
+        from->value.presence[i] = HC_UNKNOWN;
+        memset(from->value.states + (size_t)i * match->world.stride, 0, match->world.stride);
+    }
+}
+
+/// The yardstick: what a follower makes of `from` that knows nothing but the referee beside it,
+/// with the inputs that are guessed given as known.
+static void follow(const struct match *match, hc_unit unit, const struct thing *from,
+                   const void *referee, hc_tick tick, struct thing *out) {
+    const struct hc_world *world = &match->world;
+    const struct hc_unit_value *value = &from->value;
+    struct hc_timeline_config config = {.world = world, .future = 1, .replica = true};
+    struct hc_timeline *timeline = hc_timeline_create(&config);
+    struct hc_entity_state put[1 + HC_UNIT_ENTITIES_MAX];
+    uint32_t count = 0;
+    for (; count < hc_unit_count(world, unit); count++)
+        put[count] = (struct hc_entity_state){
+            .entity = (hc_entity)(hc_unit_first(world, unit) + count),
+            .presence = value->presence[count],
+            .state = value->states + (size_t)count * world->stride,
+        };
+    if (unit != 0 && referee != NULL)
+        put[count++] = (struct hc_entity_state){HC_REFEREE, HC_ALIVE, referee};
+    ck_assert_int_eq(hc_timeline_put_state(timeline, value->tick, value->tick, put, count), HC_OK);
+
+    hc_player player = hc_unit_player(world, unit);
+    uint8_t input[HC_INPUT_MAX] = {0};
+    if (value->known != HC_NO_TICK)
+        hc_arena.predict_input(value->input, value->tick - value->known, input);
+    for (hc_tick t = value->tick; t < tick; t++) {
+        if (player != HC_NO_PLAYER)
+            ck_assert_int_eq(hc_timeline_put_input(timeline, player, t, input), HC_OK);
+        hc_timeline_advance(timeline);
+    }
+    *out = (struct thing){.value.tick = tick, .value.known = value->known};
+    memcpy(out->value.input, value->input, sizeof out->value.input);
+    if (value->known != HC_NO_TICK)
+        out->value.known += tick - value->tick;
+    hc_unit_place(world, &out->value, out->memory);
+    hc_unit_read(world, unit, hc_timeline_presence(timeline, tick),
+                 hc_timeline_states(timeline, tick), &out->value);
+    hc_timeline_destroy(timeline);
+}
+
+START_TEST(guess_is_what_a_timeline_makes_of_it_that_knows_nobody_else) {
+    unsigned changed = 0;
+    for (uint32_t stream = 100; stream < 108; stream++) {
+        struct match match;
+        open_match(&match, stream);
+        play(&match, 40);
+        for (unsigned round = 0; round < 80; round++) {
+            play(&match, 1 + hc_rng_below(&match.rng, 12));
+            hc_tick head = hc_timeline_head(match.timeline);
+            hc_tick tick = head + hc_rng_below(&match.rng, HC_EXTRAPOLATE_TICKS_MAX + 1);
+            struct hc_arena_referee some = {
+                .phase = (uint8_t)hc_rng_below(&match.rng, 3),
+                .match = hc_rng_below(&match.rng, 4) == 0,
+            };
+            const void *referee = hc_rng_below(&match.rng, 4) == 0 ? NULL : &some;
+            for (uint32_t u = 0; u < hc_unit_total(&match.world); u++) {
+                hc_unit unit = (hc_unit)u;
+                struct thing from, expected, out;
+                look(&match, unit, head, &from);
+                distort(&match, unit, &from);
+                follow(&match, unit, &from, referee, tick, &expected);
+                guess(&match, unit, &from, referee, tick, &out);
+                ck_assert_msg(same(&match, unit, &out, &expected),
+                              "stream %u: unit %u, %u to %u, referee %d", stream, unit, head, tick,
+                              referee != NULL);
+                changed += memcmp(from.memory, out.memory, sizeof out.memory) != 0;
+            }
+        }
+        close_match(&match);
+    }
+    ck_assert_uint_gt(changed, 2500);
+}
+END_TEST
+
+START_TEST(guess_of_a_guess_is_the_guess_over_both_stretches) {
+    unsigned changed = 0;
+    for (uint32_t stream = 200; stream < 208; stream++) {
+        struct match match;
+        open_match(&match, stream);
+        play(&match, 40);
+        for (unsigned round = 0; round < 100; round++) {
+            play(&match, 1 + hc_rng_below(&match.rng, 12));
+            hc_tick head = hc_timeline_head(match.timeline);
+            uint32_t both = hc_rng_below(&match.rng, HC_EXTRAPOLATE_TICKS_MAX + 1);
+            uint32_t one = hc_rng_below(&match.rng, both + 1);
+            for (uint32_t u = 0; u < hc_unit_total(&match.world); u++) {
+                hc_unit unit = (hc_unit)u;
+                struct thing from, at_once, halves;
+                look(&match, unit, head, &from);
+                distort(&match, unit, &from);
+                guess(&match, unit, &from, referee_at(&match, head), head + both, &at_once);
+                guess(&match, unit, &from, referee_at(&match, head), head + one, &halves);
+                changed += memcmp(halves.memory, at_once.memory, sizeof halves.memory) != 0;
+                hc_extrapolate(match.extrapolator, unit, &halves.value, NULL,
+                               referee_at(&match, head), head + both, &halves.value);
+                ck_assert_msg(same(&match, unit, &halves, &at_once),
+                              "stream %u: unit %u, %u + %u + %u", stream, unit, head, one,
+                              both - one);
+            }
+        }
+        close_match(&match);
+    }
+    ck_assert_uint_gt(changed, 2500);
+}
+END_TEST
+
+// ---- What a step is shown -----------------------------------------------------------------------
+
+static unsigned spied_steps;
+static bool referee_known;
+
+/// The arena's step, after a look at all that is there.
+static bool spy(struct hc_scene *scene, hc_entity self, void *out) {
+    const struct hc_world *world = scene->world;
+    hc_unit unit = hc_unit_of(world, self);
+    static const uint8_t zeros[HC_STATE_MAX];
+    for (uint32_t e = 1; e < world->entities; e++) {
+        if (hc_unit_of(world, (hc_entity)e) == unit)
+            continue;
+        ck_assert_uint_eq(scene->presence[e], HC_UNKNOWN);
+        ck_assert_mem_eq(scene->states + (size_t)e * world->stride, zeros, world->stride);
+    }
+    ck_assert_uint_eq(scene->presence[HC_REFEREE], referee_known ? HC_ALIVE : HC_UNKNOWN);
+    if (!referee_known)
+        ck_assert_mem_eq(scene->states, zeros, world->stride);
+    for (hc_player p = 0; p < world->players; p++) {
+        ck_assert_uint_eq(scene->roster_changes[p], HC_ROSTER_NONE);
+        if (p != hc_unit_player(world, unit))
+            ck_assert_mem_eq(scene->inputs + (size_t)p * hc_arena.input_size, zeros,
+                             hc_arena.input_size);
+    }
+    const hc_entity *ids;
+    ck_assert_uint_eq(hc_scene_neighbours(scene, &ids), 0);
+    spied_steps++;
+    return hc_arena.step(scene, self, out);
+}
+
+START_TEST(a_step_is_shown_nobody_but_its_unit_and_the_referee_if_known) {
+    struct match match;
+    open_match(&match, 150);
+    play(&match, 200);
+    struct hc_game spied = hc_arena;
+    spied.step = spy;
+    match.world.game = &spied;
+    hc_tick head = hc_timeline_head(match.timeline);
+    for (unsigned round = 0; round < 500; round++) {
+        hc_unit unit = (hc_unit)hc_rng_below(&match.rng, hc_unit_total(&match.world));
+        referee_known = hc_rng_below(&match.rng, 2) == 0;
+        struct thing from, out;
+        look(&match, unit, head, &from);
+        guess(&match, unit, &from, referee_known ? referee_at(&match, head) : NULL,
+              head + round % 8, &out);
+    }
+    ck_assert_uint_gt(spied_steps, 2000);
+    match.world.game = &hc_arena;
+    close_match(&match);
+}
+END_TEST
+
+// ---- Limits -------------------------------------------------------------------------------------
+
+START_TEST(everything_farther_than_the_limit_is_held) {
+    struct match match;
+    open_match(&match, 300);
+    play(&match, 200);
+    hc_tick head = hc_timeline_head(match.timeline);
+    static const uint32_t distances[] = {HC_EXTRAPOLATE_TICKS_MAX + 1, 1000, UINT32_C(3000000000)};
+    for (uint32_t u = 1; u < hc_unit_total(&match.world); u++)
+        for (unsigned i = 0; i < 3; i++) {
+            struct thing from, out;
+            look(&match, (hc_unit)u, head, &from);
+            guess(&match, (hc_unit)u, &from, referee_at(&match, head), head + distances[i], &out);
+            ck_assert_mem_eq(out.memory, from.memory, sizeof out.memory);
+            ck_assert(hc_unit_equal(&match.world, (hc_unit)u, &from.value, &out.value));
+            ck_assert_uint_eq(out.value.tick, head + distances[i]);
+        }
+    close_match(&match);
+}
+END_TEST
+
+START_TEST(the_referee_is_held_at_any_distance_while_its_countdowns_fall) {
+    struct match match;
+    open_match(&match, 301);
+    hc_tick head = hc_timeline_head(match.timeline);
+    for (unsigned round = 0; round < 300; round++) {
+        struct thing from, out;
+        struct hc_arena_referee referee = {
+            .phase = (uint8_t)hc_rng_below(&match.rng, 3),
+            .match = (uint8_t)hc_rng_below(&match.rng, 256),
+            .clock = (uint16_t)hc_rng_below(&match.rng, 300),
+        };
+        look(&match, 0, head, &from);
+        memcpy(from.value.states, &referee, sizeof referee);
+        uint32_t ticks = hc_rng_below(&match.rng, 400);
+        guess(&match, 0, &from, round % 2 == 0 ? NULL : &referee, head + ticks, &out);
+        for (uint32_t i = 0; i < ticks; i++)
+            hc_scene_hold_referee(&match.world, from.value.states, from.value.states);
+        ck_assert_mem_eq(out.memory, from.memory, sizeof out.memory);
+        // As far as ticks go, which is too far to count down one by one.
+        referee.clock = 0;
+        guess(&match, 0, &from, NULL, HC_NO_TICK - 1, &out);
+        ck_assert_mem_eq(out.value.states, &referee, sizeof referee);
+        // An unknown one stays so.
+        from.value.presence[0] = HC_UNKNOWN;
+        memset(from.value.states, 0, sizeof referee);
+        guess(&match, 0, &from, NULL, head + ticks, &out);
+        ck_assert_mem_eq(out.memory, from.memory, sizeof out.memory);
+    }
+    close_match(&match);
+}
+END_TEST
+
+START_TEST(of_whom_nothing_is_known_is_guessed_absent_and_stays_so) {
+    struct match match;
+    open_match(&match, 302);
+    for (uint32_t u = 0; u < hc_unit_total(&match.world); u++) {
+        struct thing nothing, later, out;
+        memset(&nothing, 0xee, sizeof nothing);
+        memset(&later, 0xee, sizeof later);
+        hc_unit_place(&match.world, &nothing.value, nothing.memory);
+        hc_unit_place(&match.world, &later.value, later.memory);
+        hc_extrapolate_absent(&match.world, (hc_unit)u, 9, &nothing.value);
+        hc_extrapolate_absent(&match.world, (hc_unit)u, 29, &later.value);
+        ck_assert(nothing.value.tick == 9 && nothing.value.known == HC_NO_TICK);
+        for (size_t i = 0; i < HC_INPUT_MAX; i++)
+            ck_assert_uint_eq(nothing.value.input[i], 0);
+        size_t count = hc_unit_count(&match.world, (hc_unit)u);
+        for (size_t i = 0; i < count; i++)
+            ck_assert_uint_eq(nothing.value.presence[i], HC_ABSENT);
+        for (size_t i = 0; i < count * match.world.stride; i++)
+            ck_assert_uint_eq(nothing.value.states[i], 0);
+        guess(&match, (hc_unit)u, &nothing, NULL, 29, &out);
+        ck_assert(hc_unit_equal(&match.world, (hc_unit)u, &out.value, &later.value));
+        ck_assert(out.value.tick == 29 && out.value.known == HC_NO_TICK);
+    }
+    close_match(&match);
+}
+END_TEST
+
+/// An allocator that gives `left` blocks out, and counts those that are held.
+struct scarce {
+    int left, held;
+};
+
+static void *scarce_allocate(void *context, size_t bytes) {
+    struct scarce *scarce = context;
+    if (scarce->left == 0)
+        return NULL;
+    scarce->left--;
+    scarce->held++;
+    return malloc(bytes);
+}
+
+static void scarce_release(void *context, void *block) {
+    struct scarce *scarce = context;
+    scarce->held -= block != NULL;
+    free(block);
+}
+
+START_TEST(memory_is_the_worlds_and_its_lack_is_said) {
+    struct scarce scarce = {.left = 3}; // two are the world's own
+    struct hc_allocator allocator = {scarce_allocate, scarce_release, &scarce};
+    struct hc_world world;
+    ck_assert_int_eq(hc_world_init(&world, &hc_arena, PLAYERS, 60, 1, &allocator), HC_OK);
+    struct hc_extrapolator *extrapolator = hc_extrapolator_create(&world);
+    ck_assert_ptr_nonnull(extrapolator);
+    ck_assert_ptr_null(hc_extrapolator_create(&world));
+    hc_extrapolator_destroy(extrapolator);
+    hc_extrapolator_destroy(NULL);
+    hc_world_free(&world);
+    ck_assert_int_eq(scarce.held, 0);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("solo");
+    TCase *tests = tcase_create("solo");
+    tcase_add_test(tests, who_is_alone_and_goes_on_is_guessed_exactly);
+    tcase_add_test(tests, who_is_alone_is_guessed_exactly_whatever_it_does_when_that_is_listed);
+    tcase_add_test(tests, guess_is_what_a_timeline_makes_of_it_that_knows_nobody_else);
+    tcase_add_test(tests, guess_of_a_guess_is_the_guess_over_both_stretches);
+    tcase_add_test(tests, a_step_is_shown_nobody_but_its_unit_and_the_referee_if_known);
+    tcase_add_test(tests, everything_farther_than_the_limit_is_held);
+    tcase_add_test(tests, the_referee_is_held_at_any_distance_while_its_countdowns_fall);
+    tcase_add_test(tests, of_whom_nothing_is_known_is_guessed_absent_and_stays_so);
+    tcase_add_test(tests, memory_is_the_worlds_and_its_lack_is_said);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

@@ -1,0 +1,149 @@
+// Deltas that are kept: found again as they were put, or not at all.
+#include "hindcast/rng.h"
+#include "server/replication/delta_cache.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ENTRIES = 32,
+    KEYS = 200, ///< more than fit, so that most puts push something out
+    ROUNDS = 20000,
+    BITS_MAX = 8 * HC_SV_DELTA_CACHE_BYTES,
+};
+
+static struct hc_sv_delta_cache delta_cache;
+static uint8_t *memory;
+
+static void set_up(void) {
+    size_t bytes = hc_sv_delta_cache_layout(&delta_cache, ENTRIES, NULL);
+    memory = malloc(bytes);
+    memset(memory, 0xa5, bytes);
+    hc_sv_delta_cache_layout(&delta_cache, ENTRIES, memory);
+    hc_sv_delta_cache_clear(&delta_cache);
+}
+
+static void tear_down(void) {
+    free(memory);
+}
+
+/// A delta of its own for every number: bits, the last byte's unused ones not zeros.
+static struct delta {
+    struct hc_sv_delta_key key;
+    uint32_t bits;
+    uint8_t data[HC_SV_DELTA_CACHE_BYTES + 8];
+} deltas[KEYS];
+
+/// Keys that are nearly equal: any two differ in one number only, by as little as 1.
+static void make_deltas(struct hc_rng *rng) {
+    for (uint32_t i = 0; i < KEYS; i++) {
+        deltas[i].key = (struct hc_sv_delta_key){.base = 5 + (i % 4 == 0 ? i : 0),
+                                                 .value = 5 + (i % 4 == 1 ? i : 0),
+                                                 .referee = 5 + (i % 4 == 2 ? i : 0),
+                                                 .unit = (hc_unit)(5 + (i % 4 == 3 ? i : 0))};
+        // Few are too long, some are empty, some fill an entry.
+        uint32_t kind = hc_rng_below(rng, 8);
+        deltas[i].bits = kind == 0   ? 0
+                         : kind == 1 ? BITS_MAX
+                         : kind == 2 ? BITS_MAX + 1 + hc_rng_below(rng, 60)
+                                     : hc_rng_below(rng, BITS_MAX);
+        for (size_t b = 0; b < sizeof deltas[i].data; b++)
+            deltas[i].data[b] = (uint8_t)hc_rng_next(rng);
+    }
+    deltas[0].key.base = 0;
+}
+
+static bool is_kept(const struct delta *delta) {
+    return delta->bits <= BITS_MAX;
+}
+
+/// What `entry` appends after some other bits is what the delta's bits are there.
+static void check_bits(const struct hc_sv_delta_entry *entry, const struct delta *delta,
+                       unsigned before) {
+    uint8_t is[HC_SV_DELTA_CACHE_BYTES + 8] = {0}, wanted[HC_SV_DELTA_CACHE_BYTES + 8] = {0};
+    struct hc_bits_writer writer = hc_bits_writer(is, sizeof is);
+    struct hc_bits_writer plain = hc_bits_writer(wanted, sizeof wanted);
+    hc_bits_put(&writer, 0, before);
+    hc_bits_put(&plain, 0, before);
+    hc_bits_append(&writer, entry->data, entry->bits);
+    for (uint32_t i = 0; i < delta->bits; i++)
+        hc_bits_put(&plain, (uint32_t)(delta->data[i / 8] >> i % 8) & 1u, 1);
+    ck_assert_uint_eq(hc_bits_written(&writer), hc_bits_written(&plain));
+    ck_assert_uint_eq(hc_bits_finish(&writer), hc_bits_finish(&plain));
+    ck_assert_mem_eq(is, wanted, sizeof is);
+}
+
+START_TEST(what_is_found_is_what_was_put_and_the_newest_two_are_always_found) {
+    struct hc_rng rng = hc_rng_init(1, 1);
+    uint32_t newest = KEYS, second = KEYS; // put, fitting, different
+    bool put[KEYS] = {false};
+    uint64_t hits = 0, finds = 0;
+    make_deltas(&rng);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        uint32_t i = hc_rng_below(&rng, KEYS);
+        if (hc_rng_chance(&rng, 300000)) {
+            hc_sv_delta_cache_put(&delta_cache, &deltas[i].key, deltas[i].data, deltas[i].bits);
+            put[i] = true;
+            if (is_kept(&deltas[i]) && i != newest) {
+                second = newest;
+                newest = i;
+            }
+        }
+        const uint32_t interest_at[] = {newest, second, hc_rng_below(&rng, KEYS)};
+        for (unsigned n = 0; n < 3; n++) {
+            if (interest_at[n] == KEYS)
+                continue;
+            const struct delta *delta = &deltas[interest_at[n]];
+            const struct hc_sv_delta_entry *entry =
+                hc_sv_delta_cache_find(&delta_cache, &delta->key);
+            finds++;
+            hits += entry != NULL;
+            ck_assert_msg(n == 2 || entry != NULL, "round %u: %u is gone", round, interest_at[n]);
+            ck_assert(entry == NULL || (put[interest_at[n]] && is_kept(delta)));
+            if (entry != NULL)
+                check_bits(entry, delta, round % 33);
+        }
+    }
+    ck_assert_uint_eq(delta_cache.hits, hits);
+    ck_assert_uint_eq(delta_cache.misses, finds - hits);
+    ck_assert_uint_gt(delta_cache.misses, 0);
+}
+END_TEST
+
+START_TEST(a_table_is_filled_nearly_to_its_size) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < 4 * ENTRIES; i++) {
+        struct hc_sv_delta_key key = {.base = i, .value = i + 1, .referee = 1, .unit = 3};
+        hc_sv_delta_cache_put(&delta_cache, &key, (const uint8_t *)"", 1);
+    }
+    for (uint32_t i = 0; i < 4 * ENTRIES; i++) {
+        struct hc_sv_delta_key key = {.base = i, .value = i + 1, .referee = 1, .unit = 3};
+        found += hc_sv_delta_cache_find(&delta_cache, &key) != NULL;
+    }
+    ck_assert_uint_le(found, ENTRIES);
+    ck_assert_uint_ge(found, ENTRIES * 3 / 4);
+}
+END_TEST
+
+START_TEST(a_cleared_memo_finds_nothing) {
+    struct hc_sv_delta_key key = {.base = 1, .value = 2};
+    hc_sv_delta_cache_put(&delta_cache, &key, (const uint8_t *)"x", 8);
+    ck_assert_ptr_nonnull(hc_sv_delta_cache_find(&delta_cache, &key));
+    hc_sv_delta_cache_clear(&delta_cache);
+    ck_assert_ptr_null(hc_sv_delta_cache_find(&delta_cache, &key));
+    ck_assert_uint_eq(delta_cache.hits, 0);
+    ck_assert_uint_eq(delta_cache.misses, 1);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server memo");
+    TCase *tc = tcase_create("memo");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, what_is_found_is_what_was_put_and_the_newest_two_are_always_found);
+    tcase_add_test(tc, a_table_is_filled_nearly_to_its_size);
+    tcase_add_test(tc, a_cleared_memo_finds_nothing);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}

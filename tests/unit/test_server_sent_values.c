@@ -1,0 +1,201 @@
+// Versions of units, against a list of all that there ever were.
+#include "hindcast/rng.h"
+#include "server/replication/sent_values.h"
+#include "tests/unit/small_game.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HISTORY = 12,
+    LEAST = 16,    ///< versions asked for
+    CAPACITY = 31, ///< that there are then: the next power of two but one
+    STEPS = 1500,
+    ASKED = 12, ///< in a step
+    VERSIONS_MAX = STEPS * ASKED + 1,
+    BYTES_MAX = 256,
+    UNITS_MAX = 16,
+};
+
+static struct hc_world world;
+static struct hc_timeline *timeline;
+static struct hc_sv_sent_values versions;
+static uint8_t *memory;
+
+static void set_up(void) {
+    ck_assert_int_eq(hc_world_init(&world, &small_game, 3, 60, 1, NULL), HC_OK);
+    ck_assert_uint_le(hc_unit_bytes(&world), BYTES_MAX);
+    ck_assert_uint_le(hc_unit_total(&world), UNITS_MAX);
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    config.history = HISTORY;
+    config.replica = true; // so that any state can be put at any tick
+    timeline = hc_timeline_create(&config);
+    ck_assert_ptr_nonnull(timeline);
+    struct hc_entity_state referee = {.entity = HC_REFEREE, .presence = HC_ABSENT};
+    ck_assert_int_eq(hc_timeline_put_state(timeline, 1, 0, &referee, 1), HC_OK);
+    size_t bytes = hc_sv_sent_values_layout(&versions, &world, HISTORY + 1, LEAST, NULL);
+    memory = malloc(bytes);
+    memset(memory, 0xa5, bytes);
+    hc_sv_sent_values_layout(&versions, &world, HISTORY + 1, LEAST, memory);
+    hc_sv_sent_values_clear(&versions);
+}
+
+static void tear_down(void) {
+    free(memory);
+    hc_timeline_destroy(timeline);
+    hc_world_free(&world);
+}
+
+/// Rewrites a tick that is still in the ring: few different states, so that many come again.
+static void put_state(struct hc_rng *rng, hc_tick as_of) {
+    uint8_t state[HC_STATE_MAX] = {(uint8_t)hc_rng_below(rng, 2)};
+    hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
+    hc_tick tick = head - hc_rng_below(rng, head - oldest + 1);
+    struct hc_entity_state entity = {.entity = (hc_entity)hc_rng_below(rng, world.entities),
+                                     .presence = (uint8_t)hc_rng_below(rng, 3),
+                                     .state = state};
+    ck_assert_int_eq(hc_timeline_put_state(timeline, tick, as_of, &entity, 1), HC_OK);
+}
+
+static void put_input(struct hc_rng *rng) {
+    struct small_input input = {.buttons = (uint8_t)hc_rng_below(rng, 2)};
+    hc_tick tick = hc_tick_back(hc_timeline_head(timeline), hc_rng_below(rng, HISTORY));
+    hc_timeline_put_input(timeline, (hc_player)hc_rng_below(rng, 3), tick, &input);
+}
+
+static hc_sv_value_id ask(hc_unit unit, hc_tick tick) {
+    struct hc_sv_sent_values_row row = hc_sv_sent_values_row(&versions, timeline, tick);
+    return hc_sv_sent_values_put(&row, unit);
+}
+
+struct kept {
+    struct hc_unit_value value;
+    hc_unit unit;
+    uint8_t bytes[BYTES_MAX];
+};
+
+/// What the timeline has of (unit, tick), by its entities.
+static void read_now(hc_unit unit, hc_tick tick, struct kept *out) {
+    memset(out, 0, sizeof *out);
+    out->unit = unit;
+    out->value.tick = tick;
+    out->value.known = HC_NO_TICK;
+    hc_unit_place(&world, &out->value, out->bytes);
+    hc_player player = hc_unit_player(&world, unit);
+    if (player != HC_NO_PLAYER)
+        hc_timeline_newest_input(timeline, player, tick, &out->value.known, out->value.input);
+    uint32_t at = 0;
+    for (uint32_t e = 0; e < world.entities; e++) {
+        if (hc_unit_of(&world, (hc_entity)e) != unit)
+            continue;
+        out->value.presence[at] = hc_timeline_presence(timeline, tick)[e];
+        memcpy(out->value.states + at++ * world.stride,
+               hc_timeline_states(timeline, tick) + e * world.stride, world.stride);
+    }
+}
+
+static bool same(const struct hc_unit_value *a, const struct kept *b) {
+    size_t count = hc_unit_count(&world, b->unit);
+    return a->tick == b->value.tick && a->known == b->value.known &&
+           memcmp(a->input, b->value.input, HC_INPUT_MAX) == 0 &&
+           memcmp(a->presence, b->value.presence, count) == 0 &&
+           memcmp(a->states, b->value.states, count * world.stride) == 0;
+}
+
+/// Every version ever made, by number.
+static struct kept all[VERSIONS_MAX];
+
+/// All that are made are in the ring for as long as it was said, unchanged, and not longer.
+static void check_ring(hc_sv_value_id newest) {
+    for (hc_sv_value_id v = 0; v <= newest + 2; v++) {
+        struct hc_unit_value value;
+        const struct hc_unit_value *is = hc_sv_sent_values_get(&versions, v, &value);
+        bool made = v > 0 && v <= newest;
+        bool may = made && v + CAPACITY >= newest, must = made && v + CAPACITY > newest;
+        if ((is == NULL && must) || (is != NULL && !may))
+            ck_abort_msg("at %u, version %u is %s", newest, v, is == NULL ? "gone" : "there");
+        if (is != NULL && !same(is, &all[v]))
+            ck_abort_msg("at %u, version %u has changed", newest, v);
+    }
+}
+
+START_TEST(a_version_is_what_the_timeline_has_now_and_new_only_when_that_is_new) {
+    static hc_sv_value_id last[STEPS + HISTORY][UNITS_MAX]; // of (tick, unit)
+    struct hc_rng rng = hc_rng_init(1, 1);
+    hc_sv_value_id newest = 0;
+    uint32_t again = 0, gone = 0;
+    for (uint32_t step = 0; step < STEPS; step++) {
+        for (uint32_t n = hc_rng_below(&rng, 6); n > 0; n--)
+            put_state(&rng, step);
+        put_input(&rng);
+        hc_timeline_advance(timeline);
+        hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
+        // A phase in which few are asked, so that versions outlive several heads.
+        for (uint32_t n = step / 300 % 2 == 0 ? ASKED : 3; n > 0; n--) {
+            hc_unit unit = (hc_unit)hc_rng_below(&rng, hc_unit_total(&world));
+            hc_tick tick = head - hc_rng_below(&rng, head - oldest + 1);
+            struct kept now;
+            read_now(unit, tick, &now);
+            hc_sv_value_id before = last[tick][unit];
+            hc_sv_value_id version = ask(unit, tick);
+            struct hc_unit_value value;
+            const struct hc_unit_value *is = hc_sv_sent_values_get(&versions, version, &value);
+            ck_assert_msg(is != NULL && same(is, &now), "step %u", step);
+            last[tick][unit] = version;
+            bool was_there = before != 0 && before + CAPACITY > newest;
+            gone += before != 0 && !was_there;
+            if (was_there && same(&all[before].value, &now)) {
+                ck_assert_uint_eq(version, before);
+                again++;
+                continue;
+            }
+            if (version == before) // just about to go, and there still
+                continue;
+            ck_assert_uint_eq(version, ++newest);
+            all[version] = now;
+            hc_unit_place(&world, &all[version].value, all[version].bytes);
+        }
+        if (step % 50 == 0)
+            check_ring(newest);
+    }
+    ck_assert_uint_gt(again, 100);
+    ck_assert_uint_gt(gone, 100);
+    ck_assert_uint_gt(newest, 20 * CAPACITY);
+}
+END_TEST
+
+START_TEST(numbers_come_round_without_a_zero) {
+    struct hc_unit_value value;
+    versions.next = UINT32_MAX;
+    hc_timeline_advance(timeline);
+    ck_assert_uint_eq(ask(0, 1), UINT32_MAX);
+    ck_assert_uint_eq(ask(1, 1), 1);
+    ck_assert_uint_eq(ask(0, 1), UINT32_MAX);
+    ck_assert_ptr_nonnull(hc_sv_sent_values_get(&versions, UINT32_MAX, &value));
+    ck_assert_ptr_nonnull(hc_sv_sent_values_get(&versions, 1, &value));
+    ck_assert_ptr_null(hc_sv_sent_values_get(&versions, 0, &value));
+}
+END_TEST
+
+START_TEST(nothing_is_left_after_clearing) {
+    struct hc_unit_value value;
+    ck_assert_uint_eq(ask(2, 1), 1);
+    hc_sv_sent_values_clear(&versions);
+    ck_assert_ptr_null(hc_sv_sent_values_get(&versions, 1, &value));
+    ck_assert_uint_eq(ask(3, 1), 1);
+    ck_assert_uint_eq(ask(2, 1), 2);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server versions");
+    TCase *tc = tcase_create("versions");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, a_version_is_what_the_timeline_has_now_and_new_only_when_that_is_new);
+    tcase_add_test(tc, numbers_come_round_without_a_zero);
+    tcase_add_test(tc, nothing_is_left_after_clearing);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
