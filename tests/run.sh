@@ -127,35 +127,30 @@ stage_storm() {
     exit "$ran"
 }
 
-# search PROGRAM NAME: searches from the stored corpus; what is found new stays in build/corpus/NAME
-# for a look. Says how fast it was, or shows what was found.
+# search PROGRAM: searches from the stored corpus; what is found new stays in build/corpus/NAME for a
+# look. Says how fast it was, or shows what was found.
 search() {
-    log=build/fuzz-$2.log
-    mkdir -p "build/corpus/$2"
-    set -- "$@" -max_total_time="$HC_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
-        -print_final_stats=1 -artifact_prefix="build/corpus/$2-" "build/corpus/$2"
-    [ ! -d "tests/fuzz/corpus/$2" ] || set -- "$@" "tests/fuzz/corpus/$2"
-    program=$1
-    shift 2
-    "$program" "$@" >"$log" 2>&1 || {
+    name=${1##*/fuzz_}
+    log=build/fuzz-$name.log
+    mkdir -p "build/corpus/$name"
+    set -- "$1" -max_total_time="$HC_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+        -print_final_stats=1 -artifact_prefix="build/corpus/$name-" "build/corpus/$name"
+    [ ! -d "tests/fuzz/corpus/$name" ] || set -- "$@" "tests/fuzz/corpus/$name"
+    "$@" >"$log" 2>&1 || {
         cat "$log"
-        return 1
+        count 0 1
+        echo "FAILED: $1"
+        exit 1
     }
+    count 1 0
     awk '/number_of_executed_units/ { n = $2 } /average_exec_per_sec/ { rate = $2 } /new_units/ { new = $2 }
-        END { printf "%d inputs, %d exec/s, %d new ones kept\n", n, rate, new }' "$log"
+        END { printf "-- %s: %d inputs, %d exec/s, %d new ones kept\n", program, n, rate, new }' \
+        program="$1" "$log"
 }
 
 stage_fuzz() {
-    ran=$nothing_to_run
-    for program in build/fuzz/bin/fuzz_*; do
-        [ -x "$program" ] || continue
-        run_counted search "$program" "${program##*/fuzz_}"
-        ran=0
-    done
-    if [ "$ran" = 0 ]; then
-        run_counted sh tests/fuzz/coverage.sh
-    fi
-    exit "$ran"
+    printf '%s\n' build/fuzz/bin/fuzz_* | xargs -P "$jobs" -n 1 sh tests/run.sh --search
+    run_counted sh tests/fuzz/coverage.sh
 }
 
 # run_script SCRIPT: one process test, which prints all it has to say when it ends.
@@ -185,6 +180,10 @@ if [ "${1-}" = --inside ]; then
 fi
 if [ "${1-}" = --script ]; then
     run_script "$2"
+fi
+if [ "${1-}" = --search ]; then
+    search "$2"
+    exit 0
 fi
 
 for stage in "$@"; do

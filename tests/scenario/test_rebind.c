@@ -206,9 +206,9 @@ static struct cost move(const struct hc_sim_config *config, unsigned changes, ui
     return cost;
 }
 
-/// A hundred sessions, five to a world, each of which moves every ten seconds. With all checks on,
-/// which takes many times as long, twenty of them.
-enum { WORLDS = HC_VALIDATE ? 4 : 20, EACH = 5, SESSIONS = WORLDS * EACH };
+/// Fifty sessions, five to a world, move every ten seconds. With all checks on, which takes many
+/// times as long, ten of them do.
+enum { WORLDS = HC_VALIDATE ? 2 : 10, EACH = 5, SESSIONS = WORLDS * EACH };
 
 static struct cost move_all(uint16_t rate, uint32_t loss_ppm, unsigned changes) {
     struct cost all = {.kept = 0};
