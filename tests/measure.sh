@@ -1,0 +1,69 @@
+#!/bin/sh
+# Measures every figure of docs/MEASUREMENTS.md and writes that file:  sh tests/measure.sh [OUT]
+#
+# It takes about half an hour, and the machine should do nothing else. Each figure stands under the
+# command that printed it. The release programs must be built: sh tests/run.sh build
+set -eu
+cd "$(dirname "$0")/.."
+
+bin=build/release/bin
+out=${1:-docs/MEASUREMENTS.md}
+draft=build/measurements.md
+[ -x "$bin/hc_bench" ] || {
+    echo "measure.sh: $bin/hc_bench is missing: sh tests/run.sh build" >&2
+    exit 1
+}
+
+# figure TITLE TEXT COMMAND...: a section with each command and its output.
+figure() {
+    echo "measuring: $1" >&2
+    printf '\n## %s\n\n%s\n' "$1" "$2"
+    shift 2
+    for command in "$@"; do
+        printf '\n    $ %s\n' "$command"
+        sh -c "$command" 2>&1 | grep -v '^ *$' | sed 's/^/    /'
+    done
+}
+
+model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+memory=$(awk '/MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)
+{
+    cat <<END
+# Measurements
+
+\`sh tests/measure.sh\` wrote this file. The ratios carry over to other machines, the times do not.
+
+- machine: $(nproc) cores, $model, $memory
+- system: $(uname -sr), $(${CC:-cc} --version | head -n 1)
+- commit: $(git rev-parse --short HEAD), load average before: $(cut -d ' ' -f 1 /proc/loadavg)
+END
+
+    figure "Eight bots on each link" \
+        "Eight bots play at 60 Hz for 20 s with input delay 3; bytes include 28 of IP and UDP for each datagram." \
+        "python3 tests/measure_links.py $bin/hindcast-load"
+    figure "Prediction" \
+        "A client at 150 ms each way predicts its own player. The server sends either the newest tick that has all of its inputs, or the server tick." \
+        "$bin/hc_bench rubber-band"
+    figure "Snapshots" \
+        "Bots turn and shoot at 80 ms there and back with 2 % loss; 61 bytes of each datagram are headers and seal. The picture's error stands beside the bytes." \
+        "$bin/hc_bench snapshots"
+    figure "Rewinds" \
+        "Every input comes 9 ticks late. The run is compared with the game's own steps and with a server that simulates the whole world again." \
+        "$bin/hc_bench timeline"
+    figure "Exactness" \
+        "Selective resimulation, full resimulation, play in time and a run from scratch agree byte by byte." \
+        "$bin/exact_histories --histories 20000"
+    figure "Faults planted in the timeline" \
+        "Each is found by the exactness program after so many histories." \
+        "sh tests/faults/run.sh"
+    figure "Random matches" \
+        "Each is drawn from one seed: settings, links, outages, crashes, hostile clients." \
+        "$bin/hc_storm --seeds 1..10000"
+    figure "Attacks" \
+        "Every row is an attack with its bound." \
+        "$bin/hc_attack"
+    figure "Floods" \
+        "Spoofed HELLOs come from the same cores for 14 s each while eight clients play and 40 others join, each within 10 s." \
+        "$bin/hc_attack --only flood --flood"
+} >"$draft"
+mv "$draft" "$out"

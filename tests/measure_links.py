@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+"""Plays eight bots for 20 s on each link and prints a line for each: measure_links.py HINDCAST_LOAD"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+print("link   verdict  rewinds  depth p50/p99/max  late of received  rollbacks  depth p50/p99  down, up B/s")
+for link in ("good", "ok", "bad", "awful"):
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "report.json")
+        subprocess.run([sys.argv[1], "--spawn", "--clients", "8", "--duration", "20", "--input-delay", "3",
+                        "--link", link, "--json", path], stdout=subprocess.DEVNULL, check=False)
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+    server, client = report["server"], report["client"]
+    depth, rollback = server["rewind_depth_ticks"], client["rollback_depth_ticks"]
+    print(f"{link:6} {'OK' if report['verdict']['ok'] else 'NOT OK':7} {server['rewinds']:8}"
+          f"  {depth['p50'] or 0:5}/{depth['p99'] or 0}/{depth['max'] or 0}"
+          f"  {server['inputs']['late']:10} of {server['inputs']['received']}"
+          f"  {client['rollbacks']:9}  {rollback['p50']:6}/{rollback['p99']}"
+          f"  {report['bytes_down_per_client_s']:8.0f}, {report['bytes_up_per_client_s']:.0f}")
