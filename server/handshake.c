@@ -313,14 +313,16 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
     return answer_accept(host, peer);
 }
 
-/// Whether the attempt with this nonce made a connection that has ended lately, wherever its client
-/// was in the end.
-static bool has_ended(const struct hc_sv_host *host, const uint8_t nonce[static HC_NONCE_SIZE],
-                      uint64_t now_us) {
-    for (size_t i = 0; i < (size_t)HC_SV_ENDED_EACH * host->config.clients; i++)
-        if (now_us < host->ended[i].until_us && !host->ended[i].unheard &&
-            memcmp(host->ended[i].client_nonce, nonce, HC_NONCE_SIZE) == 0)
+/// Whether the client's attempt with this nonce made a connection that has ended lately, wherever
+/// its client was in the end.
+static bool has_ended(const struct hc_sv_host *host, uint64_t client_id,
+                      const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
+    for (size_t i = 0; i < (size_t)HC_SV_ENDED_EACH * host->config.clients; i++) {
+        const struct hc_sv_ended *ended = &host->ended[i];
+        if (now_us < ended->until_us && !ended->unheard && ended->client_id == client_id &&
+            memcmp(ended->client_nonce, nonce, HC_NONCE_SIZE) == 0)
             return true;
+    }
     return false;
 }
 
@@ -403,7 +405,8 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     }
     // Late, or of an attempt that was given up for the one that is live. (A client that has sent
     // nothing may ask from another address, where the answer has not come.)
-    if (has_ended(host, connect->client_nonce, now_us) || (again && known->replay.newest > 0))
+    if (has_ended(host, entry->token.client_id, connect->client_nonce, now_us) ||
+        (again && known->replay.newest > 0))
         return HC_DUPLICATE;
     if (connected && now_us - known->received_us < LIVE_US && connect->continues != known->cid)
         return deny(host, from, entry, HC_DENY_CONNECTED, LIVE_US / 1000);

@@ -256,6 +256,7 @@ void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer,
     size_t ring = (size_t)(peer - host->peers) * HC_SV_ENDED_EACH;
     struct hc_sv_ended *ended = &host->ended[ring + peer->ended_next++ % HC_SV_ENDED_EACH];
     *ended = (struct hc_sv_ended){.cid = peer->cid,
+                                  .client_id = peer->user.client_id,
                                   .unheard = unheard,
                                   .left = left,
                                   .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};

@@ -65,6 +65,7 @@ struct hc_sv_player {
 /// again, nor its DATA taken for another's.
 struct hc_sv_ended {
     uint32_t cid;
+    uint64_t client_id; ///< of its client: whoever sees a nonce can use it too
     uint8_t client_nonce[HC_NONCE_SIZE];
     bool unheard;      ///< fell silent at once: it may have had no ACCEPT, and still asks
     bool left;         ///< the client has said goodbye, and says it again

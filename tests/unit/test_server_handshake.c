@@ -59,6 +59,7 @@ struct guest {
     struct hc_address from;
     struct hc_party party;
     struct hc_connect connect;
+    uint32_t cid, seq; ///< of its connection; the newest that it sent
 };
 
 static struct hc_token token_of(uint64_t user) {
@@ -74,18 +75,23 @@ static void bring(struct guest *guest, const struct hc_token *token) {
     hc_party_issue_as(&guest->party, &hc_arena, &ring.keys[0], token, ++serial);
 }
 
-static void greet(struct guest *guest) {
+/// Begins the attempt whose nonce is `attempt`.
+static void greet_as(struct guest *guest, uint64_t attempt) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
-    ++serial;
-    memcpy(hello.client_nonce, &serial, sizeof serial);
+    memcpy(hello.client_nonce, &attempt, sizeof attempt);
     ck_assert_int_eq(hand(&guest->from, bytes, hc_datagram_put_hello(&hello, bytes)), HC_OK);
     ck_assert_int_eq(hc_datagram_get_cookie(answer, answered, &cookie), HC_OK);
     guest->connect =
         (struct hc_connect){.protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(guest->connect.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
     memcpy(guest->connect.cookie, cookie.cookie, HC_COOKIE_SIZE);
+}
+
+/// Begins another attempt.
+static void greet(struct guest *guest) {
+    greet_as(guest, ++serial);
 }
 
 static struct guest guest_at(struct hc_address from, uint64_t user) {
@@ -108,8 +114,27 @@ static enum hc_status knock(const struct guest *guest) {
 static bool admitted(struct guest *guest) {
     uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_accept accept;
-    return knock(guest) == HC_OK &&
-           hc_party_get_accept(&guest->party, answer, answered, opened, &accept) == HC_OK;
+    if (knock(guest) != HC_OK ||
+        hc_party_get_accept(&guest->party, answer, answered, opened, &accept) != HC_OK)
+        return false;
+    guest->cid = accept.cid;
+    guest->seq = 0;
+    return true;
+}
+
+/// Says a DATA with this body.
+static enum hc_status say(struct guest *guest, const uint8_t *body, size_t size) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_data data = {.cid = guest->cid, .seq = ++guest->seq, .body = body};
+    data.body_size = size;
+    return hand(&guest->from, bytes, hc_party_put_data(&guest->party, true, &data, bytes));
+}
+
+static void leave(struct guest *guest) {
+    uint8_t bytes[16];
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    ck_assert(hc_message_put_close(&body, HC_CLOSE_LEFT));
+    ck_assert_int_eq(say(guest, bytes, body.at), HC_OK);
 }
 
 /// Whether the answer is a DENY for this reason; `vouched`: under the token's secret.
@@ -203,6 +228,18 @@ START_TEST(a_user_that_is_connected_is_denied_and_admitted_once_it_is_silent) {
 }
 END_TEST
 
+START_TEST(a_nonce_that_another_user_has_used_keeps_nobody_out) {
+    struct guest owner = guest_at(loopback(1000), 1), copier = guest_at(loopback(1001), 2);
+    greet_as(&copier, serial + 1);
+    greet_as(&owner, serial + 1);
+    ck_assert(admitted(&copier));
+    leave(&copier);
+    ck_assert(admitted(&owner));
+    leave(&owner);
+    ck_assert_int_eq(knock(&owner), HC_DUPLICATE); // its own attempt is over
+}
+END_TEST
+
 START_TEST(a_copied_token_gets_no_answer_and_its_owner_gets_in) {
     struct guest owner = guest_at(loopback(1000), 1), thief = guest_at(loopback(1001), 2);
     memcpy(thief.party.credential.token, owner.party.credential.token, HC_TOKEN_SIZE);
@@ -230,22 +267,12 @@ END_TEST
 
 START_TEST(a_token_opens_one_session_and_that_again_while_it_stands) {
     struct guest guest = guest_at(loopback(1000), 1);
-    struct hc_sv_event event;
-    uint8_t bytes[HC_DATAGRAM_MAX];
     ck_assert(admitted(&guest));
     now_us += SECOND_US;
     greet(&guest); // its answer was lost, say, and its address is another one
     ck_assert(admitted(&guest));
     ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 1);
-    struct hc_data data = {.seq = 1};
-    struct hc_writer body = hc_bytes_writer(bytes + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    while (hc_sv_host_poll_event(host, &event))
-        data.cid = event.cid;
-    ck_assert(hc_message_put_close(&body, HC_CLOSE_LEFT));
-    data.body = bytes + HC_DATA_BODY_AT;
-    data.body_size = body.at;
-    ck_assert_int_eq(hand(&guest.from, bytes, hc_party_put_data(&guest.party, true, &data, bytes)),
-                     HC_OK);
+    leave(&guest);
     ck_assert_uint_eq(hc_sv_host_clients(host), 0);
     greet(&guest);
     ck_assert_int_eq(knock(&guest), HC_OK);
@@ -354,6 +381,7 @@ int main(void) {
     tcase_add_test(tests, a_token_is_denied_for_what_is_wrong_with_it);
     tcase_add_test(tests, a_thief_of_a_token_that_is_worth_nothing_gets_no_answer);
     tcase_add_test(tests, a_user_that_is_connected_is_denied_and_admitted_once_it_is_silent);
+    tcase_add_test(tests, a_nonce_that_another_user_has_used_keeps_nobody_out);
     tcase_add_test(tests, a_copied_token_gets_no_answer_and_its_owner_gets_in);
     tcase_add_test(tests, names_that_cannot_be_shown_are_denied);
     tcase_add_test(tests, a_token_opens_one_session_and_that_again_while_it_stands);
