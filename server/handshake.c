@@ -290,9 +290,8 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
     // It goes on only with what it knows of: another process of the same user begins anew.
     bool resumed =
         named != 0 && (named == before || (named == peer->continues && peer->replay.newest == 0));
-    bool same = memcmp(peer->client_nonce, entry->connect.client_nonce, HC_NONCE_SIZE) == 0;
     if (peer->state == HC_SV_PEER_PLAYING)
-        hc_sv_host_remember_ended(host, peer, same, false, now_us); // the same attempt goes on
+        hc_sv_host_remember_ended(host, peer, false, false, now_us);
     if (!resumed) {
         host->unheard -= peer->events_in.expected - peer->events_in.next;
         hc_sv_peer_begin_events(peer);
@@ -353,9 +352,7 @@ static bool has_right(const struct hc_sv_host *host, const struct entry *entry) 
 /// What a proven entry still may be refused for, beside room; HC_OK: nothing.
 static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_address *from,
                                   const struct entry *entry, const struct hc_sv_peer *known,
-                                  uint64_t now_us, enum hc_deny_reason *reason) {
-    const uint8_t *token_id = entry->token.token_id;
-    bool own = known != NULL && memcmp(known->user.token_id, token_id, HC_TOKEN_ID_SIZE) == 0;
+                                  bool own, uint64_t now_us, enum hc_deny_reason *reason) {
     *reason = HC_DENY_NAME;
     if (!is_name(entry->token.name))
         return HC_INVALID;
@@ -382,35 +379,49 @@ static bool is_outdated(const struct hc_sv_host *host, const struct hc_token *to
            token->issued_s < host->refused.not_before_s;
 }
 
-/// Somebody who has shown that the token is its own.
+/// An attempt that was admitted asks again: it has one connection and one ACCEPT, wherever it asks
+/// from, lest its client use one of which nothing is known any more. What it was admitted for is
+/// not judged again.
+static enum hc_status repeat_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                                    const struct hc_address *from, const struct entry *entry) {
+    bool moves = !hc_address_equal(&peer->address, from);
+    if (moves && peer->replay.newest > 0)
+        return HC_DUPLICATE; // late: DATA have shown where it is
+    if (moves && hc_sv_host_address_is_full(host, from, peer))
+        return deny(host, from, entry, HC_DENY_LIMIT, RETRY_MS);
+    HC_MARK("accept-sent-again");
+    peer->address = *from;
+    return answer_accept(host, peer);
+}
+
+/// Somebody who has shown that the token is its own; `opened`: what hc_token_open has found.
 static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_address *from,
-                                     struct entry *entry, uint64_t now_us) {
+                                     struct entry *entry, enum hc_status opened, uint64_t now_us) {
     const struct hc_connect *connect = &entry->connect;
+    uint64_t client_id = entry->token.client_id;
     enum hc_deny_reason reason;
+    struct hc_sv_peer *known = peer_of(host, client_id);
+    bool connected = known != NULL && known->state == HC_SV_PEER_PLAYING;
+    bool own =
+        known != NULL && memcmp(known->user.token_id, entry->token.token_id, HC_TOKEN_ID_SIZE) == 0;
+    if (connected && own && memcmp(known->client_nonce, connect->client_nonce, HC_NONCE_SIZE) == 0)
+        return repeat_accept(host, known, from, entry);
+    if (opened != HC_OK)
+        return deny(host, from, entry, opened == HC_TOO_OLD ? HC_DENY_EXPIRED : HC_DENY_AUDIENCE,
+                    0);
     if (!has_right(host, entry))
         return deny(host, from, entry, HC_DENY_PLAYERS, 0);
     if (host->shutting_down)
         return deny(host, from, entry, HC_DENY_SHUTDOWN, 0);
-    if (hc_sv_refused_has(&host->refused, entry->token.client_id))
+    if (hc_sv_refused_has(&host->refused, client_id))
         return deny(host, from, entry, HC_DENY_REFUSED, 0);
     if (is_outdated(host, &entry->token, now_us))
         return deny(host, from, entry, HC_DENY_EXPIRED, 0);
-    struct hc_sv_peer *known = peer_of(host, entry->token.client_id);
-    bool connected = known != NULL && known->state == HC_SV_PEER_PLAYING;
-    bool again =
-        connected && memcmp(known->client_nonce, connect->client_nonce, HC_NONCE_SIZE) == 0;
-    if (again && hc_address_equal(&known->address, from)) {
-        HC_MARK("accept-sent-again");
-        return answer_accept(host, known);
-    }
-    // Late, or of an attempt that was given up for the one that is live. (A client that has sent
-    // nothing may ask from another address, where the answer has not come.)
-    if (has_ended(host, entry->token.client_id, connect->client_nonce, now_us) ||
-        (again && known->replay.newest > 0))
-        return HC_DUPLICATE;
+    if (has_ended(host, client_id, connect->client_nonce, now_us))
+        return HC_DUPLICATE; // late, or of an attempt that was given up for another one
     if (connected && now_us - known->received_us < LIVE_US && connect->continues != known->cid)
         return deny(host, from, entry, HC_DENY_CONNECTED, LIVE_US / 1000);
-    enum hc_status status = judge_entry(host, from, entry, known, now_us, &reason);
+    enum hc_status status = judge_entry(host, from, entry, known, own, now_us, &reason);
     if (status != HC_OK)
         return deny(host, from, entry, reason, status == HC_INVALID ? 0 : RETRY_MS);
     status = exchange(host, entry);
@@ -445,11 +456,8 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
     entry.proven = status == HC_OK;
     if (!entry.proven)
         host->stats.unproven++;
-    else if (opened == HC_OK)
-        status = receive_proven(host, from, &entry, now_us);
     else
-        status =
-            deny(host, from, &entry, opened == HC_TOO_OLD ? HC_DENY_EXPIRED : HC_DENY_AUDIENCE, 0);
+        status = receive_proven(host, from, &entry, opened, now_us);
     sodium_memzero(&entry, sizeof entry);
     return status;
 }

@@ -130,6 +130,10 @@ static enum hc_status say(struct guest *guest, const uint8_t *body, size_t size)
     return hand(&guest->from, bytes, hc_party_put_data(&guest->party, true, &data, bytes));
 }
 
+static enum hc_status speak(struct guest *guest) {
+    return say(guest, NULL, 0);
+}
+
 static void leave(struct guest *guest) {
     uint8_t bytes[16];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
@@ -155,6 +159,60 @@ START_TEST(who_knows_the_secret_of_a_good_token_is_let_in_once) {
     ck_assert_uint_eq(answered, size);
     ck_assert_mem_eq(answer, first, size);
     ck_assert_uint_eq(hc_sv_host_clients(host), 1);
+}
+END_TEST
+
+START_TEST(an_attempt_that_was_admitted_is_not_judged_again) {
+    struct guest guest = guest_at(loopback(1000), 1);
+    uint8_t first[HC_DATAGRAM_MAX];
+    ck_assert(admitted(&guest));
+    memcpy(first, answer, sizeof first);
+    hc_sv_host_set_time(host, config.unix_us + 100 * (uint64_t)SECOND_US, now_us); // expired
+    ck_assert_int_eq(knock(&guest), HC_OK);
+    ck_assert_uint_eq(answered, sizeof first);
+    ck_assert_mem_eq(answer, first, sizeof first);
+    ck_assert_uint_eq(hc_sv_host_stats(host)->denied, 0);
+}
+END_TEST
+
+START_TEST(an_attempt_has_one_connection_and_one_accept_wherever_it_asks_from) {
+    struct guest guest = guest_at(loopback(1000), 1), elsewhere = guest;
+    uint8_t first[HC_DATAGRAM_MAX];
+    elsewhere.from.port = 2000;
+    greet_as(&elsewhere, serial);
+    ck_assert(admitted(&guest));
+    memcpy(first, answer, sizeof first);
+    for (unsigned n = 0; n < 4; n++) { // also when nothing was heard for a while
+        ck_assert(admitted(&elsewhere));
+        ck_assert_mem_eq(answer, first, sizeof first);
+        ck_assert(hc_address_equal(&host->peers[0].address, &elsewhere.from));
+        ck_assert(admitted(&guest));
+        ck_assert(hc_address_equal(&host->peers[0].address, &guest.from));
+        now_us += SECOND_US;
+    }
+    ck_assert(admitted(&elsewhere));
+    ck_assert_int_eq(speak(&elsewhere), HC_OK);
+    ck_assert_int_eq(knock(&guest), HC_DUPLICATE); // from now on its DATA say where it is
+    ck_assert(hc_address_equal(&host->peers[0].address, &elsewhere.from));
+    ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 1);
+    ck_assert_uint_eq(hc_sv_host_stats(host)->resumed, 0);
+}
+END_TEST
+
+START_TEST(an_attempt_cannot_go_to_an_address_that_has_its_clients) {
+    struct guest guest = guest_at(hc_address_ipv4(192, 0, 2, 2, 1000), 1), elsewhere = guest;
+    elsewhere.from = hc_address_ipv4(192, 0, 2, 1, 1000);
+    greet_as(&elsewhere, serial);
+    ck_assert(admitted(&guest));
+    for (uint64_t user = 2; user < 2 + HOUSEHOLD; user++) {
+        struct guest neighbour =
+            guest_at(hc_address_ipv4(192, 0, 2, 1, (uint16_t)(2000 + user)), user);
+        ck_assert(admitted(&neighbour));
+        now_us += SECOND_US;
+    }
+    ck_assert_int_eq(knock(&elsewhere), HC_OK);
+    ck_assert(denied(&elsewhere, HC_DENY_LIMIT, true));
+    ck_assert(hc_address_equal(&host->peers[0].address, &guest.from));
 }
 END_TEST
 
@@ -377,6 +435,9 @@ int main(void) {
     TCase *tests = tcase_create("door");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, who_knows_the_secret_of_a_good_token_is_let_in_once);
+    tcase_add_test(tests, an_attempt_that_was_admitted_is_not_judged_again);
+    tcase_add_test(tests, an_attempt_has_one_connection_and_one_accept_wherever_it_asks_from);
+    tcase_add_test(tests, an_attempt_cannot_go_to_an_address_that_has_its_clients);
     tcase_add_test(tests, a_connect_with_a_key_of_low_order_is_dropped_and_changes_nothing);
     tcase_add_test(tests, a_token_is_denied_for_what_is_wrong_with_it);
     tcase_add_test(tests, a_thief_of_a_token_that_is_worth_nothing_gets_no_answer);
