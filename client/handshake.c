@@ -21,6 +21,7 @@ void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us) {
 /// Goes on to the other of HELLO and CONNECT.
 static void turn_to(struct hc_cl_handshake *handshake, bool connect, uint64_t now_us) {
     handshake->has_cookie = connect;
+    handshake->cookie_count = handshake->cookies_came = handshake->cookie_turn = 0;
     handshake->said = 0;
     handshake->next_us = now_us;
     handshake->due = true;
@@ -46,6 +47,31 @@ static enum hc_status judge_nonce(const struct hc_client *client,
     return memcmp(nonce, client->handshake.nonce, HC_NONCE_SIZE) == 0 ? HC_OK : HC_UNEXPECTED;
 }
 
+/// Keeps a COOKIE beside those that came before: one is the server's, the others may be of anybody
+/// who sees HELLO. When there are too many, each that came has the same chance (Vitter 1985,
+/// algorithm R), so that it is of no use to come first or last.
+static enum hc_status keep_cookie(struct hc_client *client,
+                                  const struct hc_datagram_cookie *cookie) {
+    struct hc_cl_handshake *handshake = &client->handshake;
+    for (uint32_t i = 0; i < handshake->cookie_count; i++)
+        if (handshake->cookies[i].slot == cookie->slot &&
+            memcmp(handshake->cookies[i].cookie, cookie->cookie, HC_COOKIE_SIZE) == 0)
+            return HC_DUPLICATE;
+    uint32_t place = handshake->cookies_came++;
+    if (place >= HC_CL_COOKIES) {
+        uint8_t drawn[4];
+        hc_ratchet_draw(&client->ratchet, drawn, sizeof drawn);
+        struct hc_reader reader = hc_bytes_reader(drawn, sizeof drawn);
+        place = hc_bytes_get_u32(&reader) % handshake->cookies_came;
+    }
+    if (place >= HC_CL_COOKIES)
+        return HC_FULL;
+    handshake->cookies[place] = *cookie;
+    if (place == handshake->cookie_count)
+        handshake->cookie_count++;
+    return HC_OK;
+}
+
 static enum hc_status receive_cookie(struct hc_client *client, const uint8_t *bytes, size_t size,
                                      uint64_t now_us) {
     struct hc_cl_handshake *handshake = &client->handshake;
@@ -57,15 +83,16 @@ static enum hc_status receive_cookie(struct hc_client *client, const uint8_t *by
         return status;
     if (!asks(client))
         return HC_UNEXPECTED;
-    if (handshake->has_cookie || handshake->said == 0)
+    if (handshake->has_cookie)
+        return keep_cookie(client, &cookie);
+    if (handshake->said == 0)
         return HC_DUPLICATE;
     note_exchange(handshake, now_us);
-    handshake->cookie = cookie;
+    turn_to(handshake, true, now_us);
     handshake->cookie_us = now_us;
     handshake->answered = true;
     handshake->version_received = false;
-    turn_to(handshake, true, now_us);
-    return HC_OK;
+    return keep_cookie(client, &cookie);
 }
 
 _Static_assert(HC_PREDICTION_LIMIT_MAX + HC_DISPLAY_OFFSET_MAX + HC_CL_MARGIN <= HC_HISTORY_MAX &&
@@ -369,12 +396,15 @@ size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATA
         memcpy(hello.client_nonce, handshake->nonce, HC_NONCE_SIZE);
         return hc_datagram_put_hello(&hello, out);
     }
+    const struct hc_datagram_cookie *cookie = &handshake->cookies[handshake->cookie_turn];
+    handshake->cookie_turn = (handshake->cookie_turn + 1) % handshake->cookie_count;
+    handshake->due = handshake->cookie_turn > 0;
     struct hc_connect connect = {.protocol_id = handshake->protocol_id,
-                                 .slot = handshake->cookie.slot,
+                                 .slot = cookie->slot,
                                  .players = client->config.players,
                                  .continues = client->cid};
     memcpy(connect.client_nonce, handshake->nonce, HC_NONCE_SIZE);
-    memcpy(connect.cookie, handshake->cookie.cookie, HC_COOKIE_SIZE);
+    memcpy(connect.cookie, cookie->cookie, HC_COOKIE_SIZE);
     memcpy(connect.token, client->credential.token, HC_TOKEN_SIZE);
     memcpy(connect.client_key, handshake->key, sizeof handshake->key);
     size_t size = hc_datagram_put_connect(&connect, out);

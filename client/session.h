@@ -18,8 +18,9 @@
 #include "proto/token.h"
 
 enum {
-    HC_CL_RETRY_US = 250000,         ///< between two HELLOs, or two CONNECTs
-    HC_CL_COOKIE_LIFE_US = 2000000,  ///< for which one is used: it may be for another address
+    HC_CL_RETRY_US = 250000,        ///< between two HELLOs, or two CONNECTs
+    HC_CL_COOKIE_LIFE_US = 2000000, ///< for which one is used: it may be for another address
+    HC_CL_COOKIES = 8, ///< kept of those that came: anybody who sees HELLO can send one
     HC_CL_VERSION_WAIT_US = 600000,  ///< how long a COOKIE may still refute VERSION: two HELLOs
     HC_CL_KEEP_ALIVE_US = 100000,    ///< the longest time between two DATA
     HC_CL_AHEAD_US = 50000,          ///< ahead of its clock, at least 3 ticks, without saying so
@@ -44,12 +45,13 @@ struct hc_cl_handshake {
     uint8_t secret[HC_EXCHANGE_KEY_SIZE]; ///< of the ephemeral key; zeros once it is of no use
     uint8_t key[HC_EXCHANGE_KEY_SIZE];    ///< public
     bool has_cookie;                      ///< CONNECT is being said, else HELLO
-    struct hc_datagram_cookie cookie;
-    uint64_t cookie_us; ///< when it came
-    bool answered;      ///< some COOKIE has come
-    uint32_t said;      ///< how often the present one of HELLO and CONNECT was said
-    uint64_t sent_us;   ///< when it was said last; meaningful if it was
-    uint64_t next_us;   ///< when it is due again
+    struct hc_datagram_cookie cookies[HC_CL_COOKIES]; ///< CONNECT is said with each in turn
+    uint32_t cookie_count, cookies_came, cookie_turn; ///< kept; since HELLO; whose turn it is
+    uint64_t cookie_us;                               ///< when the first one came
+    bool answered;                                    ///< some COOKIE has come
+    uint32_t said;    ///< how often the present one of HELLO and CONNECT was said
+    uint64_t sent_us; ///< when it was said last; meaningful if it was
+    uint64_t next_us; ///< when it is due again
     bool due;
     uint64_t rtt_us;       ///< the least that an exchange took; UINT64_MAX before the first
     bool version_received; ///< the server seems to be of another build, and no COOKIE has come

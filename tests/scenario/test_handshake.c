@@ -31,6 +31,36 @@ START_TEST(all_join_although_two_datagrams_in_five_are_lost) {
 }
 END_TEST
 
+static bool see_hello(void *context, struct hc_sim *sim, unsigned client, uint8_t *bytes,
+                      size_t size) {
+    struct hc_hello hello;
+    (void)sim;
+    (void)client;
+    if (hc_datagram_get_hello(bytes, size, &hello) == HC_OK)
+        memcpy(context, hello.client_nonce, HC_NONCE_SIZE);
+    return true;
+}
+
+START_TEST(who_sees_a_hello_and_answers_first_keeps_nobody_out) {
+    uint8_t nonce[HC_NONCE_SIZE], bytes[HC_DATAGRAM_MAX];
+    struct hc_sim_config config = play_config_bare(1, 80, 121);
+    config.hooks.tamper = see_hello;
+    config.context = nonce;
+    struct hc_sim *sim = hc_sim_create(&config);
+    ck_assert(sim != NULL && hc_sim_connect(sim, 0));
+    struct hc_client *client = hc_sim_client(sim, 0);
+    for (unsigned ms = 0; ms < 9000; ms += 20) { // a COOKIE of its own, each time another
+        struct hc_datagram_cookie cookie = {.slot = ms};
+        hc_sim_run(sim, 20 * PLAY_MS);
+        memcpy(cookie.client_nonce, nonce, sizeof nonce);
+        hc_client_receive(client, bytes, hc_datagram_put_cookie(&cookie, bytes),
+                          hc_sim_client_now(sim, 0));
+    }
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_PLAYING);
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 START_TEST(a_full_server_says_so) {
     struct hc_sim_config config = play_config(&lanes, 3, 30, 111);
     config.host.clients = 2;
@@ -243,6 +273,7 @@ int main(void) {
     Suite *suite = suite_create("handshake");
     TCase *tests = tcase_create("handshake");
     tcase_add_test(tests, all_join_although_two_datagrams_in_five_are_lost);
+    tcase_add_test(tests, who_sees_a_hello_and_answers_first_keeps_nobody_out);
     tcase_add_test(tests, a_full_server_says_so);
     tcase_add_test(tests, a_client_with_more_players_than_places_is_denied_and_takes_none);
     tcase_add_test(tests, a_client_of_another_version_is_told);

@@ -44,6 +44,103 @@ START_TEST(with_a_cookie_that_has_not_helped_for_two_seconds_it_says_hello_again
 }
 END_TEST
 
+/// A COOKIE that anybody may have sent who has seen the HELLO; 0: the server's.
+static enum hc_status give_cookie_of(uint32_t number) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_datagram_cookie cookie = {.slot = 3};
+    memcpy(cookie.client_nonce, nonce, sizeof nonce);
+    memcpy(cookie.cookie, &number, sizeof number);
+    return give(out, hc_datagram_put_cookie(&cookie, out));
+}
+
+/// How many CONNECTs it says now; `*own`: one of them is with the server's COOKIE.
+static unsigned count_connects(bool *own) {
+    struct hc_connect connect;
+    unsigned count = 0;
+    for (;;) {
+        struct heard heard = hear();
+        if (heard.kind != HC_DATAGRAM_CONNECT)
+            return count;
+        ck_assert_int_eq(hc_datagram_get_connect(heard.bytes, sizeof heard.bytes, &connect), HC_OK);
+        uint32_t number;
+        memcpy(&number, connect.cookie, sizeof number);
+        *own |= number == 0;
+        count++;
+    }
+}
+
+START_TEST(a_cookie_that_somebody_else_sent_first_is_not_the_only_one_that_it_uses) {
+    bool own = false;
+    begin();
+    hear();
+    for (uint32_t n = 1; n < HC_CL_COOKIES; n++)
+        ck_assert_int_eq(give_cookie_of(n), HC_OK);
+    ck_assert_int_eq(give_cookie_of(0), HC_OK);
+    ck_assert_int_eq(give_cookie_of(0), HC_DUPLICATE);
+    for (unsigned i = 0; i < 4; i++, now_us += RETRY_US) {
+        own = false;
+        ck_assert_uint_eq(count_connects(&own), HC_CL_COOKIES);
+        ck_assert(own);
+    }
+    struct hc_welcome welcome = welcome_now();
+    ck_assert_int_eq(give_accept(&welcome), HC_OK);
+    ck_assert_uint_eq(count_connects(&own), 0);
+}
+END_TEST
+
+START_TEST(of_more_cookies_than_it_keeps_each_has_the_same_chance) {
+    enum { TIMES = 200, COOKIES = 40, WHEN = 20 };
+    unsigned used = 0;
+    config.timeout_us = 1000 * 1000000;
+    begin();
+    for (unsigned i = 0; i < TIMES; i++, now_us += 2000000) {
+        bool own = false;
+        ck_assert_int_eq(hear().kind, HC_DATAGRAM_HELLO);
+        for (uint32_t n = 1; n <= COOKIES; n++)
+            give_cookie_of(n == WHEN ? 0 : n);
+        ck_assert_uint_eq(count_connects(&own), HC_CL_COOKIES); // however many came
+        used += own;
+    }
+    unsigned expected = TIMES * HC_CL_COOKIES / COOKIES;
+    ck_assert_uint_ge(used, expected / 2);
+    ck_assert_uint_le(used, expected * 3 / 2);
+}
+END_TEST
+
+START_TEST(a_forged_accept_takes_nothing_from_the_true_one_and_after_that_nothing_is_believed) {
+    uint8_t out[HC_DATAGRAM_MAX], first[HC_DATAGRAM_MAX];
+    struct hc_welcome welcome = welcome_now();
+    begin();
+    hear();
+    give_cookie();
+    struct hc_writer writer = hc_bytes_writer(first + HC_ACCEPT_BODY_AT, HC_ACCEPT_BODY_MAX);
+    ck_assert(hc_message_put_welcome(&writer, &welcome));
+    struct hc_accept accept = {
+        .cid = CID, .body = first + HC_ACCEPT_BODY_AT, .body_size = writer.at};
+    memcpy(accept.client_nonce, nonce, sizeof nonce);
+    hc_party_serve(&party, client);
+    size_t size = hc_party_put_accept(&party, &accept, first);
+    memcpy(out, first, size);
+    out[size - 1] ^= 1;
+    ck_assert_int_eq(give(out, size), HC_MALFORMED);
+    ck_assert_int_eq(give(first, size), HC_OK);
+    ck_assert_int_eq(hear().kind, HC_DATAGRAM_DATA);
+    ck_assert_int_eq(give(first, size), HC_DUPLICATE);
+    ck_assert_int_eq(give_cookie(), HC_UNEXPECTED);
+    struct hc_deny deny = {.reason = HC_DENY_FULL};
+    memcpy(deny.client_nonce, nonce, sizeof nonce);
+    size = hc_datagram_put_deny(&deny, out);
+    hc_token_put_deny_mac(party.credential.secret, out);
+    ck_assert_int_eq(give(out, size), HC_UNEXPECTED);
+    struct hc_version version = {.protocol_id = 1};
+    memcpy(version.client_nonce, nonce, sizeof nonce);
+    ck_assert_int_eq(give(out, hc_datagram_put_version(&version, out)), HC_UNEXPECTED);
+    now_us += TICK_US * 10;
+    ck_assert_int_eq(hear().kind, HC_DATAGRAM_DATA); // whose seq goes on
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_JOINING);
+}
+END_TEST
+
 START_TEST(answers_to_another_attempt_are_refused) {
     struct hc_welcome welcome = welcome_now();
     uint8_t out[HC_DATAGRAM_MAX];
@@ -600,6 +697,10 @@ END_TEST
 static void add_all(TCase *tests) {
     tcase_add_test(tests, hello_and_connect_are_said_every_quarter_of_a_second_until_answered);
     tcase_add_test(tests, with_a_cookie_that_has_not_helped_for_two_seconds_it_says_hello_again);
+    tcase_add_test(tests, a_cookie_that_somebody_else_sent_first_is_not_the_only_one_that_it_uses);
+    tcase_add_test(tests, of_more_cookies_than_it_keeps_each_has_the_same_chance);
+    tcase_add_test(
+        tests, a_forged_accept_takes_nothing_from_the_true_one_and_after_that_nothing_is_believed);
     tcase_add_test(tests, answers_to_another_attempt_are_refused);
     tcase_add_test(tests, a_denial_closes_it_and_says_why);
     tcase_add_test(tests, news_of_another_version_counts_only_while_connecting);
