@@ -102,14 +102,15 @@ static bool available(const struct hc_sv_player *player) {
     return player->peer == 0 || (player->leaving && player->next_owner == 0);
 }
 
-/// Finds `count` player slots that are free, or will be at the next tick; false: there are fewer.
-static bool find_players(const struct hc_sv_host *host, unsigned count,
-                         hc_player found[static HC_OWN_PLAYERS_MAX]) {
+/// Finds `count` player slots that are free, or will be at the next tick; returns how many it
+/// found.
+static unsigned find_players(const struct hc_sv_host *host, unsigned count,
+                             hc_player found[static HC_OWN_PLAYERS_MAX]) {
     unsigned n = 0;
     for (hc_player p = 0; p < host->world.players && n < count; p++)
         if (available(&host->players[p]))
             found[n++] = p;
-    return n == count;
+    return n;
 }
 
 /// Gives these player slots to a peer.
@@ -256,17 +257,33 @@ static bool spectator_fits(const struct hc_sv_host *host) {
     return count < host->config.spectators;
 }
 
+/// Whether there is a place for an entry, and players, where its client, `known`, gives back those
+/// that it has if it wants another number of them.
+static bool fits(struct hc_sv_host *host, const struct hc_sv_peer *known, unsigned players) {
+    hc_player found[HC_OWN_PLAYERS_MAX];
+    unsigned own = known != NULL ? known->own_count : 0;
+    if (known != NULL && own == players)
+        return true;
+    if ((known == NULL && free_peer(host) == NULL) || (players == 0 && !spectator_fits(host)))
+        return false;
+    return own + find_players(host, players, found) >= players;
+}
+
+/// The token opens a session, as judge_entry has found that it may.
+static void use_token(struct hc_sv_host *host, const struct entry *entry, uint64_t now_us) {
+    bool used =
+        hc_sv_spent_use(&host->spent, &entry->token, hc_sv_host_unix_s(host, now_us), now_us);
+    HC_ASSERT(used);
+}
+
 static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *from,
                             const struct entry *entry, uint64_t now_us) {
     hc_player taken[HC_OWN_PLAYERS_MAX] = {0};
     struct hc_sv_peer *peer = free_peer(host);
-    if (peer == NULL)
-        return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
+    unsigned found = find_players(host, entry->connect.players, taken);
+    HC_ASSERT(peer != NULL && found == entry->connect.players); // see fits
     uint16_t index = (uint16_t)(peer - host->peers);
-    if ((entry->connect.players == 0 && !spectator_fits(host)) ||
-        !find_players(host, entry->connect.players, taken) ||
-        !hc_sv_spent_use(&host->spent, &entry->token, hc_sv_host_unix_s(host, now_us), now_us))
-        return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
+    use_token(host, entry, now_us);
     take_players(host, index, entry->connect.players, taken);
     uint32_t cid = draw_cid(host, index, now_us);
     peer->state = HC_SV_PEER_FREE;
@@ -285,8 +302,7 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
                              const struct hc_address *from, const struct entry *entry,
                              uint64_t now_us) {
     uint32_t before = peer->cid, named = entry->connect.continues;
-    if (!hc_sv_spent_use(&host->spent, &entry->token, hc_sv_host_unix_s(host, now_us), now_us))
-        return deny(host, from, entry, HC_DENY_FULL, RETRY_MS);
+    use_token(host, entry, now_us);
     // It goes on only with what it knows of: another process of the same user begins anew.
     bool resumed =
         named != 0 && (named == before || (named == peer->continues && peer->replay.newest == 0));
@@ -349,7 +365,7 @@ static bool has_right(const struct hc_sv_host *host, const struct entry *entry) 
     return players <= entry->token.players && players <= host->config.players_per_client;
 }
 
-/// What a proven entry still may be refused for, beside room; HC_OK: nothing.
+/// What a proven entry still may be refused for; HC_OK: nothing, and its address has connected.
 static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_address *from,
                                   const struct entry *entry, const struct hc_sv_peer *known,
                                   bool own, uint64_t now_us, enum hc_deny_reason *reason) {
@@ -361,13 +377,18 @@ static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_addre
                                 now_us);
     if (*reason != 0)
         return *reason == HC_DENY_USED ? HC_INVALID : HC_FULL;
-    *reason = HC_DENY_RATE;
-    if (!hc_sv_address_limit_take(&host->rate, from, host->config.connects_per_address, now_us))
-        return HC_FULL;
     *reason = HC_DENY_LIMIT;
     if (hc_sv_host_address_is_full(host, from, known))
         return HC_FULL;
-    return HC_OK;
+    *reason = HC_DENY_FULL;
+    if (!fits(host, known, entry->connect.players))
+        return HC_FULL;
+    // Last, because what is denied is no connect: a CONNECT that somebody repeats takes nothing
+    // from others of its address.
+    *reason = HC_DENY_RATE;
+    return hc_sv_address_limit_take(&host->rate, from, host->config.connects_per_address, now_us)
+               ? HC_OK
+               : HC_FULL;
 }
 
 /// Whether the token was issued, or its session began, too long ago.

@@ -365,6 +365,63 @@ START_TEST(one_address_connects_so_often_and_has_so_many_clients) {
 }
 END_TEST
 
+START_TEST(a_connect_that_is_denied_counts_as_none) {
+    struct guest inside[PLACES], guest = guest_at(hc_address_ipv4(192, 0, 2, 1, 1000), 99);
+    for (unsigned i = 0; i < PLACES; i++) {
+        inside[i] = guest_at(loopback((uint16_t)(1000 + i)), 1 + i);
+        ck_assert(admitted(&inside[i]));
+    }
+    for (unsigned n = 0; n < 20; n++) {
+        ck_assert_int_eq(knock(&guest), HC_OK);
+        ck_assert(denied(&guest, HC_DENY_FULL, true));
+    }
+    for (unsigned i = 0; i < PLACES; i++)
+        leave(&inside[i]);
+    for (unsigned i = 0; i < config.connects_per_address; i++) {
+        struct guest next = guest_at(guest.from, 100 + i);
+        next.from.port = (uint16_t)(2000 + i);
+        greet(&next);
+        ck_assert(admitted(&next));
+    }
+    ck_assert_int_eq(knock(&guest), HC_OK);
+    ck_assert(denied(&guest, HC_DENY_RATE, true));
+}
+END_TEST
+
+START_TEST(a_client_that_wants_more_players_than_are_free_keeps_those_that_it_has) {
+    struct guest guest = guest_at(loopback(1000), 1), other = guest_at(loopback(1001), 2);
+    other.connect.players = HC_OWN_PLAYERS_MAX;
+    ck_assert(admitted(&guest) && admitted(&other));
+    now_us += SECOND_US;
+    greet(&guest);
+    guest.connect.players = HC_OWN_PLAYERS_MAX; // of eight, its own one given back
+    ck_assert(admitted(&guest));
+    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 1);
+    struct guest third = guest_at(loopback(1002), 3);
+    ck_assert_int_eq(knock(&third), HC_OK);
+    ck_assert(denied(&third, HC_DENY_FULL, true));
+    now_us += SECOND_US;
+    greet(&other);
+    other.connect.players = 0;
+    ck_assert(admitted(&other));
+    ck_assert(admitted(&third));
+    now_us += SECOND_US;
+    greet(&third);
+    third.connect.players = HC_OWN_PLAYERS_MAX; // three are free, and its own
+    ck_assert(admitted(&third));
+    now_us += SECOND_US;
+    greet(&other);
+    other.connect.players = 1;
+    ck_assert_int_eq(knock(&other), HC_OK);
+    ck_assert(denied(&other, HC_DENY_FULL, true));
+    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 3);
+    other.connect.players = 0;
+    ck_assert(admitted(&other)); // it watches as before
+    ck_assert_uint_eq(hc_sv_host_stats(host)->leaves, 3);
+    ck_assert_uint_eq(hc_sv_host_clients(host), 3);
+}
+END_TEST
+
 START_TEST(what_nobody_has_shown_to_be_its_own_costs_its_address_nothing) {
     struct hc_address victim = hc_address_ipv4(192, 0, 2, 1, 1000);
     struct guest guest = guest_at(victim, 1);
@@ -447,6 +504,8 @@ int main(void) {
     tcase_add_test(tests, names_that_cannot_be_shown_are_denied);
     tcase_add_test(tests, a_token_opens_one_session_and_that_again_while_it_stands);
     tcase_add_test(tests, one_address_connects_so_often_and_has_so_many_clients);
+    tcase_add_test(tests, a_connect_that_is_denied_counts_as_none);
+    tcase_add_test(tests, a_client_that_wants_more_players_than_are_free_keeps_those_that_it_has);
     tcase_add_test(tests, what_nobody_has_shown_to_be_its_own_costs_its_address_nothing);
     tcase_add_test(tests, no_answer_is_longer_than_what_it_answers);
     tcase_add_test(tests, a_connection_whose_numbers_run_out_is_lost_and_comes_back);
