@@ -98,11 +98,22 @@ static void check_question(struct storm_match *match, struct storm_conn *conn, u
     elsewhere->due = false;
 }
 
+/// An ACCEPT goes where the server takes its client to be, until that is heard.
+static void follow_accept(struct storm_match *match, const uint8_t *bytes, size_t size) {
+    struct hc_accept accept;
+    if (hc_datagram_get_accept(bytes, size, &accept) != HC_OK)
+        return;
+    struct storm_conn *conn = storm_conns_named(&match->conns, accept.cid);
+    if (conn != NULL && conn->elsewhere.home != 0 && !conn->heard)
+        conn->elsewhere.home = hc_sim_port(match->sim);
+}
+
 bool storm_elsewhere_sent(struct storm_match *match, unsigned client, const uint8_t *bytes,
                           size_t size) {
     uint32_t seq;
     struct storm_conn *conn = conn_of(match, bytes, size, &seq);
     uint16_t port = hc_sim_port(match->sim);
+    follow_accept(match, bytes, size);
     if (conn == NULL || conn->elsewhere.home == 0)
         return false;
     struct storm_elsewhere *elsewhere = &conn->elsewhere;
