@@ -531,15 +531,22 @@ static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t
     return reply->size;
 }
 
+/// Whether the peer may be sent something: the address that it showed may be another's by now, or
+/// of one who only wants much sent there, until a DATA comes.
+static bool may_hear(const struct hc_sv_peer *peer) {
+    return peer->replay.newest > 0 || peer->sent.next <= HC_SV_UNHEARD;
+}
+
 static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
                         uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     for (; host->send_cursor < host->config.clients; host->send_cursor++) {
         struct hc_sv_peer *peer = &host->peers[host->send_cursor];
         *to = peer->address;
         size_t size = hc_sv_peer_send_close(peer, out, now_us);
-        if (size == 0 && peer->messages_due)
+        bool may = may_hear(peer);
+        if (size == 0 && may && peer->messages_due)
             size = hc_sv_send_messages(host, peer, to, out, now_us);
-        if (size == 0 && peer->snapshot_due) {
+        if (size == 0 && may && peer->snapshot_due) {
             peer->snapshot_due = false;
             size = hc_sv_snapshot_send(host, peer, out, now_us);
             hc_sv_path_copy(host, peer, out, size, now_us);

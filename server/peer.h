@@ -30,6 +30,7 @@ enum {
         128,                  ///< steps of guesses of each unit, that a client may save up: after
                               ///< a move or a silence all its baselines are old
     HC_SV_PATH_TIMES = 3,     ///< bytes to an address that is not shown yet, for each that came
+    HC_SV_UNHEARD = 16,       ///< DATA to a client before its first one
     HC_SV_FLOOD_PACKETS = 2,  ///< datagrams that a client may send for each tick,
     HC_SV_FLOOD_BYTES = 1092, ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
     HC_SV_FLOOD_US = 4000000, ///< both over so long a time: what waited somewhere comes at once

@@ -9,8 +9,9 @@
 #include <string.h>
 
 enum {
-    TOLD_MAX = 1500,  ///< bytes of the longest datagram tried
-    RESET_US = 10000, ///< the server may answer so often what it knows nothing of
+    TOLD_MAX = 1500,                   ///< bytes of the longest datagram tried
+    SILENT_MAX = 18 * HC_DATAGRAM_MAX, ///< bytes to one of which nothing is ever heard
+    RESET_US = 10000,                  ///< the server may answer so often what it knows nothing of
     TICK_US = 16667,
     SECOND_US = 1000000,
     CONNECT_TOKEN_AT = 52,
@@ -171,6 +172,8 @@ void attack_amplification(struct attack *attack) {
     uint64_t until_dropped = silent.bytes_out;
     gate_run(&sweep.gate, 5 * SECOND_US, &silent);
     attack_require(attack, silent.bytes_out == until_dropped, "it goes on for a silent client");
+    attack_require(attack, until_dropped <= SILENT_MAX, "%llu bytes go to a silent client",
+                   (unsigned long long)until_dropped);
     attack_effect(attack, "handshakes %.2f, migration %.2f; a proven one that is silent: %.0f kB",
                   handshakes, migration, (double)until_dropped / 1000);
     gate_close(&sweep.gate);

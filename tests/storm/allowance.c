@@ -18,6 +18,7 @@ enum {
     /// eight at most of each player (of later ones as many as fit are told, by that), and what did
     /// not fit may have been as large as a player.
     INPUTS_BYTES = 8,
+    UNHEARD_MOST = 16,  ///< DATA on a connection of which nothing has been heard
     PLAYERS_LEAST = 13, ///< that are reckoned with
     PLAYER_BYTES = 200,
 };
@@ -59,10 +60,26 @@ static void bring_up(struct storm_match *match, struct storm_conn *conn) {
     allowance->at_us = now_us;
 }
 
+static void count_unheard(struct storm_match *match, struct storm_conn *conn) {
+    if (!conn->heard && ++conn->allowance.unheard > UNHEARD_MOST)
+        storm_fail(match->verdict, STORM_WRONG, "unheard", conn->snapshot_head,
+                   "client %u is sent %u datagrams before it is heard", conn->seat,
+                   conn->allowance.unheard);
+}
+
+/// Whether the server may have left a snapshot out because it had not heard the client yet.
+static bool is_held(struct storm_conn *conn) {
+    struct storm_allowance *allowance = &conn->allowance;
+    bool held = !allowance->heard && allowance->unheard >= UNHEARD_MOST;
+    allowance->heard = conn->heard;
+    return held;
+}
+
 bool storm_allowance_sent(struct storm_match *match, struct storm_conn *conn, size_t size,
                           uint32_t ticks, bool *cut) {
     struct storm_allowance *allowance = &conn->allowance;
     bring_up(match, conn);
+    count_unheard(match, conn);
     int64_t bytes = (int64_t)size + UNDER, room = allowance->least / MICRO;
     room = room < HC_DATAGRAM_MAX + UNDER ? room : HC_DATAGRAM_MAX + UNDER;
     bool full = bytes + late_margin(match) > room;
@@ -86,6 +103,7 @@ void storm_allowance_news(struct storm_match *match, struct storm_conn *conn,
     struct storm_allowance *allowance = &conn->allowance;
     bool says = type == HC_MESSAGE_EVENTS || type == HC_MESSAGE_TICKET;
     bring_up(match, conn);
+    count_unheard(match, conn);
     if (says && allowance->waits && allowance->said)
         storm_fail(match->verdict, STORM_WRONG, "turns", conn->snapshot_head,
                    "client %u is sent news again before the snapshot that waits for room",
@@ -150,7 +168,7 @@ void storm_allowance_advances(struct storm_match *match) {
         struct storm_conn *conn = newest < 0 ? NULL : &match->conns.conns[newest];
         // Once it was sent one all of its players have joined.
         if (conn == NULL || !conn->there || conn->snapshot_head == HC_NO_TICK ||
-            conn->snapshot_head == head)
+            conn->snapshot_head == head || is_held(conn))
             continue;
         conn->allowance.waits = true;
         // Of whoever was sent something since it is no longer known what was saved up at the tick.

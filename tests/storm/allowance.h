@@ -2,7 +2,7 @@
 /// for at the moment; and, as long as there is room even if the server has let the rate fall as
 /// fast as it may, a snapshot whenever one is due, with all that it has to tell. Where nothing is
 /// lost the rate never falls, and rises again. What games say and snapshots take turns where there
-/// is not room for both.
+/// is not room for both. Before the client is heard it is sent a few datagrams.
 #pragma once
 
 #include "hindcast/game.h"
@@ -20,6 +20,8 @@ struct storm_allowance {
     uint64_t rose_us;    ///< when it rose last, was at the cap, or began to be looked at
     bool said;           ///< news went since the newest snapshot
     bool waits;          ///< a snapshot was due since then, and could not be sent
+    uint32_t unheard;    ///< datagrams that went before the client was heard
+    bool heard;          ///< it had been when the server advanced last
 };
 
 /// The server sends it a SNAPSHOT in a datagram of `size` bytes. Whether anything that was to be

@@ -461,6 +461,34 @@ START_TEST(no_answer_is_longer_than_what_it_answers) {
 }
 END_TEST
 
+/// Ticks go by for a second; how many datagrams went to the guest.
+static unsigned wait_second(const struct guest *guest) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    unsigned sent = 0;
+    for (unsigned tick = 0; tick < 60; tick++) {
+        now_us += SECOND_US / 60 + 1;
+        hc_sv_host_advance(host, now_us);
+        while (hc_sv_host_send(host, &to, bytes, now_us) > 0)
+            sent += hc_address_equal(&to, &guest->from);
+    }
+    return sent;
+}
+
+START_TEST(little_goes_to_a_client_before_it_is_heard_and_all_from_then_on) {
+    enum { MOST = 16 };
+    struct guest guest = guest_at(loopback(1000), 1);
+    ck_assert(admitted(&guest));
+    ck_assert_uint_eq(wait_second(&guest), MOST);
+    ck_assert_uint_eq(wait_second(&guest), 0);
+    ck_assert_int_eq(speak(&guest), HC_OK);
+    ck_assert_uint_gt(wait_second(&guest), 2 * MOST);
+    greet(&guest); // each connection begins so
+    ck_assert(admitted(&guest));
+    ck_assert_uint_eq(wait_second(&guest), MOST);
+}
+END_TEST
+
 START_TEST(a_connection_whose_numbers_run_out_is_lost_and_comes_back) {
     struct guest guest = guest_at(loopback(1000), 1);
     uint8_t bytes[HC_DATAGRAM_MAX];
@@ -508,6 +536,7 @@ int main(void) {
     tcase_add_test(tests, a_client_that_wants_more_players_than_are_free_keeps_those_that_it_has);
     tcase_add_test(tests, what_nobody_has_shown_to_be_its_own_costs_its_address_nothing);
     tcase_add_test(tests, no_answer_is_longer_than_what_it_answers);
+    tcase_add_test(tests, little_goes_to_a_client_before_it_is_heard_and_all_from_then_on);
     tcase_add_test(tests, a_connection_whose_numbers_run_out_is_lost_and_comes_back);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -456,10 +456,11 @@ START_TEST(when_not_all_inputs_fit_the_nearest_of_everybody_go_first) {
 END_TEST
 
 START_TEST(inputs_before_a_leave_are_told_to_those_who_have_not_come_so_far) {
-    uint8_t bytes[HC_DATAGRAM_MAX];
+    uint8_t bytes[HC_DATAGRAM_MAX] = {0};
     struct told told;
     begin();
     struct talker slow = join(1000, 1), other = join(1001, 1);
+    ck_assert_int_eq(say(&slow, bytes, 0), HC_OK);
     wait_ticks(2); // `slow` sends no input: what it is shown stays at its join
     hc_tick first = head();
     say_inputs(&other, first, 20);
