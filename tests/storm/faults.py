@@ -359,8 +359,8 @@ FAULTS = {
     "attempt-again": Fault(
         "server/handshake.c",
         "an attempt that has ended is admitted again when its CONNECT comes late",
-        "    if (has_ended(host, connect->client_nonce, now_us) ||",
-        "    if ((now_us == 0 && has_ended(host, connect->client_nonce, now_us)) ||",
+        "    if (has_ended(host, client_id, connect->client_nonce, now_us))\n",
+        "    if (now_us == 0 && has_ended(host, client_id, connect->client_nonce, now_us))\n",
     ),
     # ---- Coming back ----
     "pinned-too-short": Fault(
