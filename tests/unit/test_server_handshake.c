@@ -75,6 +75,20 @@ static void bring(struct guest *guest, const struct hc_token *token) {
     hc_party_issue_as(&guest->party, &hc_arena, &ring.keys[0], token, ++serial);
 }
 
+/// Takes the ticket with this number, of a session that has just begun, in the place of a token.
+static void bring_ticket(struct guest *guest, uint64_t user, uint64_t number) {
+    struct hc_token_ring ring = hc_party_ring();
+    struct hc_token token = token_of(user);
+    uint8_t nonce[HC_TOKEN_NONCE_SIZE] = {0};
+    bring(guest, &token);
+    memcpy(nonce, &serial, sizeof serial);
+    token.kind = HC_TOKEN_RESUME;
+    memcpy(token.secret, guest->party.credential.secret, sizeof token.secret);
+    hc_token_put_ticket_id(token.token_id, number, HC_PARTY_UNIX_S);
+    hc_token_seal(&ring.keys[0], guest->party.protocol_id, &token, nonce,
+                  guest->party.credential.token);
+}
+
 /// Begins the attempt whose nonce is `attempt`.
 static void greet_as(struct guest *guest, uint64_t attempt) {
     uint8_t bytes[HC_DATAGRAM_MAX];
@@ -338,6 +352,37 @@ START_TEST(a_token_opens_one_session_and_that_again_while_it_stands) {
 }
 END_TEST
 
+/// Connects once more after a second of silence, and is heard; whether it was admitted.
+static bool comes_again(struct guest *guest) {
+    now_us += SECOND_US;
+    greet(guest);
+    return admitted(guest) && speak(guest) == HC_OK;
+}
+
+START_TEST(a_ticket_opens_its_session_again_until_a_later_one_is_used) {
+    struct guest guest = guest_at(loopback(1000), 1), by_token = guest;
+    struct guest first = guest, second = guest;
+    bring_ticket(&first, 1, 100);
+    bring_ticket(&second, 1, 101);
+    ck_assert(comes_again(&by_token) && comes_again(&by_token));
+    ck_assert(comes_again(&first) && comes_again(&first));
+    now_us += SECOND_US;
+    greet(&by_token); // which its session has left behind
+    ck_assert_int_eq(knock(&by_token), HC_OK);
+    ck_assert(denied(&by_token, HC_DENY_USED, true));
+    ck_assert(comes_again(&second) && comes_again(&second));
+    now_us += SECOND_US;
+    greet(&first);
+    ck_assert_int_eq(knock(&first), HC_OK);
+    ck_assert(denied(&first, HC_DENY_USED, true));
+    hc_sv_host_set_time(host, config.unix_us + 100 * (uint64_t)SECOND_US, now_us); // expired
+    greet(&second);
+    ck_assert_int_eq(knock(&second), HC_OK);
+    ck_assert(denied(&second, HC_DENY_EXPIRED, true));
+    ck_assert_uint_eq(hc_sv_host_stats(host)->joins, 1);
+}
+END_TEST
+
 START_TEST(one_address_connects_so_often_and_has_so_many_clients) {
     struct hc_address from = hc_address_ipv4(192, 0, 2, 1, 1000);
     unsigned let_in = 0, limited = 0;
@@ -531,6 +576,7 @@ int main(void) {
     tcase_add_test(tests, a_copied_token_gets_no_answer_and_its_owner_gets_in);
     tcase_add_test(tests, names_that_cannot_be_shown_are_denied);
     tcase_add_test(tests, a_token_opens_one_session_and_that_again_while_it_stands);
+    tcase_add_test(tests, a_ticket_opens_its_session_again_until_a_later_one_is_used);
     tcase_add_test(tests, one_address_connects_so_often_and_has_so_many_clients);
     tcase_add_test(tests, a_connect_that_is_denied_counts_as_none);
     tcase_add_test(tests, a_client_that_wants_more_players_than_are_free_keeps_those_that_it_has);
