@@ -14,8 +14,10 @@ enum {
     ASK_ANEW_US = 10000000,      ///< after which a row is forgotten
     KEEP_ALIVE_US = 100000,      ///< the longest silence
     STALL_US = 300000, ///< and two round trips: what is not acknowledged by then does not arrive
+    STALL_SEQS = 32,   ///< of which at least half must be acknowledged: a trickle is a stall, too
     CONTEST_US = 10000000, ///< for which two addresses count as in use
     FORMER_US = 10000000,  ///< for which a client may prove to be where it was before
+    HOME_US = 10000000,    ///< after which an address that serves the client is its home
 };
 
 // ---- Tickets ------------------------------------------------------------------------------------
@@ -91,8 +93,23 @@ static bool contested(const struct hc_sv_peer *peer, uint64_t now_us) {
     return peer->contest.any && now_us - peer->contest.seen_us < CONTEST_US;
 }
 
-/// Whether nothing that went to the present address alone has been acknowledged for long. Asked
-/// when something of the client comes, so that it is there to acknowledge.
+/// The client has acknowledged something new. Notes whether at least half arrive of what goes to
+/// the present address alone: of the newest STALL_SEQS up to the newest that it has acknowledged.
+static void judge(struct hc_sv_peer *peer, uint64_t now_us) {
+    struct hc_sv_contest *contest = &peer->contest;
+    uint32_t sent = 0, missing = 0;
+    for (uint32_t seq = peer->acked; seq >= contest->since && sent < STALL_SEQS; seq--, sent++)
+        missing += hc_sent_misses(&peer->sent, seq);
+    contest->loss_checked_to = peer->acked;
+    if (2 * missing > sent)
+        return;
+    contest->acked_us = now_us;
+    if (sent == STALL_SEQS && now_us - contest->held_us >= HOME_US)
+        contest->home = peer->address;
+}
+
+/// Whether too little of what went to the present address alone has been acknowledged for long.
+/// Asked when something of the client comes, so that it is there to acknowledge.
 static bool stalled(const struct hc_sv_peer *peer, uint64_t now_us) {
     return now_us - peer->contest.acked_us >= STALL_US + 2 * peer->srtt_us;
 }
@@ -129,7 +146,7 @@ static void move(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct 
     hc_sv_lateness_move(&peer->lateness);
     peer->path = (struct hc_sv_path){.any = false};
     peer->contest.since = peer->sent.next;
-    peer->contest.acked_us = now_us;
+    peer->contest.acked_us = peer->contest.held_us = now_us;
     host->stats.moved++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_MOVED, 0);
 }
@@ -139,12 +156,14 @@ static void begin_path(struct hc_sv_host *host, struct hc_sv_peer *peer,
                        const struct hc_address *from, uint32_t seq, bool late, uint64_t now_us) {
     struct hc_sv_path *path = &peer->path;
     bool open = stalled(peer, now_us);
+    bool homed = (path->any && path->homed) || hc_address_equal(from, &peer->contest.home);
     // The client has left its address before the first of those that come up in a row.
     uint32_t first = path->any && path->first < seq ? path->first : seq;
     *path = (struct hc_sv_path){.any = true,
                                 .held = !open && contested(peer, now_us),
                                 .open = open,
                                 .late = late,
+                                .homed = homed,
                                 .address = *from,
                                 .first = first,
                                 .begun_us = now_us,
@@ -158,14 +177,22 @@ static void begin_path(struct hc_sv_host *host, struct hc_sv_peer *peer,
 }
 
 /// Whether an address from which something came takes the place of the one that is being shown. An
-/// open one is given the time to answer. Then the next has its turn that is no more like it: a
-/// relay whose copies come from many addresses, but always first, must not take all turns.
-static bool replaces(const struct hc_sv_peer *peer, bool late, uint64_t now_us) {
+/// open one is given the time to be asked and to answer. Then the next has its turn that is no more
+/// like it: a relay whose copies come from many addresses, but always first, must not take all
+/// turns. As each of these may answer, the client's home goes before all others, once in a stall.
+static bool replaces(const struct hc_sv_peer *peer, const struct hc_address *from, bool late,
+                     uint64_t now_us) {
     const struct hc_sv_path *path = &peer->path;
     uint64_t turn_us = STALL_US + 2 * peer->srtt_us, age_us = now_us - path->begun_us;
+    if (path->asked > ASK_PATIENCE)
+        turn_us += (uint64_t)ASK_AGAIN_US << ASK_DOUBLINGS;
     if (late && !stalled(peer, now_us))
         return false; // on its way for long
-    return !path->any || !path->open || age_us >= (late == path->late ? 2 * turn_us : turn_us);
+    if (!path->any || !path->open)
+        return true;
+    if (!path->homed && hc_address_equal(from, &peer->contest.home))
+        return true;
+    return age_us >= (late == path->late ? 2 * turn_us : turn_us);
 }
 
 void hc_sv_path_received(struct hc_sv_host *host, struct hc_sv_peer *peer,
@@ -173,10 +200,8 @@ void hc_sv_path_received(struct hc_sv_host *host, struct hc_sv_peer *peer,
                          enum hc_sv_arrival how, uint64_t now_us) {
     struct hc_sv_path *path = &peer->path;
     bool late = how != HC_SV_ARRIVAL_NEWEST;
-    if (peer->acked >= peer->contest.since) {
-        peer->contest.since = peer->acked + 1;
-        peer->contest.acked_us = now_us;
-    }
+    if (peer->acked >= peer->contest.since && peer->acked > peer->contest.loss_checked_to)
+        judge(peer, now_us);
     if (hc_address_equal(from, &peer->address)) {
         if (!path->any || seq < path->first || (path->open && stalled(peer, now_us)))
             return;
@@ -194,7 +219,7 @@ void hc_sv_path_received(struct hc_sv_host *host, struct hc_sv_peer *peer,
         }
     }
     bool other = !path->any || !hc_address_equal(from, &path->address);
-    if (other && !replaces(peer, late, now_us))
+    if (other && !replaces(peer, from, late, now_us))
         return;
     if (other || (path->held && (stalled(peer, now_us) || !contested(peer, now_us))))
         begin_path(host, peer, from, seq, late, now_us);

@@ -61,7 +61,8 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->sent_us = now_us;
     peer->flood_us = peer->flood_bytes_us = 0;
     peer->path = (struct hc_sv_path){.any = false};
-    peer->contest = (struct hc_sv_contest){.any = false, .since = 1, .acked_us = now_us};
+    peer->contest = (struct hc_sv_contest){
+        .any = false, .home = *address, .held_us = now_us, .since = 1, .acked_us = now_us};
     peer->ticket = (struct hc_sv_ticket){.any = false};
     peer->messages_due = false;
     hc_events_out_continue(&peer->events_out);

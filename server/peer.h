@@ -75,10 +75,11 @@ struct hc_sv_user {
 /// lost; and who is asked in vain, at one address or at many, is asked more and more rarely.
 struct hc_sv_path {
     bool any;
-    bool held; ///< nothing is sent there, because the present address is in use as well
-    bool open; ///< nothing that goes to the present address is acknowledged
-    bool late; ///< it came up by a duplicate
-    bool full; ///< as many clients are connected from there as may be: nothing is sent there
+    bool held;  ///< nothing is sent there, because the present address is in use as well
+    bool open;  ///< nothing that goes to the present address is acknowledged
+    bool late;  ///< it came up by a duplicate
+    bool homed; ///< it, or one before it in a row, is the client's home
+    bool full;  ///< as many clients are connected from there as may be: nothing is sent there
     struct hc_address address;
     uint8_t data[HC_PATH_SIZE];
     uint32_t first;    ///< seq of the datagram by which it, or one before it in a row, came up
@@ -93,8 +94,8 @@ struct hc_sv_path {
 /// seq is not below the one by which the other address came up; duplicates count.
 ///
 /// A relay can win every race, and can hand PATH_CHALLENGEs on. So while two addresses are in use
-/// the client keeps the one that it has shown earlier, as long as it acknowledges what goes there
-/// and nowhere else.
+/// the client keeps the one that it has shown earlier, as long as it acknowledges at least half of
+/// what goes there and nowhere else.
 struct hc_sv_contest {
     bool any;          ///< two addresses were in use,
     uint64_t seen_us;  ///< for the last time then
@@ -102,8 +103,11 @@ struct hc_sv_contest {
     uint32_t first;    ///< until this seq of the client's came from the present one,
     uint64_t moved_us; ///< which was shown then
     struct hc_address former;
-    uint32_t since;    ///< seqs from this on went to the present address alone
-    uint64_t acked_us; ///< when one of them was acknowledged last
+    struct hc_address home;   ///< that has served it last for long: a relay's many have not
+    uint64_t held_us;         ///< when it got the present address
+    uint32_t since;           ///< seqs from this on went to the present address alone
+    uint32_t loss_checked_to; ///< newest of the client's acks that has been looked at
+    uint64_t acked_us;        ///< when a new one last showed that at least half of them arrive
 };
 
 /// The ticket that a client has, or is being told.

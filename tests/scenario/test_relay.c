@@ -17,7 +17,9 @@ enum {
     LATENCY_MS = 40,
     CLIENTS = 4, ///< of which the first is copied
     SPAN_S = 30,
-    MOVED_S = 10, ///< after which it moves, in some matches
+    MOVED_S = 10,          ///< after which it moves, in some matches
+    BURST_US = 600 * MS,   ///< in which the link loses all that the client is sent, in some matches
+    TRICKLE_US = 250 * MS, ///< a relay hands on one snapshot in so long, in some matches
     RELAY_PORT = 77,
     MESSAGE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
     CHALLENGE_SIZE = HC_DATA_BODY_AT + HC_PATH_MESSAGE_SIZE + HC_TAG_SIZE,
@@ -32,12 +34,21 @@ enum copying {
     COPYING_ENDS, ///< one more than the last
 };
 
-struct neighbour {
+/// What a match is about.
+struct how {
     enum copying copying;
-    bool roams;      ///< each copy comes from another port
-    unsigned passes; ///< one in so many snapshots sent to it reaches the client; 0: none
+    bool roams;        ///< each copy comes from another port
+    unsigned passes;   ///< one in so many snapshots sent to it reaches the client; 0: none
+    uint64_t every_us; ///< or one in so long; 0: none
+    bool moves;        ///< the client does
+    bool burst;        ///< the client's downlink fails for a while
+};
+
+struct neighbour {
+    struct how how;
     bool active;
-    uint16_t before; ///< the client's port before it moved
+    uint16_t before;    ///< the client's port before it moved
+    uint64_t passed_us; ///< when it handed on a snapshot last
     uint32_t copied, snapshots_had;
     size_t held_size; ///< of the datagram that is to be copied next; 0: none
     uint8_t held[HC_DATAGRAM_MAX];
@@ -51,10 +62,10 @@ struct scene {
 
 static void inject(struct scene *scene, struct hc_sim *sim, const uint8_t *bytes, size_t size) {
     struct neighbour *neighbour = &scene->neighbour;
-    uint16_t port = neighbour->roams ? (uint16_t)(1 + neighbour->copied % 1000) : RELAY_PORT;
+    uint16_t port = neighbour->how.roams ? (uint16_t)(1 + neighbour->copied % 1000) : RELAY_PORT;
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, port);
     neighbour->copied++;
-    if (neighbour->copying == LONG_BEFORE)
+    if (neighbour->how.copying == LONG_BEFORE)
         hc_sv_host_receive(hc_sim_host(sim), &from, bytes, size, hc_sim_host_now(sim));
     else
         hc_sim_inject(sim, 0, port, bytes, size);
@@ -67,15 +78,25 @@ static bool client_says(void *context, struct hc_sim *sim, unsigned client, uint
     if (client != 0 || !neighbour->active || bytes[0] != HC_DATAGRAM_DATA)
         return true;
     const uint8_t *sealed = hc_sim_sealed(sim);
-    if (neighbour->copying == JUST_AFTER) {
+    if (neighbour->how.copying == JUST_AFTER) {
         if (neighbour->held_size > 0 && neighbour->before != 0)
             hc_sim_inject(sim, 0, neighbour->before, neighbour->held, neighbour->held_size);
         neighbour->held_size = size;
         memcpy(neighbour->held, sealed, size);
-    } else if (neighbour->copying != NO_COPIES) {
+    } else if (neighbour->how.copying != NO_COPIES) {
         inject(scene, sim, sealed, size);
     }
     return true;
+}
+
+/// Whether a snapshot that the neighbour has got goes on to the client.
+static bool hands_on(struct neighbour *neighbour, uint64_t now_us) {
+    const struct how *how = &neighbour->how;
+    if (how->every_us != 0 && now_us - neighbour->passed_us >= how->every_us) {
+        neighbour->passed_us = now_us;
+        return true;
+    }
+    return how->passes != 0 && neighbour->snapshots_had++ % how->passes == 0;
 }
 
 /// The neighbour hands on every question of the server's, and of the rest what it likes; at once,
@@ -84,11 +105,9 @@ static void stranger_sent(void *context, struct hc_sim *sim, uint16_t port, cons
                           size_t size) {
     struct neighbour *neighbour = &((struct scene *)context)->neighbour;
     (void)port;
-    bool question = size == CHALLENGE_SIZE;
-    if (!question &&
-        (neighbour->passes == 0 || neighbour->snapshots_had++ % neighbour->passes != 0))
+    if (size != CHALLENGE_SIZE && !hands_on(neighbour, hc_sim_now(sim)))
         return;
-    if (neighbour->copying == LONG_BEFORE)
+    if (neighbour->how.copying == LONG_BEFORE)
         hc_client_receive(hc_sim_client(sim, 0), bytes, size, hc_sim_client_now(sim, 0));
     else
         hc_sim_relay(sim, 0, bytes, size);
@@ -113,10 +132,19 @@ struct outcome {
     uint64_t snapshots, silence_us, bytes_out, stranger_bytes, copied_bytes, moved, losses, stalls;
 };
 
-static struct outcome play_beside(enum copying copying, bool roams, unsigned passes, bool moves) {
+/// What the server sends client 0 is lost, for long enough that its address stalls.
+static void lose_all(struct hc_sim *sim, const struct hc_network_sim_config *down) {
+    struct hc_network_sim_config lossy = *down;
+    lossy.loss_ppm = HC_NETWORK_SIM_PPM;
+    hc_sim_set_link(sim, 0, NULL, &lossy);
+    hc_sim_run(sim, BURST_US);
+    hc_sim_set_link(sim, 0, NULL, down);
+}
+
+static struct outcome play_beside(struct how how) {
     struct scene *scene = calloc(1, sizeof *scene);
     ck_assert(scene != NULL);
-    scene->neighbour = (struct neighbour){.copying = copying, .roams = roams, .passes = passes};
+    scene->neighbour = (struct neighbour){.how = how};
     struct hc_sim_config config = play_config_bare(CLIENTS, LATENCY_MS, 760);
     config.hooks.client_received = client_received;
     config.hooks.stranger_sent = stranger_sent;
@@ -132,11 +160,13 @@ static struct outcome play_beside(enum copying copying, bool roams, unsigned pas
     scene->snapshots = scene->silence_us = 0;
     scene->neighbour.active = true;
     scene->neighbour.before = hc_sim_address(sim, 0).port;
-    if (moves) {
-        hc_sim_run(sim, MOVED_S * SECOND);
+    uint64_t begun_us = hc_sim_now(sim);
+    hc_sim_run(sim, MOVED_S * SECOND);
+    if (how.moves)
         hc_sim_rebind(sim, 0);
-    }
-    hc_sim_run(sim, (moves ? SPAN_S - MOVED_S : SPAN_S) * (uint64_t)SECOND);
+    if (how.burst)
+        lose_all(sim, &config.down);
+    hc_sim_run_until(sim, begun_us + SPAN_S * (uint64_t)SECOND);
     const struct hc_client_stats *client = hc_client_stats(hc_sim_client(sim, 0));
     outcome.snapshots = scene->snapshots;
     outcome.silence_us = scene->silence_us;
@@ -148,13 +178,15 @@ static struct outcome play_beside(enum copying copying, bool roams, unsigned pas
     hc_sim_strangers(sim, &outcome.stranger_bytes);
     static const char *const names[COPYING_ENDS] = {"no copies", "copies just before",
                                                     "copies long before", "copies just after"};
-    printf("%s%s%s%s: %lu snapshots, silent for %.0f ms at most, moved %lu times, %lu bytes sent, "
-           "%lu to strangers, %lu copied\n",
-           names[copying], roams ? ", from everywhere" : "", passes > 0 ? ", some handed on" : "",
-           moves ? ", the client moves" : "", (unsigned long)outcome.snapshots,
-           (double)outcome.silence_us / MS, (unsigned long)outcome.moved,
-           (unsigned long)outcome.bytes_out, (unsigned long)outcome.stranger_bytes,
-           (unsigned long)outcome.copied_bytes);
+    printf(
+        "%s%s%s%s%s: %lu snapshots, silent for %.0f ms at most, moved %lu times, %lu bytes sent, "
+        "%lu to strangers, %lu copied\n",
+        names[how.copying], how.roams ? ", from everywhere" : "",
+        how.passes > 0 || how.every_us > 0 ? ", some handed on" : "",
+        how.moves ? ", the client moves" : "", how.burst ? ", its link fails" : "",
+        (unsigned long)outcome.snapshots, (double)outcome.silence_us / MS,
+        (unsigned long)outcome.moved, (unsigned long)outcome.bytes_out,
+        (unsigned long)outcome.stranger_bytes, (unsigned long)outcome.copied_bytes);
     fflush(stdout);
     ck_assert_uint_eq(client->hash_mismatches, 0);
     hc_sim_destroy(sim);
@@ -171,10 +203,11 @@ static void require_served(const struct outcome *beside, const struct outcome *a
 }
 
 START_TEST(a_relay_that_is_always_first_silences_nobody) {
-    struct outcome alone = play_beside(NO_COPIES, false, 0, false);
+    struct outcome alone = play_beside((struct how){.copying = NO_COPIES});
     for (enum copying copying = JUST_BEFORE; copying <= LONG_BEFORE; copying++)
         for (unsigned how = 0; how < 4; how++) {
-            struct outcome beside = play_beside(copying, how % 2 == 1, how / 2 * 10, false);
+            struct outcome beside = play_beside(
+                (struct how){.copying = copying, .roams = how % 2 == 1, .passes = how / 2 * 10});
             require_served(&beside, &alone);
             ck_assert_uint_le(beside.moved, 2); // there and back
         }
@@ -182,18 +215,31 @@ START_TEST(a_relay_that_is_always_first_silences_nobody) {
 END_TEST
 
 START_TEST(a_client_that_moves_beside_a_relay_is_served_again) {
-    struct outcome alone = play_beside(NO_COPIES, false, 0, true);
-    for (enum copying copying = JUST_BEFORE; copying <= LONG_BEFORE; copying++) {
-        struct outcome beside = play_beside(copying, false, 0, true);
-        require_served(&beside, &alone);
-        ck_assert_uint_le(beside.silence_us, 2 * SECOND);
-    }
+    struct outcome alone = play_beside((struct how){.copying = NO_COPIES, .moves = true});
+    for (enum copying copying = JUST_BEFORE; copying <= LONG_BEFORE; copying++)
+        for (unsigned trickles = 0; trickles < 2; trickles++) {
+            struct outcome beside = play_beside(
+                (struct how){.copying = copying, .every_us = trickles * TRICKLE_US, .moves = true});
+            require_served(&beside, &alone);
+            ck_assert_uint_le(beside.silence_us, 2 * SECOND);
+        }
+}
+END_TEST
+
+START_TEST(a_relay_that_gets_the_address_in_a_stall_cannot_hold_it_by_a_trickle) {
+    struct outcome alone = play_beside((struct how){.copying = NO_COPIES, .burst = true});
+    for (enum copying copying = JUST_BEFORE; copying <= LONG_BEFORE; copying++)
+        for (unsigned roams = 0; roams < 2; roams++) {
+            struct outcome beside = play_beside((struct how){
+                .copying = copying, .roams = roams == 1, .every_us = TRICKLE_US, .burst = true});
+            require_served(&beside, &alone);
+        }
 }
 END_TEST
 
 START_TEST(copies_that_come_later_from_the_former_address_silence_nobody) {
-    struct outcome alone = play_beside(NO_COPIES, false, 0, true);
-    struct outcome beside = play_beside(JUST_AFTER, false, 0, true);
+    struct outcome alone = play_beside((struct how){.copying = NO_COPIES, .moves = true});
+    struct outcome beside = play_beside((struct how){.copying = JUST_AFTER, .moves = true});
     require_served(&beside, &alone);
     ck_assert_uint_le(beside.silence_us, 2 * SECOND);
 }
@@ -204,6 +250,7 @@ int main(void) {
     TCase *tests = tcase_create("relay");
     tcase_add_test(tests, a_relay_that_is_always_first_silences_nobody);
     tcase_add_test(tests, a_client_that_moves_beside_a_relay_is_served_again);
+    tcase_add_test(tests, a_relay_that_gets_the_address_in_a_stall_cannot_hold_it_by_a_trickle);
     tcase_add_test(tests, copies_that_come_later_from_the_former_address_silence_nobody);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
