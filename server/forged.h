@@ -1,11 +1,12 @@
-/// Forged DATA: how many datagrams of one tick did not open, by where they came from and whose
-/// connection they named. From then on such a source's datagrams are dropped before they are
-/// opened, until the next tick, so that a flood of them costs little and delays nobody else's.
+/// Forged DATA: how many datagrams of one tick did not open, or were opened again as duplicates, by
+/// where they came from and whose connection they named. From then on such a source's datagrams are
+/// dropped before they are opened, until the next tick, so that a flood of them costs little and
+/// delays nobody else's.
 ///
 /// A client's own address is never dropped here, whoever else names its connection.
 ///
 /// Calls belong in this order: hc_sv_forged_drops before a DATA is opened, hc_sv_forged_add if it
-/// does not open; hc_sv_forged_renew at each tick.
+/// does not open, or is a duplicate that was opened; hc_sv_forged_renew at each tick.
 #pragma once
 
 #include "proto/address.h"
@@ -27,7 +28,7 @@ struct hc_sv_forged {
 bool hc_sv_forged_drops(const struct hc_sv_forged *forged, const struct hc_address *from,
                         uint32_t named);
 
-/// One from there did not open.
+/// One from there was opened in vain.
 void hc_sv_forged_add(struct hc_sv_forged *forged, const struct hc_address *from);
 
 /// Another tick begins.

@@ -133,7 +133,7 @@ struct hc_sv_peer {
     struct hc_sealer sealer;
     uint8_t c2s[HC_SEAL_KEY_SIZE];
 
-    uint32_t forged; ///< datagrams of this tick that named the connection and did not open
+    uint32_t forged; ///< datagrams of this tick that named the connection and were opened in vain
     struct hc_replay replay;
     struct hc_sent sent;
     uint32_t acked;           ///< newest seq that the client has acknowledged

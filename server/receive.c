@@ -151,7 +151,7 @@ static enum hc_status open(struct hc_sv_host *host, struct hc_sv_peer *peer, uin
 
 /// The same for a DATA that somebody else may have sent in the client's name. Whatever comes from
 /// the client's own address is opened; what comes from the one that it has still to show is not
-/// held against others.
+/// held against others. A duplicate is opened where it shows an address, and for nothing else.
 static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                 const struct hc_address *from, uint32_t seq, const uint8_t *bytes,
                                 size_t size, uint64_t now_us) {
@@ -162,12 +162,15 @@ static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer
         return HC_FULL;
     }
     enum hc_status status = open(host, peer, seq, bytes, size, now_us);
-    if (status == HC_MALFORMED) {
-        host->stats.forged++;
-        peer->forged += !own;
-        if (!own)
-            hc_sv_forged_add(&host->forged, from);
+    bool again = status == HC_DUPLICATE && hc_sv_path_wants_duplicate(peer, from, seq, now_us);
+    bool opens = again && hc_seal_open_data(peer->c2s, bytes, size, host->opened) == HC_OK;
+    host->stats.forged += status == HC_MALFORMED || (again && !opens);
+    if (!own && (status == HC_MALFORMED || again)) {
+        peer->forged++;
+        hc_sv_forged_add(&host->forged, from);
     }
+    if (opens)
+        hc_sv_path_received(host, peer, from, seq, size, HC_SV_ARRIVAL_DUPLICATE, now_us);
     return status;
 }
 
@@ -197,9 +200,6 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
     if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
     status = open_from(host, peer, from, seq, bytes, size, now_us);
-    if (status == HC_DUPLICATE && hc_sv_path_wants_duplicate(peer, from, seq, now_us) &&
-        hc_seal_open_data(peer->c2s, bytes, size, host->opened) == HC_OK)
-        hc_sv_path_received(host, peer, from, seq, size, HC_SV_ARRIVAL_DUPLICATE, now_us);
     if (status == HC_OK)
         status = hc_datagram_get_data(host->opened, size, &data);
     if (status == HC_OK)

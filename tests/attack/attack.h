@@ -116,6 +116,7 @@ void attack_price(struct attack *attack);
 // cost.c: clients that make work.
 void attack_cost(struct attack *attack);
 void attack_forged_data(struct attack *attack);
+void attack_forged_copies(struct attack *attack);
 
 // field.c: a real daemon.
 void attack_flood(struct attack *attack);

@@ -208,3 +208,87 @@ void attack_forged_data(struct attack *attack) {
                   many);
     attack_require_none(attack, 400000);
 }
+
+// ---- Forged copies ------------------------------------------------------------------------------
+
+static const struct hc_address home = {.ip = {[10] = 0xff, 0xff, 10, 0, 0, 1}, .port = 4000};
+static const struct hc_address stranger = {.ip = {[10] = 0xff, 0xff, 10, 9, 0, 7}, .port = 99};
+
+/// DATA with the puppet's cid and the seq of its newest one, or a later one, and with zeros instead
+/// of all that is sealed.
+static void forge_one(struct attack *attack, const struct gate *gate, const struct puppet *puppet,
+                      struct hc_address from, uint32_t later) {
+    uint8_t bytes[HC_DATAGRAM_MAX] = {0};
+    struct hc_data data = {.cid = puppet->cid, .seq = puppet->seq + later};
+    hc_datagram_put_data(&data, bytes);
+    attack_try(attack,
+               hc_sv_host_receive(gate->host, &from, bytes, sizeof bytes, gate->now_us) == HC_OK);
+}
+
+/// A client moves, and somebody says forged duplicates from where it was: its snapshots go to the
+/// new address all the same. Returns how many did.
+static uint64_t move_beside_copies(struct attack *attack, struct gate *gate,
+                                   struct puppet *puppet) {
+    enum { MOVE_TICKS = 20 };
+    puppet->address.port++;
+    for (uint32_t tick = 0; tick < MOVE_TICKS; tick++) {
+        attack_require(attack, puppet_data(puppet, NULL, 0, gate->now_us) == HC_OK, "not taken");
+        forge_one(attack, gate, puppet, home, 0);
+        gate_run(gate, TICK_US, puppet);
+    }
+    uint64_t copies = hc_sv_host_stats(gate->host)->copies;
+    attack_require(attack, copies >= MOVE_TICKS / 2, "only %u snapshots go there",
+                   (unsigned)copies);
+    return copies;
+}
+
+/// Copies of one DATA from elsewhere, all but 16 a tick of which are dropped unopened.
+static void copy_many(struct attack *attack, struct gate *gate, struct puppet *puppet) {
+    enum { COPIES = 500 };
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(gate->host);
+    size_t size = puppet_seal(puppet, NULL, 0, 0, 0, bytes);
+    bool taken =
+        hc_sv_host_receive(gate->host, &puppet->address, bytes, size, gate->now_us) == HC_OK;
+    attack_require(attack, taken, "its own is not taken");
+    uint64_t dropped = stats->dropped;
+    for (uint32_t i = 0; i < COPIES; i++)
+        attack_try(attack,
+                   hc_sv_host_receive(gate->host, &stranger, bytes, size, gate->now_us) == HC_OK);
+    attack_require(attack, stats->dropped - dropped >= COPIES - HC_SV_FORGED_EACH,
+                   "only %u are dropped", (unsigned)(stats->dropped - dropped));
+}
+
+void attack_forged_copies(struct attack *attack) {
+    enum { EACH = 500, STALL_TICKS = 60 };
+    struct gate gate = gate_open(2);
+    struct puppet puppet;
+    puppet_begin(&puppet, gate.host, home, 3, 3);
+    attack_require(attack, puppet_join(&puppet, 1, gate.now_us), "it cannot join");
+    gate_run(&gate, TICK_US, &puppet);
+    attack_require(attack, puppet_data(&puppet, NULL, 0, gate.now_us) == HC_OK, "not taken");
+    gate_run(&gate, TICK_US, &puppet);
+    uint64_t copies = move_beside_copies(attack, &gate, &puppet);
+    puppet.address = home;
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(gate.host);
+    for (uint32_t tick = 0; tick < STALL_TICKS; tick++) {
+        gate_run(&gate, TICK_US, &puppet);
+        for (uint32_t i = 0; i < EACH; i++) // before its own, which are taken all the same
+            forge_one(attack, &gate, &puppet, home, 1 + i);
+        attack_require(attack, puppet_data(&puppet, NULL, 0, gate.now_us) == HC_OK,
+                       "its own is not taken");
+        uint64_t forged = stats->forged;
+        for (uint32_t i = 0; i < EACH; i++)
+            forge_one(attack, &gate, &puppet, stranger, 0);
+        attack_require(attack, stats->forged - forged <= HC_SV_FORGED_EACH,
+                       "%u duplicates are opened in a tick", (unsigned)(stats->forged - forged));
+    }
+    gate_run(&gate, TICK_US, &puppet);
+    copy_many(attack, &gate, &puppet);
+    attack_effect(attack,
+                  "%u of 20 snapshots go to a new address beside them; %d duplicates are opened in "
+                  "a tick",
+                  (unsigned)copies, HC_SV_FORGED_EACH);
+    attack_require_none(attack, 2 * EACH * STALL_TICKS);
+    gate_close(&gate);
+}

@@ -131,6 +131,10 @@ static const struct attack_row rows[] = {
     {"forged-data", ATTACK_CORES,
      "DATA that name somebody's connection are opened a few times a tick, and its own always",
      attack_forged_data},
+    {"forged-copies", ATTACK_CORES,
+     "a forged duplicate shows no address, few duplicates are opened, and none costs a client's "
+     "own",
+     attack_forged_copies},
     {"flood", ATTACK_SOCKETS,
      "100,000 spoofed HELLOs a second for 20 s keep nobody out, and take neither memory nor ticks",
      attack_flood},
