@@ -145,6 +145,7 @@ static void move(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct 
     peer->address = *to;
     hc_sv_lateness_move(&peer->lateness);
     peer->path = (struct hc_sv_path){.any = false};
+    peer->narrow = (struct hc_sv_narrow){.any = true};
     peer->contest.since = peer->sent.next;
     peer->contest.acked_us = peer->contest.held_us = now_us;
     host->stats.moved++;
@@ -327,12 +328,13 @@ static void put_news(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc
 
 size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    uint32_t most = hc_sv_peer_news_most(peer, now_us);
+    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, most);
     size_t size = ask(peer, to, out, now_us);
     if (size > 0)
         return size;
     peer->messages_due = false;
-    int32_t room = hc_sv_bandwidth_room(&peer->budget, HC_DATA_BODY_MAX, now_us);
+    int32_t room = hc_sv_bandwidth_room(&peer->budget, most, now_us);
     if (room <= 0)
         return 0;
     if (peer->snapshot_starved && peer->messages_sent)

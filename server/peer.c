@@ -63,6 +63,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
     peer->path = (struct hc_sv_path){.any = false};
     peer->contest = (struct hc_sv_contest){
         .any = false, .home = *address, .held_us = now_us, .since = 1, .acked_us = now_us};
+    peer->narrow = (struct hc_sv_narrow){.any = false}; // ACCEPT has shown a full datagram
     peer->ticket = (struct hc_sv_ticket){.any = false};
     peer->messages_due = false;
     hc_events_out_continue(&peer->events_out);
@@ -161,6 +162,7 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
             hear_of_snapshot(peer, acked[i].seq);
     for (uint32_t i = 0; i < count; i++) {
         hc_events_acked(&peer->events_out, acked[i].seq);
+        peer->narrow.any &= peer->narrow.tried != acked[i].seq;
         for (unsigned k = 0; k < HC_SV_TICKET_SEQS; k++)
             peer->ticket.acked |= peer->ticket.seqs[k] == acked[i].seq;
         if (acked[i].seq > peer->acked)
@@ -190,6 +192,16 @@ void hc_sv_peer_forced(struct hc_sv_peer *peer, hc_player player, hc_tick first,
         (struct hc_sv_forced){.player = player, .first = first, .count = count};
 }
 
+/// Whether it is time to send a larger body than a path that is not known carries.
+static bool widens(const struct hc_sv_narrow *narrow, uint64_t now_us) {
+    return narrow->tried == 0 || now_us - narrow->tried_us >= HC_SV_WIDEN_US;
+}
+
+uint32_t hc_sv_peer_news_most(const struct hc_sv_peer *peer, uint64_t now_us) {
+    bool narrow = peer->narrow.any && !widens(&peer->narrow, now_us);
+    return narrow ? HC_SV_BODY_NARROW : HC_DATA_BODY_MAX;
+}
+
 size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
                        size_t body_size, uint64_t now_us) {
     struct hc_data data = {.cid = peer->cid,
@@ -203,6 +215,10 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
     size_t size = hc_datagram_put_data(&data, out);
     hc_seal_data(&peer->sealer, out, size);
     peer->sent_us = now_us;
+    if (body_size > HC_SV_BODY_NARROW && widens(&peer->narrow, now_us)) {
+        peer->narrow.tried = data.seq;
+        peer->narrow.tried_us = now_us;
+    }
     return size;
 }
 

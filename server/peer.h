@@ -31,6 +31,8 @@ enum {
                               ///< a move or a silence all its baselines are old
     HC_SV_PATH_TIMES = 3,     ///< bytes to an address that is not shown yet, for each that came
     HC_SV_UNHEARD = 16,       ///< DATA to a client before its first one
+    HC_SV_BODY_NARROW = 512,  ///< bytes that every path to a new address is taken to carry;
+    HC_SV_WIDEN_US = 1000000, ///< more is tried so often, until it arrives
     HC_SV_FLOOD_PACKETS = 2,  ///< datagrams that a client may send for each tick,
     HC_SV_FLOOD_BYTES = 1092, ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
     HC_SV_FLOOD_US = 4000000, ///< both over so long a time: what waited somewhere comes at once
@@ -110,6 +112,14 @@ struct hc_sv_contest {
     uint64_t acked_us;        ///< when a new one last showed that at least half of them arrive
 };
 
+/// Whether the path to an address to which the client has moved may carry less than a full DATA: no
+/// handshake has shown that it carries one.
+struct hc_sv_narrow {
+    bool any;          ///< until a larger body than HC_SV_BODY_NARROW has arrived
+    uint32_t tried;    ///< seq of a DATA with one; 0: none yet
+    uint64_t tried_us; ///< when that was sent
+};
+
 /// The ticket that a client has, or is being told.
 struct hc_sv_ticket {
     bool any, acked;
@@ -146,6 +156,7 @@ struct hc_sv_peer {
     uint64_t flood_bytes_us;  ///< in datagrams and in bytes
     struct hc_sv_path path;
     struct hc_sv_contest contest;
+    struct hc_sv_narrow narrow;
     struct hc_sv_ticket ticket;
     bool messages_due;
     struct hc_events_out events_out;
@@ -224,6 +235,10 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
 /// Remembers that `count` slots of `player` from `first` on were forced, to be told. Ranges come in
 /// ascending order for each player; when there are too many the oldest is forgotten.
 void hc_sv_peer_forced(struct hc_sv_peer *peer, hc_player player, hc_tick first, uint32_t count);
+
+/// The most bytes that the body of a DATA without a snapshot may have now. Snapshots become smaller
+/// when they are lost; events do not.
+uint32_t hc_sv_peer_news_most(const struct hc_sv_peer *peer, uint64_t now_us);
 
 /// Writes the DATA header around a body of `body_size` bytes that stands at HC_DATA_BODY_AT of
 /// `out`, numbered and acknowledging, and seals it; returns the datagram's size, 0 when no seq is

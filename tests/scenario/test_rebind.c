@@ -1,5 +1,6 @@
 /// Clients whose address changes every ten seconds: what that costs them, counted; and thieves who
 /// would have it look so.
+#include "client/session.h"
 #include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 #include "tests/sim/sim.h"
@@ -284,6 +285,81 @@ START_TEST(a_snapshot_that_is_large_for_a_new_address_waits_for_what_allows_it) 
 }
 END_TEST
 
+// ---- Paths that carry less ----------------------------------------------------------------------
+
+/// What a path carries at most, and what came of that.
+struct narrow {
+    size_t most; ///< bytes of a datagram to client 0; 0: any
+    struct hc_network_sim_config good, bad;
+    unsigned lost;
+    uint64_t newest_us, silence_us; ///< between two snapshots of client 0, at most
+};
+
+static void narrow_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
+                        size_t size) {
+    struct narrow *narrow = context;
+    (void)bytes;
+    if (client != 0)
+        return;
+    bool lost = narrow->most != 0 && size > narrow->most;
+    narrow->lost += lost;
+    hc_sim_set_link(sim, 0, NULL, lost ? &narrow->bad : &narrow->good);
+}
+
+static void narrow_received(void *context, struct hc_sim *sim, unsigned client,
+                            const uint8_t *bytes, size_t size, enum hc_status status) {
+    struct narrow *narrow = context;
+    (void)size;
+    if (client != 0 || status != HC_OK || bytes[MESSAGE_AT] != HC_MESSAGE_SNAPSHOT)
+        return;
+    uint64_t silence_us = hc_sim_now(sim) - narrow->newest_us;
+    if (narrow->newest_us != 0 && silence_us > narrow->silence_us)
+        narrow->silence_us = silence_us;
+    narrow->newest_us = hc_sim_now(sim);
+}
+
+START_TEST(a_client_that_moves_to_a_path_of_smaller_datagrams_goes_on) {
+    enum { CROWD = 100, MOST = 600, EVENTS = 60, WITHIN_S = 5 };
+    static const uint8_t event[HC_EVENTS_SIZE_MAX];
+    struct narrow narrow = {.most = 0};
+    struct scene *scene = calloc(1, sizeof *scene);
+    ck_assert(scene != NULL);
+    struct hc_sim_config config = configure(scene, CROWD, 60, 740);
+    config.hooks.host_sent = narrow_sent;
+    config.hooks.client_received = narrow_received;
+    config.hooks.tamper = NULL;
+    config.context = &narrow;
+    narrow.good = narrow.bad = config.down;
+    narrow.bad.loss_ppm = HC_NETWORK_SIM_PPM;
+    struct hc_sim *sim = begin(&config);
+    struct hc_client *client = hc_sim_client(sim, 0);
+    unsigned heard = 0;
+    for (unsigned i = 0; i < EVENTS; i++)
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), client->cid, event, sizeof event,
+                                                 hc_sim_host_now(sim)),
+                         HC_OK);
+    narrow.most = MOST;
+    narrow.silence_us = 0;
+    hc_sim_rebind(sim, 0);
+    for (unsigned ms = 0; ms < WITHIN_S * 1000; ms += 10) {
+        size_t size;
+        hc_sim_run(sim, 10 * MS);
+        while (hc_client_next_message(client, &size) != NULL)
+            heard++;
+    }
+    printf(
+        "%u of %d events came; %u datagrams too large for the path; silent for %.0f ms at most\n",
+        heard, EVENTS, narrow.lost, (double)narrow.silence_us / MS);
+    fflush(stdout);
+    ck_assert_uint_gt(narrow.lost, 0);
+    ck_assert_uint_eq(heard, EVENTS);
+    ck_assert_uint_le(narrow.silence_us, SECOND);
+    ck_assert_uint_eq(kept(sim), CROWD);
+    hc_sim_destroy(sim);
+    free(scene);
+}
+END_TEST
+
 // ---- Thieves ------------------------------------------------------------------------------------
 
 enum { VICTIMS = 12, THEFT_S = 30 };
@@ -346,6 +422,7 @@ int main(void) {
     tcase_add_test(moving, who_moves_every_ten_seconds_loses_a_round_trip_at_most_at_60_hz);
     tcase_add_test(moving, where_datagrams_are_lost_all_who_move_are_kept);
     tcase_add_test(moving, a_snapshot_that_is_large_for_a_new_address_waits_for_what_allows_it);
+    tcase_add_test(moving, a_client_that_moves_to_a_path_of_smaller_datagrams_goes_on);
     tcase_add_test(thieves, copies_that_come_first_take_nothing_from_whom_they_are_of);
     suite_add_tcase(suite, moving);
     suite_add_tcase(suite, thieves);
