@@ -1,3 +1,4 @@
+/// The only calls of malloc, calloc and free in the library's cores.
 #include "common/alloc.h"
 
 #include <stdlib.h>

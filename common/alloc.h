@@ -1,4 +1,4 @@
-/// Where memory comes from: every block is obtained at an object's creation, never after it.
+/// Allocation by a game's allocator: an object obtains all its memory when it is created.
 #pragma once
 
 #include "hindcast/allocator.h"
@@ -6,16 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Zeroed memory of `bytes` from `allocator` (NULL: calloc); NULL when there is no room.
+/// Allocates `bytes` zeroed bytes from `allocator` (NULL: calloc); NULL when memory is short.
 void *hc_allocate(const struct hc_allocator *allocator, size_t bytes);
 
-/// The same with whatever bytes were there: for what is written before it is read.
+/// Allocates without zeroing (NULL: malloc), for memory that is written before it is read.
 void *hc_allocate_unset(const struct hc_allocator *allocator, size_t bytes);
 
-/// Gives `block`, obtained from the same `allocator` (NULL: free), back. NULL is allowed.
+/// Frees `block`, which the same `allocator` (NULL: free) allocated. NULL is allowed.
 void hc_release(const struct hc_allocator *allocator, void *block);
 
-/// The next part, `bytes` long and aligned to 8, of one block that is laid out from `base`; `*used`
-/// counts what has been given out. With `base` NULL only counts, and returns NULL: so one function
-/// both measures a layout and makes it.
+/// Takes the next `bytes` bytes, aligned to 8, of a block at `base` of which `*used` bytes are
+/// taken. With `base` NULL it only counts and returns NULL, so that one function both measures a
+/// layout and makes it.
 void *hc_carve(uint8_t *base, size_t *used, size_t bytes);

@@ -1,14 +1,14 @@
+/// The reader and the writer of bit-packed numbers.
 #include "common/bits.h"
 
 #include "hindcast/check.h"
 
-/// The low `bits` bits set; `bits` in [0, 32].
+/// A mask of the low `bits` bits, in [0, 32].
 static uint32_t mask(unsigned bits) {
     return (uint32_t)((UINT64_C(1) << bits) - 1);
 }
 
-/// Four bytes, little-endian.
-static uint32_t word_at(const uint8_t *data) {
+static uint32_t get_u32(const uint8_t *data) {
     return data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
 }
 
@@ -20,7 +20,7 @@ struct hc_bits_writer hc_bits_writer(void *data, size_t size) {
 void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits) {
     HC_ASSERT(bits <= 32 && (uint64_t)value >> bits == 0);
     unsigned count = writer->count + bits;
-    // What is pending counts as used, so that storing it later cannot fail.
+    // Pending bits count as used, so that storing them later cannot fail.
     if (writer->failed || count > (writer->size - writer->at) * 8) {
         writer->failed = true;
         return;
@@ -47,7 +47,7 @@ void hc_bits_put_signed(struct hc_bits_writer *writer, int32_t value, unsigned b
 
 void hc_bits_append(struct hc_bits_writer *writer, const uint8_t *data, size_t bits) {
     for (; bits >= 32; bits -= 32, data += 4)
-        hc_bits_put(writer, word_at(data), 32);
+        hc_bits_put(writer, get_u32(data), 32);
     uint32_t rest = 0;
     for (unsigned i = 0; 8 * i < bits; i++)
         rest |= (uint32_t)data[i] << 8 * i;
@@ -75,7 +75,7 @@ struct hc_bits_reader hc_bits_reader(const void *data, size_t size) {
     return (struct hc_bits_reader){.data = data, .size = size};
 }
 
-/// Loads up to four bytes, while fewer than 32 bits are pending.
+/// Loads up to four bytes; fewer than 32 bits must be pending.
 static void refill(struct hc_bits_reader *reader) {
     for (unsigned i = 0; i < 4 && reader->at < reader->size; i++) {
         reader->pending |= (uint64_t)reader->data[reader->at++] << reader->count;

@@ -1,3 +1,4 @@
+/// The reader and the writer of little-endian bytes.
 #include "common/bytes.h"
 
 #include "hindcast/check.h"
@@ -14,10 +15,10 @@ const uint8_t *hc_bytes_take(struct hc_reader *reader, size_t size) {
         reader->failed = true;
         return NULL;
     }
-    // An empty buffer may be NULL, but what is taken from it must not pass for a failure.
-    static const uint8_t nothing[1];
+    // An empty buffer may be NULL, but NULL means failure.
+    static const uint8_t empty[1];
     if (size == 0)
-        return nothing;
+        return empty;
     const uint8_t *taken = reader->data + reader->at;
     reader->at += size;
     return taken;

@@ -1,13 +1,13 @@
 /// Little-endian numbers and raw bytes in a bounded buffer, for headers and other fixed layouts.
 ///
-/// A failure sticks: the caller makes all its calls and looks at `failed` once at the end.
+/// A failure sticks: the caller makes all its calls and checks `failed` once at the end.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/// Reads from a borrowed buffer. Reading past its end consumes nothing and fails.
+/// Reads from a borrowed buffer. A read past its end fails and consumes nothing.
 struct hc_reader {
     const uint8_t *data;
     size_t size; ///< bytes in `data`
@@ -15,10 +15,10 @@ struct hc_reader {
     bool failed; ///< once true, every read gives 0 and consumes nothing
 };
 
-/// Writes to a borrowed buffer. Writing past its end writes nothing and fails.
+/// Writes to a borrowed buffer. A write past its end fails and writes nothing.
 struct hc_writer {
     uint8_t *data;
-    size_t size; ///< bytes that `data` has room for
+    size_t size; ///< bytes in `data`
     size_t at;   ///< bytes written so far, at most `size`
     bool failed; ///< once true, every write is dropped
 };

@@ -1,3 +1,4 @@
+/// The end of the process after a failed assertion.
 #include "hindcast/check.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/// The decimal parser.
 #include "common/decimal.h"
 
 #include "hindcast/check.h"
@@ -24,18 +25,18 @@ enum hc_status hc_decimal_parse(const char *text, unsigned places, uint64_t *val
         if (append(&result, (unsigned)(*text - '0')) != HC_OK)
             status = HC_INVALID;
 
-    unsigned behind = 0;
+    unsigned decimals = 0;
     if (*text == '.') {
         text++;
-        for (; is_digit(*text) && behind < places; text++, behind++)
+        for (; is_digit(*text) && decimals < places; text++, decimals++)
             if (append(&result, (unsigned)(*text - '0')) != HC_OK)
                 status = HC_INVALID;
-        if (behind == 0)
+        if (decimals == 0)
             return HC_MALFORMED;
     }
     if (*text != '\0')
         return HC_MALFORMED;
-    for (; behind < places; behind++)
+    for (; decimals < places; decimals++)
         if (append(&result, 0) != HC_OK)
             status = HC_INVALID;
     if (status == HC_OK)

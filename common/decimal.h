@@ -1,4 +1,4 @@
-/// Decimal numbers as people write them, read into fixed point without floats or locale.
+/// Reads decimal numbers in text into fixed point, without floats or locale.
 #pragma once
 
 #include "hindcast/status.h"
@@ -6,11 +6,12 @@
 #include <stdint.h>
 
 enum {
-    HC_DECIMAL_PLACES_MAX = 9, ///< places behind the point
+    HC_DECIMAL_PLACES_MAX = 9, ///< digits after the point
 };
 
-/// Reads all of `text`, digits with at most `places` (in [0, HC_DECIMAL_PLACES_MAX]) more behind a
-/// point, to `*value` in units of 10^-places: "2.5" with 3 places is 2500. No sign, no blank, no
-/// exponent; at least one digit before the point and one behind it, if there is one.
-/// HC_MALFORMED: anything else. HC_INVALID: more than 64 bits. Then nothing is written.
+/// Reads `text` into `*value` in units of 10^-places: "2.5" with 3 places is 2500. `text` is one
+/// digit or more, which a point and 1 to `places` (at most HC_DECIMAL_PLACES_MAX) digits may
+/// follow; it has no sign, blank or exponent.
+/// HC_MALFORMED: any other text. HC_INVALID: the number needs more than 64 bits. `*value` is
+/// written only with HC_OK.
 enum hc_status hc_decimal_parse(const char *text, unsigned places, uint64_t *value);

@@ -1,3 +1,4 @@
+/// The scene in which a unit is stepped alone, and the extrapolation of its values there.
 #include "common/extrapolate.h"
 
 #include "common/alloc.h"
@@ -5,21 +6,21 @@
 
 #include <string.h>
 
-/// The arrays of a scene in which nobody is: between two calls every entity is unknown, with a
-/// state of zeros, and every input and control is zero.
+/// The arrays of an empty scene: between two calls every entity is unknown with a state of zeros,
+/// and every input and roster change is zero.
 struct hc_extrapolator {
     const struct hc_world *world;
     uint8_t *states;         ///< [entities * stride]
     uint8_t *presence;       ///< [entities]
     uint8_t *inputs;         ///< [players * input_size]
     uint8_t *roster_changes; ///< [players]
-    uint8_t *next;           ///< [per_owner * stride] what the steps of a tick write
+    uint8_t *next;           ///< [per_owner * stride] the next states during a tick
     int64_t reductions[HC_REDUCTIONS_MAX];
 };
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-/// Lays everything out from `base`, which holds the struct itself first; returns the bytes needed.
+/// Lays the struct and then its arrays out from `base`; returns the bytes needed.
 static size_t layout(struct hc_extrapolator *extrapolator, const struct hc_world *world,
                      uint8_t *base) {
     size_t used = 0;
@@ -33,7 +34,7 @@ static size_t layout(struct hc_extrapolator *extrapolator, const struct hc_world
     return used;
 }
 
-_Static_assert(HC_UNKNOWN == 0 && HC_ROSTER_NONE == 0, "zeroed memory is a scene with nobody");
+_Static_assert(HC_UNKNOWN == 0 && HC_ROSTER_NONE == 0, "zeroed memory is an empty scene");
 
 size_t hc_extrapolator_memory(const struct hc_world *world) {
     struct hc_extrapolator measured;
@@ -57,10 +58,10 @@ void hc_extrapolator_destroy(struct hc_extrapolator *extrapolator) {
 
 // ---- The scene ----------------------------------------------------------------------------------
 
-static uint32_t nobody_near(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
-    static const hc_entity nobody = HC_REFEREE;
+static uint32_t no_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+    static const hc_entity none = HC_REFEREE;
     (void)scene, (void)self;
-    *ids = &nobody;
+    *ids = &none;
     return 0;
 }
 
@@ -96,7 +97,7 @@ static void enter(struct hc_extrapolator *extrapolator, hc_unit unit,
                              extrapolator->inputs + (size_t)player * world->game->input_size);
 }
 
-/// Reads the unit out of the arrays, and leaves them as enter found them.
+/// Reads the unit out of the arrays, and clears what `enter` wrote.
 static void leave(struct hc_extrapolator *extrapolator, hc_unit unit, struct hc_unit_value *out) {
     const struct hc_world *world = extrapolator->world;
     hc_entity first = hc_unit_first(world, unit);
@@ -112,7 +113,7 @@ static void leave(struct hc_extrapolator *extrapolator, hc_unit unit, struct hc_
                world->game->input_size);
 }
 
-/// One entity's next state into `out`, if it is alive then; returns its presence.
+/// Writes an entity's next state to `out`, if it is alive then; returns its presence.
 static uint8_t step(struct hc_scene *scene, hc_entity entity, uint8_t *out) {
     if (scene->presence[entity] == HC_UNKNOWN)
         return HC_UNKNOWN;
@@ -121,8 +122,8 @@ static uint8_t step(struct hc_scene *scene, hc_entity entity, uint8_t *out) {
     return scene->world->game->step(scene, entity, out) ? HC_ALIVE : HC_ABSENT;
 }
 
-/// Steps `unit`, which is in the arrays, from the scene's tick to the one after it. What is not
-/// alive has a state of zeros, before and after.
+/// Steps `unit`, which is in the arrays, from the scene's tick to the next. Entities that are not
+/// alive have a state of zeros before and after.
 static void step_unit(struct hc_extrapolator *extrapolator, struct hc_scene *scene, hc_unit unit) {
     const struct hc_world *world = extrapolator->world;
     hc_entity first = hc_unit_first(world, unit);
@@ -142,9 +143,9 @@ static void step_unit(struct hc_extrapolator *extrapolator, struct hc_scene *sce
     scene->tick++;
 }
 
-// ---- Guesses ------------------------------------------------------------------------------------
+// ---- Extrapolation ------------------------------------------------------------------------------
 
-/// The referee after `ticks` of hc_scene_hold_referee, at once: they may be very many.
+/// Applies `ticks` calls of hc_scene_hold_referee at once, because they may be very many.
 static void hold_referee(const struct hc_world *world, uint32_t ticks, uint8_t *state) {
     const struct hc_kind *kind = &world->game->kinds[0];
     for (unsigned i = 0; i < kind->field_count; i++) {
@@ -189,7 +190,7 @@ void hc_extrapolate(struct hc_extrapolator *extrapolator, hc_unit unit,
     if (ticks == 0)
         return;
     if (unit == 0) {
-        hold_referee(world, ticks, out->states); // zeros stay zeros, should it be unknown
+        hold_referee(world, ticks, out->states); // an unknown referee's zeros stay zeros
         return;
     }
     if (ticks > HC_EXTRAPOLATE_TICKS_MAX)
@@ -203,10 +204,10 @@ void hc_extrapolate(struct hc_extrapolator *extrapolator, hc_unit unit,
         .inputs = extrapolator->inputs,
         .roster_changes = extrapolator->roster_changes,
         .reductions = extrapolator->reductions,
-        .neighbours = nobody_near,
+        .neighbours = no_neighbours,
         .source = extrapolator,
     };
-    enter(extrapolator, unit, out, referee); // which may be `from`, and whose input is as old
+    enter(extrapolator, unit, out, referee); // `out` may be `from`; its input has the same age
     run(extrapolator, &scene, unit, changes, tick);
     leave(extrapolator, unit, out);
     if (changes == NULL || changes->count == 0)

@@ -1,27 +1,27 @@
-/// Solo: a unit simulated by itself, to guess from an older value what a newer one will be.
+/// Extrapolation: computes a newer value of a unit from an older one by simulating the unit alone.
 ///
-/// Both ends of a connection compute the same guess from what the receiver has acknowledged, and
-/// only what differs from it is sent. The game's step is used as it is, on a scene in which nobody
-/// else is there: entities of one owner see each other and the referee, but have no neighbours;
-/// the owner's input is what the game predicts from the one in the value, until another is listed.
-/// So a player who goes on as it did costs a bit, with acceleration, walls, cooldowns, flying and
-/// new shots and all, and one who turned costs little more than when it did.
+/// Both ends of a connection compute the same extrapolation from a value that the receiver has
+/// acked; the server sends only the difference. The game's step runs on a scene without other
+/// units: entities of one owner see each other and the referee, but have no neighbours. The owner's
+/// input is the game's prediction from the value's input, until an input change replaces it. So a
+/// player that continues costs one bit, including acceleration, walls, cooldowns and new shots; a
+/// player that turns costs little more than the tick of the turn.
 #pragma once
 
 #include "common/unit.h"
 #include "hindcast/scene.h"
 
 enum {
-    HC_EXTRAPOLATE_TICKS_MAX = 32, ///< farther than this nothing is guessed: the states are held
+    HC_EXTRAPOLATE_TICKS_MAX = 32, ///< beyond this the states are held as they are
 };
 
-/// What the owner's steps are given from a tick on.
+/// The input that the owner's steps are given from a tick on.
 struct hc_input_change {
     hc_tick tick;
     uint8_t input[HC_INPUT_MAX]; ///< as sanitize_input leaves it
 };
 
-/// Changes of the owner's input, in ascending ticks.
+/// Changes of the owner's input, in ascending order of their ticks.
 struct hc_input_changes {
     unsigned count;
     struct hc_input_change at[HC_EXTRAPOLATE_TICKS_MAX];
@@ -29,41 +29,43 @@ struct hc_input_changes {
 
 struct hc_extrapolator;
 
-/// Bytes that it takes.
+/// The bytes that hc_extrapolator_create allocates.
 size_t hc_extrapolator_memory(const struct hc_world *world);
 
-/// For `world`, which is borrowed; its allocator is used. NULL when memory is short.
+/// Creates an extrapolator for `world`, which is borrowed, with the world's allocator. NULL when
+/// memory is short.
 struct hc_extrapolator *hc_extrapolator_create(const struct hc_world *world);
 /// Frees it; NULL is allowed.
 void hc_extrapolator_destroy(struct hc_extrapolator *extrapolator);
 
-/// What `from` becomes at `tick` >= from->tick. `referee` is the referee's state (state_size
-/// bytes), the same at all the ticks between; NULL when it is unknown. The referee itself is held,
-/// its countdowns falling; everything else is held as it is beyond HC_EXTRAPOLATE_TICKS_MAX. An
-/// unknown entity stays unknown and counts as absent for others.
+/// Extrapolates `from` to `tick` >= from->tick, into `out`. `referee` is the referee's state
+/// (state_size bytes) at all the ticks between; NULL when it is unknown. The referee's own value is
+/// held while its countdowns fall. Every other value is held beyond HC_EXTRAPOLATE_TICKS_MAX. An
+/// unknown entity stays unknown and counts as absent for the others.
 ///
-/// The owner is taken to go on as at from->tick: the age of its newest input stays what it was, so
-/// `out->known` is from->known + (tick - from->tick) and every step is given what the game predicts
-/// from from->input at that age; without any, `out->known` is HC_NO_TICK and the input all zeros.
-/// Hence a guess of a guess is the guess over both stretches. `out` must have its pointers set and
-/// may be `from`.
+/// The owner's input keeps its age: `out->known` is from->known + (tick - from->tick), and every
+/// step is given the game's prediction from from->input at that age. Without a known input
+/// `out->known` is HC_NO_TICK and the input all zeros. Hence extrapolating twice equals
+/// extrapolating once over both distances. The caller sets the pointers of `out`; `out` may be
+/// `from`.
 ///
-/// With `changes` (NULL: none), in [from->tick, tick), every step from one of them on is given its
-/// input instead, and `out->input` is the last; where `from` knows of none its age is 1. Only those
-/// who may list changes are given any.
+/// `changes` (NULL: none) have ticks in [from->tick, tick). The steps from a change on are given
+/// its input, and `out->input` is the last one's; without a known input in `from`, its age is 1.
+/// The unit must take changes, see hc_extrapolate_takes_changes.
 void hc_extrapolate(struct hc_extrapolator *extrapolator, hc_unit unit,
                     const struct hc_unit_value *from, const struct hc_input_changes *changes,
                     const void *referee, hc_tick tick, struct hc_unit_value *out);
 
-/// Whether changes can be listed for a guess of `unit` at `tick` from `from`: it is a player's, and
-/// simulated for a tick at least.
+/// Whether an extrapolation of `unit` from `from` to `tick` takes input changes: the unit is a
+/// player's and is simulated for at least one tick.
 bool hc_extrapolate_takes_changes(const struct hc_world *world, hc_unit unit,
                                   const struct hc_unit_value *from, hc_tick tick);
 
-/// The input that the steps from `from` on are given until one is listed, into `out`.
+/// Writes the input that the steps after `from` are given until the first change to `out`.
 void hc_extrapolate_input(const struct hc_world *world, const struct hc_unit_value *from,
                           uint8_t *out);
 
-/// What a unit is guessed to be of which the receiver has nothing: everything absent, no input.
+/// Writes the value from which a unit without baseline is encoded to `out`: every entity is absent
+/// and there is no input.
 void hc_extrapolate_absent(const struct hc_world *world, hc_unit unit, hc_tick tick,
                            struct hc_unit_value *out);

@@ -1,3 +1,4 @@
+/// The sine table, the square root, and the functions computed from them.
 #include "common/fixed.h"
 
 enum { QUARTER = HC_FIXED_TURN / 4 };
@@ -26,7 +27,7 @@ static const int16_t quarter_sine[QUARTER + 1] = {
     16359, 16364, 16369, 16373, 16376, 16379, 16381, 16383, 16384, 16384};
 
 uint32_t hc_fixed_sqrt(uint64_t value) {
-    // Digit by digit in base 2: `root` holds the digits found, shifted to where they count.
+    // Digit by digit in base 2: `root` holds the digits found, shifted to their places.
     uint64_t root = 0;
     for (uint64_t digit = UINT64_C(1) << 62; digit != 0; digit >>= 2) {
         if (value >= root + digit) {
@@ -56,7 +57,7 @@ void hc_fixed_set_length(int32_t *x, int32_t *y, int32_t length) {
     int64_t wide_x = *x, wide_y = *y;
     if (wide_x == 0 && wide_y == 0)
         return;
-    // The root is rounded down: a short vector is made long first, so that this weighs little.
+    // The root is rounded down. Scaling a short vector up first makes that error small.
     while (magnitude(wide_x) < 1 << 30 && magnitude(wide_y) < 1 << 30) {
         wide_x *= 2;
         wide_y *= 2;
@@ -90,12 +91,12 @@ int32_t hc_fixed_cos(uint32_t angle) {
     return hc_fixed_sin(angle + QUARTER);
 }
 
-/// Twice the area between the direction of `angle` and (x, y): negative once `angle` is beyond it.
+/// The cross product of the direction of `angle` and (x, y): negative when `angle` is beyond it.
 static int64_t ahead(uint32_t angle, int64_t x, int64_t y) {
     return y * hc_fixed_cos(angle) - x * hc_fixed_sin(angle);
 }
 
-/// The nearest step of a vector with x >= 0 and y >= 0, in [0, QUARTER].
+/// The nearest step to the angle of (x, y), in [0, QUARTER]; `x`, `y` >= 0.
 static uint32_t quarter_angle(int64_t x, int64_t y) {
     uint32_t low = 0, beyond = QUARTER + 1;
     while (beyond - low > 1) {

@@ -1,5 +1,6 @@
-// What is hashed is short, mostly one entity: a call would cost more than the hashing.
-// The simulation may have no vector registers, and what is long would be the only use for them.
+/// The layout of a world, access to fields, and the hashes of worlds and of games.
+// Inline, because most hashed data is one entity: a call costs more than its hash. Scalar, because
+// the simulation may not use vector registers.
 #define XXH_INLINE_ALL        // NOLINT(readability-identifier-naming)
 #define XXH_VECTOR XXH_SCALAR // NOLINT(readability-identifier-naming)
 
@@ -12,7 +13,7 @@
 
 #include <string.h>
 
-/// Unowned slots of one run in a world of `players`.
+/// The number of unowned slots of one run in a world of `players`.
 static uint32_t run_length(const struct hc_slots *slots, uint16_t players) {
     return slots->count + (slots->every == 0 ? 0u : (uint32_t)players / slots->every);
 }
@@ -41,7 +42,7 @@ static void lay_out(struct hc_world *world) {
     HC_ASSERT(entity == world->entities);
 }
 
-/// Sets per_owner, entities and stride; false: too many entities.
+/// Sets per_owner, entities and stride; false when there are too many entities.
 static bool measure(struct hc_world *world) {
     const struct hc_game *game = world->game;
     uint32_t per_owner = 0;
@@ -74,23 +75,23 @@ enum hc_status hc_world_init(struct hc_world *world, const struct hc_game *game,
     if (players < 1 || players > game->players_max || tick_rate < 1 || tick_rate > HC_TICK_RATE_MAX)
         return HC_INVALID;
 
-    struct hc_world made = {
+    struct hc_world laid_out = {
         .game = game,
         .players = players,
         .tick_rate = tick_rate,
         .seed = seed,
         .allocator = allocator,
     };
-    if (!measure(&made))
+    if (!measure(&laid_out))
         return HC_INVALID;
-    made.kind_of = hc_allocate(allocator, made.entities * sizeof *made.kind_of);
-    made.owner_of = hc_allocate(allocator, made.entities * sizeof *made.owner_of);
-    if (made.kind_of == NULL || made.owner_of == NULL) {
-        hc_world_free(&made);
+    laid_out.kind_of = hc_allocate(allocator, laid_out.entities * sizeof *laid_out.kind_of);
+    laid_out.owner_of = hc_allocate(allocator, laid_out.entities * sizeof *laid_out.owner_of);
+    if (laid_out.kind_of == NULL || laid_out.owner_of == NULL) {
+        hc_world_free(&laid_out);
         return HC_NO_MEMORY;
     }
-    lay_out(&made);
-    *world = made;
+    lay_out(&laid_out);
+    *world = laid_out;
     return HC_OK;
 }
 
@@ -106,11 +107,11 @@ void hc_field_set(const struct hc_field *field, void *data, int64_t value) {
     if (field->size == 1) {
         to[0] = (uint8_t)value;
     } else if (field->size == 2) {
-        uint16_t half = (uint16_t)value;
-        memcpy(to, &half, sizeof half);
+        uint16_t u16 = (uint16_t)value;
+        memcpy(to, &u16, sizeof u16);
     } else {
-        uint32_t word = (uint32_t)value;
-        memcpy(to, &word, sizeof word);
+        uint32_t u32 = (uint32_t)value;
+        memcpy(to, &u32, sizeof u32);
     }
 }
 
@@ -121,8 +122,7 @@ bool hc_field_fits(const struct hc_field *field, int64_t value) {
     return value >= -half && value < half;
 }
 
-/// Copies a state to `out` with every field little-endian. The fields cover the struct in order of
-/// offset, so on a little-endian machine this is a plain copy.
+/// Copies a state to `out` with every field little-endian. The fields cover the struct in order.
 static void serialise_state(const struct hc_kind *kind, const uint8_t *state, uint8_t *out) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     memcpy(out, state, kind->state_size);
@@ -159,7 +159,7 @@ static uint64_t hash_number(uint64_t hash, uint64_t number) {
     return XXH3_64bits_withSeed(bytes, sizeof bytes, hash);
 }
 
-/// The length goes first, so that texts in a row cannot pass for others split elsewhere.
+/// Hashes the length first, so that the boundaries between texts count.
 static uint64_t hash_text(uint64_t hash, const char *text) {
     size_t length = strlen(text);
     return XXH3_64bits_withSeed(text, length, hash_number(hash, length));

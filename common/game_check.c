@@ -1,4 +1,4 @@
-/// hc_game_check: every rule that a game's tables must keep, one sentence for each.
+/// hc_game_check: the rules for a game's tables, each with the sentence of its violation.
 #include "hindcast/game.h"
 
 #include "common/unit.h"
@@ -7,13 +7,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/// Where hc_game_check leaves its sentence.
+/// The caller's buffer for the sentence.
 struct complaint {
     char *why;
     size_t size;
 };
 
-/// Writes the sentence; false, so that a check ends with `return complain(...)`.
+/// Writes the sentence and returns false, so that a check can end with `return complain(...)`.
 __attribute__((format(printf, 2, 3))) static bool complain(const struct complaint *to,
                                                            const char *format, ...) {
     va_list arguments;
@@ -36,7 +36,7 @@ static bool name_ok(const char *name) {
     return length >= 1 && length <= 15;
 }
 
-/// One field that ought to begin at `offset`; `referee`: it may have a group and count down.
+/// Checks one field, which must begin at `offset`; a `referee`'s may have a group and count down.
 static bool check_field(const struct complaint *to, const char *owner, const struct hc_field *field,
                         unsigned offset, bool referee) {
     if (field->name == NULL || field->name[0] == '\0')
@@ -63,7 +63,7 @@ static bool check_field(const struct complaint *to, const char *owner, const str
     return true;
 }
 
-/// `count` fields that must cover `size` bytes.
+/// Checks `count` fields, which must cover `size` bytes.
 static bool check_fields(const struct complaint *to, const char *owner,
                          const struct hc_field *fields, unsigned count, unsigned size,
                          bool referee) {
@@ -138,7 +138,7 @@ static bool check_slots(const struct complaint *to, const struct hc_game *game) 
 static bool check_view(const struct complaint *to, const struct hc_game *game) {
     if (game->view == 0)
         return true;
-    // A quarter more must still fit a uint32_t; and a client must know whatever its players read.
+    // 1.25 views must fit a uint32_t, and a client must receive every entity that its players read.
     if (game->view < game->reach || game->view > UINT32_C(1) << 30)
         return complain(to, "view %u is neither 0 nor in [reach, 2^30]", (unsigned)game->view);
     if (game->kinds[game->owned[0].kind].x < 0)
@@ -170,7 +170,7 @@ static bool check_game(const struct complaint *to, const struct hc_game *game) {
         return complain(to, "name: 1 to 15 letters, digits or '-' are needed");
     if (game->players_max < 1 || game->players_max > HC_PLAYERS_MAX)
         return complain(to, "players_max %u outside of [1, %d]", game->players_max, HC_PLAYERS_MAX);
-    // Twice the reach must still fit a uint32_t.
+    // Twice the reach must fit a uint32_t.
     if (game->reach > UINT32_C(1) << 30)
         return complain(to, "reach %u is above 2^30", (unsigned)game->reach);
     if (game->start == NULL || game->step == NULL || game->predict_input == NULL ||

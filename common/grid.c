@@ -1,3 +1,4 @@
+/// The grid's cells, hash and linked lists.
 #include "common/grid.h"
 
 #include "hindcast/check.h"
@@ -8,7 +9,7 @@ struct hc_grid_shape hc_grid_shape(const struct hc_world *world) {
     struct hc_grid_shape shape = {.buckets = 16, .entities = world->entities, .shift = 0};
     while (shape.buckets < world->entities)
         shape.buckets *= 2;
-    // Twice the reach: then nothing within it lies in more than four cells.
+    // With cells of twice the reach a query touches at most four.
     while ((UINT64_C(1) << shape.shift) < 2 * (uint64_t)world->game->reach)
         shape.shift++;
     return shape;
@@ -19,10 +20,10 @@ size_t hc_grid_memory(const struct hc_grid_shape *shape) {
 }
 
 struct hc_grid hc_grid_at(const struct hc_grid_shape *shape, void *memory) {
-    uint16_t *words = memory;
-    return (struct hc_grid){.bucket = words,
-                            .next = words + shape->buckets,
-                            .prev = words + shape->buckets + shape->entities};
+    uint16_t *base = memory;
+    return (struct hc_grid){.bucket = base,
+                            .next = base + shape->buckets,
+                            .prev = base + shape->buckets + shape->entities};
 }
 
 void hc_grid_clear(const struct hc_grid_shape *shape, struct hc_grid grid) {

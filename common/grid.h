@@ -1,49 +1,50 @@
-/// The spatial index of one tick: which alive entities with a position lie near a point.
+/// The spatial index of one tick: the alive entities with a position, by position.
 ///
-/// Space is cut into square cells, at least twice as wide as the game's reach; a hashed bucket
-/// lists the entities of its cells. A tick's index is its predecessor's, copied and patched.
+/// Space is cut into square cells at least twice as wide as the game's reach. Cells hash to
+/// buckets; each bucket lists the entities of its cells. A tick's grid is a patched copy of the one
+/// before.
 #pragma once
 
 #include "hindcast/game.h"
 
 #define HC_GRID_NONE UINT16_MAX
 
-/// Views of the memory of one tick's index.
+/// Pointers into the memory of one grid.
 struct hc_grid {
     uint16_t *bucket; ///< [buckets] first entity of each list
     uint16_t *next;   ///< [entities]
     uint16_t *prev;   ///< [entities]
 };
 
-/// What all ticks' indices of one world share.
+/// The sizes that all grids of a world share.
 struct hc_grid_shape {
     uint32_t buckets; ///< a power of two
     uint32_t entities;
     uint32_t shift; ///< log2 of a cell's width in wire units
 };
 
-/// The shape that suits `world`.
+/// The shape of the grids of `world`.
 struct hc_grid_shape hc_grid_shape(const struct hc_world *world);
 
-/// Bytes of one index.
+/// The bytes of one grid.
 size_t hc_grid_memory(const struct hc_grid_shape *shape);
 
-/// The index that lies at `memory` (hc_grid_memory bytes, aligned to 2).
+/// The grid at `memory` (hc_grid_memory bytes, aligned to 2).
 struct hc_grid hc_grid_at(const struct hc_grid_shape *shape, void *memory);
 
-/// Empties the index.
+/// Empties the grid.
 void hc_grid_clear(const struct hc_grid_shape *shape, struct hc_grid grid);
 
 /// The bucket of position (x, y).
 uint32_t hc_grid_bucket(const struct hc_grid_shape *shape, int64_t x, int64_t y);
 
-/// Adds `entity`, which is not in it, to `bucket`.
+/// Adds `entity` to `bucket`; it must not be in the grid.
 void hc_grid_insert(struct hc_grid grid, uint32_t bucket, hc_entity entity);
 
-/// Removes `entity`, which is in `bucket`.
+/// Removes `entity` from `bucket`; it must be there.
 void hc_grid_remove(struct hc_grid grid, uint32_t bucket, hc_entity entity);
 
-/// Writes every entity whose bucket may hold something within `reach` of (x, y) to `found` (room
-/// for all entities) and returns how many: a superset, in no order, none twice.
+/// Writes a superset of the entities within `reach` of (x, y) to `found` (room for all entities),
+/// in no order and without duplicates; returns their number.
 uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
                        uint32_t reach, hc_entity *found);

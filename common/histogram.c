@@ -1,10 +1,11 @@
+/// The histogram's buckets, ranks and sums.
 #include "hindcast/histogram.h"
 
 #include "hindcast/check.h"
 
 enum { SUB_BUCKETS = 1 << HC_HISTOGRAM_SUB_BITS };
 
-/// The number of the highest bit set; `value` > 0.
+/// The index of the highest bit set; `value` > 0.
 static unsigned highest_bit(uint64_t value) {
     unsigned bit = 0;
     for (unsigned step = 32; step > 0; step /= 2)
@@ -19,17 +20,17 @@ static unsigned bucket_of(uint64_t value) {
     if (value < SUB_BUCKETS)
         return (unsigned)value;
     unsigned shift = highest_bit(value) - HC_HISTOGRAM_SUB_BITS;
-    // The highest bit stays in `value >> shift`, which is what skips the buckets below 32.
+    // The highest bit stays in `value >> shift`: it skips the buckets below 32.
     return (shift << HC_HISTOGRAM_SUB_BITS) + (unsigned)(value >> shift);
 }
 
-/// The greatest value of a bucket.
+/// The greatest value that falls into `bucket`.
 static uint64_t bucket_top(unsigned bucket) {
     if (bucket < SUB_BUCKETS)
         return bucket;
     unsigned shift = (bucket >> HC_HISTOGRAM_SUB_BITS) - 1;
-    uint64_t lead = SUB_BUCKETS + (bucket & (SUB_BUCKETS - 1));
-    return (lead << shift) + ((UINT64_C(1) << shift) - 1);
+    uint64_t high_bits = SUB_BUCKETS + (bucket & (SUB_BUCKETS - 1));
+    return (high_bits << shift) + ((UINT64_C(1) << shift) - 1);
 }
 
 static uint64_t add_saturated(uint64_t a, uint64_t b) {

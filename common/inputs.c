@@ -1,3 +1,4 @@
+/// The rules of input slots: known, forced, retracted and predicted inputs, joins and leaves.
 #include "common/inputs.h"
 
 #include "common/alloc.h"
@@ -22,14 +23,14 @@ size_t hc_inputs_layout(struct hc_inputs *in, uint8_t *base) {
     in->known = hc_carve(base, &used, cells * input_size(in));
     in->effective = hc_carve(base, &used, cells * input_size(in));
     in->given = hc_carve(base, &used, cells * input_size(in));
-    in->left_base = hc_carve(base, &used, players * sizeof *in->left_base);
-    in->left_input = hc_carve(base, &used, players * input_size(in));
-    in->left_roster = hc_carve(base, &used, players * sizeof *in->left_roster);
+    in->past_base = hc_carve(base, &used, players * sizeof *in->past_base);
+    in->past_input = hc_carve(base, &used, players * input_size(in));
+    in->past_roster = hc_carve(base, &used, players * sizeof *in->past_roster);
+    in->join_tick = hc_carve(base, &used, players * sizeof *in->join_tick);
+    in->inputs_through = hc_carve(base, &used, players * sizeof *in->inputs_through);
     in->joined = hc_carve(base, &used, players * sizeof *in->joined);
-    in->complete = hc_carve(base, &used, players * sizeof *in->complete);
-    in->in = hc_carve(base, &used, players * sizeof *in->in);
     for (size_t p = 0; base != NULL && p < players; p++)
-        in->left_base[p] = in->left_roster[p] = HC_NO_TICK;
+        in->past_base[p] = in->past_roster[p] = HC_NO_TICK;
     return used;
 }
 
@@ -42,16 +43,16 @@ static bool has_base(const struct hc_inputs *in, size_t cell) {
     return in->slot[cell] == HC_SLOT_KNOWN && in->roster_change[cell] != HC_ROSTER_JOIN;
 }
 
-/// What a prediction in the slot after `cell`, of `tick`, starts from; `before` is what one in the
-/// slot itself starts from.
+/// The base of a prediction in the slot after `cell`, which is of `tick`; `before` is the base in
+/// the slot itself.
 static hc_tick base_after(const struct hc_inputs *in, size_t cell, hc_tick tick, hc_tick before) {
     if (in->roster_change[cell] != HC_ROSTER_NONE)
         return HC_NO_TICK;
     return has_base(in, cell) ? tick : before;
 }
 
-/// What a prediction in the slot of `tick` starts from: slots before `head` know it of themselves,
-/// later ones (inputs that came early) are searched.
+/// The base of a prediction in the slot of `tick`. Slots before `head` store it; later ones
+/// (inputs received early) are searched.
 static hc_tick base_before(const struct hc_inputs *in, hc_player player, hc_tick tick) {
     hc_tick t = tick;
     while (t > in->first) {
@@ -64,16 +65,16 @@ static hc_tick base_before(const struct hc_inputs *in, hc_player player, hc_tick
         if (has_base(in, cell))
             return t;
     }
-    return in->left_base[player];
+    return in->past_base[player];
 }
 
 static const uint8_t *base_input(const struct hc_inputs *in, hc_player player, hc_tick base) {
     if (base < in->first)
-        return in->left_input + player * input_size(in);
+        return in->past_input + player * input_size(in);
     return in->known + hc_inputs_cell(in, player, base) * input_size(in);
 }
 
-/// The effective input of a slot whose prediction starts from `base`, into `out`.
+/// Writes the effective input of a slot whose prediction base is `base` to `out`.
 static void evaluate(const struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick base,
                      uint8_t *out) {
     size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
@@ -89,7 +90,7 @@ static void evaluate(const struct hc_inputs *in, hc_player player, hc_tick tick,
         in->world->game->predict_input(base_input(in, player, base), tick - base, out);
 }
 
-/// Recomputes the slot; true when its effective input is another than before.
+/// Recomputes the slot; true when its effective input changed.
 static bool renew(struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick base) {
     uint8_t fresh[HC_INPUT_MAX];
     size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
@@ -101,8 +102,8 @@ static bool renew(struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick 
     return true;
 }
 
-/// After the slot of `from` changed: recomputes it and what is predicted from it, up to the next
-/// known input or control.
+/// Recomputes the slot of `from` after a change, and the predictions after it, up to the next known
+/// input or roster change.
 static void refresh(struct hc_inputs *in, hc_player player, hc_tick from) {
     if (from >= in->head)
         return;
@@ -118,28 +119,28 @@ static void refresh(struct hc_inputs *in, hc_player player, hc_tick from) {
 }
 
 static void renew_inputs_through(struct hc_inputs *in, hc_player player) {
-    while (in->complete[player] < in->last) {
-        hc_tick next = in->complete[player] + 1;
+    while (in->inputs_through[player] < in->last) {
+        hc_tick next = in->inputs_through[player] + 1;
         if (next >= in->first) {
             uint8_t slot = in->slot[hc_inputs_cell(in, player, next)];
             if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)
                 return;
         }
-        in->complete[player] = next;
+        in->inputs_through[player] = next;
     }
 }
 
-static void leave_window(struct hc_inputs *in, hc_player player, hc_tick tick) {
+static void retire(struct hc_inputs *in, hc_player player, hc_tick tick) {
     size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
-    hc_tick base = base_after(in, cell, tick, in->left_base[player]);
+    hc_tick base = base_after(in, cell, tick, in->past_base[player]);
     if (base == tick)
-        memcpy(in->left_input + player * size, in->known + cell * size, size);
-    in->left_base[player] = base;
+        memcpy(in->past_input + player * size, in->known + cell * size, size);
+    in->past_base[player] = base;
     if (in->roster_change[cell] != HC_ROSTER_NONE)
-        in->left_roster[player] = tick;
+        in->past_roster[player] = tick;
 }
 
-/// A tick that may be absent is at or after `tick`.
+/// Whether `maybe` is a tick at or after `tick`.
 static bool at_or_after(hc_tick maybe, hc_tick tick) {
     return maybe != HC_NO_TICK && maybe >= tick;
 }
@@ -156,7 +157,7 @@ void hc_inputs_move(struct hc_inputs *in, hc_tick head) {
     hc_player players = in->world->players;
     for (hc_tick t = in->first; in->started && t < first && t <= in->last; t++)
         for (hc_player p = 0; p < players; p++)
-            leave_window(in, p, t);
+            retire(in, p, t);
     for (hc_tick t = in->started && in->last >= first ? in->last + 1 : first; t <= last; t++)
         clear_row(in, t);
     in->started = true;
@@ -164,15 +165,15 @@ void hc_inputs_move(struct hc_inputs *in, hc_tick head) {
     in->last = last;
     in->head = head;
     for (hc_player p = 0; p < players; p++)
-        if (in->in[p])
+        if (in->joined[p])
             renew_inputs_through(in, p);
 }
 
 void hc_inputs_restart(struct hc_inputs *in, hc_tick head) {
-    hc_tick given = in->head;
+    hc_tick old_head = in->head;
     hc_inputs_move(in, head);
-    // No step was given the slots that were skipped, but later ones ask them for their base.
-    for (hc_tick t = hc_tick_max(given, in->first); t < head; t++)
+    // No step was given the skipped slots, but later slots read their base.
+    for (hc_tick t = hc_tick_max(old_head, in->first); t < head; t++)
         for (hc_player p = 0; p < in->world->players; p++)
             renew(in, p, t, base_before(in, p, t));
 }
@@ -192,7 +193,7 @@ void hc_inputs_prepare(struct hc_inputs *in) {
     memcpy(in->given + row, in->effective + row, in->world->players * input_size(in));
 }
 
-/// Whether a slot may be written at all; HC_OK when it lies in the window.
+/// HC_OK when `tick` is in the window.
 static enum hc_status window_status(const struct hc_inputs *in, hc_tick tick) {
     if (!in->started)
         return HC_UNEXPECTED;
@@ -201,14 +202,14 @@ static enum hc_status window_status(const struct hc_inputs *in, hc_tick tick) {
     return tick < in->first ? HC_TOO_OLD : HC_OK;
 }
 
-/// An input from before the window: predictions that nothing newer overrides start from it.
-static void renew_left_base(struct hc_inputs *in, hc_player player, hc_tick tick,
+/// Stores an input from before the window as prediction base, unless a newer one is known.
+static void renew_past_base(struct hc_inputs *in, hc_player player, hc_tick tick,
                             const void *input) {
-    if (at_or_after(in->left_base[player], tick) || at_or_after(in->left_roster[player], tick))
+    if (at_or_after(in->past_base[player], tick) || at_or_after(in->past_roster[player], tick))
         return;
     HC_MARK("base-renewed-outside-ring");
-    in->left_base[player] = tick;
-    memcpy(in->left_input + player * input_size(in), input, input_size(in));
+    in->past_base[player] = tick;
+    memcpy(in->past_input + player * input_size(in), input, input_size(in));
     refresh(in, player, in->first);
 }
 
@@ -216,12 +217,12 @@ enum hc_status hc_inputs_put(struct hc_inputs *in, hc_player player, hc_tick tic
                              const void *input) {
     HC_ASSERT(player < in->world->players);
     enum hc_status status = window_status(in, tick);
-    if (status == HC_UNEXPECTED || (!in->replica && !in->in[player]))
+    if (status == HC_UNEXPECTED || (!in->replica && !in->joined[player]))
         return HC_UNEXPECTED;
-    if (!in->replica && tick <= in->joined[player])
+    if (!in->replica && tick <= in->join_tick[player])
         return HC_DUPLICATE;
     if (status == HC_TOO_OLD && in->replica)
-        renew_left_base(in, player, tick, input);
+        renew_past_base(in, player, tick, input);
     if (status != HC_OK)
         return status;
     size_t cell = hc_inputs_cell(in, player, tick);
@@ -238,10 +239,10 @@ enum hc_status hc_inputs_put(struct hc_inputs *in, hc_player player, hc_tick tic
 uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before) {
     HC_ASSERT(player < in->world->players && !in->replica && in->started);
     uint32_t forced = 0;
-    if (!in->in[player])
+    if (!in->joined[player])
         return 0;
-    for (hc_tick t = hc_tick_max(in->first, in->complete[player] + 1); t < before && t <= in->last;
-         t++) {
+    for (hc_tick t = hc_tick_max(in->first, in->inputs_through[player] + 1);
+         t < before && t <= in->last; t++) {
         size_t cell = hc_inputs_cell(in, player, t);
         if (in->slot[cell] != HC_SLOT_UNKNOWN)
             continue;
@@ -256,7 +257,7 @@ uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before)
     return forced;
 }
 
-/// Forgets the inputs after `tick`, up to the next control: they are of another life.
+/// Clears the inputs after `tick` up to the next roster change: they are of another stay.
 static void clear_after(struct hc_inputs *in, hc_player player, hc_tick tick) {
     for (hc_tick t = hc_tick_max(tick + 1, in->first); t <= in->last; t++) {
         size_t cell = hc_inputs_cell(in, player, t);
@@ -266,22 +267,22 @@ static void clear_after(struct hc_inputs *in, hc_player player, hc_tick tick) {
     }
 }
 
-/// The authority's own part of a control.
+/// The authority's part of a roster change.
 static void apply_roster(struct hc_inputs *in, hc_player player, hc_tick tick, bool join) {
     if (join)
-        in->joined[player] = in->complete[player] = tick;
+        in->join_tick[player] = in->inputs_through[player] = tick;
     else if (hc_inputs_force(in, player, tick + 1) > 0)
         HC_MARK("leave-with-unknown-slots");
-    in->in[player] = join;
+    in->joined[player] = join;
 }
 
-/// A control from before the window. When it is news, what is known after it came before it did,
-/// and is of another life.
-static void put_left_roster(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    if (at_or_after(in->left_roster[player], tick))
+/// Applies a roster change from before the window, if it is the newest of these: the known inputs
+/// after it are of another stay, because they were received before it.
+static void put_past_roster(struct hc_inputs *in, hc_player player, hc_tick tick) {
+    if (at_or_after(in->past_roster[player], tick))
         return;
-    in->left_roster[player] = tick;
-    in->left_base[player] = HC_NO_TICK;
+    in->past_roster[player] = tick;
+    in->past_base[player] = HC_NO_TICK;
     clear_after(in, player, tick);
     refresh(in, player, in->first);
 }
@@ -291,10 +292,11 @@ enum hc_status hc_inputs_put_roster(struct hc_inputs *in, hc_player player, hc_t
     HC_ASSERT(player < in->world->players && roster_change != HC_ROSTER_NONE);
     enum hc_status status = window_status(in, tick);
     bool join = roster_change == HC_ROSTER_JOIN;
-    if (status == HC_UNEXPECTED || (!in->replica && (tick != in->head || in->in[player] == join)))
+    if (status == HC_UNEXPECTED ||
+        (!in->replica && (tick != in->head || in->joined[player] == join)))
         return HC_UNEXPECTED;
-    if (status == HC_TOO_OLD) // only a follower comes here
-        put_left_roster(in, player, tick);
+    if (status == HC_TOO_OLD) // a replica: the authority's are at its head
+        put_past_roster(in, player, tick);
     if (status != HC_OK)
         return status;
     size_t cell = hc_inputs_cell(in, player, tick);
@@ -302,7 +304,7 @@ enum hc_status hc_inputs_put_roster(struct hc_inputs *in, hc_player player, hc_t
         return HC_DUPLICATE;
     if (!in->replica)
         apply_roster(in, player, tick, join);
-    clear_after(in, player, tick); // to a join's authority none is known yet
+    clear_after(in, player, tick); // on the authority a join finds none
     in->roster_change[cell] = (uint8_t)roster_change;
     refresh(in, player, tick);
     return HC_OK;
@@ -311,8 +313,8 @@ enum hc_status hc_inputs_put_roster(struct hc_inputs *in, hc_player player, hc_t
 enum hc_status hc_inputs_retract(struct hc_inputs *in, hc_player player, hc_tick tick) {
     HC_ASSERT(player < in->world->players && in->replica);
     enum hc_status status = window_status(in, tick);
-    if (status == HC_TOO_OLD && in->left_base[player] == tick) {
-        in->left_base[player] = HC_NO_TICK;
+    if (status == HC_TOO_OLD && in->past_base[player] == tick) {
+        in->past_base[player] = HC_NO_TICK;
         refresh(in, player, in->first);
     }
     if (status != HC_OK)

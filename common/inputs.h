@@ -1,9 +1,9 @@
-/// The inputs of all players in a window of ticks, and what each of them effectively is.
+/// The inputs and roster changes of all players in a window of ticks, with their effective inputs.
 ///
-/// Part of the timeline, which documents the rules; here is how they are kept. Every slot of
-/// (player, tick) in [first, head + future] stands as an enum hc_slot. Slots before `head` have
-/// been given to a step: their effective input is stored, with the tick of the known input that a
-/// prediction would start from, and whoever changes it is told through `changed`.
+/// Part of the timeline, which documents the rules. Every slot of (player, tick) in
+/// [first, head + future] has an enum hc_slot. A step has been given the slots before `head`: each
+/// stores its effective input, and the tick of the known input from which a prediction starts. Each
+/// change of these calls `changed`.
 #pragma once
 
 #include "common/timeline.h"
@@ -15,49 +15,50 @@ struct hc_inputs {
     bool replica;
     bool started;
     hc_tick first; ///< the oldest slot of the window: head - history
-    hc_tick head;  ///< the slot that the next step will be given
+    hc_tick head;  ///< the slot of the next step
     hc_tick last;  ///< the newest slot of the window: head + future
 
     // Rows of one tick each, `players` wide; the row of a tick is tick % (history + future + 1).
     uint8_t *slot;          ///< enum hc_slot
     uint8_t *roster_change; ///< enum hc_roster
-    hc_tick *base;      ///< newest known tick before the slot since the last control, or HC_NO_TICK
-    uint8_t *known;     ///< input_size bytes each, meaningful in HC_SLOT_KNOWN
-    uint8_t *effective; ///< input_size bytes each, meaningful before `head` and where forced
-    uint8_t *given;     ///< input_size bytes each, meaningful before `head`: the last step's input
+    hc_tick
+        *base; ///< newest known tick before the slot since the last roster change, or HC_NO_TICK
+    uint8_t *known;     ///< input_size bytes each, valid in HC_SLOT_KNOWN
+    uint8_t *effective; ///< input_size bytes each, valid before `head` and where forced
+    uint8_t *given;     ///< input_size bytes each, valid before `head`: the last step's input
 
     // Per player.
-    hc_tick *left_base;   ///< newest known tick that has left the window, or HC_NO_TICK
-    uint8_t *left_input;  ///< its input
-    hc_tick *left_roster; ///< newest control that has left the window, or HC_NO_TICK
-    hc_tick *joined;      ///< authority: newest join
-    hc_tick *complete;    ///< A(p)
-    bool *in;             ///< authority: has joined and not left
+    hc_tick *past_base;      ///< newest known tick before the window, or HC_NO_TICK
+    uint8_t *past_input;     ///< the input of that tick
+    hc_tick *past_roster;    ///< newest roster change before the window, or HC_NO_TICK
+    hc_tick *join_tick;      ///< authority: newest join
+    hc_tick *inputs_through; ///< authority: A(p)
+    bool *joined;            ///< authority: has joined and not left
 
-    /// Tells that the effective input or the control of a slot before `head` may have changed.
+    /// Called when the effective input of a slot before `head` may have changed.
     void (*changed)(void *context, hc_player player, hc_tick tick);
     void *context;
 };
 
-/// Lays the arrays out from `base` (NULL: only measures); returns the bytes needed. The members
-/// above the arrays must be set.
+/// Lays the arrays out from `base` (NULL: only measures); returns the bytes needed. The caller sets
+/// `world`, `history`, `future` and `replica` before.
 size_t hc_inputs_layout(struct hc_inputs *inputs, uint8_t *base);
 
-/// Moves the window so that `head` is the next slot to be stepped, forward only. What leaves
-/// becomes the prediction base; what enters is unknown; nothing is reported as changed.
+/// Moves the window forward to `head`. Known inputs that leave it become prediction bases, slots
+/// that enter it are unknown. Never calls `changed`.
 void hc_inputs_move(struct hc_inputs *inputs, hc_tick head);
 
-/// Moves the window as hc_inputs_move does, and computes the slots that no step was given. The
-/// first call starts the window.
+/// Moves the window as hc_inputs_move does, and computes the slots that it skips. The first call
+/// starts the window.
 void hc_inputs_restart(struct hc_inputs *inputs, hc_tick head);
 
-/// Whether a slot before `head` is another than its step was given; from now on it is given.
+/// Whether the effective input of a slot before `head` differs from `given`; sets `given` to it.
 bool hc_inputs_give(struct hc_inputs *inputs, hc_player player, hc_tick tick);
 
-/// Computes the effective inputs of the slots of `head`, before the step that is given them.
+/// Computes the effective inputs of the slots of `head`, before their step.
 void hc_inputs_prepare(struct hc_inputs *inputs);
 
-/// See the functions of the same name in timeline.h.
+/// See hc_timeline_put_input.
 enum hc_status hc_inputs_put(struct hc_inputs *inputs, hc_player player, hc_tick tick,
                              const void *input);
 /// See hc_timeline_put_roster.
@@ -71,5 +72,5 @@ enum hc_status hc_inputs_retract(struct hc_inputs *inputs, hc_player player, hc_
 bool hc_inputs_newest(const struct hc_inputs *inputs, hc_player player, hc_tick tick,
                       hc_tick *known, void *input);
 
-/// The number of the cell of (`player`, `tick`) in the row arrays; `tick` must be in the window.
+/// The index of (`player`, `tick`) in the row arrays; `tick` must be in the window.
 size_t hc_inputs_cell(const struct hc_inputs *inputs, hc_player player, hc_tick tick);

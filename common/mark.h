@@ -1,5 +1,5 @@
 /// Marks: named places in the code, counted in test builds, so that a random test can show that it
-/// has been everywhere. Where HC_MARKS is not 1 they are nothing at all.
+/// reached them. Unless HC_MARKS is 1 they compile to nothing.
 #pragma once
 
 #ifndef HC_MARKS
@@ -10,11 +10,11 @@
 /// One place; several may share a name.
 struct hc_mark {
     const char *name;
-    unsigned long count; ///< how often it was passed in this process
+    unsigned long count; ///< passes in this process
 };
 
-/// Passes the mark `name`. The places are found between __start_hc_marks and __stop_hc_marks, which
-/// the linker defines around the section of their addresses.
+/// Passes the mark `name_`. The linker defines __start_hc_marks and __stop_hc_marks around the
+/// addresses of all marks.
 #define HC_MARK(name_)                                                                             \
     do {                                                                                           \
         static struct hc_mark mark = {(name_), 0};                                                 \

@@ -1,3 +1,4 @@
+/// The draws that decide a packet's fate, and the heap of packets in flight.
 #include "common/network_sim.h"
 
 #include "hindcast/check.h"
@@ -5,7 +6,7 @@
 
 #include <string.h>
 
-/// What a random number is for; with the packet's number it determines the draw.
+/// The purpose of a random number; with the packet's number it determines the draw.
 enum purpose {
     DRAW_BURST,
     DRAW_LOSS,
@@ -19,8 +20,8 @@ enum purpose {
 /// A packet in flight.
 struct flight {
     uint64_t due_us;
-    uint64_t order; ///< of sending
-    uint32_t slot;  ///< its bytes are in packets[slot]
+    uint64_t order; ///< number in the order of sending
+    uint32_t slot;  ///< index of its bytes in `packets`
     uint16_t length;
 };
 
@@ -31,7 +32,7 @@ struct hc_network_sim {
     uint64_t seed;
     uint64_t order;
     bool in_burst;
-    uint64_t idle_us; ///< when all that was sent has left the bottleneck
+    uint64_t idle_us; ///< time at which the bottleneck's queue is empty
     uint32_t packets_max;
     uint32_t count;
     struct flight *heap; ///< [packets_max] the first `count` a min-heap; the rest own free slots
@@ -82,45 +83,45 @@ struct hc_network_sim *hc_network_sim_create(const struct hc_network_sim_config 
     if (hc_network_sim_config_check(config) != NULL || packets_max < 1 ||
         packets_max > HC_NETWORK_SIM_PACKETS_MAX)
         return NULL;
-    struct hc_network_sim *link = hc_allocate(allocator, sizeof *link);
-    if (link == NULL)
+    struct hc_network_sim *sim = hc_allocate(allocator, sizeof *sim);
+    if (sim == NULL)
         return NULL;
-    link->config = *config;
-    link->allocator = allocator;
-    link->seed = seed;
-    link->packets_max = packets_max;
-    link->heap = hc_allocate(allocator, packets_max * sizeof *link->heap);
-    link->packets = hc_allocate_unset(allocator, packets_max * sizeof *link->packets);
-    if (link->heap == NULL || link->packets == NULL) {
-        hc_network_sim_destroy(link);
+    sim->config = *config;
+    sim->allocator = allocator;
+    sim->seed = seed;
+    sim->packets_max = packets_max;
+    sim->heap = hc_allocate(allocator, packets_max * sizeof *sim->heap);
+    sim->packets = hc_allocate_unset(allocator, packets_max * sizeof *sim->packets);
+    if (sim->heap == NULL || sim->packets == NULL) {
+        hc_network_sim_destroy(sim);
         return NULL;
     }
     for (uint32_t i = 0; i < packets_max; i++)
-        link->heap[i].slot = i;
-    return link;
+        sim->heap[i].slot = i;
+    return sim;
 }
 
-void hc_network_sim_destroy(struct hc_network_sim *link) {
-    if (link == NULL)
+void hc_network_sim_destroy(struct hc_network_sim *sim) {
+    if (sim == NULL)
         return;
-    const struct hc_allocator *allocator = link->allocator;
-    hc_release(allocator, link->packets);
-    hc_release(allocator, link->heap);
-    hc_release(allocator, link);
+    const struct hc_allocator *allocator = sim->allocator;
+    hc_release(allocator, sim->packets);
+    hc_release(allocator, sim->heap);
+    hc_release(allocator, sim);
 }
 
-enum hc_status hc_network_sim_set_config(struct hc_network_sim *link,
+enum hc_status hc_network_sim_set_config(struct hc_network_sim *sim,
                                          const struct hc_network_sim_config *config) {
     if (hc_network_sim_config_check(config) != NULL)
         return HC_INVALID;
-    link->config = *config;
+    sim->config = *config;
     return HC_OK;
 }
 
 /// 32 random bits for the packet that is being sent.
-static uint32_t draw(const struct hc_network_sim *link, unsigned purpose) {
-    uint64_t n = link->stats.sent;
-    return (uint32_t)(hc_random(link->seed, (uint32_t)n, (uint32_t)(n >> 32), purpose) >> 32);
+static uint32_t draw(const struct hc_network_sim *sim, unsigned purpose) {
+    uint64_t n = sim->stats.sent;
+    return (uint32_t)(hc_random(sim->seed, (uint32_t)n, (uint32_t)(n >> 32), purpose) >> 32);
 }
 
 /// A number in [0, bound) from `bits`.
@@ -128,42 +129,42 @@ static uint32_t below(uint32_t bits, uint32_t bound) {
     return (uint32_t)((uint64_t)bits * bound >> 32);
 }
 
-static bool chance(const struct hc_network_sim *link, unsigned purpose, uint32_t ppm) {
-    return below(draw(link, purpose), HC_NETWORK_SIM_PPM) < ppm;
+static bool chance(const struct hc_network_sim *sim, unsigned purpose, uint32_t ppm) {
+    return below(draw(sim, purpose), HC_NETWORK_SIM_PPM) < ppm;
 }
 
-/// Decides whether the packet being sent is lost. In bursts this is the model of Gilbert and
-/// Elliott with a state in which all is lost and one in which nothing is: a burst ends with the
-/// probability 1 / mean, and begins with the one that makes the share of losses come out right.
-static bool lose(struct hc_network_sim *link) {
-    const struct hc_network_sim_config *config = &link->config;
+/// Decides whether the packet that is being sent is lost. Bursts follow the model of Gilbert and
+/// Elliott with a state that loses all packets and a state that loses none: a burst ends with the
+/// probability 1 / mean, and begins with the probability that yields `loss_ppm` in the long run.
+static bool lose(struct hc_network_sim *sim) {
+    const struct hc_network_sim_config *config = &sim->config;
     if (config->burst_mean <= 1 || config->loss_ppm == 0 ||
         config->loss_ppm == HC_NETWORK_SIM_PPM) {
-        link->in_burst = chance(link, DRAW_LOSS, config->loss_ppm);
-        return link->in_burst;
+        sim->in_burst = chance(sim, DRAW_LOSS, config->loss_ppm);
+        return sim->in_burst;
     }
     const uint64_t certain = UINT64_C(1) << 32;
-    uint64_t lost = config->loss_ppm, kept = HC_NETWORK_SIM_PPM - config->loss_ppm;
+    uint64_t lost = config->loss_ppm, passed = HC_NETWORK_SIM_PPM - config->loss_ppm;
     uint64_t end = certain / config->burst_mean;
-    uint64_t begin = end * lost / kept;
+    uint64_t begin = end * lost / passed;
     if (begin > certain) {
-        // Losses so many that bursts so short are never apart: they are longer instead.
+        // At this loss there is no gap between bursts of this length, so they become longer.
         begin = certain;
-        end = certain * kept / lost;
+        end = certain * passed / lost;
     }
-    uint32_t bits = draw(link, DRAW_BURST);
-    link->in_burst = link->in_burst ? bits >= end : bits < begin;
-    return link->in_burst;
+    uint32_t bits = draw(sim, DRAW_BURST);
+    sim->in_burst = sim->in_burst ? bits >= end : bits < begin;
+    return sim->in_burst;
 }
 
-/// The delay of the packet being sent, or of its copy.
-static uint64_t delay_us(const struct hc_network_sim *link, unsigned copy) {
-    const struct hc_network_sim_config *config = &link->config;
+/// The delay of the packet that is being sent, or with `copy` DRAW_COPY that of its copy.
+static uint64_t delay_us(const struct hc_network_sim *sim, unsigned copy) {
+    const struct hc_network_sim_config *config = &sim->config;
     uint64_t delay = (uint64_t)config->latency_us +
-                     below(draw(link, DRAW_JITTER + copy), 2 * config->jitter_us + 1);
+                     below(draw(sim, DRAW_JITTER + copy), 2 * config->jitter_us + 1);
     delay = delay > config->jitter_us ? delay - config->jitter_us : 0;
-    if (chance(link, DRAW_REORDER + copy, config->reorder_ppm))
-        delay += 1 + below(draw(link, DRAW_HOLD + copy), HC_NETWORK_SIM_REORDER_US_MAX);
+    if (chance(sim, DRAW_REORDER + copy, config->reorder_ppm))
+        delay += 1 + below(draw(sim, DRAW_HOLD + copy), HC_NETWORK_SIM_REORDER_US_MAX);
     return delay;
 }
 
@@ -171,109 +172,107 @@ static bool before(const struct flight *a, const struct flight *b) {
     return a->due_us != b->due_us ? a->due_us < b->due_us : a->order < b->order;
 }
 
-static void swap(struct hc_network_sim *link, uint32_t a, uint32_t b) {
-    struct flight kept = link->heap[a];
-    link->heap[a] = link->heap[b];
-    link->heap[b] = kept;
+static void swap(struct hc_network_sim *sim, uint32_t a, uint32_t b) {
+    struct flight flight = sim->heap[a];
+    sim->heap[a] = sim->heap[b];
+    sim->heap[b] = flight;
 }
 
-static void enqueue(struct hc_network_sim *link, uint64_t due_us, const void *bytes,
-                    size_t length) {
-    if (link->count == link->packets_max) {
-        link->stats.dropped_full++;
+static void enqueue(struct hc_network_sim *sim, uint64_t due_us, const void *bytes, size_t length) {
+    if (sim->count == sim->packets_max) {
+        sim->stats.dropped_full++;
         return;
     }
-    uint32_t at = link->count++;
-    struct flight *flight = &link->heap[at];
+    uint32_t at = sim->count++;
+    struct flight *flight = &sim->heap[at];
     flight->due_us = due_us;
-    flight->order = link->order++;
+    flight->order = sim->order++;
     flight->length = (uint16_t)length;
     if (length > 0)
-        memcpy(link->packets[flight->slot], bytes, length);
-    while (at > 0 && before(&link->heap[at], &link->heap[(at - 1) / 2])) {
-        swap(link, at, (at - 1) / 2);
+        memcpy(sim->packets[flight->slot], bytes, length);
+    while (at > 0 && before(&sim->heap[at], &sim->heap[(at - 1) / 2])) {
+        swap(sim, at, (at - 1) / 2);
         at = (at - 1) / 2;
     }
 }
 
-/// Takes the root out; its slot becomes the first free one.
-static void dequeue(struct hc_network_sim *link) {
-    HC_ASSERT(link->count > 0);
-    swap(link, 0, --link->count);
+/// Removes the root; its slot becomes the first free one.
+static void dequeue(struct hc_network_sim *sim) {
+    HC_ASSERT(sim->count > 0);
+    swap(sim, 0, --sim->count);
     uint32_t at = 0;
     for (;;) {
         uint32_t child = 2 * at + 1;
-        if (child >= link->count)
+        if (child >= sim->count)
             return;
-        if (child + 1 < link->count && before(&link->heap[child + 1], &link->heap[child]))
+        if (child + 1 < sim->count && before(&sim->heap[child + 1], &sim->heap[child]))
             child++;
-        if (!before(&link->heap[child], &link->heap[at]))
+        if (!before(&sim->heap[child], &sim->heap[at]))
             return;
-        swap(link, at, child);
+        swap(sim, at, child);
         at = child;
     }
 }
 
-/// Puts a packet in front of the bottleneck; false: it finds no room. `*leaves_us` is when it has
-/// passed.
-static bool queue(struct hc_network_sim *link, uint64_t now_us, size_t length,
-                  uint64_t *leaves_us) {
-    const struct hc_network_sim_config *config = &link->config;
+/// Queues a packet for the bottleneck; false when there is no room. Writes the time at which it has
+/// passed to `*leaves_us`.
+static bool queue(struct hc_network_sim *sim, uint64_t now_us, size_t length, uint64_t *leaves_us) {
+    const struct hc_network_sim_config *config = &sim->config;
     *leaves_us = now_us;
     if (config->bytes_per_s == 0)
         return true;
-    uint64_t wait_us = link->idle_us > now_us ? link->idle_us - now_us : 0;
+    uint64_t wait_us = sim->idle_us > now_us ? sim->idle_us - now_us : 0;
     uint64_t waiting =
         wait_us / 1000000 * config->bytes_per_s + wait_us % 1000000 * config->bytes_per_s / 1000000;
     if (wait_us > 0 && waiting + length > config->queue_bytes)
         return false;
     uint64_t busy_us = ((uint64_t)length * 1000000 + config->bytes_per_s - 1) / config->bytes_per_s;
-    link->idle_us = *leaves_us = now_us + wait_us + busy_us;
+    sim->idle_us = *leaves_us = now_us + wait_us + busy_us;
     return true;
 }
 
-void hc_network_sim_send(struct hc_network_sim *link, uint64_t now_us, const void *bytes,
+void hc_network_sim_send(struct hc_network_sim *sim, uint64_t now_us, const void *bytes,
                          size_t length) {
     uint64_t leaves_us;
     HC_ASSERT(length <= HC_NETWORK_SIM_PACKET_MAX);
-    link->stats.sent++;
-    bool lost = lose(link); // drawn for every packet, so that fates do not depend on lengths
-    if (!queue(link, now_us, length, &leaves_us)) {
-        link->stats.dropped_queue++;
+    sim->stats.sent++;
+    bool lost = lose(sim); // drawn for every packet, so that fates do not depend on lengths
+    if (!queue(sim, now_us, length, &leaves_us)) {
+        sim->stats.dropped_queue++;
         return;
     }
     if (lost) {
-        link->stats.lost++;
+        sim->stats.lost++;
         return;
     }
-    enqueue(link, leaves_us + delay_us(link, 0), bytes, length);
-    if (chance(link, DRAW_DUPLICATE, link->config.duplicate_ppm)) {
-        link->stats.duplicated++;
-        enqueue(link, leaves_us + delay_us(link, DRAW_COPY), bytes, length);
+    enqueue(sim, leaves_us + delay_us(sim, 0), bytes, length);
+    if (chance(sim, DRAW_DUPLICATE, sim->config.duplicate_ppm)) {
+        sim->stats.duplicated++;
+        enqueue(sim, leaves_us + delay_us(sim, DRAW_COPY), bytes, length);
     }
 }
 
-uint64_t hc_network_sim_deadline(const struct hc_network_sim *link) {
-    return link->count == 0 ? UINT64_MAX : link->heap[0].due_us;
+uint64_t hc_network_sim_deadline(const struct hc_network_sim *sim) {
+    return sim->count == 0 ? UINT64_MAX : sim->heap[0].due_us;
 }
 
-int hc_network_sim_receive(struct hc_network_sim *link, uint64_t now_us, void *buffer,
+int hc_network_sim_receive(struct hc_network_sim *sim, uint64_t now_us, void *buffer,
                            size_t capacity) {
-    if (link->count == 0 || link->heap[0].due_us > now_us)
+    if (sim->count == 0 || sim->heap[0].due_us > now_us)
         return -1;
-    const struct flight *flight = &link->heap[0];
+    const struct flight *flight = &sim->heap[0];
     size_t length = flight->length < capacity ? flight->length : capacity;
     if (length > 0)
-        memcpy(buffer, link->packets[flight->slot], length);
-    dequeue(link);
-    link->stats.delivered++;
+        memcpy(buffer, sim->packets[flight->slot], length);
+    dequeue(sim);
+    sim->stats.delivered++;
     return (int)length;
 }
 
-uint32_t hc_network_sim_in_flight(const struct hc_network_sim *link) {
-    return link->count;
+uint32_t hc_network_sim_in_flight(const struct hc_network_sim *sim) {
+    return sim->count;
 }
 
-struct hc_network_sim_stats hc_network_sim_stats(const struct hc_network_sim *link) {
-    return link->stats;
+struct hc_network_sim_stats hc_network_sim_stats(const struct hc_network_sim *sim) {
+    return sim->stats;
 }

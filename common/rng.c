@@ -1,3 +1,4 @@
+/// SplitMix64, as a hash and as a stream.
 #include "hindcast/rng.h"
 
 /// 2^64 divided by the golden ratio, made odd: the increment of SplitMix64.
@@ -11,7 +12,7 @@ static uint64_t mix(uint64_t z) {
 
 uint64_t hc_random(uint64_t seed, uint32_t a, uint32_t b, uint32_t c) {
     uint64_t hash = mix(seed + GAMMA);
-    // One round for each word: arguments that are nearly equal share nothing in the result.
+    // A round for each 64 bits, so that nearly equal arguments give unrelated results.
     hash = mix((hash ^ ((uint64_t)b << 32 | a)) + GAMMA);
     return mix((hash ^ c) + GAMMA);
 }

@@ -1,3 +1,4 @@
+/// The reads that a step may make, secret random bits, reductions, and the held referee.
 #include "common/scene.h"
 
 #include "common/bytes.h"
@@ -38,7 +39,7 @@ bool hc_scene_may_read(const struct hc_scene *scene, hc_entity other) {
 }
 
 _Static_assert(HC_SCENE_SECRET_SIZE == crypto_shorthash_KEYBYTES && crypto_shorthash_BYTES == 8,
-               "secret random bits are a SipHash-2-4");
+               "the sizes of SipHash-2-4");
 
 bool hc_scene_secret_random(const struct hc_scene *scene, uint32_t purpose, uint64_t *bits) {
     uint8_t bytes[12], hash[crypto_shorthash_BYTES];
@@ -55,7 +56,7 @@ bool hc_scene_secret_random(const struct hc_scene *scene, uint32_t purpose, uint
     return true;
 }
 
-/// `result` with one more player's `state` in it; `first`: no player came before.
+/// Adds a player's `state` to `result`, which is of no player yet if `first`.
 static int64_t reduce(const struct hc_reduction *reduction, const struct hc_kind *kind,
                       const void *state, int64_t result, bool first) {
     if (reduction->op == HC_REDUCE_COUNT)

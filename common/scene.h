@@ -1,15 +1,15 @@
-/// What of a scene is the timeline's business alone: what the referee's step is given.
+/// The referee's part of a scene: reductions over players, and the held referee.
 #pragma once
 
 #include "hindcast/scene.h"
 
-/// The game's reductions over the players of a tick, into `results[reduction_count]`; players that
-/// are not alive do not count.
+/// Writes the game's reductions over the alive players of a tick to `results[reduction_count]`.
 void hc_scene_reduce(const struct hc_world *world, const uint8_t *presence, const uint8_t *states,
                      int64_t *results);
 
-/// Whether every player is known (alive or absent), so that the referee may be stepped.
+/// Whether every player is alive or absent, none unknown: only then the referee may be stepped.
 bool hc_scene_players_known(const struct hc_world *world, const uint8_t *presence);
 
-/// The referee while it cannot be stepped: `state` copied to `out`, its countdowns one lower.
+/// Replaces the referee's step while a player is unknown: copies `state` to `out` and lowers its
+/// countdowns by 1. `out` may be `state`.
 void hc_scene_hold_referee(const struct hc_world *world, const uint8_t *state, uint8_t *out);

@@ -1,3 +1,4 @@
+/// The texts of statuses.
 #include "hindcast/status.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/// The timeline's ring of ticks, the spread of a change through it, and the stepping of entities.
 #include "common/timeline.h"
 
 #include "common/alloc.h"
@@ -9,8 +10,8 @@
 
 #include <string.h>
 
-/// The ring's arrays hold one part for each tick, in the slot that slot_of names. "The step of a
-/// slot" is the one that reads its tick and writes the next.
+/// The ring's arrays hold one part for each tick, in its slot, see slot_of. "The step of a slot"
+/// reads the slot's tick and writes the next.
 struct hc_timeline {
     struct hc_timeline_config config;
     struct hc_inputs inputs;
@@ -18,20 +19,21 @@ struct hc_timeline {
     struct hc_timeline_stats stats;
     bool started;
     hc_tick oldest, head;
-    hc_tick earliest; ///< with an entity to be stepped again, or HC_NO_TICK
+    hc_tick earliest; ///< the earliest tick to be resimulated, or HC_NO_TICK
 
-    uint8_t *states;     ///< [slots][entities * stride]
-    uint8_t *presence;   ///< [slots][entities]
-    uint8_t *again;      ///< [slots][entities] 1: the step of the slot must be repeated
-    uint8_t *inputs_put; ///< [slots][players] 1: the input of the slot may have changed
-    uint8_t *groups;     ///< [slots][entities] referee groups that the step of the slot read
-    hc_tick *changed;    ///< [slots] hc_timeline_changed
-    uint8_t *reduce;     ///< [slots] 1: the slot's reductions may have changed
-    int64_t *reductions; ///< [slots][reduction_count] that the step of the slot was given
-    uint8_t *grids;      ///< [slots][grid memory]
-    hc_tick *pins;       ///< [slots][entities] as_of of the pinned state; a follower's only
+    uint8_t *states;        ///< [slots][entities * stride]
+    uint8_t *presence;      ///< [slots][entities]
+    uint8_t *again;         ///< [slots][entities] 1: the step of the slot must be taken again
+    uint8_t *inputs_put;    ///< [slots][players] 1: the input of the slot may have changed
+    uint8_t *groups;        ///< [slots][entities] referee groups that the step of the slot read
+    hc_tick *changed;       ///< [slots] hc_timeline_changed
+    uint8_t *reduce;        ///< [slots] 1: the slot's reductions may have changed
+    int64_t *reductions;    ///< [slots][reduction_count] that the step of the slot was given
+    uint8_t *grids;         ///< [slots][grid memory]
+    hc_tick *authoritative; ///< [slots][entities] as_of of the authoritative state, or HC_NO_TICK;
+                            ///< a replica's only
 
-    hc_entity *near; ///< [entities] the neighbours found last
+    hc_entity *near; ///< [entities] result of the newest find_near
     uint32_t near_count;
 };
 
@@ -49,12 +51,12 @@ const char *hc_timeline_config_check(const struct hc_timeline_config *config) {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-/// One tick more than the history, and never fewer than the two that a step needs.
+/// One tick more than the history, and at least the two that a step needs.
 static uint32_t slots(const struct hc_timeline *tl) {
     return (tl->config.history > 0 ? tl->config.history : 1) + 1;
 }
 
-/// Lays everything out from `base`, which holds the struct itself first; returns the bytes needed.
+/// Lays the struct and then its arrays out from `base`; returns the bytes needed.
 static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     const struct hc_world *world = tl->config.world;
     size_t n = slots(tl), entities = world->entities, used = 0;
@@ -74,7 +76,8 @@ static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     tl->reduce = hc_carve(base, &used, n);
     tl->reductions = hc_carve(base, &used, n * world->game->reduction_count * sizeof(int64_t));
     tl->grids = hc_carve(base, &used, n * hc_grid_memory(&tl->shape));
-    tl->pins = hc_carve(base, &used, tl->config.replica ? n * entities * sizeof(hc_tick) : 0);
+    size_t authoritative = tl->config.replica ? n * entities * sizeof(hc_tick) : 0;
+    tl->authoritative = hc_carve(base, &used, authoritative);
     tl->near = hc_carve(base, &used, entities * sizeof *tl->near);
     return used;
 }
@@ -120,7 +123,7 @@ static uint8_t *state_at(const struct hc_timeline *tl, hc_tick tick, hc_entity e
     return states_at(tl, tick) + (size_t)entity * tl->config.world->stride;
 }
 
-/// The part of `tick` in an array of one byte for each entity.
+/// The part of `tick` in an array with one byte for each entity.
 static uint8_t *bytes_at(const struct hc_timeline *tl, uint8_t *array, hc_tick tick) {
     return array + slot_of(tl, tick) * tl->config.world->entities;
 }
@@ -133,21 +136,21 @@ static struct hc_grid grid_at(const struct hc_timeline *tl, hc_tick tick) {
     return hc_grid_at(&tl->shape, tl->grids + slot_of(tl, tick) * hc_grid_memory(&tl->shape));
 }
 
-static hc_tick *pin_at(const struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
-    return tl->pins + slot_of(tl, tick) * tl->config.world->entities + entity;
+static hc_tick *authoritative_at(const struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
+    return tl->authoritative + slot_of(tl, tick) * tl->config.world->entities + entity;
 }
 
-static bool pinned(const struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
-    return tl->config.replica && *pin_at(tl, tick, entity) != HC_NO_TICK;
+static bool is_authoritative(const struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
+    return tl->config.replica && *authoritative_at(tl, tick, entity) != HC_NO_TICK;
 }
 
-/// Whether `entity` is a player itself, which reductions and the referee's holding depend on.
+/// Whether `entity` is a player itself: the reductions and the referee depend on players.
 static bool is_player(const struct hc_world *world, hc_entity entity) {
     hc_player owner = world->owner_of[entity];
     return owner != HC_NO_PLAYER && entity == hc_world_player(world, owner);
 }
 
-/// The kind's position of a state that may be not alive; false without one.
+/// The position in `state`; false when the entity is not alive or has none.
 static bool position(const struct hc_timeline *tl, hc_entity entity, uint8_t presence,
                      const uint8_t *state, int64_t *x, int64_t *y) {
     return presence == HC_ALIVE && hc_world_position(tl->config.world, entity, state, x, y);
@@ -155,7 +158,7 @@ static bool position(const struct hc_timeline *tl, hc_entity entity, uint8_t pre
 
 // ---- Neighbours ---------------------------------------------------------------------------------
 
-/// Finds the entities other than `self` within reach of (x, y) at `tick`: they end up in tl->near.
+/// Writes the entities other than `self` within reach of (x, y) at `tick` to tl->near.
 static void find_near(struct hc_timeline *tl, hc_tick tick, int64_t x, int64_t y, hc_entity self) {
     const struct hc_world *world = tl->config.world;
     const uint8_t *states = states_at(tl, tick);
@@ -195,7 +198,7 @@ static uint32_t scene_neighbours(struct hc_scene *scene, hc_entity self, const h
     return tl->near_count;
 }
 
-/// Moves `entity` in the index of `tick` from where its old state put it to where its new one does.
+/// Moves `entity` in the grid of `tick` from its old position to its new one, as far as it has any.
 static void patch_grid(struct hc_timeline *tl, hc_tick tick, hc_entity entity, bool was,
                        const int64_t from[2], bool is, const int64_t to[2]) {
     uint32_t old = was ? hc_grid_bucket(&tl->shape, from[0], from[1]) : 0;
@@ -210,12 +213,12 @@ static void patch_grid(struct hc_timeline *tl, hc_tick tick, hc_entity entity, b
 
 // ---- The spread of a change ---------------------------------------------------------------------
 
-/// Whether the step of `tick` has been taken from a state in the ring, so that it can be repeated.
+/// Whether the step of `tick` has been taken and can be taken again from a state in the ring.
 static bool stepped(const struct hc_timeline *tl, hc_tick tick) {
     return tick >= tl->oldest && tick < tl->head;
 }
 
-/// The step of (tick, entity) must be repeated, if it has ever been taken.
+/// Marks the step of (tick, entity) to be taken again, if it has been taken.
 static void mark(struct hc_timeline *tl, hc_tick tick, hc_entity entity) {
     if (!stepped(tl, tick))
         return;
@@ -243,7 +246,7 @@ static void input_changed(void *context, hc_player player, hc_tick tick) {
     tl->earliest = hc_tick_min(tl->earliest, tick);
 }
 
-/// Marks the players whose input at `tick` is another than the step was given.
+/// Marks the players whose input at `tick` differs from the one that the step was given.
 static void mark_inputs(struct hc_timeline *tl, hc_tick tick) {
     size_t players = tl->config.world->players;
     uint8_t *put = tl->inputs_put + slot_of(tl, tick) * players, *end = put + players;
@@ -254,7 +257,7 @@ static void mark_inputs(struct hc_timeline *tl, hc_tick tick) {
     }
 }
 
-/// The field groups of the referee in which two of its states differ.
+/// The referee's field groups in which states `a` and `b` differ.
 static uint8_t changed_groups(const struct hc_timeline *tl, const uint8_t *a, const uint8_t *b) {
     const struct hc_kind *kind = &tl->config.world->game->kinds[0];
     unsigned groups = 0;
@@ -271,7 +274,7 @@ static void mark_readers(struct hc_timeline *tl, hc_tick tick, uint8_t groups) {
             mark(tl, tick, (hc_entity)e);
 }
 
-/// Whether a player's change may be one of some reduction.
+/// Whether the change of a player's state from `a` to `b` may change a reduction.
 static bool reduced(const struct hc_timeline *tl, hc_entity entity, bool presence_changed,
                     const uint8_t *a, const uint8_t *b) {
     const struct hc_game *game = tl->config.world->game;
@@ -285,7 +288,7 @@ static bool reduced(const struct hc_timeline *tl, hc_entity entity, bool presenc
     return false;
 }
 
-/// Marks what a change of `entity` at `tick` reaches beside its owner's group and its neighbours.
+/// Marks the readers of `entity` at `tick` other than its owner's entities and its neighbours.
 static void mark_declared(struct hc_timeline *tl, hc_tick tick, hc_entity entity, uint8_t was,
                           const uint8_t *old, uint8_t is, const uint8_t *new) {
     const struct hc_world *world = tl->config.world;
@@ -301,8 +304,8 @@ static void mark_declared(struct hc_timeline *tl, hc_tick tick, hc_entity entity
         tl->earliest = hc_tick_min(tl->earliest, tick);
 }
 
-/// Rewrites the state of `entity` at `tick` <= head and marks whatever read the old one or would
-/// read the new one. False when they are the same: the change has died out.
+/// Rewrites the state of `entity` at `tick` <= head. Marks every entity that read the old state or
+/// would read the new one. False when both are the same: the change has died out.
 static bool rewrite(struct hc_timeline *tl, hc_tick tick, hc_entity entity, uint8_t is,
                     const uint8_t *new) {
     const struct hc_world *world = tl->config.world;
@@ -350,7 +353,7 @@ static struct hc_scene scene_at(struct hc_timeline *tl, hc_tick tick) {
     };
 }
 
-/// Every field's value fits the bits that the game declared for it.
+/// Whether every field's value fits the bits that the game declares for it.
 static bool fits(const struct hc_world *world, hc_entity entity, const uint8_t *state) {
     const struct hc_kind *kind = hc_world_kind(world, entity);
     for (uint16_t f = 0; f < kind->field_count; f++)
@@ -359,8 +362,8 @@ static bool fits(const struct hc_world *world, hc_entity entity, const uint8_t *
     return true;
 }
 
-/// The one place that steps: the next state of `entity` into `out` (stride bytes, zeros where not
-/// alive); returns its presence.
+/// The only call of the game's step: writes the next state of `entity` to `out` (stride bytes,
+/// zeros when not alive) and returns its presence.
 static uint8_t step(struct hc_timeline *tl, struct hc_scene *scene, hc_entity entity,
                     uint8_t *out) {
     const struct hc_world *world = scene->world;
@@ -387,7 +390,7 @@ static uint8_t step(struct hc_timeline *tl, struct hc_scene *scene, hc_entity en
 
 static void step_again(struct hc_timeline *tl, struct hc_scene *scene, hc_entity entity) {
     uint8_t out[HC_STATE_MAX];
-    if (pinned(tl, scene->tick + 1, entity))
+    if (is_authoritative(tl, scene->tick + 1, entity))
         return;
     uint8_t presence = step(tl, scene, entity, out);
     tl->stats.resimulated_steps++;
@@ -397,7 +400,7 @@ static void step_again(struct hc_timeline *tl, struct hc_scene *scene, hc_entity
         HC_MARK("spread-died-out");
 }
 
-/// Brings the reductions of `tick` up to date; the referee is stepped again if any changed.
+/// Recomputes the reductions of `tick`; marks the referee if any changed.
 static void reduce_again(struct hc_timeline *tl, hc_tick tick) {
     const struct hc_world *world = tl->config.world;
     int64_t fresh[HC_REDUCTIONS_MAX];
@@ -413,7 +416,7 @@ static void reduce_again(struct hc_timeline *tl, hc_tick tick) {
     mark(tl, tick, HC_REFEREE);
 }
 
-/// Repeats the marked steps of `tick`; true when there was any.
+/// Takes the marked steps of `tick` again; true when there was any.
 static bool resimulate_tick(struct hc_timeline *tl, hc_tick tick) {
     uint32_t entities = tl->config.world->entities;
     uint8_t *again = bytes_at(tl, tl->again, tick), *end = again + entities;
@@ -460,10 +463,10 @@ static void clear_slot(struct hc_timeline *tl, hc_tick tick) {
     tl->reduce[slot_of(tl, tick)] = 0;
     tl->changed[slot_of(tl, tick)] = tick;
     for (uint32_t e = 0; tl->config.replica && e < entities; e++)
-        *pin_at(tl, tick, (hc_entity)e) = HC_NO_TICK;
+        *authoritative_at(tl, tick, (hc_entity)e) = HC_NO_TICK;
 }
 
-/// Simulates the tick after the head, straight into its slot.
+/// Simulates the tick after the head into its slot.
 static void simulate(struct hc_timeline *tl) {
     const struct hc_world *world = tl->config.world;
     hc_tick next = tl->head + 1;
@@ -497,8 +500,7 @@ void hc_timeline_advance(struct hc_timeline *tl) {
     tl->stats.advances++;
 }
 
-// ---- What becomes known
-// ---------------------------------------------------------------------------
+// ---- Changes ------------------------------------------------------------------------------------
 
 void hc_timeline_start(struct hc_timeline *tl) {
     const struct hc_world *world = tl->config.world;
@@ -526,7 +528,7 @@ enum hc_status hc_timeline_put_roster(struct hc_timeline *tl, hc_player player, 
     enum hc_status status = hc_inputs_put_roster(&tl->inputs, player, tick, roster_change);
     if (roster_change == HC_ROSTER_JOIN && tl->earliest < tick)
         HC_MARK("join-during-rewind");
-    if (status == HC_OK) // the step reads the control itself, too
+    if (status == HC_OK) // the step reads the roster change too, not only the input
         mark_owned(tl, tick, player);
     return status;
 }
@@ -548,7 +550,7 @@ void hc_timeline_redo(struct hc_timeline *tl, hc_tick from) {
         tl->earliest = hc_tick_min(tl->earliest, first);
 }
 
-/// Forgets every state and goes on at `tick`, where everything is unknown.
+/// Drops every state and starts again at `tick`, where every entity is unknown.
 static void restart(struct hc_timeline *tl, hc_tick tick) {
     const struct hc_world *world = tl->config.world;
     memset(tl->again, 0, slots(tl) * world->entities);
@@ -564,14 +566,14 @@ static void restart(struct hc_timeline *tl, hc_tick tick) {
     tl->oldest = tl->head = tick;
 }
 
-/// Whether (tick, entity) is just so already.
+/// Whether the state at `tick` already equals the one that was received.
 static bool holds_state(const struct hc_timeline *tl, hc_tick tick,
-                        const struct hc_entity_state *told) {
-    if (bytes_at(tl, tl->presence, tick)[told->entity] != told->presence)
+                        const struct hc_entity_state *received) {
+    if (bytes_at(tl, tl->presence, tick)[received->entity] != received->presence)
         return false;
-    return told->presence != HC_ALIVE ||
-           memcmp(state_at(tl, tick, told->entity), told->state,
-                  hc_world_kind(tl->config.world, told->entity)->state_size) == 0;
+    return received->presence != HC_ALIVE ||
+           memcmp(state_at(tl, tick, received->entity), received->state,
+                  hc_world_kind(tl->config.world, received->entity)->state_size) == 0;
 }
 
 enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_tick as_of,
@@ -592,12 +594,12 @@ enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_ti
     }
     for (uint32_t i = 0; i < count; i++) {
         hc_entity e = entities[i].entity;
-        hc_tick *pin = pin_at(tl, tick, e);
-        if (*pin != HC_NO_TICK && *pin > as_of)
-            HC_MARK("pin-kept-against-older");
-        if (*pin != HC_NO_TICK && *pin >= as_of)
+        hc_tick *held = authoritative_at(tl, tick, e);
+        if (*held != HC_NO_TICK && *held > as_of)
+            HC_MARK("older-state-ignored");
+        if (*held != HC_NO_TICK && *held >= as_of)
             continue;
-        *pin = as_of;
+        *held = as_of;
         if (holds_state(tl, tick, &entities[i])) {
             HC_MARK("received-state-equal");
             continue;
@@ -610,8 +612,7 @@ enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_ti
     return HC_OK;
 }
 
-// ---- What is known
-// --------------------------------------------------------------------------------
+// ---- Queries ------------------------------------------------------------------------------------
 
 bool hc_timeline_started(const struct hc_timeline *tl) {
     return tl->started;
@@ -674,7 +675,7 @@ bool hc_timeline_newest_input(const struct hc_timeline *tl, hc_player player, hc
 
 hc_tick hc_timeline_inputs_through(const struct hc_timeline *tl, hc_player player) {
     HC_ASSERT(!tl->config.replica);
-    return tl->inputs.complete[player];
+    return tl->inputs.inputs_through[player];
 }
 
 uint64_t hc_timeline_hash(const struct hc_timeline *tl, hc_tick tick) {

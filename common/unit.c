@@ -1,3 +1,4 @@
+/// Copies, comparisons and hashes of unit values.
 #include "common/unit.h"
 
 #include <xxhash.h>
@@ -9,13 +10,13 @@ void hc_unit_copy(const struct hc_world *world, hc_unit unit, struct hc_unit_val
     size_t count = hc_unit_count(world, unit);
     to->tick = from->tick;
     to->known = from->known;
-    // Two values may share their memory, and a value may be copied to itself.
+    // `from` may be `to`, or share its memory.
     memmove(to->input, from->input, sizeof to->input);
     memmove(to->presence, from->presence, count);
     memmove(to->states, from->states, count * world->stride);
 }
 
-/// Whether both have a newest known input of the same age, or both have none.
+/// Whether both have a known input of the same age, or none.
 static bool same_age(const struct hc_unit_value *a, const struct hc_unit_value *b) {
     if (a->known == HC_NO_TICK || b->known == HC_NO_TICK)
         return a->known == b->known;
@@ -37,7 +38,7 @@ void hc_unit_read(const struct hc_world *world, hc_unit unit, const uint8_t *pre
     memcpy(out->states, states + first * world->stride, count * world->stride);
 }
 
-/// Copies a state to `out` with every field little-endian; the fields cover the struct in order.
+/// Copies a state to `out` with every field little-endian. The fields cover the struct in order.
 static void serialise(const struct hc_kind *kind, const uint8_t *state, uint8_t *out) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     memcpy(out, state, kind->state_size);

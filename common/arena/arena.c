@@ -1,3 +1,4 @@
+/// The arena's tables, its start, and the prediction and the limits of its inputs.
 #include "hindcast/arena.h"
 
 #include "common/arena/map.h"
@@ -8,9 +9,9 @@
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 enum {
-    TELEPORT = 64 * HC_ARENA_PIXEL, ///< faster than anything moves at 30 ticks a second
-    REPEAT_TICKS = 15,              ///< how long a lost player is taken to run on
-    TRIGGER_TICKS = 6,              ///< and to shoot on
+    TELEPORT = 64 * HC_ARENA_PIXEL, ///< farther than any move in a tick at 30 ticks a second
+    MOVE_AGE_MAX = 15,              ///< ticks for which a player is predicted to run on
+    FIRE_AGE_MAX = 6,               ///< ticks for which a player is predicted to fire on
 };
 
 static const struct hc_field referee_fields[] = {
@@ -21,7 +22,7 @@ static const struct hc_field referee_fields[] = {
 };
 _Static_assert(sizeof(struct hc_arena_referee) == 4, "the fields must cover the referee");
 
-enum { PLAYER_SCORE = 5 }; // index in the table
+enum { PLAYER_SCORE = 5 }; // index in player_fields
 
 static const struct hc_field player_fields[] = {
     HC_FIELD(struct hc_arena_player, x, 16, false, .interpolate = HC_LINEAR),
@@ -123,9 +124,9 @@ static bool step(struct hc_scene *scene, hc_entity self, void *out) {
 static void predict_input(const void *last, uint32_t age, void *out) {
     struct hc_arena_input input;
     memcpy(&input, last, sizeof(input));
-    if (age > TRIGGER_TICKS)
+    if (age > FIRE_AGE_MAX)
         input.fire = 0;
-    if (age > REPEAT_TICKS) {
+    if (age > MOVE_AGE_MAX) {
         input.move_x = 0;
         input.move_y = 0;
     }

@@ -1,11 +1,13 @@
+/// The walls of the arena, and moves along them.
 #include "common/arena/map.h"
 
 #include "common/arena/rules.h"
 
 enum { CELL = 8 }; ///< tiles
 
-/// Cells along the map's side: the least whose square is enough. At least two, for a single one
-/// would be border all round. Counting up beats a general root here, and every wall asks.
+/// Cells along the map's side: the smallest square with a cell for each player, but at least two,
+/// because the map's border takes the outermost tiles. Every hc_arena_wall calls this, and counting
+/// up is faster than a square root.
 static int32_t cells(const struct hc_world *world) {
     int32_t side = 2;
     while (side * side < world->players)
@@ -17,7 +19,7 @@ int32_t hc_arena_side(const struct hc_world *world) {
     return cells(world) * CELL;
 }
 
-/// A block of 2 to 4 by 2 to 4 tiles in a cell; (x, y) in [1, CELL - 2], like below.
+/// Whether tile (x, y) of a cell, both in [1, CELL - 2], is in a block of 2 to 4 by 2 to 4 tiles.
 static bool in_block(uint64_t shape, int32_t x, int32_t y) {
     int32_t left = 1 + (int32_t)(shape & 1), top = 1 + (int32_t)(shape >> 1 & 1);
     int32_t width = 2 + (int32_t)(shape >> 2 & 0xff) % 3;
@@ -25,7 +27,8 @@ static bool in_block(uint64_t shape, int32_t x, int32_t y) {
     return x >= left && x < left + width && y >= top && y < top + height;
 }
 
-/// The wall around a room of 4 x 4 tiles, with doors two tiles wide in two opposite sides.
+/// Whether tile (x, y) is in the wall around a room of 4 x 4 tiles, which has doors two tiles wide
+/// in two opposite sides.
 static bool in_room_wall(uint64_t shape, int32_t x, int32_t y) {
     bool column = x == 1 || x == 6, row = y == 1 || y == 6;
     if (!column && !row)
@@ -54,7 +57,7 @@ bool hc_arena_wall(const struct hc_world *world, int32_t tx, int32_t ty) {
     }
 }
 
-/// The tile in which a coordinate lies. Those left of or above the map count as its border.
+/// The tile of a coordinate. Coordinates left of or above the map are in its border.
 static int32_t tile(int32_t coordinate) {
     return coordinate < 0 ? 0 : coordinate / HC_ARENA_TILE;
 }
@@ -66,15 +69,15 @@ bool hc_arena_inside_wall(const struct hc_world *world, int32_t x, int32_t y) {
 void hc_arena_free_place(const struct hc_world *world, uint64_t random, uint16_t *x, uint16_t *y) {
     uint32_t inner = (uint32_t)hc_arena_side(world) - 2;
     uint32_t place = (uint32_t)(random % (inner * inner));
-    // The next free one, row by row: rows at the edges of cells are free, so this ends.
+    // The next free tile, row by row. The rows at the edges of cells are free, so this ends.
     while (hc_arena_wall(world, (int32_t)(place % inner) + 1, (int32_t)(place / inner) + 1))
         place = (place + 1) % (inner * inner);
     *x = (uint16_t)((place % inner + 1) * HC_ARENA_TILE + HC_ARENA_TILE / 2);
     *y = (uint16_t)((place / inner + 1) * HC_ARENA_TILE + HC_ARENA_TILE / 2);
 }
 
-/// Whether a line of the square [across - half, across + half), at `edge` on the other axis, is in
-/// a wall.
+/// Whether the side of the square, [across - half, across + half) at `edge` on the other axis,
+/// touches a wall.
 static bool edge_blocked(const struct hc_world *world, bool along_x, int32_t edge, int32_t across,
                          int32_t half) {
     int32_t line = tile(edge), first = tile(across - half), last = tile(across + half - 1);
@@ -84,12 +87,12 @@ static bool edge_blocked(const struct hc_world *world, bool along_x, int32_t edg
     return false;
 }
 
-/// Moves the coordinate `from` by `by` along one axis, up to the first wall; true: one was hit.
-/// Nothing begins in a wall, so that one can be hit only where the edge enters a tile.
+/// Moves the coordinate `from` by `by` along one axis, up to the first wall; true when it hits one.
+/// A move never starts in a wall, so it can hit one only where the edge enters a tile.
 static bool slide_axis(const struct hc_world *world, bool along_x, int32_t half, int32_t by,
                        int32_t across, int32_t *from) {
     int32_t sign = by < 0 ? -1 : 1;
-    // No piece is longer than a tile, so that no wall is jumped over.
+    // A piece is at most a tile long, so that it cannot skip a wall.
     for (int32_t left = by * sign; left > 0;) {
         int32_t piece = left < HC_ARENA_TILE ? left : HC_ARENA_TILE;
         int32_t to = *from + sign * piece;

@@ -1,6 +1,8 @@
+/// The pickup's step.
 #include "common/arena/rules.h"
 
-/// The nearest living player who can grasp the pickup, the lowest of several, or nobody.
+/// The nearest living player that can grasp the pickup, the lowest of several; HC_ARENA_NOBODY
+/// without one.
 static hc_player taker(struct hc_scene *scene, const struct hc_arena_pickup *pickup) {
     hc_player winner = HC_ARENA_NOBODY;
     int32_t nearest = HC_ARENA_GRASP * HC_ARENA_GRASP + 1;
@@ -25,7 +27,7 @@ bool hc_arena_step_pickup(struct hc_scene *scene, hc_entity self, struct hc_aren
     if (now == NULL)
         return false;
     *out = *now;
-    // The winner reads its luck at the tick at which it stands here, and at no other.
+    // `winner` is set for one tick, in which the winner reads it.
     out->winner = HC_ARENA_NOBODY;
     if (now->refill > 0) {
         out->refill--;

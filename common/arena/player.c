@@ -1,14 +1,15 @@
+/// The player's step.
 #include "common/arena/map.h"
 #include "common/arena/rules.h"
 #include "common/fixed.h"
 
 enum {
     ACCELERATION = 12800, ///< units/s per second: full speed after an eighth of a second
-    FRICTION = 8000,      ///< the same, of one who lets go
+    FRICTION = 8000,      ///< units/s per second without a direction
     DIAGONAL = 181,       ///< 256 / sqrt(2)
 };
 
-/// What happens to a player in one tick from outside.
+/// The effects of its neighbours on a player in one tick.
 struct events {
     int32_t push_x, push_y; ///< units
     uint32_t hits;
@@ -19,8 +20,8 @@ static int32_t clamp(int32_t value, int32_t low, int32_t high) {
     return (int32_t)hc_fixed_clamp(value, low, high);
 }
 
-/// Puts a fresh player somewhere on the map; score, deaths and match stay. False, and nothing is
-/// changed: only the server knows where.
+/// Puts a fresh player on a secret random place; score, deaths and match stay. False on a client,
+/// and nothing changes, because only the server knows the place.
 static bool appear(const struct hc_scene *scene, struct hc_arena_player *out) {
     uint64_t random;
     if (!hc_scene_secret_random(scene, HC_ARENA_RANDOM_SPAWN, &random))
@@ -35,7 +36,7 @@ static bool appear(const struct hc_scene *scene, struct hc_arena_player *out) {
     return true;
 }
 
-/// Adds the shove that two overlapping players give each other: each yields half of the overlap.
+/// Adds the push of another player that overlaps: each of the two moves by half of the overlap.
 static void shove(hc_entity self, const struct hc_arena_player *me, hc_entity id,
                   const struct hc_arena_player *other, struct events *events) {
     int32_t dx = me->x - other->x, dy = me->y - other->y;
@@ -44,7 +45,7 @@ static void shove(hc_entity self, const struct hc_arena_player *me, hc_entity id
         return;
     int32_t distance = (int32_t)hc_fixed_sqrt((uint32_t)squared);
     if (distance == 0) {
-        // On the same spot there is no way apart but one that both can tell: by their ids.
+        // At the same place both must agree on a direction: the ids decide.
         events->push_x += self < id ? -touching / 2 : touching / 2;
         return;
     }
@@ -87,11 +88,11 @@ static struct events gather(struct hc_scene *scene, hc_entity self,
     return events;
 }
 
-/// The speed along one axis after a tick in which `wanted` was the aim.
+/// The speed along one axis after a tick of acceleration towards `wanted`.
 static int16_t accelerate(const struct hc_scene *scene, int16_t speed, int32_t wanted) {
     if (speed == wanted)
         return speed;
-    int32_t most = hc_arena_share(scene, wanted != 0 ? ACCELERATION : FRICTION);
+    int32_t most = hc_arena_per_tick(scene, wanted != 0 ? ACCELERATION : FRICTION);
     return (int16_t)(speed + clamp(wanted - speed, -most, most));
 }
 
@@ -105,8 +106,9 @@ static void run(const struct hc_scene *scene, const struct hc_arena_input *input
 
     int32_t x = out->x, y = out->y;
     bool hit_x, hit_y;
-    hc_arena_slide(scene->world, HC_ARENA_RADIUS, hc_arena_share(scene, out->vx) + events->push_x,
-                   hc_arena_share(scene, out->vy) + events->push_y, &x, &y, &hit_x, &hit_y);
+    hc_arena_slide(scene->world, HC_ARENA_RADIUS,
+                   hc_arena_per_tick(scene, out->vx) + events->push_x,
+                   hc_arena_per_tick(scene, out->vy) + events->push_y, &x, &y, &hit_x, &hit_y);
     out->x = (uint16_t)x;
     out->y = (uint16_t)y;
     if (hit_x)
@@ -127,7 +129,7 @@ static void shoot(struct hc_scene *scene, struct hc_arena_player *out) {
                                   1);
 }
 
-/// Hits come before gifts: who dies at a tick gets nothing out of it.
+/// Applies hits before gifts: a player that dies at a tick gets no gift of it.
 static void suffer(struct hc_scene *scene, const struct events *events, uint8_t phase,
                    struct hc_arena_player *out) {
     int32_t health = out->health - (int32_t)events->hits * HC_ARENA_DAMAGE;
@@ -148,7 +150,7 @@ static void suffer(struct hc_scene *scene, const struct events *events, uint8_t 
         out->rapid = hc_arena_ticks(scene->world, HC_ARENA_BOOST_MS);
 }
 
-/// Adds the kills that the player's own shots tell of in their last tick.
+/// Adds the kills of the player's own shots, which a shot has only in its last tick.
 static void count_kills(struct hc_scene *scene, hc_entity self, struct hc_arena_player *out) {
     int32_t score = out->score;
     for (int slot = self + 1; slot <= self + HC_ARENA_SHOTS; slot++) {
@@ -180,7 +182,7 @@ bool hc_arena_step_player(struct hc_scene *scene, hc_entity self, struct hc_aren
         if (out->respawn > 0)
             out->respawn--;
         if (out->respawn == 0)
-            (void)appear(scene, out); // where it is not known it stays dead until it is received
+            (void)appear(scene, out); // on a client the player stays dead until it is received
         return true;
     }
     struct hc_arena_input input = {.aim = now->aim};

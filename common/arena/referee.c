@@ -1,3 +1,4 @@
+/// The referee's step: the phases of a match.
 #include "common/arena/rules.h"
 
 enum { PLAYERS_MIN = 2 };
@@ -12,7 +13,7 @@ bool hc_arena_step_referee(struct hc_scene *scene, hc_entity self, struct hc_are
 
     switch ((enum hc_arena_phase)now->phase) {
     case HC_ARENA_WAITING:
-        // Until the scores of the match before are gone, they would end this one.
+        // The scores of the match before would end this one at once.
         if (hc_scene_reduction(scene, HC_ARENA_PRESENT) >= PLAYERS_MIN &&
             hc_scene_reduction(scene, HC_ARENA_TOTAL_SCORE) == 0) {
             out->phase = HC_ARENA_PLAYING;

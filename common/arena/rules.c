@@ -1,3 +1,4 @@
+/// The rules that several entities evaluate and must agree on: when and where shots fly and strike.
 #include "common/arena/rules.h"
 
 #include "common/arena/map.h"
@@ -8,9 +9,9 @@ uint16_t hc_arena_ticks(const struct hc_world *world, enum hc_arena_duration dur
     return (uint16_t)(ticks > 1 ? ticks : 1);
 }
 
-int32_t hc_arena_share(const struct hc_scene *scene, int32_t per_second) {
+int32_t hc_arena_per_tick(const struct hc_scene *scene, int32_t per_second) {
     if (per_second == 0)
-        return 0; // as it is for most, and divisions are what a step costs
+        return 0; // the common case; the divisions are the most expensive part of a step
     int32_t rate = scene->world->tick_rate;
     int32_t part = (int32_t)(hc_scene_tick(scene) % (uint32_t)rate);
     return per_second * (part + 1) / rate - per_second * part / rate;
@@ -26,7 +27,7 @@ struct hc_arena_rules hc_arena_rules(struct hc_scene *scene, uint8_t match) {
 hc_entity hc_arena_fires(struct hc_scene *scene) {
     const struct hc_world *world = scene->world;
     const struct hc_arena_input *input = hc_scene_input(scene);
-    if (!input->fire) // every free slot asks at every tick
+    if (!input->fire) // every free slot calls this at every tick
         return HC_REFEREE;
     hc_entity shooter = hc_world_player(world, world->owner_of[scene->self]);
     const struct hc_arena_player *player = hc_scene_state(scene, shooter);
@@ -48,9 +49,9 @@ struct hc_arena_path hc_arena_shot_path(const struct hc_scene *scene,
     uint32_t angle = shot->angle * (HC_FIXED_TURN / 256u);
     int32_t vx = hc_fixed_cos(angle) * HC_ARENA_SHOT_SPEED / HC_FIXED_ONE;
     int32_t vy = hc_fixed_sin(angle) * HC_ARENA_SHOT_SPEED / HC_FIXED_ONE;
-    int32_t dx = hc_arena_share(scene, vx), dy = hc_arena_share(scene, vy);
+    int32_t dx = hc_arena_per_tick(scene, vx), dy = hc_arena_per_tick(scene, vy);
 
-    // Looks at points at most half a tile apart; a shot is small enough to graze corners.
+    // Checks points at most half a tile apart: a shot may graze corners.
     int32_t length = (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy);
     int32_t pieces = 1 + length / (HC_ARENA_TILE / 2);
     struct hc_arena_path path = {0};
@@ -69,7 +70,7 @@ struct hc_arena_path hc_arena_shot_path(const struct hc_scene *scene,
 /// Whether the point (x, y) is within `radius` of the line from (0, 0) along `path`.
 static bool close_to(const struct hc_arena_path *path, int64_t x, int64_t y, int64_t radius) {
     int64_t length_squared = (int64_t)path->dx * path->dx + (int64_t)path->dy * path->dy;
-    int64_t along = x * path->dx + y * path->dy; // times the length, like `aside`
+    int64_t along = x * path->dx + y * path->dy; // scaled by the path's length, as `aside` is
     if (along > 0 && along < length_squared) {
         int64_t aside = x * path->dy - y * path->dx;
         return aside * aside <= radius * radius * length_squared;
@@ -88,7 +89,7 @@ bool hc_arena_strikes(struct hc_scene *scene, hc_entity shot, hc_entity player) 
     if (s == NULL || p == NULL || s->life == 0 || p->health == 0 ||
         world->owner_of[shot] == world->owner_of[player])
         return false;
-    // Within half the reach, so that all shots that strike one player see each other.
+    // Within half the reach, so that all shots that strike a player see each other.
     int32_t dx = p->x - s->x, dy = p->y - s->y;
     if (dx > HC_ARENA_REACH / 2 || dx < -HC_ARENA_REACH / 2 || dy > HC_ARENA_REACH / 2 ||
         dy < -HC_ARENA_REACH / 2)

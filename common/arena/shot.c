@@ -1,6 +1,7 @@
+/// The shot's step.
 #include "common/arena/rules.h"
 
-/// Begins a shot in slot `self` where its owner stands, if the owner fires into this slot.
+/// Starts a shot in slot `self` at its owner's place, if the owner fires into this slot.
 static bool begin(struct hc_scene *scene, hc_entity self, struct hc_arena_shot *out) {
     if (hc_arena_fires(scene) != self)
         return false;
@@ -17,8 +18,8 @@ static bool begin(struct hc_scene *scene, hc_entity self, struct hc_arena_shot *
     return true;
 }
 
-/// Whether this very shot kills `victim`, which it strikes: the damage of one tick is counted in
-/// the order of the shots' ids, and one of them takes the last of the health.
+/// Whether this shot kills `victim`, which it strikes. The damage of a tick counts in the order of
+/// the shots' ids, so exactly one of them takes the last health.
 static bool kills(struct hc_scene *scene, hc_entity self, const hc_entity *ids, uint32_t count,
                   hc_entity victim) {
     int32_t before = 0;

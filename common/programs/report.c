@@ -1,3 +1,4 @@
+/// The report's JSON values, its verdict and its table.
 #define _GNU_SOURCE // getrusage
 
 #include "common/programs/report.h"
@@ -11,7 +12,7 @@
 enum {
     LABEL_COLUMNS = 18,
     TEXT_MAX = 512,
-    OVER_BUDGET_ONE_IN = 1000, ///< tick a run may have over its budget and be good
+    OVER_BUDGET_ONE_IN = 1000, ///< ticks may be over budget in an OK run
 };
 
 json_t *hc_report_ratio(double part, double whole) {
@@ -79,7 +80,7 @@ static uint64_t count_of(const json_t *report, const char *path) {
     return (uint64_t)hc_report_number(report, path);
 }
 
-/// Ticks of the server that were over their budget.
+/// The server's ticks over budget.
 static uint64_t over_budget(const json_t *server) {
     return count_of(server, "ticks_over_budget.worked_too_long") +
            count_of(server, "ticks_over_budget.began_late");
@@ -104,8 +105,8 @@ void hc_report_judge_server(json_t *reasons, const json_t *server) {
                      "datagrams that the server had no time to read: %" PRIu64, drops);
 }
 
-/// The end of a good run's text.
-static void praise_ticks(const json_t *server, char *text, size_t size) {
+/// The end of the text of an OK verdict, about ticks.
+static void describe_ticks(const json_t *server, char *text, size_t size) {
     uint64_t over = over_budget(server);
     if (server == NULL)
         snprintf(text, size, "; the server's own report has its ticks");
@@ -121,7 +122,7 @@ json_t *hc_report_verdict(json_t *reasons, const json_t *server) {
     size_t index, count = json_array_size(reasons);
     json_t *reason;
     int at = 0;
-    praise_ticks(server, ticks, sizeof(ticks));
+    describe_ticks(server, ticks, sizeof(ticks));
     if (count == 0)
         snprintf(text, sizeof(text), "OK: nothing lost, nothing mismatched%s", ticks);
     json_array_foreach(reasons, index, reason) {

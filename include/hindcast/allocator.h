@@ -1,4 +1,4 @@
-/// Where memory comes from, for a game that hands its own.
+/// The interface of a game's own allocator.
 #pragma once
 
 #include "hindcast/api.h"
@@ -7,11 +7,11 @@
 
 HC_C_BEGIN
 
-/// A game may hand its own; both functions get `context`. Alignment is that of malloc.
+/// A game's allocator, in the place of malloc and free.
 struct hc_allocator {
-    void *(*allocate)(void *context, size_t bytes); ///< NULL when there is no room
+    void *(*allocate)(void *context, size_t bytes); ///< aligned as by malloc; NULL: no memory
     void (*release)(void *context, void *block);    ///< `block` may be NULL
-    void *context;
+    void *context;                                  ///< the first argument of both
 };
 
 HC_C_END

@@ -1,17 +1,16 @@
-/// What every public header begins with: which functions the installed library shows, and what C++
-/// needs to compile the same declarations.
+/// Macros of the public headers: exported functions, and declarations that C and C++ share.
 #pragma once
 
-/// A function that the library shows; everything else is hidden.
+/// Marks a function that the library exports; all others are hidden.
 #if defined(__GNUC__)
 #define HC_API __attribute__((visibility("default")))
 #else
 #define HC_API
 #endif
 
-/// HC_C_BEGIN and HC_C_END stand around the declarations of a header: they have C's linkage.
-/// HC_AT_LEAST(n) is the size of an array parameter of at least `n` elements, which C checks.
-/// HC_NORETURN marks a function that never returns; it precedes HC_API.
+/// HC_C_BEGIN and HC_C_END enclose a header's declarations, which have C linkage.
+/// HC_AT_LEAST(n) is the size of an array parameter with at least `n` elements, which C checks.
+/// HC_NORETURN precedes HC_API and marks a function that never returns.
 #if defined(__cplusplus)
 #define HC_C_BEGIN extern "C" {
 #define HC_C_END }

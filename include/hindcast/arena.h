@@ -1,7 +1,7 @@
-/// The bundled game: players who run, shove and shoot each other in a walled arena seen from above.
+/// The bundled game: players run, shove and shoot each other in a walled arena seen from above.
 ///
 /// Lengths are in units of 1/8 pixel, speeds in units per second, angles in 1/256 turns (0 is
-/// towards +x, 64 towards +y). What lasts is counted in ticks, from durations in milliseconds.
+/// towards +x, 64 towards +y). States count durations in ticks.
 #pragma once
 
 #include "hindcast/game.h"
@@ -15,52 +15,54 @@ enum {
     HC_ARENA_TILE = 256,    ///< side of a map tile: 32 pixels
     HC_ARENA_RADIUS = 80,   ///< of a player: 10 pixels
     HC_ARENA_GRASP = 192,   ///< a player takes a pickup within this distance: 24 pixels
-    HC_ARENA_REACH = 512,   ///< what a step can see: 64 pixels each way
-    HC_ARENA_VIEW = 6400,   ///< what a player sees: 800 pixels each way
+    HC_ARENA_REACH = 512,   ///< distance in x and y that a step can read: 64 pixels
+    HC_ARENA_VIEW = 6400,   ///< distance in x and y that a player sees: 800 pixels
     HC_ARENA_SHOTS = 4,     ///< slots of each player
-    HC_ARENA_PLAYERS = 1024 ///< the map's side is 16 bits long with that many
+    HC_ARENA_PLAYERS = 1024 ///< at most; with more the map's side would exceed 16 bits
 };
 
 enum {
     HC_ARENA_RUN_SPEED = 1600,  ///< units/s
     HC_ARENA_SHOT_SPEED = 3840, ///< units/s
-    HC_ARENA_HEALTH = 100,      ///< of a fresh player, and the most
+    HC_ARENA_HEALTH = 100,      ///< of a fresh player; the maximum
     HC_ARENA_DAMAGE = 25,       ///< of one shot
     HC_ARENA_CURE = 50,         ///< of one health pickup
     HC_ARENA_SCORE_LIMIT = 15,  ///< kills that end the match
-    HC_ARENA_SCORE_MAX = 127,   ///< scores and deaths stay there
+    HC_ARENA_SCORE_MAX = 127,   ///< the maximum of scores and of deaths
 };
 
+/// Durations in milliseconds.
 enum hc_arena_duration {
     HC_ARENA_SHOT_MS = 800,     ///< a shot's life
     HC_ARENA_COOLDOWN_MS = 250, ///< from one shot to the next
-    HC_ARENA_RAPID_MS = 120,    ///< the same, with rapid fire
-    HC_ARENA_BOOST_MS = 5000,   ///< how long rapid fire lasts
+    HC_ARENA_RAPID_MS = 120,    ///< from one shot to the next during rapid fire
+    HC_ARENA_BOOST_MS = 5000,   ///< rapid fire
     HC_ARENA_DEATH_MS = 2000,   ///< from death to respawn
-    HC_ARENA_REFILL_MS = 6000,  ///< from a pickup's taking to its return
+    HC_ARENA_REFILL_MS = 6000,  ///< from a taken pickup to its return
     HC_ARENA_MATCH_MS = 120000, ///< the longest match
-    HC_ARENA_PAUSE_MS = 8000,   ///< from its end to the next
+    HC_ARENA_PAUSE_MS = 8000,   ///< from the end of a match to the next
 };
 
-/// Kinds of entities.
+/// The kinds of entities.
 enum { HC_ARENA_KIND_REFEREE, HC_ARENA_KIND_PLAYER, HC_ARENA_KIND_SHOT, HC_ARENA_KIND_PICKUP };
 
+/// The phases of a match.
 enum hc_arena_phase {
-    HC_ARENA_WAITING, ///< for a second player; nothing counts
+    HC_ARENA_WAITING, ///< for a second player; kills and deaths do not count
     HC_ARENA_PLAYING,
-    HC_ARENA_OVER, ///< nobody runs or shoots
+    HC_ARENA_OVER, ///< players neither run nor shoot
 };
 
-/// Reductions: what the referee sees.
+/// The reductions that the referee reads.
 enum { HC_ARENA_PRESENT, HC_ARENA_TOTAL_SCORE, HC_ARENA_BEST_SCORE };
 
-/// Field groups of the referee.
+/// The referee's field groups.
 enum { HC_ARENA_GROUP_PHASE, HC_ARENA_GROUP_CLOCK };
 
 struct hc_arena_referee {
     uint8_t phase;  ///< an enum hc_arena_phase
-    uint8_t match;  ///< number of the match, modulo 256; players start afresh when it changes
-    uint16_t clock; ///< ticks until the phase ends by itself; 0 while waiting. A group of its own
+    uint8_t match;  ///< number of the match, modulo 256; players restart when it changes
+    uint16_t clock; ///< ticks until the phase ends; 0 while waiting. A group of its own
 };
 
 struct hc_arena_player {
@@ -71,28 +73,29 @@ struct hc_arena_player {
     uint8_t deaths;   ///< in this match
     uint8_t cooldown; ///< ticks until it may shoot
     uint8_t aim;      ///< angle
-    uint8_t match;    ///< that it plays in
-    uint16_t respawn; ///< ticks until a dead one returns
+    uint8_t match;    ///< the match that it plays in
+    uint16_t respawn; ///< ticks until a dead player returns
     uint16_t rapid;   ///< ticks of rapid fire left
 };
 
 struct hc_arena_shot {
     uint16_t x, y;
-    uint16_t kills; ///< players that it has just killed; only in its last tick
+    uint16_t kills; ///< players that it killed; 0 before its last tick
     uint8_t angle;
-    uint8_t life; ///< ticks left to fly; 0: it is spent, and gone at the next tick
+    uint8_t life; ///< ticks left; 0: spent, and absent at the next tick
 };
 
+/// The effects of a pickup.
 enum hc_arena_gift { HC_ARENA_GIFT_HEALTH, HC_ARENA_GIFT_RAPID };
 
-/// "Nobody" as a pickup's winner.
+/// A pickup's `winner` without a winner.
 #define HC_ARENA_NOBODY 2047
 
 struct hc_arena_pickup {
     uint16_t x, y;
     uint16_t gift;   ///< an enum hc_arena_gift
-    uint16_t winner; ///< the hc_player that got it at this very tick, or HC_ARENA_NOBODY
-    uint16_t refill; ///< ticks until it can be taken; 0: now
+    uint16_t winner; ///< the hc_player that takes it at this tick, or HC_ARENA_NOBODY
+    uint16_t refill; ///< ticks until it can be taken; 0: it can be
 };
 
 struct hc_arena_input {

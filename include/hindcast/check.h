@@ -1,4 +1,4 @@
-/// Assertions, which stay on in every build: for our own mistakes, never for a peer's bytes.
+/// Assertions: for errors of the program, never of a peer. They stay on in every build.
 #pragma once
 
 #include "hindcast/api.h"
@@ -11,7 +11,7 @@ HC_NORETURN HC_API void hc_check_failed(const char *file, int line, const char *
 #define HC_ASSERT(condition)                                                                       \
     ((condition) ? (void)0 : hc_check_failed(__FILE__, __LINE__, #condition))
 
-/// A check too dear for a release: compiled in where HC_VALIDATE is 1 (the dev and asan presets).
+/// An assertion that is too slow for a release: on when HC_VALIDATE is 1 (presets dev and asan).
 #ifndef HC_VALIDATE
 #define HC_VALIDATE 0
 #endif

@@ -1,8 +1,9 @@
-/// libhindcast: a client of a Hindcast server, as a game links it.
+/// libhindcast: a client of a Hindcast server, as a library for games.
 ///
-/// A client is a state machine without I/O. The game owns the socket and the clock and hands both
-/// in; it predicts its world at `server tick + lead`, stamps inputs `input_delay` ticks ahead, and
-/// rolls back to each state that the server sends. Calls belong in this order:
+/// A client is a state machine without I/O. The game owns the socket and the clock, and passes
+/// datagrams and times to the client. The client predicts its world at `server tick + lead`, stamps
+/// inputs `input_delay` ticks ahead, and rolls back to each state that the server sends. Calls
+/// belong in this order:
 ///   1. hc_client_create;
 ///   2. each time a datagram arrives: hc_client_receive;
 ///   3. hc_client_set_input whenever a local player's input changes;
@@ -11,16 +12,16 @@
 ///      back to 2;
 ///   5. hc_client_leave, and 4 until the state is HC_CLIENT_CLOSED; hc_client_destroy.
 ///
-/// Whom the server lets in its token says, which the game has from its backend, with a secret that
-/// nobody else knows. All that is said is sealed with keys of the connection's own.
+/// The server admits a client by its token. The game fetches the token and its secret from its
+/// backend. Every datagram of a connection is sealed with keys of that connection.
 ///
-/// A connection that is lost is made again: when the server has fallen silent, when it says that it
-/// has lost it, when it was started again. Until then the world stands still, and is shown as it
-/// was. The server keeps the players for a while; a server that was started again has a new world.
+/// A client reconnects when the server is silent, has lost the connection, or was restarted. Until
+/// then the world stands still and is shown as it was. The players linger on the server for a
+/// while; a restarted server has a new world.
 ///
-/// Times are microseconds of one monotonic clock of the caller's. A client may be used from one
-/// thread at a time; two clients share nothing. Memory is obtained in hc_client_create and when the
-/// server accepts; never while playing.
+/// Times are microseconds of one monotonic clock of the caller. One thread at a time may use a
+/// client; two clients share nothing. A client allocates memory in hc_client_create and when the
+/// server accepts it, never while playing.
 #pragma once
 
 #include "hindcast/allocator.h"
@@ -44,99 +45,100 @@ enum {
 };
 
 struct hc_client_config {
-    const struct hc_game *game; ///< the same build as the server's, or it answers with its version
-    struct hc_credential credential; ///< who it is: a token for this server, and its secret
+    const struct hc_game *game;      ///< borrowed; with the hc_game_hash of the server's game
+    struct hc_credential credential; ///< a token for this server, and its secret
     uint8_t players;                 ///< local players, [0, HC_OWN_PLAYERS_MAX]; 0 watches
     uint32_t input_delay;            ///< D: an input sampled at tick P is stamped P + D; ticks
-    uint32_t display_offset;         ///< what is shown lies this many ticks behind the prediction
-    uint32_t lead;             ///< the prediction runs this many ticks ahead of the server; cut,
-                               ///< as D is, so that inputs come within the server's future
-    uint32_t prediction_limit; ///< ticks ahead of the last received state before it stalls, in
-                               ///< which players go on being heard; more than `lead`, and better
-                               ///< more than lead and a round trip
-    uint32_t input_redundancy; ///< ticks of input in each datagram; 0: all unacknowledged ones
-    uint32_t smoothing_us;     ///< time in which half of a visible correction is blended; 0: pops
-    uint32_t timeout_us;       ///< silence after which the connection is lost; 3 s or more, for a
-                               ///< server may take 1 s to let go of an earlier connection
-    uint32_t reconnect_us;     ///< for which a lost one is tried to be made again; 0: it is over
-    /// HC_CLIENT_ENTROPY_SIZE bytes that nobody can foretell, of which nonces and keys are drawn;
-    /// hc_client_create reads them, and nothing later. NULL: the operating system's. A system
-    /// without a source of its own must bring other bytes for each client: with the same bytes, the
-    /// same token and the same `now_us` a second run would repeat the keys of the first.
+    uint32_t display_offset;         ///< ticks that the shown tick is behind the predicted one
+    uint32_t lead;             ///< ticks that the prediction is ahead of the server; limited, as D
+                               ///< is, so that inputs arrive within the server's future
+    uint32_t prediction_limit; ///< ticks ahead of the last received state before a stall; more
+                               ///< than `lead`, and better more than lead and a round trip
+    uint32_t input_redundancy; ///< ticks of input in each datagram; 0: all that are not acked
+    uint32_t smoothing_us;     ///< half-life of a visible correction; 0: shown at once
+    uint32_t timeout_us;       ///< silence after which the connection is lost; 3 s or more, because
+                               ///< a server may take 1 s to free an earlier connection
+    uint32_t reconnect_us;     ///< time after a loss to reconnect within; 0: never reconnect
+    /// HC_CLIENT_ENTROPY_SIZE unpredictable bytes, the source of nonces and keys. Only
+    /// hc_client_create reads them. NULL: from the operating system. Each client needs other bytes:
+    /// with the same bytes, the same token and the same `now_us` a second run repeats the keys of
+    /// the first.
     const uint8_t *entropy;
     const struct hc_allocator *allocator; ///< NULL: malloc
-    /// Called with one line of text, without newline, about what happened; NULL: silent. Never once
-    /// per datagram.
+    /// Called with one line of text, without newline, for each notable event, never for each
+    /// datagram; NULL: no log.
     void (*log)(void *context, const char *line);
-    void *log_context;
+    void *log_context; ///< the first argument of `log`
 };
 
+/// The state of the connection.
 enum hc_client_state {
-    HC_CLIENT_CONNECTING,   ///< shaking hands
-    HC_CLIENT_JOINING,      ///< accepted, no state received yet
+    HC_CLIENT_CONNECTING,   ///< in the handshake
+    HC_CLIENT_JOINING,      ///< accepted, but no state received yet
     HC_CLIENT_PLAYING,      ///< predicting
-    HC_CLIENT_STALLED,      ///< as far ahead of the last received state as it may be: waiting
-    HC_CLIENT_RECONNECTING, ///< the connection is lost: shaking hands anew
-    HC_CLIENT_LEAVING,      ///< saying goodbye
-    HC_CLIENT_CLOSED,       ///< over: the last event tells why
+    HC_CLIENT_STALLED,      ///< at the prediction limit, waiting for the server
+    HC_CLIENT_RECONNECTING, ///< the connection is lost; in a new handshake
+    HC_CLIENT_LEAVING,      ///< sending CLOSE
+    HC_CLIENT_CLOSED,       ///< over; the last event tells why
 };
 
-/// Why a connection is lost.
+/// The reason why a connection is lost.
 enum hc_client_loss {
-    HC_CLIENT_LOSS_SILENCE, ///< nothing was heard for timeout_us
-    HC_CLIENT_LOSS_RESET, ///< the server knows nothing of it: it was started again, or let go of it
-    HC_CLIENT_LOSS_TIMEOUT, ///< the server has not heard anything for too long
-    HC_CLIENT_LOSS_RENEWAL, ///< it was used for so long that it needs new keys
+    HC_CLIENT_LOSS_SILENCE, ///< the client received no datagram for timeout_us
+    HC_CLIENT_LOSS_RESET,   ///< the server does not know the connection: restarted, or freed it
+    HC_CLIENT_LOSS_TIMEOUT, ///< the server received no datagram for too long
+    HC_CLIENT_LOSS_RENEWAL, ///< the connection is so old that it needs new keys
 };
 
+/// The kinds of events.
 enum hc_client_event_kind {
-    HC_CLIENT_EVENT_ACCEPTED, ///< the server has a place: hc_client_world and player are known
-    HC_CLIENT_EVENT_PLAYING,  ///< the first state is there
-    HC_CLIENT_EVENT_STALLED,  ///< waits for the server
-    HC_CLIENT_EVENT_RESUMED,  ///< goes on after a stall
-    HC_CLIENT_EVENT_DENIED,   ///< closed: the server refused; `deny` says why
-    HC_CLIENT_EVENT_VERSION,  ///< closed: the server is of another build
-    HC_CLIENT_EVENT_CLOSED,   ///< closed by the server or by hc_client_leave; `close` says why
-    HC_CLIENT_EVENT_TIMEOUT,  ///< closed: nothing was heard for timeout_us, and reconnect_us more
-    HC_CLIENT_EVENT_LOST,     ///< the connection is lost, and being made again: `loss` says why
-    HC_CLIENT_EVENT_RECONNECTED, ///< in the place of ACCEPTED, after a loss; `kept`: with the same
-                                 ///< players, and all that was said arrives; else as if for the
-                                 ///< first time
-    HC_CLIENT_EVENT_MOVED,       ///< the server hears this client from another address than before
+    HC_CLIENT_EVENT_ACCEPTED,    ///< the server accepted: hc_client_world and player are known
+    HC_CLIENT_EVENT_PLAYING,     ///< the first state was received
+    HC_CLIENT_EVENT_STALLED,     ///< the client predicts no further until the server answers
+    HC_CLIENT_EVENT_RESUMED,     ///< the client predicts again after a stall
+    HC_CLIENT_EVENT_DENIED,      ///< closed: the server denied the client, see `deny`
+    HC_CLIENT_EVENT_VERSION,     ///< closed: the server runs another build
+    HC_CLIENT_EVENT_CLOSED,      ///< closed by the server or by hc_client_leave, see `close`
+    HC_CLIENT_EVENT_TIMEOUT,     ///< closed: timeout_us of silence, then reconnect_us in vain
+    HC_CLIENT_EVENT_LOST,        ///< the connection is lost and the client reconnects, see `loss`
+    HC_CLIENT_EVENT_RECONNECTED, ///< in the place of ACCEPTED, after a loss; see `resumed`
+    HC_CLIENT_EVENT_MOVED,       ///< the server receives this client from a new address
 };
 
+/// An event; the members that its kind does not name are 0.
 struct hc_client_event {
     enum hc_client_event_kind kind;
-    enum hc_deny_reason deny;
-    uint32_t retry_ms; ///< when denied: trying again makes sense after this; 0: never
-    enum hc_close_reason close;
-    enum hc_client_loss loss;
-    bool resumed;
+    enum hc_deny_reason deny;   ///< of DENIED
+    uint32_t retry_ms;          ///< of DENIED: time after which to try again; 0: never
+    enum hc_close_reason close; ///< of CLOSED
+    enum hc_client_loss loss;   ///< of LOST
+    bool resumed; ///< of RECONNECTED: the session is resumed with its players and messages; else
+                  ///< the session is new, as after ACCEPTED
 };
 
-/// How an attempt to connect stands.
+/// The state of an attempt to connect.
 struct hc_client_attempt {
     bool answered; ///< the server has answered, at least by a COOKIE
-    bool denied;   ///< a DENY came: `deny` says why; the client goes on asking until it times out
-    bool proven;   ///< the DENY came from the server; else anybody on the path may have sent it
+    bool denied;   ///< a DENY arrived, see `deny`; the client retries until it times out
+    bool proven;   ///< the DENY is from the server; else anybody on the path may have sent it
     enum hc_deny_reason deny;
 };
 
-/// What a client has counted since its creation; histograms are in ticks unless named otherwise.
+/// Counts since the client's creation; histograms are in ticks unless named otherwise.
 struct hc_client_stats {
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
-    uint64_t rejected[HC_STATUS_COUNT]; ///< datagrams refused, by cause; they changed nothing
+    uint64_t rejected[HC_STATUS_COUNT]; ///< rejected datagrams by cause; they changed nothing
     uint64_t snapshots;                 ///< received and applied
-    uint64_t snapshots_matched;         ///< after which nothing had to be simulated again
-    uint64_t snapshots_stale; ///< of those, older than one before: they add to the past alone
+    uint64_t snapshots_matched;         ///< of those, after which no tick was resimulated
+    uint64_t snapshots_stale; ///< of those, older than one before: they change only the past
     uint64_t rollbacks;
     struct hc_histogram rollback_depth;
     uint64_t stalls, stalled_ticks; ///< ticks that became due during a stall
-    uint64_t inputs_sampled;        ///< stamped, of all local players, repeated ones included
-    uint64_t inputs_forced;         ///< own ones that the server did without
+    uint64_t inputs_sampled;        ///< stamped inputs of all local players, with repeated ones
+    uint64_t inputs_forced;         ///< own inputs that the server forced
     uint64_t hash_checks, hash_mismatches; ///< of snapshots, against the server's hash
     uint64_t corrections;                  ///< entity states of past ticks received
-    uint64_t restarts;                     ///< the timeline began anew at a received state
+    uint64_t restarts;                     ///< the timeline restarted at a received state
     uint64_t losses, reconnects;           ///< of the connection
     struct hc_histogram rtt_us;
     uint64_t rtt_min_us; ///< of the recent samples; 0 before the first
@@ -144,7 +146,7 @@ struct hc_client_stats {
     size_t memory_bytes;
 };
 
-/// One entity as it is to be drawn.
+/// One entity to be drawn.
 struct hc_client_shown {
     enum hc_presence presence;
     /// The fields in table order, in 1/256 of a unit; interpolated and smoothed as declared.
@@ -152,91 +154,93 @@ struct hc_client_shown {
 };
 
 /// One local player, D 3, lead 0, prediction limit 64, display offset 0, all inputs repeated,
-/// corrections halved every 50 ms, timeout 10 s, 30 s to reconnect. `game` and `credential` must
-/// still be set.
+/// corrections halved every 50 ms, timeout 10 s, 30 s to reconnect. The caller sets `game` and
+/// `credential`.
 HC_API struct hc_client_config hc_client_config_default(void);
 
-/// NULL when the configuration can be used, else the name of the first field out of range.
+/// NULL when the configuration is valid, else the name of the first field out of its range.
 HC_API const char *hc_client_config_check(const struct hc_client_config *config);
 
-/// A client that begins to connect at `now_us`; NULL: invalid configuration or no memory.
+/// Creates a client that starts to connect at `now_us`. NULL: invalid configuration or no memory.
 HC_API struct hc_client *hc_client_create(const struct hc_client_config *config, uint64_t now_us);
 
-/// Frees it, without a word to the server; NULL is allowed.
+/// Frees it without a CLOSE to the server; NULL is allowed.
 HC_API void hc_client_destroy(struct hc_client *client);
 
-/// A datagram of `size` bytes arrived from the server (the caller has checked the address). It is
-/// borrowed for the call. Returns HC_OK or why it was refused; refused ones are counted.
+/// Processes a datagram of `size` bytes, borrowed for the call. The caller has checked that it is
+/// from the server's address. Returns HC_OK, or the cause of its rejection, which is also counted.
 HC_API enum hc_status hc_client_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
                                         uint64_t now_us);
 
-/// What local player `index` (below config->players) does from the next sampled tick on:
-/// input_size bytes, copied. Fields out of range are cut to it, and the game's sanitize_input has
-/// its say.
+/// Sets the input of local player `index` (below config->players) from the next sampled tick on:
+/// input_size bytes, copied. Fields out of range are limited to it, and the game's sanitize_input
+/// is applied.
 HC_API void hc_client_set_input(struct hc_client *client, unsigned index, const void *input);
 
-/// Does everything that is due at `now_us`: predicts ticks, stalls, gives up, makes datagrams due.
+/// Does all work that is due at `now_us`: predicts ticks, stalls, times out, schedules datagrams.
 HC_API void hc_client_advance(struct hc_client *client, uint64_t now_us);
 
-/// Writes the next datagram that is due into `out` (HC_DATAGRAM_MAX bytes) and returns its size;
-/// 0 when none is.
+/// Writes the next due datagram to `out` (HC_DATAGRAM_MAX bytes) and returns its size; 0 when none
+/// is due.
 HC_API size_t hc_client_send(struct hc_client *client, uint8_t out[HC_AT_LEAST(HC_DATAGRAM_MAX)],
                              uint64_t now_us);
 
-/// When hc_client_advance has something to do next; UINT64_MAX once closed.
+/// The time at which hc_client_advance has work next; UINT64_MAX when closed.
 HC_API uint64_t hc_client_deadline(const struct hc_client *client);
 
-/// Takes the oldest event; false when there is none.
+/// Removes the oldest event and writes it to `*event`; false when there is none.
 HC_API bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *event);
 
-/// Says the `size` bytes at `message` to the server's game: once, in order with all others, however
-/// many datagrams are lost, as long as events say that the connection was kept. HC_INVALID: size
-/// not in [1, HC_EVENTS_SIZE_MAX]. HC_UNEXPECTED: it leaves, or is closed. HC_FULL: too much is on
-/// the way. Nothing is changed then.
+/// Sends `size` bytes at `message`, copied, to the server's game. Messages arrive once and in
+/// order, until the client reconnects without a resumed session. HC_INVALID: `size` not in
+/// [1, HC_EVENTS_SIZE_MAX]. HC_UNEXPECTED: the client leaves or is closed. HC_FULL: too many
+/// messages are not acked yet. On failure nothing changes.
 HC_API enum hc_status hc_client_send_message(struct hc_client *client, const void *message,
                                              size_t size);
 
-/// What the server's game has said next, valid until the next datagram, and its size; NULL:
-/// nothing. Who does not listen loses what else comes from a server that goes on talking.
+/// The next message of the server's game and its size, valid until the next datagram; NULL when
+/// there is none. Waiting messages take a bounded store: when it is full, the client rejects
+/// datagrams with more messages, as if they were lost.
 HC_API const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size);
 
-/// Says goodbye: the state becomes HC_CLIENT_LEAVING, and HC_CLIENT_CLOSED when it has been said.
+/// Leaves: the state becomes HC_CLIENT_LEAVING, and HC_CLIENT_CLOSED after the last CLOSE.
 HC_API void hc_client_leave(struct hc_client *client, uint64_t now_us);
 
-/// How the newest attempt to connect stands, for a message while it lasts or after it has failed.
+/// The newest attempt to connect, to be shown while it lasts or after it has failed.
 HC_API struct hc_client_attempt hc_client_attempt(const struct hc_client *client);
 
-/// Where the connection stands.
+/// The state of the connection.
 HC_API enum hc_client_state hc_client_state(const struct hc_client *client);
 
-/// The world that the server described; NULL before HC_CLIENT_EVENT_ACCEPTED.
+/// The world, as the server described it; NULL before HC_CLIENT_EVENT_ACCEPTED.
 HC_API const struct hc_world *hc_client_world(const struct hc_client *client);
 
-/// Which player of the world local player `index` is; HC_NO_PLAYER before the server has said.
+/// The player of the world that local player `index` is; HC_NO_PLAYER before
+/// HC_CLIENT_EVENT_ACCEPTED.
 HC_API hc_player hc_client_player(const struct hc_client *client, unsigned index);
 
-/// The predicted past and present, to be read only; NULL before HC_CLIENT_EVENT_ACCEPTED.
+/// The predicted timeline, for reading only; NULL before HC_CLIENT_EVENT_ACCEPTED.
 HC_API const struct hc_timeline *hc_client_timeline(const struct hc_client *client);
 
-/// The newest snapshot applied: the tick that it showed, and the server's head when it was sent.
-/// False before the first.
+/// Writes the tick of the newest applied snapshot to `*shown`, and the server's head when it was
+/// sent to `*as_of`. False before the first.
 HC_API bool hc_client_snapshot(const struct hc_client *client, hc_tick *shown, hc_tick *as_of);
 
-/// The server's final tick and the chained hash of all ticks up to it, as last received; false
-/// before the first snapshot. The hash is keyed by the server: it can be compared with that of
-/// another client or of the server's journal, and with nothing else.
+/// Writes the server's final tick and the chained hash of all ticks up to it, as last received;
+/// false before the first snapshot. The server keys the hash, so it can be compared only with that
+/// of another client or of the server's journal.
 HC_API bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *chain);
 
-/// The tick that is shown at `now_us`, and how far it is on the way to the next, in 1/65536. False
-/// when there is nothing to show yet.
+/// Writes the tick that is shown at `now_us`, and its progress to the next tick in 1/65536, to
+/// `*tick` and `*fraction`. False before the first state.
 HC_API bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
                                 uint32_t *fraction);
 
-/// How `entity` is to be drawn at `now_us`. False when nothing is shown yet.
+/// Writes the shown state of `entity` at `now_us` to `*shown`. False before the first state.
 HC_API bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_entity entity,
                            struct hc_client_shown *shown);
 
-/// What has been counted; valid until the next call.
+/// The client's counts; valid until the next call.
 HC_API const struct hc_client_stats *hc_client_stats(const struct hc_client *client);
 
 HC_C_END

@@ -1,4 +1,4 @@
-/// Facts that both ends of a connection share: its limits, and why it is denied or ends.
+/// The limits of a connection, and the reasons why it is denied or ends.
 #pragma once
 
 #include "hindcast/api.h"
@@ -6,42 +6,42 @@
 HC_C_BEGIN
 
 enum {
-    HC_DATAGRAM_MAX = 1200,   ///< bytes of the largest datagram, either way
+    HC_DATAGRAM_MAX = 1200,   ///< bytes of a datagram in either direction
     HC_OWN_PLAYERS_MAX = 4,   ///< local players of one connection
-    HC_EVENTS_SIZE_MAX = 255, ///< bytes of the longest message between a game's two ends
+    HC_EVENTS_SIZE_MAX = 255, ///< bytes of a game's message in either direction
 };
 
-/// Why a CONNECT was denied.
+/// The reason why a CONNECT was denied.
 enum hc_deny_reason {
     HC_DENY_FULL = 1,      ///< no client slot or no player slot is free
-    HC_DENY_TOKEN = 2,     ///< the server cannot open it: of another key or build, or damaged
-    HC_DENY_SHUTDOWN = 3,  ///< the server is going away
-    HC_DENY_LIMIT = 4,     ///< as many clients of this address are connected as may be
-    HC_DENY_PLAYERS = 5,   ///< its token, or the server, allows fewer players, or none to watch
+    HC_DENY_TOKEN = 2,     ///< the server cannot open the token: another key or build, or damaged
+    HC_DENY_SHUTDOWN = 3,  ///< the server shuts down
+    HC_DENY_LIMIT = 4,     ///< too many clients of this address are connected
+    HC_DENY_PLAYERS = 5,   ///< the token or the server allows fewer players, or no watching
     HC_DENY_EXPIRED = 6,   ///< the token has expired
     HC_DENY_AUDIENCE = 7,  ///< the token is for another server
-    HC_DENY_USED = 8,      ///< the token has opened a session already, which has ended
-    HC_DENY_CONNECTED = 9, ///< another connection of the same user is alive
-    HC_DENY_RATE = 10,     ///< this address, or this user, connects too often
+    HC_DENY_USED = 8,      ///< the token has opened a session that has ended
+    HC_DENY_CONNECTED = 9, ///< the user has another live connection
+    HC_DENY_RATE = 10,     ///< the address or the user connects too often
     HC_DENY_NAME = 11,     ///< the token's name cannot be shown
-    HC_DENY_REFUSED = 12,  ///< the server's owner refuses this user
+    HC_DENY_REFUSED = 12,  ///< the server's owner refuses the user
     HC_DENY_REASONS_END    ///< one more than the last
 };
 
-/// Why a connection ends.
+/// The reason why a connection ends.
 enum hc_close_reason {
     HC_CLOSE_LEFT = 1,     ///< the client leaves
-    HC_CLOSE_SHUTDOWN = 2, ///< the server goes away
-    HC_CLOSE_KICKED = 3,   ///< the server puts the client out
-    HC_CLOSE_TIMEOUT = 4,  ///< nothing came from the peer for too long
+    HC_CLOSE_SHUTDOWN = 2, ///< the server shuts down
+    HC_CLOSE_KICKED = 3,   ///< the server removes the client
+    HC_CLOSE_TIMEOUT = 4,  ///< no datagram arrived from the peer for too long
     HC_CLOSE_ERROR = 5,    ///< the peer broke the protocol
 };
 
-/// The reason in a word, for logs and reports, such as "expired", in static storage; never NULL.
+/// The reason in one word for logs and reports, such as "expired", in static storage; never NULL.
 HC_API const char *hc_deny_word(enum hc_deny_reason reason);
 
-/// The reason as a short English phrase in static storage, with the option of hindcastd that
-/// decides it; never NULL.
+/// The reason as a short English phrase, with the option of hindcastd that decides it, in static
+/// storage; never NULL.
 HC_API const char *hc_deny_text(enum hc_deny_reason reason);
 
 /// The reason as a short English phrase in static storage; never NULL.

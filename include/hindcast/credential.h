@@ -1,4 +1,4 @@
-/// Credentials: what a client is handed to connect with. The game's backend issues them.
+/// Credentials: the token and the secret with which a client connects, from the game's backend.
 #pragma once
 
 #include "hindcast/api.h"
@@ -10,28 +10,26 @@
 HC_C_BEGIN
 
 enum {
-    HC_TOKEN_SIZE = 244,
-    HC_TOKEN_SECRET_SIZE = 32,
+    HC_TOKEN_SIZE = 244,       ///< bytes
+    HC_TOKEN_SECRET_SIZE = 32, ///< bytes
 
-    /// Characters of a credential as text, 4 for every 3 bytes; no end counted.
+    /// Characters of a credential as text, 4 for every 3 bytes, without a terminating zero.
     HC_CREDENTIAL_TEXT_SIZE = (HC_TOKEN_SIZE + HC_TOKEN_SECRET_SIZE) / 3 * 4,
 };
 
-/// A token and its secret, with which a client connects. Anybody who reads it can connect in the
-/// client's place.
+/// A token and its secret. Anybody with both can connect in the client's place.
 struct hc_credential {
-    uint8_t token[HC_TOKEN_SIZE];         ///< goes to the server as it is
+    uint8_t token[HC_TOKEN_SIZE];         ///< the client sends it to the server unchanged
     uint8_t secret[HC_TOKEN_SECRET_SIZE]; ///< never leaves the client
 };
 
-/// Reads the text of a credential, as `hindcastd token` prints it: `size` characters of base64url,
-/// which one line feed, or carriage return and line feed, may follow. HC_TRUNCATED: too short.
-/// HC_MALFORMED: too long, or a character that cannot be. `*out` is written only with HC_OK; only a
-/// server can judge whether the token is valid.
+/// Reads a credential from `size` characters of base64url, as `hindcastd token` prints it. One line
+/// feed, or carriage return and line feed, may follow. HC_TRUNCATED: too short. HC_MALFORMED: too
+/// long, or another character. `*out` is written only with HC_OK. Only the server checks the token.
 HC_API enum hc_status hc_token_read_credential(const char *text, size_t size,
                                                struct hc_credential *out);
 
-/// When the credential's token expires, Unix time in seconds: anybody can read it.
+/// The time at which the credential's token expires, in seconds of Unix time. It is not secret.
 HC_API uint64_t hc_token_expire_s(const struct hc_credential *credential);
 
 HC_C_END

@@ -1,9 +1,9 @@
 /// The contract between Hindcast and a game: tables that describe it, and one rule, its step.
 ///
 /// A game is a constant `struct hc_game`. Its world is a fixed set of entity slots, numbered by
-/// hc_entity: 0 is the referee, then for each player a block of the slots that it owns (the first
-/// is the player itself), then the unowned ones. Kind and owner follow from the number and never
-/// change; whether a slot is in use is its presence.
+/// hc_entity: slot 0 is the referee, then each player has a block of slots (the first is the player
+/// itself), then come the unowned slots. The number determines kind and owner, which never change.
+/// The presence of a slot tells whether it is in use.
 #pragma once
 
 #include "hindcast/allocator.h"
@@ -35,21 +35,21 @@ enum {
     HC_TICK_RATE_MAX = 240, ///< ticks a second
 };
 
-/// Whether an entity exists at a tick; HC_UNKNOWN occurs on clients alone.
+/// Whether an entity exists at a tick; HC_UNKNOWN occurs only on clients.
 enum hc_presence { HC_UNKNOWN = 0, HC_ABSENT = 1, HC_ALIVE = 2 };
 
-/// What the server says of a player at a tick, beside the player's input.
+/// A roster change of a player at a tick: the server joins it or lets it leave.
 enum hc_roster { HC_ROSTER_NONE = 0, HC_ROSTER_JOIN = 1, HC_ROSTER_LEAVE = 2 };
 
-/// How a field is shown between two ticks.
+/// The interpolation of a field between two ticks.
 enum hc_interpolation {
-    HC_HOLD,   ///< the older tick's value
-    HC_LINEAR, ///< straight from the older to the newer
-    HC_ANGLE,  ///< the shorter way round, modulo 2^bits
+    HC_HOLD,   ///< the older value
+    HC_LINEAR, ///< linear from the older to the newer value
+    HC_ANGLE,  ///< linear along the shorter arc, modulo 2^bits
 };
 
-/// One integer field of an entity's state or of an input. The fields of a struct cover every byte
-/// of it, once, in ascending order of `offset`: so comparing bytes compares fields.
+/// One integer field of an entity's state or of an input. The fields cover every byte of their
+/// struct once, in ascending order of `offset`, so that comparing bytes compares fields.
 struct hc_field {
     const char *name;
     uint16_t offset; ///< bytes from the start of the struct
@@ -57,60 +57,60 @@ struct hc_field {
     uint8_t bits;    ///< values lie in [0, 2^bits), or [-2^(bits-1), 2^(bits-1)) when signed
     bool is_signed;
     uint8_t interpolate; ///< an enum hc_interpolation
-    uint8_t group;       ///< of the referee's fields: in [0, HC_GROUPS_MAX); else 0
-    bool countdown;      ///< of the referee's: falls by 1 a tick to 0 while a client holds it
+    uint8_t group;       ///< in [0, HC_GROUPS_MAX) for the referee's fields; else 0
+    bool countdown;      ///< only the referee's: falls by 1 each tick to 0 while a client holds it
 };
 
-/// Describes member `m` of struct `s`; `b` bits wide, signedness `sg`; more designators may follow.
-/// A game in C++ needs C++20 for it.
+/// Describes member `m` of struct `s`, with `b` bits and signedness `sg`; more designators may
+/// follow. In C++ it needs C++20.
 #define HC_FIELD(s, m, b, sg, ...)                                                                 \
     {                                                                                              \
         .name = #m, .offset = offsetof(s, m), .size = sizeof(((s *)0)->m), .bits = (b),            \
         .is_signed = (sg), __VA_ARGS__                                                             \
     }
 
-/// What all entities of one kind share.
+/// The description that all entities of one kind share.
 struct hc_kind {
     const char *name;
     uint16_t state_size; ///< bytes, in [1, HC_STATE_MAX]
     uint16_t field_count;
     const struct hc_field *fields;
     int8_t x, y;       ///< indices of the position fields, or -1, -1: no position, no neighbours
-    uint32_t teleport; ///< a move of more than this in x or y within a tick is not interpolated
+    uint32_t teleport; ///< a longer move in x or y within a tick is not interpolated; wire units
 };
 
-/// A run of slots of one kind: `count`, and one more for every `every` players (0: none more).
+/// A run of slots of one kind: `count`, and one more for each `every` players (0: no more).
 struct hc_slots {
     uint8_t kind;
     uint16_t count;
     uint16_t every; ///< unowned slots only
 };
 
-/// How the values of one field become one number.
+/// The operation of a reduction. The maximum of no players is 0.
 enum hc_reduce { HC_REDUCE_COUNT, HC_REDUCE_SUM, HC_REDUCE_MAX };
 
-/// How the referee sees the world: one number over all players that are alive at a tick.
+/// One number over all players that are alive at a tick. The referee reads the world through these.
 struct hc_reduction {
     enum hc_reduce op;
-    uint8_t field; ///< of the player kind; unused by HC_REDUCE_COUNT. The maximum of none is 0
+    uint8_t field; ///< a field of the player's kind; HC_REDUCE_COUNT ignores it
 };
 
 struct hc_scene;
 struct hc_world;
 
 struct hc_game {
-    const char *name; ///< letters, digits, '-'; at most 15 bytes
-    uint32_t version; ///< any change of rule or table is another version
+    const char *name; ///< 1 to 15 letters, digits or '-'
+    uint32_t version; ///< every change of a rule or a table needs another
     uint16_t players_max;
 
     const struct hc_kind *kinds; ///< kinds[0] is the referee's
     uint8_t kind_count;
-    const struct hc_slots *owned; ///< each player's slots; owned[0] is the player, with count 1
+    const struct hc_slots *owned; ///< slots of each player; owned[0] is the player, with count 1
     uint8_t owned_count;          ///< entries of `owned`
     const struct hc_slots *unowned;
     uint8_t unowned_count; ///< entries of `unowned`
 
-    const struct hc_field *input_fields; ///< describes the input; a neutral input is all zeros
+    const struct hc_field *input_fields; ///< fields of the input; a neutral input is all zeros
     uint8_t input_field_count;
     uint16_t input_size; ///< bytes, in [1, HC_INPUT_MAX]
 
@@ -118,30 +118,33 @@ struct hc_game {
     uint8_t reduction_count;
 
     uint32_t reach; ///< an entity reads others within |dx| <= reach and |dy| <= reach, wire units
-    uint32_t view;  ///< how far a player sees, |dx| and |dy|, wire units; 0: everything
+    uint32_t view;  ///< a player sees others within |dx| and |dy| <= view, wire units; 0: all
 
-    /// Writes the state of `self` at tick 0 to `out` (zeroed, state_size bytes); true: it is alive.
+    /// Writes the state of `self` at tick 0 to `out` (state_size bytes, zeroed); true: it is alive.
     bool (*start)(const struct hc_world *world, hc_entity self, void *out);
 
-    /// THE rule: writes all of the next state of `self` to `out` (state_size bytes, content
-    /// unspecified) from what `scene` shows of the tick before; true: it is alive then. Called for
-    /// alive and absent slots alike, in any order. When false, `out` is disregarded.
+    /// The rule of the game: computes the next state of `self` from `scene`, which shows the tick
+    /// before, and writes all of it to `out` (state_size bytes, content unspecified). True: `self`
+    /// is alive at the next tick. False: it is absent, and `out` is ignored. Called for alive and
+    /// for absent slots, in any order.
     bool (*step)(struct hc_scene *scene, hc_entity self, void *out);
 
-    /// Guesses an input `age` >= 1 ticks after the newest known one, `last`; writes `out`.
+    /// Predicts the input `age` >= 1 ticks after the newest known one, `last`, into `out`. Both
+    /// have input_size bytes.
     void (*predict_input)(const void *last, uint32_t age, void *out);
 
-    /// Brings a player's input, whose fields fit their bits, into what the game allows.
+    /// Changes a player's input, whose fields fit their bits, to one that the game allows.
     void (*sanitize_input)(void *input);
 
-    /// Whether `other` is hidden from the player `viewer`, although in view; NULL: nothing is. Both
-    /// are alive, or `viewer` was last like `viewer_state`. The server alone asks, as it pleases.
-    /// What a step reads had better not be hidden: its reader's client predicts without it.
+    /// Whether `other` is hidden from the player `viewer` although it is in view; NULL: no entity
+    /// is. Both are alive, or `viewer_state` is the last state of `viewer`. Only the server calls
+    /// it, at any time. An entity that a step reads should not be hidden from the reader: its
+    /// client predicts without it.
     bool (*hides)(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
                   hc_entity other, const void *other_state);
 };
 
-/// What makes two worlds the same: fixed for a world's life, and equal on server and clients.
+/// The parameters of a world: constant for its life, and equal on server and clients.
 struct hc_world {
     const struct hc_game *game;
     uint16_t players;   ///< player slots, in [1, game->players_max]
@@ -157,20 +160,21 @@ struct hc_world {
     const struct hc_allocator *allocator;
 };
 
-/// Finds what is wrong with a game's tables: NULL when nothing, else a sentence in `why`
-/// (`why_size` bytes, always terminated), which is also returned.
+/// Checks a game's tables. Returns NULL when they are valid; else writes a sentence about the first
+/// error to `why` (`why_size` bytes, always terminated) and returns `why`.
 HC_API const char *hc_game_check(const struct hc_game *game, char *why, size_t why_size);
 
-/// Lays out a world; `allocator` (NULL: malloc) and `game` must outlive it.
-/// HC_INVALID: a number outside its range or too many entities. HC_NO_MEMORY.
+/// Lays out a world; `allocator` (NULL: malloc) and `game` must outlive it. HC_INVALID: an invalid
+/// game, a number out of its range, or too many entities. HC_NO_MEMORY: memory is short. On failure
+/// `*world` is all zeros.
 HC_API enum hc_status hc_world_init(struct hc_world *world, const struct hc_game *game,
                                     uint16_t players, uint16_t tick_rate, uint64_t seed,
                                     const struct hc_allocator *allocator);
 
-/// Gives back what hc_world_init allocated; `world` may be all zeros.
+/// Frees the memory of a world, which may be all zeros.
 HC_API void hc_world_free(struct hc_world *world);
 
-/// The slot that is `player` itself.
+/// The slot of `player` itself.
 static inline hc_entity hc_world_player(const struct hc_world *world, hc_player player) {
     return (hc_entity)(1 + player * world->per_owner);
 }
@@ -183,19 +187,19 @@ static inline const struct hc_kind *hc_world_kind(const struct hc_world *world, 
 /// The value of `field` in the struct at `data`.
 static inline int64_t hc_field_get(const struct hc_field *field, const void *data) {
     const uint8_t *from = (const uint8_t *)data + field->offset;
-    uint8_t byte;
-    uint16_t half;
-    uint32_t word;
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
     switch (field->size) {
     case 1:
-        memcpy(&byte, from, sizeof byte);
-        return field->is_signed ? (int64_t)(int8_t)byte : (int64_t)byte;
+        memcpy(&u8, from, sizeof u8);
+        return field->is_signed ? (int64_t)(int8_t)u8 : (int64_t)u8;
     case 2:
-        memcpy(&half, from, sizeof half);
-        return field->is_signed ? (int64_t)(int16_t)half : (int64_t)half;
+        memcpy(&u16, from, sizeof u16);
+        return field->is_signed ? (int64_t)(int16_t)u16 : (int64_t)u16;
     default:
-        memcpy(&word, from, sizeof word);
-        return field->is_signed ? (int64_t)(int32_t)word : (int64_t)word;
+        memcpy(&u32, from, sizeof u32);
+        return field->is_signed ? (int64_t)(int32_t)u32 : (int64_t)u32;
     }
 }
 
@@ -205,7 +209,8 @@ HC_API void hc_field_set(const struct hc_field *field, void *data, int64_t value
 /// Whether `value` fits the field's bits and signedness.
 HC_API bool hc_field_fits(const struct hc_field *field, int64_t value);
 
-/// The position of an alive entity in wire units; false, and nothing written, without a position.
+/// Writes the position of an alive entity, in wire units, to `*x` and `*y`; false, and nothing
+/// written, when its kind has none.
 static inline bool hc_world_position(const struct hc_world *world, hc_entity entity,
                                      const void *state, int64_t *x, int64_t *y) {
     const struct hc_kind *kind = hc_world_kind(world, entity);
@@ -216,13 +221,13 @@ static inline bool hc_world_position(const struct hc_world *world, hc_entity ent
     return true;
 }
 
-/// The hash of a whole tick: `presence[entities]` and `states[entities * stride]`, as defined in
-/// PROTOCOL.md over fields in table order, little-endian; equal on every architecture.
+/// The hash of a tick over `presence[entities]` and `states[entities * stride]`, as PROTOCOL.md
+/// defines it: fields in table order, little-endian; equal on every architecture.
 HC_API uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *presence,
                               const uint8_t *states);
 
-/// Identifies a game's name, version and every table: two builds that differ in any cannot talk.
-/// `view` is not in it, as rules are not: the server alone applies it, so it may be changed there
+/// The hash of a game's name, version and tables: a client and a server with different hashes
+/// cannot connect. It leaves out rules and `view`, which only the server applies and may change
 /// without a new client.
 HC_API uint64_t hc_game_hash(const struct hc_game *game);
 

@@ -1,4 +1,4 @@
-/// Ticks: the discrete time of a world, counted from 0; 828 days at 60 Hz before the type ends.
+/// Ticks: the discrete time of a world, counted from 0. The type lasts 828 days at 60 Hz.
 #pragma once
 
 #include "hindcast/api.h"
@@ -9,15 +9,15 @@ HC_C_BEGIN
 
 typedef uint32_t hc_tick;
 
-/// No tick: newer than every real one, and never simulated.
+/// No tick. It is greater than every tick and never simulated.
 #define HC_NO_TICK UINT32_MAX
 
-/// `tick - ticks`, or 0 where that would lie before the first tick.
+/// `tick - ticks`, at least 0.
 static inline hc_tick hc_tick_back(hc_tick tick, uint32_t ticks) {
     return tick > ticks ? tick - ticks : 0;
 }
 
-/// `tick + ticks`, or the newest real tick where that would lie beyond it.
+/// `tick + ticks`, at most HC_NO_TICK - 1.
 static inline hc_tick hc_tick_ahead(hc_tick tick, uint32_t ticks) {
     return ticks < HC_NO_TICK - 1 - tick ? tick + ticks : HC_NO_TICK - 1;
 }
@@ -32,7 +32,7 @@ static inline hc_tick hc_tick_max(hc_tick a, hc_tick b) {
     return a > b ? a : b;
 }
 
-/// When `tick` is due, in microseconds after tick 0, at `rate` ticks a second (> 0).
+/// The time at which `tick` is due, in microseconds after tick 0, at `rate` ticks a second (> 0).
 static inline uint64_t hc_tick_due_us(hc_tick tick, uint32_t rate) {
     return (uint64_t)tick * 1000000u / rate;
 }

@@ -74,22 +74,22 @@ FAULTS = {
     "pin-overwritten": Fault(
         TIMELINE,
         "a change from before overwrites a pin",
-        "    if (pinned(tl, scene->tick + 1, entity))\n        return;\n",
-        "    (void)pinned;\n",
+        "    if (is_authoritative(tl, scene->tick + 1, entity))\n        return;\n",
+        "    (void)is_authoritative;\n",
     ),
     "older-as-of": Fault(
         TIMELINE,
         "a state of an older as_of replaces a newer one",
-        "        if (*pin != HC_NO_TICK && *pin >= as_of)\n            continue;\n",
+        "        if (*held != HC_NO_TICK && *held >= as_of)\n            continue;\n",
         "",
     ),
     "pin-outlives-tick": Fault(
         TIMELINE,
         "a pin stays in the ring for the tick that takes its slot",
         "    for (uint32_t e = 0; tl->config.replica && e < entities; e++)\n"
-        "        *pin_at(tl, tick, (hc_entity)e) = HC_NO_TICK;\n",
+        "        *authoritative_at(tl, tick, (hc_entity)e) = HC_NO_TICK;\n",
         "    for (uint32_t e = 0; tl->config.replica && tick < slots(tl) && e < entities; e++)\n"
-        "        *pin_at(tl, tick, (hc_entity)e) = HC_NO_TICK;\n",
+        "        *authoritative_at(tl, tick, (hc_entity)e) = HC_NO_TICK;\n",
     ),
     "before-restart": Fault(
         TIMELINE,
@@ -147,8 +147,8 @@ FAULTS = {
     "base-leaves-ring": Fault(
         INPUTS,
         "a prediction base is forgotten when its slot leaves the ring",
-        "    in->left_base[player] = base;\n",
-        "    in->left_base[player] = HC_NO_TICK;\n",
+        "    in->past_base[player] = base;\n",
+        "    in->past_base[player] = HC_NO_TICK;\n",
     ),
 }
 

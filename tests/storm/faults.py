@@ -22,8 +22,8 @@ FAULTS = {
     "complete-plus-one": Fault(
         "common/timeline.c",
         "A(p) is one tick too new: an input that is still to come counts as there",
-        "    return tl->inputs.complete[player];\n",
-        "    return tl->inputs.complete[player] + 1;\n",
+        "    return tl->inputs.inputs_through[player];\n",
+        "    return tl->inputs.inputs_through[player] + 1;\n",
     ),
     "complete-over-gap": Fault(
         "common/inputs.c",
@@ -122,13 +122,13 @@ FAULTS = {
     "pins-overwritten": Fault(
         "common/timeline.c",
         "a change from before overwrites what the server has said",
-        "    if (pinned(tl, scene->tick + 1, entity))\n        return;\n",
+        "    if (is_authoritative(tl, scene->tick + 1, entity))\n        return;\n",
         "",
     ),
     "older-replaces-newer": Fault(
         "common/timeline.c",
         "a snapshot that was overtaken replaces the state of a newer one",
-        "        if (*pin != HC_NO_TICK && *pin >= as_of)\n            continue;\n",
+        "        if (*held != HC_NO_TICK && *held >= as_of)\n            continue;\n",
         "",
     ),
     "referee-readers": Fault(
