@@ -1,10 +1,10 @@
-/// The exactness program: random histories in which three keepers of the past must agree.
+/// The exactness program: random histories in which two timelines and the record must agree.
 ///
-/// See trial.h for what one history is. This file runs many of them, in several processes, adds up
-/// what happened in them, and insists that enough of everything did.
+/// history_run.h describes one history. This file runs many of them in several processes, adds up
+/// their counts, and fails when an event is too rare.
 #define _DEFAULT_SOURCE // NOLINT(readability-identifier-naming): for MAP_ANONYMOUS
 
-#include "tests/exact/trial.h"
+#include "tests/exact/history_run.h"
 
 #include <argp.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 enum { JOBS_MAX = 64 };
 
-/// Fewer histories than this need not hold some of everything.
+/// With fewer histories no event is required.
 enum { REPRESENTATIVE = 1000 };
 
 struct options {
@@ -24,11 +24,11 @@ struct options {
     uint32_t from, histories, jobs;
 };
 
-/// What one process tells the first, in memory that they share.
+/// The results of one process, in memory that it shares with the first.
 struct job {
-    uint32_t running; ///< the number of the history that it plays, or played last
+    uint32_t running; ///< the number of its newest history
     uint32_t played;  ///< histories without a difference
-    uint64_t counts[TRIAL_COUNTS];
+    uint64_t counts[RUN_COUNTS];
 };
 
 static const struct argp_option option_table[] = {
@@ -61,28 +61,28 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
-/// Plays every `jobs`-th history, from the first that differs on none.
+/// Plays every `jobs`-th history, up to the first that differs.
 static int play(const struct options *options, uint32_t number, struct job *job) {
-    static struct trial trial; // too large for some stacks
+    static struct history_run run; // too large for some stacks
     for (uint32_t i = number; i < options->histories; i += options->jobs) {
         job->running = options->from + i;
-        if (!trial_run(&trial, options->seed, job->running))
+        if (!run_history(&run, options->seed, job->running))
             return EXIT_FAILURE;
         job->played++;
-        for (unsigned c = 0; c < TRIAL_COUNTS; c++)
-            job->counts[c] += trial.counts[c];
+        for (unsigned c = 0; c < RUN_COUNTS; c++)
+            job->counts[c] += run.counts[c];
     }
     return EXIT_SUCCESS;
 }
 
-/// Waits for a process; false when a history of it differed or broke down.
+/// Waits for a process; false when a history of it differed or crashed.
 static bool collect(const struct options *options, pid_t process, const struct job *job) {
     int status = 0;
     if (process < 0 || waitpid(process, &status, 0) != process)
         return false;
     if (!WIFSIGNALED(status))
         return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
-    printf("history %" PRIu32 " of seed %" PRIu64 " broke down with signal %d\n"
+    printf("history %" PRIu32 " of seed %" PRIu64 " crashed with signal %d\n"
            "  repeat: exact_histories --seed %" PRIu64 " --from %" PRIu32 " --histories 1\n",
            job->running, options->seed, WTERMSIG(status), options->seed, job->running);
     return false;
@@ -94,28 +94,28 @@ static bool at_least(const char *what, uint64_t count, uint64_t needed) {
     return count >= needed;
 }
 
-/// Whether so many histories held some of everything that could go wrong.
+/// Whether the histories contained enough of every event that can go wrong.
 static bool representative(const uint64_t *counts) {
-    static const enum trial_count some[] = {
+    static const enum run_count some[] = {
         COUNT_IN_TIME, COUNT_LATE_INPUTS, COUNT_OLD_INPUTS, COUNT_DOUBLED,   COUNT_FORCED,
-        COUNT_JOINS,   COUNT_LEAVES,      COUNT_PINS,       COUNT_RESTARTS,  COUNT_RETRACTED,
+        COUNT_JOINS,   COUNT_LEAVES,      COUNT_STATES,     COUNT_RESTARTS,  COUNT_RETRACTED,
         COUNT_DEATHS,  COUNT_RESPAWNS,    COUNT_PICKUPS,    COUNT_CONTESTED, COUNT_MATCH_ENDS,
     };
     bool enough = true;
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
-        enough = at_least(trial_count_names[some[i]], counts[some[i]], 1) && enough;
+        enough = at_least(run_count_names[some[i]], counts[some[i]], 1) && enough;
     uint64_t fifth = counts[COUNT_AUTHORITIES] / 5;
-    enough = at_least(trial_count_names[COUNT_SPREAD], counts[COUNT_SPREAD], fifth) && enough;
-    return at_least(trial_count_names[COUNT_DIED_OUT], counts[COUNT_DIED_OUT], fifth) && enough;
+    enough = at_least(run_count_names[COUNT_SPREAD], counts[COUNT_SPREAD], fifth) && enough;
+    return at_least(run_count_names[COUNT_DIED_OUT], counts[COUNT_DIED_OUT], fifth) && enough;
 }
 
 static void print_table(const struct options *options, uint32_t played, const uint64_t *counts) {
     printf("%12" PRIu32 "  histories without a difference, of %" PRIu32 "; seed %" PRIu64 "\n",
            played, options->histories, options->seed);
-    for (unsigned c = 0; c < TRIAL_COUNTS; c++)
-        printf("%12" PRIu64 "  %s\n", counts[c], trial_count_names[c]);
+    for (unsigned c = 0; c < RUN_COUNTS; c++)
+        printf("%12" PRIu64 "  %s\n", counts[c], run_count_names[c]);
     if (counts[COUNT_FULL_STEPS] > 0)
-        printf("%11.1f%%  of the steps of full are repeated by selective\n",
+        printf("%11.1f%%  of the steps of full are taken again by selective\n",
                100.0 * (double)counts[COUNT_SELECTIVE_STEPS] / (double)counts[COUNT_FULL_STEPS]);
 }
 
@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (jobs == MAP_FAILED)
         return EXIT_FAILURE;
-    // Always in a process of its own, so that an assertion that fails names its history.
+    // Always in another process, so that the number of a history that aborts is known.
     pid_t processes[JOBS_MAX];
     for (uint32_t j = 0; j < options.jobs; j++) {
         processes[j] = fork();
@@ -141,11 +141,11 @@ int main(int argc, char **argv) {
     }
     bool same = true;
     uint32_t played = 0;
-    uint64_t counts[TRIAL_COUNTS] = {0};
+    uint64_t counts[RUN_COUNTS] = {0};
     for (uint32_t j = 0; j < options.jobs; j++) {
         same = collect(&options, processes[j], &jobs[j]) && same;
         played += jobs[j].played;
-        for (unsigned c = 0; c < TRIAL_COUNTS; c++)
+        for (unsigned c = 0; c < RUN_COUNTS; c++)
             counts[c] += jobs[j].counts[c];
     }
     print_table(&options, played, counts);

@@ -1,3 +1,4 @@
+/// The draws of players' joins, leaves, inputs and delays.
 #include "tests/exact/truth.h"
 
 #include "hindcast/arena.h"
@@ -27,8 +28,8 @@ void truth_draw_input(const struct hc_world *world, struct hc_rng *rng, uint8_t 
     memcpy(input, &drawn, sizeof drawn);
 }
 
-/// Players come in during the first ticks, some go, and most of those return.
-static void draw_controls(struct truth *truth, struct hc_rng *rng, hc_player player) {
+/// Players join during the first ticks; some leave, and most of these return.
+static void draw_roster_changes(struct truth *truth, struct hc_rng *rng, hc_player player) {
     bool in = false;
     for (hc_tick t = 0; t < truth->plan.ticks; t++) {
         size_t cell = truth_cell(truth, player, t);
@@ -56,7 +57,7 @@ static void draw_inputs(struct truth *truth, struct hc_rng *rng, hc_player playe
         }
         memcpy(truth->inputs + cell * plan->world->game->input_size, input,
                plan->world->game->input_size);
-        // A link keeps its latency for a while, and jitters around it.
+        // The latency is constant for a while, with jitter around it.
         if (steady-- == 0) {
             lateness = (int32_t)hc_rng_below(rng, (uint32_t)(plan->late_max + plan->early_max + 1));
             lateness -= plan->early_max;
@@ -111,7 +112,7 @@ struct truth *truth_create(const struct truth_plan *plan, struct hc_rng *rng) {
     bool room = truth->inputs && truth->roster_changes && truth->in && truth->arrival &&
                 truth->states && truth->presence;
     for (hc_player p = 0; room && p < world->players; p++) {
-        draw_controls(truth, rng, p);
+        draw_roster_changes(truth, rng, p);
         draw_inputs(truth, rng, p);
     }
     if (room && plan->states)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Plants each of these faults into a copy of the sources and has the exactness program find it.
+"""Plants each fault into a copy of the sources and checks that the exactness program finds it.
 
-    faults.py [HISTORIES]      at most so many for each fault (default 1000)
+    faults.py [HISTORIES]      at most so many histories for each fault (default 1000)
 
-Each breaks one rule of the timeline. Prints a table: the fault, after how many histories it was
-caught, and what differed first. Exit status 0 only if the sources as they are pass and every fault
-is caught.
+Each fault breaks one rule of the timeline. Prints a table: the fault, the histories until it was
+caught, and the first difference. Exit status 0 only if the unchanged sources pass and every fault is
+caught.
 """
 
 import re
@@ -17,7 +17,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from planting import Fault, Ground, on_grounds, planted_text  # noqa: E402
 
-SECONDS = 120  # a fault may well make the program loop for ever
+SECONDS = 120  # a fault may make the program loop forever
 
 TIMELINE = "common/timeline.c"
 INPUTS = "common/inputs.c"
@@ -25,19 +25,19 @@ INPUTS = "common/inputs.c"
 FAULTS = {
     "old-position": Fault(
         TIMELINE,
-        "who was near the old position is not stepped again",
+        "entities near the old position are not stepped again",
         "    if (had)\n        mark_near(tl, tick, from, entity);\n",
         "",
     ),
     "new-position": Fault(
         TIMELINE,
-        "who is near the new position is not stepped again",
+        "entities near the new position are not stepped again",
         "        mark_near(tl, tick, to, entity);\n",
         "        (void)to;\n",
     ),
     "owner": Fault(
         TIMELINE,
-        "what has the same owner is not stepped again",
+        "entities of the same owner are not stepped again",
         "        mark_owned(tl, tick, world->owner_of[entity]);\n",
         "        (void)tick;\n",
     ),
@@ -55,7 +55,7 @@ FAULTS = {
     ),
     "referee-held": Fault(
         TIMELINE,
-        "the last player's becoming known does not step the referee again",
+        "the referee is not stepped again when the last player becomes known",
         "    if ((was == HC_UNKNOWN) != (is == HC_UNKNOWN))\n        mark(tl, tick, HC_REFEREE);\n",
         "",
     ),
@@ -71,9 +71,9 @@ FAULTS = {
         "        sort_near(tl);\n",
         "        (void)sort_near;\n",
     ),
-    "pin-overwritten": Fault(
+    "authoritative-overwritten": Fault(
         TIMELINE,
-        "a change from before overwrites a pin",
+        "a change of an earlier tick overwrites an authoritative state",
         "    if (is_authoritative(tl, scene->tick + 1, entity))\n        return;\n",
         "    (void)is_authoritative;\n",
     ),
@@ -83,9 +83,9 @@ FAULTS = {
         "        if (*held != HC_NO_TICK && *held >= as_of)\n            continue;\n",
         "",
     ),
-    "pin-outlives-tick": Fault(
+    "authoritative-outlives-tick": Fault(
         TIMELINE,
-        "a pin stays in the ring for the tick that takes its slot",
+        "an authoritative state stays in the ring for the next tick of its slot",
         "    for (uint32_t e = 0; tl->config.replica && e < entities; e++)\n"
         "        *authoritative_at(tl, tick, (hc_entity)e) = HC_NO_TICK;\n",
         "    for (uint32_t e = 0; tl->config.replica && tick < slots(tl) && e < entities; e++)\n"
@@ -93,19 +93,19 @@ FAULTS = {
     ),
     "before-restart": Fault(
         TIMELINE,
-        "ticks from before a restart are stepped again",
+        "ticks before a restart are stepped again",
         "    return tick >= tl->oldest && tick < tl->head;\n",
         "    return tick < tl->head;\n",
     ),
-    "roster_change-unread": Fault(
+    "roster-change-unread": Fault(
         TIMELINE,
-        "a roster_change that comes late does not step its player again",
+        "a late roster change does not step its player again",
         "        mark_owned(tl, tick, player);\n    return status;\n",
         "        (void)mark_owned;\n    return status;\n",
     ),
     "no-new-prediction": Fault(
         INPUTS,
-        "a late input changes its own slot only, not what is predicted from it",
+        "a late input changes only its own slot, not the predictions from it",
         "        if (t > from && (has_base(in, cell)",
         "        if (t >= from || (has_base(in, cell)",
     ),
@@ -120,7 +120,7 @@ FAULTS = {
     ),
     "base-across-join": Fault(
         INPUTS,
-        "a prediction starts from an input of before the join",
+        "a prediction starts from an input before the join",
         "    if (in->roster_change[cell] != HC_ROSTER_NONE)\n        return HC_NO_TICK;\n"
         "    return has_base",
         "    if (in->roster_change[cell] == HC_ROSTER_LEAVE)\n        return HC_NO_TICK;\n"
@@ -128,7 +128,7 @@ FAULTS = {
     ),
     "base-across-leave": Fault(
         INPUTS,
-        "a prediction starts from an input of before the leave",
+        "a prediction starts from an input before the leave",
         "    if (in->roster_change[cell] != HC_ROSTER_NONE)\n        return HC_NO_TICK;\n"
         "    return has_base",
         "    if (in->roster_change[cell] == HC_ROSTER_JOIN)\n        return HC_NO_TICK;\n"
@@ -136,7 +136,7 @@ FAULTS = {
     ),
     "forced-is-base": Fault(
         INPUTS,
-        "predictions start from what was forced",
+        "predictions start from forced inputs",
         "    return in->slot[cell] == HC_SLOT_KNOWN && ",
         "    if (in->slot[cell] == HC_SLOT_FORCED)\n"
         "        memcpy(in->known + cell * input_size(in), in->effective + cell * input_size(in),\n"
@@ -146,7 +146,7 @@ FAULTS = {
     ),
     "base-leaves-ring": Fault(
         INPUTS,
-        "a prediction base is forgotten when its slot leaves the ring",
+        "a prediction base is dropped when its slot leaves the ring",
         "    in->past_base[player] = base;\n",
         "    in->past_base[player] = HC_NO_TICK;\n",
     ),
@@ -159,7 +159,7 @@ class Caught(NamedTuple):
 
 
 def play(ground: Ground, histories: int) -> Caught | None:
-    """None: nothing differed, and the program ended as it should."""
+    """None: no history differed, and the program succeeded."""
     command = [str(ground.program), "--histories", str(histories)]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -169,9 +169,9 @@ def play(ground: Ground, histories: int) -> Caught | None:
     if done.returncode == 0:
         return None
     history = re.search(r"^history (\d+) of seed.*", done.stdout, re.MULTILINE)
-    if history is None:  # the counts are too few, say: nothing differed
-        return Caught("never", "MISSED: " + (done.stdout.strip().splitlines() or ["says nothing"])[-1])
-    why = re.search(r"differs at tick [^:]*: (.*)|(broke down.*)", history[0])
+    if history is None:  # no history differed; a count is too small, say
+        return Caught("never", "MISSED: " + (done.stdout.strip().splitlines() or ["no output"])[-1])
+    why = re.search(r"differs at tick [^:]*: (.*)|(crashed.*)", history[0])
     return Caught(str(int(history[1]) + 1), (why[1] or why[2]) if why else history[0])
 
 
@@ -184,20 +184,20 @@ def main() -> None:
         with ground.planted(name, FAULTS[name]) as compiles:
             return play(ground, histories) if compiles else Caught("never", "does not compile")
 
-    for name, fault in FAULTS.items():  # before anything is built
+    for name, fault in FAULTS.items():  # before the first build
         planted_text(name, fault)
     missed = 0
     names = [None, *FAULTS]
-    print(f"{'fault':22} {'histories':>9}  what differed first")
+    print(f"{'fault':28} {'histories':>9}  first difference")
     for name, caught in zip(names, on_grounds("exact_histories", names, work)):
         if name is None and caught is not None:
-            sys.exit(f"the sources as they are do not pass: {caught.why}")
+            sys.exit(f"the unchanged sources do not pass: {caught.why}")
         if name is None:
             caught = Caught(str(histories), "nothing")
         elif caught is None:
             caught = Caught("never", f"MISSED: {FAULTS[name].what}")
         missed += caught.after == "never"
-        print(f"{name or 'none':22} {caught.after:>9}  {caught.why}", flush=True)
+        print(f"{name or 'none':28} {caught.after:>9}  {caught.why}", flush=True)
     sys.exit(1 if missed > 0 else 0)
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Plants faults into a copy of the sources and has the exactness program find each:
+# Plants faults into a copy of the sources and checks that the exactness program finds each:
 #
-#     sh tests/faults/run.sh [HISTORIES]     at most so many for each fault (default 1000)
+#     sh tests/faults/run.sh [HISTORIES]     at most so many histories for each fault (default 1000)
 set -eu
 exec python3 "$(dirname "$0")/faults.py" "$@"

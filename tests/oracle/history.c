@@ -1,3 +1,4 @@
+/// The record's operations, and the computation of its inputs and states from them.
 #include "tests/oracle/history.h"
 
 #include "hindcast/check.h"
@@ -6,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// All that was ever said about one player at one tick.
+/// The input and the roster change of one player at one tick.
 struct slot {
     uint8_t slot;                ///< enum hc_slot
     uint8_t roster_change;       ///< enum hc_roster
-    uint8_t input[HC_INPUT_MAX]; ///< the known input, or the prediction that forcing keeps
+    uint8_t input[HC_INPUT_MAX]; ///< the known input, or the prediction that was forced
 };
 
-/// A state that was put for one entity at one tick.
-struct pin {
+/// The authoritative state of one entity at one tick.
+struct authoritative {
     bool put;
     uint8_t presence;
     hc_tick as_of;
@@ -27,16 +28,16 @@ struct hc_history {
     struct hc_plain *plain;
     uint32_t ticks;
     bool started;
-    hc_tick head, begin;     ///< `begin`: the tick of the newest (re)start
-    hc_tick dirty;           ///< the earliest tick from which the states must be computed again
-    struct slot *slots;      ///< [ticks][players]
-    struct pin *pins;        ///< [ticks][entities], followers only
-    uint8_t *states;         ///< [ticks][entities * stride]
-    uint8_t *presence;       ///< [ticks][entities]
-    uint8_t *inputs;         ///< [ticks][players * input_size] what each step was given
-    uint8_t *roster_changes; ///< [players] of the tick being stepped
-    hc_tick *joins;          ///< [players] the newest join at any tick, or HC_NO_TICK
-    hc_tick *leaves;         ///< [players] the newest leave
+    hc_tick head, begin; ///< `begin`: the tick of the newest (re)start
+    hc_tick dirty;       ///< the earliest tick from which the states must be computed again
+    struct slot *slots;  ///< [ticks][players]
+    struct authoritative *authoritative; ///< [ticks][entities], replicas only
+    uint8_t *states;                     ///< [ticks][entities * stride]
+    uint8_t *presence;                   ///< [ticks][entities]
+    uint8_t *inputs;                     ///< [ticks][players * input_size] the inputs of each step
+    uint8_t *roster_changes;             ///< [players] at the tick that is stepped
+    hc_tick *joins;                      ///< [players] the newest join at any tick, or HC_NO_TICK
+    hc_tick *leaves;                     ///< [players] the newest leave
 };
 
 struct hc_history *hc_history_create(const struct hc_timeline_config *config, uint32_t ticks) {
@@ -49,14 +50,15 @@ struct hc_history *hc_history_create(const struct hc_timeline_config *config, ui
     h->ticks = ticks;
     h->plain = hc_plain_create(world, config->replica);
     h->slots = calloc((size_t)ticks * world->players, sizeof *h->slots);
-    h->pins = calloc(config->replica ? (size_t)ticks * world->entities : 1, sizeof *h->pins);
+    h->authoritative =
+        calloc(config->replica ? (size_t)ticks * world->entities : 1, sizeof *h->authoritative);
     h->states = calloc(ticks, (size_t)world->entities * world->stride);
     h->presence = calloc(ticks, world->entities);
     h->inputs = calloc(ticks, (size_t)world->players * world->game->input_size);
     h->roster_changes = calloc(world->players, 1);
     h->joins = calloc(world->players, sizeof *h->joins);
     h->leaves = calloc(world->players, sizeof *h->leaves);
-    if (!h->plain || !h->slots || !h->pins || !h->states || !h->presence || !h->inputs ||
+    if (!h->plain || !h->slots || !h->authoritative || !h->states || !h->presence || !h->inputs ||
         !h->roster_changes || !h->joins || !h->leaves) {
         hc_history_destroy(h);
         return NULL;
@@ -71,7 +73,7 @@ void hc_history_destroy(struct hc_history *h) {
         return;
     hc_plain_destroy(h->plain);
     free(h->slots);
-    free(h->pins);
+    free(h->authoritative);
     free(h->states);
     free(h->presence);
     free(h->inputs);
@@ -129,7 +131,8 @@ bool hc_history_joined(const struct hc_history *h, hc_player player) {
            (h->leaves[player] == HC_NO_TICK || h->leaves[player] < h->joins[player]);
 }
 
-/// The known input that a prediction at `tick` starts from: nothing is looked at beyond a control.
+/// The known input from which a prediction at `tick` starts; NULL when none is known since the
+/// newest roster change.
 static const struct slot *base_before(const struct hc_history *h, hc_player player, hc_tick tick,
                                       hc_tick *known) {
     for (hc_tick t = tick; t-- > 0;) {
@@ -179,7 +182,7 @@ enum hc_status hc_history_put_input(struct hc_history *h, hc_player player, hc_t
     struct slot *slot = slot_at(h, player, tick);
     bool taken = slot->slot != HC_SLOT_UNKNOWN;
     if (status == HC_TOO_OLD)
-        taken = slot->slot == HC_SLOT_KNOWN; // that it was retracted is forgotten by then
+        taken = slot->slot == HC_SLOT_KNOWN; // before the window a retraction does not count
     if (!taken) {
         slot->slot = HC_SLOT_KNOWN;
         memcpy(slot->input, input, h->world->game->input_size);
@@ -210,9 +213,9 @@ uint32_t hc_history_force(struct hc_history *h, hc_player player, hc_tick before
     return forced;
 }
 
-/// Inputs after a leave are none of that life's; the control that follows begins another.
-static void clear_after(struct hc_history *h, hc_player player, hc_tick leave) {
-    for (hc_tick t = leave + 1; t <= last_input(h); t++) {
+/// Clears the inputs after a roster change up to the next one: they are of another stay.
+static void clear_after(struct hc_history *h, hc_player player, hc_tick tick) {
+    for (hc_tick t = tick + 1; t <= last_input(h); t++) {
         struct slot *slot = slot_at(h, player, t);
         slot->slot = HC_SLOT_UNKNOWN;
         if (slot->roster_change != HC_ROSTER_NONE)
@@ -253,8 +256,8 @@ enum hc_status hc_history_retract(struct hc_history *h, hc_player player, hc_tic
         return status;
     hc_tick first = hc_history_first_input(h), base;
     if (status == HC_TOO_OLD) {
-        // Only the newest of the inputs that have left the ring is remembered there, so that no
-        // older one takes its place.
+        // The timeline holds only the newest input from before the ring, so no older one replaces
+        // it.
         if (base_before(h, player, first, &base) == NULL || base != tick)
             return status;
         for (hc_tick t = 0; t <= tick; t++)
@@ -279,16 +282,16 @@ static void restart(struct hc_history *h, hc_tick tick) {
     memset(states_at(h, tick), 0, (size_t)h->world->entities * h->world->stride);
 }
 
-static void put_pin(struct hc_history *h, hc_tick tick, hc_tick as_of,
-                    const struct hc_entity_state *put) {
-    struct pin *pin = &h->pins[(size_t)tick * h->world->entities + put->entity];
-    if (pin->put && pin->as_of >= as_of)
+static void put_entity(struct hc_history *h, hc_tick tick, hc_tick as_of,
+                       const struct hc_entity_state *put) {
+    struct authoritative *held = &h->authoritative[(size_t)tick * h->world->entities + put->entity];
+    if (held->put && held->as_of >= as_of)
         return;
-    pin->put = true;
-    pin->as_of = as_of;
-    pin->presence = put->presence;
+    held->put = true;
+    held->as_of = as_of;
+    held->presence = put->presence;
     if (put->presence == HC_ALIVE)
-        memcpy(pin->state, put->state, hc_world_kind(h->world, put->entity)->state_size);
+        memcpy(held->state, put->state, hc_world_kind(h->world, put->entity)->state_size);
 }
 
 enum hc_status hc_history_put_state(struct hc_history *h, hc_tick tick, hc_tick as_of,
@@ -301,7 +304,7 @@ enum hc_status hc_history_put_state(struct hc_history *h, hc_tick tick, hc_tick 
     if (!h->started || tick > h->head)
         restart(h, tick);
     for (uint32_t i = 0; i < count; i++)
-        put_pin(h, tick, as_of, &entities[i]);
+        put_entity(h, tick, as_of, &entities[i]);
     touch(h, tick);
     return HC_OK;
 }
@@ -321,19 +324,19 @@ void hc_history_advance(struct hc_history *h) {
         hc_history_resimulate(h);
     touch(h, h->head);
     h->head++;
-    // What leaves a follower's ring stays what it is now, though older inputs may still come; what
-    // leaves the authority's is closed, and so may be computed at any time.
+    // States that leave a replica's ring stay as they are, although older inputs may still arrive.
+    // Slots that leave the authority's are forced, so that their states can be computed later.
     if (h->config.replica)
         hc_history_resimulate(h);
     else if (hc_history_first_input(h) != first)
         force_leaving(h, first);
 }
 
-static void overlay_pins(struct hc_history *h, hc_tick tick) {
+static void overlay_authoritative(struct hc_history *h, hc_tick tick) {
     for (uint32_t e = 0; h->config.replica && e < h->world->entities; e++) {
-        const struct pin *pin = &h->pins[(size_t)tick * h->world->entities + e];
-        if (pin->put)
-            hc_plain_overlay(h->plain, (hc_entity)e, pin->presence, pin->state);
+        const struct authoritative *held = &h->authoritative[(size_t)tick * h->world->entities + e];
+        if (held->put)
+            hc_plain_overlay(h->plain, (hc_entity)e, held->presence, held->state);
     }
 }
 
@@ -343,7 +346,7 @@ void hc_history_resimulate(struct hc_history *h) {
     size_t input_size = world->game->input_size;
     hc_plain_load(h->plain, h->dirty, presence_at(h, h->dirty), states_at(h, h->dirty));
     for (hc_tick t = h->dirty;; t++) {
-        overlay_pins(h, t);
+        overlay_authoritative(h, t);
         memcpy(states_at(h, t), hc_plain_states(h->plain), (size_t)world->entities * world->stride);
         memcpy(presence_at(h, t), hc_plain_presence(h->plain), world->entities);
         if (t == h->head)

@@ -1,8 +1,8 @@
-/// The record: the timeline's rules restated without any cleverness, as the truth to compare with.
+/// The record: the timeline's rules in their simplest form, as the truth for comparisons.
 ///
-/// It keeps every operation from the beginning, works each effective input out by looking back
-/// through all of them, and steps every entity of every tick with the plain simulation. Operations
-/// mean what those of the same name in common/timeline.h mean, and answer with the same status.
+/// It stores every operation from the beginning, computes each effective input by a search through
+/// all of them, and steps every entity at every tick with the plain simulation. Its operations have
+/// the rules and the results of those of the same name in common/timeline.h.
 #pragma once
 
 #include "common/timeline.h"
@@ -16,7 +16,7 @@ struct hc_history *hc_history_create(const struct hc_timeline_config *config, ui
 /// Frees it; NULL is allowed.
 void hc_history_destroy(struct hc_history *history);
 
-/// See the functions of the same name in timeline.h.
+/// See the functions of the same name in common/timeline.h.
 void hc_history_start(struct hc_history *history);
 enum hc_status hc_history_put_input(struct hc_history *history, hc_player player, hc_tick tick,
                                     const void *input);
@@ -27,11 +27,10 @@ enum hc_status hc_history_retract(struct hc_history *history, hc_player player, 
 enum hc_status hc_history_put_state(struct hc_history *history, hc_tick tick, hc_tick as_of,
                                     const struct hc_entity_state *entities, uint32_t count);
 
-/// Goes one tick on, of which the states are known after the next settle. On the authority nothing
-/// is simulated before that.
+/// Advances the head by one tick, whose states the next hc_history_resimulate computes.
 void hc_history_advance(struct hc_history *history);
 
-/// Simulates again, whole, every tick from the earliest that an operation has named since the last
+/// Steps every entity again from the earliest tick that an operation has changed since the last
 /// call.
 void hc_history_resimulate(struct hc_history *history);
 
@@ -40,18 +39,18 @@ hc_tick hc_history_head(const struct hc_history *history);
 hc_tick hc_history_oldest(const struct hc_history *history);
 hc_tick hc_history_first_input(const struct hc_history *history);
 
-/// Of any tick up to the head, as of the last settle; also of ticks that have left the ring, which
-/// stay what they were then.
+/// The states, presence and inputs at any tick up to the head, as of the last resimulation. Ticks
+/// that have left the ring stay as they were.
 const uint8_t *hc_history_states(const struct hc_history *history, hc_tick tick);
 const uint8_t *hc_history_presence(const struct hc_history *history, hc_tick tick);
 const uint8_t *hc_history_inputs(const struct hc_history *history, hc_tick tick);
 
-/// See the functions of the same name in timeline.h; computed anew at each call.
+/// See the functions of the same name in common/timeline.h; each call computes its result.
 enum hc_slot hc_history_slot(const struct hc_history *history, hc_player player, hc_tick tick);
 enum hc_roster hc_history_roster(const struct hc_history *history, hc_player player, hc_tick tick);
 bool hc_history_newest_input(const struct hc_history *history, hc_player player, hc_tick tick,
                              hc_tick *known, void *input);
 hc_tick hc_history_inputs_through(const struct hc_history *history, hc_player player);
 
-/// Whether the newest control of `player` at any tick is a join.
+/// Whether the newest roster change of `player` at any tick is a join.
 bool hc_history_joined(const struct hc_history *history, hc_player player);

@@ -1,3 +1,4 @@
+/// The plain simulation's two buffers and its step.
 #include "tests/oracle/plain.h"
 
 #include "common/scene.h"
@@ -7,7 +8,7 @@
 
 struct position {
     int64_t x, y;
-    bool placed; ///< alive, of a kind that has a position
+    bool placed; ///< the entity is alive and its kind has a position
 };
 
 struct hc_plain {
@@ -16,10 +17,10 @@ struct hc_plain {
     uint8_t secret[HC_SCENE_SECRET_SIZE];
     bool has_secret;
     hc_tick tick;
-    uint8_t *states, *presence;           ///< the present tick
-    uint8_t *next_states, *next_presence; ///< the tick being written
-    struct position *positions;           ///< [entities] at the present tick
-    hc_entity *near;                      ///< [entities] the answer to the last question
+    uint8_t *states, *presence;           ///< at `tick`
+    uint8_t *next_states, *next_presence; ///< at the next tick
+    struct position *positions;           ///< [entities] at `tick`
+    hc_entity *near;                      ///< [entities] result of the newest `neighbours`
     uint8_t pattern;                      ///< differs from step to step
 };
 
@@ -97,7 +98,7 @@ void hc_plain_overlay(struct hc_plain *plain, hc_entity entity, uint8_t presence
         memcpy(slot, state, hc_world_kind(world, entity)->state_size);
 }
 
-/// Looks at every entity; for a scene whose source is a hc_plain.
+/// hc_scene.neighbours by comparing with every entity; the scene's source is a hc_plain.
 static uint32_t neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
     struct hc_plain *plain = scene->source;
     const struct position *centre = &plain->positions[self];
@@ -157,7 +158,7 @@ static void reduce(const struct hc_plain *plain, int64_t *results) {
 static void step_entity(struct hc_plain *plain, struct hc_scene *scene, hc_entity entity) {
     const struct hc_world *world = plain->world;
     uint8_t *out = plain->next_states + (size_t)entity * world->stride;
-    // A byte that the step leaves unwritten keeps the pattern, and so differs from the timeline's.
+    // Unwritten bytes hold the pattern, and so differ from the timeline's.
     plain->pattern = (uint8_t)(plain->pattern * 5u + 73u);
     memset(out, plain->pattern, hc_world_kind(world, entity)->state_size);
     scene->self = entity;
@@ -169,9 +170,9 @@ static void step_entity(struct hc_plain *plain, struct hc_scene *scene, hc_entit
 }
 
 static void swap_bytes(uint8_t **a, uint8_t **b) {
-    uint8_t *kept = *a;
+    uint8_t *swapped = *a;
     *a = *b;
-    *b = kept;
+    *b = swapped;
 }
 
 void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t *roster_changes) {

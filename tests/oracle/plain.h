@@ -1,42 +1,43 @@
-/// The plain simulation: a world without a past, in two buffers, against which others are compared.
+/// The plain simulation: a world without a past, in two buffers, as the truth for comparisons.
 ///
-/// It steps every entity at every tick, finds neighbours by looking at all entities, and shares
-/// nothing with the timeline but the game's rule and the scene that the rule reads.
+/// It steps every entity at every tick and finds neighbours by comparing with all entities. It
+/// shares only the game's step and its scene with the timeline.
 #pragma once
 
 #include "hindcast/scene.h"
 
 struct hc_plain;
 
-/// An empty world at tick 0: all slots unknown for a `follower`, else absent. `world` is borrowed.
-/// NULL when memory is short.
+/// An empty world at tick 0: all slots are unknown for a `replica`, else absent. `world` is
+/// borrowed. NULL when memory is short.
 struct hc_plain *hc_plain_create(const struct hc_world *world, bool replica);
 
-/// The secret that the steps are given, which is copied; NULL: none, as a follower has at first.
-/// Others have zeros at first.
+/// Sets the secret of the steps' scenes, HC_SCENE_SECRET_SIZE bytes, copied; NULL: none. At first a
+/// replica has none, and others have zeros.
 void hc_plain_set_secret(struct hc_plain *plain, const uint8_t *secret);
 
 /// Frees it; NULL is allowed.
 void hc_plain_destroy(struct hc_plain *plain);
 
-/// Tick 0, every slot as the game's `start` says.
+/// Starts at tick 0, with every slot in the state that the game's `start` gives it.
 void hc_plain_start(struct hc_plain *plain);
 
-/// Takes over a whole tick: `presence[entities]` and `states[entities * stride]`, both copied.
+/// Replaces the tick and all of its `presence[entities]` and `states[entities * stride]`, both
+/// copied.
 void hc_plain_load(struct hc_plain *plain, hc_tick tick, const uint8_t *presence,
                    const uint8_t *states);
 
-/// Replaces one entity at the present tick; `state` (state_size bytes) is read only when HC_ALIVE.
+/// Replaces one entity at the current tick; `state` (state_size bytes) is read only when HC_ALIVE.
 void hc_plain_overlay(struct hc_plain *plain, hc_entity entity, uint8_t presence,
                       const void *state);
 
-/// Goes on to the next tick with the effective `inputs[players * input_size]` and
-/// `controls[players]` (an enum hc_roster each) of the present one. Unknown entities stay unknown
-/// and are nobody's neighbours; the referee is held while a player is unknown.
+/// Steps to the next tick with the effective `inputs[players * input_size]` and
+/// `roster_changes[players]` (an enum hc_roster each) of the current one. Unknown entities stay
+/// unknown and are no neighbours; the referee is held while a player is unknown.
 void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t *roster_changes);
 
-/// The present tick, its states (zeros where not alive) and its presence; valid until the next
-/// call that changes anything.
+/// The current tick, its states (zeros when not alive) and its presence, valid until the next call
+/// that changes them.
 hc_tick hc_plain_tick(const struct hc_plain *plain);
 const uint8_t *hc_plain_states(const struct hc_plain *plain);
 const uint8_t *hc_plain_presence(const struct hc_plain *plain);

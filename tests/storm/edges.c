@@ -7,7 +7,7 @@
 #include "proto/delta.h"
 #include "proto/ratchet.h"
 #include "proto/snapshot.h"
-#include "tests/exact/trial.h"
+#include "tests/exact/history_run.h"
 #include "tests/sim/party.h"
 #include "tests/storm/inside.h"
 
@@ -23,7 +23,7 @@ enum {
     BITS_ROOM = 1 << 18, ///< bytes that nothing below fills
     CLOCK_ASKED = 8,     ///< times that each clock is asked
     STREAM = 91,
-    TRIAL_SHARE = 8,
+    HISTORY_ONE_IN = 8,
 };
 
 struct edges {
@@ -723,20 +723,20 @@ static void try_neighbours(struct edges *edges) {
 
 /// A history of a timeline alone.
 static void try_history(struct storm_match *match) {
-    struct trial *trial = malloc(sizeof *trial);
-    if (trial == NULL)
+    struct history_run *run = malloc(sizeof *run);
+    if (run == NULL)
         abort();
-    if (!trial_run(trial, match->plan->seed, 0))
+    if (!run_history(run, match->plan->seed, 0))
         storm_fail(match->verdict, STORM_WRONG, "history", 0,
                    "timelines differ: exact_histories --seed %lu --histories 1",
                    (unsigned long)match->plan->seed);
-    free(trial);
+    free(run);
 }
 
 void storm_edges_end(struct storm_match *match) {
     if (match->verdict->result != STORM_FINE)
         return;
-    if (match->plan->seed % TRIAL_SHARE == 3)
+    if (match->plan->seed % HISTORY_ONE_IN == 3)
         try_history(match);
     if (match->plan->seed % SHARE != 9)
         return;

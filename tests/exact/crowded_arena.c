@@ -1,15 +1,16 @@
-#include "tests/exact/hurry.h"
+/// The crowded arena's step.
+#include "tests/exact/crowded_arena.h"
 
 #include "common/arena/map.h"
 #include "hindcast/arena.h"
 #include "hindcast/scene.h"
 
-/// What the seed decides, each from its own bits.
+/// A number in [0, bound) that the seed decides for `purpose`.
 static uint32_t draw(const struct hc_world *world, uint32_t purpose, uint32_t bound) {
     return (uint32_t)(hc_random(world->seed, purpose, 0, 0x68757272) % bound);
 }
 
-/// One of a few places to crowd at, by 64 random bits: where a pickup lies, or anywhere.
+/// Writes one of a few places for a crowd, selected by 64 random bits: a pickup's place, or any.
 static void crowd_place(const struct hc_world *world, uint64_t random, uint16_t *x, uint16_t *y) {
     uint32_t first = 1 + (uint32_t)world->players * world->per_owner;
     uint32_t place = (uint32_t)(random % (1 + draw(world, 2, 3)));
@@ -24,8 +25,8 @@ static void crowd_place(const struct hc_world *world, uint64_t random, uint16_t 
     *y = pickup.y;
 }
 
-/// Puts a player that has just joined into a crowd, and near to an end.
-static void hurry_player(const struct hc_world *world, hc_entity self,
+/// Moves a player that joins into a crowd, lowers its health and raises its score.
+static void crowd_player(const struct hc_world *world, hc_entity self,
                          struct hc_arena_player *player) {
     uint64_t random = hc_random(world->seed, self, 1, 0x68757272);
     if (draw(world, 8, 4) != 0) {
@@ -39,13 +40,13 @@ static void hurry_player(const struct hc_world *world, hc_entity self,
         player->score = (uint8_t)(HC_ARENA_SCORE_LIMIT - 1 - (random >> 32) % 4);
 }
 
-static bool hurry_step(struct hc_scene *scene, hc_entity self, void *out) {
+static bool step(struct hc_scene *scene, hc_entity self, void *out) {
     const struct hc_world *world = scene->world;
     bool alive = hc_arena.step(scene, self, out);
     if (!alive)
         return false;
     if (world->kind_of[self] == HC_ARENA_KIND_PLAYER && hc_scene_state(scene, self) == NULL)
-        hurry_player(world, self, out);
+        crowd_player(world, self, out);
     if (self == HC_REFEREE && draw(world, 6, 2) == 0) {
         const struct hc_arena_referee *before = hc_scene_state(scene, self);
         struct hc_arena_referee *after = out;
@@ -55,7 +56,7 @@ static bool hurry_step(struct hc_scene *scene, hc_entity self, void *out) {
     return true;
 }
 
-void hurry_game(struct hc_game *game) {
+void crowded_arena_game(struct hc_game *game) {
     *game = hc_arena;
-    game->step = hurry_step;
+    game->step = step;
 }
