@@ -1,4 +1,4 @@
-/// A game small enough to know by heart, whose tables use every size, sign and kind of slot.
+/// A small game with tables that use every field size, sign and kind of slot.
 #pragma once
 
 #include "hindcast/game.h"
@@ -37,7 +37,7 @@ static const struct hc_field small_referee_fields[] = {
     HC_FIELD(struct small_referee, lead, 8, true, .group = 7),
 };
 
-/// Without the padding at the end of the struct, which a state may not have.
+/// The size of a player's state without the padding at the end of the struct.
 enum { SMALL_PLAYER_SIZE = 13 };
 static const struct hc_field small_player_fields[] = {
     HC_FIELD(struct small_player, x, 24, true, .interpolate = HC_LINEAR),

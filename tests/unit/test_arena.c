@@ -1,3 +1,4 @@
+/// Tests of the arena's rules, map and tables on random play.
 #include "common/arena/map.h"
 #include "common/fixed.h"
 #include "hindcast/arena.h"
@@ -9,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAYERS = 8, RATE = 60, CONTROL_PPM = 1500 };
+enum { PLAYERS = 8, RATE = 60, ROSTER_PPM = 1500 };
 
-/// A world that is played by players who roam, hunt and collect at random.
+/// A world with players that roam, hunt and collect at random.
 struct play {
     struct hc_world world;
     struct hc_plain *plain;
@@ -35,32 +36,32 @@ static void play_close(struct play *play) {
     hc_world_free(&play->world);
 }
 
-/// The state of `entity`, or NULL where it is absent.
-static const void *look(const struct hc_world *world, const struct hc_plain *plain,
-                        hc_entity entity) {
+/// The state of `entity`; NULL when it is absent.
+static const void *state_in(const struct hc_world *world, const struct hc_plain *plain,
+                            hc_entity entity) {
     if (hc_plain_presence(plain)[entity] != HC_ALIVE)
         return NULL;
     return hc_plain_states(plain) + (size_t)entity * world->stride;
 }
 
-static const void *see(const struct play *play, hc_entity entity) {
-    return look(&play->world, play->plain, entity);
+static const void *state_of(const struct play *play, hc_entity entity) {
+    return state_in(&play->world, play->plain, entity);
 }
 
-static const struct hc_arena_player *see_player(const struct play *play, hc_player player) {
-    return see(play, hc_world_player(&play->world, player));
+static const struct hc_arena_player *player_of(const struct play *play, hc_player player) {
+    return state_of(play, hc_world_player(&play->world, player));
 }
 
-static const struct hc_arena_referee *see_referee(const struct play *play) {
-    return see(play, HC_REFEREE);
+static const struct hc_arena_referee *referee_of(const struct play *play) {
+    return state_of(play, HC_REFEREE);
 }
 
-/// The way to the nearest other living player; false: there is none.
+/// The distance to the nearest other living player; false when there is none.
 static bool nearest_rival(const struct play *play, hc_player self, int32_t *dx, int32_t *dy) {
-    const struct hc_arena_player *me = see_player(play, self);
+    const struct hc_arena_player *me = player_of(play, self);
     uint32_t best = UINT32_MAX;
     for (hc_player p = 0; p < PLAYERS; p++) {
-        const struct hc_arena_player *player = see_player(play, p);
+        const struct hc_arena_player *player = player_of(play, p);
         if (p == self || player == NULL || player->health == 0)
             continue;
         uint32_t distance = hc_fixed_length(player->x - me->x, player->y - me->y);
@@ -73,12 +74,12 @@ static bool nearest_rival(const struct play *play, hc_player self, int32_t *dx, 
     return best < UINT32_MAX;
 }
 
-/// The way to the pickup that is in favour for some seconds, so that several wait for it.
+/// The distance to the favourite pickup of these 900 ticks, for which several players wait.
 static void favourite_pickup(const struct play *play, hc_player self, int32_t *dx, int32_t *dy) {
-    const struct hc_arena_player *me = see_player(play, self);
+    const struct hc_arena_player *me = player_of(play, self);
     uint32_t first = 1u + PLAYERS * play->world.per_owner, count = play->world.entities - first;
     hc_entity favourite = (hc_entity)(first + hc_plain_tick(play->plain) / 900 % count);
-    const struct hc_arena_pickup *pickup = see(play, favourite);
+    const struct hc_arena_pickup *pickup = state_of(play, favourite);
     *dx = pickup->x - me->x;
     *dy = pickup->y - me->y;
 }
@@ -89,15 +90,15 @@ static int8_t towards(int32_t d) {
 
 static void choose_input(struct play *play, hc_player self) {
     struct hc_arena_input *input = &play->inputs[self];
-    const struct hc_arena_player *me = see_player(play, self);
+    const struct hc_arena_player *me = player_of(play, self);
     if (me == NULL) {
         *input = (struct hc_arena_input){0};
         return;
     }
-    // Who stands still may be stuck at a wall on the way to its goal, and walks at random a while.
+    // A player that stands still may be stuck at a wall: it walks at random for a while.
     if (me->vx == 0 && me->vy == 0 && hc_rng_below(&play->rng, 15) == 0)
         play->detours[self] = 20;
-    // A truce from time to time, or too few live to meet at a pickup.
+    // A truce from time to time, because otherwise too few players live to meet at a pickup.
     if (hc_plain_tick(play->plain) % 3000 >= 2000)
         play->goals[self] = 3;
     else if (hc_rng_below(&play->rng, 120) == 0)
@@ -121,14 +122,14 @@ static void choose_input(struct play *play, hc_player self) {
     input->fire = play->goals[self] != 3 && hc_rng_below(&play->rng, 4) != 0;
 }
 
-/// Chooses what the present tick is given: everybody's input, and joins and leaves.
+/// Draws the inputs, joins and leaves of the current tick.
 static void choose(struct play *play) {
     for (hc_player p = 0; p < PLAYERS; p++) {
         choose_input(play, p);
         play->roster_changes[p] = HC_ROSTER_NONE;
-        if (hc_plain_tick(play->plain) == p || hc_rng_chance(&play->rng, CONTROL_PPM))
+        if (hc_plain_tick(play->plain) == p || hc_rng_chance(&play->rng, ROSTER_PPM))
             play->roster_changes[p] = HC_ROSTER_JOIN;
-        else if (hc_rng_chance(&play->rng, CONTROL_PPM / 3))
+        else if (hc_rng_chance(&play->rng, ROSTER_PPM / 3))
             play->roster_changes[p] = HC_ROSTER_LEAVE;
     }
 }
@@ -137,7 +138,7 @@ static void step(struct hc_plain *plain, const struct play *play) {
     hc_plain_step(plain, (const uint8_t *)play->inputs, play->roster_changes);
 }
 
-/// Everything as it stands at one tick.
+/// All presence and states of one tick.
 struct copy {
     uint8_t presence[256];
     _Alignas(8) uint8_t states[256 * HC_STATE_MAX];
@@ -150,41 +151,41 @@ static void copy_take(struct copy *copy, const struct play *play) {
            (size_t)play->world.entities * play->world.stride);
 }
 
-static const void *then(const struct play *play, const struct copy *copy, hc_entity entity) {
+static const void *copied(const struct play *play, const struct copy *copy, hc_entity entity) {
     return copy->presence[entity] == HC_ALIVE ? copy->states + (size_t)entity * play->world.stride
                                               : NULL;
 }
 
-static bool controlled(const struct play *play) {
+static bool any_roster_change(const struct play *play) {
     for (hc_player p = 0; p < PLAYERS; p++)
         if (play->roster_changes[p] != HC_ROSTER_NONE)
             return true;
     return false;
 }
 
-/// The player at both ends of a tick through which it simply lived on; false: it did not.
+/// Sets the player before and after a tick; false unless it lived on in the same match.
 static bool lived_on(const struct play *play, const struct copy *before, hc_player p,
                      const struct hc_arena_player **was, const struct hc_arena_player **is) {
-    *was = then(play, before, hc_world_player(&play->world, p));
-    *is = see_player(play, p);
+    *was = copied(play, before, hc_world_player(&play->world, p));
+    *is = player_of(play, p);
     return *was != NULL && *is != NULL && play->roster_changes[p] == HC_ROSTER_NONE &&
            (*was)->match == (*is)->match && (*was)->health > 0 && (*is)->health > 0;
 }
 
-START_TEST(the_tables_keep_the_contract) {
+START_TEST(the_tables_are_valid) {
     char why[256];
     ck_assert_pstr_eq(hc_game_check(&hc_arena, why, sizeof(why)), NULL);
 }
 END_TEST
 
-START_TEST(every_field_fits_its_bits_and_nobody_stands_in_a_wall) {
+START_TEST(every_field_fits_its_bits_and_no_player_stands_in_a_wall) {
     struct play play;
     play_open(&play, RATE, 11);
     for (int i = 0; i < 6000; i++) {
         choose(&play);
         step(play.plain, &play);
         for (uint32_t e = 0; e < play.world.entities; e++) {
-            const void *state = see(&play, (hc_entity)e);
+            const void *state = state_of(&play, (hc_entity)e);
             const struct hc_kind *kind = hc_world_kind(&play.world, (hc_entity)e);
             for (unsigned f = 0; state != NULL && f < kind->field_count; f++)
                 ck_assert_msg(
@@ -192,7 +193,7 @@ START_TEST(every_field_fits_its_bits_and_nobody_stands_in_a_wall) {
                     "%s.%s at tick %d", kind->name, kind->fields[f].name, i);
         }
         for (hc_player p = 0; p < PLAYERS; p++) {
-            const struct hc_arena_player *player = see_player(&play, p);
+            const struct hc_arena_player *player = player_of(&play, p);
             const int32_t r = HC_ARENA_RADIUS;
             ck_assert(player == NULL ||
                       (!hc_arena_inside_wall(&play.world, player->x - r, player->y - r) &&
@@ -208,7 +209,7 @@ END_TEST
 START_TEST(a_step_writes_all_of_its_state_and_depends_on_nothing_else) {
     struct play play;
     play_open(&play, RATE, 12);
-    // One step ahead, the twin fills what is to be written with other bytes.
+    // The twin is one step ahead, so it fills the output with another pattern before each step.
     struct hc_plain *twin = hc_plain_create(&play.world, false);
     ck_assert_ptr_nonnull(twin);
     hc_plain_start(twin);
@@ -232,17 +233,17 @@ static bool lives(const struct hc_arena_player *player) {
     return player != NULL && player->health > 0;
 }
 
-/// The players of `plain`, as they are; those who are absent are all zeros.
+/// Copies the players of `play`; absent ones are all zeros.
 static void copy_players(const struct play *play, struct hc_arena_player out[static PLAYERS],
                          bool present[static PLAYERS]) {
     for (hc_player p = 0; p < PLAYERS; p++) {
-        const struct hc_arena_player *player = see_player(play, p);
+        const struct hc_arena_player *player = player_of(play, p);
         present[p] = player != NULL;
         out[p] = present[p] ? *player : (struct hc_arena_player){0};
     }
 }
 
-START_TEST(without_the_secret_nobody_appears_and_all_others_go_on_alike) {
+START_TEST(without_the_secret_no_player_appears_and_all_others_step_alike) {
     unsigned joined = 0, respawned = 0, restarted = 0;
     struct play play;
     play_open(&play, RATE, 31);
@@ -259,9 +260,9 @@ START_TEST(without_the_secret_nobody_appears_and_all_others_go_on_alike) {
         step(play.plain, &play);
         step(client, &play);
         for (hc_player p = 0; p < PLAYERS; p++) {
-            const struct hc_arena_player *is = see_player(&play, p);
+            const struct hc_arena_player *is = player_of(&play, p);
             const struct hc_arena_player *held =
-                look(&play.world, client, hc_world_player(&play.world, p));
+                state_in(&play.world, client, hc_world_player(&play.world, p));
             bool dead = was[p] && before[p].health == 0;
             bool appears = is != NULL && (!was[p] || dead || before[p].match != is->match ||
                                           play.roster_changes[p] == HC_ROSTER_JOIN);
@@ -285,15 +286,15 @@ START_TEST(without_the_secret_nobody_appears_and_all_others_go_on_alike) {
 }
 END_TEST
 
-/// How often each thing happened.
+/// The counts of events.
 struct tally {
     unsigned kills, deaths, respawns, cures, boosts, contests, match_ends, restarts, wounds;
 };
 
 static void tally_players(const struct play *play, const struct copy *before, struct tally *tally) {
     for (hc_player p = 0; p < PLAYERS; p++) {
-        const struct hc_arena_player *was = then(play, before, hc_world_player(&play->world, p));
-        const struct hc_arena_player *is = see_player(play, p);
+        const struct hc_arena_player *was = copied(play, before, hc_world_player(&play->world, p));
+        const struct hc_arena_player *is = player_of(play, p);
         if (was == NULL || is == NULL || play->roster_changes[p] != HC_ROSTER_NONE)
             continue;
         tally->kills += is->score > was->score;
@@ -306,9 +307,8 @@ static void tally_players(const struct play *play, const struct copy *before, st
         if (is->match != was->match)
             ck_assert_uint_eq(is->score + is->deaths, 0);
     }
-    const struct hc_arena_referee *was = then(play, before, HC_REFEREE);
-    tally->match_ends +=
-        was->phase == HC_ARENA_PLAYING && see_referee(play)->phase == HC_ARENA_OVER;
+    const struct hc_arena_referee *was = copied(play, before, HC_REFEREE);
+    tally->match_ends += was->phase == HC_ARENA_PLAYING && referee_of(play)->phase == HC_ARENA_OVER;
 }
 
 START_TEST(players_kill_die_return_collect_contest_and_finish_matches) {
@@ -322,13 +322,13 @@ START_TEST(players_kill_die_return_collect_contest_and_finish_matches) {
         step(play.plain, &play);
         tally_players(&play, &before, &tally);
         for (uint32_t e = 0; e < play.world.entities; e++) {
-            const struct hc_arena_pickup *pickup = then(&play, &before, (hc_entity)e);
+            const struct hc_arena_pickup *pickup = copied(&play, &before, (hc_entity)e);
             if (play.world.kind_of[e] != HC_ARENA_KIND_PICKUP || pickup->refill > 0)
                 continue;
             unsigned rivals = 0;
             for (hc_player p = 0; p < PLAYERS; p++) {
                 const struct hc_arena_player *player =
-                    then(&play, &before, hc_world_player(&play.world, p));
+                    copied(&play, &before, hc_world_player(&play.world, p));
                 rivals +=
                     player != NULL && player->health > 0 &&
                     hc_fixed_length(player->x - pickup->x, player->y - pickup->y) < HC_ARENA_GRASP;
@@ -347,11 +347,11 @@ START_TEST(players_kill_die_return_collect_contest_and_finish_matches) {
 }
 END_TEST
 
-/// Kills that the shots of `player` tell of; of everybody's for HC_NO_PLAYER.
-static unsigned told_kills(const struct play *play, const struct copy *copy, hc_player player) {
+/// The kills of the shots of `player`; of all shots for HC_NO_PLAYER.
+static unsigned kills_of(const struct play *play, const struct copy *copy, hc_player player) {
     unsigned kills = 0;
     for (uint32_t e = 0; e < play->world.entities; e++) {
-        const struct hc_arena_shot *shot = then(play, copy, (hc_entity)e);
+        const struct hc_arena_shot *shot = copied(play, copy, (hc_entity)e);
         if (play->world.kind_of[e] == HC_ARENA_KIND_SHOT && shot != NULL &&
             (player == HC_NO_PLAYER || play->world.owner_of[e] == player))
             kills += shot->kills;
@@ -359,7 +359,7 @@ static unsigned told_kills(const struct play *play, const struct copy *copy, hc_
     return kills;
 }
 
-START_TEST(every_kill_is_told_by_one_shot_and_scored_once) {
+START_TEST(every_kill_is_of_one_shot_and_scores_once) {
     struct play play;
     struct copy before, after;
     unsigned scored = 0;
@@ -369,27 +369,27 @@ START_TEST(every_kill_is_told_by_one_shot_and_scored_once) {
         copy_take(&before, &play);
         step(play.plain, &play);
         copy_take(&after, &play);
-        const struct hc_arena_referee *referee = then(&play, &before, HC_REFEREE);
+        const struct hc_arena_referee *referee = copied(&play, &before, HC_REFEREE);
         unsigned victims = 0;
         for (hc_player p = 0; p < PLAYERS; p++) {
             hc_entity entity = hc_world_player(&play.world, p);
-            const struct hc_arena_player *was = then(&play, &before, entity);
-            const struct hc_arena_player *is = then(&play, &after, entity);
+            const struct hc_arena_player *was = copied(&play, &before, entity);
+            const struct hc_arena_player *is = copied(&play, &after, entity);
             if (was == NULL || is == NULL || play.roster_changes[p] != HC_ROSTER_NONE ||
                 was->match != is->match)
                 continue;
             victims += was->health > 0 && is->health == 0;
-            ck_assert_uint_eq(is->score, was->score + told_kills(&play, &before, p));
+            ck_assert_uint_eq(is->score, was->score + kills_of(&play, &before, p));
             scored += is->score > was->score;
         }
-        // Whoever comes or goes may take a kill or a death along; otherwise the sums agree.
-        if (!controlled(&play))
-            ck_assert_uint_eq(told_kills(&play, &after, HC_NO_PLAYER),
+        // A player that joins or leaves may drop a kill or a death; otherwise the sums agree.
+        if (!any_roster_change(&play))
+            ck_assert_uint_eq(kills_of(&play, &after, HC_NO_PLAYER),
                               referee->phase == HC_ARENA_PLAYING ? victims : 0);
         for (uint32_t e = 0; e < play.world.entities; e++) {
-            const struct hc_arena_shot *shot = then(&play, &before, (hc_entity)e);
+            const struct hc_arena_shot *shot = copied(&play, &before, (hc_entity)e);
             if (play.world.kind_of[e] == HC_ARENA_KIND_SHOT && shot != NULL && shot->life == 0)
-                ck_assert_ptr_null(then(&play, &after, (hc_entity)e));
+                ck_assert_ptr_null(copied(&play, &after, (hc_entity)e));
         }
     }
     ck_assert_uint_gt(scored, 20);
@@ -415,17 +415,17 @@ START_TEST(several_shots_that_strike_in_one_tick_share_one_kill) {
             hc_plain_overlay(play.plain, (hc_entity)(entity + 1), HC_ALIVE, &shot);
     }
     step(play.plain, &play);
-    ck_assert_uint_eq(see_player(&play, 0)->health, 0);
+    ck_assert_uint_eq(player_of(&play, 0)->health, 0);
     step(play.plain, &play);
-    // 50 of health, 25 each: the second in the order of ids takes the last of it.
-    ck_assert_uint_eq(see_player(&play, 1)->score, 0);
-    ck_assert_uint_eq(see_player(&play, 2)->score, 1);
-    ck_assert_uint_eq(see_player(&play, 3)->score, 0);
+    // 50 health at 25 a hit: the second shot in the order of ids kills.
+    ck_assert_uint_eq(player_of(&play, 1)->score, 0);
+    ck_assert_uint_eq(player_of(&play, 2)->score, 1);
+    ck_assert_uint_eq(player_of(&play, 3)->score, 0);
     play_close(&play);
 }
 END_TEST
 
-START_TEST(a_pickup_goes_to_its_winner_and_to_nobody_else) {
+START_TEST(a_pickup_goes_only_to_its_winner) {
     struct play play;
     struct copy before;
     unsigned given = 0;
@@ -436,12 +436,12 @@ START_TEST(a_pickup_goes_to_its_winner_and_to_nobody_else) {
         step(play.plain, &play);
         bool cure[PLAYERS] = {0}, boost[PLAYERS] = {0};
         for (uint32_t e = 0; e < play.world.entities; e++) {
-            const struct hc_arena_pickup *pickup = then(&play, &before, (hc_entity)e);
+            const struct hc_arena_pickup *pickup = copied(&play, &before, (hc_entity)e);
             if (play.world.kind_of[e] != HC_ARENA_KIND_PICKUP || pickup->winner == HC_ARENA_NOBODY)
                 continue;
             ck_assert_uint_lt(pickup->winner, PLAYERS);
             (pickup->gift == HC_ARENA_GIFT_HEALTH ? cure : boost)[pickup->winner] = true;
-            const struct hc_arena_pickup *now = see(&play, (hc_entity)e);
+            const struct hc_arena_pickup *now = state_of(&play, (hc_entity)e);
             ck_assert_uint_eq(now->winner, HC_ARENA_NOBODY);
             ck_assert_uint_gt(now->refill, 0);
         }
@@ -463,19 +463,19 @@ START_TEST(a_pickup_goes_to_its_winner_and_to_nobody_else) {
 }
 END_TEST
 
-START_TEST(of_two_contestants_the_nearer_wins_then_the_lower_id) {
+START_TEST(the_nearer_of_two_players_wins_a_pickup_then_the_lower_id) {
     for (int d = 0; d <= 8; d++) {
         struct play play;
         play_open(&play, RATE, 17);
         hc_entity id = (hc_entity)(play.world.entities - 1);
-        const struct hc_arena_pickup *pickup = see(&play, id);
+        const struct hc_arena_pickup *pickup = state_of(&play, id);
         struct hc_arena_player player = {.health = HC_ARENA_HEALTH, .y = pickup->y};
         player.x = (uint16_t)(pickup->x - 90);
         hc_plain_overlay(play.plain, hc_world_player(&play.world, 2), HC_ALIVE, &player);
         player.x = (uint16_t)(pickup->x + 86 + d);
         hc_plain_overlay(play.plain, hc_world_player(&play.world, 5), HC_ALIVE, &player);
         step(play.plain, &play);
-        pickup = see(&play, id);
+        pickup = state_of(&play, id);
         ck_assert_uint_eq(pickup->winner, d < 4 ? 5 : 2);
         play_close(&play);
     }
@@ -483,7 +483,7 @@ START_TEST(of_two_contestants_the_nearer_wins_then_the_lower_id) {
 END_TEST
 
 static bool same(const struct play *play, const struct hc_plain *other, hc_entity entity) {
-    const void *a = see(play, entity), *b = look(&play->world, other, entity);
+    const void *a = state_of(play, entity), *b = state_in(&play->world, other, entity);
     if (a == NULL || b == NULL)
         return a == b;
     return memcmp(a, b, hc_world_kind(&play->world, entity)->state_size) == 0;
@@ -491,14 +491,14 @@ static bool same(const struct play *play, const struct hc_plain *other, hc_entit
 
 static bool in_reach(const struct hc_world *world, const struct hc_plain *plain, hc_entity a,
                      hc_entity b) {
-    const void *sa = look(world, plain, a), *sb = look(world, plain, b);
+    const void *sa = state_in(world, plain, a), *sb = state_in(world, plain, b);
     int64_t ax, ay, bx, by;
     return sa != NULL && sb != NULL && hc_world_position(world, a, sa, &ax, &ay) &&
            hc_world_position(world, b, sb, &bx, &by) && llabs(ax - bx) <= HC_ARENA_REACH &&
            llabs(ay - by) <= HC_ARENA_REACH;
 }
 
-START_TEST(an_input_reaches_its_players_own_at_once_and_others_only_within_reach) {
+START_TEST(an_input_changes_its_owners_slots_at_once_and_others_only_within_reach) {
     struct play play;
     play_open(&play, RATE, 18);
     struct hc_plain *other = hc_plain_create(&play.world, false);
@@ -511,18 +511,18 @@ START_TEST(an_input_reaches_its_players_own_at_once_and_others_only_within_reach
                       hc_plain_states(play.plain));
         hc_player p = (hc_player)hc_rng_below(&play.rng, PLAYERS);
         step(play.plain, &play);
-        struct hc_arena_input kept = play.inputs[p];
-        play.inputs[p].move_x = kept.move_x > 0 ? -1 : 1;
-        play.inputs[p].fire = !kept.fire;
+        struct hc_arena_input input = play.inputs[p];
+        play.inputs[p].move_x = input.move_x > 0 ? -1 : 1;
+        play.inputs[p].fire = !input.fire;
         step(other, &play);
-        play.inputs[p] = kept;
+        play.inputs[p] = input;
         bool changed[256];
         for (uint32_t e = 0; e < play.world.entities; e++) {
             changed[e] = !same(&play, other, (hc_entity)e);
             ck_assert(!changed[e] || play.world.owner_of[e] == p);
             own += changed[e];
         }
-        // The next tick of both, from copies, so that the play goes on as it was.
+        // The next tick of both, from copies, so that the play itself does not change.
         struct play ahead = play;
         ahead.plain = hc_plain_create(&play.world, false);
         hc_plain_load(ahead.plain, hc_plain_tick(play.plain), hc_plain_presence(play.plain),
@@ -552,7 +552,7 @@ START_TEST(an_input_reaches_its_players_own_at_once_and_others_only_within_reach
 }
 END_TEST
 
-START_TEST(a_lone_player_changes_nobody_else_and_starts_no_match) {
+START_TEST(a_lone_player_changes_no_other_and_starts_no_match) {
     struct play play;
     play_open(&play, RATE, 19);
     for (int i = 0; i < 3000; i++) {
@@ -560,8 +560,8 @@ START_TEST(a_lone_player_changes_nobody_else_and_starts_no_match) {
         memset(play.roster_changes, HC_ROSTER_NONE, PLAYERS);
         play.roster_changes[3] = i == 0 ? HC_ROSTER_JOIN : HC_ROSTER_NONE;
         step(play.plain, &play);
-        ck_assert_uint_eq(see_referee(&play)->phase, HC_ARENA_WAITING);
-        ck_assert_uint_eq(see_player(&play, 3)->health, HC_ARENA_HEALTH);
+        ck_assert_uint_eq(referee_of(&play)->phase, HC_ARENA_WAITING);
+        ck_assert_uint_eq(player_of(&play, 3)->health, HC_ARENA_HEALTH);
         for (uint32_t e = 1; e < play.world.entities; e++)
             if (play.world.owner_of[e] != 3 && play.world.owner_of[e] != HC_NO_PLAYER)
                 ck_assert_uint_eq(hc_plain_presence(play.plain)[e], HC_ABSENT);
@@ -570,7 +570,7 @@ START_TEST(a_lone_player_changes_nobody_else_and_starts_no_match) {
 }
 END_TEST
 
-START_TEST(leaving_takes_the_players_shots_along_and_joining_again_starts_afresh) {
+START_TEST(leaving_removes_the_players_shots_and_joining_again_resets_the_player) {
     struct play play;
     play_open(&play, RATE, 20);
     hc_entity self = hc_world_player(&play.world, 1);
@@ -583,12 +583,12 @@ START_TEST(leaving_takes_the_players_shots_along_and_joining_again_starts_afresh
         play.roster_changes[1] = join ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
         step(play.plain, &play);
         for (unsigned slot = 1; slot <= HC_ARENA_SHOTS; slot++)
-            ck_assert_ptr_null(see(&play, (hc_entity)(self + slot)));
+            ck_assert_ptr_null(state_of(&play, (hc_entity)(self + slot)));
         if (!join)
-            ck_assert_ptr_null(see_player(&play, 1));
+            ck_assert_ptr_null(player_of(&play, 1));
     }
-    ck_assert_uint_eq(see_player(&play, 1)->health, HC_ARENA_HEALTH);
-    ck_assert_uint_eq(see_player(&play, 1)->score, 0);
+    ck_assert_uint_eq(player_of(&play, 1)->health, HC_ARENA_HEALTH);
+    ck_assert_uint_eq(player_of(&play, 1)->score, 0);
     play_close(&play);
 }
 END_TEST
@@ -605,7 +605,7 @@ START_TEST(overlapping_players_shove_each_other_apart_symmetrically) {
         player.x = (uint16_t)(player.x + gap);
         hc_plain_overlay(play.plain, hc_world_player(&play.world, 1), HC_ALIVE, &player);
         step(play.plain, &play);
-        int32_t a = see_player(&play, 0)->x, b = see_player(&play, 1)->x;
+        int32_t a = player_of(&play, 0)->x, b = player_of(&play, 1)->x;
         ck_assert_int_eq(a + b, 20 * HC_ARENA_TILE + gap);
         ck_assert_int_ge(b - a, 2 * HC_ARENA_RADIUS - 1);
         play_close(&play);
@@ -613,7 +613,7 @@ START_TEST(overlapping_players_shove_each_other_apart_symmetrically) {
 }
 END_TEST
 
-/// How far a player who runs, and a shot, get in one second and in one life.
+/// Measures the distance of a running player in one second, and of a shot in its life.
 static void measure_speed(uint16_t rate, int32_t *run, int32_t *flight) {
     struct play play;
     play_open(&play, rate, 22);
@@ -629,20 +629,20 @@ static void measure_speed(uint16_t rate, int32_t *run, int32_t *flight) {
     *flight = 0;
     *run = -1;
     for (int i = 1; i <= rate; i++) {
-        const struct hc_arena_shot *shot = see(&play, (hc_entity)(self + 1));
+        const struct hc_arena_shot *shot = state_of(&play, (hc_entity)(self + 1));
         if (shot != NULL && from < 0)
             from = shot->x;
         if (shot != NULL && shot->x - from > *flight)
             *flight = shot->x - from;
         if (i == rate)
-            *run = see_player(&play, 0)->x - player.x;
+            *run = player_of(&play, 0)->x - player.x;
         play.inputs[0].fire = 0;
         step(play.plain, &play);
     }
     play_close(&play);
 }
 
-START_TEST(a_second_is_a_second_at_every_tick_rate) {
+START_TEST(speeds_per_second_are_equal_at_every_tick_rate) {
     static const uint16_t rates[] = {10, 30, 60, 90, 120, 240};
     for (unsigned i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
         int32_t run, flight;
@@ -653,7 +653,7 @@ START_TEST(a_second_is_a_second_at_every_tick_rate) {
 }
 END_TEST
 
-/// Marks every free tile that can be walked to from tile `from`; `marks` is side * side.
+/// Marks the free tiles in reach of tile `from` in `marks[side * side]`; returns their number.
 static uint32_t flood(const struct hc_world *world, uint32_t from, uint8_t *marks,
                       uint32_t *stack) {
     int32_t side = hc_arena_side(world);
@@ -673,7 +673,7 @@ static uint32_t flood(const struct hc_world *world, uint32_t from, uint8_t *mark
     return reached;
 }
 
-START_TEST(every_free_tile_of_any_map_can_be_walked_to_and_the_map_fits_16_bits) {
+START_TEST(every_free_tile_of_any_map_can_be_reached_and_the_map_fits_16_bits) {
     static const uint16_t sizes[] = {1, 2, 5, 8, 50, 300, HC_ARENA_PLAYERS};
     for (uint64_t seed = 0; seed < 28; seed++) {
         struct hc_world world;
@@ -702,7 +702,7 @@ START_TEST(every_free_tile_of_any_map_can_be_walked_to_and_the_map_fits_16_bits)
 }
 END_TEST
 
-/// Bytes of the longest msgpack integer that a field can need.
+/// The bytes of the longest msgpack integer that a field needs.
 static unsigned msgpack_bytes_max(const struct hc_field *field) {
     unsigned bits = field->bits;
     return bits <= (field->is_signed ? 6u : 7u) ? 1 : bits <= 8 ? 2 : bits <= 16 ? 3 : 5;
@@ -723,7 +723,7 @@ START_TEST(a_whole_world_of_eight_fits_one_datagram) {
 }
 END_TEST
 
-START_TEST(any_input_becomes_legal_and_a_legal_one_stays) {
+START_TEST(sanitizing_makes_any_input_legal_and_leaves_a_legal_one) {
     for (unsigned bits = 0; bits < 1u << 13; bits++) {
         struct hc_arena_input input = {
             .move_x = (int8_t)((int)(bits & 3) - 2),
@@ -741,24 +741,24 @@ START_TEST(any_input_becomes_legal_and_a_legal_one_stays) {
 }
 END_TEST
 
-START_TEST(a_predicted_input_repeats_then_decays_to_neutral_and_keeps_its_aim) {
+START_TEST(a_predicted_input_is_held_then_decays_to_neutral_and_holds_its_aim) {
     const struct hc_arena_input last = {.move_x = -1, .move_y = 1, .aim = 77, .fire = 1};
-    struct hc_arena_input guess, older = last;
-    hc_arena.predict_input(&last, 1, &guess);
-    ck_assert_mem_eq(&guess, &last, sizeof(guess));
+    struct hc_arena_input input, older = last;
+    hc_arena.predict_input(&last, 1, &input);
+    ck_assert_mem_eq(&input, &last, sizeof(input));
     for (uint32_t age = 2; age < 300; age++) {
-        hc_arena.predict_input(&last, age, &guess);
-        ck_assert(guess.aim == 77 && guess.fire <= older.fire &&
-                  abs(guess.move_x) <= abs(older.move_x) && abs(guess.move_y) <= abs(older.move_y));
-        older = guess;
+        hc_arena.predict_input(&last, age, &input);
+        ck_assert(input.aim == 77 && input.fire <= older.fire &&
+                  abs(input.move_x) <= abs(older.move_x) && abs(input.move_y) <= abs(older.move_y));
+        older = input;
     }
-    ck_assert(guess.move_x == 0 && guess.move_y == 0 && guess.fire == 0);
+    ck_assert(input.move_x == 0 && input.move_y == 0 && input.fire == 0);
 }
 END_TEST
 
-START_TEST(a_fixed_play_ends_as_it_always_has) {
-    // Changes when a rule, a constant, the map, a table or the players of this file change: then
-    // also raise hc_arena.version. It must be equal on every machine and with every compiler.
+START_TEST(a_fixed_play_ends_with_its_golden_hash) {
+    // Changes with a rule, a constant, the map, a table or the players of this file. Each but the
+    // last also raises hc_arena.version. It is equal on every machine and with every compiler.
     const uint64_t golden = UINT64_C(0x9a83119f7be502dc);
     struct play play;
     play_open(&play, RATE, 2023);
@@ -776,25 +776,25 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("arena");
     TCase *rules = tcase_create("rules");
-    tcase_add_test(rules, the_tables_keep_the_contract);
-    tcase_add_test(rules, every_field_fits_its_bits_and_nobody_stands_in_a_wall);
+    tcase_add_test(rules, the_tables_are_valid);
+    tcase_add_test(rules, every_field_fits_its_bits_and_no_player_stands_in_a_wall);
     tcase_add_test(rules, a_step_writes_all_of_its_state_and_depends_on_nothing_else);
-    tcase_add_test(rules, without_the_secret_nobody_appears_and_all_others_go_on_alike);
+    tcase_add_test(rules, without_the_secret_no_player_appears_and_all_others_step_alike);
     tcase_add_test(rules, players_kill_die_return_collect_contest_and_finish_matches);
-    tcase_add_test(rules, every_kill_is_told_by_one_shot_and_scored_once);
+    tcase_add_test(rules, every_kill_is_of_one_shot_and_scores_once);
     tcase_add_test(rules, several_shots_that_strike_in_one_tick_share_one_kill);
-    tcase_add_test(rules, a_pickup_goes_to_its_winner_and_to_nobody_else);
-    tcase_add_test(rules, of_two_contestants_the_nearer_wins_then_the_lower_id);
-    tcase_add_test(rules, an_input_reaches_its_players_own_at_once_and_others_only_within_reach);
-    tcase_add_test(rules, a_lone_player_changes_nobody_else_and_starts_no_match);
-    tcase_add_test(rules, leaving_takes_the_players_shots_along_and_joining_again_starts_afresh);
+    tcase_add_test(rules, a_pickup_goes_only_to_its_winner);
+    tcase_add_test(rules, the_nearer_of_two_players_wins_a_pickup_then_the_lower_id);
+    tcase_add_test(rules, an_input_changes_its_owners_slots_at_once_and_others_only_within_reach);
+    tcase_add_test(rules, a_lone_player_changes_no_other_and_starts_no_match);
+    tcase_add_test(rules, leaving_removes_the_players_shots_and_joining_again_resets_the_player);
     tcase_add_test(rules, overlapping_players_shove_each_other_apart_symmetrically);
-    tcase_add_test(rules, a_second_is_a_second_at_every_tick_rate);
-    tcase_add_test(rules, every_free_tile_of_any_map_can_be_walked_to_and_the_map_fits_16_bits);
+    tcase_add_test(rules, speeds_per_second_are_equal_at_every_tick_rate);
+    tcase_add_test(rules, every_free_tile_of_any_map_can_be_reached_and_the_map_fits_16_bits);
     tcase_add_test(rules, a_whole_world_of_eight_fits_one_datagram);
-    tcase_add_test(rules, any_input_becomes_legal_and_a_legal_one_stays);
-    tcase_add_test(rules, a_predicted_input_repeats_then_decays_to_neutral_and_keeps_its_aim);
-    tcase_add_test(rules, a_fixed_play_ends_as_it_always_has);
+    tcase_add_test(rules, sanitizing_makes_any_input_legal_and_leaves_a_legal_one);
+    tcase_add_test(rules, a_predicted_input_is_held_then_decays_to_neutral_and_holds_its_aim);
+    tcase_add_test(rules, a_fixed_play_ends_with_its_golden_hash);
     suite_add_tcase(suite, rules);
     return run_suite(suite);
 }

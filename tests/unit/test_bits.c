@@ -1,4 +1,4 @@
-/// What common/bits promises.
+/// Tests of common/bits.h.
 #include "common/bits.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
@@ -18,7 +18,7 @@ START_TEST(low_bits_come_first) {
 }
 END_TEST
 
-/// The next number of a random script: its width, whether it is signed, its bits.
+/// One number of a random script.
 struct item {
     unsigned bits;
     bool is_signed;
@@ -31,7 +31,7 @@ static struct item next_item(struct hc_rng *rng) {
     return item;
 }
 
-/// The number that an item's bits stand for as a two's complement.
+/// The value of an item's bits as a two's complement.
 static int32_t as_signed(struct item item) {
     if (item.bits == 0)
         return 0;
@@ -39,7 +39,7 @@ static int32_t as_signed(struct item item) {
     return (int32_t)(item.value >= half ? (int64_t)item.value - 2 * half : item.value);
 }
 
-START_TEST(what_was_put_reads_back_until_the_room_ends) {
+START_TEST(numbers_read_back_until_the_buffer_ends) {
     for (uint32_t stream = 0; stream < 2000; stream++) {
         struct hc_rng script = hc_rng_init(2, stream);
         size_t room = hc_rng_below(&script, 60);
@@ -77,7 +77,7 @@ START_TEST(what_was_put_reads_back_until_the_room_ends) {
 }
 END_TEST
 
-START_TEST(a_number_that_does_not_fit_whole_is_dropped_and_sticks) {
+START_TEST(a_put_past_the_end_is_dropped_and_its_failure_sticks) {
     for (unsigned room = 0; room < 12; room++) {
         uint8_t buffer[13] = {0};
         buffer[room] = 0xa5;
@@ -94,7 +94,7 @@ START_TEST(a_number_that_does_not_fit_whole_is_dropped_and_sticks) {
 }
 END_TEST
 
-START_TEST(hostile_reads_give_zero_and_stick) {
+START_TEST(a_read_past_the_end_gives_zero_and_its_failure_sticks) {
     for (uint32_t stream = 0; stream < 1000; stream++) {
         struct hc_rng rng = hc_rng_init(3, stream);
         size_t size = hc_rng_below(&rng, 20);
@@ -138,9 +138,9 @@ int main(void) {
     Suite *suite = suite_create("bits");
     TCase *tests = tcase_create("bits");
     tcase_add_test(tests, low_bits_come_first);
-    tcase_add_test(tests, what_was_put_reads_back_until_the_room_ends);
-    tcase_add_test(tests, a_number_that_does_not_fit_whole_is_dropped_and_sticks);
-    tcase_add_test(tests, hostile_reads_give_zero_and_stick);
+    tcase_add_test(tests, numbers_read_back_until_the_buffer_ends);
+    tcase_add_test(tests, a_put_past_the_end_is_dropped_and_its_failure_sticks);
+    tcase_add_test(tests, a_read_past_the_end_gives_zero_and_its_failure_sticks);
     tcase_add_test(tests, padding_must_be_short_and_zero);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -1,4 +1,4 @@
-/// What common/bytes promises.
+/// Tests of common/bytes.h.
 #include "common/bytes.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
@@ -19,7 +19,7 @@ START_TEST(numbers_are_little_endian) {
 }
 END_TEST
 
-/// Puts or gets one item of a random script; `kind` 4 is a run of raw bytes.
+/// Writes one item of a random script; `kind` 4 is a run of raw bytes.
 static void put_one(struct hc_writer *writer, unsigned kind, uint64_t value) {
     uint8_t raw[7];
     memset(raw, (int)(value & 0xff), sizeof raw);
@@ -63,10 +63,10 @@ static void expect_one(struct hc_reader *reader, unsigned kind, uint64_t value) 
     }
 }
 
-START_TEST(what_was_written_reads_back_until_the_room_ends) {
+START_TEST(items_read_back_until_the_buffer_ends) {
     for (uint32_t stream = 0; stream < 500; stream++) {
         struct hc_rng script = hc_rng_init(1, stream);
-        // malloc, so that the address sanitizer sees a byte too many.
+        // On the heap, so that the address sanitizer detects an overrun.
         size_t room = hc_rng_below(&script, 100);
         uint8_t *buffer = malloc(room + 1);
         struct hc_writer writer = hc_bytes_writer(buffer, room);
@@ -92,12 +92,12 @@ START_TEST(what_was_written_reads_back_until_the_room_ends) {
 }
 END_TEST
 
-START_TEST(reading_past_the_end_gives_zeros_and_sticks) {
+START_TEST(a_read_past_the_end_gives_zeros_and_its_failure_sticks) {
     static const uint8_t bytes[5] = {255, 255, 255, 255, 255};
     struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
     ck_assert_uint_eq(hc_bytes_get_u64(&reader), 0);
     ck_assert(reader.failed);
-    // There would be room for these.
+    // The buffer has enough bytes for these.
     ck_assert_uint_eq(hc_bytes_get_u8(&reader), 0);
     uint8_t raw[2] = {9, 9};
     hc_bytes_get(&reader, raw, sizeof raw);
@@ -139,8 +139,8 @@ int main(void) {
     Suite *suite = suite_create("bytes");
     TCase *tests = tcase_create("bytes");
     tcase_add_test(tests, numbers_are_little_endian);
-    tcase_add_test(tests, what_was_written_reads_back_until_the_room_ends);
-    tcase_add_test(tests, reading_past_the_end_gives_zeros_and_sticks);
+    tcase_add_test(tests, items_read_back_until_the_buffer_ends);
+    tcase_add_test(tests, a_read_past_the_end_gives_zeros_and_its_failure_sticks);
     tcase_add_test(tests, absurd_sizes_fail_without_overflow);
     tcase_add_test(tests, an_empty_buffer_may_be_null);
     suite_add_tcase(suite, tests);

@@ -1,3 +1,4 @@
+/// Tests of common/decimal.h.
 #include "common/decimal.h"
 
 #include "hindcast/rng.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-START_TEST(every_number_is_read_back_as_it_was_printed) {
+START_TEST(every_printed_number_reads_back) {
     struct hc_rng rng = hc_rng_init(1, 0);
     for (unsigned i = 0; i < 20000; i++) {
         unsigned places = hc_rng_below(&rng, HC_DECIMAL_PLACES_MAX + 1);
@@ -36,7 +37,7 @@ START_TEST(missing_places_count_as_zeros) {
 }
 END_TEST
 
-START_TEST(what_is_no_plain_number_is_refused_and_changes_nothing) {
+START_TEST(text_other_than_a_plain_number_is_refused_and_changes_nothing) {
     static const char *const malformed[] = {"",      " 1",  "1 ",  "-1",     "+1",
                                             "0x10",  "1e3", ".5",  "5.",     "1,5",
                                             "1.2.3", "nan", "inf", "1.2345", "1ms"};
@@ -54,9 +55,9 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("decimal");
     TCase *tests = tcase_create("decimal");
-    tcase_add_test(tests, every_number_is_read_back_as_it_was_printed);
+    tcase_add_test(tests, every_printed_number_reads_back);
     tcase_add_test(tests, missing_places_count_as_zeros);
-    tcase_add_test(tests, what_is_no_plain_number_is_refused_and_changes_nothing);
+    tcase_add_test(tests, text_other_than_a_plain_number_is_refused_and_changes_nothing);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

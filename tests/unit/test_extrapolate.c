@@ -1,4 +1,4 @@
-/// What common/solo promises of guesses, shown by matches in the arena.
+/// Tests of common/extrapolate.h on matches in the arena.
 #include "common/scene.h"
 #include "common/extrapolate.h"
 #include "common/timeline.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAYERS = 6, QUIET = PLAYERS - 1 }; // of whom the last never sends an input
+enum { PLAYERS = 6, QUIET = PLAYERS - 1 }; // player QUIET never sends an input
 
 /// A match whose players hold each of their random inputs for a while.
 struct match {
@@ -22,7 +22,7 @@ struct match {
 };
 
 /// A unit's value and its memory.
-struct thing {
+struct held_value {
     struct hc_unit_value value;
     _Alignas(8) uint8_t memory[HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
 };
@@ -67,9 +67,10 @@ static void play(struct match *match, unsigned ticks) {
     }
 }
 
-/// What the match holds of `unit` at `tick`.
-static void look(const struct match *match, hc_unit unit, hc_tick tick, struct thing *out) {
-    *out = (struct thing){.value.tick = tick, .value.known = HC_NO_TICK};
+/// Reads the value of `unit` at `tick` from the match.
+static void read_value(const struct match *match, hc_unit unit, hc_tick tick,
+                       struct held_value *out) {
+    *out = (struct held_value){.value.tick = tick, .value.known = HC_NO_TICK};
     hc_unit_place(&match->world, &out->value, out->memory);
     hc_unit_read(&match->world, unit, hc_timeline_presence(match->timeline, tick),
                  hc_timeline_states(match->timeline, tick), &out->value);
@@ -83,16 +84,16 @@ static const struct hc_arena_referee *referee_at(const struct match *match, hc_t
     return (const struct hc_arena_referee *)(const void *)hc_timeline_states(match->timeline, tick);
 }
 
-static void guess(struct match *match, hc_unit unit, const struct thing *from, const void *referee,
-                  hc_tick tick, struct thing *out) {
+static void extrapolate(struct match *match, hc_unit unit, const struct held_value *from,
+                        const void *referee, hc_tick tick, struct held_value *out) {
     memset(out, 0, sizeof *out);
     hc_unit_place(&match->world, &out->value, out->memory);
     hc_extrapolate(match->extrapolator, unit, &from->value, NULL, referee, tick, &out->value);
 }
 
-/// Equal, of the same tick, and with the same zeros behind what is there.
-static bool same(const struct match *match, hc_unit unit, const struct thing *a,
-                 const struct thing *b) {
+/// Whether both are equal, of the same tick, and of the same bytes.
+static bool same(const struct match *match, hc_unit unit, const struct held_value *a,
+                 const struct held_value *b) {
     return a->value.tick == b->value.tick && a->value.known == b->value.known &&
            hc_unit_equal(&match->world, unit, &a->value, &b->value) &&
            memcmp(a->memory, b->memory, sizeof a->memory) == 0;
@@ -134,7 +135,7 @@ static bool undisturbed(const struct match *match, hc_unit unit, hc_tick tick, b
     for (hc_tick t = tick; t < head; t++) {
         const struct hc_arena_referee *after = referee_at(match, t + 1);
         if (player != HC_NO_PLAYER && !lives_at(match, player, t) && lives_at(match, player, t + 1))
-            return false; // only the server knows where
+            return false; // only the server knows the place of a respawn
         if (after->phase != before->phase || after->match != before->match)
             return false;
         if (holds && player != HC_NO_PLAYER &&
@@ -147,7 +148,7 @@ static bool undisturbed(const struct match *match, hc_unit unit, hc_tick tick, b
     return true;
 }
 
-START_TEST(who_is_alone_and_goes_on_is_guessed_exactly) {
+START_TEST(extrapolation_of_a_lone_unit_with_held_input_is_exact) {
     unsigned compared = 0, far = 0, moved = 0, shots = 0, unowned = 0;
     for (uint32_t stream = 0; stream < 12; stream++) {
         struct match match;
@@ -161,10 +162,10 @@ START_TEST(who_is_alone_and_goes_on_is_guessed_exactly) {
                 hc_unit unit = (hc_unit)u;
                 if (!undisturbed(&match, unit, tick, true))
                     continue;
-                struct thing from, to, out;
-                look(&match, unit, tick, &from);
-                look(&match, unit, head, &to);
-                guess(&match, unit, &from, referee_at(&match, tick), head, &out);
+                struct held_value from, to, out;
+                read_value(&match, unit, tick, &from);
+                read_value(&match, unit, head, &to);
+                extrapolate(&match, unit, &from, referee_at(&match, tick), head, &out);
                 ck_assert_msg(same(&match, unit, &out, &to), "stream %u: unit %u, %u to %u", stream,
                               unit, tick, head);
                 compared++;
@@ -178,16 +179,16 @@ START_TEST(who_is_alone_and_goes_on_is_guessed_exactly) {
         }
         close_match(&match);
     }
-    // The property says something only while much happens.
+    // Without enough events the property shows nothing.
     ck_assert_msg(compared > 5000 && far > 1000 && moved > 3000 && shots > 300 && unowned > 500,
                   "%u compared, %u far, %u moved, %u shots, %u unowned", compared, far, moved,
                   shots, unowned);
 }
 END_TEST
 
-/// What the steps of the player were given from `tick` on, as far as it differs.
-static void list(const struct match *match, hc_player player, const struct hc_unit_value *from,
-                 struct hc_input_changes *out) {
+/// Writes the changes of the player's effective input from from->tick to the head.
+static void find_changes(const struct match *match, hc_player player,
+                         const struct hc_unit_value *from, struct hc_input_changes *out) {
     uint8_t given[HC_INPUT_MAX] = {0};
     hc_extrapolate_input(&match->world, from, given);
     out->count = 0;
@@ -201,8 +202,8 @@ static void list(const struct match *match, hc_player player, const struct hc_un
     }
 }
 
-START_TEST(who_is_alone_is_guessed_exactly_whatever_it_does_when_that_is_listed) {
-    unsigned compared = 0, listed = 0, wrong_else = 0;
+START_TEST(extrapolation_of_a_lone_player_with_its_input_changes_is_exact) {
+    unsigned compared = 0, changing = 0, wrong_without = 0;
     for (uint32_t stream = 20; stream < 32; stream++) {
         struct match match;
         open_match(&match, stream);
@@ -214,13 +215,13 @@ START_TEST(who_is_alone_is_guessed_exactly_whatever_it_does_when_that_is_listed)
             for (hc_player p = 0; p < PLAYERS; p++) {
                 hc_unit unit = (hc_unit)(1 + p);
                 struct hc_input_changes changes;
-                struct thing from, to, out, plain;
+                struct held_value from, to, out, plain;
                 if (!undisturbed(&match, unit, tick, false))
                     continue;
-                look(&match, unit, tick, &from);
-                look(&match, unit, head, &to);
-                list(&match, p, &from.value, &changes);
-                guess(&match, unit, &from, referee_at(&match, tick), head, &plain);
+                read_value(&match, unit, tick, &from);
+                read_value(&match, unit, head, &to);
+                find_changes(&match, p, &from.value, &changes);
+                extrapolate(&match, unit, &from, referee_at(&match, tick), head, &plain);
                 memset(&out, 0, sizeof out);
                 hc_unit_place(&match.world, &out.value, out.memory);
                 hc_extrapolate(match.extrapolator, unit, &from.value, &changes,
@@ -228,22 +229,22 @@ START_TEST(who_is_alone_is_guessed_exactly_whatever_it_does_when_that_is_listed)
                 ck_assert_msg(same(&match, unit, &out, &to), "stream %u: unit %u, %u to %u", stream,
                               unit, tick, head);
                 compared++;
-                listed += changes.count > 1;
-                wrong_else += !same(&match, unit, &plain, &to);
+                changing += changes.count > 1;
+                wrong_without += !same(&match, unit, &plain, &to);
             }
         }
         close_match(&match);
     }
-    ck_assert_msg(compared > 4000 && listed > 200 && wrong_else > 1000,
-                  "%u compared, %u with more than one change, %u wrong without", compared, listed,
-                  wrong_else);
+    ck_assert_msg(compared > 4000 && changing > 200 && wrong_without > 1000,
+                  "%u compared, %u with more than one change, %u wrong without", compared, changing,
+                  wrong_without);
 }
 END_TEST
 
-// ---- Against a timeline that knows nobody else --------------------------------------------------
+// ---- Against a replica's timeline ---------------------------------------------------------------
 
-/// The unit's value as of any age of its input; some of its slots may become unknown.
-static void distort(struct match *match, hc_unit unit, struct thing *from) {
+/// Draws the age of the value's input anew, and makes some of its entities unknown.
+static void distort(struct match *match, hc_unit unit, struct held_value *from) {
     bool owned = hc_unit_player(&match->world, unit) != HC_NO_PLAYER;
     if (owned && from->value.known != HC_NO_TICK) {
         from->value.known = from->value.tick - 1 - hc_rng_below(&match->rng, 20);
@@ -260,10 +261,10 @@ static void distort(struct match *match, hc_unit unit, struct thing *from) {
     }
 }
 
-/// The yardstick: what a follower makes of `from` that knows nothing but the referee beside it,
-/// with the inputs that are guessed given as known.
-static void follow(const struct match *match, hc_unit unit, const struct thing *from,
-                   const void *referee, hc_tick tick, struct thing *out) {
+/// Simulates `from` with a replica's timeline on which only the unit and the referee are known, and
+/// the predicted input is known at every tick.
+static void simulate(const struct match *match, hc_unit unit, const struct held_value *from,
+                     const void *referee, hc_tick tick, struct held_value *out) {
     const struct hc_world *world = &match->world;
     const struct hc_unit_value *value = &from->value;
     struct hc_timeline_config config = {.world = world, .future = 1, .replica = true};
@@ -289,7 +290,7 @@ static void follow(const struct match *match, hc_unit unit, const struct thing *
             ck_assert_int_eq(hc_timeline_put_input(timeline, player, t, input), HC_OK);
         hc_timeline_advance(timeline);
     }
-    *out = (struct thing){.value.tick = tick, .value.known = value->known};
+    *out = (struct held_value){.value.tick = tick, .value.known = value->known};
     memcpy(out->value.input, value->input, sizeof out->value.input);
     if (value->known != HC_NO_TICK)
         out->value.known += tick - value->tick;
@@ -299,7 +300,7 @@ static void follow(const struct match *match, hc_unit unit, const struct thing *
     hc_timeline_destroy(timeline);
 }
 
-START_TEST(guess_is_what_a_timeline_makes_of_it_that_knows_nobody_else) {
+START_TEST(extrapolation_equals_a_replica_that_knows_only_the_unit_and_the_referee) {
     unsigned changed = 0;
     for (uint32_t stream = 100; stream < 108; stream++) {
         struct match match;
@@ -316,11 +317,11 @@ START_TEST(guess_is_what_a_timeline_makes_of_it_that_knows_nobody_else) {
             const void *referee = hc_rng_below(&match.rng, 4) == 0 ? NULL : &some;
             for (uint32_t u = 0; u < hc_unit_total(&match.world); u++) {
                 hc_unit unit = (hc_unit)u;
-                struct thing from, expected, out;
-                look(&match, unit, head, &from);
+                struct held_value from, expected, out;
+                read_value(&match, unit, head, &from);
                 distort(&match, unit, &from);
-                follow(&match, unit, &from, referee, tick, &expected);
-                guess(&match, unit, &from, referee, tick, &out);
+                simulate(&match, unit, &from, referee, tick, &expected);
+                extrapolate(&match, unit, &from, referee, tick, &out);
                 ck_assert_msg(same(&match, unit, &out, &expected),
                               "stream %u: unit %u, %u to %u, referee %d", stream, unit, head, tick,
                               referee != NULL);
@@ -333,7 +334,7 @@ START_TEST(guess_is_what_a_timeline_makes_of_it_that_knows_nobody_else) {
 }
 END_TEST
 
-START_TEST(guess_of_a_guess_is_the_guess_over_both_stretches) {
+START_TEST(extrapolating_twice_equals_extrapolating_once_over_both_distances) {
     unsigned changed = 0;
     for (uint32_t stream = 200; stream < 208; stream++) {
         struct match match;
@@ -346,11 +347,11 @@ START_TEST(guess_of_a_guess_is_the_guess_over_both_stretches) {
             uint32_t one = hc_rng_below(&match.rng, both + 1);
             for (uint32_t u = 0; u < hc_unit_total(&match.world); u++) {
                 hc_unit unit = (hc_unit)u;
-                struct thing from, at_once, halves;
-                look(&match, unit, head, &from);
+                struct held_value from, at_once, halves;
+                read_value(&match, unit, head, &from);
                 distort(&match, unit, &from);
-                guess(&match, unit, &from, referee_at(&match, head), head + both, &at_once);
-                guess(&match, unit, &from, referee_at(&match, head), head + one, &halves);
+                extrapolate(&match, unit, &from, referee_at(&match, head), head + both, &at_once);
+                extrapolate(&match, unit, &from, referee_at(&match, head), head + one, &halves);
                 changed += memcmp(halves.memory, at_once.memory, sizeof halves.memory) != 0;
                 hc_extrapolate(match.extrapolator, unit, &halves.value, NULL,
                                referee_at(&match, head), head + both, &halves.value);
@@ -365,12 +366,12 @@ START_TEST(guess_of_a_guess_is_the_guess_over_both_stretches) {
 }
 END_TEST
 
-// ---- What a step is shown -----------------------------------------------------------------------
+// ---- The scene of a step ------------------------------------------------------------------------
 
 static unsigned spied_steps;
 static bool referee_known;
 
-/// The arena's step, after a look at all that is there.
+/// The arena's step, after a check of the whole scene.
 static bool spy(struct hc_scene *scene, hc_entity self, void *out) {
     const struct hc_world *world = scene->world;
     hc_unit unit = hc_unit_of(world, self);
@@ -396,7 +397,7 @@ static bool spy(struct hc_scene *scene, hc_entity self, void *out) {
     return hc_arena.step(scene, self, out);
 }
 
-START_TEST(a_step_is_shown_nobody_but_its_unit_and_the_referee_if_known) {
+START_TEST(a_step_sees_only_its_unit_and_a_known_referee) {
     struct match match;
     open_match(&match, 150);
     play(&match, 200);
@@ -407,10 +408,10 @@ START_TEST(a_step_is_shown_nobody_but_its_unit_and_the_referee_if_known) {
     for (unsigned round = 0; round < 500; round++) {
         hc_unit unit = (hc_unit)hc_rng_below(&match.rng, hc_unit_total(&match.world));
         referee_known = hc_rng_below(&match.rng, 2) == 0;
-        struct thing from, out;
-        look(&match, unit, head, &from);
-        guess(&match, unit, &from, referee_known ? referee_at(&match, head) : NULL,
-              head + round % 8, &out);
+        struct held_value from, out;
+        read_value(&match, unit, head, &from);
+        extrapolate(&match, unit, &from, referee_known ? referee_at(&match, head) : NULL,
+                    head + round % 8, &out);
     }
     ck_assert_uint_gt(spied_steps, 2000);
     match.world.game = &hc_arena;
@@ -420,7 +421,7 @@ END_TEST
 
 // ---- Limits -------------------------------------------------------------------------------------
 
-START_TEST(everything_farther_than_the_limit_is_held) {
+START_TEST(values_beyond_the_limit_are_held) {
     struct match match;
     open_match(&match, 300);
     play(&match, 200);
@@ -428,9 +429,10 @@ START_TEST(everything_farther_than_the_limit_is_held) {
     static const uint32_t distances[] = {HC_EXTRAPOLATE_TICKS_MAX + 1, 1000, UINT32_C(3000000000)};
     for (uint32_t u = 1; u < hc_unit_total(&match.world); u++)
         for (unsigned i = 0; i < 3; i++) {
-            struct thing from, out;
-            look(&match, (hc_unit)u, head, &from);
-            guess(&match, (hc_unit)u, &from, referee_at(&match, head), head + distances[i], &out);
+            struct held_value from, out;
+            read_value(&match, (hc_unit)u, head, &from);
+            extrapolate(&match, (hc_unit)u, &from, referee_at(&match, head), head + distances[i],
+                        &out);
             ck_assert_mem_eq(out.memory, from.memory, sizeof out.memory);
             ck_assert(hc_unit_equal(&match.world, (hc_unit)u, &from.value, &out.value));
             ck_assert_uint_eq(out.value.tick, head + distances[i]);
@@ -444,53 +446,53 @@ START_TEST(the_referee_is_held_at_any_distance_while_its_countdowns_fall) {
     open_match(&match, 301);
     hc_tick head = hc_timeline_head(match.timeline);
     for (unsigned round = 0; round < 300; round++) {
-        struct thing from, out;
+        struct held_value from, out;
         struct hc_arena_referee referee = {
             .phase = (uint8_t)hc_rng_below(&match.rng, 3),
             .match = (uint8_t)hc_rng_below(&match.rng, 256),
             .clock = (uint16_t)hc_rng_below(&match.rng, 300),
         };
-        look(&match, 0, head, &from);
+        read_value(&match, 0, head, &from);
         memcpy(from.value.states, &referee, sizeof referee);
         uint32_t ticks = hc_rng_below(&match.rng, 400);
-        guess(&match, 0, &from, round % 2 == 0 ? NULL : &referee, head + ticks, &out);
+        extrapolate(&match, 0, &from, round % 2 == 0 ? NULL : &referee, head + ticks, &out);
         for (uint32_t i = 0; i < ticks; i++)
             hc_scene_hold_referee(&match.world, from.value.states, from.value.states);
         ck_assert_mem_eq(out.memory, from.memory, sizeof out.memory);
-        // As far as ticks go, which is too far to count down one by one.
+        // Up to the greatest tick, which is too far to count down tick by tick.
         referee.clock = 0;
-        guess(&match, 0, &from, NULL, HC_NO_TICK - 1, &out);
+        extrapolate(&match, 0, &from, NULL, HC_NO_TICK - 1, &out);
         ck_assert_mem_eq(out.value.states, &referee, sizeof referee);
-        // An unknown one stays so.
+        // An unknown referee stays unknown.
         from.value.presence[0] = HC_UNKNOWN;
         memset(from.value.states, 0, sizeof referee);
-        guess(&match, 0, &from, NULL, head + ticks, &out);
+        extrapolate(&match, 0, &from, NULL, head + ticks, &out);
         ck_assert_mem_eq(out.memory, from.memory, sizeof out.memory);
     }
     close_match(&match);
 }
 END_TEST
 
-START_TEST(of_whom_nothing_is_known_is_guessed_absent_and_stays_so) {
+START_TEST(a_unit_without_baseline_is_absent_and_stays_absent) {
     struct match match;
     open_match(&match, 302);
     for (uint32_t u = 0; u < hc_unit_total(&match.world); u++) {
-        struct thing nothing, later, out;
-        memset(&nothing, 0xee, sizeof nothing);
+        struct held_value absent, later, out;
+        memset(&absent, 0xee, sizeof absent);
         memset(&later, 0xee, sizeof later);
-        hc_unit_place(&match.world, &nothing.value, nothing.memory);
+        hc_unit_place(&match.world, &absent.value, absent.memory);
         hc_unit_place(&match.world, &later.value, later.memory);
-        hc_extrapolate_absent(&match.world, (hc_unit)u, 9, &nothing.value);
+        hc_extrapolate_absent(&match.world, (hc_unit)u, 9, &absent.value);
         hc_extrapolate_absent(&match.world, (hc_unit)u, 29, &later.value);
-        ck_assert(nothing.value.tick == 9 && nothing.value.known == HC_NO_TICK);
+        ck_assert(absent.value.tick == 9 && absent.value.known == HC_NO_TICK);
         for (size_t i = 0; i < HC_INPUT_MAX; i++)
-            ck_assert_uint_eq(nothing.value.input[i], 0);
+            ck_assert_uint_eq(absent.value.input[i], 0);
         size_t count = hc_unit_count(&match.world, (hc_unit)u);
         for (size_t i = 0; i < count; i++)
-            ck_assert_uint_eq(nothing.value.presence[i], HC_ABSENT);
+            ck_assert_uint_eq(absent.value.presence[i], HC_ABSENT);
         for (size_t i = 0; i < count * match.world.stride; i++)
-            ck_assert_uint_eq(nothing.value.states[i], 0);
-        guess(&match, (hc_unit)u, &nothing, NULL, 29, &out);
+            ck_assert_uint_eq(absent.value.states[i], 0);
+        extrapolate(&match, (hc_unit)u, &absent, NULL, 29, &out);
         ck_assert(hc_unit_equal(&match.world, (hc_unit)u, &out.value, &later.value));
         ck_assert(out.value.tick == 29 && out.value.known == HC_NO_TICK);
     }
@@ -498,9 +500,10 @@ START_TEST(of_whom_nothing_is_known_is_guessed_absent_and_stays_so) {
 }
 END_TEST
 
-/// An allocator that gives `left` blocks out, and counts those that are held.
+/// An allocator with room for `left` blocks.
 struct scarce {
-    int left, held;
+    int left;
+    int held; ///< blocks that are not released
 };
 
 static void *scarce_allocate(void *context, size_t bytes) {
@@ -518,8 +521,8 @@ static void scarce_release(void *context, void *block) {
     free(block);
 }
 
-START_TEST(memory_is_the_worlds_and_its_lack_is_said) {
-    struct scarce scarce = {.left = 3}; // two are the world's own
+START_TEST(memory_comes_from_the_worlds_allocator_and_its_lack_is_reported) {
+    struct scarce scarce = {.left = 3}; // the world takes two
     struct hc_allocator allocator = {scarce_allocate, scarce_release, &scarce};
     struct hc_world world;
     ck_assert_int_eq(hc_world_init(&world, &hc_arena, PLAYERS, 60, 1, &allocator), HC_OK);
@@ -534,17 +537,17 @@ START_TEST(memory_is_the_worlds_and_its_lack_is_said) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("solo");
-    TCase *tests = tcase_create("solo");
-    tcase_add_test(tests, who_is_alone_and_goes_on_is_guessed_exactly);
-    tcase_add_test(tests, who_is_alone_is_guessed_exactly_whatever_it_does_when_that_is_listed);
-    tcase_add_test(tests, guess_is_what_a_timeline_makes_of_it_that_knows_nobody_else);
-    tcase_add_test(tests, guess_of_a_guess_is_the_guess_over_both_stretches);
-    tcase_add_test(tests, a_step_is_shown_nobody_but_its_unit_and_the_referee_if_known);
-    tcase_add_test(tests, everything_farther_than_the_limit_is_held);
+    Suite *suite = suite_create("extrapolate");
+    TCase *tests = tcase_create("extrapolate");
+    tcase_add_test(tests, extrapolation_of_a_lone_unit_with_held_input_is_exact);
+    tcase_add_test(tests, extrapolation_of_a_lone_player_with_its_input_changes_is_exact);
+    tcase_add_test(tests, extrapolation_equals_a_replica_that_knows_only_the_unit_and_the_referee);
+    tcase_add_test(tests, extrapolating_twice_equals_extrapolating_once_over_both_distances);
+    tcase_add_test(tests, a_step_sees_only_its_unit_and_a_known_referee);
+    tcase_add_test(tests, values_beyond_the_limit_are_held);
     tcase_add_test(tests, the_referee_is_held_at_any_distance_while_its_countdowns_fall);
-    tcase_add_test(tests, of_whom_nothing_is_known_is_guessed_absent_and_stays_so);
-    tcase_add_test(tests, memory_is_the_worlds_and_its_lack_is_said);
+    tcase_add_test(tests, a_unit_without_baseline_is_absent_and_stays_absent);
+    tcase_add_test(tests, memory_comes_from_the_worlds_allocator_and_its_lack_is_reported);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,4 +1,4 @@
-/// What common/fixed promises; the yardstick is the C library's floating point.
+/// Tests of common/fixed.h against the C library's floating point.
 #include "common/fixed.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
@@ -9,13 +9,13 @@
 
 static const double PI = 3.14159265358979323846;
 
-/// A number with a random count of low bits, so that all magnitudes occur.
+/// A random number of a random magnitude.
 static int32_t any_int32(struct hc_rng *rng) {
     uint32_t value = (uint32_t)hc_rng_next(rng) >> hc_rng_below(rng, 32);
     return hc_rng_below(rng, 2) == 0 ? (int32_t)(value >> 1) : -(int32_t)(value >> 1) - 1;
 }
 
-START_TEST(the_root_is_the_greatest_whose_square_does_not_exceed) {
+START_TEST(the_root_is_the_greatest_number_with_a_square_up_to_the_value) {
     struct hc_rng rng = hc_rng_init(4, 0);
     for (int i = 0; i < 30000; i++) {
         uint64_t value = hc_rng_next(&rng) >> hc_rng_below(&rng, 64);
@@ -30,14 +30,14 @@ START_TEST(the_root_is_the_greatest_whose_square_does_not_exceed) {
 }
 END_TEST
 
-START_TEST(lengths_are_right_to_the_corners) {
+START_TEST(lengths_are_exact_up_to_the_extremes) {
     ck_assert_uint_eq(hc_fixed_length(3, -4), 5);
     ck_assert_uint_eq(hc_fixed_length(INT32_MIN, INT32_MIN), UINT32_C(3037000499));
     ck_assert_uint_eq(hc_fixed_length(0, INT32_MIN), UINT32_C(2147483648));
 }
 END_TEST
 
-START_TEST(a_set_length_keeps_the_direction) {
+START_TEST(setting_a_length_preserves_the_direction) {
     struct hc_rng rng = hc_rng_init(5, 0);
     for (int i = 0; i < 30000; i++) {
         int32_t x = any_int32(&rng), y = any_int32(&rng);
@@ -83,7 +83,7 @@ START_TEST(sines_are_rounded_to_nearest) {
         double turn = 2 * PI * angle / HC_FIXED_TURN;
         ck_assert_int_eq(hc_fixed_sin(angle), lround(sin(turn) * HC_FIXED_ONE));
         ck_assert_int_eq(hc_fixed_cos(angle), lround(cos(turn) * HC_FIXED_ONE));
-        // A negative angle wraps as it should.
+        // Negative angles wrap.
         ck_assert_int_eq(hc_fixed_sin(0u - angle), -hc_fixed_sin(angle));
     }
 }
@@ -114,7 +114,7 @@ START_TEST(floor_division_rounds_down_on_both_sides_of_zero) {
         b = b == 0 ? 1 : b;
         int64_t quotient = hc_fixed_floor_div(a, b), rest = hc_fixed_floor_mod(a, b);
         ck_assert(rest >= 0 && rest < b);
-        // In modulo 2^64: the product itself may lie below INT64_MIN.
+        // Modulo 2^64, because the product may be below INT64_MIN.
         ck_assert_uint_eq((uint64_t)quotient * (uint64_t)b + (uint64_t)rest, (uint64_t)a);
     }
     ck_assert_int_eq(hc_fixed_floor_div(-1, 16), -1);
@@ -122,7 +122,7 @@ START_TEST(floor_division_rounds_down_on_both_sides_of_zero) {
 }
 END_TEST
 
-START_TEST(clamping_keeps_what_is_inside) {
+START_TEST(clamping_leaves_values_inside_the_range) {
     for (int64_t value = -20; value <= 20; value++) {
         int64_t clamped = hc_fixed_clamp(value, -5, 7);
         ck_assert_int_eq(clamped, value < -5 ? -5 : value > 7 ? 7 : value);
@@ -133,14 +133,14 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("fixed");
     TCase *tests = tcase_create("fixed");
-    tcase_add_test(tests, the_root_is_the_greatest_whose_square_does_not_exceed);
-    tcase_add_test(tests, lengths_are_right_to_the_corners);
-    tcase_add_test(tests, a_set_length_keeps_the_direction);
+    tcase_add_test(tests, the_root_is_the_greatest_number_with_a_square_up_to_the_value);
+    tcase_add_test(tests, lengths_are_exact_up_to_the_extremes);
+    tcase_add_test(tests, setting_a_length_preserves_the_direction);
     tcase_add_test(tests, mirrored_vectors_stay_mirrored);
     tcase_add_test(tests, sines_are_rounded_to_nearest);
     tcase_add_test(tests, angles_are_the_nearest_step);
     tcase_add_test(tests, floor_division_rounds_down_on_both_sides_of_zero);
-    tcase_add_test(tests, clamping_keeps_what_is_inside);
+    tcase_add_test(tests, clamping_leaves_values_inside_the_range);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,4 +1,4 @@
-/// What common/game promises of tables, worlds, fields and hashes.
+/// Tests of a game's tables, worlds, fields and hashes.
 #include "hindcast/game.h"
 #include "hindcast/rng.h"
 #include "tests/unit/small_game.h"
@@ -10,8 +10,8 @@
 
 enum { ENTITIES_MAX = 64, STRIDE = 16 };
 
-/// A copy of the small game whose tables may be spoilt.
-struct spoilt {
+/// A copy of the small game with tables that tests may edit.
+struct editable {
     struct hc_game game;
     struct hc_kind kinds[HC_KINDS_MAX + 1];
     struct hc_field referee[3], player[5], input[2];
@@ -19,7 +19,7 @@ struct spoilt {
     struct hc_reduction reductions[HC_REDUCTIONS_MAX + 1];
 };
 
-static struct spoilt copy;
+static struct editable copy;
 
 static void copy_small_game(void) {
     memset(&copy, 0, sizeof copy);
@@ -40,16 +40,16 @@ static void copy_small_game(void) {
     copy.game.reductions = copy.reductions;
 }
 
-/// Spoils the copy by `edit`; the complaint must contain `part`.
+/// Fails unless the copy is refused after `edit`, with a sentence that contains `part`.
 #define REFUSED(part, edit)                                                                        \
     do {                                                                                           \
         char why[160];                                                                             \
         copy_small_game();                                                                         \
         ck_assert_ptr_null(hc_game_check(&copy.game, why, sizeof why));                            \
         edit;                                                                                      \
-        const char *said = hc_game_check(&copy.game, why, sizeof why);                             \
-        ck_assert_msg(said == why && strstr(why, part) != NULL, "%s: %s", #edit,                   \
-                      said == NULL ? "accepted" : why);                                            \
+        const char *error = hc_game_check(&copy.game, why, sizeof why);                            \
+        ck_assert_msg(error == why && strstr(why, part) != NULL, "%s: %s", #edit,                  \
+                      error == NULL ? "accepted" : why);                                           \
         struct hc_world world;                                                                     \
         ck_assert_int_eq(hc_world_init(&world, &copy.game, 2, 60, 0, NULL), HC_INVALID);           \
     } while (0)
@@ -139,7 +139,7 @@ START_TEST(kinds_slots_and_reductions_out_of_range_are_refused) {
 }
 END_TEST
 
-START_TEST(a_complaint_is_cut_to_its_room) {
+START_TEST(an_error_text_is_cut_to_its_buffer) {
     copy_small_game();
     copy.game.name = NULL;
     char why[8];
@@ -186,7 +186,7 @@ START_TEST(a_world_outside_of_its_limits_is_refused) {
     ck_assert_int_eq(hc_world_init(&world, &small_game, 1, HC_TICK_RATE_MAX + 1, 0, NULL),
                      HC_INVALID);
     hc_world_free(&world);
-    // With one player: the referee, a player and its two items, an unowned item and ghosts.
+    // One player: the referee, the player and its two items, an unowned item, and ghosts.
     copy_small_game();
     copy.unowned[1].count = 65535 - 5;
     ck_assert_int_eq(hc_world_init(&world, &copy.game, 1, 60, 0, NULL), HC_OK);
@@ -200,7 +200,7 @@ END_TEST
 /// An allocator that has room for `left` blocks.
 struct scarce {
     int left;
-    int held;
+    int held; ///< blocks that are not released
 };
 
 static void *scarce_allocate(void *context, size_t bytes) {
@@ -218,7 +218,7 @@ static void scarce_release(void *context, void *block) {
     free(block);
 }
 
-START_TEST(a_world_without_memory_keeps_nothing) {
+START_TEST(a_world_that_finds_too_little_memory_frees_it) {
     for (int room = 0; room < 3; room++) {
         struct scarce scarce = {.left = room};
         struct hc_allocator allocator = {scarce_allocate, scarce_release, &scarce};
@@ -231,9 +231,9 @@ START_TEST(a_world_without_memory_keeps_nothing) {
 }
 END_TEST
 
-START_TEST(every_value_that_fits_a_field_comes_back_and_touches_nothing_else) {
+START_TEST(every_value_that_fits_a_field_reads_back_and_changes_no_other_byte) {
     struct hc_rng rng = hc_rng_init(21, 0);
-    for (int trial = 0; trial < 20000; trial++) {
+    for (int i = 0; i < 20000; i++) {
         uint8_t size = (uint8_t)(1u << hc_rng_below(&rng, 3));
         struct hc_field field = {
             .name = "f",
@@ -260,7 +260,7 @@ START_TEST(every_value_that_fits_a_field_comes_back_and_touches_nothing_else) {
 }
 END_TEST
 
-/// Random presence and states, zeros where not alive, written field by field.
+/// Draws presence, and states field by field, zeros where not alive.
 static void fill(const struct hc_world *world, struct hc_rng *rng, uint8_t *presence,
                  uint8_t *states) {
     memset(states, 0, (size_t)world->entities * world->stride);
@@ -284,14 +284,14 @@ START_TEST(the_hash_of_a_world_is_the_same_on_every_architecture) {
     uint8_t presence[ENTITIES_MAX], states[ENTITIES_MAX * STRIDE];
     struct hc_rng rng = hc_rng_init(22, 0);
     fill(&world, &rng, presence, states);
-    // Golden: may change only with the definition of the hash in PROTOCOL.md, and then together
-    // with the protocol's version; or with the small game or the random streams of this test.
+    // Golden: may change only with the definition of the hash in PROTOCOL.md and the protocol's
+    // version, or with the small game or the random streams of this test.
     ck_assert_uint_eq(hc_world_hash(&world, presence, states), UINT64_C(0x6b2299af7ffcd843));
     hc_world_free(&world);
 }
 END_TEST
 
-START_TEST(any_field_or_presence_changes_the_hash_and_nothing_else_does) {
+START_TEST(only_fields_and_presence_change_the_hash_of_a_world) {
     struct hc_world world;
     ck_assert_int_eq(hc_world_init(&world, &small_game, 8, 60, 0, NULL), HC_OK);
     for (uint32_t stream = 0; stream < 20; stream++) {
@@ -317,8 +317,8 @@ START_TEST(any_field_or_presence_changes_the_hash_and_nothing_else_does) {
 }
 END_TEST
 
-/// Changes one thing on which peers must agree; the hash must see it.
-#define TOLD_APART(edit)                                                                           \
+/// Fails unless the hash of the copy changes with `edit`.
+#define CHANGES_HASH(edit)                                                                         \
     do {                                                                                           \
         copy_small_game();                                                                         \
         ck_assert_uint_eq(hc_game_hash(&copy.game), hc_game_hash(&small_game));                    \
@@ -326,41 +326,41 @@ END_TEST
         ck_assert_msg(hc_game_hash(&copy.game) != hc_game_hash(&small_game), "%s", #edit);         \
     } while (0)
 
-START_TEST(the_hash_of_a_game_sees_every_table_and_number) {
-    TOLD_APART(copy.game.name = "small-2");
-    TOLD_APART(copy.game.version++);
-    TOLD_APART(copy.game.players_max++);
-    TOLD_APART(copy.game.kind_count--);
-    TOLD_APART(copy.game.owned_count--);
-    TOLD_APART(copy.game.unowned_count--);
-    TOLD_APART(copy.game.input_size++);
-    TOLD_APART(copy.game.input_field_count--);
-    TOLD_APART(copy.game.reduction_count--);
-    TOLD_APART(copy.game.reach++);
-    TOLD_APART(copy.kinds[1].name = "plaver");
-    TOLD_APART(copy.kinds[1].state_size++);
-    TOLD_APART(copy.kinds[1].field_count--);
-    TOLD_APART(copy.kinds[1].x = 2);
-    TOLD_APART(copy.kinds[1].y = -1);
-    TOLD_APART(copy.kinds[1].teleport++);
-    TOLD_APART(copy.player[0].name = "z");
-    TOLD_APART(copy.player[0].offset++);
-    TOLD_APART(copy.player[0].size = 2);
-    TOLD_APART(copy.player[0].bits--);
-    TOLD_APART(copy.player[0].is_signed = false);
-    TOLD_APART(copy.player[0].interpolate = HC_ANGLE);
-    TOLD_APART(copy.referee[0].group++);
-    TOLD_APART(copy.referee[0].countdown = false);
-    TOLD_APART(copy.input[0].bits++);
-    TOLD_APART(copy.owned[1].kind = SMALL_GHOST);
-    TOLD_APART(copy.owned[1].count++);
-    TOLD_APART(copy.unowned[0].every++);
-    TOLD_APART(copy.reductions[1].op = HC_REDUCE_MAX);
-    TOLD_APART(copy.reductions[1].field++);
+START_TEST(the_hash_of_a_game_covers_every_table_and_number) {
+    CHANGES_HASH(copy.game.name = "small-2");
+    CHANGES_HASH(copy.game.version++);
+    CHANGES_HASH(copy.game.players_max++);
+    CHANGES_HASH(copy.game.kind_count--);
+    CHANGES_HASH(copy.game.owned_count--);
+    CHANGES_HASH(copy.game.unowned_count--);
+    CHANGES_HASH(copy.game.input_size++);
+    CHANGES_HASH(copy.game.input_field_count--);
+    CHANGES_HASH(copy.game.reduction_count--);
+    CHANGES_HASH(copy.game.reach++);
+    CHANGES_HASH(copy.kinds[1].name = "plaver");
+    CHANGES_HASH(copy.kinds[1].state_size++);
+    CHANGES_HASH(copy.kinds[1].field_count--);
+    CHANGES_HASH(copy.kinds[1].x = 2);
+    CHANGES_HASH(copy.kinds[1].y = -1);
+    CHANGES_HASH(copy.kinds[1].teleport++);
+    CHANGES_HASH(copy.player[0].name = "z");
+    CHANGES_HASH(copy.player[0].offset++);
+    CHANGES_HASH(copy.player[0].size = 2);
+    CHANGES_HASH(copy.player[0].bits--);
+    CHANGES_HASH(copy.player[0].is_signed = false);
+    CHANGES_HASH(copy.player[0].interpolate = HC_ANGLE);
+    CHANGES_HASH(copy.referee[0].group++);
+    CHANGES_HASH(copy.referee[0].countdown = false);
+    CHANGES_HASH(copy.input[0].bits++);
+    CHANGES_HASH(copy.owned[1].kind = SMALL_GHOST);
+    CHANGES_HASH(copy.owned[1].count++);
+    CHANGES_HASH(copy.unowned[0].every++);
+    CHANGES_HASH(copy.reductions[1].op = HC_REDUCE_MAX);
+    CHANGES_HASH(copy.reductions[1].field++);
 }
 END_TEST
 
-START_TEST(the_hash_of_a_game_leaves_out_what_the_server_alone_applies) {
+START_TEST(the_hash_of_a_game_leaves_out_its_view) {
     copy_small_game();
     copy.game.view = 100;
     ck_assert_uint_eq(hc_game_hash(&copy.game), hc_game_hash(&small_game));
@@ -380,15 +380,15 @@ int main(void) {
     tcase_add_test(tests, fields_that_do_not_cover_every_byte_once_in_order_are_refused);
     tcase_add_test(tests, groups_and_countdowns_outside_of_the_referee_are_refused);
     tcase_add_test(tests, kinds_slots_and_reductions_out_of_range_are_refused);
-    tcase_add_test(tests, a_complaint_is_cut_to_its_room);
+    tcase_add_test(tests, an_error_text_is_cut_to_its_buffer);
     tcase_add_test(tests, a_world_lays_out_referee_owned_and_unowned_slots_in_order);
     tcase_add_test(tests, a_world_outside_of_its_limits_is_refused);
-    tcase_add_test(tests, a_world_without_memory_keeps_nothing);
-    tcase_add_test(tests, every_value_that_fits_a_field_comes_back_and_touches_nothing_else);
+    tcase_add_test(tests, a_world_that_finds_too_little_memory_frees_it);
+    tcase_add_test(tests, every_value_that_fits_a_field_reads_back_and_changes_no_other_byte);
     tcase_add_test(tests, the_hash_of_a_world_is_the_same_on_every_architecture);
-    tcase_add_test(tests, any_field_or_presence_changes_the_hash_and_nothing_else_does);
-    tcase_add_test(tests, the_hash_of_a_game_sees_every_table_and_number);
-    tcase_add_test(tests, the_hash_of_a_game_leaves_out_what_the_server_alone_applies);
+    tcase_add_test(tests, only_fields_and_presence_change_the_hash_of_a_world);
+    tcase_add_test(tests, the_hash_of_a_game_covers_every_table_and_number);
+    tcase_add_test(tests, the_hash_of_a_game_leaves_out_its_view);
     tcase_add_test(tests, the_hash_of_a_game_is_the_same_on_every_architecture);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -1,4 +1,4 @@
-/// What common/histogram promises; the yardstick is sorting.
+/// Tests of hindcast/histogram.h against sorted values.
 #include "hindcast/histogram.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
@@ -15,7 +15,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/// `count` values; the stream decides whether all magnitudes occur, or few.
+/// Draws `count` values of all magnitudes or of few, as the stream decides.
 static void draw(struct hc_rng *rng, uint64_t *values, size_t count) {
     uint32_t shifts = 1 + hc_rng_below(rng, 64);
     for (size_t i = 0; i < count; i++)
@@ -49,7 +49,7 @@ START_TEST(every_rank_is_at_most_a_thirty_second_above_the_exact_value) {
 }
 END_TEST
 
-START_TEST(merging_equals_recording_everything_in_one) {
+START_TEST(merging_equals_recording_all_values_in_one) {
     static uint64_t values[VALUES];
     for (uint32_t stream = 0; stream < 40; stream++) {
         struct hc_rng rng = hc_rng_init(10, stream);
@@ -95,7 +95,7 @@ int main(void) {
     Suite *suite = suite_create("histogram");
     TCase *tests = tcase_create("histogram");
     tcase_add_test(tests, every_rank_is_at_most_a_thirty_second_above_the_exact_value);
-    tcase_add_test(tests, merging_equals_recording_everything_in_one);
+    tcase_add_test(tests, merging_equals_recording_all_values_in_one);
     tcase_add_test(tests, the_mean_is_exact_until_the_sum_saturates);
     tcase_add_test(tests, an_empty_histogram_is_all_zeros);
     suite_add_tcase(suite, tests);

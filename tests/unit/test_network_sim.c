@@ -1,4 +1,4 @@
-/// What common/link promises of fates, order and counters.
+/// Tests of common/network_sim.h: fates, order and counters.
 #include "common/network_sim.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A link with `config` and room for many packets.
+/// Creates a network simulation with `config` and room for many packets.
 static struct hc_network_sim *make(struct hc_network_sim_config config, uint64_t seed) {
-    struct hc_network_sim *link = hc_network_sim_create(&config, seed, 4096, NULL);
-    ck_assert_ptr_nonnull(link);
-    return link;
+    struct hc_network_sim *sim = hc_network_sim_create(&config, seed, 4096, NULL);
+    ck_assert_ptr_nonnull(sim);
+    return sim;
 }
 
-static void check_counters(const struct hc_network_sim *link) {
-    struct hc_network_sim_stats stats = hc_network_sim_stats(link);
+static void check_counters(const struct hc_network_sim *sim) {
+    struct hc_network_sim_stats stats = hc_network_sim_stats(sim);
     ck_assert_uint_eq(stats.sent + stats.duplicated, stats.delivered + stats.lost +
                                                          stats.dropped_full + stats.dropped_queue +
-                                                         hc_network_sim_in_flight(link));
+                                                         hc_network_sim_in_flight(sim));
 }
 
 static struct hc_network_sim_config any_config(struct hc_rng *rng) {
@@ -35,7 +35,7 @@ START_TEST(packets_arrive_whole_in_order_of_due_time_and_of_sending) {
     for (uint32_t stream = 0; stream < 20; stream++) {
         struct hc_rng rng = hc_rng_init(41, stream);
         struct hc_network_sim_config config = any_config(&rng);
-        struct hc_network_sim *link = make(config, stream);
+        struct hc_network_sim *sim = make(config, stream);
         uint64_t latest =
             (uint64_t)config.latency_us + config.jitter_us + HC_NETWORK_SIM_REORDER_US_MAX;
         for (uint32_t i = 0; i < 1500; i++) {
@@ -44,16 +44,16 @@ START_TEST(packets_arrive_whole_in_order_of_due_time_and_of_sending) {
             memset(bytes, (int)(i & 0xff), sizeof bytes);
             memcpy(bytes, &i, sizeof i);
             // Steps of 1 ms with many packets each: ties are common.
-            hc_network_sim_send(link, i / 8 * 1000, bytes, length);
+            hc_network_sim_send(sim, i / 8 * 1000, bytes, length);
         }
-        check_counters(link);
+        check_counters(sim);
 
         uint64_t last_due = 0;
-        while (hc_network_sim_deadline(link) != UINT64_MAX) {
-            uint64_t due = hc_network_sim_deadline(link);
+        while (hc_network_sim_deadline(sim) != UINT64_MAX) {
+            uint64_t due = hc_network_sim_deadline(sim);
             uint8_t bytes[1500];
-            ck_assert(due == 0 || hc_network_sim_receive(link, due - 1, bytes, sizeof bytes) == -1);
-            int length = hc_network_sim_receive(link, due, bytes, sizeof bytes);
+            ck_assert(due == 0 || hc_network_sim_receive(sim, due - 1, bytes, sizeof bytes) == -1);
+            int length = hc_network_sim_receive(sim, due, bytes, sizeof bytes);
             uint32_t i;
             memcpy(&i, bytes, sizeof i);
             ck_assert_msg(length == (int)(4 + i % 1497), "stream %u, packet %u", stream, i);
@@ -66,175 +66,173 @@ START_TEST(packets_arrive_whole_in_order_of_due_time_and_of_sending) {
             ck_assert(due >= last_due && due >= sent + soonest && due <= sent + latest);
             last_due = due;
         }
-        check_counters(link);
-        hc_network_sim_destroy(link);
+        check_counters(sim);
+        hc_network_sim_destroy(sim);
     }
 }
 END_TEST
 
 START_TEST(packets_due_together_arrive_in_the_order_of_sending) {
-    struct hc_network_sim *link = make(hc_network_sim_config_default(), 1);
+    struct hc_network_sim *sim = make(hc_network_sim_config_default(), 1);
     for (uint16_t i = 0; i < 1000; i++)
-        hc_network_sim_send(link, 7, &i, sizeof i);
+        hc_network_sim_send(sim, 7, &i, sizeof i);
     for (uint16_t i = 0; i < 1000; i++) {
         uint16_t got;
-        ck_assert_int_eq(hc_network_sim_receive(link, 7, &got, sizeof got), sizeof got);
+        ck_assert_int_eq(hc_network_sim_receive(sim, 7, &got, sizeof got), sizeof got);
         ck_assert_uint_eq(got, i);
     }
-    hc_network_sim_destroy(link);
+    hc_network_sim_destroy(sim);
 }
 END_TEST
 
-/// A digest of all that a link does with 500 packets.
-static uint64_t history(uint64_t seed, struct hc_network_sim_config config) {
-    struct hc_network_sim *link = make(config, seed);
+/// A digest of the arrivals of 500 packets.
+static uint64_t arrivals(uint64_t seed, struct hc_network_sim_config config) {
+    struct hc_network_sim *sim = make(config, seed);
     for (uint32_t i = 0; i < 500; i++)
-        hc_network_sim_send(link, i * 500, &i, sizeof i);
+        hc_network_sim_send(sim, i * 500, &i, sizeof i);
     uint64_t digest = 0;
-    for (uint64_t due; (due = hc_network_sim_deadline(link)) != UINT64_MAX;) {
+    for (uint64_t due; (due = hc_network_sim_deadline(sim)) != UINT64_MAX;) {
         uint32_t i = 0;
-        hc_network_sim_receive(link, due, &i, sizeof i);
+        hc_network_sim_receive(sim, due, &i, sizeof i);
         digest = hc_random(digest, i, (uint32_t)due, 0);
     }
-    hc_network_sim_destroy(link);
+    hc_network_sim_destroy(sim);
     return digest;
 }
 
-START_TEST(one_seed_gives_one_history) {
+START_TEST(one_seed_gives_one_sequence_of_arrivals) {
     for (uint32_t stream = 0; stream < 50; stream++) {
         struct hc_rng rng = hc_rng_init(42, stream);
         struct hc_network_sim_config config = any_config(&rng);
         config.jitter_us += 1000;
-        ck_assert_uint_eq(history(stream, config), history(stream, config));
-        ck_assert_uint_ne(history(stream, config), history(stream + 1, config));
+        ck_assert_uint_eq(arrivals(stream, config), arrivals(stream, config));
+        ck_assert_uint_ne(arrivals(stream, config), arrivals(stream + 1, config));
     }
 }
 END_TEST
 
-START_TEST(losses_come_as_often_and_in_bursts_as_long_as_configured) {
+START_TEST(losses_are_as_frequent_and_bursts_as_long_as_configured) {
     static const uint32_t losses[] = {10000, 50000, 200000, 500000};
     static const uint32_t means[] = {1, 2, 3, 8};
     for (int l = 0; l < 4; l++)
         for (int m = 0; m < 4; m++) {
             struct hc_network_sim_config config = {.loss_ppm = losses[l], .burst_mean = means[m]};
-            struct hc_network_sim *link = make(config, 5);
+            struct hc_network_sim *sim = make(config, 5);
             uint64_t lost = 0, bursts = 0, packets = losses[l] < 100000 ? 1000000 : 100000;
             bool in_burst = false;
             for (uint64_t i = 0; i < packets; i++) {
-                hc_network_sim_send(link, i, NULL, 0);
-                bool arrived = hc_network_sim_receive(link, i, NULL, 0) == 0;
+                hc_network_sim_send(sim, i, NULL, 0);
+                bool arrived = hc_network_sim_receive(sim, i, NULL, 0) == 0;
                 lost += !arrived;
                 bursts += !arrived && !in_burst;
                 in_burst = !arrived;
             }
-            double share = (double)lost / (double)packets * 1e6;
+            double ppm = (double)lost / (double)packets * 1e6;
             double mean = (double)lost / (double)bursts;
-            // Independent losses follow one another too.
+            // Independent losses make short bursts too.
             double wanted = means[m] == 1 ? 1e6 / (1e6 - losses[l]) : means[m];
-            ck_assert_msg(share > losses[l] * 0.9 && share < losses[l] * 1.1 &&
-                              mean > wanted * 0.9 && mean < wanted * 1.1,
-                          "loss %u, burst %u: %f, %f", losses[l], means[m], share, mean);
-            ck_assert_uint_eq(hc_network_sim_stats(link).lost, lost);
-            hc_network_sim_destroy(link);
+            ck_assert_msg(ppm > losses[l] * 0.9 && ppm < losses[l] * 1.1 && mean > wanted * 0.9 &&
+                              mean < wanted * 1.1,
+                          "loss %u, burst %u: %f, %f", losses[l], means[m], ppm, mean);
+            ck_assert_uint_eq(hc_network_sim_stats(sim).lost, lost);
+            hc_network_sim_destroy(sim);
         }
 }
 END_TEST
 
-START_TEST(losses_too_many_for_short_bursts_stay_as_many) {
-    struct hc_network_sim *link =
+START_TEST(a_loss_too_high_for_short_bursts_makes_them_longer) {
+    struct hc_network_sim *sim =
         make((struct hc_network_sim_config){.loss_ppm = 900000, .burst_mean = 2}, 6);
     for (uint64_t i = 0; i < 100000; i++) {
-        hc_network_sim_send(link, i, NULL, 0);
-        hc_network_sim_receive(link, i, NULL, 0);
+        hc_network_sim_send(sim, i, NULL, 0);
+        hc_network_sim_receive(sim, i, NULL, 0);
     }
-    uint64_t lost = hc_network_sim_stats(link).lost;
+    uint64_t lost = hc_network_sim_stats(sim).lost;
     ck_assert_msg(lost > 89000 && lost < 91000, "%u", (unsigned)lost);
-    hc_network_sim_destroy(link);
+    hc_network_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(copies_and_late_packets_come_as_often_as_configured) {
+START_TEST(copies_and_reordered_packets_are_as_frequent_as_configured) {
     struct hc_network_sim_config config = {
         .latency_us = 1000, .duplicate_ppm = 300000, .reorder_ppm = 200000};
-    struct hc_network_sim *link = make(config, 7);
+    struct hc_network_sim *sim = make(config, 7);
     uint64_t late = 0, packets = 100000;
     for (uint64_t i = 0; i < packets; i++) {
         uint64_t now = i * 1000000;
-        hc_network_sim_send(link, now, "x", 1);
-        while (hc_network_sim_deadline(link) != UINT64_MAX) {
+        hc_network_sim_send(sim, now, "x", 1);
+        while (hc_network_sim_deadline(sim) != UINT64_MAX) {
             char byte;
-            uint64_t due = hc_network_sim_deadline(link);
+            uint64_t due = hc_network_sim_deadline(sim);
             late += due > now + config.latency_us;
-            ck_assert_int_eq(hc_network_sim_receive(link, due, &byte, 1), 1);
+            ck_assert_int_eq(hc_network_sim_receive(sim, due, &byte, 1), 1);
         }
     }
-    struct hc_network_sim_stats stats = hc_network_sim_stats(link);
+    struct hc_network_sim_stats stats = hc_network_sim_stats(sim);
     ck_assert_uint_eq(stats.delivered, packets + stats.duplicated);
     ck_assert(stats.duplicated > 29000 && stats.duplicated < 31000);
     ck_assert(late > stats.delivered * 19 / 100 && late < stats.delivered * 21 / 100);
-    hc_network_sim_destroy(link);
+    hc_network_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(a_full_link_drops_the_newest_and_counts_it) {
+START_TEST(a_full_simulation_drops_and_counts_the_newest_packet) {
     struct hc_network_sim_config config = {.latency_us = 1000};
-    struct hc_network_sim *link = hc_network_sim_create(&config, 1, 3, NULL);
+    struct hc_network_sim *sim = hc_network_sim_create(&config, 1, 3, NULL);
     for (uint8_t i = 0; i < 5; i++)
-        hc_network_sim_send(link, i, &i, 1);
-    ck_assert_uint_eq(hc_network_sim_in_flight(link), 3);
-    ck_assert_uint_eq(hc_network_sim_stats(link).dropped_full, 2);
+        hc_network_sim_send(sim, i, &i, 1);
+    ck_assert_uint_eq(hc_network_sim_in_flight(sim), 3);
+    ck_assert_uint_eq(hc_network_sim_stats(sim).dropped_full, 2);
     uint8_t got;
-    ck_assert_int_eq(hc_network_sim_receive(link, 1000, &got, 1), 1);
+    ck_assert_int_eq(hc_network_sim_receive(sim, 1000, &got, 1), 1);
     ck_assert_uint_eq(got, 0);
     uint8_t ninth = 9;
-    hc_network_sim_send(link, 1000, &ninth, 1);
+    hc_network_sim_send(sim, 1000, &ninth, 1);
     for (uint8_t wanted = 1; wanted < 4; wanted++) {
-        ck_assert_int_eq(hc_network_sim_receive(link, 5000, &got, 1), 1);
+        ck_assert_int_eq(hc_network_sim_receive(sim, 5000, &got, 1), 1);
         ck_assert_uint_eq(got, wanted == 3 ? 9 : wanted);
     }
-    ck_assert_int_eq(hc_network_sim_receive(link, 5000, &got, 1), -1);
-    check_counters(link);
-    hc_network_sim_destroy(link);
+    ck_assert_int_eq(hc_network_sim_receive(sim, 5000, &got, 1), -1);
+    check_counters(sim);
+    hc_network_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(an_empty_packet_is_not_no_packet_and_a_long_one_is_cut) {
-    struct hc_network_sim *link = make(hc_network_sim_config_default(), 1);
+START_TEST(an_empty_packet_arrives_and_a_long_one_is_cut) {
+    struct hc_network_sim *sim = make(hc_network_sim_config_default(), 1);
     char buffer[4] = "---";
-    ck_assert_int_eq(hc_network_sim_receive(link, 0, buffer, 4), -1);
-    hc_network_sim_send(link, 0, NULL, 0);
-    hc_network_sim_send(link, 0, "abcdef", 6);
-    ck_assert_int_eq(hc_network_sim_receive(link, 0, buffer, 4), 0);
-    ck_assert_int_eq(hc_network_sim_receive(link, 0, buffer, 2), 2);
+    ck_assert_int_eq(hc_network_sim_receive(sim, 0, buffer, 4), -1);
+    hc_network_sim_send(sim, 0, NULL, 0);
+    hc_network_sim_send(sim, 0, "abcdef", 6);
+    ck_assert_int_eq(hc_network_sim_receive(sim, 0, buffer, 4), 0);
+    ck_assert_int_eq(hc_network_sim_receive(sim, 0, buffer, 2), 2);
     ck_assert_str_eq(buffer, "ab-");
-    ck_assert_int_eq(hc_network_sim_receive(link, 0, buffer, 4), -1);
-    hc_network_sim_destroy(link);
+    ck_assert_int_eq(hc_network_sim_receive(sim, 0, buffer, 4), -1);
+    hc_network_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(a_blackout_loses_all_that_is_sent_in_it_and_nothing_else) {
+START_TEST(a_blackout_loses_only_the_packets_sent_during_it) {
     struct hc_network_sim_config config = {.latency_us = 500};
     struct hc_network_sim_config blackout = {
         .latency_us = 500, .loss_ppm = HC_NETWORK_SIM_PPM, .burst_mean = 3};
-    struct hc_network_sim *link = make(config, 1);
+    struct hc_network_sim *sim = make(config, 1);
     for (uint64_t i = 0; i < 300; i++) {
         if (i % 100 == 0)
-            ck_assert_int_eq(hc_network_sim_set_config(link, i == 100 ? &blackout : &config),
-                             HC_OK);
-        hc_network_sim_send(link, i, "x", 1);
+            ck_assert_int_eq(hc_network_sim_set_config(sim, i == 100 ? &blackout : &config), HC_OK);
+        hc_network_sim_send(sim, i, "x", 1);
     }
-    ck_assert_uint_eq(hc_network_sim_stats(link).lost, 100);
-    ck_assert_uint_eq(hc_network_sim_in_flight(link), 200);
+    ck_assert_uint_eq(hc_network_sim_stats(sim).lost, 100);
+    ck_assert_uint_eq(hc_network_sim_in_flight(sim), 200);
     blackout.loss_ppm++;
-    ck_assert_int_eq(hc_network_sim_set_config(link, &blackout), HC_INVALID);
-    hc_network_sim_send(link, 300, "x", 1);
-    ck_assert_uint_eq(hc_network_sim_in_flight(link), 201);
-    hc_network_sim_destroy(link);
+    ck_assert_int_eq(hc_network_sim_set_config(sim, &blackout), HC_INVALID);
+    hc_network_sim_send(sim, 300, "x", 1);
+    ck_assert_uint_eq(hc_network_sim_in_flight(sim), 201);
+    hc_network_sim_destroy(sim);
 }
 END_TEST
 
-/// What the rule says of every packet that comes through, from the outside.
-START_TEST(a_bottleneck_lets_no_more_through_than_its_rate_and_queues_no_more_than_its_room) {
+START_TEST(a_bottleneck_exceeds_neither_its_rate_nor_its_queue) {
     enum { PACKETS = 800 };
     for (uint32_t stream = 0; stream < 40; stream++) {
         struct hc_rng rng = hc_rng_init(43, stream);
@@ -242,66 +240,66 @@ START_TEST(a_bottleneck_lets_no_more_through_than_its_rate_and_queues_no_more_th
                                                .loss_ppm = stream % 4 == 3 ? 300000 : 0,
                                                .bytes_per_s = 500 + hc_rng_below(&rng, 200000),
                                                .queue_bytes = hc_rng_below(&rng, 10000)};
-        struct hc_network_sim *link = make(config, stream);
+        struct hc_network_sim *sim = make(config, stream);
         uint64_t now = 0, sent_us[PACKETS], first_left = UINT64_MAX, through = 0;
         for (uint32_t i = 0; i < PACKETS; i++) {
             uint8_t bytes[1500] = {0};
             memcpy(bytes, &i, sizeof i);
             sent_us[i] = now;
-            hc_network_sim_send(link, now, bytes, 4 + hc_rng_below(&rng, 1497));
-            ck_assert(i > 0 || hc_network_sim_stats(link).dropped_queue == 0);
+            hc_network_sim_send(sim, now, bytes, 4 + hc_rng_below(&rng, 1497));
+            ck_assert(i > 0 || hc_network_sim_stats(sim).dropped_queue == 0);
             now += i + 1 < PACKETS ? hc_rng_below(&rng, 30000) : UINT32_MAX;
-            while (hc_network_sim_deadline(link) <= now) {
-                uint64_t due = hc_network_sim_deadline(link), left = due - config.latency_us;
-                int got = hc_network_sim_receive(link, due, bytes, sizeof bytes);
+            while (hc_network_sim_deadline(sim) <= now) {
+                uint64_t due = hc_network_sim_deadline(sim), left = due - config.latency_us;
+                int got = hc_network_sim_receive(sim, due, bytes, sizeof bytes);
                 uint32_t which;
                 memcpy(&which, bytes, sizeof which);
-                // Whatever came through after the first took the time of its bytes, at least.
+                // Each packet after the first takes at least the time of its bytes.
                 through += first_left == UINT64_MAX ? 0 : (uint64_t)got;
                 first_left = first_left == UINT64_MAX ? left : first_left;
                 ck_assert_uint_le(through * 1000000, (left - first_left) * config.bytes_per_s);
-                // It waited for a queue that was full with it, at most, or for nobody; each of
-                // those before it may have been rounded up by a microsecond.
+                // It waits at most for a queue that is full with it, and each packet before it may
+                // take up to a microsecond more by rounding.
                 uint64_t most = config.queue_bytes > (uint32_t)got ? config.queue_bytes : 1500;
                 ck_assert_uint_le((left - sent_us[which]) * config.bytes_per_s,
                                   most * 1000000 + (uint64_t)PACKETS * config.bytes_per_s);
             }
         }
-        ck_assert_uint_gt(hc_network_sim_stats(link).delivered, 0);
-        check_counters(link);
-        hc_network_sim_destroy(link);
+        ck_assert_uint_gt(hc_network_sim_stats(sim).delivered, 0);
+        check_counters(sim);
+        hc_network_sim_destroy(sim);
     }
 }
 END_TEST
 
-START_TEST(a_full_queue_drops_its_tail_and_an_idle_wire_takes_any_packet) {
+START_TEST(a_full_queue_drops_its_tail_and_an_empty_one_takes_any_packet) {
     struct hc_network_sim_config config = {.bytes_per_s = 1000, .queue_bytes = 250};
-    struct hc_network_sim *link = make(config, 1);
+    struct hc_network_sim *sim = make(config, 1);
     static const uint8_t bytes[1000] = {0};
     for (int i = 0; i < 4; i++)
-        hc_network_sim_send(link, 0, bytes,
-                            100); // 100 ms each; the third would make 300 bytes wait
-    ck_assert_uint_eq(hc_network_sim_stats(link).dropped_queue, 2);
-    ck_assert_uint_eq(hc_network_sim_deadline(link), 100000);
-    hc_network_sim_send(link, 50000, bytes, 100); // 150 bytes wait: 100 more are just in
-    ck_assert_uint_eq(hc_network_sim_stats(link).dropped_queue, 2);
-    ck_assert_uint_eq(hc_network_sim_in_flight(link), 3);
-    hc_network_sim_send(link, 300000, bytes,
-                        1000); // longer than the queue, but nothing is before it
-    ck_assert_uint_eq(hc_network_sim_stats(link).dropped_queue, 2);
+        hc_network_sim_send(sim, 0, bytes,
+                            100); // 100 ms each; with the third 300 bytes would wait
+    ck_assert_uint_eq(hc_network_sim_stats(sim).dropped_queue, 2);
+    ck_assert_uint_eq(hc_network_sim_deadline(sim), 100000);
+    hc_network_sim_send(sim, 50000, bytes, 100); // 150 bytes wait: 100 more just fit
+    ck_assert_uint_eq(hc_network_sim_stats(sim).dropped_queue, 2);
+    ck_assert_uint_eq(hc_network_sim_in_flight(sim), 3);
+    hc_network_sim_send(sim, 300000, bytes,
+                        1000); // longer than the queue, which is empty
+    ck_assert_uint_eq(hc_network_sim_stats(sim).dropped_queue, 2);
     config.bytes_per_s = 0;
-    ck_assert_int_eq(hc_network_sim_set_config(link, &config), HC_OK);
-    hc_network_sim_send(link, 300001, bytes,
-                        1000); // without a limit nothing waits for what is queued
-    while (hc_network_sim_deadline(link) <= 300001)
-        hc_network_sim_receive(link, 300001, NULL, 0);
-    ck_assert_uint_eq(hc_network_sim_deadline(link), 1300000);
-    check_counters(link);
-    hc_network_sim_destroy(link);
+    ck_assert_int_eq(hc_network_sim_set_config(sim, &config), HC_OK);
+    hc_network_sim_send(sim, 300001, bytes,
+                        1000); // without a limit it does not wait for the queue
+    while (hc_network_sim_deadline(sim) <= 300001)
+        hc_network_sim_receive(sim, 300001, NULL, 0);
+    ck_assert_uint_eq(hc_network_sim_deadline(sim), 1300000);
+    check_counters(sim);
+    hc_network_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(presets_are_known_by_name_and_usable) {
+START_TEST(presets_have_names_and_valid_conditions) {
     static const char *const names[] = {"good", "ok", "bad", "awful"};
     static const uint32_t latency_ms[] = {20, 50, 80, 150}, jitter_ms[] = {2, 10, 20, 50};
     static const uint32_t loss_percent[] = {0, 1, 5, 20};
@@ -314,9 +312,9 @@ START_TEST(presets_are_known_by_name_and_usable) {
         ck_assert_uint_eq(config.burst_mean, i == 3 ? 3 : 0);
         ck_assert_ptr_null(hc_network_sim_config_check(&config));
     }
-    struct hc_network_sim_config kept = {.latency_us = 77};
-    ck_assert(!hc_network_sim_preset("goo", &kept) && !hc_network_sim_preset("", &kept));
-    ck_assert_uint_eq(kept.latency_us, 77);
+    struct hc_network_sim_config unchanged = {.latency_us = 77};
+    ck_assert(!hc_network_sim_preset("goo", &unchanged) && !hc_network_sim_preset("", &unchanged));
+    ck_assert_uint_eq(unchanged.latency_us, 77);
 }
 END_TEST
 
@@ -344,21 +342,20 @@ START_TEST(conditions_out_of_range_are_named_and_refused) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("link");
-    TCase *tests = tcase_create("link");
+    Suite *suite = suite_create("network_sim");
+    TCase *tests = tcase_create("network_sim");
     tcase_add_test(tests, packets_arrive_whole_in_order_of_due_time_and_of_sending);
     tcase_add_test(tests, packets_due_together_arrive_in_the_order_of_sending);
-    tcase_add_test(tests, one_seed_gives_one_history);
-    tcase_add_test(tests, losses_come_as_often_and_in_bursts_as_long_as_configured);
-    tcase_add_test(tests, losses_too_many_for_short_bursts_stay_as_many);
-    tcase_add_test(tests, copies_and_late_packets_come_as_often_as_configured);
-    tcase_add_test(tests, a_full_link_drops_the_newest_and_counts_it);
-    tcase_add_test(tests, an_empty_packet_is_not_no_packet_and_a_long_one_is_cut);
-    tcase_add_test(tests, a_blackout_loses_all_that_is_sent_in_it_and_nothing_else);
-    tcase_add_test(
-        tests, a_bottleneck_lets_no_more_through_than_its_rate_and_queues_no_more_than_its_room);
-    tcase_add_test(tests, a_full_queue_drops_its_tail_and_an_idle_wire_takes_any_packet);
-    tcase_add_test(tests, presets_are_known_by_name_and_usable);
+    tcase_add_test(tests, one_seed_gives_one_sequence_of_arrivals);
+    tcase_add_test(tests, losses_are_as_frequent_and_bursts_as_long_as_configured);
+    tcase_add_test(tests, a_loss_too_high_for_short_bursts_makes_them_longer);
+    tcase_add_test(tests, copies_and_reordered_packets_are_as_frequent_as_configured);
+    tcase_add_test(tests, a_full_simulation_drops_and_counts_the_newest_packet);
+    tcase_add_test(tests, an_empty_packet_arrives_and_a_long_one_is_cut);
+    tcase_add_test(tests, a_blackout_loses_only_the_packets_sent_during_it);
+    tcase_add_test(tests, a_bottleneck_exceeds_neither_its_rate_nor_its_queue);
+    tcase_add_test(tests, a_full_queue_drops_its_tail_and_an_empty_one_takes_any_packet);
+    tcase_add_test(tests, presets_have_names_and_valid_conditions);
     tcase_add_test(tests, conditions_out_of_range_are_named_and_refused);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -1,11 +1,11 @@
-/// What common/rng promises.
+/// Tests of hindcast/rng.h.
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>
 
 START_TEST(random_bits_are_the_same_on_every_architecture) {
-    // Golden: may change only together with the protocol's version, since games draw from it.
+    // Golden: may change only with the protocol's version, because games draw from it.
     ck_assert_uint_eq(hc_random(0, 0, 0, 0), UINT64_C(0x238275bc38fcbe91));
     ck_assert_uint_eq(hc_random(1, 2, 3, 4), UINT64_C(0x49d196591885064d));
     ck_assert_uint_eq(hc_random(UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX),
@@ -16,7 +16,7 @@ START_TEST(random_bits_are_the_same_on_every_architecture) {
 }
 END_TEST
 
-/// Bits that differ between two words.
+/// The number of bits in which `a` and `b` differ.
 static int distance(uint64_t a, uint64_t b) {
     int bits = 0;
     for (uint64_t d = a ^ b; d != 0; d &= d - 1)
@@ -28,25 +28,25 @@ START_TEST(any_bit_of_any_argument_changes_half_of_the_result) {
     struct hc_rng rng = hc_rng_init(11, 0);
     for (int bit = 0; bit < 160; bit++) {
         int total = 0;
-        for (int trial = 0; trial < 400; trial++) {
+        for (int round = 0; round < 400; round++) {
             uint64_t seed = hc_rng_next(&rng);
-            uint32_t word[3];
+            uint32_t arguments[3];
             for (int i = 0; i < 3; i++)
-                word[i] = (uint32_t)hc_rng_next(&rng);
-            uint64_t original = hc_random(seed, word[0], word[1], word[2]);
+                arguments[i] = (uint32_t)hc_rng_next(&rng);
+            uint64_t original = hc_random(seed, arguments[0], arguments[1], arguments[2]);
             if (bit < 64)
                 seed ^= UINT64_C(1) << bit;
             else
-                word[(bit - 64) / 32] ^= UINT32_C(1) << (bit - 64) % 32;
-            total += distance(original, hc_random(seed, word[0], word[1], word[2]));
+                arguments[(bit - 64) / 32] ^= UINT32_C(1) << (bit - 64) % 32;
+            total += distance(original, hc_random(seed, arguments[0], arguments[1], arguments[2]));
         }
-        // 32 on average with a deviation of 4; of 400 trials 0.2.
+        // The mean is 32 and the deviation 4; that of the mean of 400 rounds is 0.2.
         ck_assert_msg(total > 400 * 31 && total < 400 * 33, "bit %d: %d / 400", bit, total);
     }
 }
 END_TEST
 
-START_TEST(streams_of_one_seed_differ_and_repeat) {
+START_TEST(streams_of_one_seed_differ_and_are_reproducible) {
     for (uint32_t stream = 0; stream < 100; stream++) {
         struct hc_rng a = hc_rng_init(5, stream), b = hc_rng_init(5, stream);
         struct hc_rng other = hc_rng_init(5, stream + 1);
@@ -72,7 +72,7 @@ START_TEST(numbers_below_a_bound_are_uniform) {
 }
 END_TEST
 
-START_TEST(chances_come_true_as_often_as_they_say) {
+START_TEST(chances_are_as_frequent_as_their_probability) {
     struct hc_rng rng = hc_rng_init(17, 0);
     int hits = 0;
     for (int i = 0; i < 100000; i++) {
@@ -89,9 +89,9 @@ int main(void) {
     TCase *tests = tcase_create("rng");
     tcase_add_test(tests, random_bits_are_the_same_on_every_architecture);
     tcase_add_test(tests, any_bit_of_any_argument_changes_half_of_the_result);
-    tcase_add_test(tests, streams_of_one_seed_differ_and_repeat);
+    tcase_add_test(tests, streams_of_one_seed_differ_and_are_reproducible);
     tcase_add_test(tests, numbers_below_a_bound_are_uniform);
-    tcase_add_test(tests, chances_come_true_as_often_as_they_say);
+    tcase_add_test(tests, chances_are_as_frequent_as_their_probability);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,4 +1,4 @@
-/// What common/scene promises of reads, reductions and the held referee.
+/// Tests of scenes: allowed reads, reductions, random bits, and the held referee.
 #include "common/scene.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
@@ -25,7 +25,7 @@ static void set(hc_entity entity, unsigned field, int64_t value) {
     hc_field_set(&hc_world_kind(&world, entity)->fields[field], states + entity * STRIDE, value);
 }
 
-/// Everything somewhere in a square of three reaches, most of it alive.
+/// Places all entities in a square of three reaches, most of them alive.
 static void scatter(struct hc_rng *rng) {
     memset(states, 0, sizeof states);
     for (hc_entity entity = 0; entity < ENTITIES; entity++) {
@@ -38,7 +38,7 @@ static void scatter(struct hc_rng *rng) {
     }
 }
 
-/// The rule in its own words, from plain integers.
+/// The rule of hc_scene_may_read, computed from plain integers.
 static bool allowed(hc_entity self, hc_entity other) {
     if (self == other)
         return true;
@@ -54,7 +54,7 @@ static bool allowed(hc_entity self, hc_entity other) {
            llabs(x - other_x) <= 100 && llabs(y - other_y) <= 100;
 }
 
-START_TEST(a_step_may_read_itself_its_owners_and_what_is_within_reach) {
+START_TEST(a_step_may_read_itself_its_owners_entities_and_its_neighbours) {
     unsigned near = 0;
     for (uint32_t stream = 0; stream < 500; stream++) {
         struct hc_rng rng = hc_rng_init(31, stream);
@@ -71,12 +71,12 @@ START_TEST(a_step_may_read_itself_its_owners_and_what_is_within_reach) {
         ck_assert(!hc_scene_may_read(&scene, ENTITIES));
         ck_assert(!hc_scene_may_read(&scene, UINT16_MAX));
     }
-    // The property says something only while many are near and many are not.
+    // Unless many are near and many are not, the property shows nothing.
     ck_assert(near > 500 * ENTITIES * 3 && near < 500 * ENTITIES * (ENTITIES - 3));
 }
 END_TEST
 
-START_TEST(reach_counts_the_border_and_no_step_more) {
+START_TEST(reach_includes_its_border) {
     memset(states, 0, sizeof states);
     memset(presence, HC_ALIVE, sizeof presence);
     hc_entity a = hc_world_player(&world, 0), b = hc_world_player(&world, 1);
@@ -87,14 +87,14 @@ START_TEST(reach_counts_the_border_and_no_step_more) {
     ck_assert(hc_scene_may_read(&scene, b));
     set(b, 0, -101);
     ck_assert(!hc_scene_may_read(&scene, b));
-    // As far apart as coordinates can be, where 32 bits would wrap to 1.
+    // The greatest distance of coordinates, which wraps to 1 in 32 bits.
     set(b, 0, 0);
     set(b, 1, INT32_MAX);
     ck_assert(!hc_scene_may_read(&scene, b));
 }
 END_TEST
 
-START_TEST(reductions_take_in_alive_players_only) {
+START_TEST(reductions_count_only_alive_players) {
     memset(states, 0, sizeof states);
     memset(presence, HC_ALIVE, sizeof presence);
     for (hc_player player = 0; player < PLAYERS; player++) {
@@ -107,7 +107,7 @@ START_TEST(reductions_take_in_alive_players_only) {
     hc_scene_reduce(&world, presence, states, results);
     ck_assert_int_eq(results[0], 2);
     ck_assert_int_eq(results[1], 60001 + 60003);
-    // All negative: the maximum of some is not that of none.
+    // All are negative, so that their maximum differs from that of none.
     ck_assert_int_eq(results[2], -11);
 
     memset(presence, HC_ABSENT, sizeof presence);
@@ -116,7 +116,7 @@ START_TEST(reductions_take_in_alive_players_only) {
 }
 END_TEST
 
-START_TEST(only_players_count_for_whether_players_are_known) {
+START_TEST(players_are_known_although_other_entities_are_not) {
     memset(presence, HC_UNKNOWN, sizeof presence);
     for (hc_player player = 0; player < PLAYERS; player++) {
         ck_assert(!hc_scene_players_known(&world, presence));
@@ -126,7 +126,7 @@ START_TEST(only_players_count_for_whether_players_are_known) {
 }
 END_TEST
 
-START_TEST(a_held_referee_only_counts_down) {
+START_TEST(holding_the_referee_changes_only_its_countdowns) {
     const struct small_referee before = {.clock = 2, .phase = 3, .lead = -7};
     struct small_referee state = before;
     static const unsigned clocks[] = {2, 1, 0, 0};
@@ -194,11 +194,11 @@ int main(void) {
     Suite *suite = suite_create("scene");
     TCase *tests = tcase_create("scene");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, a_step_may_read_itself_its_owners_and_what_is_within_reach);
-    tcase_add_test(tests, reach_counts_the_border_and_no_step_more);
-    tcase_add_test(tests, reductions_take_in_alive_players_only);
-    tcase_add_test(tests, only_players_count_for_whether_players_are_known);
-    tcase_add_test(tests, a_held_referee_only_counts_down);
+    tcase_add_test(tests, a_step_may_read_itself_its_owners_entities_and_its_neighbours);
+    tcase_add_test(tests, reach_includes_its_border);
+    tcase_add_test(tests, reductions_count_only_alive_players);
+    tcase_add_test(tests, players_are_known_although_other_entities_are_not);
+    tcase_add_test(tests, holding_the_referee_changes_only_its_countdowns);
     tcase_add_test(tests, reading_the_referee_records_the_group);
     tcase_add_test(tests, random_numbers_differ_by_tick_self_and_purpose);
     tcase_add_test(tests, secret_random_numbers_differ_by_secret_tick_self_and_purpose);

@@ -1,5 +1,4 @@
-// What the timeline promises that counts and single cases show best; that its results are exact
-// is shown by tests/exact over random histories.
+/// Tests of the timeline's counts and single cases; tests/exact tests that its states are exact.
 #include "common/timeline.h"
 #include "hindcast/scene.h"
 #include "tests/run_suite.h"
@@ -7,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A small game whose reads are easy to predict: players stand 1000 units apart, walk by their
-// input, count the neighbours that they see, and score when told to; the referee sums the scores;
-// "fans" (unowned) are the declared readers of the referee's total.
+// A small game with reads that are easy to predict: players stand 1000 units apart, walk and score
+// by their input, and count their neighbours; the referee sums the scores; the unowned "fans" read
+// the referee's total.
 struct referee {
     uint32_t total;
     uint32_t clock;
@@ -171,7 +170,7 @@ static enum hc_status put(hc_player player, hc_tick tick, int walk, int score) {
     return hc_timeline_put_input(timeline, player, tick, &input);
 }
 
-static uint64_t settled_steps(void) {
+static uint64_t resimulated_steps(void) {
     uint64_t before = hc_timeline_stats(timeline)->resimulated_steps;
     hc_timeline_resimulate(timeline);
     return hc_timeline_stats(timeline)->resimulated_steps - before;
@@ -181,10 +180,10 @@ static const void *state(hc_tick tick, hc_entity entity) {
     return hc_timeline_states(timeline, tick) + (size_t)entity * world.stride;
 }
 
-START_TEST(late_input_of_a_lone_player_steps_its_owner_group_alone) {
+START_TEST(late_input_of_a_lone_player_steps_only_its_entities) {
     hc_tick head = hc_timeline_head(timeline);
     ck_assert_int_eq(put(7, head - 5, 3, 0), HC_OK);
-    ck_assert_uint_eq(settled_steps(), 5 * PER_OWNER);
+    ck_assert_uint_eq(resimulated_steps(), 5 * PER_OWNER);
     ck_assert_uint_eq(hc_timeline_stats(timeline)->depth, 5);
     const struct walker *walker = state(head, hc_world_player(&world, 7));
     ck_assert_int_eq(walker->x, 7000 + 4 * 3); // predicted for three ticks more, then neutral
@@ -193,7 +192,7 @@ END_TEST
 
 START_TEST(late_input_steps_those_within_reach_of_the_old_and_of_the_new_position) {
     hc_tick head = hc_timeline_head(timeline);
-    for (int i = 0; i < 8; i++) { // 7 walks 992 towards 8, and is seen by it and its pets
+    for (int i = 0; i < 8; i++) { // 7 walks 992 towards 8, into its reach
         ck_assert_int_eq(put(7, head + (hc_tick)i, 124, 0), HC_OK);
         hc_timeline_advance(timeline);
     }
@@ -205,22 +204,23 @@ START_TEST(late_input_steps_those_within_reach_of_the_old_and_of_the_new_positio
     hc_timeline_advance(timeline);
     head = hc_timeline_head(timeline);
     uint64_t before = hc_timeline_stats(timeline)->resimulated_steps;
-    ck_assert_int_eq(put(200, head - 1, 5, 0), HC_OK); // far away: both stay untouched
+    ck_assert_int_eq(put(200, head - 1, 5, 0), HC_OK); // far away: neither is stepped
     hc_timeline_resimulate(timeline);
     ck_assert_uint_eq(hc_timeline_stats(timeline)->resimulated_steps - before, PER_OWNER);
-    // 8 steps aside late: its group; then, changed, its group and whoever is within reach of where
-    // it was or is now: the pets of 7, which lag behind at 7992, but not 7 itself at 8116.
+    // A late input moves 8 aside. First its entities are stepped, then its entities and the
+    // neighbours of its old and new positions: the pets of 7, which lag behind at 7992, but not 7
+    // at 8116.
     ck_assert_int_eq(put(8, head - 2, 1, 0), HC_OK);
-    ck_assert_uint_eq(settled_steps(), PER_OWNER + PER_OWNER + 2);
+    ck_assert_uint_eq(resimulated_steps(), PER_OWNER + PER_OWNER + 2);
 }
 END_TEST
 
-START_TEST(changed_reduction_steps_the_referee_and_only_its_declared_readers) {
+START_TEST(changed_reduction_steps_only_the_referee_and_its_readers) {
     hc_tick head = hc_timeline_head(timeline);
     ck_assert_int_eq(put(9, head - 4, 0, 1), HC_OK);
-    // head-4: the group. head-3: the group, and the referee for its sum. head-2 and head-1: the
-    // same again, and the five fans.
-    ck_assert_uint_eq(settled_steps(), PER_OWNER + (PER_OWNER + 1) + 2 * (PER_OWNER + 1 + 5));
+    // head-4: the owner's entities. head-3: these, and the referee for its sum. head-2 and head-1:
+    // these, and the five fans.
+    ck_assert_uint_eq(resimulated_steps(), PER_OWNER + (PER_OWNER + 1) + 2 * (PER_OWNER + 1 + 5));
     const struct fan *fan = state(head, (hc_entity)(world.entities - 1));
     ck_assert_uint_eq(fan->cheers, 1);
 }
@@ -229,11 +229,11 @@ END_TEST
 START_TEST(input_equal_to_its_prediction_steps_nothing_but_renews_it) {
     hc_tick head = hc_timeline_head(timeline);
     ck_assert_int_eq(put(3, head - 6, 2, 0), HC_OK);
-    settled_steps();
+    resimulated_steps();
     ck_assert_int_eq(put(3, head - 5, 2, 0), HC_OK); // as predicted; the prediction lasts longer
-    ck_assert_uint_eq(settled_steps(), 2 * PER_OWNER);
+    ck_assert_uint_eq(resimulated_steps(), 2 * PER_OWNER);
     ck_assert_int_eq(put(3, head - 1, 0, 0), HC_OK); // as predicted: it had decayed
-    ck_assert_uint_eq(settled_steps(), 0);
+    ck_assert_uint_eq(resimulated_steps(), 0);
     const struct walker *walker = state(head, hc_world_player(&world, 3));
     ck_assert_int_eq(walker->x, 3000 + 2 * 5);
 }
@@ -246,21 +246,21 @@ START_TEST(change_dies_out_where_the_recomputed_state_equals_the_old_one) {
     ck_assert_int_eq(put(3, head - 8, 0, 0), HC_OK);
     hc_timeline_resimulate(timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
-    // There, back, and once more for the pets, which lag behind by one tick.
+    // There, back, and one more tick for the pets, which are one tick behind.
     ck_assert_uint_eq(stats->resimulated_ticks, 3);
     ck_assert_uint_eq(stats->depth, 10);
 }
 END_TEST
 
-START_TEST(only_ticks_whose_states_came_out_otherwise_count_as_changed) {
+START_TEST(only_ticks_with_different_states_count_as_changed) {
     hc_tick head = hc_timeline_head(timeline);
     for (hc_tick t = hc_timeline_oldest(timeline); t <= head; t++)
         ck_assert_uint_eq(hc_timeline_changed(timeline, t), t);
-    // There, and back two ticks later: the walker is where it was, and the pets a tick after it.
+    // There, and back two ticks later; the pets are back one tick after the walker.
     ck_assert_int_eq(put(3, head - 10, 2, 0), HC_OK);
     ck_assert_int_eq(put(3, head - 9, -2, 0), HC_OK);
     ck_assert_int_eq(put(3, head - 8, 0, 0), HC_OK);
-    hc_timeline_redo(timeline, head - 20); // what comes out the same has not changed
+    hc_timeline_redo(timeline, head - 20); // equal states do not count
     hc_timeline_advance(timeline);
     for (hc_tick t = hc_timeline_oldest(timeline); t <= head + 1; t++) {
         bool changed = t == head - 9 || t == head - 8;
@@ -269,7 +269,7 @@ START_TEST(only_ticks_whose_states_came_out_otherwise_count_as_changed) {
 }
 END_TEST
 
-/// Everything in the ring, to `out` unless that is NULL; returns the bytes of it.
+/// Copies all of the ring to `out` unless that is NULL; returns its bytes.
 static size_t copy_ring(uint8_t *out) {
     size_t used = 0, states = (size_t)world.entities * world.stride;
     for (hc_tick t = hc_timeline_oldest(timeline); t <= hc_timeline_head(timeline); t++) {
@@ -282,9 +282,9 @@ static size_t copy_ring(uint8_t *out) {
     return used;
 }
 
-/// Repeats from `from` on and fails the test unless `ticks` ticks are stepped again, whole, and the
-/// ring stays what it was.
-static void check_repeat(hc_tick from, uint32_t ticks) {
+/// Redoes the ticks from `from` on. Fails the test unless every entity is stepped again in `ticks`
+/// ticks and the ring stays equal.
+static void check_redo(hc_tick from, uint32_t ticks) {
     size_t size = copy_ring(NULL);
     uint8_t *before = malloc(size), *after = malloc(size);
     ck_assert(before != NULL && after != NULL);
@@ -292,7 +292,7 @@ static void check_repeat(hc_tick from, uint32_t ticks) {
     const struct hc_timeline_stats *stats = hc_timeline_stats(timeline);
     uint64_t ticks_before = stats->resimulated_ticks, changed = stats->changed;
     hc_timeline_redo(timeline, from);
-    ck_assert_uint_eq(settled_steps(), (uint64_t)ticks * world.entities);
+    ck_assert_uint_eq(resimulated_steps(), (uint64_t)ticks * world.entities);
     ck_assert_uint_eq(stats->resimulated_ticks - ticks_before, ticks);
     ck_assert_uint_eq(stats->depth, ticks);
     ck_assert_uint_eq(stats->changed, changed);
@@ -302,45 +302,45 @@ static void check_repeat(hc_tick from, uint32_t ticks) {
     free(after);
 }
 
-START_TEST(repeated_ticks_are_stepped_in_full_and_come_out_as_they_were) {
+START_TEST(redone_ticks_are_stepped_in_full_and_stay_equal) {
     hc_tick head = hc_timeline_head(timeline);
-    for (hc_player p = 0; p < 40; p++) // a past with something in it
+    for (hc_player p = 0; p < 40; p++) // a past with inputs
         ck_assert_int_eq(put(p, head - 1 - p % 16, 1 + p, p % 3 == 0), HC_OK);
     hc_timeline_resimulate(timeline);
-    check_repeat(head - 5, 5);
-    check_repeat(head - 1, 1);
-    check_repeat(head - 16, 16);
-    ck_assert_uint_eq(settled_steps(), 0); // once, not from then on
+    check_redo(head - 5, 5);
+    check_redo(head - 1, 1);
+    check_redo(head - 16, 16);
+    ck_assert_uint_eq(resimulated_steps(), 0); // only once
 }
 END_TEST
 
-START_TEST(a_repeat_is_cut_to_the_ticks_in_the_ring) {
+START_TEST(a_redo_is_cut_to_the_ticks_in_the_ring) {
     hc_tick head = hc_timeline_head(timeline);
-    check_repeat(0, 16);
-    check_repeat(head, 0);
-    check_repeat(HC_NO_TICK, 0);
+    check_redo(0, 16);
+    check_redo(head, 0);
+    check_redo(HC_NO_TICK, 0);
 }
 END_TEST
 
-START_TEST(a_repeat_and_a_late_input_come_to_what_the_late_input_alone_does) {
-    struct hc_timeline *repeated = timeline;
-    struct hc_world kept = world;
-    set_up(); // another one, of the same past, in a world laid out alike that both go on with
+START_TEST(a_redo_does_not_change_the_effect_of_a_late_input) {
+    struct hc_timeline *redone = timeline;
+    struct hc_world first_world = world;
+    set_up(); // a second timeline with the same past; both use the second, equal world
     struct hc_timeline *plain = timeline;
     hc_tick head = hc_timeline_head(plain);
     for (unsigned n = 0; n < 2; n++) {
-        timeline = n == 0 ? repeated : plain;
+        timeline = n == 0 ? redone : plain;
         ck_assert_int_eq(put(7, head - 5, 3, 1), HC_OK);
     }
-    hc_timeline_redo(repeated, head - 3);
-    hc_timeline_advance(repeated);
+    hc_timeline_redo(redone, head - 3);
+    hc_timeline_advance(redone);
     hc_timeline_advance(plain);
-    ck_assert_uint_eq(hc_timeline_stats(repeated)->depth, 5);
+    ck_assert_uint_eq(hc_timeline_stats(redone)->depth, 5);
     for (hc_tick t = hc_timeline_oldest(plain); t <= head + 1; t++)
-        ck_assert(hc_timeline_hash(plain, t) == hc_timeline_hash(repeated, t));
-    hc_timeline_destroy(repeated);
+        ck_assert(hc_timeline_hash(plain, t) == hc_timeline_hash(redone, t));
+    hc_timeline_destroy(redone);
     timeline = plain;
-    hc_world_free(&kept);
+    hc_world_free(&first_world);
 }
 END_TEST
 
@@ -356,9 +356,9 @@ START_TEST(input_is_known_once_and_only_inside_the_window) {
 }
 END_TEST
 
-START_TEST(complete_tick_follows_known_and_forced_slots_without_gaps) {
+START_TEST(inputs_through_follows_known_and_forced_slots_without_gaps) {
     hc_tick head = hc_timeline_head(timeline);
-    hc_tick floor = head - 16 - 1; // what left the window counts as forced
+    hc_tick floor = head - 16 - 1; // slots that left the window count as forced
     ck_assert_uint_eq(hc_timeline_inputs_through(timeline, 5), floor);
     ck_assert_int_eq(put(5, floor + 2, 1, 0), HC_OK);
     ck_assert_uint_eq(hc_timeline_inputs_through(timeline, 5), floor);
@@ -370,7 +370,7 @@ START_TEST(complete_tick_follows_known_and_forced_slots_without_gaps) {
 }
 END_TEST
 
-START_TEST(leaving_forces_what_is_missing_and_silences_the_player) {
+START_TEST(leaving_forces_unknown_slots_and_ends_the_players_inputs) {
     hc_tick head = hc_timeline_head(timeline);
     ck_assert_int_eq(put(5, head + 3, 1, 0), HC_OK);
     ck_assert_int_eq(hc_timeline_put_roster(timeline, 5, head, HC_ROSTER_LEAVE), HC_OK);
@@ -384,7 +384,7 @@ START_TEST(leaving_forces_what_is_missing_and_silences_the_player) {
 }
 END_TEST
 
-START_TEST(nothing_is_allocated_after_creation_and_memory_is_what_was_said) {
+START_TEST(memory_grows_with_the_history_up_to_its_limit) {
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
     size_t small = hc_timeline_memory(&config);
@@ -400,19 +400,19 @@ int main(void) {
     Suite *suite = suite_create("timeline");
     TCase *tc = tcase_create("timeline");
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, late_input_of_a_lone_player_steps_its_owner_group_alone);
+    tcase_add_test(tc, late_input_of_a_lone_player_steps_only_its_entities);
     tcase_add_test(tc, late_input_steps_those_within_reach_of_the_old_and_of_the_new_position);
-    tcase_add_test(tc, changed_reduction_steps_the_referee_and_only_its_declared_readers);
+    tcase_add_test(tc, changed_reduction_steps_only_the_referee_and_its_readers);
     tcase_add_test(tc, input_equal_to_its_prediction_steps_nothing_but_renews_it);
-    tcase_add_test(tc, only_ticks_whose_states_came_out_otherwise_count_as_changed);
+    tcase_add_test(tc, only_ticks_with_different_states_count_as_changed);
     tcase_add_test(tc, change_dies_out_where_the_recomputed_state_equals_the_old_one);
-    tcase_add_test(tc, repeated_ticks_are_stepped_in_full_and_come_out_as_they_were);
-    tcase_add_test(tc, a_repeat_is_cut_to_the_ticks_in_the_ring);
-    tcase_add_test(tc, a_repeat_and_a_late_input_come_to_what_the_late_input_alone_does);
+    tcase_add_test(tc, redone_ticks_are_stepped_in_full_and_stay_equal);
+    tcase_add_test(tc, a_redo_is_cut_to_the_ticks_in_the_ring);
+    tcase_add_test(tc, a_redo_does_not_change_the_effect_of_a_late_input);
     tcase_add_test(tc, input_is_known_once_and_only_inside_the_window);
-    tcase_add_test(tc, complete_tick_follows_known_and_forced_slots_without_gaps);
-    tcase_add_test(tc, leaving_forces_what_is_missing_and_silences_the_player);
-    tcase_add_test(tc, nothing_is_allocated_after_creation_and_memory_is_what_was_said);
+    tcase_add_test(tc, inputs_through_follows_known_and_forced_slots_without_gaps);
+    tcase_add_test(tc, leaving_forces_unknown_slots_and_ends_the_players_inputs);
+    tcase_add_test(tc, memory_grows_with_the_history_up_to_its_limit);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

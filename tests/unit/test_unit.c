@@ -1,4 +1,4 @@
-/// What common/unit promises of units, their values and the hashes of entities.
+/// Tests of units, their values and the hashes of entities.
 #include "common/unit.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
@@ -22,7 +22,7 @@ static void tear_down(void) {
     hc_world_free(&world);
 }
 
-/// A world of random bytes, most of it alive, whose states are zeros where there is none.
+/// Draws a world of random bytes, with most entities alive and zeros for the others.
 static void scatter(struct hc_rng *rng) {
     memset(states, 0, sizeof states);
     for (hc_entity entity = 0; entity < ENTITIES; entity++) {
@@ -35,7 +35,7 @@ static void scatter(struct hc_rng *rng) {
     }
 }
 
-/// Reads `unit` out of the world, with an input of a random age if it has an owner.
+/// Reads `unit` from the world, with an input of a random age if it has an owner.
 static void read_value(struct hc_rng *rng, hc_unit unit, struct hc_unit_value *value) {
     hc_unit_read(&world, unit, presence, states, value);
     value->tick = 100 + hc_rng_below(rng, 100);
@@ -48,7 +48,7 @@ static void read_value(struct hc_rng *rng, hc_unit unit, struct hc_unit_value *v
         value->input[i] = (uint8_t)hc_rng_next(rng);
 }
 
-START_TEST(every_entity_belongs_to_one_unit_which_lies_in_a_row) {
+START_TEST(every_entity_belongs_to_one_unit_of_consecutive_entities) {
     for (uint16_t players = 1; players <= 8; players++) {
         struct hc_world some;
         ck_assert_int_eq(hc_world_init(&some, &small_game, players, 60, 1, NULL), HC_OK);
@@ -70,7 +70,7 @@ START_TEST(every_entity_belongs_to_one_unit_which_lies_in_a_row) {
 }
 END_TEST
 
-START_TEST(a_copy_is_equal_and_owes_nothing_to_the_original) {
+START_TEST(a_copy_is_equal_in_its_own_memory) {
     for (uint32_t stream = 0; stream < 500; stream++) {
         struct hc_rng rng = hc_rng_init(41, stream);
         scatter(&rng);
@@ -87,7 +87,7 @@ START_TEST(a_copy_is_equal_and_owes_nothing_to_the_original) {
         ck_assert(copy.presence != value.presence && copy.states != value.states);
         ck_assert_mem_eq(memory[0], memory[1], sizeof memory[0]);
 
-        // And it is what the world holds: one that is read from there anew is no other.
+        // It also equals the world.
         size_t first = hc_unit_first(&world, unit);
         for (size_t i = 0; i < hc_unit_count(&world, unit); i++) {
             ck_assert_uint_eq(copy.presence[i], presence[first + i]);
@@ -97,13 +97,14 @@ START_TEST(a_copy_is_equal_and_owes_nothing_to_the_original) {
 }
 END_TEST
 
-/// Whether `unit` of the world as it is now has a value equal to `value`, with input and all.
+/// Whether `unit` still has the states of `value` in the world.
 static bool still(hc_unit unit, const struct hc_unit_value *value) {
     uint8_t memory[BYTES] = {0};
-    struct hc_unit_value now = *value;
-    hc_unit_place(&world, &now, memory);
-    hc_unit_read(&world, unit, presence, states, &now);
-    return hc_unit_equal(&world, unit, &now, value) && hc_unit_equal(&world, unit, value, &now);
+    struct hc_unit_value current = *value;
+    hc_unit_place(&world, &current, memory);
+    hc_unit_read(&world, unit, presence, states, &current);
+    return hc_unit_equal(&world, unit, &current, value) &&
+           hc_unit_equal(&world, unit, value, &current);
 }
 
 START_TEST(values_differ_by_any_presence_field_input_or_age_but_not_by_the_tick_alone) {
@@ -148,7 +149,7 @@ static uint64_t hash_of(hc_entity entity) {
     return hc_unit_entity_hash(&world, entity, presence[entity], states + entity * STRIDE);
 }
 
-START_TEST(an_entitys_hash_sees_its_id_presence_and_every_field_and_nothing_else) {
+START_TEST(an_entitys_hash_covers_only_its_id_its_presence_and_its_fields) {
     for (uint32_t stream = 0; stream < 200; stream++) {
         struct hc_rng rng = hc_rng_init(43, stream);
         scatter(&rng);
@@ -193,7 +194,7 @@ START_TEST(a_sum_of_hashes_depends_on_the_set_and_not_on_the_order) {
             shuffled += hash_of(order[i]);
         ck_assert_msg(shuffled == sum, "stream %u", stream);
 
-        // Two that change places are another world, though the same states are in it.
+        // A world in which two entities swap their states is another one.
         hc_entity a = hc_world_player(&world, 0), b = hc_world_player(&world, 1);
         if (memcmp(states + a * STRIDE, states + b * STRIDE, STRIDE) == 0 ||
             presence[a] != presence[b])
@@ -209,7 +210,7 @@ START_TEST(a_sum_of_hashes_depends_on_the_set_and_not_on_the_order) {
 END_TEST
 
 START_TEST(the_hash_of_an_entity_is_the_same_on_every_architecture) {
-    // Golden: may change only together with the protocol's version, or with the small game.
+    // Golden: may change only with the protocol's version or with the small game.
     hc_entity entity = hc_world_player(&world, 2);
     const struct hc_field *fields = hc_world_kind(&world, entity)->fields;
     uint8_t state[STRIDE] = {0};
@@ -227,11 +228,11 @@ int main(void) {
     Suite *suite = suite_create("unit");
     TCase *tests = tcase_create("unit");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, every_entity_belongs_to_one_unit_which_lies_in_a_row);
-    tcase_add_test(tests, a_copy_is_equal_and_owes_nothing_to_the_original);
+    tcase_add_test(tests, every_entity_belongs_to_one_unit_of_consecutive_entities);
+    tcase_add_test(tests, a_copy_is_equal_in_its_own_memory);
     tcase_add_test(tests,
                    values_differ_by_any_presence_field_input_or_age_but_not_by_the_tick_alone);
-    tcase_add_test(tests, an_entitys_hash_sees_its_id_presence_and_every_field_and_nothing_else);
+    tcase_add_test(tests, an_entitys_hash_covers_only_its_id_its_presence_and_its_fields);
     tcase_add_test(tests, a_sum_of_hashes_depends_on_the_set_and_not_on_the_order);
     tcase_add_test(tests, the_hash_of_an_entity_is_the_same_on_every_architecture);
     suite_add_tcase(suite, tests);
