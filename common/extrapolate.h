@@ -61,11 +61,11 @@ void hc_extrapolate(struct hc_extrapolator *extrapolator, hc_unit unit,
 bool hc_extrapolate_takes_changes(const struct hc_world *world, hc_unit unit,
                                   const struct hc_unit_value *from, hc_tick tick);
 
-/// Writes the input that the steps after `from` are given until the first change to `out`.
+/// Writes to `out` the input that the steps after `from` are given until the first input change.
 void hc_extrapolate_input(const struct hc_world *world, const struct hc_unit_value *from,
                           uint8_t *out);
 
-/// Writes the value from which a unit without baseline is encoded to `out`: every entity is absent
-/// and there is no input.
+/// Writes to `out` the value against which a unit without baseline is encoded: every entity is
+/// absent and there is no input.
 void hc_extrapolate_absent(const struct hc_world *world, hc_unit unit, hc_tick tick,
                            struct hc_unit_value *out);

@@ -27,11 +27,11 @@ enum {
 
 struct hc_timeline_config {
     const struct hc_world *world; ///< borrowed; must outlive the timeline
-    uint32_t history; ///< W: the ring keeps [head - W, head]; ticks in [0, HC_HISTORY_MAX]
+    uint32_t history; ///< W: the ring holds [head - W, head]; ticks in [0, HC_HISTORY_MAX]
     uint32_t future;  ///< inputs are accepted up to head + future; ticks in [1, HC_FUTURE_MAX]
-    /// False: the authority, whose states are final and which forces inputs that leave the window.
-    /// True: a replica, which takes states from the authority, forces nothing, and predicts from
-    /// inputs older than its window too.
+    /// False: the authority, which forces the unknown slots that leave the window. True: a replica,
+    /// which takes states from the authority, forces nothing, and predicts from inputs older than
+    /// its window too.
     bool replica;
     /// True: after a change every entity is stepped at every later tick. Slow; for comparison.
     bool full;
@@ -65,8 +65,8 @@ void hc_timeline_destroy(struct hc_timeline *timeline);
 /// Starts the authority at tick 0, with every slot in the state that the game's `start` gives it.
 void hc_timeline_start(struct hc_timeline *timeline);
 
-/// Stores the input of `player` (< players) at `tick`. `input` has input_size bytes, is sanitized,
-/// and is copied. The first write wins.
+/// Stores the input of `player` (< players) at `tick`. `input`, input_size sanitized bytes, is
+/// copied. The first write wins.
 /// HC_DUPLICATE: the slot is known, forced or retracted, or, on the authority, not after the
 /// player's newest join.
 /// HC_TOO_OLD: before head - W; a replica still predicts the player's inputs from it.

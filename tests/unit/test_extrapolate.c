@@ -243,7 +243,7 @@ END_TEST
 
 // ---- Against a replica's timeline ---------------------------------------------------------------
 
-/// Draws the age of the value's input anew, and makes some of its entities unknown.
+/// Draws a new age for the value's input, and makes some of its entities unknown.
 static void distort(struct match *match, hc_unit unit, struct held_value *from) {
     bool owned = hc_unit_player(&match->world, unit) != HC_NO_PLAYER;
     if (owned && from->value.known != HC_NO_TICK) {
