@@ -119,14 +119,15 @@ static bool build_world(struct hc_client *client, const struct hc_welcome *welco
                       welcome->seed, config->allocator) != HC_OK)
         return false;
     struct hc_timeline_config timeline = timeline_config(client);
-    size_t needed =
-        hc_cl_interpolation_layout(&client->view, &client->world, config->smoothing_us, NULL);
+    size_t needed = hc_cl_interpolation_layout(&client->interpolation, &client->world,
+                                               config->smoothing_us, NULL);
     client->timeline = hc_timeline_create(&timeline);
-    client->memory = hc_allocate(config->allocator, needed);
+    client->interpolation_memory = hc_allocate(config->allocator, needed);
     client->reader = hc_cl_snapshot_reader_create(&client->world, config->players);
-    if (client->timeline == NULL || client->memory == NULL || client->reader == NULL)
+    if (client->timeline == NULL || client->interpolation_memory == NULL || client->reader == NULL)
         return false;
-    hc_cl_interpolation_layout(&client->view, &client->world, config->smoothing_us, client->memory);
+    hc_cl_interpolation_layout(&client->interpolation, &client->world, config->smoothing_us,
+                               client->interpolation_memory);
     client->world_bytes =
         needed + hc_timeline_memory(&timeline) + hc_cl_snapshot_reader_memory(&client->world) +
         client->world.entities * (sizeof *client->world.kind_of + sizeof *client->world.owner_of);
@@ -202,33 +203,11 @@ static bool version_holds(const struct hc_cl_handshake *handshake, uint64_t now_
 
 /// Nothing is left of an earlier connection but what the players do.
 static void clear_connection(struct hc_client *client) {
-    struct hc_cl_inputs *inputs = &client->inputs;
     hc_cl_session_free_world(client);
-    client->replay = (struct hc_replay){.newest = 0};
-    hc_sent_init(&client->sent, 1);
-    client->newest_us = 0;
-    client->measured = 0;
     client->clock = (struct hc_cl_clock){.known = false};
-    client->news = (struct hc_cl_newest){.any = false};
-    memset(inputs->last, 0, sizeof inputs->last);
-    inputs->any = false;
-    inputs->next = inputs->unsent = inputs->wanted = 0;
-    client->stalled_target = 0;
-    client->ticked = client->path_due = false;
-}
-
-static void begin_connection(struct hc_client *client, const struct hc_accept *accept,
-                             const struct hc_seal_keys *keys, const struct hc_welcome *welcome,
-                             uint64_t now_us) {
-    client->cid = accept->cid;
-    client->welcome = *welcome;
-    hc_seal_init(&client->sealer, keys->c2s);
-    memcpy(client->s2c, keys->s2c, sizeof client->s2c);
-    memcpy(client->reset_token, welcome->reset_token, sizeof client->reset_token);
-    client->accepted_us = now_us;
-    client->received_us = now_us;
-    client->data_us = now_us;
-    client->data_due = true;
+    client->newest = (struct hc_cl_newest){.any = false};
+    client->prediction = (struct hc_cl_prediction){.any = false};
+    client->sending = (struct hc_cl_sending){.ticks = 0};
 }
 
 /// What was said before goes on, or is of another session.
@@ -236,9 +215,9 @@ static void report_accepted(struct hc_client *client, bool again) {
     bool resumed = again && client->welcome.resumed;
     client->state = HC_CLIENT_JOINING;
     if (resumed)
-        hc_events_out_continue(&client->events_out);
+        hc_events_out_continue(&client->messages.out);
     else if (again)
-        hc_cl_session_begin_events(client);
+        hc_cl_session_begin_messages(client);
     client->stats.reconnects += again;
     hc_cl_session_event(client,
                         &(struct hc_client_event){.kind = again ? HC_CLIENT_EVENT_RECONNECTED
@@ -252,7 +231,7 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
     struct hc_accept accept;
     struct hc_welcome welcome;
     struct hc_seal_keys keys;
-    bool again = client->cid != 0;
+    bool again = client->connection.cid != 0;
     enum hc_status status = read_accept(client, bytes, size, &accept, &keys, &welcome);
     if (status != HC_OK)
         return status;
@@ -267,7 +246,8 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
     }
     if (client->handshake.has_cookie) // else CONNECT was given up, and HELLO is what was said last
         note_exchange(&client->handshake, now_us);
-    begin_connection(client, &accept, &keys, &welcome, now_us);
+    client->welcome = welcome;
+    hc_cl_connection_begin(&client->connection, accept.cid, &keys, welcome.reset_token, now_us);
     sodium_memzero(&keys, sizeof keys);
     sodium_memzero(client->handshake.secret, sizeof client->handshake.secret);
     report_accepted(client, again);
@@ -314,9 +294,9 @@ static enum hc_status receive_reset(struct hc_client *client, const uint8_t *byt
     enum hc_status status = hc_datagram_get_reset(bytes, size, &reset);
     if (status != HC_OK)
         return status;
-    if (asks(client) || client->state == HC_CLIENT_LEAVING || reset.cid != client->cid)
+    if (asks(client) || client->state == HC_CLIENT_LEAVING || reset.cid != client->connection.cid)
         return HC_UNEXPECTED; // one that says goodbye goes on until it is done
-    if (!hc_seal_reset_equal(client->reset_token, reset.token))
+    if (!hc_seal_reset_equal(client->connection.reset_token, reset.token))
         return HC_MALFORMED;
     hc_cl_session_lose(client, HC_CLIENT_LOSS_RESET, now_us);
     return HC_OK;
@@ -402,7 +382,7 @@ size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATA
     struct hc_connect connect = {.protocol_id = handshake->protocol_id,
                                  .slot = cookie->slot,
                                  .players = client->config.players,
-                                 .continues = client->cid};
+                                 .continues = client->connection.cid};
     memcpy(connect.client_nonce, handshake->nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, cookie->cookie, HC_COOKIE_SIZE);
     memcpy(connect.token, client->credential.token, HC_TOKEN_SIZE);

@@ -7,24 +7,24 @@
 
 void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const void *input) {
     const struct hc_game *game = client->config.game;
-    uint8_t *present = client->inputs.present[index];
-    memcpy(present, input, game->input_size);
+    uint8_t *pressed = client->inputs.pressed[index];
+    memcpy(pressed, input, game->input_size);
     for (uint8_t f = 0; f < game->input_field_count; f++) {
         const struct hc_field *field = &game->input_fields[f];
-        int64_t value = hc_field_get(field, present);
+        int64_t value = hc_field_get(field, pressed);
         if (hc_field_fits(field, value))
             continue;
         // Cut to the nearest end of the range: what does not fit its bits cannot be sent.
         int64_t range = INT64_C(1) << field->bits, low = field->is_signed ? -(range / 2) : 0;
-        hc_field_set(field, present, value < low ? low : low + range - 1);
+        hc_field_set(field, pressed, value < low ? low : low + range - 1);
     }
-    game->sanitize_input(present);
+    game->sanitize_input(pressed);
 }
 
 hc_tick hc_cl_predict_wanted(const struct hc_client *client) {
-    const struct hc_snapshot *news = &client->news.snapshot;
+    const struct hc_snapshot *news = &client->newest.snapshot;
     hc_tick wanted = HC_NO_TICK;
-    HC_ASSERT(client->news.any);
+    HC_ASSERT(client->newest.any);
     for (uint8_t i = 0; i < client->welcome.own_count; i++)
         wanted = hc_tick_min(wanted, news->complete[i] + 1);
     return hc_tick_max(wanted, news->late_limit);
@@ -33,31 +33,32 @@ hc_tick hc_cl_predict_wanted(const struct hc_client *client) {
 // ---- Inputs -------------------------------------------------------------------------------------
 
 static void stamp(struct hc_client *client, hc_tick tick) {
-    struct hc_cl_inputs *inputs = &client->inputs;
+    struct hc_cl_prediction *prediction = &client->prediction;
     uint16_t size = client->config.game->input_size;
     for (uint8_t i = 0; i < client->welcome.own_count; i++) {
-        memcpy(inputs->ring[tick % HC_CL_INPUTS][i], inputs->last[i], size);
-        hc_timeline_put_input(client->timeline, client->welcome.own[i], tick, inputs->last[i]);
+        const uint8_t *input = prediction->last[i];
+        memcpy(client->inputs.stamped[tick % HC_CL_INPUTS][i], input, size);
+        hc_timeline_put_input(client->timeline, client->welcome.own[i], tick, input);
         client->stats.inputs_sampled++;
     }
-    inputs->next = tick + 1;
-    inputs->any = true;
+    prediction->next = tick + 1;
+    prediction->any = true;
 }
 
 /// Samples the inputs and stamps them with `end`. Ticks between the newest stamp and this one are
 /// given the input before them, as far back as anybody can still use it.
 static void sample(struct hc_client *client, hc_tick end) {
-    struct hc_cl_inputs *inputs = &client->inputs;
+    struct hc_cl_prediction *prediction = &client->prediction;
     hc_tick from = hc_tick_max(hc_cl_predict_wanted(client), hc_tick_back(end, HC_CL_INPUTS - 1));
-    if (inputs->any)
-        from = hc_tick_max(from, inputs->next);
+    if (prediction->any)
+        from = hc_tick_max(from, prediction->next);
     if (from < end)
         HC_MARK("stamp-gap-filled");
     for (hc_tick t = from; t < end; t++)
         stamp(client, t);
-    if (inputs->any && inputs->next > end)
+    if (prediction->any && prediction->next > end)
         return; // stamped already: this sample is one too many
-    memcpy(inputs->last, inputs->present, sizeof inputs->last);
+    memcpy(prediction->last, client->inputs.pressed, sizeof prediction->last);
     stamp(client, end);
 }
 
@@ -65,14 +66,14 @@ static void predict_tick(struct hc_client *client) {
     if (client->welcome.own_count > 0)
         sample(client, hc_timeline_head(client->timeline) + client->config.input_delay);
     hc_timeline_advance(client->timeline);
-    client->ticked = true;
+    client->prediction.ticks++;
 }
 
 // ---- Ticks --------------------------------------------------------------------------------------
 
 /// How far the newest snapshot allows to predict.
 static hc_tick limit_of(const struct hc_client *client) {
-    return hc_tick_ahead(client->news.snapshot.tick, client->config.prediction_limit);
+    return hc_tick_ahead(client->newest.snapshot.tick, client->config.prediction_limit);
 }
 
 /// When the head becomes `tick`.
@@ -90,7 +91,7 @@ static void predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_u
     // Kept rather than computed when asked for: a better estimate of the server's clock must not
     // move back what is being shown.
     uint64_t head_us = due_us(client, head);
-    client->head_us = head_us < now_us ? head_us : now_us;
+    client->prediction.head_us = head_us < now_us ? head_us : now_us;
 }
 
 /// A stall holds up what is shown, not what the players do: the state that is waited for has all
@@ -99,7 +100,7 @@ static void predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_u
 static void sample_stalled(struct hc_client *client, hc_tick target) {
     hc_tick head = hc_timeline_head(client->timeline);
     hc_tick end = hc_tick_min(target - 1 + client->config.input_delay, head + HC_CL_FUTURE_MIN);
-    if (client->welcome.own_count > 0 && head < target && end >= client->inputs.next)
+    if (client->welcome.own_count > 0 && head < target && end >= client->prediction.next)
         sample(client, end);
 }
 
@@ -109,12 +110,12 @@ static void stall(struct hc_client *client, hc_tick target) {
         HC_MARK("client-stalled");
         client->state = HC_CLIENT_STALLED;
         client->stats.stalls++;
-        client->stalled_target = head;
+        client->prediction.stalled_target = head;
         hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_STALLED});
     }
-    if (target > client->stalled_target) {
-        client->stats.stalled_ticks += target - client->stalled_target;
-        client->stalled_target = target;
+    if (target > client->prediction.stalled_target) {
+        client->stats.stalled_ticks += target - client->prediction.stalled_target;
+        client->prediction.stalled_target = target;
     }
 }
 
@@ -143,6 +144,10 @@ void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
     }
 }
 
+void hc_cl_predict_restart(struct hc_client *client, uint64_t now_us) {
+    client->prediction.head_us = now_us;
+}
+
 void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now_us) {
     predict_up_to(client, tick, now_us);
 }
@@ -150,5 +155,6 @@ void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now
 uint64_t hc_cl_predict_deadline(const struct hc_client *client) {
     hc_tick head = hc_timeline_head(client->timeline);
     bool waits = head >= limit_of(client) && client->state == HC_CLIENT_STALLED;
-    return due_us(client, (waits ? hc_tick_max(head, client->stalled_target) : head) + 1);
+    return due_us(client,
+                  (waits ? hc_tick_max(head, client->prediction.stalled_target) : head) + 1);
 }

@@ -16,7 +16,7 @@ struct said {
 
 static enum hc_status read_message(struct hc_client *client, enum hc_message_type type,
                                    struct said *said) {
-    hc_tick near = client->news.any ? client->news.snapshot.as_of : client->welcome.tick;
+    hc_tick near = client->newest.any ? client->newest.snapshot.as_of : client->welcome.tick;
     enum hc_status status;
     switch (type) {
     case HC_MESSAGE_SNAPSHOT:
@@ -35,7 +35,7 @@ static enum hc_status read_message(struct hc_client *client, enum hc_message_typ
         return hc_message_get_path(&client->body, said->path);
     case HC_MESSAGE_EVENTS:
         said->has_events = true;
-        return hc_events_check(&client->events_in, hc_body_values(&client->body));
+        return hc_events_check(&client->messages.in, hc_body_values(&client->body));
     default: // what only clients say
         return HC_MALFORMED;
     }
@@ -115,7 +115,7 @@ static void apply_snapshot(struct hc_client *client, const struct hc_cl_received
         apply_forced(client, &said->forced[i]);
     // One that was overtaken may tell inputs of a player who has left since; all that counts of its
     // inputs was in the newer one.
-    if (!client->news.any || said->head.as_of > client->news.snapshot.as_of)
+    if (!client->newest.any || said->head.as_of > client->newest.snapshot.as_of)
         apply_inputs(client, said);
     apply_values(client, said, true);
     hc_timeline_resimulate(client->timeline);
@@ -140,7 +140,7 @@ static void begin_world(struct hc_client *client, const struct hc_cl_received *s
     apply_snapshot(client, said);
     client->stats.snapshots++;
     client->stats.snapshots_matched++;
-    client->head_us = now_us;
+    hc_cl_predict_restart(client, now_us);
     client->state = HC_CLIENT_PLAYING;
     hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_PLAYING});
 }
@@ -155,13 +155,14 @@ static void change_world(struct hc_client *client, const struct hc_cl_received *
         hc_cl_predict_catch_up(client, tick, now_us);
     bool restarts = tick > hc_timeline_head(timeline);
     uint64_t steps = hc_timeline_stats(timeline)->resimulated_steps;
-    hc_cl_interpolation_capture(&client->view, timeline, hc_cl_session_shown(client, now_us));
+    hc_cl_interpolation_capture(&client->interpolation, timeline,
+                                hc_cl_session_shown(client, now_us));
     apply_snapshot(client, said);
     if (restarts)
-        client->head_us = now_us;
+        hc_cl_predict_restart(client, now_us);
     count_settled(client, steps, restarts);
-    hc_cl_interpolation_correct(&client->view, timeline, hc_cl_session_shown(client, now_us),
-                                now_us);
+    hc_cl_interpolation_correct(&client->interpolation, timeline,
+                                hc_cl_session_shown(client, now_us), now_us);
 }
 
 // ---- Time ---------------------------------------------------------------------------------------
@@ -172,17 +173,14 @@ static void learn_time(struct hc_client *client, const struct hc_snapshot *snaps
                        uint64_t now_us) {
     uint64_t server_us =
         hc_tick_due_us(snapshot->as_of, client->welcome.tick_rate) + snapshot->phase_us;
-    uint64_t sent_us;
-    if (ack <= client->measured || !hc_sent_when(&client->sent, ack, &sent_us)) {
+    uint64_t rtt_us;
+    if (!hc_cl_connection_measure(&client->connection, ack, snapshot->ack_delay_us, now_us,
+                                  &rtt_us)) {
         hc_cl_clock_estimate(&client->clock, now_us,
                              client->handshake.rtt_us == UINT64_MAX ? 0 : client->handshake.rtt_us,
                              server_us);
         return;
     }
-    // Over hardly any distance the server's wait, by its clock, may be the longer one.
-    uint64_t elapsed_us = now_us - sent_us, delay_us = snapshot->ack_delay_us;
-    uint64_t rtt_us = elapsed_us > delay_us ? elapsed_us - delay_us : 0;
-    client->measured = ack;
     hc_cl_clock_sample(&client->clock, now_us, rtt_us, server_us);
     hc_histogram_record(&client->stats.rtt_us, rtt_us);
     client->stats.rtt_min_us = client->clock.rtt_min_us;
@@ -191,7 +189,7 @@ static void learn_time(struct hc_client *client, const struct hc_snapshot *snaps
 
 static void take_snapshot(struct hc_client *client, const struct hc_cl_received *said, uint32_t ack,
                           uint64_t now_us) {
-    struct hc_cl_newest *news = &client->news;
+    struct hc_cl_newest *news = &client->newest;
     bool first = !news->any, newest = first || said->head.as_of > news->snapshot.as_of;
     if (newest) {
         learn_time(client, &said->head, ack, now_us);
@@ -218,21 +216,16 @@ static void take_snapshot(struct hc_client *client, const struct hc_cl_received 
 static void take_news(struct hc_client *client, const struct said *said) {
     if (said->has_ticket) {
         client->credential = said->ticket.credential;
-        memcpy(client->reset_token, said->ticket.reset_token, sizeof client->reset_token);
+        hc_cl_connection_set_reset_token(&client->connection, said->ticket.reset_token);
     }
     if (said->has_events) {
         hc_body_rewind(&client->body);
         hc_body_next_of(&client->body, HC_MESSAGE_EVENTS);
-        enum hc_status status = hc_events_take(&client->events_in, hc_body_values(&client->body));
+        enum hc_status status = hc_events_take(&client->messages.in, hc_body_values(&client->body));
         HC_ASSERT(status == HC_OK);
     }
-    if (!said->has_path)
-        return;
-    if (memcmp(client->path, said->path, sizeof client->path) != 0)
+    if (said->has_path && hc_cl_connection_challenge(&client->connection, said->path))
         hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_MOVED});
-    memcpy(client->path, said->path, sizeof client->path);
-    client->path_due = true;
-    client->data_due |= client->state != HC_CLIENT_LEAVING;
 }
 
 /// The server says goodbye: for good, or because it has heard nothing.
@@ -250,17 +243,8 @@ static void take_close(struct hc_client *client, enum hc_close_reason reason, ui
 /// Opens a DATA and reads it; nothing is changed yet.
 static enum hc_status read_data(struct hc_client *client, const uint8_t *bytes, size_t size,
                                 struct hc_data *data, struct said *said) {
-    uint32_t cid, seq;
-    enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
-    if (status != HC_OK)
-        return status;
-    if (client->timeline == NULL || client->state == HC_CLIENT_RECONNECTING || cid != client->cid)
-        return HC_UNEXPECTED;
-    status = hc_replay_check(&client->replay, seq);
-    if (status == HC_OK)
-        status = hc_seal_open_data(client->s2c, bytes, size, client->opened);
-    if (status == HC_OK)
-        status = hc_datagram_get_data(client->opened, size, data);
+    enum hc_status status =
+        hc_cl_connection_open(&client->connection, bytes, size, client->opened, data);
     return status == HC_OK ? read_body(client, data, said) : status;
 }
 
@@ -272,15 +256,11 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
     uint32_t acked_count = 0;
     enum hc_status status = read_data(client, bytes, size, &data, &said);
     if (status == HC_OK)
-        status = hc_sent_acked(&client->sent, data.ack, data.ack_bits, acked, &acked_count);
+        status = hc_cl_connection_receive(&client->connection, &data, now_us, acked, &acked_count);
     if (status != HC_OK)
         return status;
-    if (data.seq > client->replay.newest)
-        client->newest_us = now_us;
-    hc_replay_accept(&client->replay, data.seq);
-    client->received_us = now_us;
     for (uint32_t i = 0; i < acked_count; i++)
-        hc_events_acked(&client->events_out, acked[i].seq);
+        hc_events_acked(&client->messages.out, acked[i].seq);
     if (said.snapshot != NULL)
         hc_cl_snapshot_reader_accept(client->reader); // it is acknowledged now
     if (said.has_close) {

@@ -39,12 +39,12 @@ const char *hc_client_config_check(const struct hc_client_config *config) {
     return config->timeout_us == 0 ? "timeout_us" : NULL;
 }
 
-enum { EVENTS_BYTES = HC_EVENTS_BYTES_MAX + HC_EVENTS_STORE_MIN };
+enum { MESSAGES_BYTES = HC_EVENTS_BYTES_MAX + HC_EVENTS_STORE_MIN };
 
-void hc_cl_session_begin_events(struct hc_client *client) {
-    hc_events_out_init(&client->events_out, 1, client->events_bytes, HC_EVENTS_BYTES_MAX);
-    hc_events_in_init(&client->events_in, 1, client->events_bytes + HC_EVENTS_BYTES_MAX,
-                      HC_EVENTS_STORE_MIN);
+void hc_cl_session_begin_messages(struct hc_client *client) {
+    struct hc_cl_messages *messages = &client->messages;
+    hc_events_out_init(&messages->out, 1, messages->bytes, HC_EVENTS_BYTES_MAX);
+    hc_events_in_init(&messages->in, 1, messages->bytes + HC_EVENTS_BYTES_MAX, HC_EVENTS_STORE_MIN);
 }
 
 struct hc_client *hc_client_create(const struct hc_client_config *config, uint64_t now_us) {
@@ -57,13 +57,13 @@ struct hc_client *hc_client_create(const struct hc_client_config *config, uint64
     client->config.entropy = NULL; // it is the caller's, and read once
     hc_cl_entropy_begin(config, now_us, &client->ratchet);
     client->credential = config->credential;
-    client->events_bytes = hc_allocate(config->allocator, EVENTS_BYTES);
-    if (client->events_bytes == NULL) {
+    client->messages.bytes = hc_allocate(config->allocator, MESSAGES_BYTES);
+    if (client->messages.bytes == NULL) {
         hc_client_destroy(client);
         return NULL;
     }
-    hc_cl_session_begin_events(client);
-    client->stats.memory_bytes = sizeof *client + EVENTS_BYTES;
+    hc_cl_session_begin_messages(client);
+    client->stats.memory_bytes = sizeof *client + MESSAGES_BYTES;
     client->begun_us = now_us;
     hc_cl_handshake_begin(client, now_us);
     return client;
@@ -74,18 +74,18 @@ void hc_client_destroy(struct hc_client *client) {
         return;
     const struct hc_allocator *allocator = client->config.allocator;
     hc_cl_session_free_world(client);
-    hc_release(allocator, client->events_bytes);
+    hc_release(allocator, client->messages.bytes);
     sodium_memzero(client, sizeof *client); // its keys
     hc_release(allocator, client);
 }
 
 void hc_cl_session_free_world(struct hc_client *client) {
     hc_cl_snapshot_reader_destroy(client->reader);
-    hc_release(client->config.allocator, client->memory);
+    hc_release(client->config.allocator, client->interpolation_memory);
     hc_timeline_destroy(client->timeline);
     hc_world_free(&client->world);
     client->reader = NULL;
-    client->memory = NULL;
+    client->interpolation_memory = NULL;
     client->timeline = NULL;
     client->world = (struct hc_world){0};
     client->stats.memory_bytes -= client->world_bytes;
@@ -105,9 +105,10 @@ void hc_cl_session_log(const struct hc_client *client, const char *line) {
 
 void hc_cl_session_event(struct hc_client *client, const struct hc_client_event *event) {
     // One place is kept for the event that tells why it is over.
-    if (client->event_count + (client->state != HC_CLIENT_CLOSED) >= HC_CL_EVENTS)
+    struct hc_cl_events *events = &client->events;
+    if (events->count + (client->state != HC_CLIENT_CLOSED) >= HC_CL_EVENTS)
         return;
-    client->events[(client->event_first + client->event_count++) % HC_CL_EVENTS] = *event;
+    events->queue[(events->first + events->count++) % HC_CL_EVENTS] = *event;
 }
 
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event) {
@@ -118,7 +119,7 @@ void hc_cl_session_close(struct hc_client *client, const struct hc_client_event 
 }
 
 void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us) {
-    HC_ASSERT(client->state != HC_CLIENT_CLOSED && client->cid != 0);
+    HC_ASSERT(client->state != HC_CLIENT_CLOSED && client->connection.established);
     if (client->config.reconnect_us == 0 || client->state == HC_CLIENT_LEAVING) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_TIMEOUT});
         return;
@@ -126,6 +127,7 @@ void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint
     client->state = HC_CLIENT_RECONNECTING;
     client->lost_us = now_us;
     client->stats.losses++;
+    hc_cl_connection_lose(&client->connection);
     hc_cl_handshake_begin(client, now_us);
     hc_cl_session_log(client, "the connection is lost, and being made again");
     hc_cl_session_event(client,
@@ -134,7 +136,8 @@ void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint
 
 struct hc_cl_interpolation_time hc_cl_session_shown(const struct hc_client *client,
                                                     uint64_t now_us) {
-    uint64_t elapsed_us = now_us > client->head_us ? now_us - client->head_us : 0;
+    uint64_t head_us = client->prediction.head_us;
+    uint64_t elapsed_us = now_us > head_us ? now_us - head_us : 0;
     return hc_cl_interpolation_at(client->timeline, client->config.display_offset, elapsed_us,
                                   hc_cl_session_interval_us(client));
 }
@@ -173,7 +176,7 @@ static uint64_t timeout_us(const struct hc_client *client) {
         return client->begun_us + client->config.timeout_us;
     if (client->state == HC_CLIENT_RECONNECTING)
         return client->lost_us + client->config.reconnect_us;
-    return client->received_us + client->config.timeout_us;
+    return client->connection.received_us + client->config.timeout_us;
 }
 
 static void time_out(struct hc_client *client, uint64_t now_us) {
@@ -191,12 +194,6 @@ static void time_out(struct hc_client *client, uint64_t now_us) {
                                                           .retry_ms = handshake->hint.retry_ms});
 }
 
-/// Whether the keys have been used for as long as they may.
-static bool keys_expired(const struct hc_client *client, uint64_t now_us) {
-    return client->sent.next >= HC_CL_RENEW_SEQ || client->replay.newest >= HC_CL_RENEW_SEQ ||
-           now_us - client->accepted_us >= HC_CL_RENEW_US;
-}
-
 void hc_client_advance(struct hc_client *client, uint64_t now_us) {
     if (client->state == HC_CLIENT_CLOSED)
         return;
@@ -206,7 +203,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
             return;
     }
     if ((client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED) &&
-        keys_expired(client, now_us))
+        hc_cl_connection_keys_expired(&client->connection, now_us))
         hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, now_us);
     if (shakes(client)) {
         hc_cl_handshake_advance(client, now_us);
@@ -253,11 +250,12 @@ uint64_t hc_client_deadline(const struct hc_client *client) {
 }
 
 bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *event) {
-    if (client->event_count == 0)
+    struct hc_cl_events *events = &client->events;
+    if (events->count == 0)
         return false;
-    *event = client->events[client->event_first];
-    client->event_first = (client->event_first + 1) % HC_CL_EVENTS;
-    client->event_count--;
+    *event = events->queue[events->first];
+    events->first = (events->first + 1) % HC_CL_EVENTS;
+    events->count--;
     return true;
 }
 
@@ -270,19 +268,17 @@ void hc_client_leave(struct hc_client *client, uint64_t now_us) {
         return;
     }
     client->state = HC_CLIENT_LEAVING;
-    client->closes_left = HC_CL_CLOSES;
-    client->closes_due = HC_CL_CLOSES_AT_ONCE;
-    client->close_us = now_us + HC_CL_CLOSE_INTERVAL_US;
+    hc_cl_connection_close(&client->connection, now_us);
 }
 
 enum hc_status hc_client_send_message(struct hc_client *client, const void *message, size_t size) {
     if (client->state == HC_CLIENT_LEAVING || client->state == HC_CLIENT_CLOSED)
         return HC_UNEXPECTED;
-    return hc_events_put(&client->events_out, message, size);
+    return hc_events_put(&client->messages.out, message, size);
 }
 
 const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size) {
-    return hc_events_next(&client->events_in, size);
+    return hc_events_next(&client->messages.in, size);
 }
 
 // ---- Questions ----------------------------------------------------------------------------------
@@ -312,25 +308,25 @@ const struct hc_timeline *hc_client_timeline(const struct hc_client *client) {
 }
 
 bool hc_client_snapshot(const struct hc_client *client, hc_tick *shown, hc_tick *as_of) {
-    if (!client->news.any)
+    if (!client->newest.any)
         return false;
-    *shown = client->news.snapshot.tick;
-    *as_of = client->news.snapshot.as_of;
+    *shown = client->newest.snapshot.tick;
+    *as_of = client->newest.snapshot.as_of;
     return true;
 }
 
 bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *chain) {
-    if (!client->news.has_chain)
+    if (!client->newest.has_chain)
         return false;
-    *tick = client->news.final;
+    *tick = client->newest.final;
     if (chain != NULL)
-        *chain = client->news.chain;
+        *chain = client->newest.chain;
     return true;
 }
 
 bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
                          uint32_t *fraction) {
-    if (!client->news.any)
+    if (!client->newest.any)
         return false;
     struct hc_cl_interpolation_time time = hc_cl_session_shown(client, now_us);
     *tick = time.tick;
@@ -340,10 +336,10 @@ bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tic
 
 bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_entity entity,
                     struct hc_client_shown *shown) {
-    if (!client->news.any)
+    if (!client->newest.any)
         return false;
-    hc_cl_interpolation_show(&client->view, client->timeline, hc_cl_session_shown(client, now_us),
-                             now_us, entity, shown);
+    hc_cl_interpolation_show(&client->interpolation, client->timeline,
+                             hc_cl_session_shown(client, now_us), now_us, entity, shown);
     return true;
 }
 

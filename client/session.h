@@ -1,9 +1,9 @@
-/// The inside of a client, shared by the files that make it up: session (lifecycle, time and
-/// questions), session_shake (the handshake), session_intake (what the server says),
-/// session_predict (inputs and ticks ahead of the server) and session_send (what the server hears).
+/// The inside of a client, shared by the files that make it up: session.c (lifecycle and queries),
+/// handshake.c, receive.c (DATA), predict.c (inputs, and ticks ahead of the server), send.c (DATA).
 #pragma once
 
 #include "client/clock.h"
+#include "client/connection.h"
 #include "client/entropy.h"
 #include "client/snapshot_reader.h"
 #include "client/interpolation.h"
@@ -21,22 +21,14 @@ enum {
     HC_CL_RETRY_US = 250000,        ///< between two HELLOs, or two CONNECTs
     HC_CL_COOKIE_LIFE_US = 2000000, ///< for which one is used: it may be for another address
     HC_CL_COOKIES = 8, ///< kept of those that came: anybody who sees HELLO can send one
-    HC_CL_VERSION_WAIT_US = 600000,  ///< how long a COOKIE may still refute VERSION: two HELLOs
-    HC_CL_KEEP_ALIVE_US = 100000,    ///< the longest time between two DATA
-    HC_CL_AHEAD_US = 50000,          ///< ahead of its clock, at least 3 ticks, without saying so
-    HC_CL_CLOSES = 10,               ///< times that CLOSE is said
-    HC_CL_CLOSES_AT_ONCE = 3,        ///< of these
-    HC_CL_CLOSE_INTERVAL_US = 50000, ///< between the others
-    HC_CL_INPUTS = 1024,             ///< ticks of own inputs remembered
-    HC_CL_EVENTS = 32,               ///< waiting to be polled; later ones are dropped but the last
-    HC_CL_MARGIN = 16,               ///< ticks that the timeline keeps beyond what it must
-    HC_CL_FUTURE_MIN = 64,           ///< ticks ahead of which inputs are taken, at least
+    HC_CL_VERSION_WAIT_US = 600000, ///< how long a COOKIE may still refute VERSION: two HELLOs
+    HC_CL_AHEAD_US = 50000,         ///< ahead of its clock, at least 3 ticks, without saying so
+    HC_CL_INPUTS = 1024,            ///< ticks of own inputs remembered
+    HC_CL_EVENTS = 32,              ///< waiting to be polled; later ones are dropped but the last
+    HC_CL_MARGIN = 16,              ///< ticks that the timeline keeps beyond what it must
+    HC_CL_FUTURE_MIN = 64,          ///< ticks ahead of which inputs are taken, at least
     HC_CL_EVENTS_ROOM = HC_DATA_BODY_MAX / 2, ///< bytes of messages in one DATA: inputs go on
 };
-
-/// Keys are used for so many datagrams, and for so long.
-#define HC_CL_RENEW_SEQ (UINT32_C(1) << 31)
-#define HC_CL_RENEW_US (UINT64_C(24) * 3600 * 1000000)
 
 /// The handshake so far.
 struct hc_cl_handshake {
@@ -61,79 +53,82 @@ struct hc_cl_handshake {
     bool proven;           ///< it came from the server
 };
 
-/// What the newest snapshot said.
+/// The newest snapshot. Only receive.c writes to it.
 struct hc_cl_newest {
     bool any;
-    struct hc_snapshot snapshot; ///< its head
+    struct hc_snapshot snapshot; ///< its header
     bool has_chain;
-    hc_tick final; ///< newest of which the chain was told
+    hc_tick final; ///< newest tick whose chain was received
     uint64_t chain;
 };
 
-/// The own inputs that were stamped.
+/// The players' inputs. Only predict.c writes to them. They outlive a connection.
 struct hc_cl_inputs {
-    uint8_t present[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< as the game set them, sanitized
-    uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];    ///< as stamped last; repeated into gaps
-    bool any;                                          ///< something was stamped
-    hc_tick next;       ///< the next stamp; those before it are in the ring
+    uint8_t pressed[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< as the game set them, sanitized
+    uint8_t stamped[HC_CL_INPUTS][HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< ring by tick
+};
+
+/// How far the world and its inputs are predicted. Only predict.c writes to it.
+struct hc_cl_prediction {
+    uint64_t ticks; ///< predicted so far
+    bool any;       ///< an input was stamped
+    hc_tick next;   ///< the next stamp; those before it are in the ring
+    uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< stamped last; repeated into gaps
+    uint64_t head_us;       ///< local time at which the timeline's head was due
+    hc_tick stalled_target; ///< tick up to which stalled ticks were counted
+};
+
+/// The choice of the inputs to send, and the pace of DATA. Only send.c writes to it.
+struct hc_cl_sending {
+    uint64_t ticks;     ///< prediction.ticks when the last DATA became due
     hc_tick unsent;     ///< the oldest stamp that no datagram has carried yet
-    hc_tick wanted;     ///< the oldest that the server does not have, when last sent,
-    uint64_t wanted_us; ///< and since when that is so
-    uint8_t ring[HC_CL_INPUTS][HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< by tick
+    hc_tick wanted;     ///< the oldest stamp that the server lacked when DATA was last sent,
+    uint64_t wanted_us; ///< and since when
+};
+
+/// The game's messages in both directions. They outlive a connection that is resumed.
+struct hc_cl_messages {
+    struct hc_events_out out;
+    struct hc_events_in in;
+    uint8_t *bytes; ///< of both
+};
+
+/// Events that wait for hc_client_poll_event: a ring. Only session.c writes to it.
+struct hc_cl_events {
+    struct hc_client_event queue[HC_CL_EVENTS];
+    uint32_t first, count;
 };
 
 struct hc_client {
     struct hc_client_config config;
-    enum hc_client_state state;
     struct hc_client_stats stats;
-    uint64_t begun_us;    ///< creation
-    uint64_t received_us; ///< when the newest valid DATA, or ACCEPT, came
-    uint64_t lost_us;     ///< when the connection was lost, in HC_CLIENT_RECONNECTING
-    struct hc_cl_handshake handshake;
-    struct hc_ratchet ratchet;       ///< draws what must be foretold by nobody
-    struct hc_credential credential; ///< to connect with: the configured one, or a ticket
-    struct hc_events_out events_out;
-    struct hc_events_in events_in;
-    uint8_t *events_bytes; ///< of both
+    enum hc_client_state state;
+    uint64_t begun_us;               ///< creation
+    uint64_t lost_us;                ///< when the connection was lost, in HC_CLIENT_RECONNECTING
+    struct hc_ratchet ratchet;       ///< draws nonces and ephemeral keys
+    struct hc_credential credential; ///< to connect with: the configured one, or a ticket's
+    struct hc_cl_events events;
+    struct hc_cl_messages messages;
+    struct hc_cl_handshake handshake; ///< of handshake.c
+    struct hc_cl_connection connection;
 
-    struct hc_client_event events[HC_CL_EVENTS];
-    uint32_t event_first, event_count;
-
-    // From ACCEPT on.
-    uint32_t cid; ///< 0: there has been no connection
-    uint64_t accepted_us;
-    struct hc_sealer sealer;
-    uint8_t s2c[HC_SEAL_KEY_SIZE];
-    uint8_t reset_token[HC_RESET_TOKEN_SIZE];
-    size_t world_bytes; ///< that what follows takes
+    // Built by handshake.c from an ACCEPT, freed by hc_cl_session_free_world.
     struct hc_welcome welcome;
     struct hc_world world;
     struct hc_timeline *timeline;
-    struct hc_cl_interpolation view;
-    void *memory; ///< of the view
     struct hc_cl_snapshot_reader *reader;
-    struct hc_replay replay;
-    struct hc_sent sent;
-    uint64_t newest_us; ///< when the datagram replay.newest came
-    uint32_t measured;  ///< newest seq whose round trip has been measured
+    struct hc_cl_interpolation interpolation;
+    void *interpolation_memory;
+    size_t world_bytes; ///< of all these
 
-    // From the first snapshot on.
-    struct hc_cl_clock clock;
-    struct hc_cl_newest news;
+    // Reset by each ACCEPT.
+    struct hc_cl_clock clock; ///< fed by receive.c
+    struct hc_cl_newest newest;
+    struct hc_cl_prediction prediction;
+    struct hc_cl_sending sending;
+
     struct hc_cl_inputs inputs;
-    uint64_t head_us;       ///< local time at which the timeline's head was due
-    hc_tick stalled_target; ///< up to which stalled ticks have been counted
-
-    // What is to be sent.
-    bool data_due;
-    bool ticked;      ///< a tick was predicted since the last DATA
-    uint64_t data_us; ///< when the last DATA became due
-    uint32_t closes_left, closes_due;
-    uint64_t close_us; ///< when the next CLOSE becomes due
-
-    bool path_due;                   ///< a PATH_CHALLENGE is to be answered
-    uint8_t path[HC_PATH_SIZE];      ///< the newest one
-    uint8_t opened[HC_DATAGRAM_MAX]; ///< the ACCEPT or DATA being read
+    uint8_t opened[HC_DATAGRAM_MAX]; ///< the ACCEPT or DATA that is being read
     struct hc_body body;             ///< its body
 };
 
@@ -150,7 +145,7 @@ void hc_cl_session_close(struct hc_client *client, const struct hc_client_event 
 void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us);
 
 /// The channel of messages begins anew, in both directions.
-void hc_cl_session_begin_events(struct hc_client *client);
+void hc_cl_session_begin_messages(struct hc_client *client);
 
 /// Gives back all that depends on the world.
 void hc_cl_session_free_world(struct hc_client *client);
@@ -188,6 +183,9 @@ void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const voi
 
 /// Simulates the ticks that are due, or stalls.
 void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us);
+
+/// The timeline began anew: its head is due at `now_us`.
+void hc_cl_predict_restart(struct hc_client *client, uint64_t now_us);
 
 /// Simulates up to `tick`, which the server has reached: as far as the prediction limit allows.
 void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now_us);

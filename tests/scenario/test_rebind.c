@@ -335,8 +335,8 @@ START_TEST(a_client_that_moves_to_a_path_of_smaller_datagrams_goes_on) {
     struct hc_client *client = hc_sim_client(sim, 0);
     unsigned heard = 0;
     for (unsigned i = 0; i < EVENTS; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), client->cid, event, sizeof event,
-                                                 hc_sim_host_now(sim)),
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), client->connection.cid, event,
+                                                 sizeof event, hc_sim_host_now(sim)),
                          HC_OK);
     narrow.most = MOST;
     narrow.silence_us = 0;

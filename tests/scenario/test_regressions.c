@@ -264,8 +264,8 @@ START_TEST(whatever_a_game_says_into_a_blackout_the_world_is_shown_all_the_while
     struct hc_client *core = hc_sim_client(sim, 0);
     const struct hc_client_stats *stats = hc_client_stats(core);
     for (unsigned i = 0; i < WORDS; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->cid, word, sizeof word,
-                                                 hc_sim_host_now(sim)),
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->connection.cid, word,
+                                                 sizeof word, hc_sim_host_now(sim)),
                          HC_OK);
     struct hc_network_sim_config dark = config.up;
     dark.loss_ppm = 1000000; // so that what is said is said again and again
@@ -298,8 +298,8 @@ START_TEST(few_snapshots_do_not_keep_a_game_from_what_it_says) {
     hc_sim_run(sim, 3 * SECOND);
     struct hc_client *core = hc_sim_client(sim, 0);
     for (unsigned i = 0; i < WORDS; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->cid, word, sizeof word,
-                                                 hc_sim_host_now(sim)),
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->connection.cid, word,
+                                                 sizeof word, hc_sim_host_now(sim)),
                          HC_OK);
     hc_sim_run(sim, WITHIN_S * SECOND);
     unsigned heard = 0;

@@ -230,7 +230,7 @@ static void put_corrections(struct hc_bits_writer *bits, const struct hc_world *
 static size_t put_spoilt(const struct hc_client *core, enum spoilt spoil, uint8_t *packed,
                          size_t size) {
     const struct hc_world *world = &core->world;
-    struct hc_snapshot head = core->news.snapshot;
+    struct hc_snapshot head = core->newest.snapshot;
     struct hc_bits_writer bits = hc_bits_writer(packed, size);
     hc_tick on = spoil == OLD_HEAD ? 0 : 2;
     head.as_of += on;
@@ -271,7 +271,7 @@ static void refuse_snapshots(struct target *target) {
         struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
         struct hc_data data = target->data;
         data.seq = target->seq++;
-        if ((spoil == BEFORE_TIME && core->news.snapshot.as_of >= 30000) ||
+        if ((spoil == BEFORE_TIME && core->newest.snapshot.as_of >= 30000) ||
             (spoil == FORCED_OF_NOBODY && core->welcome.own_count == HC_OWN_PLAYERS_MAX) ||
             (spoil == FORCED_BEFORE_TIME && core->welcome.own_count == 0))
             continue;

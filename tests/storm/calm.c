@@ -480,7 +480,7 @@ void storm_calm_agree(struct storm_match *match, unsigned client) {
     const struct hc_timeline *timeline = hc_client_timeline(core);
     struct storm_conn *conn = connection(match, client);
     enum hc_client_state state = hc_client_state(core);
-    hc_tick final = core->news.snapshot.final;
+    hc_tick final = core->newest.snapshot.final;
     if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) || conn == NULL ||
         !conn->there || final < hc_timeline_oldest(timeline) ||
         final > hc_timeline_head(timeline) || final > storm_truth_final(match->truth))

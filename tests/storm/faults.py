@@ -97,7 +97,7 @@ FAULTS = {
         "client/predict.c",
         "after a stall the inputs of some ticks are stamped a second time",
         "    client->state = HC_CLIENT_PLAYING;\n    hc_cl_session_event",
-        "    client->state = HC_CLIENT_PLAYING;\n    client->inputs.any = false;\n"
+        "    client->state = HC_CLIENT_PLAYING;\n    client->prediction.any = false;\n"
         "    hc_cl_session_event",
     ),
     "stamps-skipped": Fault(
@@ -109,8 +109,8 @@ FAULTS = {
     "forgotten-before-sent": Fault(
         "client/send.c",
         "with a fixed redundancy an input that was never sent is not sent any more",
-        "            wanted, hc_tick_min(inputs->unsent, hc_tick_back(inputs->next, redundancy)));\n",
-        "            wanted, hc_tick_back(inputs->next, redundancy));\n",
+        "            hc_tick_max(wanted, hc_tick_min(sending->unsent, hc_tick_back(next, redundancy)));\n",
+        "            hc_tick_max(wanted, hc_tick_back(next, redundancy));\n",
     ),
     # ---- The spread of a change ----
     "old-position": Fault(
@@ -428,7 +428,7 @@ FAULTS = {
         "a round trip counts only where the snapshot is the first to acknowledge the datagram",
         "    for (uint32_t i = 0; i < acked_count; i++)\n",
         "    if (said.snapshot == NULL && acked_count > 0)\n"
-        "        client->measured = acked[0].seq;\n"
+        "        client->connection.measured = acked[0].seq;\n"
         "    for (uint32_t i = 0; i < acked_count; i++)\n",
     ),
     "gives-up-early": Fault(
@@ -438,10 +438,11 @@ FAULTS = {
         "        return client->lost_us + client->config.reconnect_us / 2;\n",
     ),
     "numbers-carried-over": Fault(
-        "client/handshake.c",
+        "client/connection.c",
         "a connection made again goes on with the numbers that the one before has received",
-        "    client->replay = (struct hc_replay){.newest = 0};\n",
-        "",
+        "    *connection = (struct hc_cl_connection){.cid = cid,\n",
+        "    *connection = (struct hc_cl_connection){.cid = cid,\n"
+        "                                            .replay = connection->replay,\n",
     ),
     "nonces-again": Fault(
         "server/handshake.c",

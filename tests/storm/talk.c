@@ -103,7 +103,7 @@ static void client_says(struct storm_match *match, unsigned client, struct hc_cl
     uint8_t bytes[HC_EVENTS_SIZE_MAX];
     uint32_t words = turn > talk->turn ? words_of(match, client, turn, TO_SERVER) : 0;
     talk->turn = turn;
-    for (; words > 0 && core->events_out.used < ON_THE_WAY; words--) {
+    for (; words > 0 && core->messages.out.used < ON_THE_WAY; words--) {
         size_t size = word(match, client, talk->row, TO_SERVER, talk->said + 1, bytes);
         enum hc_status status = hc_client_send_message(core, bytes, size);
         if (status == HC_OK)

@@ -603,11 +603,11 @@ END_TEST
 /// Puts one of what wears keys out `left` before its end.
 static void wear(int which, uint32_t left) {
     if (which == 0)
-        client->sent.next = HC_CL_RENEW_SEQ - left;
+        client->connection.sent.next = HC_CL_RENEW_SEQ - left;
     else if (which == 1)
-        client->replay.newest = HC_CL_RENEW_SEQ - left;
+        client->connection.replay.newest = HC_CL_RENEW_SEQ - left;
     else
-        client->accepted_us = now_us + left - HC_CL_RENEW_US;
+        client->connection.accepted_us = now_us + left - HC_CL_RENEW_US;
 }
 
 START_TEST(keys_are_used_for_so_long_and_no_longer) {
