@@ -1,3 +1,4 @@
+/// Stores received values in a ring, and those of the server's base beside it.
 #include "client/baselines.h"
 
 #include "common/alloc.h"
@@ -6,8 +7,8 @@
 
 #include <string.h>
 
-/// What a record holds before the presence and states.
-struct head {
+/// The start of a record; presence and states follow.
+struct value_header {
     hc_tick known;
     uint8_t input[HC_INPUT_MAX];
 };
@@ -18,7 +19,7 @@ size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc
     HC_ASSERT(capacity > 0);
     baselines->world = world;
     baselines->capacity = capacity;
-    baselines->record = sizeof(struct head) + hc_unit_bytes(world);
+    baselines->record = sizeof(struct value_header) + hc_unit_bytes(world);
     baselines->ring = hc_carve(base, &used, capacity * baselines->record);
     baselines->keys = hc_carve(base, &used, capacity * sizeof *baselines->keys);
     baselines->rows = hc_carve(base, &used, HC_CL_BASELINE_TICKS * sizeof *baselines->rows);
@@ -47,7 +48,7 @@ static struct hc_cl_baseline_row *row_of(const struct hc_cl_baselines *baselines
     return &baselines->rows[as_of % HC_CL_BASELINE_TICKS];
 }
 
-/// The row of the snapshot of head `as_of`; NULL: it is not here.
+/// The row of the snapshot of `as_of`; NULL: it is not here.
 static const struct hc_cl_baseline_row *find(const struct hc_cl_baselines *baselines,
                                              hc_tick as_of) {
     const struct hc_cl_baseline_row *row = row_of(baselines, as_of);
@@ -59,18 +60,18 @@ bool hc_cl_baselines_takes(const struct hc_cl_baselines *baselines, hc_tick as_o
     return as_of != HC_NO_TICK && !too_old(baselines, as_of) && find(baselines, as_of) == NULL;
 }
 
-/// Number of the oldest value that is still in the ring.
+/// Number of the oldest value in the ring.
 static uint64_t oldest(const struct hc_cl_baselines *baselines) {
     return baselines->next > baselines->capacity ? baselines->next - baselines->capacity : 0;
 }
 
-/// Whether all that the row's snapshot told is in the ring.
+/// Whether all values of the row's snapshot are in the ring.
 static bool is_whole(const struct hc_cl_baselines *baselines,
                      const struct hc_cl_baseline_row *row) {
     return row->count == 0 || row->first >= oldest(baselines);
 }
 
-/// Puts what the base showed beside the ring and the rows, of which either will forget it.
+/// Copies the base's values of its own tick beside the ring, because ring or rows will drop it.
 static void move_base(struct hc_cl_baselines *baselines) {
     const struct hc_cl_baseline_row *row = &baselines->base;
     baselines->moved = (struct hc_cl_baseline_row){.as_of = row->as_of, .tick = row->tick};
@@ -86,7 +87,7 @@ static void move_base(struct hc_cl_baselines *baselines) {
     }
 }
 
-/// Whether there is a base that is in the ring alone.
+/// Whether the base is in the ring alone.
 static bool base_in_ring(const struct hc_cl_baselines *baselines) {
     return baselines->base.as_of != baselines->moved.as_of;
 }
@@ -94,15 +95,15 @@ static bool base_in_ring(const struct hc_cl_baselines *baselines) {
 void hc_cl_baselines_refer(struct hc_cl_baselines *baselines, hc_tick as_of) {
     const struct hc_cl_baseline_row *row = find(baselines, as_of);
     hc_tick before = baselines->base.as_of;
-    uint32_t shown = 0;
+    uint32_t own_tick = 0;
     if (row == NULL || (before != HC_NO_TICK && as_of <= before) || !is_whole(baselines, row))
         return;
     for (uint64_t i = row->first; i < row->first + row->count; i++)
-        shown += baselines->keys[i % baselines->capacity].tick == row->tick;
-    if (shown > hc_snapshot_units_most(baselines->world))
-        return; // it has told a unit twice
+        own_tick += baselines->keys[i % baselines->capacity].tick == row->tick;
+    if (own_tick > hc_snapshot_units_most(baselines->world))
+        return; // it has a unit twice
     if (base_in_ring(baselines) && as_of - before >= HC_CL_BASELINE_TICKS / 2)
-        move_base(baselines); // it was one for long: what is on its way may still name it
+        move_base(baselines); // snapshots on their way may still refer to it
     baselines->base = *row;
 }
 
@@ -119,11 +120,11 @@ bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of, hc_
     return true;
 }
 
-/// The record at `place` of `records`, its pointers in `value`; its head is at the record's start.
+/// The record at `place` of `records`, its pointers in `value`; its header is at the start.
 static uint8_t *record_at(const struct hc_cl_baselines *baselines, uint8_t *records, size_t place,
                           struct hc_unit_value *value) {
     uint8_t *record = records + place * baselines->record;
-    hc_unit_place(baselines->world, value, record + sizeof(struct head));
+    hc_unit_place(baselines->world, value, record + sizeof(struct value_header));
     return record;
 }
 
@@ -136,22 +137,22 @@ void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_un
         baselines->base.first + baselines->capacity == baselines->next)
         move_base(baselines);
     size_t place = baselines->next++ % baselines->capacity;
-    struct hc_unit_value kept;
-    uint8_t *record = record_at(baselines, baselines->ring, place, &kept);
-    hc_unit_copy(baselines->world, unit, &kept, value);
-    struct head head = {.known = kept.known};
-    memcpy(head.input, kept.input, sizeof head.input);
-    memcpy(record, &head, sizeof head);
+    struct hc_unit_value copy;
+    uint8_t *record = record_at(baselines, baselines->ring, place, &copy);
+    hc_unit_copy(baselines->world, unit, &copy, value);
+    struct value_header header = {.known = copy.known};
+    memcpy(header.input, copy.input, sizeof header.input);
+    memcpy(record, &header, sizeof header);
     baselines->keys[place] = (struct hc_cl_baseline_key){.tick = value->tick, .unit = unit};
     row->count++;
 }
 
-/// Whether what the snapshot of head `as_of` showed is kept beside the ring.
+/// Whether the base beside the ring is the snapshot of `as_of`.
 static bool is_moved(const struct hc_cl_baselines *baselines, hc_tick as_of) {
     return as_of != HC_NO_TICK && baselines->moved.as_of == as_of;
 }
 
-/// Where in the ring the row's value of (unit, tick) is; `capacity`: nowhere.
+/// The place in the ring of the row's value of (unit, tick); `capacity`: none.
 static size_t search(const struct hc_cl_baselines *baselines, const struct hc_cl_baseline_row *row,
                      hc_unit unit, hc_tick tick) {
     uint64_t end = row->first + row->count;
@@ -165,8 +166,7 @@ static size_t search(const struct hc_cl_baselines *baselines, const struct hc_cl
     return baselines->capacity;
 }
 
-/// The record of what the base that was moved told of (unit, tick), with its pointers in `out`;
-/// NULL: it is not that.
+/// The record of (unit, tick) beside the ring, with its pointers in `out`; NULL: it is not there.
 static const uint8_t *search_moved(const struct hc_cl_baselines *baselines, hc_tick as_of,
                                    hc_unit unit, hc_tick tick, struct hc_unit_value *out) {
     if (!is_moved(baselines, as_of))
@@ -186,11 +186,11 @@ bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of,
                                 : search_moved(baselines, as_of, unit, tick, out);
     if (record == NULL)
         return false;
-    struct head head;
-    memcpy(&head, record, sizeof head);
+    struct value_header header;
+    memcpy(&header, record, sizeof header);
     out->tick = tick;
-    out->known = head.known;
-    memcpy(out->input, head.input, sizeof out->input);
+    out->known = header.known;
+    memcpy(out->input, header.input, sizeof out->input);
     return true;
 }
 

@@ -1,3 +1,4 @@
+/// Filters samples of the server's time, and smooths round trips.
 #include "client/clock.h"
 
 #include "common/mark.h"
@@ -22,8 +23,9 @@ static void smooth(struct hc_cl_clock *clock, uint64_t rtt_us) {
         clock->rttvar_us = rtt_us / 2;
         return;
     }
-    uint64_t away = clock->srtt_us > rtt_us ? clock->srtt_us - rtt_us : rtt_us - clock->srtt_us;
-    clock->rttvar_us = (3 * clock->rttvar_us + away) / 4;
+    uint64_t deviation_us =
+        clock->srtt_us > rtt_us ? clock->srtt_us - rtt_us : rtt_us - clock->srtt_us;
+    clock->rttvar_us = (3 * clock->rttvar_us + deviation_us) / 4;
     clock->srtt_us = (7 * clock->srtt_us + rtt_us) / 8;
 }
 
@@ -42,8 +44,8 @@ void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt
         if (sample->rtt_us < best->rtt_us && now_us - sample->at_us <= HC_CL_CLOCK_WINDOW_US)
             best = sample;
     }
-    // The stamp was true when it was sent, at most one round trip ago. An estimate that contradicts
-    // it rests on a server clock that has been set since.
+    // The stamp was true when it was sent, at most one round trip ago. If the estimate contradicts
+    // it, the server's clock was set since.
     int64_t least_us = (int64_t)(server_us - now_us), most_us = least_us + (int64_t)rtt_us;
     if (best->offset_us < least_us - HC_CL_CLOCK_SLACK_US ||
         best->offset_us > most_us + HC_CL_CLOCK_SLACK_US) {

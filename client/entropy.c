@@ -1,3 +1,4 @@
+/// Derives the key of the client's ratchet from entropy, token and time.
 #include "client/entropy.h"
 
 #include "common/bytes.h"

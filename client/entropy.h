@@ -1,5 +1,5 @@
-/// Where a client's randomness comes from: the one place of the library that asks the operating
-/// system for any.
+/// The source of a client's randomness: the one place of the library that asks the operating system
+/// for random bytes.
 #pragma once
 
 #include "hindcast/client.h"
@@ -9,7 +9,7 @@
 ///
 ///     key = BLAKE2b-256("HCAST01 client" | token 244 | now_us 8, keyed by the entropy)
 ///
-/// The entropy is config->entropy, or if that is NULL 32 bytes of the operating system. Token and
-/// time part two runs to which a caller has given the same 32 bytes.
+/// The entropy is config->entropy, or 32 bytes of the operating system if that is NULL. Token and
+/// time separate two runs to which a caller gave the same 32 bytes.
 void hc_cl_entropy_begin(const struct hc_client_config *config, uint64_t now_us,
                          struct hc_ratchet *out);

@@ -1,3 +1,4 @@
+/// Interpolates between ticks, and fades corrections.
 #include "client/interpolation.h"
 
 #include "common/alloc.h"
@@ -8,18 +9,20 @@
 /// No field's error is larger: twice the range of the widest field, in 1/256.
 static const int64_t error_max = INT64_C(1) << 41;
 
-size_t hc_cl_interpolation_layout(struct hc_cl_interpolation *view, const struct hc_world *world,
-                                  uint32_t smoothing_us, uint8_t *base) {
+size_t hc_cl_interpolation_layout(struct hc_cl_interpolation *interpolation,
+                                  const struct hc_world *world, uint32_t smoothing_us,
+                                  uint8_t *base) {
     size_t used = 0, entities = world->entities;
-    *view = (struct hc_cl_interpolation){.world = world, .smoothing_us = smoothing_us};
+    *interpolation = (struct hc_cl_interpolation){.world = world, .smoothing_us = smoothing_us};
     for (uint8_t k = 0; k < world->game->kind_count; k++)
-        if (world->game->kinds[k].field_count > view->width)
-            view->width = world->game->kinds[k].field_count;
-    view->errors = hc_carve(base, &used, entities * view->width * sizeof *view->errors);
-    view->since_us = hc_carve(base, &used, entities * sizeof *view->since_us);
+        if (world->game->kinds[k].field_count > interpolation->width)
+            interpolation->width = world->game->kinds[k].field_count;
+    interpolation->errors =
+        hc_carve(base, &used, entities * interpolation->width * sizeof *interpolation->errors);
+    interpolation->since_us = hc_carve(base, &used, entities * sizeof *interpolation->since_us);
     for (int i = 0; i < 2; i++) {
-        view->presence[i] = hc_carve(base, &used, entities);
-        view->states[i] = hc_carve(base, &used, entities * world->stride);
+        interpolation->presence[i] = hc_carve(base, &used, entities);
+        interpolation->states[i] = hc_carve(base, &used, entities * world->stride);
     }
     return used;
 }
@@ -42,7 +45,7 @@ struct hc_cl_interpolation_time hc_cl_interpolation_at(const struct hc_timeline 
 
 // ---- Interpolation ------------------------------------------------------------------------------
 
-/// An entity at a tick and at the one after; both the same when nothing lies between.
+/// An entity at a tick and at the next; at a fraction of 0 both are the same.
 struct pair {
     uint8_t presence[2];
     const uint8_t *state[2];
@@ -64,9 +67,9 @@ static struct worlds recorded(const struct hc_timeline *timeline,
     return worlds;
 }
 
-static struct worlds captured(const struct hc_cl_interpolation *view) {
-    return (struct worlds){.presence = {view->presence[0], view->presence[1]},
-                           .states = {view->states[0], view->states[1]}};
+static struct worlds captured(const struct hc_cl_interpolation *interpolation) {
+    return (struct worlds){.presence = {interpolation->presence[0], interpolation->presence[1]},
+                           .states = {interpolation->states[0], interpolation->states[1]}};
 }
 
 static struct pair pair_of(const struct worlds *worlds, const struct hc_world *world,
@@ -93,10 +96,10 @@ static bool smooth(const struct hc_world *world, hc_entity entity, const struct 
 
 /// `angle` modulo a full turn, into [-turn / 2, turn / 2).
 static int64_t shortest(int64_t angle, int64_t turn) {
-    int64_t rest = angle % turn;
-    if (rest >= turn / 2)
-        rest -= turn;
-    return rest < -(turn / 2) ? rest + turn : rest;
+    int64_t remainder = angle % turn;
+    if (remainder >= turn / 2)
+        remainder -= turn;
+    return remainder < -(turn / 2) ? remainder + turn : remainder;
 }
 
 static int64_t turn_of(const struct hc_field *field) {
@@ -123,7 +126,7 @@ static int64_t interpolate(const struct hc_field *field, const struct pair *pair
     return wrap(field, from + way * (int64_t)fraction / HC_CL_INTERPOLATION_WHOLE);
 }
 
-/// The fields of an entity that is alive, without any error.
+/// Writes the fields of an entity that is alive, without errors.
 static void blend(const struct hc_world *world, hc_entity entity, const struct pair *pair,
                   uint32_t fraction, int64_t *fields) {
     const struct hc_kind *kind = hc_world_kind(world, entity);
@@ -141,67 +144,68 @@ int64_t hc_cl_interpolation_decay(int64_t error, uint64_t elapsed_us, uint32_t h
         return 0;
     // Division, not a shift: it ends at 0 from either side.
     error /= INT64_C(1) << halves;
-    // In between along the line from 1 to 1/2; in 1/65536, for the product must fit.
+    // In between along the line from 1 to 1/2; in 1/65536, because the product must fit.
     int64_t part = (int64_t)(elapsed_us % half_us * HC_CL_INTERPOLATION_WHOLE / half_us);
     return error - error * part / (2 * HC_CL_INTERPOLATION_WHOLE);
 }
 
-static int64_t *errors_of(const struct hc_cl_interpolation *view, hc_entity entity) {
-    return view->errors + (size_t)entity * view->width;
+static int64_t *errors_of(const struct hc_cl_interpolation *interpolation, hc_entity entity) {
+    return interpolation->errors + (size_t)entity * interpolation->width;
 }
 
-static int64_t error_now(const struct hc_cl_interpolation *view, hc_entity entity, uint16_t field,
-                         uint64_t now_us) {
-    int64_t error = errors_of(view, entity)[field];
-    uint64_t since_us = view->since_us[entity];
+static int64_t error_now(const struct hc_cl_interpolation *interpolation, hc_entity entity,
+                         uint16_t field, uint64_t now_us) {
+    int64_t error = errors_of(interpolation, entity)[field];
+    uint64_t since_us = interpolation->since_us[entity];
     if (error == 0 || now_us <= since_us)
         return error;
-    return hc_cl_interpolation_decay(error, now_us - since_us, view->smoothing_us);
+    return hc_cl_interpolation_decay(error, now_us - since_us, interpolation->smoothing_us);
 }
 
-void hc_cl_interpolation_capture(struct hc_cl_interpolation *view,
+void hc_cl_interpolation_capture(struct hc_cl_interpolation *interpolation,
                                  const struct hc_timeline *timeline,
                                  struct hc_cl_interpolation_time time) {
-    if (view->smoothing_us == 0)
+    if (interpolation->smoothing_us == 0)
         return;
     for (uint32_t i = 0; i < 2; i++) {
         hc_tick tick = time.tick + (time.fraction > 0 ? i : 0);
-        memcpy(view->presence[i], hc_timeline_presence(timeline, tick), view->world->entities);
-        memcpy(view->states[i], hc_timeline_states(timeline, tick),
-               (size_t)view->world->entities * view->world->stride);
+        memcpy(interpolation->presence[i], hc_timeline_presence(timeline, tick),
+               interpolation->world->entities);
+        memcpy(interpolation->states[i], hc_timeline_states(timeline, tick),
+               (size_t)interpolation->world->entities * interpolation->world->stride);
     }
-    view->time = time;
-    view->captured = true;
+    interpolation->time = time;
+    interpolation->captured = true;
 }
 
-/// Whether the errors put the entity farther from where it is than it may move without jumping.
+/// Whether the errors put the entity farther off than it may move without a jump.
 static bool too_far(const struct hc_kind *kind, const int64_t *errors) {
     int64_t limit = (int64_t)kind->teleport * HC_CL_INTERPOLATION_UNIT;
     return kind->x >= 0 && (farther(errors[kind->x], limit) || farther(errors[kind->y], limit));
 }
 
-static void correct_entity(struct hc_cl_interpolation *view, hc_entity entity,
+static void correct_entity(struct hc_cl_interpolation *interpolation, hc_entity entity,
                            const struct pair *before, const struct pair *after, uint32_t fraction,
                            uint64_t now_us) {
-    const struct hc_kind *kind = hc_world_kind(view->world, entity);
-    int64_t *errors = errors_of(view, entity), was[HC_FIELDS_MAX], is[HC_FIELDS_MAX];
+    const struct hc_kind *kind = hc_world_kind(interpolation->world, entity);
+    int64_t *errors = errors_of(interpolation, entity), was[HC_FIELDS_MAX], is[HC_FIELDS_MAX];
     bool pops = before->presence[0] != HC_ALIVE || after->presence[0] != HC_ALIVE;
     if (!pops) {
-        blend(view->world, entity, before, view->time.fraction, was);
-        blend(view->world, entity, after, fraction, is);
+        blend(interpolation->world, entity, before, interpolation->time.fraction, was);
+        blend(interpolation->world, entity, after, fraction, is);
         for (uint16_t f = 0; f < kind->field_count; f++) {
             const struct hc_field *field = &kind->fields[f];
-            int64_t error = error_now(view, entity, f, now_us) + was[f] - is[f];
+            int64_t error = error_now(interpolation, entity, f, now_us) + was[f] - is[f];
             if (field->interpolate == HC_ANGLE)
                 error = shortest(error, turn_of(field));
-            bool kept = field->interpolate != HC_HOLD && !farther(error, error_max);
-            errors[f] = kept ? error : 0;
+            bool fades = field->interpolate != HC_HOLD && !farther(error, error_max);
+            errors[f] = fades ? error : 0;
         }
         pops = too_far(kind, errors);
     }
     if (pops)
         memset(errors, 0, kind->field_count * sizeof *errors);
-    view->since_us[entity] = now_us;
+    interpolation->since_us[entity] = now_us;
 }
 
 static bool same(const struct pair *a, const struct pair *b, size_t size) {
@@ -211,35 +215,36 @@ static bool same(const struct pair *a, const struct pair *b, size_t size) {
     return true;
 }
 
-void hc_cl_interpolation_correct(struct hc_cl_interpolation *view,
+void hc_cl_interpolation_correct(struct hc_cl_interpolation *interpolation,
                                  const struct hc_timeline *timeline,
                                  struct hc_cl_interpolation_time time, uint64_t now_us) {
-    if (!view->captured)
+    if (!interpolation->captured)
         return;
-    view->captured = false;
-    bool moved = time.tick != view->time.tick || time.fraction != view->time.fraction;
-    struct worlds was = captured(view), is = recorded(timeline, time);
-    for (uint32_t e = 0; e < view->world->entities; e++) {
-        struct pair before = pair_of(&was, view->world, (hc_entity)e);
-        struct pair after = pair_of(&is, view->world, (hc_entity)e);
-        if (moved || !same(&before, &after, view->world->stride))
-            correct_entity(view, (hc_entity)e, &before, &after, time.fraction, now_us);
+    interpolation->captured = false;
+    bool moved =
+        time.tick != interpolation->time.tick || time.fraction != interpolation->time.fraction;
+    struct worlds was = captured(interpolation), is = recorded(timeline, time);
+    for (uint32_t e = 0; e < interpolation->world->entities; e++) {
+        struct pair before = pair_of(&was, interpolation->world, (hc_entity)e);
+        struct pair after = pair_of(&is, interpolation->world, (hc_entity)e);
+        if (moved || !same(&before, &after, interpolation->world->stride))
+            correct_entity(interpolation, (hc_entity)e, &before, &after, time.fraction, now_us);
     }
 }
 
-void hc_cl_interpolation_show(const struct hc_cl_interpolation *view,
+void hc_cl_interpolation_show(const struct hc_cl_interpolation *interpolation,
                               const struct hc_timeline *timeline,
                               struct hc_cl_interpolation_time time, uint64_t now_us,
                               hc_entity entity, struct hc_client_shown *shown) {
-    HC_ASSERT(entity < view->world->entities);
+    HC_ASSERT(entity < interpolation->world->entities);
     struct worlds worlds = recorded(timeline, time);
-    struct pair pair = pair_of(&worlds, view->world, entity);
+    struct pair pair = pair_of(&worlds, interpolation->world, entity);
     *shown = (struct hc_client_shown){.presence = (enum hc_presence)pair.presence[0]};
     if (pair.presence[0] != HC_ALIVE)
         return;
-    const struct hc_kind *kind = hc_world_kind(view->world, entity);
-    blend(view->world, entity, &pair, time.fraction, shown->fields);
+    const struct hc_kind *kind = hc_world_kind(interpolation->world, entity);
+    blend(interpolation->world, entity, &pair, time.fraction, shown->fields);
     for (uint16_t f = 0; f < kind->field_count; f++)
         shown->fields[f] =
-            wrap(&kind->fields[f], shown->fields[f] + error_now(view, entity, f, now_us));
+            wrap(&kind->fields[f], shown->fields[f] + error_now(interpolation, entity, f, now_us));
 }

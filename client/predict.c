@@ -1,3 +1,4 @@
+/// Samples and stamps inputs, and predicts ticks up to the client clock plus the lead, or stalls.
 #include "client/session.h"
 
 #include "common/mark.h"
@@ -14,7 +15,7 @@ void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const voi
         int64_t value = hc_field_get(field, pressed);
         if (hc_field_fits(field, value))
             continue;
-        // Cut to the nearest end of the range: what does not fit its bits cannot be sent.
+        // Cut to the nearest end of the range: a value that does not fit its bits cannot be sent.
         int64_t range = INT64_C(1) << field->bits, low = field->is_signed ? -(range / 2) : 0;
         hc_field_set(field, pressed, value < low ? low : low + range - 1);
     }
@@ -22,12 +23,12 @@ void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const voi
 }
 
 hc_tick hc_cl_predict_wanted(const struct hc_client *client) {
-    const struct hc_snapshot *news = &client->newest.snapshot;
+    const struct hc_snapshot *newest = &client->newest.snapshot;
     hc_tick wanted = HC_NO_TICK;
     HC_ASSERT(client->newest.any);
     for (uint8_t i = 0; i < client->welcome.own_count; i++)
-        wanted = hc_tick_min(wanted, news->complete[i] + 1);
-    return hc_tick_max(wanted, news->late_limit);
+        wanted = hc_tick_min(wanted, newest->complete[i] + 1);
+    return hc_tick_max(wanted, newest->late_limit);
 }
 
 // ---- Inputs -------------------------------------------------------------------------------------
@@ -45,8 +46,8 @@ static void stamp(struct hc_client *client, hc_tick tick) {
     prediction->any = true;
 }
 
-/// Samples the inputs and stamps them with `end`. Ticks between the newest stamp and this one are
-/// given the input before them, as far back as anybody can still use it.
+/// Samples the inputs and stamps them with `end`. Ticks since the newest stamp take the input
+/// before them, as far back as the server can still use it.
 static void sample(struct hc_client *client, hc_tick end) {
     struct hc_cl_prediction *prediction = &client->prediction;
     hc_tick from = hc_tick_max(hc_cl_predict_wanted(client), hc_tick_back(end, HC_CL_INPUTS - 1));
@@ -57,7 +58,7 @@ static void sample(struct hc_client *client, hc_tick end) {
     for (hc_tick t = from; t < end; t++)
         stamp(client, t);
     if (prediction->any && prediction->next > end)
-        return; // stamped already: this sample is one too many
+        return; // that tick has its input
     memcpy(prediction->last, client->inputs.pressed, sizeof prediction->last);
     stamp(client, end);
 }
@@ -71,7 +72,7 @@ static void predict_tick(struct hc_client *client) {
 
 // ---- Ticks --------------------------------------------------------------------------------------
 
-/// How far the newest snapshot allows to predict.
+/// The newest tick that may be predicted from the newest snapshot.
 static hc_tick limit_of(const struct hc_client *client) {
     return hc_tick_ahead(client->newest.snapshot.tick, client->config.prediction_limit);
 }
@@ -88,15 +89,13 @@ static void predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_u
         return;
     for (; head < end; head++)
         predict_tick(client);
-    // Kept rather than computed when asked for: a better estimate of the server's clock must not
-    // move back what is being shown.
+    // Stored once: a better estimate of the server's clock must not move the shown state back.
     uint64_t head_us = due_us(client, head);
     client->prediction.head_us = head_us < now_us ? head_us : now_us;
 }
 
-/// A stall holds up what is shown, not what the players do: the state that is waited for has all
-/// of their inputs in it, so that inputs which wait too would make each stall the cause of the
-/// next.
+/// Samples inputs during a stall too. The next state comes when the server has them all, so inputs
+/// that waited for it would cause the next stall.
 static void sample_stalled(struct hc_client *client, hc_tick target) {
     hc_tick head = hc_timeline_head(client->timeline);
     hc_tick end = hc_tick_min(target - 1 + client->config.input_delay, head + HC_CL_FUTURE_MIN);
@@ -119,10 +118,10 @@ static void stall(struct hc_client *client, hc_tick target) {
     }
 }
 
-static void resume(struct hc_client *client) {
+static void unstall(struct hc_client *client) {
     if (client->state != HC_CLIENT_STALLED)
         return;
-    HC_MARK("client-resumed");
+    HC_MARK("client-unstalled");
     client->state = HC_CLIENT_PLAYING;
     hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_RESUMED});
 }
@@ -135,12 +134,12 @@ void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
     hc_tick head = hc_timeline_head(client->timeline);
     hc_tick late_margin =
         hc_tick_max(3, hc_tick_at_us(HC_CL_AHEAD_US, client->welcome.tick_rate) + 1);
-    // Ahead of its clock when the server has missed ticks: then too it waits, and says so.
+    // The head is ahead of the clock when the server has missed ticks: then it stalls, too.
     if (head < target || head > hc_tick_ahead(target, late_margin)) {
         stall(client, target);
         sample_stalled(client, target);
     } else {
-        resume(client);
+        unstall(client);
     }
 }
 
@@ -154,7 +153,7 @@ void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now
 
 uint64_t hc_cl_predict_deadline(const struct hc_client *client) {
     hc_tick head = hc_timeline_head(client->timeline);
-    bool waits = head >= limit_of(client) && client->state == HC_CLIENT_STALLED;
+    bool stalled = head >= limit_of(client) && client->state == HC_CLIENT_STALLED;
     return due_us(client,
-                  (waits ? hc_tick_max(head, client->prediction.stalled_target) : head) + 1);
+                  (stalled ? hc_tick_max(head, client->prediction.stalled_target) : head) + 1);
 }

@@ -1,3 +1,4 @@
+/// Builds DATA: the inputs that the server lacks, messages, and at the end CLOSE.
 #include "client/session.h"
 
 #include <string.h>
@@ -6,8 +7,8 @@ static bool playing(const struct hc_client *client) {
     return client->state == HC_CLIENT_PLAYING;
 }
 
-/// How long after the last DATA the next one becomes due: with the next tick. The times around it
-/// keep the rate within bounds when ticks come in a heap, and the server informed when none come.
+/// Microseconds from the last DATA to the next: DATA goes out with the next tick, but not before
+/// half an interval (many ticks may come at once) and not after one and a half (none may come).
 static uint64_t wait_us(const struct hc_client *client) {
     uint64_t interval_us = hc_cl_session_interval_us(client);
     if (client->prediction.ticks != client->sending.ticks)
@@ -24,7 +25,7 @@ uint64_t hc_cl_send_deadline(const struct hc_client *client) {
     return hc_cl_connection_deadline(&client->connection, wait_us(client));
 }
 
-/// Gives the inputs from `first` on.
+/// The stamped inputs from `first` on.
 struct source {
     const struct hc_cl_inputs *inputs;
     hc_tick first;
@@ -35,9 +36,9 @@ static const void *own_input(void *context, uint32_t index, uint32_t player) {
     return source->inputs->stamped[(source->first + index) % HC_CL_INPUTS][player];
 }
 
-/// Whether the server has had time to acknowledge all but the newest `redundancy` of `count`
-/// inputs, by the usual round trip (srtt + 4 rttvar, as RFC 6298 has it), and has not: some were
-/// lost. They may be many, or few that have waited for long, where nothing was sampled since.
+/// Whether some of `count` unacked inputs were lost: the server has had a round trip (srtt + 4
+/// rttvar, RFC 6298) to ack all but the newest `redundancy`. They are too many, or, where nothing
+/// was sampled since, they have waited too long.
 static bool overdue(const struct hc_client *client, uint32_t count, uint32_t redundancy,
                     uint64_t now_us) {
     const struct hc_cl_clock *clock = &client->clock;
@@ -49,15 +50,15 @@ static bool overdue(const struct hc_client *client, uint32_t count, uint32_t red
             waited_us > answer_us + spare * hc_cl_session_interval_us(client));
 }
 
-/// All inputs that the server does not have yet; or, if configured so and nothing is overdue, the
-/// newest few of them and any that were never sent. When they do not all fit the oldest go: later
-/// ones could not take effect without them.
+/// Chooses all inputs that the server lacks; or, if configured so and none is overdue, the newest
+/// few and those never sent. When they do not all fit the oldest go first: later ones could not
+/// take effect without them.
 static void choose_inputs(struct hc_client *client, struct hc_input_message *message,
                           uint64_t now_us) {
     struct hc_cl_sending *sending = &client->sending;
     hc_tick next = client->prediction.next;
     uint32_t redundancy = client->config.input_redundancy;
-    // The ring has room for all that a server may want; one that wants more goes without.
+    // The ring holds every input that a server can still use.
     hc_tick wanted = hc_tick_max(hc_cl_predict_wanted(client), hc_tick_back(next, HC_CL_INPUTS));
     wanted = hc_tick_min(wanted, next);
     if (wanted != sending->wanted) {
@@ -80,19 +81,20 @@ static void put_input(struct hc_client *client, struct hc_writer *body, uint64_t
             client->newest.any ? hc_timeline_head(client->timeline) : client->welcome.tick,
         .display_offset = client->config.display_offset,
         .ack_delay_us = hc_cl_connection_ack_delay_us(&client->connection, now_us)};
-    // Before anything is stamped nothing may be forced: the join is not before WELCOME's tick.
+    // Before the first stamp the server must force nothing: the join is not before WELCOME's tick.
     message.first = message.force_before =
         client->welcome.own_count > 0 ? client->welcome.tick : message.client_tick;
     if (client->prediction.any)
         choose_inputs(client, &message, now_us);
     struct source source = {.inputs = &client->inputs, .first = message.first};
-    // An empty body has room for it; were there none, the acks would still go out.
+    // An empty body has room for it. Without room the acks would go out alone.
     if (hc_message_put_input(body, client->config.game, client->welcome.own_count, &message,
                              own_input, &source) &&
         client->prediction.any)
         client->sending.unsent = hc_tick_max(client->sending.unsent, message.first + message.count);
 }
 
+/// Seals the DATA, or closes the session when no number is left.
 static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, uint64_t now_us) {
     size_t size = hc_cl_connection_send(&client->connection, out, body_size, now_us);
     if (size > 0)
@@ -103,11 +105,11 @@ static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, u
     return 0;
 }
 
-/// Bytes that inputs must leave for what else is to be said.
+/// Bytes that inputs must leave to the other messages.
 static size_t reserve(const struct hc_client *client) {
-    bool says = client->messages.out.oldest != client->messages.out.next;
+    bool unacked = client->messages.out.oldest != client->messages.out.next;
     size_t path = client->connection.path_due ? HC_PATH_MESSAGE_SIZE : 0;
-    return path + (says ? HC_CL_EVENTS_ROOM : 0);
+    return path + (unacked ? HC_CL_MESSAGES_BYTES : 0);
 }
 
 size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
@@ -130,7 +132,7 @@ size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_
     put_input(client, &body, now_us);
     body.size += reserved;
     hc_cl_connection_put_path(&client->connection, &body);
-    hc_events_send(&client->messages.out, &body, HC_CL_EVENTS_ROOM, client->connection.sent.next,
+    hc_events_send(&client->messages.out, &body, HC_CL_MESSAGES_BYTES, client->connection.sent.next,
                    now_us, client->clock.srtt_us);
     return finish(client, out, body.at, now_us);
 }

@@ -1,3 +1,4 @@
+/// Owns a client's life: configuration, state, time limits, events and queries.
 #include "client/session.h"
 
 #include "common/alloc.h"
@@ -35,7 +36,7 @@ const char *hc_client_config_check(const struct hc_client_config *config) {
     if (config->prediction_limit <= config->lead)
         return "prediction_limit"; // it would stall for good
     if (config->entropy != NULL && sodium_is_zero(config->entropy, HC_CLIENT_ENTROPY_SIZE))
-        return "entropy"; // nobody has set it
+        return "entropy"; // the caller has not set it
     return config->timeout_us == 0 ? "timeout_us" : NULL;
 }
 
@@ -54,7 +55,7 @@ struct hc_client *hc_client_create(const struct hc_client_config *config, uint64
     if (client == NULL)
         return NULL;
     client->config = *config;
-    client->config.entropy = NULL; // it is the caller's, and read once
+    client->config.entropy = NULL; // borrowed for this call
     hc_cl_entropy_begin(config, now_us, &client->ratchet);
     client->credential = config->credential;
     client->messages.bytes = hc_allocate(config->allocator, MESSAGES_BYTES);
@@ -75,7 +76,7 @@ void hc_client_destroy(struct hc_client *client) {
     const struct hc_allocator *allocator = client->config.allocator;
     hc_cl_session_free_world(client);
     hc_release(allocator, client->messages.bytes);
-    sodium_memzero(client, sizeof *client); // its keys
+    sodium_memzero(client, sizeof *client); // it holds keys
     hc_release(allocator, client);
 }
 
@@ -104,7 +105,7 @@ void hc_cl_session_log(const struct hc_client *client, const char *line) {
 }
 
 void hc_cl_session_event(struct hc_client *client, const struct hc_client_event *event) {
-    // One place is kept for the event that tells why it is over.
+    // The last place is for the event that closes the session.
     struct hc_cl_events *events = &client->events;
     if (events->count + (client->state != HC_CLIENT_CLOSED) >= HC_CL_EVENTS)
         return;
@@ -142,7 +143,7 @@ struct hc_cl_interpolation_time hc_cl_session_shown(const struct hc_client *clie
                                   hc_cl_session_interval_us(client));
 }
 
-// ---- Verbs --------------------------------------------------------------------------------------
+// ---- Calls --------------------------------------------------------------------------------------
 
 enum hc_status hc_client_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
                                  uint64_t now_us) {
@@ -165,12 +166,12 @@ void hc_client_set_input(struct hc_client *client, unsigned index, const void *i
     hc_cl_predict_set_input(client, index, input);
 }
 
-/// Whether it asks to be let in.
-static bool shakes(const struct hc_client *client) {
+/// Whether the handshake is going on.
+static bool connecting(const struct hc_client *client) {
     return client->state == HC_CLIENT_CONNECTING || client->state == HC_CLIENT_RECONNECTING;
 }
 
-/// When the server, or the connection, is given up.
+/// When the attempt to connect, or the connection, times out.
 static uint64_t timeout_us(const struct hc_client *client) {
     if (client->state == HC_CLIENT_CONNECTING)
         return client->begun_us + client->config.timeout_us;
@@ -180,7 +181,7 @@ static uint64_t timeout_us(const struct hc_client *client) {
 }
 
 static void time_out(struct hc_client *client, uint64_t now_us) {
-    if (!shakes(client)) {
+    if (!connecting(client)) {
         hc_cl_session_lose(client, HC_CLIENT_LOSS_SILENCE, now_us);
         return;
     }
@@ -205,7 +206,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
     if ((client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED) &&
         hc_cl_connection_keys_expired(&client->connection, now_us))
         hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, now_us);
-    if (shakes(client)) {
+    if (connecting(client)) {
         hc_cl_handshake_advance(client, now_us);
         return;
     }
@@ -217,7 +218,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
 size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
                       uint64_t now_us) {
     size_t size = 0;
-    if (shakes(client))
+    if (connecting(client))
         size = hc_cl_handshake_send(client, out, now_us);
     else if (client->state != HC_CLIENT_CLOSED)
         size = hc_cl_send_next(client, out, now_us);
@@ -262,7 +263,7 @@ bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *even
 void hc_client_leave(struct hc_client *client, uint64_t now_us) {
     if (client->state == HC_CLIENT_CLOSED || client->state == HC_CLIENT_LEAVING)
         return;
-    if (shakes(client)) { // there is nobody to say goodbye to
+    if (connecting(client)) { // no connection to close
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
                                                               .close = HC_CLOSE_LEFT});
         return;
@@ -281,7 +282,7 @@ const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size) {
     return hc_events_next(&client->messages.in, size);
 }
 
-// ---- Questions ----------------------------------------------------------------------------------
+// ---- Queries ----------------------------------------------------------------------------------
 
 enum hc_client_state hc_client_state(const struct hc_client *client) {
     return client->state;

@@ -22,12 +22,13 @@ enum {
     HC_CL_COOKIE_LIFE_US = 2000000, ///< for which one is used: it may be for another address
     HC_CL_COOKIES = 8, ///< kept of those that came: anybody who sees HELLO can send one
     HC_CL_VERSION_WAIT_US = 600000, ///< how long a COOKIE may still refute VERSION: two HELLOs
-    HC_CL_AHEAD_US = 50000,         ///< ahead of its clock, at least 3 ticks, without saying so
-    HC_CL_INPUTS = 1024,            ///< ticks of own inputs remembered
-    HC_CL_EVENTS = 32,              ///< waiting to be polled; later ones are dropped but the last
-    HC_CL_MARGIN = 16,              ///< ticks that the timeline keeps beyond what it must
-    HC_CL_FUTURE_MIN = 64,          ///< ticks ahead of which inputs are taken, at least
-    HC_CL_EVENTS_ROOM = HC_DATA_BODY_MAX / 2, ///< bytes of messages in one DATA: inputs go on
+    HC_CL_AHEAD_US = 50000, ///< head ahead of the client clock, at least 3 ticks, before it stalls
+    HC_CL_INPUTS = 1024,    ///< ticks of own inputs in the ring
+    HC_CL_EVENTS = 32,      ///< to be polled; later ones are dropped, except the last
+    HC_CL_MARGIN = 16,      ///< ticks of the timeline beyond those needed
+    HC_CL_FUTURE_MIN = 64,  ///< ticks after the head that take inputs, at least
+    HC_CL_MESSAGES_BYTES =
+        HC_DATA_BODY_MAX / 2, ///< bytes of messages in one DATA; inputs need the rest
 };
 
 /// The handshake so far.
@@ -135,32 +136,32 @@ struct hc_client {
 /// Microseconds from one tick to the next.
 uint64_t hc_cl_session_interval_us(const struct hc_client *client);
 
-/// Puts an event into the queue.
+/// Queues an event.
 void hc_cl_session_event(struct hc_client *client, const struct hc_client_event *event);
 
-/// Ends it: the state is HC_CLIENT_CLOSED and `event` the last one.
+/// Closes the session: the state is HC_CLIENT_CLOSED and `event` the last one.
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event);
 
-/// The connection is lost: makes it again, or ends the session where that is not wanted.
+/// The connection is lost: reconnects, or closes the session if it must not reconnect.
 void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us);
 
-/// The channel of messages begins anew, in both directions.
+/// Begins new messages in both directions.
 void hc_cl_session_begin_messages(struct hc_client *client);
 
-/// Gives back all that depends on the world.
+/// Frees the world and everything that depends on it.
 void hc_cl_session_free_world(struct hc_client *client);
 
-/// Hands a line to the game's log, if it has one.
+/// Writes a line to the game's log, if it has one.
 void hc_cl_session_log(const struct hc_client *client, const char *line);
 
-/// What is shown at `now_us`; the timeline must be started.
+/// The time shown at `now_us`; the timeline must be started.
 struct hc_cl_interpolation_time hc_cl_session_shown(const struct hc_client *client,
                                                     uint64_t now_us);
 
-/// Begins at `now_us`.
+/// Begins an attempt to connect at `now_us`.
 void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us);
 
-/// Takes a datagram that is not DATA. HC_OK or why it was refused; then nothing changed.
+/// Receives a datagram that is not DATA. HC_OK or the reason of the refusal; then nothing changed.
 enum hc_status hc_cl_handshake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
                                        uint64_t now_us);
 
@@ -174,28 +175,27 @@ uint64_t hc_cl_handshake_deadline(const struct hc_client *client);
 size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
                             uint64_t now_us);
 
-/// Takes a DATA. HC_OK or why it was refused; then nothing changed.
+/// Receives a DATA. HC_OK or the reason of the refusal; then nothing changed.
 enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
                                   uint64_t now_us);
 
-/// Copies an input of the game's, brought into what its fields hold and the game allows.
+/// Copies an input of the game, cut to the range of its fields and sanitized.
 void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const void *input);
 
-/// Simulates the ticks that are due, or stalls.
+/// Predicts the ticks that are due, or stalls.
 void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us);
 
 /// The timeline began anew: its head is due at `now_us`.
 void hc_cl_predict_restart(struct hc_client *client, uint64_t now_us);
 
-/// Simulates up to `tick`, which the server has reached: as far as the prediction limit allows.
+/// Predicts up to `tick`, which the server has reached, or to the prediction limit.
 void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now_us);
 
 /// When the next tick is due, or the stall begins; UINT64_MAX when neither comes before the next
 /// snapshot.
 uint64_t hc_cl_predict_deadline(const struct hc_client *client);
 
-/// The oldest own input that the server may still want: the ones before are acknowledged or
-/// refused.
+/// The oldest own input that the server can still use: those before are acked or refused.
 hc_tick hc_cl_predict_wanted(const struct hc_client *client);
 
 /// Makes DATA due once per tick, and CLOSE.

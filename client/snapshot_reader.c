@@ -1,3 +1,4 @@
+/// Decodes snapshots against the baselines that the client holds.
 #include "client/snapshot_reader.h"
 
 #include "common/alloc.h"
@@ -7,9 +8,9 @@
 #include <string.h>
 
 enum {
-    // A server remembers no more values than these, and so refers to none before them.
-    BASELINES_MIN = 4096,  ///< values that are kept, at least,
-    BASELINES_UNITS = 128, ///< and that many snapshots of all units that one can tell
+    // No server holds more values than these, so it refers to none before them.
+    BASELINES_MIN = 4096,  ///< values held, at least,
+    BASELINES_UNITS = 128, ///< and that many of the largest snapshots
 };
 
 struct hc_cl_snapshot_reader {
@@ -17,9 +18,9 @@ struct hc_cl_snapshot_reader {
     uint8_t own_count;
     struct hc_extrapolator *extrapolator;
     struct hc_cl_baselines baselines;
-    struct hc_cl_received said;
-    uint8_t *values; ///< [value_max * hc_unit_bytes]
-    uint8_t *guess;  ///< hc_unit_bytes
+    struct hc_cl_received snapshot; ///< the newest decoded
+    uint8_t *values;                ///< [value_max * hc_unit_bytes]
+    uint8_t *scratch;               ///< [hc_unit_bytes]
     uint32_t value_max;
 };
 
@@ -27,7 +28,7 @@ struct hc_cl_snapshot_reader {
 struct reading {
     struct hc_cl_snapshot_reader *reader;
     struct hc_bits_reader bits;
-    bool missing; ///< something that it is told against is not here
+    bool missing; ///< a baseline is not here
 };
 
 // ---- Memory -------------------------------------------------------------------------------------
@@ -36,21 +37,24 @@ struct reading {
 static size_t layout(struct hc_cl_snapshot_reader *reader, const struct hc_world *world,
                      uint8_t *base) {
     size_t used = 0, value = hc_unit_bytes(world);
-    uint32_t told = hc_snapshot_units_most(world);
-    uint32_t kept = told * BASELINES_UNITS;
-    kept = kept > BASELINES_MIN ? kept : BASELINES_MIN;
+    uint32_t units = hc_snapshot_units_most(world);
+    uint32_t held = units * BASELINES_UNITS;
+    held = held > BASELINES_MIN ? held : BASELINES_MIN;
     hc_carve(base, &used, sizeof *reader);
     reader->world = world;
-    reader->value_max = told + HC_SNAPSHOT_CORRECTIONS_MAX;
-    reader->said.told = hc_carve(base, &used, reader->value_max * sizeof *reader->said.told);
-    reader->said.inputs = hc_carve(base, &used, HC_CL_READER_INPUTS * sizeof *reader->said.inputs);
-    reader->said.roster_changes =
-        hc_carve(base, &used, HC_CL_READER_ROSTER_CHANGES * sizeof *reader->said.roster_changes);
-    reader->said.forced = hc_carve(base, &used, HC_CL_READER_FORCED * sizeof *reader->said.forced);
+    reader->value_max = units + HC_SNAPSHOT_CORRECTIONS_MAX;
+    reader->snapshot.told =
+        hc_carve(base, &used, reader->value_max * sizeof *reader->snapshot.told);
+    reader->snapshot.inputs =
+        hc_carve(base, &used, HC_CL_READER_INPUTS * sizeof *reader->snapshot.inputs);
+    reader->snapshot.roster_changes = hc_carve(
+        base, &used, HC_CL_READER_ROSTER_CHANGES * sizeof *reader->snapshot.roster_changes);
+    reader->snapshot.forced =
+        hc_carve(base, &used, HC_CL_READER_FORCED * sizeof *reader->snapshot.forced);
     reader->values = hc_carve(base, &used, reader->value_max * value);
-    reader->guess = hc_carve(base, &used, value);
-    // Those of one snapshot more: it is put before what it was told against is done with.
-    used += hc_cl_baselines_layout(&reader->baselines, world, kept + reader->value_max,
+    reader->scratch = hc_carve(base, &used, value);
+    // Room for one snapshot more: it is put while its baselines are still in use.
+    used += hc_cl_baselines_layout(&reader->baselines, world, held + reader->value_max,
                                    base == NULL ? NULL : base + used);
     return used;
 }
@@ -86,36 +90,37 @@ void hc_cl_snapshot_reader_destroy(struct hc_cl_snapshot_reader *reader) {
 
 // ---- Values -------------------------------------------------------------------------------------
 
-/// The next value told; NULL, and the bits fail, when there is room for no more.
-static struct hc_cl_received_value *next_told(struct reading *reading, hc_unit unit, hc_tick tick) {
+/// The next value of the snapshot; NULL, and the bits fail, when there is room for no more.
+static struct hc_cl_received_value *next_value(struct reading *reading, hc_unit unit,
+                                               hc_tick tick) {
     struct hc_cl_snapshot_reader *reader = reading->reader;
-    if (reader->said.value_count == reader->value_max) {
+    if (reader->snapshot.value_count == reader->value_max) {
         reading->bits.failed = true;
         return NULL;
     }
-    uint32_t index = reader->said.value_count++;
-    struct hc_cl_received_value *told = &reader->said.told[index];
-    *told = (struct hc_cl_received_value){.unit = unit, .value.tick = tick};
-    hc_unit_place(reader->world, &told->value,
+    uint32_t index = reader->snapshot.value_count++;
+    struct hc_cl_received_value *received = &reader->snapshot.told[index];
+    *received = (struct hc_cl_received_value){.unit = unit, .value.tick = tick};
+    hc_unit_place(reader->world, &received->value,
                   reader->values + index * hc_unit_bytes(reader->world));
-    return told;
+    return received;
 }
 
-/// Reads a value of `unit` at `tick`, told against `from` or, if that is NULL, against nothing.
+/// Reads a value against its baseline `from`, or against nothing if that is NULL.
 static void read_value(struct reading *reading, const struct hc_unit_value *from,
-                       const void *referee, struct hc_cl_received_value *told) {
+                       const void *referee, struct hc_cl_received_value *received) {
     struct hc_cl_snapshot_reader *reader = reading->reader;
     struct hc_value_base base = {.extrapolator = reader->extrapolator,
                                  .world = reader->world,
-                                 .unit = told->unit,
+                                 .unit = received->unit,
                                  .from = from,
                                  .referee = referee,
-                                 .scratch = reader->guess};
-    hc_value_get(&reading->bits, &base, &told->value);
+                                 .scratch = reader->scratch};
+    hc_value_get(&reading->bits, &base, &received->value);
 }
 
-/// What the snapshot of head `as_of` told of (unit, tick), HC_NO_TICK: of what it showed. False
-/// when that is not here, or is newer than `newest`, which nothing is told against.
+/// Finds the baseline of (unit, tick) in the snapshot of `as_of`; a tick of HC_NO_TICK is that
+/// snapshot's own. False: it is not here, or newer than `newest`, which is against the standard.
 static bool find(struct reading *reading, hc_tick as_of, hc_unit unit, hc_tick tick, hc_tick newest,
                  struct hc_unit_value *out) {
     const struct hc_cl_baselines *baselines = &reading->reader->baselines;
@@ -132,71 +137,73 @@ static bool find(struct reading *reading, hc_tick as_of, hc_unit unit, hc_tick t
 // ---- Units --------------------------------------------------------------------------------------
 
 static void read_run(struct reading *reading, hc_player player, hc_tick *next, uint8_t *input) {
-    struct hc_cl_received *said = &reading->reader->said;
+    struct hc_cl_received *snapshot = &reading->reader->snapshot;
     const struct hc_game *game = reading->reader->world->game;
     hc_tick first;
     uint32_t count = hc_snapshot_get_run(&reading->bits, *next, &first);
     for (uint32_t i = 0; i < count && !reading->bits.failed; i++) {
-        if (said->input_count == HC_CL_READER_INPUTS) {
+        if (snapshot->input_count == HC_CL_READER_INPUTS) {
             reading->bits.failed = true;
             return;
         }
         hc_delta_get_input(&reading->bits, game, input, input);
-        struct hc_cl_received_input *heard = &said->inputs[said->input_count++];
-        *heard = (struct hc_cl_received_input){.player = player, .tick = first + i};
-        memcpy(heard->input, input, game->input_size);
-        game->sanitize_input(heard->input);
+        struct hc_cl_received_input *received = &snapshot->inputs[snapshot->input_count++];
+        *received = (struct hc_cl_received_input){.player = player, .tick = first + i};
+        memcpy(received->input, input, game->input_size);
+        game->sanitize_input(received->input);
     }
     *next = first + count;
 }
 
-static void read_inputs(struct reading *reading, const struct hc_cl_received_value *told) {
-    hc_player player = hc_unit_player(reading->reader->world, told->unit);
+static void read_inputs(struct reading *reading, const struct hc_cl_received_value *received) {
+    hc_player player = hc_unit_player(reading->reader->world, received->unit);
     uint8_t input[HC_INPUT_MAX];
-    hc_tick next = told->value.tick;
+    hc_tick next = received->value.tick;
     if (player == HC_NO_PLAYER)
         return;
-    memcpy(input, told->value.input, sizeof input);
+    memcpy(input, received->value.input, sizeof input);
     for (uint32_t runs = hc_snapshot_get_runs(&reading->bits); runs > 0 && !reading->bits.failed;
          runs--)
         read_run(reading, player, &next, input);
 }
 
-/// The referee of the snapshot that is being read: the first unit, if it is told and alive.
-static const void *referee_of(const struct hc_cl_received *said) {
-    bool told = said->value_count > 0 && said->told[0].unit == 0 && !said->told[0].dropped;
-    return told && said->told[0].value.presence[0] == HC_ALIVE ? said->told[0].value.states : NULL;
+/// The referee of the snapshot that is being read: the first unit, if it is there and alive.
+static const void *referee_of(const struct hc_cl_received *snapshot) {
+    bool has =
+        snapshot->value_count > 0 && snapshot->told[0].unit == 0 && !snapshot->told[0].dropped;
+    return has && snapshot->told[0].value.presence[0] == HC_ALIVE ? snapshot->told[0].value.states
+                                                                  : NULL;
 }
 
 static void read_unit(struct reading *reading, const struct hc_snapshot_unit *unit) {
-    struct hc_cl_received *said = &reading->reader->said;
+    struct hc_cl_received *snapshot = &reading->reader->snapshot;
     struct hc_unit_value base;
-    const void *referee = referee_of(said);
-    struct hc_cl_received_value *told = next_told(reading, unit->unit, said->head.tick);
-    if (told == NULL)
+    const void *referee = referee_of(snapshot);
+    struct hc_cl_received_value *received = next_value(reading, unit->unit, snapshot->head.tick);
+    if (received == NULL)
         return;
-    told->dropped = unit->from == HC_SNAPSHOT_DROPPED;
-    if (told->dropped)
+    received->dropped = unit->from == HC_SNAPSHOT_DROPPED;
+    if (received->dropped)
         return;
-    bool against = unit->from != HC_SNAPSHOT_NOTHING;
-    hc_tick as_of = unit->from == HC_SNAPSHOT_OLDER ? unit->as_of : said->head.base;
-    if (against && !find(reading, as_of, unit->unit, HC_NO_TICK, said->head.tick, &base))
+    bool has_base = unit->from != HC_SNAPSHOT_NOTHING;
+    hc_tick as_of = unit->from == HC_SNAPSHOT_OLDER ? unit->as_of : snapshot->head.base;
+    if (has_base && !find(reading, as_of, unit->unit, HC_NO_TICK, snapshot->head.tick, &base))
         return;
-    read_value(reading, against ? &base : NULL, referee, told);
-    read_inputs(reading, told);
+    read_value(reading, has_base ? &base : NULL, referee, received);
+    read_inputs(reading, received);
 }
 
 static void read_units(struct reading *reading) {
     struct hc_cl_snapshot_reader *reader = reading->reader;
     struct hc_snapshot_unit named[HC_SNAPSHOT_UNITS_MAX];
-    struct hc_snapshot_set again = {.count = 0};
-    hc_tick base = reader->said.head.base;
+    struct hc_snapshot_set base_units = {.count = 0};
+    hc_tick base = reader->snapshot.head.base;
     if (base != HC_NO_TICK && !reading->bits.failed &&
-        !hc_cl_baselines_units(&reader->baselines, base, again.units, HC_SNAPSHOT_UNITS_MAX,
-                               &again.count))
+        !hc_cl_baselines_units(&reader->baselines, base, base_units.units, HC_SNAPSHOT_UNITS_MAX,
+                               &base_units.count))
         reading->missing = reading->bits.failed = true;
-    uint32_t count =
-        hc_snapshot_get_names(&reading->bits, reader->world, &reader->said.head, &again, named);
+    uint32_t count = hc_snapshot_get_names(&reading->bits, reader->world, &reader->snapshot.head,
+                                           &base_units, named);
     for (uint32_t i = 0; i < count && !reading->bits.failed; i++)
         read_unit(reading, &named[i]);
 }
@@ -205,23 +212,23 @@ static void read_correction(struct reading *reading, hc_tick at, hc_unit *next) 
     const struct hc_cl_snapshot_reader *reader = reading->reader;
     struct hc_snapshot_correction correction;
     struct hc_unit_value base;
-    hc_snapshot_get_correction(&reading->bits, reader->world, &reader->said.head, *next,
+    hc_snapshot_get_correction(&reading->bits, reader->world, &reader->snapshot.head, *next,
                                &correction);
     if (reading->bits.failed)
         return;
     *next = (hc_unit)(correction.unit + 1);
-    struct hc_cl_received_value *told = next_told(reading, correction.unit, at);
-    bool against = correction.as_of != HC_NO_TICK;
-    if (told == NULL || (against && !find(reading, correction.as_of, correction.unit,
-                                          correction.same ? at : HC_NO_TICK, at, &base)))
+    struct hc_cl_received_value *received = next_value(reading, correction.unit, at);
+    bool has_base = correction.as_of != HC_NO_TICK;
+    if (received == NULL || (has_base && !find(reading, correction.as_of, correction.unit,
+                                               correction.same ? at : HC_NO_TICK, at, &base)))
         return;
-    told->correction = true;
-    read_value(reading, against ? &base : NULL, referee_of(&reader->said), told);
+    received->correction = true;
+    read_value(reading, has_base ? &base : NULL, referee_of(&reader->snapshot), received);
 }
 
 static void read_corrections(struct reading *reading) {
-    struct hc_cl_received *said = &reading->reader->said;
-    hc_tick at = said->head.tick;
+    struct hc_cl_received *snapshot = &reading->reader->snapshot;
+    hc_tick at = snapshot->head.tick;
     uint32_t count;
     while (hc_snapshot_get_correction_tick(&reading->bits, at, &at, &count)) {
         hc_unit next = 0;
@@ -233,33 +240,34 @@ static void read_corrections(struct reading *reading) {
 // ---- A snapshot ---------------------------------------------------------------------------------
 
 static void read_lists(struct reading *reading) {
-    struct hc_cl_received *said = &reading->reader->said;
+    struct hc_cl_received *snapshot = &reading->reader->snapshot;
     struct hc_snapshot_forced forced;
     struct hc_snapshot_roster roster_change;
-    while (hc_snapshot_get_forced(&reading->bits, &said->head, &forced)) {
-        if (said->forced_count == HC_CL_READER_FORCED)
+    while (hc_snapshot_get_forced(&reading->bits, &snapshot->head, &forced)) {
+        if (snapshot->forced_count == HC_CL_READER_FORCED)
             reading->bits.failed = true;
         else
-            said->forced[said->forced_count++] = forced;
+            snapshot->forced[snapshot->forced_count++] = forced;
     }
-    while (hc_snapshot_get_roster(&reading->bits, reading->reader->world, said->head.tick,
+    while (hc_snapshot_get_roster(&reading->bits, reading->reader->world, snapshot->head.tick,
                                   &roster_change)) {
-        if (said->roster_count == HC_CL_READER_ROSTER_CHANGES)
+        if (snapshot->roster_count == HC_CL_READER_ROSTER_CHANGES)
             reading->bits.failed = true;
         else
-            said->roster_changes[said->roster_count++] = roster_change;
+            snapshot->roster_changes[snapshot->roster_count++] = roster_change;
     }
 }
 
-static uint32_t hash_of(const struct hc_world *world, const struct hc_cl_received *said) {
+static uint32_t hash_of(const struct hc_world *world, const struct hc_cl_received *snapshot) {
     uint64_t hash = 0;
-    for (uint32_t i = 0; i < said->value_count; i++) {
-        const struct hc_cl_received_value *told = &said->told[i];
-        hc_entity first = hc_unit_first(world, told->unit);
-        uint32_t count = told->correction || told->dropped ? 0 : hc_unit_count(world, told->unit);
+    for (uint32_t i = 0; i < snapshot->value_count; i++) {
+        const struct hc_cl_received_value *received = &snapshot->told[i];
+        hc_entity first = hc_unit_first(world, received->unit);
+        uint32_t count =
+            received->correction || received->dropped ? 0 : hc_unit_count(world, received->unit);
         for (uint32_t e = 0; e < count; e++)
-            hash += hc_unit_entity_hash(world, (hc_entity)(first + e), told->value.presence[e],
-                                        told->value.states + (size_t)e * world->stride);
+            hash += hc_unit_entity_hash(world, (hc_entity)(first + e), received->value.presence[e],
+                                        received->value.states + (size_t)e * world->stride);
     }
     return (uint32_t)hash;
 }
@@ -267,46 +275,48 @@ static uint32_t hash_of(const struct hc_world *world, const struct hc_cl_receive
 enum hc_status hc_cl_snapshot_reader_decode(struct hc_cl_snapshot_reader *reader,
                                             const struct hc_body *body, hc_tick near,
                                             const struct hc_cl_received **out) {
-    struct hc_cl_received *said = &reader->said;
+    struct hc_cl_received *snapshot = &reader->snapshot;
     struct reading reading = {.reader = reader};
     enum hc_status status = hc_snapshot_get_message(body, &reading.bits);
     if (status != HC_OK)
         return status;
-    said->value_count = said->input_count = said->roster_count = said->forced_count = 0;
-    hc_snapshot_get(&reading.bits, near, reader->own_count, &said->head);
+    snapshot->value_count = snapshot->input_count = snapshot->roster_count =
+        snapshot->forced_count = 0;
+    hc_snapshot_get(&reading.bits, near, reader->own_count, &snapshot->head);
     read_lists(&reading);
     read_units(&reading);
     read_corrections(&reading);
     if (!hc_bits_done(&reading.bits))
         return reading.missing ? HC_TOO_OLD : HC_MALFORMED;
-    if (hash_of(reader->world, said) != said->head.hash)
+    if (hash_of(reader->world, snapshot) != snapshot->head.hash)
         return HC_INVALID;
-    if (!hc_cl_baselines_takes(&reader->baselines, said->head.as_of))
+    if (!hc_cl_baselines_takes(&reader->baselines, snapshot->head.as_of))
         return HC_TOO_OLD;
-    *out = said;
+    *out = snapshot;
     return HC_OK;
 }
 
 void hc_cl_snapshot_reader_accept(struct hc_cl_snapshot_reader *reader) {
-    const struct hc_cl_received *said = &reader->said;
-    hc_cl_baselines_refer(&reader->baselines, said->head.base);
-    bool begun = hc_cl_baselines_begin(&reader->baselines, said->head.as_of, said->head.tick);
+    const struct hc_cl_received *snapshot = &reader->snapshot;
+    hc_cl_baselines_refer(&reader->baselines, snapshot->head.base);
+    bool begun =
+        hc_cl_baselines_begin(&reader->baselines, snapshot->head.as_of, snapshot->head.tick);
     HC_ASSERT(begun);
-    for (uint32_t i = 0; i < said->value_count; i++)
-        if (!said->told[i].dropped)
-            hc_cl_baselines_put(&reader->baselines, said->head.as_of, said->told[i].unit,
-                                &said->told[i].value);
+    for (uint32_t i = 0; i < snapshot->value_count; i++)
+        if (!snapshot->told[i].dropped)
+            hc_cl_baselines_put(&reader->baselines, snapshot->head.as_of, snapshot->told[i].unit,
+                                &snapshot->told[i].value);
 }
 
 const struct hc_cl_received *
 hc_cl_snapshot_reader_newest(const struct hc_cl_snapshot_reader *reader) {
-    return &reader->said;
+    return &reader->snapshot;
 }
 
 enum hc_status hc_cl_snapshot_reader_read(struct hc_cl_snapshot_reader *reader,
                                           const struct hc_body *body, hc_tick near,
-                                          const struct hc_cl_received **said) {
-    enum hc_status status = hc_cl_snapshot_reader_decode(reader, body, near, said);
+                                          const struct hc_cl_received **snapshot) {
+    enum hc_status status = hc_cl_snapshot_reader_decode(reader, body, near, snapshot);
     if (status == HC_OK)
         hc_cl_snapshot_reader_accept(reader);
     return status;

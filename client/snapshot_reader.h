@@ -1,9 +1,6 @@
-/// Reads snapshots: from bits, and what was told before, to values. All of a snapshot is read
-/// before anything of it is believed; it is then either all there, or refused and nothing has
-/// changed. Later ones are told against one only once it is kept, which whoever acknowledges it
-/// does.
-///
-/// The session has one; whoever wants to know what a server says may have another.
+/// Reads snapshots: decodes bits, against baselines, to values. All of a snapshot is read before
+/// any of it is used; it is then complete, or it is refused and nothing has changed. A snapshot
+/// becomes a baseline of later ones once it is accepted, and is acked only then.
 #pragma once
 
 #include "client/baselines.h"
@@ -11,15 +8,15 @@
 #include "proto/snapshot.h"
 
 enum {
-    HC_CL_READER_INPUTS = 4096,         ///< told in one snapshot
-    HC_CL_READER_ROSTER_CHANGES = 1024, ///< told in one snapshot
-    HC_CL_READER_FORCED = 64,           ///< told in one snapshot
+    HC_CL_READER_INPUTS = 4096,         ///< in one snapshot
+    HC_CL_READER_ROSTER_CHANGES = 1024, ///< in one snapshot
+    HC_CL_READER_FORCED = 64,           ///< ranges in one snapshot
 };
 
-/// What a snapshot tells of a unit.
+/// A unit in a snapshot.
 struct hc_cl_received_value {
     hc_unit unit;
-    bool dropped;               ///< the client no longer knows it; there is no value
+    bool dropped;               ///< the client no longer knows the unit; there is no value
     bool correction;            ///< of a tick before the snapshot's
     struct hc_unit_value value; ///< in the reader's memory
 };
@@ -30,9 +27,9 @@ struct hc_cl_received_input {
     uint8_t input[HC_INPUT_MAX]; ///< sanitized
 };
 
-/// What a snapshot says, until the next is read.
+/// A decoded snapshot, until the next is decoded.
 struct hc_cl_received {
-    struct hc_snapshot head;
+    struct hc_snapshot head; ///< its header
     uint32_t value_count, input_count, roster_count, forced_count;
     struct hc_cl_received_value *told; ///< units in ascending order, then corrections, newest first
     struct hc_cl_received_input *inputs;
@@ -42,33 +39,34 @@ struct hc_cl_received {
 
 struct hc_cl_snapshot_reader;
 
-/// Bytes that it takes.
+/// Bytes of a reader for `world`.
 size_t hc_cl_snapshot_reader_memory(const struct hc_world *world);
 
-/// For `world`, which is borrowed; its allocator is used. NULL when memory is short.
+/// Creates a reader for a client of `own_count` players, with the allocator of `world`, which is
+/// borrowed. NULL when memory is short.
 struct hc_cl_snapshot_reader *hc_cl_snapshot_reader_create(const struct hc_world *world,
                                                            uint8_t own_count);
 
-/// Gives its memory back to the world's allocator, and with it all that it had said; NULL is fine.
+/// Releases its memory, decoded snapshots included; NULL is allowed.
 void hc_cl_snapshot_reader_destroy(struct hc_cl_snapshot_reader *reader);
 
-/// Reads the SNAPSHOT that is the present message of `body`; `near` is a tick within 32767 of its
-/// head. HC_OK, and *said is what it says. HC_MALFORMED; HC_TOO_OLD: it was told against what is
-/// not here, or so long ago that it cannot be kept, or one of that head is kept already;
-/// HC_INVALID: it does not have its hash.
+/// Decodes the SNAPSHOT that is the present message of `body` to *snapshot; `near` is a tick within
+/// 32767 of its server tick. HC_MALFORMED. HC_TOO_OLD: a baseline of it is not here, or it is too
+/// old to become one, or one of its server tick was accepted already. HC_INVALID: its hash is
+/// wrong.
 enum hc_status hc_cl_snapshot_reader_decode(struct hc_cl_snapshot_reader *reader,
                                             const struct hc_body *body, hc_tick near,
-                                            const struct hc_cl_received **said);
+                                            const struct hc_cl_received **snapshot);
 
-/// Keeps what hc_cl_snapshot_reader_decode gave last, with HC_OK and once, for later ones to be
-/// told against.
+/// Makes the snapshot that hc_cl_snapshot_reader_decode returned last with HC_OK a baseline. Once
+/// for each.
 void hc_cl_snapshot_reader_accept(struct hc_cl_snapshot_reader *reader);
 
-/// What the last hc_cl_snapshot_reader_decode that gave HC_OK gave, until the next one.
+/// The snapshot decoded last with HC_OK, until the next is decoded.
 const struct hc_cl_received *
 hc_cl_snapshot_reader_newest(const struct hc_cl_snapshot_reader *reader);
 
-/// Looks, and keeps what is HC_OK: for those who acknowledge it in any case.
+/// Decodes a snapshot and accepts it if it is HC_OK.
 enum hc_status hc_cl_snapshot_reader_read(struct hc_cl_snapshot_reader *reader,
                                           const struct hc_body *body, hc_tick near,
-                                          const struct hc_cl_received **said);
+                                          const struct hc_cl_received **snapshot);

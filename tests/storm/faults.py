@@ -37,8 +37,8 @@ FAULTS = {
     "acknowledged-plus-one": Fault(
         "client/predict.c",
         "the client takes one input more for acknowledged than is, and does not send it again",
-        "        wanted = hc_tick_min(wanted, news->complete[i] + 1);\n",
-        "        wanted = hc_tick_min(wanted, news->complete[i] + 2);\n",
+        "        wanted = hc_tick_min(wanted, newest->complete[i] + 1);\n",
+        "        wanted = hc_tick_min(wanted, newest->complete[i] + 2);\n",
     ),
     "snapshot-of-wrong-player": Fault(
         "server/replication/snapshot.c",
@@ -249,8 +249,8 @@ FAULTS = {
     "dropped-stays": Fault(
         "client/receive.c",
         "what is to be forgotten stays where it was",
-        "        if (told->correction != corrections)\n",
-        "        if (told->correction != corrections || told->dropped)\n",
+        "        if (received->correction != corrections)\n",
+        "        if (received->correction != corrections || received->dropped)\n",
     ),
     "sees-too-far": Fault(
         "server/replication/interest.c",
@@ -316,8 +316,8 @@ FAULTS = {
     "reader-forgets": Fault(
         "client/snapshot_reader.c",
         "what is acknowledged is not kept",
-        "        if (!said->told[i].dropped)\n",
-        "        if (!said->told[i].dropped && said->head.as_of % 16 != 0)\n",
+        "        if (!snapshot->told[i].dropped)\n",
+        "        if (!snapshot->told[i].dropped && snapshot->head.as_of % 16 != 0)\n",
     ),
     # ---- Connections and time ----
     "replay-marks-stay": Fault(
@@ -427,7 +427,7 @@ FAULTS = {
         "client/receive.c",
         "a round trip counts only where the snapshot is the first to acknowledge the datagram",
         "    for (uint32_t i = 0; i < acked_count; i++)\n",
-        "    if (said.snapshot == NULL && acked_count > 0)\n"
+        "    if (received.snapshot == NULL && acked_count > 0)\n"
         "        client->connection.measured = acked[0].seq;\n"
         "    for (uint32_t i = 0; i < acked_count; i++)\n",
     ),
@@ -489,8 +489,8 @@ FAULTS = {
     "stall-for-good": Fault(
         "client/predict.c",
         "a client that has stalled once says so for ever",
-        "    } else {\n        resume(client);\n    }\n",
-        "    }\n    (void)resume;\n",
+        "    } else {\n        unstall(client);\n    }\n",
+        "    }\n    (void)unstall;\n",
     ),
 }
 
