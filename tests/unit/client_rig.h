@@ -1,4 +1,4 @@
-/// A client under test, and the server that it believes to talk to, which a test plays by hand.
+/// A client under test, and its server, which a test plays by hand.
 #pragma once
 
 #include "hindcast/client.h"
@@ -21,7 +21,7 @@ enum {
     TICK_US = 1000000 / RATE,
     START_US = 5000000, ///< the server's tick 0 on the client's clock
     CID = 77,
-    PLAYER = 1, ///< of the world, that the client plays
+    PLAYER = 1, ///< the client's player
     RETRY_US = 250000,
 };
 
@@ -34,7 +34,7 @@ static uint8_t *presence, *states;
 static struct hc_body body;
 static uint8_t packed[HC_DATA_BODY_MAX];
 static struct hc_bits_writer bits;   ///< of the snapshot that is being written
-static uint8_t nonce[HC_NONCE_SIZE]; ///< of the client, as last seen
+static uint8_t nonce[HC_NONCE_SIZE]; ///< the client's, of its newest HELLO or CONNECT
 static uint32_t seq, ack;            ///< newest sent, newest received
 static uint64_t now_us;
 static unsigned blocks; ///< allocated so far
@@ -88,7 +88,7 @@ static inline void tear_down(void) {
 
 // ---- The server's side --------------------------------------------------------------------------
 
-/// Hands it a datagram; DATA is sealed before.
+/// Gives a datagram to the client; DATA is sealed first.
 static inline enum hc_status give(const uint8_t *bytes, size_t size) {
     uint8_t sealed[HC_DATAGRAM_MAX];
     uint32_t cid, number;
@@ -129,7 +129,7 @@ static inline struct hc_welcome welcome_now(void) {
                                .own = {PLAYER, 0}};
 }
 
-/// The hash of a snapshot that tells of `count` units from `first` on.
+/// The hash of a snapshot of `count` units from `first` on.
 static inline uint32_t hash_of(hc_unit first, uint32_t count) {
     uint64_t hash = 0;
     for (uint32_t e = 0; e < world.entities; e++)
@@ -139,7 +139,7 @@ static inline uint32_t hash_of(hc_unit first, uint32_t count) {
     return (uint32_t)hash;
 }
 
-/// A snapshot of `tick` sent now, which came without delay; A is `tick` - 1.
+/// A snapshot of `tick` that is sent now; A is `tick` - 1.
 static inline struct hc_snapshot snapshot_of(hc_tick tick) {
     struct hc_snapshot snapshot = {.as_of = (hc_tick)((now_us - START_US) / TICK_US),
                                    .phase_us = (uint32_t)((now_us - START_US) % TICK_US),
@@ -159,22 +159,22 @@ static inline void begin_snapshot(const struct hc_snapshot *snapshot) {
     hc_snapshot_put(&bits, snapshot);
 }
 
-/// The delta of `unit` at `tick` as the world has it, against nothing; `known` and `input` are what
-/// its owner was known to do last, HC_NO_TICK and NULL: nothing.
+/// The delta of `unit` at `tick` as the world has it, without a baseline; `known` and `input` are
+/// the newest known input of its owner, HC_NO_TICK and NULL: none.
 static inline void put_delta(hc_unit unit, hc_tick tick, hc_tick known, const void *input) {
     static uint8_t rooms[2][HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
-    struct hc_unit_value guess, value = {.tick = tick, .known = known};
-    hc_unit_place(&world, &guess, rooms[0]);
+    struct hc_unit_value absent, value = {.tick = tick, .known = known};
+    hc_unit_place(&world, &absent, rooms[0]);
     hc_unit_place(&world, &value, rooms[1]);
     hc_unit_read(&world, unit, presence, states, &value);
     if (input != NULL)
         memcpy(value.input, input, world.game->input_size);
-    hc_extrapolate_absent(&world, unit, tick, &guess);
-    hc_delta_put(&bits, &world, unit, &guess, &value, NULL);
+    hc_extrapolate_absent(&world, unit, tick, &absent);
+    hc_delta_put(&bits, &world, unit, &absent, &value, NULL);
 }
 
-/// The delta of `unit` at `tick` as the world has it, which the world had as well when a snapshot
-/// of `from` told of it; the referee is not told.
+/// The delta of `unit` at `tick` as the world has it, against the same state at `from`; the
+/// snapshot has no referee.
 static inline void put_delta_against(hc_unit unit, hc_tick from, hc_tick tick) {
     static uint8_t rooms[2][HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
     struct hc_extrapolator *extrapolator = hc_extrapolator_create(&world);
@@ -195,13 +195,13 @@ static inline void put_delta_against(hc_unit unit, hc_tick from, hc_tick tick) {
     hc_extrapolator_destroy(extrapolator);
 }
 
-/// All units of the world, against nothing; nobody has done anything.
+/// All units of the world, without baselines and inputs.
 static inline void put_units(const struct hc_snapshot *snapshot) {
     static const struct hc_snapshot_set nothing;
-    struct hc_snapshot_unit told[HC_SNAPSHOT_UNITS_MAX];
+    struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
     for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++)
-        told[unit] = (struct hc_snapshot_unit){.unit = unit, .from = HC_SNAPSHOT_NOTHING};
-    hc_snapshot_put_names(&bits, snapshot, &nothing, told, hc_unit_total(&world));
+        units[unit] = (struct hc_snapshot_unit){.unit = unit, .from = HC_SNAPSHOT_NOTHING};
+    hc_snapshot_put_names(&bits, snapshot, &nothing, units, hc_unit_total(&world));
     for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++) {
         put_delta(unit, snapshot->tick, HC_NO_TICK, NULL);
         if (hc_unit_player(&world, unit) != HC_NO_PLAYER)
@@ -209,7 +209,7 @@ static inline void put_units(const struct hc_snapshot *snapshot) {
     }
 }
 
-/// Wraps what was written, as the next datagram; returns its size.
+/// Wraps the written bits as the next datagram; returns its size.
 static inline size_t end_snapshot(uint8_t out[HC_DATAGRAM_MAX]) {
     struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
     size_t size = hc_bits_finish(&bits);
@@ -223,11 +223,11 @@ static inline size_t end_snapshot(uint8_t out[HC_DATAGRAM_MAX]) {
     return hc_datagram_put_data(&data, out);
 }
 
-/// A snapshot of all units and of nothing else.
+/// A snapshot of all units, and nothing else.
 static inline size_t put_snapshot(const struct hc_snapshot *snapshot,
                                   uint8_t out[HC_DATAGRAM_MAX]) {
     begin_snapshot(snapshot);
-    hc_snapshot_put_end(&bits); // of what was forced
+    hc_snapshot_put_end(&bits); // of forced inputs
     hc_snapshot_put_end(&bits); // of joins and leaves
     put_units(snapshot);
     hc_snapshot_put_end(&bits); // of corrections
@@ -239,7 +239,7 @@ static inline enum hc_status give_snapshot(const struct hc_snapshot *snapshot) {
     return give(out, put_snapshot(snapshot, out));
 }
 
-static inline enum hc_status show_tick(hc_tick tick) {
+static inline enum hc_status give_tick(hc_tick tick) {
     struct hc_snapshot snapshot = snapshot_of(tick);
     return give_snapshot(&snapshot);
 }
@@ -251,8 +251,8 @@ static inline void begin(void) {
     ck_assert(client != NULL);
 }
 
-/// What one datagram of the client's is.
-struct heard {
+/// A datagram that the client sent.
+struct sent {
     enum hc_datagram_kind kind; ///< HC_DATAGRAM_NONE: there was none
     bool has_input, has_close;
     struct hc_input_message input;
@@ -260,9 +260,9 @@ struct heard {
     uint8_t bytes[HC_DATAGRAM_MAX];
 };
 
-static inline void read_data(struct heard *heard, size_t size) {
+static inline void read_data(struct sent *sent, size_t size) {
     struct hc_data data;
-    ck_assert_int_eq(hc_datagram_get_data(heard->bytes, size, &data), HC_OK);
+    ck_assert_int_eq(hc_datagram_get_data(sent->bytes, size, &data), HC_OK);
     ck_assert_uint_eq(data.cid, CID);
     ck_assert_uint_eq(data.seq, ack + 1);
     ck_assert_uint_eq(data.ack, seq);
@@ -270,39 +270,39 @@ static inline void read_data(struct heard *heard, size_t size) {
     ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
     enum hc_message_type type = hc_body_next(&body);
     enum hc_close_reason reason;
-    heard->has_close = type == HC_MESSAGE_CLOSE;
-    heard->has_input = type == HC_MESSAGE_INPUT;
-    if (heard->has_close)
+    sent->has_close = type == HC_MESSAGE_CLOSE;
+    sent->has_input = type == HC_MESSAGE_INPUT;
+    if (sent->has_close)
         ck_assert_int_eq(hc_message_get_close(&body, &reason), HC_OK);
     else
         ck_assert_int_eq(
-            hc_message_get_input(&body, &hc_arena, config.players, &heard->input, &heard->run),
+            hc_message_get_input(&body, &hc_arena, config.players, &sent->input, &sent->run),
             HC_OK);
 }
 
-/// Advances to now and takes the next datagram.
-static inline struct heard hear(void) {
-    static struct heard heard;
-    memset(&heard, 0, sizeof heard);
+/// Advances the client to now and takes its next datagram.
+static inline struct sent next_datagram(void) {
+    static struct sent sent;
+    memset(&sent, 0, sizeof sent);
     hc_client_advance(client, now_us);
-    size_t size = hc_client_send(client, heard.bytes, now_us);
-    heard.kind = hc_datagram_kind(heard.bytes, size);
-    if (heard.kind == HC_DATAGRAM_DATA) {
+    size_t size = hc_client_send(client, sent.bytes, now_us);
+    sent.kind = hc_datagram_kind(sent.bytes, size);
+    if (sent.kind == HC_DATAGRAM_DATA) {
         uint8_t opened[HC_DATAGRAM_MAX];
-        ck_assert_int_eq(hc_party_open(&party, true, heard.bytes, size, opened), HC_OK);
-        memcpy(heard.bytes, opened, size);
+        ck_assert_int_eq(hc_party_open(&party, true, sent.bytes, size, opened), HC_OK);
+        memcpy(sent.bytes, opened, size);
     }
-    if (heard.kind == HC_DATAGRAM_HELLO || heard.kind == HC_DATAGRAM_CONNECT)
-        memcpy(nonce, heard.bytes + 1 + HC_MAGIC_SIZE + 8, sizeof nonce);
-    if (heard.kind == HC_DATAGRAM_DATA)
-        read_data(&heard, size);
-    return heard;
+    if (sent.kind == HC_DATAGRAM_HELLO || sent.kind == HC_DATAGRAM_CONNECT)
+        memcpy(nonce, sent.bytes + 1 + HC_MAGIC_SIZE + 8, sizeof nonce);
+    if (sent.kind == HC_DATAGRAM_DATA)
+        read_data(&sent, size);
+    return sent;
 }
 
-/// Everything that is due now, to nowhere.
+/// Advances the client to `us`; all its datagrams are lost.
 static inline void run_to(uint64_t us) {
     for (; now_us < us; now_us += 1000)
-        while (hear().kind != HC_DATAGRAM_NONE)
+        while (next_datagram().kind != HC_DATAGRAM_NONE)
             continue;
 }
 
@@ -316,12 +316,12 @@ static inline bool no_event(void) {
     return !hc_client_poll_event(client, &event);
 }
 
-/// Up to the state in which the client waits for the first snapshot.
+/// Brings the client to HC_CLIENT_JOINING.
 static inline void join(void) {
     begin();
-    ck_assert_int_eq(hear().kind, HC_DATAGRAM_HELLO);
+    ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_HELLO);
     ck_assert_int_eq(give_cookie(), HC_OK);
-    ck_assert_int_eq(hear().kind, HC_DATAGRAM_CONNECT);
+    ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_CONNECT);
     struct hc_welcome welcome = welcome_now();
     ck_assert_int_eq(give_accept(&welcome), HC_OK);
     ck_assert_int_eq(hc_client_state(client), HC_CLIENT_JOINING);
@@ -329,12 +329,12 @@ static inline void join(void) {
     ck_assert_uint_eq(hc_client_player(client, 0), config.players > 0 ? PLAYER : HC_NO_PLAYER);
 }
 
-/// Up to the state in which it plays at tick 100, which was shown to it.
+/// Brings the client to HC_CLIENT_PLAYING at tick 100, after a snapshot of that tick.
 static inline void play(void) {
     now_us = START_US + 100 * TICK_US;
     join();
-    hear();
-    ck_assert_int_eq(show_tick(100), HC_OK);
+    next_datagram();
+    ck_assert_int_eq(give_tick(100), HC_OK);
     ck_assert(event_is(HC_CLIENT_EVENT_PLAYING));
     hc_client_advance(client, now_us);
     ck_assert_int_eq(hc_client_state(client), HC_CLIENT_PLAYING);

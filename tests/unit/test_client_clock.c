@@ -1,4 +1,4 @@
-/// What client/clock promises.
+/// Checks the client clock.
 #include "client/clock.h"
 
 #include "hindcast/rng.h"
@@ -18,7 +18,7 @@ static int64_t error_at(const struct hc_cl_clock *clock, uint64_t now_us) {
     return (int64_t)(hc_cl_clock_server_us(clock, now_us) - (now_us + ahead));
 }
 
-START_TEST(the_estimate_is_exact_when_both_ways_take_equally_long) {
+START_TEST(estimate_is_exact_when_both_directions_take_equally_long) {
     struct hc_cl_clock clock = {.known = false};
     exchange(&clock, 1000000, 33333, 33333);
     ck_assert_int_eq(error_at(&clock, 1066666), 0);
@@ -26,7 +26,7 @@ START_TEST(the_estimate_is_exact_when_both_ways_take_equally_long) {
 }
 END_TEST
 
-START_TEST(the_error_is_at_most_half_of_what_jitter_added_to_the_best_recent_sample) {
+START_TEST(error_is_at_most_half_the_jitter_of_the_best_recent_sample) {
     for (uint32_t seed = 0; seed < 300; seed++) {
         struct hc_rng rng = hc_rng_init(1, seed);
         struct hc_cl_clock clock = {.known = false};
@@ -44,7 +44,7 @@ START_TEST(the_error_is_at_most_half_of_what_jitter_added_to_the_best_recent_sam
 }
 END_TEST
 
-START_TEST(a_longer_path_is_believed_once_the_old_samples_are_too_old) {
+START_TEST(longer_round_trip_counts_once_older_samples_are_too_old) {
     struct hc_cl_clock clock = {.known = false};
     exchange(&clock, 0, 10000, 10000);
     uint64_t now_us = 20000 + HC_CL_CLOCK_WINDOW_US;
@@ -63,9 +63,8 @@ START_TEST(a_longer_path_is_believed_once_the_old_samples_are_too_old) {
 END_TEST
 
 /// A server that could not catch up sets its clock back. At the first exchange after that the
-/// estimate is as wrong as that exchange's own path allows, however good the samples before it.
-START_TEST(
-    a_server_clock_that_was_set_is_followed_at_the_first_exchange_that_contradicts_the_rest) {
+/// estimate errs by no more than that exchange's own jitter, however good the samples before it.
+START_TEST(estimate_follows_a_server_clock_that_was_set_at_the_first_contradiction) {
     for (uint32_t seed = 0; seed < 300; seed++) {
         struct hc_rng rng = hc_rng_init(3, seed);
         struct hc_cl_clock clock = {.known = false};
@@ -90,8 +89,8 @@ START_TEST(
 }
 END_TEST
 
-/// Delay alone never contradicts what is known: the best sample stays, whatever comes after it.
-START_TEST(a_late_datagram_does_not_spoil_the_estimate) {
+/// Delay alone never contradicts the estimate: the best sample stays, no matter which come later.
+START_TEST(late_datagram_does_not_change_the_estimate) {
     for (uint32_t seed = 0; seed < 300; seed++) {
         struct hc_rng rng = hc_rng_init(4, seed);
         struct hc_cl_clock clock = {.known = false};
@@ -106,7 +105,7 @@ START_TEST(a_late_datagram_does_not_spoil_the_estimate) {
 }
 END_TEST
 
-START_TEST(of_guesses_the_least_delayed_is_kept_until_something_is_measured) {
+START_TEST(least_delayed_provisional_estimate_stays_until_the_first_sample) {
     struct hc_cl_clock clock = {.known = false};
     hc_cl_clock_estimate(&clock, 1000000, 20000, 1000000 + ahead - 40000);
     ck_assert_int_eq(error_at(&clock, 1000000), -30000);
@@ -121,7 +120,7 @@ START_TEST(of_guesses_the_least_delayed_is_kept_until_something_is_measured) {
 }
 END_TEST
 
-START_TEST(local_time_is_the_first_at_which_the_server_has_come_so_far) {
+START_TEST(local_time_is_the_first_at_which_the_server_reaches_its_time) {
     struct hc_rng rng = hc_rng_init(2, 0);
     for (int i = 0; i < 1000; i++) {
         struct hc_cl_clock clock = {.known = false};
@@ -136,7 +135,7 @@ START_TEST(local_time_is_the_first_at_which_the_server_has_come_so_far) {
 }
 END_TEST
 
-START_TEST(before_its_tick_0_the_server_has_no_time_and_tick_0_is_due_at_once) {
+START_TEST(server_time_is_0_before_tick_0_and_tick_0_is_due_at_once) {
     struct hc_cl_clock clock = {.known = false};
     hc_cl_clock_sample(&clock, 5000000, 0, 1000000);
     ck_assert_uint_eq(hc_cl_clock_server_us(&clock, 3999999), 0);
@@ -145,7 +144,7 @@ START_TEST(before_its_tick_0_the_server_has_no_time_and_tick_0_is_due_at_once) {
 }
 END_TEST
 
-START_TEST(round_trips_are_smoothed_as_rfc_6298_says) {
+START_TEST(round_trips_are_smoothed_by_rfc_6298) {
     struct hc_cl_clock clock = {.known = false};
     exchange(&clock, 0, 40000, 40000);
     ck_assert_uint_eq(clock.srtt_us, 80000);
@@ -162,17 +161,15 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("client_clock");
     TCase *tests = tcase_create("client_clock");
-    tcase_add_test(tests, the_estimate_is_exact_when_both_ways_take_equally_long);
-    tcase_add_test(tests, the_error_is_at_most_half_of_what_jitter_added_to_the_best_recent_sample);
-    tcase_add_test(tests, a_longer_path_is_believed_once_the_old_samples_are_too_old);
-    tcase_add_test(
-        tests,
-        a_server_clock_that_was_set_is_followed_at_the_first_exchange_that_contradicts_the_rest);
-    tcase_add_test(tests, a_late_datagram_does_not_spoil_the_estimate);
-    tcase_add_test(tests, of_guesses_the_least_delayed_is_kept_until_something_is_measured);
-    tcase_add_test(tests, local_time_is_the_first_at_which_the_server_has_come_so_far);
-    tcase_add_test(tests, before_its_tick_0_the_server_has_no_time_and_tick_0_is_due_at_once);
-    tcase_add_test(tests, round_trips_are_smoothed_as_rfc_6298_says);
+    tcase_add_test(tests, estimate_is_exact_when_both_directions_take_equally_long);
+    tcase_add_test(tests, error_is_at_most_half_the_jitter_of_the_best_recent_sample);
+    tcase_add_test(tests, longer_round_trip_counts_once_older_samples_are_too_old);
+    tcase_add_test(tests, estimate_follows_a_server_clock_that_was_set_at_the_first_contradiction);
+    tcase_add_test(tests, late_datagram_does_not_change_the_estimate);
+    tcase_add_test(tests, least_delayed_provisional_estimate_stays_until_the_first_sample);
+    tcase_add_test(tests, local_time_is_the_first_at_which_the_server_reaches_its_time);
+    tcase_add_test(tests, server_time_is_0_before_tick_0_and_tick_0_is_due_at_once);
+    tcase_add_test(tests, round_trips_are_smoothed_by_rfc_6298);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,5 +1,5 @@
-// The snapshots that proto/EXAMPLE.md takes apart are what it says: read by a client, whose guesses
-// are made by the game's own step.
+/// Decodes the snapshots of proto/EXAMPLE.md to the values of that page; extrapolations come from
+/// the game's own step.
 #include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "proto/value.h"
@@ -12,16 +12,16 @@
 
 enum { PLAYERS = 2, UNITS = 5, ENTITIES = 13, LISTS = 3, BODIES = 2, BODY_MAX = 64 };
 
-/// A list of entities in the page, as values of the units that it is of.
+/// A list of entities in the page, as values of their units.
 struct list {
     struct hc_unit_value value[UNITS];
     uint8_t room[UNITS][HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
     bool has[UNITS];
 };
 
-/// All of the page: what was told in the first example, before the second, and in the second.
+/// The lists of the page: of the first example, before the second, and of the second.
 static const hc_tick ticks[LISTS] = {4, 59, 63};
-static const hc_tick heads[LISTS] = {4, 60, 64};
+static const hc_tick server_ticks[LISTS] = {4, 60, 64};
 static struct list lists[LISTS];
 static uint8_t bodies[BODIES][BODY_MAX];
 static size_t sizes[BODIES];
@@ -42,7 +42,7 @@ static size_t get_bytes(const char *text, uint8_t *out, size_t most) {
     return count;
 }
 
-/// An entity as its hash has it: id, presence, fields.
+/// Reads an entity as in its hash: id, presence, fields.
 static void get_entity(struct list *list, hc_tick tick, const uint8_t *bytes, size_t size) {
     hc_entity entity = (hc_entity)(bytes[0] | bytes[1] << 8);
     hc_unit unit = 0;
@@ -117,33 +117,33 @@ static void tear_down(void) {
     hc_world_free(&world);
 }
 
-/// A SNAPSHOT that tells a list against nothing; returns the body's size.
-static size_t tell(const struct list *list, hc_tick tick, hc_tick head,
-                   uint8_t body[HC_DATA_BODY_MAX]) {
+/// Writes a SNAPSHOT of a list without baselines; returns the body's size.
+static size_t put_snapshot(const struct list *list, hc_tick tick, hc_tick as_of,
+                           uint8_t body[HC_DATA_BODY_MAX]) {
     uint8_t packed[HC_DATA_BODY_MAX], scratch[HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
     struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed - HC_SNAPSHOT_OVERHEAD);
     struct hc_writer writer = hc_bytes_writer(body, HC_DATA_BODY_MAX);
     struct hc_extrapolator *extrapolator = hc_extrapolator_create(&world);
     struct hc_snapshot_set none = {.count = 0};
     struct hc_snapshot_unit units[UNITS];
-    struct hc_snapshot snapshot = {.as_of = head,
-                                   .tick = tick,
-                                   .final = tick,
-                                   .base = HC_NO_TICK,
-                                   .own_count = 1,
-                                   .complete = {tick - 1}};
+    struct hc_snapshot header = {.as_of = as_of,
+                                 .tick = tick,
+                                 .final = tick,
+                                 .base = HC_NO_TICK,
+                                 .own_count = 1,
+                                 .complete = {tick - 1}};
     for (hc_unit u = 0; u < UNITS; u++) {
         units[u] =
             (struct hc_snapshot_unit){.unit = u, .from = HC_SNAPSHOT_NOTHING, .as_of = HC_NO_TICK};
         for (uint32_t i = 0; i < hc_unit_count(&world, u); i++)
-            snapshot.hash += (uint32_t)hc_unit_entity_hash(
+            header.hash += (uint32_t)hc_unit_entity_hash(
                 &world, (hc_entity)(hc_unit_first(&world, u) + i), list->value[u].presence[i],
                 list->value[u].states + (size_t)i * world.stride);
     }
-    hc_snapshot_put(&bits, &snapshot);
+    hc_snapshot_put(&bits, &header);
     hc_snapshot_put_end(&bits);
     hc_snapshot_put_end(&bits);
-    hc_snapshot_put_names(&bits, &snapshot, &none, units, UNITS);
+    hc_snapshot_put_names(&bits, &header, &none, units, UNITS);
     for (hc_unit u = 0; u < UNITS; u++) {
         struct hc_value_base base = {
             .extrapolator = extrapolator, .world = &world, .unit = u, .scratch = scratch};
@@ -158,40 +158,42 @@ static size_t tell(const struct list *list, hc_tick tick, hc_tick head,
     return writer.at;
 }
 
-/// Reads a SNAPSHOT, which is to tell all of the list, and keeps it.
-static const struct hc_cl_received *hear(struct hc_cl_snapshot_reader *reader, const uint8_t *bytes,
-                                         size_t size, const struct list *list, hc_tick head) {
+/// Decodes and accepts a SNAPSHOT, which must have all values of the list.
+static const struct hc_cl_received *receive(struct hc_cl_snapshot_reader *reader,
+                                            const uint8_t *bytes, size_t size,
+                                            const struct list *list, hc_tick as_of) {
     static struct hc_body body;
-    const struct hc_cl_received *said = NULL;
+    const struct hc_cl_received *snapshot = NULL;
     uint32_t count = 0;
     ck_assert_int_eq(hc_body_begin(&body, bytes, size), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
-    ck_assert_int_eq(hc_cl_snapshot_reader_decode(reader, &body, head - 1, &said), HC_OK);
-    ck_assert_uint_eq(said->head.as_of, head);
+    ck_assert_int_eq(hc_cl_snapshot_reader_decode(reader, &body, as_of - 1, &snapshot), HC_OK);
+    ck_assert_uint_eq(snapshot->head.as_of, as_of);
     for (hc_unit u = 0; u < UNITS; u++) {
         if (!list->has[u])
             continue;
-        ck_assert_uint_lt(count, said->value_count);
-        const struct hc_cl_received_value *told = &said->told[count++];
-        ck_assert(told->unit == u && !told->dropped && !told->correction);
-        ck_assert_uint_eq(told->value.tick, list->value[u].tick);
-        ck_assert(hc_unit_equal(&world, u, &told->value, &list->value[u]));
+        ck_assert_uint_lt(count, snapshot->value_count);
+        const struct hc_cl_received_value *received = &snapshot->told[count++];
+        ck_assert(received->unit == u && !received->dropped && !received->correction);
+        ck_assert_uint_eq(received->value.tick, list->value[u].tick);
+        ck_assert(hc_unit_equal(&world, u, &received->value, &list->value[u]));
     }
-    ck_assert_uint_eq(said->value_count, count);
+    ck_assert_uint_eq(snapshot->value_count, count);
     hc_cl_snapshot_reader_accept(reader);
-    return said;
+    return snapshot;
 }
 
-START_TEST(a_snapshot_against_nothing_is_read_as_the_example_says) {
+START_TEST(example_without_baselines_decodes_to_its_values) {
     struct hc_cl_snapshot_reader *reader = hc_cl_snapshot_reader_create(&world, 1);
-    const struct hc_cl_received *said = hear(reader, bodies[0], sizes[0], &lists[0], heads[0]);
-    ck_assert_uint_eq(said->head.complete[0], 3);
-    ck_assert(!said->head.has_chain && said->head.base == HC_NO_TICK);
+    const struct hc_cl_received *snapshot =
+        receive(reader, bodies[0], sizes[0], &lists[0], server_ticks[0]);
+    ck_assert_uint_eq(snapshot->head.complete[0], 3);
+    ck_assert(!snapshot->head.has_chain && snapshot->head.base == HC_NO_TICK);
     hc_cl_snapshot_reader_destroy(reader);
 }
 END_TEST
 
-START_TEST(a_snapshot_against_what_was_told_before_is_read_as_the_example_says) {
+START_TEST(example_against_baselines_decodes_to_its_values) {
     static const struct hc_arena_input inputs[] = {
         {.move_y = 1, .aim = 70, .fire = 1},
         {.move_y = 1, .aim = 70, .fire = 1},
@@ -199,14 +201,16 @@ START_TEST(a_snapshot_against_what_was_told_before_is_read_as_the_example_says) 
     };
     uint8_t before[HC_DATA_BODY_MAX];
     struct hc_cl_snapshot_reader *reader = hc_cl_snapshot_reader_create(&world, 1);
-    hear(reader, before, tell(&lists[1], ticks[1], heads[1], before), &lists[1], heads[1]);
-    const struct hc_cl_received *said = hear(reader, bodies[1], sizes[1], &lists[2], heads[2]);
-    ck_assert(said->head.base == heads[1] && said->head.tick == ticks[2]);
-    ck_assert_uint_eq(said->head.ack_delay_us, 13333);
-    ck_assert_uint_eq(said->input_count, 3);
+    receive(reader, before, put_snapshot(&lists[1], ticks[1], server_ticks[1], before), &lists[1],
+            server_ticks[1]);
+    const struct hc_cl_received *snapshot =
+        receive(reader, bodies[1], sizes[1], &lists[2], server_ticks[2]);
+    ck_assert(snapshot->head.base == server_ticks[1] && snapshot->head.tick == ticks[2]);
+    ck_assert_uint_eq(snapshot->head.ack_delay_us, 13333);
+    ck_assert_uint_eq(snapshot->input_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        ck_assert(said->inputs[i].player == 1 && said->inputs[i].tick == ticks[2] + i);
-        ck_assert_mem_eq(said->inputs[i].input, &inputs[i], sizeof inputs[i]);
+        ck_assert(snapshot->inputs[i].player == 1 && snapshot->inputs[i].tick == ticks[2] + i);
+        ck_assert_mem_eq(snapshot->inputs[i].input, &inputs[i], sizeof inputs[i]);
     }
     hc_cl_snapshot_reader_destroy(reader);
 }
@@ -216,8 +220,8 @@ int main(void) {
     Suite *suite = suite_create("client example");
     TCase *tests = tcase_create("client example");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, a_snapshot_against_nothing_is_read_as_the_example_says);
-    tcase_add_test(tests, a_snapshot_against_what_was_told_before_is_read_as_the_example_says);
+    tcase_add_test(tests, example_without_baselines_decodes_to_its_values);
+    tcase_add_test(tests, example_against_baselines_decodes_to_its_values);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,4 +1,4 @@
-/// What client/view promises.
+/// Checks the shown state: interpolation, and corrections that fade.
 #include "client/interpolation.h"
 
 #include "common/timeline.h"
@@ -85,7 +85,7 @@ static const struct hc_game game = {
 
 static struct hc_world world;
 static struct hc_timeline *timeline;
-static struct hc_cl_interpolation view;
+static struct hc_cl_interpolation interpolation;
 static void *memory;
 
 static void set_up(void) {
@@ -94,9 +94,9 @@ static void set_up(void) {
     config.world = &world;
     config.replica = true;
     timeline = hc_timeline_create(&config);
-    memory = calloc(1, hc_cl_interpolation_layout(&view, &world, HALF_US, NULL));
+    memory = calloc(1, hc_cl_interpolation_layout(&interpolation, &world, HALF_US, NULL));
     ck_assert(timeline != NULL && memory != NULL);
-    hc_cl_interpolation_layout(&view, &world, HALF_US, memory);
+    hc_cl_interpolation_layout(&interpolation, &world, HALF_US, memory);
 }
 
 static void tear_down(void) {
@@ -105,32 +105,32 @@ static void tear_down(void) {
     hc_world_free(&world);
 }
 
-static void tell(hc_tick tick, hc_tick as_of, hc_entity entity, const struct glider *glider) {
+static void put_state(hc_tick tick, hc_tick as_of, hc_entity entity, const struct glider *glider) {
     struct hc_entity_state state = {
         .entity = entity, .presence = glider != NULL ? HC_ALIVE : HC_ABSENT, .state = glider};
     ck_assert_int_eq(hc_timeline_put_state(timeline, tick, as_of, &state, 1), HC_OK);
 }
 
-/// As the client does when a snapshot comes at `now_us`.
+/// Corrects a state as a client that receives a snapshot at `now_us`.
 static void correct(hc_tick tick, hc_tick as_of, hc_entity entity, const struct glider *glider,
                     struct hc_cl_interpolation_time time, uint64_t now_us) {
-    hc_cl_interpolation_capture(&view, timeline, time);
-    tell(tick, as_of, entity, glider);
+    hc_cl_interpolation_capture(&interpolation, timeline, time);
+    put_state(tick, as_of, entity, glider);
     hc_timeline_resimulate(timeline);
-    hc_cl_interpolation_correct(&view, timeline, time, now_us);
+    hc_cl_interpolation_correct(&interpolation, timeline, time, now_us);
 }
 
 static struct hc_client_shown show(struct hc_cl_interpolation_time time, uint64_t now_us,
                                    hc_entity entity) {
     struct hc_client_shown shown;
-    hc_cl_interpolation_show(&view, timeline, time, now_us, entity, &shown);
+    hc_cl_interpolation_show(&interpolation, timeline, time, now_us, entity, &shown);
     return shown;
 }
 
 static const struct glider fast = {.x = 500, .y = -70, .speed = 300, .heading = 230, .lamp = 9};
 
-START_TEST(what_was_never_corrected_is_shown_as_recorded) {
-    tell(10, 10, 1, &fast);
+START_TEST(state_without_corrections_is_shown_as_recorded) {
+    put_state(10, 10, 1, &fast);
     hc_timeline_advance(timeline);
     struct hc_client_shown shown = show((struct hc_cl_interpolation_time){.tick = 10}, 0, 1);
     ck_assert_int_eq(shown.presence, HC_ALIVE);
@@ -139,7 +139,7 @@ START_TEST(what_was_never_corrected_is_shown_as_recorded) {
     ck_assert_int_eq(shown.fields[2], 300 * UNIT);
     ck_assert_int_eq(shown.fields[3], 230 * UNIT);
     ck_assert_int_eq(shown.fields[4], 9 * UNIT);
-    // Three quarters on: straight, the shorter way round, and held.
+    // Three quarters on: linear, the shorter way round, and held.
     struct hc_cl_interpolation_time later = {.tick = 10,
                                              .fraction = HC_CL_INTERPOLATION_WHOLE / 4 * 3};
     shown = show(later, 0, 1);
@@ -150,15 +150,15 @@ START_TEST(what_was_never_corrected_is_shown_as_recorded) {
 }
 END_TEST
 
-START_TEST(a_leap_or_a_change_of_presence_is_not_interpolated) {
+START_TEST(teleport_or_change_of_presence_is_not_interpolated) {
     struct glider leaping = fast, gone = fast;
     leaping.speed = TELEPORT + 1;
-    tell(10, 10, 1, &leaping);
-    tell(10, 10, 2, &gone);
-    tell(10, 10, 3, NULL);
+    put_state(10, 10, 1, &leaping);
+    put_state(10, 10, 2, &gone);
+    put_state(10, 10, 3, NULL);
     hc_timeline_advance(timeline);
-    tell(11, 12, 2, NULL);
-    tell(11, 12, 3, &fast);
+    put_state(11, 12, 2, NULL);
+    put_state(11, 12, 3, &fast);
     struct hc_cl_interpolation_time half = {.tick = 10, .fraction = HC_CL_INTERPOLATION_WHOLE / 2};
     ck_assert_int_eq(show(half, 0, 1).fields[0], 500 * UNIT);
     ck_assert_int_eq(show(half, 0, 1).fields[3], 230 * UNIT);
@@ -169,13 +169,13 @@ START_TEST(a_leap_or_a_change_of_presence_is_not_interpolated) {
 }
 END_TEST
 
-START_TEST(a_correction_does_not_jump_and_halves_in_the_time_configured) {
+START_TEST(correction_does_not_jump_and_halves_in_the_configured_time) {
     struct hc_cl_interpolation_time time = {.tick = 10, .fraction = HC_CL_INTERPOLATION_WHOLE / 4};
     struct glider truth = fast;
     truth.x += 512;
     truth.heading = 10; // 36 more, across 0
     truth.lamp = 77;
-    tell(10, 10, 1, &fast);
+    put_state(10, 10, 1, &fast);
     hc_timeline_advance(timeline);
     struct hc_client_shown before = show(time, 1000, 1);
     correct(10, 11, 1, &truth, time, 1000);
@@ -189,7 +189,7 @@ START_TEST(a_correction_does_not_jump_and_halves_in_the_time_configured) {
         ck_assert_int_eq(end - shown, 512 * UNIT >> halves);
     }
     ck_assert_int_eq(show(time, 1000 + 17 * HALF_US, 1).fields[3], 20 * UNIT);
-    // Whatever was to be blended is replaced, not added to, by the next correction.
+    // The next correction replaces the error; it does not add to it.
     int64_t half_way = show(time, 1000 + HALF_US, 1).fields[0];
     truth.x -= 100;
     correct(10, 12, 1, &truth, time, 1000 + HALF_US);
@@ -197,11 +197,11 @@ START_TEST(a_correction_does_not_jump_and_halves_in_the_time_configured) {
 }
 END_TEST
 
-START_TEST(a_correction_beyond_the_teleport_distance_or_of_presence_pops) {
+START_TEST(correction_beyond_the_teleport_distance_or_of_presence_pops) {
     struct hc_cl_interpolation_time time = {.tick = 10};
     struct glider truth = fast;
-    tell(10, 10, 1, &fast);
-    tell(10, 10, 2, &fast);
+    put_state(10, 10, 1, &fast);
+    put_state(10, 10, 2, &fast);
     truth.y += TELEPORT;
     correct(10, 11, 1, &truth, time, 0);
     ck_assert_int_eq(show(time, 0, 1).fields[1], fast.y * UNIT);
@@ -215,18 +215,18 @@ START_TEST(a_correction_beyond_the_teleport_distance_or_of_presence_pops) {
 }
 END_TEST
 
-START_TEST(without_smoothing_every_correction_pops) {
+START_TEST(every_correction_pops_without_smoothing) {
     struct hc_cl_interpolation_time time = {.tick = 10};
     struct glider truth = fast;
-    hc_cl_interpolation_layout(&view, &world, 0, memory);
-    tell(10, 10, 1, &fast);
+    hc_cl_interpolation_layout(&interpolation, &world, 0, memory);
+    put_state(10, 10, 1, &fast);
     truth.x += 5;
     correct(10, 11, 1, &truth, time, 0);
     ck_assert_int_eq(show(time, 0, 1).fields[0], truth.x * UNIT);
 }
 END_TEST
 
-START_TEST(an_error_falls_steadily_to_nothing_from_either_side) {
+START_TEST(error_falls_steadily_to_zero_from_either_side) {
     struct hc_rng rng = hc_rng_init(3, 0);
     for (int i = 0; i < 200; i++) {
         int64_t error = (int64_t)hc_rng_below(&rng, UINT32_MAX) << hc_rng_below(&rng, 9);
@@ -244,13 +244,13 @@ START_TEST(an_error_falls_steadily_to_nothing_from_either_side) {
 }
 END_TEST
 
-START_TEST(random_corrections_never_make_what_is_shown_jump_and_always_fade) {
+START_TEST(random_corrections_never_make_the_shown_state_jump_and_always_fade) {
     struct hc_rng rng = hc_rng_init(4, 0);
     struct glider glider = fast;
     uint64_t now_us = 0;
     hc_tick as_of = 10;
     glider.speed = 20;
-    tell(10, as_of, 1, &glider);
+    put_state(10, as_of, 1, &glider);
     hc_timeline_advance(timeline);
     hc_timeline_advance(timeline);
     for (int i = 0; i < 2000; i++) {
@@ -279,8 +279,8 @@ START_TEST(random_corrections_never_make_what_is_shown_jump_and_always_fade) {
 }
 END_TEST
 
-START_TEST(time_shown_runs_from_the_tick_before_the_head_to_the_head_and_rests) {
-    tell(10, 10, 1, &fast);
+START_TEST(shown_time_runs_from_the_tick_before_the_head_to_the_head_and_rests) {
+    put_state(10, 10, 1, &fast);
     for (uint32_t offset = 0; offset < 3; offset++) { // nothing older than the first state
         struct hc_cl_interpolation_time time = hc_cl_interpolation_at(timeline, offset, 99, 100);
         ck_assert(time.tick == 10 && time.fraction == 0);
@@ -299,17 +299,17 @@ START_TEST(time_shown_runs_from_the_tick_before_the_head_to_the_head_and_rests) 
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("client_view");
-    TCase *tests = tcase_create("client_view");
+    Suite *suite = suite_create("client_interpolation");
+    TCase *tests = tcase_create("client_interpolation");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, what_was_never_corrected_is_shown_as_recorded);
-    tcase_add_test(tests, a_leap_or_a_change_of_presence_is_not_interpolated);
-    tcase_add_test(tests, a_correction_does_not_jump_and_halves_in_the_time_configured);
-    tcase_add_test(tests, a_correction_beyond_the_teleport_distance_or_of_presence_pops);
-    tcase_add_test(tests, without_smoothing_every_correction_pops);
-    tcase_add_test(tests, an_error_falls_steadily_to_nothing_from_either_side);
-    tcase_add_test(tests, random_corrections_never_make_what_is_shown_jump_and_always_fade);
-    tcase_add_test(tests, time_shown_runs_from_the_tick_before_the_head_to_the_head_and_rests);
+    tcase_add_test(tests, state_without_corrections_is_shown_as_recorded);
+    tcase_add_test(tests, teleport_or_change_of_presence_is_not_interpolated);
+    tcase_add_test(tests, correction_does_not_jump_and_halves_in_the_configured_time);
+    tcase_add_test(tests, correction_beyond_the_teleport_distance_or_of_presence_pops);
+    tcase_add_test(tests, every_correction_pops_without_smoothing);
+    tcase_add_test(tests, error_falls_steadily_to_zero_from_either_side);
+    tcase_add_test(tests, random_corrections_never_make_the_shown_state_jump_and_always_fade);
+    tcase_add_test(tests, shown_time_runs_from_the_tick_before_the_head_to_the_head_and_rests);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,11 +1,11 @@
-/// What a client (hindcast/client.h) makes of what a server says, and what it shows of it.
+/// How a client (hindcast/client.h) receives snapshots, and the state that it shows.
 #include "tests/unit/client_rig.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// ---- What the server says -----------------------------------------------------------------------
+// ---- Receiving ----------------------------------------------------------------------------------
 
 /// The world at ticks 100 to 104, as one number.
 static uint64_t world_hash(void) {
@@ -22,7 +22,7 @@ static void play_anew(void) {
     run_to(now_us + 5 * TICK_US);
 }
 
-START_TEST(what_is_refused_changes_nothing) {
+START_TEST(refused_datagram_changes_nothing) {
     uint8_t good[HC_DATAGRAM_MAX], bad[HC_DATAGRAM_MAX];
     unsigned refused = 0;
     play_anew();
@@ -35,7 +35,7 @@ START_TEST(what_is_refused_changes_nothing) {
         uint64_t before = world_hash();
         memcpy(bad, good, size);
         bad[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        if (give(bad, size) == HC_OK) { // the hash covers what is shown, not the stamps
+        if (give(bad, size) == HC_OK) { // the hash covers the states, not the stamps
             play_anew();
             continue;
         }
@@ -46,7 +46,7 @@ START_TEST(what_is_refused_changes_nothing) {
     }
     ck_assert_uint_gt(refused, size * 4);
     for (size_t cut = 0; cut < size; cut++)
-        if (cut != HC_DATA_BODY_AT + HC_TAG_SIZE) // which has no body, and is fine
+        if (cut != HC_DATA_BODY_AT + HC_TAG_SIZE) // an empty body is valid
             ck_assert_int_ne(give(good, cut), HC_OK);
     ck_assert_uint_gt(hc_client_stats(client)->hash_mismatches, 0);
     uint64_t before = world_hash();
@@ -55,7 +55,7 @@ START_TEST(what_is_refused_changes_nothing) {
 }
 END_TEST
 
-/// The beginning of a snapshot in which one range of inputs was forced, and its end.
+/// A snapshot with one range of forced inputs and one correction.
 static size_t put_forced(const struct hc_snapshot *snapshot,
                          const struct hc_snapshot_forced *forced, uint8_t out[HC_DATAGRAM_MAX]) {
     struct hc_snapshot_correction correction = {.unit = 0, .as_of = HC_NO_TICK};
@@ -71,7 +71,7 @@ static size_t put_forced(const struct hc_snapshot *snapshot,
     return end_snapshot(out);
 }
 
-START_TEST(a_snapshot_tells_of_players_states_and_own_inputs_once) {
+START_TEST(snapshot_applies_corrections_and_forced_inputs_once) {
     play();
     press(3);
     run_to(now_us + 6 * TICK_US);
@@ -91,13 +91,13 @@ START_TEST(a_snapshot_tells_of_players_states_and_own_inputs_once) {
     ck_assert_int_eq(hc_timeline_slot(hc_client_timeline(client), PLAYER, 105), HC_SLOT_KNOWN);
     ck_assert_uint_eq(stats->snapshots, 3);
     ck_assert_uint_eq(stats->rejected[HC_DUPLICATE], 2);
-    forced.own = 1; // nobody of its own
+    forced.own = 1; // it has no second player
     ck_assert_int_eq(give(out, put_forced(&snapshot, &forced, out)), HC_MALFORMED);
 }
 END_TEST
 
-/// A snapshot of unit 1, player 0: its joins or leaves, what it did last before the tick shown and
-/// what at the tick after that, unless `later` is NULL; and that unit 3 is no longer known.
+/// A snapshot of unit 1, player 0: its join or leave, its newest input before the snapshot's tick,
+/// and the one at the tick after that, unless `later` is NULL; unit 3 is dropped.
 static size_t put_other(struct hc_snapshot *snapshot,
                         const struct hc_snapshot_roster *roster_change, hc_tick known,
                         const struct hc_arena_input *last, const struct hc_arena_input *later,
@@ -114,7 +114,7 @@ static size_t put_other(struct hc_snapshot *snapshot,
     put_delta(1, snapshot->tick, known, last);
     hc_delta_put_number(&bits, later != NULL, 1); // runs
     if (later != NULL) {
-        hc_delta_put_number(&bits, 1, 1); // ticks left out
+        hc_delta_put_number(&bits, 1, 1); // ticks skipped
         hc_delta_put_number(&bits, 0, 2); // one input
         hc_delta_put_input(&bits, world.game, (const uint8_t *)last, (const uint8_t *)later);
     }
@@ -122,7 +122,7 @@ static size_t put_other(struct hc_snapshot *snapshot,
     return end_snapshot(out);
 }
 
-START_TEST(what_others_did_and_who_is_no_longer_known_is_believed) {
+START_TEST(snapshot_applies_inputs_of_others_and_drops_units) {
     const struct hc_arena_input last = {.aim = 40}, later = {.aim = 41};
     const struct hc_snapshot_roster join = {.tick = 101, .roster_change = HC_ROSTER_JOIN};
     uint8_t out[HC_DATAGRAM_MAX], seen[HC_INPUT_MAX];
@@ -144,7 +144,7 @@ START_TEST(what_others_did_and_who_is_no_longer_known_is_believed) {
 }
 END_TEST
 
-START_TEST(inputs_in_a_snapshot_that_was_overtaken_by_a_leave_are_not_believed) {
+START_TEST(snapshot_overtaken_by_a_leave_applies_no_inputs) {
     const struct hc_arena_input last = {.aim = 40}, later = {.aim = 41};
     const struct hc_snapshot_roster join = {.tick = 101, .roster_change = HC_ROSTER_JOIN};
     const struct hc_snapshot_roster leave = {.tick = 103, .roster_change = HC_ROSTER_LEAVE};
@@ -161,30 +161,30 @@ START_TEST(inputs_in_a_snapshot_that_was_overtaken_by_a_leave_are_not_believed) 
 }
 END_TEST
 
-START_TEST(a_snapshot_may_be_told_against_one_that_was_acknowledged) {
+START_TEST(snapshot_decodes_against_an_acked_baseline) {
     uint8_t out[HC_DATAGRAM_MAX];
     const struct hc_snapshot_unit unit = {.unit = 3, .from = HC_SNAPSHOT_BASE};
-    struct hc_snapshot_set again = {.count = hc_unit_total(&world)};
-    for (uint32_t u = 0; u < again.count; u++) // at first all units are told, then that one
-        again.units[u] = (hc_unit)u;
-    play(); // the snapshot of head 100
+    struct hc_snapshot_set base_units = {.count = hc_unit_total(&world)};
+    for (uint32_t u = 0; u < base_units.count; u++) // first all units, then that one
+        base_units.units[u] = (hc_unit)u;
+    play(); // the snapshot of server tick 100
     for (hc_tick tick = 101; tick < 110; tick++) {
         now_us += TICK_US;
-        hear();
-        for (int there = 0; there < 2; there++) {
+        next_datagram();
+        for (int held = 0; held < 2; held++) {
             struct hc_snapshot snapshot = snapshot_of(tick);
-            snapshot.base = there ? tick - 1 : tick - 2 - 60;
+            snapshot.base = held ? tick - 1 : tick - 2 - 60;
             snapshot.hash = hash_of(3, 1);
             begin_snapshot(&snapshot);
             hc_snapshot_put_end(&bits);
             hc_snapshot_put_end(&bits);
-            hc_snapshot_put_names(&bits, &snapshot, &again, &unit, 1);
+            hc_snapshot_put_names(&bits, &snapshot, &base_units, &unit, 1);
             put_delta_against(3, tick - 1, tick);
             hc_snapshot_put_end(&bits);
-            ck_assert_int_eq(give(out, end_snapshot(out)), there ? HC_OK : HC_TOO_OLD);
-            seq -= !there; // which is then the next one's
-            if (there)
-                again = (struct hc_snapshot_set){.count = 1, .units = {3}};
+            ck_assert_int_eq(give(out, end_snapshot(out)), held ? HC_OK : HC_TOO_OLD);
+            seq -= !held; // the next one takes it
+            if (held)
+                base_units = (struct hc_snapshot_set){.count = 1, .units = {3}};
         }
     }
     ck_assert_uint_eq(hc_client_stats(client)->snapshots, 10);
@@ -192,7 +192,7 @@ START_TEST(a_snapshot_may_be_told_against_one_that_was_acknowledged) {
 }
 END_TEST
 
-START_TEST(an_older_snapshot_does_not_turn_back_what_is_known_of_the_server) {
+START_TEST(older_snapshot_does_not_replace_the_newest) {
     play();
     run_to(now_us + 6 * TICK_US);
     struct hc_snapshot old = snapshot_of(103), new = snapshot_of(105);
@@ -211,11 +211,11 @@ START_TEST(an_older_snapshot_does_not_turn_back_what_is_known_of_the_server) {
     ck_assert_uint_eq(final, 61);
     ck_assert_uint_eq(hc_client_stats(client)->snapshots_stale, 1);
     now_us += TICK_US;
-    ck_assert_uint_eq(hear().input.first, 105);
+    ck_assert_uint_eq(next_datagram().input.first, 105);
 }
 END_TEST
 
-START_TEST(what_was_refused_for_another_reason_is_neither_acknowledged_nor_kept) {
+START_TEST(refused_snapshot_is_neither_acked_nor_a_baseline) {
     uint8_t out[HC_DATAGRAM_MAX], bad[HC_DATAGRAM_MAX];
     play();
     run_to(now_us + 3 * TICK_US);
@@ -223,7 +223,7 @@ START_TEST(what_was_refused_for_another_reason_is_neither_acknowledged_nor_kept)
     size_t size = put_snapshot(&snapshot, out);
     struct hc_data data;
     ck_assert_int_eq(hc_datagram_get_data(out, size, &data), HC_OK);
-    for (int i = 0; i < 2; i++) { // acknowledging what was never sent; saying what only clients say
+    for (int i = 0; i < 2; i++) { // an ack of a datagram never sent; a message of clients
         uint8_t body_bytes[HC_DATA_BODY_MAX];
         struct hc_writer writer = hc_bytes_writer(body_bytes, sizeof body_bytes);
         struct hc_input_message input = {.first = 1};
@@ -237,29 +237,29 @@ START_TEST(what_was_refused_for_another_reason_is_neither_acknowledged_nor_kept)
         size_t wrong_size = hc_datagram_put_data(&wrong, bad);
         ck_assert_int_eq(give(bad, wrong_size), HC_MALFORMED);
     }
-    seq--; // which the client then acknowledges
-    hear();
+    seq--; // the client acks this one
+    next_datagram();
     seq++;
     ck_assert_int_eq(give(out, size), HC_OK);
     now_us += TICK_US;
-    hear();
+    next_datagram();
 }
 END_TEST
 
-/// A client to which a server at `tick` has said welcome.
+/// A client whose WELCOME was of `tick`.
 static void join_at(hc_tick tick) {
     hc_client_destroy(client);
     seq = ack = 0;
     begin();
-    hear();
+    next_datagram();
     give_cookie();
-    hear();
+    next_datagram();
     struct hc_welcome welcome = welcome_now();
     welcome.tick = tick;
     ck_assert_int_eq(give_accept(&welcome), HC_OK);
 }
 
-START_TEST(ticks_near_the_end_of_their_type_are_not_believed) {
+START_TEST(ticks_near_the_end_of_their_type_are_refused) {
     static const hc_tick welcomed[] = {5, HC_SNAPSHOT_TICK_MAX, HC_NO_TICK - 1};
     static const hc_tick shown[] = {HC_NO_TICK, HC_SNAPSHOT_TICK_MAX + 1, HC_NO_TICK - 2};
     for (int i = 0; i < 3; i++) {
@@ -280,7 +280,7 @@ START_TEST(ticks_near_the_end_of_their_type_are_not_believed) {
 }
 END_TEST
 
-START_TEST(the_chain_told_last_stays_known) {
+START_TEST(newest_chain_stays_known) {
     play();
     struct hc_snapshot snapshot = snapshot_of(100);
     for (hc_tick tick = 101; tick < 120; tick++) {
@@ -299,34 +299,33 @@ START_TEST(the_chain_told_last_stays_known) {
 }
 END_TEST
 
-START_TEST(a_spectator_follows_without_stamping_anything) {
+START_TEST(spectator_follows_and_stamps_nothing) {
     config.players = 0;
     play();
     for (hc_tick tick = 100; tick < 120; tick++) {
         now_us += TICK_US;
-        struct heard heard = hear();
-        ck_assert(heard.has_input);
-        ck_assert_uint_eq(heard.input.count, 0);
-        ck_assert_uint_eq(heard.input.client_tick, tick + 1);
-        ck_assert_int_eq(show_tick(tick + 1), HC_OK);
+        struct sent sent = next_datagram();
+        ck_assert(sent.has_input);
+        ck_assert_uint_eq(sent.input.count, 0);
+        ck_assert_uint_eq(sent.input.client_tick, tick + 1);
+        ck_assert_int_eq(give_tick(tick + 1), HC_OK);
     }
     ck_assert_uint_eq(hc_client_stats(client)->inputs_sampled, 0);
     ck_assert_uint_eq(hc_client_player(client, 0), HC_NO_PLAYER);
 }
 END_TEST
 
-// ---- What is shown ------------------------------------------------------------------------------
+// ---- Showing ------------------------------------------------------------------------------------
 
-START_TEST(what_is_shown_never_goes_back_and_rests_while_it_stalls) {
+START_TEST(shown_time_never_goes_back_and_rests_in_a_stall) {
     play();
     hc_tick tick, last = 0;
     uint32_t fraction, last_fraction = 0;
     for (int i = 0; i < 4000; i++, now_us += 777) {
-        hear();
+        next_datagram();
         hc_tick as_of = snapshot_of(1).as_of;
-        if (i > 0 && i % 13 == 0 &&
-            i % 1000 < 700) // now and then a state, and sometimes none for long
-            ck_assert_int_eq(show_tick(hc_tick_max(100, as_of - 4)), HC_OK);
+        if (i > 0 && i % 13 == 0 && i % 1000 < 700) // a state now and then, sometimes none for long
+            ck_assert_int_eq(give_tick(hc_tick_max(100, as_of - 4)), HC_OK);
         ck_assert(hc_client_show_tick(client, now_us, &tick, &fraction));
         ck_assert(tick > last || (tick == last && fraction >= last_fraction));
         ck_assert_uint_le(tick, head());
@@ -341,22 +340,22 @@ START_TEST(what_is_shown_never_goes_back_and_rests_while_it_stalls) {
 END_TEST
 
 static void add_all(TCase *tests) {
-    tcase_add_test(tests, what_is_refused_changes_nothing);
-    tcase_add_test(tests, a_snapshot_tells_of_players_states_and_own_inputs_once);
-    tcase_add_test(tests, inputs_in_a_snapshot_that_was_overtaken_by_a_leave_are_not_believed);
-    tcase_add_test(tests, a_snapshot_may_be_told_against_one_that_was_acknowledged);
-    tcase_add_test(tests, what_others_did_and_who_is_no_longer_known_is_believed);
-    tcase_add_test(tests, what_was_refused_for_another_reason_is_neither_acknowledged_nor_kept);
-    tcase_add_test(tests, the_chain_told_last_stays_known);
-    tcase_add_test(tests, an_older_snapshot_does_not_turn_back_what_is_known_of_the_server);
-    tcase_add_test(tests, ticks_near_the_end_of_their_type_are_not_believed);
-    tcase_add_test(tests, a_spectator_follows_without_stamping_anything);
-    tcase_add_test(tests, what_is_shown_never_goes_back_and_rests_while_it_stalls);
+    tcase_add_test(tests, refused_datagram_changes_nothing);
+    tcase_add_test(tests, snapshot_applies_corrections_and_forced_inputs_once);
+    tcase_add_test(tests, snapshot_overtaken_by_a_leave_applies_no_inputs);
+    tcase_add_test(tests, snapshot_decodes_against_an_acked_baseline);
+    tcase_add_test(tests, snapshot_applies_inputs_of_others_and_drops_units);
+    tcase_add_test(tests, refused_snapshot_is_neither_acked_nor_a_baseline);
+    tcase_add_test(tests, newest_chain_stays_known);
+    tcase_add_test(tests, older_snapshot_does_not_replace_the_newest);
+    tcase_add_test(tests, ticks_near_the_end_of_their_type_are_refused);
+    tcase_add_test(tests, spectator_follows_and_stamps_nothing);
+    tcase_add_test(tests, shown_time_never_goes_back_and_rests_in_a_stall);
 }
 
 int main(void) {
-    Suite *suite = suite_create("client_intake");
-    TCase *tests = tcase_create("client_intake");
+    Suite *suite = suite_create("client_receive");
+    TCase *tests = tcase_create("client_receive");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     add_all(tests);
     suite_add_tcase(suite, tests);
