@@ -1,3 +1,4 @@
+/// Connects: HELLO, COOKIE, CONNECT and ACCEPT, and the refusals DENY, VERSION and RESET.
 #include "client/session.h"
 
 #include "common/alloc.h"
@@ -8,7 +9,7 @@
 void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us) {
     struct hc_cl_handshake *handshake = &client->handshake;
     *handshake = (struct hc_cl_handshake){.due = false};
-    // Another nonce for each attempt: what was said of an earlier one is not believed of this.
+    // Each attempt has its own nonce, so that answers to an earlier one do not count.
     hc_ratchet_draw(&client->ratchet, handshake->nonce, sizeof handshake->nonce);
     hc_ratchet_draw(&client->ratchet, handshake->secret, sizeof handshake->secret);
     hc_seal_public(handshake->secret, handshake->key);
@@ -18,7 +19,7 @@ void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us) {
     handshake->due = true;
 }
 
-/// Goes on to the other of HELLO and CONNECT.
+/// Changes from HELLO to CONNECT, or back.
 static void turn_to(struct hc_cl_handshake *handshake, bool connect, uint64_t now_us) {
     handshake->has_cookie = connect;
     handshake->cookie_count = handshake->cookies_came = handshake->cookie_turn = 0;
@@ -27,21 +28,21 @@ static void turn_to(struct hc_cl_handshake *handshake, bool connect, uint64_t no
     handshake->due = true;
 }
 
-/// An answer came. If the question was put more than once it is unknown which one was answered; the
-/// time since the last is the least that it can have taken. A clock that starts behind catches up
-/// at once, one that starts ahead would have to wait.
+/// Measures an answer. Of several requests it is unknown which one was answered; the time since the
+/// last is the least possible. A clock that starts behind catches up at once; one that starts ahead
+/// would have to wait.
 static void note_exchange(struct hc_cl_handshake *handshake, uint64_t now_us) {
     uint64_t took_us = now_us - handshake->sent_us;
     if (handshake->said > 0 && took_us < handshake->rtt_us)
         handshake->rtt_us = took_us;
 }
 
-/// Whether it asks to be let in.
+/// Whether an attempt to connect is going on.
 static bool asks(const struct hc_client *client) {
     return client->state == HC_CLIENT_CONNECTING || client->state == HC_CLIENT_RECONNECTING;
 }
 
-/// Answers to another attempt are nobody's here.
+/// HC_UNEXPECTED: the answer is to another attempt.
 static enum hc_status judge_nonce(const struct hc_client *client,
                                   const uint8_t nonce[static HC_NONCE_SIZE]) {
     return memcmp(nonce, client->handshake.nonce, HC_NONCE_SIZE) == 0 ? HC_OK : HC_UNEXPECTED;
@@ -97,7 +98,7 @@ static enum hc_status receive_cookie(struct hc_client *client, const uint8_t *by
 
 _Static_assert(HC_PREDICTION_LIMIT_MAX + HC_DISPLAY_OFFSET_MAX + HC_CL_MARGIN <= HC_HISTORY_MAX &&
                    HC_INPUT_DELAY_MAX + HC_LEAD_MAX + HC_CL_MARGIN <= HC_FUTURE_MAX,
-               "a timeline can be had for every configuration");
+               "every configuration has a timeline");
 
 static struct hc_timeline_config timeline_config(const struct hc_client *client) {
     const struct hc_client_config *config = &client->config;
@@ -111,8 +112,8 @@ static struct hc_timeline_config timeline_config(const struct hc_client *client)
     };
 }
 
-/// Obtains all that depends on the world. False when memory is short; hc_client_destroy frees what
-/// was obtained.
+/// Allocates the world and everything that depends on it. False when memory is short;
+/// hc_client_destroy frees the allocated part.
 static bool build_world(struct hc_client *client, const struct hc_welcome *welcome) {
     const struct hc_client_config *config = &client->config;
     if (hc_world_init(&client->world, config->game, welcome->players, welcome->tick_rate,
@@ -135,7 +136,7 @@ static bool build_world(struct hc_client *client, const struct hc_welcome *welco
     return true;
 }
 
-/// The keys that an ACCEPT stands for. HC_MALFORMED: the server's ephemeral key is none.
+/// Derives the keys of an ACCEPT. HC_MALFORMED: the server's ephemeral key is invalid.
 static enum hc_status derive(const struct hc_client *client, const struct hc_accept *accept,
                              struct hc_seal_keys *keys) {
     const struct hc_cl_handshake *handshake = &client->handshake;
@@ -155,7 +156,7 @@ static enum hc_status derive(const struct hc_client *client, const struct hc_acc
     return HC_OK;
 }
 
-/// Opens an ACCEPT: if it is for this attempt, and from a server that can read the token.
+/// Opens an ACCEPT to this attempt, from a server that can read the token.
 static enum hc_status open_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
                                   struct hc_accept *accept, struct hc_seal_keys *keys) {
     enum hc_status status = hc_datagram_get_accept(bytes, size, accept);
@@ -187,8 +188,8 @@ static enum hc_status read_accept(struct hc_client *client, const uint8_t *bytes
     return welcome->own_count == client->config.players ? HC_OK : HC_MALFORMED;
 }
 
-/// Cuts what lets inputs arrive early to what the server accepts: later ones would be refused until
-/// their tick comes near, or for good when they are sent a few times only.
+/// Cuts input delay and lead to the server's limit. It would refuse earlier inputs until their tick
+/// comes near, or for good if they are sent only a few times.
 static void fit_future(struct hc_client_config *config, uint32_t future) {
     if (config->input_delay > future)
         config->input_delay = future;
@@ -196,12 +197,12 @@ static void fit_future(struct hc_client_config *config, uint32_t future) {
         config->lead = future - config->input_delay;
 }
 
-/// VERSION is a hint that nobody vouches for: it is believed when no COOKIE comes for a while.
+/// VERSION is not authenticated: it counts when no COOKIE comes for a while.
 static bool version_holds(const struct hc_cl_handshake *handshake, uint64_t now_us) {
     return handshake->version_received && now_us - handshake->version_us >= HC_CL_VERSION_WAIT_US;
 }
 
-/// Nothing is left of an earlier connection but what the players do.
+/// Clears everything of an earlier connection except the pressed inputs.
 static void clear_connection(struct hc_client *client) {
     hc_cl_session_free_world(client);
     client->clock = (struct hc_cl_clock){.known = false};
@@ -210,7 +211,7 @@ static void clear_connection(struct hc_client *client) {
     client->sending = (struct hc_cl_sending){.ticks = 0};
 }
 
-/// What was said before goes on, or is of another session.
+/// Continues the messages of a resumed session, or begins new ones.
 static void report_accepted(struct hc_client *client, bool again) {
     bool resumed = again && client->welcome.resumed;
     client->state = HC_CLIENT_JOINING;
@@ -244,7 +245,7 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
                                                               .close = HC_CLOSE_ERROR});
         return HC_NO_MEMORY;
     }
-    if (client->handshake.has_cookie) // else CONNECT was given up, and HELLO is what was said last
+    if (client->handshake.has_cookie) // else the last request was HELLO
         note_exchange(&client->handshake, now_us);
     client->welcome = welcome;
     hc_cl_connection_begin(&client->connection, accept.cid, &keys, welcome.reset_token, now_us);
@@ -271,7 +272,7 @@ static enum hc_status receive_deny(struct hc_client *client, const uint8_t *byte
     handshake->hint = deny;
     handshake->hinted = true;
     handshake->proven = status == HC_OK;
-    // Anybody may have sent a hint, and a connection that is alive may be about to end.
+    // Anybody may send an unproven DENY, and the existing connection may end soon.
     if (!handshake->proven || deny.reason == HC_DENY_CONNECTED)
         return HC_OK;
     bool again = client->state == HC_CLIENT_RECONNECTING || deny.reason == HC_DENY_RATE;
@@ -287,7 +288,7 @@ static enum hc_status receive_deny(struct hc_client *client, const uint8_t *byte
     return HC_OK;
 }
 
-/// A server that knows nothing of the connection says so, with what only it can know.
+/// RESET: the server does not know the connection. The token proves that the server sent it.
 static enum hc_status receive_reset(struct hc_client *client, const uint8_t *bytes, size_t size,
                                     uint64_t now_us) {
     struct hc_reset reset;
@@ -295,7 +296,7 @@ static enum hc_status receive_reset(struct hc_client *client, const uint8_t *byt
     if (status != HC_OK)
         return status;
     if (asks(client) || client->state == HC_CLIENT_LEAVING || reset.cid != client->connection.cid)
-        return HC_UNEXPECTED; // one that says goodbye goes on until it is done
+        return HC_UNEXPECTED; // it closes already
     if (!hc_seal_reset_equal(client->connection.reset_token, reset.token))
         return HC_MALFORMED;
     hc_cl_session_lose(client, HC_CLIENT_LOSS_RESET, now_us);
@@ -332,7 +333,7 @@ enum hc_status hc_cl_handshake_receive(struct hc_client *client, const uint8_t *
         return receive_version(client, bytes, size, now_us);
     case HC_DATAGRAM_RESET:
         return receive_reset(client, bytes, size, now_us);
-    default: // what only clients say, or nobody
+    default: // only clients send these, or nobody
         return HC_MALFORMED;
     }
 }
