@@ -1,5 +1,5 @@
 /// Connects: HELLO, COOKIE, CONNECT and ACCEPT, and the refusals DENY, VERSION and RESET.
-#include "client/session.h"
+#include "client/session_internal.h"
 
 #include "common/alloc.h"
 

@@ -1,5 +1,5 @@
 /// Samples and stamps inputs, and predicts ticks up to the client clock plus the lead, or stalls.
-#include "client/session.h"
+#include "client/session_internal.h"
 
 #include "common/mark.h"
 #include "hindcast/check.h"

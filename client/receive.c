@@ -1,5 +1,5 @@
 /// Reads DATA of the server, all of it before any of it is applied, and applies it.
-#include "client/session.h"
+#include "client/session_internal.h"
 
 #include "common/mark.h"
 #include "hindcast/check.h"

@@ -1,5 +1,5 @@
 /// Builds DATA: the inputs that the server lacks, messages, and at the end CLOSE.
-#include "client/session.h"
+#include "client/session_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /// Owns a client's life: configuration, state, time limits, events and queries.
-#include "client/session.h"
+#include "client/session_internal.h"
 
 #include "common/alloc.h"
 #include "hindcast/check.h"

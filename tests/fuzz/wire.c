@@ -1,6 +1,6 @@
 #include "tests/fuzz/wire.h"
 
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "hindcast/check.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "tests/scenario/require.h"
 #include "tests/scenario/told.h"
 
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 

@@ -1,6 +1,6 @@
 /// Clients whose address changes every ten seconds: what that costs them, counted; and thieves who
 /// would have it look so.
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 #include "tests/sim/sim.h"

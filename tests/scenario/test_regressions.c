@@ -2,7 +2,7 @@
 #include "tests/scenario/play.h"
 #include "tests/scenario/require.h"
 
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 

@@ -1,6 +1,6 @@
 #include "tests/sim/party.h"
 
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 

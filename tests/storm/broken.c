@@ -1,6 +1,6 @@
 #include "tests/storm/broken.h"
 
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "proto/delta.h"
 #include "tests/storm/inside.h"
 

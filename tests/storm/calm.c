@@ -1,5 +1,5 @@
 #include "client/clock.h"
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "common/arena/map.h"
 #include "tests/storm/inside.h"
 

@@ -1,6 +1,6 @@
 #include "tests/storm/talk.h"
 
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "hindcast/rng.h"
 #include "server/host_internal.h"
 #include "tests/storm/inside.h"

@@ -1,6 +1,6 @@
 #include "tests/storm/units.h"
 
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "hindcast/rng.h"
 #include "tests/storm/inside.h"
 

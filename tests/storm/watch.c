@@ -1,6 +1,6 @@
 #include "tests/storm/inside.h"
 
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "proto/snapshot.h"

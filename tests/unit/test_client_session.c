@@ -1,5 +1,5 @@
 /// How a client (hindcast/client.h) connects, keeps time, sends and leaves.
-#include "client/session.h"
+#include "client/session_internal.h"
 #include "tests/unit/client_rig.h"
 #include "tests/run_suite.h"
 
