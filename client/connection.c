@@ -124,13 +124,11 @@ uint64_t hc_cl_connection_deadline(const struct hc_cl_connection *connection, ui
     return next_data_us(connection, wait_us);
 }
 
-bool hc_cl_connection_take_data(struct hc_cl_connection *connection) {
+bool hc_cl_connection_take(struct hc_cl_connection *connection) {
     bool due = connection->data_due;
     connection->data_due = false;
-    return due;
-}
-
-bool hc_cl_connection_take_close(struct hc_cl_connection *connection) {
+    if (connection->closes_left == 0)
+        return due;
     if (connection->closes_due == 0)
         return false;
     connection->closes_due--;

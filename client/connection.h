@@ -2,14 +2,11 @@
 ///
 /// It knows no game and no world. Calls belong in this order:
 ///   1. hc_cl_connection_begin when an ACCEPT was opened;
-///   2. for each DATA received: hc_cl_connection_open, then hc_cl_connection_receive once all of
-///   its
-///      body is valid, then hc_cl_connection_measure if it reports a wait;
-///   3. hc_cl_connection_advance at hc_cl_connection_deadline; hc_cl_connection_send for each DATA
-///      that is due;
-///   4. hc_cl_connection_close, and 3 until hc_cl_connection_take_close has returned the last
-///   CLOSE;
-///      or hc_cl_connection_lose.
+///   2. for each DATA received: hc_cl_connection_open; once all of its body is valid,
+///      hc_cl_connection_receive; then hc_cl_connection_measure if it reports a wait;
+///   3. hc_cl_connection_advance at hc_cl_connection_deadline; hc_cl_connection_send whenever
+///      hc_cl_connection_take is true;
+///   4. hc_cl_connection_close, and 3 until closes_left is 0; or hc_cl_connection_lose.
 #pragma once
 
 #include "proto/ack.h"
@@ -105,14 +102,11 @@ bool hc_cl_connection_advance(struct hc_cl_connection *connection, uint64_t wait
 /// When hc_cl_connection_advance has something to do next.
 uint64_t hc_cl_connection_deadline(const struct hc_cl_connection *connection, uint64_t wait_us);
 
-/// Takes the DATA that is due. False: none is.
-bool hc_cl_connection_take_data(struct hc_cl_connection *connection);
-
 /// Begins to close at `now_us`: CLOSE is sent HC_CL_CLOSES times, and no other DATA.
 void hc_cl_connection_close(struct hc_cl_connection *connection, uint64_t now_us);
 
-/// Takes the CLOSE that is due. False: none is.
-bool hc_cl_connection_take_close(struct hc_cl_connection *connection);
+/// Takes the DATA that is due; while it closes, the CLOSE. False: none is due.
+bool hc_cl_connection_take(struct hc_cl_connection *connection);
 
 /// Numbers and seals the DATA in `out`, whose body of `body_size` bytes is at HC_DATA_BODY_AT.
 /// Returns its size; 0: all numbers are used up.

@@ -241,8 +241,7 @@ static void take_close(struct hc_client *client, enum hc_close_reason reason, ui
         return;
     }
     hc_cl_session_log(client, "closed by the server");
-    hc_cl_session_close(client,
-                        &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = reason});
+    hc_cl_session_close_with(client, reason);
 }
 
 /// Opens a DATA and reads it. Changes nothing.

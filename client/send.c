@@ -3,17 +3,13 @@
 
 #include <string.h>
 
-static bool playing(const struct hc_client *client) {
-    return client->state == HC_CLIENT_PLAYING;
-}
-
 /// Microseconds from the last DATA to the next: DATA goes out with the next tick, but not before
 /// half an interval (many ticks may come at once) and not after one and a half (none may come).
 static uint64_t wait_us(const struct hc_client *client) {
     uint64_t interval_us = hc_cl_session_interval_us(client);
     if (client->prediction.ticks != client->sending.ticks)
         return interval_us / 2;
-    return playing(client) ? interval_us + interval_us / 2 : interval_us;
+    return client->state == HC_CLIENT_PLAYING ? interval_us + interval_us / 2 : interval_us;
 }
 
 void hc_cl_send_advance(struct hc_client *client, uint64_t now_us) {
@@ -100,8 +96,7 @@ static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, u
     if (size > 0)
         return size;
     hc_cl_session_log(client, "all datagram numbers are used up");
-    hc_cl_session_close(
-        client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = HC_CLOSE_ERROR});
+    hc_cl_session_close_with(client, HC_CLOSE_ERROR);
     return 0;
 }
 
@@ -115,18 +110,15 @@ static size_t reserve(const struct hc_client *client) {
 size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
                        uint64_t now_us) {
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    if (!hc_cl_connection_take(&client->connection))
+        return 0;
     if (client->state == HC_CLIENT_LEAVING) {
-        if (!hc_cl_connection_take_close(&client->connection))
-            return 0;
         (void)hc_message_put_close(&body, HC_CLOSE_LEFT);
         size_t size = finish(client, out, body.at, now_us);
         if (client->connection.closes_left == 0 && client->state == HC_CLIENT_LEAVING)
-            hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
-                                                                  .close = HC_CLOSE_LEFT});
+            hc_cl_session_close_with(client, HC_CLOSE_LEFT);
         return size;
     }
-    if (!hc_cl_connection_take_data(&client->connection))
-        return 0;
     size_t reserved = reserve(client);
     body.size -= reserved;
     put_input(client, &body, now_us);

@@ -119,6 +119,11 @@ void hc_cl_session_close(struct hc_client *client, const struct hc_client_event 
     hc_cl_session_event(client, event);
 }
 
+void hc_cl_session_close_with(struct hc_client *client, enum hc_close_reason reason) {
+    hc_cl_session_close(client,
+                        &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED, .close = reason});
+}
+
 void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us) {
     HC_ASSERT(client->state != HC_CLIENT_CLOSED && client->connection.established);
     if (client->config.reconnect_us == 0 || client->state == HC_CLIENT_LEAVING) {
@@ -171,6 +176,10 @@ static bool connecting(const struct hc_client *client) {
     return client->state == HC_CLIENT_CONNECTING || client->state == HC_CLIENT_RECONNECTING;
 }
 
+static bool predicting(const struct hc_client *client) {
+    return client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED;
+}
+
 /// When the attempt to connect, or the connection, times out.
 static uint64_t timeout_us(const struct hc_client *client) {
     if (client->state == HC_CLIENT_CONNECTING)
@@ -203,14 +212,13 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
         if (client->state == HC_CLIENT_CLOSED)
             return;
     }
-    if ((client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED) &&
-        hc_cl_connection_keys_expired(&client->connection, now_us))
+    if (predicting(client) && hc_cl_connection_keys_expired(&client->connection, now_us))
         hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, now_us);
     if (connecting(client)) {
         hc_cl_handshake_advance(client, now_us);
         return;
     }
-    if (client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED)
+    if (predicting(client))
         hc_cl_predict_advance(client, now_us);
     hc_cl_send_advance(client, now_us);
 }
@@ -227,27 +235,19 @@ size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_M
     return size;
 }
 
+static uint64_t earlier(uint64_t a_us, uint64_t b_us) {
+    return a_us < b_us ? a_us : b_us;
+}
+
 uint64_t hc_client_deadline(const struct hc_client *client) {
-    uint64_t deadline = timeout_us(client), next = UINT64_MAX;
-    switch (client->state) {
-    case HC_CLIENT_CLOSED:
+    if (client->state == HC_CLIENT_CLOSED)
         return UINT64_MAX;
-    case HC_CLIENT_CONNECTING:
-    case HC_CLIENT_RECONNECTING:
-        next = hc_cl_handshake_deadline(client);
-        break;
-    case HC_CLIENT_PLAYING:
-    case HC_CLIENT_STALLED:
-        deadline =
-            hc_cl_predict_deadline(client) < deadline ? hc_cl_predict_deadline(client) : deadline;
-        next = hc_cl_send_deadline(client);
-        break;
-    case HC_CLIENT_JOINING:
-    case HC_CLIENT_LEAVING:
-        next = hc_cl_send_deadline(client);
-        break;
-    }
-    return next < deadline ? next : deadline;
+    uint64_t deadline_us = timeout_us(client);
+    if (connecting(client))
+        return earlier(deadline_us, hc_cl_handshake_deadline(client));
+    if (predicting(client))
+        deadline_us = earlier(deadline_us, hc_cl_predict_deadline(client));
+    return earlier(deadline_us, hc_cl_send_deadline(client));
 }
 
 bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *event) {
@@ -264,8 +264,7 @@ void hc_client_leave(struct hc_client *client, uint64_t now_us) {
     if (client->state == HC_CLIENT_CLOSED || client->state == HC_CLIENT_LEAVING)
         return;
     if (connecting(client)) { // no connection to close
-        hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
-                                                              .close = HC_CLOSE_LEFT});
+        hc_cl_session_close_with(client, HC_CLOSE_LEFT);
         return;
     }
     client->state = HC_CLIENT_LEAVING;

@@ -142,6 +142,9 @@ void hc_cl_session_event(struct hc_client *client, const struct hc_client_event 
 /// Closes the session: the state is HC_CLIENT_CLOSED and `event` the last one.
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event);
 
+/// Closes the session with HC_CLIENT_EVENT_CLOSED.
+void hc_cl_session_close_with(struct hc_client *client, enum hc_close_reason reason);
+
 /// The connection is lost: reconnects, or closes the session if it must not reconnect.
 void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us);
 
