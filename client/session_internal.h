@@ -5,8 +5,8 @@
 #include "client/clock.h"
 #include "client/connection.h"
 #include "client/entropy.h"
-#include "client/snapshot_reader.h"
 #include "client/interpolation.h"
+#include "client/snapshot_reader.h"
 #include "common/timeline.h"
 #include "hindcast/client.h"
 #include "proto/ack.h"
@@ -27,8 +27,8 @@ enum {
     HC_CL_EVENTS = 32,      ///< to be polled; later ones are dropped, except the last
     HC_CL_MARGIN = 16,      ///< ticks of the timeline beyond those needed
     HC_CL_FUTURE_MIN = 64,  ///< ticks after the head that take inputs, at least
-    HC_CL_MESSAGES_BYTES =
-        HC_DATA_BODY_MAX / 2, ///< bytes of messages in one DATA; inputs need the rest
+    /// Bytes of messages in one DATA; inputs need the rest.
+    HC_CL_MESSAGES_BYTES = HC_DATA_BODY_MAX / 2,
 };
 
 /// The handshake so far.
