@@ -23,7 +23,7 @@ void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us) {
 static void turn_to(struct hc_cl_handshake *handshake, bool connect, uint64_t now_us) {
     handshake->has_cookie = connect;
     handshake->cookie_count = handshake->cookies_came = handshake->cookie_turn = 0;
-    handshake->said = 0;
+    handshake->requests = 0;
     handshake->next_us = now_us;
     handshake->due = true;
 }
@@ -31,14 +31,13 @@ static void turn_to(struct hc_cl_handshake *handshake, bool connect, uint64_t no
 /// Measures an answer. Of several requests it is unknown which one was answered; the time since the
 /// last is the least possible. A clock that starts behind catches up at once; one that starts ahead
 /// would have to wait.
-static void note_exchange(struct hc_cl_handshake *handshake, uint64_t now_us) {
+static void measure_exchange(struct hc_cl_handshake *handshake, uint64_t now_us) {
     uint64_t took_us = now_us - handshake->sent_us;
-    if (handshake->said > 0 && took_us < handshake->rtt_us)
+    if (handshake->requests > 0 && took_us < handshake->rtt_us)
         handshake->rtt_us = took_us;
 }
 
-/// Whether an attempt to connect is going on.
-static bool asks(const struct hc_client *client) {
+bool hc_cl_handshake_active(const struct hc_client *client) {
     return client->state == HC_CLIENT_CONNECTING || client->state == HC_CLIENT_RECONNECTING;
 }
 
@@ -48,11 +47,11 @@ static enum hc_status judge_nonce(const struct hc_client *client,
     return memcmp(nonce, client->handshake.nonce, HC_NONCE_SIZE) == 0 ? HC_OK : HC_UNEXPECTED;
 }
 
-/// Keeps a COOKIE beside those that came before: one is the server's, the others may be of anybody
-/// who sees HELLO. When there are too many, each that came has the same chance (Vitter 1985,
-/// algorithm R), so that it is of no use to come first or last.
-static enum hc_status keep_cookie(struct hc_client *client,
-                                  const struct hc_datagram_cookie *cookie) {
+/// Stores a COOKIE beside the earlier ones: one is the server's, and anybody that sees HELLO can
+/// send others. Of too many, each has the same chance (Vitter 1985, algorithm R), so that an
+/// attacker gains nothing by being first or last.
+static enum hc_status store_cookie(struct hc_client *client,
+                                   const struct hc_datagram_cookie *cookie) {
     struct hc_cl_handshake *handshake = &client->handshake;
     for (uint32_t i = 0; i < handshake->cookie_count; i++)
         if (handshake->cookies[i].slot == cookie->slot &&
@@ -82,18 +81,18 @@ static enum hc_status receive_cookie(struct hc_client *client, const uint8_t *by
         status = judge_nonce(client, cookie.client_nonce);
     if (status != HC_OK)
         return status;
-    if (!asks(client))
+    if (!hc_cl_handshake_active(client))
         return HC_UNEXPECTED;
     if (handshake->has_cookie)
-        return keep_cookie(client, &cookie);
-    if (handshake->said == 0)
+        return store_cookie(client, &cookie);
+    if (handshake->requests == 0)
         return HC_DUPLICATE;
-    note_exchange(handshake, now_us);
+    measure_exchange(handshake, now_us);
     turn_to(handshake, true, now_us);
     handshake->cookie_us = now_us;
     handshake->answered = true;
     handshake->version_received = false;
-    return keep_cookie(client, &cookie);
+    return store_cookie(client, &cookie);
 }
 
 _Static_assert(HC_PREDICTION_LIMIT_MAX + HC_DISPLAY_OFFSET_MAX + HC_CL_MARGIN <= HC_HISTORY_MAX &&
@@ -162,7 +161,7 @@ static enum hc_status open_accept(struct hc_client *client, const uint8_t *bytes
     enum hc_status status = hc_datagram_get_accept(bytes, size, accept);
     if (status == HC_OK)
         status = judge_nonce(client, accept->client_nonce);
-    if (status == HC_OK && !asks(client))
+    if (status == HC_OK && !hc_cl_handshake_active(client))
         return HC_DUPLICATE;
     if (status == HC_OK)
         status = derive(client, accept, keys);
@@ -246,7 +245,7 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
         return HC_NO_MEMORY;
     }
     if (client->handshake.has_cookie) // else the last request was HELLO
-        note_exchange(&client->handshake, now_us);
+        measure_exchange(&client->handshake, now_us);
     client->welcome = welcome;
     hc_cl_connection_begin(&client->connection, accept.cid, &keys, welcome.reset_token, now_us);
     sodium_memzero(&keys, sizeof keys);
@@ -264,7 +263,7 @@ static enum hc_status receive_deny(struct hc_client *client, const uint8_t *byte
         status = judge_nonce(client, deny.client_nonce);
     if (status != HC_OK)
         return status;
-    if (!asks(client))
+    if (!hc_cl_handshake_active(client))
         return HC_UNEXPECTED;
     status = hc_token_check_deny_mac(client->credential.secret, bytes);
     if (status == HC_MALFORMED)
@@ -295,7 +294,8 @@ static enum hc_status receive_reset(struct hc_client *client, const uint8_t *byt
     enum hc_status status = hc_datagram_get_reset(bytes, size, &reset);
     if (status != HC_OK)
         return status;
-    if (asks(client) || client->state == HC_CLIENT_LEAVING || reset.cid != client->connection.cid)
+    if (hc_cl_handshake_active(client) || client->state == HC_CLIENT_LEAVING ||
+        reset.cid != client->connection.cid)
         return HC_UNEXPECTED; // it closes already
     if (!hc_seal_reset_equal(client->connection.reset_token, reset.token))
         return HC_MALFORMED;
@@ -311,7 +311,7 @@ static enum hc_status receive_version(struct hc_client *client, const uint8_t *b
         status = judge_nonce(client, version.client_nonce);
     if (status != HC_OK)
         return status;
-    if (!asks(client) || version.protocol_id == client->handshake.protocol_id)
+    if (!hc_cl_handshake_active(client) || version.protocol_id == client->handshake.protocol_id)
         return HC_UNEXPECTED;
     if (client->handshake.has_cookie || client->handshake.version_received)
         return HC_DUPLICATE;
@@ -370,7 +370,7 @@ size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATA
         return 0;
     handshake->due = false;
     handshake->next_us = now_us + HC_CL_RETRY_US;
-    handshake->said++;
+    handshake->requests++;
     handshake->sent_us = now_us;
     if (!handshake->has_cookie) {
         struct hc_hello hello = {.protocol_id = handshake->protocol_id};

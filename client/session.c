@@ -171,11 +171,6 @@ void hc_client_set_input(struct hc_client *client, unsigned index, const void *i
     hc_cl_predict_set_input(client, index, input);
 }
 
-/// Whether the handshake is going on.
-static bool connecting(const struct hc_client *client) {
-    return client->state == HC_CLIENT_CONNECTING || client->state == HC_CLIENT_RECONNECTING;
-}
-
 static bool predicting(const struct hc_client *client) {
     return client->state == HC_CLIENT_PLAYING || client->state == HC_CLIENT_STALLED;
 }
@@ -190,7 +185,7 @@ static uint64_t timeout_us(const struct hc_client *client) {
 }
 
 static void time_out(struct hc_client *client, uint64_t now_us) {
-    if (!connecting(client)) {
+    if (!hc_cl_handshake_active(client)) {
         hc_cl_session_lose(client, HC_CLIENT_LOSS_SILENCE, now_us);
         return;
     }
@@ -214,7 +209,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
     }
     if (predicting(client) && hc_cl_connection_keys_expired(&client->connection, now_us))
         hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, now_us);
-    if (connecting(client)) {
+    if (hc_cl_handshake_active(client)) {
         hc_cl_handshake_advance(client, now_us);
         return;
     }
@@ -226,7 +221,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
 size_t hc_client_send(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
                       uint64_t now_us) {
     size_t size = 0;
-    if (connecting(client))
+    if (hc_cl_handshake_active(client))
         size = hc_cl_handshake_send(client, out, now_us);
     else if (client->state != HC_CLIENT_CLOSED)
         size = hc_cl_send_next(client, out, now_us);
@@ -243,7 +238,7 @@ uint64_t hc_client_deadline(const struct hc_client *client) {
     if (client->state == HC_CLIENT_CLOSED)
         return UINT64_MAX;
     uint64_t deadline_us = timeout_us(client);
-    if (connecting(client))
+    if (hc_cl_handshake_active(client))
         return earlier(deadline_us, hc_cl_handshake_deadline(client));
     if (predicting(client))
         deadline_us = earlier(deadline_us, hc_cl_predict_deadline(client));
@@ -263,7 +258,7 @@ bool hc_client_poll_event(struct hc_client *client, struct hc_client_event *even
 void hc_client_leave(struct hc_client *client, uint64_t now_us) {
     if (client->state == HC_CLIENT_CLOSED || client->state == HC_CLIENT_LEAVING)
         return;
-    if (connecting(client)) { // no connection to close
+    if (hc_cl_handshake_active(client)) { // no connection to close
         hc_cl_session_close_with(client, HC_CLOSE_LEFT);
         return;
     }

@@ -18,10 +18,10 @@
 #include "proto/token.h"
 
 enum {
-    HC_CL_RETRY_US = 250000,        ///< between two HELLOs, or two CONNECTs
-    HC_CL_COOKIE_LIFE_US = 2000000, ///< for which one is used: it may be for another address
-    HC_CL_COOKIES = 8, ///< kept of those that came: anybody who sees HELLO can send one
-    HC_CL_VERSION_WAIT_US = 600000, ///< how long a COOKIE may still refute VERSION: two HELLOs
+    HC_CL_RETRY_US = 250000,        ///< between two HELLO, or two CONNECT
+    HC_CL_COOKIE_LIFE_US = 2000000, ///< a COOKIE is used so long: it may be for another address
+    HC_CL_COOKIES = 8,              ///< stored; anybody that sees HELLO can send one
+    HC_CL_VERSION_WAIT_US = 600000, ///< a COOKIE may refute VERSION so long: two HELLO
     HC_CL_AHEAD_US = 50000, ///< head ahead of the client clock, at least 3 ticks, before it stalls
     HC_CL_INPUTS = 1024,    ///< ticks of own inputs in the ring
     HC_CL_EVENTS = 32,      ///< to be polled; later ones are dropped, except the last
@@ -35,23 +35,23 @@ enum {
 struct hc_cl_handshake {
     uint64_t protocol_id;
     uint8_t nonce[HC_NONCE_SIZE];
-    uint8_t secret[HC_EXCHANGE_KEY_SIZE]; ///< of the ephemeral key; zeros once it is of no use
-    uint8_t key[HC_EXCHANGE_KEY_SIZE];    ///< public
-    bool has_cookie;                      ///< CONNECT is being said, else HELLO
-    struct hc_datagram_cookie cookies[HC_CL_COOKIES]; ///< CONNECT is said with each in turn
-    uint32_t cookie_count, cookies_came, cookie_turn; ///< kept; since HELLO; whose turn it is
+    uint8_t secret[HC_EXCHANGE_KEY_SIZE];             ///< of the ephemeral key; zeros after its use
+    uint8_t key[HC_EXCHANGE_KEY_SIZE];                ///< public
+    bool has_cookie;                                  ///< CONNECT is being sent, else HELLO
+    struct hc_datagram_cookie cookies[HC_CL_COOKIES]; ///< CONNECT is sent with each in turn
+    uint32_t cookie_count, cookies_came, cookie_turn; ///< stored; received since HELLO; next
     uint64_t cookie_us;                               ///< when the first one came
-    bool answered;                                    ///< some COOKIE has come
-    uint32_t said;    ///< how often the present one of HELLO and CONNECT was said
-    uint64_t sent_us; ///< when it was said last; meaningful if it was
-    uint64_t next_us; ///< when it is due again
+    bool answered;                                    ///< a COOKIE came
+    uint32_t requests; ///< sent since the last change between HELLO and CONNECT
+    uint64_t sent_us;  ///< when the last request was sent, if any was
+    uint64_t next_us;  ///< when the next request is due
     bool due;
-    uint64_t rtt_us;       ///< the least that an exchange took; UINT64_MAX before the first
-    bool version_received; ///< the server seems to be of another build, and no COOKIE has come
-    uint64_t version_us;   ///< since when
+    uint64_t rtt_us;       ///< of the shortest exchange; UINT64_MAX before the first
+    bool version_received; ///< a VERSION came, and no COOKIE
+    uint64_t version_us;   ///< when VERSION came
     bool hinted;           ///< a DENY came that does not end the attempt:
-    struct hc_deny hint;   ///< the newest one, the reason if nothing else comes
-    bool proven;           ///< it came from the server
+    struct hc_deny hint;   ///< the newest such DENY
+    bool proven;           ///< the server sent it
 };
 
 /// The newest snapshot. Only receive.c writes to it.
@@ -167,6 +167,9 @@ void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us);
 /// Receives a datagram that is not DATA. HC_OK or the reason of the refusal; then nothing changed.
 enum hc_status hc_cl_handshake_receive(struct hc_client *client, const uint8_t *bytes, size_t size,
                                        uint64_t now_us);
+
+/// Whether an attempt to connect is going on.
+bool hc_cl_handshake_active(const struct hc_client *client);
 
 /// Makes HELLO or CONNECT due.
 void hc_cl_handshake_advance(struct hc_client *client, uint64_t now_us);
