@@ -1,5 +1,4 @@
-/// The server as a client's datagrams meet it: who is let in and when, what is counted, and what
-/// others are told.
+/// The server as a client's datagrams meet it: admission, counts, and snapshots of other players.
 #include "hindcast/arena.h"
 #include "client/snapshot_reader.h"
 #include "hindcast/rng.h"
@@ -66,8 +65,7 @@ static bool open_snapshot(const struct talker *talker, const uint8_t *bytes, siz
     return hc_body_next(&body) == HC_MESSAGE_SNAPSHOT;
 }
 
-/// Lets the host send everything; the last datagram of `kind` to `talker` is left in `out`, of DATA
-/// the last snapshot, opened.
+/// The host sends everything; `out` gets the last datagram of `kind` to `talker`, DATA opened.
 static size_t drain(const struct talker *talker, enum hc_datagram_kind kind,
                     uint8_t out[static HC_DATAGRAM_MAX]) {
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
