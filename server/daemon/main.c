@@ -553,8 +553,21 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
     return host;
 }
 
+/// Warns that a flood of DATA displaces datagrams of players sooner than it should.
+static void log_small_buffer(struct hc_sv_log *log, uint32_t granted) {
+    char why[160];
+    snprintf(why, sizeof(why),
+             "a flood of datagrams displaces those of players sooner: set the sysctl "
+             "net.core.rmem_max to %d or more, or give CAP_NET_ADMIN",
+             HC_SV_UDP_RECEIVE_BUFFER);
+    hc_sv_log_event(log, HC_SV_LOG_WARN, "small-receive-buffer",
+                    json_pack("{s:I, s:I, s:s}", "granted_bytes", (json_int_t)granted,
+                              "asked_bytes", (json_int_t)HC_SV_UDP_RECEIVE_BUFFER, "why", why));
+}
+
 static void announce(struct daemon *daemon) {
     struct hc_address address = hc_sv_udp_address(daemon->udp);
+    uint32_t granted = hc_sv_udp_receive_buffer(daemon->udp);
     char text[HC_ADDRESS_TEXT_MAX];
     fprintf(daemon->text, "listening on %s\n", hc_address_format(&address, text));
     fflush(daemon->text);
@@ -566,8 +579,11 @@ static void announce(struct daemon *daemon) {
                   (int)daemon->options.history, "seed", (json_int_t)daemon->options.seed,
                   "memory_bytes", (json_int_t)hc_sv_host_stats(daemon->host)->memory_bytes,
                   "resident_bytes", (json_int_t)resident_bytes(), "receive_buffer_bytes_each",
-                  (int)hc_sv_udp_receive_buffer(daemon->udp), "handshakes_apart",
+                  (int)granted, "handshakes_apart",
+
                   hc_sv_udp_descriptor(daemon->udp, HC_SV_UDP_HELLO) >= 0));
+    if (granted < HC_SV_UDP_RECEIVE_BUFFER)
+        log_small_buffer(&daemon->log, granted);
     if (!daemon->options.dev && daemon->options.audience == 0)
         hc_sv_log_event(&daemon->log, HC_SV_LOG_WARN, "default-audience",
                         json_pack("{s:s}", "why",

@@ -1,3 +1,4 @@
+/// Owns the sockets of the server and the filters that sort their datagrams.
 #define _GNU_SOURCE // recvmmsg, sendmmsg
 
 #include "server/daemon/udp.h"
@@ -17,12 +18,11 @@
 #include <unistd.h>
 
 enum {
-    RECEIVE_BUFFER = 4 << 20,   ///< bytes: some 10,000 small datagrams
-    ROOM = HC_DATAGRAM_MAX + 1, ///< one more shows that a datagram was too long
-    IPV4_AT = 12,               ///< where the address lies in a mapped one
+    ROOM = HC_DATAGRAM_MAX + 1, ///< the last byte shows that a datagram was too long
+    IPV4_AT = 12,               ///< offset of the IPv4 address in a mapped one
 };
 
-/// Datagrams of one direction, as the system calls want them.
+/// Datagrams of one direction, in the layout of recvmmsg and sendmmsg.
 struct batch {
     struct mmsghdr headers[HC_SV_UDP_BATCH];
     struct iovec parts[HC_SV_UDP_BATCH];
@@ -36,7 +36,7 @@ struct hc_sv_udp {
     unsigned queued;
     uint64_t send_errors;
     uint64_t drops[HC_SV_UDP_LANES];
-    struct batch in, out; ///< what is sent leaves by DATA's
+    struct batch in, out; ///< `out` is sent from the socket of the DATA lane
 };
 
 static struct hc_address from_system(const struct sockaddr_storage *peer) {
@@ -79,17 +79,25 @@ static void prepare(struct batch *batch) {
     }
 }
 
-/// Some of these may be refused (an IPv4 option on a socket of another kind): each only improves.
-/// PROBE: nothing is fragmented, and no "fragmentation needed" is believed, which anybody can forge
-/// (RFC 8899, 3). The handshake shows that the path carries HC_DATAGRAM_MAX.
+/// Asks for HC_SV_UDP_RECEIVE_BUFFER. Only SO_RCVBUFFORCE, which needs CAP_NET_ADMIN, may exceed
+/// net.core.rmem_max.
+static void set_receive_buffer(int descriptor) {
+    int size = HC_SV_UDP_RECEIVE_BUFFER;
+    if (setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) != 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+}
+
+/// Sets options that the socket works without: a kernel may refuse some, such as an IPv4 option on
+/// an IPv6 socket. PROBE: the kernel neither fragments nor believes a "fragmentation needed", which
+/// anybody can forge (RFC 8899, 3). The handshake shows that the path carries HC_DATAGRAM_MAX.
 static void set_options(int descriptor) {
-    int size = RECEIVE_BUFFER, discover = IP_PMTUDISC_PROBE, discover6 = IPV6_PMTUDISC_PROBE;
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+    int discover = IP_PMTUDISC_PROBE, discover6 = IPV6_PMTUDISC_PROBE;
+    set_receive_buffer(descriptor);
     setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
 }
 
-/// A socket bound to `where`, or -1 with errno. `shares`: the port, with others that do so too.
+/// A socket bound to `where`, or -1 with errno. `shares`: other sockets may bind the same port.
 static int open_bound(const struct sockaddr *where, socklen_t length, bool shares) {
     int only6 = 0, share = shares, cause;
     int descriptor = socket(where->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -107,12 +115,12 @@ static int open_bound(const struct sockaddr *where, socklen_t length, bool share
     return -1;
 }
 
-/// Attaches a program as `option` that returns a number by the kind of a datagram, whose first byte
-/// is at `at`; 0 for an empty one.
+/// Attaches a filter program as `option`. It returns `data`, `connect` or `other` by the first byte
+/// of a datagram, which is at offset `at`, and 0 for an empty one.
 static bool attach(int descriptor, int option, uint32_t at, uint32_t data, uint32_t connect,
                    uint32_t other) {
     struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, at), // of nothing: returns 0
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, at), // returns 0 if there is no such byte
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, data),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
@@ -123,40 +131,39 @@ static bool attach(int descriptor, int option, uint32_t at, uint32_t data, uint3
     return setsockopt(descriptor, SOL_SOCKET, option, &whole, sizeof(whole)) == 0;
 }
 
-/// Has the system sort what comes to the port of `descriptor`, where the lanes' sockets were bound
-/// in their order.
-static bool sort(int descriptor) {
+/// Makes the kernel choose a lane for each datagram to the port of `descriptor`. The numbers of the
+/// sockets follow the order in which they were bound.
+static bool attach_sorting(int descriptor) {
     return attach(descriptor, SO_ATTACH_REUSEPORT_CBPF, 0, HC_SV_UDP_DATA, HC_SV_UDP_CONNECT,
                   HC_SV_UDP_HELLO);
 }
 
-/// Has the system drop what comes to the socket of `lane` and is another's: it asks nobody where to
-/// put what was sent to many (a broadcast address), and gives it to all. Offsets are from the
-/// header of UDP on.
-static bool sift(int descriptor, enum hc_sv_udp_lane lane) {
+/// Makes the kernel drop datagrams of other lanes at the socket of `lane`: it gives a broadcast to
+/// all sockets without sorting it. Offsets count from the UDP header.
+static bool attach_filter(int descriptor, enum hc_sv_udp_lane lane) {
     return attach(descriptor, SO_ATTACH_FILTER, 8, lane == HC_SV_UDP_DATA ? UINT32_MAX : 0,
                   lane == HC_SV_UDP_CONNECT ? UINT32_MAX : 0,
                   lane == HC_SV_UDP_HELLO ? UINT32_MAX : 0);
 }
 
-/// Opens the other lanes beside that of DATA; none of them, where the system cannot sort.
+/// Opens the lanes beside DATA; none of them if the kernel cannot sort.
 static void open_lanes(struct hc_sv_udp *udp) {
     struct sockaddr_storage local = {0};
     socklen_t length = sizeof(local);
     int first = udp->descriptors[HC_SV_UDP_DATA], share = 1;
     getsockname(first, (struct sockaddr *)&local, &length);
-    // Only now: had it been so before, the port could have been that of another server.
+    // Only after binding: otherwise the bind could have joined the port of another server.
     bool good = setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share)) == 0;
     for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
         udp->descriptors[lane] = good ? open_bound((struct sockaddr *)&local, length, true) : -1;
         good = good && udp->descriptors[lane] >= 0;
     }
-    good = good && sort(first);
+    good = good && attach_sorting(first);
     for (unsigned lane = HC_SV_UDP_LANES; good && lane-- > 0;) // DATA last
-        good = sift(udp->descriptors[lane], lane);
+        good = attach_filter(udp->descriptors[lane], lane);
     if (good)
         return;
-    share = 0; // nor may it become that of another now
+    share = 0; // no other server may join the port
     setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
     for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
         if (udp->descriptors[lane] >= 0)
@@ -219,11 +226,19 @@ struct hc_address hc_sv_udp_address(const struct hc_sv_udp *udp) {
     return from_system(&local);
 }
 
-unsigned hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp) {
-    int size = 0;
-    socklen_t length = sizeof(size);
-    getsockopt(udp->descriptors[HC_SV_UDP_DATA], SOL_SOCKET, SO_RCVBUF, &size, &length);
-    return (unsigned)size;
+uint32_t hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp) {
+    uint32_t least = HC_SV_UDP_RECEIVE_BUFFER;
+    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++) {
+        int size = 0;
+        socklen_t length = sizeof(size);
+        if (udp->descriptors[lane] < 0)
+            continue;
+        getsockopt(udp->descriptors[lane], SOL_SOCKET, SO_RCVBUF, &size, &length);
+        // The kernel reserves as much again for its own overhead, and reports the sum.
+        if ((uint32_t)size / 2 < least)
+            least = (uint32_t)size / 2;
+    }
+    return least;
 }
 
 unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
@@ -262,7 +277,8 @@ void hc_sv_udp_flush(struct hc_sv_udp *udp) {
         if (count > 0) {
             sent += (unsigned)count;
         } else if (errno != EINTR) {
-            // The first of them cannot be sent; the others may go elsewhere.
+            // Only the first datagram failed; the others may go to other addresses.
+
             udp->send_errors++;
             sent++;
         }

@@ -1,9 +1,9 @@
-/// The server's UDP port: many peers, in batches, and what they send sorted by the system into
-/// lanes.
+/// The server's UDP port: sends and receives datagrams of many peers in batches. The kernel sorts
+/// received datagrams into lanes.
 ///
-/// Each lane is a socket with a receive buffer of its own, so that whatever fills one displaces
-/// nothing of another, and what nobody has time to read costs nothing but its arrival. While the
-/// port is shared by the lanes a program of the same user could share it, too.
+/// Each lane is a socket with its own receive buffer. A flood in one lane displaces nothing in
+/// another, and an unread datagram costs only its arrival. While the lanes share the port
+/// (SO_REUSEPORT), another program of the same user could share it too.
 #pragma once
 
 #include "proto/address.h"
@@ -12,61 +12,67 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HC_SV_UDP_BATCH = 64 }; ///< datagrams of one system call
+enum {
+    HC_SV_UDP_BATCH = 64,               ///< datagrams of one system call
+    HC_SV_UDP_RECEIVE_BUFFER = 4 << 20, ///< bytes asked for each lane: some 10,000 small datagrams
+};
 
-/// By the first byte of a datagram.
+/// The first byte of a datagram selects its lane.
 enum hc_sv_udp_lane {
-    HC_SV_UDP_DATA,    ///< all there is where the system cannot sort
-    HC_SV_UDP_CONNECT, ///< who has had an answer
-    HC_SV_UDP_HELLO,   ///< and whatever is of no kind
+    HC_SV_UDP_DATA,    ///< the only lane where the kernel cannot sort
+    HC_SV_UDP_CONNECT, ///< from clients that have received a COOKIE
+    HC_SV_UDP_HELLO,   ///< and datagrams of no known kind
     HC_SV_UDP_LANES
 };
 
 struct hc_sv_udp;
 
-/// What the port has seen.
+/// Counts since the port was opened.
 struct hc_sv_udp_stats {
     bool sorted;              ///< there is more than one lane
-    uint64_t send_errors;     ///< datagrams that the system would not take
-    uint64_t receive_drops;   ///< datagrams that found the receive buffer of DATA full, or were
-                              ///< not DATA, though sent to all lanes
-    uint64_t handshake_drops; ///< those of the other lanes: nobody had the time to read them
+    uint64_t send_errors;     ///< datagrams that the kernel refused to send
+    uint64_t receive_drops;   ///< datagrams that found the DATA lane's receive buffer full, and
+                              ///< broadcasts of another kind, which the kernel gives to all lanes
+    uint64_t handshake_drops; ///< the same of the other lanes
 };
 
-/// Non-blocking sockets, bound to the numeric address `bind` and `port` (0: any); "::" takes IPv4
-/// as well, and falls back to IPv4 alone where the system has no IPv6. NULL: it cannot be had, for
-/// instance because the port is another's, and `why` says why.
+/// Opens non-blocking sockets on the numeric address `bind` and `port` (0: any). "::" takes IPv4
+/// too, and falls back to IPv4 alone on a system without IPv6. NULL: failed, for instance because
+/// another program has the port; `why` is a sentence.
 struct hc_sv_udp *hc_sv_udp_open(const char *bind, uint16_t port, char *why, size_t why_size);
 
 /// Closes it; NULL is allowed.
 void hc_sv_udp_close(struct hc_sv_udp *udp);
 
-/// The descriptor of a lane, to wait on; -1: nothing comes there, for the system cannot sort.
+/// The descriptor of a lane, to wait on; -1: the kernel cannot sort, and the lane does not exist.
 int hc_sv_udp_descriptor(const struct hc_sv_udp *udp, enum hc_sv_udp_lane lane);
 
-/// Where it is bound to.
+/// The bound address.
 struct hc_address hc_sv_udp_address(const struct hc_sv_udp *udp);
 
-/// Bytes of each lane's receive buffer that the system granted.
-unsigned hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp);
+/// Bytes that the kernel granted to the lane with the smallest receive buffer. It grants
+/// HC_SV_UDP_RECEIVE_BUFFER to a process with CAP_NET_ADMIN, and at most the sysctl
+/// net.core.rmem_max to any other.
+uint32_t hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp);
 
-/// Takes up to HC_SV_UDP_BATCH datagrams of a lane; they are read with hc_sv_udp_received until the
-/// next call. Returns how many; 0: none are there.
+/// Receives up to HC_SV_UDP_BATCH datagrams of a lane and returns their number. They are read with
+/// hc_sv_udp_received, and are valid until the next call.
 unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane);
 
-/// Datagram `index` of the last batch. One longer than HC_DATAGRAM_MAX has a `size` above it.
+/// Datagram `index` of the last batch. A datagram longer than HC_DATAGRAM_MAX has a `size` above
+/// it.
 const uint8_t *hc_sv_udp_received(const struct hc_sv_udp *udp, unsigned index,
                                   struct hc_address *from, size_t *size);
 
 /// Room of HC_DATAGRAM_MAX bytes for the next datagram to send.
 uint8_t *hc_sv_udp_room(struct hc_sv_udp *udp);
 
-/// The room now holds `size` bytes for `to`; a full batch is sent at once.
+/// Queues the `size` bytes in the room for `to`; sends a full batch.
 void hc_sv_udp_queue(struct hc_sv_udp *udp, const struct hc_address *to, size_t size);
 
-/// Sends what is queued. What the system refuses is dropped, as a network would, and counted.
+/// Sends the queue. Drops and counts datagrams that the kernel refuses.
 void hc_sv_udp_flush(struct hc_sv_udp *udp);
 
-/// What has happened since it was opened. The system counts drops up to 2^32, so this is to be
-/// asked more often than that many can occur.
+/// Counts since the port was opened. The kernel's drop counters wrap at 2^32: call this more often
+/// than that many drops can occur.
 struct hc_sv_udp_stats hc_sv_udp_stats(struct hc_sv_udp *udp);

@@ -1,10 +1,13 @@
-/// What server/udp promises: lanes that do not displace each other, and nothing lost uncounted.
+/// Tests server/daemon/udp: lanes do not displace each other, and every lost datagram is counted.
+#define _GNU_SOURCE // seteuid
+
 #include "server/daemon/udp.h"
 #include "tests/run_suite.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -31,20 +34,20 @@ static void close_all(void) {
     close(sender);
 }
 
-static void say(uint8_t kind, size_t size) {
+static void send_kind(uint8_t kind, size_t size) {
     uint8_t bytes[HC_DATAGRAM_MAX] = {kind};
     ck_assert_int_eq(sendto(sender, bytes, size, 0, (struct sockaddr *)&to, sizeof to),
                      (ssize_t)size);
 }
 
-/// Whether a lane has something to read, which the system may bring a while after it was sent.
+/// Waits until a lane has a datagram to read: the kernel may deliver it a while after the send.
 static bool await_lane(enum hc_sv_udp_lane lane) {
     struct pollfd readable = {.fd = hc_sv_udp_descriptor(udp, lane), .events = POLLIN};
     return poll(&readable, 1, AWAIT_MS) == 1;
 }
 
-/// Reads all that a lane has, at least `least` datagrams, which must begin with `kind` (0:
-/// anything); how many.
+/// Reads all datagrams of a lane, at least `least`, and returns their number. Each must begin with
+/// `kind` (0: any byte).
 static unsigned read_all(enum hc_sv_udp_lane lane, uint8_t kind, unsigned least) {
     unsigned sum = 0, count;
     while ((sum >= least || await_lane(lane)) && (count = hc_sv_udp_receive(udp, lane)) > 0) {
@@ -59,25 +62,24 @@ static unsigned read_all(enum hc_sv_udp_lane lane, uint8_t kind, unsigned least)
     return sum;
 }
 
-/// Where this system sorts, which is to be seen by the lanes that there are.
+/// Whether this kernel sorts: otherwise only the DATA lane exists.
 static bool sorts(void) {
     return hc_sv_udp_descriptor(udp, HC_SV_UDP_HELLO) >= 0;
 }
 
-/// Whether this machine has IPv6.
-static bool speaks_v6(void) {
+static bool has_ipv6(void) {
     int descriptor = socket(AF_INET6, SOCK_DGRAM, 0);
     if (descriptor >= 0)
         close(descriptor);
     return descriptor >= 0;
 }
 
-START_TEST(every_datagram_is_in_the_lane_of_its_first_byte_over_either_family) {
-    for (unsigned family = 0; family < (speaks_v6() ? 2 : 1); family++) {
+START_TEST(first_byte_of_a_datagram_selects_its_lane_over_ipv4_and_ipv6) {
+    for (unsigned family = 0; family < (has_ipv6() ? 2 : 1); family++) {
         open_all(family == 0 ? "127.0.0.1" : "::ffff:127.0.0.1");
         for (unsigned kind = 0; kind < 256; kind++)
-            say((uint8_t)kind, kind % 2 == 0 ? 1 : HC_DATAGRAM_MAX);
-        say(0, 0); // dropped where the system sorts
+            send_kind((uint8_t)kind, kind % 2 == 0 ? 1 : HC_DATAGRAM_MAX);
+        send_kind(0, 0); // dropped where the kernel sorts
         unsigned others = sorts() ? 0 : 255;
         unsigned data = 1 + others + !sorts();
         ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, others > 0 ? 0 : HC_DATAGRAM_DATA, data), data);
@@ -90,14 +92,14 @@ START_TEST(every_datagram_is_in_the_lane_of_its_first_byte_over_either_family) {
 }
 END_TEST
 
-START_TEST(hellos_that_nobody_reads_displace_neither_data_nor_connects_and_are_counted) {
+START_TEST(unread_hellos_displace_neither_data_nor_connects_and_are_counted) {
     enum { HELLOS = 20000 };
     open_all("127.0.0.1");
     for (unsigned i = 0; i < HELLOS; i++)
-        say(HC_DATAGRAM_HELLO, HC_DATAGRAM_MAX);
+        send_kind(HC_DATAGRAM_HELLO, HC_DATAGRAM_MAX);
     if (sorts()) {
-        say(HC_DATAGRAM_DATA, 100);
-        say(HC_DATAGRAM_CONNECT, HC_DATAGRAM_MAX);
+        send_kind(HC_DATAGRAM_DATA, 100);
+        send_kind(HC_DATAGRAM_CONNECT, HC_DATAGRAM_MAX);
         ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, HC_DATAGRAM_DATA, 1), 1);
         ck_assert_uint_eq(read_all(HC_SV_UDP_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
         uint64_t read = read_all(HC_SV_UDP_HELLO, HC_DATAGRAM_HELLO, 1);
@@ -111,15 +113,15 @@ START_TEST(hellos_that_nobody_reads_displace_neither_data_nor_connects_and_are_c
 }
 END_TEST
 
-START_TEST(what_is_sent_to_everybody_is_in_one_lane_all_the_same) {
+START_TEST(broadcast_datagram_reaches_one_lane) {
     int yes = 1;
     open_all("127.255.255.255");
     ck_assert_int_eq(setsockopt(sender, SOL_SOCKET, SO_BROADCAST, &yes, sizeof yes), 0);
     to.sin_addr.s_addr = htonl(0x7fffffff);
     for (unsigned i = 0; sorts() && i < 10; i++) {
-        say(HC_DATAGRAM_DATA, 100);
-        say(HC_DATAGRAM_CONNECT, HC_DATAGRAM_MAX);
-        say(HC_DATAGRAM_HELLO, HC_DATAGRAM_MAX);
+        send_kind(HC_DATAGRAM_DATA, 100);
+        send_kind(HC_DATAGRAM_CONNECT, HC_DATAGRAM_MAX);
+        send_kind(HC_DATAGRAM_HELLO, HC_DATAGRAM_MAX);
     }
     for (enum hc_sv_udp_lane lane = 0; sorts() && lane < HC_SV_UDP_LANES; lane++)
         ck_assert_uint_eq(read_all(lane, 0, 10), 10);
@@ -127,7 +129,7 @@ START_TEST(what_is_sent_to_everybody_is_in_one_lane_all_the_same) {
 }
 END_TEST
 
-START_TEST(a_port_that_a_server_has_is_not_given_to_another) {
+START_TEST(second_server_cannot_open_the_same_port) {
     char why[256] = "";
     open_all("127.0.0.1");
     struct hc_sv_udp *other = hc_sv_udp_open("127.0.0.1", ntohs(to.sin_port), why, sizeof why);
@@ -137,7 +139,7 @@ START_TEST(a_port_that_a_server_has_is_not_given_to_another) {
 }
 END_TEST
 
-START_TEST(whatever_is_sent_comes_from_the_port_itself) {
+START_TEST(all_datagrams_are_sent_from_the_bound_port) {
     struct sockaddr_in local = {.sin_family = AF_INET}, from;
     socklen_t length = sizeof local;
     open_all("127.0.0.1");
@@ -166,15 +168,64 @@ START_TEST(whatever_is_sent_comes_from_the_port_itself) {
 }
 END_TEST
 
+/// The receive buffer of a lane, as SO_RCVBUF asks for it: the kernel reports twice as much.
+static uint32_t buffer_of(enum hc_sv_udp_lane lane) {
+    int size = 0;
+    socklen_t length = sizeof size;
+    ck_assert_int_eq(
+        getsockopt(hc_sv_udp_descriptor(udp, lane), SOL_SOCKET, SO_RCVBUF, &size, &length), 0);
+    return (uint32_t)size / 2;
+}
+
+START_TEST(reported_receive_buffer_is_the_smallest_that_the_kernel_granted) {
+    int small = 1 << 16;
+    open_all("127.0.0.1");
+    uint32_t granted = hc_sv_udp_receive_buffer(udp);
+    ck_assert_uint_le(granted, HC_SV_UDP_RECEIVE_BUFFER);
+    for (enum hc_sv_udp_lane lane = 0; lane < HC_SV_UDP_LANES; lane++)
+        if (hc_sv_udp_descriptor(udp, lane) >= 0)
+            ck_assert_uint_eq(buffer_of(lane), granted);
+    enum hc_sv_udp_lane last = sorts() ? HC_SV_UDP_HELLO : HC_SV_UDP_DATA;
+    ck_assert_int_eq(
+        setsockopt(hc_sv_udp_descriptor(udp, last), SOL_SOCKET, SO_RCVBUF, &small, sizeof small),
+        0);
+    ck_assert_uint_eq(hc_sv_udp_receive_buffer(udp), (uint32_t)small);
+    close_all();
+}
+END_TEST
+
+START_TEST(without_privilege_the_receive_buffer_is_bounded_by_rmem_max) {
+    enum { NOBODY = 65534 };
+    unsigned most = 0;
+    FILE *file = fopen("/proc/sys/net/core/rmem_max", "r");
+    if (file == NULL || fscanf(file, "%u", &most) != 1)
+        most = 0; // not known in this network namespace
+    if (file != NULL)
+        fclose(file);
+    bool was_root = geteuid() == 0;
+    bool privileged = was_root && seteuid(NOBODY) != 0;
+    open_all("127.0.0.1");
+    uint32_t granted = hc_sv_udp_receive_buffer(udp);
+    if (was_root && !privileged)
+        ck_assert_int_eq(seteuid(0), 0);
+    if (most != 0 && !privileged)
+        ck_assert_uint_eq(granted,
+                          most < HC_SV_UDP_RECEIVE_BUFFER ? most : HC_SV_UDP_RECEIVE_BUFFER);
+    close_all();
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server_udp");
     TCase *tests = tcase_create("udp");
-    tcase_add_test(tests, every_datagram_is_in_the_lane_of_its_first_byte_over_either_family);
-    tcase_add_test(tests,
-                   hellos_that_nobody_reads_displace_neither_data_nor_connects_and_are_counted);
-    tcase_add_test(tests, what_is_sent_to_everybody_is_in_one_lane_all_the_same);
-    tcase_add_test(tests, a_port_that_a_server_has_is_not_given_to_another);
-    tcase_add_test(tests, whatever_is_sent_comes_from_the_port_itself);
+    tcase_add_test(tests, first_byte_of_a_datagram_selects_its_lane_over_ipv4_and_ipv6);
+    tcase_add_test(tests, unread_hellos_displace_neither_data_nor_connects_and_are_counted);
+    tcase_add_test(tests, broadcast_datagram_reaches_one_lane);
+    tcase_add_test(tests, second_server_cannot_open_the_same_port);
+    tcase_add_test(tests, all_datagrams_are_sent_from_the_bound_port);
+    tcase_add_test(tests, reported_receive_buffer_is_the_smallest_that_the_kernel_granted);
+    tcase_add_test(tests, without_privilege_the_receive_buffer_is_bounded_by_rmem_max);
+
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
