@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void hc_cl_fleet_failure(char *text, size_t size, const struct hc_client_attempt *attempt,
-                         bool over, bool expired, const struct hc_cl_udp_stats *udp) {
+void hc_cl_failure_text(char *text, size_t size, const struct hc_client_attempt *attempt, bool over,
+                        bool expired, const struct hc_cl_udp_stats *udp) {
     if (attempt->denied && attempt->proven)
         snprintf(text, size, "%s", hc_deny_text(attempt->deny));
     else if (attempt->denied)

@@ -4,6 +4,7 @@
 
 #include "client/bots/bot.h"
 #include "client/bots/failure.h"
+#include "common/programs/clock.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 
@@ -58,12 +59,6 @@ struct hc_cl_fleet {
     struct player *players; ///< [config.count]
 };
 
-static uint64_t clock_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
     uint64_t wait = deadline_us > now_us ? deadline_us - now_us : 0;
     struct timeval timeout = {.tv_sec = (time_t)(wait / 1000000),
@@ -110,7 +105,7 @@ static void explain(const struct player *player, bool over, char *text, size_t s
     struct hc_client_attempt attempt = hc_client_attempt(player->client);
     struct hc_cl_udp_stats udp = hc_cl_udp_stats(player->udp);
     uint64_t expire_s = hc_token_expire_s(&player->load->config.tokens[index_of(player)]);
-    hc_cl_fleet_failure(text, size, &attempt, over, expire_s <= (uint64_t)time(NULL), &udp);
+    hc_cl_failure_text(text, size, &attempt, over, expire_s <= (uint64_t)time(NULL), &udp);
 }
 
 /// Counts a client that was not admitted, or not again, and says why. `over`: it has given up.
@@ -288,12 +283,12 @@ static void turn(struct player *player, uint64_t now) {
     uint64_t deadline = hc_client_deadline(player->client);
     uint64_t link = hc_cl_udp_deadline(player->udp);
     player->armed_us = deadline < link ? deadline : link;
-    arm(player->timer, player->armed_us, clock_us());
+    arm(player->timer, player->armed_us, hc_clock_us());
 }
 
 static void on_readable(evutil_socket_t descriptor, short what, void *context) {
     struct player *player = context;
-    uint64_t now = clock_us();
+    uint64_t now = hc_clock_us();
     (void)descriptor;
     (void)what;
     hc_cl_udp_receive(player->udp, now);
@@ -311,7 +306,7 @@ static bool begin(struct player *player, uint64_t now) {
 
 static void on_timer(evutil_socket_t descriptor, short what, void *context) {
     struct player *player = context;
-    uint64_t now = clock_us();
+    uint64_t now = hc_clock_us();
     (void)descriptor;
     (void)what;
     if (player->client == NULL && !begin(player, now)) {
@@ -347,7 +342,7 @@ static void count_end(struct player *player, uint64_t now) {
 
 /// Every client says goodbye; those that had no turn yet are over at once.
 static void leave_all(struct hc_cl_fleet *load) {
-    uint64_t now = clock_us();
+    uint64_t now = hc_clock_us();
     if (load->leaving) { // asked twice, or it takes too long
         event_base_loopbreak(load->base);
         return;
@@ -377,7 +372,7 @@ static void on_end(evutil_socket_t descriptor, short what, void *context) {
 
 static void on_progress(evutil_socket_t descriptor, short what, void *context) {
     struct hc_cl_fleet *load = context;
-    struct hc_cl_fleet_progress progress = {.elapsed_us = clock_us() - load->started_us};
+    struct hc_cl_fleet_progress progress = {.elapsed_us = hc_clock_us() - load->started_us};
     (void)descriptor;
     (void)what;
     for (uint32_t i = 0; i < load->config.count; i++) {
@@ -495,7 +490,7 @@ void hc_cl_fleet_run(struct hc_cl_fleet *load) {
     const struct hc_cl_fleet_config *config = &load->config;
     struct timeval second = {.tv_sec = 1};
     uint64_t spent_us = hc_report_cpu_us();
-    load->started_us = clock_us();
+    load->started_us = hc_clock_us();
     event_add(load->term, NULL);
     event_add(load->interrupt, NULL);
     for (uint32_t i = 0; i < config->count; i++)
@@ -508,7 +503,7 @@ void hc_cl_fleet_run(struct hc_cl_fleet *load) {
         event_add(load->progress, &second);
     event_base_dispatch(load->base);
     if (load->ended_us == 0)
-        load->ended_us = clock_us();
+        load->ended_us = hc_clock_us();
     load->self.processes = 1;
     load->self.cpu_us = hc_report_cpu_us() - spent_us;
 }

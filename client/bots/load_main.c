@@ -3,5 +3,5 @@
 #include "client/bots/program.h"
 
 int main(int argc, char **argv) {
-    return hc_cl_fleet_program(HC_CL_OPTIONS_LOAD, HC_VERSION, argc, argv);
+    return hc_cl_program_run(HC_CL_OPTIONS_LOAD, HC_VERSION, argc, argv);
 }

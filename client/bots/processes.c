@@ -40,7 +40,7 @@ struct processes {
     size_t why_size;
 };
 
-uint32_t hc_cl_fleet_processes_default(uint32_t clients) {
+uint32_t hc_cl_processes_default(uint32_t clients) {
     cpu_set_t set;
     int cores = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
     return (uint32_t)cores < clients ? (uint32_t)cores : clients;
@@ -231,8 +231,8 @@ static bool run_all(struct processes *all, int signals, const sigset_t *mask) {
     return reap(all);
 }
 
-bool hc_cl_fleet_processes_run(const struct hc_cl_fleet_config *config, uint32_t processes,
-                               struct hc_cl_fleet_result *result, char *why, size_t why_size) {
+bool hc_cl_processes_run(const struct hc_cl_fleet_config *config, uint32_t processes,
+                         struct hc_cl_fleet_result *result, char *why, size_t why_size) {
     struct hc_cl_fleet_config alone = *config;
     sigset_t set, mask;
     HC_ASSERT(processes >= 1 && processes <= config->clients);

@@ -23,11 +23,11 @@ static bool obtain_tokens(const struct hc_cl_options *options,
                           char *why) {
     uint64_t patience_us = config->client.timeout_us;
     if (options->token != NULL)
-        return hc_cl_fleet_tokens_read(options->token, tokens, options->clients, why, WHY_MAX);
+        return hc_cl_tokens_read(options->token, tokens, options->clients, why, WHY_MAX);
     if (options->duration_us != 0 && options->duration_us < patience_us)
         patience_us = options->duration_us;
-    return hc_cl_fleet_tokens_ask(&config->server, config->server_name, tokens, options->clients,
-                                  patience_us, why, WHY_MAX);
+    return hc_cl_tokens_request(&config->server, config->server_name, tokens, options->clients,
+                                patience_us, why, WHY_MAX);
 }
 
 /// One line, overwritten each second; the newest figures of the clients that still play.
@@ -79,7 +79,7 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
     bool good = tokens != NULL &&
                 hc_cl_udp_resolve(options->host, options->port, &config.server, why, WHY_MAX) &&
                 obtain_tokens(options, &config, tokens, why) &&
-                hc_cl_fleet_processes_run(&config, options->processes, result, why, WHY_MAX);
+                hc_cl_processes_run(&config, options->processes, result, why, WHY_MAX);
     if (terminal)
         fprintf(stderr, "\r\033[K");
     free(tokens);
@@ -104,10 +104,9 @@ static bool report(const char *program, const char *version, const struct hc_cl_
 
 /// Starts the server that the options want; false, with a sentence on standard error: it cannot be
 /// had.
-static bool spawn(const char *program, struct hc_cl_options *options,
-                  struct hc_cl_fleet_server *server) {
+static bool spawn(const char *program, struct hc_cl_options *options, struct hc_cl_spawn *server) {
     char why[WHY_MAX];
-    if (!hc_cl_fleet_spawn(server, options->clients, options->seed, why, sizeof(why))) {
+    if (!hc_cl_spawn_start(server, options->clients, options->seed, why, sizeof(why))) {
         fprintf(stderr, "%s: %s\n", program, why);
         return false;
     }
@@ -116,12 +115,11 @@ static bool spawn(const char *program, struct hc_cl_options *options,
     return true;
 }
 
-int hc_cl_fleet_program(enum hc_cl_options_program kind, const char *version, int argc,
-                        char **argv) {
+int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int argc, char **argv) {
     static struct hc_cl_fleet_result result; // the histograms are too much for a stack
     const char *program = kind == HC_CL_OPTIONS_BOT ? "hindcast-bot" : "hindcast-load";
     struct hc_cl_options options;
-    struct hc_cl_fleet_server server;
+    struct hc_cl_spawn server;
     static char version_text[64]; // argp keeps it
     char why[WHY_MAX], server_why[WHY_MAX] = "";
     snprintf(version_text, sizeof(version_text), "%s %s", program, version);
@@ -130,7 +128,7 @@ int hc_cl_fleet_program(enum hc_cl_options_program kind, const char *version, in
     if (kind == HC_CL_OPTIONS_BOT)
         options.processes = 1;
     else if (options.processes == 0)
-        options.processes = hc_cl_fleet_processes_default(options.clients);
+        options.processes = hc_cl_processes_default(options.clients);
     if (options.json != NULL && !hc_report_can_write(options.json)) {
         fprintf(stderr, "%s: --json '%s': cannot be written\n", program, options.json);
         return 1;
@@ -143,7 +141,7 @@ int hc_cl_fleet_program(enum hc_cl_options_program kind, const char *version, in
         fprintf(stderr, "%s: %s\n", program, why);
     json_t *server_report = NULL;
     if (options.spawn) {
-        server_report = hc_cl_fleet_reap(&server, server_why, sizeof(server_why));
+        server_report = hc_cl_spawn_stop(&server, server_why, sizeof(server_why));
         if (server_report == NULL)
             fprintf(stderr, "%s: %s\n", program, server_why);
     }

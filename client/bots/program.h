@@ -5,5 +5,5 @@
 #include "client/bots/options.h"
 
 /// Runs the program; `version` is for --version and the report. Returns the exit status.
-int hc_cl_fleet_program(enum hc_cl_options_program program, const char *version, int argc,
-                        char **argv);
+int hc_cl_program_run(enum hc_cl_options_program program, const char *version, int argc,
+                      char **argv);

@@ -2,6 +2,8 @@
 
 #include "client/bots/spawn.h"
 
+#include "common/programs/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -60,9 +62,7 @@ static void become_server(const char *path, int output, int report, uint32_t cli
 }
 
 static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(hc_clock_us() / 1000);
 }
 
 /// Reads until the end, `stop` (a character; -1: none), `size - 1` bytes or the deadline;
@@ -101,8 +101,8 @@ static int wait_for(pid_t pid, int64_t deadline_ms) {
     return -1;
 }
 
-bool hc_cl_fleet_spawn(struct hc_cl_fleet_server *server, uint32_t clients, uint64_t seed,
-                       char *why, size_t why_size) {
+bool hc_cl_spawn_start(struct hc_cl_spawn *server, uint32_t clients, uint64_t seed, char *why,
+                       size_t why_size) {
     char path[4096], line[128];
     int output[2], report[2];
     unsigned port = 0;
@@ -134,7 +134,7 @@ bool hc_cl_fleet_spawn(struct hc_cl_fleet_server *server, uint32_t clients, uint
     return false;
 }
 
-json_t *hc_cl_fleet_reap(struct hc_cl_fleet_server *server, char *why, size_t why_size) {
+json_t *hc_cl_spawn_stop(struct hc_cl_spawn *server, char *why, size_t why_size) {
     char *text = malloc(REPORT_MAX);
     json_t *report = NULL;
     int64_t deadline = now_ms() + END_MS;

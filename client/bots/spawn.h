@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 /// A server that runs.
-struct hc_cl_fleet_server {
+struct hc_cl_spawn {
     pid_t pid;
     int output; ///< its standard output
     int report; ///< where its JSON report comes from
@@ -19,9 +19,9 @@ struct hc_cl_fleet_server {
 /// Starts a server for `clients` clients, its world drawn from `seed`, and waits until it listens.
 /// It ends with this process. False: it did not start, and `why` says why; what the server itself
 /// had to say stands on standard error.
-bool hc_cl_fleet_spawn(struct hc_cl_fleet_server *server, uint32_t clients, uint64_t seed,
-                       char *why, size_t why_size);
+bool hc_cl_spawn_start(struct hc_cl_spawn *server, uint32_t clients, uint64_t seed, char *why,
+                       size_t why_size);
 
 /// Ends the server in good order and returns its report, which the caller releases; NULL, and `why`
 /// says why, when it gave none or was killed.
-json_t *hc_cl_fleet_reap(struct hc_cl_fleet_server *server, char *why, size_t why_size);
+json_t *hc_cl_spawn_stop(struct hc_cl_spawn *server, char *why, size_t why_size);

@@ -2,6 +2,8 @@
 
 #include "client/bots/tokens.h"
 
+#include "common/programs/clock.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -19,8 +21,8 @@ enum {
     LOOPBACK_NET = 127,
 };
 
-bool hc_cl_fleet_tokens_read(const char *path, struct hc_credential *tokens, uint32_t count,
-                             char *why, size_t why_size) {
+bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t count, char *why,
+                       size_t why_size) {
     char line[LINE_SIZE + 2];
     FILE *file = fopen(path, "r");
     uint32_t read = 0;
@@ -120,17 +122,11 @@ static bool ask(int descriptor, struct hc_credential *tokens, uint32_t count) {
     return good;
 }
 
-static uint64_t clock_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-bool hc_cl_fleet_tokens_ask(const struct hc_cl_udp_peer *server, const char *name,
-                            struct hc_credential *tokens, uint32_t count, uint64_t patience_us,
-                            char *why, size_t why_size) {
+bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
+                          struct hc_credential *tokens, uint32_t count, uint64_t patience_us,
+                          char *why, size_t why_size) {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    uint64_t begun_us = clock_us();
+    uint64_t begun_us = hc_clock_us();
     int descriptor;
     if (!is_loopback(server)) {
         snprintf(why, why_size,
@@ -141,7 +137,7 @@ bool hc_cl_fleet_tokens_ask(const struct hc_cl_udp_peer *server, const char *nam
     }
     while ((descriptor = dial(server)) < 0) {
         int cause = errno;
-        if (clock_us() - begun_us >= patience_us) {
+        if (hc_clock_us() - begun_us >= patience_us) {
             snprintf(why, why_size,
                      "no server answers at %s within %.0f s to issue tokens (%s): one with --dev "
                      "does, for others give --token FILE",

@@ -6,6 +6,7 @@
 #include "hindcast/arena.h"
 #include "proto/name.h"
 #include "server/daemon/key_file.h"
+#include "server/daemon/wall_clock.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -231,7 +232,7 @@ static struct {
     {"protocol-id", "hindcastd protocol-id", &protocol_id_argp, run_protocol_id, false},
 };
 
-bool hc_sv_main_commands_run(int argc, char **argv, int *status) {
+bool hc_sv_commands_run(int argc, char **argv, int *status) {
     const size_t count = sizeof(commands) / sizeof(*commands);
     size_t i = 0;
     while (i < count && (argc < 2 || strcmp(argv[1], commands[i].word) != 0))

@@ -6,4 +6,4 @@
 
 /// Whether the first argument is such a command; then it is run, and `*status` is what the program
 /// exits with.
-bool hc_sv_main_commands_run(int argc, char **argv, int *status);
+bool hc_sv_commands_run(int argc, char **argv, int *status);

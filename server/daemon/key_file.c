@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -183,10 +182,4 @@ void hc_sv_key_file_issue(const struct hc_token_key *key, uint64_t protocol_id,
     hc_token_write_credential(&credential, text);
     sodium_memzero(&issued, sizeof(issued));
     sodium_memzero(&credential, sizeof(credential));
-}
-
-uint64_t hc_sv_wall_clock_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }

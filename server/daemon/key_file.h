@@ -35,6 +35,3 @@ struct hc_token_ring hc_sv_key_file_random(void);
 void hc_sv_key_file_issue(const struct hc_token_key *key, uint64_t protocol_id,
                           const struct hc_token *token,
                           char text[static HC_CREDENTIAL_TEXT_SIZE + 1]);
-
-/// Unix time in microseconds.
-uint64_t hc_sv_wall_clock_us(void);

@@ -1,18 +1,20 @@
-#define _GNU_SOURCE // clock_gettime, getrandom, gmtime_r
+#define _GNU_SOURCE // getrandom
 
 #include "server/daemon/log.h"
+
+#include "common/programs/clock.h"
+#include "server/daemon/wall_clock.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 enum {
-    NAME_US = 10000000, ///< how often what was left out is named
-    CLOSE_MS = 200,     ///< the longest that the end of the log waits for its reader
-    CLIENT_MAX = 80,    ///< bytes of what names a client
+    SUPPRESSED_US = 10000000, ///< how often what was left out is named
+    CLOSE_MS = 200,           ///< the longest that the end of the log waits for its reader
+    CLIENT_MAX = 80,          ///< bytes of what names a client
 };
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
@@ -26,22 +28,6 @@ struct line {
     bool full; ///< something found no room
     char text[HC_SV_LOG_LINE_MAX];
 };
-
-static uint64_t clock_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-/// The wall clock in RFC 3339, to the millisecond; it goes into log lines and nowhere else.
-static void format_time(char *text, size_t size) {
-    struct timespec now = {0};
-    struct tm parts;
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &parts);
-    size_t length = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text + length, size - length, ".%03dZ", (int)(now.tv_nsec / 1000000));
-}
 
 __attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...) {
     size_t room = sizeof(line->text) - line->size;
@@ -95,7 +81,7 @@ static void write_line(struct hc_sv_log *log, enum hc_sv_log_level level, const 
                        json_t *fields) {
     struct line line;
     char time_text[40];
-    format_time(time_text, sizeof(time_text));
+    hc_sv_wall_clock_format(time_text, sizeof(time_text));
     json_t *none = json_pack("{s:b}", "truncated", 1), *tried[] = {fields, none};
     for (unsigned i = 0; i < 2; i++) {
         line.size = 0;
@@ -114,7 +100,7 @@ static void write_line(struct hc_sv_log *log, enum hc_sv_log_level level, const 
 }
 
 /// Says how many lines are missing, once there is room again: before whatever comes next.
-static void name_dropped(struct hc_sv_log *log) {
+static void write_dropped(struct hc_sv_log *log) {
     uint64_t count = hc_sv_log_output_take_dropped(&log->output);
     if (count == 0)
         return;
@@ -123,12 +109,12 @@ static void name_dropped(struct hc_sv_log *log) {
     json_decref(fields);
 }
 
-static void name_left_out(struct hc_sv_log *log) {
+static void write_suppressed(struct hc_sv_log *log) {
     const char *kind;
     uint64_t count;
     if (log->output.dropped > 0)
         return; // it would be dropped, too
-    while ((kind = hc_sv_log_limit_take_left_out(&log->limit, &count)) != NULL) {
+    while ((kind = hc_sv_log_limit_take_suppressed(&log->limit, &count)) != NULL) {
         json_t *fields = json_pack("{s:s, s:I}", "kind", kind, "count", (json_int_t)count);
         write_line(log, HC_SV_LOG_WARN, "log-suppressed", fields);
         json_decref(fields);
@@ -161,9 +147,9 @@ void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_s
     memset(log, 0, sizeof(*log));
     log->level = level;
     log->format = format;
-    log->named_us = clock_us();
+    log->suppressed_us = hc_clock_us();
     if (getrandom(&log->limit.seed, sizeof(log->limit.seed), GRND_NONBLOCK) < 0)
-        log->limit.seed = log->named_us;
+        log->limit.seed = log->suppressed_us;
     hc_sv_log_output_open(&log->output, descriptor);
 }
 
@@ -171,32 +157,32 @@ void hc_sv_log_event(struct hc_sv_log *log, enum hc_sv_log_level level, const ch
                      json_t *fields) {
     char client[CLIENT_MAX];
     const struct hc_sv_log_rates *rates = level == HC_SV_LOG_DEBUG ? &debug_rates : &normal_rates;
-    if (level <= log->level &&
-        hc_sv_log_limit_allows(&log->limit, rates, event, client_of(fields, client), clock_us())) {
-        name_dropped(log);
+    if (level <= log->level && hc_sv_log_limit_allows(&log->limit, rates, event,
+                                                      client_of(fields, client), hc_clock_us())) {
+        write_dropped(log);
         write_line(log, level, event, fields);
     }
     json_decref(fields);
 }
 
 bool hc_sv_log_text(struct hc_sv_log *log, const char *text, size_t size) {
-    name_dropped(log);
+    write_dropped(log);
     return hc_sv_log_output_put(&log->output, text, size);
 }
 
 void hc_sv_log_advance(struct hc_sv_log *log) {
-    uint64_t now_us = clock_us();
-    name_dropped(log);
+    uint64_t now_us = hc_clock_us();
+    write_dropped(log);
     hc_sv_log_output_flush(&log->output);
-    if (now_us - log->named_us < NAME_US)
+    if (now_us - log->suppressed_us < SUPPRESSED_US)
         return;
-    log->named_us = now_us;
-    name_left_out(log);
+    log->suppressed_us = now_us;
+    write_suppressed(log);
 }
 
 void hc_sv_log_close(struct hc_sv_log *log) {
     hc_sv_log_output_wait(&log->output, CLOSE_MS);
-    name_dropped(log);
-    name_left_out(log);
+    write_dropped(log);
+    write_suppressed(log);
     hc_sv_log_output_close(&log->output);
 }

@@ -31,7 +31,7 @@ struct hc_sv_log {
     enum hc_sv_log_format format;
     struct hc_sv_log_output output;
     struct hc_sv_log_limit limit;
-    uint64_t named_us; ///< when what the rates left out was last named
+    uint64_t suppressed_us; ///< when what the rates left out was last named
 };
 
 /// Begins a log on `descriptor`, which stays the caller's.

@@ -47,17 +47,17 @@ bool hc_sv_log_limit_allows(struct hc_sv_log_limit *limit, const struct hc_sv_lo
     if ((client != NULL &&
          exceeds(&find_client(limit, place, client)->until_us, &rates->client, now_us)) ||
         exceeds(&place->until_us, &rates->all, now_us)) {
-        place->left_out++;
+        place->suppressed++;
         return false;
     }
     return true;
 }
 
-const char *hc_sv_log_limit_take_left_out(struct hc_sv_log_limit *limit, uint64_t *count) {
+const char *hc_sv_log_limit_take_suppressed(struct hc_sv_log_limit *limit, uint64_t *count) {
     for (unsigned i = 0; i < limit->count; i++) {
         struct hc_sv_log_kind *kind = &limit->kinds[i];
-        *count = kind->left_out;
-        kind->left_out = 0;
+        *count = kind->suppressed;
+        kind->suppressed = 0;
         if (*count > 0)
             return kind->name;
     }

@@ -26,8 +26,8 @@ struct hc_sv_log_rates {
 
 struct hc_sv_log_kind {
     char name[HC_SV_LOG_KIND_MAX];
-    uint64_t until_us; ///< as in server/address_limit.h
-    uint64_t left_out; ///< lines, since they were last taken
+    uint64_t until_us;   ///< as in server/address_limit.h
+    uint64_t suppressed; ///< lines, since they were last taken
 };
 
 struct hc_sv_log_client {
@@ -49,4 +49,4 @@ bool hc_sv_log_limit_allows(struct hc_sv_log_limit *limit, const struct hc_sv_lo
                             const char *kind, const char *client, uint64_t now_us);
 
 /// A kind of which lines were left out, and how many since they were last taken; NULL: no more.
-const char *hc_sv_log_limit_take_left_out(struct hc_sv_log_limit *limit, uint64_t *count);
+const char *hc_sv_log_limit_take_suppressed(struct hc_sv_log_limit *limit, uint64_t *count);

@@ -2,6 +2,8 @@
 
 #include "server/daemon/log_output.h"
 
+#include "common/programs/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /// The same pipe or terminal by a description of our own, which need not wait; -1: it cannot be
@@ -90,9 +91,7 @@ uint64_t hc_sv_log_output_take_dropped(struct hc_sv_log_output *output) {
 }
 
 static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(hc_clock_us() / 1000);
 }
 
 void hc_sv_log_output_wait(struct hc_sv_log_output *output, unsigned wait_ms) {

@@ -1,18 +1,20 @@
 /// hindcastd: gives the host its socket, its clock and its signals.
 #define _GNU_SOURCE
 
-#include "hindcast/arena.h"
+#include "common/programs/clock.h"
 #include "common/programs/report.h"
+#include "hindcast/arena.h"
 #include "proto/name.h"
-#include "server/daemon/token_http.h"
-#include "server/daemon/owner_file.h"
-#include "server/daemon/key_file.h"
-#include "server/daemon/refused_file.h"
 #include "server/daemon/commands.h"
+#include "server/daemon/key_file.h"
 #include "server/daemon/options.h"
+#include "server/daemon/owner_file.h"
+#include "server/daemon/refused_file.h"
 #include "server/daemon/report.h"
 #include "server/daemon/status.h"
+#include "server/daemon/token_http.h"
 #include "server/daemon/udp.h"
+#include "server/daemon/wall_clock.h"
 
 #include <event2/event.h>
 #include <argp.h>
@@ -55,14 +57,8 @@ struct daemon {
     uint64_t started_us;
     uint64_t armed_us; ///< the deadline that the timer waits for
     struct hc_sv_report report;
-    struct hc_sv_report_status status;
+    struct hc_sv_status status;
 };
-
-static uint64_t clock_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 /// Processor time of this thread, which is not that of whoever interrupts it.
 static uint64_t work_us(void) {
@@ -164,7 +160,7 @@ static void note_work(struct daemon *daemon, uint64_t work_us) {
     struct hc_sv_report *report = &daemon->report;
     hc_histogram_record(&report->tick_us, work_us);
     report->ticks_worked_too_long += work_us > 1000000 / daemon->options.tick_rate;
-    hc_sv_report_status_tick(&daemon->status, work_us);
+    hc_sv_status_add_tick(&daemon->status, work_us);
 }
 
 /// Everything that is due at `now`, then the timer for what comes next.
@@ -173,7 +169,7 @@ static void turn(struct daemon *daemon, uint64_t now) {
     hc_sv_host_advance(daemon->host, now);
     bool ticked = count_ticks(daemon);
     send_all(daemon, now);
-    uint64_t end = clock_us();
+    uint64_t end = hc_clock_us();
     if (ticked) {
         note_work(daemon, end - now);
         renew_share(daemon);
@@ -182,9 +178,9 @@ static void turn(struct daemon *daemon, uint64_t now) {
         log_event(daemon, &event);
     hear_all(daemon);
     if (ticked) {
-        hc_sv_report_status_denials(&daemon->status, &daemon->log, daemon->report.host, false, now);
-        hc_sv_report_status_log(&daemon->status, &daemon->log, &daemon->report,
-                                hc_sv_host_clients(daemon->host), now);
+        hc_sv_status_log_denials(&daemon->status, &daemon->log, daemon->report.host, false, now);
+        hc_sv_status_log(&daemon->status, &daemon->log, &daemon->report,
+                         hc_sv_host_clients(daemon->host), now);
     }
     hc_sv_log_advance(&daemon->log);
     if (now - daemon->clock_us >= CLOCK_US) {
@@ -215,7 +211,7 @@ static void turn(struct daemon *daemon, uint64_t now) {
 static void on_timer(evutil_socket_t descriptor, short what, void *context) {
     (void)descriptor;
     (void)what;
-    turn(context, clock_us());
+    turn(context, hc_clock_us());
 }
 
 /// Takes a batch from a lane; how many they were.
@@ -238,7 +234,7 @@ static void receive_data(struct daemon *daemon, uint64_t now) {
     for (unsigned batch = 0; batch < BATCHES_PER_WAKE; batch++) {
         if (receive_batch(daemon, HC_SV_UDP_DATA, now) < HC_SV_UDP_BATCH)
             break;
-        now = clock_us();
+        now = hc_clock_us();
         if (now >= deadline)
             break;
     }
@@ -249,7 +245,7 @@ static void receive_data(struct daemon *daemon, uint64_t now) {
 /// as the receive buffers hold.
 static void receive_handshakes(struct daemon *daemon) {
     struct hc_sv_time_budget *share = &daemon->report.shaking;
-    uint64_t now = clock_us(), deadline = hc_sv_host_deadline(daemon->host);
+    uint64_t now = hc_clock_us(), deadline = hc_sv_host_deadline(daemon->host);
     for (unsigned empty = 0; empty < 2 && hc_sv_time_budget_lasts(share);) {
         receive_data(daemon, now);
         uint64_t from = work_us();
@@ -259,7 +255,7 @@ static void receive_handshakes(struct daemon *daemon) {
         daemon->report.handshakes += count;
         empty = count < HC_SV_UDP_BATCH ? empty + 1 : 0;
         daemon->next = daemon->next == HC_SV_UDP_CONNECT ? HC_SV_UDP_HELLO : HC_SV_UDP_CONNECT;
-        now = clock_us();
+        now = hc_clock_us();
         if (now >= deadline)
             break;
     }
@@ -270,25 +266,25 @@ static void receive_handshakes(struct daemon *daemon) {
 }
 
 static void on_data(evutil_socket_t descriptor, short what, void *context) {
-    uint64_t now = clock_us();
+    uint64_t now = hc_clock_us();
     (void)descriptor;
     (void)what;
     receive_data(context, now);
-    turn(context, clock_us());
+    turn(context, hc_clock_us());
 }
 
 static void on_handshake(evutil_socket_t descriptor, short what, void *context) {
     (void)descriptor;
     (void)what;
     receive_handshakes(context);
-    turn(context, clock_us());
+    turn(context, hc_clock_us());
 }
 
 /// The report of the run so far.
 static json_t *make_report(struct daemon *daemon) {
     struct hc_sv_report *report = &daemon->report;
     report->ticks = daemon->head;
-    report->duration_us = clock_us() - daemon->started_us;
+    report->duration_us = hc_clock_us() - daemon->started_us;
     report->cpu_us = hc_report_cpu_us();
     report->resident_bytes = resident_bytes();
     report->udp = hc_sv_udp_stats(daemon->udp);
@@ -303,7 +299,7 @@ static void on_stop(evutil_socket_t signal_number, short what, void *context) {
         event_base_loopbreak(daemon->base);
         return;
     }
-    uint64_t now = clock_us();
+    uint64_t now = hc_clock_us();
     stop(daemon, signal_number == SIGTERM ? "SIGTERM" : "SIGINT", now);
     turn(daemon, now);
 }
@@ -361,7 +357,7 @@ static void on_refused(void *context, enum hc_sv_owner_file_status status, const
                        const char *why) {
     struct daemon *daemon = context;
     const struct hc_sv_refused *refused = out;
-    uint64_t now = clock_us();
+    uint64_t now = hc_clock_us();
     if (status != HC_SV_OWNER_FILE_READ) {
         const char *event = status == HC_SV_OWNER_FILE_SLOW ? "refused-slow" : "refused-unreadable";
         log_unread(daemon, event, daemon->options.refused, why);
@@ -476,7 +472,7 @@ static bool obtain_refused(struct daemon *daemon) {
         return true;
     bool good = hc_sv_owner_file_read(&hc_sv_refused_file_kind, path, &refused, why, sizeof(why));
     if (good)
-        hc_sv_host_set_refused(daemon->host, &refused, clock_us());
+        hc_sv_host_set_refused(daemon->host, &refused, hc_clock_us());
     else
         fprintf(stderr, "hindcastd: %s\n", why);
     return good;
@@ -548,7 +544,7 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
         fprintf(stderr, "hindcastd: %s\n", why);
         exit(2);
     }
-    struct hc_sv_host *host = hc_sv_host_create(&config, clock_us());
+    struct hc_sv_host *host = hc_sv_host_create(&config, hc_clock_us());
     sodium_memzero(&config, sizeof(config));
     return host;
 }
@@ -594,8 +590,8 @@ static void announce(struct daemon *daemon) {
 /// Prints the final report and writes it where it is wanted. False: the run was not good, or the
 /// report could not be written.
 static bool report(struct daemon *daemon) {
-    hc_sv_report_status_denials(&daemon->status, &daemon->log, daemon->report.host, true,
-                                clock_us());
+    hc_sv_status_log_denials(&daemon->status, &daemon->log, daemon->report.host, true,
+                             hc_clock_us());
     json_t *json = make_report(daemon);
     const char *path = daemon->options.json;
     hc_sv_report_print(json, daemon->text);
@@ -679,7 +675,7 @@ int main(int argc, char **argv) {
     static struct daemon daemon; // the histograms are too much for a stack
     int status;
     argp_program_version = "hindcastd " HC_VERSION;
-    if (hc_sv_main_commands_run(argc, argv, &status))
+    if (hc_sv_commands_run(argc, argv, &status))
         return status;
     hc_sv_options_parse(&daemon.options, argc, argv);
     hc_sv_log_open(&daemon.log, daemon.options.level, daemon.options.format, STDERR_FILENO);
@@ -694,7 +690,7 @@ int main(int argc, char **argv) {
         signal(SIGPIPE, SIG_IGN); // whoever read the output may be gone before us
         announce(&daemon);
         hold_signals(SIG_UNBLOCK);
-        daemon.started_us = clock_us();
+        daemon.started_us = hc_clock_us();
         hc_sv_host_start(daemon.host, daemon.started_us);
         // The first turn, too, is one of the loop: whatever ends it there is not lost.
         event_active(daemon.timer, EV_TIMEOUT, 0);

@@ -6,7 +6,7 @@
 
 enum { DENIAL_LINE_US = 10000000 }; ///< from one line about a reason to the next
 
-void hc_sv_report_status_tick(struct hc_sv_report_status *status, uint64_t work_us) {
+void hc_sv_status_add_tick(struct hc_sv_status *status, uint64_t work_us) {
     if (status->every_us != 0)
         hc_histogram_record(&status->tick_us, work_us);
 }
@@ -19,8 +19,8 @@ static double per_s(uint64_t now, uint64_t before, uint64_t us) {
     return (double)(now - before) * 1e6 / (double)us;
 }
 
-void hc_sv_report_status_log(struct hc_sv_report_status *status, struct hc_sv_log *log,
-                             const struct hc_sv_report *report, unsigned clients, uint64_t now_us) {
+void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
+                      const struct hc_sv_report *report, unsigned clients, uint64_t now_us) {
     const struct hc_sv_host_stats *host = report->host;
     if (status->begun_us == 0)
         status->begun_us = now_us;
@@ -49,8 +49,8 @@ void hc_sv_report_status_log(struct hc_sv_report_status *status, struct hc_sv_lo
     status->bytes_up = bytes_up;
 }
 
-void hc_sv_report_status_denials(struct hc_sv_report_status *status, struct hc_sv_log *log,
-                                 const struct hc_sv_host_stats *host, bool last, uint64_t now_us) {
+void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log,
+                              const struct hc_sv_host_stats *host, bool last, uint64_t now_us) {
     for (unsigned i = 1; i < HC_DENY_REASONS_END; i++) {
         const struct hc_sv_denials *denials = &host->denials[i];
         uint64_t count = denials->count - status->denials[i].count;

@@ -6,6 +6,7 @@
 #include "common/decimal.h"
 #include "hindcast/check.h"
 #include "server/daemon/key_file.h"
+#include "server/daemon/wall_clock.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

@@ -208,9 +208,9 @@ START_TEST(a_kind_has_a_rate_in_all_however_many_clients_there_are) {
             allowed += hc_sv_log_limit_allows(&limit, &rates, "joined", client, now_us);
         }
     ck_assert_uint_eq(allowed, 256 + 59 * 4);
-    ck_assert_str_eq(hc_sv_log_limit_take_left_out(&limit, &count), "joined");
+    ck_assert_str_eq(hc_sv_log_limit_take_suppressed(&limit, &count), "joined");
     ck_assert_uint_eq(count, asked - allowed);
-    ck_assert_ptr_null(hc_sv_log_limit_take_left_out(&limit, &count));
+    ck_assert_ptr_null(hc_sv_log_limit_take_suppressed(&limit, &count));
     ck_assert(hc_sv_log_limit_allows(&limit, &rates, "stopping", NULL, now_us));
 }
 END_TEST
@@ -223,7 +223,7 @@ START_TEST(a_client_that_waits_may_write_again_and_kinds_without_a_place_share_o
     for (unsigned i = 0; i < 600; i++, now_us += SECOND)
         allowed += hc_sv_log_limit_allows(&limit, &rates, "moved", "7", now_us);
     ck_assert_uint_eq(allowed, 8 + 599 / 20);
-    hc_sv_log_limit_take_left_out(&limit, &count);
+    hc_sv_log_limit_take_suppressed(&limit, &count);
     allowed = 0;
     for (unsigned i = 0; i < LINES_MAX; i++) {
         char kind[64];
@@ -231,7 +231,7 @@ START_TEST(a_client_that_waits_may_write_again_and_kinds_without_a_place_share_o
         allowed += hc_sv_log_limit_allows(&limit, &rates, kind, NULL, now_us);
     }
     ck_assert_uint_eq(allowed, HC_SV_LOG_KINDS - 2 + 256);
-    ck_assert_str_eq(hc_sv_log_limit_take_left_out(&limit, &count), "others");
+    ck_assert_str_eq(hc_sv_log_limit_take_suppressed(&limit, &count), "others");
     ck_assert_uint_eq(count, LINES_MAX - allowed);
 }
 END_TEST

@@ -1,0 +1,7 @@
+/// The monotonic clock of the programs. Cores take time as an argument instead.
+#pragma once
+
+#include <stdint.h>
+
+/// Microseconds since an unknown moment; never steps back.
+uint64_t hc_clock_us(void);
