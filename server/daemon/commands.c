@@ -1,3 +1,4 @@
+/// Owns the commands key, token and protocol-id: their options and their output.
 #define _GNU_SOURCE // argp
 
 #include "server/daemon/commands.h"
@@ -29,7 +30,7 @@ enum {
     LIFE_S = 60,
     LIFE_MAX_S = 86400,
     COUNT_MAX = 4096,
-    WHY_MAX = 4500, ///< a path and more
+    WHY_MAX = 4500, ///< bytes of a sentence with a path
 };
 
 struct command {
@@ -46,18 +47,20 @@ static const struct argp_option token_table[] = {
     {"client-id", KEY_CLIENT_ID, "N", 0, "The user's number (default: random)", 0},
     {"name", KEY_NAME, "NAME", 0, "The user's name (default: none)", 0},
     {"audience", KEY_AUDIENCE, "N", 0, "The server's --audience (default 0)", 0},
-    {"life", KEY_LIFE, "S", 0, "Seconds for which it is good to connect (default 60)", 0},
-    {"players", KEY_PLAYERS, "N", 0, "The most local players that it admits (default 1)", 0},
-    {"watch", KEY_WATCH, NULL, 0, "Also admit a spectator, who sees everything", 0},
+    {"life", KEY_LIFE, "S", 0, "Seconds until the token expires (default 60)", 0},
+    {"players", KEY_PLAYERS, "N", 0, "Most local players that the token admits (default 1)", 0},
+    {"watch", KEY_WATCH, NULL, 0, "Also admit a spectator, which sees everything", 0},
     {"count", KEY_COUNT, "N", 0,
-     "So many, one a line; of users from --client-id on, or of random ones (default 1)", 0},
+     "Number of tokens, one on each line: for --client-id and the numbers after it, or for random "
+     "users (default 1)",
+     0},
     {0},
 };
 
 static const struct argp_option key_table[] = {
     {"key-file", KEY_KEY_FILE, "FILE", 0, "The key file; a server reads it again on SIGHUP", 0},
     {"use", KEY_USE, NULL, 0,
-     "Use the published key from now on: tokens and tickets are issued with it, and the former key "
+     "Use the published key: tokens and tickets are issued with it from now on, and the former key "
      "stays accepted",
      0},
     {0},
@@ -157,7 +160,7 @@ static int run_token(const struct command *command) {
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/// Makes a key file, or takes the next step of a rotation, and prints the step after it.
+/// Makes a key file or takes the next step of a rotation, and prints the step after it.
 static int run_key(const struct command *command) {
     const char *path = command->key_file;
     struct hc_token_ring ring;
@@ -183,7 +186,7 @@ static int run_key(const struct command *command) {
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/// Prints the protocol_id of the game that hindcastd serves.
+/// Prints the protocol_id of the daemon's game.
 static int run_protocol_id(const struct command *command) {
     (void)command;
     printf("0x%016" PRIx64 "\n", hc_datagram_protocol_id(&hc_arena));
@@ -193,8 +196,8 @@ static int run_protocol_id(const struct command *command) {
 static const struct argp token_argp = {
     .options = token_table,
     .parser = parse,
-    .doc = "Prints tokens, each with its secret, that admit a client: anybody who reads one can "
-           "connect in its place.",
+    .doc = "Prints tokens, each with its secret. A token admits a client: keep it secret, because "
+           "anybody who reads it can connect in the client's place.",
 };
 
 static const struct argp key_argp = {
@@ -202,7 +205,7 @@ static const struct argp key_argp = {
     .parser = parse,
     .doc =
         "Makes a key file for hindcastd if FILE does not exist; otherwise publishes a new key in "
-        "it, which servers accept and nobody issues with yet.\v"
+        "it. Servers accept a published key, but nothing is issued with it yet.\v"
         "To rotate the key:\n"
         "  1. hindcastd key --key-file FILE\n"
         "  2. send SIGHUP to every server: it accepts the new key\n"
@@ -219,9 +222,9 @@ static const struct argp protocol_id_argp = {
            "digits. Tokens are sealed for it.",
 };
 
-/// The commands, each with its name in the messages of argp, which takes it as an argument.
+/// The commands. argp takes `name` as the program's name in its messages.
 static struct {
-    const char *word;
+    const char *word; ///< first argument
     char name[32];
     const struct argp *argp;
     int (*run)(const struct command *command);

@@ -4,6 +4,6 @@
 
 #include <stdbool.h>
 
-/// Whether the first argument is such a command; then it is run, and `*status` is what the program
-/// exits with.
+/// Runs the command that the first argument names, and sets `*status` to the exit status of the
+/// program. False: the first argument is no command.
 bool hc_sv_commands_run(int argc, char **argv, int *status);

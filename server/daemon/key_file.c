@@ -1,3 +1,4 @@
+/// Owns the text of a key file, and replaces the file as a whole.
 #define _GNU_SOURCE // O_CLOEXEC, asprintf, strsep
 
 #include "server/daemon/key_file.h"
@@ -19,7 +20,7 @@ enum {
     MODE_OWN = 0600,
 };
 
-/// One line; false: it is none, and not to be passed over.
+/// Parses one line; false: it is neither a key nor skipped.
 static bool read_line(char *line, struct hc_token_ring *ring) {
     static const char blanks[] = " \t\r\n";
     char *rest = NULL;
@@ -38,7 +39,7 @@ static bool read_line(char *line, struct hc_token_ring *ring) {
            size == sizeof(key->key) && !known;
 }
 
-/// Whether nobody else can have read the file or changed it.
+/// Whether no other user can read or change the file.
 static bool is_private(const struct hc_sv_owner_file *file, char *why, size_t why_size) {
     if (file->owner != geteuid() && file->owner != 0) {
         snprintf(why, why_size, "--key-file '%s': belongs to user %u, and must be this user's",
@@ -100,7 +101,7 @@ static bool write_ring(int descriptor, const struct hc_token_ring *ring) {
     return good && fsync(descriptor) == 0;
 }
 
-/// Replaces `path` by a file that holds `ring`.
+/// Replaces `path` as a whole by a file that holds `ring`.
 static bool replace(const char *path, const struct hc_token_ring *ring, char *why,
                     size_t why_size) {
     char *beside = NULL;

@@ -1,3 +1,4 @@
+/// Owns the format of a log line and the counts of lines that are missing.
 #define _GNU_SOURCE // getrandom
 
 #include "server/daemon/log.h"
@@ -12,9 +13,9 @@
 #include <sys/random.h>
 
 enum {
-    SUPPRESSED_US = 10000000, ///< how often what was left out is named
-    CLOSE_MS = 200,           ///< the longest that the end of the log waits for its reader
-    CLIENT_MAX = 80,          ///< bytes of what names a client
+    SUPPRESSED_US = 10000000, ///< interval of the lines that count suppressed lines
+    CLOSE_MS = 200,           ///< longest wait for the reader when the log closes
+    CLIENT_MAX = 80,          ///< bytes of a client's name
 };
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
@@ -22,10 +23,10 @@ static const char *const level_names[] = {"error", "warn", "info", "debug"};
 static const struct hc_sv_log_rates normal_rates = {.all = {256, 250000}, .client = {8, 20000000}};
 static const struct hc_sv_log_rates debug_rates = {.all = {512, 15625}, .client = {64, 125000}};
 
-/// A line that is being made.
+/// A line while it is formatted.
 struct line {
     size_t size;
-    bool full; ///< something found no room
+    bool full; ///< the line is too long
     char text[HC_SV_LOG_LINE_MAX];
 };
 
@@ -99,7 +100,7 @@ static void write_line(struct hc_sv_log *log, enum hc_sv_log_level level, const 
     json_decref(none);
 }
 
-/// Says how many lines are missing, once there is room again: before whatever comes next.
+/// Writes how many lines were dropped, once there is room again.
 static void write_dropped(struct hc_sv_log *log) {
     uint64_t count = hc_sv_log_output_take_dropped(&log->output);
     if (count == 0)
@@ -109,11 +110,12 @@ static void write_dropped(struct hc_sv_log *log) {
     json_decref(fields);
 }
 
+/// Writes how many lines of each kind were suppressed.
 static void write_suppressed(struct hc_sv_log *log) {
     const char *kind;
     uint64_t count;
     if (log->output.dropped > 0)
-        return; // it would be dropped, too
+        return; // these lines would be dropped too
     while ((kind = hc_sv_log_limit_take_suppressed(&log->limit, &count)) != NULL) {
         json_t *fields = json_pack("{s:s, s:I}", "kind", kind, "count", (json_int_t)count);
         write_line(log, HC_SV_LOG_WARN, "log-suppressed", fields);
@@ -121,8 +123,8 @@ static void write_suppressed(struct hc_sv_log *log) {
     }
 }
 
-/// What names the client that a line is about; NULL: none. Of an address the port does not count: a
-/// client has many.
+/// The name of the line's client; NULL: none. An address counts without its port, because a client
+/// may use many ports.
 static const char *client_of(const json_t *fields, char text[static CLIENT_MAX]) {
     static const char *const keys[] = {"user", "client_id", "cid", "address"};
     for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {

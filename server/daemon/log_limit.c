@@ -1,3 +1,4 @@
+/// Owns the rates of the log's lines.
 #include "server/daemon/log_limit.h"
 
 #include "server/address_limit.h"
@@ -6,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/// The place of a kind, made if there is none.
+/// Finds the place of a kind, or makes one.
 static struct hc_sv_log_kind *find_kind(struct hc_sv_log_limit *limit, const char *name) {
     for (unsigned i = 0; i < limit->count; i++)
         if (strncmp(limit->kinds[i].name, name, HC_SV_LOG_KIND_MAX - 1) == 0)
@@ -19,7 +20,7 @@ static struct hc_sv_log_kind *find_kind(struct hc_sv_log_limit *limit, const cha
     return kind;
 }
 
-/// The place of a client for lines of one kind, made if there is none.
+/// Finds the place of a client for lines of one kind, or makes one.
 static struct hc_sv_log_client *find_client(struct hc_sv_log_limit *limit,
                                             const struct hc_sv_log_kind *kind, const char *client) {
     uint64_t hash =
@@ -43,7 +44,7 @@ static bool exceeds(uint64_t *until_us, const struct hc_sv_log_rate *rate, uint6
 bool hc_sv_log_limit_allows(struct hc_sv_log_limit *limit, const struct hc_sv_log_rates *rates,
                             const char *kind, const char *client, uint64_t now_us) {
     struct hc_sv_log_kind *place = find_kind(limit, kind);
-    // First the client's own: what exceeds it takes nothing from the others.
+    // The client's rate comes first: lines that exceed it use nothing of the common rate.
     if ((client != NULL &&
          exceeds(&find_client(limit, place, client)->until_us, &rates->client, now_us)) ||
         exceeds(&place->until_us, &rates->all, now_us)) {

@@ -1,3 +1,4 @@
+/// Owns the log's buffer and its non-blocking writes.
 #define _GNU_SOURCE // O_CLOEXEC, MSG_DONTWAIT
 
 #include "server/daemon/log_output.h"
@@ -14,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// The same pipe or terminal by a description of our own, which need not wait; -1: it cannot be
-/// had. O_NONBLOCK on the descriptor that was given would be seen by all that share it.
+/// Opens the same pipe or terminal again, non-blocking; -1: failed. O_NONBLOCK on the given
+/// descriptor would change it for all processes that share it.
 static int open_again(int descriptor) {
     char path[32];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
@@ -26,7 +27,7 @@ void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor) {
     struct stat kind = {0};
     output->descriptor = descriptor;
     output->owned = output->sends = false;
-    output->waiting = 0;
+    output->buffered = 0;
     output->dropped = 0;
     if (fstat(descriptor, &kind) != 0)
         return;
@@ -39,19 +40,19 @@ void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor) {
         output->descriptor = again;
 }
 
-/// Whether the descriptor takes bytes within `wait_ms`.
+/// Waits at most `wait_ms` until the descriptor takes bytes; false: it does not.
 static bool writable(const struct hc_sv_log_output *output, int wait_ms) {
     struct pollfd state = {.fd = output->descriptor, .events = POLLOUT};
     return poll(&state, 1, wait_ms) == 1 && (state.revents & POLLOUT) != 0;
 }
 
-/// Writes `size` bytes at most; how many, 0: none now.
+/// Writes at most `size` bytes and returns their number.
 static size_t write_some(const struct hc_sv_log_output *output, size_t size) {
     ssize_t written;
     if (output->sends) {
         written = send(output->descriptor, output->bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     } else {
-        // A pipe that takes bytes takes so many without waiting.
+        // A writable pipe takes PIPE_BUF bytes without waiting.
         if (!output->owned && !writable(output, 0))
             return 0;
         written = write(output->descriptor, output->bytes, size < PIPE_BUF ? size : PIPE_BUF);
@@ -60,24 +61,24 @@ static size_t write_some(const struct hc_sv_log_output *output, size_t size) {
 }
 
 bool hc_sv_log_output_flush(struct hc_sv_log_output *output) {
-    while (output->waiting > 0) {
-        size_t written = write_some(output, output->waiting);
+    while (output->buffered > 0) {
+        size_t written = write_some(output, output->buffered);
         if (written == 0)
             return false;
-        output->waiting -= written;
-        memmove(output->bytes, output->bytes + written, output->waiting);
+        output->buffered -= written;
+        memmove(output->bytes, output->bytes + written, output->buffered);
     }
     return true;
 }
 
 bool hc_sv_log_output_put(struct hc_sv_log_output *output, const char *text, size_t size) {
     bool empty = hc_sv_log_output_flush(output);
-    if ((output->dropped > 0 && !empty) || size > sizeof(output->bytes) - output->waiting) {
+    if ((output->dropped > 0 && !empty) || size > sizeof(output->bytes) - output->buffered) {
         output->dropped++;
         return false;
     }
-    memcpy(output->bytes + output->waiting, text, size);
-    output->waiting += size;
+    memcpy(output->bytes + output->buffered, text, size);
+    output->buffered += size;
     hc_sv_log_output_flush(output);
     return true;
 }

@@ -1,39 +1,41 @@
-/// The way out of the log: a descriptor that is written to without ever waiting for its reader.
+/// The output of the log: writes texts to a descriptor without ever waiting for its reader.
 ///
-/// Texts enter a buffer of fixed size, whole or not at all, and leave it as far as the descriptor
-/// takes them at once. From a text that finds no room on all others are dropped too, until all that
-/// waits has left: so the gap is in one place, and is named there.
+/// Texts enter a buffer of fixed size, whole or not at all, and leave it as the descriptor takes
+/// them. After the first text without room all others are dropped until the buffer is empty, so
+/// that the gap is in one place, where the log can count it.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HC_SV_LOG_BUFFER = 1 << 16 }; ///< bytes that wait for a slow reader
+enum { HC_SV_LOG_BUFFER = 1 << 16 }; ///< bytes
 
 struct hc_sv_log_output {
     int descriptor;
-    bool owned;       ///< it was opened here, and does not wait
-    bool sends;       ///< it is a socket
-    size_t waiting;   ///< bytes of the buffer
-    uint64_t dropped; ///< texts since the last one that was taken
+    bool owned;       ///< opened here, non-blocking
+    bool sends;       ///< the descriptor is a socket
+    size_t buffered;  ///< bytes
+    uint64_t dropped; ///< texts since hc_sv_log_output_take_dropped
     char bytes[HC_SV_LOG_BUFFER];
 };
 
-/// Begins to write to `descriptor`, which stays the caller's, as do its flags: others may share it.
+/// Opens an output to `descriptor`. The caller still owns it, and its flags do not change, because
+/// other processes may share it.
 void hc_sv_log_output_open(struct hc_sv_log_output *output, int descriptor);
 
-/// Takes `size` bytes, and writes what can be written at once; false: they are dropped and counted.
+/// Buffers `size` bytes and writes as many as the descriptor takes; false: the text is dropped and
+/// counted.
 bool hc_sv_log_output_put(struct hc_sv_log_output *output, const char *text, size_t size);
 
-/// Writes what can be written at once. True: nothing waits any more.
+/// Writes as many bytes as the descriptor takes. True: the buffer is empty.
 bool hc_sv_log_output_flush(struct hc_sv_log_output *output);
 
-/// How many texts were dropped, once others are taken again; else 0. They are counted anew.
+/// The number of dropped texts, once the buffer is empty, and 0 before. Resets the count.
 uint64_t hc_sv_log_output_take_dropped(struct hc_sv_log_output *output);
 
-/// Writes what waits, as the reader makes room, for at most `wait_ms`.
+/// Writes the buffer as the reader makes room, for at most `wait_ms`.
 void hc_sv_log_output_wait(struct hc_sv_log_output *output, unsigned wait_ms);
 
-/// Lets go of the descriptor; what still waits is lost.
+/// Closes the output; buffered bytes are lost.
 void hc_sv_log_output_close(struct hc_sv_log_output *output);

@@ -1,4 +1,4 @@
-/// hindcastd: gives the host its socket, its clock and its signals.
+/// Owns hindcastd's event loop: gives the host datagrams and the time, and obeys signals.
 #define _GNU_SOURCE
 
 #include "common/programs/clock.h"
@@ -27,47 +27,47 @@
 #include <unistd.h>
 
 enum {
-    BATCHES_PER_WAKE = 2048 / HC_SV_UDP_BATCH, ///< so that a flood cannot keep the ticks waiting
-    HANDSHAKES_PART = 2, ///< of a tick's time handshakes may take one in so many
-    CLOCK_US = 10000000, ///< how often the host is told the world's time
-    DEV_PORTS = 16,      ///< tried, where any will do
-    WHY_MAX = 4500,      ///< a path and more
-    SEED_BITS = 53,      ///< of a random seed: every JSON reader keeps those
-    SIGNALS = 5,         ///< that the daemon obeys
-    FILE_SLOW_MS = 5000, ///< then the log says that a file cannot be read yet
+    BATCHES_PER_WAKE = 2048 / HC_SV_UDP_BATCH, ///< bounds the time that a flood delays ticks
+    HANDSHAKE_FRACTION = 2,                    ///< handshakes may take 1 / this of each tick
+    SET_TIME_EVERY_US = 10000000, ///< interval at which the host is given the wall clock
+    DEV_PORTS = 16,               ///< ports tried with --port 0 in --dev
+    WHY_MAX = 4500,               ///< bytes of a sentence with a path
+    SEED_BITS = 53,               ///< of a random seed: every JSON reader reads these exactly
+    SIGNALS = 5,                  ///< handled by the daemon
+    FILE_SLOW_MS = 5000,          ///< a slower reading of a file is logged
 };
 
 struct daemon {
     struct hc_sv_options options;
     struct hc_sv_log log;
-    FILE *text; ///< where people read: standard output, unless the JSON goes there
+    FILE *text; ///< for people: standard output, or standard error if the JSON goes there
     struct hc_sv_udp *udp;
     struct hc_sv_host *host;
     struct event_base *base;
     struct event *readable[HC_SV_UDP_LANES], *timer;
     struct event *signals[SIGNALS];
-    enum hc_sv_udp_lane next; ///< of HELLO and CONNECT, to be taken from
+    enum hc_sv_udp_lane next_lane; ///< HELLO or CONNECT, read next
     struct hc_token_ring keys;
-    struct hc_sv_token_http *admin;                 ///< NULL unless --dev
+    struct hc_sv_token_http *token_http;            ///< NULL unless --dev
     struct hc_sv_owner_file_reader *keys_reader;    ///< NULL in --dev
     struct hc_sv_owner_file_reader *refused_reader; ///< NULL without --refused
-    uint64_t clock_us; ///< when the host was told the world's time last
+    uint64_t time_set_us;                           ///< when the host was last given the wall clock
     bool stopping;
-    hc_tick head; ///< newest tick that client_ticks counts
+    hc_tick counted_tick; ///< newest tick in report.client_ticks
     uint64_t started_us;
-    uint64_t armed_us; ///< the deadline that the timer waits for
+    uint64_t armed_us; ///< deadline of the timer
     struct hc_sv_report report;
     struct hc_sv_status status;
 };
 
-/// Processor time of this thread, which is not that of whoever interrupts it.
-static uint64_t work_us(void) {
+/// Processor time of this thread: unlike elapsed time, without preemption by other processes.
+static uint64_t thread_cpu_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/// Physical memory of this process; 0 when /proc is not there.
+/// Physical memory of this process; 0 without /proc.
 static size_t resident_bytes(void) {
     unsigned long all = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -78,7 +78,7 @@ static size_t resident_bytes(void) {
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/// Who it is, for a line of the log.
+/// Adds the client's user to the fields of a log line.
 static void add_user(json_t *fields, const struct hc_sv_event *event) {
     char id[24], name[HC_NAME_ESCAPED_MAX];
     size_t size = hc_name_size(event->name);
@@ -91,7 +91,8 @@ static void add_user(json_t *fields, const struct hc_sv_event *event) {
 }
 
 static void log_event(struct daemon *daemon, const struct hc_sv_event *event) {
-    static const char *const names[] = {"joined", "left", "timeout", "lost", "resumed", "moved"};
+    static const char *const names[] = {"joined", "left",        "timeout",
+                                        "lost",   "reconnected", "moved"};
     char address[HC_ADDRESS_TEXT_MAX];
     json_t *players = json_array();
     for (unsigned i = 0; i < event->player_count; i++)
@@ -106,14 +107,14 @@ static void log_event(struct daemon *daemon, const struct hc_sv_event *event) {
     hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, names[event->kind], fields);
 }
 
-/// What clients' games say to a server that has no use for it.
-static void hear_all(struct daemon *daemon) {
-    struct hc_sv_message heard;
-    while (hc_sv_host_next_message(daemon->host, &heard) != NULL)
-        if (daemon->log.level >= HC_SV_LOG_DEBUG) // clients make no work for a log that is not kept
-            hc_sv_log_event(
-                &daemon->log, HC_SV_LOG_DEBUG, "message",
-                json_pack("{s:I, s:i}", "cid", (json_int_t)heard.cid, "bytes", (int)heard.size));
+/// Receives and drops the messages of the clients' games: the arena has none.
+static void drop_messages(struct daemon *daemon) {
+    struct hc_sv_message received;
+    while (hc_sv_host_next_message(daemon->host, &received) != NULL)
+        if (daemon->log.level >= HC_SV_LOG_DEBUG) // below, a message must not cost an allocation
+            hc_sv_log_event(&daemon->log, HC_SV_LOG_DEBUG, "message",
+                            json_pack("{s:I, s:i}", "cid", (json_int_t)received.cid, "bytes",
+                                      (int)received.size));
 }
 
 static void stop(struct daemon *daemon, const char *why, uint64_t now) {
@@ -126,16 +127,16 @@ static void stop(struct daemon *daemon, const char *why, uint64_t now) {
     hc_sv_host_shutdown(daemon->host, now);
 }
 
-/// Counts the clients of the ticks that the host has just simulated; true: there were some.
+/// Counts the clients of the ticks that the host has just simulated; true: it simulated any.
 static bool count_ticks(struct daemon *daemon) {
     hc_tick head = hc_timeline_head(hc_sv_host_timeline(daemon->host));
     unsigned clients = hc_sv_host_clients(daemon->host);
-    if (head == daemon->head)
+    if (head == daemon->counted_tick)
         return false;
-    daemon->report.client_ticks += (uint64_t)(head - daemon->head) * clients;
+    daemon->report.client_ticks += (uint64_t)(head - daemon->counted_tick) * clients;
     if (clients > daemon->report.clients_most)
         daemon->report.clients_most = clients;
-    daemon->head = head;
+    daemon->counted_tick = head;
     return true;
 }
 
@@ -147,23 +148,45 @@ static void send_all(struct daemon *daemon, uint64_t now) {
     hc_sv_udp_flush(daemon->udp);
 }
 
-/// A tick has passed: there is time for handshakes again.
-static void renew_share(struct daemon *daemon) {
-    hc_sv_time_budget_renew(&daemon->report.shaking);
+/// Starts the next tick's time budget of handshakes, and reads their lanes again.
+static void renew_handshake_budget(struct daemon *daemon) {
+    hc_sv_time_budget_renew(&daemon->report.handshake_budget);
     for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++)
         if (daemon->readable[lane] != NULL)
             event_add(daemon->readable[lane], NULL);
 }
 
-/// A tick, or what was caught up, has worked for `work_us`.
-static void note_work(struct daemon *daemon, uint64_t work_us) {
+/// Records that a tick, or several after a stall, took `work_us`.
+static void record_work(struct daemon *daemon, uint64_t work_us) {
     struct hc_sv_report *report = &daemon->report;
     hc_histogram_record(&report->tick_us, work_us);
     report->ticks_worked_too_long += work_us > 1000000 / daemon->options.tick_rate;
     hc_sv_status_add_tick(&daemon->status, work_us);
 }
 
-/// Everything that is due at `now`, then the timer for what comes next.
+/// Gives the host the wall clock if it is due; tokens expire by it.
+static void set_time(struct daemon *daemon, uint64_t now) {
+    if (now - daemon->time_set_us < SET_TIME_EVERY_US)
+        return;
+    daemon->time_set_us = now;
+    hc_sv_host_set_time(daemon->host, hc_sv_wall_clock_us(), now);
+    daemon->report.udp = hc_sv_udp_stats(daemon->udp);
+}
+
+/// Sets the timer to the host's deadline.
+static void arm_timer(struct daemon *daemon, uint64_t now) {
+    uint64_t deadline = hc_sv_host_deadline(daemon->host);
+    if (deadline == daemon->armed_us && evtimer_pending(daemon->timer, NULL))
+        return;
+    // The deadline is absolute, so errors of the timer do not add up.
+    daemon->armed_us = deadline;
+    uint64_t wait = deadline > now ? deadline - now : 0;
+    struct timeval timeout = {.tv_sec = (time_t)(wait / 1000000),
+                              .tv_usec = (suseconds_t)(wait % 1000000)};
+    evtimer_add(daemon->timer, &timeout);
+}
+
+/// Does everything that is due at `now`, and sets the timer to the next deadline.
 static void turn(struct daemon *daemon, uint64_t now) {
     struct hc_sv_event event;
     hc_sv_host_advance(daemon->host, now);
@@ -171,25 +194,21 @@ static void turn(struct daemon *daemon, uint64_t now) {
     send_all(daemon, now);
     uint64_t end = hc_clock_us();
     if (ticked) {
-        note_work(daemon, end - now);
-        renew_share(daemon);
+        record_work(daemon, end - now);
+        renew_handshake_budget(daemon);
     }
     while (hc_sv_host_poll_event(daemon->host, &event))
         log_event(daemon, &event);
-    hear_all(daemon);
+    drop_messages(daemon);
     if (ticked) {
         hc_sv_status_log_denials(&daemon->status, &daemon->log, daemon->report.host, false, now);
         hc_sv_status_log(&daemon->status, &daemon->log, &daemon->report,
                          hc_sv_host_clients(daemon->host), now);
     }
     hc_sv_log_advance(&daemon->log);
-    if (now - daemon->clock_us >= CLOCK_US) {
-        daemon->clock_us = now;
-        hc_sv_host_set_time(daemon->host, hc_sv_wall_clock_us(), now);
-        daemon->report.udp = hc_sv_udp_stats(daemon->udp);
-    }
+    set_time(daemon, now);
 
-    if (daemon->options.ticks != 0 && daemon->head >= daemon->options.ticks)
+    if (daemon->options.ticks != 0 && daemon->counted_tick >= daemon->options.ticks)
         stop(daemon, "--ticks", now);
     if (hc_sv_host_ended(daemon->host))
         stop(daemon, "a world has no more ticks", now);
@@ -197,15 +216,7 @@ static void turn(struct daemon *daemon, uint64_t now) {
         event_base_loopbreak(daemon->base);
         return;
     }
-    uint64_t deadline = hc_sv_host_deadline(daemon->host);
-    if (deadline == daemon->armed_us && evtimer_pending(daemon->timer, NULL))
-        return;
-    // Always from the clock as it is now to an absolute deadline: no error adds up.
-    daemon->armed_us = deadline;
-    uint64_t wait = deadline > end ? deadline - end : 0;
-    struct timeval timeout = {.tv_sec = (time_t)(wait / 1000000),
-                              .tv_usec = (suseconds_t)(wait % 1000000)};
-    evtimer_add(daemon->timer, &timeout);
+    arm_timer(daemon, end);
 }
 
 static void on_timer(evutil_socket_t descriptor, short what, void *context) {
@@ -214,21 +225,20 @@ static void on_timer(evutil_socket_t descriptor, short what, void *context) {
     turn(context, hc_clock_us());
 }
 
-/// Takes a batch from a lane; how many they were.
+/// Receives a batch of a lane and returns the number of its datagrams.
 static unsigned receive_batch(struct daemon *daemon, enum hc_sv_udp_lane lane, uint64_t now) {
     unsigned count = hc_sv_udp_receive(daemon->udp, lane);
     for (unsigned i = 0; i < count; i++) {
         struct hc_address from;
         size_t size;
         const uint8_t *bytes = hc_sv_udp_received(daemon->udp, i, &from, &size);
-        // What was refused is in the host's statistics.
+        // The host counts what it refuses.
         (void)hc_sv_host_receive(daemon->host, &from, bytes, size, now);
     }
     return count;
 }
 
-/// DATA until there is no more, or a tick is due: the rest waits until that is done, as much as the
-/// receive buffer holds.
+/// Receives DATA until the lane is empty or a tick is due. The rest waits in the receive buffer.
 static void receive_data(struct daemon *daemon, uint64_t now) {
     uint64_t deadline = hc_sv_host_deadline(daemon->host);
     for (unsigned batch = 0; batch < BATCHES_PER_WAKE; batch++) {
@@ -240,26 +250,26 @@ static void receive_data(struct daemon *daemon, uint64_t now) {
     }
 }
 
-/// HELLOs and CONNECTs by turns, so that neither keeps the other waiting, until there are no more,
-/// a tick is due, or their share of the last one is spent: then they wait for the next one, as many
-/// as the receive buffers hold.
+/// Receives HELLOs and CONNECTs in turn, so that neither delays the other, until both lanes are
+/// empty, a tick is due, or their time budget is used up. The rest waits in the receive buffers.
 static void receive_handshakes(struct daemon *daemon) {
-    struct hc_sv_time_budget *share = &daemon->report.shaking;
+    struct hc_sv_time_budget *budget = &daemon->report.handshake_budget;
     uint64_t now = hc_clock_us(), deadline = hc_sv_host_deadline(daemon->host);
-    for (unsigned empty = 0; empty < 2 && hc_sv_time_budget_lasts(share);) {
+    for (unsigned empty = 0; empty < 2 && hc_sv_time_budget_lasts(budget);) {
         receive_data(daemon, now);
-        uint64_t from = work_us();
-        unsigned count = receive_batch(daemon, daemon->next, now);
+        uint64_t from = thread_cpu_us();
+        unsigned count = receive_batch(daemon, daemon->next_lane, now);
         send_all(daemon, now);
-        hc_sv_time_budget_take(share, work_us() - from);
+        hc_sv_time_budget_take(budget, thread_cpu_us() - from);
         daemon->report.handshakes += count;
         empty = count < HC_SV_UDP_BATCH ? empty + 1 : 0;
-        daemon->next = daemon->next == HC_SV_UDP_CONNECT ? HC_SV_UDP_HELLO : HC_SV_UDP_CONNECT;
+        daemon->next_lane =
+            daemon->next_lane == HC_SV_UDP_CONNECT ? HC_SV_UDP_HELLO : HC_SV_UDP_CONNECT;
         now = hc_clock_us();
         if (now >= deadline)
             break;
     }
-    if (!hc_sv_time_budget_lasts(share)) {
+    if (!hc_sv_time_budget_lasts(budget)) {
         event_del(daemon->readable[HC_SV_UDP_CONNECT]);
         event_del(daemon->readable[HC_SV_UDP_HELLO]);
     }
@@ -280,10 +290,10 @@ static void on_handshake(evutil_socket_t descriptor, short what, void *context) 
     turn(context, hc_clock_us());
 }
 
-/// The report of the run so far.
+/// Makes the report of the run so far.
 static json_t *make_report(struct daemon *daemon) {
     struct hc_sv_report *report = &daemon->report;
-    report->ticks = daemon->head;
+    report->ticks = daemon->counted_tick;
     report->duration_us = hc_clock_us() - daemon->started_us;
     report->cpu_us = hc_report_cpu_us();
     report->resident_bytes = resident_bytes();
@@ -291,7 +301,7 @@ static json_t *make_report(struct daemon *daemon) {
     return hc_sv_report_json(report);
 }
 
-/// SIGTERM and SIGINT: ends in good order; at the second one, at once.
+/// SIGTERM and SIGINT: closes all connections and ends; a second signal ends at once.
 static void on_stop(evutil_socket_t signal_number, short what, void *context) {
     struct daemon *daemon = context;
     (void)what;
@@ -304,8 +314,8 @@ static void on_stop(evutil_socket_t signal_number, short what, void *context) {
     turn(daemon, now);
 }
 
-/// SIGUSR1 and SIGQUIT: writes the report of the run so far into the log, which waits for nobody:
-/// as a table, or as one line of JSON.
+/// SIGUSR1 and SIGQUIT: writes the report of the run so far into the log, as a table or as one line
+/// of JSON. The log never waits for its reader.
 static void on_report(evutil_socket_t signal_number, short what, void *context) {
     struct daemon *daemon = context;
     json_t *report = make_report(daemon);
@@ -326,7 +336,7 @@ static void on_report(evutil_socket_t signal_number, short what, void *context) 
     json_decref(report);
 }
 
-/// Logs that a file cannot be used (`why`), or not be read yet. What it said before still counts.
+/// Logs that a file cannot be used (`why`), or is slow (NULL). Its former contents stay in force.
 static void log_unread(struct daemon *daemon, const char *event, const char *path,
                        const char *why) {
     if (why != NULL)
@@ -336,7 +346,7 @@ static void log_unread(struct daemon *daemon, const char *event, const char *pat
                         json_pack("{s:s, s:i}", "file", path, "waited_ms", (int)FILE_SLOW_MS));
 }
 
-/// The keys have been read again.
+/// A reading of the key file ended, or is slow.
 static void on_keys(void *context, enum hc_sv_owner_file_status status, const void *out,
                     const char *why) {
     struct daemon *daemon = context;
@@ -352,7 +362,7 @@ static void on_keys(void *context, enum hc_sv_owner_file_status status, const vo
         json_pack("{s:i, s:i}", "current", (int)keys->keys[0].id, "keys", (int)keys->count));
 }
 
-/// The refused users have been read again.
+/// A reading of the refused users ended, or is slow.
 static void on_refused(void *context, enum hc_sv_owner_file_status status, const void *out,
                        const char *why) {
     struct daemon *daemon = context;
@@ -370,7 +380,7 @@ static void on_refused(void *context, enum hc_sv_owner_file_status status, const
     turn(daemon, now);
 }
 
-/// SIGHUP: the files are read again, beside the ticks.
+/// SIGHUP: reads the files again in threads, while ticks go on.
 static void on_hangup(evutil_socket_t signal_number, short what, void *context) {
     struct daemon *daemon = context;
     (void)signal_number;
@@ -390,9 +400,8 @@ static const struct {
                       {SIGUSR1, on_report},
                       {SIGQUIT, on_report}};
 
-/// Lets the signals wait that have a meaning here, or lets those through that have waited: none is
-/// lost, or ends the daemon, while it is set up.
-static void hold_signals(int how) {
+/// Blocks or unblocks the handled signals. While the daemon sets up, no signal is lost or ends it.
+static void mask_signals(int how) {
     sigset_t set;
     sigemptyset(&set);
     for (unsigned i = 0; i < SIGNALS; i++)
@@ -409,7 +418,7 @@ static bool create_base(struct daemon *daemon) {
     struct event_config *config = event_config_new();
     if (config == NULL)
         return false;
-    // Without these the timers are late by up to 3 ms, and early by what a callback takes.
+    // Without these, timers are up to 3 ms late, and early by the duration of a callback.
     event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
     event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
     daemon->base = event_base_new_with_config(config);
@@ -417,7 +426,7 @@ static bool create_base(struct daemon *daemon) {
     return daemon->base != NULL;
 }
 
-/// The readers of the files that SIGHUP reads again; false: no memory or no descriptors.
+/// Opens the readers of the files that SIGHUP reads again; false: no memory or no descriptors.
 static bool open_readers(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
     if (!options->dev)
@@ -431,7 +440,7 @@ static bool open_readers(struct daemon *daemon) {
            (options->refused == NULL || daemon->refused_reader != NULL);
 }
 
-/// Everything that wakes the daemon; false: no memory.
+/// Registers all events that wake the daemon; false: no memory.
 static bool watch(struct daemon *daemon) {
     for (enum hc_sv_udp_lane lane = 0; lane < HC_SV_UDP_LANES; lane++) {
         int descriptor = hc_sv_udp_descriptor(daemon->udp, lane);
@@ -453,7 +462,7 @@ static bool watch(struct daemon *daemon) {
     return daemon->timer != NULL && open_readers(daemon);
 }
 
-/// The keys as the options want them.
+/// Reads or makes the keys; false: failed, with a sentence on standard error.
 static bool obtain_keys(struct daemon *daemon) {
     char why[WHY_MAX];
     if (daemon->options.dev)
@@ -463,9 +472,9 @@ static bool obtain_keys(struct daemon *daemon) {
     return daemon->keys.count > 0;
 }
 
-/// The refused users as the options want them.
+/// Reads the refused users; false: failed, with a sentence on standard error.
 static bool obtain_refused(struct daemon *daemon) {
-    static struct hc_sv_refused refused; // too much for a stack
+    static struct hc_sv_refused refused; // too large for the stack
     char why[WHY_MAX];
     const char *path = daemon->options.refused;
     if (path == NULL)
@@ -478,15 +487,15 @@ static bool obtain_refused(struct daemon *daemon) {
     return good;
 }
 
-/// The port that issues tokens accepts no connection for a while.
+/// The token port cannot accept connections, and pauses.
 static void on_accept_failed(void *context, const char *why) {
     struct daemon *daemon = context;
     hc_sv_log_event(&daemon->log, HC_SV_LOG_WARN, "token-port-paused",
                     json_pack("{s:s}", "why", why));
 }
 
-/// The socket, and in --dev a port of the same number where tokens are issued; where any number
-/// will do, one that both can have.
+/// Opens the UDP port and, in --dev, the token port of the same number; with --port 0, a number
+/// that is free for both.
 static bool open_ports(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
     struct hc_sv_token_http_issuer issuer = {.key = daemon->keys.keys[0],
@@ -500,9 +509,9 @@ static bool open_ports(struct daemon *daemon) {
         daemon->udp = hc_sv_udp_open(options->bind, options->port, why, sizeof(why));
         if (daemon->udp == NULL || !options->dev)
             break;
-        daemon->admin = hc_sv_token_http_open(daemon->base, hc_sv_udp_address(daemon->udp).port,
-                                              &issuer, why, sizeof(why));
-        if (daemon->admin == NULL) {
+        daemon->token_http = hc_sv_token_http_open(
+            daemon->base, hc_sv_udp_address(daemon->udp).port, &issuer, why, sizeof(why));
+        if (daemon->token_http == NULL) {
             hc_sv_udp_close(daemon->udp);
             daemon->udp = NULL;
         }
@@ -513,7 +522,7 @@ static bool open_ports(struct daemon *daemon) {
     return daemon->udp != NULL;
 }
 
-/// The host as the options want it. Exits with 2 when they cannot be had together.
+/// Creates the host by the options. Exits with 2 if they exclude each other.
 static struct hc_sv_host *create_host(struct daemon *daemon) {
     struct hc_sv_options *options = &daemon->options;
     struct hc_sv_host_config config = hc_sv_host_config_default();
@@ -549,7 +558,7 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
     return host;
 }
 
-/// Warns that a flood of DATA displaces datagrams of players sooner than it should.
+/// Warns that a flood of DATA displaces players' datagrams sooner than with the whole buffer.
 static void log_small_buffer(struct hc_sv_log *log, uint32_t granted) {
     char why[160];
     snprintf(why, sizeof(why),
@@ -587,8 +596,7 @@ static void announce(struct daemon *daemon) {
                                   "tokens and tickets, each once"));
 }
 
-/// Prints the final report and writes it where it is wanted. False: the run was not good, or the
-/// report could not be written.
+/// Prints the final report and writes the JSON. False: the verdict is NOT OK, or writing failed.
 static bool report(struct daemon *daemon) {
     hc_sv_status_log_denials(&daemon->status, &daemon->log, daemon->report.host, true,
                              hc_clock_us());
@@ -626,7 +634,7 @@ static void clean_up(struct daemon *daemon) {
     free_event(daemon->timer);
     for (unsigned i = 0; i < SIGNALS; i++)
         free_event(daemon->signals[i]);
-    hc_sv_token_http_close(daemon->admin);
+    hc_sv_token_http_close(daemon->token_http);
     hc_sv_owner_file_reader_close(daemon->keys_reader);
     hc_sv_owner_file_reader_close(daemon->refused_reader);
     if (daemon->base != NULL)
@@ -637,7 +645,7 @@ static void clean_up(struct daemon *daemon) {
     sodium_memzero(&daemon->keys, sizeof(daemon->keys));
 }
 
-/// All that a server needs; false, and it is said why, when something cannot be had.
+/// Makes everything that the server needs; false: failed, with a sentence on standard error.
 static bool set_up(struct daemon *daemon) {
     if (sodium_init() < 0) {
         fprintf(stderr, "hindcastd: the system gives no random numbers\n");
@@ -672,7 +680,7 @@ static bool set_up(struct daemon *daemon) {
 }
 
 int main(int argc, char **argv) {
-    static struct daemon daemon; // the histograms are too much for a stack
+    static struct daemon daemon; // the histograms are too large for the stack
     int status;
     argp_program_version = "hindcastd " HC_VERSION;
     if (hc_sv_commands_run(argc, argv, &status))
@@ -681,18 +689,19 @@ int main(int argc, char **argv) {
     hc_sv_log_open(&daemon.log, daemon.options.level, daemon.options.format, STDERR_FILENO);
     bool json_out = daemon.options.json != NULL && strcmp(daemon.options.json, "-") == 0;
     daemon.text = json_out ? stderr : stdout;
-    daemon.report.shaking.limit_us = 1000000U / HANDSHAKES_PART / daemon.options.tick_rate;
-    daemon.next = HC_SV_UDP_CONNECT;
+    daemon.report.handshake_budget.limit_us =
+        1000000U / HANDSHAKE_FRACTION / daemon.options.tick_rate;
+    daemon.next_lane = HC_SV_UDP_CONNECT;
     daemon.status.every_us = daemon.options.status_every_us;
-    hold_signals(SIG_BLOCK);
+    mask_signals(SIG_BLOCK);
     bool good = set_up(&daemon);
     if (good) {
-        signal(SIGPIPE, SIG_IGN); // whoever read the output may be gone before us
+        signal(SIGPIPE, SIG_IGN); // the reader of the output may end before the daemon
         announce(&daemon);
-        hold_signals(SIG_UNBLOCK);
+        mask_signals(SIG_UNBLOCK);
         daemon.started_us = hc_clock_us();
         hc_sv_host_start(daemon.host, daemon.started_us);
-        // The first turn, too, is one of the loop: whatever ends it there is not lost.
+        // The first turn runs inside the loop, so that it can break the loop.
         event_active(daemon.timer, EV_TIMEOUT, 0);
         event_base_dispatch(daemon.base);
         good = report(&daemon);

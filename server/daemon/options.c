@@ -1,3 +1,4 @@
+/// Owns the table of hindcastd's options, their ranges and defaults.
 #define _GNU_SOURCE // argp
 
 #include "server/daemon/options.h"
@@ -43,29 +44,30 @@ enum {
 
 static const struct argp_option table[] = {
     {"dev", KEY_DEV, NULL, 0,
-     "For trying things: a random key, and tokens for every program on this machine, at the TCP "
-     "port of the same number on loopback; a server that is started again has another key, and "
-     "clients need new tokens",
+     "For trials: a random key, and tokens for every program on this machine, at the TCP port of "
+     "the same number on loopback. A restarted server has another key, and clients need new "
+     "tokens",
      0},
     {"key-file", KEY_KEY_FILE, "FILE", 0,
-     "The keys of the tokens that are accepted, made by `hindcastd key`; read again on SIGHUP", 0},
+     "The token keys, made by `hindcastd key`; read again on SIGHUP", 0},
     {"audience", KEY_AUDIENCE, "N", 0, "Accept tokens for this audience (default 0)", 0},
     {"connects-per-address", KEY_CONNECTS, "N", 0,
-     "Connects a second of one IPv4 address or IPv6 /64, loopback apart; 0: any number (default 5)",
+     "Connects a second of one IPv4 address or IPv6 /64, except loopback; 0: any number (default "
+     "5)",
      0},
     {"clients-per-address", KEY_CLIENTS, "N", 0,
-     "Clients at once of one IPv4 address or IPv6 /64, loopback apart; 0: any number (default 16)",
+     "Clients at once of one IPv4 address or IPv6 /64, except loopback; 0: any number (default 16)",
      0},
     {"players-per-client", KEY_PLAYERS, "N", 0,
-     "Local players of a client at most, where its token allows as many (default 4)", 0},
+     "Most local players of a client, if its token allows them (default 4)", 0},
     {"spectators", KEY_SPECTATORS, "N", 0,
-     "Clients without players at once, where their tokens allow to watch (default 4096)", 0},
+     "Clients without players at once, if their tokens let them watch (default 4096)", 0},
     {"session-life", KEY_SESSION_LIFE, "S", 0,
      "Seconds after which a session ends, and its user needs a new token; 0: never (default 86400)",
      0},
     {"refused", KEY_REFUSED, "FILE", 0,
-     "Users to put out, a client_id on each line, and `not-before UNIX_TIME` for all sessions and "
-     "tokens of before; read again on SIGHUP",
+     "Users to refuse, a client_id on each line, and `not-before UNIX_TIME` to refuse all older "
+     "sessions and tokens; read again on SIGHUP",
      0},
     {"bind", KEY_BIND, "ADDR", 0, "Numeric address to listen on (default ::, all of them)", 0},
     {"port", KEY_PORT, "N", 0, "UDP port; 0 takes any free one (default 40000)", 0},
@@ -74,35 +76,34 @@ static const struct argp_option table[] = {
     {"history", KEY_HISTORY, "TICKS", 0,
      "Farthest rewind for a late input; 0 never rewinds (default 64)", 0},
     {"late-margin", KEY_LATE_MARGIN, "TICKS", 0,
-     "Refuse inputs that are later than a client's usually are by more than a tick and TICKS, "
-     "against clients that hold theirs back; 512: --history alone counts (default 24)",
+     "Refuse inputs that are more than TICKS + 1 later than usual for their client, against "
+     "clients that hold inputs back; 512: only --history limits them (default 24)",
      0},
     {"force-rewind", KEY_FORCE_REWIND, "TICKS", 0,
-     "Repeat all of the last TICKS ticks at every tick, to measure the worst case; at most "
-     "--history "
+     "Redo the last TICKS ticks at every tick, to measure the worst case; at most --history "
      "(default 0)",
      0},
     {"snapshot-rate", KEY_SNAPSHOT_RATE, "HZ", 0,
      "Snapshots a second for each client, at most --tick-rate; 0: one each tick (default 0)", 0},
     {"client-rate", KEY_CLIENT_RATE, "BYTES", 0,
-     "Bytes a second that a client is sent at most, headers included (default 262144)", 0},
+     "Most bytes a second that a client is sent, headers included (default 262144)", 0},
     {"seed", KEY_SEED, "N", 0, "Seed of the world (default: random)", 0},
     {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks", 0},
     {"status-every", KEY_STATUS_EVERY, "S", 0,
-     "Log a line of status every S seconds, at level info (default: none)", 0},
+     "Log a status line every S seconds, at level info (default: none)", 0},
     {"log-level", KEY_LOG_LEVEL, "L", 0, "error, warn, info or debug (default info)", 0},
-    {"log-format", KEY_LOG_FORMAT, "F", 0, "text or json, one line an event (default text)", 0},
+    {"log-format", KEY_LOG_FORMAT, "F", 0, "text or json, one line for each event (default text)",
+     0},
     {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
      0},
     {0},
 };
 
-/// The options that take a whole number, and its range.
+/// The options that take a whole number, and their ranges.
 static const struct {
     int key;
     uint64_t min, max;
 } numbers[] = {
-    // a seed is a JSON integer in the report
     {KEY_AUDIENCE, 0, UINT64_MAX},
     {KEY_CONNECTS, 0, 10000},
     {KEY_CLIENTS, 0, HC_SV_CLIENTS_MAX},
@@ -117,7 +118,7 @@ static const struct {
     {KEY_FORCE_REWIND, 0, HC_HISTORY_MAX},
     {KEY_SNAPSHOT_RATE, 0, HC_TICK_RATE_MAX},
     {KEY_CLIENT_RATE, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
-    {KEY_SEED, 0, INT64_MAX},
+    {KEY_SEED, 0, INT64_MAX}, // a JSON integer in the report
     {KEY_TICKS, 1, HC_SNAPSHOT_TICK_MAX},
     {KEY_STATUS_EVERY, 1, 86400},
 };
@@ -135,7 +136,7 @@ static void refuse(int key, const char *value, const char *allowed) {
     exit(2);
 }
 
-/// An address without names, so that starting asks no name server.
+/// Checks a numeric address. Names are refused, so that the start asks no name server.
 static const char *address(int key, const char *text) {
     struct in6_addr ip;
     if (inet_pton(AF_INET, text, &ip) != 1 && inet_pton(AF_INET6, text, &ip) != 1)
@@ -160,9 +161,9 @@ static uint64_t number(int key, const char *text) {
     return 0;
 }
 
-/// Which of `count` words `text` is.
-static unsigned word(int key, const char *text, const char *const *words, unsigned count,
-                     const char *allowed) {
+/// The index of `text` among `count` words.
+static unsigned find_word(int key, const char *text, const char *const *words, unsigned count,
+                          const char *allowed) {
     for (unsigned i = 0; i < count; i++)
         if (strcmp(text, words[i]) == 0)
             return i;
@@ -170,7 +171,7 @@ static unsigned word(int key, const char *text, const char *const *words, unsign
     return 0;
 }
 
-/// Takes an option that says who is let in; false: it is another one.
+/// Takes an option about admission; false: it is another option.
 static bool parse_admission(struct hc_sv_options *options, int key, const char *text,
                             uint64_t value) {
     switch (key) {
@@ -253,10 +254,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case KEY_LOG_LEVEL:
         options->level =
-            (enum hc_sv_log_level)word(key, text, levels, 4, "error, warn, info or debug");
+            (enum hc_sv_log_level)find_word(key, text, levels, 4, "error, warn, info or debug");
         break;
     case KEY_LOG_FORMAT:
-        options->format = (enum hc_sv_log_format)word(key, text, formats, 2, "text or json");
+        options->format = (enum hc_sv_log_format)find_word(key, text, formats, 2, "text or json");
         break;
     case KEY_JSON:
         options->json = text;
@@ -277,7 +278,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
-/// Refuses a value that is more than another option's.
+/// Refuses a value above that of another option.
 static void check_most(int key, uint32_t value, const char *name, uint32_t most) {
     char text[16], allowed[64];
     snprintf(text, sizeof(text), "%" PRIu32, value);
@@ -290,17 +291,17 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
     static const struct argp argp = {
         .options = table,
         .parser = parse,
-        .doc = "Hindcast's dedicated server: simulates the arena, rewinds for inputs that arrive "
-               "late, and broadcasts the corrected ticks.\v"
-               "`hindcastd key` makes a key file and rotates its keys, `hindcastd token` prints a "
-               "token to connect with, `hindcastd protocol-id` the game's protocol_id: see their "
-               "--help. "
-               "Prints `listening on ADDRESS:PORT` once it is ready. SIGTERM and SIGINT end it in "
-               "good order: it says goodbye to every client and prints the report, whose first "
-               "line, and the exit status, say whether the run was good. SIGUSR1 and SIGQUIT write "
-               "the report so far into the log, SIGHUP reads the keys and the refused users again. "
-               "docs/REPORT.md explains the "
-               "report.",
+        .doc =
+            "Hindcast's dedicated server: simulates the arena, rewinds for inputs that arrive "
+            "late, and broadcasts the corrected ticks.\v"
+            "`hindcastd key` makes a key file and rotates its keys, `hindcastd token` prints a "
+            "token to connect with, `hindcastd protocol-id` the game's protocol_id: see their "
+            "--help. "
+            "Prints `listening on ADDRESS:PORT` once it is ready. On SIGTERM and SIGINT it closes "
+            "all connections and prints the report; its first line and the exit status give the "
+            "verdict on the run. SIGUSR1 and SIGQUIT write the report so far into the log. "
+            "SIGHUP reads the keys and the refused users again. docs/REPORT.md explains the "
+            "report.",
     };
     struct hc_sv_host_config defaults = hc_sv_host_config_default();
     *options = (struct hc_sv_options){

@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 struct hc_sv_options {
-    bool dev;             ///< with a key of its own, and tokens for whoever asks on loopback
+    bool dev;             ///< random key, and tokens for every program on loopback
     const char *key_file; ///< NULL if `dev`
     uint64_t audience;
     uint16_t connects_per_address, clients_per_address; ///< 0: any number
     uint16_t players_per_client, spectators;
-    uint32_t session_life_s; ///< 0: for ever
-    const char *refused;     ///< a file; NULL: none
-    const char *bind;        ///< a numeric address; "::" is every address, IPv4 ones included
+    uint32_t session_life_s; ///< 0: unlimited
+    const char *refused;     ///< path of the refused users' file; NULL: none
+    const char *bind;        ///< numeric address; "::" is every address, of IPv4 too
     uint16_t port;           ///< 0: any
     uint16_t tick_rate, clients;
     uint32_t history;       ///< ticks
@@ -24,13 +24,13 @@ struct hc_sv_options {
     uint32_t client_rate;   ///< bytes/s
     uint64_t seed;
     bool seed_given;
-    uint32_t ticks;           ///< stop after so many; 0: never
-    uint64_t status_every_us; ///< from one status line to the next; 0: there are none
+    uint32_t ticks;           ///< stop after this many; 0: never
+    uint64_t status_every_us; ///< interval of status lines; 0: none
     enum hc_sv_log_level level;
     enum hc_sv_log_format format;
-    const char *json; ///< where the final report goes, "-" for standard output; NULL: nowhere
+    const char *json; ///< path of the final report, "-" for standard output; NULL: none
 };
 
-/// Reads the arguments over the defaults. On --help and --version it prints and exits with 0; on
-/// anything wrong it names the option, the value and what is allowed, and exits with 2.
+/// Parses the arguments over the defaults. On --help and --version it prints and exits with 0. On
+/// an error it names the option, the value and the allowed range, and exits with 2.
 void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv);

@@ -1,4 +1,5 @@
-/// Owns the way of a small file from the disk to the event loop: reading, and the thread for it.
+/// Owns the reading of the owner's files, and the thread and the pipe that bring a file to the
+/// loop.
 #define _GNU_SOURCE // O_CLOEXEC, pipe2
 
 #include "server/daemon/owner_file.h"
@@ -19,19 +20,19 @@
 #include <unistd.h>
 
 enum {
-    WHY_MAX = 4500, ///< a path and more
+    WHY_MAX = 4500, ///< bytes of a sentence with a path
     MODE_ALL = 0777,
     READ_END = 0,
     WRITE_END = 1,
-    JOB_SIZE = sizeof(void *), ///< of the address that goes through the pipe
+    JOB_SIZE = sizeof(void *), ///< of the job's address in the pipe
 };
 
-/// One reading: the thread's until it has written its address into the pipe, then the loop's.
+/// One reading. The thread owns it until it writes the job's address into the pipe, then the loop.
 struct job {
     const struct hc_sv_owner_file_kind *kind;
     char *path;
-    int done;             ///< a descriptor of the job's own
-    atomic_bool finished; ///< the thread has written all else
+    int done;             ///< the job's own descriptor of the pipe
+    atomic_bool finished; ///< the thread has written all other members
     bool good;
     char why[WHY_MAX];
     _Alignas(max_align_t) unsigned char out[];
@@ -50,7 +51,7 @@ struct hc_sv_owner_file_reader {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-/// Reads up to `size` bytes; -1: an error.
+/// Reads at most `size` bytes and returns their number; -1: failed.
 static ssize_t read_up_to(int descriptor, char *text, size_t size) {
     size_t at = 0;
     while (at < size) {
@@ -65,7 +66,7 @@ static ssize_t read_up_to(int descriptor, char *text, size_t size) {
     return (ssize_t)at;
 }
 
-/// Reads the text and parses it; NULL, or what is wrong: "" is in `why` already.
+/// Reads the text and parses it. Returns NULL, or the fault; "": the parser has put it in `why`.
 static const char *read_text(const struct hc_sv_owner_file_kind *kind, int descriptor,
                              struct hc_sv_owner_file *file, void *out, char *why, size_t why_size) {
     file->text = malloc(HC_SV_OWNER_FILE_MAX + 1);
@@ -94,7 +95,7 @@ bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char 
     struct hc_sv_owner_file file = {.path = path};
     struct stat status;
     const char *wrong = NULL;
-    // A pipe without a writer would keep the opening waiting.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     memset(out, 0, kind->size);
     if (descriptor < 0)
@@ -132,13 +133,13 @@ static void *run(void *argument) {
     do
         written = write(done, &job, JOB_SIZE);
     while (written < 0 && errno == EINTR);
-    if (written != JOB_SIZE) // the loop is gone
+    if (written != JOB_SIZE) // the reader is closed
         free_job(job);
     close(done);
     return NULL;
 }
 
-/// A thread that takes no signal; false: there is none.
+/// Starts a thread that receives no signals; false: failed.
 static bool begin(struct job *job) {
     sigset_t all, before;
     pthread_attr_t attributes;
@@ -154,7 +155,7 @@ static bool begin(struct job *job) {
     return begun;
 }
 
-/// Begins a reading; false: no memory, descriptor or thread.
+/// Starts a reading; false: no memory, descriptor or thread.
 static bool begin_reading(struct hc_sv_owner_file_reader *reader) {
     struct job *job = calloc(1, sizeof *job + reader->kind->size);
     if (job == NULL)

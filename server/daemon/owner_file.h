@@ -1,8 +1,10 @@
 /// Reads a small text file of the server's owner: at once, or in a thread beside the event loop, so
-/// that a file system that does not answer stops no tick.
+/// that a hanging file system stops no tick.
 ///
-/// Calls belong in this order: open; any number of start; close. All are of the loop's thread, and
-/// so is the callback.
+/// Calls belong in this order, all in the loop's thread, where the callback runs too:
+///     1. hc_sv_owner_file_reader_open
+///     2. any number of hc_sv_owner_file_reader_start
+///     3. hc_sv_owner_file_reader_close
 #pragma once
 
 #include <stdbool.h>
@@ -14,54 +16,53 @@ struct hc_sv_owner_file_reader;
 
 enum { HC_SV_OWNER_FILE_MAX = 1 << 22 }; ///< bytes
 
-/// A regular file as it was read.
+/// A regular file that was read.
 struct hc_sv_owner_file {
     const char *path;
-    char *text; ///< ends with its only 0; may be written to, and is erased afterwards
+    char *text; ///< holds no 0 before its terminator; writable; erased after the parse
     uid_t owner;
-    mode_t mode; ///< permissions alone
+    mode_t mode; ///< permission bits only
 };
 
-/// Fills in the zeroed `out` with what the file says. False: it cannot be used, and `why` is a
-/// sentence. It is called in any thread.
+/// Parses the file into the zeroed `out`. False: the file cannot be used, and `why` is a sentence.
+/// May be called in any thread.
 typedef bool hc_sv_owner_file_parse(const struct hc_sv_owner_file *file, void *out, char *why,
                                     size_t why_size);
 
-/// What a file holds.
+/// A kind of file and its parser.
 struct hc_sv_owner_file_kind {
-    const char *option; ///< of the command line, for the sentences
-    size_t size;        ///< of what is parsed, bytes
+    const char *option; ///< of the command line, for messages
+    size_t size;        ///< bytes of the parsed value
     hc_sv_owner_file_parse *parse;
 };
 
-/// How a reading stands.
+/// The state of a reading.
 enum hc_sv_owner_file_status {
-    HC_SV_OWNER_FILE_READ,    ///< the file is read and parsed
-    HC_SV_OWNER_FILE_REFUSED, ///< it cannot be used, and `why` says why
-    HC_SV_OWNER_FILE_SLOW,    ///< nothing has come for so long; one of the others follows
+    HC_SV_OWNER_FILE_READ,    ///< the file was read and parsed
+    HC_SV_OWNER_FILE_REFUSED, ///< the file cannot be used, and `why` is a sentence
+    HC_SV_OWNER_FILE_SLOW,    ///< the reading takes long; one of the others follows
 };
 
-/// Reports how a reading stands. `out` is borrowed for the call, and NULL unless the file is read;
-/// `why` is NULL unless it is refused.
+/// Reports the state of a reading. `out` is borrowed for the call, and NULL unless the file was
+/// read; `why` is NULL unless it is refused.
 typedef void hc_sv_owner_file_done(void *context, enum hc_sv_owner_file_status status,
                                    const void *out, const char *why);
 
-/// Reads `path` now and parses it into `out`, which has `kind->size` bytes. False: it cannot be
-/// used, `why` is a sentence, and `out` is zeroed.
+/// Reads `path` now and parses it into `out`, which has `kind->size` bytes. False: the file cannot
+/// be used, `why` is a sentence, and `out` is zeroed.
 bool hc_sv_owner_file_read(const struct hc_sv_owner_file_kind *kind, const char *path, void *out,
                            char *why, size_t why_size);
 
-/// A reader of the file at `path`; `kind` and `path` are borrowed, `kind` for ever. A reading that
+/// Opens a reader of the file at `path`. It borrows `path`, and `kind` for ever. A reading that
 /// takes longer than `slow_ms` is slow. NULL: no memory or no descriptors.
 struct hc_sv_owner_file_reader *
 hc_sv_owner_file_reader_open(struct event_base *base, const struct hc_sv_owner_file_kind *kind,
                              const char *path, unsigned slow_ms, hc_sv_owner_file_done *done,
                              void *context);
 
-/// Reads the file, and calls `done` in a later turn of the loop. If a reading lasts, the file is
-/// read once more after it, however often this is called. Without a thread `done` is called at
-/// once: the file is refused.
+/// Reads the file, and calls `done` in a later turn of the loop. Calls during a reading cause
+/// together one more reading after it. If no thread can be started, the file is refused at once.
 void hc_sv_owner_file_reader_start(struct hc_sv_owner_file_reader *reader);
 
-/// Closes the reader; nobody is told of a reading that lasts. NULL is allowed.
+/// Closes the reader; `done` is not called for an unfinished reading. NULL is allowed.
 void hc_sv_owner_file_reader_close(struct hc_sv_owner_file_reader *reader);

@@ -1,3 +1,4 @@
+/// Owns the text of the file of refused users.
 #define _GNU_SOURCE // strsep
 
 #include "server/daemon/refused_file.h"
@@ -10,7 +11,7 @@
 
 enum { MODE_OTHERS_WRITE = 022 };
 
-/// One line; false: it is none.
+/// Parses one line; false: it is malformed.
 static bool read_line(char *line, struct hc_sv_refused *refused) {
     static const char blanks[] = " \t\r\n";
     char *rest = NULL;

@@ -142,7 +142,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
         (json_int_t)report->udp.receive_drops, "send_errors", (json_int_t)report->udp.send_errors,
         "handshakes_read", if_sorted(report, report->handshakes), "handshakes_dropped_unread",
         if_sorted(report, report->udp.handshake_drops), "handshakes_ms_of_a_tick",
-        hc_report_histogram(&report->shaking.ticks_us, 1000), "rejected",
+        hc_report_histogram(&report->handshake_budget.ticks_us, 1000), "rejected",
         hc_report_rejected(host->rejected));
     json_object_update(server, beside);
     json_decref(beside);

@@ -22,7 +22,7 @@ struct hc_sv_report {
     uint64_t ticks_worked_too_long; ///< of these, that took longer than a tick lasts
     uint64_t handshakes;            ///< datagrams read that are no DATA
     struct hc_sv_time_budget
-        shaking; ///< processor time that they and their answers took of the ticks
+        handshake_budget; ///< processor time that they and their answers took of the ticks
     struct hc_sv_udp_stats udp;
     const struct hc_sv_host_stats *host;
     const struct hc_timeline_stats *timeline;

@@ -1,10 +1,11 @@
+/// Owns what the log has reported of the host, so that each line counts only what is new.
 #include "server/daemon/status.h"
 
 #include "common/programs/report.h"
 
 #include <inttypes.h>
 
-enum { DENIAL_LINE_US = 10000000 }; ///< from one line about a reason to the next
+enum { DENIAL_LINE_US = 10000000 }; ///< interval of the lines about one reason
 
 void hc_sv_status_add_tick(struct hc_sv_status *status, uint64_t work_us) {
     if (status->every_us != 0)

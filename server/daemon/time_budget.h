@@ -1,7 +1,8 @@
-/// What some work may take of each tick: it is done in pieces, and whoever does it measures them.
+/// The time budget of a kind of work that is done in measured pieces: a limit for each tick.
 ///
-/// Calls belong in this order: while hc_sv_time_budget_lasts, a piece of work and
-/// hc_sv_time_budget_take; at the next tick hc_sv_time_budget_renew.
+/// Calls belong in this order:
+///     1. while hc_sv_time_budget_lasts: a piece of work, then hc_sv_time_budget_take
+///     2. at the next tick hc_sv_time_budget_renew
 #pragma once
 
 #include "hindcast/histogram.h"
@@ -9,20 +10,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// All zeros but for `limit_us` is a share of which nothing was taken yet.
+/// All zeros but `limit_us` is an unused budget.
 struct hc_sv_time_budget {
-    uint64_t limit_us;            ///< of each tick
+    uint64_t limit_us;            ///< for each tick
     uint64_t taken_us;            ///< of this tick
-    uint64_t longest_us;          ///< piece of this tick
-    struct hc_histogram ticks_us; ///< what was taken of each tick in which there was such work
+    uint64_t longest_us;          ///< longest piece of this tick
+    struct hc_histogram ticks_us; ///< time taken of each tick with such work
 };
 
-/// Whether another piece may be begun: the first of a tick always, and then as long as one that is
-/// no longer than those before ends in time.
-bool hc_sv_time_budget_lasts(const struct hc_sv_time_budget *share);
+/// Whether another piece may begin: the first of a tick always, a later one if it ends in time when
+/// it is no longer than the pieces before it.
+bool hc_sv_time_budget_lasts(const struct hc_sv_time_budget *budget);
 
-/// A piece of work has taken `us`.
-void hc_sv_time_budget_take(struct hc_sv_time_budget *share, uint64_t us);
+/// Counts a piece of work that took `us`.
+void hc_sv_time_budget_take(struct hc_sv_time_budget *budget, uint64_t us);
 
-/// Another tick begins.
-void hc_sv_time_budget_renew(struct hc_sv_time_budget *share);
+/// Starts the budget of the next tick.
+void hc_sv_time_budget_renew(struct hc_sv_time_budget *budget);

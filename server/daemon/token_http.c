@@ -1,4 +1,5 @@
-/// Owns the port that issues tokens: what is asked, who may ask, and how much of the loop it takes.
+/// Owns the token port: its connections, the check of requests, and the time that it takes of the
+/// loop.
 #define _GNU_SOURCE // strcasecmp
 
 #include "server/daemon/token_http.h"
@@ -28,80 +29,79 @@ enum {
     BODY_MAX = 65536,
     IDLE_S = 5,
     COUNT_MAX = 4096,
-    LIFE_S = 3600, ///< bots may take a while to start
+    LIFE_S = 3600, ///< many bots may start slowly
 
-    SLICE = HC_SV_TOKEN_HTTP_SLICE, ///< tokens that are issued in one turn of the loop, for all
-                                    ///< requests
-    TURN_US = 2000,                 ///< from one such turn to the next
-    UNSENT_MAX = 65536,             ///< bytes of an answer that may wait for its reader
-    OPEN_MAX = HC_SV_TOKEN_HTTP_CONNECTIONS, ///< connections: another one ends the oldest without a
-                                             ///< request
-    PLACES = 4 * OPEN_MAX,                   ///< with those that are ending
-    SWEEP_US = 50000, ///< from one look for connections that have ended to the next
-    PAUSE_S = 1,      ///< without accepting, after that has failed
+    SLICE = HC_SV_TOKEN_HTTP_SLICE, ///< tokens in one turn of the loop, for all requests
+    TURN_US = 2000,                 ///< from one such turn to the next at least
+    UNSENT_MAX = 65536,             ///< bytes of an answer that its reader may leave unread
+    OPEN_MAX = HC_SV_TOKEN_HTTP_CONNECTIONS, ///< connections; another one ends the oldest
+                                             ///< without a request
+    PLACES = 4 * OPEN_MAX,                   ///< including connections that are ending
+    SWEEP_US = 50000,                        ///< interval of the search for ended connections
+    PAUSE_S = 1,                             ///< pause after a failed accept
     LISTENERS = 2,
 };
 
-/// A connection, of which a reference is held so that its end can be seen.
+/// A connection. The place holds a reference, so that the end can be seen.
 struct place {
     struct bufferevent *connection; ///< NULL: free
-    uint64_t number;                ///< the lower, the older
+    uint64_t number;                ///< lower is older
     bool ending;
 };
 
-/// An answer that is not complete.
+/// An unfinished answer.
 struct answer {
     struct evhttp_request *request; ///< NULL: none
     uint64_t left;                  ///< tokens
 };
 
 struct hc_sv_token_http {
-    struct evhttp *http;
+    struct evhttp *server;
     struct hc_sv_token_http_issuer issuer;
     struct evconnlistener *listeners[LISTENERS]; ///< NULL: none
     struct event *sweep, *turn, *resume;
     struct place places[PLACES];
     uint64_t accepted;
     struct answer answers[PLACES];
-    unsigned next_answer; ///< that is given tokens first in the next turn
-    bool failed;          ///< the newest try to accept has, and nothing was accepted since
+    unsigned next_answer; ///< gets tokens first in the next turn
+    bool failed;          ///< the newest accept failed
 };
 
-/// The port that is open: a listener hands its errors to the HTTP server's context, not to ours.
+/// The open port. A listener passes its errors to the HTTP server's context, not to this file's.
 static struct hc_sv_token_http *opened;
 
 // ---- Connections --------------------------------------------------------------------------------
 
-static void pause_listening(struct hc_sv_token_http *admin) {
+static void pause_listening(struct hc_sv_token_http *http) {
     const struct timeval pause = {.tv_sec = PAUSE_S};
     for (unsigned i = 0; i < LISTENERS; i++)
-        if (admin->listeners[i] != NULL)
-            evconnlistener_disable(admin->listeners[i]);
-    evtimer_add(admin->resume, &pause);
+        if (http->listeners[i] != NULL)
+            evconnlistener_disable(http->listeners[i]);
+    evtimer_add(http->resume, &pause);
 }
 
 static void on_resume(evutil_socket_t descriptor, short what, void *context) {
-    struct hc_sv_token_http *admin = context;
+    struct hc_sv_token_http *http = context;
     (void)descriptor;
     (void)what;
     for (unsigned i = 0; i < LISTENERS; i++)
-        if (admin->listeners[i] != NULL)
-            evconnlistener_enable(admin->listeners[i]);
+        if (http->listeners[i] != NULL)
+            evconnlistener_enable(http->listeners[i]);
 }
 
-/// No connection can be accepted: no descriptors, or no memory. Trying on would take a whole core.
+/// An accept failed: no descriptors or no memory. Pauses, because retries would use a whole core.
 static void on_accept_failed(struct evconnlistener *listener, void *context) {
-    struct hc_sv_token_http *admin = opened;
+    struct hc_sv_token_http *http = opened;
     const char *why = evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR());
     (void)listener;
     (void)context;
-    if (!admin->failed && admin->issuer.failed != NULL)
-        admin->issuer.failed(admin->issuer.context, why);
-    admin->failed = true;
-    pause_listening(admin);
+    if (!http->failed && http->issuer.failed != NULL)
+        http->issuer.failed(http->issuer.context, why);
+    http->failed = true;
+    pause_listening(http);
 }
 
-/// Whether the HTTP server has let go of a connection: it takes its callbacks off then.
+/// Whether the HTTP server has released a connection: it removes its callbacks then.
 static bool has_ended(struct bufferevent *connection) {
     bufferevent_data_cb read, write;
     bufferevent_event_cb event;
@@ -109,11 +109,11 @@ static bool has_ended(struct bufferevent *connection) {
     return read == NULL && write == NULL && event == NULL;
 }
 
-/// Frees the places of connections that have ended; how many are left.
-static unsigned sweep(struct hc_sv_token_http *admin) {
+/// Frees the places of ended connections and returns the number of the others.
+static unsigned sweep(struct hc_sv_token_http *http) {
     unsigned open = 0;
     for (unsigned i = 0; i < PLACES; i++) {
-        struct place *place = &admin->places[i];
+        struct place *place = &http->places[i];
         if (place->connection == NULL)
             continue;
         if (has_ended(place->connection)) {
@@ -126,24 +126,23 @@ static unsigned sweep(struct hc_sv_token_http *admin) {
     return open;
 }
 
-static bool is_answered(const struct hc_sv_token_http *admin,
-                        const struct bufferevent *connection) {
+static bool is_answered(const struct hc_sv_token_http *http, const struct bufferevent *connection) {
     for (unsigned i = 0; i < PLACES; i++)
-        if (admin->answers[i].request != NULL &&
+        if (http->answers[i].request != NULL &&
             evhttp_connection_get_bufferevent(
-                evhttp_request_get_connection(admin->answers[i].request)) == connection)
+                evhttp_request_get_connection(http->answers[i].request)) == connection)
             return true;
     return false;
 }
 
-/// Ends the oldest connection that is not being answered: the HTTP server reads its end next.
-static void end_oldest(struct hc_sv_token_http *admin) {
+/// Shuts down the oldest connection without an unfinished answer. The HTTP server then closes it.
+static void end_oldest(struct hc_sv_token_http *http) {
     struct place *oldest = NULL;
     for (unsigned i = 0; i < PLACES; i++) {
-        struct place *place = &admin->places[i];
+        struct place *place = &http->places[i];
         if (place->connection != NULL && !place->ending &&
             (oldest == NULL || place->number < oldest->number) &&
-            !is_answered(admin, place->connection))
+            !is_answered(http, place->connection))
             oldest = place;
     }
     if (oldest == NULL)
@@ -153,42 +152,42 @@ static void end_oldest(struct hc_sv_token_http *admin) {
 }
 
 static void on_sweep(evutil_socket_t descriptor, short what, void *context) {
-    struct hc_sv_token_http *admin = context;
+    struct hc_sv_token_http *http = context;
     const struct timeval again = {.tv_usec = SWEEP_US};
     (void)descriptor;
     (void)what;
-    if (sweep(admin) > 0)
-        evtimer_add(admin->sweep, &again);
+    if (sweep(http) > 0)
+        evtimer_add(http->sweep, &again);
 }
 
-/// A connection is accepted; the HTTP server gives it its descriptor and callbacks next.
+/// A connection was accepted. The HTTP server then sets its descriptor and callbacks.
 static struct bufferevent *on_accepted(struct event_base *base, void *context) {
-    struct hc_sv_token_http *admin = context;
+    struct hc_sv_token_http *http = context;
     const struct timeval again = {.tv_usec = SWEEP_US};
     struct bufferevent *connection = bufferevent_socket_new(base, -1, 0);
-    unsigned ending = 0, place = PLACES, open = sweep(admin);
-    admin->failed = false;
+    unsigned ending = 0, place = PLACES, open = sweep(http);
+    http->failed = false;
     for (unsigned i = 0; i < PLACES; i++) {
-        ending += admin->places[i].connection != NULL && admin->places[i].ending;
-        if (admin->places[i].connection == NULL)
+        ending += http->places[i].connection != NULL && http->places[i].ending;
+        if (http->places[i].connection == NULL)
             place = i;
     }
-    if (connection == NULL || place == PLACES) // it is not counted, and the last for a while
-        pause_listening(admin);
+    if (connection == NULL || place == PLACES) // not counted; no other follows for a while
+        pause_listening(http);
     if (connection == NULL || place == PLACES)
         return connection;
     bufferevent_incref(connection);
     if (open - ending >= OPEN_MAX)
-        end_oldest(admin);
-    admin->places[place] = (struct place){.connection = connection, .number = ++admin->accepted};
-    if (!evtimer_pending(admin->sweep, NULL))
-        evtimer_add(admin->sweep, &again);
+        end_oldest(http);
+    http->places[place] = (struct place){.connection = connection, .number = ++http->accepted};
+    if (!evtimer_pending(http->sweep, NULL))
+        evtimer_add(http->sweep, &again);
     return connection;
 }
 
 // ---- Requests -----------------------------------------------------------------------------------
 
-/// Whether the request means this host by its own names.
+/// Whether the request names this host.
 static bool is_for_us(struct evhttp_request *request) {
     static const char *const names[] = {"localhost", "127.0.0.1", "::1", "[::1]"};
     const char *host = evhttp_request_get_host(request);
@@ -198,7 +197,7 @@ static bool is_for_us(struct evhttp_request *request) {
     return false;
 }
 
-/// How many are wanted; 0: that is no number of tokens.
+/// The number of requested tokens; 0: malformed or too many.
 static uint64_t count_of(struct evhttp_request *request) {
     const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
     struct evkeyvalq values = {0};
@@ -214,15 +213,15 @@ static uint64_t count_of(struct evhttp_request *request) {
     return count;
 }
 
-static void issue(const struct hc_sv_token_http *admin, struct evbuffer *out) {
+static void issue(const struct hc_sv_token_http *http, struct evbuffer *out) {
     char text[HC_CREDENTIAL_TEXT_SIZE + 1];
     struct hc_token token = {.expire_s = hc_sv_wall_clock_us() / 1000000 + LIFE_S,
                              .issued_s = hc_sv_wall_clock_us() / 1000000,
                              .players = HC_OWN_PLAYERS_MAX,
                              .watch = true,
-                             .audience = admin->issuer.audience};
+                             .audience = http->issuer.audience};
     randombytes_buf(&token.client_id, sizeof(token.client_id));
-    hc_sv_key_file_issue(&admin->issuer.key, admin->issuer.protocol_id, &token, text);
+    hc_sv_key_file_issue(&http->issuer.key, http->issuer.protocol_id, &token, text);
     evbuffer_add_printf(out, "%s\n", text);
     sodium_memzero(text, sizeof(text));
 }
@@ -241,8 +240,8 @@ static void end_answer(struct answer *answer) {
     evhttp_send_reply_end(request);
 }
 
-/// Adds at most `most` tokens to an answer whose reader keeps up; how many.
-static unsigned add_tokens(const struct hc_sv_token_http *admin, struct answer *answer,
+/// Adds at most `most` tokens to an answer, unless its reader is slow, and returns their number.
+static unsigned add_tokens(const struct hc_sv_token_http *http, struct answer *answer,
                            unsigned most) {
     struct bufferevent *connection =
         evhttp_connection_get_bufferevent(evhttp_request_get_connection(answer->request));
@@ -250,7 +249,7 @@ static unsigned add_tokens(const struct hc_sv_token_http *admin, struct answer *
     unsigned added = 0;
     if (out != NULL && evbuffer_get_length(bufferevent_get_output(connection)) < UNSENT_MAX)
         for (; added < most && answer->left > 0; added++, answer->left--)
-            issue(admin, out);
+            issue(http, out);
     if (added > 0)
         evhttp_send_reply_chunk(answer->request, out);
     if (out != NULL)
@@ -258,51 +257,50 @@ static unsigned add_tokens(const struct hc_sv_token_http *admin, struct answer *
     return added;
 }
 
-/// Issues a slice of tokens, first to the answer that is next; another one follows no sooner than
-/// after TURN_US.
+/// Issues a slice of tokens, beginning with `next_answer`. The next slice follows after TURN_US.
 static void on_turn(evutil_socket_t descriptor, short what, void *context) {
-    struct hc_sv_token_http *admin = context;
+    struct hc_sv_token_http *http = context;
     const struct timeval again = {.tv_usec = TURN_US};
-    unsigned left = SLICE, first = admin->next_answer;
+    unsigned left = SLICE, first = http->next_answer;
     bool any = false;
     (void)descriptor;
     (void)what;
     for (unsigned i = 0; i < PLACES && left > 0; i++) {
         unsigned place = (first + i) % PLACES;
-        struct answer *answer = &admin->answers[place];
+        struct answer *answer = &http->answers[place];
         if (answer->request == NULL)
             continue;
         any = true;
-        left -= add_tokens(admin, answer, left);
-        admin->next_answer = (place + 1) % PLACES;
+        left -= add_tokens(http, answer, left);
+        http->next_answer = (place + 1) % PLACES;
         if (answer->request != NULL && answer->left == 0)
             end_answer(answer);
     }
     if (any)
-        evtimer_add(admin->turn, &again);
+        evtimer_add(http->turn, &again);
 }
 
-/// Begins to answer; its length is known, so it need not be chunked.
-static void begin_answer(struct hc_sv_token_http *admin, struct evhttp_request *request,
+/// Begins an answer. Its length is known, so it is not chunked.
+static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *request,
                          uint64_t count) {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
     char length[24];
     unsigned place = 0;
-    while (place < PLACES && admin->answers[place].request != NULL)
+    while (place < PLACES && http->answers[place].request != NULL)
         place++;
     if (place == PLACES) {
         evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
         return;
     }
-    admin->answers[place] = (struct answer){.request = request, .left = count};
+    http->answers[place] = (struct answer){.request = request, .left = count};
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_gone,
-                                  &admin->answers[place]);
+                                  &http->answers[place]);
     snprintf(length, sizeof(length), "%" PRIu64, count * (HC_CREDENTIAL_TEXT_SIZE + 1));
     evhttp_add_header(headers, "Content-Type", "text/plain");
     evhttp_add_header(headers, "Content-Length", length);
     evhttp_send_reply_start(request, HTTP_OK, NULL);
-    if (!evtimer_pending(admin->turn, NULL))
-        on_turn(-1, EV_TIMEOUT, admin);
+    if (!evtimer_pending(http->turn, NULL))
+        on_turn(-1, EV_TIMEOUT, http);
 }
 
 static void on_token(struct evhttp_request *request, void *context) {
@@ -318,70 +316,70 @@ static void on_token(struct evhttp_request *request, void *context) {
 
 // ---- The port -----------------------------------------------------------------------------------
 
-/// Listens at an address; false: it cannot be had.
-static bool listen_at(struct hc_sv_token_http *admin, unsigned listener, const char *address,
+/// Listens at an address; false: failed.
+static bool listen_at(struct hc_sv_token_http *http, unsigned listener, const char *address,
                       uint16_t port) {
-    struct evhttp_bound_socket *bound = evhttp_bind_socket_with_handle(admin->http, address, port);
+    struct evhttp_bound_socket *bound = evhttp_bind_socket_with_handle(http->server, address, port);
     if (bound == NULL)
         return false;
-    admin->listeners[listener] = evhttp_bound_socket_get_listener(bound);
-    evconnlistener_set_error_cb(admin->listeners[listener], on_accept_failed);
+    http->listeners[listener] = evhttp_bound_socket_get_listener(bound);
+    evconnlistener_set_error_cb(http->listeners[listener], on_accept_failed);
     return true;
 }
 
-/// The HTTP server and its timers; false: no memory.
-static bool create(struct hc_sv_token_http *admin, struct event_base *base) {
-    admin->http = evhttp_new(base);
-    admin->sweep = evtimer_new(base, on_sweep, admin);
-    admin->turn = evtimer_new(base, on_turn, admin);
-    admin->resume = evtimer_new(base, on_resume, admin);
-    return admin->http != NULL && admin->sweep != NULL && admin->turn != NULL &&
-           admin->resume != NULL;
+/// Makes the HTTP server and its timers; false: no memory.
+static bool create(struct hc_sv_token_http *http, struct event_base *base) {
+    http->server = evhttp_new(base);
+    http->sweep = evtimer_new(base, on_sweep, http);
+    http->turn = evtimer_new(base, on_turn, http);
+    http->resume = evtimer_new(base, on_resume, http);
+    return http->server != NULL && http->sweep != NULL && http->turn != NULL &&
+           http->resume != NULL;
 }
 
 struct hc_sv_token_http *hc_sv_token_http_open(struct event_base *base, uint16_t port,
                                                const struct hc_sv_token_http_issuer *issuer,
                                                char *why, size_t why_size) {
-    struct hc_sv_token_http *admin = calloc(1, sizeof(*admin));
-    snprintf(why, why_size, "no memory for the port that issues tokens");
-    if (admin == NULL)
+    struct hc_sv_token_http *http = calloc(1, sizeof(*http));
+    snprintf(why, why_size, "no memory for the token port");
+    if (http == NULL)
         return NULL;
     HC_ASSERT(opened == NULL);
-    opened = admin;
-    admin->issuer = *issuer;
-    if (!create(admin, base)) {
-        hc_sv_token_http_close(admin);
+    opened = http;
+    http->issuer = *issuer;
+    if (!create(http, base)) {
+        hc_sv_token_http_close(http);
         return NULL;
     }
-    evhttp_set_bevcb(admin->http, on_accepted, admin);
-    evhttp_set_allowed_methods(admin->http, EVHTTP_REQ_POST);
-    evhttp_set_max_headers_size(admin->http, HEADERS_MAX);
-    evhttp_set_max_body_size(admin->http, BODY_MAX);
-    evhttp_set_timeout(admin->http, IDLE_S);
-    evhttp_set_cb(admin->http, "/token", on_token, admin);
-    if (!listen_at(admin, 0, "127.0.0.1", port)) {
+    evhttp_set_bevcb(http->server, on_accepted, http);
+    evhttp_set_allowed_methods(http->server, EVHTTP_REQ_POST);
+    evhttp_set_max_headers_size(http->server, HEADERS_MAX);
+    evhttp_set_max_body_size(http->server, BODY_MAX);
+    evhttp_set_timeout(http->server, IDLE_S);
+    evhttp_set_cb(http->server, "/token", on_token, http);
+    if (!listen_at(http, 0, "127.0.0.1", port)) {
         snprintf(why, why_size, "--dev: TCP port %u of 127.0.0.1, for tokens: %s", port,
                  strerror(errno));
-        hc_sv_token_http_close(admin);
+        hc_sv_token_http_close(http);
         return NULL;
     }
-    (void)listen_at(admin, 1, "::1", port); // where there is IPv6
-    return admin;
+    (void)listen_at(http, 1, "::1", port); // fails without IPv6
+    return http;
 }
 
-void hc_sv_token_http_close(struct hc_sv_token_http *admin) {
-    if (admin == NULL)
+void hc_sv_token_http_close(struct hc_sv_token_http *http) {
+    if (http == NULL)
         return;
     opened = NULL;
-    if (admin->http != NULL)
-        evhttp_free(admin->http);
+    if (http->server != NULL)
+        evhttp_free(http->server);
     for (unsigned i = 0; i < PLACES; i++)
-        if (admin->places[i].connection != NULL)
-            bufferevent_decref(admin->places[i].connection);
-    struct event *timers[] = {admin->sweep, admin->turn, admin->resume};
+        if (http->places[i].connection != NULL)
+            bufferevent_decref(http->places[i].connection);
+    struct event *timers[] = {http->sweep, http->turn, http->resume};
     for (unsigned i = 0; i < 3; i++)
         if (timers[i] != NULL)
             event_free(timers[i]);
-    sodium_memzero(admin, sizeof(*admin));
-    free(admin);
+    sodium_memzero(http, sizeof(*http));
+    free(http);
 }

@@ -1,12 +1,12 @@
-/// The port that issues tokens in `--dev`: HTTP on loopback, and for programs only.
+/// The port that issues tokens in `--dev`: HTTP on loopback, for programs only.
 ///
-///     POST /token?count=N     N tokens, one a line (default 1), each of another user
+///     POST /token?count=N     N tokens for N users, one on each line (default 1)
 ///
-/// Tokens are issued in slices, and connections are few, so that no tick waits for long. Where none
-/// can be accepted the port waits for a second.
+/// The port issues tokens in slices and bounds its connections, so that no tick waits long. If it
+/// cannot accept a connection, it pauses for a second.
 ///
-/// Whatever a browser sends is refused: a request with an Origin, or for another host than this one
-/// (so that no page of a stranger's can have its own name lead here).
+/// The port refuses requests of browsers: requests with an Origin, or for another host than this
+/// one (a web page may give its own name this address).
 #pragma once
 
 #include "proto/token.h"
@@ -17,25 +17,26 @@ struct event_base;
 struct hc_sv_token_http;
 
 enum {
-    HC_SV_TOKEN_HTTP_SLICE = 32, ///< tokens, in one turn of the loop
+    HC_SV_TOKEN_HTTP_SLICE = 32, ///< tokens in one turn of the loop
     HC_SV_TOKEN_HTTP_CONNECTIONS =
-        64, ///< at once: another one ends the oldest that has no answer due
+        64, ///< at once; another one ends the oldest without an unfinished answer
 };
 
-/// What tokens are issued for.
+/// The key of the tokens, and what they are for.
 struct hc_sv_token_http_issuer {
     struct hc_token_key key;
     uint64_t protocol_id, audience;
-    /// No connection can be accepted, and `why`: once until one can be again. NULL: nobody asks.
+    /// Called when accepting fails, and not again before it succeeds; `why` is a sentence. May be
+    /// NULL.
     void (*failed)(void *context, const char *why);
     void *context;
 };
 
-/// Of a process one port may be open. Listens on 127.0.0.1, and ::1 where there is one, at TCP
-/// `port`. NULL: it cannot be had, and `why` says why.
+/// Listens at TCP `port` on 127.0.0.1, and on ::1 if the system has IPv6. A process may have one
+/// such port. NULL: failed, and `why` is a sentence.
 struct hc_sv_token_http *hc_sv_token_http_open(struct event_base *base, uint16_t port,
                                                const struct hc_sv_token_http_issuer *issuer,
                                                char *why, size_t why_size);
 
 /// Closes it; NULL is allowed.
-void hc_sv_token_http_close(struct hc_sv_token_http *admin);
+void hc_sv_token_http_close(struct hc_sv_token_http *http);
