@@ -1,8 +1,8 @@
-/// The brain of a bot that plays the arena: it chases, dodges and shoots at what its client
-/// predicts, and changes its mind often, as people do.
+/// Chooses the inputs of a bot in the arena: it chases, dodges and shoots in the predicted state,
+/// and often changes its direction, as people do.
 ///
-/// It is a function of a world's tick and of its own random numbers: the same seed and the same
-/// worlds give the same inputs, everywhere.
+/// The input depends only on the state and on the bot's random numbers: the same seed and states
+/// give the same inputs on every machine.
 #pragma once
 
 #include "common/timeline.h"
@@ -11,18 +11,19 @@
 
 struct hc_cl_bot {
     struct hc_rng rng;
-    hc_tick turn_at;  ///< when it chooses another direction, at the latest
+    hc_tick turn_at;  ///< when it chooses another direction
     hc_tick shoot_at; ///< when it may shoot again
-    hc_tick blind_at; ///< when it shoots even without seeing anybody
+    hc_tick blind_at; ///< when it shoots even without a visible target
     int8_t move_x, move_y;
     uint8_t aim, aim_error; ///< angles; the error may wrap below 0
 };
 
-/// A bot of its own for each `seed` and `number`.
+/// Makes the bot of this `seed` and `number`.
 void hc_cl_bot_init(struct hc_cl_bot *bot, uint64_t seed, uint32_t number);
 
-/// What `player` does after `tick`, of which `presence` and `states` are all entities, those that
-/// are unknown included. Called once a tick, in the order of ticks; a restart may go back.
+/// Chooses the input of `player` for the step from `tick`. `presence` and `states` are the arrays
+/// of all entities at `tick`, also of unknown ones. Call it once for each tick in ascending order;
+/// a restart of the world may go back.
 struct hc_arena_input hc_cl_bot_think(struct hc_cl_bot *bot, const struct hc_world *world,
                                       hc_tick tick, const uint8_t *presence, const uint8_t *states,
                                       hc_player player);

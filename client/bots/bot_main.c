@@ -1,4 +1,4 @@
-/// hindcast-bot: bots that play on a server until they are told to stop.
+/// hindcast-bot: bots that play on a server until a signal.
 
 #include "client/bots/program.h"
 

@@ -1,17 +1,18 @@
+/// Owns the sentences on why a client was not admitted.
 #include "client/bots/failure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-void hc_cl_failure_text(char *text, size_t size, const struct hc_client_attempt *attempt, bool over,
-                        bool expired, const struct hc_cl_udp_stats *udp) {
+void hc_cl_failure_text(char *text, size_t size, const struct hc_client_attempt *attempt,
+                        bool gave_up, bool expired, const struct hc_cl_udp_stats *udp) {
     if (attempt->denied && attempt->proven)
         snprintf(text, size, "%s", hc_deny_text(attempt->deny));
     else if (attempt->denied)
         snprintf(text, size, "%s%s (not proven: anybody on the path could have sent this)",
                  hc_deny_text(attempt->deny),
                  expired ? "; by this machine's clock it has expired, too" : "");
-    else if (attempt->answered && !over)
+    else if (attempt->answered && !gave_up)
         snprintf(
             text, size,
             "the server answers, but the handshake was not complete at the end: datagrams were "

@@ -1,3 +1,4 @@
+/// Owns the bots of one process and their event loop.
 #define _GNU_SOURCE
 
 #include "client/bots/fleet.h"
@@ -18,31 +19,33 @@
 #include <unistd.h>
 
 enum {
-    GOODBYE_US = 2000000,   ///< the longest that goodbyes may take
-    SPARE_DESCRIPTORS = 64, ///< beside a socket for each client
+    CLOSE_US = 2000000,     ///< longest time for closing all connections
+    SPARE_DESCRIPTORS = 64, ///< besides one socket for each client
     MESSAGES_MAX = 8,       ///< lines of each kind about single clients
-    FRESH_US = 1000000,     ///< a client that received something this lately is not cut off
+    FRESH_US = 1000000,     ///< a client that received a datagram this recently is not cut off
 };
 
-/// Which random numbers a client draws.
+/// Purposes of a client's random numbers.
 enum { PURPOSE_LINK };
 
 /// Kinds of lines about single clients.
 enum line { LINE_PLAYS, LINE_WAITS, LINE_LOST, LINE_REFUSED, LINE_ENDED, LINES };
 
-/// One client, from its turn in the ramp to its end.
-struct player {
-    struct hc_cl_fleet *load;
-    struct hc_client *client; ///< NULL before its turn
+/// One bot: a client with its socket, from its start in the ramp to its end.
+struct bot {
+    struct hc_cl_fleet *fleet;
+    struct hc_client *client; ///< NULL before its start
     struct hc_cl_udp *udp;
     struct event *readable, *timer;
-    struct hc_cl_bot bot;
-    uint64_t begun_us, accepted_us, over_us; ///< 0: not yet
-    uint64_t armed_us;                       ///< when there is something to do; 0: not known yet
-    hc_tick thought;                         ///< the bot has decided on this tick
-    uint64_t received_us;                    ///< when the newest datagram came that was accepted
-    bool received, over, waits; ///< waits: it is denied, goes on asking, and that was said
-    hc_tick first, last;        ///< server ticks that snapshots showed, if `received`
+    struct hc_cl_bot brain;
+    uint64_t begun_us, accepted_us, ended_us; ///< 0: not yet
+    uint64_t armed_us;                        ///< deadline of the timer; 0: none yet
+    hc_tick decided;                          ///< newest tick for which the brain chose an input
+    uint64_t received_us;                     ///< when the newest accepted datagram arrived
+    bool received;                            ///< a snapshot
+    bool ended;
+    bool denial_printed; ///< for the current attempts to connect
+    hc_tick first, last; ///< server ticks of the first and the newest snapshot, if `received`
 };
 
 struct hc_cl_fleet {
@@ -51,12 +54,12 @@ struct hc_cl_fleet {
     struct event *term, *interrupt, *end, *progress;
     uint64_t started_us, ended_us;
     bool leaving;
-    uint32_t over;         ///< clients
-    uint32_t lines[LINES]; ///< written
-    bool terminal;         ///< a line of progress may stand there
+    uint32_t ended;        ///< bots
+    uint32_t lines[LINES]; ///< printed
+    bool terminal;         ///< standard error may show a line of progress
     struct hc_cl_fleet_ends ends;
     struct hc_cl_fleet_self self;
-    struct player *players; ///< [config.count]
+    struct bot *bots; ///< [config.count]
 };
 
 static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
@@ -66,75 +69,76 @@ static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
     evtimer_add(timer, &timeout);
 }
 
-/// Its number in the whole run.
-static unsigned index_of(const struct player *player) {
-    return player->load->config.first + (unsigned)(player - player->load->players);
+/// The bot's number in the whole run.
+static unsigned index_of(const struct bot *bot) {
+    return bot->fleet->config.first + (unsigned)(bot - bot->fleet->bots);
 }
 
-static void retire(struct player *player, uint64_t now) {
-    struct hc_cl_fleet *load = player->load;
-    player->over = true;
-    player->over_us = now;
-    event_del(player->readable);
-    event_del(player->timer);
-    if (++load->over == load->config.count)
-        event_base_loopbreak(load->base);
+/// Stops a bot's events; the last one ends the loop.
+static void retire(struct bot *bot, uint64_t now) {
+    struct hc_cl_fleet *fleet = bot->fleet;
+    bot->ended = true;
+    bot->ended_us = now;
+    event_del(bot->readable);
+    event_del(bot->timer);
+    if (++fleet->ended == fleet->config.count)
+        event_base_loopbreak(fleet->base);
 }
 
-/// Prints a line about a client, for as many of each kind as are worth reading.
-__attribute__((format(printf, 3, 4))) static void note(const struct player *player, enum line line,
-                                                       const char *format, ...) {
-    struct hc_cl_fleet *load = player->load;
+/// Prints a line about a client; at most MESSAGES_MAX of each kind.
+__attribute__((format(printf, 3, 4))) static void print_line(const struct bot *bot, enum line line,
+                                                             const char *format, ...) {
+    struct hc_cl_fleet *fleet = bot->fleet;
     char text[512];
     va_list arguments;
-    if (load->lines[line]++ >= MESSAGES_MAX) {
-        if (load->lines[line] == MESSAGES_MAX + 1)
+    if (fleet->lines[line]++ >= MESSAGES_MAX) {
+        if (fleet->lines[line] == MESSAGES_MAX + 1)
             fprintf(stderr, "%s: further clients of this kind are only counted\n",
-                    load->config.program);
+                    fleet->config.program);
         return;
     }
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s%s: client %u %s\n", load->terminal ? "\r\033[K" : "", load->config.program,
-            index_of(player), text);
+    fprintf(stderr, "%s%s: client %u %s\n", fleet->terminal ? "\r\033[K" : "",
+            fleet->config.program, index_of(bot), text);
 }
 
-/// Why a client is not admitted, as far as it knows; `over`: it has given up.
-static void explain(const struct player *player, bool over, char *text, size_t size) {
-    struct hc_client_attempt attempt = hc_client_attempt(player->client);
-    struct hc_cl_udp_stats udp = hc_cl_udp_stats(player->udp);
-    uint64_t expire_s = hc_token_expire_s(&player->load->config.tokens[index_of(player)]);
-    hc_cl_failure_text(text, size, &attempt, over, expire_s <= (uint64_t)time(NULL), &udp);
+/// Writes why a client is not admitted. `gave_up`: it no longer tries.
+static void explain(const struct bot *bot, bool gave_up, char *text, size_t size) {
+    struct hc_client_attempt attempt = hc_client_attempt(bot->client);
+    struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
+    uint64_t expire_s = hc_token_expire_s(&bot->fleet->config.tokens[index_of(bot)]);
+    hc_cl_failure_text(text, size, &attempt, gave_up, expire_s <= (uint64_t)time(NULL), &udp);
 }
 
-/// Counts a client that was not admitted, or not again, and says why. `over`: it has given up.
-static void refuse(const struct player *player, bool over) {
-    const struct hc_cl_fleet *load = player->load;
-    struct hc_client_attempt attempt = hc_client_attempt(player->client);
-    struct hc_cl_fleet_ends *ends = &player->load->ends;
+/// Counts and prints a client that was not admitted, or not again. `gave_up`: it no longer tries.
+static void count_refusal(const struct bot *bot, bool gave_up) {
+    const struct hc_cl_fleet *fleet = bot->fleet;
+    struct hc_client_attempt attempt = hc_client_attempt(bot->client);
+    struct hc_cl_fleet_ends *ends = &bot->fleet->ends;
     char text[320];
     *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
     if (attempt.denied)
         ends->denied_by_reason[attempt.deny]++;
-    explain(player, over, text, sizeof(text));
-    note(player, LINE_REFUSED, "was not admitted by %s: %s", load->config.server_name, text);
+    explain(bot, gave_up, text, sizeof(text));
+    print_line(bot, LINE_REFUSED, "was not admitted by %s: %s", fleet->config.server_name, text);
 }
 
-/// Says once that a client is denied and goes on asking.
-static void note_denial(struct player *player) {
+/// Prints once that a client was denied and still tries.
+static void print_denial(struct bot *bot) {
     char text[320];
-    enum hc_client_state state = hc_client_state(player->client);
+    enum hc_client_state state = hc_client_state(bot->client);
     bool asks = state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
-    if (!asks || !hc_client_attempt(player->client).denied) {
-        player->waits = player->waits && asks;
+    if (!asks || !hc_client_attempt(bot->client).denied) {
+        bot->denial_printed = bot->denial_printed && asks;
         return;
     }
-    if (player->waits)
+    if (bot->denial_printed)
         return;
-    player->waits = true;
-    explain(player, false, text, sizeof(text));
-    note(player, LINE_WAITS, "is not admitted yet, and goes on asking: %s", text);
+    bot->denial_printed = true;
+    explain(bot, false, text, sizeof(text));
+    print_line(bot, LINE_WAITS, "is not admitted yet, and goes on asking: %s", text);
 }
 
 static const char *loss_text(enum hc_client_loss loss) {
@@ -151,54 +155,54 @@ static const char *loss_text(enum hc_client_loss loss) {
     return "for no known reason";
 }
 
-/// An event after which the client is no more.
-static void on_last_event(struct player *player, const struct hc_client_event *event) {
-    struct hc_cl_fleet_ends *ends = &player->load->ends;
-    const char *server = player->load->config.server_name;
+/// Handles an event that ends the client.
+static void on_last_event(struct bot *bot, const struct hc_client_event *event) {
+    struct hc_cl_fleet_ends *ends = &bot->fleet->ends;
+    const char *server = bot->fleet->config.server_name;
     switch (event->kind) {
     case HC_CLIENT_EVENT_DENIED:
-        refuse(player, true);
+        count_refusal(bot, true);
         break;
     case HC_CLIENT_EVENT_VERSION:
         ends->denied++;
-        note(player, LINE_REFUSED, "was not admitted: the server at %s is of another build",
-             server);
+        print_line(bot, LINE_REFUSED, "was not admitted: the server at %s is of another build",
+                   server);
         break;
     case HC_CLIENT_EVENT_TIMEOUT:
-        if (player->accepted_us == 0 || hc_client_attempt(player->client).denied) {
-            refuse(player, true);
+        if (bot->accepted_us == 0 || hc_client_attempt(bot->client).denied) {
+            count_refusal(bot, true);
             break;
         }
         ends->timeout++;
-        note(player, LINE_ENDED, "gave up: the server at %s is gone", server);
+        print_line(bot, LINE_ENDED, "gave up: the server at %s is gone", server);
         break;
-    default: // CLOSED: counted before if it was this side's wish
+    default: // CLOSED; count_end has counted it if the client left itself
         if (event->close == HC_CLOSE_LEFT)
             break;
         ends->closed++;
-        note(player, LINE_ENDED, "was closed by %s: %s", server, hc_close_text(event->close));
+        print_line(bot, LINE_ENDED, "was closed by %s: %s", server, hc_close_text(event->close));
         break;
     }
 }
 
-static void on_event(struct player *player, const struct hc_client_event *event, uint64_t now) {
-    struct hc_cl_fleet *load = player->load;
+static void on_event(struct bot *bot, const struct hc_client_event *event, uint64_t now) {
+    struct hc_cl_fleet *fleet = bot->fleet;
     switch (event->kind) {
     case HC_CLIENT_EVENT_ACCEPTED:
-        player->accepted_us = now;
-        load->ends.accepted++;
-        if (load->config.announces)
-            note(player, LINE_PLAYS, "plays on %s as player %u", load->config.server_name,
-                 hc_client_player(player->client, 0));
+        bot->accepted_us = now;
+        fleet->ends.accepted++;
+        if (fleet->config.announces)
+            print_line(bot, LINE_PLAYS, "plays on %s as player %u", fleet->config.server_name,
+                       hc_client_player(bot->client, 0));
         break;
     case HC_CLIENT_EVENT_LOST:
-        note(player, LINE_LOST, "has lost its connection: %s", loss_text(event->loss));
+        print_line(bot, LINE_LOST, "has lost its connection: %s", loss_text(event->loss));
         break;
     case HC_CLIENT_EVENT_RECONNECTED:
-        player->thought = HC_NO_TICK; // the world may be another one
-        note(player, LINE_PLAYS, "plays again on %s as player %u, %s", load->config.server_name,
-             hc_client_player(player->client, 0),
-             event->resumed ? "where it was" : "in a world that has begun anew");
+        bot->decided = HC_NO_TICK; // the world may be new
+        print_line(bot, LINE_PLAYS, "plays again on %s as player %u, %s", fleet->config.server_name,
+                   hc_client_player(bot->client, 0),
+                   event->resumed ? "where it was" : "in a world that has begun anew");
         break;
     case HC_CLIENT_EVENT_PLAYING:
     case HC_CLIENT_EVENT_STALLED:
@@ -206,161 +210,161 @@ static void on_event(struct player *player, const struct hc_client_event *event,
     case HC_CLIENT_EVENT_MOVED:
         break; // counted by the client
     default:
-        on_last_event(player, event);
+        on_last_event(bot, event);
     }
 }
 
-/// Lets the bot decide once for each tick that its client predicts.
-static void think(struct player *player) {
-    const struct hc_timeline *timeline = hc_client_timeline(player->client);
-    enum hc_client_state state = hc_client_state(player->client);
+/// Chooses an input, once for each tick that the client predicts.
+static void think(struct bot *bot) {
+    const struct hc_timeline *timeline = hc_client_timeline(bot->client);
+    enum hc_client_state state = hc_client_state(bot->client);
     if (timeline == NULL || !hc_timeline_started(timeline) ||
         (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED))
         return;
     hc_tick head = hc_timeline_head(timeline);
-    if (head == player->thought)
+    if (head == bot->decided)
         return;
-    player->thought = head;
+    bot->decided = head;
     struct hc_arena_input input = hc_cl_bot_think(
-        &player->bot, hc_client_world(player->client), head, hc_timeline_presence(timeline, head),
-        hc_timeline_states(timeline, head), hc_client_player(player->client, 0));
-    hc_client_set_input(player->client, 0, &input);
+        &bot->brain, hc_client_world(bot->client), head, hc_timeline_presence(timeline, head),
+        hc_timeline_states(timeline, head), hc_client_player(bot->client, 0));
+    hc_client_set_input(bot->client, 0, &input);
 }
 
-static void note_ticks(struct player *player) {
+static void record_ticks(struct bot *bot) {
     hc_tick shown, as_of;
-    if (!hc_client_snapshot(player->client, &shown, &as_of))
+    if (!hc_client_snapshot(bot->client, &shown, &as_of))
         return;
-    if (!player->received)
-        player->first = as_of;
-    player->received = true;
-    player->last = as_of;
+    if (!bot->received)
+        bot->first = as_of;
+    bot->received = true;
+    bot->last = as_of;
 }
 
-/// Notes how late a client of this process does its work, and how many datagrams fell due
-/// meanwhile: of several only one will be sent.
-static void note_lateness(struct player *player, uint64_t now) {
-    struct hc_cl_fleet_self *self = &player->load->self;
-    uint64_t deadline = hc_client_deadline(player->client);
-    if (hc_client_state(player->client) != HC_CLIENT_PLAYING)
+/// Records how late a client does its work, and how many datagrams were due. Of several that are
+/// due at once it sends only one.
+static void record_lateness(struct bot *bot, uint64_t now) {
+    struct hc_cl_fleet_self *self = &bot->fleet->self;
+    uint64_t deadline = hc_client_deadline(bot->client);
+    if (hc_client_state(bot->client) != HC_CLIENT_PLAYING)
         return;
-    if (player->armed_us != 0 && now >= player->armed_us)
-        hc_histogram_record(&self->lateness_us, now - player->armed_us);
+    if (bot->armed_us != 0 && now >= bot->armed_us)
+        hc_histogram_record(&self->lateness_us, now - bot->armed_us);
     if (now >= deadline) {
-        uint32_t tick_rate = hc_client_world(player->client)->tick_rate;
+        uint32_t tick_rate = hc_client_world(bot->client)->tick_rate;
         self->due += 1 + (now - deadline) * tick_rate / 1000000;
         self->sent++;
     }
 }
 
-/// Everything that is due for one client at `now`, then the timer for what comes next.
-static void turn(struct player *player, uint64_t now) {
+/// Does everything that is due for one bot at `now`, and sets its timer to the next deadline.
+static void turn(struct bot *bot, uint64_t now) {
     uint8_t bytes[HC_DATAGRAM_MAX + 1];
     int received;
     struct hc_client_event event;
-    note_lateness(player, now);
-    while ((received = hc_cl_udp_take(player->udp, bytes, now)) >= 0)
-        // What was refused is in the client's statistics.
-        if (hc_client_receive(player->client, bytes, (size_t)received, now) == HC_OK)
-            player->received_us = now;
-    note_ticks(player);
-    if (hc_client_deadline(player->client) <= now)
-        think(player);
-    hc_client_advance(player->client, now);
+    record_lateness(bot, now);
+    while ((received = hc_cl_udp_take(bot->udp, bytes, now)) >= 0)
+        // The client counts what it refuses.
+        if (hc_client_receive(bot->client, bytes, (size_t)received, now) == HC_OK)
+            bot->received_us = now;
+    record_ticks(bot);
+    if (hc_client_deadline(bot->client) <= now)
+        think(bot);
+    hc_client_advance(bot->client, now);
     size_t size;
-    while ((size = hc_client_send(player->client, bytes, now)) > 0)
-        hc_cl_udp_send(player->udp, bytes, size, now);
-    hc_cl_udp_flush(player->udp, now);
-    while (hc_client_poll_event(player->client, &event))
-        on_event(player, &event, now);
-    note_denial(player);
+    while ((size = hc_client_send(bot->client, bytes, now)) > 0)
+        hc_cl_udp_send(bot->udp, bytes, size, now);
+    hc_cl_udp_flush(bot->udp, now);
+    while (hc_client_poll_event(bot->client, &event))
+        on_event(bot, &event, now);
+    print_denial(bot);
 
-    bool closed = hc_client_state(player->client) == HC_CLIENT_CLOSED;
-    if (closed && hc_cl_udp_idle(player->udp)) {
-        retire(player, now);
+    bool closed = hc_client_state(bot->client) == HC_CLIENT_CLOSED;
+    if (closed && hc_cl_udp_idle(bot->udp)) {
+        retire(bot, now);
         return;
     }
-    uint64_t deadline = hc_client_deadline(player->client);
-    uint64_t link = hc_cl_udp_deadline(player->udp);
-    player->armed_us = deadline < link ? deadline : link;
-    arm(player->timer, player->armed_us, hc_clock_us());
+    uint64_t deadline = hc_client_deadline(bot->client);
+    uint64_t link = hc_cl_udp_deadline(bot->udp);
+    bot->armed_us = deadline < link ? deadline : link;
+    arm(bot->timer, bot->armed_us, hc_clock_us());
 }
 
 static void on_readable(evutil_socket_t descriptor, short what, void *context) {
-    struct player *player = context;
+    struct bot *bot = context;
     uint64_t now = hc_clock_us();
     (void)descriptor;
     (void)what;
-    hc_cl_udp_receive(player->udp, now);
-    turn(player, now);
+    hc_cl_udp_receive(bot->udp, now);
+    turn(bot, now);
 }
 
-/// The client's turn in the ramp; false: no memory.
-static bool begin(struct player *player, uint64_t now) {
-    struct hc_client_config config = player->load->config.client;
-    player->begun_us = now;
-    config.credential = player->load->config.tokens[index_of(player)];
-    player->client = hc_client_create(&config, now);
-    return player->client != NULL && event_add(player->readable, NULL) == 0;
+/// Starts the bot's client; false: no memory.
+static bool begin(struct bot *bot, uint64_t now) {
+    struct hc_client_config config = bot->fleet->config.client;
+    bot->begun_us = now;
+    config.credential = bot->fleet->config.tokens[index_of(bot)];
+    bot->client = hc_client_create(&config, now);
+    return bot->client != NULL && event_add(bot->readable, NULL) == 0;
 }
 
 static void on_timer(evutil_socket_t descriptor, short what, void *context) {
-    struct player *player = context;
+    struct bot *bot = context;
     uint64_t now = hc_clock_us();
     (void)descriptor;
     (void)what;
-    if (player->client == NULL && !begin(player, now)) {
-        player->load->ends.failed++;
-        note(player, LINE_REFUSED, "was not started: no memory");
-        retire(player, now);
+    if (bot->client == NULL && !begin(bot, now)) {
+        bot->fleet->ends.failed++;
+        print_line(bot, LINE_REFUSED, "was not started: no memory");
+        retire(bot, now);
         return;
     }
-    turn(player, now);
+    turn(bot, now);
 }
 
-/// Whether a client has received nothing for longer than its link can explain.
-static bool is_cut_off(const struct player *player, uint64_t now) {
-    uint64_t rtt_us = hc_histogram_percentile(&hc_client_stats(player->client)->rtt_us, 500);
-    return now - player->received_us > FRESH_US + 2 * rtt_us;
+/// Whether a client has received nothing for longer than its round trip explains.
+static bool is_cut_off(const struct bot *bot, uint64_t now) {
+    uint64_t rtt_us = hc_histogram_percentile(&hc_client_stats(bot->client)->rtt_us, 500);
+    return now - bot->received_us > FRESH_US + 2 * rtt_us;
 }
 
-/// Counts how a client stands that is about to leave.
-static void count_end(struct player *player, uint64_t now) {
-    struct hc_cl_fleet_ends *ends = &player->load->ends;
-    enum hc_client_state state = hc_client_state(player->client);
-    if (player->accepted_us == 0 ||
-        (state == HC_CLIENT_RECONNECTING && hc_client_attempt(player->client).denied)) {
-        refuse(player, false);
-    } else if (state == HC_CLIENT_RECONNECTING || is_cut_off(player, now)) {
+/// Counts how a client stands just before it leaves.
+static void count_end(struct bot *bot, uint64_t now) {
+    struct hc_cl_fleet_ends *ends = &bot->fleet->ends;
+    enum hc_client_state state = hc_client_state(bot->client);
+    if (bot->accepted_us == 0 ||
+        (state == HC_CLIENT_RECONNECTING && hc_client_attempt(bot->client).denied)) {
+        count_refusal(bot, false);
+    } else if (state == HC_CLIENT_RECONNECTING || is_cut_off(bot, now)) {
         ends->cut_off++;
-        note(player, LINE_ENDED, "received nothing from %s for the last %.1f s",
-             player->load->config.server_name, (double)(now - player->received_us) / 1e6);
+        print_line(bot, LINE_ENDED, "received nothing from %s for the last %.1f s",
+                   bot->fleet->config.server_name, (double)(now - bot->received_us) / 1e6);
     } else if (state != HC_CLIENT_CLOSED) {
         ends->left++;
     }
 }
 
-/// Every client says goodbye; those that had no turn yet are over at once.
-static void leave_all(struct hc_cl_fleet *load) {
+/// Makes all clients leave, and retires bots that have not started.
+static void leave_all(struct hc_cl_fleet *fleet) {
     uint64_t now = hc_clock_us();
-    if (load->leaving) { // asked twice, or it takes too long
-        event_base_loopbreak(load->base);
+    if (fleet->leaving) { // a second signal, or CLOSE_US has passed
+        event_base_loopbreak(fleet->base);
         return;
     }
-    load->leaving = true;
-    load->ended_us = now;
-    arm(load->end, now + GOODBYE_US, now);
-    for (uint32_t i = 0; i < load->config.count; i++) {
-        struct player *player = &load->players[i];
-        if (player->over)
+    fleet->leaving = true;
+    fleet->ended_us = now;
+    arm(fleet->end, now + CLOSE_US, now);
+    for (uint32_t i = 0; i < fleet->config.count; i++) {
+        struct bot *bot = &fleet->bots[i];
+        if (bot->ended)
             continue;
-        if (player->client == NULL) {
-            retire(player, now);
+        if (bot->client == NULL) {
+            retire(bot, now);
             continue;
         }
-        count_end(player, now);
-        hc_client_leave(player->client, now);
-        turn(player, now);
+        count_end(bot, now);
+        hc_client_leave(bot->client, now);
+        turn(bot, now);
     }
 }
 
@@ -371,16 +375,16 @@ static void on_end(evutil_socket_t descriptor, short what, void *context) {
 }
 
 static void on_progress(evutil_socket_t descriptor, short what, void *context) {
-    struct hc_cl_fleet *load = context;
-    struct hc_cl_fleet_progress progress = {.elapsed_us = hc_clock_us() - load->started_us};
+    struct hc_cl_fleet *fleet = context;
+    struct hc_cl_fleet_progress progress = {.elapsed_us = hc_clock_us() - fleet->started_us};
     (void)descriptor;
     (void)what;
-    for (uint32_t i = 0; i < load->config.count; i++) {
-        const struct player *player = &load->players[i];
-        if (player->client == NULL || player->over)
+    for (uint32_t i = 0; i < fleet->config.count; i++) {
+        const struct bot *bot = &fleet->bots[i];
+        if (bot->client == NULL || bot->ended)
             continue;
-        const struct hc_client_stats *stats = hc_client_stats(player->client);
-        enum hc_client_state state = hc_client_state(player->client);
+        const struct hc_client_stats *stats = hc_client_stats(bot->client);
+        enum hc_client_state state = hc_client_state(bot->client);
         progress.rollbacks += stats->rollbacks;
         progress.stalls += stats->stalls;
         progress.stalled += state == HC_CLIENT_STALLED;
@@ -390,47 +394,47 @@ static void on_progress(evutil_socket_t descriptor, short what, void *context) {
         progress.playing++;
         progress.rtt_us += hc_histogram_percentile(&stats->rtt_us, 500);
     }
-    load->config.progress(load->config.progress_context, &progress);
+    fleet->config.progress(fleet->config.progress_context, &progress);
 }
 
-static bool create_player(struct hc_cl_fleet *load, uint32_t index, char *why, size_t why_size) {
-    struct player *player = &load->players[index];
-    player->load = load;
-    player->thought = HC_NO_TICK;
-    hc_cl_bot_init(&player->bot, load->config.seed, index_of(player));
-    player->udp = hc_cl_udp_open(&load->config.server, &load->config.link,
-                                 hc_random(load->config.seed, index_of(player), PURPOSE_LINK, 0),
-                                 why, why_size);
-    if (player->udp == NULL)
+static bool create_bot(struct hc_cl_fleet *fleet, uint32_t index, char *why, size_t why_size) {
+    struct bot *bot = &fleet->bots[index];
+    bot->fleet = fleet;
+    bot->decided = HC_NO_TICK;
+    hc_cl_bot_init(&bot->brain, fleet->config.seed, index_of(bot));
+    bot->udp = hc_cl_udp_open(&fleet->config.server, &fleet->config.link,
+                              hc_random(fleet->config.seed, index_of(bot), PURPOSE_LINK, 0), why,
+                              why_size);
+    if (bot->udp == NULL)
         return false;
-    player->readable = event_new(load->base, hc_cl_udp_descriptor(player->udp),
-                                 EV_READ | EV_PERSIST, on_readable, player);
-    player->timer = evtimer_new(load->base, on_timer, player);
+    bot->readable = event_new(fleet->base, hc_cl_udp_descriptor(bot->udp), EV_READ | EV_PERSIST,
+                              on_readable, bot);
+    bot->timer = evtimer_new(fleet->base, on_timer, bot);
     snprintf(why, why_size, "no memory for another client");
-    return player->readable != NULL && player->timer != NULL;
+    return bot->readable != NULL && bot->timer != NULL;
 }
 
-/// The event base with what wakes the fleet as a whole.
-static bool create_base(struct hc_cl_fleet *load) {
+/// Makes the event base and the events of the whole fleet.
+static bool create_base(struct hc_cl_fleet *fleet) {
     struct event_config *config = event_config_new();
     if (config == NULL)
         return false;
-    // Without these the timers are late by up to 3 ms, and early by what a callback takes.
+    // Without these, timers are up to 3 ms late, and early by the duration of a callback.
     event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
     event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME);
-    load->base = event_base_new_with_config(config);
+    fleet->base = event_base_new_with_config(config);
     event_config_free(config);
-    if (load->base == NULL)
+    if (fleet->base == NULL)
         return false;
-    load->term = evsignal_new(load->base, SIGTERM, on_end, load);
-    load->interrupt = evsignal_new(load->base, SIGINT, on_end, load);
-    load->end = evtimer_new(load->base, on_end, load);
-    load->progress = event_new(load->base, -1, EV_PERSIST, on_progress, load);
-    return load->term != NULL && load->interrupt != NULL && load->end != NULL &&
-           load->progress != NULL;
+    fleet->term = evsignal_new(fleet->base, SIGTERM, on_end, fleet);
+    fleet->interrupt = evsignal_new(fleet->base, SIGINT, on_end, fleet);
+    fleet->end = evtimer_new(fleet->base, on_end, fleet);
+    fleet->progress = event_new(fleet->base, -1, EV_PERSIST, on_progress, fleet);
+    return fleet->term != NULL && fleet->interrupt != NULL && fleet->end != NULL &&
+           fleet->progress != NULL;
 }
 
-/// Sockets for all clients; a lower limit shows when one cannot be opened.
+/// Raises the limit of descriptors for all sockets. If it stays too low, opening a socket fails.
 static void raise_descriptors(uint32_t clients) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= clients + SPARE_DESCRIPTORS)
@@ -445,19 +449,19 @@ struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, 
                                        size_t why_size) {
     HC_ASSERT(config->count >= 1 && config->first + config->count <= config->clients);
     raise_descriptors(config->count);
-    struct hc_cl_fleet *load = calloc(1, sizeof(*load));
+    struct hc_cl_fleet *fleet = calloc(1, sizeof(*fleet));
     snprintf(why, why_size, "no memory");
-    if (load == NULL)
+    if (fleet == NULL)
         return NULL;
-    load->config = *config;
-    load->terminal = isatty(STDERR_FILENO);
-    load->players = calloc(config->count, sizeof(*load->players));
-    bool good = load->players != NULL && create_base(load);
+    fleet->config = *config;
+    fleet->terminal = isatty(STDERR_FILENO);
+    fleet->bots = calloc(config->count, sizeof(*fleet->bots));
+    bool good = fleet->bots != NULL && create_base(fleet);
     for (uint32_t i = 0; good && i < config->count; i++)
-        good = create_player(load, i, why, why_size);
+        good = create_bot(fleet, i, why, why_size);
     if (good)
-        return load;
-    hc_cl_fleet_destroy(load);
+        return fleet;
+    hc_cl_fleet_destroy(fleet);
     return NULL;
 }
 
@@ -466,46 +470,47 @@ static void free_event(struct event *event) {
         event_free(event);
 }
 
-void hc_cl_fleet_destroy(struct hc_cl_fleet *load) {
-    if (load == NULL)
+void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
+    if (fleet == NULL)
         return;
-    for (uint32_t i = 0; load->players != NULL && i < load->config.count; i++) {
-        struct player *player = &load->players[i];
-        free_event(player->readable);
-        free_event(player->timer);
-        hc_client_destroy(player->client);
-        hc_cl_udp_close(player->udp);
+    for (uint32_t i = 0; fleet->bots != NULL && i < fleet->config.count; i++) {
+        struct bot *bot = &fleet->bots[i];
+        free_event(bot->readable);
+        free_event(bot->timer);
+        hc_client_destroy(bot->client);
+        hc_cl_udp_close(bot->udp);
     }
-    free_event(load->term);
-    free_event(load->interrupt);
-    free_event(load->end);
-    free_event(load->progress);
-    if (load->base != NULL)
-        event_base_free(load->base);
-    free(load->players);
-    free(load);
+    free_event(fleet->term);
+    free_event(fleet->interrupt);
+    free_event(fleet->end);
+    free_event(fleet->progress);
+    if (fleet->base != NULL)
+        event_base_free(fleet->base);
+    free(fleet->bots);
+    free(fleet);
 }
 
-void hc_cl_fleet_run(struct hc_cl_fleet *load) {
-    const struct hc_cl_fleet_config *config = &load->config;
+void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
+    const struct hc_cl_fleet_config *config = &fleet->config;
     struct timeval second = {.tv_sec = 1};
     uint64_t spent_us = hc_report_cpu_us();
-    load->started_us = hc_clock_us();
-    event_add(load->term, NULL);
-    event_add(load->interrupt, NULL);
+    fleet->started_us = hc_clock_us();
+    event_add(fleet->term, NULL);
+    event_add(fleet->interrupt, NULL);
     for (uint32_t i = 0; i < config->count; i++)
-        arm(load->players[i].timer,
-            load->started_us + config->ramp_us * (config->first + i) / config->clients,
-            load->started_us);
+        arm(fleet->bots[i].timer,
+            fleet->started_us + config->ramp_us * (config->first + i) / config->clients,
+            fleet->started_us);
     if (config->duration_us != 0)
-        arm(load->end, load->started_us + config->ramp_us + config->duration_us, load->started_us);
+        arm(fleet->end, fleet->started_us + config->ramp_us + config->duration_us,
+            fleet->started_us);
     if (config->progress != NULL)
-        event_add(load->progress, &second);
-    event_base_dispatch(load->base);
-    if (load->ended_us == 0)
-        load->ended_us = hc_clock_us();
-    load->self.processes = 1;
-    load->self.cpu_us = hc_report_cpu_us() - spent_us;
+        event_add(fleet->progress, &second);
+    event_base_dispatch(fleet->base);
+    if (fleet->ended_us == 0)
+        fleet->ended_us = hc_clock_us();
+    fleet->self.processes = 1;
+    fleet->self.cpu_us = hc_report_cpu_us() - spent_us;
 }
 
 static void add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one) {
@@ -546,35 +551,35 @@ static void add_udp(struct hc_cl_udp_stats *sum, const struct hc_cl_udp_stats *o
     sum->datagrams_out += one->datagrams_out;
     sum->bytes_out += one->bytes_out;
     sum->send_errors += one->send_errors;
-    sum->link_lost += one->link_lost;
-    sum->link_dropped_full += one->link_dropped_full;
+    sum->sim_lost += one->sim_lost;
+    sum->sim_dropped_full += one->sim_dropped_full;
 }
 
-void hc_cl_fleet_result(const struct hc_cl_fleet *load, struct hc_cl_fleet_result *result) {
+void hc_cl_fleet_result(const struct hc_cl_fleet *fleet, struct hc_cl_fleet_result *result) {
     *result =
-        (struct hc_cl_fleet_result){.ends = load->ends, .self = load->self, .first = HC_NO_TICK};
-    result->duration_us = load->ended_us - load->started_us;
-    for (uint32_t i = 0; i < load->config.count; i++) {
-        const struct player *player = &load->players[i];
-        struct hc_cl_udp_stats udp = hc_cl_udp_stats(player->udp);
+        (struct hc_cl_fleet_result){.ends = fleet->ends, .self = fleet->self, .first = HC_NO_TICK};
+    result->duration_us = fleet->ended_us - fleet->started_us;
+    for (uint32_t i = 0; i < fleet->config.count; i++) {
+        const struct bot *bot = &fleet->bots[i];
+        struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
         add_udp(&result->udp, &udp);
-        if (player->client == NULL || player->accepted_us == 0)
+        if (bot->client == NULL || bot->accepted_us == 0)
             continue;
-        const struct hc_client_stats *stats = hc_client_stats(player->client);
+        const struct hc_client_stats *stats = hc_client_stats(bot->client);
         add_stats(&result->sum, stats);
         uint64_t end =
-            player->over && player->over_us < load->ended_us ? player->over_us : load->ended_us;
-        if (end > player->accepted_us)
-            result->client_us += end - player->accepted_us;
-        if (hc_client_world(player->client) != NULL)
-            result->tick_rate = hc_client_world(player->client)->tick_rate;
+            bot->ended && bot->ended_us < fleet->ended_us ? bot->ended_us : fleet->ended_us;
+        if (end > bot->accepted_us)
+            result->client_us += end - bot->accepted_us;
+        if (hc_client_world(bot->client) != NULL)
+            result->tick_rate = hc_client_world(bot->client)->tick_rate;
         if (stats->rtt_us.count > 0) {
             result->jitter_us += stats->jitter_us;
             result->jitters++;
         }
-        if (player->received) {
-            result->first = hc_tick_min(result->first, player->first);
-            result->last = hc_tick_max(result->last, player->last);
+        if (bot->received) {
+            result->first = hc_tick_min(result->first, bot->first);
+            result->last = hc_tick_max(result->last, bot->last);
         }
     }
 }

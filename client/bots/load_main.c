@@ -1,4 +1,4 @@
-/// hindcast-load: many bots, and the report of what they cost and how well it went.
+/// hindcast-load: many bots, and a report of their cost and of the quality of play.
 
 #include "client/bots/program.h"
 

@@ -1,3 +1,4 @@
+/// Owns the tables of the bots' options, their ranges and defaults.
 #define _GNU_SOURCE // argp
 
 #include "client/bots/options.h"
@@ -44,7 +45,7 @@ static const struct argp_option bot_table[] = {
 
 static const struct argp_option load_table[] = {
     {"connect", KEY_CONNECT, "HOST:PORT", 0, "The server; [ADDR]:PORT for IPv6", 0},
-    {"spawn", KEY_SPAWN, NULL, 0, "Start a hindcastd on 127.0.0.1, and report its part too", 0},
+    {"spawn", KEY_SPAWN, NULL, 0, "Start a hindcastd on 127.0.0.1, and report its figures too", 0},
     {"clients", KEY_CLIENTS, "N", 0, "Clients (default 8)", 0},
     {"duration", KEY_DURATION, "S", 0, "Play for S seconds (default 10)", 0},
     {"ramp", KEY_RAMP, "S", 0, "Start the clients evenly over S seconds before (default 0)", 0},
@@ -56,7 +57,7 @@ static const struct argp_option load_table[] = {
 static const struct argp_option common_table[] = {
     {"input-delay", KEY_INPUT_DELAY, "N", 0, "Stamp inputs N ticks ahead (default 3)", 0},
     {"display-offset", KEY_DISPLAY_OFFSET, "N", 0,
-     "Show what lies N ticks behind the prediction (default 0)", 0},
+     "Show the tick that is N behind the predicted one (default 0)", 0},
     {"lead", KEY_LEAD, "N", 0, "Predict N ticks ahead of the server (default 0)", 0},
     {NULL, 0, NULL, 0, "The simulated link, each direction:", GROUP_LINK},
     {"link", KEY_LINK, "NAME", 0,
@@ -68,11 +69,11 @@ static const struct argp_option common_table[] = {
     {"loss", KEY_LOSS, "PCT", 0, "Percentage of datagrams lost", GROUP_LINK},
     {"burst", KEY_BURST, "N", 0, "Mean length of a loss burst, in datagrams", GROUP_LINK},
     {"duplicate", KEY_DUPLICATE, "PCT", 0, "Percentage that arrives twice", GROUP_LINK},
-    {"reorder", KEY_REORDER, "PCT", 0, "Percentage held back by up to 50 ms more", GROUP_LINK},
+    {"reorder", KEY_REORDER, "PCT", 0, "Percentage delayed by up to 50 ms more", GROUP_LINK},
     {NULL, 0, NULL, 0, "Other:", GROUP_OTHER},
     {"seed", KEY_SEED, "N", 0, "Seed of the links and the bots (default 1)", GROUP_OTHER},
     {"token", KEY_TOKEN, "FILE", 0,
-     "Tokens to connect with, one a line for each client (default: asked of a hindcastd --dev on "
+     "Tokens to connect with, one on each line for each client (default: from a hindcastd --dev on "
      "this machine)",
      GROUP_OTHER},
     {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
@@ -80,7 +81,7 @@ static const struct argp_option common_table[] = {
     {0},
 };
 
-/// The options that take a number: its places behind the point, and its range in whole units.
+/// The options that take a number: its decimal places, and its range in whole units.
 static const struct number {
     int key;
     unsigned places;
@@ -103,12 +104,12 @@ static const struct number {
     {KEY_SEED, 0, 0, INT64_MAX, ""}, // a JSON integer in the report
 };
 
-/// What is read, and what can be settled only when all is read.
+/// The state of a parse: the options so far, and what must wait for its end.
 struct reading {
     struct hc_cl_options *options;
     enum hc_cl_options_program program;
     bool is_set[KEY_JSON - KEY_CONNECT + 1];
-    struct hc_network_sim_config link; ///< the single conditions that were given
+    struct hc_network_sim_config link; ///< conditions given one by one
 };
 
 static const char *option_name(const struct reading *reading, int key) {
@@ -127,7 +128,7 @@ static void refuse(const struct reading *reading, int key, const char *value, co
     exit(2);
 }
 
-/// The value of an option that takes a number, in units of its last place; 0 for other options.
+/// The value of a numeric option in units of its last decimal place; 0 for other options.
 static uint64_t number(const struct reading *reading, int key, const char *text) {
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         const struct number *option = &numbers[i];
@@ -147,8 +148,8 @@ static uint64_t number(const struct reading *reading, int key, const char *text)
     return 0;
 }
 
-/// Splits HOST:PORT or [HOST]:PORT.
-static void split(const struct reading *reading, const char *text) {
+/// Parses HOST:PORT or [HOST]:PORT.
+static void parse_server(const struct reading *reading, const char *text) {
     struct hc_cl_options *options = reading->options;
     const char *colon = strrchr(text, ':');
     const char *begin = text, *end = colon;
@@ -167,8 +168,8 @@ static void split(const struct reading *reading, const char *text) {
     snprintf(options->port, sizeof(options->port), "%u", (unsigned)(uint16_t)port);
 }
 
-/// The preset, and over it the single conditions, wherever they stood on the command line.
-static void settle_link(struct reading *reading) {
+/// Sets single conditions over the preset, in any order of the command line.
+static void resolve_link(struct reading *reading) {
     struct hc_network_sim_config *link = &reading->options->link;
     const struct {
         int key;
@@ -188,7 +189,8 @@ static void settle_link(struct reading *reading) {
         }
 }
 
-static void settle(struct reading *reading, struct argp_state *state) {
+/// Checks options against each other once all are parsed.
+static void resolve(struct reading *reading, struct argp_state *state) {
     const struct hc_cl_options *options = reading->options;
     bool connects = options->host[0] != '\0';
     if (reading->program == HC_CL_OPTIONS_BOT && !connects)
@@ -206,11 +208,11 @@ static void settle(struct reading *reading, struct argp_state *state) {
                  options->clients);
         refuse(reading, KEY_PROCESSES, text, allowed);
     }
-    settle_link(reading);
+    resolve_link(reading);
 }
 
-/// Takes a value of one of the numbers.
-static void take(struct reading *reading, int key, uint64_t value) {
+/// Sets a numeric option.
+static void set_number(struct reading *reading, int key, uint64_t value) {
     struct hc_cl_options *options = reading->options;
     struct hc_network_sim_config *link = &reading->link;
     uint32_t small = (uint32_t)value;
@@ -271,7 +273,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     reading->is_set[key - KEY_CONNECT] = true;
     switch (key) {
     case KEY_CONNECT:
-        split(reading, text);
+        parse_server(reading, text);
         break;
     case KEY_SPAWN:
         reading->options->spawn = true;
@@ -288,18 +290,18 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         reading->options->json = text;
         break;
     default:
-        take(reading, key, number(reading, key, text));
+        set_number(reading, key, number(reading, key, text));
         break;
     }
     return 0;
 }
 
-/// The whole command line: hands all to `parse`, and settles at its end.
+/// Parses the whole command line: passes options to `parse`, and resolves them at the end.
 static error_t parse_program(int key, char *text, struct argp_state *state) {
     if (key == ARGP_KEY_INIT)
         state->child_inputs[0] = state->input;
     if (key == ARGP_KEY_END) {
-        settle(state->input, state);
+        resolve(state->input, state);
         return 0;
     }
     return parse(key, text, state);
@@ -314,18 +316,18 @@ void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_progr
             {.options = bot_table,
              .parser = parse_program,
              .children = children,
-             .doc = "Headless bots that play the arena on a Hindcast server, each over a link of "
-                    "its own.\v"
-                    "The report's first line, and the exit status, say whether the run was good; "
-                    "docs/REPORT.md explains the others."},
+             .doc = "Headless bots that play the arena on a Hindcast server, each over its own "
+                    "simulated link.\v"
+                    "The report's first line and the exit status give the verdict on the run; "
+                    "docs/REPORT.md explains the other lines."},
         [HC_CL_OPTIONS_LOAD] =
             {.options = load_table,
              .parser = parse_program,
              .children = children,
-             .doc = "Plays with many bots on a Hindcast server and reports what it cost and how "
-                    "well it went.\v"
-                    "The report's first line, and the exit status, say whether the run was good; "
-                    "docs/REPORT.md explains the others."},
+             .doc = "Plays with many bots on a Hindcast server, and reports their cost and the "
+                    "quality of play.\v"
+                    "The report's first line and the exit status give the verdict on the run; "
+                    "docs/REPORT.md explains the other lines."},
     };
     struct hc_client_config client = hc_client_config_default();
     *options = (struct hc_cl_options){

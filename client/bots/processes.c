@@ -1,3 +1,4 @@
+/// Owns the processes of a fleet, their pipes and the merge of their counts.
 #define _GNU_SOURCE // sched_getaffinity, signalfd
 
 #include "client/bots/processes.h"
@@ -19,8 +20,7 @@
 
 enum { WHY_MAX = 512 };
 
-/// Messages that a process writes into its pipe: its progress again and again, and at last its
-/// result or its failure.
+/// Messages that a process writes into its pipe: any number of PROGRESS, then RESULT or FAILURE.
 enum kind { PROGRESS, RESULT, FAILURE };
 
 /// One process of the fleet.
@@ -53,7 +53,7 @@ static void put(int pipe, const void *bytes, size_t size) {
     while (size > 0) {
         ssize_t done = write(pipe, at, size);
         if (done < 0 && errno != EINTR)
-            _exit(1); // nobody reads any more
+            _exit(1); // the first process has ended
         if (done > 0) {
             at += done;
             size -= (size_t)done;
@@ -70,21 +70,21 @@ static void put_progress(void *context, const struct hc_cl_fleet_progress *progr
     put_message(*(int *)context, PROGRESS, progress, sizeof(*progress));
 }
 
-/// Plays in this process; false: it cannot be done, and `why` says why.
+/// Plays in this process; false: failed, and `why` is a sentence.
 static bool run_here(const struct hc_cl_fleet_config *config, struct hc_cl_fleet_result *result,
                      char *why, size_t why_size) {
-    struct hc_cl_fleet *load = hc_cl_fleet_create(config, why, why_size);
-    if (load == NULL)
+    struct hc_cl_fleet *fleet = hc_cl_fleet_create(config, why, why_size);
+    if (fleet == NULL)
         return false;
-    hc_cl_fleet_run(load);
-    hc_cl_fleet_result(load, result);
-    hc_cl_fleet_destroy(load);
+    hc_cl_fleet_run(fleet);
+    hc_cl_fleet_result(fleet, result);
+    hc_cl_fleet_destroy(fleet);
     return true;
 }
 
-/// Runs a share of the clients in a new process, until its end.
+/// Plays a part of the clients in a new process, and ends it.
 static void run_worker(struct hc_cl_fleet_config config, int pipe, const sigset_t *mask) {
-    static struct hc_cl_fleet_result result; // the histograms are too much for a stack
+    static struct hc_cl_fleet_result result; // the histograms are too large for the stack
     char why[WHY_MAX] = "";
     // The terminal's interrupt is for the first process, which passes it on.
     setpgid(0, 0);
@@ -118,7 +118,7 @@ static bool get(int pipe, void *bytes, size_t size) {
     return true;
 }
 
-/// Hands on the sum of all processes; once a second, with the first one's.
+/// Reports the sum of all processes. The first process's progress triggers it, once a second.
 static void sum_progress(const struct processes *all) {
     struct hc_cl_fleet_progress sum = {0};
     for (uint32_t i = 0; i < all->count; i++)
@@ -126,8 +126,8 @@ static void sum_progress(const struct processes *all) {
     all->config->progress(all->config->progress_context, &sum);
 }
 
-/// Takes a message of a process, or its end.
-static void take(struct processes *all, struct worker *worker) {
+/// Reads a message of a process, or the end of its pipe.
+static void read_message(struct processes *all, struct worker *worker) {
     static struct hc_cl_fleet_result result;
     enum kind kind;
     char why[WHY_MAX];
@@ -147,7 +147,8 @@ static void take(struct processes *all, struct worker *worker) {
     }
 }
 
-static void pass_on(const struct processes *all, int signals) {
+/// Ends all processes after a signal.
+static void forward_signal(const struct processes *all, int signals) {
     struct signalfd_siginfo info;
     if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
         return;
@@ -156,8 +157,8 @@ static void pass_on(const struct processes *all, int signals) {
             kill(all->workers[i].pid, SIGTERM);
 }
 
-/// Waits for all processes, and passes on what they write.
-static void attend(struct processes *all, int signals) {
+/// Reads the messages of all processes until all pipes have ended.
+static void read_all(struct processes *all, int signals) {
     struct pollfd *waits = calloc(all->count + 1, sizeof(*waits));
     HC_ASSERT(waits != NULL);
     while (all->open > 0) {
@@ -167,15 +168,15 @@ static void attend(struct processes *all, int signals) {
         if (poll(waits, all->count + 1, -1) < 0 && errno != EINTR)
             break;
         if (waits[all->count].revents != 0)
-            pass_on(all, signals);
+            forward_signal(all, signals);
         for (uint32_t i = 0; i < all->count; i++)
             if (waits[i].fd >= 0 && waits[i].revents != 0)
-                take(all, &all->workers[i]);
+                read_message(all, &all->workers[i]);
     }
     free(waits);
 }
 
-/// Starts process `i` with its share of the clients; false, with errno: it cannot be started.
+/// Starts process `i` with its part of the clients; false: failed, with errno.
 static bool start(struct processes *all, uint32_t i, const sigset_t *mask) {
     struct hc_cl_fleet_config config = *all->config;
     struct worker *worker = &all->workers[i];
@@ -184,7 +185,7 @@ static bool start(struct processes *all, uint32_t i, const sigset_t *mask) {
     config.count = (uint32_t)((uint64_t)config.clients * (i + 1) / all->count) - config.first;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    fflush(NULL); // or both would write what is buffered
+    fflush(NULL); // otherwise both processes would write buffered output
     worker->pid = fork();
     if (worker->pid == 0)
         run_worker(config, ends[1], mask);
@@ -198,7 +199,7 @@ static bool start(struct processes *all, uint32_t i, const sigset_t *mask) {
     return true;
 }
 
-/// Waits for the ends of all processes; false: one of them failed.
+/// Waits until all processes have ended; false: one of them failed.
 static bool reap(struct processes *all) {
     bool good = true;
     for (uint32_t i = 0; i < all->count; i++) {
@@ -216,7 +217,7 @@ static bool reap(struct processes *all) {
     return good && *all->why == '\0';
 }
 
-/// Starts and attends all processes, while `signals` says when the run is to end.
+/// Starts all processes, reads their messages, and waits for them. `signals` ends them early.
 static bool run_all(struct processes *all, int signals, const sigset_t *mask) {
     bool good = true;
     for (uint32_t i = 0; good && i < all->count; i++)
@@ -227,7 +228,7 @@ static bool run_all(struct processes *all, int signals, const sigset_t *mask) {
             if (all->workers[i].pipe >= 0)
                 kill(all->workers[i].pid, SIGTERM);
     }
-    attend(all, signals);
+    read_all(all, signals);
     return reap(all);
 }
 

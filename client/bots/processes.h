@@ -1,15 +1,16 @@
-/// A fleet spread over several processes, as one core drives only so many clients: each process has
-/// an even share of them, and what they count is merged.
+/// A fleet that is spread evenly over several processes, because one core drives only so many
+/// clients. The first process merges their counts.
 #pragma once
 
 #include "client/bots/fleet.h"
 
-/// The processes that use every core that this one may run on; no more than `clients`, at least 1.
+/// The number of cores that this process may run on; at most `clients`, at least 1.
 uint32_t hc_cl_processes_default(uint32_t clients);
 
-/// Plays as hc_cl_fleet_run, in `processes` processes, in [1, config->clients], into `*result`; one
-/// is this process itself. `config` is for all clients: `first` and `count` are set here, and its
-/// progress is called with the sum of all. False: it could not be done, or a process failed, and
-/// `why` says why; what the others counted stands in `*result`.
+/// Plays as hc_cl_fleet_run in `processes` processes, a number in [1, config->clients], and writes
+/// the counts to `*result`. One process is this process itself. `config` is for all clients: this
+/// function sets `first` and `count`, and calls `progress` with the sum of all processes. False: a
+/// process could not be started or failed, and `why` is a sentence; `*result` has the counts of the
+/// others.
 bool hc_cl_processes_run(const struct hc_cl_fleet_config *config, uint32_t processes,
                          struct hc_cl_fleet_result *result, char *why, size_t why_size);

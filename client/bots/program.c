@@ -1,3 +1,4 @@
+/// Owns the sequence of a run: options, server, tokens, play, report.
 #define _GNU_SOURCE // argp
 
 #include "client/bots/program.h"
@@ -15,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WHY_MAX = 4500 }; ///< a path and more
+enum { WHY_MAX = 4500 }; ///< bytes of a sentence with a path
 
-/// A token for each client.
+/// Reads or requests a token for each client.
 static bool obtain_tokens(const struct hc_cl_options *options,
                           const struct hc_cl_fleet_config *config, struct hc_credential *tokens,
                           char *why) {
@@ -30,7 +31,7 @@ static bool obtain_tokens(const struct hc_cl_options *options,
                                 patience_us, why, WHY_MAX);
 }
 
-/// One line, overwritten each second; the newest figures of the clients that still play.
+/// Prints one line and overwrites it each second: figures of the clients that still play.
 static void print_progress(void *context, const struct hc_cl_fleet_progress *progress) {
     const struct hc_cl_options *options = context;
     char others[64] = "";
@@ -48,8 +49,8 @@ static void print_progress(void *context, const struct hc_cl_fleet_progress *pro
             progress->stalls);
 }
 
-/// Plays as the options want, into `*result`. False: there was nothing to play at all, or not all
-/// of it, and `why` says why. `announces`: a line for each client that begins to play.
+/// Plays by the options and writes the counts to `*result`. False: all or some clients could not
+/// play, and `why` is a sentence. `announces`: print a line for each client that begins to play.
 static bool play(const char *program, bool announces, struct hc_cl_options *options,
                  struct hc_cl_fleet_result *result, char *why) {
     char server[sizeof(options->host) + sizeof(options->port) + 3];
@@ -86,7 +87,7 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
     return good;
 }
 
-/// Prints and writes the report; false: the run was not good, or the report could not be written.
+/// Prints and writes the report; false: the verdict is NOT OK, or writing failed.
 static bool report(const char *program, const char *version, const struct hc_cl_options *options,
                    const struct hc_cl_fleet_result *result, const json_t *server, const char *why) {
     json_t *json = hc_cl_report_json(program, version, options, result, server, why);
@@ -102,8 +103,7 @@ static bool report(const char *program, const char *version, const struct hc_cl_
     return good;
 }
 
-/// Starts the server that the options want; false, with a sentence on standard error: it cannot be
-/// had.
+/// Starts a server for --spawn; false: failed, with a sentence on standard error.
 static bool spawn(const char *program, struct hc_cl_options *options, struct hc_cl_spawn *server) {
     char why[WHY_MAX];
     if (!hc_cl_spawn_start(server, options->clients, options->seed, why, sizeof(why))) {
@@ -116,7 +116,7 @@ static bool spawn(const char *program, struct hc_cl_options *options, struct hc_
 }
 
 int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int argc, char **argv) {
-    static struct hc_cl_fleet_result result; // the histograms are too much for a stack
+    static struct hc_cl_fleet_result result; // the histograms are too large for the stack
     const char *program = kind == HC_CL_OPTIONS_BOT ? "hindcast-bot" : "hindcast-load";
     struct hc_cl_options options;
     struct hc_cl_spawn server;

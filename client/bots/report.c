@@ -1,3 +1,4 @@
+/// Owns the report's figures of the clients, and their verdict.
 #include "client/bots/report.h"
 
 #include "common/programs/report.h"
@@ -5,10 +6,10 @@
 #include <inttypes.h>
 
 enum {
-    SENT_PERMILLE_MIN = 990, ///< of the datagrams that were due: with fewer the load test was late
+    SENT_PERMILLE_MIN = 990, ///< of the due datagrams; with fewer the program was late
 };
 
-/// The server's part where there is no report of a server.
+/// The server's part without a report of the server: all null.
 static json_t *unknown_server(void) {
     json_t *server = hc_report_unknown((const char *const[]){
         "cpu_us_per_client_tick", "ticks_missed", "ticks_over_budget", "rewinds",
@@ -16,7 +17,7 @@ static json_t *unknown_server(void) {
         "memory_bytes", "bytes_down_by_field_per_client_s", "longest_unsent_ticks", NULL});
     json_object_set_new(server, "bytes_down_by_purpose_per_client_s",
                         hc_report_unknown((const char *const[]){
-                            "own", "others", "unowned", "corrections", "inputs", "names", "head",
+                            "own", "others", "unowned", "corrections", "inputs", "names", "header",
                             "acks", "copies", "overhead", NULL}));
     json_object_set_new(server, "inputs",
                         hc_report_unknown((const char *const[]){"received", "late", "forced",
@@ -34,8 +35,8 @@ static json_t *link_part(const struct hc_cl_options *options,
                      "latency_ms", link->latency_us / 1e3, "jitter_ms", link->jitter_us / 1e3,
                      "loss_pct", link->loss_ppm / 1e4, "burst", (int)link->burst_mean,
                      "duplicate_pct", link->duplicate_ppm / 1e4, "reorder_pct",
-                     link->reorder_ppm / 1e4, "lost", (json_int_t)result->udp.link_lost,
-                     "dropped_full", (json_int_t)result->udp.link_dropped_full);
+                     link->reorder_ppm / 1e4, "lost", (json_int_t)result->udp.sim_lost,
+                     "dropped_full", (json_int_t)result->udp.sim_dropped_full);
 }
 
 static json_t *client_part(const struct hc_cl_options *options,
@@ -53,8 +54,7 @@ static json_t *client_part(const struct hc_cl_options *options,
         "stalls", (json_int_t)sum->stalls, "input_delay_ticks", hc_report_histogram(&delay, 1),
         "hash_checks", (json_int_t)sum->hash_checks, "hash_mismatches",
         (json_int_t)sum->hash_mismatches);
-    // Beside the figures, what they are to be weighed against.
-    json_t *beside = json_pack(
+    json_t *more = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
         "s:o}",
         "accepted", (json_int_t)ends->accepted, "left", (json_int_t)ends->left, "cut_off",
@@ -67,12 +67,12 @@ static json_t *client_part(const struct hc_cl_options *options,
         "corrections", (json_int_t)sum->corrections, "restarts", (json_int_t)sum->restarts,
         "memory_bytes", (json_int_t)sum->memory_bytes, "rejected",
         hc_report_rejected(sum->rejected));
-    json_object_update(client, beside);
-    json_decref(beside);
+    json_object_update(client, more);
+    json_decref(more);
     return client;
 }
 
-/// How well the load test itself kept its time.
+/// How well the program itself kept its time.
 static json_t *self_part(const struct hc_cl_fleet_result *result) {
     const struct hc_cl_fleet_self *self = &result->self;
     return json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:o}", "processes",
@@ -80,11 +80,11 @@ static json_t *self_part(const struct hc_cl_fleet_result *result) {
                      "cores_used",
                      hc_report_ratio((double)self->cpu_us, (double)result->duration_us),
                      "lateness_ms", hc_report_histogram(&self->lateness_us, 1000), "datagrams_due",
-                     (json_int_t)self->due, "datagrams_sent", (json_int_t)self->sent, "share_sent",
+                     (json_int_t)self->due, "datagrams_sent", (json_int_t)self->sent, "sent_ratio",
                      hc_report_ratio((double)self->sent, (double)self->due));
 }
 
-/// Adds why the run says more of the load test than of the server, if it does.
+/// Adds a reason if the program itself was late, so that its figures do not describe the server.
 static void judge_self(json_t *reasons, const char *program,
                        const struct hc_cl_fleet_result *result) {
     const struct hc_cl_fleet_self *self = &result->self;
@@ -102,7 +102,7 @@ static void judge_self(json_t *reasons, const char *program,
                      behind && late ? ", " : "", by);
 }
 
-/// How many clients were denied for each reason, for a text; empty: none was.
+/// Writes how many clients were denied for each reason; empty: none.
 static void list_denials(const struct hc_cl_fleet_ends *ends, char *text, size_t size) {
     size_t at = 0;
     *text = '\0';
@@ -112,7 +112,7 @@ static void list_denials(const struct hc_cl_fleet_ends *ends, char *text, size_t
                                    hc_deny_word((enum hc_deny_reason)i), ends->denied_by_reason[i]);
 }
 
-/// The reasons that lie in the clients, and in what becomes of them.
+/// Adds the reasons in the clients' counts.
 static void judge_clients(json_t *reasons, uint32_t clients,
                           const struct hc_cl_fleet_result *result) {
     const struct hc_cl_fleet_ends *ends = &result->ends;
@@ -126,9 +126,9 @@ static void judge_clients(json_t *reasons, uint32_t clients,
         uint32_t count;
         const char *key, *text;
     } rows[] = {
-        {ends->timeout, "timeouts", "received no answer, or none any more"},
+        {ends->timeout, "timeouts", "received no answer, or no more"},
         {ends->closed, "closed_by_server", "were closed by the server"},
-        {ends->cut_off, "cut_off", "received nothing any more when the end came"},
+        {ends->cut_off, "cut_off", "received nothing just before the end"},
         {ends->failed, "failed", "could not be started"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -136,23 +136,23 @@ static void judge_clients(json_t *reasons, uint32_t clients,
                          "clients that %s: %" PRIu32 " of %" PRIu32, rows[i].text, rows[i].count,
                          clients);
     hc_report_reason(reasons, sum->losses, "connections_lost",
-                     "connections lost: %" PRIu64 ", made again: %" PRIu64, sum->losses,
+                     "connections lost: %" PRIu64 ", reconnected: %" PRIu64, sum->losses,
                      sum->reconnects);
     hc_report_reason(reasons, sum->hash_mismatches, "hash_mismatches",
                      "snapshots that did not match the server's hash: %" PRIu64 " of %" PRIu64,
                      sum->hash_mismatches, sum->hash_checks);
     hc_report_reason(reasons, sum->inputs_forced, "inputs_forced",
-                     "inputs that came too late to count, or never: %" PRIu64 " of %" PRIu64,
-                     sum->inputs_forced, sum->inputs_sampled);
+                     "inputs that the server forced: %" PRIu64 " of %" PRIu64, sum->inputs_forced,
+                     sum->inputs_sampled);
     hc_report_reason(reasons, sum->stalls, "stalls",
                      "stalls of clients, too far ahead of the newest snapshot: %" PRIu64,
                      sum->stalls);
-    hc_report_reason(reasons, result->udp.link_dropped_full, "link_full",
-                     "datagrams for which the simulated link had no room: %" PRIu64,
-                     result->udp.link_dropped_full);
+    hc_report_reason(reasons, result->udp.sim_dropped_full, "link_full",
+                     "datagrams dropped by the simulated link because it was full: %" PRIu64,
+                     result->udp.sim_dropped_full);
 }
 
-/// The verdict over a run; `why`, if not empty, is a failure of a process.
+/// The verdict on a run. `why` is the failure of a process; empty: none.
 static json_t *verdict(const char *program, const struct hc_cl_options *options,
                        const struct hc_cl_fleet_result *result, const json_t *server,
                        const char *why) {
@@ -172,13 +172,13 @@ json_t *hc_cl_report_json(const char *program, const char *version,
     double client_s = (double)result->client_us / 1e6;
     double up = (double)udp->bytes_out + HC_REPORT_OVERHEAD * (double)udp->datagrams_out;
     double down = (double)udp->bytes_in + HC_REPORT_OVERHEAD * (double)udp->datagrams_in;
-    json_t *their = server != NULL ? json_object_get(server, "server") : NULL;
+    json_t *server_part = server != NULL ? json_object_get(server, "server") : NULL;
     bool played = result->tick_rate != 0;
     return json_pack(
         "{s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, "
         "s:o}",
-        "verdict", verdict(program, options, result, their, why), "program", program, "version",
-        version, "seed", (json_int_t)options->seed, "duration_ms",
+        "verdict", verdict(program, options, result, server_part, why), "program", program,
+        "version", version, "seed", (json_int_t)options->seed, "duration_ms",
         (json_int_t)(result->duration_us / 1000), "tick_rate_hz",
         played ? json_integer(result->tick_rate) : json_null(), "ticks",
         result->last > result->first ? json_integer((json_int_t)(result->last - result->first))
@@ -190,11 +190,11 @@ json_t *hc_cl_report_json(const char *program, const char *version,
         HC_REPORT_OVERHEAD, "rtt_ms", hc_report_histogram(&result->sum.rtt_us, 1000), "jitter_ms",
         result->jitters > 0 ? json_real((double)result->jitter_us / result->jitters / 1e3)
                             : json_null(),
-        "server", json_is_object(their) ? json_incref(their) : unknown_server(), "client",
-        client_part(options, result), "load", self_part(result));
+        "server", json_is_object(server_part) ? json_incref(server_part) : unknown_server(),
+        "client", client_part(options, result), "load", self_part(result));
 }
 
-static void print_head(const json_t *report, FILE *out) {
+static void print_run(const json_t *report, FILE *out) {
     const json_t *name = hc_report_find(report, "link.name");
     double burst = hc_report_number(report, "link.burst");
     fprintf(out, "%s\n\n%s: %.0f clients, %.1f s",
@@ -215,7 +215,7 @@ static void print_head(const json_t *report, FILE *out) {
 static void print_clients(const json_t *report, FILE *out) {
     const json_t *client = hc_report_find(report, "client");
     fprintf(out, " clients\n");
-    hc_report_line(out, "connections", "%.0f accepted, %.0f lost, %.0f made again",
+    hc_report_line(out, "connections", "%.0f accepted, %.0f lost, %.0f reconnected",
                    hc_report_number(client, "accepted"),
                    hc_report_number(client, "connections_lost"),
                    hc_report_number(client, "reconnects"));
@@ -231,7 +231,7 @@ static void print_clients(const json_t *report, FILE *out) {
                    hc_report_number(client, "hash_mismatches"));
     hc_report_line(out, "rollbacks", "%.0f", hc_report_number(client, "rollbacks"));
     hc_report_line_histogram(out, client, "rollback depth", "rollback_depth_ticks", 0, "ticks", "");
-    hc_report_line(out, "own inputs", "%.0f sampled, %.0f came too late to count, or never",
+    hc_report_line(out, "own inputs", "%.0f sampled, %.0f forced by the server: late or lost",
                    hc_report_number(client, "inputs_sampled"),
                    hc_report_number(client, "inputs_forced"));
     hc_report_line(out, "stalls", "%.0f", hc_report_number(client, "stalls"));
@@ -242,14 +242,14 @@ static void print_self(const json_t *report, FILE *out) {
     fprintf(out, " %s itself\n", json_string_value(hc_report_find(report, "program")));
     hc_report_line(out, "processes", "%.0f, which used %.2f cores",
                    hc_report_number(load, "processes"), hc_report_number(load, "cores_used"));
-    if (hc_report_find(load, "share_sent") != NULL)
+    if (hc_report_find(load, "sent_ratio") != NULL)
         hc_report_line(out, "sent", "%.2f %% of the datagrams that were due",
-                       100 * hc_report_number(load, "share_sent"));
+                       100 * hc_report_number(load, "sent_ratio"));
     hc_report_line_histogram(out, load, "lateness", "lateness_ms", 3, "ms", "");
 }
 
 void hc_cl_report_print(const json_t *report, FILE *out) {
-    print_head(report, out);
+    print_run(report, out);
     print_clients(report, out);
     hc_report_print_server(out, report);
     print_self(report, out);

@@ -1,3 +1,4 @@
+/// Owns the process of the spawned server and the pipes from it.
 #define _GNU_SOURCE // pipe2
 
 #include "client/bots/spawn.h"
@@ -18,10 +19,11 @@
 #include <unistd.h>
 
 enum {
-    START_MS = 10000,      ///< the longest that a server may take to listen
-    END_MS = 10000,        ///< and to end
-    REPORT_DESCRIPTOR = 3, ///< of the server
-    REPORT_MAX = 1 << 16,  ///< bytes; a pipe holds as many, so the server never waits for us
+    START_MS = 10000,      ///< longest time until the server listens
+    END_MS = 10000,        ///< longest time until it ends
+    REPORT_DESCRIPTOR = 3, ///< number in the server's process
+    REPORT_MAX =
+        1 << 16, ///< bytes; a pipe holds as many, so the server never waits for this process
 };
 
 /// The path of hindcastd, next to this program's own file.
@@ -47,7 +49,7 @@ static void become_server(const char *path, int output, int report, uint32_t cli
     // The terminal's interrupt is for the load test, which then ends the server itself.
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    // First out of the way of each other: either may already be one of the numbers wanted.
+    // Each may already have the number that the other one needs.
     output = fcntl(output, F_DUPFD, REPORT_DESCRIPTOR + 1);
     report = fcntl(report, F_DUPFD, REPORT_DESCRIPTOR + 1);
     if (dup2(output, STDOUT_FILENO) < 0 || dup2(report, REPORT_DESCRIPTOR) < 0)
@@ -65,8 +67,8 @@ static int64_t now_ms(void) {
     return (int64_t)(hc_clock_us() / 1000);
 }
 
-/// Reads until the end, `stop` (a character; -1: none), `size - 1` bytes or the deadline;
-/// terminates the text. Its length.
+/// Reads until the end, the character `stop` (-1: none), `size - 1` bytes or the deadline.
+/// Terminates the text and returns its length.
 static size_t read_until(int descriptor, char *text, size_t size, int stop, int64_t deadline_ms) {
     size_t length = 0;
     while (length + 1 < size) {
@@ -87,7 +89,7 @@ static size_t read_until(int descriptor, char *text, size_t size, int stop, int6
     return length;
 }
 
-/// Waits for the end of the process, and kills it at the deadline; its status, or -1.
+/// Waits until the process ends, and kills it at the deadline. Returns its status, or -1.
 static int wait_for(pid_t pid, int64_t deadline_ms) {
     const struct timespec pause = {.tv_nsec = 10000000};
     int status = -1;
@@ -147,7 +149,7 @@ json_t *hc_cl_spawn_stop(struct hc_cl_spawn *server, char *why, size_t why_size)
     int status = wait_for(server->pid, deadline);
     close(server->output);
     close(server->report);
-    // 1 is the status of a run that was not good, of which the report says why.
+    // 1 is the status of a run whose verdict is NOT OK.
     if (report != NULL && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1)
         return report;
     if (status >= 0 && WIFSIGNALED(status))

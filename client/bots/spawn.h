@@ -1,5 +1,4 @@
-/// A hindcastd of one's own: started next to this program on 127.0.0.1, asked for its report, and
-/// ended.
+/// A hindcastd that the load test starts on 127.0.0.1, and ends for its report.
 #pragma once
 
 #include <jansson.h>
@@ -8,20 +7,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A server that runs.
+/// A running server.
 struct hc_cl_spawn {
     pid_t pid;
-    int output; ///< its standard output
-    int report; ///< where its JSON report comes from
+    int output; ///< descriptor of its standard output
+    int report; ///< descriptor of its JSON report
     char port[6];
 };
 
-/// Starts a server for `clients` clients, its world drawn from `seed`, and waits until it listens.
-/// It ends with this process. False: it did not start, and `why` says why; what the server itself
-/// had to say stands on standard error.
+/// Starts a server for `clients` clients with this `seed`, and waits until it listens. It ends when
+/// this process ends. False: it did not start, and `why` is a sentence; the server's own messages
+/// are on standard error.
 bool hc_cl_spawn_start(struct hc_cl_spawn *server, uint32_t clients, uint64_t seed, char *why,
                        size_t why_size);
 
-/// Ends the server in good order and returns its report, which the caller releases; NULL, and `why`
-/// says why, when it gave none or was killed.
+/// Ends the server by SIGTERM and returns its report, which the caller releases. NULL: the server
+/// wrote none or was killed, and `why` is a sentence.
 json_t *hc_cl_spawn_stop(struct hc_cl_spawn *server, char *why, size_t why_size);

@@ -1,3 +1,4 @@
+/// Owns the parse of a token file and the HTTP request to a token port.
 #define _GNU_SOURCE // nanosleep
 
 #include "client/bots/tokens.h"
@@ -14,9 +15,9 @@
 #include <unistd.h>
 
 enum {
-    LINE_SIZE = HC_CREDENTIAL_TEXT_SIZE + 1, ///< with its line feed
+    LINE_SIZE = HC_CREDENTIAL_TEXT_SIZE + 1, ///< including the line feed
     HEADERS_MAX = 1024,
-    ANSWER_S = 5, ///< the longest that an answer may take
+    ANSWER_S = 5, ///< longest time of an answer
     PAUSE_NS = 250000000,
     LOOPBACK_NET = 127,
 };
@@ -57,8 +58,8 @@ static bool is_loopback(const struct hc_cl_udp_peer *server) {
     return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-/// A connection to the port; -1, with errno: nobody listens.
-static int dial(const struct hc_cl_udp_peer *server) {
+/// Connects to the token port; -1: failed, with errno.
+static int connect_to(const struct hc_cl_udp_peer *server) {
     struct timeval timeout = {.tv_sec = ANSWER_S};
     int descriptor = socket(server->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0)
@@ -73,7 +74,7 @@ static int dial(const struct hc_cl_udp_peer *server) {
     return -1;
 }
 
-/// Reads to the end, at most `size - 1` bytes, and ends the text.
+/// Reads to the end, at most `size - 1` bytes, and terminates the text.
 static void read_all(int descriptor, char *text, size_t size) {
     size_t length = 0;
     ssize_t got = 1;
@@ -84,8 +85,8 @@ static void read_all(int descriptor, char *text, size_t size) {
     text[length] = '\0';
 }
 
-/// Takes the tokens out of an answer; how many there were.
-static uint32_t take_all(const char *answer, struct hc_credential *tokens, uint32_t count) {
+/// Parses the tokens of an answer and returns their number.
+static uint32_t parse_answer(const char *answer, struct hc_credential *tokens, uint32_t count) {
     static const char end[] = "\r\n\r\n";
     const char *line = strstr(answer, end);
     uint32_t taken = 0;
@@ -103,8 +104,8 @@ static uint32_t take_all(const char *answer, struct hc_credential *tokens, uint3
     return taken;
 }
 
-/// One request; false: what answered issues no tokens.
-static bool ask(int descriptor, struct hc_credential *tokens, uint32_t count) {
+/// Sends one request and reads the answer; false: it has too few tokens.
+static bool request_tokens(int descriptor, struct hc_credential *tokens, uint32_t count) {
     size_t size = HEADERS_MAX + (size_t)count * LINE_SIZE;
     char request[160], *answer = malloc(size);
     int length = snprintf(request, sizeof(request),
@@ -116,7 +117,7 @@ static bool ask(int descriptor, struct hc_credential *tokens, uint32_t count) {
     bool good = write(descriptor, request, (size_t)length) == length;
     if (good) {
         read_all(descriptor, answer, size);
-        good = take_all(answer, tokens, count) == count;
+        good = parse_answer(answer, tokens, count) == count;
     }
     free(answer);
     return good;
@@ -135,7 +136,7 @@ bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
                  name);
         return false;
     }
-    while ((descriptor = dial(server)) < 0) {
+    while ((descriptor = connect_to(server)) < 0) {
         int cause = errno;
         if (hc_clock_us() - begun_us >= patience_us) {
             snprintf(why, why_size,
@@ -146,9 +147,10 @@ bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
         }
         nanosleep(&pause, NULL);
     }
-    bool good = ask(descriptor, tokens, count);
+    bool good = request_tokens(descriptor, tokens, count);
     close(descriptor);
     if (!good)
-        snprintf(why, why_size, "what listens at TCP %s issues no tokens: give --token FILE", name);
+        snprintf(why, why_size,
+                 "the program that listens at TCP %s issues no tokens: give --token FILE", name);
     return good;
 }

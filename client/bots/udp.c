@@ -1,3 +1,4 @@
+/// Owns a client's socket, its batches and its network simulations.
 #define _GNU_SOURCE // recvmmsg, sendmmsg
 
 #include "client/bots/udp.h"
@@ -16,12 +17,12 @@
 enum {
     BATCH = 64,                 ///< datagrams of one system call
     RECEIVE_BUFFER = 4 << 20,   ///< bytes
-    ROOM = HC_DATAGRAM_MAX + 1, ///< one more shows that a datagram was too long
-    LINK_PACKETS_PER_S = 512,   ///< that a link is made for: a tick rate of 240 Hz, twice over
-    LINK_PACKETS_MIN = 64,
+    ROOM = HC_DATAGRAM_MAX + 1, ///< the last byte shows that a datagram was too long
+    SIM_PACKETS_PER_S = 512,    ///< capacity of a simulation: twice a tick rate of 240 Hz
+    SIM_PACKETS_MIN = 64,
 };
 
-/// Which random numbers a link draws.
+/// Purposes of the random numbers of simulations.
 enum { UP, DOWN };
 
 struct hc_cl_udp {
@@ -30,7 +31,7 @@ struct hc_cl_udp {
     struct hc_cl_udp_stats stats;
 };
 
-/// Datagrams of one system call, on the stack: a client has few at a time.
+/// Datagrams of one system call, on the stack.
 struct batch {
     struct mmsghdr headers[BATCH];
     struct iovec parts[BATCH];
@@ -52,9 +53,9 @@ bool hc_cl_udp_resolve(const char *host, const char *port, struct hc_cl_udp_peer
     return true;
 }
 
-/// Some of these may be refused (an IPv4 option on a socket of another kind): each only improves.
-/// PROBE: nothing is fragmented, and no "fragmentation needed" is believed, which anybody can forge
-/// (RFC 8899, 3). The handshake shows that the path carries HC_DATAGRAM_MAX.
+/// Sets options that the socket works without: a kernel may refuse some, such as an IPv4 option on
+/// an IPv6 socket. PROBE: the kernel neither fragments nor believes a "fragmentation needed", which
+/// anybody can forge (RFC 8899, 3). The handshake shows that the path carries HC_DATAGRAM_MAX.
 static void set_options(int descriptor) {
     int size = RECEIVE_BUFFER, discover = IP_PMTUDISC_PROBE, discover6 = IPV6_PMTUDISC_PROBE;
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
@@ -62,20 +63,20 @@ static void set_options(int descriptor) {
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
 }
 
-/// A link with room for all that can be on its way at once.
-static struct hc_network_sim *create_link(const struct hc_network_sim_config *config, uint64_t seed,
-                                          uint32_t direction) {
+/// Makes a network simulation with room for all datagrams that can be in flight at once.
+static struct hc_network_sim *create_sim(const struct hc_network_sim_config *config, uint64_t seed,
+                                         uint32_t direction) {
     uint64_t longest_us =
         (uint64_t)config->latency_us + config->jitter_us + HC_NETWORK_SIM_REORDER_US_MAX;
-    uint64_t packets = LINK_PACKETS_MIN + longest_us * LINK_PACKETS_PER_S / 1000000;
+    uint64_t packets = SIM_PACKETS_MIN + longest_us * SIM_PACKETS_PER_S / 1000000;
     if (packets > HC_NETWORK_SIM_PACKETS_MAX)
         packets = HC_NETWORK_SIM_PACKETS_MAX;
     return hc_network_sim_create(config, hc_random(seed, direction, 0, 0), (uint32_t)packets, NULL);
 }
 
 struct hc_cl_udp *hc_cl_udp_open(const struct hc_cl_udp_peer *server,
-                                 const struct hc_network_sim_config *link, uint64_t seed, char *why,
-                                 size_t why_size) {
+                                 const struct hc_network_sim_config *config, uint64_t seed,
+                                 char *why, size_t why_size) {
     struct hc_cl_udp *udp = calloc(1, sizeof(*udp));
     if (udp == NULL) {
         snprintf(why, why_size, "no memory for another client");
@@ -90,10 +91,10 @@ struct hc_cl_udp *hc_cl_udp_open(const struct hc_cl_udp_peer *server,
         return NULL;
     }
     set_options(udp->descriptor);
-    udp->up = create_link(link, seed, UP);
-    udp->down = create_link(link, seed, DOWN);
+    udp->up = create_sim(config, seed, UP);
+    udp->down = create_sim(config, seed, DOWN);
     if (udp->up == NULL || udp->down == NULL) {
-        snprintf(why, why_size, "no memory for another client's link");
+        snprintf(why, why_size, "no memory for another client's network simulation");
         hc_cl_udp_close(udp);
         return NULL;
     }
@@ -129,7 +130,7 @@ void hc_cl_udp_receive(struct hc_cl_udp *udp, uint64_t now_us) {
     do {
         prepare(&batch);
         count = recvmmsg(udp->descriptor, batch.headers, BATCH, 0, NULL);
-        // An error is a report that nobody listens there (any more); the client's timeout judges.
+        // An error reports that no server listens there; the client's timeout decides.
         udp->stats.too_long += count < 0 && errno == EMSGSIZE;
         for (int i = 0; i < count; i++) {
             udp->stats.datagrams_in++;
@@ -151,8 +152,8 @@ void hc_cl_udp_send(struct hc_cl_udp *udp, const uint8_t *bytes, size_t size, ui
     hc_network_sim_send(udp->up, now_us, bytes, size);
 }
 
-/// Hands the first `count` datagrams of the batch to the system. A refused one is lost, as on any
-/// network; the refusal may also be about an earlier one that found nobody.
+/// Sends the first `count` datagrams of the batch. Drops a refused one, as a network would; the
+/// refusal may also report that an earlier datagram found no server.
 static void send_batch(struct hc_cl_udp *udp, struct batch *batch, unsigned count) {
     for (unsigned sent = 0; sent < count;) {
         int done = sendmmsg(udp->descriptor, batch->headers + sent, count - sent, 0);
@@ -197,7 +198,7 @@ struct hc_cl_udp_stats hc_cl_udp_stats(const struct hc_cl_udp *udp) {
     struct hc_cl_udp_stats stats = udp->stats;
     struct hc_network_sim_stats up = hc_network_sim_stats(udp->up),
                                 down = hc_network_sim_stats(udp->down);
-    stats.link_lost = up.lost + down.lost;
-    stats.link_dropped_full = up.dropped_full + down.dropped_full;
+    stats.sim_lost = up.lost + down.lost;
+    stats.sim_dropped_full = up.dropped_full + down.dropped_full;
     return stats;
 }

@@ -1,8 +1,8 @@
-/// One client's UDP socket, connected to its server, with a simulated link in each direction.
+/// One client's UDP socket, connected to its server, with a network simulation in each direction.
 ///
-/// What the client sends goes into the link upwards and from there to the socket; what comes from
-/// the socket goes into the link downwards and from there to the client. Without conditions both
-/// links are wires.
+/// A datagram from the client passes through the simulation up and then the socket; a datagram from
+/// the socket passes through the simulation down and then to the client. Without conditions a
+/// simulation delays and drops nothing.
 #pragma once
 
 #include "common/network_sim.h"
@@ -13,55 +13,56 @@
 
 struct hc_cl_udp;
 
-/// A server's address, as the system has it.
+/// A server's address in the form of the system calls.
 struct hc_cl_udp_peer {
     struct sockaddr_storage address;
     socklen_t length;
 };
 
-/// Datagrams as their senders sent them: before the link upwards, and before the one downwards.
+/// Counts of datagrams as their senders sent them: before the network simulations.
 struct hc_cl_udp_stats {
     uint64_t datagrams_in, bytes_in, datagrams_out, bytes_out;
-    uint64_t send_errors;       ///< that the system would not take
-    uint64_t too_long;          ///< that it, or a report from the network, called too long
-    uint64_t link_lost;         ///< that the links dropped, as they were told to
-    uint64_t link_dropped_full; ///< that the links had no room for: the link is not as told
+    uint64_t send_errors; ///< datagrams that the kernel refused to send
+    uint64_t too_long;    ///< refused as too long, by the kernel or by a report from the network
+    uint64_t sim_lost;    ///< dropped by the simulated loss
+    uint64_t sim_dropped_full; ///< dropped because a simulation was full: it is not as configured
 };
 
-/// The address that `host` (a name or a number) and `port` stand for; false, and `why` says why,
-/// when there is none. May ask a name server.
+/// Resolves `host` (a name or a number) and `port`; may ask a name server. False: failed, and `why`
+/// is a sentence.
 bool hc_cl_udp_resolve(const char *host, const char *port, struct hc_cl_udp_peer *peer, char *why,
                        size_t why_size);
 
-/// A socket for `server`, its links drawn from `seed`; NULL: it cannot be had, and `why` says why.
+/// Opens a socket for `server`, with network simulations of this `seed`. NULL: failed, and `why` is
+/// a sentence.
 struct hc_cl_udp *hc_cl_udp_open(const struct hc_cl_udp_peer *server,
-                                 const struct hc_network_sim_config *link, uint64_t seed, char *why,
-                                 size_t why_size);
+                                 const struct hc_network_sim_config *config, uint64_t seed,
+                                 char *why, size_t why_size);
 
-/// Closes it with what is in flight; NULL is allowed.
+/// Closes it and drops datagrams in flight; NULL is allowed.
 void hc_cl_udp_close(struct hc_cl_udp *udp);
 
 /// The descriptor, to wait on.
 int hc_cl_udp_descriptor(const struct hc_cl_udp *udp);
 
-/// Moves all that waits in the socket into the link.
+/// Moves all received datagrams from the socket into the simulation down.
 void hc_cl_udp_receive(struct hc_cl_udp *udp, uint64_t now_us);
 
-/// Takes the next datagram that has come off the link; its size, which may be above
-/// HC_DATAGRAM_MAX by one for a longer one, or -1: none is due.
+/// Takes the next datagram that leaves the simulation down and returns its size, HC_DATAGRAM_MAX +
+/// 1 for a longer one; -1: none is due.
 int hc_cl_udp_take(struct hc_cl_udp *udp, uint8_t out[static HC_DATAGRAM_MAX + 1], uint64_t now_us);
 
-/// Sends a datagram into the link.
+/// Sends a datagram into the simulation up.
 void hc_cl_udp_send(struct hc_cl_udp *udp, const uint8_t *bytes, size_t size, uint64_t now_us);
 
-/// Moves what is due in the link to the socket.
+/// Sends the datagrams that leave the simulation up.
 void hc_cl_udp_flush(struct hc_cl_udp *udp, uint64_t now_us);
 
-/// When something comes off a link; UINT64_MAX: both are empty.
+/// When a datagram leaves a simulation next; UINT64_MAX: both are empty.
 uint64_t hc_cl_udp_deadline(const struct hc_cl_udp *udp);
 
-/// Whether everything that was sent has left.
+/// Whether the simulation up is empty.
 bool hc_cl_udp_idle(const struct hc_cl_udp *udp);
 
-/// What has happened since it was opened.
+/// Counts since it was opened.
 struct hc_cl_udp_stats hc_cl_udp_stats(const struct hc_cl_udp *udp);

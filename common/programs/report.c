@@ -1,4 +1,4 @@
-/// The report's JSON values, its verdict and its table.
+/// Owns the form of JSON values, verdicts and lines in reports.
 #define _GNU_SOURCE // getrusage
 
 #include "common/programs/report.h"
@@ -12,7 +12,7 @@
 enum {
     LABEL_COLUMNS = 18,
     TEXT_MAX = 512,
-    OVER_BUDGET_ONE_IN = 1000, ///< ticks may be over budget in an OK run
+    OVER_BUDGET_ONE_IN = 1000, ///< an OK run has at most one tick in this many over budget
 };
 
 json_t *hc_report_ratio(double part, double whole) {
@@ -102,10 +102,10 @@ void hc_report_judge_server(json_t *reasons, const json_t *server) {
                      ticks);
     hc_report_reason(reasons, missed, "ticks_missed", "ticks left out: %" PRIu64, missed);
     hc_report_reason(reasons, drops, "receive_drops",
-                     "datagrams that the server had no time to read: %" PRIu64, drops);
+                     "datagrams that the server dropped unread: %" PRIu64, drops);
 }
 
-/// The end of the text of an OK verdict, about ticks.
+/// Writes the end of an OK verdict's text.
 static void describe_ticks(const json_t *server, char *text, size_t size) {
     uint64_t over = over_budget(server);
     if (server == NULL)
@@ -195,9 +195,9 @@ void hc_report_print_server(FILE *out, const json_t *report) {
     hc_report_line(
         out, "inputs", "%.0f taken, %.0f of them late, for which ticks were simulated again",
         hc_report_number(server, "inputs.received"), hc_report_number(server, "inputs.late"));
-    hc_report_line(
-        out, "inputs missing", "%.0f came too late or never, %.0f were lost in the server",
-        hc_report_number(server, "inputs.forced"), hc_report_number(server, "inputs.lost"));
+    hc_report_line(out, "inputs missing", "%.0f forced, %.0f lost in the server",
+                   hc_report_number(server, "inputs.forced"),
+                   hc_report_number(server, "inputs.lost"));
     hc_report_line(out, "rewinds", "%.0f, which simulated %.0f ticks again",
                    hc_report_number(server, "rewinds"),
                    hc_report_number(server, "resimulated_ticks"));

@@ -1,9 +1,10 @@
+/// Owns the report's figures of the server.
 #include "server/daemon/report.h"
 
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 
-/// What only clients know.
+/// The clients' part, which only clients know: all null.
 static json_t *client_part(void) {
     json_t *object =
         hc_report_unknown((const char *const[]){"rollbacks", "snapshots", "snapshots_matched",
@@ -17,12 +18,12 @@ static double client_seconds(const struct hc_sv_report *report) {
     return (double)report->client_ticks / report->tick_rate;
 }
 
-/// Bytes with IP and UDP headers.
+/// Bytes sent, with IP and UDP headers.
 static double bytes_down(const struct hc_sv_host_stats *host) {
     return (double)host->bytes_out + HC_REPORT_OVERHEAD * (double)host->datagrams_out;
 }
 
-/// What the bytes down were spent on.
+/// The bytes sent, divided by purpose.
 static json_t *by_purpose(const struct hc_sv_report *report) {
     const struct hc_sv_host_stats *host = report->host;
     const struct hc_sv_snapshot_bits *bits = &host->bits;
@@ -35,7 +36,7 @@ static json_t *by_purpose(const struct hc_sv_report *report) {
                 {"corrections", (double)bits->corrections / 8},
                 {"inputs", (double)bits->inputs / 8},
                 {"names", (double)bits->names / 8},
-                {"head", (double)bits->head / 8},
+                {"header", (double)bits->head / 8},
                 {"acks", (double)host->snapshots * HC_DATA_ACKS_SIZE},
                 {"copies", (double)host->copied_bytes}};
     json_t *object = json_object();
@@ -48,7 +49,7 @@ static json_t *by_purpose(const struct hc_sv_report *report) {
     return object;
 }
 
-/// Adds what fields took to `object`, each `scale` times; returns their bits.
+/// Adds the bits of each field, times `scale`, to `object`, and returns their sum without `scale`.
 static uint64_t add_fields(json_t *object, const char *kind, const struct hc_field *fields,
                            unsigned count, const uint64_t *bits, double scale) {
     uint64_t sum = 0;
@@ -61,7 +62,7 @@ static uint64_t add_fields(json_t *object, const char *kind, const struct hc_fie
     return sum;
 }
 
-/// What the bytes of values were spent on.
+/// The bytes of values, divided by field.
 static json_t *by_field(const struct hc_sv_report *report) {
     const struct hc_game *game = report->game;
     const struct hc_delta_counts *sampled = &report->host->sampled;
@@ -81,12 +82,12 @@ static json_t *by_field(const struct hc_sv_report *report) {
     return object;
 }
 
-/// What is known only where handshakes come apart from the rest.
+/// A count of handshake datagrams, which is known only if the kernel sorts them.
 static json_t *if_sorted(const struct hc_sv_report *report, uint64_t count) {
     return report->udp.sorted ? json_integer((json_int_t)count) : json_null();
 }
 
-/// CONNECTs denied, by the word for the reason; reasons that never occurred are left out.
+/// Denied CONNECTs by the name of the reason, without reasons that did not occur.
 static json_t *denials(const struct hc_sv_host_stats *host) {
     json_t *object = json_object();
     for (unsigned i = 1; i < HC_DENY_REASONS_END; i++)
@@ -122,8 +123,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
         (json_int_t)timeline->resimulated_ticks, "entity_steps", (json_int_t)timeline->steps,
         "resimulated_entity_steps", (json_int_t)timeline->resimulated_steps, "corrections",
         (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
-    // Beside the figures, what they are to be weighed against.
-    json_t *beside = json_pack(
+    json_t *more = json_pack(
         "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
         "s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
         "bytes_down_by_purpose_per_client_s", by_purpose(report),
@@ -136,7 +136,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
         "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
         (json_int_t)host->denied, "denied_by_reason", denials(host), "unproven",
         (json_int_t)host->unproven, "connections_lost", (json_int_t)host->lost,
-        "connections_resumed", (json_int_t)host->resumed, "connections_moved",
+        "connections_reconnected", (json_int_t)host->resumed, "connections_moved",
         (json_int_t)host->moved, "datagrams_refused", (json_int_t)refused(host),
         "datagrams_received", (json_int_t)host->datagrams_in, "receive_drops",
         (json_int_t)report->udp.receive_drops, "send_errors", (json_int_t)report->udp.send_errors,
@@ -144,8 +144,8 @@ static json_t *server_part(const struct hc_sv_report *report) {
         if_sorted(report, report->udp.handshake_drops), "handshakes_ms_of_a_tick",
         hc_report_histogram(&report->handshake_budget.ticks_us, 1000), "rejected",
         hc_report_rejected(host->rejected));
-    json_object_update(server, beside);
-    json_decref(beside);
+    json_object_update(server, more);
+    json_decref(more);
     return server;
 }
 
@@ -172,7 +172,7 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
         "client", client_part());
 }
 
-/// How many CONNECTs were denied, and why.
+/// Prints the number of denied CONNECTs by reason.
 static void print_denials(const json_t *report, FILE *out) {
     const json_t *by = hc_report_find(report, "server.denied_by_reason");
     char text[256] = "";
@@ -196,20 +196,19 @@ void hc_sv_report_print(const json_t *report, FILE *out) {
                    hc_report_number(report, "server.joins"), hc_report_number(report, "clients"),
                    hc_report_number(report, "server.leaves"),
                    hc_report_number(report, "server.timeouts"));
-    hc_report_line(out, "connections", "%.0f lost, %.0f made again, %.0f changed their address",
+    hc_report_line(out, "connections", "%.0f lost, %.0f reconnected, %.0f changed their address",
                    hc_report_number(report, "server.connections_lost"),
-                   hc_report_number(report, "server.connections_resumed"),
+                   hc_report_number(report, "server.connections_reconnected"),
                    hc_report_number(report, "server.connections_moved"));
     print_denials(report, out);
     hc_report_print_bandwidth(out, report);
-    hc_report_line(out, "datagrams",
-                   "%.0f received, %.0f sent; %.0f refused, %.0f not read in time",
+    hc_report_line(out, "datagrams", "%.0f received, %.0f sent; %.0f refused, %.0f dropped unread",
                    hc_report_number(report, "server.datagrams_received"),
                    hc_report_number(report, "server.datagrams_sent"),
                    hc_report_number(report, "server.datagrams_refused"),
                    hc_report_number(report, "server.receive_drops"));
     if (hc_report_find(report, "server.handshakes_read") != NULL)
-        hc_report_line(out, "handshakes", "%.0f datagrams received, %.0f not read in time",
+        hc_report_line(out, "handshakes", "%.0f datagrams received, %.0f dropped unread",
                        hc_report_number(report, "server.handshakes_read"),
                        hc_report_number(report, "server.handshakes_dropped_unread"));
     hc_report_print_server(out, report);

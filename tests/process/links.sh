@@ -18,9 +18,9 @@ wanted = {
               "rewind_depth_ticks resimulated_ticks entity_steps resimulated_entity_steps "
               "corrections memory_bytes longest_unsent_ticks bytes_sent datagrams_sent "
               "bytes_down_by_purpose_per_client_s bytes_down_by_field_per_client_s",
-    "server.bytes_down_by_purpose_per_client_s": "own others unowned corrections inputs names head "
+    "server.bytes_down_by_purpose_per_client_s": "own others unowned corrections inputs names header "
                                                  "acks copies overhead",
-    "load": "processes cpu_ms cores_used lateness_ms datagrams_due datagrams_sent share_sent",
+    "load": "processes cpu_ms cores_used lateness_ms datagrams_due datagrams_sent sent_ratio",
     "client": "rollbacks rollback_depth_ticks snapshots snapshots_matched stalls "
               "input_delay_ticks hash_checks hash_mismatches"}
 r = json.load(open(sys.argv[1]))
