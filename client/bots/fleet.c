@@ -290,11 +290,11 @@ static void turn(struct bot *bot, uint64_t now) {
     arm(bot->timer, bot->armed_us, hc_clock_us());
 }
 
-static void on_readable(evutil_socket_t descriptor, short what, void *context) {
+static void on_readable(evutil_socket_t descriptor, short events, void *context) {
     struct bot *bot = context;
     uint64_t now = hc_clock_us();
     (void)descriptor;
-    (void)what;
+    (void)events;
     hc_cl_udp_receive(bot->udp, now);
     turn(bot, now);
 }
@@ -308,11 +308,11 @@ static bool begin(struct bot *bot, uint64_t now) {
     return bot->client != NULL && event_add(bot->readable, NULL) == 0;
 }
 
-static void on_timer(evutil_socket_t descriptor, short what, void *context) {
+static void on_timer(evutil_socket_t descriptor, short events, void *context) {
     struct bot *bot = context;
     uint64_t now = hc_clock_us();
     (void)descriptor;
-    (void)what;
+    (void)events;
     if (bot->client == NULL && !begin(bot, now)) {
         bot->fleet->ends.failed++;
         print_line(bot, LINE_REFUSED, "was not started: no memory");
@@ -368,17 +368,17 @@ static void leave_all(struct hc_cl_fleet *fleet) {
     }
 }
 
-static void on_end(evutil_socket_t descriptor, short what, void *context) {
+static void on_end(evutil_socket_t descriptor, short events, void *context) {
     (void)descriptor;
-    (void)what;
+    (void)events;
     leave_all(context);
 }
 
-static void on_progress(evutil_socket_t descriptor, short what, void *context) {
+static void on_progress(evutil_socket_t descriptor, short events, void *context) {
     struct hc_cl_fleet *fleet = context;
     struct hc_cl_fleet_progress progress = {.elapsed_us = hc_clock_us() - fleet->started_us};
     (void)descriptor;
-    (void)what;
+    (void)events;
     for (uint32_t i = 0; i < fleet->config.count; i++) {
         const struct bot *bot = &fleet->bots[i];
         if (bot->client == NULL || bot->ended)

@@ -219,9 +219,9 @@ static void turn(struct daemon *daemon, uint64_t now) {
     arm_timer(daemon, end);
 }
 
-static void on_timer(evutil_socket_t descriptor, short what, void *context) {
+static void on_timer(evutil_socket_t descriptor, short events, void *context) {
     (void)descriptor;
-    (void)what;
+    (void)events;
     turn(context, hc_clock_us());
 }
 
@@ -275,17 +275,17 @@ static void receive_handshakes(struct daemon *daemon) {
     }
 }
 
-static void on_data(evutil_socket_t descriptor, short what, void *context) {
+static void on_data(evutil_socket_t descriptor, short events, void *context) {
     uint64_t now = hc_clock_us();
     (void)descriptor;
-    (void)what;
+    (void)events;
     receive_data(context, now);
     turn(context, hc_clock_us());
 }
 
-static void on_handshake(evutil_socket_t descriptor, short what, void *context) {
+static void on_handshake(evutil_socket_t descriptor, short events, void *context) {
     (void)descriptor;
-    (void)what;
+    (void)events;
     receive_handshakes(context);
     turn(context, hc_clock_us());
 }
@@ -302,9 +302,9 @@ static json_t *make_report(struct daemon *daemon) {
 }
 
 /// SIGTERM and SIGINT: closes all connections and ends; a second signal ends at once.
-static void on_stop(evutil_socket_t signal_number, short what, void *context) {
+static void on_stop(evutil_socket_t signal_number, short events, void *context) {
     struct daemon *daemon = context;
-    (void)what;
+    (void)events;
     if (daemon->stopping) {
         event_base_loopbreak(daemon->base);
         return;
@@ -316,14 +316,14 @@ static void on_stop(evutil_socket_t signal_number, short what, void *context) {
 
 /// SIGUSR1 and SIGQUIT: writes the report of the run so far into the log, as a table or as one line
 /// of JSON. The log never waits for its reader.
-static void on_report(evutil_socket_t signal_number, short what, void *context) {
+static void on_report(evutil_socket_t signal_number, short events, void *context) {
     struct daemon *daemon = context;
     json_t *report = make_report(daemon);
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     (void)signal_number;
-    (void)what;
+    (void)events;
     if (file != NULL) {
         if (daemon->log.format == HC_SV_LOG_TEXT)
             hc_sv_report_print(report, file);
@@ -381,10 +381,10 @@ static void on_refused(void *context, enum hc_sv_owner_file_status status, const
 }
 
 /// SIGHUP: reads the files again in threads, while ticks go on.
-static void on_hangup(evutil_socket_t signal_number, short what, void *context) {
+static void on_hangup(evutil_socket_t signal_number, short events, void *context) {
     struct daemon *daemon = context;
     (void)signal_number;
-    (void)what;
+    (void)events;
     if (daemon->keys_reader != NULL)
         hc_sv_owner_file_reader_start(daemon->keys_reader);
     if (daemon->refused_reader != NULL)

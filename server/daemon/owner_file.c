@@ -189,10 +189,10 @@ void hc_sv_owner_file_reader_start(struct hc_sv_owner_file_reader *reader) {
     reader->done(reader->context, HC_SV_OWNER_FILE_REFUSED, NULL, why);
 }
 
-static void on_done(evutil_socket_t descriptor, short what, void *context) {
+static void on_done(evutil_socket_t descriptor, short events, void *context) {
     struct hc_sv_owner_file_reader *reader = context;
     struct job *job;
-    (void)what;
+    (void)events;
     if (read(descriptor, &job, JOB_SIZE) != JOB_SIZE)
         return;
     HC_ASSERT(atomic_load(&job->finished));
@@ -207,10 +207,10 @@ static void on_done(evutil_socket_t descriptor, short what, void *context) {
         hc_sv_owner_file_reader_start(reader);
 }
 
-static void on_slow(evutil_socket_t descriptor, short what, void *context) {
+static void on_slow(evutil_socket_t descriptor, short events, void *context) {
     struct hc_sv_owner_file_reader *reader = context;
     (void)descriptor;
-    (void)what;
+    (void)events;
     reader->done(reader->context, HC_SV_OWNER_FILE_SLOW, NULL, NULL);
 }
 

@@ -80,10 +80,10 @@ static void pause_listening(struct hc_sv_token_http *http) {
     evtimer_add(http->resume, &pause);
 }
 
-static void on_resume(evutil_socket_t descriptor, short what, void *context) {
+static void on_resume(evutil_socket_t descriptor, short events, void *context) {
     struct hc_sv_token_http *http = context;
     (void)descriptor;
-    (void)what;
+    (void)events;
     for (unsigned i = 0; i < LISTENERS; i++)
         if (http->listeners[i] != NULL)
             evconnlistener_enable(http->listeners[i]);
@@ -151,11 +151,11 @@ static void end_oldest(struct hc_sv_token_http *http) {
     shutdown(bufferevent_getfd(oldest->connection), SHUT_RDWR);
 }
 
-static void on_sweep(evutil_socket_t descriptor, short what, void *context) {
+static void on_sweep(evutil_socket_t descriptor, short events, void *context) {
     struct hc_sv_token_http *http = context;
     const struct timeval again = {.tv_usec = SWEEP_US};
     (void)descriptor;
-    (void)what;
+    (void)events;
     if (sweep(http) > 0)
         evtimer_add(http->sweep, &again);
 }
@@ -258,13 +258,13 @@ static unsigned add_tokens(const struct hc_sv_token_http *http, struct answer *a
 }
 
 /// Issues a slice of tokens, beginning with `next_answer`. The next slice follows after TURN_US.
-static void on_turn(evutil_socket_t descriptor, short what, void *context) {
+static void on_turn(evutil_socket_t descriptor, short events, void *context) {
     struct hc_sv_token_http *http = context;
     const struct timeval again = {.tv_usec = TURN_US};
     unsigned left = SLICE, first = http->next_answer;
     bool any = false;
     (void)descriptor;
-    (void)what;
+    (void)events;
     for (unsigned i = 0; i < PLACES && left > 0; i++) {
         unsigned place = (first + i) % PLACES;
         struct answer *answer = &http->answers[place];

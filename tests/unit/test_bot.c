@@ -1,3 +1,4 @@
+/// Tests client/bots/bot: bots turn and shoot often, and the same seed gives the same inputs.
 #include "client/bots/bot.h"
 #include "tests/run_suite.h"
 
@@ -6,14 +7,14 @@
 
 enum { PLAYERS = 8, SECONDS = 100, RATE = 60 };
 
-/// What one bot did in a whole game.
-struct deeds {
+/// Actions of one bot in a whole game.
+struct counts {
     uint32_t turns, shots, ticks_playing;
 };
 
-/// Plays SECONDS of the arena with PLAYERS bots, each seeing the present as it is; the hash of the
+/// Plays SECONDS of the arena with PLAYERS bots that see the newest tick. Returns the hash of the
 /// last tick.
-static uint64_t play(uint64_t seed, struct deeds deeds[PLAYERS]) {
+static uint64_t play(uint64_t seed, struct counts counts[PLAYERS]) {
     struct hc_world world;
     ck_assert(hc_world_init(&world, &hc_arena, PLAYERS, RATE, seed, NULL) == HC_OK);
     struct hc_timeline_config config = hc_timeline_config_default();
@@ -28,7 +29,7 @@ static uint64_t play(uint64_t seed, struct deeds deeds[PLAYERS]) {
         hc_cl_bot_init(&bots[p], seed, p);
     }
     hc_timeline_advance(timeline);
-    memset(deeds, 0, PLAYERS * sizeof(*deeds));
+    memset(counts, 0, PLAYERS * sizeof(*counts));
 
     for (hc_tick tick = 1; tick < SECONDS * RATE; tick++) {
         const uint8_t *presence = hc_timeline_presence(timeline, tick);
@@ -41,9 +42,9 @@ static uint64_t play(uint64_t seed, struct deeds deeds[PLAYERS]) {
                 (const void *)(states +
                                (size_t)hc_world_player(&world, (hc_player)p) * world.stride);
             if (referee->phase != HC_ARENA_OVER) {
-                deeds[p].ticks_playing++;
-                deeds[p].turns += input.move_x != last[p].move_x || input.move_y != last[p].move_y;
-                deeds[p].shots += input.fire && me->health > 0 && me->cooldown == 0;
+                counts[p].ticks_playing++;
+                counts[p].turns += input.move_x != last[p].move_x || input.move_y != last[p].move_y;
+                counts[p].shots += input.fire && me->health > 0 && me->cooldown == 0;
             }
             last[p] = input;
             ck_assert(hc_timeline_put_input(timeline, (hc_player)p, tick, &input) == HC_OK);
@@ -58,28 +59,28 @@ static uint64_t play(uint64_t seed, struct deeds deeds[PLAYERS]) {
 
 START_TEST(every_bot_turns_three_times_a_second_and_shoots_every_other_second) {
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        struct deeds deeds[PLAYERS];
-        play(seed, deeds);
+        struct counts counts[PLAYERS];
+        play(seed, counts);
         for (unsigned p = 0; p < PLAYERS; p++) {
-            ck_assert_msg(deeds[p].turns >= 3 * deeds[p].ticks_playing / RATE,
-                          "seed %d, player %u: %u turns in %u ticks", (int)seed, p, deeds[p].turns,
-                          deeds[p].ticks_playing);
-            ck_assert_msg(2 * deeds[p].shots >= deeds[p].ticks_playing / RATE,
-                          "seed %d, player %u: %u shots in %u ticks", (int)seed, p, deeds[p].shots,
-                          deeds[p].ticks_playing);
+            ck_assert_msg(counts[p].turns >= 3 * counts[p].ticks_playing / RATE,
+                          "seed %d, player %u: %u turns in %u ticks", (int)seed, p, counts[p].turns,
+                          counts[p].ticks_playing);
+            ck_assert_msg(2 * counts[p].shots >= counts[p].ticks_playing / RATE,
+                          "seed %d, player %u: %u shots in %u ticks", (int)seed, p, counts[p].shots,
+                          counts[p].ticks_playing);
         }
     }
 }
 END_TEST
 
-START_TEST(the_same_seed_gives_the_same_game) {
-    struct deeds deeds[PLAYERS];
-    ck_assert(play(3, deeds) == play(3, deeds));
-    ck_assert(play(3, deeds) != play(4, deeds));
+START_TEST(same_seed_gives_the_same_game) {
+    struct counts counts[PLAYERS];
+    ck_assert(play(3, counts) == play(3, counts));
+    ck_assert(play(3, counts) != play(4, counts));
 }
 END_TEST
 
-START_TEST(a_bot_plays_on_when_its_world_begins_anew_at_an_earlier_tick) {
+START_TEST(bot_keeps_playing_when_its_world_restarts_at_an_earlier_tick) {
     struct hc_world world;
     ck_assert(hc_world_init(&world, &hc_arena, 2, RATE, 1, NULL) == HC_OK);
     uint8_t *presence = calloc(1, world.entities);
@@ -111,8 +112,8 @@ int main(void) {
     Suite *suite = suite_create("bot");
     TCase *tests = tcase_create("bot");
     tcase_add_test(tests, every_bot_turns_three_times_a_second_and_shoots_every_other_second);
-    tcase_add_test(tests, the_same_seed_gives_the_same_game);
-    tcase_add_test(tests, a_bot_plays_on_when_its_world_begins_anew_at_an_earlier_tick);
+    tcase_add_test(tests, same_seed_gives_the_same_game);
+    tcase_add_test(tests, bot_keeps_playing_when_its_world_restarts_at_an_earlier_tick);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,4 +1,4 @@
-/// What server/log promises: it never waits, it counts what is missing, and nobody can fill it.
+/// Tests server/daemon/log: it never waits, it counts missing lines, and no client can fill it.
 #define _GNU_SOURCE
 #include "server/daemon/log.h"
 #include "tests/run_suite.h"
@@ -29,12 +29,12 @@ static void close_log(void) {
     close(writing);
 }
 
-/// Reads what there is into `text`; its size.
+/// Reads all available bytes into `text` and returns their number.
 static size_t read_all(char *text, size_t size) {
     size_t got = 0;
     ssize_t piece;
     ck_assert_int_eq(fcntl(reading, F_SETFL, O_NONBLOCK), 0);
-    do { // what left the buffer makes room for more
+    do { // each read makes room for buffered lines
         hc_sv_log_advance(&testee);
         piece = read(reading, text + got, size - 1 - got);
         got += piece > 0 ? (size_t)piece : 0;
@@ -43,7 +43,7 @@ static size_t read_all(char *text, size_t size) {
     return got;
 }
 
-/// The next line of `*text`, which goes on behind it; NULL: there is none.
+/// Parses the next line of `*text` and advances `*text` past it; NULL: none.
 static json_t *next_line(char **text) {
     char *end = strchr(*text, '\n');
     if (end == NULL)
@@ -54,7 +54,7 @@ static json_t *next_line(char **text) {
     return line;
 }
 
-/// Of the lines in `text` with this event, the sum of `field`, or (NULL) how many there are.
+/// The sum of `field` over the lines of this event in `text`; NULL: the number of these lines.
 static uint64_t sum(char *text, const char *event, const char *field) {
     uint64_t result = 0;
     json_t *line;
@@ -74,7 +74,7 @@ static void log_number(const char *event, const char *client, unsigned number) {
     hc_sv_log_event(&testee, HC_SV_LOG_INFO, event, fields);
 }
 
-START_TEST(a_log_that_nobody_reads_keeps_nobody_waiting_and_says_how_much_is_missing) {
+START_TEST(unread_log_never_waits_and_counts_dropped_lines) {
     static char text[2 * HC_SV_LOG_BUFFER];
     char line[100];
     unsigned taken = 0, lines = 3000;
@@ -88,7 +88,7 @@ START_TEST(a_log_that_nobody_reads_keeps_nobody_waiting_and_says_how_much_is_mis
     ck_assert_uint_ge(taken, HC_SV_LOG_BUFFER / sizeof line);
     ck_assert_uint_lt(taken, lines);
     size_t size = read_all(text, sizeof text);
-    ck_assert_uint_gt(size, taken * sizeof line); // and the line that counts
+    ck_assert_uint_gt(size, taken * sizeof line); // and the line log-dropped
     char *rest = text + taken * sizeof line;
     ck_assert_uint_eq(sum(rest, "log-dropped", "count"), lines - taken);
     ck_assert_uint_eq(sum(rest, "log-dropped", NULL), 1);
@@ -98,7 +98,7 @@ START_TEST(a_log_that_nobody_reads_keeps_nobody_waiting_and_says_how_much_is_mis
 }
 END_TEST
 
-START_TEST(the_flags_of_the_descriptor_are_left_to_its_owner) {
+START_TEST(flags_of_the_descriptor_do_not_change) {
     open_log(HC_SV_LOG_INFO);
     log_number("started", NULL, 0);
     ck_assert_int_eq(fcntl(writing, F_GETFL) & O_NONBLOCK, 0);
@@ -106,8 +106,8 @@ START_TEST(the_flags_of_the_descriptor_are_left_to_its_owner) {
 }
 END_TEST
 
-/// Writes 1000 texts of 4000 bytes to something that nobody reads. `shared`: as if it could not be
-/// opened again.
+/// Writes 1000 texts of 4000 bytes to an unread descriptor. `shared`: as if it could not be opened
+/// again.
 static void overfill(int descriptor, bool shared) {
     char text[4000];
     unsigned taken = 0;
@@ -124,7 +124,7 @@ static void overfill(int descriptor, bool shared) {
     ck_assert_uint_eq(testee.output.dropped, 1000 - taken);
 }
 
-START_TEST(neither_a_socket_nor_a_terminal_that_nobody_reads_keeps_it_waiting) {
+START_TEST(unread_sockets_and_terminals_never_make_the_log_wait) {
     int ends[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     overfill(ends[0], false);
@@ -133,7 +133,7 @@ START_TEST(neither_a_socket_nor_a_terminal_that_nobody_reads_keeps_it_waiting) {
     close(ends[1]);
     int master = posix_openpt(O_RDWR | O_NOCTTY);
     if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
-        return; // this system has no terminals
+        return; // no terminals on this system
     int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
     ck_assert_int_ge(slave, 0);
     overfill(slave, false);
@@ -143,7 +143,7 @@ START_TEST(neither_a_socket_nor_a_terminal_that_nobody_reads_keeps_it_waiting) {
 }
 END_TEST
 
-START_TEST(nor_does_a_pipe_that_cannot_be_opened_again) {
+START_TEST(unread_pipe_that_cannot_be_reopened_never_makes_the_log_wait) {
     open_log(HC_SV_LOG_INFO);
     hc_sv_log_close(&testee);
     overfill(writing, true);
@@ -151,7 +151,7 @@ START_TEST(nor_does_a_pipe_that_cannot_be_opened_again) {
 }
 END_TEST
 
-START_TEST(one_client_gets_a_few_lines_of_each_kind_and_the_others_keep_theirs) {
+START_TEST(each_client_has_its_own_rate_for_each_kind_of_line) {
     static char text[2 * HC_SV_LOG_BUFFER];
     open_log(HC_SV_LOG_INFO);
     for (unsigned i = 0; i < 1000; i++)
@@ -161,7 +161,7 @@ START_TEST(one_client_gets_a_few_lines_of_each_kind_and_the_others_keep_theirs) 
     for (unsigned i = 0; i < 8; i++)
         log_number("moved", "18", i);
     log_number("stopping", NULL, 0);
-    hc_sv_log_close(&testee); // names what was left out
+    hc_sv_log_close(&testee); // writes log-suppressed
     read_all(text, sizeof text);
     ck_assert_uint_eq(sum(text, "moved", NULL), 8 + 8);
     ck_assert_uint_eq(sum(text, "left", NULL), 8);
@@ -173,7 +173,7 @@ START_TEST(one_client_gets_a_few_lines_of_each_kind_and_the_others_keep_theirs) 
 }
 END_TEST
 
-START_TEST(a_client_is_known_by_its_user_then_its_cid_then_its_address_without_the_port) {
+START_TEST(user_then_cid_then_address_without_port_names_the_client) {
     static char text[2 * HC_SV_LOG_BUFFER];
     open_log(HC_SV_LOG_INFO);
     for (int i = 0; i < 20; i++) {
@@ -196,7 +196,7 @@ START_TEST(a_client_is_known_by_its_user_then_its_cid_then_its_address_without_t
 }
 END_TEST
 
-START_TEST(a_kind_has_a_rate_in_all_however_many_clients_there_are) {
+START_TEST(a_kind_of_line_has_a_rate_in_all_for_any_number_of_clients) {
     static struct hc_sv_log_limit limit;
     const struct hc_sv_log_rates rates = {.all = {256, SECOND / 4}, .client = {8, 20 * SECOND}};
     char client[16];
@@ -215,7 +215,7 @@ START_TEST(a_kind_has_a_rate_in_all_however_many_clients_there_are) {
 }
 END_TEST
 
-START_TEST(a_client_that_waits_may_write_again_and_kinds_without_a_place_share_one) {
+START_TEST(rate_recovers_with_time_and_surplus_kinds_share_one_place) {
     static struct hc_sv_log_limit limit;
     const struct hc_sv_log_rates rates = {.all = {256, SECOND / 4}, .client = {8, 20 * SECOND}};
     uint64_t now_us = 100 * SECOND, count;
@@ -236,7 +236,7 @@ START_TEST(a_client_that_waits_may_write_again_and_kinds_without_a_place_share_o
 }
 END_TEST
 
-START_TEST(a_line_that_is_too_long_loses_its_fields_and_stays_a_line) {
+START_TEST(too_long_line_loses_its_fields_and_stays_one_line) {
     static char text[2 * HC_SV_LOG_BUFFER], why[HC_SV_LOG_LINE_MAX];
     memset(why, '\n', sizeof why - 1);
     for (enum hc_sv_log_format format = HC_SV_LOG_TEXT; format <= HC_SV_LOG_JSON; format++) {
@@ -254,17 +254,15 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("server log");
     TCase *tests = tcase_create("log");
-    tcase_add_test(tests,
-                   a_log_that_nobody_reads_keeps_nobody_waiting_and_says_how_much_is_missing);
-    tcase_add_test(tests, the_flags_of_the_descriptor_are_left_to_its_owner);
-    tcase_add_test(tests, neither_a_socket_nor_a_terminal_that_nobody_reads_keeps_it_waiting);
-    tcase_add_test(tests, nor_does_a_pipe_that_cannot_be_opened_again);
-    tcase_add_test(tests, one_client_gets_a_few_lines_of_each_kind_and_the_others_keep_theirs);
-    tcase_add_test(tests,
-                   a_client_is_known_by_its_user_then_its_cid_then_its_address_without_the_port);
-    tcase_add_test(tests, a_kind_has_a_rate_in_all_however_many_clients_there_are);
-    tcase_add_test(tests, a_client_that_waits_may_write_again_and_kinds_without_a_place_share_one);
-    tcase_add_test(tests, a_line_that_is_too_long_loses_its_fields_and_stays_a_line);
+    tcase_add_test(tests, unread_log_never_waits_and_counts_dropped_lines);
+    tcase_add_test(tests, flags_of_the_descriptor_do_not_change);
+    tcase_add_test(tests, unread_sockets_and_terminals_never_make_the_log_wait);
+    tcase_add_test(tests, unread_pipe_that_cannot_be_reopened_never_makes_the_log_wait);
+    tcase_add_test(tests, each_client_has_its_own_rate_for_each_kind_of_line);
+    tcase_add_test(tests, user_then_cid_then_address_without_port_names_the_client);
+    tcase_add_test(tests, a_kind_of_line_has_a_rate_in_all_for_any_number_of_clients);
+    tcase_add_test(tests, rate_recovers_with_time_and_surplus_kinds_share_one_place);
+    tcase_add_test(tests, too_long_line_loses_its_fields_and_stays_one_line);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

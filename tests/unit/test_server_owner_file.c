@@ -1,4 +1,4 @@
-// A file is read beside the event loop.
+/// Tests server/daemon/owner_file: the event loop runs while a file is read.
 #define _GNU_SOURCE
 
 #include "server/daemon/owner_file.h"
@@ -13,20 +13,20 @@
 
 enum { TURNS = 20 };
 
-/// A file system that answers when it is let.
+/// A file system that answers a reading when the test allows it.
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    unsigned let, begun;
+    unsigned answered, begun;
     bool good;
 } disk = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-/// Takes as long as the file system; finds out how often it was read.
+/// Parses when the file system answers; the value is the number of the reading.
 static bool parse_slowly(const struct hc_sv_owner_file *file, void *out, char *why,
                          size_t why_size) {
     pthread_mutex_lock(&disk.mutex);
     unsigned number = ++disk.begun;
-    while (disk.let < number)
+    while (disk.answered < number)
         pthread_cond_wait(&disk.changed, &disk.mutex);
     bool good = disk.good;
     pthread_mutex_unlock(&disk.mutex);
@@ -38,130 +38,130 @@ static bool parse_slowly(const struct hc_sv_owner_file *file, void *out, char *w
 static const struct hc_sv_owner_file_kind slow = {
     .option = "--slow", .size = sizeof(unsigned), .parse = parse_slowly};
 
-static void let_one(bool good) {
+static void answer_one(bool good) {
     pthread_mutex_lock(&disk.mutex);
-    disk.let++;
+    disk.answered++;
     disk.good = good;
     pthread_cond_broadcast(&disk.changed);
     pthread_mutex_unlock(&disk.mutex);
 }
 
-/// What was called back.
-struct seen {
+/// Counts of the calls back.
+struct calls {
     unsigned read, refused, slow, number, turns, turns_wanted;
     struct event_base *base;
 };
 
 static void done(void *context, enum hc_sv_owner_file_status status, const void *out,
                  const char *why) {
-    struct seen *seen = context;
-    seen->read += status == HC_SV_OWNER_FILE_READ;
-    seen->refused += status == HC_SV_OWNER_FILE_REFUSED;
-    seen->slow += status == HC_SV_OWNER_FILE_SLOW;
+    struct calls *calls = context;
+    calls->read += status == HC_SV_OWNER_FILE_READ;
+    calls->refused += status == HC_SV_OWNER_FILE_REFUSED;
+    calls->slow += status == HC_SV_OWNER_FILE_SLOW;
     if (status == HC_SV_OWNER_FILE_READ)
-        seen->number = *(const unsigned *)out;
+        calls->number = *(const unsigned *)out;
     else
         ck_assert_ptr_null(out);
     if (status == HC_SV_OWNER_FILE_REFUSED)
         ck_assert_str_eq(why, "LICENSE cannot be read");
     else
         ck_assert_ptr_null(why);
-    event_base_loopbreak(seen->base);
+    event_base_loopbreak(calls->base);
 }
 
-static void turn(evutil_socket_t descriptor, short what, void *context) {
-    struct seen *seen = context;
+static void turn(evutil_socket_t descriptor, short events, void *context) {
+    struct calls *calls = context;
     (void)descriptor;
-    (void)what;
-    if (++seen->turns >= seen->turns_wanted)
-        event_base_loopbreak(seen->base);
+    (void)events;
+    if (++calls->turns >= calls->turns_wanted)
+        event_base_loopbreak(calls->base);
 }
 
-/// So many turns of a timer's, whatever is read.
-static void take_turns(struct seen *seen, unsigned turns) {
+/// Runs the loop for this many turns of a timer.
+static void take_turns(struct calls *calls, unsigned turns) {
     struct timeval soon = {.tv_usec = 1000};
-    struct event *timer = event_new(seen->base, -1, EV_PERSIST, turn, seen);
-    seen->turns_wanted = seen->turns + turns;
+    struct event *timer = event_new(calls->base, -1, EV_PERSIST, turn, calls);
+    calls->turns_wanted = calls->turns + turns;
     event_add(timer, &soon);
-    while (seen->turns < seen->turns_wanted)
-        event_base_dispatch(seen->base);
+    while (calls->turns < calls->turns_wanted)
+        event_base_dispatch(calls->base);
     event_free(timer);
 }
 
-static struct hc_sv_owner_file_reader *open_reader(struct seen *seen, unsigned slow_ms) {
+static struct hc_sv_owner_file_reader *open_reader(struct calls *calls, unsigned slow_ms) {
     pthread_mutex_lock(&disk.mutex);
-    disk.let = disk.begun = 0;
+    disk.answered = disk.begun = 0;
     pthread_mutex_unlock(&disk.mutex);
-    *seen = (struct seen){.base = event_base_new()};
-    ck_assert_ptr_nonnull(seen->base);
+    *calls = (struct calls){.base = event_base_new()};
+    ck_assert_ptr_nonnull(calls->base);
     struct hc_sv_owner_file_reader *reader =
-        hc_sv_owner_file_reader_open(seen->base, &slow, "LICENSE", slow_ms, done, seen);
+        hc_sv_owner_file_reader_open(calls->base, &slow, "LICENSE", slow_ms, done, calls);
     ck_assert_ptr_nonnull(reader);
     return reader;
 }
 
-static void close_reader(struct hc_sv_owner_file_reader *reader, struct seen *seen) {
+static void close_reader(struct hc_sv_owner_file_reader *reader, struct calls *calls) {
     hc_sv_owner_file_reader_close(reader);
-    event_base_free(seen->base);
+    event_base_free(calls->base);
 }
 
-START_TEST(the_loop_turns_while_the_file_system_does_not_answer) {
-    struct seen seen;
-    struct hc_sv_owner_file_reader *reader = open_reader(&seen, 60000);
+START_TEST(loop_runs_while_the_file_system_hangs) {
+    struct calls calls;
+    struct hc_sv_owner_file_reader *reader = open_reader(&calls, 60000);
     hc_sv_owner_file_reader_start(reader);
-    take_turns(&seen, TURNS);
-    ck_assert(seen.read == 0 && seen.refused == 0 && seen.slow == 0);
-    let_one(true);
-    while (seen.read + seen.refused == 0)
-        event_base_dispatch(seen.base);
-    ck_assert(seen.read == 1 && seen.number == 1);
+    take_turns(&calls, TURNS);
+    ck_assert(calls.read == 0 && calls.refused == 0 && calls.slow == 0);
+    answer_one(true);
+    while (calls.read + calls.refused == 0)
+        event_base_dispatch(calls.base);
+    ck_assert(calls.read == 1 && calls.number == 1);
     hc_sv_owner_file_reader_start(reader);
-    let_one(false);
-    while (seen.read + seen.refused == 1)
-        event_base_dispatch(seen.base);
-    ck_assert(seen.read == 1 && seen.refused == 1 && seen.slow == 0);
-    close_reader(reader, &seen);
-}
-END_TEST
-
-START_TEST(a_slow_reading_is_named_once_and_counts_when_it_ends) {
-    struct seen seen;
-    struct hc_sv_owner_file_reader *reader = open_reader(&seen, 5);
-    hc_sv_owner_file_reader_start(reader);
-    while (seen.slow == 0)
-        event_base_dispatch(seen.base);
-    take_turns(&seen, TURNS);
-    ck_assert(seen.slow == 1 && seen.read == 0);
-    let_one(true);
-    while (seen.read == 0)
-        event_base_dispatch(seen.base);
-    close_reader(reader, &seen);
+    answer_one(false);
+    while (calls.read + calls.refused == 1)
+        event_base_dispatch(calls.base);
+    ck_assert(calls.read == 1 && calls.refused == 1 && calls.slow == 0);
+    close_reader(reader, &calls);
 }
 END_TEST
 
-START_TEST(starts_during_a_reading_make_one_more_after_it) {
-    struct seen seen;
-    struct hc_sv_owner_file_reader *reader = open_reader(&seen, 60000);
+START_TEST(slow_reading_is_reported_once_and_counts_when_it_ends) {
+    struct calls calls;
+    struct hc_sv_owner_file_reader *reader = open_reader(&calls, 5);
+    hc_sv_owner_file_reader_start(reader);
+    while (calls.slow == 0)
+        event_base_dispatch(calls.base);
+    take_turns(&calls, TURNS);
+    ck_assert(calls.slow == 1 && calls.read == 0);
+    answer_one(true);
+    while (calls.read == 0)
+        event_base_dispatch(calls.base);
+    close_reader(reader, &calls);
+}
+END_TEST
+
+START_TEST(starts_during_a_reading_cause_one_more_reading) {
+    struct calls calls;
+    struct hc_sv_owner_file_reader *reader = open_reader(&calls, 60000);
     for (unsigned i = 0; i < 5; i++)
         hc_sv_owner_file_reader_start(reader);
-    let_one(true);
-    let_one(true);
-    while (seen.read < 2)
-        event_base_dispatch(seen.base);
-    take_turns(&seen, TURNS);
-    ck_assert(seen.read == 2 && seen.number == 2);
-    close_reader(reader, &seen);
+    answer_one(true);
+    answer_one(true);
+    while (calls.read < 2)
+        event_base_dispatch(calls.base);
+    take_turns(&calls, TURNS);
+    ck_assert(calls.read == 2 && calls.number == 2);
+    close_reader(reader, &calls);
 }
 END_TEST
 
-START_TEST(a_reading_that_outlives_the_loop_ends_unheard) {
-    struct seen seen;
-    struct hc_sv_owner_file_reader *reader = open_reader(&seen, 60000);
+START_TEST(reading_that_outlives_its_reader_calls_nothing) {
+    struct calls calls;
+    struct hc_sv_owner_file_reader *reader = open_reader(&calls, 60000);
     hc_sv_owner_file_reader_start(reader);
-    take_turns(&seen, TURNS);
-    close_reader(reader, &seen);
-    let_one(true);
-    ck_assert(seen.read == 0 && seen.refused == 0);
+    take_turns(&calls, TURNS);
+    close_reader(reader, &calls);
+    answer_one(true);
+    ck_assert(calls.read == 0 && calls.refused == 0);
 }
 END_TEST
 
@@ -175,10 +175,10 @@ static bool parse_good(const struct hc_sv_owner_file *file, void *out, char *why
 static const struct hc_sv_owner_file_kind good = {
     .option = "--good", .size = sizeof(char), .parse = parse_good};
 
-/// A file of its own with these bytes is read, or not: "" or why.
+/// Reads a new file with these bytes; returns "" or the fault.
 static const char *read_bytes(const char *bytes, size_t size, char *out) {
     static char why[256];
-    char path[] = "/tmp/hc_admin_file_XXXXXX", *name;
+    char path[] = "/tmp/hc_owner_file_XXXXXX", *name;
     int descriptor = mkstemp(path);
     ck_assert(descriptor >= 0 && write(descriptor, bytes, size) == (ssize_t)size);
     close(descriptor);
@@ -192,7 +192,7 @@ static const char *read_bytes(const char *bytes, size_t size, char *out) {
     return name + strlen(path);
 }
 
-START_TEST(a_file_is_read_as_a_whole_or_refused_with_a_sentence) {
+START_TEST(file_is_read_as_a_whole_or_refused_with_a_sentence) {
     char *large = malloc(HC_SV_OWNER_FILE_MAX + 1), out, why[256];
     memset(large, ' ', HC_SV_OWNER_FILE_MAX + 1);
     memcpy(large, "good", 4);
@@ -212,13 +212,13 @@ START_TEST(a_file_is_read_as_a_whole_or_refused_with_a_sentence) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("server admin file");
-    TCase *tests = tcase_create("admin file");
-    tcase_add_test(tests, a_file_is_read_as_a_whole_or_refused_with_a_sentence);
-    tcase_add_test(tests, the_loop_turns_while_the_file_system_does_not_answer);
-    tcase_add_test(tests, a_slow_reading_is_named_once_and_counts_when_it_ends);
-    tcase_add_test(tests, starts_during_a_reading_make_one_more_after_it);
-    tcase_add_test(tests, a_reading_that_outlives_the_loop_ends_unheard);
+    Suite *suite = suite_create("server owner file");
+    TCase *tests = tcase_create("owner file");
+    tcase_add_test(tests, file_is_read_as_a_whole_or_refused_with_a_sentence);
+    tcase_add_test(tests, loop_runs_while_the_file_system_hangs);
+    tcase_add_test(tests, slow_reading_is_reported_once_and_counts_when_it_ends);
+    tcase_add_test(tests, starts_during_a_reading_cause_one_more_reading);
+    tcase_add_test(tests, reading_that_outlives_its_reader_calls_nothing);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,4 +1,4 @@
-// The port that issues tokens takes little of the loop, whatever is asked of it.
+/// Tests server/daemon/token_http: any load of requests takes little of the event loop.
 #define _GNU_SOURCE
 
 #include "server/daemon/token_http.h"
@@ -20,16 +20,16 @@
 enum {
     LINE = HC_CREDENTIAL_TEXT_SIZE + 1,
     SLICE_BYTES = HC_SV_TOKEN_HTTP_SLICE * LINE,
-    HEADERS = 512, ///< bytes of an answer's head, at most
+    HEADERS = 512, ///< bytes of an answer's HTTP headers, at most
     CROWD = 300,
     TICK_US = 10000,
 };
 
-/// The port, and a timer that ends each turn of the loop in which nothing else happens.
+/// The port, and a timer that ends idle turns of the loop.
 struct port {
     struct event_base *base;
     struct event *tick;
-    struct hc_sv_token_http *admin;
+    struct hc_sv_token_http *http;
     uint16_t number;
     unsigned failures, ticks;
 };
@@ -40,13 +40,13 @@ static void on_failed(void *context, const char *why) {
     port->failures++;
 }
 
-static void on_tick(evutil_socket_t descriptor, short what, void *context) {
+static void on_tick(evutil_socket_t descriptor, short events, void *context) {
     struct port *port = context;
-    (void)descriptor, (void)what;
+    (void)descriptor, (void)events;
     port->ticks++;
 }
 
-/// A number that is free now.
+/// A TCP port that is free now.
 static uint16_t free_number(void) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof at;
@@ -64,23 +64,23 @@ static void open_port(struct port *port) {
     *port = (struct port){.base = event_base_new()};
     struct hc_sv_token_http_issuer issuer = {
         .key = hc_sv_key_file_random().keys[0], .failed = on_failed, .context = port};
-    for (unsigned i = 0; i < 16 && port->admin == NULL; i++) {
+    for (unsigned i = 0; i < 16 && port->http == NULL; i++) {
         port->number = free_number();
-        port->admin = hc_sv_token_http_open(port->base, port->number, &issuer, why, sizeof why);
+        port->http = hc_sv_token_http_open(port->base, port->number, &issuer, why, sizeof why);
     }
-    ck_assert_msg(port->admin != NULL, "%s", why);
+    ck_assert_msg(port->http != NULL, "%s", why);
     port->tick = event_new(port->base, -1, EV_PERSIST, on_tick, port);
     event_add(port->tick, &each);
 }
 
 static void close_port(struct port *port) {
-    hc_sv_token_http_close(port->admin);
+    hc_sv_token_http_close(port->http);
     event_free(port->tick);
     event_base_free(port->base);
 }
 
-/// A connection that may be under way yet.
-static int dial(const struct port *port) {
+/// Begins a connection.
+static int connect_to(const struct port *port) {
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons(port->number),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -91,7 +91,7 @@ static int dial(const struct port *port) {
     return descriptor;
 }
 
-static void ask(int descriptor, unsigned count) {
+static void request_tokens(int descriptor, unsigned count) {
     char request[128];
     int size = snprintf(request, sizeof request,
                         "POST /token?count=%u HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -100,7 +100,7 @@ static void ask(int descriptor, unsigned count) {
     ck_assert_int_eq(send(descriptor, request, (size_t)size, MSG_NOSIGNAL), size);
 }
 
-/// Reads what there is; how many bytes, and whether that is the end.
+/// Reads all available bytes and returns their number. `*ended`: the connection has ended.
 static size_t take(int descriptor, char *out, size_t size, bool *ended) {
     size_t used = 0;
     for (;;) {
@@ -125,7 +125,7 @@ static unsigned tokens_in(const char *answer) {
     return count;
 }
 
-START_TEST(many_tokens_come_in_slices_and_turns_of_the_loop_between_them) {
+START_TEST(many_tokens_are_issued_in_slices_with_loop_turns_between) {
     enum { COUNT = 4096 };
     static char answer[HEADERS + (COUNT + 1) * LINE];
     struct port port;
@@ -133,8 +133,8 @@ START_TEST(many_tokens_come_in_slices_and_turns_of_the_loop_between_them) {
     unsigned turns = 0;
     bool ended = false;
     open_port(&port);
-    int descriptor = dial(&port);
-    ask(descriptor, COUNT);
+    int descriptor = connect_to(&port);
+    request_tokens(descriptor, COUNT);
     while (!ended) {
         event_base_loop(port.base, EVLOOP_ONCE);
         size_t got = take(descriptor, answer + used, sizeof answer - used, &ended);
@@ -151,22 +151,22 @@ START_TEST(many_tokens_come_in_slices_and_turns_of_the_loop_between_them) {
 }
 END_TEST
 
-START_TEST(those_who_ask_at_once_share_the_slices_and_all_are_answered) {
-    enum { ASKERS = 20, COUNT = 100 };
-    static char answers[ASKERS][HEADERS + (COUNT + 1) * LINE];
+START_TEST(concurrent_requests_share_the_slices_and_all_are_answered) {
+    enum { CLIENTS = 20, COUNT = 100 };
+    static char answers[CLIENTS][HEADERS + (COUNT + 1) * LINE];
     struct port port;
-    size_t used[ASKERS] = {0}, most = 0;
-    int descriptors[ASKERS];
-    unsigned left = ASKERS;
+    size_t used[CLIENTS] = {0}, most = 0;
+    int descriptors[CLIENTS];
+    unsigned left = CLIENTS;
     open_port(&port);
-    for (unsigned i = 0; i < ASKERS; i++) {
-        descriptors[i] = dial(&port);
-        ask(descriptors[i], COUNT);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        descriptors[i] = connect_to(&port);
+        request_tokens(descriptors[i], COUNT);
     }
     while (left > 0) {
         size_t all = 0;
         event_base_loop(port.base, EVLOOP_ONCE);
-        for (unsigned i = 0; i < ASKERS; i++) {
+        for (unsigned i = 0; i < CLIENTS; i++) {
             bool ended = false;
             if (descriptors[i] < 0)
                 continue;
@@ -183,12 +183,12 @@ START_TEST(those_who_ask_at_once_share_the_slices_and_all_are_answered) {
         }
         most = all > most ? all : most;
     }
-    ck_assert_msg(most <= 2 * SLICE_BYTES + ASKERS * HEADERS, "%zu bytes in a turn", most);
+    ck_assert_msg(most <= 2 * SLICE_BYTES + CLIENTS * HEADERS, "%zu bytes in a turn", most);
     close_port(&port);
 }
 END_TEST
 
-START_TEST(another_connection_ends_the_oldest_and_those_who_ask_are_answered) {
+START_TEST(surplus_connections_end_the_oldest_and_requests_are_answered) {
     static char answer[HEADERS + 8 * LINE];
     int descriptors[CROWD];
     struct port port;
@@ -196,7 +196,7 @@ START_TEST(another_connection_ends_the_oldest_and_those_who_ask_are_answered) {
     bool ended = false;
     open_port(&port);
     for (unsigned i = 0; i < CROWD; i++) {
-        descriptors[i] = dial(&port);
+        descriptors[i] = connect_to(&port);
         event_base_loop(port.base, EVLOOP_NONBLOCK);
     }
     for (unsigned i = port.ticks + 20; port.ticks < i;)
@@ -208,22 +208,22 @@ START_TEST(another_connection_ends_the_oldest_and_those_who_ask_are_answered) {
         ck_assert(i + HC_SV_TOKEN_HTTP_CONNECTIONS < CROWD || (got < 0 && errno == EAGAIN));
     }
     ck_assert_uint_eq(open, HC_SV_TOKEN_HTTP_CONNECTIONS);
-    int asker = dial(&port);
-    ask(asker, 4);
+    int client = connect_to(&port);
+    request_tokens(client, 4);
     size_t used = 0;
     while (!ended) {
         event_base_loop(port.base, EVLOOP_ONCE);
-        used += take(asker, answer + used, sizeof answer - used, &ended);
+        used += take(client, answer + used, sizeof answer - used, &ended);
     }
     ck_assert_uint_eq(tokens_in(answer), 4);
     for (unsigned i = 0; i < CROWD; i++)
         close(descriptors[i]);
-    close(asker);
+    close(client);
     close_port(&port);
 }
 END_TEST
 
-START_TEST(without_descriptors_the_port_waits_and_the_loop_does_not_spin) {
+START_TEST(without_descriptors_the_port_pauses_and_the_loop_does_not_spin) {
     enum { TICKS = 40, OPEN = 20 };
     static char answer[HEADERS + 8 * LINE];
     int descriptors[OPEN];
@@ -234,7 +234,7 @@ START_TEST(without_descriptors_the_port_waits_and_the_loop_does_not_spin) {
     bool ended = false;
     open_port(&port);
     for (unsigned i = 0; i < OPEN; i++)
-        descriptors[i] = dial(&port);
+        descriptors[i] = connect_to(&port);
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = before;
     none.rlim_cur = (rlim_t)descriptors[OPEN - 1] + 1;
@@ -244,7 +244,7 @@ START_TEST(without_descriptors_the_port_waits_and_the_loop_does_not_spin) {
     ck_assert_uint_eq(port.failures, 1);
     ck_assert_msg(turns <= 2 * TICKS, "%u turns of the loop for %d ticks", turns, TICKS);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-    ask(descriptors[0], 4); // and when there are some again it goes on
+    request_tokens(descriptors[0], 4); // with descriptors the port resumes
     while (!ended) {
         event_base_loop(port.base, EVLOOP_ONCE);
         used += take(descriptors[0], answer + used, sizeof answer - used, &ended);
@@ -259,10 +259,10 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("server token port");
     TCase *tests = tcase_create("token port");
-    tcase_add_test(tests, many_tokens_come_in_slices_and_turns_of_the_loop_between_them);
-    tcase_add_test(tests, those_who_ask_at_once_share_the_slices_and_all_are_answered);
-    tcase_add_test(tests, another_connection_ends_the_oldest_and_those_who_ask_are_answered);
-    tcase_add_test(tests, without_descriptors_the_port_waits_and_the_loop_does_not_spin);
+    tcase_add_test(tests, many_tokens_are_issued_in_slices_with_loop_turns_between);
+    tcase_add_test(tests, concurrent_requests_share_the_slices_and_all_are_answered);
+    tcase_add_test(tests, surplus_connections_end_the_oldest_and_requests_are_answered);
+    tcase_add_test(tests, without_descriptors_the_port_pauses_and_the_loop_does_not_spin);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
