@@ -3,27 +3,27 @@
 
     python3 backend.py KEY_FILE [PORT]    then: curl -d 'user=ada' 127.0.0.1:8080/token
 
-The game's own login takes the place of `account`. The answer holds a secret: put TLS in front. Needs
-python3-nacl. proto/PROTOCOL.md describes tokens. The key file is read for each token, so that keys
-rotate without a restart; a new build of the game needs a restart, because it has another protocol_id.
+Replace `account` by the game's own login. The answer holds a secret: put TLS in front. Needs
+python3-nacl. proto/PROTOCOL.md describes tokens. The backend reads the key file for each token, so that
+keys rotate without a restart. A new build of the game needs a restart: it has another protocol_id.
 """
 import argparse, base64, os, re, shutil, socket, stat, struct, subprocess, sys, threading, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
 AUDIENCE, LIFE_S = 0, 60
-PLAYERS = 1  # rights: up to 4 local players; + 8 to watch everything as well
+PLAYERS = 1  # rights: up to 4 local players; + 8 to watch everything too
 BODY_MAX, TIMEOUT_S = 4096, 5
 USERS = {"ada": 1, "grace": 2}
 
 
-def account(form):  # (client_id, name) of a user, or None; this example has no passwords
+def account(form):  # returns (client_id, name) of a user, or None; this example has no passwords
     user = form.get("user", [""])[0]
     return (USERS[user], user.encode()) if user in USERS else None
 
 
 def read_key(path):
-    """The used key, (id, bytes): the first of at most two. The rules are the server's own."""
+    """Returns the used key, (id, bytes): the first of at most two. The server has the same rules."""
     with open(path, errors="replace", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -44,7 +44,7 @@ def read_key(path):
 
 
 def read_protocol_id(program):
-    """What `hindcastd protocol-id` prints, of the program that is given or else found."""
+    """Returns the output of `hindcastd protocol-id`, of the given or found program."""
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../build/release/bin/hindcastd")
     program = program or (beside if os.path.exists(beside) else shutil.which("hindcastd"))
     if program is None:
@@ -70,7 +70,7 @@ def token(key, protocol_id, client_id, name):
 class Handler(BaseHTTPRequestHandler):
     default_request_version = "HTTP/1.0"  # each answer has a status
 
-    def setup(self):  # after TIMEOUT_S nothing more is read, however slowly bytes come
+    def setup(self):  # reading ends after TIMEOUT_S, also for slow clients
         super().setup()
         self.timer = threading.Timer(TIMEOUT_S, self.expire)
         self.timer.daemon, self.expired = True, False
@@ -97,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(text.encode() + b"\n")
 
-    def send_error(self, code, message=None, explain=None):  # the errors that http.server finds
+    def send_error(self, code, message=None, explain=None):  # called by http.server for its own errors
         self.answer(code, "%s." % (message or self.responses[code][1]))
 
     def do_POST(self):
@@ -136,7 +136,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def refuse(self):
         known = self.path == "/token"
-        self.answer(405 if known else 404, "A token is asked for by POST." if known else "There is only /token here.")
+        self.answer(405 if known else 404, "Request a token by POST." if known else "There is only /token here.")
 
     do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = refuse
 
@@ -146,7 +146,7 @@ class Server(ThreadingHTTPServer):
 
 
 def load_cipher():
-    """Only once the arguments are read, so that --help needs no package."""
+    """Imports nacl after the arguments are parsed, so that --help needs no package."""
     global encrypt
     try:
         from nacl.bindings import crypto_aead_xchacha20poly1305_ietf_encrypt as encrypt
@@ -156,11 +156,11 @@ def load_cipher():
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Issues tokens of a server's key to users. The game's own login takes the place of `account`.",
+        description="Issues tokens of a server's key to users. Replace `account` by the game's own login.",
         epilog="Then: curl -d user=ada http://127.0.0.1:8080/token. This example knows the users %s." % ", ".join(USERS))
     parser.add_argument("key_file", metavar="KEY_FILE", help="made by hindcastd key")
     parser.add_argument("port", metavar="PORT", nargs="?", type=int, default=8080, help="default 8080; 0: any")
-    parser.add_argument("--hindcastd", metavar="FILE", help="asked for its protocol-id (default: "
+    parser.add_argument("--hindcastd", metavar="FILE", help="the program that prints the protocol-id (default: "
                         "../build/release/bin/hindcastd, or else by PATH)")
     options = parser.parse_args()
     if not 0 <= options.port <= 65535:

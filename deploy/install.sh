@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian 12 packages that Hindcast needs; does nothing where they are there.
+# Installs the Debian 12 packages that Hindcast needs; does nothing if they are installed.
 #
 #     sh deploy/install.sh         to build and run
 #     sh deploy/install.sh tests   also to test
@@ -19,7 +19,7 @@ tests) wanted="$build $tests" ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
-    echo "install.sh: this is no Debian; taking for granted what is there of:" $wanted >&2
+    echo "install.sh: this is not Debian; install these packages yourself:" $wanted >&2
     exit 0
 fi
 

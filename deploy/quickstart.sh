@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds Hindcast, starts hindcastd, lets eight bots play over a bad link, and prints the report.
+# Builds Hindcast, starts hindcastd, makes eight bots play over a bad link, and prints the report.
 #
 #     sh deploy/quickstart.sh [good|ok|bad|awful] [--duration SECONDS]
 #
-# From a fresh clone, as root on Debian 12, it first installs what it needs. Afterwards
-# `cmake --build build/release` and `cmake --install build/release --prefix DIRECTORY` work as well.
+# As root on Debian 12 it first installs the packages that it needs. Afterwards `cmake --build
+# build/release` and `cmake --install build/release --prefix DIRECTORY` work too.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,7 +18,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     good | ok | bad | awful) link=$1 ;;
     --help)
-        echo "sh deploy/quickstart.sh $syntax: builds, starts a server, lets eight bots play, and reports"
+        echo "sh deploy/quickstart.sh $syntax: builds, starts a server, makes eight bots play, and reports"
         exit 0
         ;;
     --link)
@@ -43,7 +43,7 @@ case $duration in
 *[!0-9]* | "" | 0*) usage "--duration '$duration': must be a whole number from 1" ;;
 esac
 
-# quietly WHAT COMMAND...: shows the log only when the command fails.
+# quietly TEXT COMMAND...: prints the output of the command only if it fails.
 log=build/quickstart.log
 quietly() {
     printf '%s ... ' "$1"
@@ -58,14 +58,14 @@ quietly() {
 }
 
 mkdir -p build
-quietly "Installing what is needed" sh deploy/install.sh
-# The tests need more packages. They stay off in this directory until it is configured anew.
+quietly "Installing packages" sh deploy/install.sh
+# The tests need more packages. They stay off in this directory until it is configured again.
 quietly "Configuring the release build" cmake --preset release -DHC_TESTS=OFF
 quietly "Building" cmake --build --preset release
 
 bin=build/release/bin
 table=build/quickstart.txt
-printf '%s\n\n' "Playing: hindcastd on 127.0.0.1, 8 bots, each over a link of its own ($link), $duration s"
+printf '%s\n\n' "Playing: hindcastd on 127.0.0.1, 8 bots, each over its own link ($link), $duration s"
 status=0
 "$bin/hindcast-load" --spawn --clients 8 --duration "$duration" --link "$link" --json build/quickstart.json \
     >"$table" || status=$?

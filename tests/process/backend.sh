@@ -1,10 +1,10 @@
 #!/bin/sh
-# deploy/backend.py issues tokens that the server accepts, refuses with a status and a sentence, serves on
-# beside silent connections, and follows a rotation of the keys without a restart.
+# deploy/backend.py issues tokens that the server accepts, refuses requests with a status and a sentence,
+# serves while other connections are silent, and follows a rotation of keys without a restart.
 set -u
 . "$(dirname "$0")/lib.inc"
 
-# The Python for which the distribution's packages are installed.
+# The Python that has the distribution's packages.
 python=/usr/bin/python3
 "$python" -c "import nacl" 2>/dev/null || python=python3
 keys=$work/keys
@@ -12,7 +12,7 @@ backend() {
     timeout 10 "$python" "$here/../../deploy/backend.py" "$@" --hindcastd "$hindcastd"
 }
 
-# refused STATUS PATTERN ARGUMENTS...: the backend does not start, and prints one line that matches.
+# refused STATUS PATTERN ARGUMENTS...: the backend exits with STATUS, and its last line matches.
 refused() {
     wanted=$1 pattern=$2
     shift 2
@@ -84,7 +84,7 @@ def method_has_no_body(more):
     return more.get("method") == "HEAD"
 
 def raw(*parts):
-    """The answer to bytes that are sent as they are, until the backend closes."""
+    """Sends raw bytes and returns the answer until the backend closes."""
     s = socket.create_connection(("127.0.0.1", port), timeout=10)
     for part in parts:
         s.sendall(part)
@@ -108,7 +108,7 @@ plays() {
     check "the server accepts it" report player 'c["left"] == 1 and c["snapshots"] > 60'
 }
 
-check "a user is given a token" token_of ada
+check "a user gets a token" token_of ada
 plays ada
 check "each refusal has its status and a sentence" ask <<'END'
 refused(403, "user=eve")
@@ -129,7 +129,7 @@ for length in b"x", b"-1", b"1e3", b"9" * 5000:
     assert " 400 " in first(b"POST /token HTTP/1.0\r\nContent-Length: %b\r\n\r\n" % length), length
 assert " 400 " in first(b"POST /token HTTP/x\r\n\r\n")
 END
-check "silent and slow connections stop nobody, and end after 5 s" ask <<'END'
+check "silent and slow connections delay no other, and end after 5 s" ask <<'END'
 begin = time.monotonic()
 starts = [b"", b"POST /tok", b"POST /token HTTP/1.0\r\nContent-Length: 8\r\n\r\nuser"]
 slow = [socket.create_connection(("127.0.0.1", port), timeout=0.2) for _ in range(60)]
@@ -164,21 +164,21 @@ refused(503)
 refused(403, "user=eve")
 END
 chmod 600 "$keys"
-check "and used again once it is private" token_of ada
+check "once it is private the backend uses it again" token_of ada
 
 key_id() {
     "$python" -c 'import base64, sys; print(base64.urlsafe_b64decode(sys.stdin.read()[:4])[1])' <"$work/$1"
 }
 "$hindcastd" key --key-file "$keys" >"$work/out"
-check "after a key is published a user is given a token" token_of grace
-check "of the used key" test "$(key_id grace)" = 0
+check "after a key is published a user gets a token" token_of grace
+check "this token has the used key" test "$(key_id grace)" = 0
 plays grace
 kill -HUP "$server"
 sleep 0.3
 "$hindcastd" key --use --key-file "$keys" >"$work/out"
-check "after it is used a user is given a token" token_of grace
-check "of that key" test "$(key_id grace)" = 1
+check "after the published key is used a user gets a token" token_of grace
+check "this token has the new key" test "$(key_id grace)" = 1
 plays grace
-check "nothing went wrong on the way" sh -c "! grep -A 20 Traceback '$work/backend.err'"
+check "the backend printed no traceback" sh -c "! grep -A 20 Traceback '$work/backend.err'"
 check "the backend is still running" kill -0 "$backend"
 end

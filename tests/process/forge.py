@@ -1,10 +1,10 @@
-"""Forges "fragmentation needed" about datagrams between a server and a client, to both of them:
+"""Sends forged "fragmentation needed" messages to a server and a client, about their datagrams:
 forge.py SERVER:PORT CLIENT PORT..."""
 import socket
 import struct
 import sys
 
-MTU = 68  # the least that IPv4 knows
+MTU = 68  # the smallest of IPv4
 
 
 def checksum(data):
@@ -15,7 +15,7 @@ def checksum(data):
 
 
 def needed(source, source_port, to, to_port):
-    """As the router that could not pass on a datagram of `source` would tell it."""
+    """The ICMP message of a router that cannot forward a datagram of `source`."""
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 1228, 1, 0x4000, 64, 17, 0, socket.inet_aton(source),
                      socket.inet_aton(to))
     ip = ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:]

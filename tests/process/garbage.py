@@ -1,4 +1,4 @@
-"""Sends COUNT datagrams that make no sense to 127.0.0.1:PORT:  garbage.py PORT COUNT SEED"""
+"""Sends COUNT malformed datagrams to 127.0.0.1:PORT:  garbage.py PORT COUNT SEED"""
 import random
 import socket
 import sys

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Thousands of senseless datagrams at the server's port disturb nobody who plays.
+# Thousands of malformed datagrams to the server's port disturb no player.
 set -u
 . "$(dirname "$0")/lib.inc"
 
@@ -15,12 +15,12 @@ finish "$bots"
 check "the bots play to their end" good bots
 kill -TERM "$server"
 finish "$server"
-check "the server ends in good order" good server
-# The link loses 1 of 100, and the last ones are under way when the bots leave.
-check "the bots have nearly all snapshots, and no mismatch" report bots \
+check "the server ends with a good verdict" good server
+# The link loses 1 of 100 snapshots, and the last ones are in flight when the bots leave.
+check "the bots received nearly all snapshots, without a mismatch" report bots \
     '(c["left"] == 6 and c["hash_mismatches"] == 0 and
      c["snapshots"] > 0.8 * of("server")["server"]["snapshots"] > 0)'
-check "it refused them all and took nobody in for them" report server \
+check "the server refused the malformed datagrams and admitted no client for them" report server \
     "sum(s['rejected'].values()) + s['receive_drops'] + s['handshakes_dropped_unread'] > 0.5 * $sent and s['joins'] == 6 and s['timeouts'] == 0"
-check "it lost no input" report server 'inputs["lost"] == 0'
+check "the server lost no input" report server 'inputs["lost"] == 0'
 end

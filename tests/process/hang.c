@@ -1,5 +1,4 @@
-// A file system that does not answer, preloaded into a program: opening PATH for reading waits for
-// as long as a file PATH.hangs exists.
+/// A hanging file system for LD_PRELOAD: opening PATH for reading waits while a file PATH.hangs exists.
 #define _GNU_SOURCE
 
 #include <fcntl.h>
@@ -22,7 +21,7 @@ int open(const char *path, int flags, ...) {
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-// What `open` is called where the headers check its arguments.
+// The name of `open` in headers that check its arguments.
 int __open_2(const char *path, int flags);
 
 int __open_2(const char *path, int flags) {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A file system that does not answer stops no tick: neither --key-file nor --refused, which SIGHUP has
-# read again. Each counts when it comes, whatever the other does.
+# A hanging file system stops no tick while SIGHUP reads --key-file and --refused again. Each file takes
+# effect when it is read, independent of the other.
 set -u
 . "$(dirname "$0")/lib.inc"
 
@@ -20,7 +20,7 @@ logged() {
 }
 check "three users play" await logged joined 3
 
-# Reports that the server is asked for from now on show more and more ticks.
+# Checks that ticks go on: later reports of the server show more of them.
 ticks_go_on() {
     before=$(wc -l <"$work/server.err")
     more() {
@@ -31,7 +31,7 @@ ticks_go_on() {
     }
     await more
 }
-# hang FILE: the server is told to read its files again, and FILE does not answer.
+# hang FILE: SIGHUP makes the server read its files again, and reading FILE hangs.
 hang() {
     : >"$1.hangs"
     kill -HUP "$server"
@@ -39,30 +39,30 @@ hang() {
 
 echo 7 >"$refused"
 hang "$keys"
-check "ticks go on while the keys are not there" ticks_go_on
-check "and the refused users are read" await logged refused-read 1
-check "one of them is put out" await logged left 1
-check "the log says that the keys are late" await logged keys-slow 1
-check "but has not read them" sh -c "! grep -q '\"keys-read\"' '$work/server.err'"
+check "ticks go on while reading the keys hangs" ticks_go_on
+check "the refused users are read" await logged refused-read 1
+check "one of them is refused and closed" await logged left 1
+check "the log says that the keys are slow" await logged keys-slow 1
+check "the keys are not read yet" sh -c "! grep -q '\"keys-read\"' '$work/server.err'"
 rm "$keys.hangs"
-check "they count when they come" await logged keys-read 1
+check "the keys take effect when they are read" await logged keys-read 1
 
 echo 8 >>"$refused"
 hang "$refused"
-check "ticks go on while the refused users are not there" ticks_go_on
-check "and the keys are read" await logged keys-read 2
-check "the log says that the refused users are late" await logged refused-slow 1
-check "and nobody is put out" sh -c "! grep '\"left\"' '$work/server.err' | grep -q '\"user\": *\"8\"'"
+check "ticks go on while reading the refused users hangs" ticks_go_on
+check "the keys are read" await logged keys-read 2
+check "the log says that the refused users are slow" await logged refused-slow 1
+check "no other user is closed" sh -c "! grep '\"left\"' '$work/server.err' | grep -q '\"user\": *\"8\"'"
 rm "$refused.hangs"
-check "they count when they come" await logged refused-read 2
-check "the next one is put out" await logged left 2
+check "the refused users take effect when they are read" await logged refused-read 2
+check "the next user is closed" await logged left 2
 
 hang "$keys"
 hang "$refused"
-check "the server is there while neither answers" ticks_go_on
+check "ticks go on while both hang" ticks_go_on
 kill -TERM "$server"
 finish "$server"
-check "and ends in good order" good server
+check "the server ends with a good verdict" good server
 finish "$players"
-check "nobody had to reconnect" report players 'c["reconnects"] == 0'
+check "no client had to reconnect" report players 'c["reconnects"] == 0'
 end

@@ -1,9 +1,9 @@
 #!/bin/sh
-# A long hunt for seeds that fail goes on where it was, and plays none twice.
+# A long search for failing seeds resumes where it stopped, and plays no seed twice.
 set -u
 . "$(dirname "$0")/lib.inc"
 
-# hunts RANGE TOTAL: of these seeds those are played that have not been, which makes so many in all.
+# hunts RANGE TOTAL: plays the seeds of RANGE that were not played yet; TOTAL have been played then.
 hunts() {
     "$bin/hc_storm" --seeds "$1" --jobs 2 --state "$work/state" || return 1
     cat "$work/state"
@@ -11,9 +11,9 @@ hunts() {
 }
 
 check "seeds are played" hunts 1..20 20
-check "of more, those that are missing" hunts 1..30 30
-check "of the same none" hunts 1..30 30
-check "and others as well" hunts 101..105 35
-check "of some between, those that are missing" hunts 96..110 45
-check "and none of these again" hunts 91..110 50
+check "a larger range plays only its missing seeds" hunts 1..30 30
+check "the same range plays none" hunts 1..30 30
+check "a separate range is played" hunts 101..105 35
+check "an overlapping range plays only its missing seeds" hunts 96..110 45
+check "a larger overlapping range plays none of them again" hunts 91..110 50
 end

@@ -1,7 +1,7 @@
 #!/bin/sh
-# An installed prefix works wherever it is moved: its headers compile alone, in C and in C++; the
-# README's client builds against it with pkg-config and with CMake, in C and in C++, shared and
-# static; all of these clients play on its server.  install.sh DIRECTORY_OF_PROGRAMS
+# An installed prefix works after it is moved: its headers compile alone, in C and C++; the README's
+# client builds against it with pkg-config and CMake, in C and C++, shared and static; all of these
+# clients play on its server.  install.sh DIRECTORY_OF_PROGRAMS
 set -u
 : "${HC_LIMIT:=180}"
 . "$(dirname "$0")/lib.inc"
@@ -22,7 +22,7 @@ installed_are_the_public_headers_alone() {
 }
 check "the public headers are installed, and no others" installed_are_the_public_headers_alone
 
-# compiles_alone COMPILER...: each header, as the only one of a file.
+# compiles_alone COMPILER...: compiles each header as the only one of a file.
 compiles_alone() {
     for header in "$prefix"/include/hindcast/*.h; do
         echo "#include <hindcast/${header##*/}>
@@ -44,7 +44,7 @@ mkdir "$work/reader"
 sed -n '/^```c$/,/^```$/{/^```/!p}' "$here/../../README.md" >"$work/reader/client.c"
 cp "$work/reader/client.c" "$work/reader/client.cpp"
 
-# Without the packages of what libhindcast itself is linked with.
+# Without the packages of libhindcast's own dependencies.
 builds_shared() {
     set -- "$@" $(PKG_CONFIG_LIBDIR=$packages pkg-config --cflags --libs hindcast)
     "$@" "-Wl,-rpath,${packages%/pkgconfig}"
@@ -97,10 +97,10 @@ only_shared_ones_need_the_library() {
         }
     done
 }
-check "the shared library is needed where it is linked, and nowhere else" only_shared_ones_need_the_library
+check "only clients linked to the shared library need it" only_shared_ones_need_the_library
 [ "$failed" -eq 0 ] || end
 
-# All of them play on one server until each has seen its player move. Then the server ends, and all
+# All clients play on one server until each has seen its player move. Then the server ends, and the
 # clients with it.
 "$bin/hindcastd" key --key-file "$work/keys"
 serve_with server --key-file "$work/keys" --max-clients 8 --seed 1
@@ -129,11 +129,11 @@ done
 echo "ok      all eight play on the installed server"
 kill -TERM "$server"
 finish "$server"
-check "the server ends in good order on SIGTERM" good server
+check "the server ends with a good verdict on SIGTERM" good server
 failures=0
 for process in $playing; do
     finish "$process"
     failures=$((failures + status))
 done
-check "and its clients with it" [ "$failures" -eq 0 ]
+check "its clients end with it" [ "$failures" -eq 0 ]
 end

@@ -1,10 +1,10 @@
-"""Makes a server log as fast as clients can, and checks what becomes of the server and of its log.
+"""Makes clients cause as many log lines as they can, and checks the server and its log.
 
     log.py DIRECTORY_OF_PROGRAMS WORK unread|closed|read
 
-unread: nobody reads the server's standard error, a pipe that is full.
-closed: that pipe has no reader any more.
-read:   somebody reads it.
+unread: the server's standard error is a full pipe that nothing reads.
+closed: the pipe has no reader.
+read:   a thread reads it.
 """
 import fcntl, json, os, signal, subprocess, sys, threading, urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../conformance"))
@@ -16,10 +16,10 @@ CLIENTS, LONGEST_S = 600, 10
 failed = False
 
 
-def check(what, condition, why=""):
+def check(text, condition, why=""):
     global failed
     failed |= not condition
-    print("%-7s %s: %s%s" % ("ok" if condition else "FAILED", case, what, "" if condition else "  " + str(why)),
+    print("%-7s %s: %s%s" % ("ok" if condition else "FAILED", case, text, "" if condition else "  " + str(why)),
           flush=True)
 
 
@@ -28,7 +28,7 @@ def start(program, *options, **more):
 
 
 def finish(process):
-    """Waits for its end; its exit status, None when it had to be killed."""
+    """Waits until it ends and returns its exit status; None: it had to be killed."""
     try:
         return process.wait(LONGEST_S)
     except subprocess.TimeoutExpired:
@@ -45,29 +45,29 @@ def report(name):
 
 
 class Crowd:
-    """Clients of as many users that connect and leave, one after the other."""
+    """CLIENTS clients of different users that connect and leave, one after the other."""
 
     def __init__(self, port):
         self.port = port
         ask = urllib.request.Request("http://127.0.0.1:%d/token?count=%d" % (port, CLIENTS), b"")
         texts = urllib.request.urlopen(ask, timeout=LONGEST_S).read().split()
         self.tokens = [token_from_text(text) for text in texts]
-        self.came = 0
+        self.joined = 0
 
-    def come_and_go(self, token):
+    def join_and_leave(self, token):
         c = Client(("127.0.0.1", self.port), ARENA.protocol_id, *token, None, 1, 0)
         c.connect()
         for _ in range(3):
             c.send([CLOSE, 1])
         c.sock.close()
-        self.came += 1
+        self.joined += 1
 
 
 def attack(port):
     crowd = Crowd(port)
     for token in crowd.tokens:
         try:
-            crowd.come_and_go(token)
+            crowd.join_and_leave(token)
         except (Denied, Malformed):
             break
     return crowd
@@ -79,7 +79,7 @@ def read_lines(pipe, lines):
 
 
 def serve():
-    """A server, its standard error as the case has it; the process, its port, and the lines read."""
+    """Starts a server with the standard error of the case. Returns its process, its port and its lines."""
     reading, writing = os.pipe()
     lines = []
     if case == "unread":
@@ -97,8 +97,8 @@ def serve():
 
 
 def check_server(server, crowd, bot):
-    check("%d clients have come and gone" % CLIENTS, crowd is not None and crowd.came == CLIENTS)
-    check("the bot ends", finish(bot) in (0, 1))       # 1: its report names what was late
+    check("%d clients have joined and left" % CLIENTS, crowd is not None and crowd.joined == CLIENTS)
+    check("the bot ends", finish(bot) in (0, 1))       # 1: its report says that ticks were late
     server.send_signal(signal.SIGTERM)
     check("the server ends", finish(server) in (0, 1))
     theirs, ours = report("server.json"), report("bot.json")
@@ -106,7 +106,7 @@ def check_server(server, crowd, bot):
         check("both have written their reports", False)
         return
     due = theirs["duration_ms"] * theirs["tick_rate_hz"] / 1000
-    # A server that waits for its reader simulates none; a busy machine leaves few ticks out.
+    # A server that waits for its reader simulates no tick; a busy machine skips a few.
     check("the server's ticks go on", theirs["ticks"] >= 0.5 * due, (theirs["ticks"], due))
     check("the bot is sent snapshots of them", ours["client"]["snapshots"] >= 0.5 * ours["ticks"] > 50,
           (ours["client"]["snapshots"], ours["ticks"]))
@@ -116,15 +116,15 @@ def check_lines(lines, crowd):
     events = [json.loads(line) for line in lines]
     seconds = report("server.json")["duration_ms"] / 1000
     printed = lambda kind: sum(e["event"] == kind for e in events)
-    left_out = lambda kind: sum(e["count"] for e in events if e["event"] == "log-suppressed" and e["kind"] == kind)
-    print("        %d lines, %d bytes in %.1f s for %d clients" % (len(lines), sum(map(len, lines)), seconds, crowd.came))
+    suppressed = lambda kind: sum(e["count"] for e in events if e["event"] == "log-suppressed" and e["kind"] == kind)
+    print("        %d lines, %d bytes in %.1f s for %d clients" % (len(lines), sum(map(len, lines)), seconds, crowd.joined))
     for kind in ("joined", "left"):
         check("at most 256 %s, and 4 more a second" % kind, printed(kind) <= 256 + 1 + 4 * seconds, printed(kind))
-        check("each %s is a line or counted" % kind, printed(kind) + left_out(kind) == 1 + crowd.came,
-              (printed(kind), left_out(kind)))                # and the bot
-    check("each kind that was left out is named at most every 10 s", printed("log-suppressed") <= 6 * (2 + seconds / 10))
-    check("start and stop are there", printed("started") == 1 and printed("stopping") == 1)
-    check("it is at most 600 bytes a line", all(len(line) <= 600 for line in lines))
+        check("each %s is a line or counted" % kind, printed(kind) + suppressed(kind) == 1 + crowd.joined,
+              (printed(kind), suppressed(kind)))                # and the bot
+    check("each suppressed kind is counted at most every 10 s", printed("log-suppressed") <= 6 * (2 + seconds / 10))
+    check("start and stop are logged", printed("started") == 1 and printed("stopping") == 1)
+    check("a line has at most 600 bytes", all(len(line) <= 600 for line in lines))
 
 
 server, port, lines = serve()

@@ -1,10 +1,9 @@
 #!/bin/sh
-# Neither a log that nobody reads nor clients that make it grow stop the server, and its lines are
-# bounded.
+# Neither an unread log nor a flood of log lines stops the server, and the log is bounded.
 set -u
 . "$(dirname "$0")/lib.inc"
 
-# The Python for which the distribution's packages are installed.
+# The Python that has the distribution's packages.
 python=/usr/bin/python3
 "$python" -c "import nacl" 2>/dev/null || python=python3
 for case in unread closed read; do

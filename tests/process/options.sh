@@ -1,5 +1,5 @@
 #!/bin/sh
-# A wrong command line is refused with 2 and a sentence that names option, value and range.
+# A wrong command line exits with 2 and a sentence that names the option, the value and the range.
 set -u
 . "$(dirname "$0")/lib.inc"
 
@@ -79,7 +79,7 @@ check "hindcastd protocol-id prints what ARENA.md names" \
     test "$("$bin/hindcastd" protocol-id)" = "0x$written"
 status=0
 "$bin/hindcast-load" --spawn --clients 1025 --duration 1 >"$work/out" 2>"$work/err" || status=$?
-check "hindcast-load tells why its server does not start" \
+check "hindcast-load prints why its server does not start" \
     sh -c "test $status = 1 && grep -q 'max-clients .1025.: must be' '$work/err' && grep -q 'did not start' '$work/err'"
 
 serve taken

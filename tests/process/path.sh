@@ -1,10 +1,10 @@
 #!/bin/sh
-# A forged "fragmentation needed" changes nothing; a path that does not carry 1200 bytes one way or
-# the other is found by the handshake, whose failure names it.
+# A forged "fragmentation needed" changes nothing. The handshake fails on a path that does not carry
+# 1200 bytes in either direction, and the failure names the path.
 set -u
 HC_LIMIT=90
 
-# In network namespaces of its own: this one is the router between the other two.
+# Runs in its own network namespaces: this one is the router between the other two.
 skip() {
     echo "SKIPPED $0: $1"
     exit 77
@@ -13,7 +13,7 @@ if [ "${HC_SPACE-}" != "$0" ]; then
     command -v ip >/dev/null 2>&1 || skip "there is no ip (Debian: iproute2)"
     spaces=-rn
     [ "$(id -u)" != 0 ] || spaces=-n
-    unshare $spaces true 2>/dev/null || skip "no network namespace can be had here"
+    unshare $spaces true 2>/dev/null || skip "no network namespace can be made here"
     HC_SPACE=$0 exec unshare $spaces sh "$0" "$@"
 fi
 . "$(dirname "$0")/lib.inc"
@@ -34,7 +34,7 @@ space() {
     inside="nsenter -t $! -n"
     $inside ip address add "10.0.$2.2/24" dev eth0 && $inside ip link set eth0 up &&
         $inside ip link set lo up && $inside ip route add default via "10.0.$2.1" || return 1
-    # The least that it believes is 552 elsewhere, which many a snapshot does not reach.
+    # The default minimum is 552, and many snapshots are smaller.
     $inside sh -c 'echo 68 >/proc/sys/net/ipv4/route/min_pmtu' 2>/dev/null || :
     mkdir "$work/$1"
     for program in hindcastd hindcast-bot; do
@@ -43,7 +43,7 @@ space() {
     done
 }
 
-# carries TO BYTES: how long packets may be on the way to that end; 0: as long as the device carries.
+# carries TO BYTES: sets the longest packet on the way to that end; 0: the device's own limit.
 carries() {
     case $1 in
     client) ip route replace 10.0.1.0/24 dev client src 10.0.1.1 $([ "$2" = 0 ] || echo mtu lock "$2") ;;
@@ -80,7 +80,7 @@ while ! grep -qs listening "$work/hindcastd.out" && [ $waited -lt 100 ]; do
     waited=$((waited + 1))
 done
 
-# Anybody who knows the two addresses can send this: the router does, for each port.
+# The router forges a message for each port, as any host that knows the two addresses could.
 play players --count 16 --duration 6
 players=$pid
 waited=0
@@ -93,12 +93,12 @@ ports=$(sed -n 's/.* joined .*address=10\.0\.1\.2:\([0-9]*\).*/\1/p' "$work/hind
 python3 "$here/forge.py" 10.0.2.2:7777 10.0.1.2 $ports
 play newcomers --count 8 --duration 2
 finish "$pid"
-check "after a forged ICMP newcomers of the same address are let in" report newcomers \
+check "after a forged ICMP new clients of the same address are admitted" report newcomers \
     'c["accepted"] == 8 and c["left"] == 8 and c["snapshots"] >= 0.5 * 8 * r["ticks"]'
 finish "$players"
-check "and those who play are sent every snapshot" report players \
+check "playing clients are sent every snapshot" report players \
     'c["left"] == 16 and c["snapshots"] >= 0.5 * 16 * r["ticks"] and r["ticks"] > 100'
-check "though both systems have noted it in their routes" sh -c \
+check "although both systems have stored the forged limit in their routes" sh -c \
     "$client ip route get 10.0.2.2 | grep -q ' mtu ' && $server ip route get 10.0.1.2 | grep -q ' mtu '"
 
 for to in client server; do
@@ -106,31 +106,31 @@ for to in client server; do
     play "to_$to" --count 1 --duration 3
     finish "$pid"
     carries $to 0
-    check "a path that carries 1000 bytes to the $to lets nobody in" \
+    check "no client is admitted over a path that carries 1000 bytes to the $to" \
         report "to_$to" "$status == 1 and c['accepted'] == 0 and c['timeouts'] == 1"
 done
 check "to the client: the bot says that long datagrams do not arrive" \
     grep -q "or the path from it carries less than 1200 bytes" "$work/to_client.err"
-check "to the server: it says what the router reports" \
+check "to the server: the bot prints the report of the router" \
     grep -q "by 10.0.2.2:7777: .*of 1200 bytes were refused as too long" \
     "$work/to_server.err"
 $client ip link set eth0 mtu 1000
 play device --count 1 --duration 3
 finish "$pid"
 $client ip link set eth0 mtu 1500
-check "a device that carries 1000 bytes: it says how many datagrams were refused" \
+check "a device that carries 1000 bytes: the bot counts the refused datagrams" \
     grep -q "no answer: [0-9]* datagrams.*too long" "$work/device.err"
 play again --count 1 --duration 2
 finish "$pid"
-check "where the path carries them again, all is well" report again 'c["left"] == 1'
+check "when the path carries 1200 bytes again, the bot plays" report again 'c["left"] == 1'
 
 kill -TERM "$hindcastd"
 finish "$hindcastd"
-check "the server ends in good order" good hindcastd
+check "the server ends with a good verdict" good hindcastd
 play nobody --count 1 --duration 1
 finish "$pid"
-check "where no server is: it says that the path may also be the reason" \
+check "without a server: the bot names the path as a possible reason" \
     grep -q "by 10.0.2.2:7777: .*less than datagrams of 1200 bytes" \
     "$work/nobody.err"
-check "and the system has taken all that it sent" report hindcastd 's["send_errors"] == 0'
+check "the kernel refused no datagram of the server" report hindcastd 's["send_errors"] == 0'
 end

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A bot that vanishes times out and the others play on; bots whose server vanishes say so.
+# A killed bot times out and the others keep playing; bots whose server was killed print it.
 set -u
 . "$(dirname "$0")/lib.inc"
 
@@ -19,7 +19,7 @@ lonely=$pid
 start impatient hindcast-bot --connect 127.0.0.1:9 --duration 1
 impatient=$pid
 check "all join one server" await shows "$work/left_alone.err" " joined " 4
-check "and the other one" await shows "$work/vanishing_server.err" " joined " 3
+check "all join the other server" await shows "$work/vanishing_server.err" " joined " 3
 sleep 1.5
 kill -9 "$vanishing" "$vanishing_server"
 finish "$vanishing"
@@ -27,28 +27,28 @@ finish "$vanishing_server"
 
 finish "$orphans"
 check "bots whose server was killed exit with 1" test "$status" = 1
-check "and say that it is gone" grep -q "gave up: the server at 127.0.0.1:$orphans_port is gone" \
+check "they print that it is gone" grep -q "gave up: the server at 127.0.0.1:$orphans_port is gone" \
     "$work/orphans.err"
-check "and still print their report" report orphans 'c["timeouts"] == 3 and c["snapshots"] > 0'
+check "they still print their report" report orphans 'c["timeouts"] == 3 and c["snapshots"] > 0'
 finish "$lonely"
 check "a bot without any server exits with 1" test "$status" = 1
-check "and says that nobody answers" grep -q "no server answers at 127.0.0.1:9" "$work/lonely.err"
+check "it prints that no server answers" grep -q "no server answers at 127.0.0.1:9" "$work/lonely.err"
 
 finish "$impatient"
-check "also when it was to end before it gave up" test "$status" = 1
+check "also if its duration ends first" test "$status" = 1
 check "the server of the killed bot logs that it is lost" await shows "$work/left_alone.err" " lost " 1
-check "and when it is not waited for any more" await shows "$work/left_alone.err" " timeout " 1
+check "the server logs the timeout of its players" await shows "$work/left_alone.err" " timeout " 1
 kill -TERM "$others"
 finish "$others"
-check "the other bots played on" good others
+check "the other bots kept playing" good others
 kill -TERM "$left_alone"
 finish "$left_alone"
-check "the server ends in good order" good left_alone
-# Of what it sent the killed bot has had less than another one.
-check "whose snapshots have come to the others, all without mismatch" report others \
+check "the server ends with a good verdict" good left_alone
+# It sent the killed bot fewer snapshots than another one.
+check "the others received its snapshots, without a mismatch" report others \
     '(c["left"] == 3 and c["hash_mismatches"] == 0 and
      c["snapshots"] > 0.7 * of("left_alone")["server"]["snapshots"] > 0)'
-check "has simulated or missed as many ticks as its time holds" report left_alone \
+check "the server simulated or missed as many ticks as fit in its duration" report left_alone \
     '0.8 < (r["ticks"] + s["ticks_missed"]) / (r["duration_ms"] / 1000 * r["tick_rate_hz"]) < 1.02'
-check "and has counted one timeout" report left_alone 's["timeouts"] == 1 and s["joins"] == 4'
+check "it counted one timeout" report left_alone 's["timeouts"] == 1 and s["joins"] == 4'
 end
