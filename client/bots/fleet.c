@@ -138,15 +138,15 @@ static void print_denial(struct bot *bot) {
         return;
     bot->denial_printed = true;
     explain(bot, false, text, sizeof(text));
-    print_line(bot, LINE_WAITS, "is not admitted yet, and goes on asking: %s", text);
+    print_line(bot, LINE_WAITS, "is not admitted yet, and still tries: %s", text);
 }
 
 static const char *loss_text(enum hc_client_loss loss) {
     switch (loss) {
     case HC_CLIENT_LOSS_SILENCE:
-        return "the server has fallen silent";
+        return "it received nothing from the server for too long";
     case HC_CLIENT_LOSS_RESET:
-        return "the server does not know it: it was started again, or has dropped it";
+        return "the server does not know it: the server was restarted, or has dropped it";
     case HC_CLIENT_LOSS_TIMEOUT:
         return "the server has received nothing for too long";
     case HC_CLIENT_LOSS_RENEWAL:
@@ -202,7 +202,7 @@ static void on_event(struct bot *bot, const struct hc_client_event *event, uint6
         bot->decided = HC_NO_TICK; // the world may be new
         print_line(bot, LINE_PLAYS, "plays again on %s as player %u, %s", fleet->config.server_name,
                    hc_client_player(bot->client, 0),
-                   event->resumed ? "where it was" : "in a world that has begun anew");
+                   event->resumed ? "where it was" : "in a new world");
         break;
     case HC_CLIENT_EVENT_PLAYING:
     case HC_CLIENT_EVENT_STALLED:
