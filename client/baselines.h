@@ -13,9 +13,10 @@
 #pragma once
 
 #include "common/unit.h"
+#include "proto/limits.h"
 
 enum {
-    HC_CL_BASELINE_TICKS = 128, ///< a snapshot this much older than the newest is dropped
+    HC_CL_BASELINE_TICKS = HC_SNAPSHOT_BASELINE_TICKS,
 };
 
 /// The name of a value, apart from the value so that a search reads little.

@@ -31,15 +31,14 @@ void hc_cl_connection_set_reset_token(struct hc_cl_connection *connection,
 }
 
 void hc_cl_connection_close(struct hc_cl_connection *connection, uint64_t now_us) {
-    connection->closes_left = HC_CL_CLOSES;
-    connection->closes_due = HC_CL_CLOSES_AT_ONCE;
-    connection->close_us = now_us + HC_CL_CLOSE_INTERVAL_US;
+    connection->closes_left = HC_CLOSES;
+    connection->closes_due = HC_CLOSES_AT_ONCE;
+    connection->close_us = now_us + HC_CLOSE_PERIOD_US;
 }
 
 bool hc_cl_connection_keys_expired(const struct hc_cl_connection *connection, uint64_t now_us) {
-    return connection->sent.next >= HC_CL_RENEW_SEQ ||
-           connection->replay.newest >= HC_CL_RENEW_SEQ ||
-           now_us - connection->accepted_us >= HC_CL_RENEW_US;
+    return connection->sent.next >= HC_SEQ_RENEW || connection->replay.newest >= HC_SEQ_RENEW ||
+           now_us - connection->accepted_us >= HC_KEYS_LIFE_US;
 }
 
 // ---- Receiving ----------------------------------------------------------------------------------
@@ -99,7 +98,7 @@ bool hc_cl_connection_challenge(struct hc_cl_connection *connection,
 
 /// When the next DATA becomes due.
 static uint64_t next_data_us(const struct hc_cl_connection *connection, uint64_t wait_us) {
-    return connection->data_us + (wait_us < HC_CL_KEEP_ALIVE_US ? wait_us : HC_CL_KEEP_ALIVE_US);
+    return connection->data_us + (wait_us < HC_KEEP_ALIVE_US ? wait_us : HC_KEEP_ALIVE_US);
 }
 
 bool hc_cl_connection_advance(struct hc_cl_connection *connection, uint64_t wait_us,
@@ -107,7 +106,7 @@ bool hc_cl_connection_advance(struct hc_cl_connection *connection, uint64_t wait
     if (connection->closes_left > 0) {
         if (connection->closes_left > connection->closes_due && now_us >= connection->close_us) {
             connection->closes_due++;
-            connection->close_us = now_us + HC_CL_CLOSE_INTERVAL_US;
+            connection->close_us = now_us + HC_CLOSE_PERIOD_US;
         }
         return false;
     }

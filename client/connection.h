@@ -14,16 +14,9 @@
 #include "proto/message.h"
 #include "proto/seal.h"
 
-enum {
-    HC_CL_KEEP_ALIVE_US = 100000,    ///< the longest time between two DATA
-    HC_CL_CLOSES = 10,               ///< CLOSE is sent so often,
-    HC_CL_CLOSES_AT_ONCE = 3,        ///< the first ones together,
-    HC_CL_CLOSE_INTERVAL_US = 50000, ///< the rest this far apart
-};
-
 /// Keys are used for so many datagrams, and for so long.
-#define HC_CL_RENEW_SEQ (UINT32_C(1) << 31)
-#define HC_CL_RENEW_US (UINT64_C(24) * 3600 * 1000000)
+#define HC_CL_RENEW_SEQ HC_SEQ_RENEW
+#define HC_CL_RENEW_US HC_KEYS_LIFE_US
 
 /// All zeros: there was no connection yet. Only connection.c writes to it.
 struct hc_cl_connection {
@@ -94,7 +87,7 @@ uint32_t hc_cl_connection_ack_delay_us(const struct hc_cl_connection *connection
 /// Whether the keys were used for as long as they may be.
 bool hc_cl_connection_keys_expired(const struct hc_cl_connection *connection, uint64_t now_us);
 
-/// Makes a DATA due `wait_us` after the last one, but at least every HC_CL_KEEP_ALIVE_US; or, while
+/// Makes a DATA due `wait_us` after the last one, but at least every HC_KEEP_ALIVE_US; or, while
 /// it closes, a CLOSE. True: a DATA became due.
 bool hc_cl_connection_advance(struct hc_cl_connection *connection, uint64_t wait_us,
                               uint64_t now_us);
@@ -102,7 +95,7 @@ bool hc_cl_connection_advance(struct hc_cl_connection *connection, uint64_t wait
 /// When hc_cl_connection_advance has something to do next.
 uint64_t hc_cl_connection_deadline(const struct hc_cl_connection *connection, uint64_t wait_us);
 
-/// Begins to close at `now_us`: CLOSE is sent HC_CL_CLOSES times, and no other DATA.
+/// Begins to close at `now_us`: CLOSE is sent HC_CLOSES times, and no other DATA.
 void hc_cl_connection_close(struct hc_cl_connection *connection, uint64_t now_us);
 
 /// Takes the DATA that is due; while it closes, the CLOSE. False: none is due.

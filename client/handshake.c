@@ -58,13 +58,13 @@ static enum hc_status store_cookie(struct hc_client *client,
             memcmp(handshake->cookies[i].cookie, cookie->cookie, HC_COOKIE_SIZE) == 0)
             return HC_DUPLICATE;
     uint32_t place = handshake->cookies_came++;
-    if (place >= HC_CL_COOKIES) {
+    if (place >= HC_COOKIES) {
         uint8_t drawn[4];
         hc_ratchet_draw(&client->ratchet, drawn, sizeof drawn);
         struct hc_reader reader = hc_bytes_reader(drawn, sizeof drawn);
         place = hc_bytes_get_u32(&reader) % handshake->cookies_came;
     }
-    if (place >= HC_CL_COOKIES)
+    if (place >= HC_COOKIES)
         return HC_FULL;
     handshake->cookies[place] = *cookie;
     if (place == handshake->cookie_count)
@@ -198,7 +198,7 @@ static void fit_future(struct hc_client_config *config, uint32_t future) {
 
 /// VERSION is not authenticated: it counts when no COOKIE comes for a while.
 static bool version_holds(const struct hc_cl_handshake *handshake, uint64_t now_us) {
-    return handshake->version_received && now_us - handshake->version_us >= HC_CL_VERSION_WAIT_US;
+    return handshake->version_received && now_us - handshake->version_us >= HC_VERSION_WAIT_US;
 }
 
 /// Clears everything of an earlier connection except the pressed inputs.
@@ -345,21 +345,21 @@ void hc_cl_handshake_advance(struct hc_client *client, uint64_t now_us) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_VERSION});
         return;
     }
-    if (handshake->has_cookie && now_us - handshake->cookie_us >= HC_CL_COOKIE_LIFE_US)
+    if (handshake->has_cookie && now_us - handshake->cookie_us >= HC_COOKIE_USE_US)
         turn_to(handshake, false, now_us);
     if (now_us >= handshake->next_us)
         handshake->due = true;
     if (handshake->due)
-        handshake->next_us = now_us + HC_CL_RETRY_US;
+        handshake->next_us = now_us + HC_RETRY_US;
 }
 
 uint64_t hc_cl_handshake_deadline(const struct hc_client *client) {
     const struct hc_cl_handshake *handshake = &client->handshake;
     uint64_t deadline_us = handshake->next_us;
-    if (handshake->has_cookie && handshake->cookie_us + HC_CL_COOKIE_LIFE_US < deadline_us)
-        deadline_us = handshake->cookie_us + HC_CL_COOKIE_LIFE_US;
-    if (handshake->version_received && handshake->version_us + HC_CL_VERSION_WAIT_US < deadline_us)
-        deadline_us = handshake->version_us + HC_CL_VERSION_WAIT_US;
+    if (handshake->has_cookie && handshake->cookie_us + HC_COOKIE_USE_US < deadline_us)
+        deadline_us = handshake->cookie_us + HC_COOKIE_USE_US;
+    if (handshake->version_received && handshake->version_us + HC_VERSION_WAIT_US < deadline_us)
+        deadline_us = handshake->version_us + HC_VERSION_WAIT_US;
     return deadline_us;
 }
 
@@ -369,7 +369,7 @@ size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATA
     if (!handshake->due)
         return 0;
     handshake->due = false;
-    handshake->next_us = now_us + HC_CL_RETRY_US;
+    handshake->next_us = now_us + HC_RETRY_US;
     handshake->requests++;
     handshake->sent_us = now_us;
     if (!handshake->has_cookie) {

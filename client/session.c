@@ -13,8 +13,8 @@ struct hc_client_config hc_client_config_default(void) {
         .input_delay = 3,
         .prediction_limit = 64,
         .smoothing_us = 50000,
-        .timeout_us = 10000000,
-        .reconnect_us = 30000000,
+        .timeout_us = HC_TIMEOUT_US,
+        .reconnect_us = HC_RECONNECT_US,
     };
 }
 

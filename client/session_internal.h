@@ -18,10 +18,8 @@
 #include "proto/token.h"
 
 enum {
-    HC_CL_RETRY_US = 250000,        ///< between two HELLO, or two CONNECT
-    HC_CL_COOKIE_LIFE_US = 2000000, ///< a COOKIE is used so long: it may be for another address
-    HC_CL_COOKIES = 8,              ///< stored; anybody that sees HELLO can send one
-    HC_CL_VERSION_WAIT_US = 600000, ///< a COOKIE may refute VERSION so long: two HELLO
+    HC_CL_RETRY_US = HC_RETRY_US,
+    HC_CL_COOKIES = HC_COOKIES,
     HC_CL_AHEAD_US = 50000, ///< head ahead of the client clock, at least 3 ticks, before it stalls
     HC_CL_INPUTS = 1024,    ///< ticks of own inputs in the ring
     HC_CL_EVENTS = 32,      ///< to be polled; later ones are dropped, except the last

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-enum {
-    // No server holds more values than these, so it refers to none before them.
-    BASELINES_MIN = 4096,  ///< values held, at least,
-    BASELINES_UNITS = 128, ///< and that many of the largest snapshots
-};
-
 struct hc_cl_snapshot_reader {
     const struct hc_world *world;
     uint8_t own_count;
@@ -38,19 +32,19 @@ static size_t layout(struct hc_cl_snapshot_reader *reader, const struct hc_world
                      uint8_t *base) {
     size_t used = 0, value = hc_unit_bytes(world);
     uint32_t units = hc_snapshot_units_most(world);
-    uint32_t held = units * BASELINES_UNITS;
-    held = held > BASELINES_MIN ? held : BASELINES_MIN;
+    uint32_t held = units * HC_SNAPSHOT_VALUES_EACH;
+    held = held > HC_SNAPSHOT_VALUES_MIN ? held : HC_SNAPSHOT_VALUES_MIN;
     hc_carve(base, &used, sizeof *reader);
     reader->world = world;
     reader->value_max = units + HC_SNAPSHOT_CORRECTIONS_MAX;
     reader->snapshot.told =
         hc_carve(base, &used, reader->value_max * sizeof *reader->snapshot.told);
     reader->snapshot.inputs =
-        hc_carve(base, &used, HC_CL_READER_INPUTS * sizeof *reader->snapshot.inputs);
-    reader->snapshot.roster_changes = hc_carve(
-        base, &used, HC_CL_READER_ROSTER_CHANGES * sizeof *reader->snapshot.roster_changes);
+        hc_carve(base, &used, HC_SNAPSHOT_INPUTS_SUM_MAX * sizeof *reader->snapshot.inputs);
+    reader->snapshot.roster_changes =
+        hc_carve(base, &used, HC_SNAPSHOT_ROSTER_MAX * sizeof *reader->snapshot.roster_changes);
     reader->snapshot.forced =
-        hc_carve(base, &used, HC_CL_READER_FORCED * sizeof *reader->snapshot.forced);
+        hc_carve(base, &used, HC_SNAPSHOT_FORCED_MAX * sizeof *reader->snapshot.forced);
     reader->values = hc_carve(base, &used, reader->value_max * value);
     reader->scratch = hc_carve(base, &used, value);
     // Room for one snapshot more: it is put while its baselines are still in use.
@@ -142,7 +136,7 @@ static void read_run(struct reading *reading, hc_player player, hc_tick *next, u
     hc_tick first;
     uint32_t count = hc_snapshot_get_run(&reading->bits, *next, &first);
     for (uint32_t i = 0; i < count && !reading->bits.failed; i++) {
-        if (snapshot->input_count == HC_CL_READER_INPUTS) {
+        if (snapshot->input_count == HC_SNAPSHOT_INPUTS_SUM_MAX) {
             reading->bits.failed = true;
             return;
         }
@@ -244,14 +238,14 @@ static void read_lists(struct reading *reading) {
     struct hc_snapshot_forced forced;
     struct hc_snapshot_roster roster_change;
     while (hc_snapshot_get_forced(&reading->bits, &snapshot->head, &forced)) {
-        if (snapshot->forced_count == HC_CL_READER_FORCED)
+        if (snapshot->forced_count == HC_SNAPSHOT_FORCED_MAX)
             reading->bits.failed = true;
         else
             snapshot->forced[snapshot->forced_count++] = forced;
     }
     while (hc_snapshot_get_roster(&reading->bits, reading->reader->world, snapshot->head.tick,
                                   &roster_change)) {
-        if (snapshot->roster_count == HC_CL_READER_ROSTER_CHANGES)
+        if (snapshot->roster_count == HC_SNAPSHOT_ROSTER_MAX)
             reading->bits.failed = true;
         else
             snapshot->roster_changes[snapshot->roster_count++] = roster_change;

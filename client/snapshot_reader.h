@@ -7,12 +7,6 @@
 #include "common/extrapolate.h"
 #include "proto/snapshot.h"
 
-enum {
-    HC_CL_READER_INPUTS = 4096,         ///< in one snapshot
-    HC_CL_READER_ROSTER_CHANGES = 1024, ///< in one snapshot
-    HC_CL_READER_FORCED = 64,           ///< ranges in one snapshot
-};
-
 /// A unit in a snapshot.
 struct hc_cl_received_value {
     hc_unit unit;

@@ -8,15 +8,14 @@
 #pragma once
 
 #include "hindcast/status.h"
+#include "proto/limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum {
-    HC_REPLAY_WINDOW = 256, ///< a seq this far behind the newest is too old to be judged
-    HC_SENT_RING = 512,     ///< datagrams remembered until acknowledged: 2 s at 240 a second
-    HC_ACKS_MAX = 33,       ///< what `ack` and `ack_bits` can name at once
-    HC_ACK_DELAY_MAX_US = 10000000, ///< the timeout; a longer delay is reported as this
+    HC_SENT_RING = 512, ///< datagrams remembered until acknowledged: 2 s at 240 a second
+    HC_ACKS_MAX = 33,   ///< what `ack` and `ack_bits` can name at once
 };
 
 /// Which of the peer's seqs were received. All zeros is the beginning.

@@ -14,7 +14,6 @@
 
 enum {
     HC_COOKIE_SECRET_SIZE = 32,
-    HC_COOKIE_SLOT_US = 10000000,
 };
 
 /// Makes and checks cookies; keeps nothing about anybody.

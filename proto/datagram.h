@@ -26,6 +26,7 @@
 #include "hindcast/credential.h"
 #include "hindcast/game.h"
 #include "hindcast/status.h"
+#include "proto/limits.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,21 +54,15 @@ enum {
     HC_EXCHANGE_KEY_SIZE = 32, ///< of an ephemeral X25519 key
     HC_RESET_TOKEN_SIZE = 16,
 
-    HC_DATAGRAM_HELLO_SIZE = 1200,
-    HC_DATAGRAM_COOKIE_SIZE = 44,
-    HC_DATAGRAM_CONNECT_SIZE = 1200,
-    HC_DATAGRAM_ACCEPT_SIZE = 1200,
-    HC_DATAGRAM_DENY_SIZE = 45,
-    HC_DATAGRAM_VERSION_SIZE = 32,
-    HC_DATAGRAM_RESET_SIZE = 21,
-
     HC_ACCEPT_BODY_AT = 44 + HC_EXCHANGE_KEY_SIZE, ///< offset of the body of ACCEPT
-    HC_ACCEPT_BODY_MAX = HC_DATAGRAM_ACCEPT_SIZE - HC_ACCEPT_BODY_AT - HC_TAG_SIZE,
     HC_DATA_CLEAR_SIZE = 9, ///< bytes of DATA that are authenticated but not sealed
     HC_DATA_ACKS_SIZE = 8,
     HC_DATA_BODY_AT = HC_DATA_CLEAR_SIZE + HC_DATA_ACKS_SIZE, ///< offset of the body of DATA
-    HC_DATA_BODY_MAX = HC_DATAGRAM_MAX - HC_DATA_BODY_AT - HC_TAG_SIZE, ///< 1167
 };
+
+_Static_assert(HC_ACCEPT_BODY_AT + HC_ACCEPT_BODY_MAX + HC_TAG_SIZE == HC_DATAGRAM_ACCEPT_SIZE &&
+                   HC_DATA_BODY_AT + HC_DATA_BODY_MAX + HC_TAG_SIZE == HC_DATAGRAM_MAX,
+               "a body fills its datagram");
 
 struct hc_hello {
     uint64_t protocol_id;

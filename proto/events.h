@@ -36,10 +36,7 @@
 #define HC_EVENTS_NUMBER_MAX (UINT32_MAX - 1)
 
 enum {
-    HC_EVENTS_WINDOW = 256,             ///< numbers on the way, [oldest, oldest + this)
-    HC_EVENTS_BYTES_MAX = 16384,        ///< of the events on the way
-    HC_EVENTS_RESEND_LEAST_US = 100000, ///< resent after this or 5/4 of a round trip
-    HC_EVENTS_CARRIERS = HC_SENT_RING,  ///< datagrams remembered, as long as by struct hc_sent
+    HC_EVENTS_CARRIERS = HC_SENT_RING, ///< datagrams remembered, as long as by struct hc_sent
     HC_EVENTS_WORDS = HC_EVENTS_WINDOW / 64,
 
     /// Array 1, type 1, number 5, header of a binary 2, the event. An event's length has one form,

@@ -7,16 +7,13 @@
 #pragma once
 
 #include "common/bits.h"
+#include "hindcast/connection.h"
 #include "hindcast/game.h"
 #include "hindcast/status.h"
-#include "proto/datagram.h"
+#include "proto/limits.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum {
-    HC_INPUT_RUN_MAX = 512, ///< ticks in one run
-};
 
 /// The input of `player` (its place among those of the run) at tick first + `index`: input_size
 /// bytes, valid until the next call.

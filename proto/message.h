@@ -25,8 +25,6 @@
 #include "proto/token.h"
 
 enum {
-    /// Longest `phase_us`: a server that is later than this reports this.
-    HC_PHASE_MAX_US = 10000000,
     HC_PATH_SIZE = 8, ///< bytes of a PATH_CHALLENGE
     /// Bytes of a TICKET: array 1, type 1, three binaries with headers of 2.
     HC_TICKET_SIZE = 1 + 1 + 2 + HC_TOKEN_SIZE + 2 + HC_TOKEN_SECRET_SIZE + 2 + HC_RESET_TOKEN_SIZE,

@@ -2,17 +2,10 @@
 #pragma once
 
 #include "hindcast/status.h"
+#include "proto/limits.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum {
-    HC_PRECHECK_DEPTH_MAX = 8, ///< arrays inside arrays
-    /// Values in all, arrays included. Every value takes a byte, so no datagram holds more; with
-    /// 16 bytes a value in our list this bounds what a datagram may cost to 19.2 kB. A
-    /// lower limit would refuse full snapshots, which are mostly integers of one or two bytes.
-    HC_PRECHECK_NODES_MAX = 1200,
-};
 
 /// Checks the one msgpack value that starts at `bytes` and writes its length to `*used`.
 ///

@@ -47,22 +47,11 @@
 #include <stdalign.h>
 
 enum {
-    /// How far INPUTS and CONTROL may lie from the snapshot's tick, either way, and the newest base
-    /// from the head, back.
-    HC_SNAPSHOT_SPAN_MAX = 1 << 20,
-    HC_SNAPSHOT_AGE_MAX = 64,          ///< snapshots from the newest base back, of another base
-    HC_SNAPSHOT_CORRECTION_AGE = 128,  ///< from as_of back, of what a correction is told against
-    HC_SNAPSHOT_UNITS_MAX = 256,       ///< told in one snapshot, besides corrections
-    HC_SNAPSHOT_CORRECTIONS_MAX = 512, ///< told in one snapshot
     /// Ticks from the one shown on of which inputs can be known to a server.
     HC_SNAPSHOT_INPUTS_MAX = HC_HISTORY_MAX + HC_FUTURE_MAX + 1,
     HC_SNAPSHOT_OVERHEAD = 5, ///< bytes of msgpack around the bits
     HC_CHAIN_KEY_SIZE = 16,   ///< bytes
 };
-
-/// The newest head that is read, and the newest tick that a server simulates: no tick that a
-/// snapshot tells of comes round to 0.
-#define HC_SNAPSHOT_TICK_MAX (HC_NO_TICK - 4 * (hc_tick)HC_SNAPSHOT_SPAN_MAX)
 
 struct hc_snapshot {
     hc_tick as_of;         ///< the server's head when it was sent

@@ -15,13 +15,13 @@ static size_t place(const struct hc_sv_forged *forged, const struct hc_address *
 
 bool hc_sv_forged_drops(const struct hc_sv_forged *forged, const struct hc_address *from,
                         uint32_t named) {
-    return named >= HC_SV_FORGED_CONNECTION ||
-           forged->counts[place(forged, from)] >= HC_SV_FORGED_EACH;
+    return named >= HC_FORGED_PER_CONNECTION ||
+           forged->counts[place(forged, from)] >= HC_FORGED_PER_SOURCE;
 }
 
 void hc_sv_forged_add(struct hc_sv_forged *forged, const struct hc_address *from) {
     uint8_t *count = &forged->counts[place(forged, from)];
-    if (*count < HC_SV_FORGED_EACH)
+    if (*count < HC_FORGED_PER_SOURCE)
         ++*count;
 }
 

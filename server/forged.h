@@ -10,11 +10,12 @@
 #pragma once
 
 #include "proto/address.h"
+#include "proto/limits.h"
 
 enum {
     HC_SV_FORGED_SOURCES = 1024, ///< counted apart; several may share a count
-    HC_SV_FORGED_EACH = 16,      ///< of a source in a tick that are opened in vain,
-    HC_SV_FORGED_CONNECTION = 64 ///< and of all sources that name one connection
+    HC_SV_FORGED_EACH = HC_FORGED_PER_SOURCE,
+    HC_SV_FORGED_CONNECTION = HC_FORGED_PER_CONNECTION,
 };
 
 /// All zeros but for `seed`, which is random, is a tick without any.

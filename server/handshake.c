@@ -9,7 +9,6 @@
 enum {
     RETRY_MS = 2000, ///< what a full server suggests
     SECOND_US = 1000000,
-    LIVE_US = 1000000, ///< a peer heard this lately is not replaced by its address's next attempt
 };
 
 /// Somebody who wants to come in.
@@ -24,7 +23,7 @@ struct entry {
 /// Whether another answer can wait. Without one no handshake is heard: nobody is let in who is not
 /// told so, and whoever is in earnest asks again.
 static bool can_reply(const struct hc_sv_host *host) {
-    if (host->reply_count < HC_SV_REPLIES)
+    if (host->reply_count < HC_REPLIES_MAX)
         return true;
     HC_MARK("reply-queue-full");
     return false;
@@ -32,9 +31,9 @@ static bool can_reply(const struct hc_sv_host *host) {
 
 /// Room for an answer; there is some, see can_reply.
 static struct hc_sv_reply *new_reply(struct hc_sv_host *host, const struct hc_address *to) {
-    HC_ASSERT(host->reply_count < HC_SV_REPLIES);
+    HC_ASSERT(host->reply_count < HC_REPLIES_MAX);
     struct hc_sv_reply *reply =
-        &host->replies[(host->reply_first + host->reply_count++) % HC_SV_REPLIES];
+        &host->replies[(host->reply_first + host->reply_count++) % HC_REPLIES_MAX];
     reply->to = *to;
     reply->size = 0;
     return reply;
@@ -440,8 +439,9 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
         return deny(host, from, entry, HC_DENY_EXPIRED, 0);
     if (has_ended(host, client_id, connect->client_nonce, now_us))
         return HC_DUPLICATE; // late, or of an attempt that was given up for another one
-    if (connected && now_us - known->received_us < LIVE_US && connect->continues != known->cid)
-        return deny(host, from, entry, HC_DENY_CONNECTED, LIVE_US / 1000);
+    if (connected && now_us - known->received_us < HC_CONNECTED_US &&
+        connect->continues != known->cid)
+        return deny(host, from, entry, HC_DENY_CONNECTED, HC_CONNECTED_US / 1000);
     enum hc_status status = judge_entry(host, from, entry, known, own, now_us, &reason);
     if (status != HC_OK)
         return deny(host, from, entry, reason, status == HC_INVALID ? 0 : RETRY_MS);
@@ -486,11 +486,11 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
 /// Whether a RESET may go to an address now; then it is counted. What one address asks for takes
 /// nothing of what others may have.
 static bool takes_reset(struct hc_sv_host *host, const struct hc_address *to, uint64_t now_us) {
-    const uint64_t cost_us = SECOND_US / HC_SV_RESETS_PER_S;
+    const uint64_t cost_us = SECOND_US / HC_RESETS_PER_S;
     uint64_t all_us = host->resets_us;
     if (host->reply_count >= HC_SV_RESETS_WAIT ||
         hc_sv_address_limit_exceeds(&all_us, cost_us, HC_SV_RESETS_US, now_us) ||
-        !hc_sv_address_limit_take(&host->reset_rate, to, HC_SV_RESETS_PER_ADDRESS, now_us))
+        !hc_sv_address_limit_take(&host->reset_rate, to, HC_RESETS_PER_ADDRESS, now_us))
         return false;
     host->resets_us = all_us;
     return true;

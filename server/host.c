@@ -19,13 +19,13 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .future = 64,
                                       .late_margin = 24,
                                       .last_tick = HC_SNAPSHOT_TICK_MAX,
-                                      .timeout_us = 10000000,
-                                      .keep_us = 30000000,
-                                      .connects_per_address = 5,
-                                      .clients_per_address = 16,
+                                      .timeout_us = HC_TIMEOUT_US,
+                                      .keep_us = HC_RECONNECT_US,
+                                      .connects_per_address = HC_CONNECTS_PER_ADDRESS,
+                                      .clients_per_address = HC_CLIENTS_PER_ADDRESS,
                                       .players_per_client = HC_OWN_PLAYERS_MAX,
                                       .spectators = HC_SV_CLIENTS_MAX,
-                                      .session_life_s = 86400,
+                                      .session_life_s = HC_SESSION_LIFE_S,
                                       .ticks_per_advance = 16,
                                       .client_rate = 262144};
 }
@@ -137,8 +137,8 @@ static bool build(struct hc_sv_host *host) {
     host->players = obtain(host, config->clients * sizeof *host->players);
     host->snapshot_memory = obtain(host, lay_out_snapshots(host, NULL));
     host->ended = obtain(host, (size_t)HC_SV_ENDED_EACH * config->clients * sizeof *host->ended);
-    uint32_t users = HC_SV_SPENT_PER_PLACE * (uint32_t)config->clients;
-    users = users > HC_SV_SPENT ? users : HC_SV_SPENT;
+    uint32_t users = HC_SPENT_CLIENTS_EACH * (uint32_t)config->clients;
+    users = users > HC_SPENT_CLIENTS_MIN ? users : HC_SPENT_CLIENTS_MIN;
     host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
     if (host->timeline == NULL || host->extrapolator == NULL || host->peers == NULL ||
         host->players == NULL || host->snapshot_memory == NULL || host->ended == NULL ||
@@ -318,7 +318,7 @@ static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
         bool silent = now_us - peer->received_us >= host->config.timeout_us;
-        if (peer->state == HC_SV_PEER_PLAYING && (silent || peer->sent.next >= HC_SV_SEQ_MAX))
+        if (peer->state == HC_SV_PEER_PLAYING && (silent || peer->sent.next >= HC_SEQ_LOST))
             hc_sv_host_lose(host, peer, now_us);
         if (peer->lingers_until_us != 0 && now_us >= peer->lingers_until_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, false, now_us);
@@ -524,7 +524,7 @@ static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t
     if (host->reply_count == 0)
         return 0;
     const struct hc_sv_reply *reply = &host->replies[host->reply_first];
-    host->reply_first = (host->reply_first + 1) % HC_SV_REPLIES;
+    host->reply_first = (host->reply_first + 1) % HC_REPLIES_MAX;
     host->reply_count--;
     *to = reply->to;
     memcpy(out, reply->bytes, reply->size);
@@ -534,7 +534,7 @@ static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t
 /// Whether the peer may be sent something: the address that it showed may be another's by now, or
 /// of one who only wants much sent there, until a DATA comes.
 static bool may_hear(const struct hc_sv_peer *peer) {
-    return peer->replay.newest > 0 || peer->sent.next <= HC_SV_UNHEARD;
+    return peer->replay.newest > 0 || peer->sent.next <= HC_UNHEARD_DATA;
 }
 
 static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,

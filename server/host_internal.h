@@ -17,22 +17,17 @@
 #include "server/spent_tokens.h"
 
 enum {
-    HC_SV_CID_INDEX_BITS = 12,  ///< of a cid, the lowest: the peer's place; the rest is random,
-                                ///< but none that a connection had that ended lately
-    HC_SV_REPLIES = 256,        ///< handshake answers and RESETs waiting to be sent
-    HC_SV_EVENTS = 256,         ///< events waiting to be polled
-    HC_SV_ENDED_EACH = 32,      ///< ended connections remembered, for each place of a client: more
-                                ///< than one client_id has in 20 s
-    HC_SV_SPENT = 4096,         ///< client_ids whose used tokens are remembered, at least, and
-    HC_SV_SPENT_PER_PLACE = 4,  ///< so many for each client that may connect
-    HC_SV_RESETS_PER_S = 10000, ///< in all, and
-    HC_SV_RESETS_PER_ADDRESS = 16,         ///< for one IPv4 address or IPv6 /64, loopback apart
-    HC_SV_RESETS_US = 50000,               ///< of all of them so much at once
-    HC_SV_RESETS_WAIT = HC_SV_REPLIES / 2, ///< so many may wait: the rest is for handshakes
+    HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random,
+                               ///< but none that a connection had that ended lately
+    HC_SV_EVENTS = 256,        ///< events waiting to be polled
+    HC_SV_ENDED_EACH = 32,     ///< ended connections remembered, for each place of a client: more
+                               ///< than one client_id has in 20 s
+    HC_SV_RESETS_US = 50000,   ///< of all RESETs so much at once
+    HC_SV_RESETS_WAIT = HC_REPLIES_MAX / 2, ///< so many may wait: the rest is for handshakes
 };
 /// The seq at which a connection is lost for its client: an honest one has made another connection
 /// 2^30 datagrams ago.
-#define HC_SV_SEQ_MAX (UINT32_C(3) << 30)
+#define HC_SV_SEQ_MAX HC_SEQ_LOST
 
 _Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
                "a cid must hold every peer's place");
@@ -115,7 +110,7 @@ struct hc_sv_host {
     struct hc_sv_player *players; ///< [world.players]
     unsigned send_cursor;         ///< peers before it have been served in this round
 
-    struct hc_sv_reply replies[HC_SV_REPLIES];
+    struct hc_sv_reply replies[HC_REPLIES_MAX];
     unsigned reply_first, reply_count;
     struct hc_sv_copy copy;
     struct hc_sv_event events[HC_SV_EVENTS];

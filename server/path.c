@@ -4,22 +4,6 @@
 
 #include <string.h>
 
-enum {
-    TICKET_LIFE_S = 600,         ///< Unix seconds in which a ticket is good
-    TICKET_RENEW_US = 120000000, ///< a client is given another one so often
-    TICKET_AGAIN_US = 250000,    ///< and the same one again while it does not say that it has it
-    ASK_AGAIN_US = 100000,       ///< between two PATH_CHALLENGEs,
-    ASK_PATIENCE = 8,            ///< the first so many of a row; then twice as long after each,
-    ASK_DOUBLINGS = 3,           ///< so often at most: 0.8 s
-    ASK_ANEW_US = 10000000,      ///< after which a row is forgotten
-    KEEP_ALIVE_US = 100000,      ///< the longest silence
-    STALL_US = 300000, ///< and two round trips: what is not acknowledged by then does not arrive
-    STALL_SEQS = 32,   ///< of which at least half must be acknowledged: a trickle is a stall, too
-    CONTEST_US = 10000000, ///< for which two addresses count as in use
-    FORMER_US = 10000000,  ///< for which a client may prove to be where it was before
-    HOME_US = 10000000,    ///< after which an address that serves the client is its home
-};
-
 // ---- Tickets ------------------------------------------------------------------------------------
 
 /// The number of a client's next ticket: greater than that of any before, whatever the clock shows.
@@ -34,7 +18,7 @@ static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64
     struct hc_sv_ticket *ticket = &peer->ticket;
     struct hc_token token = {.kind = HC_TOKEN_RESUME,
                              .issued_s = hc_sv_host_unix_s(host, now_us),
-                             .expire_s = hc_sv_host_unix_s(host, now_us) + TICKET_LIFE_S,
+                             .expire_s = hc_sv_host_unix_s(host, now_us) + HC_TICKET_LIFE_S,
                              .players = peer->user.players,
                              .watch = peer->user.watch,
                              .client_id = peer->user.client_id,
@@ -63,9 +47,9 @@ static bool ticket_due(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_
     struct hc_sv_ticket *ticket = &peer->ticket;
     if (peer->replay.newest == 0)
         return false;
-    if (!ticket->any || now_us - ticket->made_us >= TICKET_RENEW_US)
+    if (!ticket->any || now_us - ticket->made_us >= HC_TICKET_RENEW_US)
         make_ticket(host, peer, now_us);
-    return !ticket->acked && (ticket->told == 0 || now_us - ticket->told_us >= TICKET_AGAIN_US);
+    return !ticket->acked && (ticket->told == 0 || now_us - ticket->told_us >= HC_TICKET_RESEND_US);
 }
 
 static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t now_us) {
@@ -90,28 +74,30 @@ static bool is_full(const struct hc_sv_host *host, const struct hc_sv_peer *peer
 
 /// Whether datagrams of the client have come from two addresses lately.
 static bool contested(const struct hc_sv_peer *peer, uint64_t now_us) {
-    return peer->contest.any && now_us - peer->contest.seen_us < CONTEST_US;
+    return peer->contest.any && now_us - peer->contest.seen_us < HC_PATH_IN_USE_US;
 }
 
 /// The client has acknowledged something new. Notes whether at least half arrive of what goes to
-/// the present address alone: of the newest STALL_SEQS up to the newest that it has acknowledged.
+/// the present address alone: of the newest HC_PATH_STALL_SEQS up to the newest that it has
+/// acknowledged.
 static void judge(struct hc_sv_peer *peer, uint64_t now_us) {
     struct hc_sv_contest *contest = &peer->contest;
     uint32_t sent = 0, missing = 0;
-    for (uint32_t seq = peer->acked; seq >= contest->since && sent < STALL_SEQS; seq--, sent++)
+    for (uint32_t seq = peer->acked; seq >= contest->since && sent < HC_PATH_STALL_SEQS;
+         seq--, sent++)
         missing += hc_sent_misses(&peer->sent, seq);
     contest->loss_checked_to = peer->acked;
     if (2 * missing > sent)
         return;
     contest->acked_us = now_us;
-    if (sent == STALL_SEQS && now_us - contest->held_us >= HOME_US)
+    if (sent == HC_PATH_STALL_SEQS && now_us - contest->held_us >= HC_PATH_HOME_US)
         contest->home = peer->address;
 }
 
 /// Whether too little of what went to the present address alone has been acknowledged for long.
 /// Asked when something of the client comes, so that it is there to acknowledge.
 static bool stalled(const struct hc_sv_peer *peer, uint64_t now_us) {
-    return now_us - peer->contest.acked_us >= STALL_US + 2 * peer->srtt_us;
+    return now_us - peer->contest.acked_us >= HC_PATH_STALL_US + 2 * peer->srtt_us;
 }
 
 static void contest(struct hc_sv_peer *peer, uint64_t now_us) {
@@ -126,7 +112,7 @@ static bool from_former(const struct hc_sv_peer *peer, const struct hc_address *
                         uint64_t now_us) {
     const struct hc_sv_contest *contest = &peer->contest;
     return contest->moved && seq >= contest->first &&
-           (now_us - contest->moved_us < FORMER_US || contested(peer, now_us)) &&
+           (now_us - contest->moved_us < HC_PATH_RETURN_US || contested(peer, now_us)) &&
            hc_address_equal(from, &contest->former);
 }
 
@@ -184,9 +170,9 @@ static void begin_path(struct hc_sv_host *host, struct hc_sv_peer *peer,
 static bool replaces(const struct hc_sv_peer *peer, const struct hc_address *from, bool late,
                      uint64_t now_us) {
     const struct hc_sv_path *path = &peer->path;
-    uint64_t turn_us = STALL_US + 2 * peer->srtt_us, age_us = now_us - path->begun_us;
-    if (path->asked > ASK_PATIENCE)
-        turn_us += (uint64_t)ASK_AGAIN_US << ASK_DOUBLINGS;
+    uint64_t turn_us = HC_PATH_STALL_US + 2 * peer->srtt_us, age_us = now_us - path->begun_us;
+    if (path->asked > HC_PATH_CHALLENGES)
+        turn_us += (uint64_t)HC_PATH_CHALLENGE_US << HC_PATH_DOUBLINGS;
     if (late && !stalled(peer, now_us))
         return false; // on its way for long
     if (!path->any || !path->open)
@@ -254,17 +240,18 @@ void hc_sv_path_response(struct hc_sv_host *host, struct hc_sv_peer *peer,
 /// Whether `size` bytes more may go to the other address.
 static bool may_go(const struct hc_sv_path *path, size_t size) {
     return path->any && !path->held && !path->full &&
-           path->bytes_out + size <= HC_SV_PATH_TIMES * path->bytes_in;
+           path->bytes_out + size <= HC_PATH_FACTOR * path->bytes_in;
 }
 
 /// Whether it is time to ask at the other address.
 static bool ask_due(struct hc_sv_path *path, uint64_t now_us) {
-    if (path->asked > 0 && now_us - path->asked_us >= ASK_ANEW_US)
+    if (path->asked > 0 && now_us - path->asked_us >= HC_PATH_ROW_US)
         path->asked = 0;
     if (path->asked == 0)
         return true;
-    uint32_t vain = path->asked > ASK_PATIENCE ? path->asked - ASK_PATIENCE : 0;
-    uint64_t wait_us = (uint64_t)ASK_AGAIN_US << (vain < ASK_DOUBLINGS ? vain : ASK_DOUBLINGS);
+    uint32_t vain = path->asked > HC_PATH_CHALLENGES ? path->asked - HC_PATH_CHALLENGES : 0;
+    uint64_t wait_us = (uint64_t)HC_PATH_CHALLENGE_US
+                       << (vain < HC_PATH_DOUBLINGS ? vain : HC_PATH_DOUBLINGS);
     return now_us - path->asked_us >= wait_us;
 }
 
@@ -299,7 +286,7 @@ void hc_sv_path_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uin
                      size_t size, uint64_t now_us) {
     struct hc_sv_path *path = &peer->path;
     // An honest client answers long before patience ends.
-    if (size == 0 || !may_go(path, size) || path->asked > ASK_PATIENCE)
+    if (size == 0 || !may_go(path, size) || path->asked > HC_PATH_CHALLENGES)
         return;
     HC_ASSERT(host->copy.size == 0);
     path->bytes_out += size;
@@ -341,7 +328,7 @@ size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, str
         HC_MARK("news-wait-for-snapshot");
     else
         put_news(host, peer, &body, (size_t)room, now_us);
-    bool silent = now_us - peer->sent_us >= KEEP_ALIVE_US && !peer->snapshot_due;
+    bool silent = now_us - peer->sent_us >= HC_KEEP_ALIVE_US && !peer->snapshot_due;
     if (body.at == 0 && !silent)
         return 0;
     size = hc_sv_peer_wrap(peer, out, body.at, now_us);

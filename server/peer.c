@@ -8,11 +8,9 @@
 
 #include <string.h>
 
-enum { ENTRIES_MIN = 4096 }; ///< of a ledger: more than one snapshot can tell
-
 size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base) {
     uint32_t entries = HC_SV_SENT_LOG_SNAPSHOTS * hc_snapshot_units_most(world);
-    entries = entries > ENTRIES_MIN ? entries : ENTRIES_MIN;
+    entries = entries > HC_SNAPSHOT_VALUES_MIN ? entries : HC_SNAPSHOT_VALUES_MIN;
     size_t used = 0;
     peer->world = world;
     peer->sent_log_entries = entries;
@@ -94,11 +92,11 @@ void hc_sv_peer_begin_events(struct hc_sv_peer *peer) {
 
 bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {
     uint64_t rate = peer->world->tick_rate, players = peer->own_count > 1 ? peer->own_count : 1;
-    return hc_sv_address_limit_exceeds(&peer->flood_us, 1000000 / (HC_SV_FLOOD_PACKETS * rate),
-                                       HC_SV_FLOOD_US, now_us) ||
+    return hc_sv_address_limit_exceeds(&peer->flood_us, 1000000 / (HC_FLOOD_DATAGRAMS * rate),
+                                       HC_FLOOD_US, now_us) ||
            hc_sv_address_limit_exceeds(&peer->flood_bytes_us,
-                                       size * 1000000 / (HC_SV_FLOOD_BYTES * rate * players),
-                                       HC_SV_FLOOD_US, now_us);
+                                       size * 1000000 / (HC_FLOOD_BYTES * rate * players),
+                                       HC_FLOOD_US, now_us);
 }
 
 void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us) {
@@ -106,7 +104,7 @@ void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint
     peer->messages_due = false;
     peer->state = HC_SV_PEER_CLOSING;
     peer->close = reason;
-    peer->closes_left = HC_SV_CLOSES;
+    peer->closes_left = HC_CLOSES;
     peer->close_us = now_us;
     peer->snapshot_due = false;
 }
@@ -194,12 +192,12 @@ void hc_sv_peer_forced(struct hc_sv_peer *peer, hc_player player, hc_tick first,
 
 /// Whether it is time to send a larger body than a path that is not known carries.
 static bool widens(const struct hc_sv_narrow *narrow, uint64_t now_us) {
-    return narrow->tried == 0 || now_us - narrow->tried_us >= HC_SV_WIDEN_US;
+    return narrow->tried == 0 || now_us - narrow->tried_us >= HC_PATH_WIDEN_US;
 }
 
 uint32_t hc_sv_peer_news_most(const struct hc_sv_peer *peer, uint64_t now_us) {
     bool narrow = peer->narrow.any && !widens(&peer->narrow, now_us);
-    return narrow ? HC_SV_BODY_NARROW : HC_DATA_BODY_MAX;
+    return narrow ? HC_PATH_BODY_MAX : HC_DATA_BODY_MAX;
 }
 
 size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
@@ -215,7 +213,7 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
     size_t size = hc_datagram_put_data(&data, out);
     hc_seal_data(&peer->sealer, out, size);
     peer->sent_us = now_us;
-    if (body_size > HC_SV_BODY_NARROW && widens(&peer->narrow, now_us)) {
+    if (body_size > HC_PATH_BODY_MAX && widens(&peer->narrow, now_us)) {
         peer->narrow.tried = data.seq;
         peer->narrow.tried_us = now_us;
     }
@@ -230,8 +228,8 @@ size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATA
     bool fits = hc_message_put_close(&body, peer->close);
     HC_ASSERT(fits && peer->closes_left > 0);
     peer->closes_left--;
-    if (peer->closes_left <= HC_SV_CLOSES - HC_SV_CLOSES_AT_ONCE)
-        peer->close_us = now_us + HC_SV_CLOSE_PERIOD_US;
+    if (peer->closes_left <= HC_CLOSES - HC_CLOSES_AT_ONCE)
+        peer->close_us = now_us + HC_CLOSE_PERIOD_US;
     if (peer->closes_left == 0)
         peer->state = peer->lingers_until_us != 0 ? HC_SV_PEER_LINGERING : HC_SV_PEER_FREE;
     return hc_sv_peer_wrap(peer, out, body.at, now_us);

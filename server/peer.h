@@ -10,6 +10,7 @@
 #include "proto/address.h"
 #include "proto/datagram.h"
 #include "proto/events.h"
+#include "proto/limits.h"
 #include "proto/message.h"
 #include "proto/seal.h"
 #include "server/replication/bandwidth.h"
@@ -19,23 +20,17 @@
 #include "server/lateness.h"
 
 enum {
-    HC_SV_FORCED_RANGES = 32,      ///< ranges remembered for a client until it has them
-    HC_SV_ROSTER_CHANGES = 1024,   ///< joins and leaves remembered, to be told
-    HC_SV_SEEN = 2048,             ///< ticks: more than history and future together
-    HC_SV_CLOSES = 10,             ///< CLOSE is sent so often,
-    HC_SV_CLOSES_AT_ONCE = 3,      ///< the first ones together,
-    HC_SV_CLOSE_PERIOD_US = 50000, ///< the rest this far apart
+    HC_SV_FORCED_RANGES = HC_SNAPSHOT_FORCED_SENT,
+    HC_SV_ROSTER_CHANGES = HC_SNAPSHOT_ROSTER_MAX,
+    HC_SV_SEEN = 2048, ///< ticks: more than history and future together
+    HC_SV_CLOSE_PERIOD_US = HC_CLOSE_PERIOD_US,
     HC_SV_TICKET_SEQS = 4,
     HC_SV_EXTRAPOLATION_SAVED_MAX =
-        128,                  ///< steps of guesses of each unit, that a client may save up: after
-                              ///< a move or a silence all its baselines are old
-    HC_SV_PATH_TIMES = 3,     ///< bytes to an address that is not shown yet, for each that came
-    HC_SV_UNHEARD = 16,       ///< DATA to a client before its first one
-    HC_SV_BODY_NARROW = 512,  ///< bytes that every path to a new address is taken to carry;
-    HC_SV_WIDEN_US = 1000000, ///< more is tried so often, until it arrives
-    HC_SV_FLOOD_PACKETS = 2,  ///< datagrams that a client may send for each tick,
-    HC_SV_FLOOD_BYTES = 1092, ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
-    HC_SV_FLOOD_US = 4000000, ///< both over so long a time: what waited somewhere comes at once
+        128, ///< steps of guesses of each unit, that a client may save up: after
+             ///< a move or a silence all its baselines are old
+    HC_SV_FLOOD_PACKETS = HC_FLOOD_DATAGRAMS,
+    HC_SV_FLOOD_BYTES = HC_FLOOD_BYTES,
+    HC_SV_FLOOD_US = HC_FLOOD_US,
 };
 
 enum hc_sv_peer_state {
@@ -69,7 +64,7 @@ struct hc_sv_user {
 
 /// Another address from which the newest datagrams of a client come: its own only if it answers
 /// from there (RFC 9000, 8.2 and 9.3). Until then it is asked, and sent what the old address is
-/// sent, lest the client lose more than a round trip; all in all at most HC_SV_PATH_TIMES the bytes
+/// sent, lest the client lose more than a round trip; all in all at most HC_PATH_FACTOR the bytes
 /// that came from it (8.1).
 ///
 /// It may be a thief's, who sees the client's datagrams and brings copies of them first. So nothing
@@ -115,7 +110,7 @@ struct hc_sv_contest {
 /// Whether the path to an address to which the client has moved may carry less than a full DATA: no
 /// handshake has shown that it carries one.
 struct hc_sv_narrow {
-    bool any;          ///< until a larger body than HC_SV_BODY_NARROW has arrived
+    bool any;          ///< until a larger body than HC_PATH_BODY_MAX has arrived
     uint32_t tried;    ///< seq of a DATA with one; 0: none yet
     uint64_t tried_us; ///< when that was sent
 };

@@ -67,7 +67,7 @@ static bool has_room(struct hc_sv_spent *spent, uint64_t now_s, uint64_t now_us)
 
 static struct hc_sv_spent_token *find_token(struct hc_sv_spent_client *client,
                                             const uint8_t token_id[static HC_TOKEN_ID_SIZE]) {
-    for (unsigned i = 0; i < HC_SV_SPENT_EACH; i++)
+    for (unsigned i = 0; i < HC_SPENT_TOKENS; i++)
         if (client->tokens[i].order != 0 &&
             memcmp(client->tokens[i].token_id, token_id, HC_TOKEN_ID_SIZE) == 0)
             return &client->tokens[i];
@@ -88,7 +88,7 @@ static bool is_void(struct hc_sv_spent_client *client, const struct hc_token *to
 }
 
 static bool connects_too_often(uint64_t *connects_us, uint64_t now_us) {
-    return hc_sv_address_limit_exceeds(connects_us, SECOND_US, HC_SV_SPENT_BURST * SECOND_US,
+    return hc_sv_address_limit_exceeds(connects_us, SECOND_US, HC_CONNECTS_AT_ONCE * SECOND_US,
                                        now_us);
 }
 
@@ -110,7 +110,7 @@ static void add_token(struct hc_sv_spent_client *client, const struct hc_token *
     struct hc_sv_spent_token *first = &client->tokens[0];
     if (find_token(client, token->token_id) != NULL)
         return;
-    for (unsigned i = 1; i < HC_SV_SPENT_EACH; i++)
+    for (unsigned i = 1; i < HC_SPENT_TOKENS; i++)
         if (client->tokens[i].order < first->order)
             first = &client->tokens[i];
     if (first->order > client->void_to)

@@ -4,9 +4,9 @@
 /// room from another:
 ///
 ///   - the number of the newest ticket that was used: it voids all tickets up to that number;
-///   - the HC_SV_SPENT_EACH used tokens that were issued last. One more replaces the one that was
+///   - the HC_SPENT_TOKENS used tokens that were issued last. One more replaces the one that was
 ///     issued first, and voids all tokens of this client_id that were issued by then;
-///   - how often it connected: once a second, HC_SV_SPENT_BURST times at once.
+///   - how often it connected: once a second, HC_CONNECTS_AT_ONCE times at once.
 ///
 /// An entry is forgotten when all of it has expired, and only to make room. From then on no token
 /// or ticket that expires so early is accepted from any client_id without an entry: where the clock
@@ -15,14 +15,10 @@
 #pragma once
 
 #include "hindcast/connection.h"
+#include "proto/limits.h"
 #include "proto/token.h"
 
 #include <stdbool.h>
-
-enum {
-    HC_SV_SPENT_EACH = 4,
-    HC_SV_SPENT_BURST = 5,
-};
 
 /// The record of one client_id.
 struct hc_sv_spent_client {
@@ -37,7 +33,7 @@ struct hc_sv_spent_client {
     struct hc_sv_spent_token {
         uint8_t token_id[HC_TOKEN_ID_SIZE];
         uint64_t order; ///< issued_s + 1; 0: there is no token
-    } tokens[HC_SV_SPENT_EACH];
+    } tokens[HC_SPENT_TOKENS];
 };
 
 struct hc_sv_spent {

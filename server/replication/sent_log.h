@@ -16,12 +16,14 @@
 /// value in it; anything else, at any time.
 #pragma once
 
+#include "proto/limits.h"
 #include "server/replication/sent_values.h"
 
 enum {
-    HC_SV_SENT_LOG_SNAPSHOTS = 64, ///< that are remembered, and heads: a baseline is less than that
-                                   ///< many older than the newest, unless the base told it
-    HC_SV_SENT_LOG_REORDER = 6,
+    /// Snapshots that are remembered, and heads: a baseline is less than that many older than the
+    /// newest, unless the base told it.
+    HC_SV_SENT_LOG_SNAPSHOTS = HC_SNAPSHOT_AGE_MAX,
+    HC_SV_SENT_LOG_REORDER = HC_LOST_AFTER,
 };
 
 /// What a client is taken to hold of a unit.

@@ -7,15 +7,15 @@
 #include <string.h>
 
 enum {
-    ROOM_MIN = 160,  ///< bytes; with less to spend a snapshot waits for the next tick
-    LOOK_TICKS = 8,  ///< between two looks at what a client sees
-    AGAIN_BITS = 1,  ///< the name of a unit that the base told, more or less
-    NAME_BITS = 8,   ///< of another
-    INPUT_BITS = 8,  ///< an input, more or less
-    INPUTS_NEAR = 8, ///< ticks of inputs of a unit that are told before another unit is
+    ROOM_MIN = 160, ///< bytes; with less to spend a snapshot waits for the next tick
+    LOOK_TICKS = 8, ///< between two looks at what a client sees
+    AGAIN_BITS = 1, ///< the name of a unit that the base told, more or less
+    NAME_BITS = 8,  ///< of another
+    INPUT_BITS = 8, ///< an input, more or less
+    INPUTS_NEAR = HC_SNAPSHOT_INPUTS_NEAR,
     ITEM_BITS = 40,  ///< a forced range, a join or a leave, at most
     KEEP_TICKS = 48, ///< since the newest base, from which on what that told is kept
-    CHAIN_TICKS = 16 ///< heads of a group, whose first snapshot has the chain hash
+    CHAIN_TICKS = HC_SNAPSHOT_CHAIN_TICKS,
 };
 
 hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {

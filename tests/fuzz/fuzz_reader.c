@@ -188,9 +188,9 @@ static void check_said(const struct hc_cl_received *said) {
     const struct hc_game *game = tape.world.game;
     HC_ASSERT(said->head.tick <= said->head.as_of && said->head.late_limit <= said->head.as_of);
     HC_ASSERT(said->head.as_of <= HC_SNAPSHOT_TICK_MAX);
-    HC_ASSERT(said->forced_count <= HC_CL_READER_FORCED);
-    HC_ASSERT(said->roster_count <= HC_CL_READER_ROSTER_CHANGES);
-    HC_ASSERT(said->input_count <= HC_CL_READER_INPUTS);
+    HC_ASSERT(said->forced_count <= HC_SNAPSHOT_FORCED_MAX);
+    HC_ASSERT(said->roster_count <= HC_SNAPSHOT_ROSTER_MAX);
+    HC_ASSERT(said->input_count <= HC_SNAPSHOT_INPUTS_SUM_MAX);
     for (uint32_t i = 0; i < said->value_count; i++)
         check_told(said, &said->told[i]);
     for (uint32_t i = 0; i < said->input_count; i++) {

@@ -171,8 +171,8 @@ FAULTS = {
     "forced-forgotten": Fault(
         "server/peer.h",
         "of the inputs that were forced only one range is remembered",
-        "    HC_SV_FORCED_RANGES = 32, ",
-        "    HC_SV_FORCED_RANGES = 1, ",
+        "    HC_SV_FORCED_RANGES = HC_SNAPSHOT_FORCED_SENT,",
+        "    HC_SV_FORCED_RANGES = 1,",
     ),
     "forced-not-told": Fault(
         "server/replication/snapshot.c",
@@ -457,10 +457,10 @@ FAULTS = {
         "    hc_bytes_put_u16(&writer, 0);\n",
     ),
     "path-four-times": Fault(
-        "server/peer.h",
+        "proto/limits.h",
         "four bytes go to an address that is still to be shown for each that came",
-        "HC_SV_PATH_TIMES = 3,",
-        "HC_SV_PATH_TIMES = 4,",
+        "HC_PATH_FACTOR = 3,",
+        "HC_PATH_FACTOR = 4,",
     ),
     "path-unasked": Fault(
         "server/path.c",

@@ -1,0 +1,134 @@
+/// Limits: every number of the standard (proto/PROTOCOL.md), once.
+///
+/// Games need some of them too: the size of a datagram, the own players and the size of a message
+/// are in hindcast/connection.h, the limits of a world in hindcast/game.h. The simulation needs
+/// others: history and future are in common/timeline.h, the entities of a unit in common/unit.h,
+/// the ticks of an extrapolation in common/extrapolate.h. Sizes that follow from one layout stand
+/// beside its table.
+#pragma once
+
+#include "hindcast/tick.h"
+
+#include <stdint.h>
+
+enum {
+    // ---- Datagrams and bodies (1, 3) ------------------------------------------------------------
+
+    HC_DATAGRAM_HELLO_SIZE = 1200,   ///< padded: no answer is longer, and the path carries 1200
+    HC_DATAGRAM_COOKIE_SIZE = 44,    ///< bytes
+    HC_DATAGRAM_CONNECT_SIZE = 1200, ///< padded, as HELLO
+    HC_DATAGRAM_ACCEPT_SIZE = 1200,  ///< padded: the path back carries 1200 too
+    HC_DATAGRAM_DENY_SIZE = 45,      ///< bytes
+    HC_DATAGRAM_VERSION_SIZE = 32,   ///< bytes
+    HC_DATAGRAM_RESET_SIZE = 21,     ///< bytes
+    HC_ACCEPT_BODY_MAX = 1108,       ///< bytes of ACCEPT's body, always
+    HC_DATA_BODY_MAX = 1167,         ///< bytes of DATA's body, at most
+    HC_PRECHECK_DEPTH_MAX = 8,       ///< arrays inside arrays
+    /// Values of a message, arrays included. A value takes a byte, so no datagram holds more; with
+    /// 16 bytes a value this bounds what a datagram may cost to 19.2 kB. A lower limit would refuse
+    /// bodies of one-byte integers.
+    HC_PRECHECK_NODES_MAX = 1200,
+    HC_INPUT_RUN_MAX = 512, ///< ticks of an input run
+
+    // ---- Handshake (2) --------------------------------------------------------------------------
+
+    HC_RETRY_US = 250000,        ///< from one HELLO or CONNECT to the next
+    HC_VERSION_WAIT_US = 600000, ///< a COOKIE refutes a VERSION for so long: two HELLOs
+    HC_COOKIE_USE_US = 2000000,  ///< a client uses a COOKIE so long: its address may change
+    HC_COOKIES = 8, ///< different COOKIEs that a client uses: an observer can forge one
+    HC_COOKIE_SLOT_US = 10000000, ///< a cookie is valid for the rest of its slot and the next one
+    HC_CONNECTED_US = 1000000, ///< a client received this lately is connected: DENY 9 for another
+
+    // ---- Used tokens, and connects of one user or address (2, 7) --------------------------------
+
+    HC_SPENT_TOKENS = 4,           ///< used tokens that a server remembers of a client_id
+    HC_SPENT_CLIENTS_MIN = 4096,   ///< client_ids of which a server remembers them, at least,
+    HC_SPENT_CLIENTS_EACH = 4,     ///< and for each client that may connect
+    HC_CONNECTS_AT_ONCE = 5,       ///< connects of a client_id at once; later ones 1 a second
+    HC_CONNECTS_PER_ADDRESS = 5,   ///< connects a second of an address, unless the server sets it
+    HC_CLIENTS_PER_ADDRESS = 16,   ///< clients of an address at once, unless the server sets it
+    HC_SESSION_LIFE_S = 24 * 3600, ///< of a session, unless the server sets it
+
+    // ---- Connection (2) -------------------------------------------------------------------------
+
+    HC_KEEP_ALIVE_US = 100000,      ///< from one DATA to the next, at most
+    HC_TIMEOUT_US = 10000000,       ///< silence after which a connection is lost
+    HC_RECONNECT_US = 30000000,     ///< a lost client tries to reconnect, and a server waits for it
+    HC_UNHEARD_DATA = 16,           ///< DATA, except CLOSE, to a client before its first one
+    HC_CLOSES = 10,                 ///< CLOSE is sent so often,
+    HC_CLOSES_AT_ONCE = 3,          ///< the first ones together,
+    HC_CLOSE_PERIOD_US = 50000,     ///< the others so far apart
+    HC_REPLAY_WINDOW = 256,         ///< a seq so far behind the newest is too old to be judged
+    HC_LOST_AFTER = 6,              ///< a datagram is lost when one so much later is acked
+    HC_ACK_DELAY_MAX_US = 10000000, ///< a longer delay is reported as this
+    HC_PHASE_MAX_US = 10000000,     ///< a longer phase is reported as this
+
+    // ---- Tickets (2) ----------------------------------------------------------------------------
+
+    HC_TICKET_LIFE_S = 600,         ///< of a ticket, Unix seconds
+    HC_TICKET_RENEW_US = 120000000, ///< from one ticket to the next
+    HC_TICKET_RESEND_US = 250000,   ///< from one TICKET to the next while none is acked
+
+    // ---- Paths (2, Another address) -------------------------------------------------------------
+
+    HC_PATH_CHALLENGE_US = 100000, ///< from one PATH_CHALLENGE to the next
+    HC_PATH_CHALLENGES = 8,        ///< of a row, sent so often; then twice as rarely after each,
+    HC_PATH_DOUBLINGS = 3,         ///< at most so many times: 0.8 s
+    HC_PATH_ROW_US = 10000000,     ///< a row without an answer is forgotten after this
+    HC_PATH_FACTOR = 3, ///< bytes to an address that is not validated, for each that came from it
+    HC_PATH_IN_USE_US = 10000000, ///< two addresses count as in use so long
+    HC_PATH_RETURN_US = 10000000, ///< a move can be taken back so long
+    HC_PATH_STALL_US = 300000,  ///< an address stalls that acks nothing for this and 2 round trips
+    HC_PATH_STALL_SEQS = 32,    ///< it also stalls if it acks fewer than half of so many
+    HC_PATH_HOME_US = 10000000, ///< an address in use for this long becomes the home
+    HC_PATH_BODY_MAX = 512,     ///< bytes of a body without SNAPSHOT after a move,
+    HC_PATH_WIDEN_US = 1000000, ///< except for one in so long, until a larger one is acked
+
+    // ---- Events (3) -----------------------------------------------------------------------------
+
+    HC_EVENTS_WINDOW = 256,             ///< numbers on the way, [oldest, oldest + this)
+    HC_EVENTS_BYTES_MAX = 16384,        ///< bytes of the events on the way
+    HC_EVENTS_RESEND_LEAST_US = 100000, ///< an event is resent after this or 5/4 of a round trip
+
+    // ---- Snapshots (4) --------------------------------------------------------------------------
+
+    /// Ticks that inputs and roster changes may lie from the snapshot's tick, either way, and the
+    /// newest baseline from the head, back.
+    HC_SNAPSHOT_SPAN_MAX = 1 << 20,
+    HC_SNAPSHOT_UNITS_MAX = 256,       ///< units in a snapshot, besides corrections
+    HC_SNAPSHOT_CORRECTIONS_MAX = 512, ///< corrections in a snapshot
+    HC_SNAPSHOT_INPUTS_SUM_MAX = 4096, ///< inputs in a snapshot
+    HC_SNAPSHOT_ROSTER_MAX = 1024,     ///< roster changes in a snapshot
+    HC_SNAPSHOT_FORCED_MAX = 64,       ///< forced ranges in a snapshot,
+    HC_SNAPSHOT_FORCED_SENT = 32,      ///< of which a server sends the newest
+    HC_SNAPSHOT_AGE_MAX = 64,          ///< heads from the newest baseline back to another one
+    HC_SNAPSHOT_BASELINE_TICKS = 128,  ///< heads for which a client holds baselines
+    HC_SNAPSHOT_VALUES_MIN = 4096,     ///< values that a client holds, at least, or
+    HC_SNAPSHOT_VALUES_EACH = 128,     ///< so many of each unit in a snapshot, if that is more
+    HC_SNAPSHOT_INPUTS_NEAR = 8,       ///< ticks of inputs that go with a player's unit
+    HC_SNAPSHOT_CHAIN_TICKS = 16, ///< heads of a group, whose first snapshot has the chain hash
+    /// Heads from the newest back to a correction's baseline.
+    HC_SNAPSHOT_CORRECTION_AGE = HC_SNAPSHOT_BASELINE_TICKS,
+
+    // ---- Floods (7) -----------------------------------------------------------------------------
+
+    HC_RESETS_PER_S = 10000,       ///< RESETs a second, in all,
+    HC_RESETS_PER_ADDRESS = 16,    ///< and to one IPv4 address or IPv6 /64, loopback apart
+    HC_REPLIES_MAX = 256,          ///< answers to handshakes, and RESETs, that wait to be sent
+    HC_FORGED_PER_SOURCE = 16,     ///< DATA of a source that do not open, in a tick,
+    HC_FORGED_PER_CONNECTION = 64, ///< and of all sources that name one connection
+    HC_FLOOD_DATAGRAMS = 2,        ///< datagrams of a client for each tick,
+    HC_FLOOD_BYTES = 1092,         ///< bytes for each tick and player: 64 KiB a second at 60 Hz,
+    HC_FLOOD_US = 4000000,         ///< both over so long: delayed datagrams come at once
+};
+
+/// A client renews a connection whose keys sealed or opened this seq, or are this old.
+#define HC_SEQ_RENEW (UINT32_C(1) << 31)
+#define HC_KEYS_LIFE_US (UINT64_C(24) * 3600 * 1000000)
+
+/// A server takes a connection as lost that has sent this seq.
+#define HC_SEQ_LOST (UINT32_C(3) << 30)
+
+/// The newest head that is read, and the newest tick that a server simulates: no tick of a snapshot
+/// overflows.
+#define HC_SNAPSHOT_TICK_MAX (HC_NO_TICK - 4 * (hc_tick)HC_SNAPSHOT_SPAN_MAX)
