@@ -1,3 +1,4 @@
+/// Acks: the replay window of the received seqs, and the ring of the sent ones.
 #include "proto/ack.h"
 
 #include "common/mark.h"
@@ -32,7 +33,7 @@ enum hc_status hc_replay_check(const struct hc_replay *replay, uint32_t seq) {
 void hc_replay_accept(struct hc_replay *replay, uint32_t seq) {
     HC_ASSERT(hc_replay_check(replay, seq) == HC_OK);
     if (seq > replay->newest) {
-        // Words entered for the first time still hold marks of seqs a whole ring earlier.
+        // A word of the ring still holds the marks of seqs one ring earlier.
         uint32_t words = seq / 32 - replay->newest / 32;
         if (words > REPLAY_WORDS)
             words = REPLAY_WORDS;
@@ -65,13 +66,13 @@ uint32_t hc_sent_next(struct hc_sent *sent, uint64_t now_us) {
     return seq;
 }
 
-/// Whether a peer can have received every seq that it says it has.
+/// Whether every seq in the acks was sent.
 static bool acks_possible(const struct hc_sent *sent, uint32_t ack, uint32_t ack_bits) {
     if (ack == 0)
         return ack_bits == 0;
     if (ack < sent->first || ack >= sent->next)
         return false;
-    // Bit i names ack - 1 - i, so that there are ack - first bits for seqs that exist.
+    // Bit i names ack - 1 - i: ack - first bits are for seqs that exist.
     uint32_t existing = ack - sent->first;
     return existing >= 32 || ack_bits >> existing == 0;
 }

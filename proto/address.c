@@ -1,3 +1,4 @@
+/// Network addresses: comparing and printing them.
 #include "proto/address.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ static unsigned group_of(const struct hc_address *address, unsigned i) {
     return (unsigned)address->ip[2 * i] << 8 | address->ip[2 * i + 1];
 }
 
-/// The longest run of at least two zero groups, the first of those; its length, 0 for none.
+/// The length of the first of the longest runs of at least two zero groups; 0: there is none.
 static unsigned longest_zeros(const struct hc_address *address, unsigned *start) {
     unsigned best = 0;
     for (unsigned i = 0; i < 8; i++) {
@@ -62,7 +63,7 @@ const char *hc_address_format(const struct hc_address *address, char text[HC_ADD
     text[at++] = '[';
     for (unsigned i = 0; i < 8;) {
         if (i == start) {
-            // The colon that a group before it would have written is the first of the two.
+            // The group behind the zeros writes no colon.
             at += (size_t)snprintf(text + at, HC_ADDRESS_TEXT_MAX - at, "::");
             i += zeros;
             continue;

@@ -1,4 +1,4 @@
-/// Network addresses as the cores see them: plain bytes that compare, hash and print.
+/// Network addresses for the cores: plain bytes that can be compared, hashed and printed.
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@ enum {
     HC_ADDRESS_TEXT_MAX = 54, ///< "[" 45 characters "]:" 5 digits and the end, rounded up
 };
 
-/// Where a datagram comes from or goes to. No padding: equal bytes are equal addresses.
+/// The source or the destination of a datagram. No padding: equal bytes are equal addresses.
 struct hc_address {
     uint8_t ip[16]; ///< IPv6, network order; IPv4 is mapped: ::ffff:a.b.c.d
     uint16_t port;  ///< host order
@@ -23,7 +23,7 @@ struct hc_address hc_address_ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d, ui
 /// Whether both name the same host and port.
 bool hc_address_equal(const struct hc_address *a, const struct hc_address *b);
 
-/// Whether it is an IPv4 address in its mapped form.
+/// Whether it is a mapped IPv4 address.
 bool hc_address_is_ipv4(const struct hc_address *address);
 
 /// Whether it is 127.0.0.0/8 or ::1.

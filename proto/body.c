@@ -1,17 +1,17 @@
+/// Bodies: the checked order of their messages, and the reading of one message's values.
 #include "proto/body.h"
 
 #include "hindcast/check.h"
 
 #include <string.h>
 
-/// Which of the types are alone in their datagram.
+/// Whether a message of this type is the only one of its body.
 static bool stands_alone(enum hc_message_type type) {
     return type == HC_MESSAGE_WELCOME || type == HC_MESSAGE_CLOSE;
 }
 
-/// The type of the pre-checked message at `bytes`; HC_MESSAGE_END when it is no
-/// message. Types are small enough that their only form is the one byte, which
-/// saves decoding to know the order.
+/// The type of the pre-checked message at `bytes`; HC_MESSAGE_END when it is no message. A type is
+/// always one byte, so the order of the messages is known without decoding.
 static enum hc_message_type type_at(const uint8_t *bytes, size_t used) {
     bool is_short = bytes[0] > 0x90 && bytes[0] <= 0x9f;
     size_t header = bytes[0] == 0xdc ? 3 : 1;
@@ -69,7 +69,7 @@ enum hc_message_type hc_body_next_of(struct hc_body *body, enum hc_message_type 
 
 struct hc_values hc_body_values(const struct hc_body *body) {
     HC_ASSERT(body->type != HC_MESSAGE_END);
-    // After the array itself and the type.
+    // The array itself and the type come first.
     return (struct hc_values){.next = body->values + 2, .left = body->values[0].size - 1u};
 }
 

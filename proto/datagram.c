@@ -1,3 +1,4 @@
+/// Datagrams: encoding and decoding of their fixed layouts.
 #include "proto/datagram.h"
 
 #include "common/bytes.h"
@@ -7,20 +8,22 @@
 #include <xxhash.h>
 
 enum {
-    HEAD = 1 + HC_MAGIC_SIZE, ///< kind and magic
-    VERSION_DIGITS = 2,       ///< of the magic, at its end
-    CONNECT_PLAYERS_AT = HEAD + 8 + HC_NONCE_SIZE + 4 + HC_COOKIE_SIZE + HC_TOKEN_SIZE,
+    PREFIX_SIZE = 1 + HC_MAGIC_SIZE, ///< kind and magic
+    VERSION_DIGITS = 2,              ///< at the end of the magic
+    CONNECT_PLAYERS_AT = PREFIX_SIZE + 8 + HC_NONCE_SIZE + 4 + HC_COOKIE_SIZE + HC_TOKEN_SIZE,
 };
 
 _Static_assert(sizeof HC_DATAGRAM_MAGIC - 1 == HC_MAGIC_SIZE, "magic");
-_Static_assert(HEAD + 8 + HC_NONCE_SIZE <= HC_DATAGRAM_HELLO_SIZE, "HELLO");
-_Static_assert(HEAD + HC_NONCE_SIZE + 4 + HC_COOKIE_SIZE == HC_DATAGRAM_COOKIE_SIZE, "COOKIE");
+_Static_assert(PREFIX_SIZE + 8 + HC_NONCE_SIZE <= HC_DATAGRAM_HELLO_SIZE, "HELLO");
+_Static_assert(PREFIX_SIZE + HC_NONCE_SIZE + 4 + HC_COOKIE_SIZE == HC_DATAGRAM_COOKIE_SIZE,
+               "COOKIE");
 _Static_assert(CONNECT_PLAYERS_AT + 1 + 4 + HC_EXCHANGE_KEY_SIZE + 851 + HC_PROOF_SIZE ==
                    HC_DATAGRAM_CONNECT_SIZE,
                "CONNECT");
-_Static_assert(HEAD + 2 * HC_NONCE_SIZE + 4 + HC_EXCHANGE_KEY_SIZE == HC_ACCEPT_BODY_AT, "ACCEPT");
-_Static_assert(HEAD + HC_NONCE_SIZE + 1 + 4 + HC_TAG_SIZE == HC_DATAGRAM_DENY_SIZE, "DENY");
-_Static_assert(HEAD + 8 + HC_NONCE_SIZE == HC_DATAGRAM_VERSION_SIZE, "VERSION");
+_Static_assert(PREFIX_SIZE + 2 * HC_NONCE_SIZE + 4 + HC_EXCHANGE_KEY_SIZE == HC_ACCEPT_BODY_AT,
+               "ACCEPT");
+_Static_assert(PREFIX_SIZE + HC_NONCE_SIZE + 1 + 4 + HC_TAG_SIZE == HC_DATAGRAM_DENY_SIZE, "DENY");
+_Static_assert(PREFIX_SIZE + 8 + HC_NONCE_SIZE == HC_DATAGRAM_VERSION_SIZE, "VERSION");
 _Static_assert(1 + 4 + HC_RESET_TOKEN_SIZE == HC_DATAGRAM_RESET_SIZE, "RESET");
 _Static_assert(1 + 4 + 4 == HC_DATA_CLEAR_SIZE && HC_DATA_BODY_MAX == 1167, "DATA");
 
@@ -46,24 +49,24 @@ enum hc_datagram_kind hc_datagram_kind(const uint8_t *bytes, size_t size) {
     }
 }
 
-/// Begins a datagram of `size` bytes with its kind and the magic.
-static struct hc_writer put_head(enum hc_datagram_kind kind, uint8_t *out, size_t size) {
+/// Starts a datagram of `size` bytes with its kind and the magic.
+static struct hc_writer put_prefix(enum hc_datagram_kind kind, uint8_t *out, size_t size) {
     struct hc_writer writer = hc_bytes_writer(out, size);
     hc_bytes_put_u8(&writer, (uint8_t)kind);
     hc_bytes_put(&writer, HC_DATAGRAM_MAGIC, HC_MAGIC_SIZE);
     return writer;
 }
 
-/// Fills what is left with zeros.
+/// Fills the rest with zeros and returns the whole size.
 static size_t put_zeros(struct hc_writer *writer) {
     HC_ASSERT(!writer->failed);
     memset(writer->data + writer->at, 0, writer->size - writer->at);
     return writer->size;
 }
 
-/// Checks length, kind and the magic up to its version digits; leaves those to be read.
-static enum hc_status get_head(struct hc_reader *reader, enum hc_datagram_kind kind,
-                               const uint8_t *bytes, size_t size, size_t least, size_t most) {
+/// Checks length, kind and the magic; the version digits are read next.
+static enum hc_status get_prefix(struct hc_reader *reader, enum hc_datagram_kind kind,
+                                 const uint8_t *bytes, size_t size, size_t least, size_t most) {
     if (size < least || size > most)
         return HC_TRUNCATED;
     *reader = hc_bytes_reader(bytes, size);
@@ -75,23 +78,23 @@ static enum hc_status get_head(struct hc_reader *reader, enum hc_datagram_kind k
     return HC_OK;
 }
 
-/// Reads the version digits: whether they are ours.
+/// Reads the version digits. False: they are another version's.
 static bool get_version_digits(struct hc_reader *reader) {
     const uint8_t *digits = hc_bytes_take(reader, VERSION_DIGITS);
     const char *ours = &HC_DATAGRAM_MAGIC[HC_MAGIC_SIZE - VERSION_DIGITS];
     return memcmp(digits, ours, VERSION_DIGITS) == 0;
 }
 
-/// As get_head for a kind of fixed size that has to be of this very version.
-static enum hc_status get_own_head(struct hc_reader *reader, enum hc_datagram_kind kind,
-                                   const uint8_t *bytes, size_t size, size_t least, size_t most) {
-    enum hc_status status = get_head(reader, kind, bytes, size, least, most);
+/// As get_prefix, for a kind that must be of this version.
+static enum hc_status get_own_prefix(struct hc_reader *reader, enum hc_datagram_kind kind,
+                                     const uint8_t *bytes, size_t size, size_t least, size_t most) {
+    enum hc_status status = get_prefix(reader, kind, bytes, size, least, most);
     if (status == HC_OK && !get_version_digits(reader))
         return HC_MALFORMED;
     return status;
 }
 
-/// Reads `size` bytes: whether all are zero.
+/// Reads `size` bytes. False: one is not zero.
 static bool get_zeros(struct hc_reader *reader, size_t size) {
     const uint8_t *bytes = hc_bytes_take(reader, size);
     HC_ASSERT(bytes != NULL);
@@ -103,7 +106,7 @@ static bool get_zeros(struct hc_reader *reader, size_t size) {
 
 size_t hc_datagram_put_hello(const struct hc_hello *hello,
                              uint8_t out[static HC_DATAGRAM_HELLO_SIZE]) {
-    struct hc_writer writer = put_head(HC_DATAGRAM_HELLO, out, HC_DATAGRAM_HELLO_SIZE);
+    struct hc_writer writer = put_prefix(HC_DATAGRAM_HELLO, out, HC_DATAGRAM_HELLO_SIZE);
     hc_bytes_put_u64(&writer, hello->protocol_id);
     hc_bytes_put(&writer, hello->client_nonce, HC_NONCE_SIZE);
     return put_zeros(&writer);
@@ -111,8 +114,8 @@ size_t hc_datagram_put_hello(const struct hc_hello *hello,
 
 enum hc_status hc_datagram_get_hello(const uint8_t *bytes, size_t size, struct hc_hello *out) {
     struct hc_reader reader;
-    enum hc_status status = get_head(&reader, HC_DATAGRAM_HELLO, bytes, size,
-                                     HC_DATAGRAM_HELLO_SIZE, HC_DATAGRAM_HELLO_SIZE);
+    enum hc_status status = get_prefix(&reader, HC_DATAGRAM_HELLO, bytes, size,
+                                       HC_DATAGRAM_HELLO_SIZE, HC_DATAGRAM_HELLO_SIZE);
     if (status != HC_OK)
         return status;
     bool own = get_version_digits(&reader);
@@ -127,7 +130,7 @@ enum hc_status hc_datagram_get_hello(const uint8_t *bytes, size_t size, struct h
 
 size_t hc_datagram_put_cookie(const struct hc_datagram_cookie *cookie,
                               uint8_t out[static HC_DATAGRAM_COOKIE_SIZE]) {
-    struct hc_writer writer = put_head(HC_DATAGRAM_COOKIE, out, HC_DATAGRAM_COOKIE_SIZE);
+    struct hc_writer writer = put_prefix(HC_DATAGRAM_COOKIE, out, HC_DATAGRAM_COOKIE_SIZE);
     hc_bytes_put(&writer, cookie->client_nonce, HC_NONCE_SIZE);
     hc_bytes_put_u32(&writer, cookie->slot);
     hc_bytes_put(&writer, cookie->cookie, HC_COOKIE_SIZE);
@@ -137,8 +140,8 @@ size_t hc_datagram_put_cookie(const struct hc_datagram_cookie *cookie,
 enum hc_status hc_datagram_get_cookie(const uint8_t *bytes, size_t size,
                                       struct hc_datagram_cookie *out) {
     struct hc_reader reader;
-    enum hc_status status = get_own_head(&reader, HC_DATAGRAM_COOKIE, bytes, size,
-                                         HC_DATAGRAM_COOKIE_SIZE, HC_DATAGRAM_COOKIE_SIZE);
+    enum hc_status status = get_own_prefix(&reader, HC_DATAGRAM_COOKIE, bytes, size,
+                                           HC_DATAGRAM_COOKIE_SIZE, HC_DATAGRAM_COOKIE_SIZE);
     if (status != HC_OK)
         return status;
     hc_bytes_get(&reader, out->client_nonce, HC_NONCE_SIZE);
@@ -149,7 +152,7 @@ enum hc_status hc_datagram_get_cookie(const uint8_t *bytes, size_t size,
 
 size_t hc_datagram_put_connect(const struct hc_connect *connect,
                                uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]) {
-    struct hc_writer writer = put_head(HC_DATAGRAM_CONNECT, out, HC_DATAGRAM_CONNECT_SIZE);
+    struct hc_writer writer = put_prefix(HC_DATAGRAM_CONNECT, out, HC_DATAGRAM_CONNECT_SIZE);
     hc_bytes_put_u64(&writer, connect->protocol_id);
     hc_bytes_put(&writer, connect->client_nonce, HC_NONCE_SIZE);
     hc_bytes_put_u32(&writer, connect->slot);
@@ -163,8 +166,8 @@ size_t hc_datagram_put_connect(const struct hc_connect *connect,
 
 enum hc_status hc_datagram_get_connect(const uint8_t *bytes, size_t size, struct hc_connect *out) {
     struct hc_reader reader;
-    enum hc_status status = get_own_head(&reader, HC_DATAGRAM_CONNECT, bytes, size,
-                                         HC_DATAGRAM_CONNECT_SIZE, HC_DATAGRAM_CONNECT_SIZE);
+    enum hc_status status = get_own_prefix(&reader, HC_DATAGRAM_CONNECT, bytes, size,
+                                           HC_DATAGRAM_CONNECT_SIZE, HC_DATAGRAM_CONNECT_SIZE);
     if (status != HC_OK)
         return status;
     struct hc_connect connect;
@@ -182,7 +185,7 @@ enum hc_status hc_datagram_get_connect(const uint8_t *bytes, size_t size, struct
     return connect.players <= HC_OWN_PLAYERS_MAX ? HC_OK : HC_INVALID;
 }
 
-/// Puts a body behind what is written, whether or not it lies there already, and the tag's room.
+/// Appends a body, which may already lie there, and room for the tag.
 static size_t put_body(struct hc_writer *writer, const uint8_t *body, size_t size) {
     HC_ASSERT(!writer->failed && size + HC_TAG_SIZE <= writer->size - writer->at);
     if (size > 0)
@@ -192,14 +195,14 @@ static size_t put_body(struct hc_writer *writer, const uint8_t *body, size_t siz
     return put_zeros(writer);
 }
 
-/// Lends the body, which ends where the tag begins.
+/// Borrows the body, which ends before the tag.
 static void get_body(struct hc_reader *reader, const uint8_t **body, size_t *size) {
     *size = hc_bytes_left(reader) - HC_TAG_SIZE;
     *body = hc_bytes_take(reader, *size);
 }
 
 size_t hc_datagram_put_accept(const struct hc_accept *accept, uint8_t out[static HC_DATAGRAM_MAX]) {
-    struct hc_writer writer = put_head(HC_DATAGRAM_ACCEPT, out, HC_DATAGRAM_MAX);
+    struct hc_writer writer = put_prefix(HC_DATAGRAM_ACCEPT, out, HC_DATAGRAM_MAX);
     hc_bytes_put(&writer, accept->client_nonce, HC_NONCE_SIZE);
     hc_bytes_put(&writer, accept->server_nonce, HC_NONCE_SIZE);
     HC_ASSERT(accept->cid != 0);
@@ -210,8 +213,8 @@ size_t hc_datagram_put_accept(const struct hc_accept *accept, uint8_t out[static
 
 enum hc_status hc_datagram_get_accept(const uint8_t *bytes, size_t size, struct hc_accept *out) {
     struct hc_reader reader;
-    enum hc_status status = get_own_head(&reader, HC_DATAGRAM_ACCEPT, bytes, size,
-                                         HC_DATAGRAM_ACCEPT_SIZE, HC_DATAGRAM_ACCEPT_SIZE);
+    enum hc_status status = get_own_prefix(&reader, HC_DATAGRAM_ACCEPT, bytes, size,
+                                           HC_DATAGRAM_ACCEPT_SIZE, HC_DATAGRAM_ACCEPT_SIZE);
     if (status != HC_OK)
         return status;
     struct hc_accept accept;
@@ -227,7 +230,7 @@ enum hc_status hc_datagram_get_accept(const uint8_t *bytes, size_t size, struct 
 }
 
 size_t hc_datagram_put_deny(const struct hc_deny *deny, uint8_t out[static HC_DATAGRAM_DENY_SIZE]) {
-    struct hc_writer writer = put_head(HC_DATAGRAM_DENY, out, HC_DATAGRAM_DENY_SIZE);
+    struct hc_writer writer = put_prefix(HC_DATAGRAM_DENY, out, HC_DATAGRAM_DENY_SIZE);
     hc_bytes_put(&writer, deny->client_nonce, HC_NONCE_SIZE);
     hc_bytes_put_u8(&writer, (uint8_t)deny->reason);
     hc_bytes_put_u32(&writer, deny->retry_ms);
@@ -236,8 +239,8 @@ size_t hc_datagram_put_deny(const struct hc_deny *deny, uint8_t out[static HC_DA
 
 enum hc_status hc_datagram_get_deny(const uint8_t *bytes, size_t size, struct hc_deny *out) {
     struct hc_reader reader;
-    enum hc_status status = get_own_head(&reader, HC_DATAGRAM_DENY, bytes, size,
-                                         HC_DATAGRAM_DENY_SIZE, HC_DATAGRAM_DENY_SIZE);
+    enum hc_status status = get_own_prefix(&reader, HC_DATAGRAM_DENY, bytes, size,
+                                           HC_DATAGRAM_DENY_SIZE, HC_DATAGRAM_DENY_SIZE);
     if (status != HC_OK)
         return status;
     struct hc_deny deny;
@@ -288,7 +291,7 @@ const char *hc_deny_text(enum hc_deny_reason reason) {
 
 size_t hc_datagram_put_version(const struct hc_version *version,
                                uint8_t out[static HC_DATAGRAM_VERSION_SIZE]) {
-    struct hc_writer writer = put_head(HC_DATAGRAM_VERSION, out, HC_DATAGRAM_VERSION_SIZE);
+    struct hc_writer writer = put_prefix(HC_DATAGRAM_VERSION, out, HC_DATAGRAM_VERSION_SIZE);
     hc_bytes_put_u64(&writer, version->protocol_id);
     hc_bytes_put(&writer, version->client_nonce, HC_NONCE_SIZE);
     return put_zeros(&writer);
@@ -296,8 +299,8 @@ size_t hc_datagram_put_version(const struct hc_version *version,
 
 enum hc_status hc_datagram_get_version(const uint8_t *bytes, size_t size, struct hc_version *out) {
     struct hc_reader reader;
-    enum hc_status status = get_head(&reader, HC_DATAGRAM_VERSION, bytes, size,
-                                     HC_DATAGRAM_VERSION_SIZE, HC_DATAGRAM_VERSION_SIZE);
+    enum hc_status status = get_prefix(&reader, HC_DATAGRAM_VERSION, bytes, size,
+                                       HC_DATAGRAM_VERSION_SIZE, HC_DATAGRAM_VERSION_SIZE);
     if (status != HC_OK)
         return status;
     (void)hc_bytes_take(&reader, VERSION_DIGITS);

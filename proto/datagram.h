@@ -1,6 +1,6 @@
-/// The fixed layouts of the datagrams: what stands at which byte, before any message is looked at.
+/// Datagrams: their fixed layouts.
 ///
-/// Little-endian. `magic` is the seven bytes "HCAST01"; the other offsets follow from the widths.
+/// Little-endian. `magic` is the seven bytes "HCAST01"; offsets follow from the widths.
 ///
 ///     HELLO   01 1200  kind 1 | magic 7 | protocol_id 8 | client_nonce 16 | zeros 1168
 ///     COOKIE  02   44  kind | magic | client_nonce 16 | slot 4 | cookie 16
@@ -14,12 +14,12 @@
 ///     DATA    40 33..  kind | cid 4 | seq 4 | ack 4 | ack_bits 4 | body | tag 16
 ///     RESET   41   21  kind | cid 4 | reset_token 16
 ///
-/// Token, proof and MAC are the business of token.h; that of seal.h are the body of ACCEPT, and
-/// from `ack` on DATA, which travel sealed: what is read here of them has been opened before. The
-/// tag is zeros when written and passed over when read. Decoding checks the length before anything
-/// else, copies no body (`body` points into the datagram), and changes `*out` only when it returns
-/// HC_OK, where not said otherwise. All decoders return HC_TRUNCATED for a length that the kind
-/// cannot have and HC_MALFORMED for any other fault.
+/// token.h makes and checks token, proof and MAC. seal.h seals the body of ACCEPT, and DATA from
+/// `ack` on; the decoders here read them after they were opened. The encoders write zeros for the
+/// tag, the decoders skip it. A decoder checks the length first, copies no body (`body` points into
+/// the datagram), and changes `*out` only when it returns HC_OK, unless its comment says otherwise.
+/// It returns HC_TRUNCATED for a length that the kind cannot have and HC_MALFORMED for any other
+/// fault.
 #pragma once
 
 #include "hindcast/connection.h"
@@ -34,7 +34,7 @@
 #define HC_DATAGRAM_MAGIC "HCAST01"
 
 enum hc_datagram_kind {
-    HC_DATAGRAM_NONE = 0, ///< no datagram of this protocol
+    HC_DATAGRAM_NONE = 0, ///< not a datagram of this protocol
     HC_DATAGRAM_HELLO = 0x01,
     HC_DATAGRAM_COOKIE = 0x02,
     HC_DATAGRAM_CONNECT = 0x03,
@@ -71,12 +71,12 @@ struct hc_hello {
 
 struct hc_datagram_cookie {
     uint8_t client_nonce[HC_NONCE_SIZE]; ///< that of the HELLO
-    uint32_t slot;                       ///< time slot of the cookie, see cookie.h
+    uint32_t slot;                       ///< time slot of the cookie (cookie.h)
     uint8_t cookie[HC_COOKIE_SIZE];
 };
 
-/// What stands behind the token is known before any body is parsed, costs no bytes of a padded
-/// datagram, and lies inside what the proof covers.
+/// The fields behind the token stand outside any body: the proof covers them, and they cost no
+/// bytes because CONNECT is padded.
 struct hc_connect {
     uint64_t protocol_id;
     uint8_t client_nonce[HC_NONCE_SIZE];
@@ -84,23 +84,23 @@ struct hc_connect {
     uint8_t cookie[HC_COOKIE_SIZE]; ///< copied from COOKIE
     uint8_t token[HC_TOKEN_SIZE];
     uint8_t players;    ///< local players wanted, [0, 4]; 0: a spectator
-    uint32_t continues; ///< cid of this client's connection before, which it goes on with; 0: none
+    uint32_t continues; ///< cid of this client's last connection, whose session it resumes; 0: none
     uint8_t client_key[HC_EXCHANGE_KEY_SIZE]; ///< ephemeral, public
 };
 
 struct hc_accept {
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint8_t server_nonce[HC_NONCE_SIZE];
-    uint32_t cid; ///< names the connection in every DATA, both ways; never 0
+    uint32_t cid; ///< names the connection in every DATA of both directions; never 0
     uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< ephemeral, public
     const uint8_t *body;
-    size_t body_size; ///< HC_ACCEPT_BODY_MAX; no other is read
+    size_t body_size; ///< always HC_ACCEPT_BODY_MAX
 };
 
 struct hc_deny {
     uint8_t client_nonce[HC_NONCE_SIZE];
     enum hc_deny_reason reason;
-    uint32_t retry_ms; ///< when trying again makes sense; 0: never
+    uint32_t retry_ms; ///< after which the client may try again; 0: never
 };
 
 struct hc_version {
@@ -109,32 +109,31 @@ struct hc_version {
 };
 
 struct hc_reset {
-    uint32_t cid; ///< of a DATA that the server knows no connection of
+    uint32_t cid; ///< of a DATA without a connection
     uint8_t token[HC_RESET_TOKEN_SIZE];
 };
 
 struct hc_data {
     uint32_t cid;
-    uint32_t seq;      ///< of this datagram, >= 1
+    uint32_t seq;      ///< of this datagram, at least 1
     uint32_t ack;      ///< newest seq received, 0: none yet
     uint32_t ack_bits; ///< bit i: seq ack - 1 - i was received too
     const uint8_t *body;
     size_t body_size; ///< in [0, HC_DATA_BODY_MAX]; 0 keeps the connection alive
 };
 
-/// What both sides must share to talk: binds the wire version and hc_game_hash(game).
+/// The number that both ends must share: it binds the wire version and hc_game_hash(game).
 uint64_t hc_datagram_protocol_id(const struct hc_game *game);
 
-/// The kind of a datagram by its first byte; HC_DATAGRAM_NONE for none of ours. Nothing else is
-/// checked.
+/// The kind of a datagram by its first byte alone; HC_DATAGRAM_NONE: not of this protocol.
 enum hc_datagram_kind hc_datagram_kind(const uint8_t *bytes, size_t size);
 
 /// Writes all HC_DATAGRAM_HELLO_SIZE bytes and returns that size.
 size_t hc_datagram_put_hello(const struct hc_hello *hello,
                              uint8_t out[static HC_DATAGRAM_HELLO_SIZE]);
 
-/// HC_UNEXPECTED: a HELLO of another wire version; *out is filled as far as it can be answered by
-/// VERSION. Whether the protocol_id is one's own is left to the caller. Read by the server.
+/// HC_UNEXPECTED: a HELLO of another wire version; *out is filled, so that VERSION can answer it.
+/// The caller checks the protocol_id. Read by the server.
 enum hc_status hc_datagram_get_hello(const uint8_t *bytes, size_t size, struct hc_hello *out);
 
 /// Writes all HC_DATAGRAM_COOKIE_SIZE bytes and returns that size.
@@ -149,11 +148,11 @@ enum hc_status hc_datagram_get_cookie(const uint8_t *bytes, size_t size,
 size_t hc_datagram_put_connect(const struct hc_connect *connect,
                                uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]);
 
-/// HC_INVALID: all is well but `players` is above HC_OWN_PLAYERS_MAX; *out is filled, so that a
-/// DENY can follow once the cookie has been checked. Read by the server.
+/// HC_INVALID: only `players` is wrong, above HC_OWN_PLAYERS_MAX; *out is filled, so that DENY can
+/// answer it after the cookie was checked. Read by the server.
 enum hc_status hc_datagram_get_connect(const uint8_t *bytes, size_t size, struct hc_connect *out);
 
-/// Writes the datagram and returns its size; `body` may lie in `out` at HC_ACCEPT_BODY_AT already.
+/// Writes the datagram and returns its size; `body` may lie in `out` at HC_ACCEPT_BODY_AT.
 size_t hc_datagram_put_accept(const struct hc_accept *accept, uint8_t out[static HC_DATAGRAM_MAX]);
 
 /// Read by the client; `out->body` points into `bytes`.
@@ -169,7 +168,7 @@ enum hc_status hc_datagram_get_deny(const uint8_t *bytes, size_t size, struct hc
 size_t hc_datagram_put_version(const struct hc_version *version,
                                uint8_t out[static HC_DATAGRAM_VERSION_SIZE]);
 
-/// Read by the client; the last two digits of the magic may be any, for they are the news.
+/// Read by the client; the last two digits of the magic may be any.
 enum hc_status hc_datagram_get_version(const uint8_t *bytes, size_t size, struct hc_version *out);
 
 /// Writes all HC_DATAGRAM_RESET_SIZE bytes and returns that size.
@@ -179,12 +178,12 @@ size_t hc_datagram_put_reset(const struct hc_reset *reset,
 /// Read by the client.
 enum hc_status hc_datagram_get_reset(const uint8_t *bytes, size_t size, struct hc_reset *out);
 
-/// Writes the datagram and returns its size; `body` may lie in `out` at HC_DATA_BODY_AT already.
+/// Writes the datagram and returns its size; `body` may lie in `out` at HC_DATA_BODY_AT.
 size_t hc_datagram_put_data(const struct hc_data *data, uint8_t out[static HC_DATAGRAM_MAX]);
 
 /// Reads the cid and the seq of a DATA that is still sealed.
 enum hc_status hc_datagram_get_data_clear(const uint8_t *bytes, size_t size, uint32_t *cid,
                                           uint32_t *seq);
 
-/// Read by both; `out->body` points into `bytes`. Neither the cid nor the acks are judged here.
+/// Read by both; `out->body` points into `bytes`. The caller checks the cid and the acks.
 enum hc_status hc_datagram_get_data(const uint8_t *bytes, size_t size, struct hc_data *out);

@@ -1,10 +1,11 @@
+/// Input runs: packing, and reading without a copy.
 #include "proto/input_run.h"
 
 #include "hindcast/check.h"
 
 #include <string.h>
 
-/// Bits of an input that is written out.
+/// Bits of all fields of an input.
 static unsigned input_bits(const struct hc_game *game) {
     unsigned bits = 0;
     for (uint32_t i = 0; i < game->input_field_count; i++)
@@ -33,7 +34,7 @@ uint32_t hc_input_run_pack(const struct hc_game *game, uint32_t players, uint32_
     size_t most = (size_t)players * (1 + input_bits(game));
     uint32_t packed = 0;
     for (; packed < count; packed++) {
-        // A tick goes in whole or not at all, closing bits included.
+        // A tick must fit as a whole, with the padding bits.
         bool may_fail = hc_bits_written(&bits) + most > capacity * 8;
         if (may_fail)
             before = bits;

@@ -1,9 +1,9 @@
-/// Runs of inputs, bit-packed: the inputs of some players over consecutive ticks.
+/// Input runs, bit-packed: the inputs of some players over consecutive ticks.
 ///
-/// Tick by tick, and player by player within a tick: one bit, 0 when the input equals that of the
-/// same player one tick before (all zeros before the first), else 1 and the fields in table order,
-/// `bits` bits each, as common/bits.h packs them. Any bits decode to fields that fit; whether the
-/// game allows the input is for its sanitize_input, which is not called here.
+/// For each tick and each player: one bit, 0 when the input equals that of the same player one tick
+/// before (all zeros before the first), else 1 and the fields in table order, `bits` bits each, as
+/// common/bits.h packs them. Any bits decode to fields that fit. The caller applies the game's
+/// sanitize_input.
 #pragma once
 
 #include "common/bits.h"
@@ -15,32 +15,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The input of `player` (its place among those of the run) at tick first + `index`: input_size
-/// bytes, valid until the next call.
+/// The input of `player`, by its place in the run, at tick first + `index`: input_size bytes, valid
+/// until the next call.
 typedef const void *hc_input_source(void *context, uint32_t index, uint32_t player);
 
-/// Reads a run without copying it; valid as long as the packed bytes are.
+/// A reader of a run, valid as long as the packed bytes.
 struct hc_input_run {
     const struct hc_game *game;
     struct hc_bits_reader bits;
     uint32_t players;
-    uint32_t left;   ///< inputs not read yet, over all players
-    uint32_t player; ///< whose is next
+    uint32_t left;   ///< inputs left to read, of all players
+    uint32_t player; ///< of the next input
     uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
 };
 
 /// Packs up to `count` ticks for `players` in [1, HC_OWN_PLAYERS_MAX], as many as `capacity` bytes
-/// hold. Returns how many ticks were packed, and the bytes used in `*used`.
+/// hold. Returns the number of ticks, and the bytes used in `*used`.
 uint32_t hc_input_run_pack(const struct hc_game *game, uint32_t players, uint32_t count,
                            hc_input_source *source, void *context, uint8_t *out, size_t capacity,
                            size_t *used);
 
-/// Opens a run of `count` ticks, all of which is read once to see that it ends where the bytes do.
-/// HC_MALFORMED: it does not, or the padding is not zero; *run is unspecified then.
+/// Opens a run of `count` ticks, and reads all of it once to check its end. HC_MALFORMED: it does
+/// not end where the bytes do, or its padding is not zero; *run is unspecified then.
 enum hc_status hc_input_run_begin(struct hc_input_run *run, const struct hc_game *game,
                                   uint32_t players, uint32_t count, const uint8_t *packed,
                                   size_t size);
 
 /// The next input, input_size bytes, valid until the next call for the same player; NULL after the
-/// last. Order: all players of the first tick, then of the second.
+/// last. The players of the first tick come first, then those of the second.
 const void *hc_input_run_next(struct hc_input_run *run);

@@ -1,3 +1,4 @@
+/// Messages: encoding and decoding of WELCOME, INPUT, CLOSE, TICKET and the path messages.
 #include "proto/message.h"
 
 #include "hindcast/check.h"
@@ -19,20 +20,21 @@ static void put_binary(struct hc_writer *body, const uint8_t *bytes, size_t size
     hc_pack_bin_body(body, bytes, size);
 }
 
-/// The next value, a binary of `size` bytes, to `out`.
+/// Reads a binary of `size` bytes to `out`.
 static void get_binary(struct hc_values *values, uint8_t *out, size_t size) {
-    size_t is;
-    const uint8_t *bytes = hc_values_binary(values, &is);
-    if (bytes == NULL || is != size)
+    size_t found;
+    const uint8_t *bytes = hc_values_binary(values, &found);
+    if (bytes == NULL || found != size)
         values->failed = true;
     else
         memcpy(out, bytes, size);
 }
 
-/// Zeros, up to the end of an ACCEPT.
+/// Fills the body of an ACCEPT with zeros.
 static void put_padding(struct hc_writer *body) {
     static const uint8_t zeros[HC_ACCEPT_BODY_MAX];
-    HC_ASSERT(body->at + BINARY_HEADER_MAX + UINT8_MAX < HC_ACCEPT_BODY_MAX); // so the header is 3
+    // The binary is longer than 255 bytes: its header has 3.
+    HC_ASSERT(body->at + BINARY_HEADER_MAX + UINT8_MAX < HC_ACCEPT_BODY_MAX);
     put_binary(body, zeros, HC_ACCEPT_BODY_MAX - BINARY_HEADER_MAX - body->at);
 }
 
@@ -105,7 +107,7 @@ enum hc_status hc_message_get_welcome(const struct hc_body *body, const struct h
     return hc_values_done(&values);
 }
 
-/// Packs as many ticks as the writer has room for after the longest header of a binary.
+/// Packs as many ticks as fit behind the longest header of a binary.
 static uint32_t put_runs(struct hc_writer *body, const struct hc_game *game, uint32_t players,
                          uint32_t count, hc_input_source *source, void *context,
                          uint8_t packed[static HC_DATA_BODY_MAX], size_t *used) {
@@ -118,9 +120,9 @@ static uint32_t put_runs(struct hc_writer *body, const struct hc_game *game, uin
     return hc_input_run_pack(game, players, count, source, context, packed, room, used);
 }
 
-/// Everything of INPUT before the runs.
-static void put_input_head(struct hc_writer *body, const struct hc_input_message *input,
-                           uint32_t count) {
+/// The values of INPUT before the runs.
+static void put_input_values(struct hc_writer *body, const struct hc_input_message *input,
+                             uint32_t count) {
     hc_pack_array(body, INPUT_VALUES);
     hc_pack_uint8(body, HC_MESSAGE_INPUT);
     hc_pack_uint32(body, input->client_tick);
@@ -136,14 +138,14 @@ bool hc_message_put_input(struct hc_writer *body, const struct hc_game *game, ui
     HC_ASSERT(input->force_before <= input->first && input->count <= HC_INPUT_RUN_MAX);
     HC_ASSERT(players > 0 || input->count == 0);
     struct hc_writer before = *body;
-    // Written twice, for the number of ticks stands before them and may turn out smaller, which
-    // makes what stands before them shorter, never longer.
-    put_input_head(body, input, input->count);
+    // The number of ticks stands before them and may become smaller: write the values before them
+    // twice. The second time they are shorter, never longer.
+    put_input_values(body, input, input->count);
     uint8_t packed[HC_DATA_BODY_MAX];
     size_t used;
     uint32_t count = put_runs(body, game, players, input->count, source, context, packed, &used);
     *body = before;
-    put_input_head(body, input, count);
+    put_input_values(body, input, count);
     hc_pack_bin(body, used);
     hc_pack_bin_body(body, packed, used);
     if (!hc_body_commit(body, &before))

@@ -1,3 +1,4 @@
+/// Names: the check of their characters, and escaping for logs.
 #include "proto/name.h"
 
 #include "hindcast/check.h"
@@ -5,9 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/// Unicode 15: Default_Ignorable_Code_Point, which holds all bidi and zero-width characters, and
-/// the controls and noncharacters that it leaves out. Ascending. The last two of every plane are
-/// noncharacters too.
+/// Unicode 15: Default_Ignorable_Code_Point, with all bidi and zero-width characters, and the other
+/// controls and noncharacters. Ascending. The last two of every plane are noncharacters too.
 static const struct range {
     uint32_t first, last;
 } refused[] = {
@@ -42,7 +42,7 @@ static bool is_refused(uint32_t point) {
     return false;
 }
 
-/// Reads the character at `at`, of which `left` >= 1 bytes are there, to `*point`.
+/// Reads the character at `at`, with `left` >= 1 bytes, to `*point`.
 static enum hc_status decode(const uint8_t *at, size_t left, uint32_t *point, size_t *used) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; // below: overlong
     uint8_t lead = at[0];
@@ -85,7 +85,7 @@ enum hc_status hc_name_check(const uint8_t *bytes, size_t size) {
     return HC_OK;
 }
 
-static bool stands_for_itself(uint8_t byte) {
+static bool is_printed(uint8_t byte) {
     return byte >= 0x20 && byte <= 0x7e && byte != '\\' && byte != '"' && byte != '%' &&
            byte != '$';
 }
@@ -97,7 +97,7 @@ size_t hc_name_escape(const void *bytes, size_t size, char *out, size_t room) {
     size_t written = 0;
     for (size_t left = room - 1; written < size; written++) {
         uint8_t byte = from[written];
-        size_t width = stands_for_itself(byte) ? 1 : 4;
+        size_t width = is_printed(byte) ? 1 : 4;
         if (width > left)
             break;
         left -= width;

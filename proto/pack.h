@@ -1,7 +1,7 @@
-/// msgpack values into a struct hc_writer: hc_pack_array, hc_pack_int64 and so on.
+/// Packing: writes msgpack values to a struct hc_writer, by hc_pack_array, hc_pack_int64 and so on.
 ///
-/// msgpack-c offers its packer as a template; compiled here it writes without a call through a
-/// pointer for each value. Nothing is returned that matters: the writer fails, and stays failed.
+/// msgpack-c offers its packer as a template. Compiled here, it makes no call through a pointer.
+/// Ignore the return values: a failure sticks in the writer.
 #pragma once
 
 #include "common/bytes.h"

@@ -1,14 +1,15 @@
+/// Pre-check: one walk over msgpack bytes with bounded depth and number of values.
 #include "proto/precheck.h"
 
 #include <stdbool.h>
 
-/// One look through the bytes; nothing in it grows with them.
+/// A walk through the bytes; its memory does not grow with them.
 struct walk {
     const uint8_t *at;
     size_t left;
     uint32_t nodes;
     uint32_t depth;
-    uint32_t open[HC_PRECHECK_DEPTH_MAX]; ///< values still to come in each array being read
+    uint32_t open[HC_PRECHECK_DEPTH_MAX]; ///< values left in each open array
 };
 
 /// Big-endian length of `width` bytes after the tag at `at`.
@@ -16,7 +17,7 @@ static size_t length_at(const uint8_t *at, unsigned width) {
     return width == 1 ? at[1] : (size_t)at[1] << 8 | at[2];
 }
 
-/// Bytes of the character that starts at `at`, or 0 when it is none of RFC 3629's table.
+/// Bytes of the character at `at`; 0: not in RFC 3629's table.
 static size_t utf8_character(const uint8_t *at, size_t left) {
     uint8_t lead = at[0];
     if (lead < 0x80)
@@ -24,7 +25,7 @@ static size_t utf8_character(const uint8_t *at, size_t left) {
     size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
     if (lead < 0xc2 || lead > 0xf4 || left < size)
         return 0;
-    // The second byte's range shuts out overlong forms, surrogates and what is above U+10FFFF.
+    // The second byte's range excludes overlong forms, surrogates and code points above U+10FFFF.
     uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
     uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
     if (at[1] < low || at[1] > high)
@@ -46,7 +47,7 @@ static bool utf8_valid(const uint8_t *at, size_t size) {
     return true;
 }
 
-/// Passes over `header` bytes of tag and length and `payload` bytes after them.
+/// Skips `header` bytes of tag and length and `payload` bytes after them.
 static enum hc_status skip(struct walk *walk, size_t header, size_t payload, bool text) {
     if (walk->left < header || walk->left - header < payload)
         return HC_TRUNCATED;
@@ -66,7 +67,7 @@ static enum hc_status open_array(struct walk *walk, size_t header, size_t count)
     return skip(walk, header, 0, false);
 }
 
-/// Strings, binaries and arrays whose length follows the tag in `width` bytes.
+/// Reads a string, binary or array whose length follows the tag in `width` bytes.
 static enum hc_status sized_value(struct walk *walk, uint8_t tag, unsigned width) {
     if (walk->left < 1 + width)
         return HC_TRUNCATED;
@@ -76,7 +77,7 @@ static enum hc_status sized_value(struct walk *walk, uint8_t tag, unsigned width
     return skip(walk, 1 + width, length, tag == 0xd9 || tag == 0xda);
 }
 
-/// Bytes of a nil, a boolean or an integer, which its tag alone tells; 0 for anything else.
+/// Bytes of a nil, a boolean or an integer, by its tag; 0: another type.
 static size_t plain_size(uint8_t tag) {
     if (tag <= 0x7f || tag >= 0xe0) // fixint
         return 1;
@@ -110,8 +111,8 @@ static enum hc_status value(struct walk *walk) {
     }
 }
 
-/// Passes over the plain values that come next in the innermost array, as far as nothing is wrong
-/// with them: a state is hardly anything else.
+/// Skips the plain values that come next in the innermost array, up to the first faulty one: most
+/// values are plain.
 static void pass_plain(struct walk *walk) {
     uint32_t *open = &walk->open[walk->depth - 1], most = HC_PRECHECK_NODES_MAX - walk->nodes;
     uint32_t passed = 0;

@@ -1,3 +1,4 @@
+/// Unpacking: msgpack-c's parser template, compiled so that it fills a flat list.
 #include "proto/unpack.h"
 
 #include "hindcast/check.h"
@@ -6,14 +7,13 @@
 #include <msgpack.h>
 #include <msgpack/unpack_define.h>
 
-/// Where the parser's values go.
+/// The list that the parser fills.
 struct sink {
     struct hc_value *list;
     uint32_t count;
 };
 
-/// What the parser calls a value: of an array its place in the list, else
-/// nothing.
+/// A value for the parser: the place of an array in the list; 0 for other values.
 typedef uint32_t place;
 
 static struct hc_value *add(struct sink *sink, enum hc_value_type type) {
@@ -43,8 +43,7 @@ static inline int add_bytes(struct sink *sink, enum hc_value_type type, const ch
     return 0;
 }
 
-// ---- What the template calls
-// --------------------------------------------------------------------
+// ---- Callbacks of the template ------------------------------------------------------------------
 
 #define SIMPLE(name, type)                                                                         \
     static inline int take_##name(struct sink *sink, place *out) {                                 \
@@ -98,7 +97,7 @@ static inline int take_array_item(struct sink *sink, const place *array, place i
     return 0;
 }
 
-// The pre-check refuses what follows. The parser hands out places to fill in, so none is const.
+// The pre-check refuses these types. The parser passes pointers to fill in, so none is const.
 // NOLINTBEGIN(readability-non-const-parameter)
 
 static inline int take_float(struct sink *sink, float number, place *out) {
