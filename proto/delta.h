@@ -1,4 +1,4 @@
-/// Deltas: what a unit is, as bits, given what the receiver takes it to be.
+/// Deltas: a unit's value as bits, encoded against the receiver's extrapolation.
 ///
 /// One table drives both directions: the fields of the game's kinds and of its input. See
 /// proto/fields.h for masks, residuals, and flags of which some must be set.
@@ -6,62 +6,62 @@
 ///     delta   := same:1, or 0 changes
 ///     changes := which, then owner, then each entity that has changed
 ///     which   := some of owner first others; then some of the others, if others
-///     owner   := age, then same:1, or 0 input; without `same` when the age is the guessed one
+///     owner   := age, then same:1, or 0 input; without `same` when the age is the extrapolated one
 ///     input   := some of its fields, residual ...
 ///     entity  := mask, residual ...
 ///
-/// `first` is the player itself and `others` are the slots that it owns, if it owns any; of what
-/// has no owner there are no changes, owner nor others, but its one entity. An age is that of the
-/// newest known input, 0: none, and a number: twice what it exceeds the guess by, or twice what it
-/// falls short by, less one.
+/// `first` is the player itself, and `others` are the slots that it owns, if any. An unowned entity
+/// has neither `which` nor owner: its changes are one entity. The age is that of the newest known
+/// input, 0: none. It is written as a number: twice its excess over the extrapolation's, or twice
+/// what it falls short by, less one.
 ///
-/// Where the guess is that an entity is alive, a mask of none says that it is absent; where it is
-/// that it is absent, the mask says that it is alive, and where it is unknown a bit says that
-/// first, and a mask follows if so. Fields are told against the guess, with two exceptions. Those
-/// of an entity that is not alive there are told against those of the same names of the unit's
-/// first entity (a shot appears at its owner), else against zeros. And where the guess is that a
-/// field of the player equals the one of the same name in its input (where it aims), it is taken to
-/// equal that of the told input.
+/// If the entity is alive in the extrapolation, an empty mask makes it absent. If it is absent
+/// there, the mask makes it alive. If it is unknown there, a bit comes first, and the mask follows
+/// if it is alive. Fields are encoded against the extrapolation, with two exceptions:
+///   - an entity that is not alive there is encoded against the fields of the same names of the
+///     unit's first entity (a shot appears at its owner), other fields against zeros;
+///   - if a field of the player equals the one of the same name in its extrapolated input (its
+///     aim), it is encoded against that field of the sent input.
 ///
-/// Every value has one encoding, and no other is read: bits that hc_delta_get takes are those that
-/// hc_delta_put writes.
+/// Every value has one encoding: hc_delta_get accepts only bits that hc_delta_put writes.
 #pragma once
 
 #include "common/bits.h"
 #include "common/unit.h"
 
-/// Bits that the fields have taken so far, for those who ask what costs.
+/// The bits of each field so far, for statistics.
 struct hc_delta_counts {
     uint64_t field[HC_KINDS_MAX][HC_FIELDS_MAX]; ///< of each field of each kind
     uint64_t input[HC_FIELDS_MAX];
     uint64_t total; ///< with all flags and ages
 };
 
-/// Appends `value`, given `guess`, of the same tick, and adds what it took to `counts`, if not
+/// Appends `value` against `extrapolated`, of the same tick, and adds its bits to `counts`, if not
 /// NULL. Fails the writer when it is full.
 void hc_delta_put(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
-                  const struct hc_unit_value *guess, const struct hc_unit_value *value,
+                  const struct hc_unit_value *extrapolated, const struct hc_unit_value *value,
                   struct hc_delta_counts *counts);
 
-/// Reads into `out` (pointers set, may not be `guess`) what hc_delta_put wrote for the same guess.
-/// Fails the reader where the bits end, or say what no value is; `out` then has fields that fit.
+/// Reads a delta against the same `extrapolated` into `out`, another value with its pointers set.
+/// Fails the reader where the bits end or are no value; the fields of `out` fit in any case.
 void hc_delta_get(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,
-                  const struct hc_unit_value *guess, struct hc_unit_value *out);
+                  const struct hc_unit_value *extrapolated, struct hc_unit_value *out);
 
-/// Whether there is nothing to tell: the value is what the guess leads to.
-bool hc_delta_same(const struct hc_world *world, hc_unit unit, const struct hc_unit_value *guess,
-                   const struct hc_unit_value *value);
+/// Whether the delta is empty: `value` is what the extrapolation leads to.
+bool hc_delta_same(const struct hc_world *world, hc_unit unit,
+                   const struct hc_unit_value *extrapolated, const struct hc_unit_value *value);
 
-/// The same without the bit that says whether it is, of one that is not.
+/// As hc_delta_put without its first bit, for a value that is not the same.
 void hc_delta_put_changes(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
-                          const struct hc_unit_value *guess, const struct hc_unit_value *value,
-                          struct hc_delta_counts *counts);
+                          const struct hc_unit_value *extrapolated,
+                          const struct hc_unit_value *value, struct hc_delta_counts *counts);
 
-/// Reads what comes after that bit.
+/// Reads the bits after the first one, which was `same`.
 void hc_delta_get_changes(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,
-                          bool same, const struct hc_unit_value *guess, struct hc_unit_value *out);
+                          bool same, const struct hc_unit_value *extrapolated,
+                          struct hc_unit_value *out);
 
-/// Appends an input that differs from the one before it, and adds what its fields took to `counts`.
+/// Appends an input that differs from the one before it, and adds its bits to `counts`.
 void hc_delta_put_other_input(struct hc_bits_writer *bits, const struct hc_game *game,
                               const uint8_t *before, const uint8_t *input,
                               struct hc_delta_counts *counts);
@@ -74,13 +74,13 @@ void hc_delta_get_other_input(struct hc_bits_reader *bits, const struct hc_game 
 void hc_delta_put_input(struct hc_bits_writer *bits, const struct hc_game *game,
                         const uint8_t *before, const uint8_t *input);
 
-/// Reads what hc_delta_put_input wrote into `out`, which may be `before`.
+/// Reads an input into `out`, which may be `before`.
 void hc_delta_get_input(struct hc_bits_reader *bits, const struct hc_game *game,
                         const uint8_t *before, uint8_t *out);
 
-/// Appends a number that is small more often than not: in groups of `group` bits, in [1, 16], each
-/// after a bit that says that there are more. One encoding each: digits count from 1.
+/// Appends a number, best a small one: groups of `group` bits, in [1, 16], each behind a 1, and a 0
+/// at the end. Every number has one encoding, because digits count from 1.
 void hc_delta_put_number(struct hc_bits_writer *bits, uint32_t value, unsigned group);
 
-/// Reads it; fails the reader beyond 32 bits.
+/// Reads it; fails the reader where it exceeds 32 bits.
 uint32_t hc_delta_get_number(struct hc_bits_reader *bits, unsigned group);

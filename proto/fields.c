@@ -1,3 +1,4 @@
+/// Fields: masks of the changed fields, and their residuals in exponential Golomb code.
 #include "proto/fields.h"
 
 #include "hindcast/check.h"
@@ -25,7 +26,7 @@ uint32_t hc_fields_get_some(struct hc_bits_reader *bits, unsigned count, bool pr
 }
 
 void hc_fields_put_mask(struct hc_bits_writer *bits, uint32_t mask, unsigned count) {
-    bool sure = false; // that the rest is not empty
+    bool sure = false; // the rest is known not to be empty
     for (unsigned left = count; left > 0 && (mask != 0 || !sure); sure = true) {
         unsigned size = left < GROUP ? left : GROUP;
         uint32_t group = mask & ones(size);
@@ -57,7 +58,7 @@ uint32_t hc_fields_get_mask(struct hc_bits_reader *bits, unsigned count) {
     return mask;
 }
 
-/// The parameter of a field's residuals, in [0, bits).
+/// The Golomb parameter k of a field, in [0, bits).
 static unsigned golomb(const struct hc_field *field) {
     if (field->bits <= (field->is_signed ? 2 : 3))
         return 0;
@@ -66,7 +67,7 @@ static unsigned golomb(const struct hc_field *field) {
     return field->is_signed ? field->bits - 1u : field->bits - 3u;
 }
 
-/// How many 1s the last range has before it, if the first has none.
+/// The number of the last range, counted from 0.
 static unsigned last_range(const struct hc_field *field, unsigned k) {
     return k > 0 ? field->bits - k : field->bits - 1u;
 }
@@ -83,7 +84,7 @@ static void put_residual(struct hc_bits_writer *bits, const struct hc_field *fie
     while (number >> (k + n) > 1)
         n++;
     number -= UINT64_C(1) << (k + n);
-    // The last range has no more than 2^k - 1 numbers.
+    // The last range has at most 2^k - 1 numbers.
     unsigned before = n + (n < last_range(field, k)), size = k + n == field->bits ? k : k + n;
     if (before + size <= 32) {
         hc_bits_put(bits, (uint32_t)(number << before) | ones(n), before + size);

@@ -1,3 +1,4 @@
+/// Values: encoding and decoding against a baseline, its extrapolation and input changes.
 #include "proto/value.h"
 
 #include "hindcast/check.h"
@@ -5,8 +6,8 @@
 
 #include <string.h>
 
-/// The guess at `tick`, into `out`, which gets the scratch memory.
-static void guess_value(const struct hc_value_base *base, const struct hc_input_changes *changes,
+/// Extrapolates the baseline to `tick` into `out`, which gets the scratch memory.
+static void extrapolate(const struct hc_value_base *base, const struct hc_input_changes *changes,
                         hc_tick tick, struct hc_unit_value *out) {
     out->tick = tick;
     hc_unit_place(base->world, out, base->scratch);
@@ -17,12 +18,12 @@ static void guess_value(const struct hc_value_base *base, const struct hc_input_
                        out);
 }
 
-static bool may_list(const struct hc_value_base *base, hc_tick tick) {
+static bool takes_changes(const struct hc_value_base *base, hc_tick tick) {
     return base->from != NULL &&
            hc_extrapolate_takes_changes(base->world, base->unit, base->from, tick);
 }
 
-/// Bits of a tick of which `left` are left.
+/// Bits of a tick in [0, left).
 static unsigned tick_bits(hc_tick left) {
     unsigned bits = 0;
     while (left > UINT32_C(1) << bits)
@@ -30,11 +31,11 @@ static unsigned tick_bits(hc_tick left) {
     return bits;
 }
 
-// ---- Changes ------------------------------------------------------------------------------------
+// ---- Input changes ------------------------------------------------------------------------------
 
-static void put_listed(struct hc_bits_writer *bits, const struct hc_value_base *base,
-                       const struct hc_input_changes *changes, hc_tick end,
-                       struct hc_delta_counts *counts) {
+static void put_changes(struct hc_bits_writer *bits, const struct hc_value_base *base,
+                        const struct hc_input_changes *changes, hc_tick end,
+                        struct hc_delta_counts *counts) {
     uint8_t first[HC_INPUT_MAX];
     const uint8_t *before = first;
     hc_tick next = base->from->tick;
@@ -56,8 +57,8 @@ static void put_listed(struct hc_bits_writer *bits, const struct hc_value_base *
         counts->total += hc_bits_written(bits) - began;
 }
 
-static void get_listed(struct hc_bits_reader *bits, const struct hc_value_base *base, hc_tick end,
-                       struct hc_input_changes *out) {
+static void get_changes(struct hc_bits_reader *bits, const struct hc_value_base *base, hc_tick end,
+                        struct hc_input_changes *out) {
     const struct hc_game *game = base->world->game;
     uint8_t input[HC_INPUT_MAX] = {0};
     hc_tick next = base->from->tick;
@@ -72,7 +73,7 @@ static void get_listed(struct hc_bits_reader *bits, const struct hc_value_base *
         }
         change->tick = next + by;
         hc_delta_get_other_input(bits, game, input, input);
-        game->sanitize_input(input); // steps take nothing else, and they are taken at once
+        game->sanitize_input(input); // the steps need a sanitized one
         memcpy(change->input, input, sizeof input);
         next = change->tick + 1;
     } while (next < end && hc_bits_get(bits, 1) != 0);
@@ -80,7 +81,7 @@ static void get_listed(struct hc_bits_reader *bits, const struct hc_value_base *
 
 // ---- Values -------------------------------------------------------------------------------------
 
-/// Appends a flag; it counts, but for no field.
+/// Appends a flag and counts its bit, for no field.
 static void put_flag(struct hc_bits_writer *bits, bool flag, struct hc_delta_counts *counts) {
     hc_bits_put(bits, flag, 1);
     if (counts != NULL)
@@ -90,39 +91,39 @@ static void put_flag(struct hc_bits_writer *bits, bool flag, struct hc_delta_cou
 void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,
                   const struct hc_input_changes *changes, const struct hc_unit_value *value,
                   struct hc_delta_counts *counts) {
-    bool lists = changes != NULL && changes->count > 0, may = may_list(base, value->tick);
-    struct hc_unit_value guess;
-    HC_ASSERT(may || !lists);
-    guess_value(base, changes, value->tick, &guess);
-    if (!may) {
-        hc_delta_put(bits, base->world, base->unit, &guess, value, counts);
+    bool takes = takes_changes(base, value->tick), listed = changes != NULL && changes->count > 0;
+    struct hc_unit_value extrapolated;
+    HC_ASSERT(takes || !listed);
+    extrapolate(base, changes, value->tick, &extrapolated);
+    if (!takes) {
+        hc_delta_put(bits, base->world, base->unit, &extrapolated, value, counts);
         return;
     }
-    bool same = !lists && hc_delta_same(base->world, base->unit, &guess, value);
+    bool same = !listed && hc_delta_same(base->world, base->unit, &extrapolated, value);
     put_flag(bits, same, counts);
     if (same)
         return;
-    put_flag(bits, lists, counts);
-    if (!lists) {
-        hc_delta_put_changes(bits, base->world, base->unit, &guess, value, counts);
+    put_flag(bits, listed, counts);
+    if (!listed) {
+        hc_delta_put_changes(bits, base->world, base->unit, &extrapolated, value, counts);
         return;
     }
-    put_listed(bits, base, changes, value->tick, counts);
-    hc_delta_put(bits, base->world, base->unit, &guess, value, counts);
+    put_changes(bits, base, changes, value->tick, counts);
+    hc_delta_put(bits, base->world, base->unit, &extrapolated, value, counts);
 }
 
 void hc_value_get(struct hc_bits_reader *bits, const struct hc_value_base *base,
                   struct hc_unit_value *out) {
     struct hc_input_changes changes;
-    struct hc_unit_value guess;
-    changes.count = 0; // the rest is large, and this is called very often
+    struct hc_unit_value extrapolated;
+    changes.count = 0; // the rest is large, and this function is called often
     bool same = hc_bits_get(bits, 1) != 0;
-    if (!same && may_list(base, out->tick) && hc_bits_get(bits, 1) != 0) {
-        get_listed(bits, base, out->tick, &changes);
+    if (!same && takes_changes(base, out->tick) && hc_bits_get(bits, 1) != 0) {
+        get_changes(bits, base, out->tick, &changes);
         same = hc_bits_get(bits, 1) != 0;
     }
-    guess_value(base, &changes, out->tick, &guess);
-    hc_delta_get_changes(bits, base->world, base->unit, same, &guess, out);
+    extrapolate(base, &changes, out->tick, &extrapolated);
+    hc_delta_get_changes(bits, base->world, base->unit, same, &extrapolated, out);
     if (hc_unit_player(base->world, base->unit) != HC_NO_PLAYER)
         base->world->game->sanitize_input(out->input);
 }
