@@ -1,3 +1,4 @@
+/// Events: their window, resending and acks; their log at the receiver.
 #include "proto/events.h"
 
 #include "hindcast/check.h"
@@ -16,7 +17,7 @@ enum {
     GAP_MAX = HC_EVENTS_WINDOW - 2, ///< between the first and the last place of the window
 };
 
-// ---- Sending
+// ---- Sending ------------------------------------------------------------------------------------
 
 static struct hc_events_entry *entry_of(struct hc_events_out *out, uint32_t number) {
     return &out->entries[number % HC_EVENTS_WINDOW];
@@ -49,8 +50,8 @@ enum hc_status hc_events_put(struct hc_events_out *out, const void *event, size_
     return HC_OK;
 }
 
-/// Which events a datagram is to carry, by their distance from the oldest.
-struct choice {
+/// The events of one datagram, by their distance from the oldest.
+struct batch {
     uint64_t bits[HC_EVENTS_WORDS];
     uint32_t first; ///< number of the first
     uint32_t last;  ///< distance of the last
@@ -59,7 +60,7 @@ struct choice {
     size_t size;     ///< bytes of those
 };
 
-static bool is_chosen(const uint64_t bits[static HC_EVENTS_WORDS], uint32_t distance) {
+static bool carries(const uint64_t bits[static HC_EVENTS_WORDS], uint32_t distance) {
     return bits[distance / 64] >> distance % 64 & 1;
 }
 
@@ -68,9 +69,9 @@ static size_t number_size(uint32_t number) {
 }
 
 /// Adds the event at `distance`, if the message then takes no more than `room` bytes.
-static bool choose(struct choice *choice, const struct hc_events_out *out, uint32_t distance,
-                   uint8_t size, size_t room) {
-    struct choice more = *choice;
+static bool add_event(struct batch *batch, const struct hc_events_out *out, uint32_t distance,
+                      uint8_t size, size_t room) {
+    struct batch more = *batch;
     if (more.count == 0)
         more.first = out->oldest + distance;
     uint32_t gap = more.count == 0 ? 0 : distance - more.last - 1;
@@ -82,7 +83,7 @@ static bool choose(struct choice *choice, const struct hc_events_out *out, uint3
     size_t header = more.values + 2 <= FIX_ARRAY_MAX ? 1 : 3;
     if (header + TYPE_SIZE + number_size(more.first) + more.size > room)
         return false;
-    *choice = more;
+    *batch = more;
     return true;
 }
 
@@ -96,14 +97,14 @@ static void pack_event(const struct hc_events_out *out, const struct hc_events_e
     hc_pack_bin_body(body, out->bytes, size - before_end);
 }
 
-static void pack_chosen(struct hc_events_out *out, const struct choice *choice,
-                        struct hc_writer *body, uint64_t now_us) {
-    hc_pack_array(body, 2 + choice->values);
+static void pack_batch(struct hc_events_out *out, const struct batch *batch, struct hc_writer *body,
+                       uint64_t now_us) {
+    hc_pack_array(body, 2 + batch->values);
     hc_pack_uint8(body, HC_MESSAGE_EVENTS);
-    hc_pack_uint32(body, choice->first);
-    uint32_t expected = choice->first;
-    for (uint32_t i = choice->first - out->oldest; i <= choice->last; i++) {
-        if (!is_chosen(choice->bits, i))
+    hc_pack_uint32(body, batch->first);
+    uint32_t expected = batch->first;
+    for (uint32_t i = batch->first - out->oldest; i <= batch->last; i++) {
+        if (!carries(batch->bits, i))
             continue;
         uint32_t number = out->oldest + i;
         struct hc_events_entry *entry = entry_of(out, number);
@@ -124,24 +125,24 @@ uint32_t hc_events_send(struct hc_events_out *out, struct hc_writer *body, size_
         interval = HC_EVENTS_RESEND_LEAST_US;
     size_t left = body->failed ? 0 : body->size - body->at;
     room = room < left ? room : left;
-    struct choice choice = {0};
+    struct batch batch = {0};
     for (uint32_t i = 0; i < out->next - out->oldest; i++) {
         const struct hc_events_entry *entry = entry_of(out, out->oldest + i);
         if (entry->acked || (entry->sent && now_us - entry->sent_us < interval))
             continue;
-        // Smaller ones behind it wait too: else a large one might wait for ever.
-        if (!choose(&choice, out, i, entry->size, room))
+        // Smaller ones behind it wait too: otherwise a large one might never be sent.
+        if (!add_event(&batch, out, i, entry->size, room))
             break;
     }
-    if (choice.count == 0)
+    if (batch.count == 0)
         return 0;
-    pack_chosen(out, &choice, body, now_us);
+    pack_batch(out, &batch, body, now_us);
     HC_ASSERT(!body->failed);
     struct hc_events_carrier *carrier = &out->carriers[seq % HC_EVENTS_CARRIERS];
     *carrier = (struct hc_events_carrier){.seq = seq, .base = out->oldest};
-    memcpy(carrier->bits, choice.bits, sizeof carrier->bits);
-    out->sendings += choice.count;
-    return choice.count;
+    memcpy(carrier->bits, batch.bits, sizeof carrier->bits);
+    out->sendings += batch.count;
+    return batch.count;
 }
 
 void hc_events_acked(struct hc_events_out *out, uint32_t seq) {
@@ -151,8 +152,8 @@ void hc_events_acked(struct hc_events_out *out, uint32_t seq) {
     carrier->seq = 0;
     for (uint32_t i = 0; i < HC_EVENTS_WINDOW; i++) {
         uint32_t number = carrier->base + i;
-        // Since then the oldest may have moved on, and their entries belong to others.
-        if (is_chosen(carrier->bits, i) && number >= out->oldest)
+        // Entries below the oldest belong to later events now.
+        if (carries(carrier->bits, i) && number >= out->oldest)
             entry_of(out, number)->acked = true;
     }
     while (out->oldest != out->next && entry_of(out, out->oldest)->acked)
@@ -165,7 +166,7 @@ void hc_events_out_continue(struct hc_events_out *out) {
         entry_of(out, number)->sent = false;
 }
 
-// ---- Receiving
+// ---- Receiving ----------------------------------------------------------------------------------
 
 static struct hc_events_place *place_of(struct hc_events_in *in, uint32_t number) {
     return &in->places[number % HC_EVENTS_WINDOW];
@@ -181,10 +182,10 @@ void hc_events_in_init(struct hc_events_in *in, uint32_t first, uint8_t *bytes, 
     in->expected = first;
 }
 
-/// Goes through the events of a message.
+/// A walk through the events of a message.
 struct walk {
     struct hc_values values;
-    uint64_t number; ///< of the present event
+    uint64_t number; ///< of the current event
     const uint8_t *bytes;
     size_t size;
     bool begun;
@@ -197,7 +198,7 @@ static struct walk walk_begin(struct hc_values values) {
     return walk;
 }
 
-/// Makes the next event the present one; false after the last, or when walk->values.failed.
+/// Makes the next event the current one; false after the last, or when walk->values.failed.
 static bool walk_next(struct walk *walk) {
     struct hc_values *values = &walk->values;
     if (values->failed || values->left == 0)
@@ -214,8 +215,8 @@ static bool walk_next(struct walk *walk) {
     return !values->failed;
 }
 
-/// HC_OK for an event to be kept, HC_DUPLICATE, HC_MALFORMED or HC_FULL.
-static enum hc_status judge(const struct hc_events_in *in, uint64_t number) {
+/// HC_OK for a new event; HC_DUPLICATE, HC_MALFORMED or HC_FULL.
+static enum hc_status check_number(const struct hc_events_in *in, uint64_t number) {
     if (number < in->expected)
         return HC_DUPLICATE;
     if (number > HC_EVENTS_NUMBER_MAX || number - in->expected >= HC_EVENTS_WINDOW)
@@ -225,14 +226,14 @@ static enum hc_status judge(const struct hc_events_in *in, uint64_t number) {
     return in->places[number % HC_EVENTS_WINDOW].held ? HC_DUPLICATE : HC_OK;
 }
 
-/// Judges a message; `*need`: bytes of the log that it takes.
+/// Checks a message; `*need`: bytes of the log that it takes.
 static enum hc_status examine(const struct hc_events_in *in, struct hc_values values,
                               uint32_t *need) {
     bool full = false;
     uint32_t bytes = 0, count = 0;
     struct walk walk = walk_begin(values);
     while (walk_next(&walk)) {
-        enum hc_status status = judge(in, walk.number);
+        enum hc_status status = check_number(in, walk.number);
         if (status == HC_MALFORMED)
             return HC_MALFORMED;
         full |= status == HC_FULL;
@@ -240,7 +241,7 @@ static enum hc_status examine(const struct hc_events_in *in, struct hc_values va
         count += status != HC_DUPLICATE;
     }
     *need = bytes + count * HC_EVENTS_RECORD;
-    // What the peer has on the way begins at `expected` or before.
+    // The events on the way begin at `expected` or before.
     if (walk.values.failed || in->early + bytes > HC_EVENTS_BYTES_MAX)
         return HC_MALFORMED;
     return full || *need > in->capacity - in->held ? HC_FULL : HC_OK;
@@ -251,8 +252,8 @@ enum hc_status hc_events_check(const struct hc_events_in *in, struct hc_values v
     return examine(in, values, &need);
 }
 
-/// Closes the gaps of the log.
-static void push_together(struct hc_events_in *in) {
+/// Removes the gaps of the log.
+static void compact(struct hc_events_in *in) {
     uint32_t to = 0;
     for (uint32_t at = 0, size; at < in->used; at += size) {
         struct hc_events_place *place = &in->places[in->bytes[at]];
@@ -267,7 +268,7 @@ static void push_together(struct hc_events_in *in) {
     in->used = to;
 }
 
-static void keep(struct hc_events_in *in, uint32_t number, const uint8_t *bytes, uint8_t size) {
+static void store(struct hc_events_in *in, uint32_t number, const uint8_t *bytes, uint8_t size) {
     HC_ASSERT(in->capacity - in->used >= (uint32_t)HC_EVENTS_RECORD + size);
     struct hc_events_place *place = place_of(in, number);
     *place = (struct hc_events_place){.at = (uint16_t)in->used, .size = size, .held = true};
@@ -286,15 +287,15 @@ enum hc_status hc_events_take(struct hc_events_in *in, struct hc_values values) 
     if (status != HC_OK)
         return status;
     if (need > in->capacity - in->used)
-        push_together(in);
+        compact(in);
     struct walk walk = walk_begin(values);
     while (walk_next(&walk)) {
-        if (judge(in, walk.number) == HC_OK)
-            keep(in, (uint32_t)walk.number, walk.bytes, (uint8_t)walk.size);
+        if (check_number(in, walk.number) == HC_OK)
+            store(in, (uint32_t)walk.number, walk.bytes, (uint8_t)walk.size);
         else
             in->duplicates++;
     }
-    // The window's last place is followed by its first, which may be held already.
+    // The window's first place follows its last, and may be held already.
     while (in->expected - in->next < HC_EVENTS_WINDOW && place_of(in, in->expected)->held)
         in->early -= place_of(in, in->expected++)->size;
     return HC_OK;

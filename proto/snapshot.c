@@ -1,3 +1,4 @@
+/// Snapshots: encoding and decoding of all but the values.
 #include "proto/snapshot.h"
 
 #include "common/bytes.h"
@@ -9,21 +10,21 @@
 #include <string.h>
 
 enum {
-    BASE_BITS = 6, ///< of as_of - base - 1, and all of them set:
-    BASE_FAR = 63, ///< how much more than this it is follows
+    BASE_BITS = 6, ///< of as_of - base - 1, at most
+    BASE_FAR = 63, ///< all of them set: the excess over this follows
     BASE_GROUP = 8,
-    AGE_BITS = 6,        ///< of base - older - 1
-    CORRECTION_BITS = 7, ///< of as_of - told - 1
-    TOLD_GROUP = 3,      ///< of runs of units told again,
-    LEFT_GROUP = 2,      ///< and not
-    OTHERS_GROUP = 4,    ///< of how many others there are, and of units left out between them
-    CORRECTION_GROUP = 2 ///< of units left out between corrections
+    AGE_BITS = 6,         ///< of base - older - 1
+    CORRECTION_BITS = 7,  ///< of as_of - baseline - 1
+    SENT_GROUP = 3,       ///< of runs of units that are sent again,
+    SKIPPED_GROUP = 2,    ///< and of those between them
+    OTHERS_GROUP = 4,     ///< of the number of other units, and of units skipped between them
+    CORRECTION_GROUP = 2, ///< of units skipped between corrections
 };
 enum { MESSAGE_VALUES = 2 };
 _Static_assert(1 << AGE_BITS == HC_SNAPSHOT_AGE_MAX &&
                    1 << CORRECTION_BITS == HC_SNAPSHOT_CORRECTION_AGE,
                "every age has its bits");
-_Static_assert(BASE_FAR == (1 << BASE_BITS) - 1, "what is told of a far base begins with ones");
+_Static_assert(BASE_FAR == (1 << BASE_BITS) - 1, "a far base begins with ones");
 
 _Static_assert(HC_CHAIN_KEY_SIZE == crypto_shorthash_KEYBYTES && crypto_shorthash_BYTES == 8,
                "a chain hash is a SipHash-2-4");
@@ -42,7 +43,7 @@ uint64_t hc_snapshot_chain(const uint8_t key[static HC_CHAIN_KEY_SIZE], uint64_t
 
 // ---- Numbers in ranges --------------------------------------------------------------------------
 
-/// A number of at most `max`; beyond it the reader fails.
+/// Reads a number of at most `max`; beyond it the reader fails.
 static uint32_t get_up_to(struct hc_bits_reader *bits, unsigned group, uint32_t max) {
     uint32_t value = hc_delta_get_number(bits, group);
     if (value <= max)
@@ -51,7 +52,7 @@ static uint32_t get_up_to(struct hc_bits_reader *bits, unsigned group, uint32_t 
     return 0;
 }
 
-/// `back` before `tick`; before tick 0 the reader fails.
+/// Reads a tick at most `most` before `tick`; before tick 0 the reader fails.
 static hc_tick get_back(struct hc_bits_reader *bits, hc_tick tick, unsigned group, uint32_t most) {
     return tick - get_up_to(bits, group, most < tick ? most : tick);
 }
@@ -66,10 +67,10 @@ static uint64_t get_u64(struct hc_bits_reader *bits) {
     return low | (uint64_t)hc_bits_get(bits, 32) << 32;
 }
 
-// ---- The head -----------------------------------------------------------------------------------
+// ---- The header ---------------------------------------------------------------------------------
 
-/// How far before as_of - 1 the newest base is: more than a round trip only while nothing comes
-/// through.
+/// Appends the distance from the newest baseline to as_of - 1: longer than a round trip only while
+/// nothing arrives.
 static void put_base_age(struct hc_bits_writer *bits, uint32_t age) {
     HC_ASSERT(age < HC_SNAPSHOT_SPAN_MAX);
     hc_bits_put(bits, age < BASE_FAR ? age : BASE_FAR, BASE_BITS);
@@ -104,7 +105,7 @@ void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snap
         hc_delta_put_number(bits, snapshot->complete[i] + 1 - snapshot->tick, 3);
 }
 
-/// The tick whose low half is `low` and that lies nearest to `near`.
+/// The tick nearest to `near` with the low half `low`.
 static hc_tick widen(uint32_t low, hc_tick near) {
     int32_t away = (int16_t)(uint16_t)(low - near);
     return near + (hc_tick)away;
@@ -114,7 +115,7 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
                      struct hc_snapshot *out) {
     *out = (struct hc_snapshot){.own_count = own_count, .base = HC_NO_TICK};
     out->as_of = widen(hc_bits_get(bits, 16), near);
-    bits->failed |= out->as_of > HC_SNAPSHOT_TICK_MAX; // or it came round
+    bits->failed |= out->as_of > HC_SNAPSHOT_TICK_MAX; // or it overflowed
     out->phase_us = get_up_to(bits, 8, HC_PHASE_MAX_US);
     out->ack_delay_us = get_up_to(bits, 8, HC_ACK_DELAY_MAX_US);
     out->tick = get_back(bits, out->as_of, 4, HC_HISTORY_MAX);
@@ -131,12 +132,12 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
     }
     for (unsigned i = 0; i < own_count; i++) {
         hc_tick next = out->tick + get_up_to(bits, 3, HC_SNAPSHOT_SPAN_MAX);
-        bits->failed |= next == 0; // tick 0 minus one would be no tick
+        bits->failed |= next == 0; // there is no tick before 0
         out->complete[i] = next - 1;
     }
 }
 
-// ---- Forced inputs, joins and leaves ------------------------------------------------------------
+// ---- Forced inputs, roster changes --------------------------------------------------------------
 
 void hc_snapshot_put_forced(struct hc_bits_writer *bits, hc_tick tick,
                             const struct hc_snapshot_forced *forced) {
@@ -202,17 +203,17 @@ static hc_unit get_gap(struct hc_bits_reader *bits, const struct hc_world *world
     return (hc_unit)(next + get_up_to(bits, group, units - 1 - next));
 }
 
-/// The end of the run of units of `base` from `i` on that are told against it, or are not.
-static uint32_t run_end(const struct hc_snapshot_set *base, const bool *told, uint32_t i) {
-    bool first = i < base->count && told[i];
-    while (i < base->count && told[i] == first)
+/// The end of the run of units of `base` from `i` on that are sent against it, or are not.
+static uint32_t run_end(const struct hc_snapshot_set *base, const bool *sent, uint32_t i) {
+    bool first = i < base->count && sent[i];
+    while (i < base->count && sent[i] == first)
         i++;
     return i;
 }
 
 static void put_again(struct hc_bits_writer *bits, const struct hc_snapshot_set *base,
                       const struct hc_snapshot_unit *units, uint32_t count) {
-    bool told[HC_SNAPSHOT_UNITS_MAX] = {false};
+    bool sent[HC_SNAPSHOT_UNITS_MAX] = {false};
     uint32_t at = 0, sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (units[i].from != HC_SNAPSHOT_BASE)
@@ -220,7 +221,7 @@ static void put_again(struct hc_bits_writer *bits, const struct hc_snapshot_set 
         while (at < base->count && base->units[at] < units[i].unit)
             at++;
         HC_ASSERT(at < base->count && base->units[at] == units[i].unit);
-        told[at] = true;
+        sent[at] = true;
         sum++;
     }
     if (base->count == 0)
@@ -228,31 +229,31 @@ static void put_again(struct hc_bits_writer *bits, const struct hc_snapshot_set 
     hc_bits_put(bits, sum == base->count, 1);
     if (sum == base->count)
         return;
-    at = told[0] ? run_end(base, told, 0) : 0;
-    hc_delta_put_number(bits, at, TOLD_GROUP);
-    for (bool tells = false; at < base->count; tells = !tells) {
-        uint32_t end = run_end(base, told, at);
-        hc_delta_put_number(bits, end - at - 1, tells ? TOLD_GROUP : LEFT_GROUP);
+    at = sent[0] ? run_end(base, sent, 0) : 0;
+    hc_delta_put_number(bits, at, SENT_GROUP);
+    for (bool sends = false; at < base->count; sends = !sends) {
+        uint32_t end = run_end(base, sent, at);
+        hc_delta_put_number(bits, end - at - 1, sends ? SENT_GROUP : SKIPPED_GROUP);
         at = end;
     }
 }
 
-/// Reads which of `base` are told against it, to `out`; returns how many.
+/// Reads the units of `base` that are sent against it to `out`; returns their number.
 static uint32_t get_again(struct hc_bits_reader *bits, const struct hc_snapshot_set *base,
                           struct hc_snapshot_unit *out) {
     uint32_t count = 0, at = 0;
     if (base->count == 0)
         return 0;
     bool all = hc_bits_get(bits, 1) != 0;
-    uint32_t run = all ? base->count : get_up_to(bits, TOLD_GROUP, base->count - 1);
-    for (bool tells = true; !bits->failed; tells = !tells) {
+    uint32_t run = all ? base->count : get_up_to(bits, SENT_GROUP, base->count - 1);
+    for (bool sends = true; !bits->failed; sends = !sends) {
         for (; run > 0; run--, at++)
-            if (tells)
+            if (sends)
                 out[count++] = (struct hc_snapshot_unit){
                     .unit = base->units[at], .from = HC_SNAPSHOT_BASE, .as_of = HC_NO_TICK};
         if (at == base->count)
             return count;
-        run = get_up_to(bits, tells ? LEFT_GROUP : TOLD_GROUP, base->count - at - 1) + 1;
+        run = get_up_to(bits, sends ? SKIPPED_GROUP : SENT_GROUP, base->count - at - 1) + 1;
     }
     return 0;
 }
@@ -260,7 +261,7 @@ static uint32_t get_again(struct hc_bits_reader *bits, const struct hc_snapshot_
 void hc_snapshot_put_names(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot,
                            const struct hc_snapshot_set *base, const struct hc_snapshot_unit *units,
                            uint32_t count) {
-    // The likelier, the shorter.
+    // By enum hc_snapshot_from; the likelier, the shorter.
     static const struct { uint8_t value, bits; } codes[] = {{0, 0}, {1, 1}, {2, 2}, {0, 2}};
     uint32_t others = 0;
     hc_unit next = 0;
@@ -299,7 +300,7 @@ static void get_other(struct hc_bits_reader *bits, const struct hc_world *world,
     }
 }
 
-/// Puts `unit` in its place among the `count` units in ascending order; false: it is there.
+/// Inserts `unit` into the `count` units in ascending order; false: it is there already.
 static bool sort_in(struct hc_snapshot_unit *units, uint32_t count,
                     const struct hc_snapshot_unit *unit) {
     uint32_t at = count;
@@ -331,7 +332,7 @@ uint32_t hc_snapshot_get_names(struct hc_bits_reader *bits, const struct hc_worl
 
 // ---- Inputs -------------------------------------------------------------------------------------
 
-/// The end of the run of known inputs that begins at or after *first, which becomes its beginning;
+/// The end of the next run of known inputs, whose beginning, at or after *first, becomes *first;
 /// *first itself when there is none before `end`.
 static hc_tick run_from(const struct hc_timeline *timeline, hc_player player, hc_tick end,
                         hc_tick *first) {

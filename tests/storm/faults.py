@@ -402,8 +402,8 @@ FAULTS = {
     "words-acked-unheard": Fault(
         "proto/events.c",
         "an acknowledgement counts for the oldest word on the way, whatever was carried",
-        "        if (is_chosen(carrier->bits, i) && number >= out->oldest)\n",
-        "        if ((i == 0 || is_chosen(carrier->bits, i)) && number >= out->oldest)\n",
+        "        if (carries(carrier->bits, i) && number >= out->oldest)\n",
+        "        if ((i == 0 || carries(carrier->bits, i)) && number >= out->oldest)\n",
     ),
     "words-not-again": Fault(
         "proto/events.c",
