@@ -1,5 +1,5 @@
-// Any bytes as the body of a datagram: pre-checked, parsed, and read as what each message says it
-// is, by a client and a server of the bundled game.
+/// Fuzzes bodies: any bytes are pre-checked, unpacked and decoded as the messages that they claim,
+/// for a client and a server of the bundled game.
 #include "common/extrapolate.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
@@ -29,17 +29,17 @@ static void read_state(const struct hc_world *world, hc_entity entity, const uin
         HC_ASSERT(hc_field_fits(&kind->fields[f], hc_field_get(&kind->fields[f], state)));
 }
 
-/// Reads a value told against nothing, and fails nobody but the bits.
+/// Reads a value without a baseline; only the bits may fail.
 static void read_value(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,
                        hc_tick tick, struct hc_unit_value *value) {
-    static uint8_t guessed[VALUE_MAX], told[VALUE_MAX];
-    struct hc_unit_value guess = {.tick = tick};
+    static uint8_t extrapolated_states[VALUE_MAX], states[VALUE_MAX];
+    struct hc_unit_value extrapolated = {.tick = tick};
     HC_ASSERT(hc_unit_bytes(world) <= VALUE_MAX);
-    hc_unit_place(world, &guess, guessed);
-    hc_unit_place(world, value, told);
+    hc_unit_place(world, &extrapolated, extrapolated_states);
+    hc_unit_place(world, value, states);
     value->tick = tick;
-    hc_extrapolate_absent(world, unit, tick, &guess);
-    hc_delta_get(bits, world, unit, &guess, value);
+    hc_extrapolate_absent(world, unit, tick, &extrapolated);
+    hc_delta_get(bits, world, unit, &extrapolated, value);
     for (uint32_t e = 0; !bits->failed && e < hc_unit_count(world, unit); e++)
         read_state(world, (hc_entity)(hc_unit_first(world, unit) + e),
                    value->states + (size_t)e * world->stride);
@@ -60,28 +60,28 @@ static void read_inputs(struct hc_bits_reader *bits, const struct hc_world *worl
 }
 
 static void read_units(struct hc_bits_reader *bits, const struct hc_world *world,
-                       const struct hc_snapshot *head) {
+                       const struct hc_snapshot *header) {
     static const struct hc_snapshot_set again = {.count = 3, .units = {0, 2, 5}}, nothing;
     struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
-    uint32_t count = hc_snapshot_get_names(bits, world, head,
-                                           head->base == HC_NO_TICK ? &nothing : &again, units);
+    uint32_t count = hc_snapshot_get_names(bits, world, header,
+                                           header->base == HC_NO_TICK ? &nothing : &again, units);
     HC_ASSERT(count <= HC_SNAPSHOT_UNITS_MAX);
     for (uint32_t i = 0; i < count && !bits->failed; i++) {
         const struct hc_snapshot_unit *unit = &units[i];
         struct hc_unit_value value;
         HC_ASSERT(unit->unit < hc_unit_total(world) && (i == 0 || unit[-1].unit < unit->unit));
-        HC_ASSERT(unit->from != HC_SNAPSHOT_OLDER || unit->as_of < head->base);
+        HC_ASSERT(unit->from != HC_SNAPSHOT_OLDER || unit->as_of < header->base);
         if (unit->from == HC_SNAPSHOT_DROPPED)
             continue;
-        read_value(bits, world, unit->unit, head->tick, &value);
+        read_value(bits, world, unit->unit, header->tick, &value);
         if (hc_unit_player(world, unit->unit) != HC_NO_PLAYER)
             read_inputs(bits, world, &value);
     }
 }
 
 static void read_corrections(struct hc_bits_reader *bits, const struct hc_world *world,
-                             const struct hc_snapshot *head) {
-    hc_tick at = head->tick, before = at;
+                             const struct hc_snapshot *header) {
+    hc_tick at = header->tick, before = at;
     uint32_t count;
     for (; hc_snapshot_get_correction_tick(bits, before, &at, &count); before = at) {
         HC_ASSERT(at < before && count >= 1);
@@ -89,7 +89,7 @@ static void read_corrections(struct hc_bits_reader *bits, const struct hc_world 
         for (; count > 0 && !bits->failed; count--) {
             struct hc_snapshot_correction correction;
             struct hc_unit_value value;
-            hc_snapshot_get_correction(bits, world, head, next, &correction);
+            hc_snapshot_get_correction(bits, world, header, next, &correction);
             next = (hc_unit)(correction.unit + 1);
             if (!bits->failed)
                 read_value(bits, world, correction.unit, at, &value);
@@ -99,25 +99,25 @@ static void read_corrections(struct hc_bits_reader *bits, const struct hc_world 
 
 static void read_snapshot(const struct hc_body *body, const struct hc_world *world, hc_tick near) {
     struct hc_bits_reader bits;
-    struct hc_snapshot head;
+    struct hc_snapshot header;
     struct hc_snapshot_forced forced;
     struct hc_snapshot_roster roster_change;
     if (hc_snapshot_get_message(body, &bits) != HC_OK)
         return;
-    hc_snapshot_get(&bits, near, OWN_PLAYERS, &head);
-    HC_ASSERT(bits.failed || (head.tick <= head.as_of && head.final <= head.as_of));
-    HC_ASSERT(bits.failed || head.base == HC_NO_TICK || head.base < head.as_of);
-    while (hc_snapshot_get_forced(&bits, &head, &forced))
-        HC_ASSERT(forced.own < OWN_PLAYERS && forced.first <= head.tick && forced.count >= 1);
-    while (hc_snapshot_get_roster(&bits, world, head.tick, &roster_change))
+    hc_snapshot_get(&bits, near, OWN_PLAYERS, &header);
+    HC_ASSERT(bits.failed || (header.tick <= header.as_of && header.final <= header.as_of));
+    HC_ASSERT(bits.failed || header.base == HC_NO_TICK || header.base < header.as_of);
+    while (hc_snapshot_get_forced(&bits, &header, &forced))
+        HC_ASSERT(forced.own < OWN_PLAYERS && forced.first <= header.tick && forced.count >= 1);
+    while (hc_snapshot_get_roster(&bits, world, header.tick, &roster_change))
         HC_ASSERT(roster_change.player < world->players &&
                   roster_change.roster_change != HC_ROSTER_NONE);
-    read_units(&bits, world, &head);
-    read_corrections(&bits, world, &head);
+    read_units(&bits, world, &header);
+    read_corrections(&bits, world, &header);
     (void)hc_bits_done(&bits);
 }
 
-/// All that is taken is handed on.
+/// Takes the events and returns all of them.
 static void read_events(const struct hc_body *body) {
     static uint8_t room[HC_EVENTS_STORE_MIN];
     static struct hc_events_in in;
@@ -155,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             read_run(&run);
         }
         read_snapshot(&body, &world, near);
-        near += 20011; // whatever it is, another one next time
+        near += 20011; // any other tick
     }
     return 0;
 }

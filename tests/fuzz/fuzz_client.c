@@ -1,7 +1,7 @@
-// A client that a server accepted and that then hears what the fuzzer likes: bodies inside right
-// DATA, and whole datagrams. Nothing may crash, and time must go on.
-//
-// The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
+/// Fuzzes a connected client: it receives any bodies in sealed DATA, and any datagrams. It must not
+/// crash, and its time must advance.
+///
+/// The input is a list of actions: a byte for the kind, a byte of length, and that many bytes.
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "hindcast/client.h"
@@ -55,11 +55,11 @@ static void connect_client(struct world *w) {
                                 w->now_us) == HC_OK);
 }
 
-static void act(struct world *w, uint8_t deed, const uint8_t *bytes, size_t size) {
+static void act(struct world *w, uint8_t action, const uint8_t *bytes, size_t size) {
     uint8_t out[HC_DATAGRAM_MAX];
     struct hc_data data = {.cid = CID, .seq = w->seq + 1, .body = bytes, .body_size = size};
     struct hc_client_shown shown;
-    switch (deed % 4) {
+    switch (action % 4) {
     case 0:
     case 1:
         w->seq++;
@@ -70,7 +70,7 @@ static void act(struct world *w, uint8_t deed, const uint8_t *bytes, size_t size
         hc_client_receive(w->client, bytes, size, w->now_us);
         break;
     default:
-        w->now_us += (1 + (deed >> 2) % 8) * (uint64_t)TICK_US;
+        w->now_us += (1 + (action >> 2) % 8) * (uint64_t)TICK_US;
         hc_client_advance(w->client, w->now_us);
         while (hc_client_send(w->client, out, w->now_us) > 0) {
         }

@@ -1,5 +1,5 @@
-// Any bytes as a datagram of every kind, read by either side. What decodes must encode to the same
-// bytes again, so that nothing on the wire has two readings.
+/// Fuzzes datagrams: any bytes are decoded as every kind. A decoded datagram must encode to the
+/// same bytes, so that each has one encoding.
 #include "hindcast/check.h"
 #include "proto/datagram.h"
 
@@ -7,19 +7,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/// Bytes at the end that vouch for the others, and are not for those who decode.
-static size_t vouching(uint8_t kind) {
-    bool vouched = kind == HC_DATAGRAM_CONNECT || kind == HC_DATAGRAM_ACCEPT ||
-                   kind == HC_DATAGRAM_DENY || kind == HC_DATAGRAM_DATA;
-    return vouched ? HC_TAG_SIZE : 0;
+/// Bytes of the tag, proof or MAC at the end, which decoders skip.
+static size_t tag_size(uint8_t kind) {
+    bool tagged = kind == HC_DATAGRAM_CONNECT || kind == HC_DATAGRAM_ACCEPT ||
+                  kind == HC_DATAGRAM_DENY || kind == HC_DATAGRAM_DATA;
+    return tagged ? HC_TAG_SIZE : 0;
 }
 
-/// The datagram must be what was read, but for those, and the two digits that VERSION may choose.
+/// Compares the datagram with the encoded one, except for the tag and the two digits of VERSION.
 static void compare(const uint8_t *data, size_t size, const uint8_t *again, size_t again_size) {
     HC_ASSERT(size == again_size);
     bool digits = data[0] == HC_DATAGRAM_VERSION;
     size_t skip = digits ? 1 + HC_MAGIC_SIZE : 0;
-    HC_ASSERT(memcmp(data + skip, again + skip, size - skip - vouching(data[0])) == 0);
+    HC_ASSERT(memcmp(data + skip, again + skip, size - skip - tag_size(data[0])) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

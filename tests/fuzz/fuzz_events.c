@@ -1,13 +1,12 @@
-// Two ends of a channel of events over a network that the fuzzer is: it loses, repeats and reorders
-// datagrams, and brings in ones that neither end has sent. What comes out of an end must be what
-// the other put in, each once and in order; a lie may end that, but only with an error or with
-// events that somebody did send.
-//
-// The input is two bytes for the configuration, then a list of deeds.
+/// Fuzzes events: the fuzzer is the network between two ends. It drops, repeats, reorders and
+/// forges datagrams. Each end must return the events of the other, once and in order; after a
+/// forgery it may fail, or return forged events.
+///
+/// The input is two bytes for the configuration, then a list of actions.
 #include "hindcast/check.h"
 #include "proto/events.h"
 #include "proto/unpack.h"
-#include "tests/fuzz/deeds.h"
+#include "tests/fuzz/actions.h"
 
 #include <string.h>
 
@@ -15,11 +14,11 @@ enum {
     FLIGHTS = 24,
     BODY_MAX = 600,
     STORE = HC_EVENTS_STORE_MIN + 100,
-    PUT_MAX = 2000, ///< events of one side, so that nothing takes for ever
-    ROUNDS = 200,   ///< in which everything must have arrived once nothing is lost
+    PUT_MAX = 2000, ///< events of one side, to bound the time
+    ROUNDS = 200,   ///< in which all events must arrive when nothing is lost
 };
 
-/// A datagram on its way.
+/// A datagram in flight.
 struct flight {
     unsigned to;
     uint32_t seq, ack, ack_bits;
@@ -33,8 +32,8 @@ struct end {
     struct hc_sent sent;
     struct hc_replay replay;
     uint32_t put, got;
-    uint8_t sizes[PUT_MAX]; ///< of what it put
-    bool deceived;          ///< it took something that the other end did not say
+    uint8_t sizes[PUT_MAX]; ///< of the events that it put
+    bool deceived;          ///< it took a datagram that the other end did not send
     uint8_t out_bytes[HC_EVENTS_BYTES_MAX], in_bytes[STORE];
 };
 
@@ -59,8 +58,8 @@ static void check_end(const struct end *end) {
 
 // ---- The ends -----------------------------------------------------------------------------------
 
-/// The bytes of an end's event.
-static uint8_t made_up(unsigned side, uint32_t index, uint32_t at) {
+/// A byte of an end's event.
+static uint8_t event_byte(unsigned side, uint32_t index, uint32_t at) {
     return (uint8_t)(side * 101 + index * 31 + (index >> 8) * 7 + at);
 }
 
@@ -71,7 +70,7 @@ static void put(struct world *w, unsigned side, size_t size) {
     if (end->put == PUT_MAX)
         return;
     for (uint32_t i = 0; i < size; i++)
-        event[i] = made_up(side, end->put, i);
+        event[i] = event_byte(side, end->put, i);
     enum hc_status status = hc_events_put(&end->out, event, size);
     HC_ASSERT((status == HC_INVALID) == (size == 0 || size > HC_EVENTS_SIZE_MAX));
     HC_ASSERT(end->out.next == next + (status == HC_OK));
@@ -79,7 +78,7 @@ static void put(struct world *w, unsigned side, size_t size) {
         end->sizes[end->put++] = (uint8_t)size;
 }
 
-/// Takes up to `most` events out; they are the other end's, in its order.
+/// Takes up to `most` events, and compares them with those of the other end.
 static void take_out(struct world *w, unsigned side, uint32_t most) {
     struct end *end = &w->ends[side];
     const struct end *other = &w->ends[1 - side];
@@ -92,11 +91,11 @@ static void take_out(struct world *w, unsigned side, uint32_t most) {
             continue;
         HC_ASSERT(end->got < other->put && size == other->sizes[end->got]);
         for (uint32_t i = 0; i < size; i++)
-            HC_ASSERT(event[i] == made_up(1 - side, end->got, i));
+            HC_ASSERT(event[i] == event_byte(1 - side, end->got, i));
     }
 }
 
-/// Reads a body: an EVENTS or nothing.
+/// Reads a body: EVENTS, or nothing.
 static enum hc_status read_body(const uint8_t *body, size_t size, struct hc_values *values) {
     static struct hc_value list[HC_PRECHECK_NODES_MAX];
     size_t used;
@@ -114,7 +113,7 @@ static enum hc_status read_body(const uint8_t *body, size_t size, struct hc_valu
     return HC_OK;
 }
 
-/// Refused as a whole or taken as a whole; a datagram that is refused changes nothing.
+/// Takes a datagram as a whole or refuses it; a refused one must change nothing.
 static enum hc_status receive(struct end *end, const struct flight *flight) {
     struct hc_acked acked[HC_ACKS_MAX];
     struct hc_values values;
@@ -146,7 +145,7 @@ static struct flight remove_flight(struct world *w, uint32_t index) {
     return flight;
 }
 
-/// Makes a datagram of `side`; there is always room for it in the air, for the oldest gets lost.
+/// Sends a datagram of `side`; when the network is full the oldest flight is dropped.
 static struct flight *send(struct world *w, unsigned side, size_t room) {
     struct end *end = &w->ends[side];
     if (w->count == FLIGHTS)
@@ -163,37 +162,37 @@ static struct flight *send(struct world *w, unsigned side, size_t room) {
     return flight;
 }
 
-/// One that nobody has sent, after the newest that somebody has.
-static void lie(struct world *w, struct fuzz_choices *selections) {
-    unsigned to = fuzz_choose(selections) & 1;
+/// Forges a datagram behind the newest one that was sent.
+static void forge(struct world *w, struct fuzz_source *source) {
+    unsigned to = fuzz_take(source) & 1;
     struct end *end = &w->ends[to];
-    struct flight flight = {.to = to, .seq = end->replay.newest + 1 + fuzz_choose(selections)};
-    uint8_t acks = fuzz_choose(selections);
+    struct flight flight = {.to = to, .seq = end->replay.newest + 1 + fuzz_take(source)};
+    uint8_t acks = fuzz_take(source);
     if ((acks & 1) != 0)
         flight.ack = end->sent.next - 1 - (acks >> 4);
     if ((acks & 2) != 0)
-        flight.ack_bits = (uint32_t)fuzz_choose_number(selections, 4);
-    flight.size = selections->left;
+        flight.ack_bits = (uint32_t)fuzz_take_number(source, 4);
+    flight.size = source->left;
     HC_ASSERT(flight.size <= sizeof flight.body);
-    fuzz_choose_bytes(selections, flight.body, flight.size);
+    fuzz_take_bytes(source, flight.body, flight.size);
     if (receive(end, &flight) == HC_OK) {
         end->deceived = true;
-        w->ends[1 - to].deceived |= flight.ack > 0; // it may wait for what will not come
+        w->ends[1 - to].deceived |= flight.ack > 0; // it may wait for events that never come
     }
 }
 
-/// A true one arrives changed.
-static void change(struct world *w, uint32_t index, struct fuzz_choices *selections) {
+/// Delivers a flight with changed bytes.
+static void change(struct world *w, uint32_t index, struct fuzz_source *source) {
     struct flight flight = remove_flight(w, index);
-    while (selections->left > 0 && flight.size > 0) {
-        uint64_t place = fuzz_choose_number(selections, 2) % flight.size;
-        flight.body[place] ^= fuzz_choose(selections);
+    while (source->left > 0 && flight.size > 0) {
+        uint64_t place = fuzz_take_number(source, 2) % flight.size;
+        flight.body[place] ^= fuzz_take(source);
     }
     if (receive(&w->ends[flight.to], &flight) == HC_OK)
         w->ends[flight.to].deceived = true;
 }
 
-/// Nothing is lost any more: all that was put must come, unless somebody has lied.
+/// Delivers everything: unless a datagram was forged, every event must arrive.
 static void drain(struct world *w) {
     take_out(w, 0, UINT32_MAX);
     take_out(w, 1, UINT32_MAX);
@@ -204,8 +203,8 @@ static void drain(struct world *w) {
         w->now_us += 200000;
         for (unsigned side = 0; side < 2; side++) {
             enum hc_status status = receive(&w->ends[1 - side], send(w, side, BODY_MAX));
-            bool lied = w->ends[0].deceived || w->ends[1].deceived;
-            HC_ASSERT(lied || status == HC_OK);
+            bool forged = w->ends[0].deceived || w->ends[1].deceived;
+            HC_ASSERT(forged || status == HC_OK);
             take_out(w, 1 - side, UINT32_MAX);
         }
     }
@@ -219,43 +218,43 @@ static void drain(struct world *w) {
     }
 }
 
-static void act(struct world *w, uint8_t which, struct fuzz_choices *selections) {
-    unsigned side = which >> 7;
-    uint32_t index = w->count == 0 ? 0 : fuzz_choose(selections) % w->count;
+static void act(struct world *w, uint8_t kind, struct fuzz_source *source) {
+    unsigned side = kind >> 7;
+    uint32_t index = w->count == 0 ? 0 : fuzz_take(source) % w->count;
     struct flight flight;
-    switch (which % 8) {
+    switch (kind % 8) {
     case 0:
         do
-            put(w, side, fuzz_choose(selections));
-        while (selections->left > 0);
+            put(w, side, fuzz_take(source));
+        while (source->left > 0);
         break;
     case 1:
-        send(w, side, (size_t)fuzz_choose(selections) * 3 % (BODY_MAX + 1));
+        send(w, side, (size_t)fuzz_take(source) * 3 % (BODY_MAX + 1));
         break;
-    case 2: // arrives
+    case 2: // delivered
         if (w->count == 0)
             return;
         flight = remove_flight(w, index);
         (void)receive(&w->ends[flight.to], &flight);
         break;
-    case 3: // arrives, and will again
+    case 3: // delivered, and later again
         if (w->count > 0)
             (void)receive(&w->ends[w->flights[index].to], &w->flights[index]);
         break;
-    case 4: // arrives changed
+    case 4: // delivered with changes
         if (w->count > 0)
-            change(w, index, selections);
+            change(w, index, source);
         break;
     case 5:
-        lie(w, selections);
+        forge(w, source);
         break;
     case 6:
-        take_out(w, side, fuzz_choose(selections));
+        take_out(w, side, fuzz_take(source));
         break;
     default:
-        w->now_us += (uint64_t)fuzz_choose(selections) * 4000;
-        if (w->count > 0 && (which & 8) != 0)
-            (void)remove_flight(w, index); // is lost
+        w->now_us += (uint64_t)fuzz_take(source) * 4000;
+        if (w->count > 0 && (kind & 8) != 0)
+            (void)remove_flight(w, index); // dropped
     }
 }
 
@@ -263,21 +262,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const uint32_t firsts[] = {1, 200, HC_EVENTS_NUMBER_MAX - 300, HC_EVENTS_NUMBER_MAX};
     static const uint32_t rings[] = {HC_EVENTS_BYTES_MAX, 4096, 1000, HC_EVENTS_SIZE_MAX};
     static struct world w;
-    struct fuzz_choices input = {.bytes = data, .left = size};
-    struct fuzz_deed deed;
+    struct fuzz_source input = {.bytes = data, .left = size};
+    struct fuzz_action action;
     memset(&w, 0, sizeof w);
-    uint8_t how = fuzz_choose(&input);
+    uint8_t how = fuzz_take(&input);
     w.first = firsts[how % 4];
     w.rtt_us = (how & 4) != 0 ? 150000 : 0;
-    uint32_t ring = rings[fuzz_choose(&input) % 4];
+    uint32_t ring = rings[fuzz_take(&input) % 4];
     for (unsigned side = 0; side < 2; side++) {
         struct end *end = &w.ends[side];
         hc_events_out_init(&end->out, w.first, end->out_bytes, ring);
         hc_events_in_init(&end->in, w.first, end->in_bytes, sizeof end->in_bytes);
         hc_sent_init(&end->sent, 1);
     }
-    while (fuzz_deed_next(&input, &deed)) {
-        act(&w, deed.which, &deed.selections);
+    while (fuzz_action_next(&input, &action)) {
+        act(&w, action.kind, &action.source);
         check_end(&w.ends[0]);
         check_end(&w.ends[1]);
     }

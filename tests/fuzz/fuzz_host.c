@@ -1,7 +1,7 @@
-// A server that plays with one honest client while another one, rightly joined, sends what the
-// fuzzer likes, as do strangers. Nothing may crash, and the honest one must go on being served.
-//
-// The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
+/// Fuzzes a server with one honest client: another client, properly connected, and strangers send
+/// any bytes. The server must not crash, and must still serve the honest client.
+///
+/// The input is a list of actions: a byte for the kind, a byte of length, and that many bytes.
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "server/host.h"
@@ -20,20 +20,20 @@ struct world {
     uint32_t served; // datagrams sent to the honest client
 };
 
-/// Lets the host send everything; the last datagram of `kind` to `port` is left in `out`.
+/// Drains the host; `out` gets the last datagram of `kind` to `port`.
 static size_t drain(struct world *w, uint16_t port, enum hc_datagram_kind kind,
                     uint8_t out[static HC_DATAGRAM_MAX]) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
-    size_t size, kept = 0;
+    size_t size, found = 0;
     while ((size = hc_sv_host_send(w->host, &to, bytes, w->now_us)) > 0) {
         w->served += to.port == HONEST_PORT;
         if (to.port != port || hc_datagram_kind(bytes, size) != kind)
             continue;
         memcpy(out, bytes, size);
-        kept = size;
+        found = size;
     }
-    return kept;
+    return found;
 }
 
 static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t size) {
@@ -75,19 +75,19 @@ static void tick(struct world *w) {
     drain(w, 0, HC_DATAGRAM_NONE, bytes);
 }
 
-static void act(struct world *w, uint8_t deed, const uint8_t *bytes, size_t size) {
-    switch (deed % 4) {
-    case 0: // a body inside a right DATA
+static void act(struct world *w, uint8_t action, const uint8_t *bytes, size_t size) {
+    switch (action % 4) {
+    case 0: // any body in a sealed DATA
         send_data(w, FUZZED_PORT, w->cid, ++w->seq, bytes, size);
         break;
-    case 1: // a whole datagram of the client's
+    case 1: // any datagram of the client
         receive(w, FUZZED_PORT, bytes, size);
         break;
-    case 2: // a stranger's
+    case 2: // any datagram of a stranger
         receive(w, STRANGER_PORT, bytes, size);
         break;
-    default: // time goes by
-        for (int i = 0; i < 1 + (deed >> 2) % 8; i++)
+    default: // time passes
+        for (int i = 0; i < 1 + (action >> 2) % 8; i++)
             tick(w);
     }
 }

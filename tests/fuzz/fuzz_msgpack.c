@@ -1,7 +1,7 @@
-// The pre-check and our parser beside msgpack-c itself: what passes, msgpack-c reads whole and to
-// the same values; what is refused, msgpack-c refuses too or it is something that is not allowed.
-//
-// The input is a byte that says where what passes is cut off, and the bytes.
+/// Fuzzes the pre-check and the unpacking against msgpack-c: it must read accepted bytes whole and
+/// to the same values. It must refuse refused ones, unless they hold a type that is not allowed.
+///
+/// The input is a byte for the place where accepted bytes are cut, and the bytes.
 #include "hindcast/check.h"
 #include "proto/unpack.h"
 
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/// The list's value at `value` must be `object`; returns what follows it.
+/// Compares the list's value at `value` with `object`; returns the value behind it.
 static const struct hc_value *compare(const struct hc_value *value, const msgpack_object *object) {
     switch (object->type) {
     case MSGPACK_OBJECT_NIL:
@@ -44,12 +44,12 @@ static const struct hc_value *compare(const struct hc_value *value, const msgpac
         return next;
     }
     default:
-        HC_ASSERT(false); // the pre-check lets nothing else pass
+        HC_ASSERT(false); // the pre-check accepts nothing else
     }
     return value + 1;
 }
 
-/// Whether the text is UTF-8 (RFC 3629): what is read from it, written again, is the same.
+/// Whether the text is UTF-8 (RFC 3629): it decodes and encodes to the same bytes.
 static bool is_utf8(const uint8_t *at, size_t size) {
     while (size > 0) {
         size_t used = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
@@ -73,7 +73,7 @@ static bool is_utf8(const uint8_t *at, size_t size) {
     return true;
 }
 
-/// Whether the pre-check has to let it pass, were it written without lengths of 32 bits.
+/// Whether the pre-check must accept it, if it has no lengths of 32 bits.
 static bool is_allowed(const msgpack_object *object, unsigned depth, uint32_t *nodes) {
     if (++*nodes > HC_PRECHECK_NODES_MAX)
         return false;
@@ -105,7 +105,7 @@ static bool has_any(const uint8_t *bytes, size_t size, const char *tags) {
     return false;
 }
 
-/// Without arrays and maps of 32 bits, of which msgpack-c gets the memory at once: gigabytes.
+/// Skips arrays and maps of 32 bits: msgpack-c would allocate gigabytes for them.
 static void check_refused(const uint8_t *bytes, size_t size, enum hc_status status) {
     msgpack_unpacked whole;
     size_t end = 0;

@@ -1,8 +1,7 @@
-// Text that users choose, and addresses, as a log shows them: any bytes as a name, compared with
-// the pre-check's own reading of UTF-8; any bytes escaped, read back; any address, read by the
-// system.
-//
-// The input is a byte of room for what is escaped, and the bytes.
+/// Fuzzes names and addresses: the name check against the pre-check's UTF-8, escaped bytes read
+/// back, formatted addresses parsed by the system.
+///
+/// The input is a byte for the room of the escaped text, and the bytes.
 #include "hindcast/check.h"
 #include "proto/address.h"
 #include "proto/name.h"
@@ -14,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void judge(const uint8_t *bytes, size_t size) {
+static void check_name(const uint8_t *bytes, size_t size) {
     uint8_t text[2 + UINT8_MAX] = {0xd9, (uint8_t)size}; // a msgpack string
     size_t used;
     enum hc_status status = hc_name_check(bytes, size);
@@ -32,7 +31,7 @@ static void judge(const uint8_t *bytes, size_t size) {
     HC_ASSERT(hc_name_size(padded) == size);
 }
 
-/// One line of printable ASCII that stands for the bytes and for no others.
+/// Escapes the bytes and reads them back.
 static void escape(const uint8_t *bytes, size_t size, size_t room) {
     char text[4 * UINT8_MAX + 1];
     size_t written = hc_name_escape(bytes, size, text, room), at = 0;
@@ -75,7 +74,7 @@ static void print_address(const uint8_t *bytes) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0 || size - 1 > UINT8_MAX)
         return 0;
-    judge(data + 1, size - 1);
+    check_name(data + 1, size - 1);
     escape(data + 1, size - 1, 1 + (size_t)4 * data[0]);
     if (size - 1 >= sizeof(struct hc_address))
         print_address(data + 1);

@@ -1,20 +1,20 @@
-// What is packed bit by bit and byte by byte: rows of writes of any width into any room, which read
-// back as they were or fail for good; and any bytes, read in any widths.
-//
-// The input is the room, a byte that says which, and what is written or read.
+/// Fuzzes bits, bytes and input runs: writes of any width into any room read back equal, or fail
+/// for good; any bytes are read in any widths.
+///
+/// The input is the room, a byte for the kind, and the values that are written or read.
 #include "common/bits.h"
 #include "common/bytes.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "proto/delta.h"
 #include "proto/input_run.h"
-#include "tests/fuzz/deeds.h"
+#include "tests/fuzz/actions.h"
 
 #include <string.h>
 
 enum { ROOM_MAX = 255, ITEMS_MAX = 80, TICKS = 24 };
 
-/// One thing that is written.
+/// One value that is written.
 struct item {
     enum { BITS, SIGNED, NUMBER, APPENDED } sort;
     unsigned width; ///< bits; of a number the size of its groups
@@ -29,10 +29,10 @@ static uint32_t low(uint32_t value, unsigned bits) {
     return bits == 32 ? value : value & ((UINT32_C(1) << bits) - 1);
 }
 
-static struct item choose_item(struct fuzz_choices *selections) {
-    uint8_t how = fuzz_choose(selections);
+static struct item take_item(struct fuzz_source *source) {
+    uint8_t how = fuzz_take(source);
     struct item item = {.sort = how & 3, .width = 1 + (how >> 2) % 32};
-    item.value = (uint32_t)fuzz_choose_number(selections, 1 + (item.width - 1) / 8);
+    item.value = (uint32_t)fuzz_take_number(source, 1 + (item.width - 1) / 8);
     if (item.sort == NUMBER)
         item.width = 1 + item.width % 16;
     else
@@ -64,7 +64,7 @@ static void put_item(struct hc_bits_writer *bits, const struct item *item) {
     }
 }
 
-/// Reads an item of that sort and width; what it is.
+/// Reads an item of the same sort and width.
 static uint32_t get_item(struct hc_bits_reader *bits, const struct item *item) {
     switch (item->sort) {
     case SIGNED:
@@ -76,14 +76,14 @@ static uint32_t get_item(struct hc_bits_reader *bits, const struct item *item) {
     }
 }
 
-static void try_bits(size_t room, struct fuzz_choices *selections) {
+static void try_bits(size_t room, struct fuzz_source *source) {
     uint8_t bytes[ROOM_MAX];
     struct item items[ITEMS_MAX];
     struct hc_bits_writer writer = hc_bits_writer(bytes, room);
     uint32_t count = 0;
-    for (; count < ITEMS_MAX && selections->left > 0; count++) {
+    for (; count < ITEMS_MAX && source->left > 0; count++) {
         size_t before = hc_bits_written(&writer);
-        items[count] = choose_item(selections);
+        items[count] = take_item(source);
         put_item(&writer, &items[count]);
         if (items[count].sort != NUMBER && items[count].sort != APPENDED && !writer.failed)
             HC_ASSERT(hc_bits_written(&writer) == before + items[count].width);
@@ -101,7 +101,7 @@ static void try_bits(size_t room, struct fuzz_choices *selections) {
     HC_ASSERT(reader.failed && hc_bits_get(&reader, 1) == 0 && !hc_bits_done(&reader));
 }
 
-/// A number has one encoding: what was read takes as many bits again.
+/// Reads a number, which must encode to as many bits.
 static void read_number(struct hc_bits_reader *reader, unsigned group) {
     uint8_t bytes[16];
     struct hc_bits_writer writer = hc_bits_writer(bytes, sizeof bytes);
@@ -113,13 +113,13 @@ static void read_number(struct hc_bits_reader *reader, unsigned group) {
     HC_ASSERT(hc_bits_written(&writer) == 8 * reader->at - reader->count - before);
 }
 
-/// Any bytes in any widths: every value in its range, and nothing more after a failure.
-static void read_bits(size_t room, struct fuzz_choices *selections) {
+/// Reads any bytes in any widths: values stay in their ranges, and a failure sticks.
+static void read_bits(size_t room, struct fuzz_source *source) {
     uint8_t bytes[ROOM_MAX];
-    fuzz_choose_bytes(selections, bytes, room);
+    fuzz_take_bytes(source, bytes, room);
     struct hc_bits_reader reader = hc_bits_reader(bytes, room);
-    while (selections->left > 0) {
-        struct item item = choose_item(selections);
+    while (source->left > 0) {
+        struct item item = take_item(source);
         bool failed = reader.failed;
         if (item.sort == APPENDED)
             hc_bits_skip(&reader, item.value % 100);
@@ -164,14 +164,14 @@ static uint64_t get_bytes(struct hc_reader *reader, unsigned width) {
     }
 }
 
-static void try_bytes(size_t room, struct fuzz_choices *selections) {
+static void try_bytes(size_t room, struct fuzz_source *source) {
     uint8_t bytes[ROOM_MAX], block[ROOM_MAX];
     struct hc_writer writer = hc_bytes_writer(room > 0 ? bytes : NULL, room);
     struct hc_reader reader = hc_bytes_reader(writer.data, writer.size);
-    while (selections->left > 0) {
-        uint8_t how = fuzz_choose(selections);
+    while (source->left > 0) {
+        uint8_t how = fuzz_take(source);
         unsigned width = 1u << (how & 3);
-        uint64_t value = fuzz_choose_number(selections, width);
+        uint64_t value = fuzz_take_number(source, width);
         size_t at = writer.at, many = (size_t)how >> 3;
         if ((how & 4) == 0) {
             put_bytes(&writer, width, value);
@@ -191,7 +191,7 @@ static void try_bytes(size_t room, struct fuzz_choices *selections) {
     HC_ASSERT((hc_bytes_take(&reader, 0) == NULL) == reader.failed);
 }
 
-// ---- Runs of inputs -----------------------------------------------------------------------------
+// ---- Input runs ---------------------------------------------------------------------------------
 
 static struct hc_arena_input inputs[TICKS][HC_OWN_PLAYERS_MAX];
 
@@ -200,16 +200,16 @@ static const void *input_of(void *context, uint32_t index, uint32_t player) {
     return &inputs[index][player];
 }
 
-/// As many ticks as there is room for, oldest first, and those as they were.
-static void try_run(size_t room, struct fuzz_choices *selections) {
+/// Packs as many ticks as fit, oldest first, and reads them back.
+static void try_run(size_t room, struct fuzz_source *source) {
     uint8_t packed[ROOM_MAX];
     struct hc_input_run run;
-    uint32_t players = 1 + fuzz_choose(selections) % HC_OWN_PLAYERS_MAX;
-    uint32_t wanted = fuzz_choose(selections) % (TICKS + 1);
+    uint32_t players = 1 + fuzz_take(source) % HC_OWN_PLAYERS_MAX;
+    uint32_t wanted = fuzz_take(source) % (TICKS + 1);
     size_t used, again;
     memset(inputs, 0, sizeof inputs);
     for (uint32_t i = 0; i < wanted * players; i++) {
-        uint8_t how = fuzz_choose(selections);
+        uint8_t how = fuzz_take(source);
         struct hc_arena_input *input = &inputs[i / players][i % players];
         *input = i < players ? (struct hc_arena_input){0} : inputs[i / players - 1][i % players];
         if ((how & 1) == 0)
@@ -217,7 +217,7 @@ static void try_run(size_t room, struct fuzz_choices *selections) {
         input->move_x = (int8_t)(how >> 1 & 1);
         input->move_y = (int8_t)(how >> 2 & 1);
         input->fire = how >> 3 & 1;
-        input->aim = fuzz_choose(selections);
+        input->aim = fuzz_take(source);
     }
     uint32_t count =
         hc_input_run_pack(&hc_arena, players, wanted, input_of, NULL, packed, room, &used);
@@ -232,20 +232,20 @@ static void try_run(size_t room, struct fuzz_choices *selections) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct fuzz_choices selections = {.bytes = data, .left = size};
-    size_t room = fuzz_choose(&selections);
-    switch (fuzz_choose(&selections) % 4) {
+    struct fuzz_source source = {.bytes = data, .left = size};
+    size_t room = fuzz_take(&source);
+    switch (fuzz_take(&source) % 4) {
     case 0:
-        try_bits(room, &selections);
+        try_bits(room, &source);
         break;
     case 1:
-        read_bits(room, &selections);
+        read_bits(room, &source);
         break;
     case 2:
-        try_bytes(room, &selections);
+        try_bytes(room, &source);
         break;
     default:
-        try_run(room, &selections);
+        try_run(room, &source);
     }
     return 0;
 }

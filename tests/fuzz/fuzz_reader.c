@@ -1,8 +1,8 @@
-// Hostile snapshots for a reader that has read true ones, so that there is something to tell them
-// against. What is refused must leave no trace: a second reader, which never sees it, must go on
-// reading as the first one does.
-//
-// The input is a list of deeds: a byte that says which, a byte of length, and that many bytes.
+/// Fuzzes the snapshot reader with hostile snapshots, after it has read a server's and has
+/// baselines. A refused snapshot must leave no trace: a second reader that never gets it must read
+/// the same as the first.
+///
+/// The input is a list of actions: a byte for the kind, a byte of length, and that many bytes.
 #include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
@@ -16,10 +16,10 @@
 enum {
     PLAYERS = 4,
     TICK_US = 16667,
-    RECORDED = 37, // bodies of a server's
-    ANSWERED = 32, // of these are acknowledged; the next is the last before a long silence
-    READ = 20,     // of them are read before anything else
-    OFFSET = 6,    // ticks behind which the recorded client shows: there are corrections
+    RECORDED = 37, // bodies from a server
+    ANSWERED = 32, // of these are acked; the next is the last before a long silence
+    READ = 20,     // of these are read first
+    OFFSET = 6,    // display offset of the recorded client: there are corrections
     UNITS_MAX = 64,
     VALUE_MAX = 512,
 };
@@ -37,10 +37,10 @@ struct player {
     struct hc_party party;
     uint16_t port;
     uint32_t cid, seq, ack;
-    uint32_t late; // ticks, by which its inputs come
+    uint32_t late; // ticks, of its inputs
 };
 
-static const void *made_up_input(void *context, uint32_t index, uint32_t player) {
+static const void *invented_input(void *context, uint32_t index, uint32_t player) {
     static struct hc_arena_input input;
     const hc_tick *first = context;
     uint64_t random = hc_random(1, *first + index, player, 7);
@@ -51,23 +51,23 @@ static const void *made_up_input(void *context, uint32_t index, uint32_t player)
     return &input;
 }
 
-/// Takes all that the host sends; the last datagram of `kind` to `player` is left in `out`.
+/// Drains the host; `out` gets the last datagram of `kind` to `player`.
 static size_t drain(struct hc_sv_host *host, uint64_t now_us, const struct player *player,
                     enum hc_datagram_kind kind, uint8_t out[static HC_DATAGRAM_MAX]) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
-    size_t size, kept = 0;
+    size_t size, found = 0;
     while ((size = hc_sv_host_send(host, &to, bytes, now_us)) > 0) {
         if (to.port != player->port || hc_datagram_kind(bytes, size) != kind)
             continue;
         memcpy(out, bytes, size);
-        kept = size;
+        found = size;
     }
-    return kept;
+    return found;
 }
 
-static void give(struct hc_sv_host *host, uint64_t now_us, const struct player *player,
-                 const uint8_t *bytes, size_t size) {
+static void deliver(struct hc_sv_host *host, uint64_t now_us, const struct player *player,
+                    const uint8_t *bytes, size_t size) {
     struct hc_address from = hc_address_ipv4(127, 0, 0, 1, player->port);
     enum hc_status status = hc_sv_host_receive(host, &from, bytes, size, now_us);
     HC_ASSERT(status == HC_OK);
@@ -78,35 +78,35 @@ static void join(struct hc_sv_host *host, uint64_t now_us, struct player *player
     struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
     struct hc_accept accept;
-    give(host, now_us, player, bytes, hc_datagram_put_hello(&hello, bytes));
+    deliver(host, now_us, player, bytes, hc_datagram_put_hello(&hello, bytes));
     size_t size = drain(host, now_us, player, HC_DATAGRAM_COOKIE, bytes);
     HC_ASSERT(hc_datagram_get_cookie(bytes, size, &cookie) == HC_OK);
     struct hc_connect connect = {
         .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
     hc_party_issue(&player->party, &hc_arena, player->port, player->port);
-    give(host, now_us, player, bytes, hc_party_put_connect(&player->party, &connect, bytes));
+    deliver(host, now_us, player, bytes, hc_party_put_connect(&player->party, &connect, bytes));
     size = drain(host, now_us, player, HC_DATAGRAM_ACCEPT, bytes);
     HC_ASSERT(hc_party_get_accept(&player->party, bytes, size, opened, &accept) == HC_OK);
     player->cid = accept.cid;
 }
 
-/// Says that all has come so far, and what the player did a while ago.
-static void speak(struct hc_sv_host *host, uint64_t now_us, struct player *player) {
+/// Sends INPUT with the player's late input and an ack of everything.
+static void send_input(struct hc_sv_host *host, uint64_t now_us, struct player *player) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_writer body = hc_bytes_writer(bytes + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
     hc_tick head = hc_timeline_head(hc_sv_host_timeline(host));
     struct hc_input_message message = {
         .client_tick = head, .display_offset = OFFSET, .first = hc_tick_back(head, player->late)};
     message.count = 1;
-    bool fits = hc_message_put_input(&body, &hc_arena, 1, &message, made_up_input, &message.first);
+    bool fits = hc_message_put_input(&body, &hc_arena, 1, &message, invented_input, &message.first);
     HC_ASSERT(fits);
     struct hc_data data = {.cid = player->cid,
                            .seq = ++player->seq,
                            .ack = player->ack,
                            .body = bytes + HC_DATA_BODY_AT,
                            .body_size = body.at};
-    give(host, now_us, player, bytes, hc_party_put_data(&player->party, true, &data, bytes));
+    deliver(host, now_us, player, bytes, hc_party_put_data(&player->party, true, &data, bytes));
 }
 
 static void record(const uint8_t *bytes, size_t size, struct player *player) {
@@ -119,8 +119,8 @@ static void record(const uint8_t *bytes, size_t size, struct player *player) {
     player->ack = data.seq;
 }
 
-/// Lets a server play with two, and records what the first is sent. When that has fallen silent
-/// nothing is recorded until its reader forgets all but the base.
+/// Runs a server with two players and records what it sends to the first. After that player falls
+/// silent, nothing is recorded until its reader has only the newest baseline.
 static void make_tape(void) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct player players[] = {{.port = 1000, .late = 3}, {.port = 2000, .late = 7}};
@@ -137,20 +137,20 @@ static void make_tape(void) {
     HC_ASSERT(host != NULL);
     join(host, now_us, &players[0]);
     join(host, now_us, &players[1]);
-    hc_tick heard = 0;
+    hc_tick answered_head = 0;
     while (tape.count < RECORDED) {
         now_us += TICK_US;
         hc_sv_host_advance(host, now_us);
         hc_tick head = hc_timeline_head(hc_sv_host_timeline(host));
         size_t size = drain(host, now_us, &players[0], HC_DATAGRAM_DATA, bytes);
-        bool recorded = tape.count <= ANSWERED || head >= heard + HC_CL_BASELINE_TICKS;
+        bool recorded = tape.count <= ANSWERED || head >= answered_head + HC_CL_BASELINE_TICKS;
         if (size > 0 && recorded)
             record(bytes, size, &players[0]);
         if (tape.count <= ANSWERED) {
-            heard = head;
-            speak(host, now_us, &players[0]);
+            answered_head = head;
+            send_input(host, now_us, &players[0]);
         }
-        speak(host, now_us, &players[1]);
+        send_input(host, now_us, &players[1]);
         drain(host, now_us, &players[0], HC_DATAGRAM_NONE, bytes);
     }
     hc_sv_host_destroy(host);
@@ -160,8 +160,8 @@ static void make_tape(void) {
 
 struct readers {
     struct hc_cl_snapshot_reader *first, *second;
-    hc_tick newest; ///< head of those read
-    uint32_t next;  ///< body of the tape
+    hc_tick newest; ///< newest head that was read
+    uint32_t next;  ///< next body of the tape
 };
 
 static void check_fields(const struct hc_field *fields, uint32_t count, const uint8_t *data) {
@@ -169,49 +169,52 @@ static void check_fields(const struct hc_field *fields, uint32_t count, const ui
         HC_ASSERT(hc_field_fits(&fields[f], hc_field_get(&fields[f], data)));
 }
 
-/// What is believed must be what a world can hold.
-static void check_told(const struct hc_cl_received *said, const struct hc_cl_received_value *told) {
+/// Checks that a world can hold the value.
+static void check_value(const struct hc_cl_received *received,
+                        const struct hc_cl_received_value *value) {
     const struct hc_world *world = &tape.world;
-    HC_ASSERT(told->unit < hc_unit_total(world));
-    HC_ASSERT(told->correction ? told->value.tick < said->head.tick
-                               : told->value.tick == said->head.tick);
-    for (uint32_t e = 0; !told->dropped && e < hc_unit_count(world, told->unit); e++) {
+    HC_ASSERT(value->unit < hc_unit_total(world));
+    HC_ASSERT(value->correction ? value->value.tick < received->head.tick
+                                : value->value.tick == received->head.tick);
+    for (uint32_t e = 0; !value->dropped && e < hc_unit_count(world, value->unit); e++) {
         const struct hc_kind *kind =
-            hc_world_kind(world, (hc_entity)(hc_unit_first(world, told->unit) + e));
-        HC_ASSERT(told->value.presence[e] <= HC_ALIVE);
+            hc_world_kind(world, (hc_entity)(hc_unit_first(world, value->unit) + e));
+        HC_ASSERT(value->value.presence[e] <= HC_ALIVE);
         check_fields(kind->fields, kind->field_count,
-                     told->value.states + (size_t)e * world->stride);
+                     value->value.states + (size_t)e * world->stride);
     }
 }
 
-static void check_said(const struct hc_cl_received *said) {
+static void check_received(const struct hc_cl_received *received) {
     const struct hc_game *game = tape.world.game;
-    HC_ASSERT(said->head.tick <= said->head.as_of && said->head.late_limit <= said->head.as_of);
-    HC_ASSERT(said->head.as_of <= HC_SNAPSHOT_TICK_MAX);
-    HC_ASSERT(said->forced_count <= HC_SNAPSHOT_FORCED_MAX);
-    HC_ASSERT(said->roster_count <= HC_SNAPSHOT_ROSTER_MAX);
-    HC_ASSERT(said->input_count <= HC_SNAPSHOT_INPUTS_SUM_MAX);
-    for (uint32_t i = 0; i < said->value_count; i++)
-        check_told(said, &said->told[i]);
-    for (uint32_t i = 0; i < said->input_count; i++) {
-        HC_ASSERT(said->inputs[i].player < PLAYERS && said->inputs[i].tick >= said->head.tick);
-        check_fields(game->input_fields, game->input_field_count, said->inputs[i].input);
+    HC_ASSERT(received->head.tick <= received->head.as_of &&
+              received->head.late_limit <= received->head.as_of);
+    HC_ASSERT(received->head.as_of <= HC_SNAPSHOT_TICK_MAX);
+    HC_ASSERT(received->forced_count <= HC_SNAPSHOT_FORCED_MAX);
+    HC_ASSERT(received->roster_count <= HC_SNAPSHOT_ROSTER_MAX);
+    HC_ASSERT(received->input_count <= HC_SNAPSHOT_INPUTS_SUM_MAX);
+    for (uint32_t i = 0; i < received->value_count; i++)
+        check_value(received, &received->told[i]);
+    for (uint32_t i = 0; i < received->input_count; i++) {
+        HC_ASSERT(received->inputs[i].player < PLAYERS &&
+                  received->inputs[i].tick >= received->head.tick);
+        check_fields(game->input_fields, game->input_field_count, received->inputs[i].input);
     }
-    for (uint32_t i = 0; i < said->roster_count; i++)
-        HC_ASSERT(said->roster_changes[i].player < PLAYERS);
+    for (uint32_t i = 0; i < received->roster_count; i++)
+        HC_ASSERT(received->roster_changes[i].player < PLAYERS);
 }
 
 static enum hc_status read_body(struct hc_cl_snapshot_reader *reader, hc_tick near,
                                 const uint8_t *bytes, size_t size,
-                                const struct hc_cl_received **said) {
+                                const struct hc_cl_received **received) {
     static struct hc_body body;
     enum hc_status status = hc_body_begin(&body, bytes, size);
     if (status == HC_OK && hc_body_next(&body) != HC_MESSAGE_SNAPSHOT)
         return HC_MALFORMED;
-    return status == HC_OK ? hc_cl_snapshot_reader_read(reader, &body, near, said) : status;
+    return status == HC_OK ? hc_cl_snapshot_reader_read(reader, &body, near, received) : status;
 }
 
-/// What both take must be the same.
+/// Checks that both readers read the same.
 static void compare(const struct hc_cl_received *a, const struct hc_cl_received *b) {
     HC_ASSERT(a->value_count == b->value_count && a->input_count == b->input_count);
     for (uint32_t i = 0; i < a->value_count; i++) {
@@ -221,21 +224,21 @@ static void compare(const struct hc_cl_received *a, const struct hc_cl_received 
     }
 }
 
-/// The second reader is given only what the first one takes.
+/// Gives the snapshot to the first reader and, if that accepts it, to the second.
 static enum hc_status read_both(struct readers *readers, const uint8_t *bytes, size_t size) {
-    const struct hc_cl_received *said, *again;
-    enum hc_status status = read_body(readers->first, readers->newest, bytes, size, &said);
+    const struct hc_cl_received *received, *again;
+    enum hc_status status = read_body(readers->first, readers->newest, bytes, size, &received);
     if (status != HC_OK)
         return status;
-    check_said(said);
-    HC_ASSERT(hc_cl_snapshot_reader_newest(readers->first) == said);
+    check_received(received);
+    HC_ASSERT(hc_cl_snapshot_reader_newest(readers->first) == received);
     HC_ASSERT(read_body(readers->second, readers->newest, bytes, size, &again) == HC_OK);
-    compare(said, again);
-    readers->newest = hc_tick_max(readers->newest, said->head.as_of);
+    compare(received, again);
+    readers->newest = hc_tick_max(readers->newest, received->head.as_of);
     return status;
 }
 
-// ---- Deeds --------------------------------------------------------------------------------------
+// ---- Actions ------------------------------------------------------------------------------------
 
 static enum hc_status read_bits(struct readers *readers, const uint8_t *bits, size_t size) {
     uint8_t bytes[HC_DATA_BODY_MAX];
@@ -244,7 +247,7 @@ static enum hc_status read_bits(struct readers *readers, const uint8_t *bits, si
                                                       : HC_TRUNCATED;
 }
 
-/// The tape's next body with some bytes changed, from the one on that the first byte names.
+/// Reads the tape's next body with changed bytes, from the place on that the first byte names.
 static void read_changed(struct readers *readers, const uint8_t *bytes, size_t size) {
     uint8_t changed[HC_DATA_BODY_MAX];
     size_t length = tape.sizes[readers->next];
@@ -254,39 +257,38 @@ static void read_changed(struct readers *readers, const uint8_t *bytes, size_t s
     (void)read_both(readers, changed, length);
 }
 
-static void choose_fields(struct hc_bits_reader *selections, const struct hc_field *fields,
-                          uint32_t count, uint8_t *data) {
+static void take_fields(struct hc_bits_reader *source, const struct hc_field *fields,
+                        uint32_t count, uint8_t *data) {
     for (uint32_t f = 0; f < count; f++) {
         const struct hc_field *field = &fields[f];
-        int64_t number = field->is_signed ? (int64_t)hc_bits_get_signed(selections, field->bits)
-                                          : (int64_t)hc_bits_get(selections, field->bits);
+        int64_t number = field->is_signed ? (int64_t)hc_bits_get_signed(source, field->bits)
+                                          : (int64_t)hc_bits_get(source, field->bits);
         hc_field_set(field, data, number);
     }
 }
 
-/// A value of any sort whose fields fit.
-static void choose_value(struct hc_bits_reader *selections, hc_unit unit,
-                         struct hc_unit_value *value) {
+/// Takes any value whose fields fit.
+static void take_value(struct hc_bits_reader *source, hc_unit unit, struct hc_unit_value *value) {
     const struct hc_world *world = &tape.world;
     const struct hc_game *game = world->game;
     hc_extrapolate_absent(world, unit, value->tick, value);
     for (uint32_t e = 0; e < hc_unit_count(world, unit); e++) {
         const struct hc_kind *kind =
             hc_world_kind(world, (hc_entity)(hc_unit_first(world, unit) + e));
-        value->presence[e] = hc_bits_get(selections, 1) != 0 ? HC_ALIVE : HC_ABSENT;
+        value->presence[e] = hc_bits_get(source, 1) != 0 ? HC_ALIVE : HC_ABSENT;
         if (value->presence[e] == HC_ALIVE)
-            choose_fields(selections, kind->fields, kind->field_count,
-                          value->states + (size_t)e * world->stride);
+            take_fields(source, kind->fields, kind->field_count,
+                        value->states + (size_t)e * world->stride);
     }
-    if (hc_unit_player(world, unit) == HC_NO_PLAYER || hc_bits_get(selections, 1) == 0)
+    if (hc_unit_player(world, unit) == HC_NO_PLAYER || hc_bits_get(source, 1) == 0)
         return;
-    value->known = hc_tick_back(value->tick, 1 + hc_bits_get(selections, 4));
-    choose_fields(selections, game->input_fields, game->input_field_count, value->input);
+    value->known = hc_tick_back(value->tick, 1 + hc_bits_get(source, 4));
+    take_fields(source, game->input_fields, game->input_field_count, value->input);
     game->sanitize_input(value->input);
 }
 
-/// A snapshot that is being made up.
-struct made_up {
+/// A snapshot of any values.
+struct invented {
     struct hc_snapshot head;
     uint32_t count;
     hc_unit units[UNITS_MAX];
@@ -294,20 +296,20 @@ struct made_up {
     uint8_t memory[UNITS_MAX][VALUE_MAX];
 };
 
-static void choose(struct hc_bits_reader *selections, hc_tick newest, struct made_up *out) {
+static void take_snapshot(struct hc_bits_reader *source, hc_tick newest, struct invented *out) {
     const struct hc_world *world = &tape.world;
-    hc_tick as_of = newest + 1 + hc_bits_get(selections, 3);
-    hc_tick tick = hc_tick_max(1, hc_tick_back(as_of, hc_bits_get(selections, 5)));
+    hc_tick as_of = newest + 1 + hc_bits_get(source, 3);
+    hc_tick tick = hc_tick_max(1, hc_tick_back(as_of, hc_bits_get(source, 5)));
     uint64_t hash = 0;
     out->count = 0;
     for (uint32_t u = 0; u < hc_unit_total(world); u++) {
         struct hc_unit_value *value = &out->values[out->count];
-        if (hc_bits_get(selections, 2) != 1)
+        if (hc_bits_get(source, 2) != 1)
             continue;
         HC_ASSERT(out->count < UNITS_MAX && hc_unit_bytes(world) <= VALUE_MAX);
         hc_unit_place(world, value, out->memory[out->count]);
         value->tick = tick;
-        choose_value(selections, (hc_unit)u, value);
+        take_value(source, (hc_unit)u, value);
         for (uint32_t e = 0; e < hc_unit_count(world, (hc_unit)u); e++)
             hash +=
                 hc_unit_entity_hash(world, (hc_entity)(hc_unit_first(world, (hc_unit)u) + e),
@@ -324,54 +326,54 @@ static void choose(struct hc_bits_reader *selections, hc_tick newest, struct mad
                                      .complete = {tick}};
 }
 
-static void put_units(struct hc_bits_writer *bits, const struct made_up *made_up) {
+static void put_units(struct hc_bits_writer *bits, const struct invented *invented) {
     static const struct hc_snapshot_set nothing;
     struct hc_snapshot_unit units[UNITS_MAX];
     uint8_t memory[VALUE_MAX];
-    for (uint32_t i = 0; i < made_up->count; i++)
+    for (uint32_t i = 0; i < invented->count; i++)
         units[i] =
-            (struct hc_snapshot_unit){.unit = made_up->units[i], .from = HC_SNAPSHOT_NOTHING};
-    hc_snapshot_put_names(bits, &made_up->head, &nothing, units, made_up->count);
-    for (uint32_t i = 0; i < made_up->count; i++) {
-        hc_unit unit = made_up->units[i];
-        struct hc_unit_value guess;
-        hc_unit_place(&tape.world, &guess, memory);
-        hc_extrapolate_absent(&tape.world, unit, made_up->head.tick, &guess);
-        hc_delta_put(bits, &tape.world, unit, &guess, &made_up->values[i], NULL);
+            (struct hc_snapshot_unit){.unit = invented->units[i], .from = HC_SNAPSHOT_NOTHING};
+    hc_snapshot_put_names(bits, &invented->head, &nothing, units, invented->count);
+    for (uint32_t i = 0; i < invented->count; i++) {
+        hc_unit unit = invented->units[i];
+        struct hc_unit_value extrapolated;
+        hc_unit_place(&tape.world, &extrapolated, memory);
+        hc_extrapolate_absent(&tape.world, unit, invented->head.tick, &extrapolated);
+        hc_delta_put(bits, &tape.world, unit, &extrapolated, &invented->values[i], NULL);
         if (hc_unit_player(&tape.world, unit) != HC_NO_PLAYER)
             hc_delta_put_number(bits, 0, 1); // no inputs
     }
 }
 
-/// A sound snapshot of any states: what a server may say that means ill.
-static void read_made_up(struct readers *readers, const uint8_t *bytes, size_t size) {
-    static struct made_up made_up;
+/// Reads a valid snapshot of any values, as a hostile server can send it.
+static void read_invented(struct readers *readers, const uint8_t *bytes, size_t size) {
+    static struct invented invented;
     uint8_t packed[HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD];
-    struct hc_bits_reader selections = hc_bits_reader(bytes, size);
+    struct hc_bits_reader source = hc_bits_reader(bytes, size);
     struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed);
-    choose(&selections, readers->newest, &made_up);
-    hc_snapshot_put(&bits, &made_up.head);
-    hc_snapshot_put_end(&bits); // nothing forced
-    hc_snapshot_put_end(&bits); // nobody came or went
-    put_units(&bits, &made_up);
+    take_snapshot(&source, readers->newest, &invented);
+    hc_snapshot_put(&bits, &invented.head);
+    hc_snapshot_put_end(&bits); // no forced ranges
+    hc_snapshot_put_end(&bits); // no roster changes
+    put_units(&bits, &invented);
     hc_snapshot_put_end(&bits); // no corrections
     HC_ASSERT(!bits.failed);
     HC_ASSERT(read_bits(readers, packed, hc_bits_finish(&bits)) == HC_OK);
 }
 
-static void act(struct readers *readers, uint8_t deed, const uint8_t *bytes, size_t size) {
-    switch (deed % 4) {
+static void act(struct readers *readers, uint8_t action, const uint8_t *bytes, size_t size) {
+    switch (action % 4) {
     case 0: // any bits
         (void)read_bits(readers, bytes, size);
         break;
-    case 1: // a true one, changed
+    case 1: // a recorded one, changed
         if (size > 0)
             read_changed(readers, bytes, size);
         break;
-    case 2: // sound, but made up
-        read_made_up(readers, bytes, size);
+    case 2: // a valid one of any values
+        read_invented(readers, bytes, size);
         break;
-    default: // a true one
+    default: // a recorded one
         (void)read_both(readers, tape.bodies[readers->next], tape.sizes[readers->next]);
         readers->next = READ + (readers->next + 1 - READ) % (RECORDED - READ);
     }
@@ -393,7 +395,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         act(&readers, data[at], data + at + 2, length);
         at += 2 + length;
     }
-    // Both stand where they stand: each true one is read, or refused, by both alike.
+    // Both have the same baselines: they accept and refuse the same recorded bodies.
     for (uint32_t i = READ; i < RECORDED; i++) {
         const struct hc_cl_received *one = NULL, *two = NULL;
         enum hc_status status =

@@ -1,11 +1,10 @@
-// Sealed datagrams: any bytes, which must not open and of which nothing must show; and any content
-// behind the seal, which must open to itself, and to nobody who has another key or another place
-// for it.
-//
-// The input is a byte that says which, the choices for what is changed, and the datagram.
+/// Fuzzes seals: any bytes must not open and must show nothing; any sealed content must open to
+/// itself, and only with its own key and kind.
+///
+/// The input is a byte for the kind, two for the bit that is changed, and the datagram.
 #include "hindcast/check.h"
 #include "proto/seal.h"
-#include "tests/fuzz/deeds.h"
+#include "tests/fuzz/actions.h"
 
 #include <string.h>
 
@@ -18,8 +17,8 @@ static const uint8_t key[HC_SEAL_KEY_SIZE] = {1}, another[HC_SEAL_KEY_SIZE] = {2
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/// It must be refused, and nothing of it be shown.
-static void refuse(opener *open, const uint8_t *with, const uint8_t *bytes, size_t size) {
+/// Opens a datagram, which must fail and show nothing.
+static void check_refused(opener *open, const uint8_t *with, const uint8_t *bytes, size_t size) {
     uint8_t shown[HC_DATAGRAM_MAX] = {0};
     HC_ASSERT(open(with, bytes, size, shown) != HC_OK);
     for (size_t i = 0; i < sizeof shown; i++)
@@ -30,15 +29,15 @@ static void try_any(opener *open, const uint8_t *bytes, size_t size) {
     uint8_t plain[HC_DATAGRAM_MAX] = {0};
     struct hc_sealer sealer;
     if (open(key, bytes, size, plain) != HC_OK) {
-        refuse(open, key, bytes, size);
+        check_refused(open, key, bytes, size);
         return;
     }
-    hc_seal_init(&sealer, key); // somebody who knows it wrote this
+    hc_seal_init(&sealer, key); // the input was sealed with the key
     (bytes[0] == HC_DATAGRAM_DATA ? hc_seal_data : hc_seal_accept)(&sealer, plain, size);
     HC_ASSERT(memcmp(plain, bytes, size) == 0);
 }
 
-/// Seals the content, opens it, and tries it where it must not open.
+/// Seals the content and opens it; it must not open with another key, as another kind, or changed.
 static void try_sealed(bool data, uint64_t bit, const uint8_t *content, size_t size) {
     uint8_t sealed[HC_DATAGRAM_MAX], plain[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     opener *open = data ? hc_seal_open_data : hc_seal_open_accept;
@@ -48,21 +47,21 @@ static void try_sealed(bool data, uint64_t bit, const uint8_t *content, size_t s
         return;
     memcpy(sealed, content, size);
     sealed[0] = data ? HC_DATAGRAM_DATA : HC_DATAGRAM_ACCEPT;
-    sealed[SEQ_AT] |= data; // 0 is not a DATA's
+    sealed[SEQ_AT] |= data; // DATA has no seq 0
     memcpy(plain, sealed, size);
     hc_seal_init(&sealer, key);
     (data ? hc_seal_data : hc_seal_accept)(&sealer, sealed, size);
-    refuse(open, another, sealed, size);
-    refuse(data ? hc_seal_open_accept : hc_seal_open_data, key, sealed, size);
+    check_refused(open, another, sealed, size);
+    check_refused(data ? hc_seal_open_accept : hc_seal_open_data, key, sealed, size);
     sealed[bit / 8 % size] ^= (uint8_t)(1 << bit % 8);
-    refuse(open, key, sealed, size);
+    check_refused(open, key, sealed, size);
     sealed[bit / 8 % size] ^= (uint8_t)(1 << bit % 8);
     HC_ASSERT(open(key, sealed, size, opened) == HC_OK);
     HC_ASSERT(memcmp(opened, plain, size - HC_TAG_SIZE) == 0);
 }
 
-/// Everything that goes into keys and reset tokens must be felt.
-static void try_derived(uint64_t bit, struct fuzz_choices *selections) {
+/// Derives keys and reset tokens; each bit of their material must matter.
+static void try_derived(uint64_t bit, struct fuzz_source *source) {
     struct from {
         uint8_t secret[HC_TOKEN_SECRET_SIZE], protocol_id[8], token[HC_TOKEN_SIZE];
         uint8_t nonces[2][HC_NONCE_SIZE], keys[3][HC_EXCHANGE_KEY_SIZE], cid[4], audience[8],
@@ -70,9 +69,9 @@ static void try_derived(uint64_t bit, struct fuzz_choices *selections) {
     } from[2];
     struct hc_seal_keys keys[2];
     uint8_t resets[2][HC_RESET_TOKEN_SIZE];
-    size_t felt =
+    size_t material_size =
         sizeof from[0] - sizeof from[0].audience - sizeof from[0].ip - sizeof from[0].port;
-    fuzz_choose_bytes(selections, &from[0], sizeof from[0]);
+    fuzz_take_bytes(source, &from[0], sizeof from[0]);
     from[1] = from[0];
     ((uint8_t *)&from[1])[bit / 8 % sizeof from[1]] ^= (uint8_t)(1 << bit % 8);
     for (int i = 0; i < 2; i++) {
@@ -100,19 +99,19 @@ static void try_derived(uint64_t bit, struct fuzz_choices *selections) {
         HC_ASSERT(memcmp(keys[i].c2s, keys[i].s2c, HC_SEAL_KEY_SIZE) != 0);
     }
     size_t at = bit / 8 % sizeof from[1];
-    bool in_reset = at < sizeof from[0].secret || at >= felt - sizeof from[0].cid;
-    HC_ASSERT((memcmp(&keys[0], &keys[1], sizeof keys[0]) != 0) == (at < felt));
+    bool in_reset = at < sizeof from[0].secret || at >= material_size - sizeof from[0].cid;
+    HC_ASSERT((memcmp(&keys[0], &keys[1], sizeof keys[0]) != 0) == (at < material_size));
     HC_ASSERT(hc_seal_reset_equal(resets[0], resets[1]) == !in_reset);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct fuzz_choices selections = {.bytes = data, .left = size};
-    uint8_t which = fuzz_choose(&selections);
-    uint64_t bit = fuzz_choose_number(&selections, 2);
+    struct fuzz_source source = {.bytes = data, .left = size};
+    uint8_t kind = fuzz_take(&source);
+    uint64_t bit = fuzz_take_number(&source, 2);
     uint8_t bytes[SIZE_MAX_TRIED];
-    size = selections.left < sizeof bytes ? selections.left : sizeof bytes;
-    memcpy(bytes, selections.bytes, size);
-    switch (which % 5) {
+    size = source.left < sizeof bytes ? source.left : sizeof bytes;
+    memcpy(bytes, source.bytes, size);
+    switch (kind % 5) {
     case 0:
         try_any(hc_seal_open_data, bytes, size);
         break;
@@ -121,10 +120,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         break;
     case 2:
     case 3:
-        try_sealed(which % 5 == 2, bit, bytes, size);
+        try_sealed(kind % 5 == 2, bit, bytes, size);
         break;
     default:
-        try_derived(bit, &selections);
+        try_derived(bit, &source);
     }
     return 0;
 }

@@ -1,14 +1,13 @@
-// A whole session, from the first HELLO to the last CLOSE: a server with an honest client that is
-// served without delay, and another whose datagrams go through a network that the fuzzer is, both
-// ways. It loses, repeats, delays, relays and changes them, and adds its own, as somebody could who
-// has the client's keys or the server's; strangers send too. The other client loses its connection
-// and makes it anew, goes to other addresses, and comes with tokens that are not good.
-//
-// Nothing may crash, and whatever comes of the other client, the honest one must play on, refuse
-// nothing, and know the world as the server does. As long as the network only lost, repeated,
-// reordered and relayed, that holds for the other one as well.
-//
-// The input is two bytes for the configuration, then a list of deeds.
+/// Fuzzes a whole session, from the first HELLO to the last CLOSE: a server, an honest client
+/// without a network between them, and another client. The fuzzer is the network of the other
+/// client: it drops, repeats, delays, relays and changes its datagrams, forges some with the keys
+/// of both ends, and sends as strangers. The other client reconnects, changes its address, and uses
+/// bad tokens.
+///
+/// The server must not crash. The honest client must play on, refuse nothing, and have the server's
+/// world. While nothing was changed or forged, this holds for the other client as well.
+///
+/// The input is two bytes for the configuration, then a list of actions.
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "hindcast/client.h"
@@ -24,24 +23,24 @@ enum {
     OTHER_PORT = 2000,
     STRANGER_PORT = 3000,
     TICK_US = 16667,
-    BEGIN_US = 25000000, ///< there have been times of which cookies are too old
+    BEGIN_US = 25000000, ///< earlier cookies have expired
     CHAINS = 64,
     HISTORY = 8,
     CLIENTS = 3,
-    DEEDS = 20,
+    ACTIONS = 20,
     TIMEOUT_US = 1500000,
     RECONNECT_US = 3000000,
-    CLIENT_BLOCKS = 2, ///< to be there at all
+    CLIENT_BLOCKS = 2, ///< for the client itself
     ENOUGH_BLOCKS = 16,
-    FLOOD = 300, ///< datagrams, more than answers may wait
+    FLOOD = 300, ///< datagrams, more than waiting replies
     HONEST_USER = 1,
     OTHER_USER = 2,
     TOKEN_LIFE_S = 3600,
     SESSION_LIFE_S = 500, ///< less than that of a ticket
     LONGEST_S = 490,      ///< so that the honest client's session lasts
-    WELL_TICKS = 60,      ///< in which the honest client plays, however little it may be told
-    SAID_MAX = HC_EVENTS_SIZE_MAX,
-    SAID_MIN = 4, ///< bytes: a number
+    WELL_TICKS = 60,      ///< until the honest client plays, at any bandwidth
+    MESSAGE_MAX = HC_EVENTS_SIZE_MAX,
+    NUMBER_SIZE = 4, ///< bytes of its number
 };
 
 struct world {
@@ -49,18 +48,18 @@ struct world {
     struct hc_client *honest, *other;
     struct fuzz_wire wire;
     struct hc_credential credential; ///< the other client's
-    uint16_t home_port, other_port;  ///< that the other client has had, the first and the last
+    uint16_t home_port, other_port;  ///< the first and the last of the other client
     uint8_t players, where;          ///< of the other client
-    uint32_t said, heard[2];         ///< numbers of what games have said, and who has heard which
+    uint32_t sent, received[2];      ///< numbers of the newest messages, sent and received
     uint64_t now_us, seed;
     hc_tick final;
     struct {
         hc_tick tick;
         uint64_t chain;
     } chains[CHAINS];
-    bool lied;   ///< something arrived that neither end has sent
-    bool turned; ///< what the other client was told of RESETs may not be what is said later
-    bool deaf;   ///< nobody listens to what is said
+    bool forged;           ///< a datagram arrived that no end has sent
+    bool stale_reset;      ///< the other client's reset token may be out of date
+    bool ignores_messages; ///< the games do not take messages
     bool shut;
 };
 
@@ -75,7 +74,7 @@ static const struct hc_game *another_build(void) {
     return &game;
 }
 
-/// Memory for so many blocks more.
+/// Allocates until no block is left.
 static void *allocate(void *context, size_t bytes) {
     uint32_t *left = context;
     if (*left == 0)
@@ -89,30 +88,30 @@ static void release(void *context, void *block) {
     free(block);
 }
 
-/// What kind of client it is.
-struct part {
+/// The configuration of a client.
+struct setup {
     const struct hc_game *game;
     const struct hc_credential *credential;
     uint8_t players;
     uint32_t display_offset, lead, reconnect_us;
-    uint32_t blocks; ///< of memory that it can have
+    uint32_t blocks; ///< of memory that it can allocate
 };
 
-static struct hc_client *begin(struct world *w, const struct part *part) {
+static struct hc_client *begin(struct world *w, const struct setup *setup) {
     static uint32_t left;
     static const struct hc_allocator scarce = {
         .allocate = allocate, .release = release, .context = &left};
     struct hc_client_config config = hc_client_config_default();
-    left = part->blocks;
-    config.game = part->game;
-    config.credential = *part->credential;
-    config.players = part->players;
+    left = setup->blocks;
+    config.game = setup->game;
+    config.credential = *setup->credential;
+    config.players = setup->players;
     config.prediction_limit = 16;
-    config.display_offset = part->display_offset;
-    config.lead = part->lead;
-    config.allocator = part->blocks < ENOUGH_BLOCKS ? &scarce : NULL;
+    config.display_offset = setup->display_offset;
+    config.lead = setup->lead;
+    config.allocator = setup->blocks < ENOUGH_BLOCKS ? &scarce : NULL;
     config.timeout_us = TIMEOUT_US;
-    config.reconnect_us = part->reconnect_us;
+    config.reconnect_us = setup->reconnect_us;
     uint8_t entropy[HC_CLIENT_ENTROPY_SIZE] = {1};
     ++w->seed;
     memcpy(entropy + 1, &w->seed, sizeof w->seed);
@@ -126,7 +125,7 @@ static uint64_t unix_s(const struct world *w) {
     return HC_PARTY_UNIX_S + (w->now_us - BEGIN_US) / 1000000;
 }
 
-/// Another token for the other client, good or not, or the one that it had.
+/// Issues a token to the other client, good or bad, or leaves it the last one.
 static void issue(struct world *w, const struct hc_game *game, uint8_t how) {
     struct hc_party party;
     struct hc_token_key key = w->wire.ring.keys[(how & 32) != 0 ? w->wire.ring.count - 1 : 0];
@@ -146,7 +145,7 @@ static void issue(struct world *w, const struct hc_game *game, uint8_t how) {
     w->credential = party.credential;
 }
 
-/// Two ports after another are of one host, and where there is IPv6 all are of one network.
+/// The address of a port: two neighbouring ports have one host; with IPv6 all have one network.
 static struct hc_address address_of(const struct world *w, uint16_t port) {
     uint8_t last = (uint8_t)(port >> 1);
     if (port < OTHER_PORT || port >= STRANGER_PORT)
@@ -161,22 +160,22 @@ static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t
     (void)hc_sv_host_receive(w->host, &from, bytes, size, w->now_us);
 }
 
-/// Whether that which is sent to this port comes to the other client.
+/// Whether datagrams to this port reach the other client.
 static bool is_others(const struct world *w, uint16_t port) {
     return port >= w->home_port && port <= w->other_port;
 }
 
-/// Lets the server and the honest client say all they have to say.
-static void talk(struct world *w) {
+/// Exchanges all datagrams that are due.
+static void exchange(struct world *w) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
     size_t size;
-    bool said = true;
-    while (said) {
-        said = false;
-        for (; (size = hc_client_send(w->honest, bytes, w->now_us)) > 0; said = true)
+    bool sent = true;
+    while (sent) {
+        sent = false;
+        for (; (size = hc_client_send(w->honest, bytes, w->now_us)) > 0; sent = true)
             receive(w, HONEST_PORT, bytes, size);
-        for (; (size = hc_sv_host_send(w->host, &to, bytes, w->now_us)) > 0; said = true) {
+        for (; (size = hc_sv_host_send(w->host, &to, bytes, w->now_us)) > 0; sent = true) {
             if (to.port == HONEST_PORT)
                 (void)hc_client_receive(w->honest, bytes, size, w->now_us);
             else if (is_others(w, to.port))
@@ -192,25 +191,25 @@ static bool is_reason(enum hc_close_reason reason) {
            strcmp(hc_close_text(reason), hc_close_text(0)) != 0;
 }
 
-/// What games say carries numbers, which rise: nothing comes twice, nothing out of order.
-static void hear(struct world *w, enum fuzz_way way, const uint8_t *bytes, size_t size) {
-    struct fuzz_choices message = {.bytes = bytes, .left = size};
-    HC_ASSERT(size >= 1 && size <= SAID_MAX);
-    if (w->lied)
+/// Checks the number of a message: it rises, so messages arrive once and in order.
+static void check_message(struct world *w, enum fuzz_way way, const uint8_t *bytes, size_t size) {
+    struct fuzz_source message = {.bytes = bytes, .left = size};
+    HC_ASSERT(size >= 1 && size <= MESSAGE_MAX);
+    if (w->forged)
         return;
-    uint32_t number = (uint32_t)fuzz_choose_number(&message, SAID_MIN);
-    HC_ASSERT(size >= SAID_MIN && number > w->heard[way] && number <= w->said);
-    w->heard[way] = number;
+    uint32_t number = (uint32_t)fuzz_take_number(&message, NUMBER_SIZE);
+    HC_ASSERT(size >= NUMBER_SIZE && number > w->received[way] && number <= w->sent);
+    w->received[way] = number;
 }
 
-static void listen(struct world *w) {
-    struct hc_sv_message heard;
+static void take_messages(struct world *w) {
+    struct hc_sv_message received;
     const uint8_t *bytes;
     size_t size;
     while ((bytes = hc_client_next_message(w->other, &size)) != NULL)
-        hear(w, FUZZ_DOWN, bytes, size);
-    while ((bytes = hc_sv_host_next_message(w->host, &heard)) != NULL)
-        hear(w, FUZZ_UP, bytes, heard.size);
+        check_message(w, FUZZ_DOWN, bytes, size);
+    while ((bytes = hc_sv_host_next_message(w->host, &received)) != NULL)
+        check_message(w, FUZZ_UP, bytes, received.size);
 }
 
 static void poll_events(struct world *w) {
@@ -226,7 +225,7 @@ static void poll_events(struct world *w) {
             HC_ASSERT(is_reason(server_event.close));
 }
 
-/// What the client knows to be final is what was final on the server.
+/// Compares the client's final tick with the server's.
 static void check_chain(const struct world *w, const struct hc_client *client) {
     hc_tick tick;
     uint64_t chain;
@@ -246,12 +245,12 @@ static void check(struct world *w) {
     HC_ASSERT(stats->hash_mismatches == 0);
     for (unsigned i = 0; !w->shut && i < HC_STATUS_COUNT; i++)
         HC_ASSERT(stats->rejected[i] == 0);
-    if (w->lied)
+    if (w->forged)
         return;
     stats = hc_client_stats(w->other);
     check_chain(w, w->other);
     HC_ASSERT(stats->hash_mismatches == 0);
-    HC_ASSERT(w->turned || stats->rejected[HC_MALFORMED] == 0);
+    HC_ASSERT(w->stale_reset || stats->rejected[HC_MALFORMED] == 0);
     HC_ASSERT(hc_sv_host_stats(w->host)->rejected[HC_MALFORMED] == 0);
 }
 
@@ -262,19 +261,19 @@ static void tick(struct world *w) {
     hc_client_set_input(w->honest, 0, &input);
     hc_client_advance(w->honest, w->now_us);
     hc_client_advance(w->other, w->now_us);
-    talk(w);
+    exchange(w);
     HC_ASSERT(hc_sv_host_deadline(w->host) > w->now_us);
     HC_ASSERT(hc_client_deadline(w->other) > w->now_us);
     (void)hc_client_show(w->other, w->now_us, 1, &shown);
     poll_events(w);
-    if (!w->deaf)
-        listen(w);
+    if (!w->ignores_messages)
+        take_messages(w);
     check(w);
 }
 
-// ---- Deeds --------------------------------------------------------------------------------------
+// ---- Actions ------------------------------------------------------------------------------------
 
-/// It arrives, and whether it is taken; a DATA is taken once.
+/// Delivers a flight; returns whether it was accepted. A DATA is accepted once at most.
 static bool deliver(struct world *w, const struct fuzz_flight *flight) {
     struct hc_address from = address_of(w, flight->port);
     if (flight->way == FUZZ_DOWN && !is_others(w, flight->port))
@@ -288,97 +287,97 @@ static bool deliver(struct world *w, const struct fuzz_flight *flight) {
     return status == HC_OK;
 }
 
-/// All that is in the air arrives, also what that brings forth.
+/// Delivers all flights, and the datagrams that answer them.
 static void deliver_all(struct world *w) {
     static struct fuzz_flight flight;
     for (unsigned i = 0; w->wire.count > 0 && i < 4 * FUZZ_WIRE_FLIGHTS; i++) {
         fuzz_wire_take(&w->wire, 0, false, &flight);
         (void)deliver(w, &flight);
         hc_client_advance(w->other, w->now_us);
-        talk(w);
+        exchange(w);
     }
 }
 
-/// A relay lets what goes up come from an address of its own, or from one that the client has had.
+/// Relays an upward flight through another address, or through one that the client had.
 static void relay(struct world *w, struct fuzz_flight *flight, uint8_t by) {
     enum hc_client_state state = hc_client_state(w->other);
     if (by == 0 || flight->way != FUZZ_UP)
         return;
     // A cookie is good for one address.
-    w->lied |= state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
-    w->turned = true;
+    w->forged |= state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
+    w->stale_reset = true;
     flight->port = (uint16_t)(OTHER_PORT + by - 1);
 }
 
-/// One that is in the air arrives, perhaps by way of a relay, and will again; or is lost; or is
-/// changed.
-static void meddle(struct world *w, uint8_t which, struct fuzz_choices *selections) {
+/// Delivers a flight, perhaps through a relay, perhaps for the first of two times; or changes it;
+/// or drops it.
+static void deliver_one(struct world *w, uint8_t kind, struct fuzz_source *source) {
     static struct fuzz_flight flight;
     if (w->wire.count == 0)
         return;
-    uint32_t index = fuzz_choose(selections) % w->wire.count;
-    fuzz_wire_take(&w->wire, index, which == 3, &flight);
-    if (which == 4) {
-        fuzz_wire_change(&w->wire, &flight, selections);
+    uint32_t index = fuzz_take(source) % w->wire.count;
+    fuzz_wire_take(&w->wire, index, kind == 3, &flight);
+    if (kind == 4) {
+        fuzz_wire_change(&w->wire, &flight, source);
         flight.taken = false;
-        w->lied = true;
-    } else if (which != 5)
-        relay(w, &flight, fuzz_choose(selections));
-    if (which != 5 && deliver(w, &flight) && which == 3)
+        w->forged = true;
+    } else if (kind != 5)
+        relay(w, &flight, fuzz_take(source));
+    if (kind != 5 && deliver(w, &flight) && kind == 3)
         w->wire.flights[index].taken = true;
 }
 
-/// What nobody has sent, whole: to the client, or to the server from the client or from strangers.
-static void send_raw(struct world *w, struct fuzz_choices *selections) {
-    uint8_t bytes[HC_DATAGRAM_MAX], how = fuzz_choose(selections);
+/// Sends any bytes to the client, or to the server as the client or as a stranger.
+static void send_raw(struct world *w, struct fuzz_source *source) {
+    uint8_t bytes[HC_DATAGRAM_MAX], how = fuzz_take(source);
     struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
-    size_t size = (how & 8) != 0 ? HC_DATAGRAM_MAX : selections->left; // some kinds are padded
-    w->lied = true;
+    size_t size = (how & 8) != 0 ? HC_DATAGRAM_MAX : source->left; // some kinds are padded
+    w->forged = true;
     if ((how & 3) == 3) {
         for (unsigned i = 0; i < FLOOD; i++)
             receive(w, (uint16_t)(STRANGER_PORT + i), bytes, hc_datagram_put_hello(&hello, bytes));
         return;
     }
-    fuzz_choose_bytes(selections, bytes, size);
+    fuzz_take_bytes(source, bytes, size);
     if ((how & 3) == 0)
         (void)hc_client_receive(w->other, bytes, size, w->now_us);
     else
         receive(w, (how & 3) == 1 ? w->other_port : STRANGER_PORT, bytes, size);
 }
 
-static void forge(struct world *w, uint8_t which, struct fuzz_choices *selections) {
+static void forge(struct world *w, uint8_t kind, struct fuzz_source *source) {
     static struct fuzz_flight flight;
-    w->lied = true;
-    if (which == 9)
-        fuzz_wire_answer(&w->wire, selections, &flight);
+    w->forged = true;
+    if (kind == 9)
+        fuzz_wire_answer(&w->wire, source, &flight);
     else
-        fuzz_wire_forge(&w->wire, which == 7 ? FUZZ_UP : FUZZ_DOWN, selections, &flight);
+        fuzz_wire_forge(&w->wire, kind == 7 ? FUZZ_UP : FUZZ_DOWN, source, &flight);
     flight.taken = false;
     flight.port = w->other_port;
     (void)deliver(w, &flight);
 }
 
-/// What the other client sends comes from another port of its host, or from another host.
+/// Moves the other client to another port of its host, or to another host.
 static void move(struct world *w, uint16_t by) {
     enum hc_client_state state = hc_client_state(w->other);
     if (w->other_port + by >= STRANGER_PORT)
         return;
     // A cookie is good for one address.
-    w->lied |= state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
-    w->turned = true;
+    w->forged |= state == HC_CLIENT_CONNECTING || state == HC_CLIENT_RECONNECTING;
+    w->stale_reset = true;
     w->other_port += by;
     w->wire.address = address_of(w, w->other_port);
 }
 
-/// The games say something, the client's or the server's.
-static void say(struct world *w, uint8_t times, struct fuzz_choices *selections) {
-    uint8_t how = fuzz_choose(selections), message[SAID_MAX] = {0};
-    size_t size = SAID_MIN + fuzz_choose(selections) % (SAID_MAX - SAID_MIN + 1);
-    w->deaf = (how & 2) != 0;
+/// Sends messages of the client's or the server's game.
+static void send_messages(struct world *w, uint8_t times, struct fuzz_source *source) {
+    uint8_t how = fuzz_take(source), message[MESSAGE_MAX] = {0};
+    size_t size = NUMBER_SIZE + fuzz_take(source) % (MESSAGE_MAX - NUMBER_SIZE + 1);
+    w->ignores_messages = (how & 2) != 0;
     for (unsigned i = 0; i <= times; i++) {
-        w->said++;
-        for (unsigned at = 0; at < SAID_MIN; at++)
-            message[at] = (uint8_t)(w->said >> 8 * at);
+        w->sent++;
+        for (unsigned at = 0; at < NUMBER_SIZE; at++)
+            message[at] = (uint8_t)(w->sent >> 8 * at);
         if ((how & 1) != 0)
             (void)hc_client_send_message(w->other, message, size);
         else
@@ -386,56 +385,56 @@ static void say(struct world *w, uint8_t times, struct fuzz_choices *selections)
     }
 }
 
-/// The server is given the next step of a rotation, or another time.
-static void set_server(struct world *w, struct fuzz_choices *selections) {
-    uint8_t how = fuzz_choose(selections);
+/// Sets the server's keys to the next step of a rotation, or its time.
+static void set_server(struct world *w, struct fuzz_source *source) {
+    uint8_t how = fuzz_take(source);
     uint8_t key[HC_TOKEN_KEY_SIZE] = {how};
     if ((how & 1) != 0) {
-        hc_sv_host_set_time(w->host, (unix_s(w) + fuzz_choose(selections)) * 1000000, w->now_us);
+        hc_sv_host_set_time(w->host, (unix_s(w) + fuzz_take(source)) * 1000000, w->now_us);
         return;
     }
     if (hc_token_ring_use(&w->wire.ring) != HC_OK) {
         enum hc_status status = hc_token_ring_publish(&w->wire.ring, key);
         HC_ASSERT(status == HC_OK);
     }
-    w->turned = true;
+    w->stale_reset = true;
     hc_sv_host_set_keys(w->host, &w->wire.ring);
 }
 
-/// The other client goes without a word and begins anew: in the same place or in another, of the
-/// same build or not, with as many players as it likes, and with what token it has.
-static void begin_anew(struct world *w, struct fuzz_choices *selections) {
-    uint8_t how = fuzz_choose(selections);
-    struct part part = {.game = (how & 1) != 0 ? another_build() : &hc_arena,
-                        .credential = &w->credential,
-                        .display_offset = how >> 4,
-                        .lead = (how & 4) != 0 ? HISTORY + 4 : 0,
-                        .reconnect_us = (w->where & 16) != 0 ? 0 : RECONNECT_US,
-                        .blocks = ENOUGH_BLOCKS};
-    part.players = w->players = fuzz_choose(selections) % (HC_OWN_PLAYERS_MAX + 1);
+/// Destroys the other client and creates a new one: at the same or another address, of the same or
+/// another build, with any players and any token.
+static void replace_other(struct world *w, struct fuzz_source *source) {
+    uint8_t how = fuzz_take(source);
+    struct setup setup = {.game = (how & 1) != 0 ? another_build() : &hc_arena,
+                          .credential = &w->credential,
+                          .display_offset = how >> 4,
+                          .lead = (how & 4) != 0 ? HISTORY + 4 : 0,
+                          .reconnect_us = (w->where & 16) != 0 ? 0 : RECONNECT_US,
+                          .blocks = ENOUGH_BLOCKS};
+    setup.players = w->players = fuzz_take(source) % (HC_OWN_PLAYERS_MAX + 1);
     if ((how & 8) != 0)
-        part.blocks = CLIENT_BLOCKS + fuzz_choose(selections) % ENOUGH_BLOCKS;
-    issue(w, part.game, fuzz_choose(selections));
+        setup.blocks = CLIENT_BLOCKS + fuzz_take(source) % ENOUGH_BLOCKS;
+    issue(w, setup.game, fuzz_take(source));
     hc_client_destroy(w->other);
-    w->wire.client = w->other = begin(w, &part);
+    w->wire.client = w->other = begin(w, &setup);
     if (w->other_port + 1 < STRANGER_PORT)
         w->other_port += how >> 1 & 1;
     else
-        w->lied = true;
+        w->forged = true;
     w->home_port = w->other_port;
     w->wire.address = address_of(w, w->other_port);
-    w->lied |= (how & 2) == 0; // what is in the air for the one before is nonsense to this one
+    w->forged |= (how & 2) == 0; // datagrams to the old one reach the new one
     w->wire.cid = 0;
 }
 
-static void act(struct world *w, uint8_t which, struct fuzz_choices *selections) {
+static void act(struct world *w, uint8_t kind, struct fuzz_source *source) {
     struct hc_arena_input input;
-    switch (which % DEEDS) {
+    switch (kind % ACTIONS) {
     case 0:
-    case 1: // time goes by
-        for (int i = 0; i < 1 + which / DEEDS % 8; i++) {
+    case 1: // time passes
+        for (int i = 0; i < 1 + kind / ACTIONS % 8; i++) {
             w->now_us += TICK_US;
-            if (which % DEEDS == 1)
+            if (kind % ACTIONS == 1)
                 deliver_all(w);
             tick(w);
         }
@@ -447,50 +446,50 @@ static void act(struct world *w, uint8_t which, struct fuzz_choices *selections)
     case 4:
     case 5:
     case 6:
-        meddle(w, which % DEEDS, selections);
+        deliver_one(w, kind % ACTIONS, source);
         break;
     case 7:
     case 8:
     case 9:
-        forge(w, which % DEEDS, selections);
+        forge(w, kind % ACTIONS, source);
         break;
     case 10:
-        send_raw(w, selections);
+        send_raw(w, source);
         break;
     case 11:
         hc_client_leave(w->other, w->now_us);
         break;
     case 12:
-        begin_anew(w, selections);
+        replace_other(w, source);
         break;
     case 13:
         w->shut = true;
         hc_sv_host_shutdown(w->host, w->now_us);
         break;
-    case 14: // nobody is awake for a while
-        w->now_us += (uint64_t)fuzz_choose(selections) * 4000;
+    case 14: // all stand still for a while
+        w->now_us += (uint64_t)fuzz_take(source) * 4000;
         tick(w);
         break;
     case 15:
-        move(w, 1 + which / DEEDS % 2);
+        move(w, 1 + kind / ACTIONS % 2);
         break;
     case 16:
-        say(w, which / DEEDS, selections);
+        send_messages(w, kind / ACTIONS, source);
         break;
     case 17:
-        set_server(w, selections);
+        set_server(w, source);
         break;
     default:
-        input = (struct hc_arena_input){.move_x = (int8_t)(which / DEEDS - DEEDS / 3)};
-        input.move_y = (int8_t)fuzz_choose(selections);
-        input.aim = fuzz_choose(selections);
-        input.fire = fuzz_choose(selections) & 1;
+        input = (struct hc_arena_input){.move_x = (int8_t)(kind / ACTIONS - ACTIONS / 3)};
+        input.move_y = (int8_t)fuzz_take(source);
+        input.aim = fuzz_take(source);
+        input.fire = fuzz_take(source) & 1;
         if (w->players > 0)
             hc_client_set_input(w->other, 0, &input);
     }
 }
 
-/// The server, as the input wants it.
+/// Creates the server with the configuration of the input.
 static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
     struct hc_sv_host_config config = hc_sv_host_config_default();
     config.game = &hc_arena;
@@ -501,7 +500,7 @@ static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
     config.unix_us = HC_PARTY_UNIX_US;
     config.timeout_us = TIMEOUT_US;
     if ((how & 1) != 0)
-        config.client_rate = HC_SV_CLIENT_RATE_MIN; // so that little is told at a time
+        config.client_rate = HC_SV_CLIENT_RATE_MIN; // the least bandwidth
     config.snapshot_rate = (how & 2) != 0 ? config.tick_rate / 3 : 0;
     config.force_rewind = (how & 4) != 0 ? HISTORY / 2 : 0;
     if ((w->where & 2) != 0)
@@ -515,32 +514,32 @@ static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
     return hc_sv_host_create(&config, w->now_us);
 }
 
-/// Two clients that nobody has heard of yet.
+/// Creates both clients.
 static void begin_both(struct world *w, uint8_t display_offset) {
     struct hc_party party;
-    struct part part = {.game = &hc_arena,
-                        .credential = &party.credential,
-                        .players = 1,
-                        .reconnect_us = RECONNECT_US,
-                        .blocks = ENOUGH_BLOCKS};
+    struct setup setup = {.game = &hc_arena,
+                          .credential = &party.credential,
+                          .players = 1,
+                          .reconnect_us = RECONNECT_US,
+                          .blocks = ENOUGH_BLOCKS};
     hc_party_issue(&party, &hc_arena, HONEST_USER, 0);
-    w->honest = begin(w, &part);
+    w->honest = begin(w, &setup);
     issue(w, &hc_arena, 0);
-    part.credential = &w->credential;
-    part.display_offset = display_offset;
-    part.reconnect_us = (w->where & 16) != 0 ? 0 : RECONNECT_US;
-    w->wire.client = w->other = begin(w, &part);
+    setup.credential = &w->credential;
+    setup.display_offset = display_offset;
+    setup.reconnect_us = (w->where & 16) != 0 ? 0 : RECONNECT_US;
+    w->wire.client = w->other = begin(w, &setup);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct world w;
-    struct fuzz_choices input = {.bytes = data, .left = size};
-    struct fuzz_deed deed;
-    uint8_t how = fuzz_choose(&input);
+    struct fuzz_source input = {.bytes = data, .left = size};
+    struct fuzz_action action;
+    uint8_t how = fuzz_take(&input);
     w = (struct world){.now_us = BEGIN_US,
                        .home_port = OTHER_PORT,
                        .other_port = OTHER_PORT,
-                       .where = fuzz_choose(&input),
+                       .where = fuzz_take(&input),
                        .players = 1};
     w.wire.ring = hc_party_ring();
     w.wire.address = address_of(&w, w.other_port);
@@ -548,8 +547,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     HC_ASSERT(w.host != NULL);
     begin_both(&w, how >> 4);
     tick(&w);
-    while (w.now_us - BEGIN_US < (uint64_t)LONGEST_S * 1000000 && fuzz_deed_next(&input, &deed))
-        act(&w, deed.which, &deed.selections);
+    while (w.now_us - BEGIN_US < (uint64_t)LONGEST_S * 1000000 && fuzz_action_next(&input, &action))
+        act(&w, action.kind, &action.source);
     unsigned ticks = 0;
     while (ticks++ < 3 ||
            (!w.shut && hc_client_state(w.honest) != HC_CLIENT_PLAYING && ticks < WELL_TICKS)) {

@@ -1,19 +1,19 @@
-// All that a server can say in a snapshot besides values: made up from any bytes, written, and read
-// back. It must be the same, or not fit.
-//
-// The input is the room, then choices.
+/// Fuzzes snapshots without their values: a snapshot of any contents is written and read back. It
+/// must be the same, or not fit.
+///
+/// The input is the room, then the contents.
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "proto/delta.h"
 #include "proto/snapshot.h"
-#include "tests/fuzz/deeds.h"
+#include "tests/fuzz/actions.h"
 
 #include <string.h>
 
 enum { PLAYERS = 40, ROOM_MAX = 1100, LISTED_MAX = 6, NEAR = 30000 };
 
-/// A list of what comes with a tick, and what it looks like.
-struct made_up {
+/// The contents of a snapshot, without values.
+struct contents {
     struct hc_snapshot head;
     uint32_t forced_count, roster_count, unit_count, correction_count;
     struct hc_snapshot_forced forced[LISTED_MAX];
@@ -26,61 +26,62 @@ struct made_up {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// ---- Making up ----------------------------------------------------------------------------------
+// ---- Contents -----------------------------------------------------------------------------------
 
-/// A tick at most `most` before `tick`.
-static hc_tick choose_before(struct fuzz_choices *selections, hc_tick tick, uint32_t most) {
-    hc_tick by = (hc_tick)fuzz_choose_number(selections, 2) % (most + 1);
+/// Takes a tick at most `most` before `tick`.
+static hc_tick take_before(struct fuzz_source *source, hc_tick tick, uint32_t most) {
+    hc_tick by = (hc_tick)fuzz_take_number(source, 2) % (most + 1);
     return hc_tick_back(tick, by);
 }
 
-static void choose_head(struct fuzz_choices *selections, struct hc_snapshot *head) {
-    uint8_t how = fuzz_choose(selections);
+static void take_header(struct fuzz_source *source, struct hc_snapshot *head) {
+    uint8_t how = fuzz_take(source);
     *head = (struct hc_snapshot){.base = HC_NO_TICK, .own_count = how % (HC_OWN_PLAYERS_MAX + 1)};
-    head->as_of = 1 + (hc_tick)fuzz_choose_number(selections, 4) % (HC_SNAPSHOT_TICK_MAX - 1);
-    head->phase_us = (uint32_t)fuzz_choose_number(selections, 3) % (HC_PHASE_MAX_US + 1);
-    head->ack_delay_us = (uint32_t)fuzz_choose_number(selections, 3) % (HC_ACK_DELAY_MAX_US + 1);
-    head->tick = hc_tick_max(1, choose_before(selections, head->as_of, HC_HISTORY_MAX));
-    head->late_limit = choose_before(selections, head->as_of, HC_HISTORY_MAX);
-    head->final = choose_before(selections, head->as_of, HC_HISTORY_MAX);
-    head->hash = (uint32_t)fuzz_choose_number(selections, 4);
+    head->as_of = 1 + (hc_tick)fuzz_take_number(source, 4) % (HC_SNAPSHOT_TICK_MAX - 1);
+    head->phase_us = (uint32_t)fuzz_take_number(source, 3) % (HC_PHASE_MAX_US + 1);
+    head->ack_delay_us = (uint32_t)fuzz_take_number(source, 3) % (HC_ACK_DELAY_MAX_US + 1);
+    head->tick = hc_tick_max(1, take_before(source, head->as_of, HC_HISTORY_MAX));
+    head->late_limit = take_before(source, head->as_of, HC_HISTORY_MAX);
+    head->final = take_before(source, head->as_of, HC_HISTORY_MAX);
+    head->hash = (uint32_t)fuzz_take_number(source, 4);
     head->has_chain = (how & 64) != 0;
-    head->chain = head->has_chain ? fuzz_choose_number(selections, 8) : 0;
+    head->chain = head->has_chain ? fuzz_take_number(source, 8) : 0;
     if ((how & 128) != 0)
-        head->base = choose_before(selections, head->as_of - 1, (how & 32) != 0 ? UINT16_MAX : 63);
+        head->base = take_before(source, head->as_of - 1, (how & 32) != 0 ? UINT16_MAX : 63);
     for (unsigned i = 0; i < head->own_count; i++)
-        head->complete[i] = head->tick - 1 + fuzz_choose(selections);
+        head->complete[i] = head->tick - 1 + fuzz_take(source);
 }
 
-static void choose_lists(struct fuzz_choices *selections, const struct hc_world *world,
-                         struct made_up *out) {
+static void take_lists(struct fuzz_source *source, const struct hc_world *world,
+                       struct contents *out) {
     hc_tick tick = out->head.tick;
-    uint32_t sizes = fuzz_choose(selections);
+    uint32_t sizes = fuzz_take(source);
     out->forced_count = out->head.own_count > 0 ? sizes % LISTED_MAX : 0;
     out->roster_count = (sizes >> 4) % LISTED_MAX;
     for (uint32_t i = 0; i < out->forced_count; i++) {
         struct hc_snapshot_forced *forced = &out->forced[i];
-        forced->own = fuzz_choose(selections) % out->head.own_count;
-        forced->first = choose_before(selections, tick, UINT16_MAX);
-        forced->count = 1 + (uint32_t)fuzz_choose_number(selections, 2) % HC_INPUT_RUN_MAX;
+        forced->own = fuzz_take(source) % out->head.own_count;
+        forced->first = take_before(source, tick, UINT16_MAX);
+        forced->count = 1 + (uint32_t)fuzz_take_number(source, 2) % HC_INPUT_RUN_MAX;
     }
     for (uint32_t i = 0; i < out->roster_count; i++) {
         struct hc_snapshot_roster *roster_change = &out->roster_changes[i];
-        uint8_t how = fuzz_choose(selections);
-        roster_change->player = (hc_player)(fuzz_choose(selections) % world->players);
-        roster_change->tick = (how & 1) != 0 ? choose_before(selections, tick, UINT16_MAX)
-                                             : tick + (hc_tick)fuzz_choose_number(selections, 2);
+        uint8_t how = fuzz_take(source);
+        roster_change->player = (hc_player)(fuzz_take(source) % world->players);
+        roster_change->tick = (how & 1) != 0 ? take_before(source, tick, UINT16_MAX)
+                                             : tick + (hc_tick)fuzz_take_number(source, 2);
         roster_change->roster_change = (how & 2) != 0 ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
     }
 }
 
-/// For each unit four bits: whether the newest base told it, whether it is named, and against what.
-static void choose_units(struct fuzz_choices *selections, const struct hc_world *world,
-                         struct made_up *out) {
+/// Takes four bits for each unit: whether the newest baseline has it, whether it is named, and its
+/// baseline.
+static void take_units(struct fuzz_source *source, const struct hc_world *world,
+                       struct contents *out) {
     hc_tick base = out->head.base;
-    for (uint32_t u = 0; u < hc_unit_total(world) && selections->left > 0; u++) {
+    for (uint32_t u = 0; u < hc_unit_total(world) && source->left > 0; u++) {
         struct hc_snapshot_unit *unit = &out->units[out->unit_count];
-        uint8_t how = fuzz_choose(selections);
+        uint8_t how = fuzz_take(source);
         bool in_base = base != HC_NO_TICK && (how & 1) != 0;
         if (in_base)
             out->base.units[out->base.count++] = (hc_unit)u;
@@ -93,33 +94,32 @@ static void choose_units(struct fuzz_choices *selections, const struct hc_world 
         if (unit->from == HC_SNAPSHOT_OLDER && (base == HC_NO_TICK || base == 0))
             unit->from = HC_SNAPSHOT_DROPPED;
         if (unit->from == HC_SNAPSHOT_OLDER)
-            unit->as_of = choose_before(selections, base - 1, HC_SNAPSHOT_AGE_MAX - 1);
+            unit->as_of = take_before(source, base - 1, HC_SNAPSHOT_AGE_MAX - 1);
         out->unit_count++;
     }
 }
 
-static void choose_corrections(struct fuzz_choices *selections, const struct hc_world *world,
-                               struct made_up *out) {
+static void take_corrections(struct fuzz_source *source, const struct hc_world *world,
+                             struct contents *out) {
     hc_unit next = 0;
-    out->corrected = choose_before(selections, out->head.tick - 1, HC_HISTORY_MAX / 2);
-    while (selections->left > 0 && out->correction_count < LISTED_MAX &&
-           next < hc_unit_total(world)) {
+    out->corrected = take_before(source, out->head.tick - 1, HC_HISTORY_MAX / 2);
+    while (source->left > 0 && out->correction_count < LISTED_MAX && next < hc_unit_total(world)) {
         struct hc_snapshot_correction *correction = &out->corrections[out->correction_count++];
-        uint8_t how = fuzz_choose(selections);
+        uint8_t how = fuzz_take(source);
         uint32_t unit = next + (how >> 2) % (hc_unit_total(world) - next);
         *correction = (struct hc_snapshot_correction){.unit = (hc_unit)unit, .as_of = HC_NO_TICK};
         next = (hc_unit)(unit + 1);
         if ((how & 1) == 0)
             continue;
         correction->as_of =
-            choose_before(selections, out->head.as_of - 1, HC_SNAPSHOT_CORRECTION_AGE - 1);
+            take_before(source, out->head.as_of - 1, HC_SNAPSHOT_CORRECTION_AGE - 1);
         correction->same = (how & 2) != 0;
     }
 }
 
-// ---- There and back -----------------------------------------------------------------------------
+// ---- Writing and reading ------------------------------------------------------------------------
 
-static void put_all(struct hc_bits_writer *bits, const struct made_up *from) {
+static void put_all(struct hc_bits_writer *bits, const struct contents *from) {
     hc_tick tick = from->head.tick;
     hc_unit next = 0;
     hc_snapshot_put(bits, &from->head);
@@ -139,7 +139,7 @@ static void put_all(struct hc_bits_writer *bits, const struct made_up *from) {
     hc_snapshot_put_end(bits);
 }
 
-static void check_head(const struct hc_snapshot *a, const struct hc_snapshot *b) {
+static void check_header(const struct hc_snapshot *a, const struct hc_snapshot *b) {
     HC_ASSERT(a->as_of == b->as_of && a->tick == b->tick && a->base == b->base);
     HC_ASSERT(a->phase_us == b->phase_us && a->ack_delay_us == b->ack_delay_us);
     HC_ASSERT(a->late_limit == b->late_limit && a->final == b->final && a->hash == b->hash);
@@ -149,7 +149,7 @@ static void check_head(const struct hc_snapshot *a, const struct hc_snapshot *b)
 }
 
 static void check_lists(struct hc_bits_reader *bits, const struct hc_world *world,
-                        const struct made_up *from) {
+                        const struct contents *from) {
     struct hc_snapshot_forced forced;
     struct hc_snapshot_roster roster_change;
     for (uint32_t i = 0; i < from->forced_count; i++) {
@@ -168,7 +168,7 @@ static void check_lists(struct hc_bits_reader *bits, const struct hc_world *worl
 }
 
 static void check_corrections(struct hc_bits_reader *bits, const struct hc_world *world,
-                              const struct made_up *from) {
+                              const struct contents *from) {
     hc_tick at = from->head.tick;
     hc_unit next = 0;
     uint32_t count;
@@ -188,13 +188,13 @@ static void check_corrections(struct hc_bits_reader *bits, const struct hc_world
 }
 
 static void check_all(const struct hc_body *body, const struct hc_world *world, hc_tick near,
-                      const struct made_up *from) {
+                      const struct contents *from) {
     struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
     struct hc_bits_reader bits;
     struct hc_snapshot head;
     HC_ASSERT(hc_snapshot_get_message(body, &bits) == HC_OK);
     hc_snapshot_get(&bits, near, from->head.own_count, &head);
-    check_head(&head, &from->head);
+    check_header(&head, &from->head);
     check_lists(&bits, world, from);
     uint32_t count = hc_snapshot_get_names(&bits, world, &head, &from->base, units);
     HC_ASSERT(!bits.failed && count == from->unit_count);
@@ -208,29 +208,29 @@ static void check_all(const struct hc_body *body, const struct hc_world *world, 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct hc_world world;
     static struct hc_body body;
-    static struct made_up made_up;
-    struct fuzz_choices selections = {.bytes = data, .left = size};
+    static struct contents contents;
+    struct fuzz_source source = {.bytes = data, .left = size};
     uint8_t packed[ROOM_MAX], bytes[ROOM_MAX + HC_SNAPSHOT_OVERHEAD];
-    size_t room = fuzz_choose_number(&selections, 2) % (ROOM_MAX + 1);
+    size_t room = fuzz_take_number(&source, 2) % (ROOM_MAX + 1);
     if (world.entities == 0)
         HC_ASSERT(hc_world_init(&world, &hc_arena, PLAYERS, 60, 1, NULL) == HC_OK);
-    memset(&made_up, 0, sizeof made_up);
-    choose_head(&selections, &made_up.head);
-    hc_tick near = made_up.head.as_of - NEAR;
-    near += (hc_tick)fuzz_choose_number(&selections, 2) % (2 * NEAR);
-    choose_lists(&selections, &world, &made_up);
-    choose_corrections(&(struct fuzz_choices){.bytes = selections.bytes, .left = selections.left},
-                       &world, &made_up);
-    choose_units(&selections, &world, &made_up);
+    memset(&contents, 0, sizeof contents);
+    take_header(&source, &contents.head);
+    hc_tick near = contents.head.as_of - NEAR;
+    near += (hc_tick)fuzz_take_number(&source, 2) % (2 * NEAR);
+    take_lists(&source, &world, &contents);
+    take_corrections(&(struct fuzz_source){.bytes = source.bytes, .left = source.left}, &world,
+                     &contents);
+    take_units(&source, &world, &contents);
     struct hc_bits_writer bits = hc_bits_writer(packed, room);
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
-    put_all(&bits, &made_up);
+    put_all(&bits, &contents);
     size_t used = hc_bits_finish(&bits);
     if (bits.failed)
         return 0;
     HC_ASSERT(hc_snapshot_put_message(&writer, packed, used));
     HC_ASSERT(hc_body_begin(&body, bytes, writer.at) == HC_OK);
     HC_ASSERT(hc_body_next(&body) == HC_MESSAGE_SNAPSHOT);
-    check_all(&body, &world, near, &made_up);
+    check_all(&body, &world, near, &contents);
     return 0;
 }

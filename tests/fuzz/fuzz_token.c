@@ -1,13 +1,12 @@
-// Tokens, proofs and credentials: any bytes, and behind the seal whatever a holder of the key could
-// have sealed. What opens must seal to the same bytes again; nothing else may open. And what a
-// server remembers of tokens that are used up.
-//
-// The input is a byte that says which, and what is looked at.
+/// Fuzzes tokens, proofs, credentials and used tokens: any bytes, and any contents sealed with a
+/// key. An opened token must seal to the same bytes; nothing else may open.
+///
+/// The input is a byte for the kind, and the bytes to check.
 #include "common/bytes.h"
 #include "hindcast/check.h"
 #include "proto/token.h"
 #include "server/spent_tokens.h"
-#include "tests/fuzz/deeds.h"
+#include "tests/fuzz/actions.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -35,15 +34,15 @@ static const struct hc_token_ring foreign = {.keys = {{.id = 1, .key = {3}}, {.i
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t number_at(const uint8_t *bytes, unsigned size) {
-    struct fuzz_choices selections = {.bytes = bytes, .left = size};
-    return fuzz_choose_number(&selections, size);
+    struct fuzz_source source = {.bytes = bytes, .left = size};
+    return fuzz_take_number(&source, size);
 }
 
 static enum hc_status open_here(const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out) {
     return hc_token_open(&ring, PROTOCOL_ID, AUDIENCE, NOW_S, bytes, out);
 }
 
-/// Seals what stands in `bytes`, be it a token or not.
+/// Seals `bytes`, whether or not they are a token.
 static void seal_any(const struct hc_token_key *key, uint8_t bytes[static HC_TOKEN_SIZE]) {
     static const char label[] = "HINDCAST-TOKEN-1";
     uint8_t aad[sizeof label - 1 + 8 + HEAD] = {0};
@@ -55,8 +54,8 @@ static void seal_any(const struct hc_token_key *key, uint8_t bytes[static HC_TOK
                                                         NULL, bytes + NONCE_AT, key->key);
 }
 
-/// What must become of bytes whose sealed part, before `key` sealed it, was `plain`.
-static enum hc_status foretell(const uint8_t *plain, const struct hc_token_key *key) {
+/// The status that must come of `plain` after `key` sealed it.
+static enum hc_status expected_status(const uint8_t *plain, const struct hc_token_key *key) {
     if (plain[0] != HC_TOKEN_VERSION || plain[2] > HC_TOKEN_RESUME || plain[3] >= 16 ||
         (plain[3] & 7) > HC_OWN_PLAYERS_MAX)
         return HC_MALFORMED;
@@ -69,9 +68,9 @@ static enum hc_status foretell(const uint8_t *plain, const struct hc_token_key *
     return number_at(plain + AUDIENCE_AT, 8) == AUDIENCE ? HC_OK : HC_INVALID;
 }
 
-/// A token that opened: it says what stands in it, here and now alone.
+/// Checks an opened token: it opens only for its keys, protocol_id, audience and time, unchanged.
 static void examine(const uint8_t bytes[static HC_TOKEN_SIZE], const struct hc_token *token,
-                    struct fuzz_choices *selections) {
+                    struct fuzz_source *source) {
     uint8_t again[HC_TOKEN_SIZE];
     struct hc_token other;
     const struct hc_token_key *key = &ring.keys[bytes[1] == ring.keys[0].id ? 0 : 1];
@@ -83,40 +82,40 @@ static void examine(const uint8_t bytes[static HC_TOKEN_SIZE], const struct hc_t
     HC_ASSERT(hc_token_open(&ring, PROTOCOL_ID, AUDIENCE + 1, NOW_S, bytes, &other) == HC_INVALID);
     HC_ASSERT(hc_token_open(&ring, PROTOCOL_ID, AUDIENCE, token->expire_s, bytes, &other) ==
               HC_TOO_OLD);
-    uint64_t bit = fuzz_choose_number(selections, 2) % (8 * sizeof again);
+    uint64_t bit = fuzz_take_number(source, 2) % (8 * sizeof again);
     again[bit / 8] ^= (uint8_t)(1 << bit % 8);
     HC_ASSERT(open_here(again, &other) != HC_OK);
 }
 
-static void try_token(struct fuzz_choices *selections) {
+static void try_token(struct fuzz_source *source) {
     uint8_t bytes[HC_TOKEN_SIZE];
     struct hc_token token;
-    fuzz_choose_bytes(selections, bytes, sizeof bytes);
+    fuzz_take_bytes(source, bytes, sizeof bytes);
     if (open_here(bytes, &token) == HC_OK)
-        examine(bytes, &token, selections);
+        examine(bytes, &token, source);
 }
 
-static void try_sealed(const struct hc_token_key *key, struct fuzz_choices *selections) {
+static void try_sealed(const struct hc_token_key *key, struct fuzz_source *source) {
     uint8_t bytes[HC_TOKEN_SIZE];
     struct hc_token token;
-    fuzz_choose_bytes(selections, bytes, sizeof bytes);
-    enum hc_status status = foretell(bytes, key);
+    fuzz_take_bytes(source, bytes, sizeof bytes);
+    enum hc_status status = expected_status(bytes, key);
     seal_any(key, bytes);
     HC_ASSERT(open_here(bytes, &token) == status);
     if (status == HC_OK)
-        examine(bytes, &token, selections);
+        examine(bytes, &token, source);
 }
 
-/// Proofs and MACs hold for their own bytes and no others.
-static void try_vouched(struct fuzz_choices *selections) {
+/// Checks that proofs and MACs hold for their own bytes and no others.
+static void try_authenticated(struct fuzz_source *source) {
     uint8_t secret[HC_TOKEN_SECRET_SIZE], other[HC_TOKEN_SECRET_SIZE];
     uint8_t connect[HC_DATAGRAM_CONNECT_SIZE], deny[HC_DATAGRAM_DENY_SIZE];
-    fuzz_choose_bytes(selections, secret, sizeof secret);
+    fuzz_take_bytes(source, secret, sizeof secret);
     memcpy(other, secret, sizeof secret);
     other[secret[0] % sizeof other] ^= 1;
-    uint64_t bit = fuzz_choose_number(selections, 2);
-    fuzz_choose_bytes(selections, deny, sizeof deny);
-    fuzz_choose_bytes(selections, connect, sizeof connect);
+    uint64_t bit = fuzz_take_number(source, 2);
+    fuzz_take_bytes(source, deny, sizeof deny);
+    fuzz_take_bytes(source, connect, sizeof connect);
     (void)hc_token_check_deny_mac(secret, deny);
     (void)hc_token_check_proof(secret, connect);
     connect[0] = HC_DATAGRAM_CONNECT;
@@ -135,27 +134,27 @@ static void try_vouched(struct fuzz_choices *selections) {
     HC_ASSERT(hc_token_check_deny_mac(secret, deny) == HC_UNEXPECTED);
 }
 
-/// A text that is read is the one that is written, but for the end of its line.
-static void try_text(const struct fuzz_choices *selections) {
+/// Reads a text, which must be written the same, except for the end of its line.
+static void try_text(const struct fuzz_source *source) {
     struct hc_credential credential;
     char text[HC_CREDENTIAL_TEXT_SIZE + 1];
-    const char *given = (const char *)selections->bytes;
-    if (hc_token_read_credential(given, selections->left, &credential) != HC_OK)
+    const char *given = (const char *)source->bytes;
+    if (hc_token_read_credential(given, source->left, &credential) != HC_OK)
         return;
     hc_token_write_credential(&credential, text);
     HC_ASSERT(strlen(text) == HC_CREDENTIAL_TEXT_SIZE);
     HC_ASSERT(memcmp(text, given, HC_CREDENTIAL_TEXT_SIZE) == 0);
-    HC_ASSERT(selections->left - HC_CREDENTIAL_TEXT_SIZE <= 2);
+    HC_ASSERT(source->left - HC_CREDENTIAL_TEXT_SIZE <= 2);
 }
 
-/// Of any row of steps the ring keeps the used key and the one beside it, published or former.
-static void try_rotations(struct fuzz_choices *selections) {
+/// Rotates keys in any order: the ring holds the used key and the published or former one.
+static void try_rotations(struct fuzz_source *source) {
     struct hc_token_ring turning = {.count = 0};
     uint8_t used = 0, beside = 0; // their first bytes
-    uint32_t keys = 0;            // that were ever used
+    uint32_t keys = 0;            // of all that were used
     bool published = false;
-    while (selections->left > 0) {
-        uint8_t choice = fuzz_choose(selections), key[HC_TOKEN_KEY_SIZE] = {choice};
+    while (source->left > 0) {
+        uint8_t choice = fuzz_take(source), key[HC_TOKEN_KEY_SIZE] = {choice};
         bool swaps = (choice & 1) != 0, good = swaps == published;
         enum hc_status status =
             swaps ? hc_token_ring_use(&turning) : hc_token_ring_publish(&turning, key);
@@ -177,16 +176,16 @@ static void try_rotations(struct fuzz_choices *selections) {
     }
 }
 
-/// A used token is not accepted again, whatever the clock shows.
-static void try_spent(struct fuzz_choices *selections) {
+/// Checks that a used token is not accepted again, at any time of the clock.
+static void try_spent(struct fuzz_source *source) {
     static uint8_t memory[SPENT_BYTES];
     struct hc_sv_spent spent = {.seed = 1};
     bool used[SPENT_IDS][SPENT_IDS] = {{false}}; // by client_id and number
     HC_ASSERT(hc_sv_spent_layout(&spent, SPENT_ROOM, NULL) <= sizeof memory);
     memset(memory, 0, sizeof memory);
     hc_sv_spent_layout(&spent, SPENT_ROOM, memory);
-    for (uint64_t now_us = 1; selections->left > 0; now_us += 10000000) {
-        uint8_t choice = fuzz_choose(selections), second = fuzz_choose(selections) & 15;
+    for (uint64_t now_us = 1; source->left > 0; now_us += 10000000) {
+        uint8_t choice = fuzz_take(source), second = fuzz_take(source) & 15;
         uint8_t id = choice & (SPENT_IDS - 1), number = choice >> 3 & (SPENT_IDS - 1);
         struct hc_token token = {.kind = (choice & 64) != 0 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
                                  .issued_s = number,
@@ -212,28 +211,28 @@ static void try_spent(struct fuzz_choices *selections) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct fuzz_choices selections = {.bytes = data, .left = size};
-    switch (fuzz_choose(&selections) % 7) {
+    struct fuzz_source source = {.bytes = data, .left = size};
+    switch (fuzz_take(&source) % 7) {
     case 0:
-        try_token(&selections);
+        try_token(&source);
         break;
     case 1:
-        try_sealed(&ring.keys[0], &selections);
+        try_sealed(&ring.keys[0], &source);
         break;
     case 2:
-        try_sealed(&ring.keys[1], &selections);
+        try_sealed(&ring.keys[1], &source);
         break;
     case 3:
-        try_vouched(&selections);
+        try_authenticated(&source);
         break;
     case 4:
-        try_text(&selections);
+        try_text(&source);
         break;
     case 5:
-        try_rotations(&selections);
+        try_rotations(&source);
         break;
     default:
-        try_spent(&selections);
+        try_spent(&source);
     }
     return 0;
 }

@@ -12,11 +12,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    INPUT_MAX = 1 << 20, ///< bytes; far above any datagram or journal piece in a corpus
+    INPUT_MAX = 1 << 20, ///< bytes; far more than any file of a corpus
     PATH_SIZE = 4096,
 };
 
-/// Runs the target on a copy of exactly the file's size, so that a sanitizer sees its end.
+/// Runs the target on a copy of the file's size, so that a sanitizer notices reads behind its end.
 static bool replay_file(const char *path) {
     static uint8_t buffer[INPUT_MAX];
     FILE *file = fopen(path, "rb");

@@ -1,17 +1,15 @@
-/// The network between one client and its server in a fuzz program, where a hand that knows the
-/// connection as its ends do can lose, repeat, hold back, change and add datagrams.
+/// The network between one client and its server in a fuzz program. It drops, repeats, delays,
+/// changes and forges datagrams, with the secrets of both ends.
 ///
-/// The hand holds the token keys and reads the client's ephemeral secret, so that it has the keys
-/// of the connection: what it changes and adds is sealed, proven and vouched for as the end that it
-/// speaks for would do it.
+/// It has the token keys and reads the client's ephemeral secret, so it derives the keys of the
+/// connection: changed and forged datagrams have the seal, proof or MAC of the end that they claim.
 ///
-/// What an end sends is put into the air and stays there until it is taken out or, when the air is
-/// full, lost: the oldest first.
+/// A datagram is in flight until it is taken; when the network is full the oldest one is dropped.
 #pragma once
 
 #include "proto/address.h"
 #include "proto/datagram.h"
-#include "tests/fuzz/deeds.h"
+#include "tests/fuzz/actions.h"
 #include "tests/sim/party.h"
 
 #include <stddef.h>
@@ -19,46 +17,46 @@
 
 enum { FUZZ_WIRE_FLIGHTS = 32 };
 
-/// Which way a datagram goes.
+/// The direction of a datagram.
 enum fuzz_way { FUZZ_UP, FUZZ_DOWN };
 
 struct fuzz_flight {
     enum fuzz_way way;
-    uint16_t port; ///< the client's, where it comes from or goes to
-    bool taken;    ///< it has arrived before, and was taken
+    uint16_t port; ///< the client's, its source or destination
+    bool taken;    ///< the receiver has accepted it before
     size_t size;
     uint8_t bytes[HC_DATAGRAM_MAX];
 };
 
 struct fuzz_wire {
     struct hc_token_ring ring;           ///< opens the tokens
-    const struct hc_client *client;      ///< whose datagrams go up
+    const struct hc_client *client;      ///< the sender of the datagrams that go up
     struct hc_address address;           ///< the client's
     uint8_t client_nonce[HC_NONCE_SIZE]; ///< of the newest HELLO
-    struct hc_party party;               ///< the client's secrets, once a CONNECT has passed
-    uint32_t cid;                        ///< of the connection, 0: no ACCEPT has passed yet
-    uint32_t newest[2];                  ///< seq of each way
+    struct hc_party party;               ///< the client's secrets, after its CONNECT
+    uint32_t cid;                        ///< of the connection; 0: no ACCEPT yet
+    uint32_t newest[2];                  ///< seq of each direction
     uint32_t count;
     struct fuzz_flight flights[FUZZ_WIRE_FLIGHTS];
 };
 
-/// Puts what an end sends into the air; `port` is the client's.
+/// Takes a datagram that an end sent; `port` is the client's.
 void fuzz_wire_put(struct fuzz_wire *wire, enum fuzz_way way, uint16_t port, const uint8_t *bytes,
                    size_t size);
 
-/// Copies the flight of `index` to `*out`, and removes it unless it is to come again.
+/// Copies the flight of `index` to `*out`, and removes it unless it comes `again`.
 void fuzz_wire_take(struct fuzz_wire *wire, uint32_t index, bool again, struct fuzz_flight *out);
 
-/// Changes a datagram as an end could that means ill: pairs of a place, two bytes, and a byte that
-/// is added to it without carry. DATA and ACCEPT are changed behind the seal, and what vouches for
-/// a datagram is made anew; of one whose keys are not known the sealed bytes are changed.
+/// Changes a datagram as a hostile end could, by pairs of a place, two bytes, and a byte that is
+/// XORed to it. DATA and ACCEPT are opened, changed and sealed again, proofs and MACs are renewed;
+/// a datagram of unknown keys is changed as it is.
 void fuzz_wire_change(const struct fuzz_wire *wire, struct fuzz_flight *flight,
-                      struct fuzz_choices *selections);
+                      struct fuzz_source *source);
 
-/// An answer to a HELLO, a CONNECT or a DATA, for the client that has sent the newest HELLO.
-void fuzz_wire_answer(const struct fuzz_wire *wire, struct fuzz_choices *selections,
+/// Forges an answer to a HELLO, a CONNECT or a DATA, for the client of the newest HELLO.
+void fuzz_wire_answer(const struct fuzz_wire *wire, struct fuzz_source *source,
                       struct fuzz_flight *out);
 
-/// A DATA of the end that sends that way, as it comes next: what acks it has, then the body.
-void fuzz_wire_forge(struct fuzz_wire *wire, enum fuzz_way way, struct fuzz_choices *selections,
+/// Forges the next DATA of the end that sends in direction `way`: its acks, then its body.
+void fuzz_wire_forge(struct fuzz_wire *wire, enum fuzz_way way, struct fuzz_source *source,
                      struct fuzz_flight *out);
