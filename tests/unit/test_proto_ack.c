@@ -1,4 +1,4 @@
-/// What proto/ack and proto/cookie promise.
+/// Tests proto/ack and proto/cookie.
 #include "hindcast/rng.h"
 #include "proto/ack.h"
 #include "proto/cookie.h"
@@ -9,7 +9,7 @@
 
 enum { REFERENCE = 1 << 16 };
 
-/// The window as one would draw it: every seq ever accepted, from `base` on.
+/// A plain replay window: every seq ever accepted, from `base` on.
 struct reference {
     uint32_t base, newest;
     bool seen[REFERENCE];
@@ -46,7 +46,7 @@ START_TEST(the_replay_window_agrees_with_a_set_of_all_seqs) {
         reference.base = bases[round % 3];
         uint32_t next = reference.base;
         for (int i = 0; i < 40000; i++) {
-            // Mostly near the newest, now and then a jump over more than the window.
+            // Mostly near the newest; sometimes a jump over more than the window.
             uint32_t jump = hc_rng_below(&rng, 2000) == 0 ? hc_rng_below(&rng, 700) : 0;
             uint32_t back = hc_rng_below(&rng, 400);
             if (next - reference.base >= REFERENCE - 1000)
@@ -74,7 +74,7 @@ START_TEST(the_replay_window_agrees_with_a_set_of_all_seqs) {
 }
 END_TEST
 
-START_TEST(an_ack_of_what_was_never_sent_is_malformed_and_changes_nothing) {
+START_TEST(an_ack_of_an_unsent_seq_is_malformed_and_changes_nothing) {
     static const uint32_t firsts[] = {1, (1u << 31) - 20};
     for (int f = 0; f < 2; f++) {
         static struct hc_sent sent, before;
@@ -84,19 +84,19 @@ START_TEST(an_ack_of_what_was_never_sent_is_malformed_and_changes_nothing) {
         before = sent;
         const struct {
             uint32_t ack, bits;
-        } bombs[] = {{0, 1},
-                     {firsts[f] + 40, 0},
-                     {firsts[f] + 41, UINT32_MAX},
-                     {firsts[f], 1},
-                     {firsts[f] + 3, 8},
-                     {firsts[f] - 1, 1},
-                     {UINT32_MAX, UINT32_MAX},
-                     {f == 0 ? INT32_MAX : 1, 0}};
-        for (size_t i = 0; i < sizeof bombs / sizeof bombs[0]; i++) {
+        } bad_acks[] = {{0, 1},
+                        {firsts[f] + 40, 0},
+                        {firsts[f] + 41, UINT32_MAX},
+                        {firsts[f], 1},
+                        {firsts[f] + 3, 8},
+                        {firsts[f] - 1, 1},
+                        {UINT32_MAX, UINT32_MAX},
+                        {f == 0 ? INT32_MAX : 1, 0}};
+        for (size_t i = 0; i < sizeof bad_acks / sizeof bad_acks[0]; i++) {
             struct hc_acked acked[HC_ACKS_MAX];
             uint32_t count = 99;
             enum hc_status status =
-                hc_sent_acked(&sent, bombs[i].ack, bombs[i].bits, acked, &count);
+                hc_sent_acked(&sent, bad_acks[i].ack, bad_acks[i].bits, acked, &count);
             ck_assert_int_eq(status, HC_MALFORMED);
             ck_assert_uint_eq(count, 0);
         }
@@ -105,14 +105,14 @@ START_TEST(an_ack_of_what_was_never_sent_is_malformed_and_changes_nothing) {
 }
 END_TEST
 
-START_TEST(each_datagram_is_acknowledged_once_with_the_time_it_left) {
+START_TEST(each_datagram_is_acked_once_with_the_time_it_was_sent) {
     static struct hc_sent sent;
     static struct hc_replay replay;
     static bool arrived[20000], acked_before[20000];
     struct hc_rng rng = hc_rng_init(12, 0);
     uint32_t first = (1u << 31) - 10000;
     hc_sent_init(&sent, first);
-    unsigned news = 0;
+    unsigned acked_count = 0;
     for (uint32_t i = 0; i < 20000; i++) {
         uint32_t seq = hc_sent_next(&sent, 1000 + i);
         if (hc_rng_chance(&rng, 700000)) {
@@ -130,17 +130,18 @@ START_TEST(each_datagram_is_acknowledged_once_with_the_time_it_left) {
             ck_assert(arrived[index] && !acked_before[index]);
             ck_assert_uint_eq(acked[k].sent_us, 1000 + index);
             acked_before[index] = true;
-            news++;
+            acked_count++;
         }
     }
     unsigned all = 0;
     for (uint32_t i = 0; i < 20000; i++)
         all += arrived[i];
-    ck_assert_uint_gt(news, all - 100); // a stretch of 33 without any ack back loses a few
+    ck_assert_uint_gt(acked_count,
+                      all - 100); // after 33 datagrams without an ack some are never acked
 }
 END_TEST
 
-START_TEST(what_the_ring_forgot_is_passed_over) {
+START_TEST(an_ack_of_a_forgotten_seq_is_skipped) {
     static struct hc_sent sent;
     hc_sent_init(&sent, 1);
     for (uint32_t i = 0; i < 3 * HC_SENT_RING; i++)
@@ -152,7 +153,7 @@ START_TEST(what_the_ring_forgot_is_passed_over) {
 }
 END_TEST
 
-START_TEST(what_is_excused_is_never_missed_and_can_be_acknowledged) {
+START_TEST(an_exempt_datagram_is_never_missed_and_can_be_acked) {
     static struct hc_sent sent;
     struct hc_acked acked[HC_ACKS_MAX];
     uint32_t count;
@@ -160,7 +161,7 @@ START_TEST(what_is_excused_is_never_missed_and_can_be_acknowledged) {
     for (uint32_t seq = 1; seq <= 3 * HC_SENT_RING; seq++) {
         ck_assert_uint_eq(hc_sent_next(&sent, seq), seq);
         ck_assert(hc_sent_misses(&sent, seq));
-        if (seq % 3 == 0) // not so what has its place in the ring later
+        if (seq % 3 == 0) // but not the next one at its place in the ring
             hc_sent_exempt(&sent, seq);
         ck_assert(hc_sent_misses(&sent, seq) == (seq % 3 != 0));
         if (seq % 2 != 0)
@@ -171,7 +172,7 @@ START_TEST(what_is_excused_is_never_missed_and_can_be_acknowledged) {
 }
 END_TEST
 
-START_TEST(numbers_run_out_instead_of_repeating) {
+START_TEST(seqs_run_out_instead_of_repeating) {
     static struct hc_sent sent;
     hc_sent_init(&sent, UINT32_MAX - 2);
     ck_assert_uint_eq(hc_sent_next(&sent, 0), UINT32_MAX - 2);
@@ -181,7 +182,7 @@ START_TEST(numbers_run_out_instead_of_repeating) {
 }
 END_TEST
 
-/// A jar with a fixed secret, and what a cookie is made for.
+/// A jar with a fixed secret, and the client of a cookie.
 struct visit {
     struct hc_cookie_jar jar;
     struct hc_address address;
@@ -203,7 +204,7 @@ static enum hc_status check_at(struct visit *visit, uint64_t now_us) {
                            visit->nonce, visit->cookie);
 }
 
-START_TEST(a_cookie_lasts_for_its_slot_and_the_next) {
+START_TEST(a_cookie_is_valid_in_its_slot_and_the_next) {
     for (uint64_t slot = 1; slot < 5; slot++) {
         struct visit visit = visit_at(slot * HC_COOKIE_SLOT_US + 5);
         ck_assert_int_eq(check_at(&visit, visit.now_us), HC_OK);
@@ -215,7 +216,7 @@ START_TEST(a_cookie_lasts_for_its_slot_and_the_next) {
 }
 END_TEST
 
-START_TEST(a_cookie_is_good_for_one_address_port_nonce_and_secret) {
+START_TEST(a_cookie_is_valid_for_one_address_port_nonce_and_secret) {
     struct visit visit = visit_at(123456789);
     for (int bit = 0; bit < 128; bit++) {
         struct visit other = visit;
@@ -235,7 +236,7 @@ START_TEST(a_cookie_is_good_for_one_address_port_nonce_and_secret) {
     uint8_t secret[HC_COOKIE_SECRET_SIZE] = {9};
     hc_cookie_init(&other.jar, secret);
     ck_assert_int_eq(check_at(&other, visit.now_us), HC_MALFORMED);
-    // The slot is part of what is proven: a stale cookie cannot be relabelled.
+    // The cookie covers its slot: an old one cannot be relabelled.
     ck_assert_int_eq(hc_cookie_check(&visit.jar, visit.now_us, hc_cookie_slot(visit.now_us) - 1,
                                      &visit.address, visit.nonce, visit.cookie),
                      HC_MALFORMED);
@@ -246,13 +247,13 @@ int main(void) {
     Suite *suite = suite_create("proto_ack");
     TCase *tests = tcase_create("ack");
     tcase_add_test(tests, the_replay_window_agrees_with_a_set_of_all_seqs);
-    tcase_add_test(tests, an_ack_of_what_was_never_sent_is_malformed_and_changes_nothing);
-    tcase_add_test(tests, each_datagram_is_acknowledged_once_with_the_time_it_left);
-    tcase_add_test(tests, what_the_ring_forgot_is_passed_over);
-    tcase_add_test(tests, numbers_run_out_instead_of_repeating);
-    tcase_add_test(tests, what_is_excused_is_never_missed_and_can_be_acknowledged);
-    tcase_add_test(tests, a_cookie_lasts_for_its_slot_and_the_next);
-    tcase_add_test(tests, a_cookie_is_good_for_one_address_port_nonce_and_secret);
+    tcase_add_test(tests, an_ack_of_an_unsent_seq_is_malformed_and_changes_nothing);
+    tcase_add_test(tests, each_datagram_is_acked_once_with_the_time_it_was_sent);
+    tcase_add_test(tests, an_ack_of_a_forgotten_seq_is_skipped);
+    tcase_add_test(tests, seqs_run_out_instead_of_repeating);
+    tcase_add_test(tests, an_exempt_datagram_is_never_missed_and_can_be_acked);
+    tcase_add_test(tests, a_cookie_is_valid_in_its_slot_and_the_next);
+    tcase_add_test(tests, a_cookie_is_valid_for_one_address_port_nonce_and_secret);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,4 +1,4 @@
-/// What proto/datagram and proto/address promise: layouts, round trips, and calm before any bytes.
+/// Tests proto/datagram and proto/address: layouts, encoding and decoding of any bytes.
 #include "hindcast/rng.h"
 #include "hindcast/scene.h"
 #include "proto/address.h"
@@ -45,7 +45,7 @@ static enum hc_status get(const uint8_t *bytes, size_t size, union decoded *out)
     return HC_MALFORMED;
 }
 
-/// Writes what was decoded again.
+/// Encodes a decoded datagram.
 static size_t put(enum hc_datagram_kind kind, const union decoded *in, uint8_t *out) {
     switch (kind) {
     case HC_DATAGRAM_HELLO:
@@ -81,7 +81,7 @@ static void random_bytes(struct hc_rng *rng, uint8_t *out, size_t size) {
         out[i] = (uint8_t)hc_rng_next(rng);
 }
 
-/// A random datagram of `kind`; `body` is what ACCEPT and DATA borrow.
+/// Encodes a random datagram of `kind`.
 static size_t random_datagram(struct hc_rng *rng, enum hc_datagram_kind kind, uint8_t *out) {
     uint8_t body[HC_DATAGRAM_MAX];
     union decoded in;
@@ -104,7 +104,7 @@ static size_t random_datagram(struct hc_rng *rng, enum hc_datagram_kind kind, ui
     return put(kind, &in, out);
 }
 
-START_TEST(every_datagram_decodes_to_what_encodes_to_the_same_bytes) {
+START_TEST(every_decoded_datagram_encodes_to_the_same_bytes) {
     struct hc_rng rng = hc_rng_init(1, 0);
     for (int round = 0; round < 2000; round++) {
         uint8_t bytes[HC_DATAGRAM_MAX], again[HC_DATAGRAM_MAX];
@@ -119,7 +119,7 @@ START_TEST(every_datagram_decodes_to_what_encodes_to_the_same_bytes) {
 }
 END_TEST
 
-START_TEST(only_known_reasons_of_a_deny_pass_and_each_has_a_text) {
+START_TEST(a_deny_needs_a_known_reason_and_each_reason_has_a_text) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     union decoded in = {0}, out;
     for (unsigned reason = 0; reason < 40; reason++) {
@@ -133,14 +133,14 @@ START_TEST(only_known_reasons_of_a_deny_pass_and_each_has_a_text) {
 }
 END_TEST
 
-START_TEST(a_datagram_cut_short_or_prolonged_never_decodes_at_a_fixed_size) {
+START_TEST(a_shortened_or_lengthened_datagram_of_fixed_size_never_decodes) {
     struct hc_rng rng = hc_rng_init(2, 0);
     for (int k = 0; k < KINDS; k++) {
         uint8_t bytes[HC_DATAGRAM_MAX + 1] = {0};
         size_t size = random_datagram(&rng, kinds[k], bytes);
         bool fixed = kinds[k] != HC_DATAGRAM_DATA;
         for (size_t cut = 0; cut <= HC_DATAGRAM_MAX + 1; cut++) {
-            uint8_t *exact = malloc(cut + 1); // so that a sanitizer sees the end
+            uint8_t *exact = malloc(cut + 1); // a sanitizer notices reads behind its end
             memcpy(exact, bytes, cut);
             union decoded out;
             enum hc_status status = get(exact, cut, &out);
@@ -152,13 +152,13 @@ START_TEST(a_datagram_cut_short_or_prolonged_never_decodes_at_a_fixed_size) {
 }
 END_TEST
 
-/// Where a tag, a proof or a MAC is, which decoding passes over.
-static bool vouched(enum hc_datagram_kind kind, size_t size, size_t at) {
+/// Whether the byte at `at` is of a tag, a proof or a MAC, which decoders skip.
+static bool is_tag(enum hc_datagram_kind kind, size_t size, size_t at) {
     return at + HC_TAG_SIZE >= size && (kind == HC_DATAGRAM_CONNECT || kind == HC_DATAGRAM_ACCEPT ||
                                         kind == HC_DATAGRAM_DENY || kind == HC_DATAGRAM_DATA);
 }
 
-START_TEST(a_flipped_bit_is_refused_or_shows_in_what_is_decoded) {
+START_TEST(a_flipped_bit_is_refused_or_decoded) {
     struct hc_rng rng = hc_rng_init(3, 0);
     for (int k = 0; k < KINDS; k++) {
         uint8_t bytes[HC_DATAGRAM_MAX], again[HC_DATAGRAM_MAX];
@@ -166,10 +166,10 @@ START_TEST(a_flipped_bit_is_refused_or_shows_in_what_is_decoded) {
         for (size_t bit = 0; bit < size * 8; bit++) {
             bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
             union decoded out;
-            // VERSION may come from any version, so its digits alone are not kept.
-            bool passed = kinds[k] == HC_DATAGRAM_VERSION && (bit / 8 == 6 || bit / 8 == 7);
-            passed |= vouched(kinds[k], size, bit / 8);
-            if (get(bytes, size, &out) == HC_OK && !passed) {
+            // VERSION may come from any version: its digits are not decoded.
+            bool skipped = kinds[k] == HC_DATAGRAM_VERSION && (bit / 8 == 6 || bit / 8 == 7);
+            skipped |= is_tag(kinds[k], size, bit / 8);
+            if (get(bytes, size, &out) == HC_OK && !skipped) {
                 ck_assert_uint_eq(put(hc_datagram_kind(bytes, size), &out, again), size);
                 ck_assert_mem_eq(bytes, again, size);
             }
@@ -196,7 +196,7 @@ START_TEST(random_bytes_of_every_length_decode_without_fault) {
 }
 END_TEST
 
-START_TEST(what_fills_a_datagram_up_must_be_zero) {
+START_TEST(padding_must_be_zero) {
     struct hc_rng rng = hc_rng_init(5, 0);
     static const struct {
         enum hc_datagram_kind kind;
@@ -216,13 +216,13 @@ START_TEST(what_fills_a_datagram_up_must_be_zero) {
 }
 END_TEST
 
-START_TEST(room_for_what_vouches_is_zero_until_it_is_filled) {
+START_TEST(an_encoder_leaves_zeros_for_tag_proof_and_mac) {
     struct hc_rng rng = hc_rng_init(6, 0);
     static const uint8_t zeros[HC_TAG_SIZE];
     for (int k = 0; k < KINDS; k++) {
         uint8_t bytes[HC_DATAGRAM_MAX];
         size_t size = random_datagram(&rng, kinds[k], bytes);
-        if (vouched(kinds[k], size, size - 1))
+        if (is_tag(kinds[k], size, size - 1))
             ck_assert_mem_eq(bytes + size - HC_TAG_SIZE, zeros, HC_TAG_SIZE);
     }
 }
@@ -251,7 +251,7 @@ START_TEST(a_hello_of_another_wire_version_can_still_be_answered) {
     struct hc_hello hello = {.protocol_id = 77, .client_nonce = {1, 2, 3}}, out;
     size_t size = hc_datagram_put_hello(&hello, bytes);
     memcpy(bytes + 6, "99", 2);
-    bytes[700] = 9; // what stands there is for that version to say
+    bytes[700] = 9; // other versions define this byte
     ck_assert_int_eq(hc_datagram_get_hello(bytes, size, &out), HC_UNEXPECTED);
     ck_assert_mem_eq(out.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
     bytes[1] ^= 1;
@@ -259,7 +259,7 @@ START_TEST(a_hello_of_another_wire_version_can_still_be_answered) {
 }
 END_TEST
 
-START_TEST(too_many_players_are_told_apart_from_junk) {
+START_TEST(a_connect_with_too_many_players_is_invalid_instead_of_malformed) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_connect connect = {.players = 5, .slot = 3}, out;
     size_t size = hc_datagram_put_connect(&connect, bytes);
@@ -268,7 +268,7 @@ START_TEST(too_many_players_are_told_apart_from_junk) {
 }
 END_TEST
 
-START_TEST(no_connection_has_the_name_zero_and_no_data_the_number_zero) {
+START_TEST(cid_zero_and_seq_zero_are_malformed) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     union decoded out;
     struct hc_data data = {.cid = 1, .seq = 1};
@@ -293,7 +293,7 @@ START_TEST(the_protocol_id_depends_on_the_game) {
 }
 END_TEST
 
-START_TEST(addresses_print_as_rfc_5952_has_it) {
+START_TEST(addresses_print_as_rfc_5952_demands) {
     static const struct {
         struct hc_address address;
         const char *text;
@@ -331,19 +331,19 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("proto_datagram");
     TCase *tests = tcase_create("datagram");
-    tcase_add_test(tests, every_datagram_decodes_to_what_encodes_to_the_same_bytes);
-    tcase_add_test(tests, only_known_reasons_of_a_deny_pass_and_each_has_a_text);
-    tcase_add_test(tests, a_datagram_cut_short_or_prolonged_never_decodes_at_a_fixed_size);
-    tcase_add_test(tests, a_flipped_bit_is_refused_or_shows_in_what_is_decoded);
+    tcase_add_test(tests, every_decoded_datagram_encodes_to_the_same_bytes);
+    tcase_add_test(tests, a_deny_needs_a_known_reason_and_each_reason_has_a_text);
+    tcase_add_test(tests, a_shortened_or_lengthened_datagram_of_fixed_size_never_decodes);
+    tcase_add_test(tests, a_flipped_bit_is_refused_or_decoded);
     tcase_add_test(tests, random_bytes_of_every_length_decode_without_fault);
-    tcase_add_test(tests, what_fills_a_datagram_up_must_be_zero);
-    tcase_add_test(tests, room_for_what_vouches_is_zero_until_it_is_filled);
+    tcase_add_test(tests, padding_must_be_zero);
+    tcase_add_test(tests, an_encoder_leaves_zeros_for_tag_proof_and_mac);
     tcase_add_test(tests, the_clear_bytes_of_a_sealed_data_are_its_cid_and_seq);
     tcase_add_test(tests, a_hello_of_another_wire_version_can_still_be_answered);
-    tcase_add_test(tests, too_many_players_are_told_apart_from_junk);
-    tcase_add_test(tests, no_connection_has_the_name_zero_and_no_data_the_number_zero);
+    tcase_add_test(tests, a_connect_with_too_many_players_is_invalid_instead_of_malformed);
+    tcase_add_test(tests, cid_zero_and_seq_zero_are_malformed);
     tcase_add_test(tests, the_protocol_id_depends_on_the_game);
-    tcase_add_test(tests, addresses_print_as_rfc_5952_has_it);
+    tcase_add_test(tests, addresses_print_as_rfc_5952_demands);
     tcase_add_test(tests, addresses_are_equal_by_ip_and_port);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

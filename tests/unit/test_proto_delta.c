@@ -1,4 +1,4 @@
-/// What proto/delta promises: what is told is what is read, whatever the guess, and nothing else.
+/// Tests proto/delta: encoding and decoding against any extrapolation.
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "proto/delta.h"
@@ -11,8 +11,8 @@
 
 enum {
     ROUNDS = 4000,
-    BITS_ROOM = 8192, ///< bytes that no sequence of units below fills
-    UNITS_MAX = 8,    ///< told in one go
+    BITS_ROOM = 8192, ///< bytes, more than any units below take
+    UNITS_MAX = 8,    ///< of one random case
     VALUE_ROOM = HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX),
 };
 
@@ -24,19 +24,19 @@ struct holder {
     uint8_t room[VALUE_ROOM];
 };
 
-/// Some units of a random world: what the receiver takes them to be, what they are, what was read.
-struct telling {
+/// Some units of a random world: their extrapolated, sent and read values.
+struct units {
     struct hc_world world;
     uint32_t count;
     hc_unit unit[UNITS_MAX];
-    struct holder guess[UNITS_MAX], told[UNITS_MAX], read[UNITS_MAX];
+    struct holder extrapolated[UNITS_MAX], sent[UNITS_MAX], read[UNITS_MAX];
 };
 
 static int64_t lowest(const struct hc_field *field) {
     return field->is_signed ? -(INT64_C(1) << (field->bits - 1)) : 0;
 }
 
-/// A value that fits: anything, an end of the range, or one near `near`, round the ends as well.
+/// A value that fits: any, an end of the range, or one near `near`, modulo the range.
 static int64_t random_value(struct hc_rng *rng, const struct hc_field *field, int64_t near) {
     int64_t low = lowest(field), range = INT64_C(1) << field->bits;
     switch (hc_rng_below(rng, 4)) {
@@ -58,12 +58,12 @@ static void stir(struct hc_rng *rng, const struct hc_field *fields, unsigned cou
                          random_value(rng, &fields[f], hc_field_get(&fields[f], state)));
 }
 
-static uint8_t random_presence(struct hc_rng *rng, bool guess) {
+static uint8_t random_presence(struct hc_rng *rng, bool may_be_unknown) {
     uint32_t any = hc_rng_below(rng, 8);
-    return any == 0 && guess ? HC_UNKNOWN : any < 4 ? HC_ABSENT : HC_ALIVE;
+    return any == 0 && may_be_unknown ? HC_UNKNOWN : any < 4 ? HC_ABSENT : HC_ALIVE;
 }
 
-/// Changes what a value says of its owner's input.
+/// Changes the owner's input of a value.
 static void stir_owner(struct hc_rng *rng, const struct hc_game *game, uint32_t ppm,
                        struct hc_unit_value *value) {
     if (hc_rng_chance(rng, ppm)) {
@@ -77,17 +77,17 @@ static void stir_owner(struct hc_rng *rng, const struct hc_game *game, uint32_t 
         stir(rng, game->input_fields, game->input_field_count, ppm, value->input);
 }
 
-/// Changes a value; `guess`: it may become unknown.
+/// Changes a value; `may_be_unknown`: as an extrapolated one.
 static void stir_value(struct hc_rng *rng, const struct hc_world *world, hc_unit unit, uint32_t ppm,
-                       bool guess, struct hc_unit_value *value) {
+                       bool may_be_unknown, struct hc_unit_value *value) {
     if (hc_unit_player(world, unit) != HC_NO_PLAYER)
         stir_owner(rng, world->game, ppm, value);
     for (uint32_t i = 0; i < hc_unit_count(world, unit); i++) {
         const struct hc_kind *kind =
             hc_world_kind(world, (hc_entity)(hc_unit_first(world, unit) + i));
         uint8_t *state = value->states + (size_t)i * world->stride;
-        if (hc_rng_chance(rng, ppm) || (!guess && value->presence[i] == HC_UNKNOWN))
-            value->presence[i] = random_presence(rng, guess);
+        if (hc_rng_chance(rng, ppm) || (!may_be_unknown && value->presence[i] == HC_UNKNOWN))
+            value->presence[i] = random_presence(rng, may_be_unknown);
         if (value->presence[i] == HC_ALIVE)
             stir(rng, kind->fields, kind->field_count, ppm, state);
         else
@@ -95,8 +95,8 @@ static void stir_value(struct hc_rng *rng, const struct hc_world *world, hc_unit
     }
 }
 
-/// A random world, units and guesses; what is told lies at any distance from those.
-static struct hc_rng random_telling(uint32_t round, struct telling *t) {
+/// A random world, units and extrapolated values; sent ones at any distance from those.
+static struct hc_rng random_case(uint32_t round, struct units *t) {
     static const uint32_t distances[] = {0, 50000, 300000, 1000000};
     struct hc_rng rng = hc_rng_init(77, round);
     const struct hc_game *game = games[hc_rng_below(&rng, 3)];
@@ -109,51 +109,52 @@ static struct hc_rng random_telling(uint32_t round, struct telling *t) {
         hc_unit unit = (hc_unit)hc_rng_below(&rng, hc_unit_total(&t->world));
         hc_tick tick = hc_rng_below(&rng, 2) == 0 ? hc_rng_below(&rng, 100) : HC_NO_TICK - 1;
         t->unit[i] = unit;
-        hc_unit_place(&t->world, &t->guess[i].value, t->guess[i].room);
-        hc_unit_place(&t->world, &t->told[i].value, t->told[i].room);
+        hc_unit_place(&t->world, &t->extrapolated[i].value, t->extrapolated[i].room);
+        hc_unit_place(&t->world, &t->sent[i].value, t->sent[i].room);
         hc_unit_place(&t->world, &t->read[i].value, t->read[i].room);
         memset(t->read[i].room, 0xee, VALUE_ROOM);
-        t->guess[i].value.tick = tick;
-        t->guess[i].value.known = HC_NO_TICK;
-        stir_value(&rng, &t->world, unit, 1000000, true, &t->guess[i].value);
-        hc_unit_copy(&t->world, unit, &t->told[i].value, &t->guess[i].value);
+        t->extrapolated[i].value.tick = tick;
+        t->extrapolated[i].value.known = HC_NO_TICK;
+        stir_value(&rng, &t->world, unit, 1000000, true, &t->extrapolated[i].value);
+        hc_unit_copy(&t->world, unit, &t->sent[i].value, &t->extrapolated[i].value);
         stir_value(&rng, &t->world, unit, distances[hc_rng_below(&rng, 4)], false,
-                   &t->told[i].value);
+                   &t->sent[i].value);
     }
     return rng;
 }
 
-/// Tells all units; the bytes used, 0 when `size` is too small.
-static size_t put_all(const struct telling *t, uint8_t *data, size_t size) {
+/// Encodes all units; returns the bytes used, 0 when `size` is too small.
+static size_t put_all(const struct units *t, uint8_t *data, size_t size) {
     struct hc_bits_writer writer = hc_bits_writer(data, size);
     for (uint32_t i = 0; i < t->count; i++)
-        hc_delta_put(&writer, &t->world, t->unit[i], &t->guess[i].value, &t->told[i].value, NULL);
+        hc_delta_put(&writer, &t->world, t->unit[i], &t->extrapolated[i].value, &t->sent[i].value,
+                     NULL);
     return hc_bits_finish(&writer);
 }
 
-/// Reads all units as far as they come; false: that was no telling.
-static bool get_all(struct telling *t, const uint8_t *data, size_t size) {
+/// Decodes all units; false: the bits are no deltas.
+static bool get_all(struct units *t, const uint8_t *data, size_t size) {
     struct hc_bits_reader reader = hc_bits_reader(data, size);
     for (uint32_t i = 0; i < t->count; i++)
-        hc_delta_get(&reader, &t->world, t->unit[i], &t->guess[i].value, &t->read[i].value);
+        hc_delta_get(&reader, &t->world, t->unit[i], &t->extrapolated[i].value, &t->read[i].value);
     return hc_bits_done(&reader);
 }
 
-START_TEST(what_is_told_is_what_is_read_whatever_the_guess) {
-    static struct telling t;
+START_TEST(every_delta_reads_back_against_any_extrapolation) {
+    static struct units t;
     uint8_t buffer[BITS_ROOM];
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        random_telling(round, &t);
+        random_case(round, &t);
         size_t used = put_all(&t, buffer, sizeof buffer);
         ck_assert_msg(used > 0 && get_all(&t, buffer, used), "round %u", round);
         for (uint32_t i = 0; i < t.count; i++) {
-            const struct hc_unit_value *told = &t.told[i].value, *read = &t.read[i].value;
+            const struct hc_unit_value *sent = &t.sent[i].value, *read = &t.read[i].value;
             uint32_t count = hc_unit_count(&t.world, t.unit[i]);
-            ck_assert_msg(told->tick == read->tick && told->known == read->known, "round %u, %u",
+            ck_assert_msg(sent->tick == read->tick && sent->known == read->known, "round %u, %u",
                           round, i);
-            ck_assert_mem_eq(told->input, read->input, HC_INPUT_MAX);
-            ck_assert_mem_eq(told->presence, read->presence, count);
-            ck_assert_mem_eq(told->states, read->states, (size_t)count * t.world.stride);
+            ck_assert_mem_eq(sent->input, read->input, HC_INPUT_MAX);
+            ck_assert_mem_eq(sent->presence, read->presence, count);
+            ck_assert_mem_eq(sent->states, read->states, (size_t)count * t.world.stride);
         }
         hc_world_free(&t.world);
     }
@@ -167,8 +168,8 @@ static void check_fits(const struct hc_field *fields, unsigned count, const void
                       round, fields[f].name);
 }
 
-/// Checks that all that was read is made of fields that fit; that nobody is unknown, where `sure`.
-static void check_read(const struct telling *t, bool sure, uint32_t round) {
+/// Checks that all fields that were read fit and, if `sure`, that the owner's input is valid.
+static void check_read(const struct units *t, bool sure, uint32_t round) {
     const struct hc_game *game = t->world.game;
     for (uint32_t i = 0; i < t->count; i++) {
         const struct hc_unit_value *read = &t->read[i].value;
@@ -184,16 +185,16 @@ static void check_read(const struct telling *t, bool sure, uint32_t round) {
     }
 }
 
-START_TEST(any_bits_fail_or_are_the_one_encoding_of_what_they_say) {
-    static struct telling t;
+START_TEST(any_bits_fail_or_are_the_only_encoding_of_a_value) {
+    static struct units t;
     uint8_t again[BITS_ROOM];
     uint32_t taken = 0;
     for (uint32_t round = 0; round < 3 * ROUNDS; round++) {
-        struct hc_rng rng = random_telling(round, &t);
+        struct hc_rng rng = random_case(round, &t);
         size_t used = put_all(&t, again, sizeof again);
         bool random = hc_rng_below(&rng, 3) == 0;
         size_t size = random ? hc_rng_below(&rng, 60) : used;
-        uint8_t *data = malloc(size + (size == 0)); // no byte more, for what looks after memory
+        uint8_t *data = malloc(size + (size == 0)); // exactly, for the sanitizers
         for (size_t i = 0; i < size; i++)
             data[i] = random ? (uint8_t)hc_rng_next(&rng) : again[i];
         for (uint32_t flips = hc_rng_below(&rng, 4); flips > 0 && size > 0; flips--)
@@ -203,7 +204,7 @@ START_TEST(any_bits_fail_or_are_the_one_encoding_of_what_they_say) {
         if (good) {
             taken++;
             for (uint32_t i = 0; i < t.count; i++)
-                hc_unit_copy(&t.world, t.unit[i], &t.told[i].value, &t.read[i].value);
+                hc_unit_copy(&t.world, t.unit[i], &t.sent[i].value, &t.read[i].value);
             ck_assert_msg(put_all(&t, again, sizeof again) == size, "round %u", round);
             ck_assert_msg(memcmp(data, again, size) == 0, "round %u", round);
         }
@@ -215,10 +216,10 @@ START_TEST(any_bits_fail_or_are_the_one_encoding_of_what_they_say) {
 END_TEST
 
 START_TEST(a_full_writer_fails_at_every_size_and_is_not_overrun) {
-    static struct telling t;
+    static struct units t;
     uint8_t whole[BITS_ROOM];
     for (uint32_t round = 0; round < ROUNDS / 20; round++) {
-        random_telling(round, &t);
+        random_case(round, &t);
         size_t used = put_all(&t, whole, sizeof whole);
         for (size_t size = 0; size <= used; size++) {
             uint8_t *data = malloc(size + 1);
@@ -226,7 +227,7 @@ START_TEST(a_full_writer_fails_at_every_size_and_is_not_overrun) {
             ck_assert_msg(put_all(&t, data, size) == (size < used ? 0 : used), "round %u", round);
             ck_assert_uint_eq(data[size], 0xa5);
             ck_assert(size < used || memcmp(data, whole, used) == 0);
-            // And what is cut off is not taken for whole.
+            // A shortened delta must not decode.
             ck_assert_msg(size == used || !get_all(&t, whole, size), "round %u", round);
             free(data);
         }
@@ -235,21 +236,23 @@ START_TEST(a_full_writer_fails_at_every_size_and_is_not_overrun) {
 }
 END_TEST
 
-/// The bits that one unit takes.
-static size_t cost(const struct telling *t, uint32_t i) {
+/// The bits of one unit.
+static size_t cost(const struct units *t, uint32_t i) {
     uint8_t data[BITS_ROOM];
     struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
-    hc_delta_put(&writer, &t->world, t->unit[i], &t->guess[i].value, &t->told[i].value, NULL);
+    hc_delta_put(&writer, &t->world, t->unit[i], &t->extrapolated[i].value, &t->sent[i].value,
+                 NULL);
     return hc_bits_written(&writer);
 }
 
-START_TEST(a_right_guess_costs_one_bit_and_a_wrong_one_more) {
-    static struct telling t;
+START_TEST(a_right_extrapolation_costs_one_bit_and_a_wrong_one_more) {
+    static struct units t;
     uint32_t right = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        random_telling(round, &t);
+        random_case(round, &t);
         for (uint32_t i = 0; i < t.count; i++) {
-            bool same = hc_unit_equal(&t.world, t.unit[i], &t.guess[i].value, &t.told[i].value);
+            bool same =
+                hc_unit_equal(&t.world, t.unit[i], &t.extrapolated[i].value, &t.sent[i].value);
             right += same;
             ck_assert_msg((cost(&t, i) == 1) == same, "round %u, %u", round, i);
         }
@@ -261,7 +264,7 @@ END_TEST
 
 static const struct hc_arena_player someone = {.x = 20000, .y = 30000, .health = 100, .aim = 7};
 
-/// Makes a value one of `someone`, who has not shot.
+/// Gives a value the state of `someone`, without shots.
 static void place_someone(const struct hc_world *world, struct holder *holder) {
     hc_unit_place(world, &holder->value, holder->room);
     memset(holder->value.presence, HC_ABSENT, world->per_owner);
@@ -271,17 +274,17 @@ static void place_someone(const struct hc_world *world, struct holder *holder) {
     memcpy(holder->value.states, &someone, sizeof someone);
 }
 
-static void begin_arena(struct telling *t) {
+static void begin_arena(struct units *t) {
     memset(t, 0, sizeof *t);
     ck_assert_int_eq(hc_world_init(&t->world, &hc_arena, 2, 60, 5, NULL), HC_OK);
     t->count = 1;
     t->unit[0] = 2;
-    place_someone(&t->world, &t->guess[0]);
-    place_someone(&t->world, &t->told[0]);
+    place_someone(&t->world, &t->extrapolated[0]);
+    place_someone(&t->world, &t->sent[0]);
 }
 
-START_TEST(a_shot_costs_less_where_its_owner_is) {
-    static struct telling t;
+START_TEST(a_shot_costs_less_at_its_owner) {
+    static struct units t;
     static const struct hc_arena_shot shots[] = {
         {.x = 20000, .y = 30000, .angle = 7, .life = 48},
         {.x = 20050, .y = 29950, .angle = 7, .life = 48},
@@ -289,9 +292,9 @@ START_TEST(a_shot_costs_less_where_its_owner_is) {
     };
     size_t costs[3];
     begin_arena(&t);
-    t.told[0].value.presence[2] = HC_ALIVE;
+    t.sent[0].value.presence[2] = HC_ALIVE;
     for (int i = 0; i < 3; i++) {
-        memcpy(t.told[0].value.states + 2 * (size_t)t.world.stride, &shots[i], sizeof shots[i]);
+        memcpy(t.sent[0].value.states + 2 * (size_t)t.world.stride, &shots[i], sizeof shots[i]);
         costs[i] = cost(&t, 0);
     }
     ck_assert_uint_lt(costs[0], costs[1]);
@@ -300,38 +303,38 @@ START_TEST(a_shot_costs_less_where_its_owner_is) {
 }
 END_TEST
 
-/// The cost of an aim of which the input was taken to be `guessed` and is 90, `aim` in the state.
-static size_t aim_cost(struct telling *t, uint8_t guessed, uint8_t aim) {
-    struct hc_arena_input input = {.aim = guessed};
-    memcpy(t->guess[0].value.input, &input, sizeof input);
+/// The cost of a state with `aim`: the input's aim is 90, and was extrapolated as given.
+static size_t aim_cost(struct units *t, uint8_t extrapolated, uint8_t aim) {
+    struct hc_arena_input input = {.aim = extrapolated};
+    memcpy(t->extrapolated[0].value.input, &input, sizeof input);
     input.aim = 90;
-    memcpy(t->told[0].value.input, &input, sizeof input);
+    memcpy(t->sent[0].value.input, &input, sizeof input);
     struct hc_arena_player me = someone;
     me.aim = aim;
-    memcpy(t->told[0].value.states, &me, sizeof me);
+    memcpy(t->sent[0].value.states, &me, sizeof me);
     return cost(t, 0);
 }
 
-START_TEST(an_aim_that_repeats_the_input_is_told_once) {
-    static struct telling t;
+START_TEST(an_aim_that_equals_the_input_is_encoded_once) {
+    static struct units t;
     begin_arena(&t);
     size_t follows = aim_cost(&t, someone.aim, 90), strays = aim_cost(&t, someone.aim, 7);
     ck_assert_uint_lt(follows, strays);
-    // Who is guessed not to look where the input says (the dead do not turn) does not follow.
+    // A state that does not equal its extrapolated input (the dead do not turn) does not follow.
     ck_assert_uint_lt(aim_cost(&t, someone.aim + 1, 7), strays);
     hc_world_free(&t.world);
 }
 END_TEST
 
-START_TEST(counts_are_of_the_same_bits) {
-    static struct telling t;
+START_TEST(counts_equal_the_bits_written) {
+    static struct units t;
     uint8_t plain[BITS_ROOM], counted[BITS_ROOM];
     for (uint32_t round = 0; round < ROUNDS / 4; round++) {
         struct hc_delta_counts counts = {0};
-        random_telling(round, &t);
+        random_case(round, &t);
         struct hc_bits_writer writer = hc_bits_writer(counted, sizeof counted);
         for (uint32_t i = 0; i < t.count; i++)
-            hc_delta_put(&writer, &t.world, t.unit[i], &t.guess[i].value, &t.told[i].value,
+            hc_delta_put(&writer, &t.world, t.unit[i], &t.extrapolated[i].value, &t.sent[i].value,
                          &counts);
         ck_assert_uint_eq(counts.total, hc_bits_written(&writer));
         size_t used = hc_bits_finish(&writer);
@@ -349,7 +352,7 @@ START_TEST(counts_are_of_the_same_bits) {
 }
 END_TEST
 
-START_TEST(an_input_comes_back_against_the_one_before_it) {
+START_TEST(an_input_reads_back_against_the_one_before_it) {
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct hc_rng rng = hc_rng_init(78, round);
         const struct hc_game *game = games[hc_rng_below(&rng, 3)];
@@ -375,7 +378,7 @@ START_TEST(an_input_comes_back_against_the_one_before_it) {
 }
 END_TEST
 
-START_TEST(a_number_has_one_encoding_and_32_bits_at_most) {
+START_TEST(a_number_has_one_encoding_and_at_most_32_bits) {
     for (unsigned group = 1; group <= 16; group++) {
         uint8_t data[16];
         for (uint32_t i = 0; i < 3000; i++) {
@@ -410,15 +413,15 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("delta");
     TCase *tests = tcase_create("delta");
-    tcase_add_test(tests, what_is_told_is_what_is_read_whatever_the_guess);
-    tcase_add_test(tests, any_bits_fail_or_are_the_one_encoding_of_what_they_say);
+    tcase_add_test(tests, every_delta_reads_back_against_any_extrapolation);
+    tcase_add_test(tests, any_bits_fail_or_are_the_only_encoding_of_a_value);
     tcase_add_test(tests, a_full_writer_fails_at_every_size_and_is_not_overrun);
-    tcase_add_test(tests, a_right_guess_costs_one_bit_and_a_wrong_one_more);
-    tcase_add_test(tests, a_shot_costs_less_where_its_owner_is);
-    tcase_add_test(tests, an_aim_that_repeats_the_input_is_told_once);
-    tcase_add_test(tests, counts_are_of_the_same_bits);
-    tcase_add_test(tests, an_input_comes_back_against_the_one_before_it);
-    tcase_add_test(tests, a_number_has_one_encoding_and_32_bits_at_most);
+    tcase_add_test(tests, a_right_extrapolation_costs_one_bit_and_a_wrong_one_more);
+    tcase_add_test(tests, a_shot_costs_less_at_its_owner);
+    tcase_add_test(tests, an_aim_that_equals_the_input_is_encoded_once);
+    tcase_add_test(tests, counts_equal_the_bits_written);
+    tcase_add_test(tests, an_input_reads_back_against_the_one_before_it);
+    tcase_add_test(tests, a_number_has_one_encoding_and_at_most_32_bits);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,4 +1,4 @@
-/// What proto/events promises.
+/// Tests proto/events.
 #include "common/network_sim.h"
 #include "hindcast/rng.h"
 #include "proto/datagram.h"
@@ -15,7 +15,7 @@ enum {
     PERIOD_US = 16667,
 };
 
-/// As ck_assert, which tells Check about every success too: dear where it is said a million times.
+/// As ck_assert, but without a report of each success to Check, which is slow in long loops.
 #define HOLDS(condition)                                                                           \
     do {                                                                                           \
         if (!(condition))                                                                          \
@@ -29,7 +29,7 @@ struct side {
     uint8_t queue[HC_EVENTS_BYTES_MAX], store[STORE];
 };
 
-/// Pre-checks and unpacks one message; its values, which lie in `list`.
+/// Pre-checks and unpacks one message; its values lie in `list`.
 static enum hc_status unpack(const uint8_t *bytes, size_t size, struct hc_value *list,
                              struct hc_values *values) {
     size_t used;
@@ -57,7 +57,7 @@ static enum hc_status take(struct hc_events_in *in, const uint8_t *bytes, size_t
     return status;
 }
 
-// ---- Two sides and the links between them
+// ---- Two sides and their network ----------------------------------------------------------------
 
 /// The content of event `number` follows from the seed: [1, 255] bytes, mostly few.
 static size_t make_event(uint64_t seed, uint32_t number, uint8_t out[static HC_EVENTS_SIZE_MAX]) {
@@ -76,7 +76,7 @@ struct endpoint {
     struct hc_sent sent;
     struct hc_replay replay;
     struct hc_network_sim *link; ///< to the peer
-    uint64_t seed;               ///< of what it sends
+    uint64_t seed;               ///< of the events that it sends
     uint32_t put_next, put_end;
     uint32_t got_next;
     uint64_t srtt_us;
@@ -137,8 +137,8 @@ static void send_datagram(struct endpoint *end, size_t room, uint64_t now_us) {
     hc_network_sim_send(end->link, now_us, bytes, writer.at);
 }
 
-/// Hands on what came and compares it with what the peer put.
-static void hand_on(struct endpoint *end, const struct endpoint *peer) {
+/// Returns the received events and compares them with those that the peer put.
+static void take_events(struct endpoint *end, const struct endpoint *peer) {
     uint8_t expected[HC_EVENTS_SIZE_MAX + 8];
     size_t size;
     for (const uint8_t *event; (event = hc_events_next(&end->events.in, &size)) != NULL;) {
@@ -159,7 +159,7 @@ static void receive_datagram(struct endpoint *end, const uint8_t *bytes, size_t 
     if (size > HEADER) {
         enum hc_status status = take(&end->events.in, bytes + HEADER, size - HEADER);
         if (status == HC_FULL)
-            return; // as if it had been lost
+            return; // as if it were lost
         HOLDS(status == HC_OK);
     }
     hc_replay_accept(&end->replay, seq);
@@ -173,7 +173,7 @@ static void receive_datagram(struct endpoint *end, const uint8_t *bytes, size_t 
     }
 }
 
-/// A tick of both sides. One in `lazy` times a side hands nothing on (0: it always does).
+/// A tick of both sides. A side takes its events once in `lazy` ticks; 0: always.
 static void step(struct connection *connection, struct hc_rng *rng, uint32_t lazy) {
     for (int i = 0; i < 2; i++) {
         struct endpoint *end = &connection->ends[i], *peer = &connection->ends[1 - i];
@@ -182,10 +182,10 @@ static void step(struct connection *connection, struct hc_rng *rng, uint32_t laz
                                                       sizeof bytes)) >= 0;) {
             receive_datagram(end, bytes, (size_t)size, connection->now_us);
             if (lazy == 0)
-                hand_on(end, peer);
+                take_events(end, peer);
         }
         if (lazy > 0 && hc_rng_below(rng, lazy) == 0)
-            hand_on(end, peer);
+            take_events(end, peer);
         send_datagram(end, connection->room, connection->now_us);
     }
     connection->now_us += PERIOD_US;
@@ -214,7 +214,7 @@ START_TEST(events_arrive_once_and_in_order_over_any_link) {
     for (uint32_t round = 0; round < 60; round++) {
         struct hc_rng rng = hc_rng_init(21, round);
         struct hc_network_sim_config config = random_link(&rng);
-        // Some begin where the numbers turn negative or end.
+        // Some begin where signed numbers overflow or numbers end.
         uint32_t first = round % 3 == 0   ? 1
                          : round % 3 == 1 ? (1u << 31) - 700
                                           : HC_EVENTS_NUMBER_MAX - EVENTS + 1;
@@ -225,7 +225,8 @@ START_TEST(events_arrive_once_and_in_order_over_any_link) {
         for (; !is_done(connection); ticks++) {
             if (ticks >= 200000)
                 ck_abort_msg("round %u stands still", round);
-            if (hc_rng_below(&rng, 1000) == 0) { // weather: a blackout, one way or both, or another
+            if (hc_rng_below(&rng, 1000) ==
+                0) { // another network or a blackout, in one or both directions
                 config = random_link(&rng);
                 if (hc_rng_below(&rng, 2) == 0)
                     config.loss_ppm = HC_NETWORK_SIM_PPM;
@@ -253,23 +254,23 @@ START_TEST(events_arrive_once_and_in_order_over_a_second_of_latency_and_a_quarte
         .latency_us = 1000000, .jitter_us = 100000, .loss_ppm = 250000, .duplicate_ppm = 250000};
     struct connection *connection = connection_new(1, 1, EVENTS, 300, &config);
     struct endpoint *ends = connection->ends;
-    ends[1].put_end = 1; // one way; the other carries acks alone
+    ends[1].put_end = 1; // one direction; the other carries only acks
     for (uint32_t ticks = 0; !is_done(connection); ticks++) {
         HOLDS(ticks < 2 * EVENTS);
         step(connection, NULL, 0);
     }
     ck_assert_uint_eq(ends[1].events.in.received, EVENTS);
-    // A quarter is lost, so that an event takes 4/3 sendings; acks are told often enough.
+    // A quarter is lost: an event takes 4/3 sendings; enough acks arrive.
     uint64_t sendings = ends[0].events.out.sendings;
     ck_assert(sendings > EVENTS * UINT64_C(13) / 10 && sendings < EVENTS * UINT64_C(7) / 5);
-    // A length of two bytes, and little more for the message around.
+    // A header of two bytes an event, and little more for the message.
     uint64_t payload = ends[0].payload_bytes * sendings / EVENTS;
     ck_assert_uint_lt(ends[0].message_bytes, payload + 3 * sendings);
     connection_free(connection);
 }
 END_TEST
 
-// ---- The sending half
+// ---- The sending half ---------------------------------------------------------------------------
 
 static struct side *side_new(uint32_t first) {
     struct side *side = malloc(sizeof *side);
@@ -304,7 +305,7 @@ static uint32_t pass(struct hc_events_out *out, struct hc_events_in *in, size_t 
     return count;
 }
 
-/// Hands on all that is there, each of `size` bytes filled with the low byte of its number.
+/// Takes all events, each of `size` bytes filled with the low byte of its number.
 static uint32_t drain(struct hc_events_in *in, size_t size) {
     uint32_t count = 0;
     size_t got;
@@ -316,7 +317,7 @@ static uint32_t drain(struct hc_events_in *in, size_t size) {
     return count;
 }
 
-START_TEST(a_queue_is_full_when_its_window_or_its_bytes_are_and_goes_on_when_acknowledged) {
+START_TEST(a_full_window_or_ring_takes_no_event_until_the_oldest_is_acked) {
     static const struct {
         size_t size;
         uint32_t fit;
@@ -325,7 +326,7 @@ START_TEST(a_queue_is_full_when_its_window_or_its_bytes_are_and_goes_on_when_ack
         struct side *side = side_new(1);
         size_t size = cases[c].size;
         ck_assert_uint_eq(put_until_full(&side->out, size), cases[c].fit);
-        // Acknowledging any but the oldest makes no room, for the peer cannot hand those on.
+        // Only an ack of the oldest makes room, because the peer returns events in order.
         uint32_t first = pass(&side->out, &side->in, HC_EVENTS_ROOM_MIN, 1, 0);
         uint32_t second = pass(&side->out, &side->in, HC_EVENTS_ROOM_MIN, 2, 0);
         ck_assert(first > 0 && second > 0);
@@ -336,7 +337,7 @@ START_TEST(a_queue_is_full_when_its_window_or_its_bytes_are_and_goes_on_when_ack
         uint32_t more = put_until_full(&side->out, size);
         ck_assert_uint_eq(more, room < first + second ? room : first + second);
         ck_assert_uint_ge(more, first + second);
-        // And so on, many times around both rings.
+        // The rings overflow many times.
         uint32_t got = drain(&side->in, size), seq = 3;
         for (; seq < 3000; seq++) {
             pass(&side->out, &side->in, HC_EVENTS_ROOM_MIN, seq, 0);
@@ -365,13 +366,13 @@ START_TEST(an_event_has_from_1_to_255_bytes) {
 }
 END_TEST
 
-START_TEST(over_another_connection_what_was_not_acknowledged_is_sent_again_and_comes_once) {
+START_TEST(a_new_connection_resends_unacked_events_and_each_arrives_once) {
     struct side *side = side_new(1);
     for (int i = 0; i < 6; i++)
         ck_assert_int_eq(hc_events_put(&side->out, &"abcdef"[i], 1), HC_OK);
-    ck_assert_uint_eq(pass(&side->out, &side->in, 11 + 1 + 1, 1, 0), 3); // three fit, and arrive
-    hc_events_out_continue(&side->out);                                  // before that is known
-    hc_events_acked(&side->out, 1); // this is another datagram 1
+    ck_assert_uint_eq(pass(&side->out, &side->in, 11 + 1 + 1, 1, 0), 3); // three fit and arrive
+    hc_events_out_continue(&side->out);                                  // before their ack
+    hc_events_acked(&side->out, 1); // a datagram 1 of the new connection
     ck_assert_uint_eq(side->out.oldest, 1);
     ck_assert_uint_eq(pass(&side->out, &side->in, 500, 1, 0), 6);
     hc_events_acked(&side->out, 1);
@@ -384,7 +385,7 @@ START_TEST(over_another_connection_what_was_not_acknowledged_is_sent_again_and_c
 }
 END_TEST
 
-START_TEST(numbers_run_out_instead_of_repeating) {
+START_TEST(event_numbers_run_out_instead_of_repeating) {
     struct side *side = side_new(HC_EVENTS_NUMBER_MAX - 1);
     ck_assert_uint_eq(put_until_full(&side->out, 3), 2);
     ck_assert_uint_eq(pass(&side->out, &side->in, 100, 1, 0), 2);
@@ -392,7 +393,7 @@ START_TEST(numbers_run_out_instead_of_repeating) {
     ck_assert_uint_eq(drain(&side->in, 3), 2);
     ck_assert_uint_eq(put_until_full(&side->out, 3), 0);
     ck_assert_uint_eq(pass(&side->out, &side->in, 100, 2, 0), 0);
-    // Nor does the receiver take one more.
+    // The receiver refuses a number beyond the last, too.
     const uint8_t last[] = {0x93, 8, 0xce, 255, 255, 255, 255, 0xc4, 1, 7};
     const uint8_t after[] = {0x94, 8, 0xce, 255, 255, 255, 254, 0xc4, 1, 7, 0xc4, 1, 7};
     ck_assert_int_eq(take(&side->in, last, sizeof last), HC_MALFORMED);
@@ -421,7 +422,7 @@ START_TEST(an_event_is_sent_again_after_five_quarters_of_a_round_trip_or_100_ms)
                 hc_events_send(&side->out, &body, 500, sending * 2 + 1, at_us, rtt_us), 1);
             at_us += cases[c].wait_us;
         }
-        // An ack of any of them ends it.
+        // An ack of any of the datagrams acks the event.
         hc_events_acked(&side->out, 5);
         struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
         ck_assert_uint_eq(hc_events_send(&side->out, &body, 500, 99, at_us * 2, rtt_us), 0);
@@ -431,7 +432,7 @@ START_TEST(an_event_is_sent_again_after_five_quarters_of_a_round_trip_or_100_ms)
 }
 END_TEST
 
-START_TEST(what_is_sent_fits_its_room_whole_and_oldest_first) {
+START_TEST(sent_events_fit_the_room_whole_and_oldest_first) {
     for (uint32_t round = 0; round < 3000; round++) {
         struct hc_rng rng = hc_rng_init(22, round);
         static const uint32_t firsts[] = {1, 100, 120, 250, 65500, 1u << 20};
@@ -441,7 +442,7 @@ START_TEST(what_is_sent_fits_its_room_whole_and_oldest_first) {
         for (uint32_t i = 0; i < events; i++)
             if (hc_events_put(&side->out, event, make_event(round, side->out.next, event)) != HC_OK)
                 break;
-        // Some are acknowledged before, so that there are gaps.
+        // Some are acked first: there are gaps.
         for (uint32_t seq = 1; seq < 30; seq++) {
             struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
             hc_events_send(&side->out, &body, HC_EVENTS_ROOM_MIN, seq, 0, 0);
@@ -460,7 +461,7 @@ START_TEST(what_is_sent_fits_its_room_whole_and_oldest_first) {
         HOLDS(count > 0 || room < HC_EVENTS_ROOM_MIN || waiting == 0);
         HOLDS(count == waiting || body.at - before + HC_EVENTS_ROOM_MIN > room ||
               body.at + HC_EVENTS_ROOM_MIN > sizeof bytes);
-        // The first `count` of those that wait, and no other, were sent now.
+        // Exactly the first `count` of the waiting ones were sent now.
         for (uint32_t n = side->out.oldest, seen = 0; n != side->out.next; n++) {
             const struct hc_events_entry *entry = &side->out.entries[n % HC_EVENTS_WINDOW];
             if (!entry->acked)
@@ -471,7 +472,7 @@ START_TEST(what_is_sent_fits_its_room_whole_and_oldest_first) {
 }
 END_TEST
 
-START_TEST(an_ack_of_a_forgotten_datagram_makes_no_harm_and_the_event_comes_twice_but_counts_once) {
+START_TEST(an_ack_of_a_forgotten_datagram_is_ignored_and_its_event_counts_once) {
     struct side *side = side_new(1);
     ck_assert_int_eq(hc_events_put(&side->out, "\1", 1), HC_OK);
     ck_assert_uint_eq(pass(&side->out, &side->in, 300, 7, 0), 1);
@@ -487,7 +488,7 @@ START_TEST(an_ack_of_a_forgotten_datagram_makes_no_harm_and_the_event_comes_twic
     ck_assert_uint_eq(drain(&side->in, 1), 2);
     hc_events_acked(&side->out, 8 + HC_EVENTS_CARRIERS);
     ck_assert_uint_eq(side->out.oldest, 3);
-    // The acks of the datagrams before come late, when their places belong to other events.
+    // The ack of an earlier datagram comes late, when other events have the places of its own.
     put_until_full(&side->out, 1);
     hc_events_acked(&side->out, 7 + HC_EVENTS_CARRIERS);
     ck_assert_uint_eq(side->out.oldest, 3);
@@ -495,7 +496,7 @@ START_TEST(an_ack_of_a_forgotten_datagram_makes_no_harm_and_the_event_comes_twic
 }
 END_TEST
 
-// ---- The receiving half
+// ---- The receiving half -------------------------------------------------------------------------
 
 /// Appends a message of `count` events of `size` bytes each, all `fill`, from `number` on.
 static size_t craft(uint8_t bytes[static HC_DATAGRAM_MAX], uint32_t number, uint32_t count,
@@ -514,7 +515,7 @@ static size_t craft(uint8_t bytes[static HC_DATAGRAM_MAX], uint32_t number, uint
     return body.at;
 }
 
-START_TEST(what_is_beyond_the_window_or_no_event_is_malformed_and_changes_nothing) {
+START_TEST(an_event_beyond_the_window_or_malformed_is_refused_and_changes_nothing) {
     struct side *side = side_new(1);
     uint8_t bytes[HC_DATAGRAM_MAX];
     ck_assert_int_eq(take(&side->in, bytes, craft(bytes, 1, 3, 4, 'a')), HC_OK);
@@ -525,7 +526,7 @@ START_TEST(what_is_beyond_the_window_or_no_event_is_malformed_and_changes_nothin
         260, 261, 515, 1u << 20, INT32_MAX, 1u << 31, UINT32_MAX - 1, UINT32_MAX};
     for (size_t i = 0; i < sizeof ahead / sizeof ahead[0]; i++)
         ck_assert_int_eq(take(&side->in, bytes, craft(bytes, ahead[i], 1, 4, 'c')), HC_MALFORMED);
-    // Also when only the last of a message is.
+    // Also when only the last event of a message is beyond it.
     ck_assert_int_eq(take(&side->in, bytes, craft(bytes, 258, 3, 4, 'c')), HC_MALFORMED);
     ck_assert_int_eq(take(&side->in, bytes, craft(bytes, 5, 1, 0, 'c')), HC_MALFORMED);
     ck_assert_int_eq(take(&side->in, bytes, craft(bytes, 5, 1, 256, 'c')), HC_MALFORMED);
@@ -559,7 +560,7 @@ START_TEST(what_is_beyond_the_window_or_no_event_is_malformed_and_changes_nothin
 }
 END_TEST
 
-START_TEST(what_was_received_before_is_dropped_whatever_it_holds_now) {
+START_TEST(an_event_received_before_is_dropped_even_with_other_bytes) {
     struct side *side = side_new(1);
     uint8_t bytes[HC_DATAGRAM_MAX];
     ck_assert_int_eq(take(&side->in, bytes, craft(bytes, 3, 2, 4, 'a')), HC_OK);
@@ -581,7 +582,7 @@ START_TEST(what_was_received_before_is_dropped_whatever_it_holds_now) {
 }
 END_TEST
 
-START_TEST(a_peer_that_has_more_bytes_on_the_way_than_it_may_is_refused) {
+START_TEST(a_peer_with_too_many_bytes_on_the_way_is_refused) {
     struct side *side = side_new(1);
     uint8_t bytes[HC_DATAGRAM_MAX];
     uint32_t taken = 0;
@@ -595,7 +596,7 @@ START_TEST(a_peer_that_has_more_bytes_on_the_way_than_it_may_is_refused) {
 }
 END_TEST
 
-START_TEST(who_hands_nothing_on_is_full_and_goes_on_afterwards) {
+START_TEST(a_receiver_that_returns_no_events_is_full_until_it_does) {
     static const size_t sizes[] = {1, 60, 255};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         struct side *side = side_new(1);
@@ -619,10 +620,10 @@ START_TEST(who_hands_nothing_on_is_full_and_goes_on_afterwards) {
 }
 END_TEST
 
-/// The receiver as one would draw it: every event that came, in an array.
+/// A plain receiver: every received event in an array.
 struct plain {
     uint32_t expected, next, early;
-    uint8_t size[2000], fill[2000]; ///< 0 bytes: has not come
+    uint8_t size[2000], fill[2000]; ///< 0 bytes: not received
 };
 
 static enum hc_status plain_take(struct plain *plain, uint32_t number, uint32_t count, uint8_t size,
@@ -653,7 +654,7 @@ static enum hc_status plain_take(struct plain *plain, uint32_t number, uint32_t 
     return HC_OK;
 }
 
-START_TEST(the_receiver_agrees_with_a_plain_list_whatever_comes) {
+START_TEST(the_receiver_agrees_with_a_plain_list) {
     static struct plain plain;
     uint32_t seen[HC_STATUS_COUNT] = {0};
     for (uint32_t round = 0; round < 60; round++) {
@@ -665,7 +666,7 @@ START_TEST(the_receiver_agrees_with_a_plain_list_whatever_comes) {
         for (int i = 0; i < 6000 && plain.next < 1200; i++) {
             uint8_t bytes[HC_DATAGRAM_MAX];
             uint32_t back = hc_rng_below(&rng, 6), count = 1 + hc_rng_below(&rng, 4);
-            // Mostly what is missing, so that it goes on; else anything in the window and beyond.
+            // Mostly a missing event; sometimes any in the window and beyond.
             uint32_t number = hc_rng_chance(&rng, 100000)
                                   ? plain.expected
                                   : plain.expected + hc_rng_below(&rng, ahead + 20);
@@ -697,12 +698,12 @@ START_TEST(the_receiver_agrees_with_a_plain_list_whatever_comes) {
 }
 END_TEST
 
-START_TEST(every_shortened_or_altered_message_is_refused_or_read_within_its_bounds) {
+START_TEST(a_shortened_or_altered_message_is_refused_or_read_within_its_bounds) {
     struct side *side = side_new(1);
     uint8_t event[HC_EVENTS_SIZE_MAX + 8], bytes[HC_DATAGRAM_MAX];
     for (uint32_t i = 0; i < 40; i++)
         hc_events_put(&side->out, event, make_event(3, i, event));
-    // Two of three are acknowledged, so that the message has gaps.
+    // Two of three are acked: the message has gaps.
     for (uint32_t seq = 1; seq < 30; seq++) {
         struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
         hc_events_send(&side->out, &body, 60, seq, 0, 0);
@@ -741,23 +742,19 @@ int main(void) {
     tcase_add_test(tests, events_arrive_once_and_in_order_over_any_link);
     tcase_add_test(tests,
                    events_arrive_once_and_in_order_over_a_second_of_latency_and_a_quarter_lost);
-    tcase_add_test(tests,
-                   a_queue_is_full_when_its_window_or_its_bytes_are_and_goes_on_when_acknowledged);
+    tcase_add_test(tests, a_full_window_or_ring_takes_no_event_until_the_oldest_is_acked);
     tcase_add_test(tests, an_event_has_from_1_to_255_bytes);
-    tcase_add_test(tests, numbers_run_out_instead_of_repeating);
-    tcase_add_test(tests,
-                   over_another_connection_what_was_not_acknowledged_is_sent_again_and_comes_once);
+    tcase_add_test(tests, event_numbers_run_out_instead_of_repeating);
+    tcase_add_test(tests, a_new_connection_resends_unacked_events_and_each_arrives_once);
     tcase_add_test(tests, an_event_is_sent_again_after_five_quarters_of_a_round_trip_or_100_ms);
-    tcase_add_test(tests, what_is_sent_fits_its_room_whole_and_oldest_first);
-    tcase_add_test(
-        tests,
-        an_ack_of_a_forgotten_datagram_makes_no_harm_and_the_event_comes_twice_but_counts_once);
-    tcase_add_test(tests, what_is_beyond_the_window_or_no_event_is_malformed_and_changes_nothing);
-    tcase_add_test(tests, what_was_received_before_is_dropped_whatever_it_holds_now);
-    tcase_add_test(tests, a_peer_that_has_more_bytes_on_the_way_than_it_may_is_refused);
-    tcase_add_test(tests, who_hands_nothing_on_is_full_and_goes_on_afterwards);
-    tcase_add_test(tests, the_receiver_agrees_with_a_plain_list_whatever_comes);
-    tcase_add_test(tests, every_shortened_or_altered_message_is_refused_or_read_within_its_bounds);
+    tcase_add_test(tests, sent_events_fit_the_room_whole_and_oldest_first);
+    tcase_add_test(tests, an_ack_of_a_forgotten_datagram_is_ignored_and_its_event_counts_once);
+    tcase_add_test(tests, an_event_beyond_the_window_or_malformed_is_refused_and_changes_nothing);
+    tcase_add_test(tests, an_event_received_before_is_dropped_even_with_other_bytes);
+    tcase_add_test(tests, a_peer_with_too_many_bytes_on_the_way_is_refused);
+    tcase_add_test(tests, a_receiver_that_returns_no_events_is_full_until_it_does);
+    tcase_add_test(tests, the_receiver_agrees_with_a_plain_list);
+    tcase_add_test(tests, a_shortened_or_altered_message_is_refused_or_read_within_its_bounds);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

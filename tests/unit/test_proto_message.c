@@ -1,4 +1,4 @@
-/// What proto/message and proto/input_run promise: round trips, ranges, and how much fits.
+/// Tests proto/message and proto/input_run: encoding, decoding, ranges and room.
 #include "hindcast/rng.h"
 #include "hindcast/scene.h"
 #include "proto/message.h"
@@ -49,7 +49,7 @@ static void check_run(struct hc_input_run *run, uint32_t players, uint32_t count
     ck_assert_ptr_null(hc_input_run_next(run));
 }
 
-START_TEST(a_run_of_inputs_comes_back_as_it_was_as_far_as_it_fits) {
+START_TEST(an_input_run_reads_back_as_far_as_it_fits) {
     struct hc_rng rng = hc_rng_init(31, 0);
     for (int round = 0; round < 400; round++) {
         uint32_t players = 1 + hc_rng_below(&rng, HC_OWN_PLAYERS_MAX);
@@ -74,7 +74,7 @@ START_TEST(a_run_of_inputs_comes_back_as_it_was_as_far_as_it_fits) {
 }
 END_TEST
 
-START_TEST(any_bits_of_a_run_decode_to_inputs_whose_fields_fit) {
+START_TEST(any_bits_of_an_input_run_decode_to_inputs_whose_fields_fit) {
     struct hc_rng rng = hc_rng_init(32, 0);
     unsigned accepted = 0;
     for (int round = 0; round < 20000; round++) {
@@ -96,7 +96,7 @@ START_TEST(any_bits_of_a_run_decode_to_inputs_whose_fields_fit) {
 }
 END_TEST
 
-/// Makes what `writer` holds the present message of `body`.
+/// Makes the message in `writer` the current one of `body`.
 static void reread(const struct hc_writer *writer) {
     ck_assert_int_eq(hc_body_begin(&body, writer->data, writer->at), HC_OK);
     ck_assert_int_ne(hc_body_next(&body), HC_MESSAGE_END);
@@ -108,7 +108,7 @@ static hc_tick random_tick(struct hc_rng *rng) {
     return tick >= HC_NO_TICK - HC_INPUT_RUN_MAX ? HC_NO_TICK - HC_INPUT_RUN_MAX - 1 : tick;
 }
 
-START_TEST(an_input_message_comes_back_as_it_was) {
+START_TEST(an_input_message_reads_back) {
     struct hc_rng rng = hc_rng_init(33, 0);
     for (int round = 0; round < 500; round++) {
         uint32_t players = hc_rng_below(&rng, HC_OWN_PLAYERS_MAX + 1);
@@ -141,7 +141,7 @@ START_TEST(an_input_message_comes_back_as_it_was) {
 }
 END_TEST
 
-START_TEST(a_message_that_does_not_fit_leaves_the_body_as_it_was) {
+START_TEST(a_message_that_does_not_fit_leaves_the_body_unchanged) {
     struct hc_input_message input = {.client_tick = 70000, .first = 70000, .count = 100};
     struct hc_welcome welcome = {.tick_rate = 60, .players = 1, .future = 1};
     fill_history(&(struct hc_rng){7}, 500000);
@@ -158,7 +158,7 @@ START_TEST(a_message_that_does_not_fit_leaves_the_body_as_it_was) {
 }
 END_TEST
 
-START_TEST(a_welcome_comes_back_as_it_was) {
+START_TEST(a_welcome_reads_back) {
     struct hc_rng rng = hc_rng_init(34, 0);
     for (int round = 0; round < 500; round++) {
         struct hc_welcome in = {
@@ -224,7 +224,7 @@ START_TEST(a_welcome_outside_its_ranges_is_malformed) {
 }
 END_TEST
 
-START_TEST(a_welcome_fills_its_accept_with_zeros_and_nothing_else) {
+START_TEST(a_welcome_pads_its_accept_with_zeros_only) {
     const struct hc_welcome in = {.tick_rate = 60, .players = 1, .future = 1};
     struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
     struct hc_welcome out;
@@ -241,7 +241,7 @@ START_TEST(a_welcome_fills_its_accept_with_zeros_and_nothing_else) {
 }
 END_TEST
 
-START_TEST(close_says_why_and_only_known_reasons_pass) {
+START_TEST(a_close_needs_a_known_reason_and_each_reason_has_a_text) {
     for (unsigned reason = 0; reason < 10; reason++) {
         struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
         ck_assert(hc_message_put_close(&writer, (enum hc_close_reason)reason));
@@ -257,7 +257,7 @@ START_TEST(close_says_why_and_only_known_reasons_pass) {
 }
 END_TEST
 
-START_TEST(tickets_and_paths_come_back_as_they_were_and_take_the_room_that_is_said) {
+START_TEST(tickets_and_paths_read_back_and_take_their_named_sizes) {
     struct hc_rng rng = hc_rng_init(35, 0);
     struct hc_ticket ticket, got;
     uint8_t path[HC_PATH_SIZE], got_path[HC_PATH_SIZE];
@@ -322,15 +322,15 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("proto_message");
     TCase *tests = tcase_create("message");
-    tcase_add_test(tests, a_run_of_inputs_comes_back_as_it_was_as_far_as_it_fits);
-    tcase_add_test(tests, any_bits_of_a_run_decode_to_inputs_whose_fields_fit);
-    tcase_add_test(tests, an_input_message_comes_back_as_it_was);
-    tcase_add_test(tests, a_message_that_does_not_fit_leaves_the_body_as_it_was);
-    tcase_add_test(tests, a_welcome_comes_back_as_it_was);
+    tcase_add_test(tests, an_input_run_reads_back_as_far_as_it_fits);
+    tcase_add_test(tests, any_bits_of_an_input_run_decode_to_inputs_whose_fields_fit);
+    tcase_add_test(tests, an_input_message_reads_back);
+    tcase_add_test(tests, a_message_that_does_not_fit_leaves_the_body_unchanged);
+    tcase_add_test(tests, a_welcome_reads_back);
     tcase_add_test(tests, a_welcome_outside_its_ranges_is_malformed);
-    tcase_add_test(tests, a_welcome_fills_its_accept_with_zeros_and_nothing_else);
-    tcase_add_test(tests, close_says_why_and_only_known_reasons_pass);
-    tcase_add_test(tests, tickets_and_paths_come_back_as_they_were_and_take_the_room_that_is_said);
+    tcase_add_test(tests, a_welcome_pads_its_accept_with_zeros_only);
+    tcase_add_test(tests, a_close_needs_a_known_reason_and_each_reason_has_a_text);
+    tcase_add_test(tests, tickets_and_paths_read_back_and_take_their_named_sizes);
     tcase_add_test(tests, a_message_read_as_another_type_is_malformed);
     tcase_add_test(tests, a_spectator_sends_no_inputs);
     suite_add_tcase(suite, tests);

@@ -1,4 +1,4 @@
-/// What proto/name promises: which names are accepted, and what a log may show.
+/// Tests proto/name: the accepted names, and the escaping for logs.
 #include "hindcast/rng.h"
 #include "proto/name.h"
 #include "proto/precheck.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// A text with its length, for some have zeros.
+/// A text with its length, because some have zeros.
 #define TEXT(literal) (const uint8_t *)(literal), sizeof(literal) - 1
 
-/// Writes any number as UTF-8 would if it had no limits but length: also surrogates and the like.
+/// Encodes any number like UTF-8, also surrogates and numbers above its range.
 static size_t encode(uint32_t point, uint8_t out[static 4]) {
     if (point < 0x80) {
         out[0] = (uint8_t)point;
@@ -53,7 +53,7 @@ START_TEST(names_of_many_scripts_are_accepted) {
 }
 END_TEST
 
-START_TEST(each_line_that_strains_a_decoder_is_refused_for_its_reason) {
+START_TEST(each_bad_name_is_refused_for_its_reason) {
     static const struct {
         const uint8_t *bytes;
         size_t size;
@@ -63,12 +63,12 @@ START_TEST(each_line_that_strains_a_decoder_is_refused_for_its_reason) {
         {TEXT(""), HC_INVALID},
         {TEXT("123456789012345678901234567890123"), HC_INVALID},
         {TEXT("1234567890123456789012345678901\xc3\xa9"), HC_INVALID},
-        // Continuations without a beginning.
+        // Continuation bytes without a lead byte.
         {TEXT("\x80"), HC_MALFORMED},
         {TEXT("\xbf"), HC_MALFORMED},
         {TEXT("a\x80z"), HC_MALFORMED},
         {TEXT("\xc3\xa9\xa9"), HC_MALFORMED},
-        // Beginnings without a continuation, at the end and before something else.
+        // Lead bytes without continuation bytes, at the end and before other bytes.
         {TEXT("\xc3"), HC_TRUNCATED},
         {TEXT("ab\xe2"), HC_TRUNCATED},
         {TEXT("ab\xe2\x82"), HC_TRUNCATED},
@@ -79,7 +79,7 @@ START_TEST(each_line_that_strains_a_decoder_is_refused_for_its_reason) {
         {TEXT("\xe2 \x82"), HC_MALFORMED},
         {TEXT("\xf0\x9f\x90z"), HC_MALFORMED},
         {TEXT("\xc3\xc3\xa9"), HC_MALFORMED},
-        // Bytes that no text has.
+        // Bytes that UTF-8 never has.
         {TEXT("\xc0"), HC_MALFORMED},
         {TEXT("\xc1\xbf"), HC_MALFORMED},
         {TEXT("\xf5"), HC_MALFORMED},
@@ -88,19 +88,19 @@ START_TEST(each_line_that_strains_a_decoder_is_refused_for_its_reason) {
         {TEXT("\xfc\x84\x80\x80\x80\x80"), HC_MALFORMED},
         {TEXT("\xfe"), HC_MALFORMED},
         {TEXT("\xff\xff"), HC_MALFORMED},
-        // A slash in more bytes than it needs, the longest such forms, and a zero.
+        // Overlong forms: of a slash, the greatest ones, and of a zero.
         {TEXT("\xc0\xaf"), HC_MALFORMED},
         {TEXT("\xe0\x80\xaf"), HC_MALFORMED},
         {TEXT("\xf0\x80\x80\xaf"), HC_MALFORMED},
         {TEXT("\xe0\x9f\xbf"), HC_MALFORMED},
         {TEXT("\xf0\x8f\xbf\xbf"), HC_MALFORMED},
         {TEXT("\xc0\x80"), HC_MALFORMED},
-        // Surrogates, alone and in pairs; the first number that is none of Unicode's.
+        // Surrogates, alone and in pairs; the first number above Unicode.
         {TEXT("\xed\xa0\x80"), HC_MALFORMED},
         {TEXT("\xed\xbf\xbf"), HC_MALFORMED},
         {TEXT("\xed\xa0\xbd\xed\xb0\x89"), HC_MALFORMED},
         {TEXT("\xf4\x90\x80\x80"), HC_MALFORMED},
-        // Well formed, and yet not to be shown.
+        // Well formed, but invisible or a control character.
         {TEXT("a\0b"), HC_UNEXPECTED},
         {TEXT("a\nb"), HC_UNEXPECTED},
         {TEXT("a\r"), HC_UNEXPECTED},
@@ -123,7 +123,7 @@ START_TEST(each_line_that_strains_a_decoder_is_refused_for_its_reason) {
         {TEXT("\xef\xb7\x90"), HC_UNEXPECTED},
         {TEXT("\xef\xbf\xbe"), HC_UNEXPECTED},
         {TEXT("\xf4\x8f\xbf\xbf"), HC_UNEXPECTED},
-        // The leftmost fault counts.
+        // The first fault counts.
         {TEXT("\n\xff"), HC_UNEXPECTED},
         {TEXT("\xff\n"), HC_MALFORMED},
     };
@@ -134,18 +134,18 @@ START_TEST(each_line_that_strains_a_decoder_is_refused_for_its_reason) {
 }
 END_TEST
 
-/// Whether a character is refused, said in classes and not in ranges of a table. What only
-/// Unicode's list of ignorables refuses is counted by the test.
+/// Whether a character must be refused, by its class. The test counts those that are refused only
+/// because Unicode calls them default ignorable.
 static bool must_be_refused(uint32_t point) {
-    bool roster_change = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    bool is_control = point < 0x20 || (point >= 0x7f && point < 0xa0);
     bool bidi = point == 0x61c || point == 0x200e || point == 0x200f ||
                 (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
     bool zero_width = (point >= 0x200b && point <= 0x200d) || point == 0x2060 || point == 0xfeff;
     bool none = (point >= 0xfdd0 && point <= 0xfdef) || point % 0x10000 >= 0xfffe;
-    return roster_change || bidi || zero_width || none || point == 0x2028 || point == 0x2029;
+    return is_control || bidi || zero_width || none || point == 0x2028 || point == 0x2029;
 }
 
-START_TEST(of_all_characters_just_the_unseen_ones_are_refused) {
+START_TEST(only_invisible_characters_are_refused) {
     unsigned others = 0, others_of_plane_14 = 0;
     for (uint32_t point = 0; point < 0x200000; point++) {
         uint8_t bytes[4];
@@ -161,15 +161,15 @@ START_TEST(of_all_characters_just_the_unseen_ones_are_refused) {
         if (refused && !must_be_refused(point))
             *(point >> 16 == 14 ? &others_of_plane_14 : &others) += 1;
     }
-    // Default_Ignorable_Code_Point has 4174 members, of which 4096 are in plane 14, and 17 are bidi
-    // or zero-width and counted above; three of interlinear annotation come to it.
+    // Default_Ignorable_Code_Point has 4174 members: 4096 in plane 14, and 17 that are bidi or
+    // zero-width. Three of interlinear annotation are refused too.
     ck_assert_uint_eq(others_of_plane_14, 4096);
     ck_assert_uint_eq(others, 4174 - 4096 - 17 + 3);
 }
 END_TEST
 
-START_TEST(names_and_message_strings_agree_about_what_is_utf8) {
-    // All pairs of bytes, followed by bytes from the edges of what may follow.
+START_TEST(the_name_check_and_the_precheck_agree_about_utf8) {
+    // All pairs of bytes, followed by bytes at the ends of the allowed ranges.
     static const uint8_t edges[] = {0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff};
     enum { EDGES = sizeof edges };
     unsigned agreed_good = 0, agreed_bad = 0;
@@ -181,7 +181,7 @@ START_TEST(names_and_message_strings_agree_about_what_is_utf8) {
         size_t used;
         enum hc_status name = hc_name_check(packed + 1, size);
         bool utf8 = hc_precheck(packed, 1u + size, &used) == HC_OK;
-        // After a refused character nobody looks at the rest.
+        // The bytes after a refused character are not checked.
         bool agree = utf8 ? name == HC_OK || name == HC_UNEXPECTED : name != HC_OK;
         if (!agree)
             ck_abort_msg("%02x %02x %02x %02x, %d bytes: %s", packed[1], packed[2], packed[3],
@@ -202,14 +202,14 @@ START_TEST(a_padded_name_ends_where_its_zeros_begin) {
         ck_assert_uint_eq(hc_name_size(padded), size);
         ck_assert_int_eq(hc_name_check(padded, hc_name_size(padded)), HC_OK);
     }
-    // Nothing hides behind a zero.
+    // Bytes behind a zero count.
     padded[5] = 0;
     ck_assert_uint_eq(hc_name_size(padded), HC_NAME_MAX);
     ck_assert_int_eq(hc_name_check(padded, HC_NAME_MAX), HC_UNEXPECTED);
 }
 END_TEST
 
-/// Reads an escaped text back as its reader would; the length, or SIZE_MAX for one that is none.
+/// Reads an escaped text back; returns its length, SIZE_MAX for a text that is not escaped.
 static size_t unescape(const char *text, uint8_t *out) {
     size_t size = 0;
     for (; *text != '\0'; size++) {
@@ -233,16 +233,16 @@ static size_t unescape(const char *text, uint8_t *out) {
     return size;
 }
 
-START_TEST(what_is_escaped_is_one_printable_line_and_reads_back_to_the_same_bytes) {
+START_TEST(escaped_bytes_are_one_printable_line_and_read_back) {
     struct hc_rng rng = hc_rng_init(51, 0);
     for (int round = 0; round < 30000; round++) {
         uint8_t bytes[48], back[48];
         size_t size = hc_rng_below(&rng, sizeof bytes + 1);
-        // Of a few bytes that look like escapes as often as of any.
+        // In every second round only bytes that look like escapes.
         for (size_t i = 0; i < size; i++)
             bytes[i] = round % 2 ? (uint8_t)hc_rng_next(&rng)
                                  : (uint8_t) "\\x5cn\n\"0%$\xff"[hc_rng_below(&rng, 11)];
-        char *text = malloc(4 * size + 1); // exactly, so that a sanitizer sees a byte too many
+        char *text = malloc(4 * size + 1); // exactly, for the sanitizers
         ck_assert_uint_eq(hc_name_escape(bytes, size, text, 4 * size + 1), size);
         ck_assert_msg(unescape(text, back) == size, "round %d: %s", round, text);
         ck_assert_mem_eq(back, bytes, size);
@@ -251,7 +251,7 @@ START_TEST(what_is_escaped_is_one_printable_line_and_reads_back_to_the_same_byte
 }
 END_TEST
 
-START_TEST(every_byte_is_itself_or_its_number) {
+START_TEST(every_byte_is_written_as_itself_or_as_its_number) {
     for (unsigned byte = 0; byte < 256; byte++) {
         uint8_t one = (uint8_t)byte;
         char text[5], number[] = {'\\', 'x', "0123456789abcdef"[byte / 16],
@@ -264,7 +264,7 @@ START_TEST(every_byte_is_itself_or_its_number) {
 }
 END_TEST
 
-START_TEST(lines_meant_to_forge_a_log_stay_one_line) {
+START_TEST(text_that_would_forge_a_log_stays_one_line) {
     static const struct {
         const char *bytes, *text;
     } lines[] = {
@@ -306,13 +306,13 @@ int main(void) {
     Suite *suite = suite_create("proto_name");
     TCase *tests = tcase_create("name");
     tcase_add_test(tests, names_of_many_scripts_are_accepted);
-    tcase_add_test(tests, each_line_that_strains_a_decoder_is_refused_for_its_reason);
-    tcase_add_test(tests, of_all_characters_just_the_unseen_ones_are_refused);
-    tcase_add_test(tests, names_and_message_strings_agree_about_what_is_utf8);
+    tcase_add_test(tests, each_bad_name_is_refused_for_its_reason);
+    tcase_add_test(tests, only_invisible_characters_are_refused);
+    tcase_add_test(tests, the_name_check_and_the_precheck_agree_about_utf8);
     tcase_add_test(tests, a_padded_name_ends_where_its_zeros_begin);
-    tcase_add_test(tests, what_is_escaped_is_one_printable_line_and_reads_back_to_the_same_bytes);
-    tcase_add_test(tests, every_byte_is_itself_or_its_number);
-    tcase_add_test(tests, lines_meant_to_forge_a_log_stay_one_line);
+    tcase_add_test(tests, escaped_bytes_are_one_printable_line_and_read_back);
+    tcase_add_test(tests, every_byte_is_written_as_itself_or_as_its_number);
+    tcase_add_test(tests, text_that_would_forge_a_log_stays_one_line);
     tcase_add_test(tests, a_small_buffer_gets_whole_escapes_and_an_end);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

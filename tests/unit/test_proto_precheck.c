@@ -1,4 +1,4 @@
-/// What proto/precheck and proto/body promise: nothing that msgpack-c would choke on passes.
+/// Tests proto/precheck and proto/body: the accepted msgpack, and the order of messages.
 #include "hindcast/rng.h"
 #include "proto/body.h"
 #include "proto/datagram.h"
@@ -44,15 +44,15 @@ START_TEST(bombs_and_forms_outside_the_subset_are_refused) {
         {BYTES(0xca, 0x3f, 0x80, 0x00, 0x00)},       // 1.0
         {BYTES(0xcb, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0)}, // infinity
         {BYTES(0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x01)}, // nine deep
-        {BYTES(0xa1, 0x80)},                                                 // a lone continuation
-        {BYTES(0xa2, 0xc0, 0x80)},                                           // overlong
-        {BYTES(0xa3, 0xe0, 0x80, 0x80)},                                     // overlong
-        {BYTES(0xa3, 0xed, 0xa0, 0x80)},                                     // surrogate
-        {BYTES(0xa4, 0xf0, 0x80, 0x80, 0x80)},                               // overlong
-        {BYTES(0xa4, 0xf4, 0x90, 0x80, 0x80)},                               // above U+10FFFF
-        {BYTES(0xa2, 0xe2, 0x82)},                                           // cut off
-        {BYTES(0xd9, 0x01, 0xff)},                                           // no UTF-8 at all
-        {BYTES(0xcd, 0x01)},                                                 // number past the end
+        {BYTES(0xa1, 0x80)},                   // a continuation byte alone
+        {BYTES(0xa2, 0xc0, 0x80)},             // overlong
+        {BYTES(0xa3, 0xe0, 0x80, 0x80)},       // overlong
+        {BYTES(0xa3, 0xed, 0xa0, 0x80)},       // surrogate
+        {BYTES(0xa4, 0xf0, 0x80, 0x80, 0x80)}, // overlong
+        {BYTES(0xa4, 0xf4, 0x90, 0x80, 0x80)}, // above U+10FFFF
+        {BYTES(0xa2, 0xe2, 0x82)},             // shortened
+        {BYTES(0xd9, 0x01, 0xff)},             // not UTF-8
+        {BYTES(0xcd, 0x01)},                   // number past the end
         {(const uint8_t[]){0}, 0},
     };
     for (size_t i = 0; i < sizeof bombs / sizeof bombs[0]; i++)
@@ -60,7 +60,7 @@ START_TEST(bombs_and_forms_outside_the_subset_are_refused) {
 }
 END_TEST
 
-START_TEST(everything_that_the_protocol_uses_passes) {
+START_TEST(every_form_that_the_protocol_uses_is_accepted) {
     const struct sample samples[] = {
         {BYTES(0x90)},
         {BYTES(0x93, 0xc0, 0xc2, 0xc3)},
@@ -76,7 +76,7 @@ START_TEST(everything_that_the_protocol_uses_passes) {
 }
 END_TEST
 
-START_TEST(as_many_values_as_the_limit_pass_and_one_more_does_not) {
+START_TEST(the_greatest_number_of_values_is_accepted_and_one_more_refused) {
     uint8_t bytes[HC_PRECHECK_NODES_MAX + 3] = {0xdc};
     for (size_t nodes = HC_PRECHECK_NODES_MAX - 1; nodes <= HC_PRECHECK_NODES_MAX + 1; nodes++) {
         size_t count = nodes - 1;
@@ -88,7 +88,7 @@ START_TEST(as_many_values_as_the_limit_pass_and_one_more_does_not) {
 }
 END_TEST
 
-/// Random bytes that look like msgpack more often than chance would have it.
+/// Random bytes that are often valid msgpack.
 static size_t random_msgpack(struct hc_rng *rng, uint8_t *out, size_t capacity) {
     static const uint8_t tags[] = {0x90, 0x91, 0x92, 0x95, 0x9f, 0xdc, 0xc4, 0xc5, 0xd9, 0xda,
                                    0xa1, 0xa3, 0xc0, 0xc2, 0xc3, 0xcc, 0xcd, 0xce, 0xcf, 0xd0,
@@ -103,7 +103,7 @@ static size_t random_msgpack(struct hc_rng *rng, uint8_t *out, size_t capacity) 
     return size;
 }
 
-START_TEST(nothing_passes_that_msgpack_c_refuses) {
+START_TEST(the_precheck_accepts_nothing_that_msgpack_c_refuses) {
     struct hc_rng rng = hc_rng_init(21, 0);
     msgpack_zone zone;
     ck_assert(msgpack_zone_init(&zone, sizeof body.values));
@@ -128,11 +128,11 @@ START_TEST(nothing_passes_that_msgpack_c_refuses) {
 }
 END_TEST
 
-START_TEST(the_fattest_bodies_are_parsed_in_memory_of_their_own) {
-    // hc_body_next aborts should there be more values than the body has room for.
-    _Static_assert(sizeof body <= 32768, "what a datagram may cost");
+START_TEST(the_largest_bodies_unpack_into_their_fixed_memory) {
+    // hc_body_next aborts when a body has too many values.
+    _Static_assert(sizeof body <= 32768, "the memory of a datagram");
     uint8_t bytes[HC_DATA_BODY_MAX];
-    memset(bytes, 0x90, sizeof bytes); // as many arrays as there is room for
+    memset(bytes, 0x90, sizeof bytes); // as many arrays as fit
     bytes[0] = 0xdc;
     bytes[1] = (uint8_t)((sizeof bytes - 3) >> 8);
     bytes[2] = (uint8_t)((sizeof bytes - 3) & 0xff);
@@ -201,7 +201,7 @@ START_TEST(the_order_of_messages_is_part_of_the_grammar) {
 }
 END_TEST
 
-START_TEST(values_outside_their_range_fail_and_stay_failed) {
+START_TEST(a_value_outside_its_range_fails_and_the_failure_sticks) {
     const uint8_t bytes[] = {0x94, 3,    0xcf, 0xff, 0xff, 0xff, 0xff,
                              0xff, 0xff, 0xff, 0xff, 0xe0, 5};
     ck_assert_int_eq(hc_body_begin(&body, bytes, sizeof bytes), HC_OK);
@@ -218,7 +218,7 @@ START_TEST(values_outside_their_range_fail_and_stay_failed) {
     (void)hc_values_unsigned(&values, UINT64_MAX);
     ck_assert_uint_eq(hc_values_unsigned(&values, UINT64_MAX), 0); // negative
     ck_assert_int_eq(hc_values_done(&values), HC_MALFORMED);
-    ck_assert_int_eq(hc_values_done(&all), HC_MALFORMED); // something is left
+    ck_assert_int_eq(hc_values_done(&all), HC_MALFORMED); // values are left
 }
 END_TEST
 
@@ -226,13 +226,13 @@ int main(void) {
     Suite *suite = suite_create("proto_precheck");
     TCase *tests = tcase_create("precheck");
     tcase_add_test(tests, bombs_and_forms_outside_the_subset_are_refused);
-    tcase_add_test(tests, everything_that_the_protocol_uses_passes);
-    tcase_add_test(tests, as_many_values_as_the_limit_pass_and_one_more_does_not);
-    tcase_add_test(tests, nothing_passes_that_msgpack_c_refuses);
-    tcase_add_test(tests, the_fattest_bodies_are_parsed_in_memory_of_their_own);
+    tcase_add_test(tests, every_form_that_the_protocol_uses_is_accepted);
+    tcase_add_test(tests, the_greatest_number_of_values_is_accepted_and_one_more_refused);
+    tcase_add_test(tests, the_precheck_accepts_nothing_that_msgpack_c_refuses);
+    tcase_add_test(tests, the_largest_bodies_unpack_into_their_fixed_memory);
     tcase_add_test(tests, random_bodies_are_read_to_their_end_or_refused);
     tcase_add_test(tests, the_order_of_messages_is_part_of_the_grammar);
-    tcase_add_test(tests, values_outside_their_range_fail_and_stay_failed);
+    tcase_add_test(tests, a_value_outside_its_range_fails_and_the_failure_sticks);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

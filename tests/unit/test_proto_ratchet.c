@@ -1,4 +1,4 @@
-/// What proto/ratchet promises: known answers, and draws that tell nothing of each other.
+/// Tests proto/ratchet: known answers, and draws that reveal nothing of each other.
 #include "proto/ratchet.h"
 #include "tests/run_suite.h"
 #include "tests/unit/count_up.h"
@@ -15,7 +15,7 @@ static struct hc_ratchet known_ratchet(void) {
     return ratchet;
 }
 
-START_TEST(draws_are_those_of_an_independent_implementation) {
+START_TEST(draws_equal_those_of_an_independent_implementation) {
     struct hc_ratchet ratchet = known_ratchet();
     uint8_t drawn[sizeof vector_draws];
     for (size_t at = 0; at < sizeof drawn; at += HC_RATCHET_SIZE)
@@ -37,7 +37,7 @@ START_TEST(a_short_draw_is_the_beginning_of_a_long_one) {
 }
 END_TEST
 
-START_TEST(a_state_holds_neither_what_was_drawn_nor_the_key_before) {
+START_TEST(a_state_holds_neither_the_last_draw_nor_the_last_key) {
     struct hc_ratchet ratchet = known_ratchet();
     for (unsigned i = 0; i < 1000; i++) {
         struct hc_ratchet before = ratchet;
@@ -53,9 +53,9 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("proto ratchet");
     TCase *tests = tcase_create("ratchet");
-    tcase_add_test(tests, draws_are_those_of_an_independent_implementation);
+    tcase_add_test(tests, draws_equal_those_of_an_independent_implementation);
     tcase_add_test(tests, a_short_draw_is_the_beginning_of_a_long_one);
-    tcase_add_test(tests, a_state_holds_neither_what_was_drawn_nor_the_key_before);
+    tcase_add_test(tests, a_state_holds_neither_the_last_draw_nor_the_last_key);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

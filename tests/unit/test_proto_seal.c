@@ -1,4 +1,4 @@
-/// What proto/seal promises: keys, sealed datagrams, numbers used once, the token of RESET.
+/// Tests proto/seal: keys, sealed datagrams, seqs used once, reset tokens.
 #include "common/bytes.h"
 #include "hindcast/rng.h"
 #include "proto/seal.h"
@@ -24,7 +24,7 @@ static enum hc_status open_accept(const uint8_t *key, const uint8_t *datagram, s
     return hc_seal_open_accept(key, datagram, size, opened);
 }
 
-/// What the keys of the known answers are made of.
+/// The material of the known keys.
 static struct hc_seal_material known_material(void) {
     struct hc_seal_material known = {.protocol_id = 0x0123456789abcdef, .cid = CID};
     count_up(known.secret, sizeof known.secret, 0x60);
@@ -54,7 +54,7 @@ static struct hc_sealer sealer_of(const uint8_t *key) {
     return sealer;
 }
 
-/// Begins a DATA, whose sealed part the caller has written.
+/// Writes the clear bytes of a DATA.
 static void put_clear(uint32_t cid, uint32_t seq, uint8_t *datagram) {
     struct hc_writer writer = hc_bytes_writer(datagram, HC_DATA_CLEAR_SIZE);
     hc_bytes_put_u8(&writer, HC_DATAGRAM_DATA);
@@ -69,14 +69,14 @@ static void plain_data(uint32_t seq, uint8_t *datagram, size_t size) {
     count_up(datagram + HC_DATA_CLEAR_SIZE, size - HC_DATA_CLEAR_SIZE - HC_TAG_SIZE, 0x70);
 }
 
-START_TEST(keys_are_those_of_an_independent_implementation) {
+START_TEST(keys_equal_those_of_an_independent_implementation) {
     struct hc_seal_keys keys = known_keys();
     ck_assert_mem_eq(keys.c2s, vector_keys, HC_SEAL_KEY_SIZE);
     ck_assert_mem_eq(keys.s2c, vector_keys + HC_SEAL_KEY_SIZE, HC_SEAL_KEY_SIZE);
 }
 END_TEST
 
-START_TEST(every_bit_of_what_both_sides_share_changes_both_keys) {
+START_TEST(every_bit_of_the_material_changes_both_keys) {
     struct hc_seal_keys known = known_keys();
     struct hc_seal_material shared = known_material();
     uint8_t *const parts[] = {
@@ -96,7 +96,7 @@ START_TEST(every_bit_of_what_both_sides_share_changes_both_keys) {
 }
 END_TEST
 
-START_TEST(an_exchange_gives_both_sides_what_an_independent_implementation_gives) {
+START_TEST(an_exchange_gives_both_sides_the_secret_of_an_independent_implementation) {
     uint8_t client[HC_EXCHANGE_KEY_SIZE], server[HC_EXCHANGE_KEY_SIZE], out[HC_EXCHANGE_KEY_SIZE];
     count_up(client, sizeof client, 0xa0);
     count_up(server, sizeof server, 0xc0);
@@ -112,7 +112,7 @@ START_TEST(an_exchange_gives_both_sides_what_an_independent_implementation_gives
 END_TEST
 
 START_TEST(a_key_of_low_order_is_refused) {
-    // All that there are (https://cr.yp.to/ecdh.html#validate); the top bit is not looked at.
+    // All points of low order (https://cr.yp.to/ecdh.html#validate); the top bit is ignored.
     static const char *const points[] = {
         "0000000000000000000000000000000000000000000000000000000000000000",
         "0100000000000000000000000000000000000000000000000000000000000000",
@@ -133,7 +133,7 @@ START_TEST(a_key_of_low_order_is_refused) {
 }
 END_TEST
 
-START_TEST(sealed_datagrams_are_those_of_an_independent_implementation) {
+START_TEST(sealed_datagrams_equal_those_of_an_independent_implementation) {
     struct hc_seal_keys keys = known_keys();
     struct hc_sealer client = sealer_of(keys.c2s), server = sealer_of(keys.s2c);
     uint8_t data[sizeof vector_data], plain[sizeof vector_data];
@@ -157,12 +157,12 @@ START_TEST(sealed_datagrams_are_those_of_an_independent_implementation) {
 }
 END_TEST
 
-START_TEST(what_is_sealed_opens_to_the_same_bytes_at_every_size) {
+START_TEST(a_sealed_data_opens_to_the_same_bytes_at_every_size) {
     struct hc_seal_keys keys = known_keys();
     struct hc_sealer sealer = sealer_of(keys.s2c);
     struct hc_rng rng = hc_rng_init(41, 0);
     for (uint32_t size = HC_DATA_BODY_AT + HC_TAG_SIZE; size <= HC_DATAGRAM_MAX; size++) {
-        // Exactly as long as it may be, so that a sanitizer sees a byte too many.
+        // Exactly, for the sanitizers.
         uint8_t *datagram = malloc(size), plain[HC_DATAGRAM_MAX];
         for (uint32_t i = 0; i < size; i++)
             datagram[i] = (uint8_t)hc_rng_next(&rng);
@@ -181,7 +181,7 @@ START_TEST(what_is_sealed_opens_to_the_same_bytes_at_every_size) {
 }
 END_TEST
 
-START_TEST(a_sealed_datagram_with_any_bit_changed_is_refused_and_betrays_nothing) {
+START_TEST(a_data_with_any_bit_changed_is_refused_and_reveals_nothing) {
     struct hc_seal_keys keys = known_keys();
     static const size_t sizes[] = {33, 34, 64, 200, 1200};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -204,7 +204,7 @@ START_TEST(a_sealed_datagram_with_any_bit_changed_is_refused_and_betrays_nothing
 }
 END_TEST
 
-START_TEST(an_accept_with_any_bit_changed_is_refused_and_betrays_nothing) {
+START_TEST(an_accept_with_any_bit_changed_is_refused_and_reveals_nothing) {
     struct hc_seal_keys keys = known_keys();
     uint8_t accept[sizeof vector_accept], plain[sizeof vector_accept];
     size_t sealed = sizeof accept - HC_ACCEPT_BODY_AT - HC_TAG_SIZE;
@@ -222,7 +222,7 @@ START_TEST(an_accept_with_any_bit_changed_is_refused_and_betrays_nothing) {
 }
 END_TEST
 
-START_TEST(a_datagram_cut_short_or_made_longer_is_refused) {
+START_TEST(a_shortened_or_lengthened_datagram_is_refused) {
     struct hc_seal_keys keys = known_keys();
     struct hc_sealer sealer = sealer_of(keys.c2s);
     uint8_t datagram[HC_DATAGRAM_MAX + 1] = {0}, accept[HC_DATAGRAM_MAX + 1] = {0};
@@ -256,7 +256,7 @@ START_TEST(a_datagram_sent_back_or_to_another_connection_is_refused) {
 }
 END_TEST
 
-/// Seals as the server of `keys` does: ACCEPT, then DATA with the seqs in [1, last].
+/// Seals as both ends with `keys` do: ACCEPT, then DATA with the seqs in [1, last].
 static void seal_a_session(const struct hc_seal_keys *keys, uint32_t last) {
     struct hc_sealer client = sealer_of(keys->c2s), server = sealer_of(keys->s2c);
     uint8_t datagram[128] = {HC_DATAGRAM_ACCEPT};
@@ -274,7 +274,7 @@ START_TEST(no_key_seals_twice_with_one_nonce_in_connections_of_the_same_token) {
     struct hc_seal_material shared = known_material();
     enum { CONNECTIONS = 4, LAST = 1000 };
     for (uint8_t i = 0; i < CONNECTIONS; i++) {
-        // The same client again; one whose nonce repeats, too; a server that hands out a cid again.
+        // The same client with a new nonce, a new nonce of the server, a new cid.
         shared.client_nonce[0] ^= i == 1;
         shared.server_nonce[0] ^= i == 2;
         shared.cid += i == 3;
@@ -285,7 +285,7 @@ START_TEST(no_key_seals_twice_with_one_nonce_in_connections_of_the_same_token) {
     ck_assert_uint_eq(seen.sealed, CONNECTIONS * (2 * LAST + 1));
     ck_assert_uint_eq(seen.keys, CONNECTIONS * 2);
     ck_assert_uint_eq(seen.repeats, 0);
-    // The same connection once more is what the spy is there to see.
+    // The spy must notice the same connection once more.
     struct hc_seal_keys again = derive(&shared);
     seal_a_session(&again, 10);
     ck_assert_uint_eq(hc_spy_seen().repeats, 21);
@@ -307,7 +307,7 @@ START_TEST(the_spy_sees_tokens_that_share_a_nonce) {
 }
 END_TEST
 
-START_TEST(numbers_may_be_passed_over_up_to_the_last) {
+START_TEST(seqs_may_be_skipped_up_to_the_last) {
     struct hc_seal_keys keys = known_keys();
     struct hc_sealer sealer = sealer_of(keys.c2s);
     static const uint32_t seqs[] = {1, 2, 900, (1u << 31) - 1, 1u << 31, UINT32_MAX};
@@ -320,7 +320,7 @@ START_TEST(numbers_may_be_passed_over_up_to_the_last) {
 }
 END_TEST
 
-/// Each of these is a mistake of ours, which must end the program before anything is sealed.
+/// Programming errors: each must abort before anything is sealed.
 static const struct {
     uint32_t before; ///< the seq sealed first; 0: an ACCEPT
     uint32_t after;
@@ -336,7 +336,7 @@ static void seal_one(struct hc_sealer *sealer, uint32_t seq) {
         hc_seal_accept(sealer, datagram, sizeof datagram);
 }
 
-START_TEST(a_number_used_again_ends_the_program) {
+START_TEST(a_seq_used_again_aborts) {
     struct hc_seal_keys keys = known_keys();
     struct hc_sealer sealer = sealer_of(keys.s2c);
     seal_one(&sealer, mistakes[_i].before);
@@ -345,10 +345,10 @@ START_TEST(a_number_used_again_ends_the_program) {
 }
 END_TEST
 
-START_TEST(a_data_without_a_number_is_refused_and_cannot_be_sealed) {
+START_TEST(a_data_without_a_seq_is_refused_and_cannot_be_sealed) {
     struct hc_seal_keys keys = known_keys();
     struct hc_sealer sealer = sealer_of(keys.s2c);
-    // Sealed as no side ever does: an ACCEPT's number with the clear bytes of a DATA.
+    // No side seals like this: the seq of an ACCEPT with the clear bytes of a DATA.
     uint8_t datagram[64], nonce[12] = {0};
     plain_data(0, datagram, sizeof datagram);
     size_t sealed = sizeof datagram - HC_DATA_CLEAR_SIZE - HC_TAG_SIZE;
@@ -356,7 +356,7 @@ START_TEST(a_data_without_a_number_is_refused_and_cannot_be_sealed) {
         datagram + HC_DATA_CLEAR_SIZE, datagram + sizeof datagram - HC_TAG_SIZE, NULL,
         datagram + HC_DATA_CLEAR_SIZE, sealed, datagram, HC_DATA_CLEAR_SIZE, NULL, nonce, keys.s2c);
     if (open_data(keys.s2c, datagram, sizeof datagram) != HC_MALFORMED)
-        exit(EXIT_FAILURE); // a failed ck_assert would end as is expected below
+        exit(EXIT_FAILURE); // a failed ck_assert would abort as expected below
     plain_data(0, datagram, sizeof datagram);
     hc_seal_data(&sealer, datagram, sizeof datagram);
 }
@@ -365,19 +365,19 @@ END_TEST
 START_TEST(a_restarted_server_makes_the_same_reset_token) {
     struct hc_token_key key = {.id = 7};
     struct hc_address address = {.port = 0xf1f2};
-    uint8_t told[HC_RESET_TOKEN_SIZE], again[HC_RESET_TOKEN_SIZE];
+    uint8_t token[HC_RESET_TOKEN_SIZE], again[HC_RESET_TOKEN_SIZE];
     count_up(key.key, sizeof key.key, 0x10);
     count_up(address.ip, sizeof address.ip, 0xd0);
-    hc_seal_reset_token(&key, CID, 0xa1a2a3a4a5a6a7a8, &address, told);
-    ck_assert_mem_eq(told, vector_reset, sizeof told);
-    // Its number is not in it: the same key under another id is the same key.
+    hc_seal_reset_token(&key, CID, 0xa1a2a3a4a5a6a7a8, &address, token);
+    ck_assert_mem_eq(token, vector_reset, sizeof token);
+    // The token does not depend on the id of the key.
     key.id = 8;
     hc_seal_reset_token(&key, CID, 0xa1a2a3a4a5a6a7a8, &address, again);
-    ck_assert(hc_seal_reset_equal(told, again));
+    ck_assert(hc_seal_reset_equal(token, again));
 }
 END_TEST
 
-START_TEST(a_reset_token_is_good_for_one_connection_server_host_and_key) {
+START_TEST(a_reset_token_is_valid_for_one_connection_server_address_and_key) {
     struct {
         uint8_t key[HC_TOKEN_KEY_SIZE];
         uint64_t audience;
@@ -387,21 +387,21 @@ START_TEST(a_reset_token_is_good_for_one_connection_server_host_and_key) {
     uint8_t *const parts[] = {all.key, (uint8_t *)&all.audience, all.address.ip,
                               (uint8_t *)&all.address.port, (uint8_t *)&all.cid};
     static const size_t sizes[] = {sizeof all.key, 8, 16, 2, 4};
-    uint8_t told[HC_RESET_TOKEN_SIZE], other[HC_RESET_TOKEN_SIZE];
+    uint8_t token[HC_RESET_TOKEN_SIZE], other[HC_RESET_TOKEN_SIZE];
     struct hc_token_key key = {.id = 7};
-    hc_seal_reset_token(&key, all.cid, all.audience, &all.address, told);
+    hc_seal_reset_token(&key, all.cid, all.audience, &all.address, token);
     for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++)
         for (size_t bit = 0; bit < 8 * sizes[part]; bit++) {
             parts[part][bit / 8] ^= (uint8_t)(1u << bit % 8);
             memcpy(key.key, all.key, sizeof all.key);
             hc_seal_reset_token(&key, all.cid, all.audience, &all.address, other);
-            ck_assert(!hc_seal_reset_equal(told, other));
+            ck_assert(!hc_seal_reset_equal(token, other));
             parts[part][bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
-    for (size_t bit = 0; bit < 8 * sizeof told; bit++) {
-        memcpy(other, told, sizeof told);
+    for (size_t bit = 0; bit < 8 * sizeof token; bit++) {
+        memcpy(other, token, sizeof token);
         other[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        ck_assert(!hc_seal_reset_equal(told, other));
+        ck_assert(!hc_seal_reset_equal(token, other));
     }
 }
 END_TEST
@@ -411,25 +411,25 @@ int main(void) {
         return EXIT_FAILURE;
     Suite *suite = suite_create("proto_seal");
     TCase *tests = tcase_create("seal");
-    tcase_add_test(tests, keys_are_those_of_an_independent_implementation);
-    tcase_add_test(tests, an_exchange_gives_both_sides_what_an_independent_implementation_gives);
+    tcase_add_test(tests, keys_equal_those_of_an_independent_implementation);
+    tcase_add_test(tests, an_exchange_gives_both_sides_the_secret_of_an_independent_implementation);
     tcase_add_test(tests, a_key_of_low_order_is_refused);
-    tcase_add_test(tests, every_bit_of_what_both_sides_share_changes_both_keys);
-    tcase_add_test(tests, sealed_datagrams_are_those_of_an_independent_implementation);
-    tcase_add_test(tests, what_is_sealed_opens_to_the_same_bytes_at_every_size);
-    tcase_add_test(tests, a_sealed_datagram_with_any_bit_changed_is_refused_and_betrays_nothing);
-    tcase_add_test(tests, an_accept_with_any_bit_changed_is_refused_and_betrays_nothing);
-    tcase_add_test(tests, a_datagram_cut_short_or_made_longer_is_refused);
+    tcase_add_test(tests, every_bit_of_the_material_changes_both_keys);
+    tcase_add_test(tests, sealed_datagrams_equal_those_of_an_independent_implementation);
+    tcase_add_test(tests, a_sealed_data_opens_to_the_same_bytes_at_every_size);
+    tcase_add_test(tests, a_data_with_any_bit_changed_is_refused_and_reveals_nothing);
+    tcase_add_test(tests, an_accept_with_any_bit_changed_is_refused_and_reveals_nothing);
+    tcase_add_test(tests, a_shortened_or_lengthened_datagram_is_refused);
     tcase_add_test(tests, a_datagram_sent_back_or_to_another_connection_is_refused);
     tcase_add_test(tests, no_key_seals_twice_with_one_nonce_in_connections_of_the_same_token);
     tcase_add_test(tests, the_spy_sees_tokens_that_share_a_nonce);
-    tcase_add_test(tests, numbers_may_be_passed_over_up_to_the_last);
-    tcase_add_loop_test_raise_signal(tests, a_number_used_again_ends_the_program, SIGABRT, 0,
+    tcase_add_test(tests, seqs_may_be_skipped_up_to_the_last);
+    tcase_add_loop_test_raise_signal(tests, a_seq_used_again_aborts, SIGABRT, 0,
                                      (int)(sizeof mistakes / sizeof mistakes[0]));
-    tcase_add_test_raise_signal(tests, a_data_without_a_number_is_refused_and_cannot_be_sealed,
+    tcase_add_test_raise_signal(tests, a_data_without_a_seq_is_refused_and_cannot_be_sealed,
                                 SIGABRT);
     tcase_add_test(tests, a_restarted_server_makes_the_same_reset_token);
-    tcase_add_test(tests, a_reset_token_is_good_for_one_connection_server_host_and_key);
+    tcase_add_test(tests, a_reset_token_is_valid_for_one_connection_server_address_and_key);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,5 +1,4 @@
-/// What proto/snapshot promises: what is told is what is read, of any world and history, and what
-/// nobody told is refused or harmless.
+/// Tests proto/snapshot: encoding and decoding for any world and history, and decoding of any bits.
 #include "common/extrapolate.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
@@ -14,8 +13,8 @@
 
 enum {
     ROUNDS = 600,
-    BITS_ROOM = 1 << 16, ///< bytes that nothing below fills
-    LIST_MAX = 8,        ///< forced ranges, and controls
+    BITS_ROOM = 1 << 16, ///< bytes, more than any snapshot below takes
+    LIST_MAX = 8,        ///< forced ranges, and roster changes
     UNITS_MAX = 64,
     CORRECTIONS_MAX = 24,
     INPUTS_MAX = 4096,
@@ -24,7 +23,7 @@ enum {
 
 static const struct hc_game *const games[] = {&hc_arena, &lanes, &small_game};
 
-/// What is told of a unit, or corrected.
+/// A unit with its value, or a correction.
 struct item {
     struct hc_snapshot_unit unit;
     struct hc_snapshot_correction correction;
@@ -38,8 +37,8 @@ struct known_input {
     uint8_t input[HC_INPUT_MAX];
 };
 
-/// All that a snapshot says.
-struct text {
+/// All contents of a snapshot.
+struct contents {
     struct hc_snapshot head;
     uint32_t forced_count, roster_count, unit_count, correction_count, input_count;
     struct hc_snapshot_forced forced[LIST_MAX];
@@ -49,15 +48,15 @@ struct text {
 };
 
 static struct hc_world world;
-static struct hc_timeline *timeline; ///< where the inputs told are known
-static struct text said, heard;
-static struct hc_snapshot_set again; ///< what the newest base told, if there is one
+static struct hc_timeline *timeline; ///< knows the inputs that are sent
+static struct contents sent, received;
+static struct hc_snapshot_set again; ///< the units of the newest baseline, if there is one
 static uint8_t buffer[BITS_ROOM];
 static uint32_t round_number;
 
-// ---- What is to be told -------------------------------------------------------------------------
+// ---- Random contents ----------------------------------------------------------------------------
 
-/// An authority whose players do something in some ticks, on both sides of its head.
+/// Creates an authority with inputs at some ticks, before and after its head.
 static void random_history(struct hc_rng *rng) {
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
@@ -84,7 +83,7 @@ static void random_history(struct hc_rng *rng) {
         }
 }
 
-/// How far before as_of - 1 a base is: near ones, and those about and beyond what 6 bits hold.
+/// The distance of a base to as_of - 1: short ones, and those about and above the limit of 6 bits.
 static uint32_t random_base_age(struct hc_rng *rng, hc_tick as_of) {
     static const uint32_t ranges[][2] = {
         {0, 64}, {60, 10}, {60, 300}, {0, HC_SNAPSHOT_SPAN_MAX}, {HC_SNAPSHOT_SPAN_MAX - 3, 3}};
@@ -93,7 +92,7 @@ static uint32_t random_base_age(struct hc_rng *rng, hc_tick as_of) {
     return hc_tick_min(age, as_of - 1);
 }
 
-static void random_head(struct hc_rng *rng, struct hc_snapshot *head) {
+static void random_header(struct hc_rng *rng, struct hc_snapshot *head) {
     hc_tick now = hc_timeline_head(timeline);
     *head = (struct hc_snapshot){.as_of = now,
                                  .phase_us = hc_rng_below(rng, HC_PHASE_MAX_US + 1),
@@ -102,7 +101,7 @@ static void random_head(struct hc_rng *rng, struct hc_snapshot *head) {
                                  .has_chain = hc_rng_below(rng, 2) == 0,
                                  .base = HC_NO_TICK,
                                  .own_count = (uint8_t)hc_rng_below(rng, HC_OWN_PLAYERS_MAX + 1)};
-    if (hc_rng_below(rng, 4) == 0) // what the timeline is no measure of
+    if (hc_rng_below(rng, 4) == 0) // a head that the timeline does not have
         head->as_of = hc_rng_below(rng, 2) == 0 ? HC_SNAPSHOT_TICK_MAX : (hc_tick)1 << 20;
     head->tick = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
     head->late_limit = hc_tick_back(head->as_of, hc_rng_below(rng, HC_HISTORY_MAX + 1));
@@ -117,23 +116,23 @@ static void random_head(struct hc_rng *rng, struct hc_snapshot *head) {
         head->complete[i] = head->tick + hc_rng_below(rng, 400) - (head->tick > 0);
 }
 
-static void random_lists(struct hc_rng *rng, struct text *text) {
-    hc_tick tick = text->head.tick;
-    text->forced_count = text->head.own_count == 0 ? 0 : hc_rng_below(rng, LIST_MAX);
-    for (uint32_t i = 0; i < text->forced_count; i++)
-        text->forced[i] =
-            (struct hc_snapshot_forced){.own = (uint8_t)hc_rng_below(rng, text->head.own_count),
+static void random_lists(struct hc_rng *rng, struct contents *contents) {
+    hc_tick tick = contents->head.tick;
+    contents->forced_count = contents->head.own_count == 0 ? 0 : hc_rng_below(rng, LIST_MAX);
+    for (uint32_t i = 0; i < contents->forced_count; i++)
+        contents->forced[i] =
+            (struct hc_snapshot_forced){.own = (uint8_t)hc_rng_below(rng, contents->head.own_count),
                                         .first = hc_tick_back(tick, hc_rng_below(rng, 2000)),
                                         .count = 1 + hc_rng_below(rng, HC_INPUT_RUN_MAX)};
-    text->roster_count = hc_rng_below(rng, LIST_MAX);
-    for (uint32_t i = 0; i < text->roster_count; i++)
-        text->roster_changes[i] = (struct hc_snapshot_roster){
+    contents->roster_count = hc_rng_below(rng, LIST_MAX);
+    for (uint32_t i = 0; i < contents->roster_count; i++)
+        contents->roster_changes[i] = (struct hc_snapshot_roster){
             .player = (hc_player)hc_rng_below(rng, world.players),
             .tick = hc_tick_back(tick, hc_rng_below(rng, 900)) + hc_rng_below(rng, 900),
             .roster_change = hc_rng_below(rng, 2) == 0 ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE};
 }
 
-/// Any value of `unit` at `tick`, its owner's input taken from the timeline.
+/// A random value of `unit` at `tick`, with its owner's input in the timeline.
 static void random_value(struct hc_rng *rng, hc_unit unit, hc_tick tick, struct item *item) {
     hc_player player = hc_unit_player(&world, unit);
     hc_unit_place(&world, &item->value, item->room);
@@ -152,37 +151,37 @@ static void random_value(struct hc_rng *rng, hc_unit unit, hc_tick tick, struct 
     }
 }
 
-/// Where inputs are told: at least what the timeline knows from the tick shown on.
+/// The end of the inputs that are sent: after all that the timeline knows.
 static hc_tick inputs_end(void) {
     return hc_timeline_head(timeline) + 41;
 }
 
-static void note_inputs(struct text *text, hc_player player) {
-    for (hc_tick t = text->head.tick; t < inputs_end(); t++) {
+static void note_inputs(struct contents *contents, hc_player player) {
+    for (hc_tick t = contents->head.tick; t < inputs_end(); t++) {
         if (hc_timeline_slot(timeline, player, t) != HC_SLOT_KNOWN)
             continue;
-        struct known_input *input = &text->inputs[text->input_count++];
-        ck_assert_uint_le(text->input_count, INPUTS_MAX);
+        struct known_input *input = &contents->inputs[contents->input_count++];
+        ck_assert_uint_le(contents->input_count, INPUTS_MAX);
         *input = (struct known_input){.player = player, .tick = t};
         memcpy(input->input, hc_timeline_input(timeline, player, t), world.game->input_size);
     }
 }
 
-static void random_units(struct hc_rng *rng, struct text *text) {
-    const struct hc_snapshot *head = &text->head;
-    uint32_t left_out_one_in = 3 + 60 * hc_rng_below(rng, 2);
+static void random_units(struct hc_rng *rng, struct contents *contents) {
+    const struct hc_snapshot *head = &contents->head;
+    uint32_t skip_one_in = 3 + 60 * hc_rng_below(rng, 2);
     again.count = 0;
     for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++) {
         bool there = head->base != HC_NO_TICK && hc_rng_below(rng, 4) > 0;
         if (there)
             again.units[again.count++] = unit;
-        if (hc_rng_below(rng, left_out_one_in) == 0)
+        if (hc_rng_below(rng, skip_one_in) == 0)
             continue;
-        struct item *item = &text->units[text->unit_count++];
-        ck_assert_uint_le(text->unit_count, UNITS_MAX);
+        struct item *item = &contents->units[contents->unit_count++];
+        ck_assert_uint_le(contents->unit_count, UNITS_MAX);
         item->unit = (struct hc_snapshot_unit){
             .unit = unit, .from = (enum hc_snapshot_from)hc_rng_below(rng, 4), .as_of = HC_NO_TICK};
-        if (there && hc_rng_below(rng, left_out_one_in) > 0)
+        if (there && hc_rng_below(rng, skip_one_in) > 0)
             item->unit.from = HC_SNAPSHOT_BASE;
         if ((item->unit.from == HC_SNAPSHOT_BASE && !there) ||
             (item->unit.from == HC_SNAPSHOT_OLDER && (head->base == HC_NO_TICK || head->base == 0)))
@@ -194,19 +193,19 @@ static void random_units(struct hc_rng *rng, struct text *text) {
             continue;
         random_value(rng, unit, head->tick, item);
         if (hc_unit_player(&world, unit) != HC_NO_PLAYER)
-            note_inputs(text, hc_unit_player(&world, unit));
+            note_inputs(contents, hc_unit_player(&world, unit));
     }
 }
 
-static void random_corrections(struct hc_rng *rng, struct text *text) {
-    const struct hc_snapshot *head = &text->head;
+static void random_corrections(struct hc_rng *rng, struct contents *contents) {
+    const struct hc_snapshot *head = &contents->head;
     uint32_t age_max = hc_tick_min(head->as_of, HC_SNAPSHOT_CORRECTION_AGE);
-    for (hc_tick at = head->tick; at > 0 && text->correction_count < CORRECTIONS_MAX / 2;) {
+    for (hc_tick at = head->tick; at > 0 && contents->correction_count < CORRECTIONS_MAX / 2;) {
         at -= 1 + hc_rng_below(rng, hc_tick_min(at, 30));
         for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++) {
-            if (hc_rng_below(rng, 3) > 0 || text->correction_count == CORRECTIONS_MAX)
+            if (hc_rng_below(rng, 3) > 0 || contents->correction_count == CORRECTIONS_MAX)
                 continue;
-            struct item *item = &text->corrections[text->correction_count++];
+            struct item *item = &contents->corrections[contents->correction_count++];
             item->correction = (struct hc_snapshot_correction){.unit = unit, .as_of = HC_NO_TICK};
             if (age_max > 0 && hc_rng_below(rng, 3) > 0) {
                 item->correction.as_of = head->as_of - 1 - hc_rng_below(rng, age_max);
@@ -217,26 +216,26 @@ static void random_corrections(struct hc_rng *rng, struct text *text) {
     }
 }
 
-/// Its lists stay as they are beyond their counts.
-static void clear(struct text *text) {
-    memset(&text->head, 0, sizeof text->head);
-    text->forced_count = text->roster_count = 0;
-    text->unit_count = text->correction_count = text->input_count = 0;
+/// Clears the header and the counts.
+static void clear(struct contents *contents) {
+    memset(&contents->head, 0, sizeof contents->head);
+    contents->forced_count = contents->roster_count = 0;
+    contents->unit_count = contents->correction_count = contents->input_count = 0;
 }
 
-/// A random world, its history, and something to tell of it.
-static struct hc_rng random_text(uint32_t round) {
+/// Creates a random world, its history, and a snapshot of it.
+static struct hc_rng random_snapshot(uint32_t round) {
     struct hc_rng rng = hc_rng_init(41, round);
     round_number = round;
     ck_assert_int_eq(hc_world_init(&world, games[hc_rng_below(&rng, 3)],
                                    (uint16_t)(1 + hc_rng_below(&rng, 8)), 60, 5, NULL),
                      HC_OK);
     random_history(&rng);
-    clear(&said);
-    random_head(&rng, &said.head);
-    random_lists(&rng, &said);
-    random_units(&rng, &said);
-    random_corrections(&rng, &said);
+    clear(&sent);
+    random_header(&rng, &sent.head);
+    random_lists(&rng, &sent);
+    random_units(&rng, &sent);
+    random_corrections(&rng, &sent);
     return rng;
 }
 
@@ -245,28 +244,28 @@ static void forget(void) {
     hc_world_free(&world);
 }
 
-// ---- Telling ------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
-/// Whatever a value is told against, it is the same on both sides: here always nothing.
-static void place_guess(hc_unit unit, hc_tick tick, struct hc_unit_value *guess) {
+/// Both sides encode and decode all values without a baseline.
+static void place_absent(hc_unit unit, hc_tick tick, struct hc_unit_value *absent) {
     static uint8_t room[VALUE_ROOM];
-    hc_unit_place(&world, guess, room);
-    hc_extrapolate_absent(&world, unit, tick, guess);
+    hc_unit_place(&world, absent, room);
+    hc_extrapolate_absent(&world, unit, tick, absent);
 }
 
 static void put_value(struct hc_bits_writer *bits, hc_unit unit, const struct item *item) {
-    struct hc_unit_value guess;
-    place_guess(unit, item->value.tick, &guess);
-    hc_delta_put(bits, &world, unit, &guess, &item->value, NULL);
+    struct hc_unit_value absent;
+    place_absent(unit, item->value.tick, &absent);
+    hc_delta_put(bits, &world, unit, &absent, &item->value, NULL);
 }
 
-static void put_units(struct hc_bits_writer *bits, const struct text *text) {
+static void put_units(struct hc_bits_writer *bits, const struct contents *contents) {
     struct hc_snapshot_unit units[UNITS_MAX];
-    for (uint32_t i = 0; i < text->unit_count; i++)
-        units[i] = text->units[i].unit;
-    hc_snapshot_put_names(bits, &text->head, &again, units, text->unit_count);
-    for (uint32_t i = 0; i < text->unit_count; i++) {
-        const struct item *item = &text->units[i];
+    for (uint32_t i = 0; i < contents->unit_count; i++)
+        units[i] = contents->units[i].unit;
+    hc_snapshot_put_names(bits, &contents->head, &again, units, contents->unit_count);
+    for (uint32_t i = 0; i < contents->unit_count; i++) {
+        const struct item *item = &contents->units[i];
         hc_player player = hc_unit_player(&world, item->unit.unit);
         if (item->unit.from == HC_SNAPSHOT_DROPPED)
             continue;
@@ -276,17 +275,17 @@ static void put_units(struct hc_bits_writer *bits, const struct text *text) {
     }
 }
 
-static void put_corrections(struct hc_bits_writer *bits, const struct text *text) {
-    hc_tick before = text->head.tick;
-    for (uint32_t i = 0; i < text->correction_count;) {
-        hc_tick at = text->corrections[i].value.tick;
+static void put_corrections(struct hc_bits_writer *bits, const struct contents *contents) {
+    hc_tick before = contents->head.tick;
+    for (uint32_t i = 0; i < contents->correction_count;) {
+        hc_tick at = contents->corrections[i].value.tick;
         uint32_t end = i;
-        while (end < text->correction_count && text->corrections[end].value.tick == at)
+        while (end < contents->correction_count && contents->corrections[end].value.tick == at)
             end++;
         hc_snapshot_put_correction_tick(bits, before, at, end - i);
         for (hc_unit next = 0; i < end; i++) {
-            const struct item *item = &text->corrections[i];
-            hc_snapshot_put_correction(bits, &text->head, next, &item->correction);
+            const struct item *item = &contents->corrections[i];
+            hc_snapshot_put_correction(bits, &contents->head, next, &item->correction);
             put_value(bits, item->correction.unit, item);
             next = (hc_unit)(item->correction.unit + 1);
         }
@@ -295,34 +294,35 @@ static void put_corrections(struct hc_bits_writer *bits, const struct text *text
     hc_snapshot_put_end(bits);
 }
 
-/// Tells all of it; the bytes used, 0 when `size` is too small.
-static size_t put_all(const struct text *text, uint8_t *data, size_t size) {
+/// Writes the snapshot; returns the bytes used, 0 when `size` is too small.
+static size_t put_all(const struct contents *contents, uint8_t *data, size_t size) {
     struct hc_bits_writer bits = hc_bits_writer(data, size);
-    hc_snapshot_put(&bits, &text->head);
-    for (uint32_t i = 0; i < text->forced_count; i++)
-        hc_snapshot_put_forced(&bits, text->head.tick, &text->forced[i]);
+    hc_snapshot_put(&bits, &contents->head);
+    for (uint32_t i = 0; i < contents->forced_count; i++)
+        hc_snapshot_put_forced(&bits, contents->head.tick, &contents->forced[i]);
     hc_snapshot_put_end(&bits);
-    for (uint32_t i = 0; i < text->roster_count; i++)
-        hc_snapshot_put_roster(&bits, text->head.tick, &text->roster_changes[i]);
+    for (uint32_t i = 0; i < contents->roster_count; i++)
+        hc_snapshot_put_roster(&bits, contents->head.tick, &contents->roster_changes[i]);
     hc_snapshot_put_end(&bits);
-    put_units(&bits, text);
-    put_corrections(&bits, text);
+    put_units(&bits, contents);
+    put_corrections(&bits, contents);
     return hc_bits_finish(&bits);
 }
 
 // ---- Reading ------------------------------------------------------------------------------------
 
 static void get_value(struct hc_bits_reader *bits, hc_unit unit, hc_tick tick, struct item *item) {
-    struct hc_unit_value guess;
+    struct hc_unit_value absent;
     item->value.tick = tick;
-    place_guess(unit, tick, &guess);
+    place_absent(unit, tick, &absent);
     hc_unit_place(&world, &item->value, item->room);
-    hc_delta_get(bits, &world, unit, &guess, &item->value);
+    hc_delta_get(bits, &world, unit, &absent, &item->value);
 }
 
-static void get_inputs(struct hc_bits_reader *bits, struct text *text, const struct item *item) {
+static void get_inputs(struct hc_bits_reader *bits, struct contents *contents,
+                       const struct item *item) {
     uint8_t input[HC_INPUT_MAX];
-    hc_tick next = text->head.tick;
+    hc_tick next = contents->head.tick;
     memcpy(input, item->value.input, sizeof input);
     for (uint32_t runs = hc_snapshot_get_runs(bits); runs > 0 && !bits->failed; runs--) {
         hc_tick first;
@@ -330,77 +330,78 @@ static void get_inputs(struct hc_bits_reader *bits, struct text *text, const str
         ck_assert(bits->failed || (first >= next && count >= 1 && count <= HC_INPUT_RUN_MAX));
         for (next = first; next < first + count && !bits->failed; next++) {
             hc_delta_get_input(bits, world.game, input, input);
-            if (text->input_count == INPUTS_MAX)
+            if (contents->input_count == INPUTS_MAX)
                 bits->failed = true;
             else
-                memcpy(text->inputs[text->input_count].input, input, sizeof input);
-            text->inputs[text->input_count].player = hc_unit_player(&world, item->unit.unit);
-            text->inputs[text->input_count].tick = next;
-            text->input_count += !bits->failed;
+                memcpy(contents->inputs[contents->input_count].input, input, sizeof input);
+            contents->inputs[contents->input_count].player =
+                hc_unit_player(&world, item->unit.unit);
+            contents->inputs[contents->input_count].tick = next;
+            contents->input_count += !bits->failed;
         }
     }
 }
 
-static void get_lists(struct hc_bits_reader *bits, struct text *text) {
+static void get_lists(struct hc_bits_reader *bits, struct contents *contents) {
     struct hc_snapshot_forced forced;
     struct hc_snapshot_roster roster_change;
-    while (hc_snapshot_get_forced(bits, &text->head, &forced)) {
-        ck_assert(forced.own < text->head.own_count && forced.first <= text->head.tick);
+    while (hc_snapshot_get_forced(bits, &contents->head, &forced)) {
+        ck_assert(forced.own < contents->head.own_count && forced.first <= contents->head.tick);
         ck_assert(forced.count >= 1 && forced.count <= HC_INPUT_RUN_MAX);
-        if (text->forced_count < LIST_MAX)
-            text->forced[text->forced_count++] = forced;
+        if (contents->forced_count < LIST_MAX)
+            contents->forced[contents->forced_count++] = forced;
     }
-    while (hc_snapshot_get_roster(bits, &world, text->head.tick, &roster_change)) {
+    while (hc_snapshot_get_roster(bits, &world, contents->head.tick, &roster_change)) {
         ck_assert(roster_change.player < world.players && roster_change.tick != HC_NO_TICK);
         ck_assert(roster_change.roster_change == HC_ROSTER_JOIN ||
                   roster_change.roster_change == HC_ROSTER_LEAVE);
-        if (text->roster_count < LIST_MAX)
-            text->roster_changes[text->roster_count++] = roster_change;
+        if (contents->roster_count < LIST_MAX)
+            contents->roster_changes[contents->roster_count++] = roster_change;
     }
 }
 
-static void get_units(struct hc_bits_reader *bits, struct text *text) {
+static void get_units(struct hc_bits_reader *bits, struct contents *contents) {
     static const struct hc_snapshot_set nothing;
     struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
-    bool based = text->head.base != HC_NO_TICK;
+    bool based = contents->head.base != HC_NO_TICK;
     uint32_t count =
-        hc_snapshot_get_names(bits, &world, &text->head, based ? &again : &nothing, units);
+        hc_snapshot_get_names(bits, &world, &contents->head, based ? &again : &nothing, units);
     ck_assert_uint_le(count, HC_SNAPSHOT_UNITS_MAX);
-    for (uint32_t i = 0; i < count && !bits->failed && text->unit_count < UNITS_MAX; i++) {
-        struct item *item = &text->units[text->unit_count++];
+    for (uint32_t i = 0; i < count && !bits->failed && contents->unit_count < UNITS_MAX; i++) {
+        struct item *item = &contents->units[contents->unit_count++];
         const struct hc_snapshot_unit *unit = &units[i];
         item->unit = *unit;
         ck_assert(unit->unit < hc_unit_total(&world) && (i == 0 || unit[-1].unit < unit->unit));
         ck_assert(unit->from >= HC_SNAPSHOT_NOTHING || based);
         ck_assert((unit->from == HC_SNAPSHOT_OLDER) == (unit->as_of != HC_NO_TICK));
         ck_assert(unit->as_of == HC_NO_TICK ||
-                  (unit->as_of < text->head.base &&
-                   text->head.base - unit->as_of <= HC_SNAPSHOT_AGE_MAX));
+                  (unit->as_of < contents->head.base &&
+                   contents->head.base - unit->as_of <= HC_SNAPSHOT_AGE_MAX));
         if (unit->from == HC_SNAPSHOT_DROPPED)
             continue;
-        get_value(bits, unit->unit, text->head.tick, item);
+        get_value(bits, unit->unit, contents->head.tick, item);
         if (hc_unit_player(&world, unit->unit) != HC_NO_PLAYER)
-            get_inputs(bits, text, item);
+            get_inputs(bits, contents, item);
     }
 }
 
-static void get_corrections(struct hc_bits_reader *bits, struct text *text) {
-    hc_tick before = text->head.tick, at;
+static void get_corrections(struct hc_bits_reader *bits, struct contents *contents) {
+    hc_tick before = contents->head.tick, at;
     uint32_t count;
     while (hc_snapshot_get_correction_tick(bits, before, &at, &count)) {
         hc_unit next = 0;
         ck_assert(at < before && count >= 1);
-        for (uint32_t i = 0; i < count && text->correction_count < CORRECTIONS_MAX; i++) {
-            struct item *item = &text->corrections[text->correction_count];
+        for (uint32_t i = 0; i < count && contents->correction_count < CORRECTIONS_MAX; i++) {
+            struct item *item = &contents->corrections[contents->correction_count];
             struct hc_snapshot_correction *out = &item->correction;
-            hc_snapshot_get_correction(bits, &world, &text->head, next, out);
+            hc_snapshot_get_correction(bits, &world, &contents->head, next, out);
             if (bits->failed)
                 return;
-            text->correction_count++;
+            contents->correction_count++;
             ck_assert(out->unit >= next && out->unit < hc_unit_total(&world));
             ck_assert(out->as_of == HC_NO_TICK ||
-                      (out->as_of < text->head.as_of &&
-                       text->head.as_of - out->as_of <= HC_SNAPSHOT_CORRECTION_AGE));
+                      (out->as_of < contents->head.as_of &&
+                       contents->head.as_of - out->as_of <= HC_SNAPSHOT_CORRECTION_AGE));
             next = (hc_unit)(out->unit + 1);
             get_value(bits, out->unit, at, item);
         }
@@ -408,7 +409,7 @@ static void get_corrections(struct hc_bits_reader *bits, struct text *text) {
     }
 }
 
-/// Checks that a head that was read says nothing that no server can say.
+/// Checks that a header that was read is in its ranges.
 static void check_range(const struct hc_snapshot *head) {
     ck_assert(head->as_of <= HC_SNAPSHOT_TICK_MAX && head->tick <= head->as_of);
     ck_assert(head->late_limit <= head->as_of && head->final <= head->as_of);
@@ -422,23 +423,23 @@ static void check_range(const struct hc_snapshot *head) {
         ck_assert(head->complete[i] + 1 >= head->tick && head->complete[i] != HC_NO_TICK);
 }
 
-/// Reads as far as it goes, all values checked; whether that was a snapshot.
-static bool get_all(struct text *text, const uint8_t *data, size_t size) {
+/// Reads and checks as much as possible; returns whether the bits were a snapshot.
+static bool get_all(struct contents *contents, const uint8_t *data, size_t size) {
     struct hc_bits_reader bits = hc_bits_reader(data, size);
-    clear(text);
-    hc_snapshot_get(&bits, said.head.as_of, said.head.own_count, &text->head);
+    clear(contents);
+    hc_snapshot_get(&bits, sent.head.as_of, sent.head.own_count, &contents->head);
     if (bits.failed)
         return false;
-    check_range(&text->head);
-    get_lists(&bits, text);
-    get_units(&bits, text);
-    get_corrections(&bits, text);
+    check_range(&contents->head);
+    get_lists(&bits, contents);
+    get_units(&bits, contents);
+    get_corrections(&bits, contents);
     return hc_bits_done(&bits);
 }
 
-// ---- What is told is what is read ---------------------------------------------------------------
+// ---- Reading back -------------------------------------------------------------------------------
 
-static void compare_heads(const struct hc_snapshot *a, const struct hc_snapshot *b) {
+static void compare_headers(const struct hc_snapshot *a, const struct hc_snapshot *b) {
     ck_assert(a->as_of == b->as_of && a->tick == b->tick);
     ck_assert(a->phase_us == b->phase_us && a->ack_delay_us == b->ack_delay_us);
     ck_assert(a->late_limit == b->late_limit && a->final == b->final && a->hash == b->hash);
@@ -447,7 +448,7 @@ static void compare_heads(const struct hc_snapshot *a, const struct hc_snapshot 
     ck_assert_mem_eq(a->complete, b->complete, sizeof a->complete);
 }
 
-static void compare_lists(const struct text *a, const struct text *b) {
+static void compare_lists(const struct contents *a, const struct contents *b) {
     ck_assert_uint_eq(a->forced_count, b->forced_count);
     for (uint32_t i = 0; i < a->forced_count; i++)
         ck_assert(a->forced[i].own == b->forced[i].own &&
@@ -468,7 +469,7 @@ static void compare_values(hc_unit unit, const struct item *a, const struct item
     ck_assert_mem_eq(a->value.states, b->value.states, (size_t)count * world.stride);
 }
 
-static void compare_items(const struct text *a, const struct text *b) {
+static void compare_items(const struct contents *a, const struct contents *b) {
     ck_assert_uint_eq(a->unit_count, b->unit_count);
     for (uint32_t i = 0; i < a->unit_count; i++) {
         const struct hc_snapshot_unit *unit = &a->units[i].unit, *other = &b->units[i].unit;
@@ -486,47 +487,47 @@ static void compare_items(const struct text *a, const struct text *b) {
     }
 }
 
-START_TEST(all_that_is_told_of_any_world_and_history_is_what_is_read) {
+START_TEST(every_snapshot_of_any_world_and_history_reads_back) {
     uint32_t inputs = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        random_text(round);
-        size_t used = put_all(&said, buffer, sizeof buffer);
-        ck_assert_msg(used > 0 && get_all(&heard, buffer, used), "round %u", round);
-        compare_heads(&said.head, &heard.head);
-        compare_lists(&said, &heard);
-        compare_items(&said, &heard);
-        ck_assert_msg(said.input_count == heard.input_count, "round %u", round);
-        for (uint32_t i = 0; i < said.input_count; i++)
-            ck_assert(said.inputs[i].player == heard.inputs[i].player &&
-                      said.inputs[i].tick == heard.inputs[i].tick &&
-                      memcmp(said.inputs[i].input, heard.inputs[i].input, world.game->input_size) ==
-                          0);
-        inputs += said.input_count;
+        random_snapshot(round);
+        size_t used = put_all(&sent, buffer, sizeof buffer);
+        ck_assert_msg(used > 0 && get_all(&received, buffer, used), "round %u", round);
+        compare_headers(&sent.head, &received.head);
+        compare_lists(&sent, &received);
+        compare_items(&sent, &received);
+        ck_assert_msg(sent.input_count == received.input_count, "round %u", round);
+        for (uint32_t i = 0; i < sent.input_count; i++)
+            ck_assert(sent.inputs[i].player == received.inputs[i].player &&
+                      sent.inputs[i].tick == received.inputs[i].tick &&
+                      memcmp(sent.inputs[i].input, received.inputs[i].input,
+                             world.game->input_size) == 0);
+        inputs += sent.input_count;
         forget();
     }
     ck_assert_uint_gt(inputs, 20 * ROUNDS);
 }
 END_TEST
 
-START_TEST(the_head_is_found_from_any_tick_near_it) {
+START_TEST(the_head_is_read_relative_to_any_tick_near_it) {
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        struct hc_rng rng = random_text(round);
-        hc_tick as_of = said.head.as_of;
+        struct hc_rng rng = random_snapshot(round);
+        hc_tick as_of = sent.head.as_of;
         hc_tick nears[] = {hc_tick_back(as_of, 32767), as_of + 32767,
                            hc_tick_back(as_of, hc_rng_below(&rng, 32768))};
-        put_all(&said, buffer, sizeof buffer);
+        put_all(&sent, buffer, sizeof buffer);
         for (size_t i = 0; i < sizeof nears / sizeof nears[0]; i++) {
             struct hc_bits_reader bits = hc_bits_reader(buffer, sizeof buffer);
-            hc_snapshot_get(&bits, nears[i], said.head.own_count, &heard.head);
+            hc_snapshot_get(&bits, nears[i], sent.head.own_count, &received.head);
             ck_assert_msg(!bits.failed, "round %u, %zu", round, i);
-            compare_heads(&said.head, &heard.head);
+            compare_headers(&sent.head, &received.head);
         }
         forget();
     }
 }
 END_TEST
 
-START_TEST(no_head_is_before_the_first_tick_or_after_the_last_that_is_believed) {
+START_TEST(a_head_before_the_first_or_after_the_last_tick_is_refused) {
     static const struct {
         hc_tick near, low;
         bool passes;
@@ -545,29 +546,29 @@ START_TEST(no_head_is_before_the_first_tick_or_after_the_last_that_is_believed) 
                                                        .final = cases[i].low,
                                                        .base = HC_NO_TICK});
         struct hc_bits_reader reader = hc_bits_reader(buffer, hc_bits_finish(&writer));
-        hc_snapshot_get(&reader, cases[i].near, 0, &heard.head);
+        hc_snapshot_get(&reader, cases[i].near, 0, &received.head);
         ck_assert_msg(reader.failed != cases[i].passes, "case %zu", i);
     }
 }
 END_TEST
 
-START_TEST(inputs_are_told_of_all_ticks_of_which_a_server_can_know_any) {
+START_TEST(inputs_read_back_from_all_ticks_that_a_server_can_know) {
     struct hc_timeline_config config = hc_timeline_config_default();
     uint8_t input[HC_INPUT_MAX] = {0};
     ck_assert_int_eq(hc_world_init(&world, &lanes, 1, 60, 5, NULL), HC_OK);
     config.world = &world;
     config.history = HC_HISTORY_MAX;
     config.future = HC_FUTURE_MAX;
-    for (int every = 2; every <= 1024; every += 1022) { // as many runs as there can be, or one late
+    for (int every = 2; every <= 1024; every += 1022) { // the most runs, or a late one
         timeline = hc_timeline_create(&config);
         hc_timeline_start(timeline);
         hc_timeline_put_roster(timeline, 0, 0, HC_ROSTER_JOIN);
         for (int i = 0; i < HC_HISTORY_MAX; i++)
             hc_timeline_advance(timeline);
-        clear(&said);
-        said.head.as_of = said.head.late_limit = said.head.final = HC_HISTORY_MAX;
-        said.head.base = HC_NO_TICK;
-        struct item *item = &said.units[said.unit_count++];
+        clear(&sent);
+        sent.head.as_of = sent.head.late_limit = sent.head.final = HC_HISTORY_MAX;
+        sent.head.base = HC_NO_TICK;
+        struct item *item = &sent.units[sent.unit_count++];
         item->unit = (struct hc_snapshot_unit){.unit = 1, .from = HC_SNAPSHOT_NOTHING};
         hc_unit_place(&world, &item->value, item->room);
         hc_extrapolate_absent(&world, 1, 0, &item->value);
@@ -575,25 +576,25 @@ START_TEST(inputs_are_told_of_all_ticks_of_which_a_server_can_know_any) {
         for (hc_tick t = HC_HISTORY_MAX + HC_FUTURE_MAX; t > 0; t -= (hc_tick)every, known++)
             ck_assert_int_eq(hc_timeline_put_input(timeline, 0, t, input), HC_OK);
         struct hc_bits_writer bits = hc_bits_writer(buffer, sizeof buffer);
-        hc_snapshot_put(&bits, &said.head);
+        hc_snapshot_put(&bits, &sent.head);
         hc_snapshot_put_end(&bits);
         hc_snapshot_put_end(&bits);
         again.count = 0;
-        hc_snapshot_put_names(&bits, &said.head, &again, &item->unit, 1);
+        hc_snapshot_put_names(&bits, &sent.head, &again, &item->unit, 1);
         put_value(&bits, 1, item);
         hc_snapshot_put_inputs(&bits, timeline, world.game, 0, &item->value,
                                HC_SNAPSHOT_INPUTS_MAX);
         hc_snapshot_put_end(&bits);
-        ck_assert(get_all(&heard, buffer, hc_bits_finish(&bits)));
-        ck_assert_uint_eq(heard.input_count, known);
-        ck_assert_uint_eq(heard.inputs[known - 1].tick, HC_HISTORY_MAX + HC_FUTURE_MAX);
+        ck_assert(get_all(&received, buffer, hc_bits_finish(&bits)));
+        ck_assert_uint_eq(received.input_count, known);
+        ck_assert_uint_eq(received.inputs[known - 1].tick, HC_HISTORY_MAX + HC_FUTURE_MAX);
         hc_timeline_destroy(timeline);
     }
     hc_world_free(&world);
 }
 END_TEST
 
-// ---- What nobody told ---------------------------------------------------------------------------
+// ---- Any bits -----------------------------------------------------------------------------------
 
 static void check_fits(const struct hc_field *fields, unsigned count, const void *state) {
     for (unsigned f = 0; f < count; f++)
@@ -612,38 +613,40 @@ static void check_value(hc_unit unit, const struct item *item) {
 }
 
 /// Checks all values that were read, also those before a failure.
-static void check_read(const struct text *text) {
-    for (uint32_t i = 0; i < text->unit_count; i++)
-        if (text->units[i].unit.from != HC_SNAPSHOT_DROPPED)
-            check_value(text->units[i].unit.unit, &text->units[i]);
-    for (uint32_t i = 0; i < text->correction_count; i++)
-        check_value(text->corrections[i].correction.unit, &text->corrections[i]);
-    for (uint32_t i = 0; i < text->input_count; i++) {
-        ck_assert(text->inputs[i].tick >= text->head.tick && text->inputs[i].tick != HC_NO_TICK);
-        check_fits(world.game->input_fields, world.game->input_field_count, text->inputs[i].input);
+static void check_read(const struct contents *contents) {
+    for (uint32_t i = 0; i < contents->unit_count; i++)
+        if (contents->units[i].unit.from != HC_SNAPSHOT_DROPPED)
+            check_value(contents->units[i].unit.unit, &contents->units[i]);
+    for (uint32_t i = 0; i < contents->correction_count; i++)
+        check_value(contents->corrections[i].correction.unit, &contents->corrections[i]);
+    for (uint32_t i = 0; i < contents->input_count; i++) {
+        ck_assert(contents->inputs[i].tick >= contents->head.tick &&
+                  contents->inputs[i].tick != HC_NO_TICK);
+        check_fits(world.game->input_fields, world.game->input_field_count,
+                   contents->inputs[i].input);
     }
 }
 
-START_TEST(any_bits_are_refused_or_give_values_in_their_ranges) {
+START_TEST(any_bits_are_refused_or_read_as_values_in_their_ranges) {
     uint32_t whole = 0, some = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        struct hc_rng rng = random_text(round);
-        size_t used = put_all(&said, buffer, sizeof buffer);
+        struct hc_rng rng = random_snapshot(round);
+        size_t used = put_all(&sent, buffer, sizeof buffer);
         for (int attempt = 0; attempt < 20; attempt++) {
             bool random = hc_rng_below(&rng, 4) == 0;
             size_t size = random ? hc_rng_below(&rng, 1200) : used;
-            uint8_t *data = malloc(size + (size == 0)); // no byte more, for what looks after memory
+            uint8_t *data = malloc(size + (size == 0)); // exactly, for the sanitizers
             for (size_t i = 0; i < size; i++)
                 data[i] = random ? (uint8_t)hc_rng_next(&rng) : buffer[i];
             for (uint32_t flips = 1 + hc_rng_below(&rng, 4); flips > 0 && size > 0; flips--) {
-                // Half of the time behind the head, or nothing would come so far.
+                // Half of the time behind the header, so that some bits get there.
                 uint32_t from = hc_rng_below(&rng, 2) == 0 && size > 40 ? 40 : 0;
                 data[from + hc_rng_below(&rng, (uint32_t)size - from)] ^=
                     (uint8_t)(1u << hc_rng_below(&rng, 8));
             }
-            whole += get_all(&heard, data, size);
-            some += heard.unit_count > 0;
-            check_read(&heard);
+            whole += get_all(&received, data, size);
+            some += received.unit_count > 0;
+            check_read(&received);
             free(data);
         }
         forget();
@@ -653,25 +656,25 @@ START_TEST(any_bits_are_refused_or_give_values_in_their_ranges) {
 }
 END_TEST
 
-START_TEST(what_is_cut_off_is_not_taken_for_whole_and_a_full_writer_is_not_overrun) {
+START_TEST(a_shortened_snapshot_is_refused_and_a_full_writer_is_not_overrun) {
     for (uint32_t round = 0; round < ROUNDS / 20; round++) {
-        random_text(round);
-        size_t used = put_all(&said, buffer, sizeof buffer);
+        random_snapshot(round);
+        size_t used = put_all(&sent, buffer, sizeof buffer);
         for (size_t size = 0; size < used; size += 1 + size / 16) {
             uint8_t *data = malloc(size + 1);
             data[size] = 0xa5;
-            ck_assert_msg(put_all(&said, data, size) == 0, "round %u", round);
+            ck_assert_msg(put_all(&sent, data, size) == 0, "round %u", round);
             ck_assert_uint_eq(data[size], 0xa5);
-            ck_assert_msg(!get_all(&heard, buffer, size), "round %u", round);
+            ck_assert_msg(!get_all(&received, buffer, size), "round %u", round);
             free(data);
         }
-        ck_assert_uint_eq(put_all(&said, buffer, used), used);
+        ck_assert_uint_eq(put_all(&sent, buffer, used), used);
         forget();
     }
 }
 END_TEST
 
-START_TEST(a_message_comes_back_as_it_was_if_it_fits_beside_its_overhead) {
+START_TEST(a_message_reads_back_if_it_fits_with_its_overhead) {
     static struct hc_body body;
     uint8_t packed[HC_DATA_BODY_MAX], bytes[HC_DATA_BODY_MAX];
     struct hc_rng rng = hc_rng_init(42, 0);
@@ -704,7 +707,7 @@ START_TEST(a_message_comes_back_as_it_was_if_it_fits_beside_its_overhead) {
 }
 END_TEST
 
-START_TEST(the_chain_depends_on_its_key_and_on_every_hash_before) {
+START_TEST(the_chain_depends_on_its_key_and_on_every_earlier_hash) {
     uint8_t key[HC_CHAIN_KEY_SIZE] = {1}, foreign[HC_CHAIN_KEY_SIZE] = {2};
     uint64_t chain = 0, other = 0;
     for (uint64_t t = 1; t < 100; t++) {
@@ -716,7 +719,7 @@ START_TEST(the_chain_depends_on_its_key_and_on_every_hash_before) {
 }
 END_TEST
 
-START_TEST(the_chain_is_the_known_siphash) {
+START_TEST(the_chain_equals_the_known_siphash) {
     // The paper's vector for the 16 bytes 00 to 0f under the key 00 to 0f (Aumasson and Bernstein
     // 2012; vectors.h of the reference implementation).
     uint8_t key[HC_CHAIN_KEY_SIZE];
@@ -731,15 +734,15 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("proto_snapshot");
     TCase *tests = tcase_create("snapshot");
-    tcase_add_test(tests, all_that_is_told_of_any_world_and_history_is_what_is_read);
-    tcase_add_test(tests, the_head_is_found_from_any_tick_near_it);
-    tcase_add_test(tests, no_head_is_before_the_first_tick_or_after_the_last_that_is_believed);
-    tcase_add_test(tests, inputs_are_told_of_all_ticks_of_which_a_server_can_know_any);
-    tcase_add_test(tests, any_bits_are_refused_or_give_values_in_their_ranges);
-    tcase_add_test(tests, what_is_cut_off_is_not_taken_for_whole_and_a_full_writer_is_not_overrun);
-    tcase_add_test(tests, a_message_comes_back_as_it_was_if_it_fits_beside_its_overhead);
-    tcase_add_test(tests, the_chain_depends_on_its_key_and_on_every_hash_before);
-    tcase_add_test(tests, the_chain_is_the_known_siphash);
+    tcase_add_test(tests, every_snapshot_of_any_world_and_history_reads_back);
+    tcase_add_test(tests, the_head_is_read_relative_to_any_tick_near_it);
+    tcase_add_test(tests, a_head_before_the_first_or_after_the_last_tick_is_refused);
+    tcase_add_test(tests, inputs_read_back_from_all_ticks_that_a_server_can_know);
+    tcase_add_test(tests, any_bits_are_refused_or_read_as_values_in_their_ranges);
+    tcase_add_test(tests, a_shortened_snapshot_is_refused_and_a_full_writer_is_not_overrun);
+    tcase_add_test(tests, a_message_reads_back_if_it_fits_with_its_overhead);
+    tcase_add_test(tests, the_chain_depends_on_its_key_and_on_every_earlier_hash);
+    tcase_add_test(tests, the_chain_equals_the_known_siphash);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

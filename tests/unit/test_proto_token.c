@@ -1,4 +1,4 @@
-/// What proto/token promises: tokens, proofs, the MAC of DENY and credentials.
+/// Tests proto/token: tokens, key rings, proofs, the MAC of DENY and credentials.
 #include "common/bytes.h"
 #include "hindcast/rng.h"
 #include "proto/token.h"
@@ -14,7 +14,7 @@
 static const uint64_t PROTOCOL_ID = 0x0123456789abcdef, AUDIENCE = 0xa1a2a3a4a5a6a7a8;
 static const uint64_t EXPIRE_S = 1800000000;
 
-/// The token of the known answers.
+/// The token of the known bytes.
 static struct hc_token known_token(enum hc_token_kind kind) {
     struct hc_token token = {.kind = kind,
                              .players = 3,
@@ -67,7 +67,7 @@ static void assert_same_token(const struct hc_token *a, const struct hc_token *b
     ck_assert_mem_eq(a->user_data, b->user_data, sizeof a->user_data);
 }
 
-START_TEST(tokens_and_tickets_are_those_of_an_independent_implementation) {
+START_TEST(tokens_and_tickets_equal_those_of_an_independent_implementation) {
     struct hc_token_key key = key_of(7, 0x10);
     struct hc_token_ring ring = ring_of(&key);
     for (int kind = HC_TOKEN_CONNECT; kind <= HC_TOKEN_RESUME; kind++) {
@@ -82,8 +82,8 @@ START_TEST(tokens_and_tickets_are_those_of_an_independent_implementation) {
 }
 END_TEST
 
-START_TEST(a_token_with_any_bit_changed_is_refused_and_nothing_is_written) {
-    // Two ids for one key, so that a changed id is refused by the seal and not for want of a key.
+START_TEST(a_token_with_any_bit_changed_is_refused_and_writes_nothing) {
+    // One key has two ids, so that the seal refuses a changed id.
     struct hc_token_key key = key_of(7, 0x10), twin = key_of(6, 0x10);
     struct hc_token_ring ring = {.keys = {key, twin}, .count = 2};
     struct hc_token token = known_token(HC_TOKEN_CONNECT), opened, before;
@@ -95,22 +95,22 @@ START_TEST(a_token_with_any_bit_changed_is_refused_and_nothing_is_written) {
     for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         enum hc_status status = open_known(&ring, bytes, &opened);
-        // Key ids apart, for there is one key alone.
+        // Most other key ids are not in the ring.
         ck_assert_msg(status == HC_MALFORMED || (status == HC_UNEXPECTED && bit >= 8 && bit < 16),
                       "bit %zu", bit);
-        // What is clear and stays acceptable is refused by the seal alone.
+        // The seal alone refuses a changed field that is valid in the clear.
         bool shown = bit < 8 || (bit > 8 && bit < 16) || (bit > 16 && bit < 32);
         by_seal += !shown && status == HC_MALFORMED;
         ck_assert_mem_eq(&opened, &before, sizeof opened);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    // All but version, and the other bits of id and kind.
+    // All bits but those of the version, and most of id, kind and rights.
     ck_assert_uint_eq(by_seal, 8 * sizeof bytes - 8 - 7 - 15);
     ck_assert_int_eq(open_known(&ring, bytes, &opened), HC_OK);
 }
 END_TEST
 
-START_TEST(a_token_is_good_for_one_protocol_audience_and_key) {
+START_TEST(a_token_is_valid_for_one_protocol_audience_and_key) {
     struct hc_token_key key = key_of(7, 0x10);
     struct hc_token_ring ring = ring_of(&key);
     struct hc_token token = known_token(HC_TOKEN_CONNECT), opened, before;
@@ -136,7 +136,7 @@ START_TEST(a_token_is_good_for_one_protocol_audience_and_key) {
         ck_assert_int_eq(hc_token_open(&ring, PROTOCOL_ID, AUDIENCE ^ (UINT64_C(1) << bit),
                                        EXPIRE_S - 1, bytes, &denied),
                          HC_INVALID);
-        ck_assert_mem_eq(denied.secret, token.secret, sizeof token.secret); // to deny under it
+        ck_assert_mem_eq(denied.secret, token.secret, sizeof token.secret); // for the MAC of DENY
     }
     ck_assert_int_eq(open_known(&ring, bytes, &opened), HC_OK);
 }
@@ -168,14 +168,14 @@ START_TEST(a_token_expires_at_its_second) {
 }
 END_TEST
 
-START_TEST(what_is_wrong_with_a_token_is_looked_for_in_the_order_promised) {
+START_TEST(the_faults_of_a_token_are_checked_in_the_documented_order) {
     struct hc_token_key key = key_of(7, 0x10), held = key_of(8, 0x11);
     struct hc_token_ring without = ring_of(&held), with = ring_of(&key);
     struct hc_token token = known_token(HC_TOKEN_CONNECT), opened;
     uint8_t good[HC_TOKEN_SIZE], bytes[HC_TOKEN_SIZE];
     seal_known(&key, &token, good);
     memcpy(bytes, good, sizeof bytes);
-    // Everything is wrong with it at first; then one fault after the other is mended.
+    // The token has every fault first; then they are corrected one by one.
     bytes[0] = 2;
     bytes[3] = 16;
     bytes[200] ^= 1;
@@ -197,7 +197,7 @@ START_TEST(what_is_wrong_with_a_token_is_looked_for_in_the_order_promised) {
 }
 END_TEST
 
-START_TEST(other_versions_kinds_and_rights_are_refused_before_a_key_is_looked_for) {
+START_TEST(unknown_versions_kinds_and_rights_are_refused_before_the_key) {
     struct hc_token_ring none = {0};
     struct hc_token opened;
     uint8_t bytes[HC_TOKEN_SIZE];
@@ -226,8 +226,8 @@ static void key_bytes(uint32_t i, uint8_t out[static HC_TOKEN_KEY_SIZE]) {
     hc_bytes_put_u32(&writer, i);
 }
 
-START_TEST(after_each_rotation_the_used_and_the_former_key_open_and_no_other) {
-    enum { KEYS = 300 }; // ids come round
+START_TEST(after_each_rotation_only_the_used_and_the_former_key_open) {
+    enum { KEYS = 300 }; // ids wrap
     struct hc_token_ring ring = {0};
     struct hc_token token = known_token(HC_TOKEN_CONNECT), opened;
     static uint8_t sealed[KEYS][HC_TOKEN_SIZE];
@@ -255,7 +255,7 @@ START_TEST(a_published_key_is_accepted_before_and_after_it_is_used) {
     seal_known(&first, &token, of_first);
     seal_known(&second, &token, of_second);
     ck_assert_int_eq(hc_token_ring_publish(&ring, second.key), HC_OK);
-    ck_assert_mem_eq(&ring.keys[0], &first, sizeof first); // tokens are issued with it
+    ck_assert_mem_eq(&ring.keys[0], &first, sizeof first); // it still issues tokens
     for (unsigned used = 0; used < 2; used++) {
         ck_assert_int_eq(open_known(&ring, of_first, &opened), HC_OK);
         ck_assert_int_eq(open_known(&ring, of_second, &opened), HC_OK);
@@ -267,7 +267,7 @@ START_TEST(a_published_key_is_accepted_before_and_after_it_is_used) {
 }
 END_TEST
 
-START_TEST(a_step_of_a_rotation_out_of_order_changes_nothing) {
+START_TEST(a_rotation_step_out_of_order_changes_nothing) {
     struct hc_token_key first = key_of(7, 0x10), other = key_of(200, 0x20);
     struct hc_token_ring ring = ring_of(&first), before = ring;
     uint8_t second[HC_TOKEN_KEY_SIZE], third[HC_TOKEN_KEY_SIZE];
@@ -283,7 +283,7 @@ START_TEST(a_step_of_a_rotation_out_of_order_changes_nothing) {
     before = ring;
     ck_assert_int_eq(hc_token_ring_use(&ring), HC_UNEXPECTED); // never back to the former key
     ck_assert_mem_eq(&ring, &before, sizeof ring);
-    // A second key with any other id is a former one, as in a file that was written by hand.
+    // A second key with any other id is a former one, as in a file written by hand.
     ring.keys[1] = other;
     ck_assert_int_eq(hc_token_ring_use(&ring), HC_UNEXPECTED);
     ck_assert_int_eq(hc_token_ring_publish(&ring, third), HC_OK);
@@ -297,7 +297,7 @@ static void known_connect(uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]) {
     connect[0] = HC_DATAGRAM_CONNECT;
 }
 
-START_TEST(a_proof_vouches_for_every_bit_of_connect_and_of_the_secret) {
+START_TEST(a_proof_covers_every_bit_of_connect_and_of_the_secret) {
     uint8_t connect[HC_DATAGRAM_CONNECT_SIZE], secret[HC_TOKEN_SECRET_SIZE];
     known_connect(connect);
     count_up(secret, sizeof secret, 0x60);
@@ -317,7 +317,7 @@ START_TEST(a_proof_vouches_for_every_bit_of_connect_and_of_the_secret) {
 }
 END_TEST
 
-START_TEST(only_a_deny_with_the_right_mac_is_believed_and_one_without_is_a_hint) {
+START_TEST(a_deny_is_valid_with_its_mac_and_a_hint_without) {
     uint8_t deny[HC_DATAGRAM_DENY_SIZE], secret[HC_TOKEN_SECRET_SIZE];
     count_up(deny, sizeof deny, 0);
     deny[0] = HC_DATAGRAM_DENY;
@@ -369,7 +369,7 @@ START_TEST(a_credential_is_one_word_and_reads_back) {
 }
 END_TEST
 
-START_TEST(a_credential_may_end_its_line_and_is_refused_with_anything_else) {
+START_TEST(a_credential_may_end_with_a_line_feed_and_nothing_else) {
     enum { SIZE = HC_CREDENTIAL_TEXT_SIZE };
     struct hc_credential back, before;
     char text[SIZE + 4];
@@ -414,19 +414,19 @@ int main(void) {
         return EXIT_FAILURE;
     Suite *suite = suite_create("proto_token");
     TCase *tests = tcase_create("token");
-    tcase_add_test(tests, tokens_and_tickets_are_those_of_an_independent_implementation);
-    tcase_add_test(tests, a_token_with_any_bit_changed_is_refused_and_nothing_is_written);
-    tcase_add_test(tests, a_token_is_good_for_one_protocol_audience_and_key);
+    tcase_add_test(tests, tokens_and_tickets_equal_those_of_an_independent_implementation);
+    tcase_add_test(tests, a_token_with_any_bit_changed_is_refused_and_writes_nothing);
+    tcase_add_test(tests, a_token_is_valid_for_one_protocol_audience_and_key);
     tcase_add_test(tests, a_token_expires_at_its_second);
-    tcase_add_test(tests, what_is_wrong_with_a_token_is_looked_for_in_the_order_promised);
-    tcase_add_test(tests, other_versions_kinds_and_rights_are_refused_before_a_key_is_looked_for);
-    tcase_add_test(tests, after_each_rotation_the_used_and_the_former_key_open_and_no_other);
+    tcase_add_test(tests, the_faults_of_a_token_are_checked_in_the_documented_order);
+    tcase_add_test(tests, unknown_versions_kinds_and_rights_are_refused_before_the_key);
+    tcase_add_test(tests, after_each_rotation_only_the_used_and_the_former_key_open);
     tcase_add_test(tests, a_published_key_is_accepted_before_and_after_it_is_used);
-    tcase_add_test(tests, a_step_of_a_rotation_out_of_order_changes_nothing);
-    tcase_add_test(tests, a_proof_vouches_for_every_bit_of_connect_and_of_the_secret);
-    tcase_add_test(tests, only_a_deny_with_the_right_mac_is_believed_and_one_without_is_a_hint);
+    tcase_add_test(tests, a_rotation_step_out_of_order_changes_nothing);
+    tcase_add_test(tests, a_proof_covers_every_bit_of_connect_and_of_the_secret);
+    tcase_add_test(tests, a_deny_is_valid_with_its_mac_and_a_hint_without);
     tcase_add_test(tests, a_credential_is_one_word_and_reads_back);
-    tcase_add_test(tests, a_credential_may_end_its_line_and_is_refused_with_anything_else);
+    tcase_add_test(tests, a_credential_may_end_with_a_line_feed_and_nothing_else);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,5 +1,4 @@
-/// What proto/value promises: what is told is what is read, whatever is listed, and no bits break
-/// who reads them.
+/// Tests proto/value: encoding and decoding with any input changes, and decoding of any bits.
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "proto/value.h"
@@ -14,7 +13,7 @@ enum {
     PLAYERS = 3,
     ROOM = HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX),
     BITS_ROOM = 2048,
-    TICKS = HC_EXTRAPOLATE_TICKS_MAX + 3, ///< beyond what can be listed
+    TICKS = HC_EXTRAPOLATE_TICKS_MAX + 3, ///< more than input changes can cover
 };
 
 static const struct hc_game *const games[] = {&hc_arena, &lanes};
@@ -25,12 +24,12 @@ struct holder {
     _Alignas(8) uint8_t room[ROOM];
 };
 
-/// A value that is told, and all that it is told with.
-struct telling {
+/// A sent value, with its baseline and input changes, and the value that was read.
+struct value_case {
     struct hc_world world;
     struct hc_extrapolator *extrapolator;
     hc_unit unit;
-    struct holder from, told, read;
+    struct holder from, sent, read;
     struct hc_input_changes changes;
     _Alignas(8) uint8_t scratch[ROOM];
     struct hc_value_base base;
@@ -52,7 +51,7 @@ static void random_input(struct hc_rng *rng, const struct hc_game *game, uint8_t
 }
 
 /// Changes fields and presence of a value with a probability of `ppm` each.
-static void stir(struct hc_rng *rng, const struct telling *t, uint32_t ppm,
+static void stir(struct hc_rng *rng, const struct value_case *t, uint32_t ppm,
                  struct hc_unit_value *value) {
     const struct hc_world *world = &t->world;
     for (uint32_t i = 0; i < hc_unit_count(world, t->unit); i++) {
@@ -72,13 +71,13 @@ static void stir(struct hc_rng *rng, const struct telling *t, uint32_t ppm,
     random_input(rng, world->game, value->input);
 }
 
-static void random_changes(struct hc_rng *rng, struct telling *t) {
+static void random_changes(struct hc_rng *rng, struct value_case *t) {
     const struct hc_game *game = t->world.game;
     uint8_t input[HC_INPUT_MAX] = {0}, before[HC_INPUT_MAX] = {0};
     uint32_t one_in = 1 + hc_rng_below(rng, 8);
     t->changes.count = 0;
     hc_extrapolate_input(&t->world, &t->from.value, before);
-    for (hc_tick tick = t->from.value.tick; tick < t->told.value.tick; tick++) {
+    for (hc_tick tick = t->from.value.tick; tick < t->sent.value.tick; tick++) {
         memcpy(input, before, sizeof input);
         random_input(rng, game, input);
         if (hc_rng_below(rng, one_in) > 0 || memcmp(input, before, sizeof input) == 0)
@@ -90,8 +89,8 @@ static void random_changes(struct hc_rng *rng, struct telling *t) {
     }
 }
 
-/// Any value, near what is guessed or not, told against any or nothing, with inputs listed or not.
-static struct hc_rng random_telling(uint32_t round, struct telling *t) {
+/// Any value, near its extrapolation or not, with or without a baseline and input changes.
+static struct hc_rng random_case(uint32_t round, struct value_case *t) {
     struct hc_rng rng = hc_rng_init(78, round);
     memset(t, 0, sizeof *t);
     ck_assert_int_eq(hc_world_init(&t->world, games[round % 2], PLAYERS, 60, 5, NULL), HC_OK);
@@ -100,14 +99,14 @@ static struct hc_rng random_telling(uint32_t round, struct telling *t) {
     t->unit = (hc_unit)hc_rng_below(&rng, hc_rng_below(&rng, 4) > 0 ? 1 + PLAYERS
                                                                     : hc_unit_total(&t->world));
     hc_unit_place(&t->world, &t->from.value, t->from.room);
-    hc_unit_place(&t->world, &t->told.value, t->told.room);
+    hc_unit_place(&t->world, &t->sent.value, t->sent.room);
     hc_unit_place(&t->world, &t->read.value, t->read.room);
     memset(t->read.room, 0xee, ROOM);
     hc_extrapolate_absent(&t->world, t->unit, 100 + hc_rng_below(&rng, 1000), &t->from.value);
     stir(&rng, t, 700000, &t->from.value);
     hc_tick tick = t->from.value.tick + hc_rng_below(&rng, TICKS);
     bool against = hc_rng_below(&rng, 6) > 0;
-    t->told.value.tick = tick;
+    t->sent.value.tick = tick;
     t->base = (struct hc_value_base){.extrapolator = t->extrapolator,
                                      .world = &t->world,
                                      .unit = t->unit,
@@ -117,64 +116,64 @@ static struct hc_rng random_telling(uint32_t round, struct telling *t) {
         random_changes(&rng, t);
     if (against)
         hc_extrapolate(t->extrapolator, t->unit, &t->from.value, &t->changes, NULL, tick,
-                       &t->told.value);
+                       &t->sent.value);
     else
-        hc_extrapolate_absent(&t->world, t->unit, tick, &t->told.value);
-    stir(&rng, t, hc_rng_below(&rng, 3) * 150000, &t->told.value);
+        hc_extrapolate_absent(&t->world, t->unit, tick, &t->sent.value);
+    stir(&rng, t, hc_rng_below(&rng, 3) * 150000, &t->sent.value);
     return rng;
 }
 
-static void end_telling(struct telling *t) {
+static void free_case(struct value_case *t) {
     hc_extrapolator_destroy(t->extrapolator);
     hc_world_free(&t->world);
 }
 
-static size_t put(const struct telling *t, uint8_t *data, size_t size,
+static size_t put(const struct value_case *t, uint8_t *data, size_t size,
                   struct hc_delta_counts *counts) {
     struct hc_bits_writer bits = hc_bits_writer(data, size);
-    hc_value_put(&bits, &t->base, &t->changes, &t->told.value, counts);
+    hc_value_put(&bits, &t->base, &t->changes, &t->sent.value, counts);
     ck_assert(counts == NULL || counts->total == hc_bits_written(&bits));
     return hc_bits_finish(&bits);
 }
 
-static bool get(struct telling *t, const uint8_t *data, size_t size) {
+static bool get(struct value_case *t, const uint8_t *data, size_t size) {
     struct hc_bits_reader bits = hc_bits_reader(data, size);
-    t->read.value.tick = t->told.value.tick;
+    t->read.value.tick = t->sent.value.tick;
     hc_value_get(&bits, &t->base, &t->read.value);
     return hc_bits_done(&bits);
 }
 
-START_TEST(what_is_told_is_what_is_read_whatever_is_listed) {
-    static struct telling t;
+START_TEST(every_value_reads_back_with_any_input_changes) {
+    static struct value_case t;
     uint8_t data[BITS_ROOM];
     unsigned listed = 0, many = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct hc_delta_counts counts = {0};
-        random_telling(round, &t);
+        random_case(round, &t);
         size_t size = put(&t, data, sizeof data, &counts);
         ck_assert_msg(size > 0 && get(&t, data, size), "round %u", round);
-        ck_assert_msg(t.read.value.known == t.told.value.known &&
-                          hc_unit_equal(&t.world, t.unit, &t.read.value, &t.told.value),
+        ck_assert_msg(t.read.value.known == t.sent.value.known &&
+                          hc_unit_equal(&t.world, t.unit, &t.read.value, &t.sent.value),
                       "round %u", round);
         listed += t.changes.count > 0;
         many += t.changes.count > 10;
-        end_telling(&t);
+        free_case(&t);
     }
     ck_assert_msg(listed > ROUNDS / 4 && many > ROUNDS / 40, "%u listed, %u many", listed, many);
 }
 END_TEST
 
-START_TEST(whatever_the_bits_are_they_fail_or_say_what_fits) {
-    static struct telling t;
+START_TEST(any_bits_fail_or_read_as_fields_that_fit) {
+    static struct value_case t;
     uint8_t whole[BITS_ROOM];
     unsigned taken = 0;
     for (uint32_t round = 0; round < 2 * ROUNDS; round++) {
-        struct hc_rng rng = random_telling(round, &t);
+        struct hc_rng rng = random_case(round, &t);
         size_t size = put(&t, whole, sizeof whole, NULL);
         bool random = hc_rng_below(&rng, 3) == 0;
         if (random)
             size = hc_rng_below(&rng, 60);
-        uint8_t *data = malloc(size + (size == 0)); // no byte more, for what looks after memory
+        uint8_t *data = malloc(size + (size == 0)); // exactly, for the sanitizers
         for (size_t i = 0; i < size; i++)
             data[i] = random ? (uint8_t)hc_rng_next(&rng) : whole[i];
         for (uint32_t flips = hc_rng_below(&rng, 4); flips > 0 && size > 0; flips--)
@@ -193,23 +192,23 @@ START_TEST(whatever_the_bits_are_they_fail_or_say_what_fits) {
                     "round %u", round);
         }
         free(data);
-        end_telling(&t);
+        free_case(&t);
     }
     ck_assert_uint_gt(taken, ROUNDS / 4);
 }
 END_TEST
 
-START_TEST(what_is_cut_off_is_not_taken_for_whole) {
-    static struct telling t;
+START_TEST(a_shortened_value_is_refused) {
+    static struct value_case t;
     uint8_t whole[BITS_ROOM], cut[BITS_ROOM];
     for (uint32_t round = 0; round < ROUNDS / 20; round++) {
-        random_telling(round, &t);
+        random_case(round, &t);
         size_t used = put(&t, whole, sizeof whole, NULL);
         for (size_t size = 0; size < used; size++) {
             ck_assert_uint_eq(put(&t, cut, size, NULL), 0);
             ck_assert_msg(!get(&t, whole, size), "round %u", round);
         }
-        end_telling(&t);
+        free_case(&t);
     }
 }
 END_TEST
@@ -217,9 +216,9 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("proto value");
     TCase *tc = tcase_create("value");
-    tcase_add_test(tc, what_is_told_is_what_is_read_whatever_is_listed);
-    tcase_add_test(tc, whatever_the_bits_are_they_fail_or_say_what_fits);
-    tcase_add_test(tc, what_is_cut_off_is_not_taken_for_whole);
+    tcase_add_test(tc, every_value_reads_back_with_any_input_changes);
+    tcase_add_test(tc, any_bits_fail_or_read_as_fields_that_fit);
+    tcase_add_test(tc, a_shortened_value_is_refused);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -1,5 +1,4 @@
-// The datagrams that a client written from PROTOCOL.md alone makes, byte by byte: ours are the
-// same.
+/// Tests our datagrams, byte by byte, against those of a client written from PROTOCOL.md alone.
 #include "proto/cookie.h"
 #include "proto/seal.h"
 #include "proto/token.h"
@@ -33,7 +32,7 @@ static uint64_t number(const json_t *in, const char *name) {
     return (uint64_t)json_integer_value(json_object_get(in, name));
 }
 
-/// Fills all of `out`, shorter texts with zeros behind; returns the bytes given.
+/// Fills `out` with the bytes of `name` and zeros; returns the number of the former.
 static size_t bytes(const json_t *in, const char *name, void *out, size_t size) {
     const char *text = json_string_value(json_object_get(in, name));
     size_t used = 0;
@@ -50,7 +49,7 @@ static void expect(const char *vector, const char *name, const void *ours, size_
     ck_assert_mem_eq(theirs, ours, size);
 }
 
-START_TEST(a_token_is_sealed_as_the_standard_says) {
+START_TEST(a_token_is_sealed_by_the_standard) {
     const json_t *in = given("token");
     struct hc_token_key key = {.id = (uint8_t)number(in, "key_id")};
     struct hc_token token = {.kind = (enum hc_token_kind)number(in, "kind"),
@@ -72,7 +71,7 @@ START_TEST(a_token_is_sealed_as_the_standard_says) {
 }
 END_TEST
 
-START_TEST(a_cookie_is_made_as_the_standard_says) {
+START_TEST(a_cookie_is_made_by_the_standard) {
     const json_t *in = given("cookie");
     struct hc_cookie_jar jar;
     struct hc_address address = {.port = (uint16_t)number(in, "port")};
@@ -86,7 +85,7 @@ START_TEST(a_cookie_is_made_as_the_standard_says) {
 }
 END_TEST
 
-START_TEST(a_connect_is_written_and_proven_as_the_standard_says) {
+START_TEST(a_connect_is_encoded_and_proven_by_the_standard) {
     const json_t *in = given("connect");
     struct hc_connect connect = {.protocol_id = number(in, "protocol_id"),
                                  .slot = (uint32_t)number(in, "slot"),
@@ -105,7 +104,7 @@ START_TEST(a_connect_is_written_and_proven_as_the_standard_says) {
 }
 END_TEST
 
-START_TEST(keys_are_derived_as_the_standard_says) {
+START_TEST(keys_are_derived_by_the_standard) {
     const json_t *in = given("keys");
     struct hc_seal_material material = {.protocol_id = number(in, "protocol_id"),
                                         .cid = (uint32_t)number(in, "cid")};
@@ -127,7 +126,7 @@ START_TEST(keys_are_derived_as_the_standard_says) {
 }
 END_TEST
 
-START_TEST(an_accept_is_sealed_as_the_standard_says) {
+START_TEST(an_accept_is_sealed_by_the_standard) {
     const json_t *in = given("accept");
     struct hc_sealer sealer;
     uint8_t body[HC_ACCEPT_BODY_MAX], key[HC_SEAL_KEY_SIZE], out[HC_DATAGRAM_MAX];
@@ -144,7 +143,7 @@ START_TEST(an_accept_is_sealed_as_the_standard_says) {
 }
 END_TEST
 
-START_TEST(a_data_is_sealed_as_the_standard_says) {
+START_TEST(a_data_is_sealed_by_the_standard) {
     const json_t *in = given("data_input"), *vector = json_object_get(vectors, "data_input");
     struct hc_sealer sealer;
     uint8_t body[HC_DATA_BODY_MAX], key[HC_SEAL_KEY_SIZE], out[HC_DATAGRAM_MAX];
@@ -162,7 +161,7 @@ START_TEST(a_data_is_sealed_as_the_standard_says) {
 }
 END_TEST
 
-START_TEST(a_denial_and_a_reset_are_written_as_the_standard_says) {
+START_TEST(a_deny_and_a_reset_are_encoded_by_the_standard) {
     const json_t *in = given("deny"), *of = given("reset");
     struct hc_deny deny = {.reason = (enum hc_deny_reason)number(in, "reason"),
                            .retry_ms = (uint32_t)number(in, "retry_ms")};
@@ -188,13 +187,13 @@ int main(void) {
     Suite *suite = suite_create("proto vectors");
     TCase *tests = tcase_create("vectors");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, a_token_is_sealed_as_the_standard_says);
-    tcase_add_test(tests, a_cookie_is_made_as_the_standard_says);
-    tcase_add_test(tests, a_connect_is_written_and_proven_as_the_standard_says);
-    tcase_add_test(tests, keys_are_derived_as_the_standard_says);
-    tcase_add_test(tests, an_accept_is_sealed_as_the_standard_says);
-    tcase_add_test(tests, a_data_is_sealed_as_the_standard_says);
-    tcase_add_test(tests, a_denial_and_a_reset_are_written_as_the_standard_says);
+    tcase_add_test(tests, a_token_is_sealed_by_the_standard);
+    tcase_add_test(tests, a_cookie_is_made_by_the_standard);
+    tcase_add_test(tests, a_connect_is_encoded_and_proven_by_the_standard);
+    tcase_add_test(tests, keys_are_derived_by_the_standard);
+    tcase_add_test(tests, an_accept_is_sealed_by_the_standard);
+    tcase_add_test(tests, a_data_is_sealed_by_the_standard);
+    tcase_add_test(tests, a_deny_and_a_reset_are_encoded_by_the_standard);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
