@@ -1,3 +1,4 @@
+/// Cookies: making and checking them, with the keys of two slots.
 #include "proto/cookie.h"
 
 #include "common/bytes.h"

@@ -1,4 +1,4 @@
-/// Stateless cookies: proof that a HELLO's sender receives at the address it claims.
+/// Cookies: stateless proof that the sender of a HELLO receives at its address.
 ///
 /// cookie = BLAKE2b-128(slot 4 | ip 16 | port 2 | client_nonce 16), keyed by the slot's key, which
 /// is BLAKE2b-256(slot 4) keyed by the secret; numbers little-endian. A slot lasts 10 s; cookies of
@@ -16,14 +16,14 @@ enum {
     HC_COOKIE_SECRET_SIZE = 32,
 };
 
-/// Makes and checks cookies; keeps nothing about anybody.
+/// Makes and checks cookies; holds no state of a client.
 struct hc_cookie_jar {
     uint8_t secret[HC_COOKIE_SECRET_SIZE];
-    uint32_t slot[2];                      ///< which slots' keys are at hand
+    uint32_t slot[2];                      ///< the slots of the keys
     uint8_t key[2][HC_COOKIE_SECRET_SIZE]; ///< the key of an even and of an odd slot
 };
 
-/// Begins with a secret that nobody else knows; a new one per process.
+/// Starts with a secret; every process draws a new one.
 void hc_cookie_init(struct hc_cookie_jar *jar, const uint8_t secret[static HC_COOKIE_SECRET_SIZE]);
 
 /// The slot at `now_us` on the server's monotonic clock.
@@ -34,8 +34,8 @@ void hc_cookie_make(struct hc_cookie_jar *jar, uint32_t slot, const struct hc_ad
                     const uint8_t client_nonce[static HC_NONCE_SIZE],
                     uint8_t cookie[static HC_COOKIE_SIZE]);
 
-/// HC_OK, HC_TOO_OLD or HC_TOO_NEW for a slot that is not accepted at `now_us`, HC_MALFORMED for a
-/// cookie that was not made for this address, nonce and slot. The comparison takes constant time.
+/// HC_OK; HC_TOO_OLD or HC_TOO_NEW for a slot that is not accepted at `now_us`; HC_MALFORMED for a
+/// cookie of another address, nonce or slot. The comparison takes constant time.
 enum hc_status hc_cookie_check(struct hc_cookie_jar *jar, uint64_t now_us, uint32_t slot,
                                const struct hc_address *address,
                                const uint8_t client_nonce[static HC_NONCE_SIZE],

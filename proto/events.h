@@ -17,9 +17,9 @@
 /// was checked; 3. hc_events_next until NULL. A datagram counts as received (hc_replay_accept) only
 /// after its events were taken.
 ///
-/// Nothing is allocated; the caller lends the memory for the bytes. Whatever the peer sends, a
-/// message costs at most three visits of each of its values and one of each held byte, an ack
-/// HC_EVENTS_WINDOW steps.
+/// Nothing is allocated; the caller lends the memory for the bytes. Any message of the peer costs
+/// at most three visits of each of its values and one of each held byte, an ack HC_EVENTS_WINDOW
+/// steps.
 #pragma once
 
 #include "common/bytes.h"
@@ -137,7 +137,7 @@ void hc_events_in_init(struct hc_events_in *in, uint32_t first, uint8_t *bytes, 
 /// were lost.
 enum hc_status hc_events_check(const struct hc_events_in *in, struct hc_values values);
 
-/// Takes the events of a message; those received before are dropped, whatever they hold. Fails as
+/// Takes the events of a message; those received before are dropped. Fails as
 /// hc_events_check does, and changes nothing then.
 enum hc_status hc_events_take(struct hc_events_in *in, struct hc_values values);
 

@@ -1,3 +1,4 @@
+/// Ratchet: draws from a key that each draw replaces.
 #include "proto/ratchet.h"
 
 #include "common/bytes.h"

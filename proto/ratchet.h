@@ -1,10 +1,10 @@
-/// Random bytes drawn from 32 secret ones: nonces, cids, ephemeral keys.
+/// Ratchet: draws random bytes, such as nonces, cids and ephemeral keys, from 32 secret ones.
 ///
 ///     serial  = 1, 2, ...
 ///     out 32 | next key 32 = BLAKE2b-512(serial 8, keyed by key)
 ///
-/// Each draw replaces the key ("fast key erasure", Bernstein 2017): whoever reads the state later
-/// learns nothing of what was drawn before. Two ratchets of one key draw the same bytes.
+/// Each draw replaces the key ("fast key erasure", Bernstein 2017): the state reveals nothing of
+/// earlier draws. Two ratchets with one key draw the same bytes.
 ///
 /// Calls belong in this order: hc_ratchet_init, then hc_ratchet_draw any number of times. Zeros
 /// erase the state.
@@ -20,7 +20,7 @@ struct hc_ratchet {
     uint64_t serial; ///< of the newest draw
 };
 
-/// Begins with `key`, of which the caller keeps no copy.
+/// Starts with `key`; the caller must erase its copy.
 void hc_ratchet_init(struct hc_ratchet *ratchet, const uint8_t key[static HC_RATCHET_SIZE]);
 
 /// Draws `size` bytes, in [1, HC_RATCHET_SIZE].

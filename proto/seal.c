@@ -1,3 +1,4 @@
+/// Seals: the keys of a connection, sealing and opening, and reset tokens.
 #include "proto/seal.h"
 
 #include "common/bytes.h"
@@ -26,7 +27,7 @@ _Static_assert(HC_SEAL_KEY_SIZE == crypto_aead_chacha20poly1305_ietf_KEYBYTES &&
                "the cipher's sizes");
 _Static_assert(HC_EXCHANGE_KEY_SIZE == crypto_scalarmult_BYTES, "X25519's keys");
 _Static_assert(HC_EXCHANGE_KEY_SIZE == crypto_scalarmult_SCALARBYTES, "X25519's secrets");
-_Static_assert(SEQ_AT + 4 == HC_DATA_CLEAR_SIZE, "seq ends what is clear");
+_Static_assert(SEQ_AT + 4 == HC_DATA_CLEAR_SIZE, "seq ends the clear bytes");
 
 void hc_seal_public(const uint8_t secret[static HC_EXCHANGE_KEY_SIZE],
                     uint8_t out[static HC_EXCHANGE_KEY_SIZE]) {
@@ -79,16 +80,16 @@ static void nonce_of(uint32_t seq, uint8_t out[static CIPHER_NONCE_SIZE]) {
     HC_ASSERT(!writer.failed && writer.at == CIPHER_NONCE_SIZE);
 }
 
-/// The seq of a DATA that is long enough to have one.
+/// The seq of a DATA, which must be long enough.
 static uint32_t data_seq(const uint8_t *datagram) {
     struct hc_reader reader = hc_bytes_reader(datagram + SEQ_AT, 4);
     return hc_bytes_get_u32(&reader);
 }
 
-/// Seals what stands between the first `clear` bytes and the tag.
+/// Seals the bytes between the first `clear` ones and the tag.
 static void seal(struct hc_sealer *sealer, uint32_t seq, uint8_t *datagram, size_t clear,
                  size_t size) {
-    // The same nonce again would give both plaintexts away, and the key of the tags with them.
+    // A repeated nonce would reveal both plaintexts and the key of the tags.
     HC_ASSERT(seq >= sealer->next);
     sealer->next = (uint64_t)seq + 1;
     uint8_t nonce[CIPHER_NONCE_SIZE];
@@ -116,7 +117,7 @@ static enum hc_status open(const uint8_t key[static HC_SEAL_KEY_SIZE], uint32_t 
                            uint8_t out[static HC_DATAGRAM_MAX]) {
     uint8_t nonce[CIPHER_NONCE_SIZE];
     nonce_of(seq, nonce);
-    // With a wrong tag the cipher fills its output with zeros.
+    // If the tag is wrong, the cipher fills its output with zeros.
     if (crypto_aead_chacha20poly1305_ietf_decrypt_detached(
             out + clear, NULL, datagram + clear, size - HC_TAG_SIZE - clear,
             datagram + size - HC_TAG_SIZE, datagram, clear, nonce, key) != 0)
@@ -166,7 +167,7 @@ void hc_seal_reset_token(const struct hc_token_key *key, uint32_t cid, uint64_t 
     sodium_memzero(reset_key, sizeof reset_key);
 }
 
-bool hc_seal_reset_equal(const uint8_t told[static HC_RESET_TOKEN_SIZE],
+bool hc_seal_reset_equal(const uint8_t own[static HC_RESET_TOKEN_SIZE],
                          const uint8_t received[static HC_RESET_TOKEN_SIZE]) {
-    return sodium_memcmp(told, received, HC_RESET_TOKEN_SIZE) == 0;
+    return sodium_memcmp(own, received, HC_RESET_TOKEN_SIZE) == 0;
 }

@@ -33,8 +33,8 @@
 /// and skipped ones by turns. The units that are named after them have other baselines. The values
 /// follow in the order of their units; a dropped unit has none.
 ///
-/// A datagram is filled in this order, as its bandwidth allows. Whatever the bits are, a read
-/// returns values in their ranges or fails.
+/// A datagram is filled in this order, as its bandwidth allows. Any bits read as values in their
+/// ranges, or fail.
 #pragma once
 
 #include "common/bits.h"

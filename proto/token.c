@@ -1,3 +1,4 @@
+/// Tokens: sealing and opening, key rings, proofs, the MAC of DENY, and credentials as text.
 #include "proto/token.h"
 
 #include "common/bytes.h"
@@ -11,12 +12,12 @@
 
 enum {
     LABEL_SIZE = sizeof AAD_LABEL - 1,
-    EXPIRE_AT = 1 + 1 + 1 + 1,     ///< behind version, key_id, kind and rights
-    HEAD_SIZE = EXPIRE_AT + 4 + 4, ///< and expire_s and issued_s
-    RIGHTS_PLAYERS = 7,            ///< the bits of the most local players
+    EXPIRE_AT = 1 + 1 + 1 + 1,      ///< behind version, key_id, kind and rights
+    CLEAR_SIZE = EXPIRE_AT + 4 + 4, ///< and expire_s and issued_s
+    RIGHTS_PLAYERS = 7,             ///< the bits of the most local players
     RIGHTS_WATCH = 8,
-    AAD_SIZE = LABEL_SIZE + 8 + HEAD_SIZE,
-    SEALED_AT = HEAD_SIZE + HC_TOKEN_NONCE_SIZE,
+    AAD_SIZE = LABEL_SIZE + 8 + CLEAR_SIZE,
+    SEALED_AT = CLEAR_SIZE + HC_TOKEN_NONCE_SIZE,
     SEALED_SIZE = HC_TOKEN_ID_SIZE + 8 + HC_TOKEN_SECRET_SIZE + 8 + HC_TOKEN_NAME_SIZE +
                   HC_TOKEN_USER_DATA_SIZE,
     TAG_AT = SEALED_AT + SEALED_SIZE,
@@ -26,15 +27,15 @@ enum {
 };
 
 _Static_assert(SEALED_SIZE == 192 && TAG_AT + HC_TAG_SIZE == HC_TOKEN_SIZE, "token");
-_Static_assert(PROVEN_SIZE == 1184 && DENIED_SIZE == 29, "what the secret vouches for");
-_Static_assert(CREDENTIAL_SIZE % 3 == 0, "a credential's text has no bits to spare");
+_Static_assert(PROVEN_SIZE == 1184 && DENIED_SIZE == 29, "the bytes under proof and MAC");
+_Static_assert(CREDENTIAL_SIZE % 3 == 0, "a credential's text has no spare bits");
 _Static_assert(sizeof(struct hc_credential) == CREDENTIAL_SIZE, "a credential is plain bytes");
 _Static_assert(HC_TOKEN_KEY_SIZE == crypto_aead_xchacha20poly1305_ietf_KEYBYTES &&
                    HC_TOKEN_NONCE_SIZE == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES &&
                    HC_TAG_SIZE == crypto_aead_xchacha20poly1305_ietf_ABYTES,
                "the cipher's sizes");
 
-/// Whether the second key is published and was never used; else it is the former one.
+/// Whether the second key is the published one; otherwise it is the former one.
 static bool has_published(const struct hc_token_ring *ring) {
     HC_ASSERT(ring->count <= 2);
     return ring->count == 2 && ring->keys[1].id == (uint8_t)(ring->keys[0].id + 1);
@@ -68,12 +69,12 @@ static const struct hc_token_key *find(const struct hc_token_ring *ring, uint8_t
     return NULL;
 }
 
-static void associate(uint64_t protocol_id, const uint8_t head[static HEAD_SIZE],
+static void associate(uint64_t protocol_id, const uint8_t head[static CLEAR_SIZE],
                       uint8_t out[static AAD_SIZE]) {
     struct hc_writer writer = hc_bytes_writer(out, AAD_SIZE);
     hc_bytes_put(&writer, AAD_LABEL, LABEL_SIZE);
     hc_bytes_put_u64(&writer, protocol_id);
-    hc_bytes_put(&writer, head, HEAD_SIZE);
+    hc_bytes_put(&writer, head, CLEAR_SIZE);
     HC_ASSERT(!writer.failed && writer.at == AAD_SIZE);
 }
 
@@ -106,11 +107,11 @@ void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
     associate(protocol_id, out, aad);
     int failed = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
         out + SEALED_AT, out + TAG_AT, NULL, out + SEALED_AT, SEALED_SIZE, aad, sizeof aad, NULL,
-        out + HEAD_SIZE, key->key);
+        out + CLEAR_SIZE, key->key);
     HC_ASSERT(!failed);
 }
 
-/// Reads what was sealed into `token`, of which the rest is there already.
+/// Reads the sealed fields into `token`.
 static void get_sealed(const uint8_t plain[static SEALED_SIZE], struct hc_token *token) {
     struct hc_reader reader = hc_bytes_reader(plain, SEALED_SIZE);
     hc_bytes_get(&reader, token->token_id, HC_TOKEN_ID_SIZE);
@@ -125,7 +126,7 @@ static void get_sealed(const uint8_t plain[static SEALED_SIZE], struct hc_token 
 enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol_id,
                              uint64_t audience, uint64_t now_s,
                              const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out) {
-    struct hc_reader reader = hc_bytes_reader(bytes, HEAD_SIZE);
+    struct hc_reader reader = hc_bytes_reader(bytes, CLEAR_SIZE);
     uint8_t version = hc_bytes_get_u8(&reader), key_id = hc_bytes_get_u8(&reader);
     uint8_t kind = hc_bytes_get_u8(&reader), rights = hc_bytes_get_u8(&reader);
     if (version != HC_TOKEN_VERSION || kind > HC_TOKEN_RESUME || rights >= 2 * RIGHTS_WATCH ||
@@ -144,7 +145,7 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
     associate(protocol_id, bytes, aad);
     if (crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
             plain, NULL, bytes + SEALED_AT, SEALED_SIZE, bytes + TAG_AT, aad, sizeof aad,
-            bytes + HEAD_SIZE, key->key) != 0)
+            bytes + CLEAR_SIZE, key->key) != 0)
         return HC_MALFORMED;
     get_sealed(plain, &token);
     sodium_memzero(plain, sizeof plain);
@@ -171,9 +172,9 @@ void hc_token_put_ticket_id(uint8_t token_id[static HC_TOKEN_ID_SIZE], uint64_t 
     hc_bytes_put_u64(&writer, begun_s);
 }
 
-/// BLAKE2b-128. Proofs and MACs have one key, but their bytes begin with different kinds.
-static void vouch(const uint8_t *secret, const uint8_t *bytes, size_t size,
-                  uint8_t out[static HC_PROOF_SIZE]) {
+/// BLAKE2b-128. Proofs and MACs share a key, because their bytes begin with different kinds.
+static void authenticate(const uint8_t *secret, const uint8_t *bytes, size_t size,
+                         uint8_t out[static HC_PROOF_SIZE]) {
     int failed = crypto_generichash(out, HC_PROOF_SIZE, bytes, size, secret, HC_TOKEN_SECRET_SIZE);
     HC_ASSERT(!failed);
 }
@@ -181,13 +182,13 @@ static void vouch(const uint8_t *secret, const uint8_t *bytes, size_t size,
 void hc_token_put_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                         uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]) {
     HC_ASSERT(connect[0] == HC_DATAGRAM_CONNECT);
-    vouch(secret, connect, PROVEN_SIZE, connect + PROVEN_SIZE);
+    authenticate(secret, connect, PROVEN_SIZE, connect + PROVEN_SIZE);
 }
 
 enum hc_status hc_token_check_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                                     const uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]) {
     uint8_t expected[HC_PROOF_SIZE];
-    vouch(secret, connect, PROVEN_SIZE, expected);
+    authenticate(secret, connect, PROVEN_SIZE, expected);
     bool same = sodium_memcmp(expected, connect + PROVEN_SIZE, sizeof expected) == 0;
     return same ? HC_OK : HC_MALFORMED;
 }
@@ -195,7 +196,7 @@ enum hc_status hc_token_check_proof(const uint8_t secret[static HC_TOKEN_SECRET_
 void hc_token_put_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                            uint8_t deny[static HC_DATAGRAM_DENY_SIZE]) {
     HC_ASSERT(deny[0] == HC_DATAGRAM_DENY);
-    vouch(secret, deny, DENIED_SIZE, deny + DENIED_SIZE);
+    authenticate(secret, deny, DENIED_SIZE, deny + DENIED_SIZE);
 }
 
 enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
@@ -203,7 +204,7 @@ enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECR
     if (sodium_is_zero(deny + DENIED_SIZE, HC_TAG_SIZE))
         return HC_UNEXPECTED;
     uint8_t expected[HC_TAG_SIZE];
-    vouch(secret, deny, DENIED_SIZE, expected);
+    authenticate(secret, deny, DENIED_SIZE, expected);
     bool same = sodium_memcmp(expected, deny + DENIED_SIZE, sizeof expected) == 0;
     return same ? HC_OK : HC_MALFORMED;
 }

@@ -1,32 +1,31 @@
-/// Connect tokens and resume tickets, and what their secret vouches for: the proof in CONNECT and
-/// the MAC of DENY.
+/// Tokens and tickets, and the proof in CONNECT and the MAC of DENY under their secret.
 ///
-/// Little-endian. A token is 244 bytes, made by whoever holds a token key: the game's backend, or
-/// the server itself. Whoever is to play gets it together with its secret over a safe channel.
+/// Little-endian. A token is 244 bytes. The holder of a token key makes it: the game's backend, or
+/// the server itself. The player gets it with its secret over a safe channel.
 ///
 ///      0   1  version, 1
 ///      1   1  key_id: which token key seals it
 ///      2   1  kind: 0 a token, 1 a ticket
 ///      3   1  rights: bits 0 to 2 the most local players, bit 3 whether it may watch
-///      4   4  expire_s: from this second on, Unix time, it is worth nothing
+///      4   4  expire_s: invalid from this second on, Unix time
 ///      8   4  issued_s: Unix time
 ///     12  24  nonce: random, never used twice with one key
 ///     36 192  sealed: token_id 16 | client_id 8 | secret 32 | audience 8 | name 32 | user_data 96
 ///    228  16  tag
 ///
-/// Sealed by crypto_aead_xchacha20poly1305_ietf with the token key and the nonce; what is vouched
-/// for beside it is "HINDCAST-TOKEN-1" | protocol_id 8 | the token's first 12 bytes. The model is
-/// that of netcode 1.02; the audience stands in the place of its list of addresses.
+/// Sealed by crypto_aead_xchacha20poly1305_ietf with the token key and the nonce; its AAD is
+/// "HINDCAST-TOKEN-1" | protocol_id 8 | the token's first 12 bytes. The model is netcode 1.02; the
+/// audience replaces its list of addresses.
 ///
 ///     proof = BLAKE2b-128(the first 1184 bytes of CONNECT, keyed by the token's secret)
 ///     MAC   = BLAKE2b-128(the first 29 bytes of DENY, keyed by the token's secret)
 ///
-/// **When a DENY has a MAC.** The client has the secret; the server has it once it has opened the
-/// token. But only a CONNECT whose proof holds comes from somebody who knows the secret too. To a
-/// copied token the server must not answer under the owner's secret: the thief would choose the
-/// nonce and so be handed a DENY that the owner believes. So a DENY after the proof held carries
-/// the MAC, and one before it carries zeros and is a hint that anybody may have sent: the client
-/// keeps on trying and tells the reason only when it gives up.
+/// **When a DENY has a MAC.** The client has the secret; the server has it after it has opened the
+/// token. But only a valid proof shows that the sender of a CONNECT knows the secret. The server
+/// must not answer a copied token with a MAC under the owner's secret: the thief could choose the
+/// nonce, and the owner would accept that DENY. So a DENY has a MAC only after a valid proof.
+/// Otherwise it has zeros and is a hint that anybody may have sent: the client tries on, and
+/// reports the reason when it gives up.
 #pragma once
 
 #include "hindcast/credential.h"
@@ -48,7 +47,7 @@ enum {
 
 enum hc_token_kind {
     HC_TOKEN_CONNECT = 0, ///< issued by the backend
-    HC_TOKEN_RESUME = 1,  ///< a ticket, sealed by the server for a client that it knows
+    HC_TOKEN_RESUME = 1,  ///< a ticket, issued by the server to a connected client
 };
 
 /// A key that seals tokens.
@@ -57,9 +56,9 @@ struct hc_token_key {
     uint8_t key[HC_TOKEN_KEY_SIZE];
 };
 
-/// The keys of which a server accepts tokens. The first key is used: tokens, tickets and reset
-/// tokens are issued with it. The second one is only accepted: the published key, whose id is the
-/// used id + 1 (mod 256), or else the former one. All zeros holds none; copy and clear it freely.
+/// The keys whose tokens a server accepts. The first one is used: it issues tokens, tickets and
+/// reset tokens. The second one is only accepted: the published key, whose id is the used id + 1
+/// (mod 256), or else the former one. All zeros holds none; copy and clear it freely.
 ///
 /// A rotation takes two steps, so that no token is issued before every server accepts its key:
 ///   1. hc_token_ring_publish, and every server is given the ring;
@@ -69,19 +68,19 @@ struct hc_token_ring {
     uint32_t count;              ///< how many there are, in [0, 2]
 };
 
-/// What a token says.
+/// The contents of a token.
 struct hc_token {
     enum hc_token_kind kind;
     uint8_t players;   ///< the most local players that it admits, [0, HC_OWN_PLAYERS_MAX]
-    bool watch;        ///< it admits a spectator, who sees everything
-    uint64_t expire_s; ///< Unix time; worth nothing from then on
+    bool watch;        ///< it admits a spectator; spectators see everything
+    uint64_t expire_s; ///< Unix time; invalid from then on
     uint64_t issued_s; ///< Unix time; both are at most UINT32_MAX on the wire
-    uint8_t token_id[HC_TOKEN_ID_SIZE];         ///< unique; by it a used token is known again
+    uint8_t token_id[HC_TOKEN_ID_SIZE];         ///< unique; identifies a used token
     uint64_t client_id;                         ///< the backend's number of the user
     uint8_t secret[HC_TOKEN_SECRET_SIZE];       ///< random; shared by the client and the server
-    uint64_t audience;                          ///< for which server or fleet it is good
-    uint8_t name[HC_TOKEN_NAME_SIZE];           ///< padded with zeros; hc_name_check judges it
-    uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< the backend's word to the game, never looked at
+    uint64_t audience;                          ///< the server or fleet that accepts it
+    uint8_t name[HC_TOKEN_NAME_SIZE];           ///< padded with zeros; see hc_name_check
+    uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< of the backend, for the game; never read here
 };
 
 /// Publishes `key` as the second key, in place of the former one, under the used id + 1 (mod 256).
@@ -95,7 +94,7 @@ enum hc_status hc_token_ring_publish(struct hc_token_ring *ring,
 enum hc_status hc_token_ring_use(struct hc_token_ring *ring);
 
 /// Seals `token` for the servers of `protocol_id`. `nonce` must be random and new: two tokens of
-/// one key and nonce would betray both.
+/// one key and nonce would reveal both.
 void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
                    const struct hc_token *token, const uint8_t nonce[static HC_TOKEN_NONCE_SIZE],
                    uint8_t out[static HC_TOKEN_SIZE]);
@@ -104,8 +103,8 @@ void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
 /// Checked in this order: HC_MALFORMED for another version or kind, or unknown rights,
 /// HC_UNEXPECTED for a key that is not in the ring, HC_MALFORMED when not sealed by that key for
 /// this protocol_id, HC_TOO_OLD when expired, HC_INVALID for another audience. `*out` is written
-/// with HC_OK and, so that the server can deny under the token's secret, with HC_TOO_OLD and
-/// HC_INVALID. The token does not show that its sender is its owner: see hc_token_check_proof.
+/// with HC_OK and, for a DENY under the token's secret, with HC_TOO_OLD and HC_INVALID. Only
+/// hc_token_check_proof shows that the sender of a token is its owner.
 enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol_id,
                              uint64_t audience, uint64_t now_s,
                              const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out);
@@ -114,32 +113,32 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
 /// newer one has the greater number.
 uint64_t hc_token_number(const uint8_t token_id[static HC_TOKEN_ID_SIZE]);
 
-/// When the session of a ticket began, by its token_id: its last 8 bytes. Unix time.
+/// The start of a ticket's session, Unix time, by its token_id: its last 8 bytes.
 uint64_t hc_token_begun_s(const uint8_t token_id[static HC_TOKEN_ID_SIZE]);
 
 /// Writes the token_id of a ticket.
 void hc_token_put_ticket_id(uint8_t token_id[static HC_TOKEN_ID_SIZE], uint64_t number,
                             uint64_t begun_s);
 
-/// Writes the proof into the last 16 bytes of a CONNECT that is complete but for it. Client.
+/// Writes the proof into the last 16 bytes of an otherwise complete CONNECT. Client.
 void hc_token_put_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                         uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]);
 
-/// HC_MALFORMED: who made this CONNECT does not know the secret of its token, or somebody has
-/// changed it. Takes the same time wherever the difference is. Server.
+/// HC_MALFORMED: the sender of this CONNECT does not know the secret of its token, or the CONNECT
+/// was changed. The comparison takes constant time. Server.
 enum hc_status hc_token_check_proof(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                                     const uint8_t connect[static HC_DATAGRAM_CONNECT_SIZE]);
 
-/// Writes the MAC into the last 16 bytes of a DENY; only for a CONNECT whose proof held. Server.
+/// Writes the MAC into the last 16 bytes of a DENY, only after a valid proof. Server.
 void hc_token_put_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                            uint8_t deny[static HC_DATAGRAM_DENY_SIZE]);
 
-/// HC_OK: the server denies. HC_UNEXPECTED: the MAC is zero, so that it is only a hint.
-/// HC_MALFORMED: forged or damaged. Takes the same time wherever the difference is. Client.
+/// HC_OK: the server denies. HC_UNEXPECTED: the MAC is zero: it is only a hint. HC_MALFORMED: it is
+/// forged or damaged. The comparison takes constant time. Client.
 enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                                        const uint8_t deny[static HC_DATAGRAM_DENY_SIZE]);
 
 /// Writes `credential` as text: one word of base64url without padding (RFC 4648, 5), token before
-/// secret, and its end. It needs no checksum, for the token is sealed and the secret is proven.
+/// secret, and its end. It needs no checksum, because the token is sealed and the secret proven.
 void hc_token_write_credential(const struct hc_credential *credential,
                                char text[static HC_CREDENTIAL_TEXT_SIZE + 1]);

@@ -154,8 +154,8 @@ static void try_rotations(struct fuzz_source *source) {
     uint32_t keys = 0;            // of all that were used
     bool published = false;
     while (source->left > 0) {
-        uint8_t choice = fuzz_take(source), key[HC_TOKEN_KEY_SIZE] = {choice};
-        bool swaps = (choice & 1) != 0, good = swaps == published;
+        uint8_t byte = fuzz_take(source), key[HC_TOKEN_KEY_SIZE] = {byte};
+        bool swaps = (byte & 1) != 0, good = swaps == published;
         enum hc_status status =
             swaps ? hc_token_ring_use(&turning) : hc_token_ring_publish(&turning, key);
         HC_ASSERT(status == (good ? HC_OK : HC_UNEXPECTED));
@@ -164,7 +164,7 @@ static void try_rotations(struct fuzz_source *source) {
             used = beside;
             beside = former;
         } else if (good) {
-            *(keys == 0 ? &used : &beside) = choice;
+            *(keys == 0 ? &used : &beside) = byte;
         }
         published = good ? !swaps && keys > 0 : published;
         keys += good && (swaps || keys == 0);
@@ -185,13 +185,13 @@ static void try_spent(struct fuzz_source *source) {
     memset(memory, 0, sizeof memory);
     hc_sv_spent_layout(&spent, SPENT_ROOM, memory);
     for (uint64_t now_us = 1; source->left > 0; now_us += 10000000) {
-        uint8_t choice = fuzz_take(source), second = fuzz_take(source) & 15;
-        uint8_t id = choice & (SPENT_IDS - 1), number = choice >> 3 & (SPENT_IDS - 1);
-        struct hc_token token = {.kind = (choice & 64) != 0 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
+        uint8_t byte = fuzz_take(source), second = fuzz_take(source) & 15;
+        uint8_t id = byte & (SPENT_IDS - 1), number = byte >> 3 & (SPENT_IDS - 1);
+        struct hc_token token = {.kind = (byte & 64) != 0 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
                                  .issued_s = number,
                                  .client_id = id};
         token.expire_s = 1 + (number * 7U + id) % 15U;
-        hc_token_put_ticket_id(token.token_id, number + 1U + (choice & 64U), 0);
+        hc_token_put_ticket_id(token.token_id, number + 1U + (byte & 64U), 0);
         bool ticket = token.kind == HC_TOKEN_RESUME;
         bool was = used[id][number];
         if (ticket)
@@ -202,7 +202,7 @@ static void try_spent(struct fuzz_source *source) {
         HC_ASSERT(hc_sv_spent_use(&spent, &token, second, now_us));
         HC_ASSERT(hc_sv_spent_check(&spent, &token, false, second, now_us) == HC_DENY_USED);
         used[id][number] |= !ticket;
-        if ((choice & 128) != 0) {
+        if ((byte & 128) != 0) {
             hc_sv_spent_forget(&spent, id, token.token_id, ticket);
             used[id][number] &= ticket;
         }
