@@ -165,9 +165,9 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                  .late_limit = host->config.history,
                                  .tick = hc_timeline_head(host->timeline),
                                  .phase_us = hc_sv_host_phase_us(host, now_us),
-                                 .own_count = peer->own_count,
+                                 .own_count = peer->replication.own_count,
                                  .resumed = resumed};
-    memcpy(welcome.own, peer->own, sizeof peer->own);
+    memcpy(welcome.own, peer->replication.own, sizeof peer->replication.own);
     hc_seal_reset_token(&host->config.keys.keys[0], peer->cid, host->config.audience,
                         &peer->address, welcome.reset_token);
     bool fits = hc_message_put_welcome(&body, &welcome);
@@ -251,7 +251,7 @@ static bool spectator_fits(const struct hc_sv_host *host) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         const struct hc_sv_peer *peer = &host->peers[i];
         count += (peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0) &&
-                 peer->own_count == 0;
+                 peer->replication.own_count == 0;
     }
     return count < host->config.spectators;
 }
@@ -260,7 +260,7 @@ static bool spectator_fits(const struct hc_sv_host *host) {
 /// that it has if it wants another number of them.
 static bool fits(struct hc_sv_host *host, const struct hc_sv_peer *known, unsigned players) {
     hc_player found[HC_OWN_PLAYERS_MAX];
-    unsigned own = known != NULL ? known->own_count : 0;
+    unsigned own = known != NULL ? known->replication.own_count : 0;
     if (known != NULL && own == players)
         return true;
     if ((known == NULL && free_peer(host) == NULL) || (players == 0 && !spectator_fits(host)))
@@ -288,8 +288,8 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     peer->state = HC_SV_PEER_FREE;
     hc_sv_peer_open(peer, cid, host->config.client_rate, from, entry->connect.client_nonce, now_us);
     set_user(host, peer, &entry->token, now_us);
-    peer->own_count = entry->connect.players;
-    memcpy(peer->own, taken, sizeof taken);
+    peer->replication.own_count = entry->connect.players;
+    memcpy(peer->replication.own, taken, sizeof taken);
     build_accept(host, peer, entry, false, now_us);
     host->stats.joins++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_JOINED, 0);
@@ -313,9 +313,10 @@ static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
     }
     HC_MARK("client-resumed");
     // It begins at WELCOME's tick, and what was told before is of no use to it.
-    for (unsigned i = 0; i < peer->own_count; i++)
-        if (hc_sv_host_plays(host, peer, peer->own[i]))
-            hc_sv_receive_force(host, peer, peer->own[i], hc_timeline_head(host->timeline));
+    for (unsigned i = 0; i < peer->replication.own_count; i++)
+        if (hc_sv_host_plays(host, peer, peer->replication.own[i]))
+            hc_sv_receive_force(host, peer, peer->replication.own[i],
+                                hc_timeline_head(host->timeline));
     hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers), now_us),
                        host->config.client_rate, from, entry->connect.client_nonce, now_us);
     set_user(host, peer, &entry->token, now_us);
@@ -448,7 +449,7 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     status = exchange(host, entry);
     if (status != HC_OK)
         return status;
-    if (known != NULL && known->own_count == connect->players)
+    if (known != NULL && known->replication.own_count == connect->players)
         return resume(host, known, from, entry, now_us);
     if (known != NULL)
         hc_sv_host_drop(host, known, HC_SV_EVENT_LEFT, HC_CLOSE_LEFT, false, now_us);

@@ -2,15 +2,11 @@
 
 #include "common/alloc.h"
 #include "common/mark.h"
+#include "server/replication/snapshot.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
-
-enum {
-    VERSIONS_EACH = 3, ///< of a unit for each tick that is remembered: rewinds rewrite ticks
-    MEMO_EACH = 64,    ///< deltas of a unit: ticks that clients are shown, and baselines, apart
-};
 
 struct hc_sv_host_config hc_sv_host_config_default(void) {
     return (struct hc_sv_host_config){.clients = 8,
@@ -97,27 +93,28 @@ static void *obtain(struct hc_sv_host *host, size_t bytes) {
     return hc_allocate(host->config.allocator, bytes);
 }
 
-/// Lays out what making snapshots takes, for all peers, from `base` (NULL: only measures); returns
-/// the bytes needed.
-static size_t lay_out_snapshots(struct hc_sv_host *host, uint8_t *base) {
-    const struct hc_world *world = &host->world;
-    uint32_t units = hc_unit_total(world), rows = host->config.history + 1;
+/// Lays out the memory of all peers from `base` (NULL: only measures); returns the bytes needed.
+static size_t lay_out_peers(struct hc_sv_host *host, uint8_t *base) {
     size_t used = 0;
-    // What clients have acknowledged longer ago than this is kept for each, or is no baseline.
-    uint32_t sent_values = units * (rows + HC_SV_SENT_LOG_SNAPSHOTS) * VERSIONS_EACH;
-    host->selections = hc_carve(base, &used, units * sizeof *host->selections);
-    host->candidates = hc_carve(base, &used, units * sizeof *host->candidates);
-    host->extrapolation = hc_carve(base, &used, hc_unit_bytes(world));
-    used += hc_sv_sent_values_layout(&host->sent_values, world, rows, sent_values,
-                                     base == NULL ? NULL : base + used);
-    used += hc_sv_delta_cache_layout(&host->delta_cache, units * MEMO_EACH,
-                                     base == NULL ? NULL : base + used);
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer measured;
         struct hc_sv_peer *peer = base == NULL ? &measured : &host->peers[i];
-        used += hc_sv_peer_layout(peer, world, base == NULL ? NULL : base + used);
+        used += hc_sv_peer_layout(peer, &host->world, base == NULL ? NULL : base + used);
     }
     return used;
+}
+
+static bool build_replicator(struct hc_sv_host *host) {
+    struct hc_sv_replicator_config config = {.world = &host->world,
+                                             .timeline = host->timeline,
+                                             .history = host->config.history,
+                                             .future = host->config.future,
+                                             .snapshot_rate = host->config.snapshot_rate,
+                                             .show_head = host->config.show_head,
+                                             .allocator = host->config.allocator};
+    memcpy(config.chain_key, host->secrets.chain, sizeof config.chain_key);
+    host->stats.memory_bytes += hc_sv_replicator_memory(&config);
+    return hc_sv_replicator_init(&host->replicator, &config);
 }
 
 /// Obtains everything; false when something could not be had.
@@ -130,24 +127,20 @@ static bool build(struct hc_sv_host *host) {
         host->world.entities * (sizeof *host->world.kind_of + sizeof *host->world.owner_of);
     struct hc_timeline_config timeline = timeline_config(host);
     host->timeline = hc_timeline_create(&timeline);
-    host->extrapolator = hc_extrapolator_create(&host->world);
-    host->stats.memory_bytes +=
-        hc_timeline_memory(&timeline) + hc_extrapolator_memory(&host->world);
+    host->stats.memory_bytes += hc_timeline_memory(&timeline);
+    bool replicates = build_replicator(host);
     host->peers = obtain(host, config->clients * sizeof *host->peers);
     host->players = obtain(host, config->clients * sizeof *host->players);
-    host->snapshot_memory = obtain(host, lay_out_snapshots(host, NULL));
+    host->peer_memory = obtain(host, lay_out_peers(host, NULL));
     host->ended = obtain(host, (size_t)HC_SV_ENDED_EACH * config->clients * sizeof *host->ended);
     uint32_t users = HC_SPENT_CLIENTS_EACH * (uint32_t)config->clients;
     users = users > HC_SPENT_CLIENTS_MIN ? users : HC_SPENT_CLIENTS_MIN;
     host->spent_memory = obtain(host, hc_sv_spent_layout(&host->spent, users, NULL));
-    if (host->timeline == NULL || host->extrapolator == NULL || host->peers == NULL ||
-        host->players == NULL || host->snapshot_memory == NULL || host->ended == NULL ||
-        host->spent_memory == NULL)
+    if (host->timeline == NULL || !replicates || host->peers == NULL || host->players == NULL ||
+        host->peer_memory == NULL || host->ended == NULL || host->spent_memory == NULL)
         return false;
     hc_sv_spent_layout(&host->spent, users, host->spent_memory);
-    lay_out_snapshots(host, host->snapshot_memory);
-    hc_sv_sent_values_clear(&host->sent_values);
-    hc_sv_delta_cache_clear(&host->delta_cache);
+    lay_out_peers(host, host->peer_memory);
     return true;
 }
 
@@ -200,10 +193,10 @@ void hc_sv_host_destroy(struct hc_sv_host *host) {
         sodium_memzero(&host->peers[i], sizeof host->peers[i]);
     hc_release(allocator, host->spent_memory);
     hc_release(allocator, host->ended);
-    hc_release(allocator, host->snapshot_memory);
+    hc_release(allocator, host->peer_memory);
     hc_release(allocator, host->players);
     hc_release(allocator, host->peers);
-    hc_extrapolator_destroy(host->extrapolator);
+    hc_sv_replicator_free(&host->replicator);
     hc_timeline_destroy(host->timeline);
     hc_world_free(&host->world);
     sodium_memzero(host, sizeof *host);
@@ -246,9 +239,9 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                                   .before = kind == HC_SV_EVENT_RESUMED ? peer->continues : 0,
                                   .close = close,
                                   .client_id = peer->user.client_id,
-                                  .player_count = peer->own_count};
+                                  .player_count = peer->replication.own_count};
     memcpy(event->name, peer->user.name, sizeof event->name);
-    memcpy(event->players, peer->own, sizeof peer->own);
+    memcpy(event->players, peer->replication.own, sizeof event->players);
 }
 
 void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer, bool unheard,
@@ -277,8 +270,9 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
     else
         host->stats.leaves++;
     uint16_t index = (uint16_t)(peer - host->peers + 1);
-    for (unsigned i = 0; i < peer->own_count; i++) {
-        struct hc_sv_player *player = &host->players[peer->own[i]];
+    const struct hc_sv_client *client = &peer->replication;
+    for (unsigned i = 0; i < client->own_count; i++) {
+        struct hc_sv_player *player = &host->players[client->own[i]];
         if (player->next_owner == index) // it never had the slot: the one before is still to leave
             player->next_owner = 0;
         else
@@ -344,15 +338,7 @@ static void stamp(struct hc_sv_host *host, hc_player player, enum hc_roster rost
     hc_tick head = hc_timeline_head(host->timeline);
     enum hc_status status = hc_timeline_put_roster(host->timeline, player, head, roster_change);
     HC_ASSERT(status == HC_OK);
-    if (host->roster_count == HC_SV_ROSTER_CHANGES) {
-        host->roster_first = (host->roster_first + 1) % HC_SV_ROSTER_CHANGES;
-        host->roster_count--;
-    }
-    unsigned place = (host->roster_first + host->roster_count++) % HC_SV_ROSTER_CHANGES;
-    host->roster_changes[place] =
-        (struct hc_snapshot_roster){.player = player, .tick = head, .roster_change = roster_change};
-    for (unsigned i = 0; i < host->config.clients; i++)
-        host->peers[i].roster_sent[place] = 0;
+    hc_sv_roster_stamp(&host->replicator.roster, player, head, roster_change);
 }
 
 /// Joins and leaves are inputs of the head. A slot is given away again once its leave is stamped,
@@ -365,11 +351,10 @@ static void stamp_roster(struct hc_sv_host *host) {
                 stamp(host, p, HC_ROSTER_LEAVE);
             if (player->next_owner != 0)
                 HC_MARK("slot-inherited");
-            *player = (struct hc_sv_player){.peer = player->next_owner, .newest = player->newest};
+            *player = (struct hc_sv_player){.peer = player->next_owner};
         } else if (player->peer != 0 && !player->in) {
             stamp(host, p, HC_ROSTER_JOIN);
             player->in = true;
-            player->joined = hc_timeline_head(host->timeline);
         }
     }
 }
@@ -401,24 +386,19 @@ static void close_window(struct hc_sv_host *host) {
     }
 }
 
-/// F: everything up to it has all its inputs, or may never get them.
-static void finalise(struct hc_sv_host *host) {
+/// F: every tick up to it has all its inputs, or takes no more.
+static hc_tick final_tick(const struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline), final = head;
     for (hc_player p = 0; p < host->world.players; p++)
         if (host->players[p].in)
             final = hc_tick_min(final, hc_timeline_inputs_through(host->timeline, p) + 1);
-    final = hc_tick_max(final, hc_tick_back(head, host->config.history));
-    while (host->final < final) {
-        host->final++;
-        host->chain = hc_snapshot_chain(host->secrets.chain, host->chain,
-                                        hc_timeline_hash(host->timeline, host->final));
-    }
+    return hc_tick_max(final, hc_tick_back(head, host->config.history));
 }
 
 /// Whether there is a tick to show the peer: all of its players have joined.
 static bool ready(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    for (unsigned i = 0; i < peer->own_count; i++)
-        if (!hc_sv_host_plays(host, peer, peer->own[i]))
+    for (unsigned i = 0; i < peer->replication.own_count; i++)
+        if (!hc_sv_host_plays(host, peer, peer->replication.own[i]))
             return false;
     return peer->state == HC_SV_PEER_PLAYING;
 }
@@ -435,7 +415,6 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     uint64_t late_us = now_us - due_us(host, head + 1);
     hc_histogram_record(&host->stats.lateness, late_us);
     host->stats.ticks_late += late_us >= 1000000 / host->world.tick_rate;
-    hc_sv_extrapolation_tick(&host->extrapolation_budget);
     hc_sv_forged_renew(&host->forged);
     for (unsigned i = 0; i < host->config.clients; i++)
         host->peers[i].forged = 0;
@@ -448,9 +427,7 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_timeline_advance(host->timeline);
     if (stats->depth > 0)
         hc_histogram_record(&host->stats.rewind_depth, stats->depth);
-    host->rewound_from = stats->depth > 0 ? head - stats->depth + 1 : head + 1;
-    host->rewound_to = head + 1;
-    finalise(host);
+    hc_sv_replicator_advance(&host->replicator, final_tick(host));
     for (unsigned i = 0; i < host->config.clients; i++)
         host->peers[i].messages_due = host->peers[i].state == HC_SV_PEER_PLAYING;
     bool shown = shows(host, head + 1);
@@ -537,6 +514,47 @@ static bool may_hear(const struct hc_sv_peer *peer) {
     return peer->replay.newest > 0 || peer->sent.next <= HC_UNHEARD_DATA;
 }
 
+/// Adds the counts of a snapshot.
+static void add_counts(struct hc_sv_host_stats *stats, const struct hc_sv_snapshot_counts *counts) {
+    stats->snapshots++;
+    stats->snapshots_rewound += counts->rewound;
+    stats->corrections += counts->corrections;
+    stats->deltas_encoded += counts->deltas_encoded;
+    stats->deltas_reused += counts->deltas_reused;
+    stats->extrapolation_steps += counts->extrapolation_steps;
+    stats->units_looked_at += counts->units_looked_at;
+    if (counts->longest_unsent_ticks > stats->longest_unsent_ticks)
+        stats->longest_unsent_ticks = counts->longest_unsent_ticks;
+    stats->bits.head += counts->bits.head;
+    stats->bits.names += counts->bits.names;
+    stats->bits.own += counts->bits.own;
+    stats->bits.others += counts->bits.others;
+    stats->bits.unowned += counts->bits.unowned;
+    stats->bits.inputs += counts->bits.inputs;
+    stats->bits.corrections += counts->bits.corrections;
+}
+
+/// Writes the peer's snapshot; returns the datagram's size, 0: it waits for bandwidth, or no seq is
+/// left.
+static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    struct hc_sv_snapshot_counts counts;
+    struct hc_sv_snapshot_datagram datagram = {
+        .seq = peer->sent.next, // hc_sv_peer_wrap takes it
+        .phase_us = hc_sv_host_phase_us(host, now_us),
+        .ack_delay_us = hc_sv_peer_ack_delay(peer, now_us),
+        .late_limit = hc_tick_back(head, hc_sv_host_late_limit(host, peer))};
+    peer->snapshot_starved = !hc_sv_snapshot_send(&host->replicator, &peer->replication, &datagram,
+                                                  &body, &counts, now_us);
+    if (peer->snapshot_starved)
+        return 0;
+    peer->messages_sent = false;
+    add_counts(&host->stats, &counts);
+    return hc_sv_peer_wrap(peer, out, body.at, now_us);
+}
+
 static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
                         uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     for (; host->send_cursor < host->config.clients; host->send_cursor++) {
@@ -548,7 +566,7 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
             size = hc_sv_send_messages(host, peer, to, out, now_us);
         if (size == 0 && may && peer->snapshot_due) {
             peer->snapshot_due = false;
-            size = hc_sv_snapshot_send(host, peer, out, now_us);
+            size = send_snapshot(host, peer, out, now_us);
             hc_sv_path_copy(host, peer, out, size, now_us);
         }
         if (size > 0)
@@ -692,8 +710,8 @@ const struct hc_timeline *hc_sv_host_timeline(const struct hc_sv_host *host) {
 
 hc_tick hc_sv_host_final(const struct hc_sv_host *host, uint64_t *chain) {
     if (chain != NULL)
-        *chain = host->chain;
-    return host->final;
+        *chain = host->replicator.chain;
+    return host->replicator.final;
 }
 
 unsigned hc_sv_host_clients(const struct hc_sv_host *host) {

@@ -27,19 +27,18 @@
 #include "proto/address.h"
 #include "proto/cookie.h"
 #include "proto/datagram.h"
-#include "proto/delta.h"
 #include "proto/events.h"
 #include "proto/message.h"
 #include "proto/snapshot.h"
 #include "proto/token.h"
 #include "server/refused_clients.h"
+#include "server/replication/counts.h"
 
 struct hc_sv_host;
 
 enum {
     HC_SV_CLIENTS_MAX = 4096,
     HC_SV_CLIENT_RATE_MIN = 4000, ///< bytes/s
-    HC_SV_FIELDS_EACH = 251,      ///< of so many values one is counted by field
 };
 
 struct hc_sv_host_config {
@@ -109,16 +108,6 @@ struct hc_sv_message {
     size_t size; ///< in [1, HC_EVENTS_SIZE_MAX]
 };
 
-/// What the bits of snapshots were spent on; the rest of a datagram is overhead.
-struct hc_sv_snapshot_bits {
-    uint64_t head;        ///< with what was forced, who came and went, and how many units follow
-    uint64_t names;       ///< of units: which, and what it is told against
-    uint64_t own, others; ///< values of the client's own players, and of others
-    uint64_t unowned;     ///< values of the referee and of what nobody owns
-    uint64_t inputs;      ///< from the tick shown on
-    uint64_t corrections; ///< of past ticks, with their names
-};
-
 /// CONNECTs that were denied for one reason.
 struct hc_sv_denials {
     uint64_t count;
@@ -143,18 +132,14 @@ struct hc_sv_host_stats {
     uint64_t inputs_forced;        ///< slots closed before their input came
     uint64_t inputs_refused;       ///< came too late, once each, or beyond the future, each time
     uint64_t inputs_lost;          ///< delivered inside the window, yet their slot had been forced
-    uint64_t snapshots, snapshots_rewound; ///< sent; of those, that showed a resimulated tick
-    uint64_t copies, copied_bytes;         ///< of them, for addresses that are still to be shown
-    uint64_t corrections;                  ///< units of past ticks sent
-    struct hc_sv_snapshot_bits bits;       ///< of these snapshots
-    /// What the fields took of one in HC_SV_FIELDS_EACH of the values sent (own, others and
-    /// unowned, not corrections), each as often as it was sent. These values are encoded once more,
-    /// so that the memo, which most come from, need not hold what each of their fields took.
-    struct hc_delta_counts sampled;
+    uint64_t snapshots, snapshots_rewound;  ///< sent; of those, that showed a resimulated tick
+    uint64_t copies, copied_bytes;          ///< of them, for addresses that are still to be shown
+    uint64_t corrections;                   ///< units of past ticks sent
+    struct hc_sv_snapshot_bits bits;        ///< of these snapshots
     uint64_t deltas_encoded, deltas_reused; ///< of units, for all clients
-    uint64_t extrapolation_steps;           ///< ticks that their guesses simulated
+    uint64_t extrapolation_steps;           ///< ticks that their extrapolations simulated
     uint64_t units_looked_at;               ///< for snapshots, and of past ticks for corrections
-    uint32_t longest_unsent_ticks;          ///< that a unit in a client's view waited to be told
+    uint32_t longest_unsent_ticks;          ///< that a unit in a client's view was not sent
     uint64_t ticks_missed;                  ///< by which the clock was set back after a stall
     uint64_t ticks_late;                    ///< begun a tick or more after they were due
     struct hc_histogram rewind_depth;       ///< ticks, one entry for each rewind

@@ -3,17 +3,14 @@
 /// sent beside).
 #pragma once
 
-#include "common/extrapolate.h"
 #include "hindcast/check.h"
 #include "proto/ratchet.h"
-#include "proto/snapshot.h"
 #include "server/forged.h"
-#include "server/replication/extrapolation_budget.h"
 #include "server/host.h"
-#include "server/replication/delta_cache.h"
 #include "server/peer.h"
 #include "server/address_limit.h"
 #include "server/refused_clients.h"
+#include "server/replication/replicator.h"
 #include "server/spent_tokens.h"
 
 enum {
@@ -52,8 +49,6 @@ struct hc_sv_player {
     bool in;             ///< its join has been stamped, and no leave
     bool leaving;        ///< its leave is to be stamped
     uint16_t next_owner; ///< of a leaving one: who has it next, index + 1; 0: nobody yet
-    hc_tick joined;      ///< tick of its newest join, while `in`
-    hc_tick newest;      ///< newest tick with a known input, of anybody who had the slot
 };
 
 /// A connection that has ended, whose datagrams may still come: its CONNECT is not to be admitted
@@ -65,16 +60,6 @@ struct hc_sv_ended {
     bool unheard;      ///< fell silent at once: it may have had no ACCEPT, and still asks
     bool left;         ///< the client has said goodbye, and says it again
     uint64_t until_us; ///< when no cookie of it can be valid any more
-};
-
-/// A unit that a snapshot may tell, and how.
-struct hc_sv_selection {
-    struct hc_snapshot_unit told;
-    hc_sv_value_id base, value; ///< 0: nothing, and dropped
-    uint32_t delta;             ///< bits of the value against the base
-    uint32_t inputs;            ///< ticks from the one shown on of which inputs may be known
-    uint32_t bits;              ///< in all with the nearest inputs, more or less
-    bool chosen;
 };
 
 struct hc_sv_host {
@@ -92,21 +77,11 @@ struct hc_sv_host {
     struct hc_sv_address_limit reset_rate;
     bool shutting_down;
 
-    hc_tick final;
-    uint64_t chain;
     struct hc_sv_secrets secrets;
-    hc_tick rewound_from,
-        rewound_to; ///< states that the newest tick's rewind recomputed: [from, to)
-    struct hc_extrapolator *extrapolator;
-    struct hc_sv_sent_values sent_values;
-    struct hc_sv_delta_cache delta_cache;
-    struct hc_sv_selection *selections; ///< [units] of the snapshot that is being made
-    struct hc_sv_candidate *candidates; ///< [units]
-    uint8_t *extrapolation;             ///< one unit's value
-    struct hc_sv_extrapolation_budget extrapolation_budget;
-    uint8_t *snapshot_memory; ///< of all of these and of all peers
+    struct hc_sv_replicator replicator;
 
     struct hc_sv_peer *peers;     ///< [clients]
+    uint8_t *peer_memory;         ///< of all of them
     struct hc_sv_player *players; ///< [world.players]
     unsigned send_cursor;         ///< peers before it have been served in this round
 
@@ -115,8 +90,6 @@ struct hc_sv_host {
     struct hc_sv_copy copy;
     struct hc_sv_event events[HC_SV_EVENTS];
     unsigned event_first, event_count;
-    struct hc_snapshot_roster roster_changes[HC_SV_ROSTER_CHANGES]; ///< ring, ascending ticks
-    unsigned roster_first, roster_count;
     struct hc_sv_ended *ended; ///< [clients][HC_SV_ENDED_EACH], a ring for each place
     struct hc_sv_address_limit rate;
     struct hc_sv_spent spent;
@@ -211,13 +184,6 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
 void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_player player,
                          hc_tick before);
 
-/// T: the tick that a snapshot for this peer shows now.
-hc_tick hc_sv_snapshot_tick(const struct hc_sv_host *host, const struct hc_sv_peer *peer);
-
 /// Whether `player` is the peer's now: it has joined for it, and has not left.
 bool hc_sv_host_plays(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
                       hc_player player);
-
-/// Writes the peer's snapshot datagram and returns its size; 0 when no seq is left.
-size_t hc_sv_snapshot_send(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                           uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);

@@ -315,13 +315,13 @@ static void put_news(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc
 
 size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
-    uint32_t most = hc_sv_peer_news_most(peer, now_us);
+    uint32_t most = hc_sv_peer_messages_most(peer, now_us);
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, most);
     size_t size = ask(peer, to, out, now_us);
     if (size > 0)
         return size;
     peer->messages_due = false;
-    int32_t room = hc_sv_bandwidth_room(&peer->budget, most, now_us);
+    int32_t room = hc_sv_bandwidth_room(&peer->replication.bandwidth, most, now_us);
     if (room <= 0)
         return 0;
     if (peer->snapshot_starved && peer->messages_sent)
@@ -332,6 +332,6 @@ size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, str
     if (body.at == 0 && !silent)
         return 0;
     size = hc_sv_peer_wrap(peer, out, body.at, now_us);
-    hc_sv_bandwidth_spend(&peer->budget, (uint32_t)body.at);
+    hc_sv_bandwidth_spend(&peer->replication.bandwidth, (uint32_t)body.at);
     return size;
 }

@@ -1,8 +1,7 @@
-/// One client as the host sees it: who it is, its players, its connection and what it has been
-/// told.
+/// One client as the host sees it: its user, its connection and its replication.
 ///
-/// A client whose connection is lost is kept for a while: when it comes back in time another
-/// connection takes the place of the lost one, and its players are still there.
+/// A client that loses its connection lingers for a while. If it reconnects in time, its new
+/// connection replaces the lost one, and it has its players again.
 #pragma once
 
 #include "hindcast/game.h"
@@ -13,21 +12,13 @@
 #include "proto/limits.h"
 #include "proto/message.h"
 #include "proto/seal.h"
-#include "server/replication/bandwidth.h"
-#include "server/replication/extrapolation_budget.h"
-#include "server/replication/interest.h"
-#include "server/replication/pinned_values.h"
 #include "server/lateness.h"
+#include "server/replication/client.h"
 
 enum {
-    HC_SV_FORCED_RANGES = HC_SNAPSHOT_FORCED_SENT,
-    HC_SV_ROSTER_CHANGES = HC_SNAPSHOT_ROSTER_MAX,
     HC_SV_SEEN = 2048, ///< ticks: more than history and future together
     HC_SV_CLOSE_PERIOD_US = HC_CLOSE_PERIOD_US,
     HC_SV_TICKET_SEQS = 4,
-    HC_SV_EXTRAPOLATION_SAVED_MAX =
-        128, ///< steps of guesses of each unit, that a client may save up: after
-             ///< a move or a silence all its baselines are old
     HC_SV_FLOOD_PACKETS = HC_FLOOD_DATAGRAMS,
     HC_SV_FLOOD_BYTES = HC_FLOOD_BYTES,
     HC_SV_FLOOD_US = HC_FLOOD_US,
@@ -38,14 +29,6 @@ enum hc_sv_peer_state {
     HC_SV_PEER_PLAYING,
     HC_SV_PEER_CLOSING,   ///< its players have left, or are kept; CLOSE is still being sent
     HC_SV_PEER_LINGERING, ///< its connection is lost; its players wait for another one
-};
-
-/// Slots of an own player that were closed before their input came.
-struct hc_sv_forced {
-    hc_player player;
-    hc_tick first;
-    uint32_t count;
-    uint32_t told; ///< every snapshot from this seq on has carried the range as it is; 0: none yet
 };
 
 /// Who a client is, as its token says.
@@ -127,78 +110,56 @@ struct hc_sv_ticket {
 
 struct hc_sv_peer {
     enum hc_sv_peer_state state;
-    uint32_t cid;
-    bool heard_once;    ///< something of the client has come, on this connection or one before
-    uint32_t continues; ///< cid of the connection before, until something has come on this; 0: none
-    uint64_t lingers_until_us; ///< until when a client without connection is kept; 0: it is not
+    uint64_t lingers_until_us; ///< end of the wait of a client without connection; 0: none waits
+
+    // Of the client.
     struct hc_sv_user user;
+    struct hc_sv_client replication;
+    bool heard_once; ///< a datagram of the client was received, on this connection or one before
+    struct hc_events_out events_out;
+    struct hc_events_in events_in;
+    uint8_t *events_bytes; ///< of both
+    /// [own][tick % HC_SV_SEEN] tick + 1 of an input that has been counted
+    hc_tick (*seen)[HC_SV_SEEN];
+
+    // Of the connection.
+    uint32_t cid;
+    uint32_t continues; ///< cid of the connection before, until a datagram is received on this; 0:
+                        ///< none
     struct hc_address address;
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint8_t accept[HC_DATAGRAM_ACCEPT_SIZE]; ///< built once, resent byte-identical
     struct hc_sealer sealer;
     uint8_t c2s[HC_SEAL_KEY_SIZE];
-
     uint32_t forged; ///< datagrams of this tick that named the connection and were opened in vain
     struct hc_replay replay;
     struct hc_sent sent;
-    uint32_t acked;           ///< newest seq that the client has acknowledged
-    uint32_t acked_snapshot;  ///< newest of these with a snapshot
-    uint32_t loss_checked_to; ///< seqs before it have arrived or count as lost
-    uint64_t received_us;     ///< when anything valid came last
-    uint64_t newest_us;       ///< when the datagram that is acknowledged as newest came
-    uint64_t sent_us;         ///< when anything was sent last
-    uint64_t flood_us;        ///< by when all that came would have come at the rate allowed,
-    uint64_t flood_bytes_us;  ///< in datagrams and in bytes
+    uint32_t acked;           ///< the newest acked seq
+    uint32_t loss_checked_to; ///< seqs before it are acked or lost
+    uint64_t received_us;     ///< when the newest valid datagram was received
+    uint64_t newest_us;       ///< when the datagram that is acked as newest was received
+    uint64_t sent_us;         ///< when the newest datagram was sent
+    uint64_t flood_us;        ///< when all received datagrams would have come at the allowed rate
+    uint64_t flood_bytes_us;  ///< and all their bytes
+    uint64_t srtt_us;         ///< the round trip smoothed as in RFC 6298; 0: none yet
     struct hc_sv_path path;
     struct hc_sv_contest contest;
     struct hc_sv_narrow narrow;
     struct hc_sv_ticket ticket;
+    struct hc_sv_lateness lateness; ///< of the client's inputs
     bool messages_due;
-    struct hc_events_out events_out;
-    struct hc_events_in events_in;
-    uint8_t *events_bytes; ///< of both
-
-    uint8_t own_count;
-    hc_player own[HC_OWN_PLAYERS_MAX];
-    /// [tick % HC_SV_SEEN] tick + 1 of an input whose fate has been counted
-    hc_tick seen[HC_OWN_PLAYERS_MAX][HC_SV_SEEN];
-
-    uint64_t rtt_min_us; ///< least round-trip time measured, less what the client says it waited
-    uint64_t srtt_us;    ///< smoothed as RFC 6298 does; 0 before the first
-    struct hc_sv_lateness lateness; ///< of its inputs
-    hc_tick client_tick;            ///< as last reported, with the display offset
-    uint32_t display_offset;
-    bool reported;
-    bool moves; ///< the newest report was of a later tick than the one before
-    const struct hc_world *world;
-    uint32_t sent_log_entries;
-    struct hc_sv_sent_log *sent_log; ///< what it was told
-    struct hc_sv_pinned pinned;      ///< of that, what outlives the versions
-    struct hc_sv_interest interest;  ///< what it sees
-    uint32_t extrapolation_saved;    ///< see guess_share.h
-    hc_tick interest_at;             ///< when that was looked at last; HC_NO_TICK: never
-    struct hc_sv_bandwidth budget;   ///< what it may be sent
-
-    struct hc_sv_forced forced[HC_SV_FORCED_RANGES]; ///< oldest first
-    unsigned forced_count;
-
-    /// [place in the host's ring] every snapshot from this seq on has carried the join or leave
-    /// there, until one of them was acknowledged; 0: none yet.
-    uint32_t roster_sent[HC_SV_ROSTER_CHANGES];
-
+    bool messages_sent; ///< since the newest snapshot
     bool snapshot_due;
-    hc_tick newest_head;   ///< of the newest snapshot on this connection; HC_NO_TICK: none yet
-    bool snapshot_starved; ///< one that was due found no room, and is due at every tick until it
-                           ///< does
-    bool messages_sent;    ///< since the newest snapshot
+    bool snapshot_starved; ///< the newest due snapshot found too little bandwidth, so one is due at
+                           ///< every tick
     enum hc_close_reason close;
     unsigned closes_left;
-    uint64_t close_us;   ///< when the next CLOSE is due
-    unsigned ended_next; ///< in the ring of connections that have ended at this place
+    uint64_t close_us; ///< when the next CLOSE is due
+
+    unsigned ended_next; ///< in the ring of ended connections of this place
 };
 
-/// Bytes that a peer's ledger, kept values, interest, budget and events take, laid out from `base`
-/// (NULL: only measures).
+/// Lays out the memory of a peer from `base` (NULL: only measures); returns the bytes needed.
 size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base);
 
 /// Takes a free peer into use, that has been laid out, and connects it.
@@ -227,13 +188,9 @@ void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint
 enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
                                  uint32_t ack_delay_us, uint64_t now_us);
 
-/// Remembers that `count` slots of `player` from `first` on were forced, to be told. Ranges come in
-/// ascending order for each player; when there are too many the oldest is forgotten.
-void hc_sv_peer_forced(struct hc_sv_peer *peer, hc_player player, hc_tick first, uint32_t count);
-
 /// The most bytes that the body of a DATA without a snapshot may have now. Snapshots become smaller
 /// when they are lost; events do not.
-uint32_t hc_sv_peer_news_most(const struct hc_sv_peer *peer, uint64_t now_us);
+uint32_t hc_sv_peer_messages_most(const struct hc_sv_peer *peer, uint64_t now_us);
 
 /// Writes the DATA header around a body of `body_size` bytes that stands at HC_DATA_BODY_AT of
 /// `out`, numbered and acknowledging, and seals it; returns the datagram's size, 0 when no seq is
@@ -248,6 +205,3 @@ size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATA
 
 /// Microseconds since the datagram that `ack` names came, for the message that says so.
 uint32_t hc_sv_peer_ack_delay(const struct hc_sv_peer *peer, uint64_t now_us);
-
-/// Parts of guesses that the peer may save up.
-uint32_t hc_sv_peer_extrapolation_most(const struct hc_sv_peer *peer);

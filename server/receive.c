@@ -15,7 +15,7 @@ void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pl
             continue;
         if (t + host->config.history <= hc_timeline_head(tl))
             HC_MARK("slot-closed-by-window");
-        hc_sv_peer_forced(peer, player, t, 1);
+        hc_sv_forced_add(&peer->replication.forced, player, t, 1);
     }
     host->stats.inputs_forced += hc_timeline_force(tl, player, end);
 }
@@ -25,7 +25,7 @@ void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pl
 static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned own, hc_tick tick,
                        const void *packed) {
     uint8_t input[HC_INPUT_MAX];
-    hc_player player = peer->own[own];
+    hc_player player = peer->replication.own[own];
     hc_tick *seen = &peer->seen[own][tick % HC_SV_SEEN];
     if (*seen == tick + 1)
         return;
@@ -36,8 +36,7 @@ static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigne
         host->stats.inputs_received++;
         if (tick < hc_timeline_head(host->timeline))
             host->stats.inputs_late++;
-        if (tick > host->players[player].newest)
-            host->players[player].newest = tick;
+        hc_sv_roster_input(&host->replicator.roster, player, tick);
         break;
     case HC_TOO_OLD:
         host->stats.inputs_refused++;
@@ -60,23 +59,19 @@ static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigne
 
 static void take_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
                         const struct hc_input_message *message, struct hc_input_run *run) {
-    if (!peer->reported || message->client_tick >= peer->client_tick) { // else it was overtaken
-        peer->moves = peer->reported && message->client_tick > peer->client_tick;
-        peer->client_tick = message->client_tick;
-        peer->display_offset = message->display_offset;
-        peer->reported = true;
-    }
+    struct hc_sv_client *client = &peer->replication;
+    hc_sv_client_report(client, message->client_tick, message->display_offset);
     if (message->count > 0) // a stamp beyond the future is refused, and must not hide later ones
         hc_sv_lateness_input(&peer->lateness,
                              hc_tick_min(message->first + message->count - 1,
                                          hc_timeline_head(host->timeline) + host->config.future));
-    for (unsigned own = 0; own < peer->own_count; own++)
-        if (hc_sv_host_plays(host, peer, peer->own[own]))
-            hc_sv_receive_force(host, peer, peer->own[own], message->force_before);
+    for (unsigned own = 0; own < client->own_count; own++)
+        if (hc_sv_host_plays(host, peer, client->own[own]))
+            hc_sv_receive_force(host, peer, client->own[own], message->force_before);
     for (uint32_t i = 0; i < message->count; i++) {
-        for (unsigned own = 0; own < peer->own_count; own++) {
+        for (unsigned own = 0; own < client->own_count; own++) {
             const void *input = hc_input_run_next(run);
-            if (hc_sv_host_plays(host, peer, peer->own[own])) // else its join is still to come
+            if (hc_sv_host_plays(host, peer, client->own[own])) // else its join is still to come
                 take_input(host, peer, own, message->first + i, input);
         }
     }
@@ -96,8 +91,8 @@ static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_p
     switch (type) {
     case HC_MESSAGE_INPUT:
         said->has_input = true;
-        return hc_message_get_input(&host->body, host->world.game, peer->own_count, &said->input,
-                                    &said->run);
+        return hc_message_get_input(&host->body, host->world.game, peer->replication.own_count,
+                                    &said->input, &said->run);
     case HC_MESSAGE_CLOSE:
         said->has_close = true;
         return hc_message_get_close(&host->body, &said->close);

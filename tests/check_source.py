@@ -15,7 +15,7 @@ ROOMS = {
     "common/arena": ("include/hindcast", "common"),
     "common/programs": ("include/hindcast", "common"),
     "proto": ("include/hindcast", "common"),
-    "server/replication": ("include/hindcast", "common", "proto", "server"),
+    "server/replication": ("include/hindcast", "common", "proto"),
     "server": ("include/hindcast", "common", "proto", "server/replication"),
     "server/daemon": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "server",
                       "server/replication"),

@@ -616,7 +616,6 @@ static bool report(struct daemon *daemon) {
 /// Fills in the part of the report that is known at the start.
 static void begin_report(struct daemon *daemon) {
     daemon->report.version = HC_VERSION;
-    daemon->report.game = &hc_arena;
     daemon->report.seed = daemon->options.seed;
     daemon->report.tick_rate = daemon->options.tick_rate;
     daemon->report.host = hc_sv_host_stats(daemon->host);

@@ -49,39 +49,6 @@ static json_t *by_purpose(const struct hc_sv_report *report) {
     return object;
 }
 
-/// Adds the bits of each field, times `scale`, to `object`, and returns their sum without `scale`.
-static uint64_t add_fields(json_t *object, const char *kind, const struct hc_field *fields,
-                           unsigned count, const uint64_t *bits, double scale) {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < count; i++) {
-        char key[96];
-        snprintf(key, sizeof(key), "%s.%s", kind, fields[i].name);
-        json_object_set_new(object, key, json_real((double)bits[i] * scale));
-        sum += bits[i];
-    }
-    return sum;
-}
-
-/// The bytes of values, divided by field.
-static json_t *by_field(const struct hc_sv_report *report) {
-    const struct hc_game *game = report->game;
-    const struct hc_delta_counts *sampled = &report->host->sampled;
-    const struct hc_sv_snapshot_bits *bits = &report->host->bits;
-    if (sampled->total == 0 || report->client_ticks == 0)
-        return json_null();
-    double values = (double)(bits->own + bits->others + bits->unowned) / 8;
-    double scale = values / client_seconds(report) / (double)sampled->total;
-    json_t *object = json_object();
-    uint64_t sum = add_fields(object, "input", game->input_fields, game->input_field_count,
-                              sampled->input, scale);
-    for (unsigned k = 0; k < game->kind_count; k++)
-        sum += add_fields(object, game->kinds[k].name, game->kinds[k].fields,
-                          game->kinds[k].field_count, sampled->field[k], scale);
-    HC_ASSERT(sum <= sampled->total);
-    json_object_set_new(object, "flags", json_real((double)(sampled->total - sum) * scale));
-    return object;
-}
-
 /// A count of handshake datagrams, which is known only if the kernel sorts them.
 static json_t *if_sorted(const struct hc_sv_report *report, uint64_t count) {
     return report->udp.sorted ? json_integer((json_int_t)count) : json_null();
@@ -124,10 +91,9 @@ static json_t *server_part(const struct hc_sv_report *report) {
         "resimulated_entity_steps", (json_int_t)timeline->resimulated_steps, "corrections",
         (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
     json_t *more = json_pack(
-        "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
+        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
         "s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
-        "bytes_down_by_purpose_per_client_s", by_purpose(report),
-        "bytes_down_by_field_per_client_s", by_field(report), "longest_unsent_ticks",
+        "bytes_down_by_purpose_per_client_s", by_purpose(report), "longest_unsent_ticks",
         (json_int_t)host->longest_unsent_ticks, "bytes_sent", (json_int_t)host->bytes_out,
         "datagrams_sent", (json_int_t)host->datagrams_out, "resident_bytes",
         (json_int_t)report->resident_bytes, "cpu_ms", (json_int_t)(report->cpu_us / 1000),

@@ -10,7 +10,6 @@
 
 struct hc_sv_report {
     const char *version;
-    const struct hc_game *game; ///< its fields are named in the report
     uint64_t seed;              ///< below 2^63, as a JSON integer
     uint16_t tick_rate;         ///< Hz
     hc_tick ticks;
@@ -35,9 +34,7 @@ struct hc_sv_report {
 /// `inputs` of other players, `names` of units, the `header` with forced inputs and roster changes,
 /// `acks` of the client's datagrams, `copies` of snapshots to addresses that are not validated yet,
 /// and `overhead`: IP, UDP, the rest of a datagram's header, the seal, padding, the handshake and
-/// CLOSE. `server.bytes_down_by_field_per_client_s` divides the bytes of values at the tick shown
-/// among "kind.field", "input.field" (of the owner) and `flags` (changes, presence, ages), in
-/// proportion to the values that the host counted by field (host.h); null without any.
+/// CLOSE.
 json_t *hc_sv_report_json(const struct hc_sv_report *report);
 
 /// Prints a report of hc_sv_report_json as a table for people, the verdict first.

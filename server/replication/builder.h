@@ -1,60 +1,70 @@
-/// A snapshot that is being made, and the deltas of units that it is made of.
+/// The builder: a snapshot while it is made, and the deltas that it is made of.
 #pragma once
 
-#include "server/host_internal.h"
-#include "server/replication/encode.h"
+#include "server/replication/snapshot.h"
 
-/// A snapshot that is being made.
+/// A stored value and its number; {0, NULL}: none.
+struct hc_sv_sent_value {
+    hc_sv_value_id id;
+    const struct hc_unit_value *value; ///< among the sent values, or pinned
+};
+
 struct hc_sv_builder {
-    struct hc_sv_host *host;
-    struct hc_sv_peer *peer;
-    struct hc_snapshot head;
+    struct hc_sv_replicator *replicator;
+    struct hc_sv_client *client;
+    const struct hc_world *world;
+    const struct hc_timeline *timeline;
+    uint32_t seq;
+    struct hc_snapshot header;
     struct hc_bits_writer bits;
-    struct hc_snapshot_set base;        ///< what the newest base told
+    struct hc_snapshot_set base;        ///< the units of the base
     struct hc_sv_sent_values_row shown; ///< of the tick shown
-    hc_sv_value_id referee_version;
-    const void *referee; ///< its state at the tick shown; NULL unless it is alive
-    uint32_t selections; ///< in host->choices, ascending units
-    bool ordered;        ///< host->candidates are; else in the order of the choices
-    struct hc_sv_extrapolation_cost extrapolation; ///< what its extrapolations take
-    uint32_t own_steps;                            ///< of that, for its own units
-    uint32_t inputs; ///< ticks of inputs from the one shown on that are told
-    struct hc_sv_snapshot_bits spent;
+    hc_sv_value_id referee_id;
+    const void *referee;                ///< its state at the tick shown; NULL unless it is alive
+    struct hc_sv_selection *selections; ///< ascending units
+    uint32_t selection_count;
+    struct hc_sv_candidate *candidates; ///< of the selections
+    bool ordered;                       ///< the candidates are; else they are in ascending order
+    uint32_t inputs;                    ///< ticks of inputs that are sent from the tick shown on
+    struct hc_sv_extrapolation_cost extrapolation;
+    uint32_t own_steps; ///< steps of that reserved for the client's own units
+    struct hc_sv_snapshot_counts *counts;
 };
 
-/// A delta as bits: kept from when somebody else needed it, or in the caller's scratch memory.
-struct hc_sv_builder_bits {
-    const uint8_t *data; ///< borrowed until the next one
+/// A delta as bits, borrowed until the next one.
+struct hc_sv_delta {
+    const uint8_t *data;
     uint32_t bits;
-    bool reused;
+    bool reused; ///< from the cache
 };
 
-/// The value of a version of the unit that the client has acknowledged, in `*out`; NULL: it is
-/// gone.
-const struct hc_unit_value *hc_sv_builder_held(const struct hc_sv_builder *builder, hc_unit unit,
-                                               hc_sv_value_id value_id, struct hc_unit_value *out);
+/// The value of the unit that the client has acked, with its number; {0, NULL}: it is gone.
+struct hc_sv_sent_value hc_sv_builder_acked(const struct hc_sv_builder *builder, hc_unit unit,
+                                            hc_sv_value_id value_id);
+
+/// A look at what the client's players see at `tick`.
+struct hc_sv_interest_look hc_sv_builder_look(const struct hc_sv_builder *builder, hc_tick tick);
 
 /// Ticks that an extrapolation from `from` to `to` simulates; 0 beyond HC_EXTRAPOLATE_TICKS_MAX,
-/// where none is made.
+/// where the value is held.
 uint32_t hc_sv_builder_steps(hc_tick from, hc_tick to);
 
-/// Writes the delta of `value` against `base`, 0: nothing. `counts` as in hc_sv_encode_value.
-void hc_sv_builder_write(struct hc_sv_builder *builder, hc_unit unit, hc_sv_value_id base,
-                         hc_sv_value_id value, struct hc_bits_writer *bits,
-                         struct hc_delta_counts *counts);
+/// Whether the delta exceeds the extrapolation budget: it is not cached, and its extrapolation
+/// takes more steps than are left. A client that acks late, at times of its own, has old baselines
+/// that no other client has, and each would be extrapolated for it alone.
+bool hc_sv_builder_too_dear(const struct hc_sv_builder *builder, hc_unit unit,
+                            struct hc_sv_sent_value base, struct hc_sv_sent_value value);
 
-/// Whether the delta would have to be encoded, and takes more than is left of the snapshot's share
-/// of guesses: a client that acknowledges late, at times of its own, has baselines that are old and
-/// nobody else's, and each of them would have to be extrapolated for it alone.
-bool hc_sv_builder_too_dear(struct hc_sv_builder *builder, hc_unit unit, hc_sv_value_id base,
-                            hc_sv_value_id value, hc_tick tick);
+/// The delta of `value` against `base`, from the cache or encoded into it.
+struct hc_sv_delta hc_sv_builder_delta(struct hc_sv_builder *builder, hc_unit unit,
+                                       struct hc_sv_sent_value base, struct hc_sv_sent_value value);
 
-/// The delta of `value` against `base`, which is kept for other clients.
-struct hc_sv_builder_bits hc_sv_builder_delta(struct hc_sv_builder *builder, hc_unit unit,
-                                              hc_sv_value_id base, hc_sv_value_id value,
-                                              uint8_t scratch[static HC_SV_ENCODE_BYTES]);
+/// Whether the lists before the units may have one more item. They leave a quarter to the units; a
+/// later snapshot carries the items left out.
+bool hc_sv_builder_fits_item(const struct hc_sv_builder *builder);
 
-/// The same, and counts whether it had to be encoded or was reused.
-struct hc_sv_builder_bits hc_sv_builder_counted(struct hc_sv_builder *builder, hc_unit unit,
-                                                hc_sv_value_id base, hc_sv_value_id value,
-                                                uint8_t scratch[static HC_SV_ENCODE_BYTES]);
+/// Counts a delta as encoded or reused, once for each unit.
+void hc_sv_builder_count_delta(struct hc_sv_builder *builder, const struct hc_sv_delta *delta);
+
+/// Adds the bits written since there were `*before` to `*count`.
+void hc_sv_builder_count_bits(const struct hc_sv_builder *builder, size_t *before, uint64_t *count);

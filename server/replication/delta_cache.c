@@ -1,3 +1,4 @@
+/// A fixed hash table of encoded deltas.
 #include "server/replication/delta_cache.h"
 
 #include "common/alloc.h"
@@ -23,8 +24,6 @@ size_t hc_sv_delta_cache_layout(struct hc_sv_delta_cache *delta_cache, uint32_t 
 void hc_sv_delta_cache_clear(struct hc_sv_delta_cache *delta_cache) {
     memset(delta_cache->entries, 0,
            (size_t)delta_cache->sets * WAYS * sizeof *delta_cache->entries);
-    delta_cache->hits = 0;
-    delta_cache->misses = 0;
 }
 
 static struct hc_sv_delta_entry *set_of(const struct hc_sv_delta_cache *delta_cache,
@@ -38,17 +37,13 @@ static bool is_of(const struct hc_sv_delta_entry *entry, const struct hc_sv_delt
            entry->key.referee == key->referee && entry->key.unit == key->unit;
 }
 
-const struct hc_sv_delta_entry *hc_sv_delta_cache_find(struct hc_sv_delta_cache *delta_cache,
+const struct hc_sv_delta_entry *hc_sv_delta_cache_find(const struct hc_sv_delta_cache *delta_cache,
                                                        const struct hc_sv_delta_key *key) {
     const struct hc_sv_delta_entry *set = set_of(delta_cache, key);
     HC_ASSERT(key->value != 0);
-    for (unsigned i = 0; i < WAYS; i++) {
-        if (!is_of(&set[i], key))
-            continue;
-        delta_cache->hits++;
-        return &set[i];
-    }
-    delta_cache->misses++;
+    for (unsigned i = 0; i < WAYS; i++)
+        if (is_of(&set[i], key))
+            return &set[i];
     return NULL;
 }
 

@@ -1,3 +1,4 @@
+/// Which input changes a delta lists.
 #include "server/replication/encode.h"
 
 #include "proto/fields.h"
@@ -22,13 +23,14 @@ static bool keys_differ(const struct hc_game *game, uint32_t keys, const uint8_t
     return (hc_fields_compare(game->input_fields, game->input_field_count, a, b) & keys) != 0;
 }
 
-/// All that the owner's steps were given between the baseline and `end`, after `given`. True: keys
-/// have changed.
-static bool list(const struct hc_timeline *timeline, const struct hc_value_base *base, hc_tick end,
-                 uint32_t keys, const uint8_t *given, struct hc_input_changes *out) {
+/// Lists all changes of the owner's input in the steps from the baseline to `end`; the steps before
+/// are given `given`. Returns whether keys have changed.
+static bool list_all(const struct hc_timeline *timeline, const struct hc_value_base *base,
+                     hc_tick end, uint32_t keys, const uint8_t *given,
+                     struct hc_input_changes *out) {
     const struct hc_game *game = base->world->game;
     hc_player player = hc_unit_player(base->world, base->unit);
-    const uint8_t *last = NULL; // as it was when it was looked at
+    const uint8_t *last = NULL; // before it is sanitized
     bool any_keys = false;
     out->count = 0;
     for (hc_tick t = base->from->tick; t < end; t++) {
@@ -39,7 +41,7 @@ static bool list(const struct hc_timeline *timeline, const struct hc_value_base 
         struct hc_input_change *change = &out->at[out->count];
         memset(change->input, 0, sizeof change->input);
         memcpy(change->input, now, game->input_size);
-        game->sanitize_input(change->input); // as who reads it does: a prediction may not be so
+        game->sanitize_input(change->input); // as the reader does; a prediction may need it
         if (memcmp(change->input, given, game->input_size) == 0)
             continue;
         any_keys |= keys_differ(game, keys, change->input, given);
@@ -50,8 +52,7 @@ static bool list(const struct hc_timeline *timeline, const struct hc_value_base 
     return any_keys;
 }
 
-/// Of `all`, what is listed when only changes of keys are: the inputs as they are then, or, if
-/// `alone`, with the fields that are no keys as they were given before all.
+/// Lists the changes of keys among `all`; `alone`: the fields that are no keys stay as `given`.
 static void list_keys(const struct hc_game *game, const struct hc_input_changes *all, uint32_t keys,
                       const uint8_t *given, bool alone, struct hc_input_changes *out) {
     const uint8_t *last = given;
@@ -79,59 +80,48 @@ static bool same_list(const struct hc_game *game, const struct hc_input_changes 
     return same;
 }
 
-/// The shortest telling so far, and one that is tried.
-struct telling {
-    uint8_t data[2][HC_SV_ENCODE_BYTES];
-    unsigned best;                          ///< of the two
-    size_t bits;                            ///< of the best; SIZE_MAX: there is none yet
-    const struct hc_input_changes *changes; ///< that it lists
-};
-
-static void attempt(struct telling *telling, const struct hc_value_base *base,
+/// Encodes the value with these changes, and keeps the delta if it is the shortest.
+static void attempt(struct hc_sv_encoding *encoding, const struct hc_value_base *base,
                     const struct hc_input_changes *changes, const struct hc_unit_value *value) {
-    struct hc_bits_writer bits = hc_bits_writer(telling->data[!telling->best], HC_SV_ENCODE_BYTES);
+    struct hc_bits_writer bits =
+        hc_bits_writer(encoding->data[!encoding->best], HC_SV_ENCODE_BYTES);
     hc_value_put(&bits, base, changes, value, NULL);
-    size_t taken = hc_bits_written(&bits);
+    uint32_t written = (uint32_t)hc_bits_written(&bits);
     HC_ASSERT(!bits.failed);
-    if (taken >= telling->bits)
+    if (written >= encoding->bits)
         return;
     hc_bits_finish(&bits);
-    telling->best = !telling->best;
-    telling->bits = taken;
-    telling->changes = changes;
+    encoding->best = !encoding->best;
+    encoding->bits = written;
+    encoding->changes = changes;
 }
 
-void hc_sv_encode_value(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
+void hc_sv_encode_value(struct hc_sv_encoding *encoding, const struct hc_timeline *timeline,
                         hc_tick since, const struct hc_value_base *base,
-                        const struct hc_unit_value *value, struct hc_delta_counts *counts) {
-    struct hc_input_changes all, some, alone;
-    struct telling telling;
-    telling.best = 0; // its memory is large, and this is called very often
-    telling.bits = SIZE_MAX;
+                        const struct hc_unit_value *value) {
+    encoding->best = 0;
+    encoding->bits = UINT32_MAX;
     if (base->from == NULL || base->from->tick < since ||
         !hc_extrapolate_takes_changes(base->world, base->unit, base->from, value->tick)) {
-        hc_value_put(bits, base, NULL, value, counts);
+        attempt(encoding, base, NULL, value);
         return;
     }
     const struct hc_game *game = base->world->game;
+    struct hc_input_changes *all = &encoding->all;
     uint8_t given[HC_INPUT_MAX] = {0};
     uint32_t keys = key_fields(game);
     hc_extrapolate_input(base->world, base->from, given);
-    bool moved = list(timeline, base, value->tick, keys, given, &all);
-    if (!moved) // else it has hardly come out as if it had not
-        attempt(&telling, base, NULL, value);
-    if (all.count > 0 && telling.bits > 1) // nothing takes less
-        attempt(&telling, base, &all, value);
-    if (moved) {
-        list_keys(game, &all, keys, given, false, &some);
-        list_keys(game, &all, keys, given, true, &alone);
-        if (!same_list(game, &some, &all))
-            attempt(&telling, base, &some, value);
-        if (!same_list(game, &alone, &some))
-            attempt(&telling, base, &alone, value);
-    }
-    if (counts != NULL)
-        hc_value_put(bits, base, telling.changes, value, counts);
-    else
-        hc_bits_append(bits, telling.data[telling.best], telling.bits);
+    bool pressed = list_all(timeline, base, value->tick, keys, given, all);
+    if (!pressed) // a value rarely equals its extrapolation after a change of keys
+        attempt(encoding, base, NULL, value);
+    if (all->count > 0 && encoding->bits > 1) // no delta takes less than a bit
+        attempt(encoding, base, all, value);
+    if (!pressed)
+        return;
+    list_keys(game, all, keys, given, false, &encoding->keys);
+    list_keys(game, all, keys, given, true, &encoding->keys_alone);
+    if (!same_list(game, &encoding->keys, all))
+        attempt(encoding, base, &encoding->keys, value);
+    if (!same_list(game, &encoding->keys_alone, &encoding->keys))
+        attempt(encoding, base, &encoding->keys_alone, value);
 }

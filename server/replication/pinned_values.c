@@ -1,3 +1,4 @@
+/// Copies of the values of a client's newest baseline.
 #include "server/replication/pinned_values.h"
 
 #include "common/alloc.h"
@@ -21,6 +22,17 @@ void hc_sv_pinned_clear(struct hc_sv_pinned *pinned) {
     pinned->count = 0;
 }
 
+static void pin(struct hc_sv_pinned *pinned, hc_unit unit, hc_sv_value_id value_id,
+                const struct hc_unit_value *value) {
+    struct hc_sv_pinned_value *copy = &pinned->values[pinned->count];
+    copy->value_id = value_id;
+    copy->unit = unit;
+    hc_unit_place(pinned->world, &copy->value,
+                  pinned->states + pinned->count * hc_unit_bytes(pinned->world));
+    hc_unit_copy(pinned->world, unit, &copy->value, value);
+    pinned->count++;
+}
+
 void hc_sv_pinned_take(struct hc_sv_pinned *pinned, const struct hc_sv_sent_log *sent_log,
                        const struct hc_sv_sent_values *sent_values) {
     hc_unit units[HC_SNAPSHOT_UNITS_MAX];
@@ -33,22 +45,14 @@ void hc_sv_pinned_take(struct hc_sv_pinned *pinned, const struct hc_sv_sent_log 
         base == HC_NO_TICK ? 0 : hc_sv_sent_log_units(sent_log, base, units, HC_SNAPSHOT_UNITS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         hc_sv_value_id value_id = hc_sv_sent_log_unit(sent_log, units[i])->acked;
-        struct hc_unit_value from, to;
-        if (hc_sv_sent_values_get(sent_values, value_id, &from) == NULL)
-            continue;
-        struct hc_sv_pinned_value *value = &pinned->values[pinned->count];
-        *value = (struct hc_sv_pinned_value){
-            .value_id = value_id, .tick = from.tick, .known = from.known, .unit = units[i]};
-        memcpy(value->input, from.input, sizeof value->input);
-        hc_unit_place(pinned->world, &to,
-                      pinned->states + pinned->count * hc_unit_bytes(pinned->world));
-        hc_unit_copy(pinned->world, units[i], &to, &from);
-        pinned->count++;
+        const struct hc_unit_value *value = hc_sv_sent_values_get(sent_values, value_id);
+        if (value != NULL)
+            pin(pinned, units[i], value_id, value);
     }
 }
 
 const struct hc_unit_value *hc_sv_pinned_get(const struct hc_sv_pinned *pinned, hc_unit unit,
-                                             hc_sv_value_id value_id, struct hc_unit_value *out) {
+                                             hc_sv_value_id value_id) {
     uint32_t low = 0, high = pinned->count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -57,13 +61,9 @@ const struct hc_unit_value *hc_sv_pinned_get(const struct hc_sv_pinned *pinned, 
         else
             high = middle;
     }
-    const struct hc_sv_pinned_value *value = &pinned->values[low];
-    if (value_id == 0 || low == pinned->count || value->unit != unit || value->value_id != value_id)
+    const struct hc_sv_pinned_value *found = &pinned->values[low];
+    if (value_id == 0 || low == pinned->count || found->unit != unit || found->value_id != value_id)
         return NULL;
-    HC_MARK("value-kept");
-    out->tick = value->tick;
-    out->known = value->known;
-    memcpy(out->input, value->input, sizeof out->input);
-    hc_unit_place(pinned->world, out, pinned->states + low * hc_unit_bytes(pinned->world));
-    return out;
+    HC_MARK("value-pinned");
+    return &found->value;
 }

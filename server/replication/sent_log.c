@@ -1,3 +1,4 @@
+/// The ring of sent snapshots, a hash table of their values, and what they make of each unit.
 #include "server/replication/sent_log.h"
 
 #include "common/alloc.h"
@@ -7,10 +8,10 @@
 
 #include <string.h>
 
-/// What one snapshot told of one unit. Entries are numbered from 1 as they are told; the place of
-/// one in the ring is its number modulo the capacity.
+/// One value in one snapshot. Entries are numbered from 1; an entry lies in the ring at its number
+/// modulo the capacity.
 struct entry {
-    uint64_t older; ///< number of the next older one in the same bucket; below the oldest: none
+    uint64_t older; ///< number of the next older entry in its bucket; below the oldest: none
     hc_sv_value_id value_id;
     hc_tick tick;
     hc_unit unit;
@@ -21,26 +22,26 @@ struct entry {
 struct snapshot {
     hc_tick as_of;
     uint32_t seq;
-    uint64_t first; ///< number of its first entry; the next snapshot's begin where its end
+    uint64_t first; ///< number of its first entry; its last precedes the next snapshot's first
     bool acked;
 };
 
 struct unit {
     struct hc_sv_sent_log_unit shown;
-    hc_tick told_as_of;   ///< of the newest snapshot that ever told a value of it; HC_NO_TICK: none
-    hc_sv_value_id heard; ///< what the newest acknowledged snapshot that told it or dropped it said
-    hc_tick heard_as_of;  ///< HC_NO_TICK: none
-    bool compared;        ///< its past ticks are
+    hc_tick valued_as_of; ///< of the newest snapshot that ever carried a value; HC_NO_TICK: none
+    hc_sv_value_id last;  ///< in the newest acked snapshot with a value or drop; 0: a drop
+    hc_tick last_as_of;   ///< of that snapshot; HC_NO_TICK: none
+    bool compared;        ///< corrections compare its past ticks
 };
 
 struct hc_sv_sent_log {
     const struct hc_world *world;
     uint32_t capacity;        ///< entries, and buckets; a power of two
-    unsigned shift;           ///< of a 64-bit hash, which leaves a bucket's number
+    unsigned shift;           ///< of a 64-bit hash; leaves a bucket's number
     uint64_t next;            ///< number of the next entry
-    uint32_t first, end;      ///< numbers of the snapshots remembered, [first, end)
-    uint32_t loss_checked_to; ///< those before this one are acknowledged or given up
-    uint32_t newest_seq;      ///< acknowledged
+    uint32_t first, end;      ///< numbers of the logged snapshots, [first, end)
+    uint32_t loss_checked_to; ///< snapshots before this one are acked or lost
+    uint32_t newest_seq;      ///< acked
     hc_tick base;
     struct {
         hc_tick tick; ///< HC_NO_TICK: none
@@ -76,6 +77,12 @@ size_t hc_sv_sent_log_memory(const struct hc_world *world, uint32_t entries) {
     return layout(&measured, world, entries, NULL);
 }
 
+/// Ends every note of an equal tick.
+static void clear_equal(struct hc_sv_sent_log *sent_log) {
+    for (unsigned i = 0; i < HC_SV_SENT_LOG_SNAPSHOTS; i++)
+        sent_log->equal[i].tick = HC_NO_TICK;
+}
+
 struct hc_sv_sent_log *hc_sv_sent_log_init(const struct hc_world *world, uint32_t entries,
                                            void *memory) {
     struct hc_sv_sent_log *sent_log = memory;
@@ -83,9 +90,13 @@ struct hc_sv_sent_log *hc_sv_sent_log_init(const struct hc_world *world, uint32_
     layout(sent_log, world, entries, memory);
     memset(sent_log->buckets, 0, sent_log->capacity * sizeof *sent_log->buckets);
     sent_log->next = 1; // an empty bucket's 0 is older than every entry
+    sent_log->base = HC_NO_TICK;
+    clear_equal(sent_log);
     for (uint32_t u = 0; u < hc_unit_total(world); u++)
-        sent_log->units[u].told_as_of = HC_NO_TICK;
-    hc_sv_sent_log_forget(sent_log);
+        sent_log->units[u] =
+            (struct unit){.shown = {.acked_as_of = HC_NO_TICK, .sent_as_of = HC_NO_TICK},
+                          .valued_as_of = HC_NO_TICK,
+                          .last_as_of = HC_NO_TICK};
     return sent_log;
 }
 
@@ -119,7 +130,7 @@ static uint64_t entries_end(const struct hc_sv_sent_log *sent_log, uint32_t numb
                                    : sent_log->snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS].first;
 }
 
-// ---- Ticks that are equal ----
+// ---- Equal ticks ----
 
 void hc_sv_sent_log_mark_equal(struct hc_sv_sent_log *sent_log, hc_tick tick) {
     HC_ASSERT(sent_log->first < sent_log->end);
@@ -135,16 +146,11 @@ hc_tick hc_sv_sent_log_equal_at(const struct hc_sv_sent_log *sent_log, hc_tick t
 
 void hc_sv_sent_log_compare(struct hc_sv_sent_log *sent_log, hc_unit unit, bool compared) {
     if (compared && !sent_log->units[unit].compared)
-        hc_sv_sent_log_clear_equal(sent_log);
+        clear_equal(sent_log);
     sent_log->units[unit].compared = compared;
 }
 
-void hc_sv_sent_log_clear_equal(struct hc_sv_sent_log *sent_log) {
-    for (unsigned i = 0; i < HC_SV_SENT_LOG_SNAPSHOTS; i++)
-        sent_log->equal[i].tick = HC_NO_TICK;
-}
-
-/// Ends the equality of all ticks of which the snapshot held values.
+/// Ends the notes of all ticks whose values the snapshot carried.
 static void end_equal(struct hc_sv_sent_log *sent_log, uint32_t number) {
     for (uint64_t i = snapshot_at(sent_log, number)->first; i < entries_end(sent_log, number);
          i++) {
@@ -154,7 +160,7 @@ static void end_equal(struct hc_sv_sent_log *sent_log, uint32_t number) {
     }
 }
 
-// ---- What is held ----
+// ---- What a client holds ----
 
 static bool newer(hc_tick as_of, hc_tick than) {
     return than == HC_NO_TICK || as_of > than;
@@ -169,42 +175,41 @@ static void set_sent(struct unit *unit, hc_sv_value_id value_id, hc_tick as_of) 
     struct hc_sv_sent_log_unit *shown = &unit->shown;
     shown->sent = value_id;
     shown->sent_as_of = as_of;
-    bool dropped = as_of != HC_NO_TICK && value_id == 0 && newer(as_of, unit->told_as_of);
-    shown->known = unit->told_as_of != HC_NO_TICK && !dropped;
+    bool dropped = as_of != HC_NO_TICK && value_id == 0 && newer(as_of, unit->valued_as_of);
+    shown->known = unit->valued_as_of != HC_NO_TICK && !dropped;
 }
 
-/// The client was found to have been told `version` of the unit by the snapshot of head `as_of`.
-static void hear(struct unit *unit, hc_sv_value_id value_id, hc_tick as_of) {
+/// The client acked the snapshot of head `as_of`, which carried this value of the unit.
+static void ack_value(struct unit *unit, hc_sv_value_id value_id, hc_tick as_of) {
     struct hc_sv_sent_log_unit *shown = &unit->shown;
     if (value_id != 0 && newer(as_of, shown->acked_as_of)) {
         shown->acked = value_id;
         shown->acked_as_of = as_of;
     }
-    if (newer(as_of, unit->heard_as_of)) {
-        unit->heard = value_id;
-        unit->heard_as_of = as_of;
-        shown->acked_dropped = value_id == 0;
+    if (newer(as_of, unit->last_as_of)) {
+        unit->last = value_id;
+        unit->last_as_of = as_of;
     }
-    if (newer(as_of, shown->sent_as_of)) { // it had been given up
-        HC_MARK("ledger-acked-after-all");
+    if (newer(as_of, shown->sent_as_of)) { // the snapshot counted as lost
+        HC_MARK("sent-log-acked-after-all");
         set_sent(unit, value_id, as_of);
     }
 }
 
-/// The snapshot is taken to be lost. Those before it are acknowledged or given up already: what was
-/// sent newest before it and not given up can only be what was acknowledged newest.
-static void give_up(struct hc_sv_sent_log *sent_log, uint32_t number) {
+/// Takes the snapshot for lost. Those before it are acked or lost already, so the newest value of
+/// them that is not lost is the newest acked one.
+static void lose(struct hc_sv_sent_log *sent_log, uint32_t number) {
     const struct snapshot *snapshot = snapshot_at(sent_log, number);
     end_equal(sent_log, number);
     for (uint64_t i = snapshot->first; i < entries_end(sent_log, number); i++) {
         const struct entry *entry = entry_at(sent_log, i);
         struct unit *unit = &sent_log->units[entry->unit];
         if (!entry->correction && unit->shown.sent_as_of == snapshot->as_of)
-            set_sent(unit, unit->heard, unit->heard_as_of);
+            set_sent(unit, unit->last, unit->last_as_of);
     }
 }
 
-/// What the snapshot of head `as_of` told of the unit is no baseline any more.
+/// The unit's value in the snapshot of head `as_of` is no longer a baseline.
 static void end_baseline(struct unit *unit, hc_tick as_of) {
     struct hc_sv_sent_log_unit *shown = &unit->shown;
     if (shown->acked_as_of != as_of)
@@ -213,13 +218,14 @@ static void end_baseline(struct unit *unit, hc_tick as_of) {
     shown->acked_as_of = HC_NO_TICK;
 }
 
-static void forget_oldest(struct hc_sv_sent_log *sent_log) {
+/// Evicts the oldest snapshot.
+static void evict_oldest(struct hc_sv_sent_log *sent_log) {
     uint32_t number = sent_log->first;
     const struct snapshot *snapshot = snapshot_at(sent_log, number);
     bool ends = snapshot->acked && snapshot->as_of != sent_log->base;
     HC_ASSERT(sent_log->first < sent_log->end);
     if (!snapshot->acked)
-        give_up(sent_log, number);
+        lose(sent_log, number);
     end_equal(sent_log, number);
     for (uint64_t i = snapshot->first; ends && i < entries_end(sent_log, number); i++)
         end_baseline(&sent_log->units[entry_at(sent_log, i)->unit], snapshot->as_of);
@@ -228,23 +234,22 @@ static void forget_oldest(struct hc_sv_sent_log *sent_log) {
         sent_log->loss_checked_to = sent_log->first;
 }
 
-static bool is_remembered(const struct hc_sv_sent_log *sent_log, hc_tick as_of) {
+static bool is_logged(const struct hc_sv_sent_log *sent_log, hc_tick as_of) {
     return sent_log->first < sent_log->end &&
            as_of >= sent_log->snapshots[sent_log->first % HC_SV_SENT_LOG_SNAPSHOTS].as_of;
 }
 
-/// Another base takes the place of the one before it, HC_NO_TICK: none does. If that is not
-/// remembered otherwise, its baselines end.
+/// Sets another base, HC_NO_TICK: none. The baselines of the one before end if it is evicted.
 static void set_base(struct hc_sv_sent_log *sent_log, hc_tick as_of) {
     hc_tick before = sent_log->base;
     sent_log->base = as_of;
-    if (before == HC_NO_TICK || is_remembered(sent_log, before))
+    if (before == HC_NO_TICK || is_logged(sent_log, before))
         return;
     for (uint32_t u = 0; u < hc_unit_total(sent_log->world); u++)
         end_baseline(&sent_log->units[u], before);
 }
 
-// ---- Sending and acknowledging ----
+// ---- Sending and acks ----
 
 void hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, uint32_t seq) {
     HC_ASSERT(as_of != HC_NO_TICK && seq > sent_log->newest_seq);
@@ -252,10 +257,10 @@ void hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, uint32
         const struct snapshot *last = snapshot_at(sent_log, sent_log->end - 1);
         HC_ASSERT(as_of > last->as_of && seq > last->seq);
     }
-    // At most one to a head: so there are never more than the ring has places for.
+    // Each snapshot has another head, so the ring always has a place for the next.
     while (sent_log->first < sent_log->end &&
            as_of - snapshot_at(sent_log, sent_log->first)->as_of >= HC_SV_SENT_LOG_SNAPSHOTS)
-        forget_oldest(sent_log);
+        evict_oldest(sent_log);
     HC_ASSERT(sent_log->end - sent_log->first < HC_SV_SENT_LOG_SNAPSHOTS);
     if (sent_log->base != HC_NO_TICK && as_of - sent_log->base >= HC_SNAPSHOT_SPAN_MAX)
         set_base(sent_log, HC_NO_TICK);
@@ -270,7 +275,7 @@ bool hc_sv_sent_log_put(struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick t
     while (sent_log->next - oldest_entry(sent_log) == sent_log->capacity) {
         if (sent_log->end - sent_log->first == 1)
             return false;
-        forget_oldest(sent_log);
+        evict_oldest(sent_log);
     }
     uint32_t number = sent_log->end - 1;
     uint64_t *bucket = bucket_of(sent_log, unit, tick);
@@ -284,16 +289,16 @@ bool hc_sv_sent_log_put(struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick t
     *bucket = sent_log->next++;
     if (correction)
         return true;
-    struct unit *told = &sent_log->units[unit];
+    struct unit *sent = &sent_log->units[unit];
     hc_tick as_of = snapshot_at(sent_log, number)->as_of;
-    HC_ASSERT(newer(as_of, told->shown.sent_as_of)); // once in a snapshot
+    HC_ASSERT(newer(as_of, sent->shown.sent_as_of)); // one value in a snapshot
     if (value_id != 0)
-        told->told_as_of = as_of;
-    set_sent(told, value_id, as_of);
+        sent->valued_as_of = as_of;
+    set_sent(sent, value_id, as_of);
     return true;
 }
 
-/// The snapshot that went out as `seq`; `end` when none that is remembered did.
+/// The logged snapshot in the datagram `seq`; `end`: none.
 static uint32_t find(struct hc_sv_sent_log *sent_log, uint32_t seq) {
     uint32_t low = sent_log->first, high = sent_log->end;
     while (low < high) {
@@ -312,14 +317,14 @@ bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq) {
     bool is_snapshot = number < sent_log->end;
     if (is_snapshot && !snapshot->acked) {
         snapshot->acked = true;
-        if (number < sent_log->loss_checked_to) // it had been given up
+        if (number < sent_log->loss_checked_to) // it counted as lost
             end_equal(sent_log, number);
         if (newer(snapshot->as_of, sent_log->base))
             set_base(sent_log, snapshot->as_of);
         for (uint64_t i = snapshot->first; i < entries_end(sent_log, number); i++) {
             const struct entry *entry = entry_at(sent_log, i);
             if (!entry->correction)
-                hear(&sent_log->units[entry->unit], entry->value_id, snapshot->as_of);
+                ack_value(&sent_log->units[entry->unit], entry->value_id, snapshot->as_of);
         }
     }
     if (sent_log->newest_seq < seq)
@@ -327,8 +332,8 @@ bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq) {
     for (; sent_log->loss_checked_to < sent_log->end; sent_log->loss_checked_to++) {
         snapshot = snapshot_at(sent_log, sent_log->loss_checked_to);
         if (is_lost(sent_log, snapshot)) {
-            HC_MARK("ledger-presumed-lost");
-            give_up(sent_log, sent_log->loss_checked_to);
+            HC_MARK("sent-log-lost");
+            lose(sent_log, sent_log->loss_checked_to);
         } else if (!snapshot->acked) {
             break;
         }
@@ -336,20 +341,7 @@ bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq) {
     return is_snapshot;
 }
 
-void hc_sv_sent_log_forget(struct hc_sv_sent_log *sent_log) {
-    sent_log->first = sent_log->loss_checked_to = sent_log->end;
-    sent_log->base = HC_NO_TICK;
-    hc_sv_sent_log_clear_equal(sent_log);
-    for (uint32_t u = 0; u < hc_unit_total(sent_log->world); u++) {
-        struct unit *unit = &sent_log->units[u];
-        unit->shown = (struct hc_sv_sent_log_unit){.acked_as_of = HC_NO_TICK};
-        unit->heard = 0;
-        unit->heard_as_of = HC_NO_TICK;
-        set_sent(unit, 0, HC_NO_TICK);
-    }
-}
-
-// ---- Questions ----
+// ---- Queries ----
 
 const struct hc_sv_sent_log_unit *hc_sv_sent_log_unit(const struct hc_sv_sent_log *sent_log,
                                                       hc_unit unit) {
@@ -361,7 +353,7 @@ hc_tick hc_sv_sent_log_base(const struct hc_sv_sent_log *sent_log) {
     return sent_log->base;
 }
 
-/// What the base told, when it is not remembered otherwise: nothing newer is acknowledged.
+/// The units of an evicted base. Nothing newer is acked.
 static uint32_t units_of_base(const struct hc_sv_sent_log *sent_log, hc_unit *out, uint32_t most) {
     uint32_t count = 0;
     for (uint32_t u = 0; u < hc_unit_total(sent_log->world); u++) {
@@ -377,7 +369,7 @@ uint32_t hc_sv_sent_log_units(const struct hc_sv_sent_log *sent_log, hc_tick as_
                               uint32_t most) {
     uint32_t number = sent_log->first, count = 0;
     const struct snapshot *snapshots = sent_log->snapshots;
-    if (as_of == sent_log->base && !is_remembered(sent_log, as_of))
+    if (as_of == sent_log->base && !is_logged(sent_log, as_of))
         return units_of_base(sent_log, out, most);
     while (number < sent_log->end && snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS].as_of != as_of)
         number++;

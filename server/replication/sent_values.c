@@ -1,3 +1,4 @@
+/// The ring of sent values, and the rows that find the newest value of a unit at a tick.
 #include "server/replication/sent_values.h"
 
 #include "common/alloc.h"
@@ -5,11 +6,10 @@
 
 #include <string.h>
 
-/// One version in the ring; the bytes of its presence and states follow it.
+/// A value in the ring; the bytes of its presence and states follow it.
 struct record {
-    hc_sv_value_id value_id; ///< 0: nobody's
-    hc_tick tick, known;
-    uint8_t input[HC_INPUT_MAX];
+    hc_sv_value_id value_id; ///< 0: the record is free
+    struct hc_unit_value value;
 };
 
 size_t hc_sv_sent_values_layout(struct hc_sv_sent_values *sent_values, const struct hc_world *world,
@@ -26,12 +26,12 @@ size_t hc_sv_sent_values_layout(struct hc_sv_sent_values *sent_values, const str
     sent_values->record = (record + align - 1) / align * align;
     sent_values->ring = hc_carve(base, &used, sent_values->capacity * sent_values->record);
     sent_values->newest = hc_carve(base, &used, cells * sizeof *sent_values->newest);
-    sent_values->seen_tick = hc_carve(base, &used, rows * sizeof *sent_values->seen_tick);
-    sent_values->seen_head = hc_carve(base, &used, cells * sizeof *sent_values->seen_head);
+    sent_values->row_tick = hc_carve(base, &used, rows * sizeof *sent_values->row_tick);
+    sent_values->compared_head = hc_carve(base, &used, cells * sizeof *sent_values->compared_head);
     return used;
 }
 
-/// The place of a version, which may be another's.
+/// The place of a value's record, which may hold another value.
 static struct record *record_at(const struct hc_sv_sent_values *sent_values,
                                 hc_sv_value_id value_id) {
     size_t place = value_id & (sent_values->capacity - 1);
@@ -42,24 +42,17 @@ void hc_sv_sent_values_clear(struct hc_sv_sent_values *sent_values) {
     sent_values->next = 1;
     for (uint32_t i = 0; i < sent_values->capacity; i++)
         record_at(sent_values, i)->value_id = 0;
-    memset(sent_values->seen_tick, 0xff, sent_values->rows * sizeof *sent_values->seen_tick);
+    memset(sent_values->row_tick, 0xff, sent_values->rows * sizeof *sent_values->row_tick);
 }
 
 const struct hc_unit_value *hc_sv_sent_values_get(const struct hc_sv_sent_values *sent_values,
-                                                  hc_sv_value_id value_id,
-                                                  struct hc_unit_value *value) {
-    struct record *record = record_at(sent_values, value_id);
-    if (value_id == 0 || record->value_id != value_id)
-        return NULL;
-    value->tick = record->tick;
-    value->known = record->known;
-    memcpy(value->input, record->input, sizeof value->input);
-    hc_unit_place(sent_values->world, value, (uint8_t *)(record + 1));
-    return value;
+                                                  hc_sv_value_id value_id) {
+    const struct record *record = record_at(sent_values, value_id);
+    return value_id != 0 && record->value_id == value_id ? &record->value : NULL;
 }
 
-/// Makes what the timeline has of `unit` at the row's tick a version, unless `newest`, which is of
-/// that tick, is just that.
+/// Stores what the timeline has of `unit` at the row's tick as a new value, unless `newest`, a
+/// value of that tick, equals it. Returns the number of the one or the other.
 static hc_sv_value_id compare(const struct hc_sv_sent_values_row *row, hc_unit unit,
                               hc_sv_value_id newest) {
     struct hc_sv_sent_values *sent_values = row->sent_values;
@@ -69,22 +62,20 @@ static hc_sv_value_id compare(const struct hc_sv_sent_values_row *row, hc_unit u
     uint8_t input[HC_INPUT_MAX] = {0};
     if (player != HC_NO_PLAYER)
         hc_timeline_newest_input(row->timeline, player, row->tick, &known, input);
-    struct record *record = record_at(sent_values, newest);
     size_t first = hc_unit_first(world, unit), count = hc_unit_count(world, unit);
-    struct hc_unit_value value;
-    hc_unit_place(world, &value, (uint8_t *)(record + 1));
-    if (newest != 0 && record->value_id == newest && record->known == known &&
-        memcmp(record->input, input, world->game->input_size) == 0 &&
-        memcmp(value.presence, row->presence + first, count) == 0 &&
-        memcmp(value.states, row->states + first * world->stride, count * world->stride) == 0)
+    const struct hc_unit_value *stored = hc_sv_sent_values_get(sent_values, newest);
+    if (stored != NULL && stored->known == known &&
+        memcmp(stored->input, input, world->game->input_size) == 0 &&
+        memcmp(stored->presence, row->presence + first, count) == 0 &&
+        memcmp(stored->states, row->states + first * world->stride, count * world->stride) == 0)
         return newest;
-    record = record_at(sent_values, sent_values->next);
+    struct record *record = record_at(sent_values, sent_values->next);
     record->value_id = sent_values->next++;
-    record->tick = row->tick;
-    record->known = known;
-    memcpy(record->input, input, sizeof record->input);
-    hc_unit_place(world, &value, (uint8_t *)(record + 1));
-    hc_unit_read(world, unit, row->presence, row->states, &value);
+    record->value.tick = row->tick;
+    record->value.known = known;
+    memcpy(record->value.input, input, sizeof record->value.input);
+    hc_unit_place(world, &record->value, (uint8_t *)(record + 1));
+    hc_unit_read(world, unit, row->presence, row->states, &record->value);
     if (sent_values->next == 0)
         sent_values->next = 1;
     return record->value_id;
@@ -102,12 +93,13 @@ struct hc_sv_sent_values_row hc_sv_sent_values_row(struct hc_sv_sent_values *sen
                                         .presence = hc_timeline_presence(timeline, tick),
                                         .states = hc_timeline_states(timeline, tick),
                                         .newest = sent_values->newest + place * units,
-                                        .seen_head = sent_values->seen_head + place * units};
+                                        .compared_head =
+                                            sent_values->compared_head + place * units};
     HC_ASSERT(tick != HC_NO_TICK);
-    if (sent_values->seen_tick[place] != tick) {
-        sent_values->seen_tick[place] = tick;
+    if (sent_values->row_tick[place] != tick) {
+        sent_values->row_tick[place] = tick;
         memset(row.newest, 0, units * sizeof *row.newest);
-        memset(row.seen_head, 0xff, units * sizeof *row.seen_head);
+        memset(row.compared_head, 0xff, units * sizeof *row.compared_head);
     }
     return row;
 }
@@ -115,9 +107,9 @@ struct hc_sv_sent_values_row hc_sv_sent_values_row(struct hc_sv_sent_values *sen
 hc_sv_value_id hc_sv_sent_values_compare(const struct hc_sv_sent_values_row *row, hc_unit unit) {
     HC_ASSERT(unit < hc_unit_total(row->sent_values->world));
     hc_sv_value_id newest = row->newest[unit];
-    if (row->seen_head[unit] == row->head &&
+    if (row->compared_head[unit] == row->head &&
         record_at(row->sent_values, newest)->value_id == newest)
         return newest;
-    row->seen_head[unit] = row->head;
+    row->compared_head[unit] = row->head;
     return row->newest[unit] = compare(row, unit, newest);
 }

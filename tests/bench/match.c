@@ -5,6 +5,7 @@
 #include "client/bots/bot.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
+#include "server/replication/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,9 +147,9 @@ static uint32_t changed(const struct hc_sv_host *host, const struct hc_sv_peer *
         states[i] = hc_timeline_states(host->timeline, at);
     }
     for (uint32_t u = 0; u < hc_unit_total(world); u++) {
-        if (!hc_sv_interest_sees(&peer->interest, (hc_unit)u))
+        if (!hc_sv_interest_sees(&peer->replication.interest, (hc_unit)u))
             continue;
-        *players += u >= 1 && u <= world->players && u != peer->own[0] + 1u;
+        *players += u >= 1 && u <= world->players && u != peer->replication.own[0] + 1u;
         hc_entity first = hc_unit_first(world, (hc_unit)u);
         for (uint32_t e = first; e < first + hc_unit_count(world, (hc_unit)u); e++)
             count += presence[0][e] != presence[1][e] ||
@@ -171,8 +172,9 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     if (hc_random(3, client, hc_timeline_head(host->timeline), 0) % CHANGED_ONE_IN == 0) {
         counted->sampled++;
         counted->sampled_bytes += size - HC_DATA_BODY_AT - HC_TAG_SIZE;
-        counted->sampled_entities += changed(host, peer, hc_sv_snapshot_tick(host, peer),
-                                             step_of(match->config), &counted->seen);
+        counted->sampled_entities +=
+            changed(host, peer, hc_sv_snapshot_tick(&host->replicator, &peer->replication),
+                    step_of(match->config), &counted->seen);
     }
     if (match->config->yardstick != NULL)
         bench_yardstick_take(match->config->yardstick, host, peer, step_of(match->config));
@@ -219,12 +221,12 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     struct match *match = context;
     const struct hc_sv_host *host = hc_sim_host(sim);
     if (!match->measures) {
-        match->loss_checked_to = host->final;
+        match->loss_checked_to = host->replicator.final;
         return;
     }
     bench_shown_judge(match->shown, host);
     bench_settling_judge(&match->settling);
-    while (match->loss_checked_to < host->final) {
+    while (match->loss_checked_to < host->replicator.final) {
         match->loss_checked_to++;
         if (match->loss_checked_to >= hc_timeline_oldest(host->timeline) + 2 &&
             match->loss_checked_to < hc_timeline_head(host->timeline))

@@ -107,14 +107,15 @@ void bench_settling_note(struct bench_settling *settling, unsigned client) {
 // ---- What the server ends up with ---------------------------------------------------------------
 
 static bool sees(const struct bench_settling *settling, unsigned client, hc_player player) {
-    return hc_sv_interest_sees(&settling->peers[client]->interest, (hc_unit)(1 + player));
+    return hc_sv_interest_sees(&settling->peers[client]->replication.interest,
+                               (hc_unit)(1 + player));
 }
 
 /// The tick is there: those who see the player now are to hear of it.
 static void begin(struct bench_settling *settling, struct bench_turn *turn) {
     turn->begun = true;
     for (unsigned c = 0; c < hc_sim_clients(settling->sim); c++) {
-        bool own = settling->peers[c]->own[0] == turn->player;
+        bool own = settling->peers[c]->replication.own[0] == turn->player;
         struct bench_turn_hearer *hearer = &turn->hearers[c];
         hearer->waits = !own && sees(settling, c, turn->player);
         hearer->loss_checked_to = turn->tick;
@@ -137,7 +138,7 @@ static bool happened(const struct bench_turn *turn, const struct hc_timeline *ti
 /// Judges the guesses of final ticks, the earliest first.
 static void judge(struct bench_turn *turn, struct bench_turn_hearer *hearer,
                   const struct hc_sv_host *host) {
-    while (hearer->count > 0 && hearer->extrapolation_budget[0].tick <= host->final) {
+    while (hearer->count > 0 && hearer->extrapolation_budget[0].tick <= host->replicator.final) {
         const struct bench_turn_guess *guess = &hearer->extrapolation_budget[0];
         if (guess->tick >= hc_timeline_oldest(host->timeline)) {
             struct bench_turn_guess truth =
@@ -175,7 +176,7 @@ void bench_settling_judge(struct bench_settling *settling) {
             continue;
         if (!turn->begun)
             begin(settling, turn);
-        if (!turn->checked && host->final >= turn->tick) {
+        if (!turn->checked && host->replicator.final >= turn->tick) {
             turn->checked = happened(turn, host->timeline);
             turn->used = turn->checked;
         }

@@ -19,7 +19,8 @@ void bench_shown_take(struct bench_shown *shown, struct hc_sim *sim, unsigned cl
     for (hc_player p = 0; p < world->players && shown->pending < BENCH_SHOWN_PENDING; p++) {
         struct hc_client_shown seen;
         hc_entity entity = hc_world_player(world, p);
-        if (p == peer->own[0] || !hc_sv_interest_sees(&peer->interest, (hc_unit)(1 + p)) ||
+        if (p == peer->replication.own[0] ||
+            !hc_sv_interest_sees(&peer->replication.interest, (hc_unit)(1 + p)) ||
             !hc_client_show(from, now_us, entity, &seen))
             continue;
         shown->samples[shown->pending++] =
@@ -66,7 +67,7 @@ void bench_shown_judge(struct bench_shown *shown, const struct hc_sv_host *host)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < shown->pending; i++) {
         const struct bench_shown_sample *sample = &shown->samples[i];
-        if (sample->tick >= host->final)
+        if (sample->tick >= host->replicator.final)
             shown->samples[kept++] = *sample;
         else if (sample->tick >= oldest)
             judge(shown, host, sample);

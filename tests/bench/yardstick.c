@@ -1,7 +1,7 @@
 #include "tests/bench/yardstick.h"
 
 #include "proto/fields.h"
-#include "server/replication/encode.h"
+#include "server/replication/snapshot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,18 +175,20 @@ static void take_value(const struct telling *telling) {
     struct bench_yardstick *yardstick = telling->yardstick;
     const struct hc_world *world = &telling->host->world;
     const struct hc_game *game = world->game;
-    uint8_t scratch[2048];
+    static struct hc_sv_encoding encoding;
+    uint8_t scratch[HC_SV_ENCODE_BYTES];
     struct hc_bits_writer bits = hc_bits_writer(scratch, sizeof scratch);
-    struct hc_value_base base = {.extrapolator = telling->host->extrapolator,
+    struct hc_value_base base = {.extrapolator = telling->host->replicator.extrapolator,
                                  .world = world,
                                  .unit = telling->unit,
                                  .from = telling->against ? &telling->from : NULL,
                                  .referee = telling->referee,
                                  .scratch = yardstick->scratch};
     const struct hc_timeline *timeline = telling->host->timeline;
-    hc_sv_encode_value(&bits, timeline,
+    hc_sv_encode_value(&encoding, timeline,
                        hc_tick_back(hc_timeline_head(timeline), telling->host->config.history),
-                       &base, &telling->to, &yardstick->counts);
+                       &base, &telling->to);
+    hc_value_put(&bits, &base, encoding.changes, &telling->to, &yardstick->counts); // by field
     yardstick->values++;
     for (uint32_t i = 0; i < hc_unit_count(world, telling->unit); i++)
         take_entity(telling, i);
@@ -202,29 +204,35 @@ static void take_value(const struct telling *telling) {
 void bench_yardstick_take(struct bench_yardstick *yardstick, const struct hc_sv_host *host,
                           const struct hc_sv_peer *peer, uint32_t step) {
     const struct hc_world *world = &host->world;
-    hc_tick head = hc_timeline_head(host->timeline), tick = hc_sv_snapshot_tick(host, peer);
-    hc_tick base = hc_sv_sent_log_base(peer->sent_log);
+    hc_tick head = hc_timeline_head(host->timeline),
+            tick = hc_sv_snapshot_tick(&host->replicator, &peer->replication);
+    hc_tick base = hc_sv_sent_log_base(peer->replication.sent_log);
     bool judge = hc_timeline_presence(host->timeline, tick)[HC_REFEREE] == HC_ALIVE;
     const uint8_t *referee = judge ? hc_timeline_states(host->timeline, tick) : NULL;
     for (uint32_t u = 0; u < hc_unit_total(world); u++) {
-        const struct hc_sv_sent_log_unit *known = hc_sv_sent_log_unit(peer->sent_log, (hc_unit)u);
+        const struct hc_sv_sent_log_unit *known =
+            hc_sv_sent_log_unit(peer->replication.sent_log, (hc_unit)u);
         struct telling telling = {
             .yardstick = yardstick, .host = host, .unit = (hc_unit)u, .step = step};
         if (known->sent_as_of != head || known->sent == 0)
             continue;
-        if (hc_sv_sent_values_get(&host->sent_values, known->sent, &telling.to) == NULL) {
+        const struct hc_sv_sent_values *sent_values = &host->replicator.sent_values;
+        const struct hc_unit_value *to = hc_sv_sent_values_get(sent_values, known->sent);
+        const struct hc_unit_value *from = hc_sv_sent_values_get(sent_values, known->acked);
+        if (to == NULL) {
             yardstick->lost++;
             continue;
         }
+        telling.to = *to;
         hc_unit_place(world, &telling.guess, yardstick->guess);
         telling.referee = u == 0 ? NULL : referee;
         telling.against =
-            hc_sv_sent_values_get(&host->sent_values, known->acked, &telling.from) != NULL &&
-            telling.from.tick <= tick &&
+            from != NULL && from->tick <= tick &&
             (known->acked_as_of == base || base - known->acked_as_of <= HC_SNAPSHOT_AGE_MAX);
         if (telling.against) {
-            hc_extrapolate(host->extrapolator, (hc_unit)u, &telling.from, NULL, telling.referee,
-                           tick, &telling.guess);
+            telling.from = *from;
+            hc_extrapolate(host->replicator.extrapolator, (hc_unit)u, &telling.from, NULL,
+                           telling.referee, tick, &telling.guess);
         } else {
             hc_extrapolate_absent(world, (hc_unit)u, tick, &telling.guess);
             hc_unit_place(world, &telling.from, yardstick->held);

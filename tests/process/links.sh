@@ -17,7 +17,7 @@ wanted = {
     "server": "tick_ms tick_lateness_ms cpu_us_per_client_tick ticks_missed ticks_over_budget inputs rewinds "
               "rewind_depth_ticks resimulated_ticks entity_steps resimulated_entity_steps "
               "corrections memory_bytes longest_unsent_ticks bytes_sent datagrams_sent "
-              "bytes_down_by_purpose_per_client_s bytes_down_by_field_per_client_s",
+              "bytes_down_by_purpose_per_client_s",
     "server.bytes_down_by_purpose_per_client_s": "own others unowned corrections inputs names header "
                                                  "acks copies overhead",
     "load": "processes cpu_ms cores_used lateness_ms datagrams_due datagrams_sent sent_ratio",

@@ -5,7 +5,7 @@
 
 #include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
-#include "server/replication/bandwidth.h"
+#include "server/replication/priority.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

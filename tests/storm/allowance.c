@@ -129,7 +129,7 @@ static void check_rate(struct storm_match *match, struct storm_conn *conn) {
         allowance->rate = 0;
         return;
     }
-    uint32_t rate = peer->budget.rate, cap = peer->budget.cap;
+    uint32_t rate = peer->replication.bandwidth.rate, cap = peer->replication.bandwidth.cap;
     if (allowance->rate != 0 && rate < allowance->rate)
         storm_fail(match->verdict, STORM_STUCK, "rate", 0,
                    "client %u may be sent %u bytes/s, and before %u, though nothing is lost",

@@ -43,14 +43,14 @@ FAULTS = {
     "snapshot-of-wrong-player": Fault(
         "server/replication/snapshot.c",
         "T waits for the inputs of other players than the client's own",
-        "hc_timeline_inputs_through(host->timeline, peer->own[i]) + 1);\n    return tick;\n",
-        "hc_timeline_inputs_through(host->timeline, (hc_player)i) + 1);\n    return tick;\n",
+        "hc_timeline_inputs_through(timeline, client->own[i]) + 1);\n    return tick;\n",
+        "hc_timeline_inputs_through(timeline, (hc_player)i) + 1);\n    return tick;\n",
     ),
     "snapshot-plus-one": Fault(
         "server/replication/snapshot.c",
         "T is one tick too new: the client's own last inputs have not taken effect in it",
-        "hc_timeline_inputs_through(host->timeline, peer->own[i]) + 1);\n    return tick;\n",
-        "hc_timeline_inputs_through(host->timeline, peer->own[i]) + 2);\n    return tick;\n",
+        "hc_timeline_inputs_through(timeline, client->own[i]) + 1);\n    return tick;\n",
+        "hc_timeline_inputs_through(timeline, client->own[i]) + 2);\n    return tick;\n",
     ),
     "final-not-minimum": Fault(
         "server/host.c",
@@ -147,8 +147,8 @@ FAULTS = {
     "told-before-rewind": Fault(
         "server/replication/sent_values.h",
         "what is told of a tick is not compared anew after a rewind has changed it",
-        "    if (row->seen_head[unit] == row->head && sent_values->next",
-        "    if (newest != 0 && sent_values->next",
+        "    if (row->compared_head[unit] == row->head &&\n        sent_values->next",
+        "    if (newest != 0 &&\n        sent_values->next",
     ),
     "hash-without-field": Fault(
         "common/game.c",
@@ -169,28 +169,28 @@ FAULTS = {
         "    for (uint32_t i = 0; i < count; i++)\n        entities |= i > 1 ? 0 : (uint32_t)entity_changed(",
     ),
     "forced-forgotten": Fault(
-        "server/peer.h",
+        "server/replication/forced.h",
         "of the inputs that were forced only one range is remembered",
-        "    HC_SV_FORCED_RANGES = HC_SNAPSHOT_FORCED_SENT,",
-        "    HC_SV_FORCED_RANGES = 1,",
+        "HC_SV_FORCED_RANGES = HC_SNAPSHOT_FORCED_SENT }",
+        "HC_SV_FORCED_RANGES = 1 }",
     ),
     "forced-not-told": Fault(
         "server/replication/snapshot.c",
         "a client never hears which of its inputs came too late",
-        "    put_forced(builder, seq);\n",
-        "    (void)put_forced;\n    (void)seq;\n    hc_snapshot_put_end(&builder->bits);\n",
+        "    put_forced(builder);\n",
+        "    (void)put_forced;\n    hc_snapshot_put_end(&builder->bits);\n",
     ),
     "roster_changes-late": Fault(
         "server/replication/snapshot.c",
         "a join or leave of the very tick that is shown is not told",
-        "        if (heard && roster_change->tick < tick)\n",
-        "        if (roster_change->tick == tick || heard)\n",
+        "        if (received && change->tick < tick)\n",
+        "        if (change->tick == tick || received)\n",
     ),
     "roster_changes-told-once": Fault(
         "server/replication/snapshot.c",
         "a join or leave that was told counts as heard, whether or not that datagram has come",
-        "        bool heard = *told != 0 && peer->acked_snapshot >= *told;\n",
-        "        bool heard = *told != 0;\n",
+        "        bool received = *sent_since != 0 && client->acked_snapshot >= *sent_since;\n",
+        "        bool received = *sent_since != 0;\n",
     ),
     "inputs-late": Fault(
         "proto/snapshot.c",
@@ -200,10 +200,10 @@ FAULTS = {
         "    hc_tick next = value->tick, first = next,",
     ),
     "told-is-told": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/corrections.c",
         "what was told of a past tick is not corrected, whatever a rewind has made of it since",
-        "        if (alike(host, unit, held, now) ||",
-        "        if (held != 0 || alike(host, unit, held, now) ||",
+        "        if (alike(builder, unit, held, now) ||",
+        "        if (held != 0 || alike(builder, unit, held, now) ||",
     ),
     "told-never-lost": Fault(
         "server/replication/sent_log.c",
@@ -215,14 +215,16 @@ FAULTS = {
     "baseline-is-sent": Fault(
         "server/replication/snapshot.c",
         "a baseline is what was sent last, arrived or not",
-        "    tell(builder);\n",
-        "    tell(builder);\n    (void)hc_sv_sent_log_acked(builder->peer->sent_log, seq);\n",
+        "    hc_sv_selection_sent(builder);\n",
+        "    hc_sv_selection_sent(builder);\n"
+        "    (void)hc_sv_sent_log_acked(builder->client->sent_log, builder->seq);\n",
     ),
     "baseline-rewritten": Fault(
         "server/replication/sent_values.c",
         "a baseline is what the timeline has of its tick by now",
-        "    record = record_at(sent_values, sent_values->next);\n"
+        "    struct record *record = record_at(sent_values, sent_values->next);\n"
         "    record->value_id = sent_values->next++;\n",
+        "    struct record *record = record_at(sent_values, newest);\n"
         "    if (newest == 0 || record->value_id != newest) {\n"
         "        record = record_at(sent_values, sent_values->next);\n"
         "        record->value_id = sent_values->next++;\n    }\n",
@@ -234,7 +236,7 @@ FAULTS = {
         "(entry->key.base == 0) == (key->base == 0) &&",
     ),
     "drop-not-told": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/selection.c",
         "nobody is told of what has left its view, and goes on seeing it",
         "        if (!sees && !known->known)\n",
         "        if (!sees)\n",
@@ -267,20 +269,20 @@ FAULTS = {
     "looks-seldom": Fault(
         "server/replication/snapshot.c",
         "what is in view is interest_at at every 64 ticks",
-        "    LOOK_TICKS = 8,",
-        "    LOOK_TICKS = 64,",
+        "    INTEREST_TICKS = 8,",
+        "    INTEREST_TICKS = 64,",
     ),
     "budget-not-spent": Fault(
         "server/replication/snapshot.c",
         "what is sent is not taken off what may be sent",
-        "    hc_sv_bandwidth_spend(&peer->budget, (uint32_t)body.at);\n",
-        "    (void)bytes;\n",
+        "    hc_sv_bandwidth_spend(&client->bandwidth, (uint32_t)body->at);\n",
+        "",
     ),
     "budget-without-headers": Fault(
         "server/replication/bandwidth.c",
         "headers are not counted",
-        "    budget->saved -= ((int64_t)bytes + HC_SV_BANDWIDTH_OVERHEAD) * MICRO;\n",
-        "    budget->saved -= (int64_t)bytes * MICRO;\n",
+        "    bandwidth->saved -= ((int64_t)bytes + HC_SV_BANDWIDTH_OVERHEAD) * MICRO;\n",
+        "    bandwidth->saved -= (int64_t)bytes * MICRO;\n",
     ),
     "snapshots-at-half-rate": Fault(
         "server/host.c",
@@ -289,29 +291,29 @@ FAULTS = {
         "    bool shown = shows(host, head + 1) && head % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/selection.c",
         "what has not changed is not told, and the client's guess of it not corrected",
-        "        host->selections[i].chosen = fits;\n",
-        "        host->selections[i].chosen =\n"
-        "            fits && (host->selections[i].delta != 1 || host->selections[i].told.unit <= 1);\n",
+        "        selections[i].chosen = fits;\n",
+        "        selections[i].chosen =\n"
+        "            fits && (selections[i].delta != 1 || selections[i].name.unit <= 1);\n",
     ),
     "inputs-cut": Fault(
         "server/replication/snapshot.c",
         "of the others' inputs only the nearest two are told",
-        "                                   builder->head.tick + least(selection->inputs, builder->inputs));\n",
-        "                                   builder->head.tick + least(selection->inputs, 2));\n",
+        "builder->header.tick + inputs);\n",
+        "builder->header.tick + (inputs < 2 ? inputs : 2));\n",
     ),
     "corrections-late": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/corrections.c",
         "the oldest three ticks that may be shown are not corrected",
-        "    return hc_tick_max(oldest, hc_tick_back(own, peer->display_offset + 1));\n",
-        "    return hc_tick_max(oldest, hc_tick_back(own, peer->display_offset + 1) + 3);\n",
+        "    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1));\n",
+        "    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1) + 3);\n",
     ),
     "corrections-always": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/corrections.c",
         "corrections are repeated at every tick",
-        "        if (alike(host, unit, held, now) ||",
-        "        if ((alike(host, unit, held, now) && as_of != HC_NO_TICK) ||",
+        "        if (alike(builder, unit, held, now) ||",
+        "        if ((alike(builder, unit, held, now) && as_of != HC_NO_TICK) ||",
     ),
     "reader-forgets": Fault(
         "client/snapshot_reader.c",
@@ -351,10 +353,10 @@ FAULTS = {
         "    status = HC_OK;\n    entry.proven = true;\n",
     ),
     "news-acknowledge-all": Fault(
-        "server/peer.c",
+        "server/replication/client.c",
         "the ack of a datagram without a snapshot counts for what snapshots tell",
-        "        if (hc_sv_sent_log_acked(peer->sent_log, acked[i].seq))\n",
-        "        if (hc_sv_sent_log_acked(peer->sent_log, acked[i].seq) || true)\n",
+        "    if (!hc_sv_sent_log_acked(client->sent_log, seq))\n",
+        "    if (!hc_sv_sent_log_acked(client->sent_log, seq) && false)\n",
     ),
     "attempt-again": Fault(
         "server/handshake.c",
@@ -390,8 +392,9 @@ FAULTS = {
     "old-inputs-waited-for": Fault(
         "server/handshake.c",
         "who comes back may still send inputs of before it came",
-        "            hc_sv_receive_force(host, peer, peer->own[i], hc_timeline_head(host->timeline));\n",
-        "            hc_sv_receive_force(host, peer, peer->own[i], 0);\n",
+        "            hc_sv_receive_force(host, peer, peer->replication.own[i],\n"
+        "                                hc_timeline_head(host->timeline));\n",
+        "            hc_sv_receive_force(host, peer, peer->replication.own[i], 0);\n",
     ),
     "goes-on-always": Fault(
         "server/handshake.c",

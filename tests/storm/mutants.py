@@ -31,9 +31,12 @@ from hunt import hunt, processes  # noqa: E402
 from planting import PROCESSORS, ROOT, Ground, on_grounds, sources_digest  # noqa: E402
 
 FILES = ("common/timeline.c", "common/inputs.c", "common/grid.c", "server/host.c", "server/handshake.c",
-         "server/receive.c", "server/peer.c", "server/replication/snapshot.c", "server/replication/sent_log.c",
+         "server/receive.c", "server/peer.c", "server/replication/snapshot.c", "server/replication/selection.c",
+         "server/replication/corrections.c", "server/replication/builder.c", "server/replication/roster.c", "server/replication/forced.c",
+         "server/replication/client.c", "server/replication/replicator.c", "server/replication/sent_log.c",
          "server/replication/sent_values.c", "server/replication/delta_cache.c", "server/replication/interest.c", "server/replication/bandwidth.c",
-         "server/replication/pinned_values.c", "server/replication/encode.c", "server/path.c", "client/snapshot_reader.c", "client/baselines.c",
+         "server/replication/priority.c", "server/replication/pinned_values.c", "server/replication/encode.c", "server/path.c",
+         "client/snapshot_reader.c", "client/baselines.c",
          "client/session.c", "client/handshake.c", "client/receive.c", "client/predict.c", "client/send.c", "client/clock.c", "client/interpolation.c", "common/extrapolate.c", "proto/delta.c",
          "proto/fields.c", "proto/value.c", "proto/snapshot.c", "proto/message.c", "proto/ack.c",
          "proto/input_run.c", "proto/datagram.c")

@@ -1,4 +1,4 @@
-// Deltas that are kept: found again as they were put, or not at all.
+/// The delta cache: a delta is found as it was put, or not at all.
 #include "hindcast/rng.h"
 #include "server/replication/delta_cache.h"
 #include "tests/run_suite.h"
@@ -8,7 +8,7 @@
 
 enum {
     ENTRIES = 32,
-    KEYS = 200, ///< more than fit, so that most puts push something out
+    KEYS = 200, ///< more than fit, so that most puts replace another
     ROUNDS = 20000,
     BITS_MAX = 8 * HC_SV_DELTA_CACHE_BYTES,
 };
@@ -28,7 +28,7 @@ static void tear_down(void) {
     free(memory);
 }
 
-/// A delta of its own for every number: bits, the last byte's unused ones not zeros.
+/// A delta of its own for every number; the unused bits of the last byte are not zeros.
 static struct delta {
     struct hc_sv_delta_key key;
     uint32_t bits;
@@ -54,11 +54,11 @@ static void make_deltas(struct hc_rng *rng) {
     deltas[0].key.base = 0;
 }
 
-static bool is_kept(const struct delta *delta) {
+static bool is_stored(const struct delta *delta) {
     return delta->bits <= BITS_MAX;
 }
 
-/// What `entry` appends after some other bits is what the delta's bits are there.
+/// The entry appends the bits of the delta, after some others.
 static void check_bits(const struct hc_sv_delta_entry *entry, const struct delta *delta,
                        unsigned before) {
     uint8_t is[HC_SV_DELTA_CACHE_BYTES + 8] = {0}, wanted[HC_SV_DELTA_CACHE_BYTES + 8] = {0};
@@ -74,7 +74,7 @@ static void check_bits(const struct hc_sv_delta_entry *entry, const struct delta
     ck_assert_mem_eq(is, wanted, sizeof is);
 }
 
-START_TEST(what_is_found_is_what_was_put_and_the_newest_two_are_always_found) {
+START_TEST(an_entry_is_found_as_it_was_put_and_the_newest_two_are_always_found) {
     struct hc_rng rng = hc_rng_init(1, 1);
     uint32_t newest = KEYS, second = KEYS; // put, fitting, different
     bool put[KEYS] = {false};
@@ -85,33 +85,32 @@ START_TEST(what_is_found_is_what_was_put_and_the_newest_two_are_always_found) {
         if (hc_rng_chance(&rng, 300000)) {
             hc_sv_delta_cache_put(&delta_cache, &deltas[i].key, deltas[i].data, deltas[i].bits);
             put[i] = true;
-            if (is_kept(&deltas[i]) && i != newest) {
+            if (is_stored(&deltas[i]) && i != newest) {
                 second = newest;
                 newest = i;
             }
         }
-        const uint32_t interest_at[] = {newest, second, hc_rng_below(&rng, KEYS)};
+        const uint32_t wanted[] = {newest, second, hc_rng_below(&rng, KEYS)};
         for (unsigned n = 0; n < 3; n++) {
-            if (interest_at[n] == KEYS)
+            if (wanted[n] == KEYS)
                 continue;
-            const struct delta *delta = &deltas[interest_at[n]];
+            const struct delta *delta = &deltas[wanted[n]];
             const struct hc_sv_delta_entry *entry =
                 hc_sv_delta_cache_find(&delta_cache, &delta->key);
             finds++;
             hits += entry != NULL;
-            ck_assert_msg(n == 2 || entry != NULL, "round %u: %u is gone", round, interest_at[n]);
-            ck_assert(entry == NULL || (put[interest_at[n]] && is_kept(delta)));
+            ck_assert_msg(n == 2 || entry != NULL, "round %u: %u is gone", round, wanted[n]);
+            ck_assert(entry == NULL || (put[wanted[n]] && is_stored(delta)));
             if (entry != NULL)
                 check_bits(entry, delta, round % 33);
         }
     }
-    ck_assert_uint_eq(delta_cache.hits, hits);
-    ck_assert_uint_eq(delta_cache.misses, finds - hits);
-    ck_assert_uint_gt(delta_cache.misses, 0);
+    ck_assert_uint_gt(hits, 0);
+    ck_assert_uint_lt(hits, finds);
 }
 END_TEST
 
-START_TEST(a_table_is_filled_nearly_to_its_size) {
+START_TEST(a_cache_is_filled_nearly_to_its_size) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < 4 * ENTRIES; i++) {
         struct hc_sv_delta_key key = {.base = i, .value = i + 1, .referee = 1, .unit = 3};
@@ -126,24 +125,22 @@ START_TEST(a_table_is_filled_nearly_to_its_size) {
 }
 END_TEST
 
-START_TEST(a_cleared_memo_finds_nothing) {
+START_TEST(a_cleared_cache_finds_nothing) {
     struct hc_sv_delta_key key = {.base = 1, .value = 2};
     hc_sv_delta_cache_put(&delta_cache, &key, (const uint8_t *)"x", 8);
     ck_assert_ptr_nonnull(hc_sv_delta_cache_find(&delta_cache, &key));
     hc_sv_delta_cache_clear(&delta_cache);
     ck_assert_ptr_null(hc_sv_delta_cache_find(&delta_cache, &key));
-    ck_assert_uint_eq(delta_cache.hits, 0);
-    ck_assert_uint_eq(delta_cache.misses, 1);
 }
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("server memo");
-    TCase *tc = tcase_create("memo");
+    Suite *suite = suite_create("server delta cache");
+    TCase *tc = tcase_create("delta cache");
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, what_is_found_is_what_was_put_and_the_newest_two_are_always_found);
-    tcase_add_test(tc, a_table_is_filled_nearly_to_its_size);
-    tcase_add_test(tc, a_cleared_memo_finds_nothing);
+    tcase_add_test(tc, an_entry_is_found_as_it_was_put_and_the_newest_two_are_always_found);
+    tcase_add_test(tc, a_cache_is_filled_nearly_to_its_size);
+    tcase_add_test(tc, a_cleared_cache_finds_nothing);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

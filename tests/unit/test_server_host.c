@@ -628,22 +628,10 @@ static void check_counted(const struct hc_sv_host_stats *before, const struct hc
     ck_assert_uint_eq(now->snapshots, before->snapshots + 1);
     packed += packed < 256 ? 2u : 3u; // its length, in one byte or in two
     ck_assert_uint_eq(size, HC_DATA_BODY_AT + 2 + packed + HC_TAG_SIZE);
-    uint64_t fields = now->sampled.total - before->sampled.total;
-    ck_assert_uint_le(fields, values);
-}
-
-static uint64_t sum_of_fields(const struct hc_delta_counts *counts) {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < HC_FIELDS_MAX; i++)
-        sum += counts->input[i];
-    for (unsigned k = 0; k < HC_KINDS_MAX; k++)
-        for (unsigned i = 0; i < HC_FIELDS_MAX; i++)
-            sum += counts->field[k][i];
-    return sum;
 }
 
 START_TEST(every_bit_of_a_snapshot_is_counted_for_what_it_was_spent_on) {
-    enum { TICKS = 2 * HC_SV_FIELDS_EACH };
+    enum { TICKS = 500 };
     struct hc_rng rng = hc_rng_init(83, 0);
     struct talker talkers[PLAYERS];
     struct hc_address to;
@@ -673,13 +661,6 @@ START_TEST(every_bit_of_a_snapshot_is_counted_for_what_it_was_spent_on) {
     const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
     ck_assert_uint_gt(stats->corrections, 100);
     ck_assert_uint_gt(stats->deltas_reused, 100);
-    // A share of the values, which are not all as long.
-    uint64_t values = values_of(&stats->bits), share = stats->sampled.total * HC_SV_FIELDS_EACH;
-    ck_assert_uint_gt(share, values * 3 / 4);
-    ck_assert_uint_lt(share, values * 4 / 3);
-    uint64_t fields = sum_of_fields(&stats->sampled);
-    ck_assert_uint_gt(fields, stats->sampled.total / 4);
-    ck_assert_uint_lt(fields, stats->sampled.total);
 }
 END_TEST
 

@@ -68,7 +68,7 @@ START_TEST(a_way_that_got_longer_is_the_usual_one_soon_and_the_least_is_remember
         ck_assert_uint_le(peer.srtt_us, LONG_US);
     }
     ck_assert_uint_gt(peer.srtt_us, LONG_US * 95 / 100);
-    ck_assert_uint_eq(peer.rtt_min_us, SHORT_US);
+    ck_assert_uint_eq(peer.replication.rtt_min_us, SHORT_US);
     peer.state = HC_SV_PEER_FREE;
     open_peer(2);
     ck_assert_uint_eq(peer.srtt_us, 0);
@@ -77,30 +77,31 @@ END_TEST
 
 START_TEST(forced_slots_are_told_as_ranges_until_they_are_acknowledged) {
     for (hc_tick t = 10; t < 20; t++)
-        hc_sv_peer_forced(&peer, 3, t, 1);
-    hc_sv_peer_forced(&peer, 3, 30, 1);
-    hc_sv_peer_forced(&peer, 4, 20, 1);
-    ck_assert_uint_eq(peer.forced_count, 3);
-    ck_assert_uint_eq(peer.forced[0].first, 10);
-    ck_assert_uint_eq(peer.forced[0].count, 10);
+        hc_sv_forced_add(&peer.replication.forced, 3, t, 1);
+    hc_sv_forced_add(&peer.replication.forced, 3, 30, 1);
+    hc_sv_forced_add(&peer.replication.forced, 4, 20, 1);
+    ck_assert_uint_eq(peer.replication.forced.count, 3);
+    ck_assert_uint_eq(peer.replication.forced.ranges[0].first, 10);
+    ck_assert_uint_eq(peer.replication.forced.ranges[0].count, 10);
     uint8_t out[HC_DATAGRAM_MAX];
     for (uint32_t seq = 1; seq <= 6; seq++) {
         if (seq != 4) // which is no snapshot
-            hc_sv_sent_log_begin(peer.sent_log, 100 + seq, seq);
+            hc_sv_sent_log_begin(peer.replication.sent_log, 100 + seq, seq);
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
     }
-    peer.forced[0].told = 3; // carried by 3, 5 and 6
-    peer.forced[1].told = 6;
+    peer.replication.forced.ranges[0].sent_since = 3; // carried by 3, 5 and 6
+    peer.replication.forced.ranges[1].sent_since = 6;
     ck_assert_int_eq(acknowledge(1, 2), HC_OK);
-    ck_assert_uint_eq(peer.forced_count, 3);
+    ck_assert_uint_eq(peer.replication.forced.count, 3);
     ck_assert_int_eq(acknowledge(2, 4), HC_OK);
-    ck_assert_uint_eq(peer.forced_count, 3);
+    ck_assert_uint_eq(peer.replication.forced.count, 3);
     ck_assert_int_eq(acknowledge(3, 5), HC_OK);
-    ck_assert_uint_eq(peer.forced_count, 2);
-    hc_sv_peer_forced(&peer, 3, 31, 1); // longer than what was told: must be told anew
+    ck_assert_uint_eq(peer.replication.forced.count, 2);
+    hc_sv_forced_add(&peer.replication.forced, 3, 31,
+                     1); // longer than what was told: must be told anew
     ck_assert_int_eq(acknowledge(4, 6), HC_OK);
-    ck_assert_uint_eq(peer.forced_count, 2);
-    ck_assert_uint_eq(peer.forced[0].count, 2);
+    ck_assert_uint_eq(peer.replication.forced.count, 2);
+    ck_assert_uint_eq(peer.replication.forced.ranges[0].count, 2);
 }
 END_TEST
 
@@ -115,30 +116,30 @@ static void end(void) {
 START_TEST(what_a_client_acknowledged_is_what_it_holds_and_the_next_client_holds_nothing) {
     uint8_t out[HC_DATAGRAM_MAX];
     for (hc_tick as_of = 100; as_of < 104; as_of++) {
-        hc_sv_sent_log_begin(peer.sent_log, as_of, peer.sent.next);
-        ck_assert(hc_sv_sent_log_put(peer.sent_log, 1, as_of, as_of, false));
+        hc_sv_sent_log_begin(peer.replication.sent_log, as_of, peer.sent.next);
+        ck_assert(hc_sv_sent_log_put(peer.replication.sent_log, 1, as_of, as_of, false));
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
     }
-    ck_assert_uint_eq(hc_sv_sent_log_base(peer.sent_log), HC_NO_TICK);
+    ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), HC_NO_TICK);
     ck_assert_int_eq(acknowledge(1, 2), HC_OK);
-    ck_assert_uint_eq(hc_sv_sent_log_base(peer.sent_log), 101);
-    ck_assert_uint_eq(hc_sv_sent_log_unit(peer.sent_log, 1)->acked, 101);
+    ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), 101);
+    ck_assert_uint_eq(hc_sv_sent_log_unit(peer.replication.sent_log, 1)->acked, 101);
     ck_assert_int_eq(acknowledge(2, 5), HC_MALFORMED);
-    ck_assert_uint_eq(hc_sv_sent_log_base(peer.sent_log), 101);
+    ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), 101);
     end();
     open_peer(2);
-    ck_assert_uint_eq(hc_sv_sent_log_base(peer.sent_log), HC_NO_TICK);
-    ck_assert(!hc_sv_sent_log_unit(peer.sent_log, 1)->known);
+    ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), HC_NO_TICK);
+    ck_assert(!hc_sv_sent_log_unit(peer.replication.sent_log, 1)->known);
     for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++)
-        ck_assert(!hc_sv_interest_sees(&peer.interest, unit));
+        ck_assert(!hc_sv_interest_sees(&peer.replication.interest, unit));
 }
 END_TEST
 
 START_TEST(forced_ranges_are_bounded_and_the_oldest_goes_first) {
     for (hc_tick t = 0; t < 1000; t += 2)
-        hc_sv_peer_forced(&peer, 1, t, 1);
-    ck_assert_uint_eq(peer.forced_count, HC_SV_FORCED_RANGES);
-    ck_assert_uint_eq(peer.forced[HC_SV_FORCED_RANGES - 1].first, 998);
+        hc_sv_forced_add(&peer.replication.forced, 1, t, 1);
+    ck_assert_uint_eq(peer.replication.forced.count, HC_SV_FORCED_RANGES);
+    ck_assert_uint_eq(peer.replication.forced.ranges[HC_SV_FORCED_RANGES - 1].first, 998);
 }
 END_TEST
 
@@ -169,8 +170,8 @@ START_TEST(what_gets_lost_on_the_way_lowers_what_a_client_is_sent_and_what_arriv
             }
             ck_assert_int_eq(hc_sv_peer_accept(&peer, &data, 0, now_us), HC_OK);
         }
-        ck_assert(lost_one_in == 4 ? peer.budget.rate < CLIENT_RATE / 3 * 2
-                                   : peer.budget.rate == CLIENT_RATE);
+        ck_assert(lost_one_in == 4 ? peer.replication.bandwidth.rate < CLIENT_RATE / 3 * 2
+                                   : peer.replication.bandwidth.rate == CLIENT_RATE);
     }
 }
 END_TEST

@@ -1,4 +1,4 @@
-// What the server believes that a client holds, against a model that forgets nothing.
+/// The sent log, against a model that forgets nothing.
 #include "hindcast/rng.h"
 #include "proto/snapshot.h"
 #include "server/replication/sent_log.h"
@@ -11,8 +11,8 @@ enum {
     RUNS = 24,
     STEPS = 400,
     UNITS_MAX = 16,
-    TOLD_MAX = STEPS * 2 * UNITS_MAX,
-    TICKS_BACK = 80, ///< ticks behind the head of which something is asked
+    VALUES_MAX = STEPS * 2 * UNITS_MAX,
+    TICKS_BACK = 80, ///< ticks behind the head that are queried
     NEVER = -1,
 };
 
@@ -42,57 +42,55 @@ static void tear_down(void) {
 
 // ---- The model ----
 
-struct told {
+struct value {
     int snapshot; ///< index
     hc_unit unit;
     hc_tick tick;
-    hc_sv_value_id version;
+    hc_sv_value_id value_id;
     bool correction;
 };
 
 struct sent {
     hc_tick as_of;
     uint32_t seq;
-    int first; ///< index of what it told first
-    int due;   ///< step at which its acknowledgement arrives, or NEVER
+    int first; ///< index of its first value
+    int due;   ///< step at which its ack is received, or NEVER
     bool acked;
 };
 
-/// Everything that was ever sent, and what is said about it by the header alone.
+/// Every snapshot and value that was ever sent.
 static struct model {
     struct sent sent[STEPS];
     int count;
-    struct told told[TOLD_MAX];
+    struct value values[VALUES_MAX];
     int value_count;
-    int epoch; ///< index of the first snapshot since the client last could not read
-    int first; ///< index of the first one that is remembered
+    int first; ///< index of the first logged one
     uint32_t newest_seq;
     int capacity;
 } model;
 
 static struct {
-    uint32_t refused, late, forgotten_unacked, fell_back, drops_told_again, acked_again,
-        base_outlived;
+    uint32_t refused, late, evicted_unacked, fell_back, sent_after_drop, acked_again, base_outlived;
 } seen;
 
-/// What a snapshot is to the client as far as the server can say.
+/// What has become of a snapshot as far as the server knows.
 enum fate { UNDER_WAY, ACKED, LOST };
 
 static enum fate fate_of(int snapshot) {
     const struct sent *sent = &model.sent[snapshot];
     if (sent->acked)
         return ACKED;
-    bool given_up = (int64_t)model.newest_seq - sent->seq >= HC_SV_SENT_LOG_REORDER;
-    return given_up || snapshot < model.first ? LOST : UNDER_WAY;
+    bool lost = (int64_t)model.newest_seq - sent->seq >= HC_SV_SENT_LOG_REORDER;
+    return lost || snapshot < model.first ? LOST : UNDER_WAY;
 }
 
-static void model_forget_old(int needed) {
+static void model_evict(int needed) {
     const struct sent *last = &model.sent[model.count - 1];
     while (model.count - model.first > HC_SV_SENT_LOG_SNAPSHOTS ||
            last->as_of - model.sent[model.first].as_of >= HC_SV_SENT_LOG_SNAPSHOTS ||
            (model.first < model.count - 1 &&
             model.value_count + needed - model.sent[model.first].first > model.capacity)) {
-        seen.forgotten_unacked += fate_of(model.first) == UNDER_WAY;
+        seen.evicted_unacked += fate_of(model.first) == UNDER_WAY;
         model.first++;
     }
 }
@@ -100,23 +98,23 @@ static void model_forget_old(int needed) {
 static void begin(hc_tick as_of, uint32_t seq, int due) {
     model.sent[model.count++] =
         (struct sent){.as_of = as_of, .seq = seq, .first = model.value_count, .due = due};
-    model_forget_old(0);
+    model_evict(0);
     hc_sv_sent_log_begin(sent_log, as_of, seq);
 }
 
-static void tell(hc_unit unit, hc_tick tick, hc_sv_value_id version, bool correction) {
-    model_forget_old(1);
+static void put(hc_unit unit, hc_tick tick, hc_sv_value_id value_id, bool correction) {
+    model_evict(1);
     bool room = model.value_count - model.sent[model.count - 1].first < model.capacity;
-    ck_assert_int_eq(hc_sv_sent_log_put(sent_log, unit, tick, version, correction), room);
+    ck_assert_int_eq(hc_sv_sent_log_put(sent_log, unit, tick, value_id, correction), room);
     seen.refused += !room;
     if (!room)
         return;
-    ck_assert_int_lt(model.value_count, TOLD_MAX);
-    model.told[model.value_count++] = (struct told){.snapshot = model.count - 1,
-                                                    .unit = unit,
-                                                    .tick = tick,
-                                                    .version = version,
-                                                    .correction = correction};
+    ck_assert_int_lt(model.value_count, VALUES_MAX);
+    model.values[model.value_count++] = (struct value){.snapshot = model.count - 1,
+                                                       .unit = unit,
+                                                       .tick = tick,
+                                                       .value_id = value_id,
+                                                       .correction = correction};
 }
 
 static void ack(uint32_t seq) {
@@ -132,26 +130,21 @@ static void ack(uint32_t seq) {
     hc_sv_sent_log_acked(sent_log, seq);
 }
 
-static void forget(void) {
-    model.epoch = model.first = model.count;
-    hc_sv_sent_log_forget(sent_log);
-}
-
-/// Index of the newest snapshot that is acknowledged, remembered or not; NEVER: none.
+/// Index of the newest acked snapshot, logged or not; NEVER: none.
 static int model_base(void) {
     int base = NEVER;
-    for (int i = model.epoch; i < model.count; i++)
+    for (int i = 0; i < model.count; i++)
         if (model.sent[i].acked)
             base = i;
     return base;
 }
 
-/// Whether what a snapshot told may be a baseline.
+/// Whether the values of a snapshot may be baselines.
 static bool is_baseline(int snapshot) {
     return snapshot >= model.first || snapshot == model_base();
 }
 
-/// What is being compared, so that a failure can be repeated.
+/// The present comparison, so that a failure can be repeated.
 static struct {
     uint64_t seed;
     int step;
@@ -163,86 +156,84 @@ static void agree(const char *what, unsigned unit, uint64_t is, uint64_t wanted)
                      what, unit, (unsigned)is, (unsigned)wanted);
 }
 
-/// The unit as the header says it is; `unit` is looked for in all that was ever told.
+/// The unit by the rules of the header, from all values that were ever sent.
 static struct hc_sv_sent_log_unit expected(hc_unit unit) {
     struct hc_sv_sent_log_unit out = {.acked_as_of = HC_NO_TICK, .sent_as_of = HC_NO_TICK};
-    bool drop_after = false, ended = false, heard = false;
+    bool drop_after = false, ended = false, acked = false;
     int base = model_base();
     for (int i = model.value_count - 1; i >= 0; i--) {
-        const struct told *told = &model.told[i];
-        if (told->snapshot < model.first && told->snapshot < base && ended && heard &&
+        const struct value *value = &model.values[i];
+        if (value->snapshot < model.first && value->snapshot < base && ended && acked &&
             out.sent_as_of != HC_NO_TICK)
-            break; // nothing that is older counts
-        if (told->unit != unit || told->correction)
+            break; // no older value counts
+        if (value->unit != unit || value->correction)
             continue;
-        hc_tick as_of = model.sent[told->snapshot].as_of;
-        bool current = told->snapshot >= model.epoch;
-        enum fate fate = current ? fate_of(told->snapshot) : LOST;
+        hc_tick as_of = model.sent[value->snapshot].as_of;
+        enum fate fate = fate_of(value->snapshot);
         if (fate != LOST && out.sent_as_of == HC_NO_TICK) {
-            out.sent = told->version;
+            out.sent = value->value_id;
             out.sent_as_of = as_of;
         }
-        drop_after |= !ended && fate != LOST && told->version == 0;
-        if (!ended && told->version != 0) {
+        drop_after |= !ended && fate != LOST && value->value_id == 0;
+        if (!ended && value->value_id != 0) {
             out.known = !drop_after;
             ended = true;
         }
-        if (fate == ACKED && !heard) {
-            out.acked_dropped = told->version == 0;
-            heard = true;
-        }
-        if (fate == ACKED && told->version != 0 && is_baseline(told->snapshot) && out.acked == 0) {
-            out.acked = told->version;
+        acked |= fate == ACKED;
+        if (fate == ACKED && value->value_id != 0 && is_baseline(value->snapshot) &&
+            out.acked == 0) {
+            out.acked = value->value_id;
             out.acked_as_of = as_of;
         }
     }
     return out;
 }
 
-/// What the header says is held of (unit, tick).
+/// The value of (unit, tick) that is held by the rules of the header.
 static hc_sv_value_id expected_held(hc_unit unit, hc_tick tick, hc_tick *acked_as_of) {
     *acked_as_of = HC_NO_TICK;
     int oldest = model.first < model.count ? model.sent[model.first].first : model.value_count;
     for (int i = model.value_count - 1; i >= oldest; i--) {
-        const struct told *told = &model.told[i];
-        enum fate fate = fate_of(told->snapshot);
-        if (told->unit != unit || told->tick != tick || fate == LOST)
+        const struct value *value = &model.values[i];
+        enum fate fate = fate_of(value->snapshot);
+        if (value->unit != unit || value->tick != tick || fate == LOST)
             continue;
-        if (fate == ACKED && told->version != 0)
-            *acked_as_of = model.sent[told->snapshot].as_of;
-        return told->version;
+        if (fate == ACKED && value->value_id != 0)
+            *acked_as_of = model.sent[value->snapshot].as_of;
+        return value->value_id;
     }
     return 0;
 }
 
-static bool expected_told(hc_unit unit, hc_tick tick) {
+static bool expected_has(hc_unit unit, hc_tick tick) {
     for (int i = model.sent[model.first].first; i < model.value_count; i++)
-        if (model.told[i].unit == unit && model.told[i].tick == tick &&
-            model.told[i].snapshot >= model.first)
+        if (model.values[i].unit == unit && model.values[i].tick == tick &&
+            model.values[i].snapshot >= model.first)
             return true;
     return false;
 }
 
-/// What one of the snapshots that are remembered, or the base, told of the tick that it showed.
+/// The units of the tick shown of a logged snapshot or of the base.
 static void compare_units(struct hc_rng *rng) {
-    static hc_unit told[TOLD_MAX];
-    int oldest = model.first > model.epoch ? model.first : model.epoch;
+    static hc_unit units_of[VALUES_MAX];
+    int oldest = model.first;
     if (oldest == model.count)
         return;
     int asked = oldest + (int)hc_rng_below(rng, (uint32_t)(model.count - oldest));
     if (model_base() != NEVER && hc_rng_below(rng, 4) == 0)
         asked = model_base();
     seen.base_outlived += asked < model.first;
-    uint32_t n = 0, count = hc_sv_sent_log_units(sent_log, model.sent[asked].as_of, told, TOLD_MAX);
+    uint32_t n = 0,
+             count = hc_sv_sent_log_units(sent_log, model.sent[asked].as_of, units_of, VALUES_MAX);
     for (int i = model.sent[asked].first; i < model.value_count; i++) {
-        const struct told *is = &model.told[i];
-        if (is->snapshot != asked || is->correction || is->version == 0)
+        const struct value *is = &model.values[i];
+        if (is->snapshot != asked || is->correction || is->value_id == 0)
             continue;
         ck_assert_uint_lt(n, count);
-        agree("units", told[n], told[n], is->unit);
+        agree("units", units_of[n], units_of[n], is->unit);
         n++;
     }
-    agree("units told", 0, count, n);
+    agree("units of a snapshot", 0, count, n);
 }
 
 static void compare(struct hc_rng *rng, hc_tick head) {
@@ -254,14 +245,13 @@ static void compare(struct hc_rng *rng, hc_tick head) {
         agree("sent", u, is->sent, wanted.sent);
         agree("sent_as_of", u, is->sent_as_of, wanted.sent_as_of);
         agree("known", u, is->known, wanted.known);
-        agree("acked_dropped", u, is->acked_dropped, wanted.acked_dropped);
         for (int i = 0; i < 4; i++) {
             hc_tick tick = hc_tick_back(head, hc_rng_below(rng, i < 2 ? 8 : TICKS_BACK));
             hc_tick as_of = 0, wanted_as_of;
             hc_sv_value_id held = expected_held(u, tick, &wanted_as_of);
             agree("held", u, hc_sv_sent_log_holds(sent_log, u, tick, &as_of), held);
             agree("held as_of", u, as_of, wanted_as_of);
-            agree("told", u, hc_sv_sent_log_has(sent_log, u, tick), expected_told(u, tick));
+            agree("has", u, hc_sv_sent_log_has(sent_log, u, tick), expected_has(u, tick));
         }
     }
     int base = model_base();
@@ -273,27 +263,27 @@ static void compare(struct hc_rng *rng, hc_tick head) {
 // ---- Random sending ----
 
 struct link {
-    uint32_t loss_ppm, delay_max, tell_ppm, corrections_max;
+    uint32_t loss_ppm, delay_max, put_ppm, corrections_max;
 };
 
-/// Tells some units at `tick`, drops some, corrects some older ticks.
-static void tell_some(struct hc_rng *rng, const struct link *link, hc_tick tick,
-                      hc_sv_value_id *next) {
+/// Puts some units at `tick`, drops some, corrects some older ticks.
+static void put_some(struct hc_rng *rng, const struct link *link, hc_tick tick,
+                     hc_sv_value_id *next) {
     for (hc_unit u = 0; u < units; u++) {
-        if (!hc_rng_chance(rng, link->tell_ppm))
+        if (!hc_rng_chance(rng, link->put_ppm))
             continue;
         bool drop = hc_rng_chance(rng, 150000);
         bool dropped_before = hc_sv_sent_log_unit(sent_log, u)->sent == 0 &&
                               hc_sv_sent_log_unit(sent_log, u)->sent_as_of != HC_NO_TICK;
-        seen.drops_told_again += !drop && dropped_before;
-        tell(u, tick, drop ? 0 : (*next)++, false);
+        seen.sent_after_drop += !drop && dropped_before;
+        put(u, tick, drop ? 0 : (*next)++, false);
     }
     for (uint32_t n = hc_rng_below(rng, link->corrections_max + 1); n > 0; n--)
-        tell((hc_unit)hc_rng_below(rng, units), hc_tick_back(tick, 1 + hc_rng_below(rng, 6)),
-             (*next)++, true);
+        put((hc_unit)hc_rng_below(rng, units), hc_tick_back(tick, 1 + hc_rng_below(rng, 6)),
+            (*next)++, true);
 }
 
-/// Acknowledges what is due, in any order.
+/// Acks the snapshots that are due, in any order.
 static void ack_due(struct hc_rng *rng, int step) {
     int due[STEPS], count = 0;
     for (int i = 0; i < model.count; i++)
@@ -314,7 +304,7 @@ static void run(uint64_t seed) {
     struct hc_rng rng = hc_rng_init(seed, 1);
     struct link link = {.loss_ppm = hc_rng_below(&rng, 600000),
                         .delay_max = 1 + hc_rng_below(&rng, seed % 3 == 0 ? 100 : 12),
-                        .tell_ppm = 20000 + hc_rng_below(&rng, 900000),
+                        .put_ppm = 20000 + hc_rng_below(&rng, 900000),
                         .corrections_max = hc_rng_below(&rng, 6)};
     hc_tick head = hc_rng_below(&rng, 5), shown = head;
     hc_sv_value_id next = 1;
@@ -330,35 +320,33 @@ static void run(uint64_t seed) {
         begin(head, seq, lost ? NEVER : step + (int)hc_rng_below(&rng, link.delay_max));
         if (!hc_rng_chance(&rng, 300000)) // else it is the tick of the one before
             shown = hc_tick_max(shown, hc_tick_back(head, hc_rng_below(&rng, 3)));
-        tell_some(&rng, &link, shown, &next);
+        put_some(&rng, &link, shown, &next);
         compare(&rng, head);
         ack_due(&rng, step);
-        if (hc_rng_chance(&rng, 4000))
-            forget();
         compare(&rng, head);
         head += 1 + hc_rng_below(&rng, skip_max * 2) + 20u * (hc_rng_below(&rng, 100) == 0);
-        seq += 1 + hc_rng_below(&rng, skip_max + 1); // those between are no snapshots
+        seq += 1 + hc_rng_below(&rng, skip_max + 1); // the datagrams between are no snapshots
         if (!silent && hc_rng_chance(&rng, 50000))
             ack(seq - 1);
     }
 }
 
-START_TEST(it_agrees_with_a_model_that_remembers_every_send_and_acknowledgement) {
+START_TEST(the_log_agrees_with_a_model_that_remembers_every_send_and_ack) {
     for (uint64_t seed = 0; seed < RUNS; seed++)
         run(seed);
     ck_assert_uint_gt(seen.refused, 0);
     ck_assert_uint_gt(seen.late, 0);
-    ck_assert_uint_gt(seen.forgotten_unacked, 0);
+    ck_assert_uint_gt(seen.evicted_unacked, 0);
     ck_assert_uint_gt(seen.fell_back, 0);
-    ck_assert_uint_gt(seen.drops_told_again, 0);
+    ck_assert_uint_gt(seen.sent_after_drop, 0);
     ck_assert_uint_gt(seen.acked_again, 0);
     ck_assert_uint_gt(seen.base_outlived, 100);
 }
 END_TEST
 
-// ---- One thing each ----
+// ---- Single rules ----
 
-START_TEST(an_older_acknowledgement_counts_only_for_what_the_newer_did_not_tell) {
+START_TEST(an_older_ack_counts_only_for_units_that_the_newer_snapshot_left_out) {
     hc_tick as_of;
     make(64);
     hc_sv_sent_log_begin(sent_log, 10, 1);
@@ -375,11 +363,11 @@ START_TEST(an_older_acknowledgement_counts_only_for_what_the_newer_did_not_tell)
     ck_assert_uint_eq(hc_sv_sent_log_unit(sent_log, 2)->acked, 102);
     ck_assert_uint_eq(hc_sv_sent_log_unit(sent_log, 2)->acked_as_of, 10);
     ck_assert_uint_eq(hc_sv_sent_log_unit(sent_log, 3)->acked,
-                      0); // a correction is no baseline of it
+                      0); // a correction is no baseline
     ck_assert_uint_eq(hc_sv_sent_log_holds(sent_log, 3, 9, &as_of), 103);
     ck_assert_uint_eq(as_of, 10);
     ck_assert_uint_eq(hc_sv_sent_log_holds(sent_log, 1, 10, &as_of),
-                      101); // it shows that tick still
+                      101); // the client holds the value of that tick still
 }
 END_TEST
 
@@ -392,25 +380,25 @@ START_TEST(a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known) {
     hc_sv_sent_log_acked(sent_log, 1);
     hc_sv_sent_log_begin(sent_log, 2, 2);
     hc_sv_sent_log_put(sent_log, 4, 2, 0, false);
-    ck_assert(!unit->known && unit->sent == 0 && unit->acked == 7 && !unit->acked_dropped);
-    hc_sv_sent_log_acked(sent_log, 2 + HC_SV_SENT_LOG_REORDER); // the drop is given up
+    ck_assert(!unit->known && unit->sent == 0 && unit->acked == 7);
+    hc_sv_sent_log_acked(sent_log, 2 + HC_SV_SENT_LOG_REORDER); // the drop is lost
     ck_assert(unit->known && unit->sent == 7 && unit->sent_as_of == 1);
     hc_sv_sent_log_begin(sent_log, 9, 9);
     hc_sv_sent_log_put(sent_log, 4, 9, 0, false);
     hc_sv_sent_log_acked(sent_log, 9);
-    ck_assert(!unit->known && unit->acked == 7 && unit->acked_dropped);
+    ck_assert(!unit->known && unit->acked == 7);
     hc_sv_sent_log_begin(sent_log, 10, 10);
     hc_sv_sent_log_put(sent_log, 4, 10, 8, false);
-    ck_assert(unit->known && unit->sent == 8 && unit->acked_dropped);
+    ck_assert(unit->known && unit->sent == 8);
     hc_sv_sent_log_acked(sent_log,
-                         10 + HC_SV_SENT_LOG_REORDER); // the return is given up, may yet come
-    ck_assert(unit->known && unit->sent == 0 && unit->sent_as_of == 9 && unit->acked_dropped);
+                         10 + HC_SV_SENT_LOG_REORDER); // the return is lost, but may still come
+    ck_assert(unit->known && unit->sent == 0 && unit->sent_as_of == 9);
     hc_sv_sent_log_acked(sent_log, 10);
-    ck_assert(unit->known && unit->sent == 8 && unit->acked == 8 && !unit->acked_dropped);
+    ck_assert(unit->known && unit->sent == 8 && unit->acked == 8);
 }
 END_TEST
 
-START_TEST(a_correction_is_held_while_it_may_arrive_and_not_once_it_is_presumed_lost) {
+START_TEST(a_correction_is_held_while_it_may_arrive_and_not_once_it_is_lost) {
     hc_tick as_of;
     make(64);
     hc_sv_sent_log_begin(sent_log, 5, 1);
@@ -428,7 +416,7 @@ START_TEST(a_correction_is_held_while_it_may_arrive_and_not_once_it_is_presumed_
 }
 END_TEST
 
-START_TEST(what_was_acknowledged_last_outlives_its_snapshot_but_not_as_a_baseline) {
+START_TEST(the_newest_acked_value_outlives_its_snapshot_but_not_as_a_baseline) {
     make(64);
     const struct hc_sv_sent_log_unit *unit = hc_sv_sent_log_unit(sent_log, 1);
     hc_sv_sent_log_begin(sent_log, 5, 1);
@@ -444,8 +432,8 @@ START_TEST(what_was_acknowledged_last_outlives_its_snapshot_but_not_as_a_baselin
 }
 END_TEST
 
-START_TEST(what_the_base_told_is_a_baseline_until_another_is_acknowledged) {
-    hc_unit told[UNITS_MAX];
+START_TEST(the_values_of_the_base_are_baselines_until_another_is_acked) {
+    hc_unit base[UNITS_MAX];
     make(64);
     const struct hc_sv_sent_log_unit *one = hc_sv_sent_log_unit(sent_log, 1);
     const struct hc_sv_sent_log_unit *three = hc_sv_sent_log_unit(sent_log, 3);
@@ -462,8 +450,8 @@ START_TEST(what_the_base_told_is_a_baseline_until_another_is_acknowledged) {
     ck_assert_uint_eq(hc_sv_sent_log_base(sent_log), 5);
     ck_assert(one->acked == 11 && one->acked_as_of == 5);
     ck_assert(three->acked == 13 && three->acked_as_of == 5);
-    ck_assert_uint_eq(hc_sv_sent_log_units(sent_log, 5, told, UNITS_MAX), 2);
-    ck_assert(told[0] == 1 && told[1] == 3);
+    ck_assert_uint_eq(hc_sv_sent_log_units(sent_log, 5, base, UNITS_MAX), 2);
+    ck_assert(base[0] == 1 && base[1] == 3);
     hc_sv_sent_log_acked(sent_log, 990);
     ck_assert_uint_eq(hc_sv_sent_log_base(sent_log), 994);
     ck_assert(one->acked == 0 && one->acked_as_of == HC_NO_TICK);
@@ -475,7 +463,7 @@ START_TEST(what_the_base_told_is_a_baseline_until_another_is_acknowledged) {
 }
 END_TEST
 
-START_TEST(a_tick_counts_as_equal_until_something_told_of_it_is_given_up) {
+START_TEST(a_tick_counts_as_equal_until_a_snapshot_that_carried_it_is_lost) {
     make(64);
     for (uint32_t i = 1; i <= 3; i++) {
         hc_sv_sent_log_begin(sent_log, 10 + i, i);
@@ -495,49 +483,27 @@ START_TEST(a_tick_counts_as_equal_until_something_told_of_it_is_given_up) {
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 12), 12);
     hc_sv_sent_log_mark_equal(sent_log, 5);
     hc_sv_sent_log_mark_equal(sent_log, 11);
-    hc_sv_sent_log_acked(sent_log, 1); // it has arrived after all
+    hc_sv_sent_log_acked(sent_log, 1); // it was received after all
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 5), HC_NO_TICK);
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 11), HC_NO_TICK);
     hc_sv_sent_log_acked(sent_log, 2);
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 12), 12);
-    hc_sv_sent_log_clear_equal(sent_log);
+    hc_sv_sent_log_compare(sent_log, 1, true); // another unit begins to be compared
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 12), HC_NO_TICK);
 }
 END_TEST
 
-START_TEST(nothing_is_held_by_a_client_that_cannot_read_yet_it_may_know_all_it_was_told) {
-    hc_tick as_of;
-    make(64);
-    const struct hc_sv_sent_log_unit *unit = hc_sv_sent_log_unit(sent_log, 1);
-    for (uint32_t i = 1; i <= 2; i++) {
-        hc_sv_sent_log_begin(sent_log, 4 + i, i);
-        hc_sv_sent_log_put(sent_log, 1, 4 + i, i == 1 ? 11 : 0, false);
-    }
-    hc_sv_sent_log_acked(sent_log, 1);
-    hc_sv_sent_log_acked(sent_log, 2);
-    ck_assert(!unit->known);
-    hc_sv_sent_log_forget(sent_log);
-    hc_sv_sent_log_acked(sent_log, 1);
-    ck_assert(unit->acked == 0 && unit->sent == 0 && unit->sent_as_of == HC_NO_TICK);
-    ck_assert(unit->known && !unit->acked_dropped && !hc_sv_sent_log_unit(sent_log, 2)->known);
-    ck_assert_uint_eq(hc_sv_sent_log_holds(sent_log, 1, 5, &as_of), 0);
-    ck_assert_uint_eq(hc_sv_sent_log_base(sent_log), HC_NO_TICK);
-}
-END_TEST
-
 int main(void) {
-    Suite *suite = suite_create("server ledger");
-    TCase *tc = tcase_create("ledger");
+    Suite *suite = suite_create("server sent log");
+    TCase *tc = tcase_create("sent log");
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, it_agrees_with_a_model_that_remembers_every_send_and_acknowledgement);
-    tcase_add_test(tc, an_older_acknowledgement_counts_only_for_what_the_newer_did_not_tell);
+    tcase_add_test(tc, the_log_agrees_with_a_model_that_remembers_every_send_and_ack);
+    tcase_add_test(tc, an_older_ack_counts_only_for_units_that_the_newer_snapshot_left_out);
     tcase_add_test(tc, a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known);
-    tcase_add_test(tc, a_correction_is_held_while_it_may_arrive_and_not_once_it_is_presumed_lost);
-    tcase_add_test(tc, what_was_acknowledged_last_outlives_its_snapshot_but_not_as_a_baseline);
-    tcase_add_test(tc, what_the_base_told_is_a_baseline_until_another_is_acknowledged);
-    tcase_add_test(tc, a_tick_counts_as_equal_until_something_told_of_it_is_given_up);
-    tcase_add_test(tc,
-                   nothing_is_held_by_a_client_that_cannot_read_yet_it_may_know_all_it_was_told);
+    tcase_add_test(tc, a_correction_is_held_while_it_may_arrive_and_not_once_it_is_lost);
+    tcase_add_test(tc, the_newest_acked_value_outlives_its_snapshot_but_not_as_a_baseline);
+    tcase_add_test(tc, the_values_of_the_base_are_baselines_until_another_is_acked);
+    tcase_add_test(tc, a_tick_counts_as_equal_until_a_snapshot_that_carried_it_is_lost);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

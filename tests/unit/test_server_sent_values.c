@@ -1,4 +1,4 @@
-// Versions of units, against a list of all that there ever were.
+/// Sent values against a list of all values that were ever stored.
 #include "hindcast/rng.h"
 #include "server/replication/sent_values.h"
 #include "tests/unit/small_game.h"
@@ -9,18 +9,18 @@
 
 enum {
     HISTORY = 12,
-    LEAST = 16,    ///< versions asked for
-    CAPACITY = 31, ///< that there are then: the next power of two but one
+    LEAST = 16,    ///< values asked for
+    CAPACITY = 31, ///< of the ring then: the next power of two but one
     STEPS = 1500,
-    ASKED = 12, ///< in a step
-    VERSIONS_MAX = STEPS * ASKED + 1,
+    ASKED = 12, ///< values in a step
+    VALUES_MAX = STEPS * ASKED + 1,
     BYTES_MAX = 256,
     UNITS_MAX = 16,
 };
 
 static struct hc_world world;
 static struct hc_timeline *timeline;
-static struct hc_sv_sent_values versions;
+static struct hc_sv_sent_values sent_values;
 static uint8_t *memory;
 
 static void set_up(void) {
@@ -35,11 +35,11 @@ static void set_up(void) {
     ck_assert_ptr_nonnull(timeline);
     struct hc_entity_state referee = {.entity = HC_REFEREE, .presence = HC_ABSENT};
     ck_assert_int_eq(hc_timeline_put_state(timeline, 1, 0, &referee, 1), HC_OK);
-    size_t bytes = hc_sv_sent_values_layout(&versions, &world, HISTORY + 1, LEAST, NULL);
+    size_t bytes = hc_sv_sent_values_layout(&sent_values, &world, HISTORY + 1, LEAST, NULL);
     memory = malloc(bytes);
     memset(memory, 0xa5, bytes);
-    hc_sv_sent_values_layout(&versions, &world, HISTORY + 1, LEAST, memory);
-    hc_sv_sent_values_clear(&versions);
+    hc_sv_sent_values_layout(&sent_values, &world, HISTORY + 1, LEAST, memory);
+    hc_sv_sent_values_clear(&sent_values);
 }
 
 static void tear_down(void) {
@@ -66,18 +66,18 @@ static void put_input(struct hc_rng *rng) {
 }
 
 static hc_sv_value_id ask(hc_unit unit, hc_tick tick) {
-    struct hc_sv_sent_values_row row = hc_sv_sent_values_row(&versions, timeline, tick);
+    struct hc_sv_sent_values_row row = hc_sv_sent_values_row(&sent_values, timeline, tick);
     return hc_sv_sent_values_put(&row, unit);
 }
 
-struct kept {
+struct stored {
     struct hc_unit_value value;
     hc_unit unit;
     uint8_t bytes[BYTES_MAX];
 };
 
 /// What the timeline has of (unit, tick), by its entities.
-static void read_now(hc_unit unit, hc_tick tick, struct kept *out) {
+static void read_now(hc_unit unit, hc_tick tick, struct stored *out) {
     memset(out, 0, sizeof *out);
     out->unit = unit;
     out->value.tick = tick;
@@ -96,7 +96,7 @@ static void read_now(hc_unit unit, hc_tick tick, struct kept *out) {
     }
 }
 
-static bool same(const struct hc_unit_value *a, const struct kept *b) {
+static bool same(const struct hc_unit_value *a, const struct stored *b) {
     size_t count = hc_unit_count(&world, b->unit);
     return a->tick == b->value.tick && a->known == b->value.known &&
            memcmp(a->input, b->value.input, HC_INPUT_MAX) == 0 &&
@@ -104,98 +104,94 @@ static bool same(const struct hc_unit_value *a, const struct kept *b) {
            memcmp(a->states, b->value.states, count * world.stride) == 0;
 }
 
-/// Every version ever made, by number.
-static struct kept all[VERSIONS_MAX];
+/// Every value ever stored, by number.
+static struct stored all[VALUES_MAX];
 
-/// All that are made are in the ring for as long as it was said, unchanged, and not longer.
+/// The newest values are in the ring unchanged, and no others.
 static void check_ring(hc_sv_value_id newest) {
     for (hc_sv_value_id v = 0; v <= newest + 2; v++) {
-        struct hc_unit_value value;
-        const struct hc_unit_value *is = hc_sv_sent_values_get(&versions, v, &value);
-        bool made = v > 0 && v <= newest;
-        bool may = made && v + CAPACITY >= newest, must = made && v + CAPACITY > newest;
+        const struct hc_unit_value *is = hc_sv_sent_values_get(&sent_values, v);
+        bool stored = v > 0 && v <= newest;
+        bool may = stored && v + CAPACITY >= newest, must = stored && v + CAPACITY > newest;
         if ((is == NULL && must) || (is != NULL && !may))
-            ck_abort_msg("at %u, version %u is %s", newest, v, is == NULL ? "gone" : "there");
+            ck_abort_msg("at %u, value %u is %s", newest, v, is == NULL ? "gone" : "there");
         if (is != NULL && !same(is, &all[v]))
-            ck_abort_msg("at %u, version %u has changed", newest, v);
+            ck_abort_msg("at %u, value %u has changed", newest, v);
     }
 }
 
-START_TEST(a_version_is_what_the_timeline_has_now_and_new_only_when_that_is_new) {
+START_TEST(a_value_gets_a_new_number_only_when_the_timeline_has_changed) {
     static hc_sv_value_id last[STEPS + HISTORY][UNITS_MAX]; // of (tick, unit)
     struct hc_rng rng = hc_rng_init(1, 1);
     hc_sv_value_id newest = 0;
-    uint32_t again = 0, gone = 0;
+    uint32_t again = 0, replaced = 0;
     for (uint32_t step = 0; step < STEPS; step++) {
         for (uint32_t n = hc_rng_below(&rng, 6); n > 0; n--)
             put_state(&rng, step);
         put_input(&rng);
         hc_timeline_advance(timeline);
         hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
-        // A phase in which few are asked, so that versions outlive several heads.
+        // In some phases few values are asked for, so that they outlive several heads.
         for (uint32_t n = step / 300 % 2 == 0 ? ASKED : 3; n > 0; n--) {
             hc_unit unit = (hc_unit)hc_rng_below(&rng, hc_unit_total(&world));
             hc_tick tick = head - hc_rng_below(&rng, head - oldest + 1);
-            struct kept now;
+            struct stored now;
             read_now(unit, tick, &now);
             hc_sv_value_id before = last[tick][unit];
-            hc_sv_value_id version = ask(unit, tick);
-            struct hc_unit_value value;
-            const struct hc_unit_value *is = hc_sv_sent_values_get(&versions, version, &value);
+            hc_sv_value_id number = ask(unit, tick);
+            const struct hc_unit_value *is = hc_sv_sent_values_get(&sent_values, number);
             ck_assert_msg(is != NULL && same(is, &now), "step %u", step);
-            last[tick][unit] = version;
+            last[tick][unit] = number;
             bool was_there = before != 0 && before + CAPACITY > newest;
-            gone += before != 0 && !was_there;
+            replaced += before != 0 && !was_there;
             if (was_there && same(&all[before].value, &now)) {
-                ck_assert_uint_eq(version, before);
+                ck_assert_uint_eq(number, before);
                 again++;
                 continue;
             }
-            if (version == before) // just about to go, and there still
+            if (number == before) // the oldest that may still be in the ring
                 continue;
-            ck_assert_uint_eq(version, ++newest);
-            all[version] = now;
-            hc_unit_place(&world, &all[version].value, all[version].bytes);
+            ck_assert_uint_eq(number, ++newest);
+            all[number] = now;
+            hc_unit_place(&world, &all[number].value, all[number].bytes);
         }
         if (step % 50 == 0)
             check_ring(newest);
     }
     ck_assert_uint_gt(again, 100);
-    ck_assert_uint_gt(gone, 100);
+    ck_assert_uint_gt(replaced, 100);
     ck_assert_uint_gt(newest, 20 * CAPACITY);
 }
 END_TEST
 
-START_TEST(numbers_come_round_without_a_zero) {
-    struct hc_unit_value value;
-    versions.next = UINT32_MAX;
+START_TEST(numbers_wrap_without_a_zero) {
+    sent_values.next = UINT32_MAX;
     hc_timeline_advance(timeline);
     ck_assert_uint_eq(ask(0, 1), UINT32_MAX);
     ck_assert_uint_eq(ask(1, 1), 1);
     ck_assert_uint_eq(ask(0, 1), UINT32_MAX);
-    ck_assert_ptr_nonnull(hc_sv_sent_values_get(&versions, UINT32_MAX, &value));
-    ck_assert_ptr_nonnull(hc_sv_sent_values_get(&versions, 1, &value));
-    ck_assert_ptr_null(hc_sv_sent_values_get(&versions, 0, &value));
+    ck_assert_ptr_nonnull(hc_sv_sent_values_get(&sent_values, UINT32_MAX));
+    ck_assert_ptr_nonnull(hc_sv_sent_values_get(&sent_values, 1));
+    ck_assert_ptr_null(hc_sv_sent_values_get(&sent_values, 0));
 }
 END_TEST
 
-START_TEST(nothing_is_left_after_clearing) {
-    struct hc_unit_value value;
+START_TEST(a_cleared_ring_holds_no_value) {
     ck_assert_uint_eq(ask(2, 1), 1);
-    hc_sv_sent_values_clear(&versions);
-    ck_assert_ptr_null(hc_sv_sent_values_get(&versions, 1, &value));
+    hc_sv_sent_values_clear(&sent_values);
+    ck_assert_ptr_null(hc_sv_sent_values_get(&sent_values, 1));
     ck_assert_uint_eq(ask(3, 1), 1);
     ck_assert_uint_eq(ask(2, 1), 2);
 }
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("server versions");
-    TCase *tc = tcase_create("versions");
+    Suite *suite = suite_create("server sent values");
+    TCase *tc = tcase_create("sent values");
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, a_version_is_what_the_timeline_has_now_and_new_only_when_that_is_new);
-    tcase_add_test(tc, numbers_come_round_without_a_zero);
-    tcase_add_test(tc, nothing_is_left_after_clearing);
+    tcase_add_test(tc, a_value_gets_a_new_number_only_when_the_timeline_has_changed);
+    tcase_add_test(tc, numbers_wrap_without_a_zero);
+    tcase_add_test(tc, a_cleared_ring_holds_no_value);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

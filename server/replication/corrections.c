@@ -1,0 +1,190 @@
+/// Which past ticks a client still shows, and how they differ from what it holds.
+#include "server/replication/corrections.h"
+
+#include "common/mark.h"
+#include "hindcast/check.h"
+#include "server/replication/selection.h"
+
+#include <string.h>
+
+/// A unit that the client may show wrongly at a tick.
+struct correction {
+    struct hc_snapshot_correction name;
+    struct hc_sv_sent_value base, value;
+};
+
+/// The first tick that the client may still show when this snapshot arrives; HC_NO_TICK: it has
+/// reported none. It shows ticks from its own, less the display offset and one, on. Its own is the
+/// one that it last reported. While that moves on it grows by the shortest round trip, less a tick
+/// because a path may become shorter. The sent log does not reach farther back than its snapshots.
+static hc_tick shown_from(const struct hc_sv_builder *builder) {
+    const struct hc_sv_client *client = builder->client;
+    if (!client->reported)
+        return HC_NO_TICK;
+    uint64_t rtt_us = client->rtt_min_us == UINT64_MAX ? 0 : client->rtt_min_us;
+    uint32_t under_way = hc_tick_at_us(rtt_us, builder->world->tick_rate);
+    hc_tick own = client->client_tick;
+    if (client->moves && under_way > 0)
+        own = hc_tick_ahead(own, under_way - 1);
+    hc_tick oldest = hc_tick_max(hc_timeline_oldest(builder->timeline),
+                                 hc_tick_back(builder->header.as_of, HC_SV_SENT_LOG_SNAPSHOTS - 1));
+    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1));
+}
+
+/// Whether two values of the unit, of one tick, have the same states. The client shows nothing of
+/// the inputs in which they may differ.
+static bool alike(const struct hc_sv_builder *builder, hc_unit unit, hc_sv_value_id a,
+                  hc_sv_value_id b) {
+    if (a == b)
+        return true;
+    const struct hc_sv_sent_values *sent_values = &builder->replicator->sent_values;
+    const struct hc_unit_value *x = hc_sv_sent_values_get(sent_values, a);
+    const struct hc_unit_value *y = hc_sv_sent_values_get(sent_values, b);
+    size_t count = hc_unit_count(builder->world, unit);
+    return x != NULL && y != NULL && memcmp(x->presence, y->presence, count) == 0 &&
+           memcmp(x->states, y->states, count * builder->world->stride) == 0;
+}
+
+/// Whether to send a past tick that the client never received. With a snapshot at every tick it is
+/// sent all, also those that T leapt over. With fewer it simulates the ticks between two snapshots,
+/// and only values that were lost are sent again.
+static bool sends_unreceived(const struct hc_sv_builder *builder, hc_unit unit, hc_tick at) {
+    uint32_t rate = builder->replicator->config.snapshot_rate;
+    return rate == 0 || rate == builder->world->tick_rate ||
+           hc_sv_sent_log_has(builder->client->sent_log, unit, at);
+}
+
+/// The baseline for a correction of the tick `at`, which the client holds as the value `held` as of
+/// the acked snapshot `as_of`; none if it has none that it can be, or if the delta exceeds the
+/// extrapolation budget. Names it.
+static struct hc_sv_sent_value base_of(const struct hc_sv_builder *builder, hc_tick at,
+                                       hc_sv_value_id held, hc_tick as_of,
+                                       struct correction *correction) {
+    hc_unit unit = correction->name.unit;
+    hc_tick head = builder->header.as_of;
+    struct hc_sv_sent_value none = {.id = 0};
+    const struct hc_sv_sent_log_unit *known = hc_sv_sent_log_unit(builder->client->sent_log, unit);
+    if (as_of != HC_NO_TICK && head - as_of <= HC_SNAPSHOT_CORRECTION_AGE) {
+        const struct hc_unit_value *value =
+            hc_sv_sent_values_get(&builder->replicator->sent_values, held);
+        if (value != NULL) {
+            correction->name.as_of = as_of;
+            correction->name.same = true;
+            return (struct hc_sv_sent_value){.id = held, .value = value};
+        }
+    }
+    if (head - known->acked_as_of > HC_SNAPSHOT_CORRECTION_AGE)
+        return none;
+    struct hc_sv_sent_value base = hc_sv_builder_acked(builder, unit, known->acked);
+    if (base.id == 0 || base.value->tick > at ||
+        base.value->tick < builder->client->interest.since[unit] ||
+        hc_sv_builder_too_dear(builder, unit, base, correction->value))
+        return none;
+    correction->name.as_of = known->acked_as_of;
+    return base;
+}
+
+/// Gathers the units that the client does not hold as they are at the past tick `at`, into `out`;
+/// returns how many.
+static uint32_t gather(struct hc_sv_builder *builder, hc_tick at, struct correction *out,
+                       uint32_t most) {
+    struct hc_sv_sent_values *sent_values = &builder->replicator->sent_values;
+    const struct hc_sv_sent_log *sent_log = builder->client->sent_log;
+    uint32_t count = 0;
+    struct hc_sv_sent_values_row row = hc_sv_sent_values_row(sent_values, builder->timeline, at);
+    struct hc_sv_interest_look look = hc_sv_builder_look(builder, at);
+    builder->counts->units_looked_at += builder->selection_count;
+    for (uint32_t i = 0; i < builder->selection_count; i++) // before any value is borrowed
+        if (!hc_sv_selection_drops(&builder->selections[i]))
+            hc_sv_sent_values_put(&row, builder->selections[i].name.unit);
+    for (uint32_t i = 0; i < builder->selection_count && count < most; i++) {
+        hc_unit unit = builder->selections[i].name.unit;
+        hc_tick as_of = HC_NO_TICK;
+        if (hc_sv_selection_drops(&builder->selections[i]) ||
+            hc_sv_sent_log_unit(sent_log, unit)->acked == 0)
+            continue; // the client shows no unit that it does not know yet
+        hc_sv_value_id now = hc_sv_sent_values_put(&row, unit);
+        hc_sv_value_id held = hc_sv_sent_log_holds(sent_log, unit, at, &as_of);
+        if (alike(builder, unit, held, now) || (held == 0 && !sends_unreceived(builder, unit, at)))
+            continue;
+        if (!hc_sv_interest_in_view(&look, unit)) {
+            HC_MARK("correction-out-of-view");
+            continue;
+        }
+        out[count] = (struct correction){
+            .name = {.unit = unit, .as_of = HC_NO_TICK},
+            .value = {.id = now, .value = hc_sv_sent_values_get(sent_values, now)}};
+        out[count].base = base_of(builder, at, held, as_of, &out[count]);
+        count++;
+    }
+    return count;
+}
+
+/// Appends corrections of one tick, all or as many as fit; returns how many.
+static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick at,
+                         const struct correction *corrections, uint32_t count) {
+    for (; count > 0; count -= 1 + count / 4) {
+        struct hc_bits_writer attempt = builder->bits;
+        hc_unit next = 0;
+        hc_snapshot_put_correction_tick(&builder->bits, before, at, count);
+        for (uint32_t i = 0; i < count && !builder->bits.failed; i++) {
+            const struct correction *correction = &corrections[i];
+            hc_unit unit = correction->name.unit;
+            hc_snapshot_put_correction(&builder->bits, &builder->header, next, &correction->name);
+            next = (hc_unit)(unit + 1);
+            struct hc_sv_delta delta =
+                hc_sv_builder_delta(builder, unit, correction->base, correction->value);
+            hc_sv_builder_count_delta(builder, &delta);
+            hc_bits_append(&builder->bits, delta.data, delta.bits);
+        }
+        struct hc_bits_writer ended = builder->bits;
+        hc_snapshot_put_end(&ended);
+        if (!ended.failed)
+            return count;
+        builder->bits = attempt;
+        if (count == 1)
+            return 0;
+    }
+    return 0;
+}
+
+/// Logs corrections of one tick as sent.
+static void log_sent(struct hc_sv_builder *builder, hc_tick at,
+                     const struct correction *corrections, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        bool logged = hc_sv_sent_log_put(builder->client->sent_log, corrections[i].name.unit, at,
+                                         corrections[i].value.id, true);
+        HC_ASSERT(logged);
+    }
+    builder->counts->corrections += count;
+}
+
+void hc_sv_corrections_put(struct hc_sv_builder *builder) {
+    struct hc_sv_sent_log *sent_log = builder->client->sent_log;
+    struct correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX];
+    hc_tick from = shown_from(builder), before = builder->header.tick;
+    uint32_t left = HC_SNAPSHOT_CORRECTIONS_MAX;
+    size_t counted = hc_bits_written(&builder->bits);
+    for (hc_tick t = builder->header.tick; t > from && from != HC_NO_TICK && left > 0; t--) {
+        hc_tick at = t - 1, equal = hc_sv_sent_log_equal_at(sent_log, at);
+        if (equal != HC_NO_TICK && hc_timeline_changed(builder->timeline, at) <= equal)
+            continue;
+        uint32_t wanted = gather(builder, at, corrections, left);
+        if (wanted == 0) {
+            hc_sv_sent_log_mark_equal(sent_log, at);
+            continue;
+        }
+        uint32_t put = put_tick(builder, before, at, corrections, wanted);
+        log_sent(builder, at, corrections, put);
+        left -= put;
+        if (put < wanted) {
+            HC_MARK("corrections-cut");
+            break;
+        }
+        if (left > 0) // else the tick may need more
+            hc_sv_sent_log_mark_equal(sent_log, at);
+        before = at;
+    }
+    hc_snapshot_put_end(&builder->bits);
+    hc_sv_builder_count_bits(builder, &counted, &builder->counts->bits.corrections);
+}

@@ -1,0 +1,66 @@
+/// The memory that all clients of a world share, and the ticks that pass over it.
+#include "server/replication/replicator.h"
+
+#include "common/alloc.h"
+#include "server/replication/sent_log.h"
+#include "server/replication/selection.h"
+
+enum {
+    VALUES_EACH = 3,  ///< of a unit for each tick that is stored: rewinds rewrite ticks
+    DELTAS_EACH = 64, ///< of a unit: for every tick shown and every baseline
+};
+
+/// Lays everything out from `base` (NULL: only measures); returns the bytes needed.
+static size_t layout(struct hc_sv_replicator *replicator,
+                     const struct hc_sv_replicator_config *config, uint8_t *base) {
+    const struct hc_world *world = config->world;
+    uint32_t units = hc_unit_total(world), rows = config->history + 1;
+    // A value that a client acked longer ago is pinned, or no longer a baseline.
+    uint32_t values = units * (rows + HC_SV_SENT_LOG_SNAPSHOTS) * VALUES_EACH;
+    size_t used = 0;
+    replicator->selections = hc_carve(base, &used, units * sizeof *replicator->selections);
+    replicator->candidates = hc_carve(base, &used, units * sizeof *replicator->candidates);
+    replicator->encoding = hc_carve(base, &used, sizeof *replicator->encoding);
+    replicator->extrapolation = hc_carve(base, &used, hc_unit_bytes(world));
+    used += hc_sv_roster_layout(&replicator->roster, world, base == NULL ? NULL : base + used);
+    used += hc_sv_sent_values_layout(&replicator->sent_values, world, rows, values,
+                                     base == NULL ? NULL : base + used);
+    used += hc_sv_delta_cache_layout(&replicator->delta_cache, units * DELTAS_EACH,
+                                     base == NULL ? NULL : base + used);
+    return used;
+}
+
+size_t hc_sv_replicator_memory(const struct hc_sv_replicator_config *config) {
+    struct hc_sv_replicator measured;
+    return layout(&measured, config, NULL) + hc_extrapolator_memory(config->world);
+}
+
+bool hc_sv_replicator_init(struct hc_sv_replicator *replicator,
+                           const struct hc_sv_replicator_config *config) {
+    *replicator = (struct hc_sv_replicator){
+        .config = *config, .world = config->world, .timeline = config->timeline};
+    replicator->extrapolator = hc_extrapolator_create(config->world);
+    replicator->memory = hc_allocate(config->allocator, layout(replicator, config, NULL));
+    if (replicator->extrapolator == NULL || replicator->memory == NULL)
+        return false;
+    layout(replicator, config, replicator->memory);
+    hc_sv_roster_clear(&replicator->roster, config->world);
+    hc_sv_sent_values_clear(&replicator->sent_values);
+    hc_sv_delta_cache_clear(&replicator->delta_cache);
+    return true;
+}
+
+void hc_sv_replicator_free(struct hc_sv_replicator *replicator) {
+    hc_release(replicator->config.allocator, replicator->memory);
+    hc_extrapolator_destroy(replicator->extrapolator);
+}
+
+void hc_sv_replicator_advance(struct hc_sv_replicator *replicator, hc_tick final) {
+    hc_sv_extrapolation_tick(&replicator->extrapolation_budget);
+    while (replicator->final < final) {
+        replicator->final++;
+        replicator->chain =
+            hc_snapshot_chain(replicator->config.chain_key, replicator->chain,
+                              hc_timeline_hash(replicator->timeline, replicator->final));
+    }
+}

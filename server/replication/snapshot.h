@@ -1,0 +1,28 @@
+/// Snapshots: what one client is sent of the world at a head, as much as its bandwidth allows.
+///
+/// A snapshot is filled in the order of the wire: the header, forced inputs, joins and leaves, the
+/// selected units with their values and inputs, then corrections.
+#pragma once
+
+#include "common/bytes.h"
+#include "server/replication/client.h"
+#include "server/replication/counts.h"
+#include "server/replication/replicator.h"
+
+/// The datagram that a snapshot goes out in.
+struct hc_sv_snapshot_datagram {
+    uint32_t seq;          ///< greater than that of any snapshot before
+    uint32_t phase_us;     ///< since the head was due
+    uint32_t ack_delay_us; ///< since the datagram that it acks as newest came
+    hc_tick late_limit;    ///< own inputs before this tick are refused
+};
+
+/// T: the tick that a snapshot for the client shows now.
+hc_tick hc_sv_snapshot_tick(const struct hc_sv_replicator *replicator,
+                            const struct hc_sv_client *client);
+
+/// Appends the client's SNAPSHOT to `body`, which has room for HC_DATA_BODY_MAX, spends its bytes,
+/// and fills in `counts`. False: the bandwidth is too little now, and nothing has changed.
+bool hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
+                         const struct hc_sv_snapshot_datagram *datagram, struct hc_writer *body,
+                         struct hc_sv_snapshot_counts *counts, uint64_t now_us);

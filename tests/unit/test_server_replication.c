@@ -1,0 +1,249 @@
+/// The replication without a host: one world, one client, and the client's reader of snapshots.
+#include "client/snapshot_reader.h"
+#include "hindcast/arena.h"
+#include "hindcast/rng.h"
+#include "server/replication/snapshot.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PLAYERS = 6,
+    LATE = 1, ///< a player whose inputs come late
+    RATE = 60,
+    TICK_US = 1000000 / RATE,
+    CLIENT_RATE = 262144,
+    SHOWN_BACK = 20, ///< ticks before the head that the client still shows
+};
+
+static struct hc_world world;
+static struct hc_timeline *timeline;
+static struct hc_sv_replicator replicator;
+static struct hc_sv_client client;
+static struct hc_cl_snapshot_reader *reader;
+static struct hc_rng rng;
+static uint8_t *memory;
+static uint32_t seq;
+
+/// A snapshot under way.
+struct sent {
+    uint32_t seq;
+    uint8_t bytes[HC_DATA_BODY_MAX];
+    size_t size;
+    struct hc_sv_snapshot_counts counts;
+};
+
+static hc_tick head(void) {
+    return hc_timeline_head(timeline);
+}
+
+static uint64_t now_us(void) {
+    return head() * (uint64_t)TICK_US;
+}
+
+/// Gives every player, LATE apart unless `all`, an input for the head, and simulates a tick.
+static void pass(bool all) {
+    for (hc_player p = 0; p < PLAYERS && head() > 0; p++) {
+        struct hc_arena_input input = {.move_x = (int8_t)(hc_rng_below(&rng, 3) - 1),
+                                       .move_y = (int8_t)(hc_rng_below(&rng, 3) - 1),
+                                       .aim = (uint8_t)hc_rng_below(&rng, 256)};
+        if (p == LATE && !all)
+            continue;
+        ck_assert_int_eq(hc_timeline_put_input(timeline, p, head(), &input), HC_OK);
+        hc_sv_roster_input(&replicator.roster, p, head());
+    }
+    hc_timeline_advance(timeline);
+    hc_sv_replicator_advance(&replicator, hc_tick_back(head(), SHOWN_BACK));
+    hc_sv_client_report(&client, head(), SHOWN_BACK);
+}
+
+static void join(hc_player player) {
+    ck_assert_int_eq(hc_timeline_put_roster(timeline, player, head(), HC_ROSTER_JOIN), HC_OK);
+    hc_sv_roster_stamp(&replicator.roster, player, head(), HC_ROSTER_JOIN);
+}
+
+static void set_up(void) {
+    rng = hc_rng_init(91, 0);
+    seq = 0;
+    ck_assert_int_eq(hc_world_init(&world, &hc_arena, PLAYERS, RATE, 1, NULL), HC_OK);
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    timeline = hc_timeline_create(&config);
+    ck_assert_ptr_nonnull(timeline);
+    struct hc_sv_replicator_config shared = {
+        .world = &world, .timeline = timeline, .history = config.history, .future = config.future};
+    ck_assert(hc_sv_replicator_init(&replicator, &shared));
+    size_t bytes = hc_sv_client_layout(&client, &world, NULL);
+    memory = malloc(bytes);
+    memset(memory, 0xa5, bytes);
+    ck_assert_uint_eq(hc_sv_client_layout(&client, &world, memory), bytes);
+    hc_sv_client_open(&client);
+    hc_sv_client_connect(&client, 1, CLIENT_RATE, 0);
+    client.own_count = 1;
+    client.own[0] = 0;
+    reader = hc_cl_snapshot_reader_create(&world, client.own_count);
+    ck_assert_ptr_nonnull(reader);
+    hc_timeline_start(timeline);
+    for (hc_player p = 0; p < PLAYERS; p++)
+        join(p);
+    pass(true);
+}
+
+static void tear_down(void) {
+    hc_cl_snapshot_reader_destroy(reader);
+    free(memory);
+    hc_sv_replicator_free(&replicator);
+    hc_timeline_destroy(timeline);
+    hc_world_free(&world);
+}
+
+static struct sent send_snapshot(void) {
+    struct sent sent = {.seq = ++seq};
+    struct hc_sv_snapshot_datagram datagram = {.seq = sent.seq, .late_limit = head()};
+    struct hc_writer body = hc_bytes_writer(sent.bytes, sizeof sent.bytes);
+    ck_assert(hc_sv_snapshot_send(&replicator, &client, &datagram, &body, &sent.counts, now_us()));
+    sent.size = body.at;
+    return sent;
+}
+
+/// Reads a snapshot; every value must equal the timeline's. Returns what was received.
+static const struct hc_cl_received *receive(const struct sent *sent) {
+    static struct hc_body body;
+    const struct hc_cl_received *received = NULL;
+    ck_assert_int_eq(hc_body_begin(&body, sent->bytes, sent->size), HC_OK);
+    ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
+    ck_assert_int_eq(hc_cl_snapshot_reader_read(reader, &body, head(), &received), HC_OK);
+    ck_assert_uint_gt(received->value_count, 0);
+    for (uint32_t i = 0; i < received->value_count; i++) {
+        const struct hc_cl_received_value *is = &received->told[i];
+        size_t first = hc_unit_first(&world, is->unit), count = hc_unit_count(&world, is->unit);
+        if (is->dropped)
+            continue;
+        const uint8_t *presence = hc_timeline_presence(timeline, is->value.tick) + first;
+        const uint8_t *states = hc_timeline_states(timeline, is->value.tick) + first * world.stride;
+        ck_assert_mem_eq(is->value.presence, presence, count);
+        ck_assert_mem_eq(is->value.states, states, count * world.stride);
+    }
+    return received;
+}
+
+/// The client receives a snapshot, and its ack comes back.
+static void ack(const struct sent *sent) {
+    receive(sent);
+    hc_sv_client_acked(&client, sent->seq);
+}
+
+START_TEST(every_value_is_read_as_the_timeline_has_it) {
+    uint32_t values = 0;
+    for (unsigned tick = 0; tick < 300; tick++) {
+        struct sent sent = send_snapshot();
+        if (hc_rng_below(&rng, 4) != 0) {
+            values += receive(&sent)->value_count;
+            hc_sv_client_acked(&client, sent.seq);
+        }
+        pass(true);
+    }
+    ck_assert_uint_gt(values, 300);
+}
+END_TEST
+
+START_TEST(an_acked_snapshot_becomes_the_baseline_and_an_unacked_one_does_not) {
+    struct sent first = send_snapshot();
+    hc_tick base = head();
+    ck_assert_uint_eq(receive(&first)->head.base, HC_NO_TICK);
+    pass(true);
+    struct sent second = send_snapshot();
+    ck_assert_uint_eq(receive(&second)->head.base, HC_NO_TICK);
+    hc_sv_client_acked(&client, first.seq);
+    pass(true);
+    struct sent third = send_snapshot();
+    ck_assert_uint_eq(receive(&third)->head.base, base);
+    ck_assert_uint_lt(third.size, first.size);
+}
+END_TEST
+
+START_TEST(a_lost_correction_is_sent_again) {
+    for (unsigned tick = 0; tick < 10; tick++) {
+        struct sent sent = send_snapshot();
+        ack(&sent);
+        pass(tick < 4); // then the inputs of LATE are predicted
+    }
+    struct hc_arena_input input = {.move_x = 1, .move_y = 1, .aim = 77};
+    ck_assert_int_eq(hc_timeline_put_input(timeline, LATE, head() - 5, &input), HC_OK);
+    pass(false);
+    struct sent lost = send_snapshot();
+    ck_assert_uint_gt(lost.counts.corrections, 0);
+    ck_assert(!lost.counts.rewound); // it shows the head
+    for (unsigned i = 1; i < HC_SV_SENT_LOG_REORDER; i++) {
+        pass(false);
+        struct sent sent = send_snapshot();
+        ck_assert_uint_eq(sent.counts.corrections, 0); // the first may still arrive
+        ack(&sent);
+    }
+    pass(false);
+    struct sent sent = send_snapshot();
+    ck_assert_uint_eq(sent.counts.corrections, 0);
+    ack(&sent); // which proves the loss
+    pass(false);
+    struct sent again = send_snapshot();
+    ck_assert_uint_ge(again.counts.corrections, lost.counts.corrections);
+    ack(&again);
+    pass(false);
+    ck_assert_uint_eq(send_snapshot().counts.corrections, 0);
+}
+END_TEST
+
+START_TEST(forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_them_is_acked) {
+    hc_sv_forced_add(&client.forced, 0, head() - 1, 1);
+    for (unsigned i = 0; i < 4; i++) {
+        struct sent sent = send_snapshot();
+        const struct hc_cl_received *received = receive(&sent);
+        ck_assert_uint_eq(received->forced_count, i < 3);
+        ck_assert_uint_eq(received->roster_count, i < 3 ? PLAYERS - 1 : 0); // all but its own
+        if (i == 2)
+            hc_sv_client_acked(&client, sent.seq);
+        pass(true);
+    }
+}
+END_TEST
+
+START_TEST(a_starved_snapshot_changes_nothing) {
+    uint8_t bytes[HC_DATA_BODY_MAX];
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    struct hc_sv_snapshot_datagram datagram = {.seq = 1, .late_limit = head()};
+    struct hc_sv_snapshot_counts counts;
+    hc_sv_bandwidth_spend(&client.bandwidth, CLIENT_RATE);
+    ck_assert(!hc_sv_snapshot_send(&replicator, &client, &datagram, &body, &counts, now_us()));
+    ck_assert_uint_eq(body.at, 0);
+    ck_assert_uint_eq(client.newest_head, HC_NO_TICK);
+}
+END_TEST
+
+START_TEST(a_new_connection_of_a_client_begins_without_baselines_and_with_its_players) {
+    struct sent sent = send_snapshot();
+    ack(&sent);
+    hc_sv_client_connect(&client, 2, CLIENT_RATE, now_us());
+    hc_cl_snapshot_reader_destroy(reader);
+    reader = hc_cl_snapshot_reader_create(&world, client.own_count);
+    pass(true);
+    sent = send_snapshot();
+    ck_assert_uint_eq(receive(&sent)->head.base, HC_NO_TICK);
+    ck_assert(hc_sv_client_owns(&client, 0));
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("server replication");
+    TCase *tc = tcase_create("replication");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, every_value_is_read_as_the_timeline_has_it);
+    tcase_add_test(tc, an_acked_snapshot_becomes_the_baseline_and_an_unacked_one_does_not);
+    tcase_add_test(tc, a_lost_correction_is_sent_again);
+    tcase_add_test(
+        tc, forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_them_is_acked);
+    tcase_add_test(tc, a_starved_snapshot_changes_nothing);
+    tcase_add_test(tc, a_new_connection_of_a_client_begins_without_baselines_and_with_its_players);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
