@@ -84,10 +84,3 @@ void hc_sv_builder_count_delta(struct hc_sv_builder *builder, const struct hc_sv
     builder->counts->deltas_reused += delta->reused;
     builder->counts->deltas_encoded += !delta->reused;
 }
-
-void hc_sv_builder_count_bits(const struct hc_sv_builder *builder, size_t *before,
-                              uint64_t *count) {
-    size_t now = hc_bits_written(&builder->bits);
-    *count += now - *before;
-    *before = now;
-}

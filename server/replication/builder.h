@@ -65,6 +65,3 @@ bool hc_sv_builder_fits_item(const struct hc_sv_builder *builder);
 
 /// Counts a delta as encoded or reused, once for each unit.
 void hc_sv_builder_count_delta(struct hc_sv_builder *builder, const struct hc_sv_delta *delta);
-
-/// Adds the bits written since there were `*before` to `*count`.
-void hc_sv_builder_count_bits(const struct hc_sv_builder *builder, size_t *before, uint64_t *count);

@@ -186,5 +186,5 @@ void hc_sv_corrections_put(struct hc_sv_builder *builder) {
         before = at;
     }
     hc_snapshot_put_end(&builder->bits);
-    hc_sv_builder_count_bits(builder, &counted, &builder->counts->bits.corrections);
+    builder->counts->bits.corrections = hc_bits_written(&builder->bits) - counted;
 }

@@ -1,3 +1,4 @@
+/// Which units come into a client's view and leave it, by the states of a tick.
 #include "server/replication/interest.h"
 
 #include "common/alloc.h"
@@ -40,7 +41,7 @@ static void see_everything(struct hc_sv_interest *interest) {
         interest->seen[count - 1] = (UINT64_C(1) << last) - 1;
 }
 
-/// The player's eye at a tick, to `*eye`; false, and nothing is changed: it is not alive.
+/// Sets `*eye` to the player's place and state at a tick; false, and no change: it is not alive.
 static bool open_eye(const struct hc_world *world, hc_player player, const uint8_t *presence,
                      const uint8_t *states, struct hc_sv_interest_eye *eye) {
     hc_entity entity = hc_world_player(world, player);
@@ -53,7 +54,7 @@ static bool open_eye(const struct hc_world *world, hc_player player, const uint8
     return true;
 }
 
-/// Brings the eyes to where the own players are at `tick`.
+/// Moves the eyes to the own players of `tick`.
 static void open_eyes(struct hc_sv_interest *interest, const struct hc_timeline *timeline,
                       hc_tick tick, const hc_player *own, unsigned own_count) {
     const struct hc_world *world = interest->world;
@@ -64,7 +65,7 @@ static void open_eyes(struct hc_sv_interest *interest, const struct hc_timeline 
         struct hc_sv_interest_eye *eye = &interest->eyes[i];
         HC_ASSERT(i >= own_count || own[i] < world->players);
         if (i >= own_count || eye->player != own[i])
-            eye->player = HC_NO_PLAYER; // the place of another player is no place to look from
+            eye->player = HC_NO_PLAYER; // not from another player's place
         if (i < own_count)
             (void)open_eye(world, own[i], presence, states, eye);
     }
@@ -112,7 +113,7 @@ static bool sees_entity(const struct hc_sv_interest_look *look, hc_entity entity
     int64_t x = 0, y = 0;
     bool placed = range != 0 && hc_world_position(world, entity, state, &x, &y);
     if (range != 0 && !placed && world->owner_of[entity] != HC_NO_PLAYER)
-        return false; // where its owner is it does not say
+        return false; // it shows nothing of where its owner is
     for (unsigned i = 0; i < look->eye_count; i++) {
         const struct hc_sv_interest_eye *eye = &look->eyes[i];
         if (placed && apart(eye, x, y) > range)
@@ -125,7 +126,7 @@ static bool sees_entity(const struct hc_sv_interest_look *look, hc_entity entity
     return false;
 }
 
-/// Whether the unit of `count` entities from `first` on is seen, which it was before if `was`.
+/// Whether the unit of `count` entities from `first` on is seen; `was`: it was before.
 static bool sees_unit(const struct hc_sv_interest_look *look, hc_entity first, uint32_t count,
                       bool was) {
     uint32_t view = look->world->game->view;
@@ -152,7 +153,7 @@ bool hc_sv_interest_in_view(const struct hc_sv_interest_look *look, hc_unit unit
                      true);
 }
 
-/// The next unit from `*unit` on that is seen, to `*unit`; false: there is none.
+/// Sets `*unit` to the next seen unit from it on; false: there is none.
 static bool next_seen(const struct hc_sv_interest *interest, uint32_t *unit) {
     size_t count = words(interest->world);
     for (size_t word = *unit / 64; word < count; word++, *unit = (uint32_t)word * 64) {
@@ -166,14 +167,14 @@ static bool next_seen(const struct hc_sv_interest *interest, uint32_t *unit) {
     return false;
 }
 
-/// Units that are seen and not in view of a look: seen no longer, or, if the look is at a tick that
-/// was left out, in view from `tick` on at best.
+/// Removes the seen units that are out of view at a look; `between`: the look is at a tick that was
+/// not shown, and they count as in view from `tick` on.
 static void check_seen(struct hc_sv_interest *interest, const struct hc_sv_interest_look *look,
-                       bool left_out, hc_tick tick) {
+                       bool between, hc_tick tick) {
     for (uint32_t u = 0; next_seen(interest, &u); u++) {
         if (hc_sv_interest_in_view(look, (hc_unit)u))
             continue;
-        if (left_out)
+        if (between)
             interest->since[u] = tick;
         else
             see(interest, (hc_unit)u, false);

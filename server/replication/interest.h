@@ -1,31 +1,32 @@
-/// Interest: which units a client may know of.
+/// Interest: the units that one client may know of.
 ///
-/// A client is told of what lies within its game's `view` of its own players, of itself and of the
-/// referee; a game may hide more. What leaves is kept until it is a quarter of the view farther
-/// away, so that nobody flickers at the border. Without players it is everything, and so it is
-/// where the game has neither a view nor anything to hide. What a client is not told of it cannot
-/// show, whatever it does to itself.
+/// These are the units within the game's `view` of the client's own players, the own players and
+/// the referee; a game may hide more. A unit leaves when it is a quarter of the view farther away,
+/// so that it does not flicker at the border. A client without players may know of everything, as
+/// may every client where the game has neither a view nor anything to hide. A client cannot show a
+/// unit that the server never sent, however it is modified.
 ///
 /// A unit is seen when one of its alive entities is within view of an own player that it is not
-/// hidden from; an own player that is not alive looks from where it was when it last was, or not at
-/// all. An unowned entity without a position is in every view. A unit of which nothing is alive
-/// stays what it was: who saw it is told that it is gone and goes on knowing it, nobody else hears
-/// of it, and where it comes back decides anew. So of a player that joins, leaves or dies far away
-/// nothing is said. A unit is seen as a whole: a player whose shot is in view is told of as well.
+/// hidden from. A dead own player looks from its last place; one that was never alive does not
+/// look. An unowned entity without a position is in every view. While nothing of a unit is alive
+/// its state does not change: a client that saw it is sent its death and still knows it, no other
+/// client learns of it, and the place where it comes back decides anew. So nothing leaks about a
+/// player that joins, leaves or dies far away. A unit is seen as a whole: a client that sees a shot
+/// is sent its player too.
 ///
-/// New units are looked for now and then (hc_sv_interest_update), which is linear in the entities.
-/// A unit that is seen is checked at every tick that is sent (hc_sv_interest_narrow), and at every
-/// other tick of which a snapshot says something (hc_sv_interest_look_at), by that tick's states:
-/// a unit that leaps out of view is not sent once more.
+/// hc_sv_interest_update looks for new units now and then, in time linear in the entities.
+/// hc_sv_interest_narrow checks the seen units at every tick that is shown, and
+/// hc_sv_interest_look_at at every other tick of a snapshot, by the states of that tick: a unit
+/// that leaps out of view is not sent once more.
 #pragma once
 
 #include "common/timeline.h"
 #include "common/unit.h"
 #include "proto/datagram.h"
 
-/// An own player as it was when it was last found alive.
+/// An own player as it was last found alive.
 struct hc_sv_interest_eye {
-    hc_player player; ///< HC_NO_PLAYER: it never was
+    hc_player player; ///< HC_NO_PLAYER: it was never alive
     int64_t x, y;     ///< 0 without a position
     uint8_t state[HC_STATE_MAX];
 };
@@ -33,37 +34,37 @@ struct hc_sv_interest_eye {
 struct hc_sv_interest {
     const struct hc_world *world;
     uint64_t *seen; ///< a bit for each unit, zeros after the last
-    hc_tick *since; ///< [units] of those that are seen: in view at every tick from this one on
-    hc_tick tick;   ///< the newest that was checked; HC_NO_TICK: none
+    hc_tick *since; ///< [units] of a seen unit: it was in view at every tick from this one on
+    hc_tick tick;   ///< the newest checked tick; HC_NO_TICK: none
     struct hc_sv_interest_eye eyes[HC_OWN_PLAYERS_MAX]; ///< in the order of the own players
 };
 
-/// Lays the set out from `base` (NULL: only measures); returns the bytes needed. Clear it before
-/// its use.
+/// Lays the set out from `base` (NULL: only measures); returns the bytes needed.
+/// hc_sv_interest_clear must follow.
 size_t hc_sv_interest_layout(struct hc_sv_interest *interest, const struct hc_world *world,
                              uint8_t *base);
 
-/// Nothing is seen.
+/// Empties the set.
 void hc_sv_interest_clear(struct hc_sv_interest *interest);
 
-/// Looks at `tick` in [oldest, head], the one that is to be shown: what a client with these players
-/// (at most HC_OWN_PLAYERS_MAX, in an order that stays) sees from now on. Linear in the entities;
-/// need not be called for every tick: until the next call what is seen stays.
+/// Looks for the units that a client with these players (at most HC_OWN_PLAYERS_MAX, always in the
+/// same order) sees at `tick` in [oldest, head], the tick that is to be shown. Linear in the
+/// entities. Between two calls the set gains no unit.
 void hc_sv_interest_update(struct hc_sv_interest *interest, const struct hc_timeline *timeline,
                            hc_tick tick, const hc_player *own, unsigned own_count);
 
-/// What is no longer in view at `tick`, in [oldest, head] and not before the newest checked, is no
-/// longer seen. What was out of view at a tick that was left out is seen from `tick` on.
+/// Removes the units that are out of view at `tick`, in [oldest, head] and not before the newest
+/// checked tick. A unit that was out of view at a tick between the two counts as seen since `tick`.
 void hc_sv_interest_narrow(struct hc_sv_interest *interest, const struct hc_timeline *timeline,
                            hc_tick tick, const hc_player *own, unsigned own_count);
 
-/// A tick from where the own players are at it, or were when they were last alive.
+/// A view of one tick, from where the own players are at it or were last alive.
 struct hc_sv_interest_look {
     const struct hc_world *world;
     const hc_player *own; ///< borrowed
     unsigned own_count, eye_count;
-    struct hc_sv_interest_eye eyes[HC_OWN_PLAYERS_MAX]; ///< those that look
-    bool everything;                                    ///< is in view
+    struct hc_sv_interest_eye eyes[HC_OWN_PLAYERS_MAX]; ///< of the players that look
+    bool everything;                                    ///< everything is in view
     const uint8_t *presence, *states;
 };
 
@@ -72,17 +73,17 @@ struct hc_sv_interest_look hc_sv_interest_look_at(const struct hc_sv_interest *i
                                                   const struct hc_timeline *timeline, hc_tick tick,
                                                   const hc_player *own, unsigned own_count);
 
-/// Whether `unit`, which is seen, is in view in a look, the quarter included, or nothing of it is
+/// Whether a seen unit is in view at the look's tick, the quarter included, or nothing of it is
 /// alive there.
 bool hc_sv_interest_in_view(const struct hc_sv_interest_look *look, hc_unit unit);
 
-/// How far `unit` is at `tick` from where the nearest own player was at the last update: the larger
-/// of |dx| and |dy| of its nearest alive entity, wire units. 0: it is own, has no position, or
-/// nobody looks.
+/// The distance at `tick` from the nearest own player's place at the last update to the unit's
+/// nearest alive entity: the larger of |dx| and |dy|, wire units. 0: the unit is own or has no
+/// position, or no player looks.
 uint32_t hc_sv_interest_distance(const struct hc_sv_interest *interest,
                                  const struct hc_timeline *timeline, hc_tick tick, hc_unit unit);
 
-/// Whether the client is to be told of `unit`.
+/// Whether the client may know of `unit`.
 static inline bool hc_sv_interest_sees(const struct hc_sv_interest *interest, hc_unit unit) {
     return (interest->seen[unit / 64] >> (unit % 64) & 1) != 0;
 }

@@ -106,6 +106,12 @@ static void put_joins(struct hc_sv_builder *builder) {
     }
 }
 
+static void put_roster(struct hc_sv_builder *builder) {
+    put_recent_roster(builder);
+    put_joins(builder);
+    hc_snapshot_put_end(&builder->bits);
+}
+
 // ---- Units --------------------------------------------------------------------------------------
 
 static uint32_t hash_of(const struct hc_sv_builder *builder) {
@@ -140,39 +146,38 @@ static uint64_t *count_of(struct hc_sv_builder *builder, hc_unit unit) {
     return hc_sv_client_owns_unit(builder->client, unit) ? &bits->own : &bits->others;
 }
 
-static void put_value(struct hc_sv_builder *builder, const struct hc_sv_selection *selection,
-                      size_t *counted) {
+/// Writes the value of a chosen unit and its player's inputs; returns the bits of the value.
+static uint32_t put_value(struct hc_sv_builder *builder, const struct hc_sv_selection *selection) {
     hc_unit unit = selection->name.unit;
     hc_player player = hc_unit_player(builder->world, unit);
     struct hc_sv_delta delta =
         hc_sv_builder_delta(builder, unit, selection->base, selection->value);
-    hc_bits_append(&builder->bits, delta.data, delta.bits);
-    hc_sv_builder_count_bits(builder, counted, count_of(builder, unit));
-    if (player == HC_NO_PLAYER)
-        return;
     uint32_t inputs = selection->inputs < builder->inputs ? selection->inputs : builder->inputs;
-    hc_snapshot_put_inputs(&builder->bits, builder->timeline, builder->world->game, player,
-                           selection->value.value, builder->header.tick + inputs);
-    hc_sv_builder_count_bits(builder, counted, &builder->counts->bits.inputs);
+    hc_bits_append(&builder->bits, delta.data, delta.bits);
+    *count_of(builder, unit) += delta.bits;
+    if (player != HC_NO_PLAYER)
+        hc_snapshot_put_inputs(&builder->bits, builder->timeline, builder->world->game, player,
+                               selection->value.value, builder->header.tick + inputs);
+    return delta.bits;
 }
 
 /// Writes everything but the corrections; false: it does not fit.
 static bool write_units(struct hc_sv_builder *builder) {
     struct hc_sv_snapshot_bits *bits = &builder->counts->bits;
-    size_t counted = 0;
+    uint64_t values = 0;
     *bits = (struct hc_sv_snapshot_bits){0};
     builder->header.hash = hash_of(builder);
     hc_snapshot_put(&builder->bits, &builder->header);
     put_forced(builder);
-    put_recent_roster(builder);
-    put_joins(builder);
-    hc_snapshot_put_end(&builder->bits);
-    hc_sv_builder_count_bits(builder, &counted, &bits->head);
+    put_roster(builder);
+    bits->head = hc_bits_written(&builder->bits);
     put_names(builder);
-    hc_sv_builder_count_bits(builder, &counted, &bits->names);
+    size_t named = hc_bits_written(&builder->bits);
+    bits->names = named - bits->head;
     for (uint32_t i = 0; i < builder->selection_count && !builder->bits.failed; i++)
         if (builder->selections[i].chosen && !hc_sv_selection_drops(&builder->selections[i]))
-            put_value(builder, &builder->selections[i], &counted);
+            values += put_value(builder, &builder->selections[i]);
+    bits->inputs = hc_bits_written(&builder->bits) - named - values;
     struct hc_bits_writer ended = builder->bits;
     hc_snapshot_put_end(&ended); // of the corrections
     return !ended.failed;

@@ -1,4 +1,4 @@
-// What a client is told of, and what not.
+/// The interest set of a client, against the rule written once more.
 #include "hindcast/rng.h"
 #include "server/replication/interest.h"
 #include "tests/unit/small_game.h"
@@ -107,7 +107,7 @@ static void look(const hc_player *own, unsigned own_count) {
     hc_sv_interest_update(&interest, timeline, now, own, own_count);
 }
 
-/// The next tick is as `things` says, and only what is seen is checked.
+/// The next tick is as `things` says, and only the seen units are checked.
 static void narrow(const hc_player *own, unsigned own_count) {
     pass();
     hc_sv_interest_narrow(&interest, timeline, now, own, own_count);
@@ -117,23 +117,23 @@ static bool sees(hc_unit unit) {
     return hc_sv_interest_sees(&interest, unit);
 }
 
-/// What a player at x hides from it: everything farther left, and itself nothing.
+/// Hides every entity to the left of the viewer.
 static bool hides_left(const struct hc_world *of, hc_entity viewer, const void *viewer_state,
                        hc_entity other, const void *other_state) {
     int64_t x = 0, y = 0, other_x = 0, other_y = 0;
     if (of != &world || !hc_world_position(of, viewer, viewer_state, &x, &y))
-        ck_abort_msg("asked of no player that stands in this world");
+        ck_abort_msg("the viewer is no player of this world");
     return hc_world_position(of, other, other_state, &other_x, &other_y) && other_x < x;
 }
 
-/// The rule told once more, about one unit: `was` it seen, and is it now, by eyes at `eyes`.
+/// The rule once more: whether players at `eyes` see the unit; `was`: they did before.
 static bool should_see(hc_unit unit, bool was, const struct thing *eyes, unsigned own_count) {
-    bool anybody = false, seen = false;
+    bool alive = false, seen = false;
     int64_t range = was ? game.view + game.view / 4 : game.view;
     for (uint32_t e = 0; e < world.entities; e++) {
         if (hc_unit_of(&world, (hc_entity)e) != unit || !things[e].alive)
             continue;
-        anybody = true;
+        alive = true;
         bool placed = hc_world_kind(&world, (hc_entity)e)->x >= 0;
         for (unsigned i = 0; i < own_count; i++) {
             if (!eyes[i].alive)
@@ -145,10 +145,10 @@ static bool should_see(hc_unit unit, bool was, const struct thing *eyes, unsigne
             seen = seen || (near && !hidden);
         }
     }
-    return anybody ? seen : was;
+    return alive ? seen : was;
 }
 
-/// Moves, removes and brings back some entities.
+/// Moves, removes and revives some entities.
 static void stir(struct hc_rng *rng) {
     for (uint32_t e = 1; e < world.entities; e++) {
         if (hc_rng_chance(rng, 30000))
@@ -162,7 +162,7 @@ static void stir(struct hc_rng *rng) {
     }
 }
 
-START_TEST(what_is_seen_is_what_the_rule_says_however_everybody_moves_joins_and_leaves) {
+START_TEST(the_interest_follows_the_rule_however_players_move_join_and_leave) {
     uint32_t came = 0, went = 0;
     for (uint32_t life = 0; life < LIVES; life++) {
         struct hc_rng rng = hc_rng_init(41, life);
@@ -224,7 +224,7 @@ START_TEST(the_border_is_the_view_inwards_and_a_quarter_farther_outwards) {
 }
 END_TEST
 
-START_TEST(who_saw_a_player_is_told_that_it_left_and_nobody_else_is) {
+START_TEST(only_a_client_that_saw_a_player_learns_that_it_left) {
     const hc_player near = 1, far = 2, leaver = 3;
     for (int whose = 0; whose < 2; whose++) {
         open_world(VIEW, NULL);
@@ -237,7 +237,7 @@ START_TEST(who_saw_a_player_is_told_that_it_left_and_nobody_else_is) {
         for (int i = 0; i < 5; i++) {
             look(own, 1);
             ck_assert(sees(unit_of(leaver)) == (whose == 0));
-            ck_assert(!sees(unit_of(50))); // who never was
+            ck_assert(!sees(unit_of(50))); // it never joined
         }
         place(hc_world_player(&world, leaver), 0, 3 * VIEW); // it joins again, far from both
         look(own, 1);
@@ -250,7 +250,7 @@ START_TEST(who_saw_a_player_is_told_that_it_left_and_nobody_else_is) {
 }
 END_TEST
 
-START_TEST(a_dead_player_looks_from_where_it_died_and_a_new_one_from_nowhere) {
+START_TEST(a_dead_player_looks_from_its_last_place_and_a_new_one_does_not_look) {
     const hc_player own = 7, other = 8;
     open_world(VIEW, NULL);
     place(hc_world_player(&world, 20), 0, 0);
@@ -269,7 +269,7 @@ START_TEST(a_dead_player_looks_from_where_it_died_and_a_new_one_from_nowhere) {
 }
 END_TEST
 
-START_TEST(a_unit_is_seen_whole_and_what_has_no_place_is_everywhere) {
+START_TEST(a_unit_is_seen_as_a_whole_and_an_entity_without_position_everywhere) {
     const hc_player own = 0;
     open_world(VIEW, NULL);
     place(hc_world_player(&world, own), 0, 0);
@@ -286,7 +286,7 @@ START_TEST(a_unit_is_seen_whole_and_what_has_no_place_is_everywhere) {
 }
 END_TEST
 
-START_TEST(a_distance_is_from_the_nearest_own_player_to_the_nearest_of_the_unit) {
+START_TEST(a_distance_is_from_the_nearest_own_player_to_the_units_nearest_entity) {
     const hc_player own[2] = {10, 11};
     open_world(VIEW, NULL);
     place(hc_world_player(&world, 10), 0, 0);
@@ -308,7 +308,7 @@ START_TEST(a_distance_is_from_the_nearest_own_player_to_the_nearest_of_the_unit)
 }
 END_TEST
 
-START_TEST(what_leaps_out_of_view_is_not_seen_at_the_same_tick_and_nothing_new_is) {
+START_TEST(a_unit_that_leaps_out_of_view_is_removed_at_once_and_none_is_added) {
     const hc_player own[] = {3};
     open_world(VIEW, NULL);
     place(hc_world_player(&world, 3), 0, 0);
@@ -325,13 +325,13 @@ START_TEST(what_leaps_out_of_view_is_not_seen_at_the_same_tick_and_nothing_new_i
     ck_assert_uint_eq(interest.since[unit_of(4)], first);
     place(hc_world_player(&world, 5), 0, -VIEW);
     narrow(own, 1);
-    ck_assert(!sees(unit_of(5))); // until it is looked for
+    ck_assert(!sees(unit_of(5))); // until the next update
     look(own, 1);
     ck_assert(sees(unit_of(5)) && sees(unit_of(6)));
     ck_assert_uint_eq(interest.since[unit_of(5)], now);
     things[hc_world_player(&world, 4)].alive = false;
     narrow(own, 1);
-    ck_assert(sees(unit_of(4))); // and is told that it is gone
+    ck_assert(sees(unit_of(4))); // its death is sent
     place(hc_world_player(&world, 3), -9000, 0);
     narrow(own, 1);
     ck_assert(sees(unit_of(3)) && sees(unit_of(4)) && !sees(unit_of(5)) && !sees(unit_of(6)));
@@ -339,7 +339,7 @@ START_TEST(what_leaps_out_of_view_is_not_seen_at_the_same_tick_and_nothing_new_i
 }
 END_TEST
 
-START_TEST(what_was_out_of_view_at_a_tick_that_was_left_out_is_seen_anew) {
+START_TEST(a_unit_that_was_out_of_view_between_two_ticks_is_seen_anew) {
     const hc_player own[] = {3};
     open_world(VIEW, NULL);
     place(hc_world_player(&world, 3), 0, 0);
@@ -374,8 +374,8 @@ START_TEST(a_look_at_another_tick_goes_by_the_states_of_that_tick) {
     ck_assert(!hc_sv_interest_in_view(&before, unit_of(4)) &&
               !hc_sv_interest_in_view(&before, unit_of(5)));
     ck_assert(hc_sv_interest_in_view(&before, unit_of(3)) && hc_sv_interest_in_view(&before, 0) &&
-              hc_sv_interest_in_view(&before, unit_of(7))); // of which nothing is alive
-    // A dead player looks from where it was.
+              hc_sv_interest_in_view(&before, unit_of(7))); // nothing of it is alive
+    // A dead player looks from its last place.
     struct hc_sv_interest_look after = hc_sv_interest_look_at(&interest, timeline, now, own, 1);
     ck_assert(hc_sv_interest_in_view(&after, unit_of(4)) &&
               hc_sv_interest_in_view(&after, unit_of(5)));
@@ -389,14 +389,14 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("server interest");
     TCase *tc = tcase_create("interest");
-    tcase_add_test(tc, what_is_seen_is_what_the_rule_says_however_everybody_moves_joins_and_leaves);
+    tcase_add_test(tc, the_interest_follows_the_rule_however_players_move_join_and_leave);
     tcase_add_test(tc, the_border_is_the_view_inwards_and_a_quarter_farther_outwards);
-    tcase_add_test(tc, who_saw_a_player_is_told_that_it_left_and_nobody_else_is);
-    tcase_add_test(tc, a_dead_player_looks_from_where_it_died_and_a_new_one_from_nowhere);
-    tcase_add_test(tc, a_unit_is_seen_whole_and_what_has_no_place_is_everywhere);
-    tcase_add_test(tc, a_distance_is_from_the_nearest_own_player_to_the_nearest_of_the_unit);
-    tcase_add_test(tc, what_leaps_out_of_view_is_not_seen_at_the_same_tick_and_nothing_new_is);
-    tcase_add_test(tc, what_was_out_of_view_at_a_tick_that_was_left_out_is_seen_anew);
+    tcase_add_test(tc, only_a_client_that_saw_a_player_learns_that_it_left);
+    tcase_add_test(tc, a_dead_player_looks_from_its_last_place_and_a_new_one_does_not_look);
+    tcase_add_test(tc, a_unit_is_seen_as_a_whole_and_an_entity_without_position_everywhere);
+    tcase_add_test(tc, a_distance_is_from_the_nearest_own_player_to_the_units_nearest_entity);
+    tcase_add_test(tc, a_unit_that_leaps_out_of_view_is_removed_at_once_and_none_is_added);
+    tcase_add_test(tc, a_unit_that_was_out_of_view_between_two_ticks_is_seen_anew);
     tcase_add_test(tc, a_look_at_another_tick_goes_by_the_states_of_that_tick);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
