@@ -1,6 +1,5 @@
-/// The inside of a host, shared by the files that make it up: host (ticks and lifecycle), door
-/// (handshakes), intake (what clients send), snapshot (what they are sent) and news (what they are
-/// sent beside).
+/// The inside of a host, shared by its files: host (ticks and lifecycle), handshake, receive (data
+/// of clients) and path (addresses, tickets and messages).
 #pragma once
 
 #include "hindcast/check.h"

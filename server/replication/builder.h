@@ -42,7 +42,7 @@ struct hc_sv_delta {
 struct hc_sv_sent_value hc_sv_builder_acked(const struct hc_sv_builder *builder, hc_unit unit,
                                             hc_sv_value_id value_id);
 
-/// A look at what the client's players see at `tick`.
+/// The view of the client's players at `tick`.
 struct hc_sv_interest_look hc_sv_builder_look(const struct hc_sv_builder *builder, hc_tick tick);
 
 /// Ticks that an extrapolation from `from` to `to` simulates; 0 beyond HC_EXTRAPOLATE_TICKS_MAX,

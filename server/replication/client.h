@@ -14,9 +14,8 @@
 #include "server/replication/roster.h"
 
 enum {
-    /// Steps of extrapolation for each unit that a client may save up: after a move or a silence
-    /// all
-    /// its baselines are old.
+    /// Steps of extrapolation that a client may save up for each unit: after a move or a silence
+    /// all its baselines are old.
     HC_SV_EXTRAPOLATION_SAVED_MAX = 128,
 };
 
@@ -33,7 +32,7 @@ struct hc_sv_client {
     hc_player own[HC_OWN_PLAYERS_MAX];
     uint32_t extrapolation_saved; ///< parts, see extrapolation_budget.h
 
-    // A connection begins with all zeros, or as said.
+    // A connection begins with all zeros, or with the value named.
     uint32_t cid;
     struct hc_sv_bandwidth bandwidth;
     uint32_t acked_snapshot; ///< seq of the newest acked datagram with a snapshot

@@ -1,4 +1,4 @@
-/// Which past ticks a client still shows, and how they differ from what it holds.
+/// The past ticks that a client still shows, and its outdated values of them.
 #include "server/replication/corrections.h"
 
 #include "common/mark.h"

@@ -32,7 +32,7 @@ struct hc_sv_priority {
 struct hc_sv_candidate {
     hc_unit unit;
     bool own;          ///< the client's own, or the referee: before all others
-    bool changed;      ///< what the client has of it is out of date
+    bool changed;      ///< the client's value of it is out of date
     uint32_t distance; ///< to the nearest own player, wire units
     uint32_t view;     ///< the game's view, 0: none, all are equally near
 };

@@ -1,4 +1,4 @@
-/// The roster: the newest joins and leaves of a world, and what each client was sent of them.
+/// The roster: the newest joins and leaves of a world, and which of them each client was sent.
 #pragma once
 
 #include "proto/snapshot.h"
@@ -17,7 +17,7 @@ struct hc_sv_roster {
     struct hc_sv_roster_player *players; ///< [world.players]
 };
 
-/// What one client was sent of the changes.
+/// Which of the changes one client was sent.
 struct hc_sv_roster_sent {
     uint64_t end; ///< changes from this number on were not sent
     /// [number % HC_SV_ROSTER_CHANGES] every snapshot from this seq on carried the change, until

@@ -97,7 +97,7 @@ static void choose_base(struct hc_sv_builder *builder, const struct hc_sv_sent_l
     selection->bits += delta.bits;
 }
 
-/// Adds a unit that the client sees, or is to forget.
+/// Adds a unit that the client sees, or must forget.
 static void gather_unit(struct hc_sv_builder *builder, hc_unit unit,
                         const struct hc_sv_sent_log_unit *known, bool sees) {
     struct hc_sv_client *client = builder->client;

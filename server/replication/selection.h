@@ -20,7 +20,7 @@ struct hc_sv_selection {
     bool chosen;
 };
 
-/// Gathers the units that the client sees, and those that it saw and is to forget.
+/// Gathers the units that the client sees, and those that it saw and must forget.
 void hc_sv_selection_gather(struct hc_sv_builder *builder);
 
 /// Chooses at most `most` units that fit into `room` bits by estimate, the most urgent first; one
@@ -37,7 +37,7 @@ void hc_sv_selection_sent(struct hc_sv_builder *builder);
 const struct hc_sv_selection *hc_sv_selection_find(const struct hc_sv_builder *builder,
                                                    hc_unit unit);
 
-/// Whether the unit is dropped: the client is to forget it.
+/// Whether the unit is dropped: the client must forget it.
 static inline bool hc_sv_selection_drops(const struct hc_sv_selection *selection) {
     return selection->name.from == HC_SNAPSHOT_DROPPED;
 }

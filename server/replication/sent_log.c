@@ -160,7 +160,7 @@ static void end_equal(struct hc_sv_sent_log *sent_log, uint32_t number) {
     }
 }
 
-// ---- What a client holds ----
+// ---- A client's values ----
 
 static bool newer(hc_tick as_of, hc_tick than) {
     return than == HC_NO_TICK || as_of > than;

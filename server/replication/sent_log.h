@@ -24,7 +24,7 @@ enum {
     HC_SV_SENT_LOG_REORDER = HC_LOST_AFTER,
 };
 
-/// What a client is taken to hold of a unit.
+/// The values of a unit that a client is taken to hold.
 struct hc_sv_sent_log_unit {
     hc_sv_value_id acked; ///< the newest acked value of a snapshot's own tick; 0: none in the log.
                           ///< A drop does not end it: the client keeps its baselines
@@ -59,7 +59,7 @@ bool hc_sv_sent_log_put(struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick t
 /// snapshot went out in it.
 bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq);
 
-/// What the client is taken to hold of `unit`; the calls above change it in place.
+/// The values of `unit` that the client is taken to hold; the calls above change them in place.
 const struct hc_sv_sent_log_unit *hc_sv_sent_log_unit(const struct hc_sv_sent_log *sent_log,
                                                       hc_unit unit);
 
