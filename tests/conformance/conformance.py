@@ -4,7 +4,7 @@
     /usr/bin/python3 conformance.py --server ADDR:PORT --key-file FILE [--audience N]
 
 No check depends on how fast this machine is. A check waits for each message that must come, up to a
-limit that only ends a hang. Silence is judged after the server has answered a later datagram (`fence`).
+limit that only ends a hang. Silence counts once the server has answered a later datagram (`fence`).
 Of a period only the lower bound is checked. The report of the server says how late its ticks were, and
 no more than these may be without a snapshot.
 """
@@ -81,7 +81,7 @@ class Tester:
         """Probes with changed(CONNECT, index), each with a cookie that is still good."""
         out, indexes = [], list(indexes)
         for at in range(0, len(indexes), BATCH):
-            c.say_hello()
+            c.send_hello()
             q = c.connect_datagram()
             out += self.probe(c, [changed(q, i) for i in indexes[at:at + BATCH]])
         return out
@@ -125,7 +125,7 @@ def handshake(t):
               [d[0] for d in a] == expect, ([d[0] for d in a[:5]], len(a)))
         if expect == [DENY] * 244:
             check("deny.hint.layout", all(d == b"\x05" + MAGIC + c.nonce + b"\x02" + d[25:29] + bytes(16) for d in a), a[0])
-    c.say_hello()
+    c.send_hello()
     q = c.connect_datagram()
     other = t.client()
     check("connect.cookie-of-another-port.nothing", not (a := t.probe(other, [q])), a)
@@ -214,7 +214,7 @@ def tokens(t):
 # ---- 2. Play
 
 class Late(Client):
-    """Acknowledges a snapshot 40 ticks late, so that no guess is made by the game's step: T never moves
+    """Acknowledges a snapshot 40 ticks late, so that the game's step extrapolates nothing: T never moves
     back, so every value is encoded against one that is more than 32 ticks older."""
     lag = 40
 
@@ -226,7 +226,7 @@ class Late(Client):
 
 
 def far_from_base(c):
-    """Snapshots told against one that is more than 200 ticks older: the client has fallen silent."""
+    """Snapshots whose base is more than 200 ticks older: the client has fallen silent."""
     return [x for x in c.snaps if x.base is not None and x.as_of - x.base > 200]
 
 
@@ -261,7 +261,7 @@ def play_out(snapshots, a, b, s, z):
 
 def one_rule_for_chains(c):
     """The chain hash is in the first snapshot and in the first of each group of 16 heads, which begin at
-    some head. Snapshots between which a datagram was lost on the way say nothing."""
+    some head. Snapshots between which a datagram was lost on the way prove nothing."""
     at = {e[0]: i for i, e in enumerate(c.log)}
     pairs = [(x, y) for x, y in zip(c.snaps, c.snaps[1:]) if y.seq - x.seq == at[y.seq] - at[x.seq]]
     return (c.snaps[0].chain is not None or c.log[0][0] != 1) and len(pairs) > len(c.snaps) / 2 and any(
@@ -313,10 +313,10 @@ def play(t, snapshots):
         check(p + "A-never-back", all(x.A <= y.A for x, y in zip(m, m[1:])))
     m = [x for x in z.snaps if x.as_of < z.snaps[0].T + 60]
     check("play.without-inputs.T-stands", len({x.T for x in m}) == 1, {x.T for x in m})
-    check("play.without-inputs.told-against-the-same-tick-with-hash", all(x.known for x in m) and not z.bad and
+    check("play.without-inputs.encoded-against-the-same-tick-with-hash", all(x.known for x in m) and not z.bad and
           not any(k.startswith("rejected") for k in z.reader.stats) and any(x.base is not None for x in z.snaps), z.reader.stats)
     far = far_from_base(z)
-    check("play.silent.told-against-the-base-of-long-ago", len(far) > 10 and len({x.base for x in far}) == 1 and
+    check("play.silent.encoded-against-the-base-of-long-ago", len(far) > 10 and len({x.base for x in far}) == 1 and
           all(x.units for x in far) and not z.bad and
           not any(k.startswith("rejected") for k in z.reader.stats),
           (len(far), {x.base for x in far}, z.bad[:2], z.reader.stats))
@@ -334,15 +334,15 @@ def play(t, snapshots):
     check("play.late-acks.deltas-against-bases", bases[0][-1] >= 0, bases[0][-1])
     check("play.inputs-acknowledged-to-the-last", a.A[0] >= max(a.inputs), (a.A, max(a.inputs)))
     for name, c, other in (("late-acks", a, b), ("no-acks", b, a)):
-        unit, told, wrong = 1 + other.own[0], 0, []
+        unit, received, wrong = 1 + other.own[0], 0, []
         for x in c.snaps:
             v = x.units.get(unit)
             if not v or not v.sure:
                 continue
             known = list(x.runs.get(unit, ())) + ([(x.T - v.age, v.inp)] if v.age else [])
-            told += len(known)
+            received += len(known)
             wrong += [(k, i, other.inputs.get(k)) for k, i in known if other.inputs.get(k, [None])[0] != i]
-        check("play.%s.inputs-of-another-are-those-it-sent" % name, told > 100 and not wrong, (told, wrong[:2]))
+        check("play.%s.inputs-of-another-are-those-it-sent" % name, received > 100 and not wrong, (received, wrong[:2]))
     own = [(x.T - v.age, v.inp) for x in m for v in [x.units.get(1 + a.own[0])] if v and v.age]
     check("play.own-inputs-in-values", len(own) > 400 and all(a.inputs[k][0] == i for k, i in own), len(own))
     for c in (a, b, s):
@@ -464,7 +464,7 @@ def malformed(t):
 
 
 def events(t, c):
-    """An arena says no events; what comes is acknowledged, repeated, out of order and with gaps."""
+    """An arena sends no events; it acknowledges those that come, repeated, out of order and with gaps."""
     bodies = [pack([EVENTS, 1, b"one"]), pack([EVENTS, 1, b"one", b"two"]), pack([EVENTS, 4, b"four", 2, b"seven"]),
               pack([EVENTS, 3, b"three"]), pack([EVENTS, 1, bytes(255)]), pack([EVENTS, 250, b"far"])]
     seqs = []
@@ -494,7 +494,7 @@ def resets(t):
     check("reset.at-most-10000-a-second", 20 <= len(a) <= most, (len(a), most))
 
 
-# ---- 5. Another address, coming back
+# ---- 4. Another address, reconnecting
 
 def migration(t, c):
     old = c.sock
@@ -524,9 +524,9 @@ def migration(t, c):
     check("path.challenge-comes", challenges and all(len(x[1]) == 8 for x in challenges), challenges)
     check("path.nothing-else-goes-there", not elsewhere, elsewhere[:2])
     check("path.never-more-than-three-bytes-for-one", within, (came, sent))
-    kept = {x[0]: x[3] for x in c.log[first:]}
-    check("path.snapshots-go-to-both", len(copies) >= 5 and set(copies) <= set(kept) and all(
-        unseal(c.s2c, n, d[:9], d[9:])[8:] == kept[n] for n, d in copies.items()), (len(copies), len(kept)))
+    logged = {x[0]: x[3] for x in c.log[first:]}
+    check("path.snapshots-go-to-both", len(copies) >= 5 and set(copies) <= set(logged) and all(
+        unseal(c.s2c, n, d[:9], d[9:])[8:] == logged[n] for n, d in copies.items()), (len(copies), len(logged)))
     check("path.again-every-100-ms", 3 <= len(challenges) <= 1 + 10 * elapsed, (len(challenges), elapsed))
     n = len(c.log)
     check("path.the-rest-goes-to-the-old-address", wait(lambda: len(c.log) > n, c))
@@ -537,7 +537,7 @@ def migration(t, c):
     c.newest = max(c.newest, _rd64(c.seen[5:9] + bytes(4), 0))
     c.window = (1 << 256) - 1
     settle(c)
-    while True:                                            # what was under way to the old address
+    while True:                                            # datagrams under way to the old address
         try:
             old.recv(2048)
         except BlockingIOError:
@@ -565,7 +565,7 @@ def again(t, c):
     """Another connection of the same client, with its ticket."""
     client = open_token(t.keys[0][1], t.pid, c.token)["client_id"]
     d = t.client(client=client)
-    d.say_hello()
+    d.send_hello()
     q = d.connect_datagram()
     t.fence(d)
     begun = time.monotonic()
@@ -573,9 +573,9 @@ def again(t, c):
     d.raw(q)
     a = t.fence(d)
     deny = a and a[0][0] == DENY and a[0][24] == 9 and a[0][29:] == mac16(d.secret, a[0][:29])
-    check("again.while-heard.deny-9", deny or time.monotonic() - begun > 1, a)
+    check("again.while-received.deny-9", deny or time.monotonic() - begun > 1, a)
     e = t.join(token=c.ticket, continues=c.cid)
-    check("again.continues.kept-and-same-players", e.kept == 1 and e.own == c.own, (e.kept, e.own, c.own))
+    check("again.continues.resumed-and-same-players", e.resumed == 1 and e.own == c.own, (e.resumed, e.own, c.own))
     wait(lambda: len(e.snaps) >= 5 and e.ticket, e, play=True)
     check("again.begins-anew", e.log and e.log[0][0] == 1 and not e.bad, e.bad[:2])
     c.seq += c.seq & 1                                      # an even seq next but one
@@ -603,7 +603,7 @@ def silence(t):
     check("silence.ten-closes", len(at) == 10, len(at))
     print("# silence: CLOSE after %s s" % " ".join("%.3f" % x for x in at))
     e = t.join(token=q.ticket, continues=q.cid)
-    check("silence.back-in-time-kept-and-same-players", e.kept == 1 and e.own == q.own, (e.kept, e.own))
+    check("silence.back-in-time-resumed-and-same-players", e.resumed == 1 and e.own == q.own, (e.resumed, e.own))
     leave(e)
     e = t.client(token=(r.token, r.secret))
     check("silence.from-the-first.token-not-used-up", e.connect()[0] == ACCEPT)
@@ -637,7 +637,7 @@ def second_server(t, path, key_file):
         wait(lambda: c.reset, c)
         check("restart.reset-with-the-token-of-the-ticket", c.reset == c.reset_token, c.reset)
         e = t.join(address=s.address, token=c.ticket, continues=c.cid)
-        check("restart.ticket-accepted-not-kept", e.kept == 0 and len(e.own) == 1, e.welcome)
+        check("restart.ticket-accepted-not-resumed", e.resumed == 0 and len(e.own) == 1, e.welcome)
         check("restart.ticket-comes-again", wait(lambda: e.ticket, e, play=True))
         s.p.send_signal(signal.SIGTERM)
         s.p.wait(LIMIT)
@@ -649,7 +649,7 @@ def second_server(t, path, key_file):
 
 
 def starved(t, path, key_file):
-    """Few bytes for each client: units are left out, named by turns, told against older snapshots."""
+    """Little bandwidth for each client: units are left out, named by turns, encoded against older snapshots."""
     s = Server(path, key_file, "--audience=%d" % t.audience, "--client-rate=7500", "--max-clients=32")
     try:
         cs = [Late(s.address, t.pid, *t.token(), ARENA, n) for n in (1, 2, 3, 4, 0)]
@@ -680,7 +680,7 @@ def starved(t, path, key_file):
               not any(k.startswith("rejected") for k in stats) and stats["snapshots"] >= 1000, stats)
         check("starved.named-by-turns-and-against-older", stats.get("again by turns", 0) > 5 and
               stats.get("units against an older snapshot", 0) > 5, stats)
-        check("starved.own-players-always-told", all(1 + p in x.units for c in cs for x in c.snaps for p in c.own))
+        check("starved.own-players-always-sent", all(1 + p in x.units for c in cs for x in c.snaps for p in c.own))
     finally:
         s.stop()
 

@@ -1,4 +1,4 @@
-"""Reads proto/ARENA.md and proto/EXAMPLE.md: the arena's tables, and whether all bits and hashes are right."""
+"""Reads proto/ARENA.md and proto/EXAMPLE.md: the arena's tables, and checks all bits and hashes."""
 import random, re
 from hcast import *
 
@@ -27,7 +27,7 @@ def sign(x):
 
 
 class Arena(Game):
-    """ARENA.md's tables; `game_hash` and `protocol_id` are computed from them, `hashes` are what it names."""
+    """ARENA.md's tables; `game_hash` and `protocol_id` are computed from them, `hashes` are those that it names."""
 
     def __init__(self, text):
         self.named = {k: int(v) for k, v in re.findall(r"(version|players_max|reach) (\d+)", text)}
@@ -88,7 +88,7 @@ class Arena(Game):
 ARENA = Arena(document("ARENA.md"))
 
 
-class Told:
+class Listed:
     """A list of entities in EXAMPLE.md, with the inputs that stand below it."""
 
     def __init__(self, block, inputs):
@@ -99,7 +99,7 @@ class Told:
                        for u, i, age in re.findall(r"input of unit (\d+): ([-\d, ]+); age (\d+)", inputs)}
 
     def faults(self):
-        """Rows that do not say what they are of, or whose hash is another."""
+        """Rows with bytes of another entity, or with another hash."""
         return [e for e, b, h in self.rows
                 if b[0] | b[1] << 8 != e or int(h, 16) != xxh3(b) or b[2] == 1 and len(b) > 3]
 
@@ -129,11 +129,11 @@ def bits_of(section):
     return "".join(re.sub("[` ]", "", row) for row in rows)
 
 
-class Guessing(Reader):
-    """Guesses what EXAMPLE.md says that the game's step makes."""
+class Extrapolating(Reader):
+    """Extrapolates to the values that EXAMPLE.md lists."""
 
-    def guess(self, v, unit, n):
-        return self.guesses[unit].ents
+    def extrapolate(self, v, unit, n):
+        return self.results[unit].ents
 
 
 def same(a, b):
@@ -141,7 +141,7 @@ def same(a, b):
 
 
 def check_runs():
-    """Input runs written by hcast.py are what the standard's code reads."""
+    """The standard's code reads the input runs that hcast.py writes."""
     rng = random.Random(5)
     STANDARD["input_fields"] = ARENA.input
     for players in range(5):
@@ -156,7 +156,7 @@ def check_runs():
 
 
 def check_heads():
-    """A head is found from its low half, whichever side of the newest known one it is."""
+    """A head is found from its low half, on either side of the newest known one."""
     return all(Bits(struct.pack("<H", near + by & 0xFFFF)).run("as_of", near) == near + by
                for near in (40000, 65536, 10**9) for by in (-32768, -9, 0, 1, 32767))
 
@@ -169,24 +169,24 @@ def check_documents(check):
     check("documents.standard.heads", check_heads())
     against_nothing, against_a_base = document("EXAMPLE.md").split("\n## ")[1:]
     check_example(check, "against-nothing", against_nothing, Reader(ARENA, 2, [0], 3), 4, None)
-    check_example(check, "against-a-base", against_a_base, Guessing(ARENA, 2, [0], 63), 63, (60, 59))
+    check_example(check, "against-a-base", against_a_base, Extrapolating(ARENA, 2, [0], 63), 63, (60, 59))
 
 
 def check_example(check, name, section, reader, tick, base):
-    """A section that takes a snapshot of `tick` apart; `base`: the head of what it is told against, and its tick."""
+    """A section that takes a snapshot of `tick` apart; `base`: the head of its base, and the tick that this showed."""
     name = "documents.example.%s." % name
     body = bytes.fromhex(re.search(r"^    (92 03 c4(?: [0-9a-f]{2})+\n(?:    (?:[0-9a-f]{2} ?)+\n)+)", section, re.M)[1])
     message, = unpack(body)
     bits = "".join(str(byte >> i & 1) for byte in message[1] for i in range(8))
     check(name + "bits-are-the-bytes", bits_of(section) == bits and "a body of %d bytes" % len(body) in section, bits_of(section))
-    lists = [Told(*found) for found in re.findall(r"((?:^ +\d+  [0-9a-f ]+\n){5,})\n((?:    input of .*\n)*)", section, re.M)]
+    lists = [Listed(*found) for found in re.findall(r"((?:^ +\d+  [0-9a-f ]+\n){5,})\n((?:    input of .*\n)*)", section, re.M)]
     check(name + "entities", len(lists) == (2 if base else 1) and not any(x.faults() for x in lists), [x.faults() for x in lists])
-    told = reader.guesses = lists[-1].values(reader, tick)
+    listed = reader.results = lists[-1].values(reader, tick)
     if base:
         reader.known[base[0]] = lists[0].values(reader, base[1])
     s = reader.read(message[1])
-    check(name + "values", s.known and s.T == tick and sorted(s.units) == sorted(told) and
-          all(same(s.units[u], told[u]) for u in told), {u: vars(v) for u, v in s.units.items()})
+    check(name + "values", s.known and s.T == tick and sorted(s.units) == sorted(listed) and
+          all(same(s.units[u], listed[u]) for u in listed), {u: vars(v) for u, v in s.units.items()})
     total = lists[-1].sum
     check(name + "hash", s.hash == total & 0xFFFFFFFF and "add up to %016x" % total in section and
           "| hash %08x |" % s.hash in section, hex(total))

@@ -1,4 +1,4 @@
-"""How checks are counted, how they wait, and the server that they are made of."""
+"""Counts checks, waits for conditions, and starts the server that is checked."""
 import signal, subprocess, time
 from hcast import *
 

@@ -1,8 +1,8 @@
 """A plain client of the Hindcast wire protocol HCAST01, written from its standard.
 
-It speaks everything but the game: where a value is told against a guess that is made by the game's
-step, the value is parsed and marked as unknown. Section names are those of the standard. What the
-standard tells as code (LAYOUTS.md) is not written here again, but run as it stands there.
+It does everything but the game's step: a value that is encoded against a baseline which the step
+extrapolates is parsed and marked as unknown. Section names are those of the standard. The code of the
+standard (LAYOUTS.md) is not repeated here, but run as it stands there.
 """
 import base64, os, re, select, socket, struct, time
 from hashlib import blake2b
@@ -17,11 +17,11 @@ WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS = range(1, 
 
 
 class Malformed(Exception):
-    """The peer said what the standard does not allow."""
+    """The peer sent something that the standard does not allow."""
 
 
 class Rejected(Exception):
-    """A snapshot that cannot be read though it is well formed (Reading and keeping)."""
+    """A snapshot that cannot be read though it is well formed (Accepting and rejecting)."""
 
 
 def need(condition, what):
@@ -131,7 +131,7 @@ def public_key(own_secret):
 
 
 def exchange(own_secret, key):
-    """What both sides share; None for a key that gives zeros."""
+    """The shared secret of both sides; None for a key that gives zeros."""
     try:
         shared = sodium.crypto_scalarmult(own_secret, key)
     except (CryptoError, RuntimeError):
@@ -205,7 +205,7 @@ def pack(v):
 
 
 def unpack(b):
-    """All values of a body, by the rules of section 3."""
+    """All values of a body, by the rules of section 5."""
     pos, count = 0, 0
 
     def take(n):
@@ -319,8 +319,8 @@ class Game:
 
 
 class Value:
-    """ents: for each entity None (absent) or its fields; ents is None where only the game knows. Not `sure` is
-    an input that hangs on a listed one, which is told against what `predict_input` makes."""
+    """ents: for each entity None (absent) or its fields; ents is None where only the game knows. An input is
+    not `sure` if it depends on an input change, which is encoded against the result of `predict_input`."""
 
     def __init__(self, tick, ents, inp=None, age=0, sure=True):
         self.tick, self.ents, self.inp, self.age, self.sure = tick, ents, inp, age, sure or not age
@@ -331,7 +331,7 @@ class Snapshot:
 
 
 class Reader:
-    """Section 4, Reading and keeping: what was told, and all that can be read without the rules."""
+    """Section 6: the baselines, and all that can be read without the game's rules."""
 
     def __init__(self, game, players, own, tick):
         self.game, self.players, self.own = game, players, own
@@ -348,8 +348,8 @@ class Reader:
             b += (x & (1 << 8 * f.size) - 1).to_bytes(f.size, "little")
         return xxh3(b)
 
-    def guess(self, v, unit, n):
-        need(n >= 0, "told against a later tick")
+    def extrapolate(self, v, unit, n):
+        need(n >= 0, "a baseline of a later tick")
         if n == 0 or v.ents is None or n > 32 and unit:
             return v.ents
         if unit == 0:
@@ -370,8 +370,8 @@ class Reader:
             fields = self.game.kinds[kind]
             old = (ents or blank)[i]
             if old is None and i and out[0] is not None:
-                told = {f.name: x for f, x in zip(self.game.kinds[kinds[0]], out[0])}
-                against = [f.wrap(told.get(f.name, 0)) for f in fields]
+                first = {f.name: x for f, x in zip(self.game.kinds[kinds[0]], out[0])}
+                against = [f.wrap(first.get(f.name, 0)) for f in fields]
             elif old is None:
                 against = [0] * len(fields)
             else:
@@ -400,8 +400,8 @@ class Reader:
         if base is None:
             return self.delta(b, unit, blank, None, 0, tick)
         n = tick - base.tick
-        ents, inp, age = self.guess(base, unit, n), base.inp, base.age
-        self.count("told against n " + ("= 0" if n == 0 else "in 1 to 32" if n <= 32 else "> 32"))
+        ents, inp, age = self.extrapolate(base, unit, n), base.inp, base.age
+        self.count("baselines of n " + ("= 0" if n == 0 else "in 1 to 32" if n <= 32 else "> 32"))
         if ents is None:
             self.count("values only the game knows")
         if not (1 <= unit <= self.players and 1 <= n <= 32):
@@ -410,26 +410,26 @@ class Reader:
             return Value(tick, ents, inp, age, base.sure)
         if not b.u(1):
             return self.changes(b, unit, ents, inp, age, tick, base.sure)
-        inputs = b.run("listed", base.tick, tick, inp or [0] * len(self.game.input))
-        self.count("listed inputs", len(inputs))
+        inputs = b.run("input_changes", base.tick, tick, inp or [0] * len(self.game.input))
+        self.count("input changes", len(inputs))
         prev = inputs[max(inputs)]
         return self.delta(b, unit, ents, prev, age or 1, tick, False)
 
-    def told(self, head, unit):
+    def baseline(self, head, unit):
         v = self.known.get(head, {}).get(unit)
         if v is None:
             raise Rejected("unit %d of head %d is not there" % (unit, head))
         return v
 
     def read(self, raw):
-        """A Snapshot, Rejected or Malformed; nothing is kept before keep()."""
+        """A Snapshot, Rejected or Malformed; nothing is held before hold()."""
         b, s = Bits(raw), Snapshot()
         STANDARD.update(input_fields=self.game.input, sanitize=self.game.sanitize)
         s.as_of = b.run("as_of", self.newest)
         need(0 <= s.as_of <= 4290772991, "as_of")
         s.phase, s.ack_delay = b.number(8, 10**7), b.number(8, 10**7)
-        s.T, s.refusal, s.F = (s.as_of - b.number(n, 512) for n in (4, 5, 4))
-        need(min(s.T, s.refusal, s.F) >= 0, "below tick 0")
+        s.T, s.late_limit, s.F = (s.as_of - b.number(n, 512) for n in (4, 5, 4))
+        need(min(s.T, s.late_limit, s.F) >= 0, "below tick 0")
         s.hash = b.u(32)
         s.chain = b.u(64) if b.u(1) else None
         s.base = None
@@ -439,7 +439,7 @@ class Reader:
         need(s.base is None or s.base >= 0, "base")
         s.A = [b.number(3, 1 << 20) + s.T - 1 for _ in self.own]
         need(all(a >= 0 for a in s.A), "A")
-        s.forced, s.controls, s.units, s.runs, s.corrections = [], [], {}, {}, {}
+        s.forced, s.roster, s.units, s.runs, s.corrections = [], [], {}, {}, {}
         while b.u(1):
             o = b.u(2)
             first = s.T - b.number(5, 1 << 20)
@@ -447,21 +447,21 @@ class Reader:
             need(o < len(self.own) and first >= 0, "forced")
         while b.u(1):
             p, z, leave = b.number(6), b.number(4, 1 << 21), b.u(1)
-            s.controls.append((p, s.T + z // 2 if z % 2 == 0 else s.T - (z + 1) // 2, leave))
-            need(p < self.players and s.controls[-1][1] >= 0, "controls")
+            s.roster.append((p, s.T + z // 2 if z % 2 == 0 else s.T - (z + 1) // 2, leave))
+            need(p < self.players and s.roster[-1][1] >= 0, "roster")
         if s.base is not None and s.base not in self.known:
             raise Rejected("base %d is not there" % s.base)
         again = sorted(u for u in self.known.get(s.base, {}) if type(u) is int)
         flags = b.run("again", len(again))
         self.count("again by turns", 0 in flags)
-        bases = {u: self.told(s.base, u) for u, told in zip(again, flags) if told}
+        bases = {u: self.baseline(s.base, u) for u, sent in zip(again, flags) if sent}
         unit, dropped = -1, []
         for _ in range(b.number(4, 256)):
             unit += 1 + b.number(4)
             need(unit < len(self.units) and unit not in bases, "a unit's number")
             if b.u(1):
                 need(s.base is not None, "no base")
-                bases[unit] = self.told(s.base - 1 - b.u(6), unit)
+                bases[unit] = self.baseline(s.base - 1 - b.u(6), unit)
                 self.count("units against an older snapshot")
             elif b.u(1):
                 bases[unit] = None
@@ -493,9 +493,9 @@ class Reader:
                 base = None
                 if b.u(1):
                     head, same = s.as_of - 1 - b.u(7), b.u(1)
-                    base = self.told(head, (unit, at) if same and (unit, at) in self.known.get(head, {}) else unit)
+                    base = self.baseline(head, (unit, at) if same and (unit, at) in self.known.get(head, {}) else unit)
                     if base.tick > at or same and base.tick != at:
-                        raise Rejected("a correction told against another tick")
+                        raise Rejected("a correction against another tick")
                 s.corrections[unit, at] = self.value(b, unit, base, at)
         b.end()
         s.known = all(v.ents is not None for v in s.units.values())
@@ -506,14 +506,14 @@ class Reader:
                 raise Rejected("it does not have its hash")
         return s
 
-    def keep(self, s):
+    def hold(self, s):
         """After the snapshot's datagram was accepted."""
         if s.base is not None and s.base > self.bases[1]:
             self.bases = self.bases[1], s.base
         self.known[s.as_of] = {**s.units, **s.corrections}
         self.newest = max(self.newest, s.as_of)
-        kept = self.bases if self.newest < self.bases[1] + 128 else self.bases[1:]
-        for head in [h for h in self.known if h <= self.newest - 128 and h not in kept]:
+        held = self.bases if self.newest < self.bases[1] + 128 else self.bases[1:]
+        for head in [h for h in self.known if h <= self.newest - 128 and h not in held]:
             del self.known[head]
 
 
@@ -529,7 +529,7 @@ def covers(ack, bits, seq):
 
 
 class Client:
-    """One connection, and one socket (or more: `rebind`). Nothing happens but in calls.
+    """One connection, and one socket (or more: `rebind`). Something happens only in calls.
 
     Every wait ends with the datagram that is waited for; `LIMIT` seconds only end one that hangs."""
 
@@ -548,7 +548,7 @@ class Client:
         self.shown = []                                     # of each in `log`: the newest T by then
         self.dropped = 0                                    # by the system: the socket's buffer was full
         self.hold, self.ack_state = None, (0, 0)            # see on_data
-        self.A, self.refusal, self.head, self.inputs = [], 0, None, {}
+        self.A, self.late_limit, self.head, self.inputs = [], 0, None, {}
         self.came = 0.0
         self.rebind()
 
@@ -592,21 +592,21 @@ class Client:
                     return d
         return None
 
-    def say_hello(self):
+    def send_hello(self):
         d = self.ask(hello(self.pid, self.nonce), (COOKIE,))
         if d:
             self.slot, self.cookie = struct.unpack("<24xI16s", d)
         return d
 
     def connect_datagram(self, **other):
-        """CONNECT, with what is its own and what `other` has."""
+        """CONNECT with this client's values, and those of `other` instead."""
         of = dict(protocol_id=self.pid, nonce=self.nonce, slot=self.slot, cookie_=self.cookie, token=self.token,
                   secret=self.secret, client_key=self.client_key)
         return connect(**{**of, **other})
 
     def connect(self):
         """HELLO to ACCEPT; the datagram of ACCEPT."""
-        need(self.say_hello(), "no COOKIE")
+        need(self.send_hello(), "no COOKIE")
         self.question = self.connect_datagram(players=self.players, continues=self.continues)
         d = self.ask(self.question, (ACCEPT, DENY))
         need(d, "no answer to CONNECT")
@@ -633,8 +633,8 @@ class Client:
         need(isinstance(w[9], list) and len(w[9]) == len(set(w[9])) <= 4 and all(0 <= p < w[2] for p in w[9]), "players")
         need(isinstance(w[10], bytes) and len(w[10]) == 16, "reset_token")
         need(isinstance(w[12], bytes) and not any(w[12]), "zeros")
-        self.welcome, self.rate, self.own, self.reset_token, self.kept = w, w[1], w[9], w[10], w[11]
-        self.history, self.future, self.refusal = w[4], w[5], max(0, w[7] - w[6])
+        self.welcome, self.rate, self.own, self.reset_token, self.resumed = w, w[1], w[9], w[10], w[11]
+        self.history, self.future, self.late_limit = w[4], w[5], max(0, w[7] - w[6])
         self.head, self.due = w[7], time.monotonic() - w[8] / 1e6
         if self.game:
             self.reader = Reader(self.game, w[2], w[9], w[7])
@@ -655,13 +655,13 @@ class Client:
         return d
 
     def now(self):
-        """The tick of the server by the newest head told, and what has passed since."""
+        """The server tick by the newest head received, and the time since."""
         return self.head + int((time.monotonic() - self.due) * self.rate)
 
     def send_inputs(self, sample, *more, lead=3, offset=0):
-        """sample(tick) gives an input for each own player; all that is not acknowledged goes."""
+        """sample(tick) gives an input for each own player; sends all that are not acknowledged."""
         to = self.now() + lead
-        first = max([a + 1 for a in self.A] + [self.refusal, to - 500]) if self.own else to
+        first = max([a + 1 for a in self.A] + [self.late_limit, to - 500]) if self.own else to
         ticks = range(first, to + 1)[:400] if self.own and self.A else ()
         run = []
         for t in ticks:
@@ -729,7 +729,7 @@ class Client:
         return 1
 
     def check(self, m, count, seq, at):
-        """One message of the server; what it does if all of the datagram is well formed."""
+        """Reads one message of the server; returns its effect, for when all of the datagram is well formed."""
         kind = m[0]
         if kind == SNAPSHOT:
             need(len(m) == 2 and isinstance(m[1], bytes), "SNAPSHOT")
@@ -758,8 +758,8 @@ class Client:
 
     def take(self, s, at):
         if s.as_of > self.reader.newest or not self.reader.known:
-            self.A, self.refusal = s.A, s.refusal
+            self.A, self.late_limit = s.A, s.late_limit
             self.head, self.due = s.as_of, at - s.phase / 1e6
-        self.reader.keep(s)
+        self.reader.hold(s)
         self.snaps.append(s)
         self.last = s
