@@ -1,34 +1,37 @@
 #!/usr/bin/env python3
-"""Plants each of these faults into a copy of the sources and has hc_storm find it.
+"""Plants each of these faults into a copy of the sources and has hc_storm, or a test, find it.
 
     faults.py [SEEDS] [NAME...]    at most so many seeds for each (default 2000), 0: only see
                                    that each has its place in the sources; only those faults
 
 Each is of a kind that netcode really has. Prints a table: the fault, after how many seeds it was
-found, and by which oracle. Exit status 0 only if the sources as they are pass all those seeds and
-every fault is found.
+found, and by which oracle. BY names the faults that a unit or scenario test finds instead. Exit
+status 0 only if the sources as they are pass all those seeds and every fault is found.
 """
 
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from hunt import Outcome, hunt, processes  # noqa: E402
-from planting import PROCESSORS, Fault, Ground, on_grounds, planted_text  # noqa: E402
+from planting import PROCESSORS, ROOT, Fault, Ground, on_grounds, planted_text  # noqa: E402
 
 FAULTS = {
-    # ---- What the server counts as complete ----
+    # ---- Inputs that are through ----
     "complete-plus-one": Fault(
         "common/timeline.c",
-        "A(p) is one tick too new: an input that is still to come counts as there",
+        "A(p) is one tick too new: a missing input counts as known",
         "    return tl->inputs.inputs_through[player];\n",
         "    return tl->inputs.inputs_through[player] + 1;\n",
     ),
     "complete-over-gap": Fault(
         "common/inputs.c",
-        "A(p) passes an input that has not come when the one after it has",
-        "            if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)\n                return;\n",
+        "A(p) passes a missing input when the one after it is known",
+        "            if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)\n"
+        "                return;\n",
         "            if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED &&\n"
         "                (next == in->last ||\n"
         "                 in->slot[hc_inputs_cell(in, player, next + 1)] != HC_SLOT_KNOWN))\n"
@@ -36,21 +39,25 @@ FAULTS = {
     ),
     "acknowledged-plus-one": Fault(
         "client/predict.c",
-        "the client takes one input more for acknowledged than is, and does not send it again",
+        "the client takes one input too many for acknowledged, and does not send it again",
         "        wanted = hc_tick_min(wanted, newest->complete[i] + 1);\n",
         "        wanted = hc_tick_min(wanted, newest->complete[i] + 2);\n",
     ),
     "snapshot-of-wrong-player": Fault(
         "server/replication/snapshot.c",
         "T waits for the inputs of other players than the client's own",
-        "hc_timeline_inputs_through(timeline, client->own[i]) + 1);\n    return tick;\n",
-        "hc_timeline_inputs_through(timeline, (hc_player)i) + 1);\n    return tick;\n",
+        "hc_timeline_inputs_through(timeline, client->own[i]) + 1);\n"
+        "    return tick;\n",
+        "hc_timeline_inputs_through(timeline, (hc_player)i) + 1);\n"
+        "    return tick;\n",
     ),
     "snapshot-plus-one": Fault(
         "server/replication/snapshot.c",
-        "T is one tick too new: the client's own last inputs have not taken effect in it",
-        "hc_timeline_inputs_through(timeline, client->own[i]) + 1);\n    return tick;\n",
-        "hc_timeline_inputs_through(timeline, client->own[i]) + 2);\n    return tick;\n",
+        "T is one tick too new: it lacks the client's own last inputs",
+        "hc_timeline_inputs_through(timeline, client->own[i]) + 1);\n"
+        "    return tick;\n",
+        "hc_timeline_inputs_through(timeline, client->own[i]) + 2);\n"
+        "    return tick;\n",
     ),
     "final-not-minimum": Fault(
         "server/host.c",
@@ -61,14 +68,16 @@ FAULTS = {
     # ---- Inputs ----
     "last-write-wins": Fault(
         "common/inputs.c",
-        "an input that comes after its slot was closed takes effect all the same",
-        "    if (in->slot[cell] != HC_SLOT_UNKNOWN)\n        return HC_DUPLICATE;\n",
+        "an input that arrives after its slot was closed takes effect",
+        "    if (in->slot[cell] != HC_SLOT_UNKNOWN)\n"
+        "        return HC_DUPLICATE;\n",
         "",
     ),
     "base-across-join": Fault(
         "common/inputs.c",
-        "a prediction starts from an input of before the leave and the next join",
-        "    if (in->roster_change[cell] != HC_ROSTER_NONE)\n        return HC_NO_TICK;\n"
+        "a prediction starts from an input from before the leave and the next join",
+        "    if (in->roster_change[cell] != HC_ROSTER_NONE)\n"
+        "        return HC_NO_TICK;\n"
         "    return has_base",
         "    return has_base",
     ),
@@ -80,30 +89,36 @@ FAULTS = {
     ),
     "age-not-renewed": Fault(
         "common/inputs.c",
-        "a late input that equals its prediction renews nothing, not even its age",
-        "    refresh(in, player, tick);\n    if (!in->replica)\n        renew_inputs_through(in, player);\n",
+        "a late input that equals its prediction does not even renew its age",
+        "    refresh(in, player, tick);\n"
+        "    if (!in->replica)\n"
+        "        renew_inputs_through(in, player);\n",
         "    if (tick >= in->head ||\n"
         "        memcmp(in->effective + cell * input_size(in), input, input_size(in)) != 0)\n"
         "        refresh(in, player, tick);\n"
-        "    if (!in->replica)\n        renew_inputs_through(in, player);\n",
+        "    if (!in->replica)\n"
+        "        renew_inputs_through(in, player);\n",
     ),
     "window-closes-early": Fault(
         "server/host.c",
-        "inputs are given up a tick before they leave the window",
+        "inputs are forced a tick before they leave the window",
         "            hc_sv_receive_force(host, peer, p, head - late_limit + 1);\n",
         "            hc_sv_receive_force(host, peer, p, head - late_limit + 2);\n",
     ),
     "stamped-twice": Fault(
         "client/predict.c",
-        "after a stall the inputs of some ticks are stamped a second time",
-        "    client->state = HC_CLIENT_PLAYING;\n    hc_cl_session_event",
-        "    client->state = HC_CLIENT_PLAYING;\n    client->prediction.any = false;\n"
+        "after a stall some ticks get their inputs a second time",
+        "    client->state = HC_CLIENT_PLAYING;\n"
+        "    hc_cl_session_event",
+        "    client->state = HC_CLIENT_PLAYING;\n"
+        "    client->prediction.any = false;\n"
         "    hc_cl_session_event",
     ),
     "stamps-skipped": Fault(
         "client/predict.c",
-        "the gap that a catching up leaves in the stamps is not filled",
-        "    for (hc_tick t = from; t < end; t++)\n        stamp(client, t);\n",
+        "after a leap the client does not fill the gap in its inputs",
+        "    for (hc_tick t = from; t < end; t++)\n"
+        "        stamp(client, t);\n",
         "    (void)from;\n",
     ),
     "forgotten-before-sent": Fault(
@@ -115,20 +130,23 @@ FAULTS = {
     # ---- The spread of a change ----
     "old-position": Fault(
         "common/timeline.c",
-        "who was near the old position is not stepped again",
-        "    if (had)\n        mark_near(tl, tick, from, entity);\n",
+        "the entities near an old position are not stepped again",
+        "    if (had)\n"
+        "        mark_near(tl, tick, from, entity);\n",
         "",
     ),
     "pins-overwritten": Fault(
         "common/timeline.c",
-        "a change from before overwrites what the server has said",
-        "    if (is_authoritative(tl, scene->tick + 1, entity))\n        return;\n",
+        "a change of an earlier tick overwrites a received state",
+        "    if (is_authoritative(tl, scene->tick + 1, entity))\n"
+        "        return;\n",
         "",
     ),
     "older-replaces-newer": Fault(
         "common/timeline.c",
-        "a snapshot that was overtaken replaces the state of a newer one",
-        "        if (*held != HC_NO_TICK && *held >= as_of)\n            continue;\n",
+        "an overtaken snapshot replaces the state of a newer one",
+        "        if (*held != HC_NO_TICK && *held >= as_of)\n"
+        "            continue;\n",
         "",
     ),
     "referee-readers": Fault(
@@ -143,12 +161,14 @@ FAULTS = {
         "        sort_near(tl);\n",
         "        (void)sort_near;\n",
     ),
-    # ---- What the server tells ----
-    "told-before-rewind": Fault(
+    # ---- Snapshots ----
+    "compared-before-rewind": Fault(
         "server/replication/sent_values.h",
-        "what is told of a tick is not compared anew after a rewind has changed it",
-        "    if (row->compared_head[unit] == row->head &&\n        sent_values->next",
-        "    if (newest != 0 &&\n        sent_values->next",
+        "a sent value is not compared anew after a rewind has changed it",
+        "    if (row->compared_head[unit] == row->head &&\n"
+        "        sent_values->next",
+        "    if (newest != 0 &&\n"
+        "        sent_values->next",
     ),
     "hash-without-field": Fault(
         "common/game.c",
@@ -164,142 +184,148 @@ FAULTS = {
     ),
     "field-not-sent": Fault(
         "proto/delta.c",
-        "the last field of an entity is never told",
-        "    for (uint32_t i = 0; i < count; i++)\n        entities |= (uint32_t)entity_changed(",
-        "    for (uint32_t i = 0; i < count; i++)\n        entities |= i > 1 ? 0 : (uint32_t)entity_changed(",
+        "the last field of an entity is never sent",
+        "    for (uint32_t i = 0; i < count; i++)\n"
+        "        entities |= (uint32_t)entity_changed(",
+        "    for (uint32_t i = 0; i < count; i++)\n"
+        "        entities |= i > 1 ? 0 : (uint32_t)entity_changed(",
     ),
     "forced-forgotten": Fault(
         "server/replication/forced.h",
-        "of the inputs that were forced only one range is remembered",
+        "only one range of forced inputs is remembered",
         "HC_SV_FORCED_RANGES = HC_SNAPSHOT_FORCED_SENT }",
         "HC_SV_FORCED_RANGES = 1 }",
     ),
-    "forced-not-told": Fault(
+    "forced-not-sent": Fault(
         "server/replication/snapshot.c",
-        "a client never hears which of its inputs came too late",
+        "a client is never sent the ranges of its forced inputs",
         "    put_forced(builder);\n",
-        "    (void)put_forced;\n    hc_snapshot_put_end(&builder->bits);\n",
+        "    (void)put_forced;\n"
+        "    hc_snapshot_put_end(&builder->bits);\n",
     ),
-    "roster_changes-late": Fault(
+    "roster-change-late": Fault(
         "server/replication/snapshot.c",
-        "a join or leave of the very tick that is shown is not told",
+        "a roster change of the very tick of a snapshot is not sent",
         "        if (received && change->tick < tick)\n",
         "        if (change->tick == tick || received)\n",
     ),
-    "roster_changes-told-once": Fault(
+    "roster-change-sent-once": Fault(
         "server/replication/snapshot.c",
-        "a join or leave that was told counts as heard, whether or not that datagram has come",
+        "a roster change counts as received as soon as it was sent",
         "        bool received = *sent_since != 0 && client->acked_snapshot >= *sent_since;\n",
         "        bool received = *sent_since != 0;\n",
     ),
     "inputs-late": Fault(
         "proto/snapshot.c",
-        "the others' inputs go out from the tick after the one that is shown",
+        "inputs of others are sent from the tick after the snapshot's on",
         "    hc_tick next = value->tick, first = next,",
-        "    struct hc_unit_value later = *value;\n    later.tick++;\n    value = &later;\n"
+        "    struct hc_unit_value later = *value;\n"
+        "    later.tick++;\n"
+        "    value = &later;\n"
         "    hc_tick next = value->tick, first = next,",
     ),
-    "told-is-told": Fault(
+    "corrected-never": Fault(
         "server/replication/corrections.c",
-        "what was told of a past tick is not corrected, whatever a rewind has made of it since",
+        "a sent past tick is not corrected, even when a rewind has changed it",
         "        if (alike(builder, unit, held, now) ||",
         "        if (held != 0 || alike(builder, unit, held, now) ||",
     ),
-    "told-never-lost": Fault(
+    "sent-never-lost": Fault(
         "server/replication/sent_log.c",
-        "what was told in a datagram that is lost counts as held for ever",
+        "the values of a lost datagram count as held for ever",
         "    return !snapshot->acked && sent_log->newest_seq > snapshot->seq &&\n",
         "    return false && !snapshot->acked && sent_log->newest_seq > snapshot->seq &&\n",
     ),
-    # ---- Baselines, interest and budget ----
+    # ---- Baselines, interest and bandwidth ----
     "baseline-is-sent": Fault(
         "server/replication/snapshot.c",
-        "a baseline is what was sent last, arrived or not",
+        "the baseline is the last value sent, arrived or not",
         "    hc_sv_selection_sent(builder);\n",
         "    hc_sv_selection_sent(builder);\n"
         "    (void)hc_sv_sent_log_acked(builder->client->sent_log, builder->seq);\n",
     ),
     "baseline-rewritten": Fault(
         "server/replication/sent_values.c",
-        "a baseline is what the timeline has of its tick by now",
+        "the baseline follows the timeline",
         "    struct record *record = record_at(sent_values, sent_values->next);\n"
         "    record->value_id = sent_values->next++;\n",
         "    struct record *record = record_at(sent_values, newest);\n"
         "    if (newest == 0 || record->value_id != newest) {\n"
         "        record = record_at(sent_values, sent_values->next);\n"
-        "        record->value_id = sent_values->next++;\n    }\n",
+        "        record->value_id = sent_values->next++;\n"
+        "    }\n",
     ),
-    "delta_cache-without-base": Fault(
+    "delta-cache-without-base": Fault(
         "server/replication/delta_cache.c",
         "a delta is used again for clients that have another baseline",
         "entry->key.base == key->base &&",
         "(entry->key.base == 0) == (key->base == 0) &&",
     ),
-    "drop-not-told": Fault(
+    "drop-not-sent": Fault(
         "server/replication/selection.c",
-        "nobody is told of what has left its view, and goes on seeing it",
+        "a unit that leaves the interest set is not dropped",
         "        if (!sees && !known->known)\n",
         "        if (!sees)\n",
     ),
-    "drop-told-once": Fault(
+    "drop-sent-once": Fault(
         "server/replication/sent_log.c",
-        "whether what was to be forgotten was heard of is not interest_at after",
+        "a lost drop is not sent again",
         "        if (!entry->correction && unit->shown.sent_as_of == snapshot->as_of)\n",
         "        if (!entry->correction && entry->value_id != 0 &&\n"
         "            unit->shown.sent_as_of == snapshot->as_of)\n",
     ),
     "dropped-stays": Fault(
         "client/receive.c",
-        "what is to be forgotten stays where it was",
+        "a dropped unit stays in the client's world",
         "        if (received->correction != corrections)\n",
         "        if (received->correction != corrections || received->dropped)\n",
     ),
     "sees-too-far": Fault(
         "server/replication/interest.c",
-        "what has left the view twice as far away is still told",
+        "a unit stays in the interest set until it is twice as far as the view",
         "    uint32_t range = was ? view + view / 4 : view;\n",
         "    uint32_t range = was ? view * 2 : view;\n",
     ),
     "sees-too-little": Fault(
         "server/replication/interest.c",
-        "what comes into view is seen only half-way to the viewer",
+        "a unit comes into the interest set only at half of the view",
         "    uint32_t range = was ? view + view / 4 : view;\n",
         "    uint32_t range = was ? view + view / 4 : view / 2;\n",
     ),
     "looks-seldom": Fault(
         "server/replication/snapshot.c",
-        "what is in view is interest_at at every 64 ticks",
+        "the interest set is renewed at every 64 ticks only",
         "    INTEREST_TICKS = 8,",
         "    INTEREST_TICKS = 64,",
     ),
     "budget-not-spent": Fault(
         "server/replication/snapshot.c",
-        "what is sent is not taken off what may be sent",
+        "a sent datagram does not use up bandwidth",
         "    hc_sv_bandwidth_spend(&client->bandwidth, (uint32_t)body->at);\n",
         "",
     ),
     "budget-without-headers": Fault(
         "server/replication/bandwidth.c",
-        "headers are not counted",
+        "headers use no bandwidth",
         "    bandwidth->saved -= ((int64_t)bytes + HC_SV_BANDWIDTH_OVERHEAD) * MICRO;\n",
         "    bandwidth->saved -= (int64_t)bytes * MICRO;\n",
     ),
     "snapshots-at-half-rate": Fault(
         "server/host.c",
-        "only every other tick that is to be shown is",
+        "only every other tick that is due has a snapshot",
         "    bool shown = shows(host, head + 1);\n",
         "    bool shown = shows(host, head + 1) && head % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
         "server/replication/selection.c",
-        "what has not changed is not told, and the client's guess of it not corrected",
+        "an unchanged unit is not sent, and the client's extrapolation of it not corrected",
         "        selections[i].chosen = fits;\n",
         "        selections[i].chosen =\n"
         "            fits && (selections[i].delta != 1 || selections[i].name.unit <= 1);\n",
     ),
     "inputs-cut": Fault(
         "server/replication/snapshot.c",
-        "of the others' inputs only the nearest two are told",
+        "only the nearest two inputs of others are sent",
         "builder->header.tick + inputs);\n",
         "builder->header.tick + (inputs < 2 ? inputs : 2));\n",
     ),
@@ -311,122 +337,127 @@ FAULTS = {
     ),
     "corrections-always": Fault(
         "server/replication/corrections.c",
-        "corrections are repeated at every tick",
+        "corrections are sent again at every tick",
         "        if (alike(builder, unit, held, now) ||",
         "        if ((alike(builder, unit, held, now) && as_of != HC_NO_TICK) ||",
     ),
     "reader-forgets": Fault(
         "client/snapshot_reader.c",
-        "what is acknowledged is not kept",
+        "an acknowledged snapshot is not kept as a baseline",
         "        if (!snapshot->told[i].dropped)\n",
         "        if (!snapshot->told[i].dropped && snapshot->head.as_of % 16 != 0)\n",
     ),
     # ---- Connections and time ----
     "replay-marks-stay": Fault(
         "proto/ack.c",
-        "marks of a ring ago stay, so that datagrams which never came count as duplicates",
+        "marks of a ring ago stay, so that new datagrams count as duplicates",
         "        uint32_t words = seq / 32 - replay->newest / 32;\n",
         "        uint32_t words = (seq - 1) / 32 - replay->newest / 32;\n",
     ),
     "replay-not-checked": Fault(
         "proto/ack.c",
-        "a datagram that comes twice is taken twice",
+        "a datagram that arrives twice is accepted twice",
         "    return is_marked(replay, seq) ? HC_DUPLICATE : HC_OK;\n",
         "    return HC_OK;\n",
     ),
     "window-plus-one": Fault(
         "proto/ack.c",
-        "the window is one too long: a datagram just behind it is taken",
+        "the window is one too long: a datagram just behind it is accepted",
         "    if (replay->newest - seq >= HC_REPLAY_WINDOW) {\n",
         "    if (replay->newest - seq > HC_REPLAY_WINDOW) {\n",
     ),
     "ack-of-unsent": Fault(
         "proto/ack.c",
-        "an acknowledgement of what was never sent is believed",
+        "an acknowledgement of an unsent datagram is accepted",
         "    if (!acks_possible(sent, ack, ack_bits))\n",
         "    if (!acks_possible(sent, ack, ack_bits) && ack == 0)\n",
     ),
     "proof-not-checked": Fault(
         "server/handshake.c",
-        "who has copied a token is let in without its secret",
+        "a copied token admits a client without its secret",
         "    entry.proven = status == HC_OK;\n",
-        "    status = HC_OK;\n    entry.proven = true;\n",
+        "    status = HC_OK;\n"
+        "    entry.proven = true;\n",
     ),
-    "news-acknowledge-all": Fault(
+    "messages-acknowledge-all": Fault(
         "server/replication/client.c",
-        "the ack of a datagram without a snapshot counts for what snapshots tell",
+        "the ack of a datagram without a snapshot counts for the snapshots' entries",
         "    if (!hc_sv_sent_log_acked(client->sent_log, seq))\n",
         "    if (!hc_sv_sent_log_acked(client->sent_log, seq) && false)\n",
     ),
     "attempt-again": Fault(
         "server/handshake.c",
-        "an attempt that has ended is admitted again when its CONNECT comes late",
+        "a late CONNECT of an attempt that has ended is admitted again",
         "    if (has_ended(host, client_id, connect->client_nonce, now_us))\n",
         "    if (now_us == 0 && has_ended(host, client_id, connect->client_nonce, now_us))\n",
     ),
-    # ---- Coming back ----
+    # ---- Sessions ----
     "pinned-too-short": Fault(
         "server/host.c",
-        "the players of who is lost are kept for half as long as they must be",
+        "the players of a lost client linger for half of the time",
         "    peer->lingers_until_us = now_us + host->config.keep_us;\n",
         "    peer->lingers_until_us = now_us + host->config.keep_us / 2;\n",
     ),
     "pinned-for-good": Fault(
         "server/host.c",
-        "who does not come back is kept until somebody else needs to know",
+        "a lost client lingers until its place is needed",
         "        if (peer->lingers_until_us != 0 && now_us >= peer->lingers_until_us)\n",
         "        if (peer->lingers_until_us != 0 && now_us >= UINT64_MAX)\n",
     ),
     "pinned-waited-for": Fault(
         "server/host.c",
-        "the inputs of who is lost are waited for as if it were there",
-        "        if (peer->lingers_until_us != 0)\n            hc_sv_receive_force",
-        "        if (peer->lingers_until_us == 1)\n            hc_sv_receive_force",
+        "the inputs of a lingering client are waited for",
+        "        if (peer->lingers_until_us != 0)\n"
+        "            hc_sv_receive_force",
+        "        if (peer->lingers_until_us == 1)\n"
+        "            hc_sv_receive_force",
     ),
     "another's-players": Fault(
         "server/handshake.c",
-        "who comes in while somebody is lost is given that one's players",
+        "a new client takes over the players of a lingering one",
         "            peer->user.client_id == client_id)\n",
         "            (peer->lingers_until_us != 0 || peer->user.client_id == client_id))\n",
     ),
     "old-inputs-waited-for": Fault(
         "server/handshake.c",
-        "who comes back may still send inputs of before it came",
+        "a client that reconnects may still send inputs from before",
         "            hc_sv_receive_force(host, peer, peer->replication.own[i],\n"
         "                                hc_timeline_head(host->timeline));\n",
         "            hc_sv_receive_force(host, peer, peer->replication.own[i], 0);\n",
     ),
-    "goes-on-always": Fault(
+    "resumed-always": Fault(
         "server/handshake.c",
-        "whoever takes players over is told that all that was said to them goes on",
+        "every client that takes players over resumes the messages, too",
         "    build_accept(host, peer, entry, resumed, now_us);\n",
         "    build_accept(host, peer, entry, true, now_us);\n",
     ),
-    "words-acked-unheard": Fault(
+    "messages-acked-unreceived": Fault(
         "proto/events.c",
-        "an acknowledgement counts for the oldest word on the way, whatever was carried",
+        "an acknowledgement counts for the oldest unacked message, carried or not",
         "        if (carries(carrier->bits, i) && number >= out->oldest)\n",
         "        if ((i == 0 || carries(carrier->bits, i)) && number >= out->oldest)\n",
     ),
-    "words-not-again": Fault(
+    "messages-not-again": Fault(
         "proto/events.c",
-        "what the game said is not said again when it was lost",
+        "a lost message is not sent again",
         "        if (entry->acked || (entry->sent && now_us - entry->sent_us < interval))\n",
         "        if (entry->acked || entry->sent)\n",
     ),
-    "words-go-on": Fault(
+    "messages-of-another-process": Fault(
         "server/handshake.c",
-        "another process of the same user hears the rest of what was said to the one before",
-        "    if (!resumed) {\n        host->unheard -=",
-        "    if (named == 1 && !pinned) {\n        host->unheard -=",
+        "another process of the same user gets the rest of the messages to the one before",
+        "    if (!resumed) {\n"
+        "        host->unheard -=",
+        "    if (!resumed && named == 1) {\n"
+        "        host->unheard -=",
     ),
-    "words-before-all": Fault(
+    "messages-before-all": Fault(
         "server/path.c",
-        "what games say goes before snapshots, however little may be sent",
+        "messages go before snapshots, however low the rate is",
         "    if (peer->snapshot_starved && peer->messages_sent)\n",
         "    if (peer->state == HC_SV_PEER_FREE)\n",
     ),
-    "words-hide-time": Fault(
+    "messages-hide-round-trips": Fault(
         "client/receive.c",
         "a round trip counts only where the snapshot is the first to acknowledge the datagram",
         "    for (uint32_t i = 0; i < acked_count; i++)\n",
@@ -436,66 +467,110 @@ FAULTS = {
     ),
     "gives-up-early": Fault(
         "client/session.c",
-        "a lost connection is tried to be made again for half as long as it must be",
+        "a client tries to reconnect for half of the time",
         "        return client->lost_us + client->config.reconnect_us;\n",
         "        return client->lost_us + client->config.reconnect_us / 2;\n",
     ),
     "numbers-carried-over": Fault(
         "client/connection.c",
-        "a connection made again goes on with the numbers that the one before has received",
+        "a new connection goes on with the replay window of the one before",
         "    *connection = (struct hc_cl_connection){.cid = cid,\n",
         "    *connection = (struct hc_cl_connection){.cid = cid,\n"
         "                                            .replay = connection->replay,\n",
     ),
     "nonces-again": Fault(
         "server/handshake.c",
-        "a connection that takes another's place goes on with its key, and begins anew with its nonces",
+        "a connection that takes another's place keeps its key, and begins anew with its nonces",
         "    hc_seal_init(&peer->sealer, keys.s2c);\n",
-        "    if (peer->sealer.next == 0)\n        hc_seal_init(&peer->sealer, keys.s2c);\n",
+        "    if (peer->sealer.next == 0)\n"
+        "        hc_seal_init(&peer->sealer, keys.s2c);\n",
     ),
     "cookie-without-port": Fault(
         "proto/cookie.c",
-        "a cookie is good for every port of its address",
+        "a cookie is valid for every port of its address",
         "    hc_bytes_put_u16(&writer, address->port);\n",
         "    hc_bytes_put_u16(&writer, 0);\n",
     ),
     "path-four-times": Fault(
         "proto/limits.h",
-        "four bytes go to an address that is still to be shown for each that came",
+        "an address that is not validated is sent four bytes for each that came",
         "HC_PATH_FACTOR = 3,",
         "HC_PATH_FACTOR = 4,",
     ),
     "path-unasked": Fault(
         "server/path.c",
-        "a client is followed to wherever its datagrams seem to come from",
+        "a connection follows its datagrams to any address",
         "    HC_MARK(\"path-to-be-shown\");\n",
         "    peer->address = *from;\n",
     ),
     "ticks-not-left-out": Fault(
         "server/host.c",
-        "a server that is far behind does all ticks after all, one heap after the other",
+        "a server that is far behind does all ticks after all, burst after burst",
         "    while (tick_due(host, now_us)) {\n",
         "    while (tick_due(host, now_us) && now_us == UINT64_MAX) {\n",
     ),
     "epoch-not-set-on": Fault(
         "server/host.c",
-        "the clock is not set on by the ticks that the server has left out",
+        "the clock is not advanced by the ticks that the server has left out",
         "        host->epoch_us += (missed * 1000000",
         "        host->epoch_us += (0 * 1000000",
     ),
     "clock-half-way": Fault(
         "client/clock.c",
-        "the server's clock is taken to show what it showed half a round trip ago",
+        "the client clock is behind the server's by half a round trip",
         "    return (int64_t)(server_us + rtt_us / 2 - now_us);\n",
         "    return (void)rtt_us, (int64_t)(server_us - now_us);\n",
     ),
     "stall-for-good": Fault(
         "client/predict.c",
-        "a client that has stalled once says so for ever",
-        "    } else {\n        unstall(client);\n    }\n",
-        "    }\n    (void)unstall;\n",
+        "a client that has stalled once stays stalled",
+        "    } else {\n"
+        "        unstall(client);\n"
+        "    }\n",
+        "    }\n"
+        "    (void)unstall;\n",
     ),
 }
+
+
+# Faults that no checker sees, and the test programs that find them.
+BY = {
+    "sent-never-lost": "test_server_sent_log",
+    "corrections-late": "test_corrections_window",
+    "corrections-always": "test_corrections_window",
+    "replay-marks-stay": "test_proto_ack",
+    "window-plus-one": "test_proto_ack",
+    "ack-of-unsent": "test_proto_ack",
+    "proof-not-checked": "test_server_handshake",
+    "messages-acknowledge-all": "test_server_peer",
+    "attempt-again": "test_server_host",
+    "messages-before-all": "test_regressions",
+    "messages-hide-round-trips": "test_client_session",
+    "gives-up-early": "test_reconnect",
+}
+
+TEST_S = 300  # a test that takes longer has found the fault
+
+
+def found_by_test(ground: Ground, name: str) -> Outcome | None:
+    """Plants the fault and runs its test, which must fail. None: it does not compile."""
+    test, storm = BY[name], ground.target
+    environment = {**os.environ, "CK_DEFAULT_TIMEOUT": str(TEST_S)}
+    ground.target = test
+    try:
+        with ground.planted(name, FAULTS[name]) as compiles:
+            if not compiles:
+                return None
+            try:
+                done = subprocess.run([ground.objects / "tests" / test], cwd=ground.tree, text=True,
+                                      capture_output=True, timeout=TEST_S, check=False,
+                                      env=environment)
+            except subprocess.TimeoutExpired:
+                return Outcome(0, test, "does not end", 0)
+            lines = done.stdout.strip().splitlines() or [f"exit status {done.returncode}"]
+            return Outcome(0 if done.returncode != 0 else None, test, lines[-1], 0)
+    finally:
+        ground.target = storm
 
 
 def main() -> None:
@@ -503,6 +578,9 @@ def main() -> None:
     names = sys.argv[2:] or list(FAULTS)
     for name in names:  # before anything is built
         planted_text(name, FAULTS[name])
+    for name, test in BY.items():
+        if name not in FAULTS or not list((ROOT / "tests").glob(f"*/{test}.c")):
+            sys.exit(f"{name}: there is no test {test}")
     if seeds == 0:
         return
     begun = time.monotonic()
@@ -511,12 +589,14 @@ def main() -> None:
     def work(ground: Ground, name: str | None) -> Outcome | None:
         if name is None:
             return hunt(ground.program, 1, seeds, PROCESSORS)[0]
+        if name in BY:
+            return found_by_test(ground, name)
         with ground.planted(name, FAULTS[name]) as compiles:
             return hunt(ground.program, 1, seeds)[0] if compiles else None
 
     missed = 0
     jobs = [None, *names]
-    print(f"{'fault':25} {'seeds':>6}  oracle")
+    print(f"{'fault':27} {'seeds':>6}  oracle")
     for name, outcome in zip(jobs, on_grounds("hc_storm", jobs, work)):
         if outcome is None:
             sys.exit(f"{name}: does not compile")
@@ -524,12 +604,12 @@ def main() -> None:
             sys.exit(f"the sources as they are fail at seed {outcome.seed}, oracle "
                      f"{outcome.oracle}: {outcome.text}")
         if name is None:
-            print(f"{'none':25} {seeds:6}  all passed", flush=True)
+            print(f"{'none':27} {seeds:6}  all passed", flush=True)
         elif outcome.seed is None:
             missed += 1
-            print(f"{name:25}  never  MISSED: {FAULTS[name].what}", flush=True)
+            print(f"{name:27}  never  MISSED: {FAULTS[name].what}", flush=True)
         else:
-            print(f"{name:25} {outcome.seed:6}  {outcome.oracle}: {outcome.text[:90]}", flush=True)
+            print(f"{name:27} {outcome.seed or '':6}  {outcome.oracle}: {outcome.text[:90]}", flush=True)
     print(f"{len(names) - missed} of {len(names)} faults found, {time.monotonic() - begun:.0f} s")
     sys.exit(1 if missed > 0 else 0)
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-SILENT_S = 30  # after so long without a seed's end the program is taken to be stuck
+SILENT_S = 30  # a program that ends no seed for so long is stuck
 MEMORY_KB = 3 << 20
 FAILED = re.compile(r"FAILED seed (\d+): \w+, oracle ([^,]+), tick \d+: (.*)")
 TRACE = re.compile(r"(\d+) ([0-9a-f]{16})$")
@@ -26,7 +26,7 @@ class Outcome(NamedTuple):
 
 
 class Processes:
-    """Those that play; each leads a session of its own, so that its children end with it."""
+    """Running programs; each leads a session of its own, so that its children end with it."""
 
     def __init__(self):
         self.playing: set[subprocess.Popen] = set()
@@ -64,17 +64,17 @@ processes = Processes()
 
 
 def lines_of(process: subprocess.Popen):
-    """The lines of standard output as they come; None when it has been silent too long."""
+    """The lines of standard output as they come; None after a silence that is too long."""
     waiter, rest = selectors.DefaultSelector(), b""
     waiter.register(process.stdout, selectors.EVENT_READ)
-    heard = time.monotonic()
+    last = time.monotonic()
     while True:
         if not waiter.select(timeout=1):
-            if time.monotonic() - heard > SILENT_S:
+            if time.monotonic() - last > SILENT_S:
                 yield None
                 return
             continue
-        heard = time.monotonic()
+        last = time.monotonic()
         piece = os.read(process.stdout.fileno(), 65536)
         if not piece:
             return
@@ -84,7 +84,7 @@ def lines_of(process: subprocess.Popen):
 
 def hunt(program: Path, first: int, last: int, jobs: int = 1,
          traces: dict[int, str] | None = None) -> tuple[Outcome, dict[int, str]]:
-    """Plays the seeds; also gives each one's trace. With `jobs` of 1 they come in order."""
+    """Plays the seeds, and returns their traces, too. With `jobs` of 1 they come in order."""
     command = ["sh", "-c", f'ulimit -c 0; ulimit -v {MEMORY_KB}; exec "$@"', "sh", str(program),
                "--trace", "--seeds", f"{first}..{last}", "--jobs", str(jobs)]
     seen: dict[int, str] = {}
@@ -105,7 +105,7 @@ def hunt(program: Path, first: int, last: int, jobs: int = 1,
             outcome = (first + len(seen), "crash", f"exit status {process.returncode}")
         if outcome is not None and outcome[1] == "crash":
             errors.seek(0)
-            said = errors.read().decode(errors="replace").strip().splitlines()
-            outcome = (*outcome[:2], said[-1] if said else outcome[2])
+            lines = errors.read().decode(errors="replace").strip().splitlines()
+            outcome = (*outcome[:2], lines[-1] if lines else outcome[2])
     other = sum(1 for seed, trace in seen.items() if traces is not None and traces[seed] != trace)
     return Outcome(*(outcome or (None, "", "")), other), seen

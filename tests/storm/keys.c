@@ -1,7 +1,8 @@
+/// Owns the inputs that players make.
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "tests/sim/lanes.h"
-#include "tests/storm/inside.h"
+#include "tests/storm/match_internal.h"
 
 #include <string.h>
 
@@ -36,7 +37,8 @@ void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_t
         return;
     if (storm_keys_look(match->plan, client) && player != HC_NO_PLAYER) {
         struct hc_world world = *hc_client_world(core);
-        world.game = &hc_arena; // a fray has its tables, which is all that a bot looks at
+        world.game =
+            &hc_arena; // the quick arena has the same tables, and a bot looks at nothing else
         struct hc_arena_input keys = hc_cl_bot_think(&match->seats[client].bots[index], &world,
                                                      tick, hc_timeline_presence(timeline, tick),
                                                      hc_timeline_states(timeline, tick), player);

@@ -1,3 +1,4 @@
+/// Owns the counts of the marks that a match passes.
 #include "tests/storm/marks.h"
 
 #include "common/mark.h"

@@ -1,8 +1,10 @@
-#include "tests/storm/inside.h"
+/// Owns the agenda of a match, and compares a match with itself.
+#include "tests/storm/match_internal.h"
 
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "tests/sim/lanes.h"
+#include "tests/storm/checkers/truth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 enum {
     ACTIONS_MAX = 1024,
     ATTACKS_END = 448, ///< actions, after which no more attacks are added
-    GOINGS_END = 800,  ///< after which nobody goes or comes any more
+    GOINGS_END = 800,  ///< actions, after which no client goes or comes any more
     PACKETS_MAX = 1024,
     LAST_PART = 30,
     SETTLED_TICKS = 20
@@ -55,6 +57,23 @@ int64_t storm_match_get(const struct storm_match *match, enum storm_match_key ke
     return match->plan->match[key];
 }
 
+const struct hc_timeline *storm_match_timeline(const struct storm_match *match) {
+    return hc_sv_host_timeline(hc_sim_host(match->sim));
+}
+
+hc_tick storm_match_head(const struct storm_match *match) {
+    return hc_timeline_head(storm_match_timeline(match));
+}
+
+bool storm_match_attacked(const struct storm_match *match) {
+    return storm_match_get(match, STORM_hostile) > 0 && !match->options->tame;
+}
+
+void storm_wrong(struct storm_match *match, const char *oracle, hc_tick tick, unsigned client,
+                 const char *text) {
+    storm_fail(match->verdict, STORM_WRONG, oracle, tick, "client %u %s", client, text);
+}
+
 bool storm_match_sparse(const struct storm_match *match) {
     int64_t rate = storm_match_get(match, STORM_snapshot_rate);
     return rate > 0 && rate < storm_match_get(match, STORM_tick_rate);
@@ -71,7 +90,7 @@ uint32_t storm_client_limit(const struct storm_match *match, unsigned client) {
     return (uint32_t)(limit > lead ? limit : lead + 1);
 }
 
-// ---- What happens when --------------------------------------------------------------------------
+// ---- The agenda ---------------------------------------------------------------------------------
 
 static void add(struct agenda *agenda, uint64_t at_us, enum action_kind kind, unsigned client) {
     HC_ASSERT(agenda->count < ACTIONS_MAX);
@@ -92,7 +111,7 @@ static uint64_t at_tick(const struct storm_match *match, int64_t tick) {
     return (uint64_t)tick * match->tick_us;
 }
 
-/// A tick drawn for the storm, in this one.
+/// The tick of this storm for one that was drawn.
 static int64_t storm_tick(const struct storm_match *match, int64_t tick) {
     return storm_plan_tick(match->plan, tick);
 }
@@ -101,7 +120,7 @@ static uint64_t storm_end_us(const struct storm_match *match) {
     return at_tick(match, storm_tick(match, storm_match_get(match, STORM_ticks)));
 }
 
-/// Something that lasts, at a tick that may be none.
+/// Adds something that lasts, unless it begins at tick 0 or after the storm.
 static void add_span(const struct storm_match *match, struct agenda *agenda, unsigned client,
                      int64_t tick, int64_t ms, enum action_kind from, enum action_kind to) {
     uint64_t end_us = storm_end_us(match);
@@ -114,7 +133,7 @@ static void add_span(const struct storm_match *match, struct agenda *agenda, uns
         add(agenda, to_us, to, client);
 }
 
-/// Going and coming back takes turns, until the storm is over.
+/// A client goes and connects again in turn until the storm is over.
 static void plan_goings(const struct storm_match *match, struct agenda *agenda, unsigned i) {
     const int64_t *of = match->plan->client[i];
     int64_t ticks = storm_tick(match, storm_match_get(match, STORM_ticks));
@@ -164,7 +183,7 @@ static void plan_all(const struct storm_match *match, struct agenda *agenda) {
     uint64_t calm_us = end_us + storm_calm_us(match), quiet_us = end_us;
     if (storm_match_get(match, STORM_calm_inputs) != 0)
         quiet_us = calm_us;
-    uint64_t settled_us = quiet_us + storm_agree_us(match);
+    uint64_t settled_us = quiet_us + storm_calm_agree_us(match);
     settled_us = settled_us > calm_us ? settled_us : calm_us;
     add(agenda, calm_us - LAST_PART * match->tick_us, LAST, 0);
     add(agenda, calm_us, CHECK, 0);
@@ -215,21 +234,13 @@ static void set_links(struct storm_match *match, unsigned client) {
 static void connect_client(struct storm_match *match, unsigned client) {
     struct storm_seat *seat = &match->seats[client];
     STORM_NOTE(match, "client %u begins to connect", client);
-    storm_watch_count(match, client);
-    seat->cid = 0;
-    seat->seen_as_of = HC_NO_TICK;
-    seat->stamps = (struct storm_stamps){.begun = false};
-    seat->earlier_corrections = seat->earlier_forced = 0;
+    storm_observe_ends(match, client);
     for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
         hc_cl_bot_init(&seat->bots[i], match->plan->seed, client * HC_OWN_PLAYERS_MAX + i);
     if (!hc_sim_connect(match->sim, client))
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));
-    storm_kept_created(match, client);
-    storm_talk_created(match, client);
-    storm_counts_created(match, client);
-    storm_units_created(match, client);
-    storm_rtt_created(match, client);
+    storm_observe_created(match, client);
 }
 
 static void go(struct storm_match *match, unsigned client) {
@@ -238,11 +249,11 @@ static void go(struct storm_match *match, unsigned client) {
         return;
     STORM_NOTE(match, "client %u %s", client, crash ? "crashes" : "says goodbye");
     if (crash) {
-        storm_watch_count(match, client);
+        storm_observe_ends(match, client);
         hc_sim_kill(match->sim, client);
     } else {
         hc_sim_leave(match->sim, client);
-        storm_counts_left(match, client);
+        storm_observe_leaves(match, client);
     }
 }
 
@@ -264,7 +275,6 @@ static void stall(struct storm_match *match, const struct action *action) {
 static void heal(struct storm_match *match) {
     STORM_NOTE(match, "the storm is over");
     match->healed = true;
-    match->healed_us = hc_sim_now(match->sim);
     for (unsigned i = 0; i < match->clients; i++)
         set_links(match, i);
 }
@@ -306,8 +316,8 @@ static void act(struct storm_match *match, const struct action *action) {
         stall(match, action);
         break;
     case JUMP:
-        STORM_NOTE(match, "client %u: its clock leaps", action->client);
-        match->seats[action->client].leapt_us = hc_sim_now(match->sim);
+        STORM_NOTE(match, "client %u: its clock jumps", action->client);
+        match->seats[action->client].jumped_us = hc_sim_now(match->sim);
         hc_sim_jump(match->sim, action->client,
                     (uint64_t)storm_client_get(match, action->client, STORM_C_jump_ms) * 1000);
         break;
@@ -324,19 +334,16 @@ static void act(struct storm_match *match, const struct action *action) {
         change_links(match, action);
         break;
     case ATTACK:
-        storm_hostile_attack(match, action->client);
+        storm_attackers_attack(match, action->client);
         break;
     case HEAL:
         heal(match);
         break;
     case LAST:
-        storm_calm_begin_last(match);
-        storm_economy_count(match);
+        storm_observe_last_part(match);
         break;
     case CHECK:
-        storm_calm_check(match);
-        storm_economy_counted(match);
-        match->last_part = false;
+        storm_observe_calm(match);
         break;
     case QUIET:
         STORM_NOTE(match, "inputs stop");
@@ -374,11 +381,11 @@ static const struct hc_game *game_of(struct storm_match *match) {
     if (storm_match_get(match, STORM_lanes) != 0)
         return &lanes;
     uint32_t view = (uint32_t)storm_match_get(match, STORM_view);
-    match->dim = hc_arena;
-    match->dim.view = view != 0 ? view : hc_arena.view;
+    match->near_arena = hc_arena;
+    match->near_arena.view = view != 0 ? view : hc_arena.view;
     if (storm_match_get(match, STORM_fray_ms) == 0)
-        return &match->dim;
-    match->fray = (struct storm_fray){
+        return &match->near_arena;
+    match->quick_arena = (struct storm_quick_arena){
         .phase_ms = (uint32_t)storm_match_get(match, STORM_fray_ms),
         .wait_ms = (uint32_t)storm_match_get(match, STORM_fray_wait_ms),
         .whim = (uint32_t)storm_match_get(match, STORM_fray_whim),
@@ -386,9 +393,9 @@ static const struct hc_game *game_of(struct storm_match *match) {
         .health = (uint8_t)storm_match_get(match, STORM_fray_health),
         .crowd = storm_match_get(match, STORM_fray_crowd) != 0,
     };
-    storm_fray_init(&match->fray);
-    match->fray.game.view = match->dim.view;
-    return &match->fray.game;
+    storm_quick_arena_init(&match->quick_arena);
+    match->quick_arena.game.view = match->near_arena.view;
+    return &match->quick_arena.game;
 }
 
 static struct hc_sim_config sim_config(struct storm_match *match,
@@ -396,18 +403,18 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     const struct hc_game *game = game_of(match);
     if (match->plan->seed % 4 == 1) {
         unsigned tick_rate = (unsigned)storm_match_get(match, STORM_tick_rate);
-        storm_show_vary(&match->tables, game, match->plan->seed, tick_rate);
-        if (game == &match->fray.game) // it finds its numbers by where it is
-            match->fray.game.kinds = match->tables.kinds;
+        storm_varied_game_init(&match->varied, game, match->plan->seed, tick_rate);
+        if (game == &match->quick_arena.game) // its address leads to its numbers
+            match->quick_arena.game.kinds = match->varied.kinds;
         else
-            game = &match->tables.game;
+            game = &match->varied.game;
     }
     struct hc_sim_config config = hc_sim_config_default(game);
     config.seed = match->plan->seed;
     config.clients = match->clients;
     config.packets_max = PACKETS_MAX;
     config.trace_worlds = match->options->deep;
-    config.hooks = storm_watch_hooks();
+    config.hooks = storm_observe_hooks();
     config.context = match;
     config.host.clients = (uint16_t)storm_plan_slots(match->plan);
     config.host.tick_rate = (uint16_t)storm_match_get(match, STORM_tick_rate);
@@ -447,14 +454,14 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     setup->clock_offset_us = (uint64_t)of[STORM_C_clock_offset_s] * 1000000;
     setup->clock_ppm = (int32_t)of[STORM_C_clock_ppm];
     setup->keeps_port = of[STORM_C_same_port] != 0;
-    struct storm_client_tally *tally = &match->seats[i].tally;
-    tally->allocator = (struct hc_allocator){
-        .allocate = counted_allocate, .release = counted_release, .context = &tally->bytes};
-    setup->config.allocator = &tally->allocator; // asked at each ACCEPT alone
+    struct storm_seat *seat = &match->seats[i];
+    seat->allocator = (struct hc_allocator){
+        .allocate = counted_allocate, .release = counted_release, .context = &seat->bytes};
+    setup->config.allocator = &seat->allocator; // used at each ACCEPT alone
     set_links(match, i);
 }
 
-/// The last ones are; one at least is honest.
+/// The last clients are hostile; one at least is honest.
 static bool is_hostile(const struct storm_plan *plan, unsigned client) {
     int64_t clients = plan->match[STORM_clients];
     return client > 0 && clients - (int64_t)client <= plan->match[STORM_hostile];
@@ -473,39 +480,30 @@ static bool set_up(struct storm_match *match, const struct hc_allocator *allocat
     match->sim = hc_sim_create(&config);
     if (match->sim == NULL)
         return false;
-    storm_conns_init(&match->conns, config.host.game, match->verdict);
+    storm_conns_init(&match->conns, config.host.game);
+    storm_observe_begin(match);
     match->truth = storm_truth_create(&hc_sim_config(match->sim)->host, match->options->deep,
                                       &match->conns, match->verdict);
     for (unsigned i = 0; i < match->clients; i++)
         set_up_client(match, i);
-    match->told = storm_told_create(match);
     if (match->truth != NULL)
         storm_units_init(&match->units, storm_truth_world(match->truth));
-    match->slots = match->truth != NULL ? storm_slots_create(match) : NULL;
-    match->economy = match->truth != NULL ? storm_economy_create(match) : NULL;
     return match->truth != NULL;
 }
 
 static void tear_down(struct storm_match *match) {
     storm_conns_free(&match->conns);
-    storm_arrivals_free(&match->arrivals);
-    storm_stepped_free(match);
     hc_sim_destroy(match->sim);
-    storm_counts_freed(match);
-    storm_told_destroy(match->told);
-    storm_slots_destroy(match->slots);
+    storm_observe_free(match);
     storm_units_free(&match->units);
-    storm_economy_destroy(match->economy);
-    storm_truth_destroy(match->truth); // whose world the others have borrowed
-    for (unsigned i = 0; i < match->clients; i++)
-        storm_show_free(match->seats[i].show);
+    storm_truth_destroy(match->truth); // the others have borrowed its world
     free(match->seats);
     free(match);
 }
 
 // ---- Playing ------------------------------------------------------------------------------------
 
-/// In short pieces, so that nothing goes on for long after something was wrong.
+/// Runs in short pieces, so that a match ends soon after its failure.
 static void run_until(struct storm_match *match, uint64_t until_us) {
     while (hc_sim_now(match->sim) < until_us && match->verdict->result == STORM_FINE) {
         uint64_t piece_us = hc_sim_now(match->sim) + 8 * match->tick_us;
@@ -517,7 +515,7 @@ static hc_tick head_of(const struct storm_match *match) {
     return hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
 }
 
-/// The calm goes on until the server has done the ticks of a match: after a brief storm, or when it
+/// The calm lasts until the server has done the ticks of a match: after a brief storm, or when it
 /// has left some out.
 static void lengthen(struct storm_match *match) {
     hc_tick head = head_of(match);
@@ -542,12 +540,8 @@ static void run(struct storm_match *match) {
     if (match->verdict->result == STORM_FINE)
         lengthen(match);
     for (unsigned i = 0; i < match->clients; i++)
-        storm_watch_count(match, i);
-    storm_watch_end(match);
-    storm_broken_end(match);
-    storm_limits_end(match);
-    storm_shakes_end(match);
-    storm_edges_end(match);
+        storm_observe_ends(match, i);
+    storm_observe_end(match);
 }
 
 void storm_match_play(const struct storm_plan *plan, const struct storm_options *options,
@@ -562,7 +556,7 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
     match->verdict = &outcome->verdict;
     struct hc_allocator allocator = {
         .allocate = counted_allocate, .release = counted_release, .context = &match->host_bytes};
-    // Counting makes all memory be touched, which is dear.
+    // Counting touches all memory, which is dear.
     if (!set_up(match, plan->seed % 16 == 0 ? &allocator : NULL)) {
         storm_fail(match->verdict, STORM_WRONG, "set-up", 0, "the match cannot be set up");
         if (match->sim == NULL) {
@@ -580,15 +574,15 @@ void storm_match_play(const struct storm_plan *plan, const struct storm_options 
     for (unsigned i = 0; i < match->clients; i++)
         outcome->clients[i] = match->seats[i].counts;
     if (options->print != NULL && outcome->verdict.result != STORM_FINE)
-        storm_recent_print(&match->recent, options->print);
+        storm_event_log_print(&match->log, options->print);
     tear_down(match);
 }
 
 // ---- Judging ------------------------------------------------------------------------------------
 
-/// What an attacker makes the server say to the honest may be longer, and so may be what they say
-/// of keys that they press because of what they see of it. Only a limited rate notices lengths, of
-/// a link or of the server's own, and what goes to an address that is still to be shown.
+/// An attacker may make snapshots for the honest longer, and inputs that depend on what a client
+/// sees. Lengths matter only where a rate is limited, a link's or the server's own, and at
+/// addresses that are not validated.
 bool storm_match_compared(const struct storm_plan *plan) {
     if (plan->match[STORM_tame] == 0 || plan->match[STORM_hostile] == 0 ||
         plan->match[STORM_clients] < 2 ||
@@ -613,9 +607,9 @@ static void compare_tame(const struct storm_plan *plan, const struct storm_optio
         outcome->verdict = tame.verdict;
         return;
     }
-    // An attacker may give up its place, or keep it: a newcomer gets another slot than without it,
-    // or one whose leave is still to be stamped, in which it joins a tick later, or where the
-    // server is full, which storm_watch_hooks looks at, none, or one at another time.
+    // An attacker may give up its place, or keep it. A newcomer then gets another slot, or one
+    // whose owner is still to leave it, in which it joins a tick later; or, on a full server, none,
+    // or one at another time.
     if (outcome->denials > 0 || tame.denials > 0 ||
         (outcome->places != tame.places && outcome->joins >= tame.joins))
         return;

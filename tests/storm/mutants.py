@@ -4,15 +4,14 @@
     mutants.py [--count N] [--seed N] [--seeds N] [--aim PERCENT] [--results FILE] [--only PLACE]
 
 Draws `count` mutants (100) from `seed` (1) and plays at most `seeds` seeds (500) with each, up to
-the first that fails: the mutant is killed then, also by a crash or by going on for ever. What does
-not compile, or compiles to the very same program, is drawn anew. Prints each mutant, and what killed
-it; of one that survived, how many seeds went another way than without it. (survivors.md tells
-which need no rule.)
+the first that fails: the mutant is killed then, also by a crash or an endless match. A mutant that
+does not compile, or compiles to the same program, is drawn anew. Prints each mutant and its
+killer, or how many seeds it survived in another way. (survivors.md lists harmless survivors.)
 
 With `only`, a file or file:line, all that there are at that place are played instead of `count`.
 
-What was played is kept in `results` (build/mutants.json) and not played again as long as the sources
-stay as they are. Exit status 0 only if at least `aim` percent (85) were killed.
+`results` (build/mutants.json) holds the outcomes, which are not played again while the sources stay
+the same. Exit status 0 only if at least `aim` percent (85) were killed.
 """
 
 import argparse
@@ -49,7 +48,7 @@ TOKEN = re.compile(r"""
   | (?P<sign><<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)
 """, re.VERBOSE | re.DOTALL | re.MULTILINE)
 
-# Only statements of these are left alone: they check, count marks or speak at compile time.
+# Statements of these are left alone: they check, count marks or work at compile time.
 CHECKS = {"HC_ASSERT", "HC_CHECK", "HC_MARK", "_Static_assert"}
 OTHER_WAY = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="),
              "==": ("!=",), "!=": ("==",), "&&": ("||",), "||": ("&&",)}
@@ -187,7 +186,7 @@ def placed(place: str) -> list[Mutant]:
 
 
 class Results:
-    """What has been played, in a file."""
+    """The outcomes so far, in a file."""
 
     def __init__(self, path: Path, digest: str):
         self.path, self.lock = path, threading.Lock()

@@ -1,3 +1,4 @@
+/// Owns the plan of a match, and how it is drawn.
 #include "tests/storm/plan.h"
 
 #include "hindcast/rng.h"
@@ -13,7 +14,7 @@ enum {
     BRIEF_CROWD = 40,   ///< percent that the storm of a crowd lasts at most
     VIEW_FAR = 1500,    ///< that players see in a crowd
     VIEWS_PPM = 900000, ///< of the crowds, which see no more
-    RARE_PPM = 50000,   ///< of what is dear in a crowd
+    RARE_PPM = 50000,   ///< of keys that are dear in a crowd
     ALL_PPM = 1000000,
 };
 
@@ -29,7 +30,7 @@ enum {
 const struct storm_key storm_match_keys[STORM_MATCH_KEY_COUNT] = {STORM_MATCH_KEYS(KEY)};
 const struct storm_key storm_client_keys[STORM_CLIENT_KEY_COUNT] = {STORM_CLIENT_KEYS(KEY)};
 
-/// A number that depends on the key's name alone, so that keys may come, go and move.
+/// The stream of a key depends on its name alone, so that keys may come, go and move.
 static uint32_t stream_of(const char *name, unsigned client) {
     uint32_t hash = 2166136261u; // FNV-1a
     for (; *name != '\0'; name++)
@@ -43,7 +44,7 @@ static int64_t draw(const struct storm_key *key, uint64_t seed, unsigned client)
         return key->neutral;
     uint32_t span = (uint32_t)(key->max - key->min);
     uint32_t at = hc_rng_below(&rng, span + 1), again = hc_rng_below(&rng, span + 1);
-    // Of two draws the smaller one: a wide range has its interesting part at its beginning.
+    // The smaller of two draws: the interesting part of a wide range is its beginning.
     if (key->min * 10 < key->max && span > 10 && again < at && strcmp(key->name, "attack") != 0 &&
         strcmp(key->name, "split_mask") != 0)
         at = again;
@@ -74,8 +75,8 @@ static int64_t draw_otherwise(enum storm_match_key which, uint64_t seed, int64_t
     return draw(&key, seed, 0);
 }
 
-/// Where all are together each is told of few, and that does not last. Seldom everybody sees all,
-/// in the game without a view or in one place, or presses keys when the storm is over.
+/// In a crowd each client sees few others, for a short time. Seldom all see all, in the game
+/// without a view or in one place, or press keys when the storm is over.
 static void draw_crowd(struct storm_plan *plan) {
     plan->match[STORM_view] = draw_otherwise(STORM_view, plan->seed, VIEW_FAR, VIEWS_PPM);
     plan->match[STORM_lanes] = draw_otherwise(STORM_lanes, plan->seed, 1, RARE_PPM);
@@ -86,7 +87,7 @@ static void draw_crowd(struct storm_plan *plan) {
         plan->client[i][STORM_C_players] = storm_client_keys[STORM_C_players].max;
 }
 
-/// Where not, what is drawn for a crowd would be wasted.
+/// Without a crowd its ranges would be wasted.
 static void draw_few(struct storm_plan *plan) {
     plan->match[STORM_slots] =
         draw_otherwise(STORM_slots, plan->seed, SLOTS_FEW, storm_match_keys[STORM_slots].ppm);
@@ -106,7 +107,7 @@ void storm_plan_draw(struct storm_plan *plan, uint64_t seed) {
         draw_crowd(plan);
     else
         draw_few(plan);
-    // Nobody is kept whose silence is borne for as long as the match lasts.
+    // No client lingers with a timeout as long as the match.
     if (plan->match[STORM_keep_ms] != 0)
         plan->match[STORM_timeout_ms] =
             draw_otherwise(STORM_timeout_ms, seed, storm_match_keys[STORM_timeout_ms].max, ALL_PPM);
@@ -239,7 +240,7 @@ unsigned storm_plan_slots(const struct storm_plan *plan) {
     unsigned clients = (unsigned)plan->match[STORM_clients], players = storm_plan_players(plan);
     unsigned needed = players > clients ? players : clients;
     unsigned most = is_crowd(plan) ? SLOTS_CROWD : SLOTS_FEW;
-    // Whoever comes back may find its old place still taken.
+    // A client that connects again may find its old place still taken.
     for (unsigned i = 0; i < clients; i++)
         needed += plan->client[i][STORM_C_back_ticks] != 0;
     return needed < most ? needed : most;

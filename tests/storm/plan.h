@@ -1,10 +1,11 @@
 /// The plan of a match: every number that it is played with, drawn from one seed.
 ///
-/// A number has a key. Each is drawn from a random stream of its own, so that a key more changes no
-/// other's number; and each may be set by hand, which is how a failing match is made smaller.
+/// A number has a key. Each is drawn from a random stream of its own, which the key's name selects:
+/// a new key changes no other's number, a new name changes every match. Each may be set by hand,
+/// which makes a failing match smaller.
 ///
-/// One seed in twenty is a crowd: 16 clients with 4 players each, of whom nearly all see a part of
-/// the arena only, in a brief storm.
+/// One seed in twenty is a crowd: 16 clients with 4 players each, most of which see a part of the
+/// arena only, in a brief storm.
 #pragma once
 
 #include <stdbool.h>
@@ -18,22 +19,24 @@ enum {
     STORM_TICKS_MIN = 300,  ///< of the server, in a match in which nothing is wrong
 };
 
-/// X(key, neutral, ppm, min, max, what it is). With a probability of `ppm` in a million the number
+/// X(key, neutral, ppm, min, max, description). With a probability of `ppm` in a million the number
 /// is drawn from [min, max], small ones more often where min is below a tenth of max; else it is
 /// the neutral one, with which nothing out of the ordinary happens.
 #define STORM_MATCH_KEYS(X)                                                                        \
     X(lanes, 0, 150000, 1, 1, "1: the game of lanes; 0: the arena")                                \
     X(tick_rate, 60, 400000, 15, 128, "Hz")                                                        \
     X(history, 64, 500000, 0, 128, "W; ticks")                                                     \
-    X(slack, 512, 80000, 0, 40, "inputs may be later than they usually are by so much and a tick") \
+    X(slack, 512, 80000, 0, 40,                                                                    \
+      "late_margin: inputs may be later than usual by so much and a tick")                         \
     X(future, 64, 300000, 1, 100, "inputs are accepted up to head + future; ticks")                \
     X(clients, 1, 1000000, 1, 16, "that connect; small numbers are far more frequent")             \
     X(slots, 0, 100000, 1, 64, "of the server; 0: as many as the clients need")                    \
     X(ticks, 300, 1000000, 250, 460, "of storm, before all is calm")                               \
     X(brief, 0, 920000, 30, 60, "percent that all ticks of the storm are cut to; 0: they are not") \
-    X(timeout_ms, 10000, 400000, 700, 4000, "silence after which either side gives up")            \
+    X(timeout_ms, 10000, 400000, 700, 4000, "silence after which either end gives up")             \
     X(ticks_per_advance, 16, 300000, 1, 64, "the server catches up at most so many at once")       \
-    X(keep_ms, 0, 250000, 50, 3000, "for which players stay whose client is lost; 0: they leave")  \
+    X(keep_ms, 0, 250000, 50, 3000,                                                                \
+      "for which the players of a lost client linger; 0: they leave")                              \
     X(host_stalls, 0, 250000, 1, 3, "times that the server does nothing for a while")              \
     X(host_stall_ms, 100, 1000000, 5, 2500, "how long")                                            \
     X(split_tick, 0, 200000, 1, 400, "when some clients are cut off together; 0: never")           \
@@ -41,19 +44,20 @@ enum {
     X(split_mask, 1, 1000000, 1, 65535, "which: bit i is client i")                                \
     X(hostile, 0, 300000, 1, 3, "clients, the last ones, that attack")                             \
     X(calm_inputs, 0, 500000, 1, 1, "1: keys are pressed for a while after the storm, too")        \
-    X(fray_ms, 0, 250000, 200, 3000, "longest phase of an arena in a hurry, see fray.h; 0: none")  \
-    X(fray_wait_ms, 2000, 700000, 1, 1000, "until who died there, or a pickup, comes back")        \
+    X(fray_ms, 0, 250000, 200, 3000,                                                               \
+      "longest phase of the quick arena, see quick_arena.h; 0: none")                              \
+    X(fray_wait_ms, 2000, 700000, 1, 1000,                                                         \
+      "until a dead player, or a pickup, appears there again")                                     \
     X(fray_whim, 0, 700000, 1, 100, "ends a match there where the aims' sum is a multiple")        \
     X(fray_goal, 3, 700000, 1, 6, "kills that end a match there")                                  \
-    X(fray_health, 100, 800000, 1, 100, "of who appears there")                                    \
+    X(fray_health, 100, 800000, 1, 100, "of a player that appears there")                          \
     X(fray_crowd, 0, 400000, 1, 1, "1: all appear there in one place")                             \
     X(force_rewind, 0, 80000, 1, 64, "ticks that the server repeats at every tick; W at most")     \
     X(snapshot_rate, 0, 120000, 5, 60, "Hz; 0, or above the tick rate: a snapshot every tick")     \
     X(client_rate, 262144, 250000, 4000, 60000, "bytes/s that each client is sent at most")        \
-    X(view, 0, 350000, 512, 4096,                                                                  \
-      "how far players see in an arena; 0: as ever, all of a small one")                           \
-    X(talk, 0, 150000, 1, 40, "ticks between words that games say to one another; 0: they do not") \
-    X(told, 0, 125000, 1, 1, "1: all that the server tells is read, see told.h")                   \
+    X(view, 0, 350000, 512, 4096, "of players in an arena; 0: all of a small one")                 \
+    X(talk, 0, 150000, 1, 40, "ticks between messages that games send; 0: they send none")         \
+    X(told, 0, 125000, 1, 1, "1: all that the server sends is read, see sent_values.c")            \
     X(tame, 0, 166667, 1, 1, "1: played again without its attacks, which must hurt nobody")
 
 #define STORM_CLIENT_KEYS(X)                                                                       \
@@ -83,12 +87,12 @@ enum {
     X(down_queue_ms, 50, 1000000, 5, 300, "of a limited rate")                                     \
     X(join_tick, 0, 400000, 1, 350, "when it connects")                                            \
     X(leave_tick, 0, 250000, 40, 440, "when it goes; 0: never")                                    \
-    X(crash, 0, 500000, 1, 1, "1: it goes without a word")                                         \
-    X(back_ticks, 0, 600000, 1, 200, "after which it comes back; 0: never")                        \
+    X(crash, 0, 500000, 1, 1, "1: it goes without a goodbye")                                      \
+    X(back_ticks, 0, 600000, 1, 200, "after which it connects again; 0: never")                    \
     X(same_port, 0, 500000, 1, 1, "1: from the same address")                                      \
     X(reconnect_ms, 0, 350000, 300, 8000,                                                          \
-      "for which it tries to come back when it is lost; 0: not")                                   \
-    X(same_user, 0, 300000, 1, 1, "1: it comes back as who it was, whose players it takes over")   \
+      "for which it tries to reconnect when it is lost; 0: not")                                   \
+    X(same_user, 0, 300000, 1, 1, "1: it connects as the same user, and takes over its players")   \
     X(stall_tick, 0, 200000, 1, 450, "when it does nothing for a while; 0: never")                 \
     X(stall_ms, 200, 1000000, 10, 3500, "how long")                                                \
     X(dark_tick, 0, 200000, 1, 450, "when its links lose all for a while; 0: never")               \
@@ -100,12 +104,12 @@ enum {
     X(worse_loss, 0, 1000000, 0, 600, "at least, in a thousand")                                   \
     X(clock_offset_s, 0, 500000, 1, 100000, "what its clock shows at the beginning")               \
     X(clock_ppm, 0, 400000, -500, 500, "by which its clock is fast")                               \
-    X(jump_tick, 0, 80000, 1, 400, "when its clock leaps; 0: never")                               \
+    X(jump_tick, 0, 80000, 1, 400, "when its clock jumps; 0: never")                               \
     X(jump_ms, 20, 1000000, 1, 1500, "how far")                                                    \
     X(script, 0, 800000, 1, 4,                                                                     \
       "its hands: 0 hold keys for a while, 1 mash, 2 hold one, "                                   \
       "3 chase, 4 flip")                                                                           \
-    X(attack, 1, 1000000, 1, 4095, "of a hostile one: a bit for each way, see hostile.h")          \
+    X(attack, 1, 1000000, 1, 4095, "of a hostile one: a bit for each way, see match_internal.h")   \
     X(rebind_ticks, 0, 150000, 5, 300, "after which its address changes, again and again; 0: never")
 
 enum storm_match_key {
@@ -124,7 +128,7 @@ struct storm_plan {
     int64_t client[STORM_CLIENTS_MAX][STORM_CLIENT_KEY_COUNT];
 };
 
-/// What a key is: of the match, or of each client.
+/// A key of the match, or of each client.
 struct storm_key {
     const char *name, *what;
     int64_t neutral, min, max;
@@ -137,19 +141,19 @@ extern const struct storm_key storm_client_keys[STORM_CLIENT_KEY_COUNT];
 void storm_plan_draw(struct storm_plan *plan, uint64_t seed);
 
 /// Sets one number: "key=value" of the match, "key@i=value" of client i, "key@*=value" of all.
-/// NULL, or what is wrong with it.
+/// NULL, or why it is no assignment.
 const char *storm_plan_set(struct storm_plan *plan, const char *assignment);
 
-/// Makes the assignments that `text` begins with, words with a '=' and blanks between them. Returns
-/// where what follows begins, or NULL: the word at `*wrong` cannot be made, and `*why` says why.
+/// Makes the assignments that `text` begins with: words with a '=' and blanks between them. Returns
+/// the rest of the text, or NULL: the word at `*wrong` is no assignment, and `*why` says why.
 const char *storm_plan_set_words(struct storm_plan *plan, const char *text, const char **wrong,
                                  const char **why);
 
-/// When it happens what is drawn for `tick` of the storm, in this match's: earlier in a brief one,
-/// but not at 0, which is never.
+/// The tick of this match's storm for one that was drawn: earlier in a brief storm, but not 0,
+/// which is never.
 int64_t storm_plan_tick(const struct storm_plan *plan, int64_t tick);
 
-/// Prints the command options that make the plan of `plan->seed` what it is.
+/// Prints the command options that give the plan.
 void storm_plan_print_options(const struct storm_plan *plan, FILE *out);
 
 /// Prints every number that is not neutral.

@@ -1,8 +1,9 @@
+/// Owns how a failing plan is made smaller.
 #define _DEFAULT_SOURCE // NOLINT(readability-identifier-naming): for clock_gettime
 
 #include "tests/storm/shrink.h"
 
-#include "tests/storm/crew.h"
+#include "tests/storm/processes.h"
 
 #include <string.h>
 #include <time.h>
@@ -25,7 +26,7 @@ static bool accept(struct shrink *shrink, const struct storm_plan *candidate) {
     struct storm_options options = {.deep = false};
     if (now_s() > shrink->until_s || memcmp(candidate, shrink->plan, sizeof *candidate) == 0)
         return false;
-    storm_crew_try(candidate, &options, &outcome);
+    storm_processes_try(candidate, &options, &outcome);
     if (outcome.verdict.result == STORM_FINE || strcmp(outcome.verdict.oracle, shrink->oracle) != 0)
         return false;
     *shrink->plan = *candidate;
@@ -90,7 +91,7 @@ static bool pass(struct shrink *shrink) {
 bool storm_shrink(struct storm_plan *plan, double seconds) {
     struct storm_outcome outcome;
     struct storm_options options = {.deep = false};
-    storm_crew_try(plan, &options, &outcome);
+    storm_processes_try(plan, &options, &outcome);
     if (outcome.verdict.result == STORM_FINE)
         return false;
     struct shrink shrink = {.plan = plan, .until_s = now_s() + seconds};

@@ -1,3 +1,4 @@
+/// Owns the sums of many matches, and the file that holds them.
 #include "tests/storm/totals.h"
 
 #include <inttypes.h>

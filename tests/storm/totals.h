@@ -1,4 +1,4 @@
-/// What many matches add up to, over several runs of the program if wanted.
+/// The sums of many matches, over several runs of the program if wanted.
 #pragma once
 
 #include "tests/storm/match.h"
@@ -36,8 +36,8 @@ void storm_totals_print(const struct storm_totals *totals, FILE *out);
 /// and the totals so far. A file that is not there is a beginning. False: it cannot be read.
 bool storm_totals_read(const char *path, uint64_t *next_seed, struct storm_totals *totals);
 
-/// Narrows [*first, *end) to the first part of it of which the file says nothing; what has been
-/// played altogether becomes empty. False: it cannot be read.
+/// Narrows [*first, *end) to its first part that the file does not have; it becomes empty if the
+/// file has all. False: the file cannot be read.
 bool storm_totals_missing(const char *path, uint64_t *first, uint64_t *end);
 
 /// Adds the seeds [first, end) and the totals to the file; false: it cannot be written.

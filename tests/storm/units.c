@@ -1,14 +1,16 @@
+/// Owns digests of units, on the server and as each client received them.
 #include "tests/storm/units.h"
 
 #include "client/session_internal.h"
 #include "hindcast/rng.h"
-#include "tests/storm/inside.h"
+#include "tests/storm/match_internal.h"
+#include "tests/storm/checkers/truth.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-enum { HEADS = sizeof((struct storm_heard_unit *)0)->told / sizeof(hc_tick) };
+enum { HEADS = sizeof((struct storm_received_unit *)0)->received / sizeof(hc_tick) };
 
 void storm_units_init(struct storm_units *units, const struct hc_world *world) {
     units->world = world;
@@ -17,21 +19,21 @@ void storm_units_init(struct storm_units *units, const struct hc_world *world) {
     units->tick = malloc(STORM_UNIT_ROWS * sizeof *units->tick);
     units->head = malloc(STORM_UNIT_ROWS * sizeof *units->head);
     units->digests = malloc(STORM_UNIT_ROWS * units->total * sizeof *units->digests);
-    units->told_head = malloc(STORM_UNIT_ROWS * sizeof *units->told_head);
+    units->inputs_head = malloc(STORM_UNIT_ROWS * sizeof *units->inputs_head);
     units->bases = malloc((size_t)STORM_UNIT_ROWS * world->players * 2 * sizeof *units->bases);
     if (units->tick == NULL || units->head == NULL || units->digests == NULL ||
-        units->told_head == NULL || units->bases == NULL)
+        units->inputs_head == NULL || units->bases == NULL)
         abort();
-    units->beside = units->bases + (size_t)STORM_UNIT_ROWS * world->players;
+    units->inputs = units->bases + (size_t)STORM_UNIT_ROWS * world->players;
     memset(units->tick, 0xff, STORM_UNIT_ROWS * sizeof *units->tick);
-    memset(units->told_head, 0xff, STORM_UNIT_ROWS * sizeof *units->told_head);
+    memset(units->inputs_head, 0xff, STORM_UNIT_ROWS * sizeof *units->inputs_head);
 }
 
 void storm_units_free(struct storm_units *units) {
     free(units->tick);
     free(units->head);
     free(units->digests);
-    free(units->told_head);
+    free(units->inputs_head);
     free(units->bases);
 }
 
@@ -48,7 +50,7 @@ uint64_t storm_unit_digest(const struct hc_world *world, hc_unit unit, const uin
 
 const uint64_t *storm_units_row(struct storm_match *match, hc_tick tick) {
     struct storm_units *units = &match->units;
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
+    const struct hc_timeline *timeline = storm_match_timeline(match);
     hc_tick head = hc_timeline_head(timeline);
     size_t row = tick % STORM_UNIT_ROWS;
     uint64_t *digests = units->digests + row * units->total;
@@ -61,6 +63,56 @@ const uint64_t *storm_units_row(struct storm_match *match, hc_tick tick) {
             storm_unit_digest(units->world, (hc_unit)u, hc_timeline_presence(timeline, tick),
                               hc_timeline_states(timeline, tick));
     return digests;
+}
+
+/// One multiplication, because much is mixed; digests are only compared on this machine.
+static uint64_t mix(uint64_t digest, uint64_t value) {
+    digest = (digest ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return digest ^ digest >> 32;
+}
+
+static uint64_t mix_input(const struct hc_timeline *timeline, uint64_t digest, hc_player player,
+                          hc_tick tick, uint16_t size) {
+    uint64_t words[HC_INPUT_MAX / sizeof(uint64_t)] = {0};
+    enum hc_roster roster_change = hc_timeline_roster(timeline, player, tick);
+    if (roster_change != HC_ROSTER_NONE)
+        digest = mix(digest, ((uint64_t)tick << 16 | player) << 2 | (uint64_t)roster_change);
+    if (hc_timeline_slot(timeline, player, tick) != HC_SLOT_KNOWN)
+        return digest;
+    memcpy(words, hc_timeline_input(timeline, player, tick), size);
+    digest = mix(mix(digest, ((uint64_t)tick << 16 | player) << 2), words[0]);
+    return size > sizeof words[0] ? mix(digest, words[1]) : digest;
+}
+
+uint64_t storm_inputs_digest(const struct hc_world *world, const struct hc_timeline *timeline,
+                             hc_player player, hc_tick tick, hc_tick as_of) {
+    // A player that is not in has no inputs; those from before its leave may stay.
+    bool done = hc_timeline_presence(timeline, tick)[hc_world_player(world, player)] != HC_ALIVE;
+    uint64_t digest = 1;
+    as_of = hc_tick_min(as_of, tick + 32); // the least ring of a client
+    for (hc_tick t = tick; !done && t <= as_of; t++) {
+        digest = mix_input(timeline, digest, player, t, world->game->input_size);
+        done = hc_timeline_roster(timeline, player, t) == HC_ROSTER_LEAVE;
+    }
+    return digest | 1;
+}
+
+uint64_t storm_world_hash(const struct hc_world *world, const uint8_t *presence,
+                          const uint8_t *states) {
+    uint64_t hash = 0;
+    for (uint32_t e = 0; e < world->entities; e++) {
+        uint8_t bytes[1 + HC_STATE_MAX] = {presence[e]};
+        const struct hc_kind *kind = hc_world_kind(world, (hc_entity)e);
+        size_t length = presence[e] == HC_ALIVE ? 1u + kind->state_size : 1u;
+        for (uint16_t f = 0; presence[e] == HC_ALIVE && f < kind->field_count; f++) {
+            const struct hc_field *field = &kind->fields[f];
+            uint64_t value = (uint64_t)hc_field_get(field, states + (size_t)e * world->stride);
+            for (unsigned i = 0; i < field->size; i++)
+                bytes[1 + field->offset + i] = (uint8_t)(value >> 8 * i);
+        }
+        hash = XXH3_64bits_withSeed(bytes, length, hash);
+    }
+    return hash;
 }
 
 uint64_t storm_unit_base(const struct hc_world *world, const struct hc_timeline *timeline,
@@ -87,7 +139,7 @@ bool storm_unit_always_seen(const struct storm_match *match, const struct storm_
 int64_t storm_unit_distance(const struct storm_match *match, const struct storm_conn *conn,
                             hc_unit unit, hc_tick tick) {
     const struct hc_world *world = match->units.world;
-    const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(match->sim));
+    const struct hc_timeline *server = storm_match_timeline(match);
     const uint8_t *presence = hc_timeline_presence(server, tick);
     const uint8_t *states = hc_timeline_states(server, tick);
     int64_t nearest = -1;
@@ -137,22 +189,21 @@ bool storm_unit_known(const struct hc_world *world, hc_unit unit, const uint8_t 
     return false;
 }
 
-/// What goes along with all players at `tick`, once for all that are sent it at this head: nothing
-/// comes in between.
-static size_t told_row(struct storm_match *match, hc_tick tick) {
+/// The digests of all players' inputs at `tick`, once for all that are sent it at this head.
+static size_t inputs_row(struct storm_match *match, hc_tick tick) {
     struct storm_units *units = &match->units;
-    const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(match->sim));
+    const struct hc_timeline *timeline = storm_match_timeline(match);
     hc_tick head = hc_timeline_head(timeline);
     size_t row = tick % STORM_UNIT_ROWS, first = row * units->world->players;
     (void)storm_units_row(match, tick);
-    if (units->told_head[row] == head)
+    if (units->inputs_head[row] == head)
         return first;
-    units->told_head[row] = head;
+    units->inputs_head[row] = head;
     for (hc_player p = 0; p < units->world->players; p++) {
         uint64_t base = storm_unit_base(units->world, timeline, p, tick);
         units->bases[first + p] = base;
-        units->beside[first + p] =
-            base == 0 ? 0 : storm_beside_digest(units->world, timeline, p, tick, head);
+        units->inputs[first + p] =
+            base == 0 ? 0 : storm_inputs_digest(units->world, timeline, p, tick, head);
     }
     return first;
 }
@@ -160,46 +211,46 @@ static size_t told_row(struct storm_match *match, hc_tick tick) {
 void storm_units_sent(struct storm_match *match, const struct storm_conn *conn,
                       struct storm_sent *sent, hc_tick tick) {
     const struct storm_units *units = &match->units;
-    uint32_t total = units->total, players = units->world->players;
-    size_t first = told_row(match, tick);
+    uint32_t total = units->total;
+    hc_player players = units->world->players;
+    size_t first = inputs_row(match, tick);
     if (sent->units == NULL)
-        sent->units = malloc((total + 2 * players) * sizeof *sent->units);
+        sent->units = malloc((total + 2u * players) * sizeof *sent->units);
     if (sent->units == NULL)
         abort();
     sent->bases = sent->units + total;
-    sent->beside = sent->bases + players;
+    sent->inputs = sent->bases + players;
     memcpy(sent->units, units->digests + tick % STORM_UNIT_ROWS * total,
            total * sizeof *sent->units);
     memcpy(sent->bases, units->bases + first, players * sizeof *sent->bases);
-    memcpy(sent->beside, units->beside + first, players * sizeof *sent->beside);
+    memcpy(sent->inputs, units->inputs + first, players * sizeof *sent->inputs);
     for (unsigned i = 0; i < conn->player_count; i++)
         if (conn->players[i] < players)
-            sent->bases[conn->players[i]] = sent->beside[conn->players[i]] = 0;
+            sent->bases[conn->players[i]] = sent->inputs[conn->players[i]] = 0;
     if (units->world->game->view == 0)
         return;
-    // Inputs end where their player leaves the view.
-    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(match->sim)));
+    // Inputs end where their player leaves the interest set.
+    hc_tick head = hc_timeline_head(storm_match_timeline(match));
     for (hc_player p = 0; p < players; p++)
-        for (hc_tick t = tick; t <= head && sent->beside[p] != 0; t++)
+        for (hc_tick t = tick; t <= head && sent->inputs[p] != 0; t++)
             if (storm_unit_may_be_hidden(match, conn, (hc_unit)(1 + p), t))
-                sent->beside[p] = 0;
+                sent->inputs[p] = 0;
 }
 
 // ---- Clients ------------------------------------------------------------------------------------
 
 void storm_units_created(struct storm_match *match, unsigned client) {
     struct storm_seat *seat = &match->seats[client];
-    seat->heard_once = HC_NO_TICK;
     for (uint32_t u = 0; u < STORM_UNITS_MAX; u++) {
-        seat->units[u] = (struct storm_heard_unit){.as_of = HC_NO_TICK, .since = HC_NO_TICK};
-        memset(seat->units[u].told, 0xff, sizeof seat->units[u].told);
+        seat->units[u] = (struct storm_received_unit){.as_of = HC_NO_TICK, .since = HC_NO_TICK};
+        memset(seat->units[u].received, 0xff, sizeof seat->units[u].received);
     }
 }
 
-/// A value, or that it is to be forgotten. One that was overtaken counts only as a value told.
-static void hear(struct storm_heard_unit *unit, hc_tick as_of, bool dropped) {
+/// Takes in a value, or a drop. One that was overtaken counts only as received.
+static void receive(struct storm_received_unit *unit, hc_tick as_of, bool dropped) {
     if (!dropped)
-        unit->told[as_of % HEADS] = as_of;
+        unit->received[as_of % HEADS] = as_of;
     if (unit->as_of != HC_NO_TICK && unit->as_of >= as_of)
         return;
     unit->as_of = as_of;
@@ -216,10 +267,7 @@ void storm_units_taken(struct storm_match *match, unsigned client) {
     struct storm_seat *seat = &match->seats[client];
     for (uint32_t i = 0; i < said->value_count; i++)
         if (!said->told[i].correction)
-            hear(&seat->units[said->told[i].unit], said->head.as_of, said->told[i].dropped);
-    for (uint32_t u = 0; u < match->units.total; u++)
-        if (seat->units[u].since == said->head.as_of)
-            seat->heard_once = said->head.as_of;
+            receive(&seat->units[said->told[i].unit], said->head.as_of, said->told[i].dropped);
 }
 
 bool storm_units_differ(const struct storm_match *match, unsigned client,
@@ -241,9 +289,9 @@ bool storm_units_differ(const struct storm_match *match, unsigned client,
     return false;
 }
 
-bool storm_units_told(const struct storm_match *match, unsigned client, hc_tick as_of,
-                      hc_unit unit) {
-    return match->seats[client].units[unit].told[as_of % HEADS] == as_of;
+bool storm_units_received(const struct storm_match *match, unsigned client, hc_tick as_of,
+                          hc_unit unit) {
+    return match->seats[client].units[unit].received[as_of % HEADS] == as_of;
 }
 
 void storm_units_fail(struct storm_match *match, const char *oracle, hc_tick tick, hc_unit unit,
@@ -257,7 +305,7 @@ void storm_units_fail(struct storm_match *match, const char *oracle, hc_tick tic
     uint8_t *all = malloc(world->entities + bytes);
     if (all == NULL)
         abort();
-    // All but this unit is as it is held: so nothing else is named.
+    // Only this unit may differ, so that nothing else is named.
     memcpy(all, presence, world->entities);
     memcpy(all + world->entities, states, bytes);
     if (right_presence != NULL) {

@@ -1,3 +1,4 @@
+/// Owns how a match fails.
 #include "tests/storm/verdict.h"
 
 #include <inttypes.h>

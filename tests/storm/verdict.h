@@ -1,4 +1,4 @@
-/// What came out of a match: nothing wrong, or the first thing that was.
+/// The verdict on a match: fine, or its first failure.
 #pragma once
 
 #include "hindcast/game.h"
@@ -7,14 +7,14 @@
 
 enum storm_result {
     STORM_FINE,
-    STORM_WRONG, ///< something is not as it must be
-    STORM_STUCK, ///< something does not go on as it must
+    STORM_WRONG, ///< an invariant is broken
+    STORM_STUCK, ///< something waits for ever
 };
 
 struct storm_verdict {
     enum storm_result result;
-    char oracle[32]; ///< the check that failed
-    hc_tick tick;    ///< that it was looking at
+    char oracle[32]; ///< names the check that failed
+    hc_tick tick;    ///< at which it failed
     char text[480];
 };
 
@@ -23,7 +23,7 @@ __attribute__((format(printf, 5, 6))) void storm_fail(struct storm_verdict *verd
                                                       enum storm_result result, const char *oracle,
                                                       hc_tick tick, const char *format, ...);
 
-/// Fails the match with the first field in which two ticks of one world differ; they must.
+/// Fails the match with the first field in which two ticks of one world differ, which they do.
 void storm_fail_worlds(struct storm_verdict *verdict, const char *oracle, hc_tick tick,
                        const struct hc_world *world, const char *who, const uint8_t *presence,
                        const uint8_t *states, const uint8_t *right_presence,

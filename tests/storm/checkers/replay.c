@@ -1,0 +1,72 @@
+/// Checks that either end accepts each datagram once, and refuses none that it has not had.
+#include "proto/ack.h"
+#include "tests/storm/checkers/checker.h"
+
+/// The datagrams of a client's newest connection that it has accepted.
+struct inbox {
+    uint32_t cid, newest;
+    uint8_t seqs[STORM_SEQS];
+};
+
+struct replay {
+    struct inbox clients[STORM_CLIENTS_MAX];
+    uint32_t newest[STORM_CONNS_MAX]; ///< that the server has accepted of each connection
+};
+
+static void wrong(struct storm_match *match, const struct storm_conn *conn, uint32_t seq,
+                  const char *text) {
+    storm_fail(match->verdict, STORM_WRONG, "replay", 0,
+               "the server %s: client %u, connection %08x, datagram %u", text, conn->seat,
+               conn->cid, seq);
+}
+
+static void host_received(struct storm_match *match, void *state, uint16_t port,
+                          const struct storm_datagram *datagram, enum hc_status status) {
+    const struct storm_conn *conn = datagram->conn;
+    uint32_t seq = datagram->data.seq;
+    (void)port;
+    if (conn == NULL || !conn->honest || seq >= STORM_SEQS)
+        return;
+    uint32_t *newest = &((struct replay *)state)->newest[conn - match->conns.conns];
+    bool old = seq < *newest && *newest - seq >= HC_REPLAY_WINDOW, again = conn->accepted[seq] != 0;
+    if (status != HC_OK) {
+        if (conn->connected && !(status == HC_DUPLICATE && again) && !(status == HC_TOO_OLD && old))
+            wrong(match, conn, seq, hc_status_text(status));
+        return;
+    }
+    if (!conn->connected && datagram->type != HC_MESSAGE_CLOSE)
+        wrong(match, conn, seq, "accepts a datagram of a connection that has ended");
+    if (again)
+        wrong(match, conn, seq, "accepts a datagram twice");
+    if (old)
+        wrong(match, conn, seq, "accepts a datagram that is behind its window");
+    *newest = seq > *newest ? seq : *newest;
+}
+
+static void client_received(struct storm_match *match, void *state, unsigned client,
+                            const struct storm_datagram *datagram, enum hc_status status) {
+    struct inbox *inbox = &((struct replay *)state)->clients[client];
+    uint32_t seq = datagram->data.seq;
+    if (match->seats[client].hostile || !datagram->is_data || seq >= STORM_SEQS)
+        return;
+    if (status == HC_OK && datagram->data.cid != inbox->cid)
+        *inbox = (struct inbox){.cid = datagram->data.cid};
+    if (datagram->data.cid != inbox->cid)
+        return;
+    bool again = inbox->seqs[seq] != 0;
+    // A snapshot is also too old when its baseline is gone.
+    bool young = inbox->newest < seq + HC_REPLAY_WINDOW && datagram->type != HC_MESSAGE_SNAPSHOT;
+    if (status == HC_OK && again)
+        storm_wrong(match, "replay", 0, client, "accepts a datagram twice");
+    if (!again && (status == HC_DUPLICATE || (status == HC_TOO_OLD && young)))
+        storm_wrong(match, "replay", 0, client, "refuses a datagram that it has not had");
+    if (status != HC_OK)
+        return;
+    inbox->seqs[seq] = 1;
+    inbox->newest = seq > inbox->newest ? seq : inbox->newest;
+}
+
+const struct storm_checker storm_check_replay = {.name = "replay",
+                                                 .state_size = sizeof(struct replay),
+                                                 .host_received = host_received,
+                                                 .client_received = client_received};

@@ -1,0 +1,167 @@
+/// The configurations of server, client and timeline: every number at both ends of its range, and
+/// beyond.
+#include "common/timeline.h"
+#include "hindcast/arena.h"
+#include "hindcast/client.h"
+#include "server/host.h"
+#include "tests/run_suite.h"
+#include "tests/sim/party.h"
+
+#include <string.h>
+
+// ---- The server ---------------------------------------------------------------------------------
+
+static struct hc_sv_host_config host_config(void) {
+    struct hc_sv_host_config config = hc_sv_host_config_default();
+    config.game = &hc_arena;
+    config.clients = 4;
+    config.tick_rate = 60;
+    config.keys = hc_party_ring();
+    config.unix_us = HC_PARTY_UNIX_US;
+    return config;
+}
+
+static void check_host(const struct hc_sv_host_config *config, const char *name, bool fits) {
+    char why[256] = "";
+    bool accepted = hc_sv_host_config_check(config, why, sizeof why) == NULL;
+    ck_assert_msg(accepted == fits, "%s: %s", name, why);
+    if (fits)
+        return;
+    ck_assert_msg(strstr(why, name) != NULL, "%s: %s", name, why);
+    ck_assert_ptr_null(hc_sv_host_create(config, 0));
+}
+
+#define HOST_RANGE(name, least, most)                                                              \
+    do {                                                                                           \
+        struct hc_sv_host_config config = host_config();                                           \
+        config.name = least;                                                                       \
+        check_host(&config, #name, true);                                                          \
+        config.name = most;                                                                        \
+        check_host(&config, #name, true);                                                          \
+        config.name++;                                                                             \
+        check_host(&config, #name, config.name == 0 && (least) == 0);                              \
+        config.name = least;                                                                       \
+        config.name--;                                                                             \
+        check_host(&config, #name, (least) == 0 && (uint64_t)(most) == UINT32_MAX);                \
+    } while (0)
+
+START_TEST(every_number_of_a_server_has_its_range) {
+    HOST_RANGE(clients, 1, hc_arena.players_max);
+    HOST_RANGE(tick_rate, 1, HC_TICK_RATE_MAX);
+    HOST_RANGE(history, 0, HC_HISTORY_MAX);
+    HOST_RANGE(future, 1, HC_FUTURE_MAX);
+    HOST_RANGE(force_rewind, 0, config.history);
+    HOST_RANGE(timeout_us, 1, UINT32_MAX);
+    HOST_RANGE(client_rate, HC_SV_CLIENT_RATE_MIN, UINT32_MAX);
+    HOST_RANGE(snapshot_rate, 0, config.tick_rate);
+    HOST_RANGE(late_margin, 0, HC_HISTORY_MAX);
+    struct hc_sv_host_config config = host_config();
+    config.ticks_per_advance = 0;
+    check_host(&config, "ticks_per_advance", false);
+    config = host_config();
+    config.game = NULL;
+    check_host(&config, "game", false);
+}
+END_TEST
+
+// ---- The client ---------------------------------------------------------------------------------
+
+static struct hc_client_config client_config(void) {
+    struct hc_client_config config = hc_client_config_default();
+    config.game = &hc_arena;
+    return config;
+}
+
+static void check_client(const struct hc_client_config *config, const char *wrong) {
+    const char *why = hc_client_config_check(config);
+    if (wrong == NULL) {
+        ck_assert_ptr_null(why);
+        return;
+    }
+    ck_assert_ptr_nonnull(why);
+    ck_assert_str_eq(why, wrong);
+    ck_assert_ptr_null(hc_client_create(config, 0));
+}
+
+#define CLIENT_MOST(name, most)                                                                    \
+    do {                                                                                           \
+        struct hc_client_config config = client_config();                                          \
+        config.prediction_limit = HC_PREDICTION_LIMIT_MAX;                                         \
+        config.name = most;                                                                        \
+        check_client(&config, NULL);                                                               \
+        config.name++;                                                                             \
+        check_client(&config, #name);                                                              \
+    } while (0)
+
+START_TEST(every_number_of_a_client_has_its_range) {
+    CLIENT_MOST(players, HC_OWN_PLAYERS_MAX);
+    CLIENT_MOST(input_delay, HC_INPUT_DELAY_MAX);
+    CLIENT_MOST(display_offset, HC_DISPLAY_OFFSET_MAX);
+    CLIENT_MOST(lead, HC_LEAD_MAX);
+    CLIENT_MOST(prediction_limit, HC_PREDICTION_LIMIT_MAX);
+    CLIENT_MOST(input_redundancy, HC_INPUT_RUN_MAX);
+    struct hc_client_config config = client_config();
+    config.timeout_us = 0;
+    check_client(&config, "timeout_us");
+    config = client_config();
+    config.game = NULL;
+    check_client(&config, "game");
+}
+END_TEST
+
+START_TEST(a_prediction_limit_exceeds_the_lead) {
+    struct hc_client_config config = client_config();
+    config.prediction_limit = 1;
+    config.lead = 0;
+    check_client(&config, NULL);
+    config.lead = 1;
+    check_client(&config, "prediction_limit");
+}
+END_TEST
+
+// ---- The timeline -------------------------------------------------------------------------------
+
+static void check_timeline(const struct hc_timeline_config *config, const char *wrong) {
+    const char *why = hc_timeline_config_check(config);
+    if (wrong == NULL) {
+        ck_assert_ptr_null(why);
+        return;
+    }
+    ck_assert_ptr_nonnull(why);
+    ck_assert_str_eq(why, wrong);
+    ck_assert_ptr_null(hc_timeline_create(config));
+}
+
+START_TEST(every_number_of_a_timeline_has_its_range) {
+    struct hc_timeline_config config = hc_timeline_config_default();
+    struct hc_world world;
+    ck_assert_int_eq(hc_world_init(&world, &hc_arena, 4, 60, 1, NULL), HC_OK);
+    check_timeline(&config, "world");
+    config.world = &world;
+    check_timeline(&config, NULL);
+    config.history = HC_HISTORY_MAX;
+    config.future = 1;
+    check_timeline(&config, NULL);
+    config.history++;
+    check_timeline(&config, "history");
+    config.history = 0;
+    config.future--;
+    check_timeline(&config, "future");
+    config.future = HC_FUTURE_MAX;
+    check_timeline(&config, NULL);
+    config.future++;
+    check_timeline(&config, "future");
+    hc_world_free(&world);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("config ranges");
+    TCase *tests = tcase_create("config ranges");
+    tcase_add_test(tests, every_number_of_a_server_has_its_range);
+    tcase_add_test(tests, every_number_of_a_client_has_its_range);
+    tcase_add_test(tests, a_prediction_limit_exceeds_the_lead);
+    tcase_add_test(tests, every_number_of_a_timeline_has_its_range);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
