@@ -1,9 +1,10 @@
-/// Attacks on the server, each an executable row of one table: what is tried, how often, what got
-/// through, and what those who play honestly felt of it.
+/// Attacks on the server, each a row of one table: the tries, those that were accepted, and the
+/// effect on honest players.
 ///
-/// A row is a function that fills in a struct attack. It says what must hold with attack_require;
-/// the first thing that does not is printed beside the row, and the program exits with 1. Counts
-/// and ratios are judged as they are, times only against ten times their bound: machines differ.
+/// A row is a function that fills in a struct attack. It states with attack_require the conditions
+/// that must hold; the first one that fails is printed beside the row, and the program exits
+/// with 1. Counts and ratios have exact bounds. Times must be within ten times theirs, because
+/// machines differ.
 #pragma once
 
 #include <stdarg.h>
@@ -11,15 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// One row, as it is found to be.
+/// The result of one row.
 struct attack {
     uint64_t tries, accepted;
-    double amplification; ///< the most bytes out for one in; below 0: there is nothing to answer
-    char effect[200];     ///< on those who play honestly, and figures of its own
+    double amplification; ///< the most bytes out for one in; below 0: does not apply
+    char effect[200];     ///< on honest players, and other figures
     bool failed;
-    char why[200];      ///< the first thing that does not hold
-    const char *daemon; ///< path of hindcastd, for the rows that attack a real one
-    bool flood;         ///< the whole ladder of floods is wanted
+    char why[200];      ///< the first condition that does not hold
+    const char *daemon; ///< path of hindcastd, for rows that attack a real one
+    bool flood;         ///< also run the ladder of floods
 };
 
 enum attack_kind {
@@ -30,64 +31,64 @@ enum attack_kind {
 struct attack_row {
     const char *name;
     enum attack_kind kind;
-    const char *holds; ///< a sentence: what must be so
+    const char *holds; ///< a sentence that must be true
     void (*run)(struct attack *attack);
 };
 
-/// Says that something must hold; the rest is as for printf and tells what does not.
+/// Requires a condition; the rest is printf's arguments for its failure.
 void attack_require(struct attack *attack, bool condition, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/// Adds to the row's effect.
+/// Appends to the row's effect.
 void attack_effect(struct attack *attack, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/// Counts one try, and whether it got through.
+/// Counts one try, and whether the server accepted it.
 void attack_try(struct attack *attack, bool accepted);
 
-/// All got through that must, and nothing else: tries were made and none was accepted.
+/// Requires at least `tries_min` tries, and that none was accepted.
 void attack_require_none(struct attack *attack, uint64_t tries_min);
 
 /// Processor time of this thread, microseconds.
 double attack_cpu_us(void);
 
-// door.c: before anybody is let in.
+// handshake.c: attacks without a session.
 void attack_amplification(struct attack *attack);
-void attack_blame(struct attack *attack);
+void attack_victim_address(struct attack *attack);
 void attack_cookie(struct attack *attack);
 void attack_stolen_token(struct attack *attack);
 void attack_misused_token(struct attack *attack);
 void attack_connect_flips(struct attack *attack);
 void attack_curve(struct attack *attack);
 
-// accounts.c: what one account can use up.
+// accounts.c: accounts that exhaust resources, or keep a session that they lost.
 void attack_ticket_flood(struct attack *attack);
 void attack_outages(struct attack *attack);
 void attack_rights(struct attack *attack);
-void attack_put_out(struct attack *attack);
+void attack_ended_sessions(struct attack *attack);
 void attack_clock_steps(struct attack *attack);
 
-// limits.c: what one address may have.
-void attack_household(struct attack *attack);
+// address_limits.c: limits of one network address.
+void attack_address_clients(struct attack *attack);
 void attack_reset_flood(struct attack *attack);
 
-// seal.c: datagrams that somebody has kept, changed or made up.
+// sealed_datagrams.c: recorded, changed and forged datagrams.
 void attack_replay(struct attack *attack);
 void attack_replay_window(struct attack *attack);
 void attack_nonces(struct attack *attack);
 void attack_data_flips(struct attack *attack);
 void attack_accept_flips(struct attack *attack);
-void attack_foretold(struct attack *attack);
+void attack_predicted_nonces(struct attack *attack);
 void attack_replayed_accept(struct attack *attack);
-void attack_recorded(struct attack *attack);
+void attack_recorded_session(struct attack *attack);
 
-// body.c: what a client says that was let in.
+// parsing.c: hostile contents of datagrams, names and log lines.
 void attack_acks(struct attack *attack);
 void attack_bombs(struct attack *attack);
 void attack_names(struct attack *attack);
 void attack_log_lines(struct attack *attack);
 
-// cheat.c: players who want more than their share.
+// time_cheats.c: players that cheat with ticks, inputs and clocks.
 void attack_future(struct attack *attack);
 void attack_speed(struct attack *attack);
 void attack_lag_switch(struct attack *attack);
@@ -95,30 +96,30 @@ void attack_ancient(struct attack *attack);
 void attack_clock_day(struct attack *attack);
 void attack_clock_fast(struct attack *attack);
 
-// sight.c: players who look for more than their view.
+// hidden_units.c: players that look for units out of their view.
 void attack_wallhack(struct attack *attack);
-void attack_foretell(struct attack *attack);
+void attack_predicted_places(struct attack *attack);
 void attack_chain(struct attack *attack);
 
-// late.c: players who want to change more of the past than their path makes them.
+// late_inputs.c: players that change more of the past than their latency explains.
 void attack_late_limit(struct attack *attack);
 void attack_far_path(struct attack *attack);
 
-// path.c: lost connections, moved clients, and a server that is started again.
+// connections.c: messages over bad links, clients that move, and restarted servers.
 void attack_events(struct attack *attack);
 void attack_rebind(struct attack *attack);
 void attack_spoofed_rebind(struct attack *attack);
 void attack_restart(struct attack *attack);
 
-// price.c: what all that costs.
-void attack_price(struct attack *attack);
+// sealing_cost.c: the server's time for sealing.
+void attack_sealing_cost(struct attack *attack);
 
-// cost.c: clients that make work.
-void attack_cost(struct attack *attack);
+// client_cost.c: clients that cost the server more than others.
+void attack_client_cost(struct attack *attack);
 void attack_forged_data(struct attack *attack);
 void attack_forged_copies(struct attack *attack);
 
-// field.c: a real daemon.
+// daemon.c: a real daemon.
 void attack_flood(struct attack *attack);
 void attack_kill(struct attack *attack);
 void attack_daemon_log(struct attack *attack);

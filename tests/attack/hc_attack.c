@@ -1,9 +1,9 @@
-// Attacks the server and prints what came of it:  hc_attack [--only NAME ...] [--flood] [--json
-// FILE]
+/// The program that attacks the server and prints the results:
+/// hc_attack [--only NAME ...] [--flood] [--json FILE]
 #define _GNU_SOURCE // pipe2
 
 #include "tests/attack/attack.h"
-#include "tests/sim/spy.h"
+#include "tests/sim/crypto_calls.h"
 
 #include <argp.h>
 #include <fcntl.h>
@@ -20,132 +20,126 @@
 #include <unistd.h>
 
 static const struct attack_row rows[] = {
-    {"amplification", ATTACK_CORES,
-     "whoever has not shown that an address is its own gets no more bytes sent there than it sent",
+    {"amplification", ATTACK_CORES, "an unvalidated address is sent no more bytes than it sent",
      attack_amplification},
     {"victim-blamed", ATTACK_CORES,
-     "junk in the name of somebody's address keeps that one neither out nor throws it out",
-     attack_blame},
+     "junk from a victim's address neither keeps the victim out nor ends its session",
+     attack_victim_address},
     {"foreign-cookie", ATTACK_CORES,
-     "a cookie is good for its address, port, nonce and 20 seconds, and for nothing else",
-     attack_cookie},
+     "a cookie is valid only for its address, port and nonce, and for 20 seconds", attack_cookie},
     {"stolen-token", ATTACK_CORES,
-     "a token without its secret lets nobody in and keeps its owner out of nothing",
+     "a token without its secret admits no client and does not keep its owner out",
      attack_stolen_token},
     {"misused-token", ATTACK_CORES,
-     "a token that was used, is late, or is for others, by key or by build, lets nobody in",
+     "a token that is spent, expired, or for another key, audience or build admits no client",
      attack_misused_token},
     {"ticket-flood", ATTACK_CORES,
-     "accounts that come back as often as they can cost nobody else anything", attack_ticket_flood},
+     "accounts that reconnect as often as they can cost other clients nothing",
+     attack_ticket_flood},
     {"outages", ATTACK_CORES, "1,024 clients are all back after each of ten outages",
      attack_outages},
     {"rights", ATTACK_CORES,
-     "a client has no more players than its token says, and watches only by a token that says so",
+     "a client has at most the players of its token, and watches only if its token allows it",
      attack_rights},
     {"put-out", ATTACK_CORES,
-     "a refused user, a session of before the time set, and one that lasted too long are put out, "
-     "and tickets bring none of them back",
-     attack_put_out},
+     "the server ends sessions of refused users, from before a set time, and of too long a life, "
+     "and "
+     "their tickets are refused",
+     attack_ended_sessions},
     {"clock-steps", ATTACK_CORES,
-     "no step of the server's own clock admits a used token again, or ends the server",
+     "no step of the server's clock admits a spent token again or ends the server",
      attack_clock_steps},
     {"household", ATTACK_CORES, "no more clients move to an address than may connect from it",
-     attack_household},
+     attack_address_clients},
     {"reset-flood", ATTACK_CORES,
-     "512 clients of a restarted server have a RESET within a second, while strangers flood",
+     "512 clients of a restarted server receive a RESET within a second of a flood by strangers",
      attack_reset_flood},
-    {"connect-flips", ATTACK_CORES, "a CONNECT of which any bit was changed lets nobody in",
+    {"connect-flips", ATTACK_CORES, "a CONNECT with any changed bit admits no client",
      attack_connect_flips},
     {"curve-work", ATTACK_CORES,
-     "no CONNECT that is not admitted costs the server an operation on the curve", attack_curve},
-    {"accept-flips", ATTACK_CORES, "an ACCEPT of which any bit was changed is not believed",
+     "a CONNECT that is refused costs the server no operation on the curve", attack_curve},
+    {"accept-flips", ATTACK_CORES, "a client refuses an ACCEPT with any changed bit",
      attack_accept_flips},
-    {"data-flips", ATTACK_CORES, "a DATA of which any bit was changed is refused, either way",
+    {"data-flips", ATTACK_CORES, "a DATA with any changed bit is refused, in both directions",
      attack_data_flips},
-    {"replay", ATTACK_CORES,
-     "whatever was said once is not taken again, here or elsewhere, or later", attack_replay},
-    {"replay-window", ATTACK_CORES, "the window agrees with a set that forgets nothing",
+    {"replay", ATTACK_CORES, "a datagram is accepted only once, at any address and at any time",
+     attack_replay},
+    {"replay-window", ATTACK_CORES, "the replay window agrees with a set that forgets nothing",
      attack_replay_window},
     {"nonce-reuse", ATTACK_CORES,
-     "no key seals twice with one nonce, whatever is connected, lost, resumed or started again",
+     "no key seals twice with one nonce across lost connections, reconnects and restarts",
      attack_nonces},
-    {"foretold-nonces", ATTACK_CORES, "no nonce of a client follows from others or from its parts",
-     attack_foretold},
+    {"foretold-nonces", ATTACK_CORES,
+     "no nonce of a client follows from other nonces or from its parts", attack_predicted_nonces},
     {"replayed-accept", ATTACK_CORES,
-     "an ACCEPT of an earlier run is not believed, and no key is used twice for it",
+     "a client refuses an ACCEPT of an earlier run, and seals nothing twice with its keys",
      attack_replayed_accept},
-    {"recorded-session", ATTACK_CORES,
-     "a token key that leaks later opens no session that was recorded", attack_recorded},
+    {"recorded-session", ATTACK_CORES, "a token key that leaks later opens no recorded session",
+     attack_recorded_session},
     {"ack-bomb", ATTACK_CORES,
-     "an acknowledgement of what was never sent is refused, in less than 10 us", attack_acks},
+     "an ack of a datagram that was never sent is refused, in less than 10 us", attack_acks},
     {"msgpack-bomb", ATTACK_CORES,
-     "no datagram takes more than 64 KiB, and none passes that msgpack-c would refuse",
+     "no datagram takes more than 64 KiB, and the precheck passes none that msgpack-c refuses",
      attack_bombs},
-    {"bad-names", ATTACK_CORES, "a name that is no UTF-8, or cannot be seen, lets nobody in",
+    {"bad-names", ATTACK_CORES, "a name that is invalid UTF-8 or invisible admits no client",
      attack_names},
-    {"log-injection", ATTACK_CORES, "whatever a name holds, a line of the log shows it as a word",
+    {"log-injection", ATTACK_CORES, "a log line shows any name as one escaped word",
      attack_log_lines},
-    {"future-inputs", ATTACK_CORES,
-     "inputs beyond the future are refused, and the world is as it would have been", attack_future},
-    {"speed-hack", ATTACK_CORES, "three inputs in each tick carry a player no farther than one",
+    {"future-inputs", ATTACK_CORES, "inputs beyond the future limit are refused and change nothing",
+     attack_future},
+    {"speed-hack", ATTACK_CORES, "three inputs in each tick move a player no farther than one",
      attack_speed},
     {"lag-switch", ATTACK_CORES,
-     "who holds its inputs back rewinds the world by no more than it must, and two ticks",
+     "a client that delays its inputs rewinds at most two ticks more than its latency explains",
      attack_lag_switch},
     {"late-limit", ATTACK_CORES,
-     "a client's inputs may be late by what they usually are and the slack, whatever it "
-     "acknowledges",
+     "a client's inputs may be as late as they usually are plus the late margin, with any acks",
      attack_late_limit},
     {"far-path", ATTACK_CORES,
-     "a client that gets farther away loses inputs for two seconds at most, with or without a move",
+     "a client that gets farther away loses inputs for at most two seconds, at any address",
      attack_far_path},
     {"ancient-claims", ATTACK_CORES, "inputs for a thousand ticks ago change nothing",
      attack_ancient},
-    {"clock-day", ATTACK_CORES, "what a client's clock shows makes no difference to the server",
+    {"clock-day", ATTACK_CORES, "a client's clock makes no difference to the server",
      attack_clock_day},
     {"clock-fast", ATTACK_CORES,
-     "a client whose clock runs ten times too fast gets no farther, and disturbs nobody",
+     "a client whose clock runs ten times too fast moves no farther and disturbs no other",
      attack_clock_fast},
     {"wallhack", ATTACK_CORES,
-     "nothing is sent of a unit that is farther away than the view and a quarter of it",
-     attack_wallhack},
+     "no unit is sent that is farther away than the view and a quarter of it", attack_wallhack},
     {"foretold-places", ATTACK_CORES,
-     "where a player appears follows from nothing that a client has, until it is sent",
-     attack_foretell},
-    {"chain-guess", ATTACK_CORES, "no chain hash confirms a guess of the world", attack_chain},
+     "a client cannot compute a player's spawn place before it is sent", attack_predicted_places},
+    {"chain-guess", ATTACK_CORES, "no chain hash confirms a guessed world", attack_chain},
     {"events", ATTACK_CORES,
-     "events arrive once and in order over 1 s +- 100 ms, a quarter lost, a quarter doubled",
+     "messages arrive once and in order over 1 s +- 100 ms, a quarter lost, a quarter duplicated",
      attack_events},
     {"nat-rebind", ATTACK_CORES,
-     "a client whose address changes goes on, and takes no more than a round trip for it",
-     attack_rebind},
-    {"spoofed-rebind", ATTACK_CORES, "nobody is redirected by what others send in its name",
+     "a client whose address changes plays on after at most a round trip", attack_rebind},
+    {"spoofed-rebind", ATTACK_CORES, "datagrams in a client's name do not redirect it",
      attack_spoofed_rebind},
     {"restart", ATTACK_CORES,
-     "64 clients of a server that is started again play again within 2 s, with what they have",
-     attack_restart},
-    {"price", ATTACK_CORES, "sealing costs less than a server's tick", attack_price},
+     "64 clients of a restarted server play again within 2 s, with their tickets", attack_restart},
+    {"price", ATTACK_CORES, "sealing costs less than the rest of a server's work",
+     attack_sealing_cost},
     {"costly-client", ATTACK_CORES,
-     "a client costs the server no more than two honest ones, whatever it acknowledges and reports",
-     attack_cost},
+     "a client costs the server at most as much as two honest ones, with any acks and reports",
+     attack_client_cost},
     {"forged-data", ATTACK_CORES,
-     "DATA that name somebody's connection are opened a few times a tick, and its own always",
+     "the server opens a few forged DATA of a connection in a tick, and always its own",
      attack_forged_data},
     {"forged-copies", ATTACK_CORES,
-     "a forged duplicate shows no address, few duplicates are opened, and none costs a client's "
-     "own",
+     "a forged duplicate validates no address, few are opened, and none displaces a client's own",
      attack_forged_copies},
     {"flood", ATTACK_SOCKETS,
-     "100,000 spoofed HELLOs a second for 20 s keep nobody out, and take neither memory nor ticks",
+     "100,000 spoofed HELLOs a second for 20 s keep no client out and cost neither memory nor "
+     "ticks",
      attack_flood},
     {"kill", ATTACK_SOCKETS,
-     "64 clients of a daemon that was killed and started again play again, with what they have",
-     attack_kill},
-    {"daemon-log", ATTACK_SOCKETS, "a line of the daemon's log is one event, whoever joins",
+     "64 clients of a killed and restarted daemon play again, with their tickets", attack_kill},
+    {"daemon-log", ATTACK_SOCKETS, "a line of the daemon's log is one event, with any names",
      attack_daemon_log},
     {"admin-port", ATTACK_SOCKETS,
-     "the port that issues tokens gives none to web pages and strangers, and delays no tick",
-     attack_admin},
+     "the token port gives no token to web pages and strangers, and delays no tick", attack_admin},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0], ONLY_MAX = 64, NAME_WIDTH = 15 };
@@ -240,7 +234,7 @@ static bool wanted(const struct options *options, const struct attack_row *row) 
 
 // ---- Two processes ------------------------------------------------------------------------------
 
-/// A row that was run.
+/// The outcome of one row.
 struct outcome {
     unsigned row;
     double seconds;
@@ -248,10 +242,10 @@ struct outcome {
 };
 _Static_assert(sizeof(struct outcome) <= PIPE_BUF, "a pipe takes an outcome whole");
 
-/// The process that attacks the daemon, which mostly waits, beside this one, which computes.
-struct beside {
+/// The child that attacks the daemon and mostly waits, while this process computes.
+struct child {
     pid_t pid;    ///< 0: it does not run
-    int outcomes; ///< the end of a pipe: of its rows, as they end
+    int outcomes; ///< the end of a pipe with the outcomes of its rows
 };
 
 static bool selected(const struct options *options, unsigned row, enum attack_kind kind) {
@@ -282,43 +276,43 @@ static void run_sockets(const struct options *options, int outcomes) {
     _exit(0);
 }
 
-/// Starts the process, where it has rows to run. Without one its rows fail.
-static struct beside start_beside(const struct options *options) {
-    struct beside beside = {.outcomes = -1};
+/// Starts the child if it has rows to run. If that fails, its rows fail.
+static struct child start_child(const struct options *options) {
+    struct child child = {.outcomes = -1};
     int ends[2];
     bool needed = false;
     for (unsigned i = 0; i < ROWS; i++)
         needed = needed || selected(options, i, ATTACK_SOCKETS);
     if (!needed || pipe2(ends, O_CLOEXEC) != 0)
-        return beside;
+        return child;
     fflush(stdout);
-    beside.pid = fork();
-    if (beside.pid == 0)
+    child.pid = fork();
+    if (child.pid == 0)
         run_sockets(options, ends[1]);
     close(ends[1]);
-    beside.outcomes = ends[0];
-    return beside;
+    child.outcomes = ends[0];
+    return child;
 }
 
-/// The outcome of `row`, which the process runs next; a failure where the process has ended.
-static struct outcome await_outcome(const struct beside *beside, unsigned row) {
+/// The outcome of `row`, which the child runs next; a failure if the child has ended.
+static struct outcome await_outcome(const struct child *child, unsigned row) {
     struct outcome outcome;
-    if (beside->outcomes >= 0 &&
-        read(beside->outcomes, &outcome, sizeof outcome) == (ssize_t)sizeof outcome)
+    if (child->outcomes >= 0 &&
+        read(child->outcomes, &outcome, sizeof outcome) == (ssize_t)sizeof outcome)
         return outcome;
     outcome = (struct outcome){.row = row, .attack = {.amplification = -1}};
-    attack_require(&outcome.attack, false, "its process ended before");
+    attack_require(&outcome.attack, false, "its process ended");
     return outcome;
 }
 
-static void end_beside(struct beside *beside) {
-    if (beside->pid > 0)
-        waitpid(beside->pid, NULL, 0);
-    if (beside->outcomes >= 0)
-        close(beside->outcomes);
+static void end_child(struct child *child) {
+    if (child->pid > 0)
+        waitpid(child->pid, NULL, 0);
+    if (child->outcomes >= 0)
+        close(child->outcomes);
 }
 
-/// Prints the row and adds it to `table`; whether it failed.
+/// Prints the row and adds it to `table`; returns whether it failed.
 static bool show(const struct outcome *outcome, json_t *table) {
     const struct attack_row *row = &rows[outcome->row];
     print_row(row, &outcome->attack, outcome->seconds);
@@ -326,15 +320,15 @@ static bool show(const struct outcome *outcome, json_t *table) {
     return outcome->attack.failed;
 }
 
-/// Runs what is wanted; how many rows do not hold. The ladder of floods finds what this machine can
-/// do, so it runs alone.
+/// Runs the selected rows; returns the number of those that do not hold. The ladder of floods
+/// measures this machine, so it runs alone.
 static unsigned run_rows(const struct options *options, json_t *table) {
     unsigned failed = 0, ran = 0;
     double begun = now_s();
-    struct beside beside = {.outcomes = -1};
+    struct child child = {.outcomes = -1};
     print_head();
     if (!options->flood)
-        beside = start_beside(options);
+        child = start_child(options);
     for (unsigned i = 0; i < ROWS; i++) {
         if (!selected(options, i, ATTACK_CORES))
             continue;
@@ -343,15 +337,15 @@ static unsigned run_rows(const struct options *options, json_t *table) {
         ran++;
     }
     if (options->flood)
-        beside = start_beside(options);
+        child = start_child(options);
     for (unsigned i = 0; i < ROWS; i++) {
         if (!selected(options, i, ATTACK_SOCKETS))
             continue;
-        struct outcome outcome = await_outcome(&beside, i);
+        struct outcome outcome = await_outcome(&child, i);
         failed += show(&outcome, table);
         ran++;
     }
-    end_beside(&beside);
+    end_child(&child);
     printf("%u rows in %.1f s, %u do not hold\n", ran, now_s() - begun, failed);
     return failed;
 }
@@ -374,7 +368,7 @@ enum { OPTION_ONLY = 256, OPTION_LIST, OPTION_FLOOD, OPTION_JSON, OPTION_DAEMON 
 
 static const struct argp_option known[] = {
     {"only", OPTION_ONLY, "NAME", 0, "Only this row; may be repeated", 0},
-    {"list", OPTION_LIST, NULL, 0, "Tell what the rows are and what must hold, and exit", 0},
+    {"list", OPTION_LIST, NULL, 0, "Print the rows and their conditions, and exit", 0},
     {"flood", OPTION_FLOOD, NULL, 0, "Also climb the ladder of floods, which takes minutes", 0},
     {"json", OPTION_JSON, "FILE", 0, "Write the table to FILE too", 0},
     {"daemon", OPTION_DAEMON, "PATH", 0, "The hindcastd to attack (beside this program)", 0},
@@ -408,7 +402,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     }
 }
 
-/// hindcastd beside this program, into `path`.
+/// Writes the path of hindcastd in this program's directory into `path`.
 static const char *daemon_beside(const char *program, char *path, size_t size) {
     const char *slash = strrchr(program, '/');
     size_t directory = slash != NULL ? (size_t)(slash - program) + 1 : 0;
@@ -420,9 +414,9 @@ int main(int argc, char **argv) {
     static const struct argp argp = {
         .options = known,
         .parser = parse,
-        .doc = "Attacks the server in every way it is built against, and prints for each how often "
-               "it was tried, what got through, how many bytes were answered for each sent, and "
-               "what honest players felt. Exits with 1 if anything does not hold."};
+        .doc = "Attacks the server in every known way, and prints for each the tries, those that "
+               "were accepted, the bytes answered for each sent, and the effect on honest players. "
+               "Exits with 1 if a row does not hold."};
     char beside[4096];
     struct options options = {.daemon = daemon_beside(argv[0], beside, sizeof beside)};
     argp_parse(&argp, argc, argv, 0, NULL, &options);
@@ -430,7 +424,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "hc_attack: the system gives no random numbers\n");
         return 1;
     }
-    hc_spy_stop();
+    hc_crypto_calls_stop();
     json_t *table = json_array();
     unsigned failed = run_rows(&options, table);
     bool written =

@@ -1,14 +1,14 @@
-/// The benchmarks: programs of their own, never timed tests.
+/// The benchmarks of hc_bench; no test depends on their times.
 #pragma once
 
-/// Prints what snapshots take, what they cost and what they buy; `count` arguments are its own
-/// options. 0, 1 when it could not run, 2 for options that it does not know.
+/// Prints the size of snapshots, their cost and their effect; `count` arguments are its own
+/// options. 0, 1 if it could not run, 2 for unknown options.
 int bench_snapshots(int count, char **arguments);
 
-/// Prints what a step and a resimulated tick of the timeline cost; 0, or 1 when it could not run.
-/// There is nothing to draw: `path` must be NULL.
+/// Prints the cost of a step and of a resimulated tick of the timeline; 0, or 1 if it could not
+/// run. It draws nothing: `path` must be NULL.
 int bench_timeline(const char *path);
 
-/// Prints how wrong a client's prediction of itself is with snapshots of T and with those of the
-/// head; draws a part of it as SVG to `path` unless that is NULL. 0, or 1 when it could not run.
+/// Prints the error of a client's predictions of itself with snapshots of T and with those of the
+/// head; draws a part as SVG to `path` unless that is NULL. 0, or 1 if it could not run.
 int bench_rubber_band(const char *path);

@@ -1,6 +1,6 @@
-// Whose tick a snapshot shows. One player, input delay 0, 150 ms each way, in virtual time: what
-// the client predicts of itself, against what the server ends up with, once with snapshots of T = A
-// + 1 and once, as the counter-example, with snapshots of the server's head.
+/// Compares a client's predictions of itself with the server's final states, once with snapshots of
+/// T = A + 1 and once, as the counter-example, with snapshots of the head. One player, input delay
+/// 0, 150 ms each way, in virtual time.
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "tests/bench/bench.h"
@@ -73,7 +73,7 @@ static void host_ticked(void *context, struct hc_sim *sim) {
     hc_world_free(&world);
 }
 
-static bool play(struct run *run, bool show_head) {
+static bool run_match(struct run *run, bool show_head) {
     struct hc_sim_config config = hc_sim_config_default(&hc_arena);
     config.host.clients = 1;
     config.host.tick_rate = RATE;
@@ -95,10 +95,10 @@ static void report(const char *name, const struct run *run) {
     unsigned wrong = 0, count = 0;
     double sum = 0, most = 0;
     for (hc_tick t = WARM_UP; t <= TICKS; t++) {
-        const struct position *is = &run->predicted[t], *truth = &run->final[t];
-        if (!is->alive || !truth->alive)
+        const struct position *predicted = &run->predicted[t], *truth = &run->final[t];
+        if (!predicted->alive || !truth->alive)
             continue;
-        double dx = abs(is->x - truth->x), dy = abs(is->y - truth->y);
+        double dx = abs(predicted->x - truth->x), dy = abs(predicted->y - truth->y);
         double error = (dx > dy ? dx : dy) / HC_ARENA_PIXEL;
         count++;
         wrong += error > 0;
@@ -109,8 +109,7 @@ static void report(const char *name, const struct run *run) {
            wrong > 0 ? sum / wrong : 0.0, most);
 }
 
-// ---- The picture
-// ----------------------------------------------------------------------------------
+// ---- The picture --------------------------------------------------------------------------------
 
 static void draw_line(FILE *svg, const struct position *positions, int low, double scale,
                       const char *style) {
@@ -149,7 +148,7 @@ static bool draw(const char *path, const struct run *right, const struct run *na
     draw_line(svg, right->final, low, scale, "stroke=\"#bbb\" stroke-width=\"7\"");
     draw_line(svg, naive->predicted, low, scale, "stroke=\"#d33\" stroke-width=\"1.5\"");
     draw_line(svg, right->predicted, low, scale, "stroke=\"#1559b0\" stroke-width=\"2\"");
-    fprintf(svg, "<text x=\"60\" y=\"352\" fill=\"#888\">grey: the server's final word</text>\n"
+    fprintf(svg, "<text x=\"60\" y=\"352\" fill=\"#888\">grey: the server's final states</text>\n"
                  "<text x=\"270\" y=\"352\" fill=\"#1559b0\">blue: snapshots of T, with all own "
                  "inputs</text>\n"
                  "<text x=\"580\" y=\"352\" fill=\"#d33\">red: snapshots of the server's "
@@ -159,8 +158,8 @@ static bool draw(const char *path, const struct run *right, const struct run *na
 
 int bench_rubber_band(const char *path) {
     static struct run right, naive;
-    if (!play(&right, false) || !play(&naive, true)) {
-        fprintf(stderr, "the plays did not reach their end\n");
+    if (!run_match(&right, false) || !run_match(&naive, true)) {
+        fprintf(stderr, "the matches did not reach their end\n");
         return 1;
     }
     printf("arena, 1 player, %d Hz, input delay 0, 150 ms each way, %d s of virtual time\n", RATE,

@@ -1,8 +1,8 @@
-// What snapshots take, what they cost the server, and what they buy: matches of the arena between
-// bots, in virtual time, over links of 40 ms each way that lose 2 %.
+/// Measures the size of snapshots, their cost for the server and their effect on clients: matches
+/// of the arena between bots, in virtual time, over links of 40 ms each way that lose 2 %.
 #include "hindcast/arena.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/match.h"
+#include "tests/bench/bot_match.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -21,14 +21,14 @@ struct options {
     const char *json;  ///< NULL: none
 };
 
-/// Tables, of the columns that stand in them.
+/// The tables that a column is in.
 enum {
-    SENT = 1,  ///< what is sent, by purpose
-    COSTS = 2, ///< what that costs the server, and what it buys
-    LINKS = 4, ///< what differs with the links
+    SENT = 1,  ///< bytes sent, by purpose
+    COSTS = 2, ///< the server's cost, and the effect on clients
+    LINKS = 4, ///< figures that differ with the links
 };
 
-/// A number of a result, as it is printed and what it is called in JSON.
+/// A number of a result, with its format and its name in JSON.
 struct column {
     unsigned tables;
     const char *key, *head;
@@ -56,7 +56,7 @@ static const struct column columns[] = {
     COLUMN(SENT | LINKS, corrections, "corr.", 5, 1),
     COLUMN(SENT, head, "head", 5, 1),
     COLUMN(SENT, overhead, "overh.", 6, 1),
-    COLUMN(COSTS | LINKS, delta_cache, "memo %", 6, 1),
+    COLUMN(COSTS | LINKS, delta_cache, "reuse%", 6, 1),
     COLUMN(COSTS | LINKS, send_us, "us/snap", 7, 1),
     COLUMN(COSTS, work_us, "us/tick", 7, 1),
     COLUMN(COSTS, wait_ms, "wait ms", 7, 0),
@@ -96,7 +96,7 @@ static void print_row(unsigned table, const char *name, const struct bench_match
     fflush(stdout);
 }
 
-/// Adds a row to the report; returns it, for more to be said of it.
+/// Adds a row to the report; returns it, so that the caller can add members.
 static json_t *report(json_t *json, const char *table, const char *name,
                       const struct bench_match_result *result) {
     json_t *object = json_pack("{s:s, s:s}", "table", table, "row", name);
@@ -119,7 +119,7 @@ struct row {
     uint32_t aim_ticks; ///< 0: AIM_TICKS
 };
 
-static bool run(const struct row *row, struct bench_yardstick *yardstick,
+static bool run(const struct row *row, struct bench_entropy *entropy,
                 struct bench_match_result *result) {
     struct bench_match_config config = {.players = row->players,
                                         .view = row->view,
@@ -131,7 +131,7 @@ static bool run(const struct row *row, struct bench_yardstick *yardstick,
                                         .ticks = row->ticks,
                                         .aim_ticks =
                                             row->aim_ticks > 0 ? row->aim_ticks : AIM_TICKS,
-                                        .yardstick = yardstick};
+                                        .entropy = entropy};
     if (bench_match(&config, result))
         return true;
     fprintf(stderr, "the match %s of %u players could not be played\n", row->name, row->players);
@@ -143,7 +143,7 @@ static bool wanted(const struct options *options, const char *table, unsigned pl
            (options->players == 0 || options->players == players);
 }
 
-/// Views in which about 64 of the others are, at 256 and at 1000 players.
+/// Views with about 64 of the others in them, at 256 and at 1000 players.
 enum { VIEW_OF_256 = 9000, VIEW_OF_1000 = 8200 };
 
 static const struct row sizes[] = {
@@ -214,11 +214,11 @@ static bool table_sizes(const struct options *options, json_t *json) {
     struct bench_match_result results[COUNT(sizes)] = {0};
     if (!run_rows(options, "sizes", sizes, COUNT(sizes), results, json))
         return false;
-    printf("What is sent to a client, kbit/s, and percent of the bytes down by purpose\n");
+    printf("Traffic of a client, kbit/s, and percent of the bytes down by purpose\n");
     print_rows(options, "sizes", sizes, COUNT(sizes), SENT, results);
-    printf("\nWhat that costs the server, for each snapshot and for each client and tick, and what "
-           "it buys\n(pixels that remote players are shown off; ms until a change of direction is "
-           "right everywhere)\n");
+    printf("\nThe server's cost for each snapshot and for each client and tick, and the effect\n"
+           "(error of remote players in pixels; ms until a change of direction is right "
+           "everywhere)\n");
     print_rows(options, "sizes", sizes, COUNT(sizes), COSTS, results);
     print_target(results, 12, 20, 24);
     print_target(results, 64, 60, 160);
@@ -240,30 +240,30 @@ static bool table_links(const struct options *options, const char *table, const 
 
 // ---- Entropy ------------------------------------------------------------------------------------
 
-static void print_field(const struct bench_yardstick *yardstick, unsigned kind, unsigned field,
+static void print_field(const struct bench_entropy *entropy, unsigned kind, unsigned field,
                         double values) {
-    static const char *const extrapolation_budget[] = {"hold", "linear", "solo"};
+    static const char *const estimates[] = {"held", "linear", "extrapolated"};
     const struct hc_kind *of = &hc_arena.kinds[kind];
     double there = 0, fresh = 0;
-    unsigned best = bench_yardstick_best(yardstick, 0, kind, field, &there);
-    bench_yardstick_best(yardstick, 1, kind, field, &fresh);
+    unsigned best = bench_entropy_best(entropy, 0, kind, field, &there);
+    bench_entropy_best(entropy, 1, kind, field, &fresh);
     printf("  %-8s %-9s %8.3f %8.3f  %s\n", of->name, of->fields[field].name,
-           (double)yardstick->counts.field[kind][field] / values, (there + fresh) / values,
-           extrapolation_budget[best]);
+           (double)entropy->counts.field[kind][field] / values, (there + fresh) / values,
+           estimates[best]);
 }
 
-/// What is no field: presence and ages, and the flags and masks that say what has changed.
-static void print_rest(const struct bench_yardstick *yardstick, double values) {
-    const struct hc_delta_counts *counts = &yardstick->counts;
-    double taken = (double)counts->total, there = bench_model_bits(&yardstick->age);
+/// Prints the rest beside fields: presence, ages, and the flags and masks of changes.
+static void print_rest(const struct bench_entropy *entropy, double values) {
+    const struct hc_delta_counts *counts = &entropy->counts;
+    double taken = (double)counts->total, there = bench_model_bits(&entropy->age);
     double input = 0, input_taken = 0;
     for (unsigned f = 0; f < hc_arena.input_field_count; f++) {
-        input += bench_model_bits(&yardstick->input[f]);
+        input += bench_model_bits(&entropy->input[f]);
         input_taken += (double)counts->input[f];
     }
     for (unsigned k = 0; k < hc_arena.kind_count; k++) {
-        there += bench_model_bits(&yardstick->there[0][k]);
-        there += bench_model_bits(&yardstick->there[1][k]);
+        there += bench_model_bits(&entropy->there[0][k]);
+        there += bench_model_bits(&entropy->there[1][k]);
         for (unsigned f = 0; f < hc_arena.kinds[k].field_count; f++)
             taken -= (double)counts->field[k][f];
     }
@@ -271,52 +271,51 @@ static void print_rest(const struct bench_yardstick *yardstick, double values) {
     printf("  %-18s %8.3f %8.3f\n", "flags, ages", (taken - input_taken) / values, there / values);
 }
 
-static void print_yardstick(const struct bench_yardstick *yardstick, const struct row *row,
-                            double sent) {
-    double values = (double)yardstick->values, bits = bench_yardstick_bits(yardstick);
-    double taken = (double)yardstick->counts.total;
-    printf("Entropy: %u players, %u snapshots/s, %.0f values told; bits of each value by deltas, "
-           "and by an\norder-0 adaptive coder that begins knowing nothing, with the best guess for "
-           "each field\n",
+static void print_entropy(const struct bench_entropy *entropy, const struct row *row, double sent) {
+    double values = (double)entropy->values, bits = bench_entropy_bits(entropy);
+    double taken = (double)entropy->counts.total;
+    printf("Entropy: %u players, %u snapshots/s, %.0f values sent; bits of each value by deltas, "
+           "and by an\norder-0 adaptive coder that starts empty, with the best estimate for each "
+           "field\n",
            row->players, row->rate, values);
     for (unsigned k = 0; k < hc_arena.kind_count; k++)
         for (unsigned f = 0; f < hc_arena.kinds[k].field_count; f++)
-            print_field(yardstick, k, f, values);
-    print_rest(yardstick, values);
+            print_field(entropy, k, f, values);
+    print_rest(entropy, values);
     printf("  %-18s %8.3f %8.3f  ratio %.3f, at most 1.35 wanted\n", "all", taken / values,
            bits / values, taken / bits);
     if (taken != sent)
-        printf("  of %.0f bits that were sent only %.0f were looked at\n", sent, taken);
+        printf("  of %.0f sent bits only %.0f were measured\n", sent, taken);
     printf("\n");
 }
 
-/// Plays a match with a yardstick, which must be freed in any case.
-static bool run_measured(const struct row *row, struct bench_yardstick *yardstick,
+/// Plays a match and measures its entropy, which the caller must free in any case.
+static bool run_measured(const struct row *row, struct bench_entropy *entropy,
                          struct bench_match_result *result) {
     struct hc_world world;
     if (hc_world_init(&world, &hc_arena, row->players, BENCH_TICK_RATE, 0, NULL) != HC_OK)
         return false;
-    bool ok = bench_yardstick_init(yardstick, &world) && run(row, yardstick, result);
+    bool ok = bench_entropy_init(entropy, &world) && run(row, entropy, result);
     hc_world_free(&world);
     return ok;
 }
 
 static bool table_entropy(json_t *json, const struct row *row) {
-    static struct bench_yardstick yardstick;
+    static struct bench_entropy entropy;
     struct bench_match_result result;
-    bool ok = run_measured(row, &yardstick, &result);
+    bool ok = run_measured(row, &entropy, &result);
     if (ok) {
-        double ratio = (double)yardstick.counts.total / bench_yardstick_bits(&yardstick);
-        print_yardstick(&yardstick, row, result.value_bits);
+        double ratio = (double)entropy.counts.total / bench_entropy_bits(&entropy);
+        print_entropy(&entropy, row, result.value_bits);
         json_array_append_new(json,
                               json_pack("{s:s, s:i, s:i, s:f}", "table", "entropy", "players",
                                         row->players, "snapshot_rate", row->rate, "ratio", ratio));
     }
-    bench_yardstick_free(&yardstick);
+    bench_entropy_free(&entropy);
     return ok;
 }
 
-/// What grows with the latency, kbit/s for each client.
+/// Figures that grow with the latency, kbit/s for each client.
 struct growing {
     double down, values, entropy;
 };
@@ -329,23 +328,23 @@ static void print_growing(const struct row *row, const struct growing *of,
            of->values, of->entropy, down, values, entropy, down / entropy, values / entropy);
 }
 
-/// How what is sent grows with the latency, beside what it grows at least: at most 1.1 times as
-/// fast is wanted.
+/// Compares the growth of traffic with latency with that of its entropy: it should be at most 1.1
+/// times as fast.
 static bool table_latency(const struct options *options, json_t *json) {
-    static struct bench_yardstick yardstick;
+    static struct bench_entropy entropy;
     struct bench_match_result results[COUNT(latencies)] = {0};
     struct growing growing[COUNT(latencies)] = {0};
     for (size_t i = 0; i < COUNT(latencies); i++) {
         const struct row *row = &latencies[i];
         if (!wanted(options, "latency", row->players))
             return true;
-        bool ok = run_measured(row, &yardstick, &results[i]);
+        bool ok = run_measured(row, &entropy, &results[i]);
         double kbit_s = 1000.0 * row->ticks * row->players / BENCH_TICK_RATE;
         if (ok)
             growing[i] = (struct growing){.down = results[i].down_kbit,
-                                          .values = (double)yardstick.counts.total / kbit_s,
-                                          .entropy = bench_yardstick_bits(&yardstick) / kbit_s};
-        bench_yardstick_free(&yardstick);
+                                          .values = (double)entropy.counts.total / kbit_s,
+                                          .entropy = bench_entropy_bits(&entropy) / kbit_s};
+        bench_entropy_free(&entropy);
         if (!ok)
             return false;
         json_t *object = report(json, "latency", row->name, &results[i]);
@@ -355,9 +354,10 @@ static bool table_latency(const struct options *options, json_t *json) {
     printf("Round-trip time: nothing may multiply with it\n");
     print_rows(options, "latency", latencies, COUNT(latencies), LINKS, results);
     printf(
-        "\nkbit/s down in all, of values told, and those by an adaptive coder (see entropy); how "
-        "much these are of the\nfirst row's, and the first two's growth against the coder's, at "
-        "most 1.1 wanted\n");
+        "\nkbit/s down in all, of sent values, and of those by an adaptive coder (see entropy); "
+        "their "
+        "ratios to the\nfirst row's, and the first two's growth against the coder's, which should "
+        "be at most 1.1\n");
     for (size_t i = 0; i < COUNT(latencies); i++)
         print_growing(&latencies[i], &growing[i], &growing[0]);
     printf("\n");

@@ -1,6 +1,6 @@
-// What the timeline adds to the game's own steps. Three figures in one run over the same world, the
-// same inputs and the same ticks: the pure steps (two buffers, an index built for each tick), the
-// timeline with every input in time, and the timeline with every input late, selective and full.
+/// Compares the timeline with the game's pure steps, over the same world, inputs and ticks: the
+/// pure steps (two buffers, an index built for each tick), the timeline with every input in time,
+/// and the timeline with every input late, selective and full.
 #define _POSIX_C_SOURCE 200809L
 
 #include "common/grid.h"
@@ -22,7 +22,7 @@ static uint64_t now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/// What player `p` does at `tick`: a new direction about three times a second.
+/// The input of player `p` at `tick`, with a new direction about three times a second.
 static struct hc_arena_input input_of(hc_player p, hc_tick tick) {
     uint64_t r = hc_random(7, (uint32_t)p, (tick + p) / 20, 0);
     return (struct hc_arena_input){.move_x = (int8_t)((int)(r % 3) - 1),
@@ -31,8 +31,7 @@ static struct hc_arena_input input_of(hc_player p, hc_tick tick) {
                                    .fire = r >> 24 & 1};
 }
 
-// ---- The pure steps
-// -------------------------------------------------------------------------------
+// ---- The pure steps -----------------------------------------------------------------------------
 
 struct pure {
     struct hc_world *world;
@@ -85,8 +84,7 @@ static void pure_tick(struct pure *pure, hc_tick tick) {
         pure->roster_changes[p] = tick == 0 ? HC_ROSTER_JOIN : HC_ROSTER_NONE;
     }
     hc_scene_reduce(world, presence, states, reductions);
-    static const uint8_t
-        secret[HC_SCENE_SECRET_SIZE]; // as of the timeline that it is compared with
+    static const uint8_t secret[HC_SCENE_SECRET_SIZE]; // the timeline's
     struct hc_scene scene = {.world = world,
                              .tick = tick,
                              .states = states,
@@ -109,7 +107,7 @@ static void pure_tick(struct pure *pure, hc_tick tick) {
     pure->now = !pure->now;
 }
 
-/// Nanoseconds a step, and the hash of the world after TICKS ticks.
+/// Returns the nanoseconds for a step, and the hash of the world after TICKS ticks in `*hash`.
 static double run_pure(struct hc_world *world, uint64_t *hash) {
     struct pure pure = {.world = world, .shape = hc_grid_shape(world)};
     uint64_t begun = 0;
@@ -144,11 +142,10 @@ static double run_pure(struct hc_world *world, uint64_t *hash) {
     return ns / ((double)(TICKS - WARM_UP) * world->entities);
 }
 
-// ---- The timeline
-// ---------------------------------------------------------------------------------
+// ---- The timeline -------------------------------------------------------------------------------
 
 struct result {
-    double ns_tick;                 ///< an advance
+    double ns_tick;                 ///< for an advance
     struct hc_timeline_stats stats; ///< of the measured ticks
     uint64_t hash;
 };
@@ -176,7 +173,7 @@ static struct result run_timeline(const struct hc_world *world, hc_tick late, bo
         if (t < TICKS)
             hc_timeline_advance(tl);
         else
-            hc_timeline_resimulate(tl); // the last inputs still arrive, for ticks that are there
+            hc_timeline_resimulate(tl); // the last inputs still arrive
         if (t >= WARM_UP + late && t < TICKS)
             ns += now_ns() - begun;
     }

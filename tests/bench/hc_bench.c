@@ -1,12 +1,12 @@
-// Benchmarks, each a ratio inside one run: hc_bench NAME [FILE.svg], hc_bench snapshots [OPTION
-// ...]
+/// The program that runs the benchmarks, each of which compares figures of one run:
+/// hc_bench NAME [FILE.svg], hc_bench snapshots [OPTION ...]
 #include "tests/bench/bench.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const struct benchmark {
-    const char *name, *what;
+    const char *name, *measures;
     int (*run)(const char *path);
 } benchmarks[] = {
     {"timeline", "steps and resimulated ticks, against the pure steps in place", bench_timeline},
@@ -23,8 +23,8 @@ int main(int argc, char **argv) {
             return benchmarks[i].run(argc == 3 ? argv[2] : NULL);
     fprintf(stderr, "usage: hc_bench NAME [FILE.svg], where NAME is one of\n");
     for (size_t i = 0; i < count; i++)
-        fprintf(stderr, "  %-12s %s\n", benchmarks[i].name, benchmarks[i].what);
+        fprintf(stderr, "  %-12s %s\n", benchmarks[i].name, benchmarks[i].measures);
     fprintf(stderr, "  %-12s %s\n", "snapshots",
-            "what they take, cost and buy; [--table NAME] [--players N] [--json FILE]");
+            "their size, cost and effect; [--table NAME] [--players N] [--json FILE]");
     return 2;
 }

@@ -6,14 +6,14 @@
 #include "hindcast/check.h"
 #include "hindcast/client.h"
 #include "proto/message.h"
-#include "tests/sim/party.h"
+#include "tests/sim/endpoint.h"
 
 #include <string.h>
 
 enum { CID = 77, TICK_US = 16667 };
 
 struct world {
-    struct hc_party party;
+    struct hc_endpoint endpoint;
     struct hc_client *client;
     uint64_t now_us;
     uint32_t seq;
@@ -50,8 +50,9 @@ static void connect_client(struct world *w) {
     HC_ASSERT(hc_message_put_welcome(&body, &welcome));
     struct hc_accept accept = {.cid = CID, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
     memcpy(accept.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
-    hc_party_serve(&w->party, w->client);
-    HC_ASSERT(hc_client_receive(w->client, bytes, hc_party_put_accept(&w->party, &accept, bytes),
+    hc_endpoint_serve(&w->endpoint, w->client);
+    HC_ASSERT(hc_client_receive(w->client, bytes,
+                                hc_endpoint_put_accept(&w->endpoint, &accept, bytes),
                                 w->now_us) == HC_OK);
 }
 
@@ -63,7 +64,7 @@ static void act(struct world *w, uint8_t action, const uint8_t *bytes, size_t si
     case 0:
     case 1:
         w->seq++;
-        hc_client_receive(w->client, out, hc_party_put_data(&w->party, false, &data, out),
+        hc_client_receive(w->client, out, hc_endpoint_put_data(&w->endpoint, false, &data, out),
                           w->now_us);
         break;
     case 2:
@@ -87,8 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.game = &hc_arena;
     config.entropy = entropy;
     struct world w = {.client = NULL};
-    hc_party_issue(&w.party, &hc_arena, 1, 1);
-    config.credential = w.party.credential;
+    hc_endpoint_issue_token(&w.endpoint, &hc_arena, 1, 1);
+    config.credential = w.endpoint.credential;
     w.client = hc_client_create(&config, 0);
     HC_ASSERT(w.client != NULL);
     connect_client(&w);

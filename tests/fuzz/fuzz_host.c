@@ -5,7 +5,7 @@
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "server/host.h"
-#include "tests/sim/party.h"
+#include "tests/sim/endpoint.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { HONEST_PORT = 1000, FUZZED_PORT = 2000, STRANGER_PORT = 3000, TICK_US = 1
 struct world {
     struct hc_sv_host *host;
     uint64_t now_us;
-    struct hc_party fuzzed, honest;
+    struct hc_endpoint fuzzed, honest;
     uint32_t cid, seq; // of the fuzzed client
     uint32_t honest_cid, honest_seq;
     uint32_t served; // datagrams sent to the honest client
@@ -41,7 +41,7 @@ static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t
     hc_sv_host_receive(w->host, &from, bytes, size, w->now_us);
 }
 
-static uint32_t join(struct world *w, uint16_t port, struct hc_party *party) {
+static uint32_t join(struct world *w, uint16_t port, struct hc_endpoint *endpoint) {
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
@@ -52,10 +52,10 @@ static uint32_t join(struct world *w, uint16_t port, struct hc_party *party) {
     struct hc_connect connect = {
         .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
-    hc_party_issue(party, &hc_arena, port, port);
-    receive(w, port, bytes, hc_party_put_connect(party, &connect, bytes));
+    hc_endpoint_issue_token(endpoint, &hc_arena, port, port);
+    receive(w, port, bytes, hc_endpoint_put_connect(endpoint, &connect, bytes));
     size = drain(w, port, HC_DATAGRAM_ACCEPT, bytes);
-    HC_ASSERT(hc_party_get_accept(party, bytes, size, opened, &accept) == HC_OK);
+    HC_ASSERT(hc_endpoint_get_accept(endpoint, bytes, size, opened, &accept) == HC_OK);
     return accept.cid;
 }
 
@@ -63,8 +63,8 @@ static void send_data(struct world *w, uint16_t port, uint32_t cid, uint32_t seq
                       const uint8_t *body, size_t size) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_data data = {.cid = cid, .seq = seq, .body = body, .body_size = size};
-    const struct hc_party *party = port == HONEST_PORT ? &w->honest : &w->fuzzed;
-    receive(w, port, bytes, hc_party_put_data(party, true, &data, bytes));
+    const struct hc_endpoint *endpoint = port == HONEST_PORT ? &w->honest : &w->fuzzed;
+    receive(w, port, bytes, hc_endpoint_put_data(endpoint, true, &data, bytes));
 }
 
 static void tick(struct world *w) {
@@ -100,8 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.clients = 3;
     config.history = 8;
     config.future = 8;
-    config.keys = hc_party_ring();
-    config.unix_us = HC_PARTY_UNIX_US;
+    config.keys = hc_endpoint_token_ring();
+    config.unix_us = HC_TEST_UNIX_US;
     struct world w = {.host = hc_sv_host_create(&config, 0)};
     HC_ASSERT(w.host != NULL);
     w.honest_cid = join(&w, HONEST_PORT, &w.honest);

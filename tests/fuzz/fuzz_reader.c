@@ -9,7 +9,7 @@
 #include "hindcast/rng.h"
 #include "proto/delta.h"
 #include "server/host.h"
-#include "tests/sim/party.h"
+#include "tests/sim/endpoint.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ static struct {
 // ---- The recording ------------------------------------------------------------------------------
 
 struct player {
-    struct hc_party party;
+    struct hc_endpoint endpoint;
     uint16_t port;
     uint32_t cid, seq, ack;
     uint32_t late; // ticks, of its inputs
@@ -84,10 +84,11 @@ static void join(struct hc_sv_host *host, uint64_t now_us, struct player *player
     struct hc_connect connect = {
         .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
-    hc_party_issue(&player->party, &hc_arena, player->port, player->port);
-    deliver(host, now_us, player, bytes, hc_party_put_connect(&player->party, &connect, bytes));
+    hc_endpoint_issue_token(&player->endpoint, &hc_arena, player->port, player->port);
+    deliver(host, now_us, player, bytes,
+            hc_endpoint_put_connect(&player->endpoint, &connect, bytes));
     size = drain(host, now_us, player, HC_DATAGRAM_ACCEPT, bytes);
-    HC_ASSERT(hc_party_get_accept(&player->party, bytes, size, opened, &accept) == HC_OK);
+    HC_ASSERT(hc_endpoint_get_accept(&player->endpoint, bytes, size, opened, &accept) == HC_OK);
     player->cid = accept.cid;
 }
 
@@ -106,13 +107,14 @@ static void send_input(struct hc_sv_host *host, uint64_t now_us, struct player *
                            .ack = player->ack,
                            .body = bytes + HC_DATA_BODY_AT,
                            .body_size = body.at};
-    deliver(host, now_us, player, bytes, hc_party_put_data(&player->party, true, &data, bytes));
+    deliver(host, now_us, player, bytes,
+            hc_endpoint_put_data(&player->endpoint, true, &data, bytes));
 }
 
 static void record(const uint8_t *bytes, size_t size, struct player *player) {
     uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_data data;
-    HC_ASSERT(hc_party_get_data(&player->party, false, bytes, size, opened, &data) == HC_OK &&
+    HC_ASSERT(hc_endpoint_get_data(&player->endpoint, false, bytes, size, opened, &data) == HC_OK &&
               tape.count < RECORDED);
     memcpy(tape.bodies[tape.count], data.body, data.body_size);
     tape.sizes[tape.count++] = data.body_size;
@@ -129,8 +131,8 @@ static void make_tape(void) {
     config.game = &hc_arena;
     config.clients = PLAYERS;
     config.history = 16;
-    config.keys = hc_party_ring();
-    config.unix_us = HC_PARTY_UNIX_US;
+    config.keys = hc_endpoint_token_ring();
+    config.unix_us = HC_TEST_UNIX_US;
     HC_ASSERT(hc_world_init(&tape.world, &hc_arena, PLAYERS, config.tick_rate, config.seed, NULL) ==
               HC_OK);
     struct hc_sv_host *host = hc_sv_host_create(&config, now_us);

@@ -13,7 +13,7 @@
 #include "hindcast/client.h"
 #include "server/host.h"
 #include "tests/fuzz/wire.h"
-#include "tests/sim/party.h"
+#include "tests/sim/endpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,12 +122,12 @@ static struct hc_client *begin(struct world *w, const struct setup *setup) {
 }
 
 static uint64_t unix_s(const struct world *w) {
-    return HC_PARTY_UNIX_S + (w->now_us - BEGIN_US) / 1000000;
+    return HC_TEST_UNIX_S + (w->now_us - BEGIN_US) / 1000000;
 }
 
 /// Issues a token to the other client, good or bad, or leaves it the last one.
 static void issue(struct world *w, const struct hc_game *game, uint8_t how) {
-    struct hc_party party;
+    struct hc_endpoint endpoint;
     struct hc_token_key key = w->wire.ring.keys[(how & 32) != 0 ? w->wire.ring.count - 1 : 0];
     struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
                              .watch = true,
@@ -141,8 +141,8 @@ static void issue(struct world *w, const struct hc_game *game, uint8_t how) {
         token.name[0] = 0xff;
     token.audience = (how & 16) != 0;
     key.key[0] ^= how & 64;
-    hc_party_issue_as(&party, game, &key, &token, ++w->seed);
-    w->credential = party.credential;
+    hc_endpoint_issue_token_as(&endpoint, game, &key, &token, ++w->seed);
+    w->credential = endpoint.credential;
 }
 
 /// The address of a port: two neighbouring ports have one host; with IPv6 all have one network.
@@ -497,7 +497,7 @@ static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
     config.history = HISTORY;
     config.future = HISTORY;
     config.keys = w->wire.ring;
-    config.unix_us = HC_PARTY_UNIX_US;
+    config.unix_us = HC_TEST_UNIX_US;
     config.timeout_us = TIMEOUT_US;
     if ((how & 1) != 0)
         config.client_rate = HC_SV_CLIENT_RATE_MIN; // the least bandwidth
@@ -516,13 +516,13 @@ static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
 
 /// Creates both clients.
 static void begin_both(struct world *w, uint8_t display_offset) {
-    struct hc_party party;
+    struct hc_endpoint endpoint;
     struct setup setup = {.game = &hc_arena,
-                          .credential = &party.credential,
+                          .credential = &endpoint.credential,
                           .players = 1,
                           .reconnect_us = RECONNECT_US,
                           .blocks = ENOUGH_BLOCKS};
-    hc_party_issue(&party, &hc_arena, HONEST_USER, 0);
+    hc_endpoint_issue_token(&endpoint, &hc_arena, HONEST_USER, 0);
     w->honest = begin(w, &setup);
     issue(w, &hc_arena, 0);
     setup.credential = &w->credential;
@@ -541,7 +541,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                        .other_port = OTHER_PORT,
                        .where = fuzz_take(&input),
                        .players = 1};
-    w.wire.ring = hc_party_ring();
+    w.wire.ring = hc_endpoint_token_ring();
     w.wire.address = address_of(&w, w.other_port);
     w.host = create_host(&w, how);
     HC_ASSERT(w.host != NULL);

@@ -13,10 +13,10 @@ static void learn_connect(struct fuzz_wire *wire, const uint8_t *bytes, size_t s
     if (hc_datagram_get_connect(bytes, size, &connect) != HC_OK ||
         hc_token_open(&wire->ring, connect.protocol_id, 0, 0, connect.token, &token) != HC_OK)
         return;
-    wire->party.protocol_id = connect.protocol_id;
-    memcpy(wire->party.credential.token, connect.token, HC_TOKEN_SIZE);
-    memcpy(wire->party.credential.secret, token.secret, HC_TOKEN_SECRET_SIZE);
-    memcpy(wire->party.secret, wire->client->handshake.secret, HC_EXCHANGE_KEY_SIZE);
+    wire->endpoint.protocol_id = connect.protocol_id;
+    memcpy(wire->endpoint.credential.token, connect.token, HC_TOKEN_SIZE);
+    memcpy(wire->endpoint.credential.secret, token.secret, HC_TOKEN_SECRET_SIZE);
+    memcpy(wire->endpoint.secret, wire->client->handshake.secret, HC_EXCHANGE_KEY_SIZE);
 }
 
 /// Learns nonce, cid and seqs from a datagram of an end.
@@ -33,7 +33,7 @@ static void learn(struct fuzz_wire *wire, enum fuzz_way way, const uint8_t *byte
         memcmp(accept.client_nonce, wire->client_nonce, HC_NONCE_SIZE) == 0) {
         wire->cid = accept.cid;
         wire->newest[FUZZ_UP] = wire->newest[FUZZ_DOWN] = 0;
-        (void)hc_party_derive(&wire->party, &accept);
+        (void)hc_endpoint_derive_keys(&wire->endpoint, &accept);
     }
     if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) == HC_OK && cid == wire->cid)
         wire->newest[way] = seq;
@@ -78,10 +78,10 @@ static bool open(const struct fuzz_wire *wire, struct fuzz_flight *flight) {
     uint8_t opened[HC_DATAGRAM_MAX] = {0};
     enum hc_status status = HC_UNEXPECTED;
     if (hc_datagram_kind(flight->bytes, flight->size) == HC_DATAGRAM_DATA)
-        status = hc_party_open(&wire->party, flight->way == FUZZ_UP, flight->bytes, flight->size,
-                               opened);
+        status = hc_endpoint_open(&wire->endpoint, flight->way == FUZZ_UP, flight->bytes,
+                                  flight->size, opened);
     else if (flight->way == FUZZ_DOWN)
-        status = hc_seal_open_accept(wire->party.keys.s2c, flight->bytes, flight->size, opened);
+        status = hc_seal_open_accept(wire->endpoint.keys.s2c, flight->bytes, flight->size, opened);
     if (status == HC_OK)
         memcpy(flight->bytes, opened, flight->size);
     return status == HC_OK;
@@ -89,16 +89,16 @@ static bool open(const struct fuzz_wire *wire, struct fuzz_flight *flight) {
 
 /// Seals the flight, unless a change has made it a datagram that is never sealed.
 static void seal(const struct fuzz_wire *wire, struct fuzz_flight *flight) {
-    struct hc_party party = wire->party;
+    struct hc_endpoint endpoint = wire->endpoint;
     struct hc_accept accept;
     uint32_t cid, seq;
     if (hc_datagram_get_data_clear(flight->bytes, flight->size, &cid, &seq) == HC_OK && seq > 0)
-        hc_party_seal(&party, flight->way == FUZZ_UP, flight->bytes, flight->size);
+        hc_endpoint_seal(&endpoint, flight->way == FUZZ_UP, flight->bytes, flight->size);
     else if (hc_datagram_get_accept(flight->bytes, flight->size, &accept) == HC_OK) {
         struct hc_sealer sealer;
-        if (hc_party_derive(&party, &accept) != HC_OK)
+        if (hc_endpoint_derive_keys(&endpoint, &accept) != HC_OK)
             return; // a key that every end refuses
-        hc_seal_init(&sealer, party.keys.s2c);
+        hc_seal_init(&sealer, endpoint.keys.s2c);
         hc_seal_accept(&sealer, flight->bytes, flight->size);
     }
 }
@@ -107,7 +107,7 @@ static void seal(const struct fuzz_wire *wire, struct fuzz_flight *flight) {
 static void authenticate(const struct fuzz_wire *wire, struct fuzz_flight *flight) {
     static const uint8_t none[HC_TAG_SIZE];
     enum hc_datagram_kind kind = hc_datagram_kind(flight->bytes, flight->size);
-    const uint8_t *end = flight->bytes + flight->size, *secret = wire->party.credential.secret;
+    const uint8_t *end = flight->bytes + flight->size, *secret = wire->endpoint.credential.secret;
     if (kind == HC_DATAGRAM_CONNECT && flight->size == HC_DATAGRAM_CONNECT_SIZE)
         hc_token_put_proof(secret, flight->bytes);
     if (kind == HC_DATAGRAM_DENY && flight->size == HC_DATAGRAM_DENY_SIZE &&
@@ -156,7 +156,7 @@ void fuzz_wire_answer(const struct fuzz_wire *wire, struct fuzz_source *source,
         deny.retry_ms = (uint32_t)fuzz_take_number(source, 4);
         out->size = hc_datagram_put_deny(&deny, out->bytes);
         if ((how & 16) == 0)
-            hc_token_put_deny_mac(wire->party.credential.secret, out->bytes);
+            hc_token_put_deny_mac(wire->endpoint.credential.secret, out->bytes);
         break;
     case 2:
         out->size = put_reset(wire, how >> 4, out->bytes);
@@ -179,5 +179,5 @@ void fuzz_wire_forge(struct fuzz_wire *wire, enum fuzz_way way, struct fuzz_sour
     data.body_size = source->left;
     fuzz_take_bytes(source, body, data.body_size);
     out->way = way;
-    out->size = hc_party_put_data(&wire->party, way == FUZZ_UP, &data, out->bytes);
+    out->size = hc_endpoint_put_data(&wire->endpoint, way == FUZZ_UP, &data, out->bytes);
 }

@@ -10,7 +10,7 @@
 #include "proto/address.h"
 #include "proto/datagram.h"
 #include "tests/fuzz/actions.h"
-#include "tests/sim/party.h"
+#include "tests/sim/endpoint.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ struct fuzz_wire {
     const struct hc_client *client;      ///< the sender of the datagrams that go up
     struct hc_address address;           ///< the client's
     uint8_t client_nonce[HC_NONCE_SIZE]; ///< of the newest HELLO
-    struct hc_party party;               ///< the client's secrets, after its CONNECT
+    struct hc_endpoint endpoint;         ///< the client's secrets, after its CONNECT
     uint32_t cid;                        ///< of the connection; 0: no ACCEPT yet
     uint32_t newest[2];                  ///< seq of each direction
     uint32_t count;

@@ -1,4 +1,5 @@
-/// A hanging file system for LD_PRELOAD: opening PATH for reading waits while a file PATH.hangs exists.
+/// A hanging file system for LD_PRELOAD: opening PATH for reading waits while a file PATH.hangs
+/// exists.
 #define _GNU_SOURCE
 
 #include <fcntl.h>

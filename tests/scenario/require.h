@@ -1,4 +1,4 @@
-/// Assertions for what is checked at every tick: Check's own report each passing one.
+/// An assertion for checks at every tick, because Check's own report each one that passes.
 #pragma once
 
 #include <check.h>

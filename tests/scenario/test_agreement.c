@@ -1,6 +1,6 @@
-/// Server and clients agree: on what each snapshot shows, and in the end on every final tick.
-#include "tests/scenario/play.h"
-#include "tests/scenario/told.h"
+/// Server and clients agree on each snapshot's states and on every final tick.
+#include "tests/scenario/scenario.h"
+#include "tests/scenario/snapshot_check.h"
 
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
@@ -11,31 +11,31 @@
 
 // ---- Each snapshot ------------------------------------------------------------------------------
 
-static void sent(struct play *play, unsigned client, const uint8_t *bytes, size_t size) {
-    told_sent(play->context, play, client, bytes, size);
+static void sent(struct scenario *scenario, unsigned client, const uint8_t *bytes, size_t size) {
+    snapshot_check_sent(scenario->context, scenario, client, bytes, size);
 }
 
-static void changed(struct play *play, unsigned client) {
-    told_changed(play->context, play, client);
+static void changed(struct scenario *scenario, unsigned client) {
+    snapshot_check_applied(scenario->context, scenario, client);
 }
 
-START_TEST(a_client_holds_what_the_server_held_when_it_sent_each_snapshot) {
+START_TEST(clients_hold_the_states_that_each_snapshot_sent) {
     enum { CLIENTS = 6 };
-    struct hc_sim_config config = play_config(&hc_arena, CLIENTS, 100, 51);
-    config.up = config.down = play_link(100, 10);
-    config.up.jitter_us = config.down.jitter_us = 40 * PLAY_MS;
+    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 100, 51);
+    config.up = config.down = scenario_link(100, 10);
+    config.up.jitter_us = config.down.jitter_us = 40 * MS_US;
     config.down.duplicate_ppm = 100000;
     config.client.display_offset = 10;
-    struct play *play = play_create(&config);
-    struct told *told = told_create(play);
-    play->context = told;
-    play->host_sent = sent;
-    play->client_changed = changed;
-    play_join_all(play);
-    hc_sim_run(play->sim, 10 * PLAY_S);
-    struct value_count all = {.snapshots = 0};
+    struct scenario *scenario = scenario_create(&config);
+    struct snapshot_check *check = snapshot_check_create(scenario);
+    scenario->context = check;
+    scenario->host_sent = sent;
+    scenario->client_changed = changed;
+    scenario_join_all(scenario);
+    hc_sim_run(scenario->sim, 10 * SECOND_US);
+    struct snapshot_count all = {.snapshots = 0};
     for (unsigned i = 0; i < CLIENTS; i++) {
-        struct value_count count = value_count(told, i);
+        struct snapshot_count count = snapshot_check_count(check, i);
         all.snapshots += count.snapshots;
         all.past += count.past;
         all.units += count.units;
@@ -48,100 +48,103 @@ START_TEST(a_client_holds_what_the_server_held_when_it_sent_each_snapshot) {
     ck_assert_uint_gt(all.past, CLIENTS * 200);
     ck_assert_uint_gt(all.units, CLIENTS * 250 * CLIENTS);
     ck_assert_uint_gt(all.corrections, 100);
-    play_check_hashes(play);
-    told_destroy(told);
-    play_destroy(play);
+    scenario_check_hashes(scenario);
+    snapshot_check_destroy(check);
+    scenario_destroy(scenario);
 }
 END_TEST
 
 // ---- The final tick -----------------------------------------------------------------------------
 
-START_TEST(once_inputs_stop_and_links_heal_all_agree_at_every_final_tick) {
+START_TEST(all_agree_at_every_final_tick_after_inputs_stop_and_links_heal) {
     enum { CLIENTS = 6, LATENCY_MS = 80 };
     for (uint64_t seed = 61; seed < 64; seed++) {
-        struct hc_sim_config config = play_config(&hc_arena, CLIENTS, LATENCY_MS, seed);
-        config.up = config.down = play_link(LATENCY_MS, 20);
-        config.up.jitter_us = config.down.jitter_us = 30 * PLAY_MS;
+        struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, LATENCY_MS, seed);
+        config.up = config.down = scenario_link(LATENCY_MS, 20);
+        config.up.jitter_us = config.down.jitter_us = 30 * MS_US;
         config.client.display_offset = 15;
-        struct play *play = play_create(&config);
-        play_join_all(play);
-        hc_sim_run(play->sim, 8 * PLAY_S);
-        play->hands_off = true;
-        play_set_links(play, play_link(LATENCY_MS, 0));
+        struct scenario *scenario = scenario_create(&config);
+        scenario_join_all(scenario);
+        hc_sim_run(scenario->sim, 8 * SECOND_US);
+        scenario->hands_off = true;
+        scenario_set_links(scenario, scenario_link(LATENCY_MS, 0));
         // W ticks of 1/60 s and a round trip.
-        hc_sim_run(play->sim, (uint64_t)config.host.history * PLAY_S / 60 + 2 * LATENCY_MS * 1000);
+        hc_sim_run(scenario->sim,
+                   (uint64_t)config.host.history * SECOND_US / 60 + 2 * LATENCY_MS * 1000);
         hc_tick last[CLIENTS] = {0};
         for (unsigned n = 0; n < 60; n++) {
-            hc_sim_run(play->sim, 20 * PLAY_MS);
+            hc_sim_run(scenario->sim, 20 * MS_US);
             for (unsigned i = 0; i < CLIENTS; i++) {
-                hc_tick final = play_check_final(play, i);
+                hc_tick final = scenario_check_final(scenario, i);
                 ck_assert_uint_ge(final, last[i]);
                 last[i] = final;
             }
         }
-        hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(play->sim)));
+        hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(scenario->sim)));
         for (unsigned i = 0; i < CLIENTS; i++)
             ck_assert_uint_gt(last[i], head - 30);
-        ledger_check_plain(play->sent_log);
-        play_check_hashes(play);
-        play_destroy(play);
+        record_check_plain(scenario->record);
+        scenario_check_hashes(scenario);
+        scenario_destroy(scenario);
     }
 }
 END_TEST
 
-static hc_tick final_lag(const struct play *play) {
-    const struct hc_sv_host *host = hc_sim_host(play->sim);
+static hc_tick final_lag(const struct scenario *scenario) {
+    const struct hc_sv_host *host = hc_sim_host(scenario->sim);
     return hc_timeline_head(hc_sv_host_timeline(host)) - hc_sv_host_final(host, NULL);
 }
 
-START_TEST(a_silent_client_holds_the_final_tick_back_by_the_window_and_then_no_more) {
-    struct hc_sim_config config = play_config(&hc_arena, 4, 50, 71);
-    config.host.timeout_us = 3 * PLAY_S;
+START_TEST(a_silent_client_delays_the_final_tick_by_the_window_until_its_timeout) {
+    struct hc_sim_config config = scenario_config(&hc_arena, 4, 50, 71);
+    config.host.timeout_us = 3 * SECOND_US;
     config.host.late_margin = HC_HISTORY_MAX; // the window is W
-    struct play *play = play_create(&config);
-    play_join_all(play);
-    hc_sim_run(play->sim, 2 * PLAY_S);
-    ck_assert_uint_le(final_lag(play), 6); // 3 ticks of latency, D 3, and the ways between ticks
-    hc_sim_kill(play->sim, 2);
-    hc_sim_run(play->sim, 2 * PLAY_S);
-    for (unsigned n = 0; n < 30; n++) { // the ledger sees at each tick that it is not more than W
-        ck_assert_uint_eq(final_lag(play), config.host.history);
-        hc_sim_run(play->sim, 20 * PLAY_MS);
+    struct scenario *scenario = scenario_create(&config);
+    scenario_join_all(scenario);
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert_uint_le(final_lag(scenario),
+                      6); // 3 ticks of latency, D 3, and the ways between ticks
+    hc_sim_kill(scenario->sim, 2);
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    for (unsigned n = 0; n < 30; n++) { // the record checks at each tick that it is at most W
+        ck_assert_uint_eq(final_lag(scenario), config.host.history);
+        hc_sim_run(scenario->sim, 20 * MS_US);
     }
-    hc_sim_run(play->sim, 2 * PLAY_S);
-    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(play->sim))->lost, 1);
-    ck_assert_uint_le(final_lag(play), 6); // though its player is kept
-    ledger_check_plain(play->sent_log);
-    play_destroy(play);
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(scenario->sim))->lost, 1);
+    ck_assert_uint_le(final_lag(scenario), 6); // though its player lingers
+    record_check_plain(scenario->record);
+    scenario_destroy(scenario);
 }
 END_TEST
 
-START_TEST(a_spectator_holds_nothing_back_and_agrees_too) {
-    struct hc_sim_config config = play_config(&hc_arena, 3, 60, 72);
-    struct play *play = play_create(&config);
-    hc_sim_setup(play->sim, 2)->config.players = 0;
-    play_join_all(play);
-    hc_sim_run(play->sim, 3 * PLAY_S);
-    struct hc_network_sim_config dead = play_link(60, 100);
-    hc_sim_set_link(play->sim, 2, &dead, NULL);
-    hc_sim_run(play->sim, 2 * PLAY_S);
-    ck_assert_uint_le(final_lag(play), 8);
-    ck_assert_int_eq(play_state(play, 2), HC_CLIENT_PLAYING); // it still hears the server
-    play->hands_off = true;
-    hc_sim_run(play->sim, 2 * PLAY_S);
+START_TEST(a_spectator_delays_no_final_tick_and_agrees) {
+    struct hc_sim_config config = scenario_config(&hc_arena, 3, 60, 72);
+    struct scenario *scenario = scenario_create(&config);
+    hc_sim_setup(scenario->sim, 2)->config.players = 0;
+    scenario_join_all(scenario);
+    hc_sim_run(scenario->sim, 3 * SECOND_US);
+    struct hc_network_sim_config dead = scenario_link(60, 100);
+    hc_sim_set_link(scenario->sim, 2, &dead, NULL);
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert_uint_le(final_lag(scenario), 8);
+    ck_assert_int_eq(scenario_client_state(scenario, 2),
+                     HC_CLIENT_PLAYING); // it still receives datagrams
+    scenario->hands_off = true;
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
     for (unsigned i = 0; i < 3; i++)
-        play_check_final(play, i);
-    play_destroy(play);
+        scenario_check_final(scenario, i);
+    scenario_destroy(scenario);
 }
 END_TEST
 
 int main(void) {
     Suite *suite = suite_create("agreement");
     TCase *tests = tcase_create("agreement");
-    tcase_add_test(tests, a_client_holds_what_the_server_held_when_it_sent_each_snapshot);
-    tcase_add_test(tests, once_inputs_stop_and_links_heal_all_agree_at_every_final_tick);
-    tcase_add_test(tests, a_silent_client_holds_the_final_tick_back_by_the_window_and_then_no_more);
-    tcase_add_test(tests, a_spectator_holds_nothing_back_and_agrees_too);
+    tcase_add_test(tests, clients_hold_the_states_that_each_snapshot_sent);
+    tcase_add_test(tests, all_agree_at_every_final_tick_after_inputs_stop_and_links_heal);
+    tcase_add_test(tests, a_silent_client_delays_the_final_tick_by_the_window_until_its_timeout);
+    tcase_add_test(tests, a_spectator_delays_no_final_tick_and_agrees);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,5 +1,5 @@
-/// Neither side asks for memory, or gives any back, while it plays.
-#include "tests/scenario/play.h"
+/// Neither side allocates or frees memory while it plays.
+#include "tests/scenario/scenario.h"
 
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
@@ -18,12 +18,12 @@
 #define HOOKED 0
 #endif
 
-/// Every call of the process, also of the libraries'.
-/// Volatile: the compiler believes that an allocation changes nothing of ours.
+/// Every call of the process, also of its libraries. Volatile, because the compiler assumes that an
+/// allocation changes no variable of the program.
 static volatile uint64_t calls;
 
 #if HOOKED
-// The sanitizer has an allocator of its own, which tells whoever asks.
+// The sanitizer's own allocator calls these hooks.
 int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
                                               void (*on_free)(const volatile void *));
 
@@ -37,7 +37,7 @@ static void on_free(const volatile void *block) {
     calls++;
 }
 #else
-// glibc lets a program put its own in front; these names are those behind it.
+// glibc lets a program define these functions; its own have other names.
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *block, size_t bytes);
@@ -66,7 +66,7 @@ EXPORTED void free(void *block) {
 }
 #endif
 
-START_TEST(the_counter_counts) {
+START_TEST(the_counter_counts_allocations) {
     uint64_t before = calls;
     void *volatile block = malloc(100);
     free(block);
@@ -74,20 +74,20 @@ START_TEST(the_counter_counts) {
 }
 END_TEST
 
-START_TEST(nothing_is_allocated_or_freed_once_all_have_joined) {
+START_TEST(no_memory_is_allocated_or_freed_after_all_have_joined) {
     enum { CLIENTS = 8 };
-    struct hc_sim_config config = play_config(&hc_arena, CLIENTS, 80, 151);
-    config.up = config.down = play_link(80, 15);
-    config.up.jitter_us = config.down.jitter_us = 40 * PLAY_MS;
+    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 80, 151);
+    config.up = config.down = scenario_link(80, 15);
+    config.up.jitter_us = config.down.jitter_us = 40 * MS_US;
     config.up.duplicate_ppm = config.down.duplicate_ppm = 100000;
     config.client.display_offset = 12;
-    struct play *play = play_create(&config);
-    play_join_all(play);
+    struct scenario *scenario = scenario_create(&config);
+    scenario_join_all(scenario);
     uint64_t before = calls;
-    hc_sim_run(play->sim, 10 * PLAY_S);
+    hc_sim_run(scenario->sim, 10 * SECOND_US);
     uint64_t during = calls - before;
-    const struct hc_sv_host_stats *host = hc_sv_host_stats(hc_sim_host(play->sim));
-    const struct hc_client_stats *client = hc_client_stats(hc_sim_client(play->sim, 0));
+    const struct hc_sv_host_stats *host = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_client_stats *client = hc_client_stats(hc_sim_client(scenario->sim, 0));
     printf("memory: a host of %d clients %zu bytes, a client %zu bytes\n", CLIENTS,
            host->memory_bytes, client->memory_bytes);
     ck_assert_uint_eq(during, 0);
@@ -98,56 +98,56 @@ START_TEST(nothing_is_allocated_or_freed_once_all_have_joined) {
     ck_assert_uint_lt(host->memory_bytes, 64u << 20);
     ck_assert_uint_gt(client->memory_bytes, 0);
     ck_assert_uint_lt(client->memory_bytes, 16u << 20);
-    play_destroy(play);
+    scenario_destroy(scenario);
 }
 END_TEST
 
-/// Obtained and not yet released through a struct hc_allocator.
-struct purse {
+/// Memory that was obtained, and not yet released, through a struct hc_allocator.
+struct allocated {
     int64_t bytes;
     uint64_t blocks;
 };
 
-static void *purse_allocate(void *context, size_t bytes) {
-    struct purse *purse = context;
+static void *count_allocate(void *context, size_t bytes) {
+    struct allocated *allocated = context;
     size_t *block = calloc(1, bytes + 16);
     ck_assert_ptr_nonnull(block);
     *block = bytes;
-    purse->bytes += (int64_t)bytes;
-    purse->blocks++;
+    allocated->bytes += (int64_t)bytes;
+    allocated->blocks++;
     return (uint8_t *)block + 16;
 }
 
-static void purse_release(void *context, void *block) {
-    struct purse *purse = context;
+static void count_release(void *context, void *block) {
+    struct allocated *allocated = context;
     if (block == NULL)
         return;
     size_t *start = (size_t *)(void *)((uint8_t *)block - 16);
-    purse->bytes -= (int64_t)*start;
+    allocated->bytes -= (int64_t)*start;
     free(start);
 }
 
-START_TEST(the_memory_stated_is_the_memory_obtained_and_all_of_it_comes_back) {
-    struct purse host_purse = {0}, client_purse = {0};
-    struct hc_allocator host_allocator = {purse_allocate, purse_release, &host_purse};
-    struct hc_allocator client_allocator = {purse_allocate, purse_release, &client_purse};
-    struct hc_sim_config config = play_config(&hc_arena, 1, 30, 152);
+START_TEST(the_reported_memory_is_the_obtained_memory_and_all_is_released) {
+    struct allocated host_allocated = {0}, client_allocated = {0};
+    struct hc_allocator host_allocator = {count_allocate, count_release, &host_allocated};
+    struct hc_allocator client_allocator = {count_allocate, count_release, &client_allocated};
+    struct hc_sim_config config = scenario_config(&hc_arena, 1, 30, 152);
     config.host.allocator = &host_allocator;
     config.client.allocator = &client_allocator;
-    struct play *play = play_create(&config);
-    play_join_all(play);
-    int64_t host = (int64_t)hc_sv_host_stats(hc_sim_host(play->sim))->memory_bytes;
-    int64_t client = (int64_t)hc_client_stats(hc_sim_client(play->sim, 0))->memory_bytes;
+    struct scenario *scenario = scenario_create(&config);
+    scenario_join_all(scenario);
+    int64_t host = (int64_t)hc_sv_host_stats(hc_sim_host(scenario->sim))->memory_bytes;
+    int64_t client = (int64_t)hc_client_stats(hc_sim_client(scenario->sim, 0))->memory_bytes;
     printf("host: %ld stated, %ld obtained; client: %ld stated, %ld obtained\n", (long)host,
-           (long)host_purse.bytes, (long)client, (long)client_purse.bytes);
-    ck_assert_uint_gt(host_purse.blocks, 0);
-    ck_assert_uint_gt(client_purse.blocks, 0);
+           (long)host_allocated.bytes, (long)client, (long)client_allocated.bytes);
+    ck_assert_uint_gt(host_allocated.blocks, 0);
+    ck_assert_uint_gt(client_allocated.blocks, 0);
     // A few odd kilobytes, such as a world's tables, do not matter.
-    ck_assert_int_lt(llabs(host - host_purse.bytes), 4096);
-    ck_assert_int_lt(llabs(client - client_purse.bytes), 4096);
-    play_destroy(play);
-    ck_assert_int_eq(host_purse.bytes, 0);
-    ck_assert_int_eq(client_purse.bytes, 0);
+    ck_assert_int_lt(llabs(host - host_allocated.bytes), 4096);
+    ck_assert_int_lt(llabs(client - client_allocated.bytes), 4096);
+    scenario_destroy(scenario);
+    ck_assert_int_eq(host_allocated.bytes, 0);
+    ck_assert_int_eq(client_allocated.bytes, 0);
 }
 END_TEST
 
@@ -157,9 +157,9 @@ int main(void) {
 #endif
     Suite *suite = suite_create("allocation");
     TCase *tests = tcase_create("allocation");
-    tcase_add_test(tests, the_counter_counts);
-    tcase_add_test(tests, nothing_is_allocated_or_freed_once_all_have_joined);
-    tcase_add_test(tests, the_memory_stated_is_the_memory_obtained_and_all_of_it_comes_back);
+    tcase_add_test(tests, the_counter_counts_allocations);
+    tcase_add_test(tests, no_memory_is_allocated_or_freed_after_all_have_joined);
+    tcase_add_test(tests, the_reported_memory_is_the_obtained_memory_and_all_is_released);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

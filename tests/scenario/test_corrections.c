@@ -1,5 +1,5 @@
-/// What a client draws far enough behind its prediction is the truth, to the byte.
-#include "tests/scenario/play.h"
+/// With a sufficient display offset a client shows the server's final states, to the byte.
+#include "tests/scenario/scenario.h"
 #include "tests/scenario/require.h"
 
 #include "hindcast/arena.h"
@@ -14,23 +14,23 @@ enum { CLIENTS = 6, SLOWEST = CLIENTS - 1, WATCHER = 0 };
 /// One-way latency of each client, in ms.
 static const uint32_t latency_ms[CLIENTS] = {50, 20, 80, 100, 33, 150};
 
-/// What the watcher has drawn, tick by tick.
+/// The states that the watcher has shown, by tick.
 struct drawn {
     size_t row;
-    uint8_t *rows; ///< [PLAY_TICKS] presence and states of all entities
+    uint8_t *rows; ///< [SCENARIO_TICKS_MAX] presence and states of all entities
     hc_tick first, end;
 };
 
-/// The fields as drawn must be those of the shown tick, on their way to the next.
-static void check_fields(const struct play *play, hc_entity entity, hc_tick tick,
+/// Fails the test unless the shown fields are those of the shown tick or on the way to the next.
+static void check_fields(const struct scenario *scenario, hc_entity entity, hc_tick tick,
                          uint32_t fraction) {
-    const struct hc_world *world = ledger_world(play->sent_log);
-    const struct hc_client *core = hc_sim_client(play->sim, WATCHER);
+    const struct hc_world *world = record_world(scenario->record);
+    const struct hc_client *core = hc_sim_client(scenario->sim, WATCHER);
     const struct hc_timeline *timeline = hc_client_timeline(core);
     const struct hc_kind *kind = hc_world_kind(world, entity);
     const uint8_t *now = hc_timeline_states(timeline, tick) + (size_t)entity * world->stride;
     struct hc_client_shown shown;
-    REQUIRE(hc_client_show(core, hc_sim_client_now(play->sim, WATCHER), entity, &shown),
+    REQUIRE(hc_client_show(core, hc_sim_client_now(scenario->sim, WATCHER), entity, &shown),
             "nothing is shown");
     REQUIRE(shown.presence == hc_timeline_presence(timeline, tick)[entity],
             "entity %u at %u is shown with presence %d", entity, tick, shown.presence);
@@ -42,20 +42,20 @@ static void check_fields(const struct play *play, hc_entity entity, hc_tick tick
     }
 }
 
-static void draw(struct play *play, unsigned client) {
-    struct drawn *drawn = play->context;
-    const struct hc_client *core = hc_sim_client(play->sim, client);
-    const struct hc_world *world = ledger_world(play->sent_log);
+static void draw(struct scenario *scenario, unsigned client) {
+    struct drawn *drawn = scenario->context;
+    const struct hc_client *core = hc_sim_client(scenario->sim, client);
+    const struct hc_world *world = record_world(scenario->record);
     hc_tick tick;
     uint32_t fraction;
     if (client != WATCHER ||
-        !hc_client_show_tick(core, hc_sim_client_now(play->sim, client), &tick, &fraction))
+        !hc_client_show_tick(core, hc_sim_client_now(scenario->sim, client), &tick, &fraction))
         return;
     const struct hc_timeline *timeline = hc_client_timeline(core);
     REQUIRE(tick >= hc_timeline_oldest(timeline) && tick <= hc_timeline_head(timeline),
-            "tick %u is shown, which is not in the ring", tick);
+            "the shown tick %u is not in the ring", tick);
     for (uint32_t e = 0; e < world->entities; e++)
-        check_fields(play, (hc_entity)e, tick, fraction);
+        check_fields(scenario, (hc_entity)e, tick, fraction);
     if (drawn->first != HC_NO_TICK && tick < drawn->end)
         return;
     if (drawn->first == HC_NO_TICK)
@@ -69,53 +69,53 @@ static void draw(struct play *play, unsigned client) {
            (size_t)world->entities * world->stride);
 }
 
-/// Plays 20 s and counts how many of the ticks drawn were not what the server ended up with.
+/// Plays 20 s and counts the shown ticks that differ from the server's final states.
 static uint32_t count_wrong(uint32_t display_offset, uint32_t input_delay, uint64_t seed,
                             uint32_t *ticks, uint64_t *corrections) {
-    struct hc_sim_config config = play_config(&hc_arena, CLIENTS, 0, seed);
+    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, 0, seed);
     config.client.input_delay = input_delay;
     config.client.smoothing_us = 0;
-    struct play *play = play_create(&config);
-    const struct hc_world *world = ledger_world(play->sent_log);
+    struct scenario *scenario = scenario_create(&config);
+    const struct hc_world *world = record_world(scenario->record);
     struct drawn drawn = {.row = (size_t)world->entities * (world->stride + 1u),
                           .first = HC_NO_TICK};
-    drawn.rows = calloc(PLAY_TICKS, drawn.row);
+    drawn.rows = calloc(SCENARIO_TICKS_MAX, drawn.row);
     for (unsigned i = 0; i < CLIENTS; i++) {
-        struct hc_network_sim_config link = play_link(latency_ms[i], 0);
-        hc_sim_set_link(play->sim, i, &link, &link);
+        struct hc_network_sim_config link = scenario_link(latency_ms[i], 0);
+        hc_sim_set_link(scenario->sim, i, &link, &link);
     }
-    hc_sim_setup(play->sim, WATCHER)->config.display_offset = display_offset;
-    play_join_all(play);
-    // The first ticks are from before the watcher's first state could be corrected.
-    hc_sim_run(play->sim, 3 * PLAY_S);
-    play->context = &drawn;
-    play->client_changed = draw;
-    hc_sim_run(play->sim, 20 * PLAY_S);
+    hc_sim_setup(scenario->sim, WATCHER)->config.display_offset = display_offset;
+    scenario_join_all(scenario);
+    // The first ticks are older than any correction.
+    hc_sim_run(scenario->sim, 3 * SECOND_US);
+    scenario->context = &drawn;
+    scenario->client_changed = draw;
+    hc_sim_run(scenario->sim, 20 * SECOND_US);
     uint32_t wrong = 0;
     ck_assert_uint_gt(drawn.end - drawn.first, 19 * 60);
     *ticks = 0;
     for (hc_tick tick = drawn.first; tick < drawn.end; tick++) {
-        if (tick > ledger_final(play->sent_log))
+        if (tick > record_final(scenario->record))
             break;
         const uint8_t *row = drawn.rows + tick * drawn.row;
         ++*ticks;
-        wrong += memcmp(row, ledger_presence(play->sent_log, tick), world->entities) != 0 ||
-                 memcmp(row + world->entities, ledger_states(play->sent_log, tick),
+        wrong += memcmp(row, record_presence(scenario->record, tick), world->entities) != 0 ||
+                 memcmp(row + world->entities, record_states(scenario->record, tick),
                         (size_t)world->entities * world->stride) != 0;
     }
-    *corrections = hc_client_stats(hc_sim_client(play->sim, WATCHER))->corrections;
-    play_check_hashes(play);
+    *corrections = hc_client_stats(hc_sim_client(scenario->sim, WATCHER))->corrections;
+    scenario_check_hashes(scenario);
     free(drawn.rows);
-    play_destroy(play);
+    scenario_destroy(scenario);
     return wrong;
 }
 
-/// L in ticks of 60 Hz.
+/// A latency in ticks of 60 Hz, rounded up.
 static uint32_t ticks_of(uint32_t ms) {
     return (ms * 60 + 999) / 1000;
 }
 
-START_TEST(what_is_drawn_far_enough_behind_is_what_the_server_ended_up_with) {
+START_TEST(a_sufficient_display_offset_shows_only_final_states) {
     for (uint32_t delay = 0; delay <= 6; delay += 3) {
         uint32_t offset = ticks_of(latency_ms[SLOWEST]) + ticks_of(latency_ms[WATCHER]) - delay + 2;
         uint32_t ticks;
@@ -130,7 +130,7 @@ START_TEST(what_is_drawn_far_enough_behind_is_what_the_server_ended_up_with) {
 }
 END_TEST
 
-START_TEST(what_is_drawn_at_once_is_a_guess) {
+START_TEST(no_display_offset_shows_wrong_predictions) {
     uint32_t ticks;
     uint64_t corrections;
     uint32_t wrong = count_wrong(0, 0, 31, &ticks, &corrections);
@@ -142,8 +142,8 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("corrections");
     TCase *tests = tcase_create("corrections");
-    tcase_add_test(tests, what_is_drawn_far_enough_behind_is_what_the_server_ended_up_with);
-    tcase_add_test(tests, what_is_drawn_at_once_is_a_guess);
+    tcase_add_test(tests, a_sufficient_display_offset_shows_only_final_states);
+    tcase_add_test(tests, no_display_offset_shows_wrong_predictions);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

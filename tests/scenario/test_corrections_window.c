@@ -1,6 +1,6 @@
 /// Corrections of past ticks reach all that a client shows, and end when no late input changes
 /// these any more.
-#include "tests/scenario/play.h"
+#include "tests/scenario/scenario.h"
 
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
@@ -29,7 +29,7 @@ static uint64_t corrections(struct hc_sim *sim) {
 }
 
 START_TEST(corrections_end_when_inputs_do) {
-    struct hc_sim_config config = play_config_bare(CLIENTS, LATENCY_MS, 3);
+    struct hc_sim_config config = scenario_config_bare(CLIENTS, LATENCY_MS, 3);
     config.hooks.script = press;
     config.client.input_delay = 0;
     config.client.display_offset = DISPLAY_OFFSET;
@@ -38,13 +38,13 @@ START_TEST(corrections_end_when_inputs_do) {
     quiet = false;
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_assert(hc_sim_connect(sim, i));
-    hc_sim_run(sim, 4 * PLAY_S);
+    hc_sim_run(sim, 4 * SECOND_US);
     uint64_t busy = corrections(sim);
     ck_assert_uint_gt(busy, 0);
     quiet = true;
-    hc_sim_run(sim, 2 * PLAY_S);
+    hc_sim_run(sim, 2 * SECOND_US);
     uint64_t rest = corrections(sim);
-    hc_sim_run(sim, 2 * PLAY_S);
+    hc_sim_run(sim, 2 * SECOND_US);
     ck_assert_uint_eq(corrections(sim), rest);
     hc_sim_destroy(sim);
 }
@@ -72,7 +72,7 @@ static void look(void *context, struct hc_sim *sim, unsigned client) {
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(sim));
     hc_tick tick, final = hc_sv_host_final(hc_sim_host(sim), NULL);
     uint32_t fraction;
-    if (client != NEAR || hc_sim_now(sim) < 3 * PLAY_S ||
+    if (client != NEAR || hc_sim_now(sim) < 3 * SECOND_US ||
         !hc_client_show_tick(core, hc_sim_client_now(sim, client), &tick, &fraction))
         return;
     ck_assert_uint_lt(tick, TICKS);
@@ -87,8 +87,8 @@ static void look(void *context, struct hc_sim *sim, unsigned client) {
 
 START_TEST(a_client_that_shows_late_ticks_shows_them_as_they_end_up) {
     struct shown shown = {.wrong = 0};
-    struct hc_sim_config config = play_config_bare(2, 0, 5);
-    struct hc_network_sim_config far = play_link(FAR_MS, 0);
+    struct hc_sim_config config = scenario_config_bare(2, 0, 5);
+    struct hc_network_sim_config far = scenario_link(FAR_MS, 0);
     config.hooks.script = press;
     config.hooks.client_changed = look;
     config.context = &shown;
@@ -100,7 +100,7 @@ START_TEST(a_client_that_shows_late_ticks_shows_them_as_they_end_up) {
     hc_sim_setup(sim, NEAR)->config.display_offset = ENOUGH;
     for (unsigned i = 0; i < 2; i++)
         ck_assert(hc_sim_connect(sim, i));
-    hc_sim_run(sim, 10 * PLAY_S);
+    hc_sim_run(sim, 10 * SECOND_US);
     ck_assert_uint_gt(shown.checked - shown.first, 100);
     ck_assert_uint_eq(shown.wrong, 0);
     hc_sim_destroy(sim);

@@ -1,5 +1,5 @@
 /// Server and client without one of the blocks of memory that they ask for.
-#include "tests/scenario/play.h"
+#include "tests/scenario/scenario.h"
 
 #include "tests/run_suite.h"
 
@@ -31,7 +31,7 @@ static struct hc_allocator allocator_of(struct shortage *shortage) {
 }
 
 START_TEST(a_server_without_a_block_is_not_created_and_leaves_none) {
-    struct hc_sim_config config = play_config_bare(2, 20, 7);
+    struct hc_sim_config config = scenario_config_bare(2, 20, 7);
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     struct hc_sv_host_config host = hc_sim_config(sim)->host;
@@ -55,14 +55,14 @@ END_TEST
 START_TEST(a_client_without_a_block_is_closed_and_leaves_none) {
     unsigned without = 0;
     for (bool lacked = true; lacked; without++) {
-        struct hc_sim_config config = play_config_bare(1, 20, 7);
+        struct hc_sim_config config = scenario_config_bare(1, 20, 7);
         struct hc_sim *sim = hc_sim_create(&config);
         struct shortage shortage = {.without = without};
         struct hc_allocator allocator = allocator_of(&shortage);
         ck_assert_ptr_nonnull(sim);
         hc_sim_setup(sim, 0)->config.allocator = &allocator;
         bool created = hc_sim_connect(sim, 0);
-        hc_sim_run(sim, PLAY_S / 2);
+        hc_sim_run(sim, SECOND_US / 2);
         const struct hc_client *core = hc_sim_client(sim, 0);
         lacked = shortage.asked > without;
         ck_assert(created || lacked);

@@ -1,12 +1,10 @@
-/// Whole histories that once went wrong: each names what a player would have noticed.
-#include "tests/scenario/play.h"
+/// Histories that once went wrong; each test names the rule that a player saw broken.
+#include "tests/scenario/scenario.h"
 #include "tests/scenario/require.h"
 
 #include "client/session_internal.h"
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
-
-enum { MS = PLAY_MS, SECOND = PLAY_S };
 
 static struct hc_sim *create(const struct hc_sim_config *config) {
     struct hc_sim *sim = hc_sim_create(config);
@@ -23,11 +21,11 @@ static hc_tick host_head(struct hc_sim *sim) {
     return hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim)));
 }
 
-START_TEST(a_fixed_redundancy_never_stalls_a_client_whose_datagrams_are_lost_now_and_then) {
-    // With a history as long as this nothing is ever forced: what was lost must be sent again.
+START_TEST(a_fixed_redundancy_never_stalls_a_client_when_some_datagrams_are_lost) {
+    // With so long a history no input is forced, so lost ones must be sent again.
     static const uint16_t rates[] = {10, 60};
     for (uint32_t i = 0; i < 12; i++) {
-        struct hc_sim_config config = play_config_bare(2, 30 + 40 * (i % 3), 201 + i);
+        struct hc_sim_config config = scenario_config_bare(2, 30 + 40 * (i % 3), 201 + i);
         config.up.loss_ppm = config.down.loss_ppm = i % 2 == 0 ? 10000 : 50000;
         config.host.history = 512;
         config.host.tick_rate = rates[i / 6];
@@ -35,7 +33,7 @@ START_TEST(a_fixed_redundancy_never_stalls_a_client_whose_datagrams_are_lost_now
         struct hc_sim *sim = create(&config);
         for (unsigned c = 0; c < 2; c++)
             ck_assert(hc_sim_connect(sim, c));
-        hc_sim_run(sim, 20 * SECOND);
+        hc_sim_run(sim, 20 * SECOND_US);
         for (unsigned c = 0; c < 2; c++) {
             REQUIRE(state_of(sim, c) == HC_CLIENT_PLAYING, "seed %u: client %u is in state %d",
                     201 + i, c, state_of(sim, c));
@@ -48,11 +46,11 @@ START_TEST(a_fixed_redundancy_never_stalls_a_client_whose_datagrams_are_lost_now
 }
 END_TEST
 
-// ---- Coming back --------------------------------------------------------------------------------
+// ---- Reconnecting -------------------------------------------------------------------------------
 
-START_TEST(whoever_restarts_on_its_port_comes_back_to_a_full_server) {
+START_TEST(a_client_that_restarts_on_its_port_joins_a_full_server_again) {
     for (uint16_t places = 1; places <= 2; places++) {
-        struct hc_sim_config config = play_config_bare(places, 50, 220 + places);
+        struct hc_sim_config config = scenario_config_bare(places, 50, 220 + places);
         struct hc_sim *sim = create(&config);
         for (unsigned c = 0; c < places; c++) {
             hc_sim_setup(sim, c)->keeps_port = true;
@@ -60,10 +58,10 @@ START_TEST(whoever_restarts_on_its_port_comes_back_to_a_full_server) {
             ck_assert(hc_sim_connect(sim, c));
         }
         for (uint64_t i = 0; i < 4; i++) {
-            hc_sim_run(sim, (1700 + 7 * i) * MS);
+            hc_sim_run(sim, (1700 + 7 * i) * MS_US);
             ck_assert(hc_sim_connect(sim, 0));
         }
-        hc_sim_run(sim, 2 * SECOND);
+        hc_sim_run(sim, 2 * SECOND_US);
         ck_assert_int_eq(state_of(sim, 0), HC_CLIENT_PLAYING);
         ck_assert_uint_eq(hc_sim_events(sim, 0)->count[HC_CLIENT_EVENT_DENIED], 0);
         ck_assert_uint_eq(hc_sv_host_clients(hc_sim_host(sim)), places);
@@ -72,31 +70,31 @@ START_TEST(whoever_restarts_on_its_port_comes_back_to_a_full_server) {
 }
 END_TEST
 
-START_TEST(a_goodbye_makes_room_for_whoever_connects_at_once) {
+START_TEST(a_close_frees_the_slots_for_a_client_that_connects_at_once) {
     for (uint32_t i = 0; i < 20; i++) {
-        struct hc_sim_config config = play_config_bare(2, 2, 230 + i);
+        struct hc_sim_config config = scenario_config_bare(2, 2, 230 + i);
         config.client.players = 2;
         struct hc_sim *sim = create(&config);
         ck_assert(hc_sim_connect(sim, 0));
-        hc_sim_run(sim, SECOND + i * MS);
+        hc_sim_run(sim, SECOND_US + i * MS_US);
         hc_sim_leave(sim, 0);
         ck_assert(hc_sim_connect(sim, 1)); // its CONNECT comes two round trips after the CLOSE
-        hc_sim_run(sim, SECOND);
+        hc_sim_run(sim, SECOND_US);
         REQUIRE(state_of(sim, 1) == HC_CLIENT_PLAYING, "seed %u", 230 + i);
         hc_sim_destroy(sim);
     }
 }
 END_TEST
 
-START_TEST(whoever_leaves_as_soon_as_it_is_let_in_leaves_no_ghost_however_datagrams_overtake) {
+START_TEST(a_client_that_leaves_as_soon_as_it_joins_leaves_no_ghost_despite_reordering) {
     for (uint32_t seed = 250; seed < 290; seed++) {
-        struct hc_sim_config config = play_config_bare(1, 150, seed);
-        config.up.jitter_us = config.down.jitter_us = 100 * MS;
+        struct hc_sim_config config = scenario_config_bare(1, 150, seed);
+        config.up.jitter_us = config.down.jitter_us = 100 * MS_US;
         struct hc_sim *sim = create(&config);
         hc_sim_setup(sim, 0)->keeps_port = true;
         ck_assert(hc_sim_connect(sim, 0));
         for (int i = 0; i < 400; i++) {
-            hc_sim_run(sim, 10 * MS);
+            hc_sim_run(sim, 10 * MS_US);
             enum hc_client_state state = state_of(sim, 0);
             if (state != HC_CLIENT_CONNECTING && state < HC_CLIENT_LEAVING)
                 hc_sim_leave(sim, 0);
@@ -108,19 +106,19 @@ START_TEST(whoever_leaves_as_soon_as_it_is_let_in_leaves_no_ghost_however_datagr
 }
 END_TEST
 
-START_TEST(an_older_connect_never_ends_the_session_that_followed_however_datagrams_overtake) {
+START_TEST(an_older_connect_never_ends_the_newer_session_despite_reordering) {
     for (uint32_t seed = 300; seed < 400; seed++) {
-        struct hc_sim_config config = play_config_bare(1, 250, seed);
-        config.up.jitter_us = config.down.jitter_us = 250 * MS;
+        struct hc_sim_config config = scenario_config_bare(1, 250, seed);
+        config.up.jitter_us = config.down.jitter_us = 250 * MS_US;
         config.up.duplicate_ppm = 300000;
-        config.client.timeout_us = 4 * SECOND;
+        config.client.timeout_us = 4 * SECOND_US;
         struct hc_sim *sim = create(&config);
         hc_sim_setup(sim, 0)->keeps_port = true;
         hc_sim_setup(sim, 0)->user = 1;
         ck_assert(hc_sim_connect(sim, 0));
-        hc_sim_run(sim, 700 * MS);
+        hc_sim_run(sim, 700 * MS_US);
         ck_assert(hc_sim_connect(sim, 0));
-        hc_sim_run(sim, 10 * SECOND);
+        hc_sim_run(sim, 10 * SECOND_US);
         REQUIRE(state_of(sim, 0) == HC_CLIENT_PLAYING, "seed %u: in state %d", seed,
                 state_of(sim, 0));
         REQUIRE(hc_sv_host_clients(hc_sim_host(sim)) == 1, "seed %u", seed);
@@ -131,31 +129,31 @@ END_TEST
 
 // ---- The server's clock -------------------------------------------------------------------------
 
-START_TEST(a_server_that_stood_still_is_followed_at_once_and_waiting_for_it_is_said) {
-    enum { STEP = 5 * MS, LATENCY = 50, JITTER = 20, SILENT_MAX = 100 * MS };
+START_TEST(a_client_follows_a_server_that_stood_still_at_once_and_reports_each_stall) {
+    enum { STEP = 5 * MS_US, LATENCY = 50, JITTER = 20, FROZEN_MAX_US = 100 * MS_US };
     for (uint32_t frozen_ms = 200; frozen_ms <= 1000; frozen_ms += 100) {
-        struct hc_sim_config config = play_config_bare(1, LATENCY, 340 + frozen_ms);
-        config.up.jitter_us = config.down.jitter_us = JITTER * MS; // old samples may be better
+        struct hc_sim_config config = scenario_config_bare(1, LATENCY, 340 + frozen_ms);
+        config.up.jitter_us = config.down.jitter_us = JITTER * MS_US; // old samples may be better
         struct hc_sim *sim = create(&config);
         ck_assert(hc_sim_connect(sim, 0));
-        hc_sim_run(sim, 5 * SECOND);
-        hc_sim_freeze_host(sim, hc_sim_now(sim) + frozen_ms * MS);
-        hc_sim_run(sim, frozen_ms * MS);
-        // The first answer to what the client says after the freeze tells it the new time, unless
-        // the clock was set by less than a round trip: so far ahead it may run on for a while.
-        uint64_t trip_us = 2 * (LATENCY + JITTER) * MS, silent_us = 0;
+        hc_sim_run(sim, 5 * SECOND_US);
+        hc_sim_freeze_host(sim, hc_sim_now(sim) + frozen_ms * MS_US);
+        hc_sim_run(sim, frozen_ms * MS_US);
+        // The first answer after the freeze carries the new time. If that differs by less than a
+        // round trip, the client may stay ahead for a while.
+        uint64_t trip_us = 2 * (LATENCY + JITTER) * MS_US, frozen_us = 0;
         hc_tick last = 0, trip = hc_tick_at_us(trip_us, config.host.tick_rate) + 1;
-        for (uint64_t us = 0; us < 3 * SECOND; us += STEP) {
+        for (uint64_t us = 0; us < 3 * SECOND_US; us += STEP) {
             hc_sim_run(sim, STEP);
             hc_tick head = hc_timeline_head(hc_client_timeline(hc_sim_client(sim, 0)));
-            bool said = state_of(sim, 0) == HC_CLIENT_STALLED;
-            silent_us = head != last || said ? 0 : silent_us + STEP;
+            bool stalled = state_of(sim, 0) == HC_CLIENT_STALLED;
+            frozen_us = head != last || stalled ? 0 : frozen_us + STEP;
             REQUIRE(us <= 2 * trip_us || head == last || head <= host_head(sim) + trip,
-                    "frozen for %u ms: %u ticks ahead and running on", frozen_ms,
+                    "frozen for %u ms: %u ticks ahead and still predicting", frozen_ms,
                     (unsigned)(head - host_head(sim)));
             last = head;
-            REQUIRE(silent_us <= SILENT_MAX, "frozen for %u ms: no tick for %u ms, unsaid",
-                    frozen_ms, (unsigned)(silent_us / MS));
+            REQUIRE(frozen_us <= FROZEN_MAX_US, "frozen for %u ms: no tick for %u ms, unsaid",
+                    frozen_ms, (unsigned)(frozen_us / MS_US));
         }
         hc_tick head = hc_timeline_head(hc_client_timeline(hc_sim_client(sim, 0)));
         REQUIRE(head + 2 >= host_head(sim) && head <= host_head(sim) + 2, "frozen for %u ms",
@@ -167,27 +165,28 @@ END_TEST
 
 // ---- Other players' inputs ----------------------------------------------------------------------
 
-START_TEST(no_prediction_starts_from_an_input_of_whoever_had_the_slot_before) {
-    struct hc_sim_config config = play_config_bare(3, 50, 11);
+START_TEST(no_prediction_uses_an_input_of_the_slots_previous_player) {
+    struct hc_sim_config config = scenario_config_bare(3, 50, 11);
     config.host.clients = 2;
     struct hc_network_sim_config dead = config.down;
     dead.loss_ppm = HC_NETWORK_SIM_PPM;
     struct hc_sim *sim = create(&config);
     for (unsigned c = 0; c < 2; c++) {
         ck_assert(hc_sim_connect(sim, c));
-        hc_sim_run(sim, SECOND);
+        hc_sim_run(sim, SECOND_US);
     }
     hc_player slot = hc_client_player(hc_sim_client(sim, 1), 0);
-    // The watcher hears nothing while the slot changes hands, and the newcomer is mute afterwards.
+    // The watcher receives nothing while the slot gets its new player, whose client then sends
+    // nothing.
     hc_sim_set_link(sim, 0, NULL, &dead);
     hc_sim_leave(sim, 1);
-    hc_sim_run(sim, 200 * MS);
+    hc_sim_run(sim, 200 * MS_US);
     ck_assert(hc_sim_connect(sim, 2));
-    hc_sim_run(sim, 170 * MS);
+    hc_sim_run(sim, 170 * MS_US);
     hc_sim_set_link(sim, 2, &dead, NULL);
-    hc_sim_run(sim, 100 * MS);
+    hc_sim_run(sim, 100 * MS_US);
     hc_sim_set_link(sim, 0, NULL, &config.down);
-    hc_sim_run(sim, 150 * MS);
+    hc_sim_run(sim, 150 * MS_US);
     const struct hc_timeline *server = hc_sv_host_timeline(hc_sim_host(sim));
     const struct hc_timeline *watcher = hc_client_timeline(hc_sim_client(sim, 0));
     uint8_t input[HC_INPUT_MAX];
@@ -217,104 +216,104 @@ static void count_sent(void *context, struct hc_sim *sim, unsigned client, const
     sent->at_once += hc_sim_now(sim) == sent->from_us;
 }
 
-START_TEST(goodbye_is_said_at_once_to_a_caller_that_keeps_to_the_deadline) {
+START_TEST(a_leaving_client_sends_close_at_once) {
     struct sent sent = {0};
-    struct hc_sim_config config = play_config_bare(1, 0, 360);
+    struct hc_sim_config config = scenario_config_bare(1, 0, 360);
     config.hooks.client_sent = count_sent;
     config.context = &sent;
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));
-    hc_sim_run(sim, SECOND);
+    hc_sim_run(sim, SECOND_US);
     sent.from_us = hc_sim_now(sim);
     hc_sim_leave(sim, 0);
     ck_assert_uint_le(hc_client_deadline(hc_sim_client(sim, 0)), hc_sim_client_now(sim, 0));
-    hc_sim_run(sim, SECOND);
+    hc_sim_run(sim, SECOND_US);
     ck_assert_uint_eq(sent.at_once, 3);
     ck_assert_uint_eq(sent.data, 10);
     hc_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(at_one_tick_a_second_a_client_still_speaks_ten_times_a_second) {
+START_TEST(a_client_sends_ten_times_a_second_at_one_tick_a_second) {
     struct sent sent = {0};
-    struct hc_sim_config config = play_config_bare(1, 20, 361);
+    struct hc_sim_config config = scenario_config_bare(1, 20, 361);
     config.host.tick_rate = 1;
     config.hooks.client_sent = count_sent;
     config.context = &sent;
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));
-    hc_sim_run(sim, 5 * SECOND);
+    hc_sim_run(sim, 5 * SECOND_US);
     ck_assert_int_eq(state_of(sim, 0), HC_CLIENT_PLAYING);
     sent.from_us = hc_sim_now(sim);
-    hc_sim_run(sim, 10 * SECOND);
+    hc_sim_run(sim, 10 * SECOND_US);
     ck_assert_uint_ge(sent.data, 99);
     ck_assert_uint_le(sent.data, 125);
     hc_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(whatever_a_game_says_into_a_blackout_the_world_is_shown_all_the_while) {
-    enum { WORDS = 60, DARK_S = 3, SHOWN_EACH_S = 5 };
-    static const uint8_t word[HC_EVENTS_SIZE_MAX];
-    struct hc_sim_config config = play_config_bare(1, 50, 363);
+START_TEST(messages_during_a_blackout_do_not_displace_snapshots) {
+    enum { MESSAGES = 60, BLACKOUT_S = 3, SHOWN_EACH_S = 5 };
+    static const uint8_t message[HC_EVENTS_SIZE_MAX];
+    struct hc_sim_config config = scenario_config_bare(1, 50, 363);
     config.host.client_rate = HC_SV_CLIENT_RATE_MIN;
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));
-    hc_sim_run(sim, SECOND);
+    hc_sim_run(sim, SECOND_US);
     struct hc_client *core = hc_sim_client(sim, 0);
     const struct hc_client_stats *stats = hc_client_stats(core);
-    for (unsigned i = 0; i < WORDS; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->connection.cid, word,
-                                                 sizeof word, hc_sim_host_now(sim)),
+    for (unsigned i = 0; i < MESSAGES; i++)
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->connection.cid, message,
+                                                 sizeof message, hc_sim_host_now(sim)),
                          HC_OK);
-    struct hc_network_sim_config dark = config.up;
-    dark.loss_ppm = 1000000; // so that what is said is said again and again
-    hc_sim_set_link(sim, 0, &dark, &config.down);
-    for (unsigned s = 0; s < DARK_S; s++) {
+    struct hc_network_sim_config blackout = config.up;
+    blackout.loss_ppm = 1000000; // so that the messages are sent repeatedly
+    hc_sim_set_link(sim, 0, &blackout, &config.down);
+    for (unsigned s = 0; s < BLACKOUT_S; s++) {
         uint64_t before = stats->snapshots;
-        hc_sim_run(sim, SECOND);
+        hc_sim_run(sim, SECOND_US);
         REQUIRE(stats->snapshots >= before + SHOWN_EACH_S, "second %u: %u snapshots", s,
                 (unsigned)(stats->snapshots - before));
     }
     hc_sim_set_link(sim, 0, &config.up, &config.down);
-    hc_sim_run(sim, 10 * SECOND);
-    unsigned heard = 0;
+    hc_sim_run(sim, 10 * SECOND_US);
+    unsigned received = 0;
     for (size_t size; hc_client_next_message(core, &size) != NULL;)
-        heard++;
-    ck_assert_uint_eq(heard, WORDS);
+        received++;
+    ck_assert_uint_eq(received, MESSAGES);
     ck_assert_int_eq(state_of(sim, 0), HC_CLIENT_PLAYING);
     hc_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(few_snapshots_do_not_keep_a_game_from_what_it_says) {
-    enum { WORDS = 60, WITHIN_S = 6 }; // 60 of 255 bytes, and snapshots, at 4000 bytes/s
-    static const uint8_t word[HC_EVENTS_SIZE_MAX];
-    struct hc_sim_config config = play_config_bare(1, 50, 364);
+START_TEST(a_low_snapshot_rate_does_not_delay_messages) {
+    enum { MESSAGES = 60, WITHIN_S = 6 }; // 60 of 255 bytes, and snapshots, at 4000 bytes/s
+    static const uint8_t message[HC_EVENTS_SIZE_MAX];
+    struct hc_sim_config config = scenario_config_bare(1, 50, 364);
     config.host.client_rate = HC_SV_CLIENT_RATE_MIN;
     config.host.snapshot_rate = 1;
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));
-    hc_sim_run(sim, 3 * SECOND);
+    hc_sim_run(sim, 3 * SECOND_US);
     struct hc_client *core = hc_sim_client(sim, 0);
-    for (unsigned i = 0; i < WORDS; i++)
-        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->connection.cid, word,
-                                                 sizeof word, hc_sim_host_now(sim)),
+    for (unsigned i = 0; i < MESSAGES; i++)
+        ck_assert_int_eq(hc_sv_host_send_message(hc_sim_host(sim), core->connection.cid, message,
+                                                 sizeof message, hc_sim_host_now(sim)),
                          HC_OK);
-    hc_sim_run(sim, WITHIN_S * SECOND);
-    unsigned heard = 0;
+    hc_sim_run(sim, WITHIN_S * SECOND_US);
+    unsigned received = 0;
     for (size_t size; hc_client_next_message(core, &size) != NULL;)
-        heard++;
-    ck_assert_uint_eq(heard, WORDS);
+        received++;
+    ck_assert_uint_eq(received, MESSAGES);
     hc_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(the_final_tick_can_be_had_without_its_hash) {
-    struct hc_sim_config config = play_config_bare(1, 20, 362);
+START_TEST(a_client_returns_its_final_tick_without_the_hash) {
+    struct hc_sim_config config = scenario_config_bare(1, 20, 362);
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));
-    hc_sim_run(sim, SECOND);
+    hc_sim_run(sim, SECOND_US);
     hc_tick tick = 0, same = 0;
     uint64_t chain = 0;
     ck_assert(hc_client_final(hc_sim_client(sim, 0), &same, &chain));
@@ -325,7 +324,7 @@ START_TEST(the_final_tick_can_be_had_without_its_hash) {
 }
 END_TEST
 
-START_TEST(a_lead_that_would_stall_for_good_is_refused) {
+START_TEST(a_lead_that_would_stall_forever_is_refused) {
     for (uint32_t lead = 0; lead <= HC_LEAD_MAX; lead++) {
         for (uint32_t limit = 1; limit <= 2 * HC_LEAD_MAX; limit++) {
             struct hc_client_config config = hc_client_config_default();
@@ -340,22 +339,21 @@ START_TEST(a_lead_that_would_stall_for_good_is_refused) {
 END_TEST
 
 static void add_all(TCase *tests) {
+    tcase_add_test(tests, a_fixed_redundancy_never_stalls_a_client_when_some_datagrams_are_lost);
+    tcase_add_test(tests, a_client_that_restarts_on_its_port_joins_a_full_server_again);
+    tcase_add_test(tests, a_close_frees_the_slots_for_a_client_that_connects_at_once);
     tcase_add_test(tests,
-                   a_fixed_redundancy_never_stalls_a_client_whose_datagrams_are_lost_now_and_then);
-    tcase_add_test(tests, whoever_restarts_on_its_port_comes_back_to_a_full_server);
-    tcase_add_test(tests, a_goodbye_makes_room_for_whoever_connects_at_once);
-    tcase_add_test(
-        tests, whoever_leaves_as_soon_as_it_is_let_in_leaves_no_ghost_however_datagrams_overtake);
-    tcase_add_test(
-        tests, an_older_connect_never_ends_the_session_that_followed_however_datagrams_overtake);
-    tcase_add_test(tests, a_server_that_stood_still_is_followed_at_once_and_waiting_for_it_is_said);
-    tcase_add_test(tests, no_prediction_starts_from_an_input_of_whoever_had_the_slot_before);
-    tcase_add_test(tests, goodbye_is_said_at_once_to_a_caller_that_keeps_to_the_deadline);
-    tcase_add_test(tests, at_one_tick_a_second_a_client_still_speaks_ten_times_a_second);
-    tcase_add_test(tests, whatever_a_game_says_into_a_blackout_the_world_is_shown_all_the_while);
-    tcase_add_test(tests, few_snapshots_do_not_keep_a_game_from_what_it_says);
-    tcase_add_test(tests, the_final_tick_can_be_had_without_its_hash);
-    tcase_add_test(tests, a_lead_that_would_stall_for_good_is_refused);
+                   a_client_that_leaves_as_soon_as_it_joins_leaves_no_ghost_despite_reordering);
+    tcase_add_test(tests, an_older_connect_never_ends_the_newer_session_despite_reordering);
+    tcase_add_test(tests,
+                   a_client_follows_a_server_that_stood_still_at_once_and_reports_each_stall);
+    tcase_add_test(tests, no_prediction_uses_an_input_of_the_slots_previous_player);
+    tcase_add_test(tests, a_leaving_client_sends_close_at_once);
+    tcase_add_test(tests, a_client_sends_ten_times_a_second_at_one_tick_a_second);
+    tcase_add_test(tests, messages_during_a_blackout_do_not_displace_snapshots);
+    tcase_add_test(tests, a_low_snapshot_rate_does_not_delay_messages);
+    tcase_add_test(tests, a_client_returns_its_final_tick_without_the_hash);
+    tcase_add_test(tests, a_lead_that_would_stall_forever_is_refused);
 }
 
 int main(void) {

@@ -1,10 +1,11 @@
+/// The simulation's event loop: the earliest deadline of a link, the host or a client runs next.
 #include "tests/sim/sim.h"
 
 #include "client/session_internal.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
-#include "tests/sim/agenda.h"
-#include "tests/sim/tap.h"
+#include "tests/sim/deadlines.h"
+#include "tests/sim/unsealer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ enum {
     PORT_FIRST = 1024,
     PORT_SIZE = 2, ///< each packet on a link is preceded by the client's port
     TOKEN_LIFE_S = 60,
-    EVENTS_AT_ONCE = 1 << 20, ///< more without time passing is a deadline that is never met
+    EVENTS_AT_ONCE = 1 << 20, ///< more while no time passes: a core never meets its deadline
 };
 
 /// Purposes of random numbers.
@@ -23,13 +24,13 @@ enum { DRAW_WORLD, DRAW_SECRET, DRAW_UP, DRAW_DOWN, DRAW_CLIENT, DRAW_TOKEN };
 
 struct seat {
     struct hc_sim_setup setup;
-    struct hc_client *client; ///< NULL: nobody
+    struct hc_client *client; ///< NULL: none
     struct hc_network_sim *up, *down;
     struct hc_sim_setup running; ///< the setup as it was at the last connect
     uint8_t entropy[HC_CLIENT_ENTROPY_SIZE];
-    uint64_t frozen_us; ///< does nothing before
+    uint64_t frozen_us; ///< it is stopped until then
     uint32_t connects;
-    uint32_t turns; ///< ports that it has had
+    uint32_t ports_taken;
     uint16_t port;
     hc_tick head; ///< newest tick that the trace has seen; HC_NO_TICK before the first
     struct hc_sim_events events;
@@ -39,16 +40,16 @@ struct hc_sim {
     struct hc_sim_config config;
     uint64_t now;
     struct hc_sv_host *host;
-    uint64_t frozen_us; ///< the host does nothing before
+    uint64_t frozen_us; ///< the host is stopped until then
     hc_tick host_head;
     uint32_t restarts;
     uint64_t issued;                    ///< tokens
-    uint64_t strangers, stranger_bytes; ///< sent to them
-    struct hc_tap *tap;
-    const uint8_t *sealed; ///< what a hook is being told of
-    uint16_t port;         ///< where that goes, if the host sends it
+    uint64_t strangers, stranger_bytes; ///< datagrams sent to them, and their bytes
+    struct hc_unsealer *unsealer;
+    const uint8_t *sealed; ///< the datagram that a hook receives, as it is on the wire
+    uint16_t port;         ///< its destination, if the host sends it
     struct seat *seats;
-    struct hc_agenda *agenda; ///< uplinks, downlinks, the host, clients: so ties are decided
+    struct hc_deadlines *deadlines; ///< uplinks, downlinks, the host, clients: so ties are decided
     uint64_t trace;
 };
 
@@ -82,7 +83,7 @@ static uint32_t client_entry(const struct hc_sim *sim, unsigned client) {
     return 2 * sim->config.clients + 1 + client;
 }
 
-/// What a client's clock shows at `now`.
+/// The client's clock at `now`.
 static uint64_t client_clock(const struct seat *seat, uint64_t now) {
     int64_t drift = (int64_t)(now / 1000000) * seat->running.clock_ppm +
                     (int64_t)(now % 1000000) * seat->running.clock_ppm / 1000000;
@@ -114,22 +115,22 @@ static void set_client_deadline(struct hc_sim *sim, unsigned client) {
     uint64_t when = UINT64_MAX;
     if (seat->client != NULL)
         when = client_moment(seat, hc_client_deadline(seat->client));
-    hc_agenda_set(sim->agenda, client_entry(sim, client), not_before(when, seat->frozen_us));
+    hc_deadlines_set(sim->deadlines, client_entry(sim, client), not_before(when, seat->frozen_us));
 }
 
 static void set_host_deadline(struct hc_sim *sim) {
     uint64_t when = hc_sv_host_deadline(sim->host);
     if (when != UINT64_MAX)
         when = when > HOST_EPOCH_US ? when - HOST_EPOCH_US : 0;
-    hc_agenda_set(sim->agenda, host_entry(sim), not_before(when, sim->frozen_us));
+    hc_deadlines_set(sim->deadlines, host_entry(sim), not_before(when, sim->frozen_us));
 }
 
 static void set_link_deadlines(struct hc_sim *sim, unsigned client) {
     const struct seat *seat = seat_of(sim, client);
-    hc_agenda_set(sim->agenda, up_entry(sim, client),
-                  not_before(hc_network_sim_deadline(seat->up), sim->frozen_us));
-    hc_agenda_set(sim->agenda, down_entry(sim, client),
-                  not_before(hc_network_sim_deadline(seat->down), seat->frozen_us));
+    hc_deadlines_set(sim->deadlines, up_entry(sim, client),
+                     not_before(hc_network_sim_deadline(seat->up), sim->frozen_us));
+    hc_deadlines_set(sim->deadlines, down_entry(sim, client),
+                     not_before(hc_network_sim_deadline(seat->down), seat->frozen_us));
 }
 
 /// Puts a datagram on a link, behind the port that its client has now.
@@ -142,14 +143,14 @@ static void put_on_link(struct hc_network_sim *link, uint64_t now, uint16_t port
     hc_network_sim_send(link, now, packet, PORT_SIZE + size);
 }
 
-/// The datagram as it was before it was sealed; what it really is stands in sim->sealed.
+/// Opens the datagram for a hook, and stores it as it is on the wire in sim->sealed.
 static const uint8_t *open_for_hook(struct hc_sim *sim, bool to_server, const uint8_t *bytes,
-                                    size_t size, uint8_t room[static HC_DATAGRAM_MAX]) {
+                                    size_t size, uint8_t out[static HC_DATAGRAM_MAX]) {
     sim->sealed = bytes;
-    return hc_tap_open(sim->tap, to_server, bytes, size, room);
+    return hc_unsealer_open(sim->unsealer, to_server, bytes, size, out);
 }
 
-static void tell_host_events(struct hc_sim *sim) {
+static void poll_host_events(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
     struct hc_sv_event event;
     while (hc_sv_host_poll_event(sim->host, &event))
@@ -157,19 +158,19 @@ static void tell_host_events(struct hc_sim *sim) {
             hooks->host_event(sim->config.context, sim, &event);
 }
 
-static void tell_work(const struct hc_sim *sim, enum hc_sim_work work, bool begins) {
+static void call_host_works(const struct hc_sim *sim, enum hc_sim_work work, bool begins) {
     if (sim->config.hooks.host_works != NULL)
         sim->config.hooks.host_works(sim->config.context, work, begins);
 }
 
 static size_t host_send(struct hc_sim *sim, struct hc_address *to, uint8_t *bytes) {
-    tell_work(sim, HC_SIM_WORK_SEND, true);
+    call_host_works(sim, HC_SIM_WORK_SEND, true);
     size_t size = hc_sv_host_send(sim->host, to, bytes, hc_sim_host_now(sim));
-    tell_work(sim, HC_SIM_WORK_SEND, false);
+    call_host_works(sim, HC_SIM_WORK_SEND, false);
     return size;
 }
 
-/// Sends all that the host has to say, and tells its events.
+/// Sends all datagrams of the host, and polls its events.
 static void drain_host(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
@@ -177,7 +178,7 @@ static void drain_host(struct hc_sim *sim) {
     size_t size;
     while ((size = host_send(sim, &to, bytes)) > 0) {
         HC_ASSERT(hc_address_is_loopback(&to));
-        if (to.port < PORT_FIRST) { // to a stranger
+        if (to.port < PORT_FIRST) { // a stranger's
             sim->strangers++;
             sim->stranger_bytes += size;
             if (hooks->stranger_sent != NULL)
@@ -187,18 +188,18 @@ static void drain_host(struct hc_sim *sim) {
         unsigned client = (to.port - PORT_FIRST) % sim->config.clients;
         sim->port = to.port;
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
-            hc_tap_accept(sim->tap, bytes, size);
+            hc_unsealer_note_accept(sim->unsealer, bytes, size);
         if (hooks->host_sent != NULL)
             hooks->host_sent(sim->config.context, sim, client,
                              open_for_hook(sim, false, bytes, size, opened), size);
         put_on_link(sim->seats[client].down, sim->now, to.port, bytes, size);
         set_link_deadlines(sim, client);
     }
-    tell_host_events(sim);
+    poll_host_events(sim);
     set_host_deadline(sim);
 }
 
-/// Lets whoever tampers with datagrams have this one; false: it is not sent.
+/// Calls the tamper hook, and seals the datagram again if it was changed; false: it is not sent.
 static bool tamper(struct hc_sim *sim, unsigned client, uint8_t *bytes, size_t size) {
     uint8_t opened[HC_DATAGRAM_MAX], changed[HC_DATAGRAM_MAX];
     if (sim->config.hooks.tamper == NULL)
@@ -222,7 +223,7 @@ static void drain_client(struct hc_sim *sim, unsigned client) {
         if (!tamper(sim, client, bytes, size))
             continue;
         if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
-            hc_tap_connect(sim->tap, bytes, size, seat->client->handshake.secret);
+            hc_unsealer_note_connect(sim->unsealer, bytes, size, seat->client->handshake.secret);
         if (hooks->client_sent != NULL)
             hooks->client_sent(sim->config.context, sim, client,
                                open_for_hook(sim, true, bytes, size, opened), size);
@@ -231,7 +232,7 @@ static void drain_client(struct hc_sim *sim, unsigned client) {
     set_link_deadlines(sim, client);
 }
 
-/// Tells a client's events, and what it has become.
+/// Polls a client's events, adds its new tick to the trace and calls client_changed.
 static void observe_client(struct hc_sim *sim, unsigned client) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
     struct seat *seat = seat_of(sim, client);
@@ -268,20 +269,20 @@ static void deliver_up(struct hc_sim *sim, unsigned client) {
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
         size_t size = (size_t)length - PORT_SIZE;
-        tell_work(sim, HC_SIM_WORK_RECEIVE, true);
+        call_host_works(sim, HC_SIM_WORK_RECEIVE, true);
         enum hc_status status =
             hc_sv_host_receive(sim->host, &from, packet + PORT_SIZE, size, hc_sim_host_now(sim));
-        tell_work(sim, HC_SIM_WORK_RECEIVE, false);
-        // Of a thief's the host takes none, which may name the nonce of another.
+        call_host_works(sim, HC_SIM_WORK_RECEIVE, false);
+        // Only an accepted one: a thief's CONNECT may name another client's nonce.
         if (status == HC_OK && hc_datagram_kind(packet + PORT_SIZE, size) == HC_DATAGRAM_CONNECT)
-            hc_tap_connect(sim->tap, packet + PORT_SIZE, size, NULL);
-        tell_host_events(sim);
+            hc_unsealer_note_connect(sim->unsealer, packet + PORT_SIZE, size, NULL);
+        poll_host_events(sim);
         if (sim->config.hooks.host_received != NULL)
             sim->config.hooks.host_received(
                 sim->config.context, sim, client, port,
                 open_for_hook(sim, true, packet + PORT_SIZE, size, opened), size, status);
     }
-    drain_host(sim); // as whoever empties a socket does
+    drain_host(sim);
     set_link_deadlines(sim, client);
 }
 
@@ -295,7 +296,7 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
         mix_number(sim, sim->now);
         mix(sim, packet, (size_t)length);
         if (seat->client == NULL || port != seat->port)
-            continue; // nobody listens there any more
+            continue; // the client has another port by now
         size_t size = (size_t)length - PORT_SIZE;
         enum hc_status status = hc_client_receive(seat->client, packet + PORT_SIZE, size,
                                                   hc_sim_client_now(sim, client));
@@ -311,10 +312,10 @@ static void deliver_down(struct hc_sim *sim, unsigned client) {
 static void advance_host(struct hc_sim *sim) {
     if (sim->config.hooks.host_advances != NULL)
         sim->config.hooks.host_advances(sim->config.context, sim);
-    tell_work(sim, HC_SIM_WORK_ADVANCE, true);
+    call_host_works(sim, HC_SIM_WORK_ADVANCE, true);
     hc_sv_host_advance(sim->host, hc_sim_host_now(sim));
-    tell_work(sim, HC_SIM_WORK_ADVANCE, false);
-    tell_host_events(sim);
+    call_host_works(sim, HC_SIM_WORK_ADVANCE, false);
+    poll_host_events(sim);
     const struct hc_timeline *timeline = hc_sv_host_timeline(sim->host);
     hc_tick head = hc_timeline_head(timeline);
     if (head != sim->host_head) {
@@ -363,7 +364,7 @@ static void dispatch(struct hc_sim *sim, uint32_t entry) {
 
 void hc_sim_run_until(struct hc_sim *sim, uint64_t until_us) {
     HC_ASSERT(until_us >= sim->now);
-    // Whoever owns the simulation may have used a core directly in the meantime.
+    // The test may have used a core directly in the meantime.
     set_host_deadline(sim);
     for (unsigned i = 0; i < sim->config.clients; i++) {
         set_client_deadline(sim, i);
@@ -372,7 +373,7 @@ void hc_sim_run_until(struct hc_sim *sim, uint64_t until_us) {
     uint32_t at_once = 0;
     for (;;) {
         uint32_t entry;
-        uint64_t when = hc_agenda_first(sim->agenda, &entry);
+        uint64_t when = hc_deadlines_first(sim->deadlines, &entry);
         if (when > until_us)
             break;
         at_once = when > sim->now ? 0 : at_once + 1;
@@ -421,8 +422,8 @@ static bool create_host(struct hc_sim *sim) {
     host->seed = hc_random(sim->config.seed, DRAW_WORLD, sim->restarts, 0);
     for (uint32_t i = 0; i < HC_COOKIE_SECRET_SIZE; i++)
         host->secret[i] = (uint8_t)hc_random(sim->config.seed, DRAW_SECRET, i, sim->restarts);
-    host->keys = hc_party_ring();
-    host->unix_us = HC_PARTY_UNIX_US + sim->now;
+    host->keys = hc_endpoint_token_ring();
+    host->unix_us = HC_TEST_UNIX_US + sim->now;
     sim->host = hc_sv_host_create(host, hc_sim_host_now(sim));
     return sim->host != NULL;
 }
@@ -445,12 +446,12 @@ struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
         return NULL;
     sim->config = *config;
     sim->seats = calloc(config->clients, sizeof *sim->seats);
-    sim->agenda = hc_agenda_create(3 * config->clients + 1);
-    struct hc_token_ring ring = hc_party_ring();
-    sim->tap =
-        hc_tap_create(&ring, hc_datagram_protocol_id(config->host.game), config->host.audience);
+    sim->deadlines = hc_deadlines_create(3 * config->clients + 1);
+    struct hc_token_ring ring = hc_endpoint_token_ring();
+    sim->unsealer = hc_unsealer_create(&ring, hc_datagram_protocol_id(config->host.game),
+                                       config->host.audience);
     bool created =
-        sim->seats != NULL && sim->agenda != NULL && sim->tap != NULL && create_host(sim);
+        sim->seats != NULL && sim->deadlines != NULL && sim->unsealer != NULL && create_host(sim);
     for (unsigned i = 0; created && i < config->clients; i++)
         created = create_seat(sim, i);
     if (!created) {
@@ -469,8 +470,8 @@ void hc_sim_destroy(struct hc_sim *sim) {
         hc_network_sim_destroy(sim->seats[i].down);
     }
     hc_sv_host_destroy(sim->host);
-    hc_agenda_destroy(sim->agenda);
-    hc_tap_destroy(sim->tap);
+    hc_deadlines_destroy(sim->deadlines);
+    hc_unsealer_destroy(sim->unsealer);
     free(sim->seats);
     free(sim);
 }
@@ -479,16 +480,17 @@ struct hc_sim_setup *hc_sim_setup(struct hc_sim *sim, unsigned client) {
     return &seat_of(sim, client)->setup;
 }
 
-/// Another port that leads back to the client: the remainder is its number.
+/// Takes another port for the client; the remainder of its distance to PORT_FIRST is its number.
 static void take_port(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
-    uint32_t turns = (UINT16_MAX - PORT_FIRST) / sim->config.clients;
-    seat->port = (uint16_t)(PORT_FIRST + seat->turns++ % turns * sim->config.clients + client);
+    uint32_t ports = (UINT16_MAX - PORT_FIRST) / sim->config.clients;
+    uint32_t number = seat->ports_taken++ % ports;
+    seat->port = (uint16_t)(PORT_FIRST + number * sim->config.clients + client);
 }
 
 bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
-    struct hc_party party;
+    struct hc_endpoint endpoint;
     HC_ASSERT(seat->setup.clock_ppm > -HC_NETWORK_SIM_PPM);
     hc_client_destroy(seat->client);
     seat->running = seat->setup;
@@ -497,9 +499,10 @@ bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
             (uint8_t)hc_random(sim->config.seed, DRAW_CLIENT, client, seat->connects << 8 | i);
     seat->running.config.entropy = seat->entropy;
     uint64_t user = seat->setup.user;
-    hc_sim_issue(sim, user != 0 ? user : (uint64_t)(client + 1) << 32 | seat->connects, &party);
-    seat->running.config.credential = party.credential;
-    if (!seat->setup.keeps_port || seat->turns == 0)
+    hc_sim_issue_token(sim, user != 0 ? user : (uint64_t)(client + 1) << 32 | seat->connects,
+                       &endpoint);
+    seat->running.config.credential = endpoint.credential;
+    if (!seat->setup.keeps_port || seat->ports_taken == 0)
         take_port(sim, client);
     seat->connects++;
     seat->head = HC_NO_TICK;
@@ -512,43 +515,43 @@ void hc_sim_rebind(struct hc_sim *sim, unsigned client) {
     take_port(sim, client);
 }
 
-void hc_sim_issue(struct hc_sim *sim, uint64_t user, struct hc_party *party) {
-    struct hc_token_ring ring = hc_party_ring();
+void hc_sim_issue_token(struct hc_sim *sim, uint64_t user, struct hc_endpoint *endpoint) {
+    struct hc_token_ring ring = hc_endpoint_token_ring();
     struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
                              .watch = true,
-                             .issued_s = HC_PARTY_UNIX_S + sim->now / 1000000,
-                             .expire_s = HC_PARTY_UNIX_S + sim->now / 1000000 + TOKEN_LIFE_S,
+                             .issued_s = HC_TEST_UNIX_S + sim->now / 1000000,
+                             .expire_s = HC_TEST_UNIX_S + sim->now / 1000000 + TOKEN_LIFE_S,
                              .client_id = user,
                              .audience = sim->config.host.audience};
-    hc_party_issue_as(party, sim->config.host.game, &ring.keys[0], &token,
-                      hc_random(sim->config.seed, DRAW_TOKEN, (uint32_t)++sim->issued, 0));
+    hc_endpoint_issue_token_as(endpoint, sim->config.host.game, &ring.keys[0], &token,
+                               hc_random(sim->config.seed, DRAW_TOKEN, (uint32_t)++sim->issued, 0));
 }
 
-const struct hc_party *hc_sim_party(const struct hc_sim *sim, uint32_t cid) {
-    return hc_tap_party(sim->tap, cid);
+const struct hc_endpoint *hc_sim_endpoint(const struct hc_sim *sim, uint32_t cid) {
+    return hc_unsealer_endpoint(sim->unsealer, cid);
 }
 
 const uint8_t *hc_sim_seal(const struct hc_sim *sim, bool to_server, const uint8_t *bytes,
-                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]) {
+                           size_t size, uint8_t out[static HC_DATAGRAM_MAX]) {
     uint32_t cid, seq;
     if (hc_datagram_get_data_clear(bytes, size, &cid, &seq) != HC_OK ||
-        hc_tap_party(sim->tap, cid) == NULL)
+        hc_unsealer_endpoint(sim->unsealer, cid) == NULL)
         return bytes;
-    memcpy(room, bytes, size);
-    hc_party_seal(hc_tap_party(sim->tap, cid), to_server, room, size);
-    return room;
+    memcpy(out, bytes, size);
+    hc_endpoint_seal(hc_unsealer_endpoint(sim->unsealer, cid), to_server, out, size);
+    return out;
 }
 
-void hc_sim_learn(struct hc_sim *sim, const uint8_t *bytes, size_t size) {
+void hc_sim_note_handshake(struct hc_sim *sim, const uint8_t *bytes, size_t size) {
     if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT)
-        hc_tap_connect(sim->tap, bytes, size, NULL);
+        hc_unsealer_note_connect(sim->unsealer, bytes, size, NULL);
     if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
-        hc_tap_accept(sim->tap, bytes, size);
+        hc_unsealer_note_accept(sim->unsealer, bytes, size);
 }
 
 const uint8_t *hc_sim_open(const struct hc_sim *sim, bool to_server, const uint8_t *bytes,
-                           size_t size, uint8_t room[static HC_DATAGRAM_MAX]) {
-    return hc_tap_open(sim->tap, to_server, bytes, size, room);
+                           size_t size, uint8_t out[static HC_DATAGRAM_MAX]) {
+    return hc_unsealer_open(sim->unsealer, to_server, bytes, size, out);
 }
 
 uint64_t hc_sim_strangers(const struct hc_sim *sim, uint64_t *bytes) {
@@ -595,7 +598,7 @@ void hc_sim_freeze_client(struct hc_sim *sim, unsigned client, uint64_t until_us
     set_link_deadlines(sim, client);
 }
 
-void hc_sim_jump(struct hc_sim *sim, unsigned client, uint64_t us) {
+void hc_sim_jump_clock(struct hc_sim *sim, unsigned client, uint64_t us) {
     seat_of(sim, client)->running.clock_offset_us += us;
     set_client_deadline(sim, client);
 }

@@ -167,9 +167,9 @@ void storm_attackers_answered(struct storm_match *match, unsigned client, const 
                                  .players = 1};
     memcpy(connect.client_nonce, cookie.client_nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, cookie.cookie, HC_COOKIE_SIZE);
-    struct hc_party party; // that it has by rights
-    hc_sim_issue(match->sim, STORM_THIEF + client, &party);
-    hc_sim_inject(match->sim, client, port, out, hc_party_put_connect(&party, &connect, out));
+    struct hc_endpoint endpoint; // that it has by rights
+    hc_sim_issue_token(match->sim, STORM_THIEF + client, &endpoint);
+    hc_sim_inject(match->sim, client, port, out, hc_endpoint_put_connect(&endpoint, &connect, out));
 }
 
 void storm_attackers_joined(struct storm_match *match, uint16_t port) {

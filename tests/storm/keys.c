@@ -1,7 +1,7 @@
 /// Owns the inputs that players make.
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
-#include "tests/sim/lanes.h"
+#include "tests/sim/games.h"
 #include "tests/storm/match_internal.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "tests/sim/lanes.h"
+#include "tests/sim/games.h"
 #include "tests/storm/checkers/truth.h"
 
 #include <stdlib.h>
@@ -318,8 +318,9 @@ static void act(struct storm_match *match, const struct action *action) {
     case JUMP:
         STORM_NOTE(match, "client %u: its clock jumps", action->client);
         match->seats[action->client].jumped_us = hc_sim_now(match->sim);
-        hc_sim_jump(match->sim, action->client,
-                    (uint64_t)storm_client_get(match, action->client, STORM_C_jump_ms) * 1000);
+        hc_sim_jump_clock(match->sim, action->client,
+                          (uint64_t)storm_client_get(match, action->client, STORM_C_jump_ms) *
+                              1000);
         break;
     case REBIND:
         STORM_NOTE(match, "client %u: another address", action->client);

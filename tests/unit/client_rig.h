@@ -10,7 +10,7 @@
 #include "proto/body.h"
 #include "proto/value.h"
 #include "proto/snapshot.h"
-#include "tests/sim/party.h"
+#include "tests/sim/endpoint.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ enum {
 static const uint8_t entropy[HC_CLIENT_ENTROPY_SIZE] = {5};
 static struct hc_client_config config;
 static struct hc_client *client;
-static struct hc_party party; ///< the client's secrets
+static struct hc_endpoint endpoint; ///< the client's secrets
 static struct hc_world world;
 static uint8_t *presence, *states;
 static struct hc_body body;
@@ -70,8 +70,8 @@ static inline void set_up(void) {
     blocks = 0;
     config = hc_client_config_default();
     config.game = &hc_arena;
-    hc_party_issue(&party, &hc_arena, 1, 1);
-    config.credential = party.credential;
+    hc_endpoint_issue_token(&endpoint, &hc_arena, 1, 1);
+    config.credential = endpoint.credential;
     config.entropy = entropy;
     config.prediction_limit = 10;
     config.timeout_us = 1000000;
@@ -94,7 +94,7 @@ static inline enum hc_status give(const uint8_t *bytes, size_t size) {
     uint32_t cid, number;
     if (hc_datagram_get_data_clear(bytes, size, &cid, &number) == HC_OK) {
         memcpy(sealed, bytes, size);
-        hc_party_seal(&party, false, sealed, size);
+        hc_endpoint_seal(&endpoint, false, sealed, size);
         bytes = sealed;
     }
     return hc_client_receive(client, bytes, size, now_us);
@@ -113,8 +113,8 @@ static inline enum hc_status give_accept(const struct hc_welcome *welcome) {
     ck_assert(hc_message_put_welcome(&writer, welcome));
     struct hc_accept accept = {.cid = CID, .body = out + HC_ACCEPT_BODY_AT, .body_size = writer.at};
     memcpy(accept.client_nonce, nonce, sizeof nonce);
-    hc_party_serve(&party, client);
-    return give(out, hc_party_put_accept(&party, &accept, out));
+    hc_endpoint_serve(&endpoint, client);
+    return give(out, hc_endpoint_put_accept(&endpoint, &accept, out));
 }
 
 static inline struct hc_welcome welcome_now(void) {
@@ -289,7 +289,7 @@ static inline struct sent next_datagram(void) {
     sent.kind = hc_datagram_kind(sent.bytes, size);
     if (sent.kind == HC_DATAGRAM_DATA) {
         uint8_t opened[HC_DATAGRAM_MAX];
-        ck_assert_int_eq(hc_party_open(&party, true, sent.bytes, size, opened), HC_OK);
+        ck_assert_int_eq(hc_endpoint_open(&endpoint, true, sent.bytes, size, opened), HC_OK);
         memcpy(sent.bytes, opened, size);
     }
     if (sent.kind == HC_DATAGRAM_HELLO || sent.kind == HC_DATAGRAM_CONNECT)

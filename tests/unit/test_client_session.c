@@ -118,8 +118,8 @@ START_TEST(forged_accept_costs_nothing_and_handshake_ends_with_the_true_one) {
     struct hc_accept accept = {
         .cid = CID, .body = first + HC_ACCEPT_BODY_AT, .body_size = writer.at};
     memcpy(accept.client_nonce, nonce, sizeof nonce);
-    hc_party_serve(&party, client);
-    size_t size = hc_party_put_accept(&party, &accept, first);
+    hc_endpoint_serve(&endpoint, client);
+    size_t size = hc_endpoint_put_accept(&endpoint, &accept, first);
     memcpy(out, first, size);
     out[size - 1] ^= 1;
     ck_assert_int_eq(give(out, size), HC_MALFORMED);
@@ -130,7 +130,7 @@ START_TEST(forged_accept_costs_nothing_and_handshake_ends_with_the_true_one) {
     struct hc_deny deny = {.reason = HC_DENY_FULL};
     memcpy(deny.client_nonce, nonce, sizeof nonce);
     size = hc_datagram_put_deny(&deny, out);
-    hc_token_put_deny_mac(party.credential.secret, out);
+    hc_token_put_deny_mac(endpoint.credential.secret, out);
     ck_assert_int_eq(give(out, size), HC_UNEXPECTED);
     struct hc_version version = {.protocol_id = 1};
     memcpy(version.client_nonce, nonce, sizeof nonce);
@@ -172,7 +172,7 @@ START_TEST(deny_closes_the_client_with_its_reason) {
     struct hc_deny deny = {.reason = HC_DENY_LIMIT};
     memcpy(deny.client_nonce, nonce, sizeof nonce);
     size_t size = hc_datagram_put_deny(&deny, out);
-    hc_token_put_deny_mac(party.credential.secret, out);
+    hc_token_put_deny_mac(endpoint.credential.secret, out);
     ck_assert_int_eq(give(out, size), HC_OK);
     struct hc_client_event event;
     ck_assert(hc_client_poll_event(client, &event));
@@ -229,11 +229,11 @@ START_TEST(accept_with_a_key_of_low_order_is_refused) {
     memcpy(accept.client_nonce, nonce, sizeof nonce);
     size_t size = hc_datagram_put_accept(&accept, out);
     // Sealed with the token's secret and a shared secret of zeros.
-    struct hc_seal_material material = {.protocol_id = party.protocol_id, .cid = CID};
+    struct hc_seal_material material = {.protocol_id = endpoint.protocol_id, .cid = CID};
     struct hc_seal_keys keys;
     struct hc_sealer sealer;
-    memcpy(material.secret, party.credential.secret, sizeof material.secret);
-    memcpy(material.token, party.credential.token, sizeof material.token);
+    memcpy(material.secret, endpoint.credential.secret, sizeof material.secret);
+    memcpy(material.token, endpoint.credential.token, sizeof material.token);
     memcpy(material.client_nonce, nonce, sizeof nonce);
     memcpy(material.client_key, client->handshake.key, sizeof material.client_key);
     hc_seal_derive(&material, &keys);

@@ -5,7 +5,7 @@
 #include "hindcast/client.h"
 #include "server/host.h"
 #include "tests/run_suite.h"
-#include "tests/sim/party.h"
+#include "tests/sim/endpoint.h"
 
 #include <string.h>
 
@@ -16,8 +16,8 @@ static struct hc_sv_host_config host_config(void) {
     config.game = &hc_arena;
     config.clients = 4;
     config.tick_rate = 60;
-    config.keys = hc_party_ring();
-    config.unix_us = HC_PARTY_UNIX_US;
+    config.keys = hc_endpoint_token_ring();
+    config.unix_us = HC_TEST_UNIX_US;
     return config;
 }
 

@@ -3,7 +3,7 @@
 #include "hindcast/rng.h"
 #include "proto/delta.h"
 #include "tests/run_suite.h"
-#include "tests/sim/lanes.h"
+#include "tests/sim/games.h"
 #include "tests/unit/small_game.h"
 
 #include <stdlib.h>

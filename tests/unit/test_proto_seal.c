@@ -3,7 +3,7 @@
 #include "hindcast/rng.h"
 #include "proto/seal.h"
 #include "tests/run_suite.h"
-#include "tests/sim/spy.h"
+#include "tests/sim/crypto_calls.h"
 #include "tests/unit/count_up.h"
 #include "tests/unit/secure_vectors.h"
 
@@ -270,7 +270,7 @@ static void seal_a_session(const struct hc_seal_keys *keys, uint32_t last) {
 }
 
 START_TEST(no_key_seals_twice_with_one_nonce_in_connections_of_the_same_token) {
-    hc_spy_reset();
+    hc_crypto_calls_reset();
     struct hc_seal_material shared = known_material();
     enum { CONNECTIONS = 4, LAST = 1000 };
     for (uint8_t i = 0; i < CONNECTIONS; i++) {
@@ -281,29 +281,29 @@ START_TEST(no_key_seals_twice_with_one_nonce_in_connections_of_the_same_token) {
         struct hc_seal_keys keys = derive(&shared);
         seal_a_session(&keys, LAST);
     }
-    struct hc_spy seen = hc_spy_seen();
+    struct hc_crypto_calls seen = hc_crypto_calls();
     ck_assert_uint_eq(seen.sealed, CONNECTIONS * (2 * LAST + 1));
     ck_assert_uint_eq(seen.keys, CONNECTIONS * 2);
     ck_assert_uint_eq(seen.repeats, 0);
     // The spy must notice the same connection once more.
     struct hc_seal_keys again = derive(&shared);
     seal_a_session(&again, 10);
-    ck_assert_uint_eq(hc_spy_seen().repeats, 21);
-    ck_assert_uint_eq(hc_spy_seen().keys, seen.keys);
+    ck_assert_uint_eq(hc_crypto_calls().repeats, 21);
+    ck_assert_uint_eq(hc_crypto_calls().keys, seen.keys);
 }
 END_TEST
 
 START_TEST(the_spy_sees_tokens_that_share_a_nonce) {
-    hc_spy_reset();
+    hc_crypto_calls_reset();
     struct hc_token_key key = {.id = 1};
     struct hc_token token = {0};
     uint8_t nonce[HC_TOKEN_NONCE_SIZE] = {0}, out[HC_TOKEN_SIZE];
     hc_token_seal(&key, 1, &token, nonce, out);
     nonce[HC_TOKEN_NONCE_SIZE - 1] = 1;
     hc_token_seal(&key, 1, &token, nonce, out);
-    ck_assert_uint_eq(hc_spy_seen().repeats, 0);
+    ck_assert_uint_eq(hc_crypto_calls().repeats, 0);
     hc_token_seal(&key, 2, &token, nonce, out);
-    ck_assert_uint_eq(hc_spy_seen().repeats, 1);
+    ck_assert_uint_eq(hc_crypto_calls().repeats, 1);
 }
 END_TEST
 
@@ -340,7 +340,7 @@ START_TEST(a_seq_used_again_aborts) {
     struct hc_seal_keys keys = known_keys();
     struct hc_sealer sealer = sealer_of(keys.s2c);
     seal_one(&sealer, mistakes[_i].before);
-    hc_spy_reset();
+    hc_crypto_calls_reset();
     seal_one(&sealer, mistakes[_i].after);
 }
 END_TEST

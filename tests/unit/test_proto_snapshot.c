@@ -5,7 +5,7 @@
 #include "proto/delta.h"
 #include "proto/snapshot.h"
 #include "tests/run_suite.h"
-#include "tests/sim/lanes.h"
+#include "tests/sim/games.h"
 #include "tests/unit/small_game.h"
 
 #include <stdlib.h>

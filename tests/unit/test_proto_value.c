@@ -3,7 +3,7 @@
 #include "hindcast/rng.h"
 #include "proto/value.h"
 #include "tests/run_suite.h"
-#include "tests/sim/lanes.h"
+#include "tests/sim/games.h"
 
 #include <stdlib.h>
 #include <string.h>

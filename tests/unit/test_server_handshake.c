@@ -4,7 +4,7 @@
 #include "proto/message.h"
 #include "server/host_internal.h"
 #include "tests/run_suite.h"
-#include "tests/sim/party.h"
+#include "tests/sim/endpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static void set_up(void) {
     config.game = &hc_arena;
     config.clients = PLACES;
     config.clients_per_address = HOUSEHOLD;
-    config.keys = hc_party_ring();
-    config.unix_us = HC_PARTY_UNIX_US;
+    config.keys = hc_endpoint_token_ring();
+    config.unix_us = HC_TEST_UNIX_US;
     config.audience = 5;
     host = hc_sv_host_create(&config, now_us);
     ck_assert(host != NULL);
@@ -57,7 +57,7 @@ static enum hc_status hand(const struct hc_address *from, const uint8_t *bytes, 
 /// Somebody with a token, and a cookie for `from`.
 struct guest {
     struct hc_address from;
-    struct hc_party party;
+    struct hc_endpoint endpoint;
     struct hc_connect connect;
     uint32_t cid, seq; ///< of its connection; the newest that it sent
 };
@@ -65,28 +65,28 @@ struct guest {
 static struct hc_token token_of(uint64_t user) {
     return (struct hc_token){.players = HC_OWN_PLAYERS_MAX,
                              .watch = true,
-                             .expire_s = HC_PARTY_UNIX_S + 60,
+                             .expire_s = HC_TEST_UNIX_S + 60,
                              .client_id = user,
                              .audience = config.audience};
 }
 
 static void bring(struct guest *guest, const struct hc_token *token) {
-    struct hc_token_ring ring = hc_party_ring();
-    hc_party_issue_as(&guest->party, &hc_arena, &ring.keys[0], token, ++serial);
+    struct hc_token_ring ring = hc_endpoint_token_ring();
+    hc_endpoint_issue_token_as(&guest->endpoint, &hc_arena, &ring.keys[0], token, ++serial);
 }
 
 /// Takes the ticket with this number, of a session that has just begun, in the place of a token.
 static void bring_ticket(struct guest *guest, uint64_t user, uint64_t number) {
-    struct hc_token_ring ring = hc_party_ring();
+    struct hc_token_ring ring = hc_endpoint_token_ring();
     struct hc_token token = token_of(user);
     uint8_t nonce[HC_TOKEN_NONCE_SIZE] = {0};
     bring(guest, &token);
     memcpy(nonce, &serial, sizeof serial);
     token.kind = HC_TOKEN_RESUME;
-    memcpy(token.secret, guest->party.credential.secret, sizeof token.secret);
-    hc_token_put_ticket_id(token.token_id, number, HC_PARTY_UNIX_S);
-    hc_token_seal(&ring.keys[0], guest->party.protocol_id, &token, nonce,
-                  guest->party.credential.token);
+    memcpy(token.secret, guest->endpoint.credential.secret, sizeof token.secret);
+    hc_token_put_ticket_id(token.token_id, number, HC_TEST_UNIX_S);
+    hc_token_seal(&ring.keys[0], guest->endpoint.protocol_id, &token, nonce,
+                  guest->endpoint.credential.token);
 }
 
 /// Begins the attempt whose nonce is `attempt`.
@@ -122,14 +122,15 @@ static struct hc_address loopback(uint16_t port) {
 
 static enum hc_status knock(const struct guest *guest) {
     uint8_t bytes[HC_DATAGRAM_MAX];
-    return hand(&guest->from, bytes, hc_party_put_connect(&guest->party, &guest->connect, bytes));
+    return hand(&guest->from, bytes,
+                hc_endpoint_put_connect(&guest->endpoint, &guest->connect, bytes));
 }
 
 static bool admitted(struct guest *guest) {
     uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_accept accept;
     if (knock(guest) != HC_OK ||
-        hc_party_get_accept(&guest->party, answer, answered, opened, &accept) != HC_OK)
+        hc_endpoint_get_accept(&guest->endpoint, answer, answered, opened, &accept) != HC_OK)
         return false;
     guest->cid = accept.cid;
     guest->seq = 0;
@@ -141,7 +142,7 @@ static enum hc_status say(struct guest *guest, const uint8_t *body, size_t size)
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_data data = {.cid = guest->cid, .seq = ++guest->seq, .body = body};
     data.body_size = size;
-    return hand(&guest->from, bytes, hc_party_put_data(&guest->party, true, &data, bytes));
+    return hand(&guest->from, bytes, hc_endpoint_put_data(&guest->endpoint, true, &data, bytes));
 }
 
 static enum hc_status speak(struct guest *guest) {
@@ -159,7 +160,7 @@ static void leave(struct guest *guest) {
 static bool denied(const struct guest *guest, enum hc_deny_reason reason, bool vouched) {
     struct hc_deny deny;
     return hc_datagram_get_deny(answer, answered, &deny) == HC_OK && deny.reason == reason &&
-           hc_token_check_deny_mac(guest->party.credential.secret, answer) ==
+           hc_token_check_deny_mac(guest->endpoint.credential.secret, answer) ==
                (vouched ? HC_OK : HC_UNEXPECTED);
 }
 
@@ -235,10 +236,10 @@ START_TEST(a_connect_with_a_key_of_low_order_is_dropped_and_changes_nothing) {
     struct guest guest = guest_at(loopback(1000), 1);
     uint8_t bytes[HC_DATAGRAM_MAX];
     for (uint8_t key = 0; key < 2; key++) { // the points 0 and 1
-        size_t size = hc_party_put_connect(&guest.party, &guest.connect, bytes);
+        size_t size = hc_endpoint_put_connect(&guest.endpoint, &guest.connect, bytes);
         memset(bytes + CLIENT_KEY_AT, 0, HC_EXCHANGE_KEY_SIZE);
         bytes[CLIENT_KEY_AT] = key;
-        hc_token_put_proof(guest.party.credential.secret, bytes);
+        hc_token_put_proof(guest.endpoint.credential.secret, bytes);
         ck_assert_int_eq(hand(&guest.from, bytes, size), HC_MALFORMED);
         ck_assert_uint_eq(answered, 0);
         ck_assert_uint_eq(hc_sv_host_clients(host), 0);
@@ -251,7 +252,7 @@ START_TEST(a_token_is_denied_for_what_is_wrong_with_it) {
     // A token that the server cannot open has no secret to deny under.
     static const enum hc_deny_reason reasons[] = {HC_DENY_TOKEN, HC_DENY_TOKEN, HC_DENY_EXPIRED,
                                                   HC_DENY_AUDIENCE, HC_DENY_TOKEN};
-    struct hc_token_ring ring = hc_party_ring();
+    struct hc_token_ring ring = hc_endpoint_token_ring();
     for (unsigned fault = 0; fault < 5; fault++) {
         struct hc_token token = token_of(1);
         struct hc_token_key key = ring.keys[0];
@@ -260,11 +261,11 @@ START_TEST(a_token_is_denied_for_what_is_wrong_with_it) {
         uint64_t before = denials->count;
         key.id = (uint8_t)(key.id + (fault == 0));
         key.key[3] ^= fault == 1;
-        token.expire_s = fault == 2 ? HC_PARTY_UNIX_S : token.expire_s;
+        token.expire_s = fault == 2 ? HC_TEST_UNIX_S : token.expire_s;
         token.audience += fault == 3;
-        hc_party_issue_as(&guest.party, &hc_arena, &key, &token, ++serial);
+        hc_endpoint_issue_token_as(&guest.endpoint, &hc_arena, &key, &token, ++serial);
         if (fault == 4)
-            guest.party.credential.token[100] ^= 1;
+            guest.endpoint.credential.token[100] ^= 1;
         ck_assert_int_eq(knock(&guest), HC_OK);
         bool proven = reasons[fault] != HC_DENY_TOKEN;
         ck_assert_msg(denied(&guest, reasons[fault], proven), "fault %u", fault);
@@ -279,9 +280,9 @@ END_TEST
 START_TEST(a_thief_of_a_token_that_is_worth_nothing_gets_no_answer) {
     struct hc_token token = token_of(1);
     struct guest thief = guest_at(loopback(1000), 1);
-    token.expire_s = HC_PARTY_UNIX_S;
+    token.expire_s = HC_TEST_UNIX_S;
     bring(&thief, &token);
-    thief.party.credential.secret[0] ^= 1;
+    thief.endpoint.credential.secret[0] ^= 1;
     ck_assert_int_eq(knock(&thief), HC_MALFORMED);
     ck_assert_uint_eq(answered, 0);
     ck_assert_uint_eq(hc_sv_host_stats(host)->unproven, 1);
@@ -314,9 +315,9 @@ END_TEST
 
 START_TEST(a_copied_token_gets_no_answer_and_its_owner_gets_in) {
     struct guest owner = guest_at(loopback(1000), 1), thief = guest_at(loopback(1001), 2);
-    memcpy(thief.party.credential.token, owner.party.credential.token, HC_TOKEN_SIZE);
+    memcpy(thief.endpoint.credential.token, owner.endpoint.credential.token, HC_TOKEN_SIZE);
     for (unsigned n = 0; n < 100; n++) {
-        memset(thief.party.credential.secret, (int)n, HC_TOKEN_SECRET_SIZE);
+        memset(thief.endpoint.credential.secret, (int)n, HC_TOKEN_SECRET_SIZE);
         ck_assert_int_eq(knock(&thief), HC_MALFORMED);
         ck_assert_uint_eq(answered, 0);
     }
@@ -543,8 +544,8 @@ START_TEST(a_connection_whose_numbers_run_out_is_lost_and_comes_back) {
     ck_assert(admitted(&guest));
     while (hc_sv_host_poll_event(host, &event))
         data.cid = event.cid;
-    ck_assert_int_eq(hand(&guest.from, bytes, hc_party_put_data(&guest.party, true, &data, bytes)),
-                     HC_OK);
+    ck_assert_int_eq(
+        hand(&guest.from, bytes, hc_endpoint_put_data(&guest.endpoint, true, &data, bytes)), HC_OK);
     host->peers[0].sent.next = HC_SV_SEQ_MAX - 10;
     for (unsigned tick = 0; tick < 30; tick++) {
         now_us += SECOND_US / 60;

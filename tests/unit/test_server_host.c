@@ -4,7 +4,7 @@
 #include "hindcast/rng.h"
 #include "proto/ack.h"
 #include "server/host.h"
-#include "tests/sim/party.h"
+#include "tests/sim/endpoint.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static uint64_t now_us;
 
 /// A client, as far as the server can see one.
 struct talker {
-    struct hc_party party; ///< of the user whose number is the port
+    struct hc_endpoint endpoint; ///< of the user whose number is the port
     struct hc_address address;
     struct hc_connect connect; ///< as last sent
     uint32_t cid, seq;
@@ -44,8 +44,8 @@ static void set_up(void) {
     config.game = &hc_arena;
     config.clients = PLAYERS;
     config.tick_rate = RATE;
-    config.keys = hc_party_ring();
-    config.unix_us = HC_PARTY_UNIX_US;
+    config.keys = hc_endpoint_token_ring();
+    config.unix_us = HC_TEST_UNIX_US;
 }
 
 static void tear_down(void) {
@@ -60,7 +60,8 @@ static void tear_down(void) {
 static bool open_snapshot(const struct talker *talker, const uint8_t *bytes, size_t size,
                           uint8_t out[static HC_DATAGRAM_MAX]) {
     struct hc_data data;
-    ck_assert_int_eq(hc_party_get_data(&talker->party, false, bytes, size, out, &data), HC_OK);
+    ck_assert_int_eq(hc_endpoint_get_data(&talker->endpoint, false, bytes, size, out, &data),
+                     HC_OK);
     ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
     return hc_body_next(&body) == HC_MESSAGE_SNAPSHOT;
 }
@@ -100,7 +101,7 @@ static struct talker greet(uint16_t port, uint8_t attempt) {
         (struct hc_connect){.protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(talker.connect.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
     memcpy(talker.connect.cookie, cookie.cookie, sizeof cookie.cookie);
-    hc_party_issue(&talker.party, &hc_arena, port, (uint64_t)port << 8 | attempt);
+    hc_endpoint_issue_token(&talker.endpoint, &hc_arena, port, (uint64_t)port << 8 | attempt);
     return talker;
 }
 
@@ -110,7 +111,8 @@ static enum hc_datagram_kind say_connect(struct talker *talker) {
     struct hc_accept accept;
     struct hc_welcome welcome;
     uint64_t denials = hc_sv_host_stats(host)->denied;
-    (void)receive(talker, bytes, hc_party_put_connect(&talker->party, &talker->connect, bytes));
+    (void)receive(talker, bytes,
+                  hc_endpoint_put_connect(&talker->endpoint, &talker->connect, bytes));
     if (hc_sv_host_stats(host)->denied > denials) {
         ck_assert_uint_gt(drain(talker, HC_DATAGRAM_DENY, denied), 0);
         return HC_DATAGRAM_DENY;
@@ -118,7 +120,8 @@ static enum hc_datagram_kind say_connect(struct talker *talker) {
     size_t size = drain(talker, HC_DATAGRAM_ACCEPT, bytes);
     if (size == 0)
         return HC_DATAGRAM_NONE;
-    ck_assert_int_eq(hc_party_get_accept(&talker->party, bytes, size, opened, &accept), HC_OK);
+    ck_assert_int_eq(hc_endpoint_get_accept(&talker->endpoint, bytes, size, opened, &accept),
+                     HC_OK);
     ck_assert_int_eq(hc_body_begin(&body, accept.body, accept.body_size), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_WELCOME);
     ck_assert_int_eq(hc_message_get_welcome(&body, &hc_arena, &welcome), HC_OK);
@@ -141,7 +144,7 @@ static enum hc_status say(struct talker *talker, const uint8_t *said, size_t siz
                            .ack_bits = hc_replay_ack_bits(&talker->replay),
                            .body = said};
     data.body_size = size;
-    return receive(talker, bytes, hc_party_put_data(&talker->party, true, &data, bytes));
+    return receive(talker, bytes, hc_endpoint_put_data(&talker->endpoint, true, &data, bytes));
 }
 
 static void say_close(struct talker *talker) {
@@ -366,7 +369,7 @@ START_TEST(nobody_is_let_in_who_cannot_be_told_so) {
     while (waiting < 1000 && receive(&crowd, bytes, size) == HC_OK)
         waiting++;
     ck_assert_uint_lt(waiting, 1000);
-    size = hc_party_put_connect(&talker.party, &talker.connect, bytes);
+    size = hc_endpoint_put_connect(&talker.endpoint, &talker.connect, bytes);
     ck_assert_int_eq(receive(&talker, bytes, size), HC_FULL);
     ck_assert_uint_eq(hc_sv_host_clients(host), 0);
     drain(&crowd, HC_DATAGRAM_COOKIE, bytes);

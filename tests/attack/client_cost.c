@@ -1,0 +1,298 @@
+/// A joined client tries to cost the server more than an honest one, and strangers forge its DATA.
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "server/host_internal.h"
+#include "tests/attack/raw_client.h"
+#include "tests/attack/honest_players.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HONEST = 56,
+    COSTLY = 8,
+    WARM = 120, ///< ticks, before
+    TICKS = 60,
+    TICK_US = 16667,
+    DELAY = 3,
+    FIRST_PORT = 700,
+    ACKS_LATE = 18, ///< datagrams
+    ACKS_MORE = 7,  ///< up to so many more
+};
+
+/// How a client causes work.
+enum costly_way { COSTLY_ACKS = 1, COSTLY_TICK = 2, COSTLY_OFFSET = 4, COSTLY_ALL = 7 };
+
+/// The server's work.
+struct work {
+    double us;
+    uint64_t deltas; ///< encoded
+    uint64_t steps;  ///< by which baselines were extrapolated
+    uint64_t units;  ///< looked at, for snapshots and for corrections
+};
+
+struct cost {
+    double us, from_us;
+    struct honest_players *players;
+    hc_tick next[COSTLY];
+    struct raw_client raws[COSTLY];
+};
+
+static void note_work(struct honest_players *players, enum hc_sim_work work, bool begins) {
+    struct cost *cost = players->context;
+    (void)work;
+    if (begins)
+        cost->from_us = attack_cpu_us();
+    else
+        cost->us += attack_cpu_us() - cost->from_us;
+}
+
+static const void *keys(void *context, uint32_t index, uint32_t player) {
+    static struct hc_arena_input input;
+    const hc_tick *first = context;
+    (void)player;
+    honest_keys(9, 3, *first + index, &input);
+    return &input;
+}
+
+static void send_costly(struct attack *attack, struct cost *cost, unsigned i, unsigned costly) {
+    uint8_t bytes[HC_DATA_BODY_MAX], sealed[HC_DATAGRAM_MAX];
+    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
+    struct hc_sv_host *host = hc_sim_host(cost->players->sim);
+    struct raw_client *raw = &cost->raws[i];
+    uint32_t sent = hc_sv_host_peer(host, raw->cid)->sent.next - 1;
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(host)), last = head + DELAY;
+    uint32_t late = costly & COSTLY_ACKS ? ACKS_LATE + i % ACKS_MORE : 6;
+    struct hc_input_message message = {.client_tick = costly & COSTLY_TICK ? 1 : head,
+                                       .display_offset =
+                                           costly & COSTLY_OFFSET ? HC_HISTORY_MAX : 0,
+                                       .force_before = raw->welcome.tick,
+                                       .first = cost->next[i],
+                                       .count = last + 1 - cost->next[i]};
+    if (last < cost->next[i])
+        return;
+    bool fits = hc_message_put_input(&body, &hc_arena, 1, &message, keys, &cost->next[i]);
+    HC_ASSERT(fits);
+    uint32_t ack = sent > late ? sent - late : 0;
+    size_t size = raw_client_seal(raw, bytes, body.at, ack, ack > 32 ? UINT32_MAX : 0, sealed);
+    double from = attack_cpu_us();
+    enum hc_status status =
+        hc_sv_host_receive(host, &raw->address, sealed, size, hc_sim_host_now(cost->players->sim));
+    cost->us += attack_cpu_us() - from;
+    attack_require(attack, status == HC_OK, "inputs are rejected");
+    cost->next[i] = last + 1;
+}
+
+static struct work look(const struct cost *cost) {
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(cost->players->sim));
+    return (struct work){.us = cost->us,
+                         .deltas = stats->deltas_encoded,
+                         .steps = stats->extrapolation_steps,
+                         .units = stats->units_looked_at};
+}
+
+/// Measures the server's work in a second for the honest clients and `count` costly ones.
+static struct work play(struct attack *attack, unsigned count, unsigned costly) {
+    struct hc_sim_config config = honest_config(HONEST, COSTLY, 50, 59);
+    bool known = hc_network_sim_preset("ok", &config.up);
+    HC_ASSERT(known);
+    config.down = config.up;
+    struct cost *cost = calloc(1, sizeof *cost);
+    HC_ASSERT(cost != NULL);
+    cost->players = honest_create(&config);
+    cost->players->context = cost;
+    cost->players->host_works = note_work;
+    honest_join_all(attack, cost->players);
+    for (unsigned i = 0; i < count; i++) {
+        struct raw_client *raw = &cost->raws[i];
+        raw_client_begin(raw, hc_sim_host(cost->players->sim),
+                         hc_address_ipv4(127, 0, 0, 1, (uint16_t)(FIRST_PORT + i)), 7 + i, 7 + i);
+        attack_require(attack, raw_client_join(raw, 1, hc_sim_host_now(cost->players->sim)),
+                       "the cheat cannot join");
+        cost->next[i] = raw->welcome.tick + 1;
+    }
+    struct work from = {.us = 0};
+    for (unsigned n = 0; n < WARM + TICKS; n++) {
+        if (n == WARM)
+            from = look(cost);
+        for (unsigned i = 0; i < count; i++)
+            send_costly(attack, cost, i, costly);
+        hc_sim_run(cost->players->sim, TICK_US);
+    }
+    struct work work = look(cost);
+    honest_destroy(cost->players);
+    free(cost);
+    attack->tries += count;
+    return (struct work){.us = work.us - from.us,
+                         .deltas = work.deltas - from.deltas,
+                         .steps = work.steps - from.steps,
+                         .units = work.units - from.units};
+}
+
+/// The work of a costly client, as a multiple of an honest one's.
+static double ratio(double honest, double with_costly) {
+    return (with_costly - honest) / COSTLY / (honest / HONEST);
+}
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+void attack_client_cost(struct attack *attack) {
+    static const unsigned ways[] = {COSTLY_ACKS, COSTLY_TICK, COSTLY_OFFSET, COSTLY_ALL};
+    struct work honest = play(attack, 0, 0);
+    double all = (double)(honest.deltas + honest.steps + honest.units);
+    double deltas = 0, steps = 0, units = 0, most = 0, us = 0;
+    for (unsigned w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+        struct work costly = play(attack, COSTLY, ways[w]);
+        most = larger(most, ratio(all, (double)(costly.deltas + costly.steps + costly.units)));
+        deltas = larger(deltas, ratio((double)honest.deltas, (double)costly.deltas));
+        steps = larger(steps, ratio((double)honest.steps, (double)costly.steps));
+        units = larger(units, ratio((double)honest.units, (double)costly.units));
+        us = larger(us, ratio(honest.us, costly.us));
+    }
+    attack_require(attack, most <= 2, "it makes the work of %.2f", most);
+    attack_effect(attack,
+                  "%d beside %d: work x %.2f: deltas encoded %.2f, ticks extrapolated %.2f, units "
+                  "looked at %.2f; time x %.1f of %.0f us a tick",
+                  COSTLY, HONEST, most, deltas, steps, units, us, honest.us / HONEST / TICKS);
+    attack_require_none(attack, COSTLY);
+}
+
+// ---- Forged DATA --------------------------------------------------------------------------------
+
+/// Sends forged DATA with a client's cid, from one address or from many, and between them the
+/// client's own, from its address or, if it `moves`, from another. Returns the microseconds for a
+/// forged one.
+static double flood_forged(struct attack *attack, bool many, bool moves) {
+    enum { EACH = 2000, FORGED_TICKS = 60 };
+    static uint8_t bytes[HC_DATAGRAM_MAX];
+    struct target target = target_create(2);
+    struct raw_client raw;
+    double us = 0;
+    raw_client_begin(&raw, target.host, hc_address_ipv4(10, 0, 0, 1, 4000), 3, 3);
+    attack_require(attack, raw_client_join(&raw, 1, target.now_us), "it cannot join");
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(target.host);
+    for (uint32_t tick = 0; tick < FORGED_TICKS; tick++) {
+        target_run(&target, TICK_US, &raw);
+        uint64_t forged = stats->forged;
+        if (moves)
+            raw.address = hc_address_ipv4(10, 0, 0, 2, 4000);
+        attack_require(attack, raw_client_send_data(&raw, NULL, 0, target.now_us) == HC_OK,
+                       "the client's own DATA is refused");
+        double from = attack_cpu_us();
+        for (uint32_t i = 0; i < EACH; i++) {
+            struct hc_address address = hc_address_ipv4(10, 9, many ? (uint8_t)(i / 200) : 0,
+                                                        many ? (uint8_t)(i % 200) : 7, 99);
+            struct hc_data data = {.cid = raw.cid, .seq = 1000 + i};
+            hc_datagram_put_data(&data, bytes);
+            bool accepted = hc_sv_host_receive(target.host, &address, bytes, sizeof bytes,
+                                               target.now_us) == HC_OK;
+            attack_try(attack, accepted);
+        }
+        us += attack_cpu_us() - from;
+        attack_require(attack, raw_client_send_data(&raw, NULL, 0, target.now_us) == HC_OK,
+                       "the client's own DATA is refused after them");
+        attack_require(
+            attack, stats->forged - forged <= (many ? HC_SV_FORGED_CONNECTION : HC_SV_FORGED_EACH),
+            "%llu are opened in a tick", (unsigned long long)(stats->forged - forged));
+    }
+    target_destroy(&target);
+    return us / EACH / FORGED_TICKS;
+}
+
+void attack_forged_data(struct attack *attack) {
+    double one = flood_forged(attack, false, false), many = flood_forged(attack, true, false);
+    flood_forged(attack, false, true);
+    flood_forged(attack, true, true);
+    attack_effect(attack, "one of 1,200 bytes takes %.2f us from one address, %.2f from many", one,
+                  many);
+    attack_require_none(attack, 400000);
+}
+
+// ---- Forged copies ------------------------------------------------------------------------------
+
+static const struct hc_address home = {.ip = {[10] = 0xff, 0xff, 10, 0, 0, 1}, .port = 4000};
+static const struct hc_address stranger = {.ip = {[10] = 0xff, 0xff, 10, 9, 0, 7}, .port = 99};
+
+/// Sends a forged DATA with the client's cid, the seq of its newest one or a later one, and zeros
+/// instead of the sealed bytes.
+static void send_forged(struct attack *attack, const struct target *target,
+                        const struct raw_client *raw, struct hc_address from, uint32_t later) {
+    uint8_t bytes[HC_DATAGRAM_MAX] = {0};
+    struct hc_data data = {.cid = raw->cid, .seq = raw->seq + later};
+    hc_datagram_put_data(&data, bytes);
+    attack_try(attack, hc_sv_host_receive(target->host, &from, bytes, sizeof bytes,
+                                          target->now_us) == HC_OK);
+}
+
+/// Moves the client while forged duplicates come from its old address. Requires that its snapshots
+/// go to the new one, and returns their count.
+static uint64_t move_beside_copies(struct attack *attack, struct target *target,
+                                   struct raw_client *raw) {
+    enum { MOVE_TICKS = 20 };
+    raw->address.port++;
+    for (uint32_t tick = 0; tick < MOVE_TICKS; tick++) {
+        attack_require(attack, raw_client_send_data(raw, NULL, 0, target->now_us) == HC_OK,
+                       "not taken");
+        send_forged(attack, target, raw, home, 0);
+        target_run(target, TICK_US, raw);
+    }
+    uint64_t copies = hc_sv_host_stats(target->host)->copies;
+    attack_require(attack, copies >= MOVE_TICKS / 2, "only %u snapshots go there",
+                   (unsigned)copies);
+    return copies;
+}
+
+/// Sends copies of one DATA from another address. Requires that all but 16 a tick are dropped
+/// unopened.
+static void send_copies(struct attack *attack, struct target *target, struct raw_client *raw) {
+    enum { COPIES = 500 };
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(target->host);
+    size_t size = raw_client_seal(raw, NULL, 0, 0, 0, bytes);
+    bool taken =
+        hc_sv_host_receive(target->host, &raw->address, bytes, size, target->now_us) == HC_OK;
+    attack_require(attack, taken, "the client's own DATA is refused");
+    uint64_t dropped = stats->dropped;
+    for (uint32_t i = 0; i < COPIES; i++)
+        attack_try(attack, hc_sv_host_receive(target->host, &stranger, bytes, size,
+                                              target->now_us) == HC_OK);
+    attack_require(attack, stats->dropped - dropped >= COPIES - HC_SV_FORGED_EACH,
+                   "only %u are dropped", (unsigned)(stats->dropped - dropped));
+}
+
+void attack_forged_copies(struct attack *attack) {
+    enum { EACH = 500, STALL_TICKS = 60 };
+    struct target target = target_create(2);
+    struct raw_client raw;
+    raw_client_begin(&raw, target.host, home, 3, 3);
+    attack_require(attack, raw_client_join(&raw, 1, target.now_us), "it cannot join");
+    target_run(&target, TICK_US, &raw);
+    attack_require(attack, raw_client_send_data(&raw, NULL, 0, target.now_us) == HC_OK,
+                   "not taken");
+    target_run(&target, TICK_US, &raw);
+    uint64_t copies = move_beside_copies(attack, &target, &raw);
+    raw.address = home;
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(target.host);
+    for (uint32_t tick = 0; tick < STALL_TICKS; tick++) {
+        target_run(&target, TICK_US, &raw);
+        for (uint32_t i = 0; i < EACH; i++) // before the client's own
+            send_forged(attack, &target, &raw, home, 1 + i);
+        attack_require(attack, raw_client_send_data(&raw, NULL, 0, target.now_us) == HC_OK,
+                       "the client's own DATA is refused");
+        uint64_t forged = stats->forged;
+        for (uint32_t i = 0; i < EACH; i++)
+            send_forged(attack, &target, &raw, stranger, 0);
+        attack_require(attack, stats->forged - forged <= HC_SV_FORGED_EACH,
+                       "%u duplicates are opened in a tick", (unsigned)(stats->forged - forged));
+    }
+    target_run(&target, TICK_US, &raw);
+    send_copies(attack, &target, &raw);
+    attack_effect(attack,
+                  "%u of 20 snapshots go to a new address beside them; %d duplicates are opened in "
+                  "a tick",
+                  (unsigned)copies, HC_SV_FORGED_EACH);
+    attack_require_none(attack, 2 * EACH * STALL_TICKS);
+    target_destroy(&target);
+}

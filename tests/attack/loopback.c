@@ -1,0 +1,350 @@
+/// The daemon's process and files, and the clients' sockets.
+#define _GNU_SOURCE // pipe2
+
+#include "tests/attack/loopback.h"
+
+#include "hindcast/arena.h"
+#include "hindcast/check.h"
+#include "tests/sim/endpoint.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    // These only end a wait that hangs.
+    START_US = 60000000, ///< the longest wait for a server to listen,
+    STOP_US = 60000000,  ///< for one to end, and
+    AWAIT_US = 60000000, ///< for clients to play
+    TURN_MS = 2,         ///< the longest sleep of the clients' loop
+    BUSY_US = 7000,      ///< if 1 sleep in 100 takes longer, the machine is busy
+    KEYS_HELD = 8,       ///< ticks
+};
+
+uint64_t loopback_now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void sleep_us(uint64_t us) {
+    struct timespec span = {.tv_sec = (time_t)(us / 1000000),
+                            .tv_nsec = (long)(us % 1000000) * 1000};
+    nanosleep(&span, NULL);
+}
+
+// ---- The server ---------------------------------------------------------------------------------
+
+static void path_of(const struct loopback_server *server, const char *file,
+                    char path[static LOOPBACK_PATH_MAX + 16]) {
+    snprintf(path, LOOPBACK_PATH_MAX + 16, "%s/%s", server->directory, file);
+}
+
+/// A directory of its own with the key file in it.
+static bool prepare(struct loopback_server *server) {
+    struct hc_token_ring ring = hc_endpoint_token_ring();
+    char path[LOOPBACK_PATH_MAX + 16], hex[2 * HC_TOKEN_KEY_SIZE + 1];
+    if (server->directory[0] != 0)
+        return true;
+    snprintf(server->directory, sizeof server->directory, "/tmp/hc_attack.XXXXXX");
+    if (mkdtemp(server->directory) == NULL)
+        return false;
+    path_of(server, "keys", path);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (file == NULL)
+        return false;
+    sodium_bin2hex(hex, sizeof hex, ring.keys[0].key, sizeof ring.keys[0].key);
+    fprintf(file, "%u %s\n", ring.keys[0].id, hex);
+    return fclose(file) == 0;
+}
+
+/// In the child: becomes the server.
+static void become(const struct loopback_server *server, uint16_t port, int out) {
+    char port_text[8], clients[16], keys[LOOPBACK_PATH_MAX + 16], report[LOOPBACK_PATH_MAX + 16],
+        log[LOOPBACK_PATH_MAX + 16];
+    snprintf(port_text, sizeof port_text, "%u", port);
+    snprintf(clients, sizeof clients, "%u", server->clients);
+    path_of(server, "keys", keys);
+    path_of(server, "report", report);
+    path_of(server, "log", log);
+    int descriptor = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (descriptor < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(descriptor, STDERR_FILENO) < 0)
+        _exit(127);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execl(server->program, "hindcastd", "--bind", "127.0.0.1", "--port", port_text, "--max-clients",
+          clients, "--seed", "1", "--json", report, "--log-format", server->format,
+          server->dev ? "--dev" : "--key-file", server->dev ? (char *)NULL : keys, (char *)NULL);
+    _exit(127);
+}
+
+/// Reads the port from the server's first line.
+static bool await_port(struct loopback_server *server, int out) {
+    static const char prefix[] = "listening on 127.0.0.1:";
+    char text[256] = "";
+    size_t size = 0;
+    for (uint64_t end = loopback_now_us() + START_US;
+         loopback_now_us() < end && size < sizeof text - 1;) {
+        struct pollfd readable = {.fd = out, .events = POLLIN};
+        if (poll(&readable, 1, 100) <= 0)
+            continue;
+        ssize_t got = read(out, text + size, sizeof text - 1 - size);
+        if (got <= 0)
+            return false;
+        size += (size_t)got;
+        text[size] = 0;
+        const char *found = strstr(text, prefix);
+        if (found != NULL && strchr(found, '\n') != NULL) {
+            server->port = (uint16_t)strtoul(found + sizeof prefix - 1, NULL, 10);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool loopback_start(struct attack *attack, struct loopback_server *server, uint16_t port) {
+    int ends[2];
+    if (server->format == NULL)
+        server->format = "json";
+    bool prepared = prepare(server) && pipe2(ends, O_CLOEXEC) == 0;
+    attack_require(attack, prepared, "no directory or pipe can be had: %s", strerror(errno));
+    if (!prepared)
+        return false;
+    fflush(stdout);
+    server->pid = fork();
+    if (server->pid == 0)
+        become(server, port, ends[1]);
+    close(ends[1]);
+    bool listens = server->pid > 0 && await_port(server, ends[0]);
+    close(ends[0]);
+    attack_require(attack, listens, "%s does not listen", server->program);
+    if (!listens && server->pid > 0)
+        loopback_kill(server);
+    return listens;
+}
+
+void loopback_kill(struct loopback_server *server) {
+    if (server->pid <= 0)
+        return;
+    kill(server->pid, SIGKILL);
+    waitpid(server->pid, NULL, 0);
+    server->pid = 0;
+}
+
+json_t *loopback_stop(struct attack *attack, struct loopback_server *server) {
+    char path[LOOPBACK_PATH_MAX + 16];
+    int status = 0;
+    pid_t ended = 0;
+    if (server->pid <= 0)
+        return NULL;
+    kill(server->pid, SIGTERM);
+    for (uint64_t end = loopback_now_us() + STOP_US; ended == 0 && loopback_now_us() < end;) {
+        ended = waitpid(server->pid, &status, WNOHANG);
+        sleep_us(5000);
+    }
+    // Status 1 is a run with the verdict NOT OK, as on a busy machine; the report gives the reason.
+    bool in_order = ended == server->pid && WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+    attack_require(attack, in_order, "the server does not end in order");
+    if (ended == server->pid)
+        server->pid = 0;
+    loopback_kill(server);
+    path_of(server, "report", path);
+    json_t *report = json_load_file(path, 0, NULL);
+    attack_require(attack, report != NULL, "the server leaves no report");
+    return report;
+}
+
+void loopback_remove_files(struct loopback_server *server) {
+    static const char *const files[] = {"keys", "report", "log"};
+    char path[LOOPBACK_PATH_MAX + 16];
+    loopback_kill(server);
+    for (unsigned i = 0; server->directory[0] != 0 && i < sizeof files / sizeof files[0]; i++) {
+        path_of(server, files[i], path);
+        unlink(path);
+    }
+    if (server->directory[0] != 0)
+        rmdir(server->directory);
+    server->directory[0] = 0;
+}
+
+uint64_t loopback_memory(const struct loopback_server *server) {
+    char path[64], line[256];
+    unsigned long long kilobytes = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)server->pid);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "VmData: %llu kB", &kilobytes) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return kilobytes * 1024;
+}
+
+json_t *loopback_log(const struct loopback_server *server) {
+    char path[LOOPBACK_PATH_MAX + 16], *line = NULL;
+    size_t room = 0;
+    ssize_t size;
+    json_t *lines = json_array();
+    path_of(server, "log", path);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && (size = getline(&line, &room, file)) > 0)
+        json_array_append_new(lines,
+                              json_stringn_nocheck(line, (size_t)size - (line[size - 1] == '\n')));
+    free(line);
+    if (file != NULL)
+        fclose(file);
+    return lines;
+}
+
+// ---- Clients ------------------------------------------------------------------------------------
+
+struct hc_credential loopback_issue_token(uint64_t user, const char *name, uint32_t life_s) {
+    struct hc_token_ring ring = hc_endpoint_token_ring();
+    struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
+                             .watch = true,
+                             .issued_s = (uint64_t)time(NULL),
+                             .expire_s = (uint64_t)time(NULL) + life_s,
+                             .client_id = user};
+    struct hc_credential credential;
+    uint8_t nonce[HC_TOKEN_NONCE_SIZE];
+    randombytes_buf(token.token_id, sizeof token.token_id);
+    randombytes_buf(token.secret, sizeof token.secret);
+    randombytes_buf(nonce, sizeof nonce);
+    if (name != NULL)
+        memcpy(token.name, name,
+               strlen(name) < sizeof token.name ? strlen(name) : sizeof token.name);
+    hc_token_seal(&ring.keys[0], hc_datagram_protocol_id(&hc_arena), &token, nonce,
+                  credential.token);
+    memcpy(credential.secret, token.secret, sizeof credential.secret);
+    return credential;
+}
+
+unsigned loopback_join(struct attack *attack, struct loopback_clients *crowd,
+                       const struct hc_credential *credential, uint8_t players) {
+    struct hc_client_config config = hc_client_config_default();
+    struct hc_network_sim_config link = hc_network_sim_config_default();
+    struct hc_cl_udp_peer peer;
+    char why[256] = "no room", port[8];
+    HC_ASSERT(crowd->count < LOOPBACK_CLIENTS_MAX);
+    struct loopback_client *client = &crowd->clients[crowd->count];
+    *client = (struct loopback_client){.begun_us = loopback_now_us()};
+    config.game = &hc_arena;
+    config.credential = *credential;
+    config.players = players;
+    snprintf(port, sizeof port, "%u", crowd->server->port);
+    client->core = hc_client_create(&config, client->begun_us);
+    if (hc_cl_udp_resolve("127.0.0.1", port, &peer, why, sizeof why))
+        client->udp = hc_cl_udp_open(&peer, &link, client->begun_us, why, sizeof why);
+    attack_require(attack, client->core != NULL && client->udp != NULL, "no client: %s", why);
+    return crowd->count++;
+}
+
+static void note_events(struct loopback_client *client, uint64_t now_us) {
+    struct hc_client_event event;
+    while (hc_client_poll_event(client->core, &event)) {
+        if (event.kind == HC_CLIENT_EVENT_LOST && client->lost_us == 0)
+            client->lost_us = now_us;
+        if (event.kind == HC_CLIENT_EVENT_PLAYING && client->playing_us == 0)
+            client->playing_us = now_us;
+        else if (event.kind == HC_CLIENT_EVENT_PLAYING && client->lost_us != 0)
+            client->back_us = now_us;
+    }
+}
+
+static void press_keys(struct loopback_client *client, unsigned place) {
+    const struct hc_timeline *timeline = hc_client_timeline(client->core);
+    if (timeline == NULL || !hc_timeline_started(timeline) ||
+        hc_client_player(client->core, 0) == HC_NO_PLAYER)
+        return;
+    hc_tick held = hc_timeline_head(timeline) / KEYS_HELD + place;
+    struct hc_arena_input keys = {.move_x = (int8_t)(held % 3 - 1),
+                                  .move_y = (int8_t)(held / 3 % 3 - 1),
+                                  .aim = (uint8_t)(held * 37),
+                                  .fire = held % 4 == 0};
+    hc_client_set_input(client->core, 0, &keys);
+}
+
+/// Receives, advances and sends for one client.
+static void run_client(struct loopback_client *client, unsigned place) {
+    uint8_t bytes[HC_DATAGRAM_MAX + 1];
+    uint64_t now = loopback_now_us();
+    int size;
+    hc_cl_udp_receive(client->udp, now);
+    while ((size = hc_cl_udp_take(client->udp, bytes, now)) >= 0)
+        (void)hc_client_receive(client->core, bytes, (size_t)size, now);
+    if (hc_client_deadline(client->core) <= now) {
+        press_keys(client, place);
+        hc_client_advance(client->core, now);
+    }
+    size_t sent;
+    while ((sent = hc_client_send(client->core, bytes, now)) > 0)
+        hc_cl_udp_send(client->udp, bytes, sent, now);
+    hc_cl_udp_flush(client->udp, now);
+    note_events(client, now);
+}
+
+void loopback_run(struct loopback_clients *crowd, uint64_t us) {
+    struct pollfd waits[LOOPBACK_CLIENTS_MAX];
+    for (uint64_t end = loopback_now_us() + us; loopback_now_us() < end;) {
+        unsigned count = 0;
+        for (unsigned i = 0; i < crowd->count; i++) {
+            if (crowd->clients[i].core == NULL)
+                continue;
+            run_client(&crowd->clients[i], i);
+            waits[count++] = (struct pollfd){.fd = hc_cl_udp_descriptor(crowd->clients[i].udp),
+                                             .events = POLLIN};
+        }
+        uint64_t from = loopback_now_us();
+        poll(waits, count, TURN_MS);
+        hc_histogram_record(&crowd->sleep_us, loopback_now_us() - from);
+    }
+}
+
+bool loopback_await(struct loopback_clients *crowd, unsigned count) {
+    for (uint64_t end = loopback_now_us() + AWAIT_US; loopback_playing(crowd) != count;) {
+        if (loopback_now_us() >= end)
+            return false;
+        loopback_run(crowd, TURN_MS * 1000);
+    }
+    return true;
+}
+
+bool loopback_machine_is_busy(const struct loopback_clients *crowd) {
+    return hc_histogram_percentile(&crowd->sleep_us, 990) > BUSY_US;
+}
+
+void loopback_leave(struct loopback_clients *crowd, unsigned place) {
+    if (crowd->clients[place].core != NULL)
+        hc_client_leave(crowd->clients[place].core, loopback_now_us());
+}
+
+unsigned loopback_playing(const struct loopback_clients *crowd) {
+    unsigned playing = 0;
+    for (unsigned i = 0; i < crowd->count; i++) {
+        const struct hc_client *core = crowd->clients[i].core;
+        enum hc_client_state state = core != NULL ? hc_client_state(core) : HC_CLIENT_CLOSED;
+        playing += state == HC_CLIENT_PLAYING || state == HC_CLIENT_STALLED;
+    }
+    return playing;
+}
+
+void loopback_destroy_clients(struct loopback_clients *crowd) {
+    for (unsigned i = 0; i < crowd->count; i++) {
+        hc_client_destroy(crowd->clients[i].core);
+        hc_cl_udp_close(crowd->clients[i].udp);
+        crowd->clients[i] = (struct loopback_client){.core = NULL};
+    }
+    crowd->count = 0;
+}

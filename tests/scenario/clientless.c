@@ -1,0 +1,40 @@
+/// The slots and inputs of players without a client.
+#include "tests/scenario/clientless.h"
+
+#include "server/host_internal.h"
+
+#include <check.h>
+#include <string.h>
+
+enum { AHEAD = 3, DELAYS = 8 };
+
+static bool is_clientless(const struct hc_sv_host *host, hc_player player) {
+    const struct hc_sv_player *slot = &host->players[player];
+    return slot->in && host->peers[slot->peer - 1].state == HC_SV_PEER_FREE;
+}
+
+void clientless_join(struct hc_sv_host *host, hc_player first) {
+    for (hc_player p = first; p < host->world.players; p++) {
+        ck_assert_uint_eq(host->players[p].peer, 0);
+        host->players[p].peer = (uint16_t)(p + 1);
+    }
+}
+
+void clientless_play(struct scenario *scenario) {
+    struct hc_sv_host *host = hc_sim_host(scenario->sim);
+    hc_tick head = hc_timeline_head(host->timeline);
+    for (hc_player p = 0; p < host->world.players; p++) {
+        if (!is_clientless(host, p))
+            continue;
+        // Each player's inputs have a delay of their own, and none is lost.
+        hc_tick newest = hc_tick_back(head + AHEAD, p % DELAYS);
+        for (hc_tick t = hc_timeline_inputs_through(host->timeline, p) + 1; t <= newest; t++) {
+            uint8_t input[HC_INPUT_MAX] = {0};
+            if (!scenario->hands_off)
+                scenario_keys(host->world.game, scenario->seed, SCENARIO_CLIENTS_MAX + p, 0, t,
+                              input);
+            enum hc_status status = hc_timeline_put_input(host->timeline, p, t, input);
+            ck_assert_int_eq(status, HC_OK);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// Checks every snapshot twice: against the server's timeline when it is sent, and against the
+/// client's timeline when it is applied.
+#pragma once
+
+#include "tests/scenario/scenario.h"
+
+struct snapshot_check;
+
+/// Creates a check for all clients of `scenario`, whose hooks must call the functions below.
+struct snapshot_check *snapshot_check_create(const struct scenario *scenario);
+
+void snapshot_check_destroy(struct snapshot_check *check);
+
+/// Reads a datagram of the server, in the hook host_sent. Fails the test unless its snapshot is of
+/// the expected tick, is the only one of its head, and has the server's states and newest inputs.
+void snapshot_check_sent(struct snapshot_check *check, struct scenario *scenario, unsigned client,
+                         const uint8_t *bytes, size_t size);
+
+/// Checks the newest snapshot that the client has applied, in the hook client_changed. Fails the
+/// test unless the client holds every unit that was sent, and no unit that was dropped.
+void snapshot_check_applied(struct snapshot_check *check, struct scenario *scenario,
+                            unsigned client);
+
+/// Counts of one client since the last snapshot_check_restart.
+struct snapshot_count {
+    uint64_t snapshots;                   ///< applied, with all units as they were sent
+    uint64_t past;                        ///< of those, of a tick before the head
+    uint64_t units, corrections, dropped; ///< in them
+    uint64_t inexact;    ///< snapshots after which some unit in view was not the server's
+    uint32_t unsent;     ///< most snapshots in a row without some unit in view
+    uint64_t exact_us;   ///< when the newest snapshot was applied that was not inexact
+    uint64_t inexact_us; ///< when the newest inexact one was applied
+};
+struct snapshot_count snapshot_check_count(const struct snapshot_check *check, unsigned client);
+
+/// Resets the counts.
+void snapshot_check_restart(struct snapshot_check *check);

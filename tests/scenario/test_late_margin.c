@@ -1,0 +1,66 @@
+/// The default late margin forces no input of honest clients, on any link preset, when they move
+/// and when they reconnect.
+#include "tests/scenario/scenario.h"
+#include "tests/scenario/require.h"
+
+#include "hindcast/arena.h"
+#include "tests/run_suite.h"
+
+#include <stdio.h>
+
+enum { CLIENTS = 8, MOVES_S = 5, SECONDS = 30 };
+
+static const char *const presets[] = {"good", "ok", "bad", "awful"};
+
+/// Counts forced inputs while all clients play over a preset; one moves every five seconds, and one
+/// connects again.
+static uint64_t forced_on(const char *preset, uint32_t late_margin, uint64_t seed,
+                          uint64_t *refused) {
+    struct hc_sim_config config = scenario_config_bare(CLIENTS, 0, seed);
+    struct hc_network_sim_config link;
+    ck_assert(hc_network_sim_preset(preset, &link));
+    config.up = config.down = link;
+    config.host.late_margin = late_margin;
+    struct hc_sim *sim = hc_sim_create(&config);
+    ck_assert_ptr_nonnull(sim);
+    hc_sim_setup(sim, 1)->user = 5;
+    for (unsigned i = 0; i < CLIENTS; i++)
+        ck_assert(hc_sim_connect(sim, i));
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
+    for (unsigned n = 0; n < SECONDS / MOVES_S; n++) {
+        hc_sim_run(sim, MOVES_S * SECOND_US);
+        hc_sim_rebind(sim, 0);
+        if (n == 2)
+            ck_assert(hc_sim_connect(sim, 1)); // without a CLOSE of its former connection
+    }
+    uint64_t forced = stats->inputs_forced;
+    ck_assert_uint_gt(stats->inputs_received, (uint64_t)CLIENTS * (SECONDS - 4) * 60);
+    *refused = stats->inputs_refused;
+    hc_sim_destroy(sim);
+    return forced;
+}
+
+START_TEST(the_default_late_margin_forces_no_input_of_honest_clients_on_any_preset) {
+    struct hc_sv_host_config defaults = hc_sv_host_config_default();
+    uint64_t refused, without;
+    ck_assert_uint_lt(defaults.late_margin, defaults.history);
+    for (unsigned p = 0; p < sizeof presets / sizeof presets[0]; p++) {
+        uint64_t bound = forced_on(presets[p], defaults.late_margin, 31 + p, &refused);
+        uint64_t unbound = forced_on(presets[p], HC_HISTORY_MAX, 31 + p, &without);
+        printf("%s: %lu inputs forced and %lu refused, without a bound %lu and %lu\n", presets[p],
+               (unsigned long)bound, (unsigned long)refused, (unsigned long)unbound,
+               (unsigned long)without);
+        ck_assert_uint_le(bound, unbound);
+        ck_assert_uint_le(refused, without);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("lateness");
+    TCase *tests = tcase_create("lateness");
+    tcase_set_timeout(tests, 600);
+    tcase_add_test(tests, the_default_late_margin_forces_no_input_of_honest_clients_on_any_preset);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
