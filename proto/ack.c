@@ -1,7 +1,6 @@
 /// Acks: the replay window of the received seqs, and the ring of the sent ones.
 #include "proto/ack.h"
 
-#include "common/mark.h"
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -23,10 +22,8 @@ enum hc_status hc_replay_check(const struct hc_replay *replay, uint32_t seq) {
         return HC_MALFORMED;
     if (seq > replay->newest)
         return HC_OK;
-    if (replay->newest - seq >= HC_REPLAY_WINDOW) {
-        HC_MARK("seq-behind-window");
+    if (replay->newest - seq >= HC_REPLAY_WINDOW)
         return HC_TOO_OLD;
-    }
     return is_marked(replay, seq) ? HC_DUPLICATE : HC_OK;
 }
 

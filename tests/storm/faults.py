@@ -363,8 +363,8 @@ FAULTS = {
     "window-plus-one": Fault(
         "proto/ack.c",
         "the window is one too long: a datagram just behind it is accepted",
-        "    if (replay->newest - seq >= HC_REPLAY_WINDOW) {\n",
-        "    if (replay->newest - seq > HC_REPLAY_WINDOW) {\n",
+        "    if (replay->newest - seq >= HC_REPLAY_WINDOW)\n",
+        "    if (replay->newest - seq > HC_REPLAY_WINDOW)\n",
     ),
     "ack-of-unsent": Fault(
         "proto/ack.c",
