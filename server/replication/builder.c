@@ -76,8 +76,7 @@ struct hc_sv_delta hc_sv_builder_delta(struct hc_sv_builder *builder, hc_unit un
 }
 
 bool hc_sv_builder_fits_item(const struct hc_sv_builder *builder) {
-    const struct hc_bits_writer *bits = &builder->bits;
-    return hc_bits_written(bits) + ITEM_BITS <= bits->size * 8 * 3 / 4;
+    return hc_bits_written(&builder->bits) + ITEM_BITS <= builder->room * 8 * 3 / 4;
 }
 
 void hc_sv_builder_count_delta(struct hc_sv_builder *builder, const struct hc_sv_delta *delta) {

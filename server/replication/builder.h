@@ -16,6 +16,7 @@ struct hc_sv_builder {
     const struct hc_timeline *timeline;
     uint32_t seq;
     struct hc_snapshot header;
+    size_t room; ///< bytes of the snapshot that the bandwidth allows
     struct hc_bits_writer bits;
     struct hc_snapshot_set base;        ///< the units of the base
     struct hc_sv_sent_values_row shown; ///< of the tick shown

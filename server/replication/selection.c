@@ -180,7 +180,7 @@ uint32_t hc_sv_selection_choose(struct hc_sv_builder *builder, uint32_t room, ui
         const struct hc_sv_selection *found =
             hc_sv_selection_find(builder, builder->candidates[i].unit);
         struct hc_sv_selection *selection = &selections[found - selections];
-        if (used + selection->bits > room)
+        if (!builder->candidates[i].own && used + selection->bits > room)
             continue;
         used += selection->bits;
         selection->chosen = true;

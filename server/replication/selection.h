@@ -23,8 +23,8 @@ struct hc_sv_selection {
 /// Gathers the units that the client sees, and those that it saw and must forget.
 void hc_sv_selection_gather(struct hc_sv_builder *builder);
 
-/// Chooses at most `most` units that fit into `room` bits by estimate, the most urgent first; one
-/// that does not fit is skipped. Returns their number.
+/// Chooses at most `most` units: the referee and the client's own, then those that fit into `room`
+/// bits by estimate, the most urgent first; one that does not fit is skipped. Returns their number.
 uint32_t hc_sv_selection_choose(struct hc_sv_builder *builder, uint32_t room, uint32_t most);
 
 /// How many ticks of inputs fit beside the chosen units by estimate, the same for every unit.

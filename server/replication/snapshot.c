@@ -11,6 +11,7 @@ enum {
     INTEREST_TICKS = 8, ///< between two full looks at a client's interest
     PIN_TICKS = 48,     ///< age of the newest base from which on its values are pinned
     CHAIN_TICKS = HC_SNAPSHOT_CHAIN_TICKS,
+    BYTES_MAX = HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD, ///< of a snapshot
 };
 
 hc_tick hc_sv_snapshot_tick(const struct hc_sv_replicator *replicator,
@@ -183,11 +184,13 @@ static bool write_units(struct hc_sv_builder *builder) {
     return !ended.failed;
 }
 
-/// Fills the datagram with units. If the estimate was too low, the farthest inputs are left out
-/// first, then the least urgent units.
+/// Fills the room with units. If the estimate was too low, the farthest inputs are left out first,
+/// then the least urgent units. The referee and the client's own units may exceed the room, up to a
+/// whole datagram: they are in every snapshot.
 static void put_units(struct hc_sv_builder *builder, uint32_t room) {
     struct hc_bits_writer before = builder->bits;
     uint32_t count = hc_sv_selection_choose(builder, room, HC_SNAPSHOT_UNITS_MAX);
+    uint32_t own = 1 + builder->client->own_count;
     builder->inputs = hc_sv_selection_inputs(builder, room);
     while (!write_units(builder)) {
         builder->bits = before;
@@ -195,9 +198,18 @@ static void put_units(struct hc_sv_builder *builder, uint32_t room) {
             builder->inputs -= (builder->inputs - HC_SV_SELECTION_INPUTS_NEAR + 3) / 4;
             continue;
         }
+        if (count <= own && before.size < BYTES_MAX) {
+            HC_MARK("own-units-beyond-room");
+            before.size = BYTES_MAX;
+            builder->bits.size = before.size;
+            continue;
+        }
         HC_ASSERT(count > 0); // the header and two lists always fit
-        count = hc_sv_selection_choose(builder, room, count - 1 - count / 8);
+        uint32_t fewer = count - 1 - count / 8;
+        count = hc_sv_selection_choose(builder, room, count > own && fewer < own ? own : fewer);
     }
+    if (before.size > builder->room) // nothing else goes beyond it; the end of the corrections must
+        builder->bits.size = hc_bits_written(&builder->bits) / 8 + 1;
     hc_sv_selection_sent(builder);
 }
 
@@ -306,6 +318,7 @@ bool hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_clien
                                     .world = replicator->world,
                                     .timeline = replicator->timeline,
                                     .seq = datagram->seq,
+                                    .room = size,
                                     .bits = hc_bits_writer(packed, size),
                                     .selections = replicator->selections,
                                     .candidates = replicator->candidates,

@@ -1,7 +1,8 @@
 /// Snapshots: what one client is sent of the world at a head, as much as its bandwidth allows.
 ///
 /// A snapshot is filled in the order of the wire: the header, forced inputs, joins and leaves, the
-/// selected units with their values and inputs, then corrections.
+/// selected units with their values and inputs, then corrections. The referee and the client's own
+/// units are in every snapshot: their bytes beyond the bandwidth are a debt.
 #pragma once
 
 #include "common/bytes.h"

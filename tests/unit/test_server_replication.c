@@ -47,7 +47,8 @@ static void pass(bool all) {
     for (hc_player p = 0; p < PLAYERS && head() > 0; p++) {
         struct hc_arena_input input = {.move_x = (int8_t)(hc_rng_below(&rng, 3) - 1),
                                        .move_y = (int8_t)(hc_rng_below(&rng, 3) - 1),
-                                       .aim = (uint8_t)hc_rng_below(&rng, 256)};
+                                       .aim = (uint8_t)hc_rng_below(&rng, 256),
+                                       .fire = 1};
         if (p == LATE && !all)
             continue;
         ck_assert_int_eq(hc_timeline_put_input(timeline, p, head(), &input), HC_OK);
@@ -220,6 +221,44 @@ START_TEST(a_starved_snapshot_changes_nothing) {
 }
 END_TEST
 
+/// Leaves the client so many body bytes to spend.
+static void leave_room(int32_t room) {
+    uint32_t burst = CLIENT_RATE * HC_SV_BANDWIDTH_BURST_MS / 1000;
+    hc_sv_bandwidth_begin(&client.bandwidth, CLIENT_RATE, now_us());
+    hc_sv_bandwidth_spend(&client.bandwidth, burst - 2 * HC_SV_BANDWIDTH_OVERHEAD - (uint32_t)room);
+    ck_assert_int_eq(hc_sv_bandwidth_room(&client.bandwidth, HC_DATA_BODY_MAX, now_us()), room);
+}
+
+START_TEST(every_snapshot_has_the_referee_and_the_own_players_in_any_room) {
+    unsigned beyond = 0;
+    hc_cl_snapshot_reader_destroy(reader);
+    for (hc_player p = 0; p < HC_OWN_PLAYERS_MAX; p++)
+        client.own[p] = p;
+    client.own_count = HC_OWN_PLAYERS_MAX;
+    reader = hc_cl_snapshot_reader_create(&world, client.own_count);
+    for (unsigned tick = 0; tick < 300; tick++) {
+        int32_t room = 160 + (int32_t)hc_rng_below(&rng, 200);
+        for (hc_player p = 0; p < HC_OWN_PLAYERS_MAX && tick % 3 == 0; p++)
+            hc_sv_forced_add(&client.forced, p, head() - 1, 1);
+        leave_room(room);
+        struct sent sent = send_snapshot();
+        const struct hc_cl_received *received = receive(&sent);
+        unsigned own = 0;
+        for (uint32_t i = 0; i < received->value_count; i++)
+            own += hc_sv_client_owns_unit(&client, received->told[i].unit);
+        ck_assert_uint_eq(own, 1 + HC_OWN_PLAYERS_MAX);
+        if ((int32_t)sent.size > room) {
+            beyond++;
+            ck_assert_uint_eq(received->value_count, own);
+            ck_assert_uint_eq(sent.counts.corrections, 0);
+            ck_assert_int_lt(client.bandwidth.saved, 0);
+        }
+        pass(true);
+    }
+    ck_assert_uint_gt(beyond, 0);
+}
+END_TEST
+
 START_TEST(a_new_connection_of_a_client_begins_without_baselines_and_with_its_players) {
     struct sent sent = send_snapshot();
     ack(&sent);
@@ -243,6 +282,7 @@ int main(void) {
     tcase_add_test(
         tc, forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_them_is_acked);
     tcase_add_test(tc, a_starved_snapshot_changes_nothing);
+    tcase_add_test(tc, every_snapshot_has_the_referee_and_the_own_players_in_any_room);
     tcase_add_test(tc, a_new_connection_of_a_client_begins_without_baselines_and_with_its_players);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
