@@ -1,3 +1,4 @@
+/// Finds a client_id among the refused ones.
 #include "server/refused_clients.h"
 
 bool hc_sv_refused_has(const struct hc_sv_refused *refused, uint64_t client_id) {

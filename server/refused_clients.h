@@ -1,5 +1,5 @@
-/// Users that the server's owner has put out: client_ids, and all sessions and tokens that began or
-/// were issued before a time.
+/// Clients that the server's owner refuses: listed client_ids, and every session or token older
+/// than a given time.
 #pragma once
 
 #include "proto/token.h"
@@ -12,7 +12,7 @@ enum { HC_SV_REFUSED_MAX = 16384 }; ///< client_ids
 struct hc_sv_refused {
     uint64_t client_ids[HC_SV_REFUSED_MAX]; ///< the first `count`, ascending
     uint32_t count;
-    uint64_t not_before_s; ///< Unix time; 0: none
+    uint64_t not_before_s; ///< older sessions and tokens are refused; Unix time, 0: none
 };
 
 /// Whether `client_id` is refused.
