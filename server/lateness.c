@@ -1,3 +1,4 @@
+/// Follows how late a client's inputs usually are.
 #include "server/lateness.h"
 
 void hc_sv_lateness_begin(struct hc_sv_lateness *lateness) {
@@ -6,37 +7,37 @@ void hc_sv_lateness_begin(struct hc_sv_lateness *lateness) {
 
 void hc_sv_lateness_move(struct hc_sv_lateness *lateness) {
     lateness->age = 0;
-    lateness->row = 0;
+    lateness->later_in_row = 0;
 }
 
 void hc_sv_lateness_input(struct hc_sv_lateness *lateness, hc_tick newest) {
-    if ((lateness->any || lateness->came) && newest <= lateness->newest)
+    if ((lateness->any || lateness->received) && newest <= lateness->newest)
         return;
     lateness->newest = newest;
-    lateness->came = true;
+    lateness->received = true;
 }
 
 void hc_sv_lateness_tick(struct hc_sv_lateness *lateness, hc_tick head, uint32_t rate) {
-    bool came = lateness->came;
-    if (!lateness->any && !came)
+    bool received = lateness->received;
+    if (!lateness->any && !received)
         return;
-    uint32_t now = (head - hc_tick_min(head, lateness->newest)) * HC_SV_LATENESS_PARTS;
-    lateness->came = false;
+    uint32_t late = (head - hc_tick_min(head, lateness->newest)) * HC_SV_LATENESS_PARTS;
+    lateness->received = false;
     if (!lateness->any) {
         lateness->any = true;
-        lateness->usual = now;
+        lateness->usual = late;
         return;
     }
-    if (came) {
+    if (received) {
         lateness->age += lateness->age < rate;
-        lateness->row = now > lateness->usual ? lateness->row + 1 : 0;
+        lateness->later_in_row = late > lateness->usual ? lateness->later_in_row + 1 : 0;
     }
-    bool fast = lateness->age < rate || lateness->row >= rate;
+    bool fast = lateness->age < rate || lateness->later_in_row >= rate;
     uint32_t step = fast ? HC_SV_LATENESS_PARTS : 1;
-    if (now < lateness->usual)
-        lateness->usual -= step < lateness->usual - now ? step : lateness->usual - now;
-    else if (came) // without one it may have been lost
-        lateness->usual += step < now - lateness->usual ? step : now - lateness->usual;
+    if (late < lateness->usual)
+        lateness->usual -= step < lateness->usual - late ? step : lateness->usual - late;
+    else if (received) // otherwise an input may have been lost
+        lateness->usual += step < late - lateness->usual ? step : late - lateness->usual;
 }
 
 uint32_t hc_sv_lateness_limit(const struct hc_sv_lateness *lateness, uint32_t late_margin,

@@ -1,4 +1,4 @@
-// How late a client's inputs may be, by how late they usually are.
+/// Tests the late limit that server/lateness derives from a client's usual lateness.
 #include "server/lateness.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
@@ -17,8 +17,8 @@ static uint32_t limit(void) {
     return hc_sv_lateness_limit(&lateness, LATE_MARGIN, HISTORY);
 }
 
-/// A tick in which an input with a stamp `late` ticks before the head has come; the limit never
-/// rises by more than a tick.
+/// Runs a tick that receives an input stamped `late` ticks before the head. Checks that the limit
+/// rises by at most a tick.
 static void tick_late(uint32_t late) {
     uint32_t before = limit();
     hc_sv_lateness_input(&lateness, head - late);
@@ -31,12 +31,13 @@ static void play(uint32_t ticks, uint32_t late) {
         tick_late(late);
 }
 
+/// Runs ticks that receive no input.
 static void pause(uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++)
         hc_sv_lateness_tick(&lateness, head++, RATE);
 }
 
-START_TEST(before_the_first_input_the_history_is_the_limit) {
+START_TEST(history_is_the_limit_before_the_first_input) {
     pause(100);
     ck_assert_uint_eq(limit(), HISTORY);
     play(1, 7);
@@ -44,7 +45,7 @@ START_TEST(before_the_first_input_the_history_is_the_limit) {
 }
 END_TEST
 
-START_TEST(the_limit_is_the_usual_lateness_a_tick_and_the_slack) {
+START_TEST(limit_is_the_usual_lateness_a_tick_and_the_margin) {
     for (uint32_t late = 0; late < HISTORY; late++) {
         set_up();
         play(RATE, late);
@@ -56,7 +57,7 @@ START_TEST(the_limit_is_the_usual_lateness_a_tick_and_the_slack) {
 }
 END_TEST
 
-START_TEST(jitter_is_within_the_slack_of_the_usual_lateness) {
+START_TEST(jitter_stays_within_the_late_margin) {
     struct hc_rng rng = hc_rng_init(5, 0);
     for (uint32_t i = 0; i < 10000; i++) {
         tick_late(6 + hc_rng_below(&rng, 7));
@@ -70,7 +71,7 @@ START_TEST(half_a_second_of_late_inputs_raises_the_limit_by_two_ticks_at_most) {
     play(10 * RATE, 3);
     for (uint32_t round = 0; round < 20; round++) {
         uint32_t before = limit();
-        pause(27); // until what is so late comes
+        pause(27); // until the late inputs come
         play(RATE / 2, 30);
         ck_assert_uint_le(limit(), before + 2);
         play(RATE, 3);
@@ -79,7 +80,7 @@ START_TEST(half_a_second_of_late_inputs_raises_the_limit_by_two_ticks_at_most) {
 }
 END_TEST
 
-START_TEST(one_late_input_after_a_silence_raises_nothing) {
+START_TEST(one_late_input_after_a_pause_does_not_raise_the_limit) {
     play(10 * RATE, 3);
     uint32_t before = limit();
     for (uint32_t round = 0; round < 20; round++) {
@@ -90,7 +91,7 @@ START_TEST(one_late_input_after_a_silence_raises_nothing) {
 }
 END_TEST
 
-START_TEST(inputs_resent_or_beyond_the_newest_say_nothing) {
+START_TEST(resent_and_early_inputs_do_not_raise_the_limit) {
     play(10 * RATE, 0);
     for (uint32_t i = 0; i < 10 * RATE; i++) {
         hc_sv_lateness_input(&lateness, head - 40); // an old one beside the newest
@@ -98,7 +99,7 @@ START_TEST(inputs_resent_or_beyond_the_newest_say_nothing) {
         hc_sv_lateness_input(&lateness, head - 20);
     }
     ck_assert_uint_eq(limit(), 1 + LATE_MARGIN);
-    // Stamps of the future, all at once, keep no former lateness.
+    // Early stamps, received at once, end the former lateness.
     pause(30);
     play(10 * RATE, 30);
     ck_assert_uint_eq(limit(), 30 + 1 + LATE_MARGIN);
@@ -108,7 +109,7 @@ START_TEST(inputs_resent_or_beyond_the_newest_say_nothing) {
 }
 END_TEST
 
-START_TEST(a_longer_path_is_followed_within_a_second_and_its_length) {
+START_TEST(limit_follows_a_longer_path_within_a_second_and_its_length) {
     for (uint32_t farther = 1; farther < HISTORY - LATE_MARGIN - 4; farther++) {
         set_up();
         play(10 * RATE, 2);
@@ -119,7 +120,7 @@ START_TEST(a_longer_path_is_followed_within_a_second_and_its_length) {
 }
 END_TEST
 
-START_TEST(after_a_move_the_path_is_followed_at_once_and_a_late_input_alone_is_not) {
+START_TEST(limit_follows_a_new_address_at_once_but_not_one_late_input) {
     play(10 * RATE, 2);
     hc_sv_lateness_move(&lateness);
     pause(38);
@@ -138,14 +139,14 @@ int main(void) {
     Suite *suite = suite_create("server_lateness");
     TCase *tests = tcase_create("lateness");
     tcase_add_checked_fixture(tests, set_up, NULL);
-    tcase_add_test(tests, before_the_first_input_the_history_is_the_limit);
-    tcase_add_test(tests, the_limit_is_the_usual_lateness_a_tick_and_the_slack);
-    tcase_add_test(tests, jitter_is_within_the_slack_of_the_usual_lateness);
+    tcase_add_test(tests, history_is_the_limit_before_the_first_input);
+    tcase_add_test(tests, limit_is_the_usual_lateness_a_tick_and_the_margin);
+    tcase_add_test(tests, jitter_stays_within_the_late_margin);
     tcase_add_test(tests, half_a_second_of_late_inputs_raises_the_limit_by_two_ticks_at_most);
-    tcase_add_test(tests, one_late_input_after_a_silence_raises_nothing);
-    tcase_add_test(tests, inputs_resent_or_beyond_the_newest_say_nothing);
-    tcase_add_test(tests, a_longer_path_is_followed_within_a_second_and_its_length);
-    tcase_add_test(tests, after_a_move_the_path_is_followed_at_once_and_a_late_input_alone_is_not);
+    tcase_add_test(tests, one_late_input_after_a_pause_does_not_raise_the_limit);
+    tcase_add_test(tests, resent_and_early_inputs_do_not_raise_the_limit);
+    tcase_add_test(tests, limit_follows_a_longer_path_within_a_second_and_its_length);
+    tcase_add_test(tests, limit_follows_a_new_address_at_once_but_not_one_late_input);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
