@@ -1,3 +1,4 @@
+/// Remembers the used tokens of each client_id.
 #include "server/spent_tokens.h"
 
 #include "common/alloc.h"
@@ -31,30 +32,30 @@ static struct hc_sv_spent_client *find(const struct hc_sv_spent *spent, uint64_t
     return NULL;
 }
 
-static void insert(struct hc_sv_spent *spent, uint32_t place) {
-    uint32_t *head = head_of(spent, spent->clients[place].client_id);
-    spent->clients[place].next = *head;
-    *head = place + 1;
+/// Adds the entry at `index` to the list of its hash.
+static void insert(struct hc_sv_spent *spent, uint32_t index) {
+    uint32_t *head = head_of(spent, spent->clients[index].client_id);
+    spent->clients[index].next = *head;
+    *head = index + 1;
 }
 
-/// Removes the entries of which nothing is needed any more.
+/// Removes the entries whose tokens have expired and whose connects no longer count.
 static void sweep(struct hc_sv_spent *spent, uint64_t now_s, uint64_t now_us) {
-    uint32_t kept = 0;
+    uint32_t left = 0;
     for (uint32_t i = 0; i < spent->count; i++) {
         const struct hc_sv_spent_client *client = &spent->clients[i];
         if (client->expire_s > now_s || client->connects_us > now_us)
-            spent->clients[kept++] = *client;
+            spent->clients[left++] = *client;
         else if (client->expire_s > spent->void_s)
             spent->void_s = client->expire_s;
     }
-    spent->count = kept;
+    spent->count = left;
     memset(spent->heads, 0, spent->buckets * sizeof *spent->heads);
-    for (uint32_t i = 0; i < kept; i++)
+    for (uint32_t i = 0; i < left; i++)
         insert(spent, i);
 }
 
-/// Whether another client_id can be remembered. Looks for expired ones once a second at most,
-/// because that takes long.
+/// Whether another client_id has room. Sweeps at most once a second, because a sweep takes long.
 static bool has_room(struct hc_sv_spent *spent, uint64_t now_s, uint64_t now_us) {
     if (spent->count < spent->capacity)
         return true;
@@ -74,7 +75,7 @@ static struct hc_sv_spent_token *find_token(struct hc_sv_spent_client *client,
     return NULL;
 }
 
-/// Of two tokens of a client_id the one that was issued later has the greater one; never 0.
+/// The order of a client_id's tokens by their time of issue; never 0.
 static uint64_t order_of(const struct hc_token *token) {
     return token->issued_s + 1;
 }
@@ -105,18 +106,18 @@ enum hc_deny_reason hc_sv_spent_check(struct hc_sv_spent *spent, const struct hc
     return connects_too_often(&connects_us, now_us) ? HC_DENY_RATE : 0;
 }
 
-/// Remembers a token in the place of the one that was issued first.
+/// Adds a used token. It replaces the one that was issued first.
 static void add_token(struct hc_sv_spent_client *client, const struct hc_token *token) {
-    struct hc_sv_spent_token *first = &client->tokens[0];
+    struct hc_sv_spent_token *oldest = &client->tokens[0];
     if (find_token(client, token->token_id) != NULL)
         return;
     for (unsigned i = 1; i < HC_SPENT_TOKENS; i++)
-        if (client->tokens[i].order < first->order)
-            first = &client->tokens[i];
-    if (first->order > client->void_to)
-        client->void_to = first->order;
-    memcpy(first->token_id, token->token_id, HC_TOKEN_ID_SIZE);
-    first->order = order_of(token);
+        if (client->tokens[i].order < oldest->order)
+            oldest = &client->tokens[i];
+    if (oldest->order > client->void_to)
+        client->void_to = oldest->order;
+    memcpy(oldest->token_id, token->token_id, HC_TOKEN_ID_SIZE);
+    oldest->order = order_of(token);
 }
 
 bool hc_sv_spent_use(struct hc_sv_spent *spent, const struct hc_token *token, uint64_t now_s,

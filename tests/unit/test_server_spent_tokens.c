@@ -1,5 +1,5 @@
-/// What server/spent_tokens promises: no used token is accepted again, and what one client_id can
-/// use up is a constant.
+/// Tests that server/spent_tokens accepts no used token again, and that a client_id takes a
+/// constant room.
 #include "server/spent_tokens.h"
 
 #include "hindcast/rng.h"
@@ -40,7 +40,7 @@ static struct hc_token ticket_of(uint64_t client_id, uint64_t number) {
     return token;
 }
 
-/// Uses a token if it may be used; what it is denied for, or 0.
+/// Uses a token if it may be used. Returns 0, or the reason why it is denied.
 static enum hc_deny_reason use(const struct hc_token *token) {
     enum hc_deny_reason reason = hc_sv_spent_check(&spent, token, false, now_s, now_us);
     if (reason == 0)
@@ -48,12 +48,13 @@ static enum hc_deny_reason use(const struct hc_token *token) {
     return reason;
 }
 
-static void pass(uint64_t s) {
+/// Advances both clocks.
+static void advance(uint64_t s) {
     now_s += s;
     now_us += s * SECOND_US;
 }
 
-START_TEST(a_token_opens_one_session) {
+START_TEST(token_opens_one_session) {
     struct hc_token first = token_of(1, 1), second = token_of(1, 2);
     ck_assert_int_eq(use(&first), 0);
     ck_assert_int_eq(use(&first), HC_DENY_USED);
@@ -64,7 +65,7 @@ START_TEST(a_token_opens_one_session) {
 }
 END_TEST
 
-START_TEST(a_ticket_voids_all_older_ones_of_its_client_id_alone) {
+START_TEST(ticket_voids_older_tickets_of_its_client_id_only) {
     for (uint64_t number = 10; number < 15; number++) {
         struct hc_token ticket = ticket_of(1, number), other = ticket_of(2, 30 - number);
         ck_assert_int_eq(use(&ticket), 0);
@@ -76,12 +77,12 @@ START_TEST(a_ticket_voids_all_older_ones_of_its_client_id_alone) {
     struct hc_token last = ticket_of(1, 14);
     hc_sv_spent_forget(&spent, 1, last.token_id, true);
     ck_assert_uint_eq(hc_sv_spent_ticket(&spent, 1), 13);
-    pass(1);
+    advance(1);
     ck_assert_int_eq(use(&last), 0);
 }
 END_TEST
 
-START_TEST(a_client_id_connects_once_a_second_and_five_times_at_once) {
+START_TEST(client_id_connects_once_a_second_and_five_times_at_once) {
     unsigned connects = 0;
     for (uint64_t n = 1; n <= 600; n++) {
         struct hc_token ticket = ticket_of(1, n);
@@ -95,22 +96,22 @@ START_TEST(a_client_id_connects_once_a_second_and_five_times_at_once) {
 }
 END_TEST
 
-START_TEST(tokens_of_a_long_life_take_one_entry_and_are_never_accepted_again) {
+START_TEST(long_lived_tokens_take_one_entry_and_are_used_once) {
     struct hc_token tokens[50];
     for (unsigned i = 0; i < 50; i++) {
         tokens[i] = token_of(1, i);
         tokens[i].expire_s = now_s + 86400 - i; // all to the same second
-        pass(1);
+        advance(1);
         ck_assert_int_eq(use(&tokens[i]), 0);
     }
     ck_assert_uint_eq(spent.count, 1);
-    pass(5);
+    advance(5);
     for (unsigned i = 0; i < 50; i++)
         ck_assert_int_eq(use(&tokens[i]), HC_DENY_USED);
 }
 END_TEST
 
-START_TEST(when_there_is_no_room_only_new_client_ids_are_refused) {
+START_TEST(full_table_refuses_only_new_client_ids) {
     for (uint64_t id = 0; id < CAPACITY; id++) {
         struct hc_token token = token_of(id, 1);
         token.expire_s += id % 2 * LIFE_S;
@@ -123,26 +124,26 @@ START_TEST(when_there_is_no_room_only_new_client_ids_are_refused) {
         struct hc_token token = token_of(id, 2);
         ck_assert_int_eq(use(&token), 0);
     }
-    pass(LIFE_S); // half of them are needed no more
+    advance(LIFE_S); // half of them have expired
     stranger = token_of(1000, 1);
     ck_assert_int_eq(use(&stranger), 0);
     ck_assert_uint_eq(spent.count, CAPACITY / 2 + 1);
 }
 END_TEST
 
-START_TEST(a_clock_that_is_stepped_back_admits_nothing_again) {
+START_TEST(clock_set_back_admits_no_used_token) {
     struct hc_token tokens[CAPACITY], stranger;
     for (uint64_t id = 0; id < CAPACITY; id++) {
         tokens[id] = token_of(id, 1);
         ck_assert_int_eq(use(&tokens[id]), 0);
     }
-    pass(10);
+    advance(10);
     now_s += LIFE_S;
     stranger = token_of(1000, 1);
-    ck_assert_int_eq(use(&stranger), 0); // all others have expired, and are forgotten
+    ck_assert_int_eq(use(&stranger), 0); // all others have expired and are removed
     now_s -= LIFE_S;
     for (uint64_t id = 0; id < CAPACITY; id++) {
-        // The sessions that they have opened may stand, and be opened again.
+        // A token may open its present session again.
         bool fits = id < CAPACITY - 1;
         ck_assert_int_eq(use(&tokens[id]), HC_DENY_USED);
         ck_assert_int_eq(hc_sv_spent_check(&spent, &tokens[id], true, now_s, now_us),
@@ -152,11 +153,11 @@ START_TEST(a_clock_that_is_stepped_back_admits_nothing_again) {
 }
 END_TEST
 
-START_TEST(a_client_id_that_is_remembered_anew_has_its_used_tokens_void) {
+START_TEST(used_tokens_of_a_removed_client_id_stay_void) {
     struct hc_token token = token_of(0, 1), ticket = ticket_of(0, 1), later;
     ck_assert_int_eq(use(&token), 0);
     ck_assert_int_eq(use(&ticket), 0);
-    for (uint64_t id = 1; id <= CAPACITY; id++) { // the last one makes room
+    for (uint64_t id = 1; id <= CAPACITY; id++) { // the last one removes the others
         now_s += id == CAPACITY ? LIFE_S : 0;
         now_us += id == CAPACITY ? 10 * SECOND_US : 0;
         later = token_of(id, 1);
@@ -170,14 +171,14 @@ START_TEST(a_client_id_that_is_remembered_anew_has_its_used_tokens_void) {
 }
 END_TEST
 
-/// Compares with a set that forgets nothing.
-START_TEST(whatever_happens_no_used_token_is_accepted_again) {
+/// Compares with a list of used tokens.
+START_TEST(random_history_accepts_no_used_token_again) {
     enum { STEPS = 200000, IDS = 3 * CAPACITY, TOKENS = 4096 };
     static struct hc_token used[TOKENS];
     struct hc_rng rng = hc_rng_init(3, 0);
     unsigned count = 0, accepted = 0, again = 0;
     for (unsigned step = 0; step < STEPS; step++) {
-        pass(hc_rng_below(&rng, 2));
+        advance(hc_rng_below(&rng, 2));
         if (hc_rng_below(&rng, 500) == 0)
             now_s = now_s + hc_rng_below(&rng, 400) - 200;
         if (count > 0 && step % 2 == 0) {
@@ -205,14 +206,14 @@ int main(void) {
     Suite *suite = suite_create("server_spent_tokens");
     TCase *tests = tcase_create("spent_tokens");
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, a_token_opens_one_session);
-    tcase_add_test(tests, a_ticket_voids_all_older_ones_of_its_client_id_alone);
-    tcase_add_test(tests, a_client_id_connects_once_a_second_and_five_times_at_once);
-    tcase_add_test(tests, tokens_of_a_long_life_take_one_entry_and_are_never_accepted_again);
-    tcase_add_test(tests, when_there_is_no_room_only_new_client_ids_are_refused);
-    tcase_add_test(tests, a_clock_that_is_stepped_back_admits_nothing_again);
-    tcase_add_test(tests, a_client_id_that_is_remembered_anew_has_its_used_tokens_void);
-    tcase_add_test(tests, whatever_happens_no_used_token_is_accepted_again);
+    tcase_add_test(tests, token_opens_one_session);
+    tcase_add_test(tests, ticket_voids_older_tickets_of_its_client_id_only);
+    tcase_add_test(tests, client_id_connects_once_a_second_and_five_times_at_once);
+    tcase_add_test(tests, long_lived_tokens_take_one_entry_and_are_used_once);
+    tcase_add_test(tests, full_table_refuses_only_new_client_ids);
+    tcase_add_test(tests, clock_set_back_admits_no_used_token);
+    tcase_add_test(tests, used_tokens_of_a_removed_client_id_stay_void);
+    tcase_add_test(tests, random_history_accepts_no_used_token_again);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
