@@ -452,7 +452,7 @@ FAULTS = {
         "        host->unheard -=",
     ),
     "messages-before-all": Fault(
-        "server/path.c",
+        "server/send.c",
         "messages go before snapshots, however low the rate is",
         "    if (peer->snapshot_starved && peer->messages_sent)\n",
         "    if (peer->state == HC_SV_PEER_FREE)\n",
@@ -500,7 +500,7 @@ FAULTS = {
     "path-unasked": Fault(
         "server/path.c",
         "a connection follows its datagrams to any address",
-        "    HC_MARK(\"path-to-be-shown\");\n",
+        "    HC_MARK(\"path-validation-begun\");\n",
         "    peer->address = *from;\n",
     ),
     "ticks-not-left-out": Fault(
