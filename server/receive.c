@@ -1,3 +1,4 @@
+/// Receives the DATA of clients: opens each datagram, reads it in full, then applies its messages.
 #include "server/host_internal.h"
 
 #include "common/mark.h"
@@ -9,7 +10,7 @@ void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pl
     struct hc_timeline *tl = host->timeline;
     hc_tick from = hc_timeline_inputs_through(tl, player) + 1;
     hc_tick end = hc_tick_min(before, hc_timeline_head(tl) + host->config.future + 1);
-    // The ranges are read off before they are closed, for afterwards nothing tells old from new.
+    // List the slots before forcing them, because afterwards all forced slots look the same.
     for (hc_tick t = from; t < end; t++) {
         if (hc_timeline_slot(tl, player, t) != HC_SLOT_UNKNOWN)
             continue;
@@ -20,10 +21,10 @@ void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pl
     host->stats.inputs_forced += hc_timeline_force(tl, player, end);
 }
 
-/// One input of a client for one tick: taken, and counted once for what became of it. The same
-/// input comes many times, in datagrams that repeat what is not acknowledged.
-static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned own, hc_tick tick,
-                       const void *packed) {
+/// Puts one input of a client into the timeline, and counts it once by its outcome. An input comes
+/// many times, because datagrams repeat it until it is acked.
+static void put_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned own, hc_tick tick,
+                      const void *packed) {
     uint8_t input[HC_INPUT_MAX];
     hc_player player = peer->replication.own[own];
     hc_tick *seen = &peer->seen[own][tick % HC_SV_SEEN];
@@ -41,11 +42,11 @@ static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigne
     case HC_TOO_OLD:
         host->stats.inputs_refused++;
         break;
-    case HC_TOO_NEW: // may come again in time
+    case HC_TOO_NEW: // a repeat may still be in time
         HC_MARK("input-too-new");
         host->stats.inputs_refused++;
         return;
-    default: // never taken, so its slot was closed: at the join, or as too late, or it is lost
+    default: // its slot has an input, or was closed: at a join, as too late, or by force_before
         if (hc_timeline_slot(host->timeline, player, tick) != HC_SLOT_FORCED)
             break;
         if (tick + hc_sv_host_late_limit(host, peer) < hc_timeline_head(host->timeline))
@@ -57,11 +58,11 @@ static void take_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigne
     *seen = tick + 1;
 }
 
-static void take_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                        const struct hc_input_message *message, struct hc_input_run *run) {
+static void put_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                       const struct hc_input_message *message, struct hc_input_run *run) {
     struct hc_sv_client *client = &peer->replication;
     hc_sv_client_report(client, message->client_tick, message->display_offset);
-    if (message->count > 0) // a stamp beyond the future is refused, and must not hide later ones
+    if (message->count > 0) // a refused stamp beyond the future must not hide later ones
         hc_sv_lateness_input(&peer->lateness,
                              hc_tick_min(message->first + message->count - 1,
                                          hc_timeline_head(host->timeline) + host->config.future));
@@ -71,52 +72,52 @@ static void take_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
     for (uint32_t i = 0; i < message->count; i++) {
         for (unsigned own = 0; own < client->own_count; own++) {
             const void *input = hc_input_run_next(run);
-            if (hc_sv_host_plays(host, peer, client->own[own])) // else its join is still to come
-                take_input(host, peer, own, message->first + i, input);
+            if (hc_sv_host_plays(host, peer, client->own[own])) // otherwise its join is due
+                put_input(host, peer, own, message->first + i, input);
         }
     }
 }
 
-/// What one DATA of a client says, read in full before any of it is done.
-struct said {
-    bool has_input, has_close, has_answer, has_events;
-    uint8_t answer[HC_PATH_SIZE];
+/// The messages of one DATA, read in full before any is applied.
+struct received {
+    bool has_input, has_close, has_response, has_events;
+    uint8_t response[HC_PATH_SIZE];
     struct hc_input_message input;
     struct hc_input_run run;
     enum hc_close_reason close;
 };
 
 static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                                   enum hc_message_type type, struct said *said) {
+                                   enum hc_message_type type, struct received *received) {
     switch (type) {
     case HC_MESSAGE_INPUT:
-        said->has_input = true;
+        received->has_input = true;
         return hc_message_get_input(&host->body, host->world.game, peer->replication.own_count,
-                                    &said->input, &said->run);
+                                    &received->input, &received->run);
     case HC_MESSAGE_CLOSE:
-        said->has_close = true;
-        return hc_message_get_close(&host->body, &said->close);
+        received->has_close = true;
+        return hc_message_get_close(&host->body, &received->close);
     case HC_MESSAGE_PATH_RESPONSE:
-        said->has_answer = true;
-        return hc_message_get_path(&host->body, said->answer);
+        received->has_response = true;
+        return hc_message_get_path(&host->body, received->response);
     case HC_MESSAGE_EVENTS:
-        said->has_events = true;
+        received->has_events = true;
         return hc_events_check(&peer->events_in, hc_body_values(&host->body));
-    default: // a server's message
+    default: // only a server sends it
         return HC_MALFORMED;
     }
 }
 
 static enum hc_status read_body(struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                                const struct hc_data *data, struct said *said) {
+                                const struct hc_data *data, struct received *received) {
     enum hc_status status = hc_body_begin(&host->body, data->body, data->body_size);
     enum hc_message_type type = HC_MESSAGE_END;
     while (status == HC_OK && (type = hc_body_next(&host->body)) != HC_MESSAGE_END)
-        status = read_message(host, peer, type, said);
+        status = read_message(host, peer, type, received);
     return status;
 }
 
-/// Takes what a client's game says.
+/// Queues the messages of a client's game.
 static void take_events(struct hc_sv_host *host, struct hc_sv_peer *peer) {
     uint32_t before = peer->events_in.expected;
     hc_body_rewind(&host->body);
@@ -133,9 +134,9 @@ static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid) {
     return connected ? peer : NULL;
 }
 
-/// Opens a DATA and judges what all of them must be; `host->opened` then holds it.
-static enum hc_status open(struct hc_sv_host *host, struct hc_sv_peer *peer, uint32_t seq,
-                           const uint8_t *bytes, size_t size, uint64_t now_us) {
+/// Checks and opens a DATA into `host->opened`.
+static enum hc_status open_data(struct hc_sv_host *host, struct hc_sv_peer *peer, uint32_t seq,
+                                const uint8_t *bytes, size_t size, uint64_t now_us) {
     enum hc_status status = hc_replay_check(&peer->replay, seq);
     if (status == HC_OK)
         status = hc_seal_open_data(peer->c2s, bytes, size, host->opened);
@@ -144,9 +145,10 @@ static enum hc_status open(struct hc_sv_host *host, struct hc_sv_peer *peer, uin
     return status;
 }
 
-/// The same for a DATA that somebody else may have sent in the client's name. Whatever comes from
-/// the client's own address is opened; what comes from the one that it has still to show is not
-/// held against others. A duplicate is opened where it shows an address, and for nothing else.
+/// Opens a DATA from any address; its sender may be another one than the client. A datagram from
+/// the client's own address is never dropped as forged. For one from the address under validation,
+/// forged datagrams of other sources do not count. A duplicate is opened only if it affects the
+/// client's address.
 static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                 const struct hc_address *from, uint32_t seq, const uint8_t *bytes,
                                 size_t size, uint64_t now_us) {
@@ -156,11 +158,11 @@ static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer
         host->stats.dropped++;
         return HC_FULL;
     }
-    enum hc_status status = open(host, peer, seq, bytes, size, now_us);
-    bool again = status == HC_DUPLICATE && hc_sv_path_wants_duplicate(peer, from, seq, now_us);
-    bool opens = again && hc_seal_open_data(peer->c2s, bytes, size, host->opened) == HC_OK;
-    host->stats.forged += status == HC_MALFORMED || (again && !opens);
-    if (!own && (status == HC_MALFORMED || again)) {
+    enum hc_status status = open_data(host, peer, seq, bytes, size, now_us);
+    bool useful = status == HC_DUPLICATE && hc_sv_path_wants_duplicate(peer, from, seq, now_us);
+    bool opens = useful && hc_seal_open_data(peer->c2s, bytes, size, host->opened) == HC_OK;
+    host->stats.forged += status == HC_MALFORMED || (useful && !opens);
+    if (!own && (status == HC_MALFORMED || useful)) {
         peer->forged++;
         hc_sv_forged_add(&host->forged, from);
     }
@@ -169,22 +171,22 @@ static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer
     return status;
 }
 
-static void take(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *from,
-                 struct said *said, uint64_t now_us) {
-    if (said->has_answer)
-        hc_sv_path_response(host, peer, from, said->answer, now_us);
-    if (said->has_events)
+static void apply(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *from,
+                  struct received *received, uint64_t now_us) {
+    if (received->has_response)
+        hc_sv_path_response(host, peer, from, received->response, now_us);
+    if (received->has_events)
         take_events(host, peer);
-    if (said->has_input)
-        take_inputs(host, peer, &said->input, &said->run);
-    if (said->has_close)
-        hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, said->close, false, now_us);
+    if (received->has_input)
+        put_inputs(host, peer, &received->input, &received->run);
+    if (received->has_close)
+        hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, received->close, false, now_us);
 }
 
 enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_address *from,
                                   const uint8_t *bytes, size_t size, uint64_t now_us) {
     struct hc_data data;
-    struct said said = {.has_input = false};
+    struct received received = {.has_input = false};
     uint32_t cid, seq;
     enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
     if (status != HC_OK)
@@ -198,17 +200,17 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
     if (status == HC_OK)
         status = hc_datagram_get_data(host->opened, size, &data);
     if (status == HC_OK)
-        status = read_body(host, peer, &data, &said);
+        status = read_body(host, peer, &data, &received);
     bool newest = seq > peer->replay.newest;
     if (status == HC_OK)
-        status =
-            hc_sv_peer_accept(peer, &data, said.has_input ? said.input.ack_delay_us : 0, now_us);
+        status = hc_sv_peer_accept(peer, &data,
+                                   received.has_input ? received.input.ack_delay_us : 0, now_us);
     if (status != HC_OK)
         return status;
     peer->heard_once = true;
-    peer->continues = 0; // the client has heard that it may go on
+    peer->continues = 0; // the client has its ACCEPT
     hc_sv_path_received(host, peer, from, seq, size,
                         newest ? HC_SV_ARRIVAL_NEWEST : HC_SV_ARRIVAL_LATE, now_us);
-    take(host, peer, from, &said, now_us);
+    apply(host, peer, from, &received, now_us);
     return HC_OK;
 }
