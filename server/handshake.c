@@ -1,3 +1,4 @@
+/// Admits clients: HELLO, COOKIE, CONNECT and ACCEPT, the refusals, and RESET.
 #include "server/host_internal.h"
 
 #include "common/mark.h"
@@ -7,21 +8,21 @@
 #include <string.h>
 
 enum {
-    RETRY_MS = 2000, ///< what a full server suggests
+    RETRY_MS = 2000, ///< when a client may try again at a full server
     SECOND_US = 1000000,
 };
 
-/// Somebody who wants to come in.
-struct entry {
+/// A client's attempt to connect.
+struct attempt {
     struct hc_connect connect;
     struct hc_token token;
-    bool proven;                              ///< it knows the token's secret
-    uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< the host's ephemeral one for it, once proven,
-    uint8_t shared[HC_EXCHANGE_KEY_SIZE];     ///< and what both share by that
+    bool proven;                              ///< the client knows the token's secret
+    uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< the server's ephemeral public key
+    uint8_t shared[HC_EXCHANGE_KEY_SIZE];     ///< the secret that both ends share by the exchange
 };
 
-/// Whether another answer can wait. Without one no handshake is heard: nobody is let in who is not
-/// told so, and whoever is in earnest asks again.
+/// Whether the reply queue has room. If it has none, handshakes are dropped, because a client must
+/// not be admitted without its ACCEPT. The client will retry.
 static bool can_reply(const struct hc_sv_host *host) {
     if (host->reply_count < HC_REPLIES_MAX)
         return true;
@@ -29,7 +30,7 @@ static bool can_reply(const struct hc_sv_host *host) {
     return false;
 }
 
-/// Room for an answer; there is some, see can_reply.
+/// Appends a reply. The queue has room, see can_reply.
 static struct hc_sv_reply *new_reply(struct hc_sv_host *host, const struct hc_address *to) {
     HC_ASSERT(host->reply_count < HC_REPLIES_MAX);
     struct hc_sv_reply *reply =
@@ -39,8 +40,8 @@ static struct hc_sv_reply *new_reply(struct hc_sv_host *host, const struct hc_ad
     return reply;
 }
 
-static enum hc_status answer_version(struct hc_sv_host *host, const struct hc_address *from,
-                                     const uint8_t nonce[static HC_NONCE_SIZE]) {
+static enum hc_status reply_version(struct hc_sv_host *host, const struct hc_address *from,
+                                    const uint8_t nonce[static HC_NONCE_SIZE]) {
     struct hc_version version = {.protocol_id = host->protocol_id};
     struct hc_sv_reply *reply = new_reply(host, from);
     memcpy(version.client_nonce, nonce, HC_NONCE_SIZE);
@@ -55,7 +56,7 @@ static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_add
     if (status != HC_OK && status != HC_UNEXPECTED)
         return status;
     if (status == HC_UNEXPECTED || hello.protocol_id != host->protocol_id)
-        return answer_version(host, from, hello.client_nonce);
+        return reply_version(host, from, hello.client_nonce);
     struct hc_sv_reply *reply = new_reply(host, from);
     struct hc_datagram_cookie cookie = {.slot = hc_cookie_slot(now_us)};
     memcpy(cookie.client_nonce, hello.client_nonce, HC_NONCE_SIZE);
@@ -64,9 +65,10 @@ static enum hc_status receive_hello(struct hc_sv_host *host, const struct hc_add
     return HC_OK;
 }
 
-/// Denies for `reason`, under the token's secret if the proof held; else the DENY is a hint.
+/// Denies the attempt. A proven attempt's DENY is authenticated by the token's secret; any other is
+/// a hint.
 static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *from,
-                           const struct entry *entry, enum hc_deny_reason reason,
+                           const struct attempt *attempt, enum hc_deny_reason reason,
                            uint32_t retry_ms) {
     struct hc_deny deny = {.reason = reason, .retry_ms = retry_ms};
     struct hc_sv_reply *reply = new_reply(host, from);
@@ -74,17 +76,17 @@ static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *fro
     host->stats.denied++;
     denials->count++;
     denials->address = *from;
-    denials->proven = entry->proven;
-    denials->client_id = entry->proven ? entry->token.client_id : 0;
-    memcpy(deny.client_nonce, entry->connect.client_nonce, HC_NONCE_SIZE);
+    denials->proven = attempt->proven;
+    denials->client_id = attempt->proven ? attempt->token.client_id : 0;
+    memcpy(deny.client_nonce, attempt->connect.client_nonce, HC_NONCE_SIZE);
     reply->size = hc_datagram_put_deny(&deny, reply->bytes);
-    if (entry->proven)
-        hc_token_put_deny_mac(entry->token.secret, reply->bytes);
+    if (attempt->proven)
+        hc_token_put_deny_mac(attempt->token.secret, reply->bytes);
     return HC_OK;
 }
 
-/// A place for a newcomer; when there is no other, that of a peer whose goodbye is still being
-/// said.
+/// Finds a free place for a new client, or else the place of the closing peer that has the fewest
+/// CLOSEs left and does not linger. NULL: none.
 static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
     struct hc_sv_peer *closing = NULL;
     for (unsigned i = 0; i < host->config.clients; i++) {
@@ -92,59 +94,60 @@ static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
             return &host->peers[i];
         if (host->peers[i].state == HC_SV_PEER_CLOSING && host->peers[i].lingers_until_us == 0 &&
             (closing == NULL || host->peers[i].closes_left < closing->closes_left))
-            closing = &host->peers[i]; // the one that has said it most often
+            closing = &host->peers[i];
     }
     return closing;
 }
 
-static bool available(const struct hc_sv_player *player) {
+static bool is_available(const struct hc_sv_player *player) {
     return player->peer == 0 || (player->leaving && player->next_owner == 0);
 }
 
-/// Finds `count` player slots that are free, or will be at the next tick; returns how many it
+/// Finds up to `count` player slots that are free now or at the next tick. Returns how many it
 /// found.
 static unsigned find_players(const struct hc_sv_host *host, unsigned count,
                              hc_player found[static HC_OWN_PLAYERS_MAX]) {
     unsigned n = 0;
     for (hc_player p = 0; p < host->world.players && n < count; p++)
-        if (available(&host->players[p]))
+        if (is_available(&host->players[p]))
             found[n++] = p;
     return n;
 }
 
-/// Gives these player slots to a peer.
-static void take_players(struct hc_sv_host *host, uint16_t peer, unsigned count,
-                         const hc_player players[static HC_OWN_PLAYERS_MAX]) {
+/// Assigns player slots to a peer, or makes it their next owner.
+static void assign_players(struct hc_sv_host *host, uint16_t peer, unsigned count,
+                           const hc_player players[static HC_OWN_PLAYERS_MAX]) {
     for (unsigned i = 0; i < count; i++) {
         struct hc_sv_player *player = &host->players[players[i]];
         *(player->leaving ? &player->next_owner : &player->peer) = (uint16_t)(peer + 1);
     }
 }
 
-/// Exchanges ephemeral keys with a client that is about to be admitted, which takes more time than
-/// all before it together. HC_MALFORMED: its key is none.
-static enum hc_status exchange(struct hc_sv_host *host, struct entry *entry) {
+/// Exchanges ephemeral keys with a client. This takes more time than all checks of the attempt, so
+/// it follows them. HC_MALFORMED: the client's key is invalid.
+static enum hc_status exchange_keys(struct hc_sv_host *host, struct attempt *attempt) {
     uint8_t secret[HC_EXCHANGE_KEY_SIZE];
-    HC_ASSERT(entry->proven);
+    HC_ASSERT(attempt->proven);
     hc_sv_host_unpredictable(host, secret, sizeof secret);
-    hc_seal_public(secret, entry->server_key);
-    enum hc_status status = hc_seal_exchange(secret, entry->connect.client_key, entry->shared);
+    hc_seal_public(secret, attempt->server_key);
+    enum hc_status status = hc_seal_exchange(secret, attempt->connect.client_key, attempt->shared);
     sodium_memzero(secret, sizeof secret);
     return status;
 }
 
-/// The keys of the peer's new connection, whose ACCEPT has this nonce.
-static void derive(const struct hc_sv_host *host, struct hc_sv_peer *peer,
-                   const struct entry *entry, const uint8_t server_nonce[static HC_NONCE_SIZE]) {
+/// Derives the keys of the peer's new connection.
+static void derive_keys(const struct hc_sv_host *host, struct hc_sv_peer *peer,
+                        const struct attempt *attempt,
+                        const uint8_t server_nonce[static HC_NONCE_SIZE]) {
     struct hc_seal_material material = {.protocol_id = host->protocol_id, .cid = peer->cid};
     struct hc_seal_keys keys;
-    memcpy(material.secret, entry->token.secret, sizeof material.secret);
-    memcpy(material.token, entry->connect.token, sizeof material.token);
+    memcpy(material.secret, attempt->token.secret, sizeof material.secret);
+    memcpy(material.token, attempt->connect.token, sizeof material.token);
     memcpy(material.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
     memcpy(material.server_nonce, server_nonce, HC_NONCE_SIZE);
-    memcpy(material.client_key, entry->connect.client_key, sizeof material.client_key);
-    memcpy(material.server_key, entry->server_key, sizeof material.server_key);
-    memcpy(material.shared, entry->shared, sizeof material.shared);
+    memcpy(material.client_key, attempt->connect.client_key, sizeof material.client_key);
+    memcpy(material.server_key, attempt->server_key, sizeof material.server_key);
+    memcpy(material.shared, attempt->shared, sizeof material.shared);
     hc_seal_derive(&material, &keys);
     memcpy(peer->c2s, keys.c2s, sizeof peer->c2s);
     hc_seal_init(&peer->sealer, keys.s2c);
@@ -152,9 +155,9 @@ static void derive(const struct hc_sv_host *host, struct hc_sv_peer *peer,
     sodium_memzero(&keys, sizeof keys);
 }
 
-/// The keys of the peer's new connection, and the ACCEPT that makes them known.
+/// Builds the ACCEPT of the peer's new connection, and derives its keys.
 static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                         const struct entry *entry, bool resumed, uint64_t now_us) {
+                         const struct attempt *attempt, bool resumed, uint64_t now_us) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_writer body = hc_bytes_writer(bytes + HC_ACCEPT_BODY_AT, HC_ACCEPT_BODY_MAX);
     struct hc_welcome welcome = {.tick_rate = host->world.tick_rate,
@@ -175,24 +178,24 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
     struct hc_accept accept = {
         .cid = peer->cid, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
     memcpy(accept.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
-    memcpy(accept.server_key, entry->server_key, sizeof accept.server_key);
+    memcpy(accept.server_key, attempt->server_key, sizeof accept.server_key);
     hc_sv_host_unpredictable(host, accept.server_nonce, sizeof accept.server_nonce);
     size_t size = hc_datagram_put_accept(&accept, bytes);
     HC_ASSERT(size == sizeof peer->accept);
 
-    derive(host, peer, entry, accept.server_nonce);
+    derive_keys(host, peer, attempt, accept.server_nonce);
     hc_seal_accept(&peer->sealer, bytes, size);
     memcpy(peer->accept, bytes, size);
 }
 
-static enum hc_status answer_accept(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+static enum hc_status reply_accept(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     struct hc_sv_reply *reply = new_reply(host, &peer->address);
     memcpy(reply->bytes, peer->accept, sizeof peer->accept);
     reply->size = sizeof peer->accept;
     return HC_OK;
 }
 
-/// The connection with this cid that ended lately; NULL: there is none.
+/// The connection with this cid that ended lately; NULL: none.
 static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint32_t cid,
                                             uint64_t now_us) {
     uint32_t index = cid & ((1u << HC_SV_CID_INDEX_BITS) - 1);
@@ -205,7 +208,7 @@ static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint3
     return NULL;
 }
 
-/// A cid for the peer with this index that nobody can guess.
+/// Draws an unpredictable cid for the peer with this index.
 static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
     uint32_t cid = 0;
     while (cid >> HC_SV_CID_INDEX_BITS == 0 || find_ended(host, cid, now_us) != NULL ||
@@ -218,19 +221,19 @@ static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_u
     return cid;
 }
 
-/// When the session of a token began, or begins if the token opens it now.
-static uint64_t begun_s(const struct hc_token *token, uint64_t now_s) {
+/// When the token's session began; `now_s` if the token opens a new one.
+static uint64_t session_begun_s(const struct hc_token *token, uint64_t now_s) {
     uint64_t begun_s = now_s;
     if (token->kind == HC_TOKEN_RESUME)
         begun_s = hc_token_begun_s(token->token_id);
     return begun_s < now_s ? begun_s : now_s;
 }
 
-/// Takes over what a token says of its user.
+/// Copies the user from a token.
 static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_token *token,
                      uint64_t now_us) {
     uint64_t now_s = hc_sv_host_unix_s(host, now_us), life_s = host->config.session_life_s;
-    peer->user.begun_s = begun_s(token, now_s);
+    peer->user.begun_s = session_begun_s(token, now_s);
     uint64_t left_s = peer->user.begun_s + life_s - now_s; // see is_outdated
     peer->user.end_us = life_s == 0 ? 0 : now_us + left_s * SECOND_US;
     uint64_t ticket = hc_sv_spent_ticket(&host->spent, token->client_id);
@@ -245,7 +248,7 @@ static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer, const str
     memcpy(peer->user.user_data, token->user_data, sizeof peer->user.user_data);
 }
 
-/// Whether one more client may be a spectator.
+/// Whether there may be one more spectator.
 static bool spectator_fits(const struct hc_sv_host *host) {
     unsigned count = 0;
     for (unsigned i = 0; i < host->config.clients; i++) {
@@ -256,9 +259,9 @@ static bool spectator_fits(const struct hc_sv_host *host) {
     return count < host->config.spectators;
 }
 
-/// Whether there is a place for an entry, and players, where its client, `known`, gives back those
-/// that it has if it wants another number of them.
-static bool fits(struct hc_sv_host *host, const struct hc_sv_peer *known, unsigned players) {
+/// Whether a place and `players` player slots are free. A client that is `known` gives back its
+/// slots when it wants another number of them.
+static bool has_room(struct hc_sv_host *host, const struct hc_sv_peer *known, unsigned players) {
     hc_player found[HC_OWN_PLAYERS_MAX];
     unsigned own = known != NULL ? known->replication.own_count : 0;
     if (known != NULL && own == players)
@@ -268,68 +271,69 @@ static bool fits(struct hc_sv_host *host, const struct hc_sv_peer *known, unsign
     return own + find_players(host, players, found) >= players;
 }
 
-/// The token opens a session, as judge_entry has found that it may.
-static void use_token(struct hc_sv_host *host, const struct entry *entry, uint64_t now_us) {
+/// Marks the token as used; check_attempt has allowed its use.
+static void use_token(struct hc_sv_host *host, const struct attempt *attempt, uint64_t now_us) {
     bool used =
-        hc_sv_spent_use(&host->spent, &entry->token, hc_sv_host_unix_s(host, now_us), now_us);
+        hc_sv_spent_use(&host->spent, &attempt->token, hc_sv_host_unix_s(host, now_us), now_us);
     HC_ASSERT(used);
 }
 
 static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *from,
-                            const struct entry *entry, uint64_t now_us) {
+                            const struct attempt *attempt, uint64_t now_us) {
     hc_player taken[HC_OWN_PLAYERS_MAX] = {0};
     struct hc_sv_peer *peer = free_peer(host);
-    unsigned found = find_players(host, entry->connect.players, taken);
-    HC_ASSERT(peer != NULL && found == entry->connect.players); // see fits
+    unsigned found = find_players(host, attempt->connect.players, taken);
+    HC_ASSERT(peer != NULL && found == attempt->connect.players); // see has_room
     uint16_t index = (uint16_t)(peer - host->peers);
-    use_token(host, entry, now_us);
-    take_players(host, index, entry->connect.players, taken);
+    use_token(host, attempt, now_us);
+    assign_players(host, index, attempt->connect.players, taken);
     uint32_t cid = draw_cid(host, index, now_us);
     peer->state = HC_SV_PEER_FREE;
-    hc_sv_peer_open(peer, cid, host->config.client_rate, from, entry->connect.client_nonce, now_us);
-    set_user(host, peer, &entry->token, now_us);
-    peer->replication.own_count = entry->connect.players;
+    hc_sv_peer_open(peer, cid, host->config.client_rate, from, attempt->connect.client_nonce,
+                    now_us);
+    set_user(host, peer, &attempt->token, now_us);
+    peer->replication.own_count = attempt->connect.players;
     memcpy(peer->replication.own, taken, sizeof taken);
-    build_accept(host, peer, entry, false, now_us);
+    build_accept(host, peer, attempt, false, now_us);
     host->stats.joins++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_JOINED, 0);
-    return answer_accept(host, peer);
+    return reply_accept(host, peer);
 }
 
-/// Gives a client another connection, in the place of the one that it has or had.
-static enum hc_status resume(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                             const struct hc_address *from, const struct entry *entry,
-                             uint64_t now_us) {
-    uint32_t before = peer->cid, named = entry->connect.continues;
-    use_token(host, entry, now_us);
-    // It goes on only with what it knows of: another process of the same user begins anew.
+/// Gives a known client a new connection, which replaces its present or lost one.
+static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                                const struct hc_address *from, const struct attempt *attempt,
+                                uint64_t now_us) {
+    uint32_t previous = peer->cid, named = attempt->connect.continues;
+    use_token(host, attempt, now_us);
+    // Only a client that names its last connection resumes the session: another process of the same
+    // user begins a new one.
     bool resumed =
-        named != 0 && (named == before || (named == peer->continues && peer->replay.newest == 0));
+        named != 0 && (named == previous || (named == peer->continues && peer->replay.newest == 0));
     if (peer->state == HC_SV_PEER_PLAYING)
         hc_sv_host_remember_ended(host, peer, false, false, now_us);
     if (!resumed) {
         host->unheard -= peer->events_in.expected - peer->events_in.next;
         hc_sv_peer_begin_events(peer);
     }
-    HC_MARK("client-resumed");
-    // It begins at WELCOME's tick, and what was told before is of no use to it.
+    HC_MARK("client-reconnected");
+    // The client begins at the tick of WELCOME, so it sends no inputs for earlier ticks.
     for (unsigned i = 0; i < peer->replication.own_count; i++)
         if (hc_sv_host_plays(host, peer, peer->replication.own[i]))
             hc_sv_receive_force(host, peer, peer->replication.own[i],
                                 hc_timeline_head(host->timeline));
     hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers), now_us),
-                       host->config.client_rate, from, entry->connect.client_nonce, now_us);
-    set_user(host, peer, &entry->token, now_us);
-    build_accept(host, peer, entry, resumed, now_us);
-    peer->continues = before;
+                       host->config.client_rate, from, attempt->connect.client_nonce, now_us);
+    set_user(host, peer, &attempt->token, now_us);
+    build_accept(host, peer, attempt, resumed, now_us);
+    peer->continues = previous;
     host->stats.resumed++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_RESUMED, 0);
     peer->continues = resumed ? named : 0;
-    return answer_accept(host, peer);
+    return reply_accept(host, peer);
 }
 
-/// Whether the client's attempt with this nonce made a connection that has ended lately, wherever
-/// its client was in the end.
+/// Whether the client's attempt with this nonce made a connection that ended lately.
 static bool has_ended(const struct hc_sv_host *host, uint64_t client_id,
                       const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
     for (size_t i = 0; i < (size_t)HC_SV_ENDED_EACH * host->config.clients; i++) {
@@ -341,8 +345,8 @@ static bool has_ended(const struct hc_sv_host *host, uint64_t client_id,
     return false;
 }
 
-/// The client that a token is of, if it is here or its players are kept.
-static struct hc_sv_peer *peer_of(struct hc_sv_host *host, uint64_t client_id) {
+/// The connected or lingering client with this client_id; NULL: none.
+static struct hc_sv_peer *find_client(struct hc_sv_host *host, uint64_t client_id) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
         if ((peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0) &&
@@ -352,28 +356,30 @@ static struct hc_sv_peer *peer_of(struct hc_sv_host *host, uint64_t client_id) {
     return NULL;
 }
 
-static bool is_name(const uint8_t name[static HC_NAME_MAX]) {
+static bool is_valid_name(const uint8_t name[static HC_NAME_MAX]) {
     size_t size = hc_name_size(name);
     return size == 0 || hc_name_check(name, size) == HC_OK;
 }
 
-/// Whether the token and the server allow as many players as the client wants, or to watch.
-static bool has_right(const struct hc_sv_host *host, const struct entry *entry) {
-    unsigned players = entry->connect.players;
+/// Whether the token and the server allow the requested number of players; 0: to watch.
+static bool is_allowed(const struct hc_sv_host *host, const struct attempt *attempt) {
+    unsigned players = attempt->connect.players;
     if (players == 0)
-        return entry->token.watch && host->config.spectators > 0;
-    return players <= entry->token.players && players <= host->config.players_per_client;
+        return attempt->token.watch && host->config.spectators > 0;
+    return players <= attempt->token.players && players <= host->config.players_per_client;
 }
 
-/// What a proven entry still may be refused for; HC_OK: nothing, and its address has connected.
-static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_address *from,
-                                  const struct entry *entry, const struct hc_sv_peer *known,
-                                  bool own, uint64_t now_us, enum hc_deny_reason *reason) {
+/// Checks the name, the token, the limits and the room for a proven attempt. HC_OK: the attempt
+/// counts for its address. Otherwise `*reason` is the reason to deny it; HC_FULL: the client may
+/// try again.
+static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_address *from,
+                                    const struct attempt *attempt, const struct hc_sv_peer *known,
+                                    bool own, uint64_t now_us, enum hc_deny_reason *reason) {
     *reason = HC_DENY_NAME;
-    if (!is_name(entry->token.name))
+    if (!is_valid_name(attempt->token.name))
         return HC_INVALID;
-    // While the session that it has opened stands, a token opens that again.
-    *reason = hc_sv_spent_check(&host->spent, &entry->token, own, hc_sv_host_unix_s(host, now_us),
+    // A token can open its own session again as long as the session lasts.
+    *reason = hc_sv_spent_check(&host->spent, &attempt->token, own, hc_sv_host_unix_s(host, now_us),
                                 now_us);
     if (*reason != 0)
         return *reason == HC_DENY_USED ? HC_INVALID : HC_FULL;
@@ -381,10 +387,10 @@ static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_addre
     if (hc_sv_host_address_is_full(host, from, known))
         return HC_FULL;
     *reason = HC_DENY_FULL;
-    if (!fits(host, known, entry->connect.players))
+    if (!has_room(host, known, attempt->connect.players))
         return HC_FULL;
-    // Last, because what is denied is no connect: a CONNECT that somebody repeats takes nothing
-    // from others of its address.
+    // This check is last, because a denied attempt does not count: a CONNECT that somebody repeats
+    // takes nothing from other clients at its address.
     *reason = HC_DENY_RATE;
     return hc_sv_address_limit_take(&host->rate, from, host->config.connects_per_address, now_us)
                ? HC_OK
@@ -394,99 +400,101 @@ static enum hc_status judge_entry(struct hc_sv_host *host, const struct hc_addre
 /// Whether the token was issued, or its session began, too long ago.
 static bool is_outdated(const struct hc_sv_host *host, const struct hc_token *token,
                         uint64_t now_us) {
-    uint64_t now_s = hc_sv_host_unix_s(host, now_us), begun = begun_s(token, now_s);
+    uint64_t now_s = hc_sv_host_unix_s(host, now_us), begun = session_begun_s(token, now_s);
     bool over = host->config.session_life_s != 0 && now_s - begun >= host->config.session_life_s;
     return over || begun < host->refused.not_before_s ||
            token->issued_s < host->refused.not_before_s;
 }
 
-/// An attempt that was admitted asks again: it has one connection and one ACCEPT, wherever it asks
-/// from, lest its client use one of which nothing is known any more. What it was admitted for is
-/// not judged again.
-static enum hc_status repeat_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                                    const struct hc_address *from, const struct entry *entry) {
+/// Sends the ACCEPT of an admitted attempt again, without checking the attempt again. An attempt
+/// has one connection and one ACCEPT at any address: with two, the client might use the one that
+/// the server has replaced.
+static enum hc_status resend_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                                    const struct hc_address *from, const struct attempt *attempt) {
     bool moves = !hc_address_equal(&peer->address, from);
     if (moves && peer->replay.newest > 0)
-        return HC_DUPLICATE; // late: DATA have shown where it is
+        return HC_DUPLICATE; // a late one: the client's DATA show its address
     if (moves && hc_sv_host_address_is_full(host, from, peer))
-        return deny(host, from, entry, HC_DENY_LIMIT, RETRY_MS);
+        return deny(host, from, attempt, HC_DENY_LIMIT, RETRY_MS);
     HC_MARK("accept-sent-again");
     peer->address = *from;
-    return answer_accept(host, peer);
+    return reply_accept(host, peer);
 }
 
-/// Somebody who has shown that the token is its own; `opened`: what hc_token_open has found.
+/// Answers an attempt whose client knows the token's secret; `opened` is the result of
+/// hc_token_open.
 static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_address *from,
-                                     struct entry *entry, enum hc_status opened, uint64_t now_us) {
-    const struct hc_connect *connect = &entry->connect;
-    uint64_t client_id = entry->token.client_id;
+                                     struct attempt *attempt, enum hc_status opened,
+                                     uint64_t now_us) {
+    const struct hc_connect *connect = &attempt->connect;
+    uint64_t client_id = attempt->token.client_id;
     enum hc_deny_reason reason;
-    struct hc_sv_peer *known = peer_of(host, client_id);
+    struct hc_sv_peer *known = find_client(host, client_id);
     bool connected = known != NULL && known->state == HC_SV_PEER_PLAYING;
-    bool own =
-        known != NULL && memcmp(known->user.token_id, entry->token.token_id, HC_TOKEN_ID_SIZE) == 0;
+    bool own = known != NULL &&
+               memcmp(known->user.token_id, attempt->token.token_id, HC_TOKEN_ID_SIZE) == 0;
     if (connected && own && memcmp(known->client_nonce, connect->client_nonce, HC_NONCE_SIZE) == 0)
-        return repeat_accept(host, known, from, entry);
+        return resend_accept(host, known, from, attempt);
     if (opened != HC_OK)
-        return deny(host, from, entry, opened == HC_TOO_OLD ? HC_DENY_EXPIRED : HC_DENY_AUDIENCE,
+        return deny(host, from, attempt, opened == HC_TOO_OLD ? HC_DENY_EXPIRED : HC_DENY_AUDIENCE,
                     0);
-    if (!has_right(host, entry))
-        return deny(host, from, entry, HC_DENY_PLAYERS, 0);
+    if (!is_allowed(host, attempt))
+        return deny(host, from, attempt, HC_DENY_PLAYERS, 0);
     if (host->shutting_down)
-        return deny(host, from, entry, HC_DENY_SHUTDOWN, 0);
+        return deny(host, from, attempt, HC_DENY_SHUTDOWN, 0);
     if (hc_sv_refused_has(&host->refused, client_id))
-        return deny(host, from, entry, HC_DENY_REFUSED, 0);
-    if (is_outdated(host, &entry->token, now_us))
-        return deny(host, from, entry, HC_DENY_EXPIRED, 0);
+        return deny(host, from, attempt, HC_DENY_REFUSED, 0);
+    if (is_outdated(host, &attempt->token, now_us))
+        return deny(host, from, attempt, HC_DENY_EXPIRED, 0);
     if (has_ended(host, client_id, connect->client_nonce, now_us))
-        return HC_DUPLICATE; // late, or of an attempt that was given up for another one
+        return HC_DUPLICATE; // a late one, or of an attempt that another one replaced
     if (connected && now_us - known->received_us < HC_CONNECTED_US &&
         connect->continues != known->cid)
-        return deny(host, from, entry, HC_DENY_CONNECTED, HC_CONNECTED_US / 1000);
-    enum hc_status status = judge_entry(host, from, entry, known, own, now_us, &reason);
+        return deny(host, from, attempt, HC_DENY_CONNECTED, HC_CONNECTED_US / 1000);
+    enum hc_status status = check_attempt(host, from, attempt, known, own, now_us, &reason);
     if (status != HC_OK)
-        return deny(host, from, entry, reason, status == HC_INVALID ? 0 : RETRY_MS);
-    status = exchange(host, entry);
+        return deny(host, from, attempt, reason, status == HC_INVALID ? 0 : RETRY_MS);
+    status = exchange_keys(host, attempt);
     if (status != HC_OK)
         return status;
     if (known != NULL && known->replication.own_count == connect->players)
-        return resume(host, known, from, entry, now_us);
+        return reconnect(host, known, from, attempt, now_us);
     if (known != NULL)
         hc_sv_host_drop(host, known, HC_SV_EVENT_LEFT, HC_CLOSE_LEFT, false, now_us);
-    return admit(host, from, entry, now_us);
+    return admit(host, from, attempt, now_us);
 }
 
 static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_address *from,
                                       const uint8_t *bytes, size_t size, uint64_t now_us) {
-    struct entry entry = {.proven = false};
-    const struct hc_connect *connect = &entry.connect;
-    enum hc_status status = hc_datagram_get_connect(bytes, size, &entry.connect);
-    if (status != HC_OK && status != HC_INVALID) // which has too many players
+    struct attempt attempt = {.proven = false};
+    const struct hc_connect *connect = &attempt.connect;
+    enum hc_status status = hc_datagram_get_connect(bytes, size, &attempt.connect);
+    if (status != HC_OK && status != HC_INVALID) // HC_INVALID: too many players
         return status;
     if (connect->protocol_id != host->protocol_id)
-        return answer_version(host, from, connect->client_nonce);
+        return reply_version(host, from, connect->client_nonce);
     status = hc_cookie_check(&host->jar, now_us, connect->slot, from, connect->client_nonce,
                              connect->cookie);
     if (status != HC_OK)
         return status;
     enum hc_status opened =
         hc_token_open(&host->config.keys, host->protocol_id, host->config.audience,
-                      hc_sv_host_unix_s(host, now_us), connect->token, &entry.token);
+                      hc_sv_host_unix_s(host, now_us), connect->token, &attempt.token);
     if (opened != HC_OK && opened != HC_TOO_OLD && opened != HC_INVALID)
-        return deny(host, from, &entry, HC_DENY_TOKEN, 0);
-    status = hc_token_check_proof(entry.token.secret, bytes);
-    entry.proven = status == HC_OK;
-    if (!entry.proven)
+        return deny(host, from, &attempt, HC_DENY_TOKEN, 0);
+    status = hc_token_check_proof(attempt.token.secret, bytes);
+    attempt.proven = status == HC_OK;
+    if (!attempt.proven)
         host->stats.unproven++;
     else
-        status = receive_proven(host, from, &entry, opened, now_us);
-    sodium_memzero(&entry, sizeof entry);
+        status = receive_proven(host, from, &attempt, opened, now_us);
+    sodium_memzero(&attempt, sizeof attempt);
     return status;
 }
 
-/// Whether a RESET may go to an address now; then it is counted. What one address asks for takes
-/// nothing of what others may have.
-static bool takes_reset(struct hc_sv_host *host, const struct hc_address *to, uint64_t now_us) {
+/// Whether a RESET may be sent to an address now; counts it if so. RESETs over an address's own
+/// limit do not count for the limit of all addresses.
+static bool take_reset(struct hc_sv_host *host, const struct hc_address *to, uint64_t now_us) {
     const uint64_t cost_us = SECOND_US / HC_RESETS_PER_S;
     uint64_t all_us = host->resets_us;
     if (host->reply_count >= HC_SV_RESETS_WAIT ||
@@ -503,17 +511,17 @@ void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *fro
     const struct hc_sv_peer *last = hc_sv_host_peer(host, cid);
     struct hc_reset reset = {.cid = cid};
     if (last != NULL && last->close == HC_CLOSE_LEFT)
-        return; // it says goodbye, and has been heard
-    if (!takes_reset(host, from, now_us))
+        return; // it repeats a CLOSE that was received
+    if (!take_reset(host, from, now_us))
         return;
     const struct hc_sv_ended *ended = find_ended(host, cid, now_us);
-    if (ended != NULL && ended->left) { // it says goodbye, though its place may be another's since
-        HC_MARK("goodbye-of-a-place-taken");
+    if (ended != NULL && ended->left) { // the same, after another client took the place
+        HC_MARK("close-repeated-after-place-taken");
         return;
     }
     struct hc_sv_reply *reply = new_reply(host, from);
     host->stats.resets++;
-    // It may have been told under either key: by turns, so that it takes no two of each.
+    // The client's reset token may be of either key. A RESET carries one, so the keys take turns.
     hc_seal_reset_token(&keys->keys[seq % keys->count], cid, host->config.audience, from,
                         reset.token);
     reply->size = hc_datagram_put_reset(&reset, reply->bytes);

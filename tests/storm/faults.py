@@ -375,9 +375,9 @@ FAULTS = {
     "proof-not-checked": Fault(
         "server/handshake.c",
         "a copied token admits a client without its secret",
-        "    entry.proven = status == HC_OK;\n",
+        "    attempt.proven = status == HC_OK;\n",
         "    status = HC_OK;\n"
-        "    entry.proven = true;\n",
+        "    attempt.proven = true;\n",
     ),
     "messages-acknowledge-all": Fault(
         "server/replication/client.c",
@@ -428,8 +428,8 @@ FAULTS = {
     "resumed-always": Fault(
         "server/handshake.c",
         "every client that takes players over resumes the messages, too",
-        "    build_accept(host, peer, entry, resumed, now_us);\n",
-        "    build_accept(host, peer, entry, true, now_us);\n",
+        "    build_accept(host, peer, attempt, resumed, now_us);\n",
+        "    build_accept(host, peer, attempt, true, now_us);\n",
     ),
     "messages-acked-unreceived": Fault(
         "proto/events.c",
