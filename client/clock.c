@@ -47,8 +47,8 @@ void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt
     // The stamp was true when it was sent, at most one round trip ago. If the estimate contradicts
     // it, the server's clock was set since.
     int64_t least_us = (int64_t)(server_us - now_us), most_us = least_us + (int64_t)rtt_us;
-    if (best->offset_us < least_us - HC_CL_CLOCK_SLACK_US ||
-        best->offset_us > most_us + HC_CL_CLOCK_SLACK_US) {
+    if (best->offset_us < least_us - HC_CL_CLOCK_MARGIN_US ||
+        best->offset_us > most_us + HC_CL_CLOCK_MARGIN_US) {
         HC_MARK("server-clock-was-set");
         clock->samples[0] = *newest;
         clock->count = clock->next = 1;

@@ -13,7 +13,7 @@
 enum {
     HC_CL_CLOCK_SAMPLES = 64,        ///< newest samples that count
     HC_CL_CLOCK_WINDOW_US = 2000000, ///< a sample older than this does not count
-    HC_CL_CLOCK_SLACK_US = 2000,     ///< drift of two clocks within the window
+    HC_CL_CLOCK_MARGIN_US = 2000,    ///< drift of two clocks within the window
 };
 
 /// All zeros is the beginning.
@@ -38,8 +38,8 @@ void hc_cl_clock_estimate(struct hc_cl_clock *clock, uint64_t now_us, uint64_t r
                           uint64_t server_us);
 
 /// A sample: the round trip was `rtt_us`, less the server's own delay. If the stamp, which was true
-/// when it was sent, contradicts the estimate by more than HC_CL_CLOCK_SLACK_US, the server's clock
-/// was set since: all samples but this one are dropped.
+/// when it was sent, contradicts the estimate by more than HC_CL_CLOCK_MARGIN_US, the server's
+/// clock was set since: all samples but this one are dropped.
 void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
                         uint64_t server_us);
 

@@ -68,7 +68,7 @@ static void apply_values(struct hc_client *client, const struct hc_cl_received *
     const struct hc_world *world = &client->world;
     struct hc_entity_state states[HC_UNIT_ENTITIES_MAX];
     for (uint32_t i = 0; i < snapshot->value_count; i++) {
-        const struct hc_cl_received_value *received = &snapshot->told[i];
+        const struct hc_cl_received_value *received = &snapshot->values[i];
         uint32_t count = hc_unit_count(world, received->unit);
         if (received->correction != corrections)
             continue;
@@ -99,7 +99,7 @@ static void apply_inputs(struct hc_client *client, const struct hc_cl_received *
                                snapshot->roster_changes[i].tick,
                                snapshot->roster_changes[i].roster_change);
     for (uint32_t i = 0; i < snapshot->value_count; i++) {
-        const struct hc_cl_received_value *received = &snapshot->told[i];
+        const struct hc_cl_received_value *received = &snapshot->values[i];
         hc_player player = hc_unit_player(&client->world, received->unit);
         if (player != HC_NO_PLAYER && !is_own(client, player) && !received->dropped &&
             !received->correction && received->value.known != HC_NO_TICK)

@@ -37,8 +37,8 @@ static size_t layout(struct hc_cl_snapshot_reader *reader, const struct hc_world
     hc_carve(base, &used, sizeof *reader);
     reader->world = world;
     reader->value_max = units + HC_SNAPSHOT_CORRECTIONS_MAX;
-    reader->snapshot.told =
-        hc_carve(base, &used, reader->value_max * sizeof *reader->snapshot.told);
+    reader->snapshot.values =
+        hc_carve(base, &used, reader->value_max * sizeof *reader->snapshot.values);
     reader->snapshot.inputs =
         hc_carve(base, &used, HC_SNAPSHOT_INPUTS_SUM_MAX * sizeof *reader->snapshot.inputs);
     reader->snapshot.roster_changes =
@@ -93,7 +93,7 @@ static struct hc_cl_received_value *next_value(struct reading *reading, hc_unit 
         return NULL;
     }
     uint32_t index = reader->snapshot.value_count++;
-    struct hc_cl_received_value *received = &reader->snapshot.told[index];
+    struct hc_cl_received_value *received = &reader->snapshot.values[index];
     *received = (struct hc_cl_received_value){.unit = unit, .value.tick = tick};
     hc_unit_place(reader->world, &received->value,
                   reader->values + index * hc_unit_bytes(reader->world));
@@ -164,9 +164,10 @@ static void read_inputs(struct reading *reading, const struct hc_cl_received_val
 /// The referee of the snapshot that is being read: the first unit, if it is there and alive.
 static const void *referee_of(const struct hc_cl_received *snapshot) {
     bool has =
-        snapshot->value_count > 0 && snapshot->told[0].unit == 0 && !snapshot->told[0].dropped;
-    return has && snapshot->told[0].value.presence[0] == HC_ALIVE ? snapshot->told[0].value.states
-                                                                  : NULL;
+        snapshot->value_count > 0 && snapshot->values[0].unit == 0 && !snapshot->values[0].dropped;
+    return has && snapshot->values[0].value.presence[0] == HC_ALIVE
+               ? snapshot->values[0].value.states
+               : NULL;
 }
 
 static void read_unit(struct reading *reading, const struct hc_snapshot_unit *unit) {
@@ -255,7 +256,7 @@ static void read_lists(struct reading *reading) {
 static uint32_t hash_of(const struct hc_world *world, const struct hc_cl_received *snapshot) {
     uint64_t hash = 0;
     for (uint32_t i = 0; i < snapshot->value_count; i++) {
-        const struct hc_cl_received_value *received = &snapshot->told[i];
+        const struct hc_cl_received_value *received = &snapshot->values[i];
         hc_entity first = hc_unit_first(world, received->unit);
         uint32_t count =
             received->correction || received->dropped ? 0 : hc_unit_count(world, received->unit);
@@ -297,9 +298,9 @@ void hc_cl_snapshot_reader_accept(struct hc_cl_snapshot_reader *reader) {
         hc_cl_baselines_begin(&reader->baselines, snapshot->head.as_of, snapshot->head.tick);
     HC_ASSERT(begun);
     for (uint32_t i = 0; i < snapshot->value_count; i++)
-        if (!snapshot->told[i].dropped)
-            hc_cl_baselines_put(&reader->baselines, snapshot->head.as_of, snapshot->told[i].unit,
-                                &snapshot->told[i].value);
+        if (!snapshot->values[i].dropped)
+            hc_cl_baselines_put(&reader->baselines, snapshot->head.as_of, snapshot->values[i].unit,
+                                &snapshot->values[i].value);
 }
 
 const struct hc_cl_received *

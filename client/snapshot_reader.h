@@ -25,7 +25,7 @@ struct hc_cl_received_input {
 struct hc_cl_received {
     struct hc_snapshot head; ///< its header
     uint32_t value_count, input_count, roster_count, forced_count;
-    struct hc_cl_received_value *told; ///< units in ascending order, then corrections, newest first
+    struct hc_cl_received_value *values; ///< units in ascending order, corrections from new to old
     struct hc_cl_received_input *inputs;
     struct hc_snapshot_roster *roster_changes;
     struct hc_snapshot_forced *forced;

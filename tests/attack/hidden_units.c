@@ -153,7 +153,7 @@ static void count_snapshot(struct hunt *hunt, unsigned client,
     if (own == HC_NO_PLAYER)
         return;
     for (uint32_t i = 0; i < received->value_count; i++) {
-        const struct hc_cl_received_value *value = &received->told[i];
+        const struct hc_cl_received_value *value = &received->values[i];
         if (value->dropped || value->unit == 0 || hc_unit_player(world, value->unit) == own)
             continue;
         hunt->seen->values += !value->correction;

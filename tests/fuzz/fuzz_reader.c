@@ -196,7 +196,7 @@ static void check_received(const struct hc_cl_received *received) {
     HC_ASSERT(received->roster_count <= HC_SNAPSHOT_ROSTER_MAX);
     HC_ASSERT(received->input_count <= HC_SNAPSHOT_INPUTS_SUM_MAX);
     for (uint32_t i = 0; i < received->value_count; i++)
-        check_value(received, &received->told[i]);
+        check_value(received, &received->values[i]);
     for (uint32_t i = 0; i < received->input_count; i++) {
         HC_ASSERT(received->inputs[i].player < PLAYERS &&
                   received->inputs[i].tick >= received->head.tick);
@@ -220,9 +220,10 @@ static enum hc_status read_body(struct hc_cl_snapshot_reader *reader, hc_tick ne
 static void compare(const struct hc_cl_received *a, const struct hc_cl_received *b) {
     HC_ASSERT(a->value_count == b->value_count && a->input_count == b->input_count);
     for (uint32_t i = 0; i < a->value_count; i++) {
-        HC_ASSERT(a->told[i].unit == b->told[i].unit && a->told[i].dropped == b->told[i].dropped);
-        HC_ASSERT(a->told[i].dropped || hc_unit_equal(&tape.world, a->told[i].unit,
-                                                      &a->told[i].value, &b->told[i].value));
+        HC_ASSERT(a->values[i].unit == b->values[i].unit &&
+                  a->values[i].dropped == b->values[i].dropped);
+        HC_ASSERT(a->values[i].dropped || hc_unit_equal(&tape.world, a->values[i].unit,
+                                                        &a->values[i].value, &b->values[i].value));
     }
 }
 

@@ -137,7 +137,7 @@ static uint32_t check_sent(struct snapshot_check *check, const struct hc_timelin
     const struct hc_world *world = check->world;
     REQUIRE(received->value_count <= FACTS_MAX, "%u units in one snapshot", received->value_count);
     for (uint32_t i = 0; i < received->value_count; i++) {
-        const struct hc_cl_received_value *unit = &received->told[i];
+        const struct hc_cl_received_value *unit = &received->values[i];
         struct fact *fact = &check->facts[i];
         *fact = (struct fact){.tick = unit->value.tick,
                               .unit = unit->unit,
@@ -158,9 +158,9 @@ static uint32_t check_sent(struct snapshot_check *check, const struct hc_timelin
 }
 
 static bool is_sent(const struct hc_cl_received *received, hc_unit unit) {
-    for (uint32_t i = 0; i < received->value_count && !received->told[i].correction; i++)
-        if (received->told[i].unit == unit)
-            return !received->told[i].dropped;
+    for (uint32_t i = 0; i < received->value_count && !received->values[i].correction; i++)
+        if (received->values[i].unit == unit)
+            return !received->values[i].dropped;
     return false;
 }
 

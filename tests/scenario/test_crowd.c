@@ -242,8 +242,8 @@ static void receive(struct joiner *joiner, hc_unit own, const uint8_t *bytes, si
         joiner->joined[received->roster_changes[i].player] = true;
     }
     for (uint32_t i = 0; i < received->value_count; i++) {
-        joiner->units += !joiner->units_seen[received->told[i].unit];
-        joiner->units_seen[received->told[i].unit] = true;
+        joiner->units += !joiner->units_seen[received->values[i].unit];
+        joiner->units_seen[received->values[i].unit] = true;
     }
     ck_assert(joiner->units_seen[0] && joiner->units_seen[own]);
 }

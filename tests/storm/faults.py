@@ -344,8 +344,8 @@ FAULTS = {
     "reader-forgets": Fault(
         "client/snapshot_reader.c",
         "an acknowledged snapshot is not kept as a baseline",
-        "        if (!snapshot->told[i].dropped)\n",
-        "        if (!snapshot->told[i].dropped && snapshot->head.as_of % 16 != 0)\n",
+        "        if (!snapshot->values[i].dropped)\n",
+        "        if (!snapshot->values[i].dropped && snapshot->head.as_of % 16 != 0)\n",
     ),
     # ---- Connections and time ----
     "replay-marks-stay": Fault(

@@ -266,8 +266,8 @@ void storm_units_taken(struct storm_match *match, unsigned client) {
         hc_cl_snapshot_reader_newest(hc_sim_client(match->sim, client)->reader);
     struct storm_seat *seat = &match->seats[client];
     for (uint32_t i = 0; i < said->value_count; i++)
-        if (!said->told[i].correction)
-            receive(&seat->units[said->told[i].unit], said->head.as_of, said->told[i].dropped);
+        if (!said->values[i].correction)
+            receive(&seat->units[said->values[i].unit], said->head.as_of, said->values[i].dropped);
 }
 
 bool storm_units_differ(const struct storm_match *match, unsigned client,

@@ -70,7 +70,7 @@ START_TEST(estimate_follows_a_server_clock_that_was_set_at_the_first_contradicti
         struct hc_cl_clock clock = {.known = false};
         uint64_t way_us = hc_rng_below(&rng, 100000), now_us = 9000000;
         uint32_t jitter_us = 1 + hc_rng_below(&rng, 50000);
-        uint64_t set_us = 2 * (way_us + jitter_us) + HC_CL_CLOCK_SLACK_US + 1;
+        uint64_t set_us = 2 * (way_us + jitter_us) + HC_CL_CLOCK_MARGIN_US + 1;
         set_us += hc_rng_below(&rng, 1000000);
         for (int i = 0; i < 100; i++, now_us += 16667)
             exchange(&clock, now_us, way_us + hc_rng_below(&rng, jitter_us),

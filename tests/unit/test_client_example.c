@@ -173,7 +173,7 @@ static const struct hc_cl_received *receive(struct hc_cl_snapshot_reader *reader
         if (!list->has[u])
             continue;
         ck_assert_uint_lt(count, snapshot->value_count);
-        const struct hc_cl_received_value *received = &snapshot->told[count++];
+        const struct hc_cl_received_value *received = &snapshot->values[count++];
         ck_assert(received->unit == u && !received->dropped && !received->correction);
         ck_assert_uint_eq(received->value.tick, list->value[u].tick);
         ck_assert(hc_unit_equal(&world, u, &received->value, &list->value[u]));

@@ -323,7 +323,7 @@ static void compare(const struct sent *sent, const struct hc_cl_received *snapsh
     ck_assert_uint_eq(snapshot->value_count, sent->count);
     for (uint32_t i = 0; i < sent->count; i++) {
         const struct item *item = &sent->items[i];
-        const struct hc_cl_received_value *read = &snapshot->told[i];
+        const struct hc_cl_received_value *read = &snapshot->values[i];
         ck_assert(read->unit == item->unit && read->dropped == item->dropped &&
                   read->correction == item->correction);
         if (!item->dropped)

@@ -228,7 +228,7 @@ static void read_told(const uint8_t *bytes, size_t size, struct told *told) {
     told->snapshot = said->head;
     told->units = said->value_count;
     for (uint32_t i = 0; i < said->value_count; i++) {
-        hc_player player = hc_unit_player(&world, said->told[i].unit);
+        hc_player player = hc_unit_player(&world, said->values[i].unit);
         if (player < PLAYERS)
             told->unit[player] = true;
     }
@@ -563,7 +563,7 @@ static uint32_t hear(struct talker *talker, struct hc_cl_snapshot_reader *own_re
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
     ck_assert_int_eq(hc_cl_snapshot_reader_read(own_reader, &body, head(), &said), HC_OK);
     for (uint32_t i = 0; i < said->value_count; i++) {
-        const struct hc_cl_received_value *told = &said->told[i];
+        const struct hc_cl_received_value *told = &said->values[i];
         ck_assert(told->dropped || (same_state(told) && same_owner(told)));
     }
     for (uint32_t i = 0; i < said->input_count; i++) {

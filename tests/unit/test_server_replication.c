@@ -117,7 +117,7 @@ static const struct hc_cl_received *receive(const struct sent *sent) {
     ck_assert_int_eq(hc_cl_snapshot_reader_read(reader, &body, head(), &received), HC_OK);
     ck_assert_uint_gt(received->value_count, 0);
     for (uint32_t i = 0; i < received->value_count; i++) {
-        const struct hc_cl_received_value *is = &received->told[i];
+        const struct hc_cl_received_value *is = &received->values[i];
         size_t first = hc_unit_first(&world, is->unit), count = hc_unit_count(&world, is->unit);
         if (is->dropped)
             continue;

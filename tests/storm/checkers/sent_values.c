@@ -135,8 +135,8 @@ static void host_sent(struct storm_match *match, void *state, unsigned client,
     check_inputs(match, conn, received);
     check_roster(match, conn, received);
     for (uint32_t i = 0; i < received->value_count; i++)
-        if (!received->told[i].dropped)
-            check_value(match, conn, &received->told[i]);
+        if (!received->values[i].dropped)
+            check_value(match, conn, &received->values[i]);
 }
 
 static void release(struct storm_match *match, void *state) {
