@@ -313,7 +313,7 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
     if (peer->state == HC_SV_PEER_PLAYING)
         hc_sv_host_remember_ended(host, peer, false, false, now_us);
     if (!resumed) {
-        host->unheard -= peer->events_in.expected - peer->events_in.next;
+        host->unread_messages -= peer->events_in.expected - peer->events_in.next;
         hc_sv_peer_begin_events(peer);
     }
     HC_MARK("client-reconnected");
@@ -338,7 +338,7 @@ static bool has_ended(const struct hc_sv_host *host, uint64_t client_id,
                       const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
     for (size_t i = 0; i < (size_t)HC_SV_ENDED_EACH * host->config.clients; i++) {
         const struct hc_sv_ended *ended = &host->ended[i];
-        if (now_us < ended->until_us && !ended->unheard && ended->client_id == client_id &&
+        if (now_us < ended->until_us && !ended->never_received && ended->client_id == client_id &&
             memcmp(ended->client_nonce, nonce, HC_NONCE_SIZE) == 0)
             return true;
     }

@@ -1,3 +1,4 @@
+/// The host: its configuration, its ticks, its peers' lifecycle and its queues of datagrams.
 #include "server/host_internal.h"
 
 #include "common/alloc.h"
@@ -16,7 +17,7 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .late_margin = 24,
                                       .last_tick = HC_SNAPSHOT_TICK_MAX,
                                       .timeout_us = HC_TIMEOUT_US,
-                                      .keep_us = HC_RECONNECT_US,
+                                      .linger_us = HC_RECONNECT_US,
                                       .connects_per_address = HC_CONNECTS_PER_ADDRESS,
                                       .clients_per_address = HC_CLIENTS_PER_ADDRESS,
                                       .players_per_client = HC_OWN_PLAYERS_MAX,
@@ -26,7 +27,7 @@ struct hc_sv_host_config hc_sv_host_config_default(void) {
                                       .client_rate = 262144};
 }
 
-/// The field that is out of its range, as a sentence; NULL when all fit.
+/// NULL when every field is in its range, else a sentence about one that is not.
 static const char *check_ranges(const struct hc_sv_host_config *config, char *why, size_t size) {
     const struct range {
         const char *name;
@@ -88,6 +89,7 @@ static struct hc_timeline_config timeline_config(const struct hc_sv_host *host) 
     return config;
 }
 
+/// Allocates and counts.
 static void *obtain(struct hc_sv_host *host, size_t bytes) {
     host->stats.memory_bytes += bytes;
     return hc_allocate(host->config.allocator, bytes);
@@ -117,7 +119,7 @@ static bool build_replicator(struct hc_sv_host *host) {
     return hc_sv_replicator_init(&host->replicator, &config);
 }
 
-/// Obtains everything; false when something could not be had.
+/// Obtains all memory; false: it is short.
 static bool build(struct hc_sv_host *host) {
     const struct hc_sv_host_config *config = &host->config;
     if (hc_world_init(&host->world, config->game, config->clients, config->tick_rate, config->seed,
@@ -144,8 +146,8 @@ static bool build(struct hc_sv_host *host) {
     return true;
 }
 
-/// Cookies need a secret for as long as the host lives. It is drawn, so that it tells nothing of
-/// what else is; and the secret from which all that can be drawn again is erased.
+/// Draws the cookies' secret, which stays in memory: nothing else can be derived from it. The
+/// configured secret, from which everything can be drawn, is erased.
 static void use_secret(struct hc_sv_host *host) {
     uint8_t cookies[HC_COOKIE_SECRET_SIZE];
     hc_ratchet_init(&host->ratchet, host->config.secret);
@@ -244,24 +246,24 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
     memcpy(event->players, peer->replication.own, sizeof event->players);
 }
 
-void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer, bool unheard,
-                               bool left, uint64_t now_us) {
+void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                               bool never_received, bool left, uint64_t now_us) {
     size_t ring = (size_t)(peer - host->peers) * HC_SV_ENDED_EACH;
     struct hc_sv_ended *ended = &host->ended[ring + peer->ended_next++ % HC_SV_ENDED_EACH];
     *ended = (struct hc_sv_ended){.cid = peer->cid,
                                   .client_id = peer->user.client_id,
-                                  .unheard = unheard,
+                                  .never_received = never_received,
                                   .left = left,
                                   .until_us = now_us + 2 * (uint64_t)HC_COOKIE_SLOT_US};
     memcpy(ended->client_nonce, peer->client_nonce, HC_NONCE_SIZE);
 }
 
-static void forget_unheard(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    host->unheard -= peer->events_in.expected - peer->events_in.next;
+static void drop_unread_messages(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    host->unread_messages -= peer->events_in.expected - peer->events_in.next;
 }
 
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
-                     enum hc_close_reason close, bool say, uint64_t now_us) {
+                     enum hc_close_reason close, bool send_close, uint64_t now_us) {
     bool connected = peer->state == HC_SV_PEER_PLAYING;
     HC_ASSERT(connected || peer->lingers_until_us != 0);
     hc_sv_host_event(host, peer, kind, close);
@@ -273,31 +275,31 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
     const struct hc_sv_client *client = &peer->replication;
     for (unsigned i = 0; i < client->own_count; i++) {
         struct hc_sv_player *player = &host->players[client->own[i]];
-        if (player->next_owner == index) // it never had the slot: the one before is still to leave
+        if (player->next_owner == index) // it never had the slot: the owner before has yet to leave
             player->next_owner = 0;
         else
             player->leaving = true;
     }
     peer->lingers_until_us = 0;
-    forget_unheard(host, peer);
+    drop_unread_messages(host, peer);
     if (peer->state == HC_SV_PEER_LINGERING)
         peer->state = HC_SV_PEER_FREE;
     if (!connected)
         return;
     hc_sv_host_remember_ended(host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->replay.newest == 0,
                               close == HC_CLOSE_LEFT, now_us);
-    if (kind == HC_SV_EVENT_TIMEOUT && !peer->heard_once)
+    if (kind == HC_SV_EVENT_TIMEOUT && !peer->ever_received)
         hc_sv_spent_forget(&host->spent, peer->user.client_id, peer->user.token_id,
                            peer->user.by_ticket);
     hc_sv_peer_close(peer, close, now_us);
-    if (!say)
+    if (!send_close)
         peer->state = HC_SV_PEER_FREE;
 }
 
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
     HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
-    // Whoever has never been heard may never have been there.
-    if (host->config.keep_us == 0 || !peer->heard_once) {
+    // A client without any DATA may never have received its ACCEPT.
+    if (host->config.linger_us == 0 || !peer->ever_received) {
         hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, true, now_us);
         return;
     }
@@ -305,7 +307,7 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
     host->stats.lost++;
     hc_sv_host_remember_ended(host, peer, peer->replay.newest == 0, false, now_us);
     hc_sv_peer_close(peer, HC_CLOSE_TIMEOUT, now_us);
-    peer->lingers_until_us = now_us + host->config.keep_us;
+    peer->lingers_until_us = now_us + host->config.linger_us;
 }
 
 static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
@@ -316,8 +318,8 @@ static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
             hc_sv_host_lose(host, peer, now_us);
         if (peer->lingers_until_us != 0 && now_us >= peer->lingers_until_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, false, now_us);
-        bool there = peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0;
-        if (there && peer->user.end_us != 0 && now_us >= peer->user.end_us)
+        bool has_session = peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0;
+        if (has_session && peer->user.end_us != 0 && now_us >= peer->user.end_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
     }
 }
@@ -341,12 +343,12 @@ static void stamp(struct hc_sv_host *host, hc_player player, enum hc_roster rost
     hc_sv_roster_stamp(&host->replicator.roster, player, head, roster_change);
 }
 
-/// Joins and leaves are inputs of the head. A slot is given away again once its leave is stamped,
-/// so its next join is of a later tick.
+/// Stamps joins and leaves as inputs of the head. A slot gets its next owner when its leave is
+/// stamped, so its next join is of a later tick.
 static void stamp_roster(struct hc_sv_host *host) {
     for (hc_player p = 0; p < host->world.players; p++) {
         struct hc_sv_player *player = &host->players[p];
-        if (player->leaving) { // an heir joins a tick later
+        if (player->leaving) { // its next owner joins a tick later
             if (player->in)
                 stamp(host, p, HC_ROSTER_LEAVE);
             if (player->next_owner != 0)
@@ -363,15 +365,15 @@ uint32_t hc_sv_host_late_limit(const struct hc_sv_host *host, const struct hc_sv
     return hc_sv_lateness_limit(&peer->lateness, host->config.late_margin, host->config.history);
 }
 
-static void judge_lateness(struct hc_sv_host *host) {
+static void update_lateness(struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline);
     for (unsigned i = 0; i < host->config.clients; i++)
         if (host->peers[i].state == HC_SV_PEER_PLAYING)
             hc_sv_lateness_tick(&host->peers[i].lateness, head, host->world.tick_rate);
 }
 
-/// Closes the slots that the coming tick pushes out of the window; and all those of whoever has
-/// lost its connection, for nothing can come for them.
+/// Forces the inputs that the coming tick pushes out of the window, and all those of lingering
+/// clients, which cannot send any.
 static void close_window(struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline);
     for (hc_player p = 0; p < host->world.players; p++) {
@@ -386,7 +388,7 @@ static void close_window(struct hc_sv_host *host) {
     }
 }
 
-/// F: every tick up to it has all its inputs, or takes no more.
+/// F: every tick before it has all its inputs, or accepts no more.
 static hc_tick final_tick(const struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline), final = head;
     for (hc_player p = 0; p < host->world.players; p++)
@@ -395,7 +397,7 @@ static hc_tick final_tick(const struct hc_sv_host *host) {
     return hc_tick_max(final, hc_tick_back(head, host->config.history));
 }
 
-/// Whether there is a tick to show the peer: all of its players have joined.
+/// Whether the peer can be sent a snapshot: all of its players have joined.
 static bool ready(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     for (unsigned i = 0; i < peer->replication.own_count; i++)
         if (!hc_sv_host_plays(host, peer, peer->replication.own[i]))
@@ -403,8 +405,8 @@ static bool ready(const struct hc_sv_host *host, const struct hc_sv_peer *peer) 
     return peer->state == HC_SV_PEER_PLAYING;
 }
 
-/// Whether snapshots are made of this head: as many a second as configured, evenly spread.
-static bool shows(const struct hc_sv_host *host, hc_tick head) {
+/// Whether this head has a snapshot: the configured rate, evenly spread.
+static bool has_snapshot(const struct hc_sv_host *host, hc_tick head) {
     uint64_t rate = host->config.snapshot_rate, ticks = host->config.tick_rate;
     return rate == 0 || head * rate / ticks != (head - UINT64_C(1)) * rate / ticks;
 }
@@ -420,7 +422,7 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
         host->peers[i].forged = 0;
     drop_silent(host, now_us);
     stamp_roster(host);
-    judge_lateness(host);
+    update_lateness(host);
     close_window(host);
     if (host->config.force_rewind > 0)
         hc_timeline_redo(host->timeline, hc_tick_back(head, host->config.force_rewind));
@@ -430,10 +432,10 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_sv_replicator_advance(&host->replicator, final_tick(host));
     for (unsigned i = 0; i < host->config.clients; i++)
         host->peers[i].messages_due = host->peers[i].state == HC_SV_PEER_PLAYING;
-    bool shown = shows(host, head + 1);
+    bool snapshot = has_snapshot(host, head + 1);
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
-        peer->snapshot_due |= (shown || peer->snapshot_starved) && ready(host, peer);
+        peer->snapshot_due |= (snapshot || peer->snapshot_starved) && ready(host, peer);
     }
     host->send_cursor = 0;
 }
@@ -450,7 +452,7 @@ static bool tick_due(const struct hc_sv_host *host, uint64_t now_us) {
 void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us) {
     for (uint32_t n = 0; n < host->config.ticks_per_advance && tick_due(host, now_us); n++)
         tick(host, now_us);
-    // Too late to catch up: the ticks that were missed are left out, and the clock goes on.
+    // Too late to catch up: leave out the missed ticks and set the clock back by them.
     while (tick_due(host, now_us)) {
         hc_tick head = hc_timeline_head(host->timeline);
         uint64_t behind = now_us - due_us(host, head + 1);
@@ -461,7 +463,7 @@ void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us) {
     }
     if (hc_sv_host_ended(host) && !host->shutting_down)
         hc_sv_host_shutdown(host, now_us);
-    host->send_cursor = 0; // goodbyes may be due as well
+    host->send_cursor = 0; // because a CLOSE may be due without a tick
 }
 
 uint64_t hc_sv_host_deadline(const struct hc_sv_host *host) {
@@ -508,13 +510,12 @@ static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t
     return reply->size;
 }
 
-/// Whether the peer may be sent something: the address that it showed may be another's by now, or
-/// of one who only wants much sent there, until a DATA comes.
-static bool may_hear(const struct hc_sv_peer *peer) {
+/// Whether the peer may be sent another DATA. Few are allowed before its first one, because the
+/// address may be that of an amplification's victim.
+static bool may_send(const struct hc_sv_peer *peer) {
     return peer->replay.newest > 0 || peer->sent.next <= HC_UNHEARD_DATA;
 }
 
-/// Adds the counts of a snapshot.
 static void add_counts(struct hc_sv_host_stats *stats, const struct hc_sv_snapshot_counts *counts) {
     stats->snapshots++;
     stats->snapshots_rewound += counts->rewound;
@@ -522,10 +523,10 @@ static void add_counts(struct hc_sv_host_stats *stats, const struct hc_sv_snapsh
     stats->deltas_encoded += counts->deltas_encoded;
     stats->deltas_reused += counts->deltas_reused;
     stats->extrapolation_steps += counts->extrapolation_steps;
-    stats->units_looked_at += counts->units_looked_at;
+    stats->units_examined += counts->units_examined;
     if (counts->longest_unsent_ticks > stats->longest_unsent_ticks)
         stats->longest_unsent_ticks = counts->longest_unsent_ticks;
-    stats->bits.head += counts->bits.head;
+    stats->bits.header += counts->bits.header;
     stats->bits.names += counts->bits.names;
     stats->bits.own += counts->bits.own;
     stats->bits.others += counts->bits.others;
@@ -534,8 +535,7 @@ static void add_counts(struct hc_sv_host_stats *stats, const struct hc_sv_snapsh
     stats->bits.corrections += counts->bits.corrections;
 }
 
-/// Writes the peer's snapshot; returns the datagram's size, 0: it waits for bandwidth, or no seq is
-/// left.
+/// Writes the peer's snapshot; returns the datagram's size, 0: it is starved, or no seq is left.
 static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
                             uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     hc_tick head = hc_timeline_head(host->timeline);
@@ -561,10 +561,10 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         struct hc_sv_peer *peer = &host->peers[host->send_cursor];
         *to = peer->address;
         size_t size = hc_sv_peer_send_close(peer, out, now_us);
-        bool may = may_hear(peer);
-        if (size == 0 && may && peer->messages_due)
+        bool allowed = may_send(peer);
+        if (size == 0 && allowed && peer->messages_due)
             size = hc_sv_send_messages(host, peer, to, out, now_us);
-        if (size == 0 && may && peer->snapshot_due) {
+        if (size == 0 && allowed && peer->snapshot_due) {
             peer->snapshot_due = false;
             size = send_snapshot(host, peer, out, now_us);
             hc_sv_path_copy(host, peer, out, size, now_us);
@@ -628,9 +628,9 @@ void hc_sv_host_set_refused(struct hc_sv_host *host, const struct hc_sv_refused 
     host->refused = *refused;
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
-        bool there = peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0;
-        if (there && (peer->user.begun_s < refused->not_before_s ||
-                      hc_sv_refused_has(refused, peer->user.client_id)))
+        bool has_session = peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0;
+        if (has_session && (peer->user.begun_s < refused->not_before_s ||
+                            hc_sv_refused_has(refused, peer->user.client_id)))
             hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
     }
     host->send_cursor = 0;
@@ -669,16 +669,16 @@ enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, co
     return status;
 }
 
-const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host, struct hc_sv_message *heard) {
-    for (unsigned i = 0; host->unheard > 0 && i < host->config.clients; i++) {
+const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host, struct hc_sv_message *received) {
+    for (unsigned i = 0; host->unread_messages > 0 && i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[host->message_cursor];
         const uint8_t *message = NULL;
         if (peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0)
-            message = hc_events_next(&peer->events_in, &heard->size);
+            message = hc_events_next(&peer->events_in, &received->size);
         if (message != NULL) {
-            host->unheard--;
-            heard->cid = peer->cid;
-            heard->client_id = peer->user.client_id;
+            host->unread_messages--;
+            received->cid = peer->cid;
+            received->client_id = peer->user.client_id;
             return message;
         }
         host->message_cursor = (host->message_cursor + 1) % host->config.clients;

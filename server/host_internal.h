@@ -1,5 +1,5 @@
-/// The inside of a host, shared by its files: host (ticks and lifecycle), handshake, receive (data
-/// of clients) and path (addresses, tickets and messages).
+/// The internals of a host, shared by its files: host (lifecycle, ticks), handshake, receive (DATA)
+/// and path (addresses, tickets, messages).
 #pragma once
 
 #include "hindcast/check.h"
@@ -13,29 +13,30 @@
 #include "server/spent_tokens.h"
 
 enum {
-    HC_SV_CID_INDEX_BITS = 12, ///< of a cid, the lowest: the peer's place; the rest is random,
-                               ///< but none that a connection had that ended lately
+    HC_SV_CID_INDEX_BITS = 12, ///< lowest bits of a cid: the peer's index; the rest is random, but
+                               ///< not the cid of a connection that ended recently
     HC_SV_EVENTS = 256,        ///< events waiting to be polled
-    HC_SV_ENDED_EACH = 32,     ///< ended connections remembered, for each place of a client: more
-                               ///< than one client_id has in 20 s
-    HC_SV_RESETS_US = 50000,   ///< of all RESETs so much at once
-    HC_SV_RESETS_WAIT = HC_REPLIES_MAX / 2, ///< so many may wait: the rest is for handshakes
+    HC_SV_ENDED_EACH = 32,     ///< ended connections remembered for each peer: more than one
+                               ///< client_id has in 20 s
+    HC_SV_RESETS_US = 50000,   ///< the burst of all RESETs
+    HC_SV_RESETS_WAIT =
+        HC_REPLIES_MAX / 2, ///< the most RESETs that wait; the rest is for handshakes
 };
-/// The seq at which a connection is lost for its client: an honest one has made another connection
-/// 2^30 datagrams ago.
+/// The seq at which a connection counts as lost: an honest client reconnected 2^30 datagrams
+/// before.
 #define HC_SV_SEQ_MAX HC_SEQ_LOST
 
 _Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
-               "a cid must hold every peer's place");
+               "a cid must hold every peer's index");
 
-/// An answer to a datagram that belongs to no peer, or not yet.
+/// A reply of the handshake, or a RESET.
 struct hc_sv_reply {
     struct hc_address to;
     size_t size;
     uint8_t bytes[HC_DATAGRAM_ACCEPT_SIZE]; ///< the longest
 };
 
-/// The datagram that was handed out last, which goes to another address as well.
+/// A copy of the snapshot returned last, for the address that the client still has to validate.
 struct hc_sv_copy {
     struct hc_address to;
     size_t size; ///< 0: none
@@ -44,21 +45,21 @@ struct hc_sv_copy {
 
 /// A player slot of the world.
 struct hc_sv_player {
-    uint16_t peer;       ///< whose it is, index + 1; 0: free
-    bool in;             ///< its join has been stamped, and no leave
-    bool leaving;        ///< its leave is to be stamped
-    uint16_t next_owner; ///< of a leaving one: who has it next, index + 1; 0: nobody yet
+    uint16_t peer;       ///< its owner's index + 1; 0: free
+    bool in;             ///< its join has been stamped, and no leave since
+    bool leaving;        ///< its leave is not yet stamped
+    uint16_t next_owner; ///< of a leaving player: the next owner's index + 1; 0: none yet
 };
 
-/// A connection that has ended, whose datagrams may still come: its CONNECT is not to be admitted
-/// again, nor its DATA taken for another's.
+/// A connection that has ended. Its datagrams may still arrive: its CONNECT must not be admitted
+/// again, and its cid must not name another connection.
 struct hc_sv_ended {
     uint32_t cid;
-    uint64_t client_id; ///< of its client: whoever sees a nonce can use it too
+    uint64_t client_id; ///< because an eavesdropper can reuse the nonce
     uint8_t client_nonce[HC_NONCE_SIZE];
-    bool unheard;      ///< fell silent at once: it may have had no ACCEPT, and still asks
-    bool left;         ///< the client has said goodbye, and says it again
-    uint64_t until_us; ///< when no cookie of it can be valid any more
+    bool never_received; ///< timed out without any DATA: its client may have no ACCEPT, and retries
+    bool left;           ///< its client sent CLOSE, and repeats it
+    uint64_t until_us;   ///< its cookies have expired by then
 };
 
 struct hc_sv_host {
@@ -69,64 +70,64 @@ struct hc_sv_host {
     struct hc_cookie_jar jar;
     struct hc_ratchet ratchet; ///< draws cids, nonces, tickets and ephemeral keys
     uint64_t protocol_id;
-    uint64_t epoch_us;  ///< when tick 0 was due, moved on by ticks that were missed
-    uint64_t unix_us;   ///< what the world's clocks showed
+    uint64_t epoch_us;  ///< the due time of tick 0, moved on by missed ticks
+    uint64_t unix_us;   ///< the Unix time
     uint64_t unix_at;   ///< at this time
-    uint64_t resets_us; ///< by when all RESETs would have been sent at the rate allowed
+    uint64_t resets_us; ///< the end of all RESETs so far at the allowed rate
     struct hc_sv_address_limit reset_rate;
     bool shutting_down;
 
     struct hc_sv_secrets secrets;
     struct hc_sv_replicator replicator;
 
-    struct hc_sv_peer *peers;     ///< [clients]
-    uint8_t *peer_memory;         ///< of all of them
+    struct hc_sv_peer *peers; ///< [clients]
+    uint8_t *peer_memory;
     struct hc_sv_player *players; ///< [world.players]
-    unsigned send_cursor;         ///< peers before it have been served in this round
+    unsigned send_cursor;         ///< peers before it have nothing more to send
 
     struct hc_sv_reply replies[HC_REPLIES_MAX];
     unsigned reply_first, reply_count;
     struct hc_sv_copy copy;
     struct hc_sv_event events[HC_SV_EVENTS];
     unsigned event_first, event_count;
-    struct hc_sv_ended *ended; ///< [clients][HC_SV_ENDED_EACH], a ring for each place
+    struct hc_sv_ended *ended; ///< [clients][HC_SV_ENDED_EACH], a ring for each peer
     struct hc_sv_address_limit rate;
     struct hc_sv_spent spent;
     uint8_t *spent_memory;
     struct hc_sv_refused refused;
     struct hc_sv_forged forged;
-    unsigned unheard;                ///< messages of clients' games that wait to be heard
-    unsigned message_cursor;         ///< whose are next
+    unsigned unread_messages;        ///< of clients' games
+    unsigned message_cursor;         ///< the peer whose messages are read next
     uint8_t opened[HC_DATAGRAM_MAX]; ///< the DATA being read
     struct hc_body body;             ///< its body
 };
 
-/// Ends a peer: its players leave at the next tick, and CLOSE is sent when `say` is true.
+/// Ends a peer: its players leave at the next tick, and CLOSE is sent if `send_close`.
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
-                     enum hc_close_reason close, bool say, uint64_t now_us);
+                     enum hc_close_reason close, bool send_close, uint64_t now_us);
 
-/// The connection of a client is lost: it is kept, or else dropped.
+/// The connection of a client is lost: the client lingers, or is dropped.
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us);
 
-/// Remembers that a connection has ended: its CONNECT may come late. `unheard`: nothing has come on
-/// it; `left`: its client says goodbye.
-void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer, bool unheard,
-                               bool left, uint64_t now_us);
+/// Remembers an ended connection, because its CONNECT may arrive late. `never_received`: it carried
+/// no DATA of its client; `left`: its client sent CLOSE.
+void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                               bool never_received, bool left, uint64_t now_us);
 
-/// Tells the embedder about `peer`.
+/// Queues an event about `peer` for the embedder; drops it when the queue is full.
 void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
                       enum hc_sv_event_kind kind, enum hc_close_reason close);
 
 /// Microseconds since the head was due, at most HC_PHASE_MAX_US.
 uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us);
 
-/// `size` bytes, at most HC_RATCHET_SIZE, that nobody can predict, different at every call.
+/// Draws `size` unpredictable bytes, at most HC_RATCHET_SIZE.
 void hc_sv_host_unpredictable(struct hc_sv_host *host, uint8_t *out, size_t size);
 
-/// Inputs of the peer for ticks before head - this are refused.
+/// The peer's late limit, ticks.
 uint32_t hc_sv_host_late_limit(const struct hc_sv_host *host, const struct hc_sv_peer *peer);
 
-/// The peer whose connection has this cid, or had it last; NULL: none.
+/// The peer whose newest connection has this cid; NULL: none.
 struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid);
 
 /// Unix time in microseconds.
@@ -135,54 +136,54 @@ uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us);
 /// Unix time in seconds.
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us);
 
-/// Whether as many clients, `except` apart, are connected from an address or its prefix as may be.
+/// Whether the address or its prefix has as many clients as allowed, not counting `except`.
 bool hc_sv_host_address_is_full(const struct hc_sv_host *host, const struct hc_address *address,
                                 const struct hc_sv_peer *except);
 
-/// Answers a DATA of a connection that nobody knows of, if it may be answered.
+/// Queues a RESET for a DATA of an unknown connection, if the limits allow one.
 void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
                            uint32_t seq, uint64_t now_us);
 
-/// Writes what is to be said to the peer now beside snapshots, and where it goes; returns its size,
-/// 0 when nothing is.
+/// Writes the peer's next DATA without a snapshot, and its destination; returns its size, 0: none
+/// is due.
 size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
 
-/// How a DATA of a peer stands to those that came before it.
+/// The order of a DATA among those that were received before.
 enum hc_sv_arrival { HC_SV_ARRIVAL_NEWEST, HC_SV_ARRIVAL_LATE, HC_SV_ARRIVAL_DUPLICATE };
 
-/// Whether a duplicate with this seq may say something of the peer's address: it is worth opening.
+/// Whether a duplicate with this seq may show an address of the peer, and must be opened.
 bool hc_sv_path_wants_duplicate(const struct hc_sv_peer *peer, const struct hc_address *from,
                                 uint32_t seq, uint64_t now_us);
 
-/// A DATA of `size` bytes came from an address.
+/// A DATA of `size` bytes was received from an address.
 void hc_sv_path_received(struct hc_sv_host *host, struct hc_sv_peer *peer,
                          const struct hc_address *from, uint32_t seq, size_t size,
                          enum hc_sv_arrival how, uint64_t now_us);
 
-/// A snapshot of the peer is sent, `size` bytes at `bytes`: it goes to the address that the peer
-/// has still to show as well, if that may be sent so much.
+/// Copies a snapshot of the peer, `size` bytes at `bytes`, for the address that the peer still has
+/// to validate, if the path's limit allows it.
 void hc_sv_path_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uint8_t *bytes,
                      size_t size, uint64_t now_us);
 
-/// The peer has answered a PATH_CHALLENGE from an address.
+/// The peer sent a PATH_RESPONSE from an address.
 void hc_sv_path_response(struct hc_sv_host *host, struct hc_sv_peer *peer,
                          const struct hc_address *from, const uint8_t data[static HC_PATH_SIZE],
                          uint64_t now_us);
 
-/// Answers HELLO and CONNECT. HC_OK or why the datagram was refused.
+/// Answers HELLO and CONNECT. HC_OK or the cause of the refusal.
 enum hc_status hc_sv_handshake_receive(struct hc_sv_host *host, const struct hc_address *from,
                                        const uint8_t *bytes, size_t size, uint64_t now_us);
 
-/// Takes a DATA of a client. HC_OK or why it was refused; then nothing changed.
+/// Takes a DATA of a client. HC_OK or the cause of the refusal; then nothing changed.
 enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_address *from,
                                   const uint8_t *bytes, size_t size, uint64_t now_us);
 
-/// Closes the unknown slots of a peer's player before `before`, counts them and remembers them to
-/// be told.
+/// Forces the unknown inputs of a peer's player before the tick `before`, counts them and records
+/// them for the peer's snapshots.
 void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_player player,
                          hc_tick before);
 
-/// Whether `player` is the peer's now: it has joined for it, and has not left.
+/// Whether the peer owns `player`, which has joined and is not leaving.
 bool hc_sv_host_plays(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
                       hc_player player);

@@ -97,8 +97,8 @@ static void begin_path(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                 .address = *from,
                                 .first = first,
                                 .begun_us = now_us,
-                                .asked = path->asked,
-                                .asked_us = path->asked_us};
+                                .unanswered = path->unanswered,
+                                .challenged_us = path->challenged_us};
     if (path->held)
         return;
     HC_MARK("path-validation-begun");
@@ -115,7 +115,7 @@ static bool replaces(const struct hc_sv_peer *peer, const struct hc_address *fro
                      uint64_t now_us) {
     const struct hc_sv_path *path = &peer->path;
     uint64_t turn_us = HC_PATH_STALL_US + 2 * peer->srtt_us, age_us = now_us - path->begun_us;
-    if (path->asked > HC_PATH_CHALLENGES)
+    if (path->unanswered > HC_PATH_CHALLENGES)
         turn_us += (uint64_t)HC_PATH_CHALLENGE_US << HC_PATH_DOUBLINGS;
     if (late && !stalled(peer, now_us))
         return false; // it was delayed
@@ -189,14 +189,15 @@ static bool may_send(const struct hc_sv_path *path, size_t size) {
 
 /// Whether a PATH_CHALLENGE is due. Unanswered ones double the wait.
 static bool challenge_due(struct hc_sv_path *path, uint64_t now_us) {
-    if (path->asked > 0 && now_us - path->asked_us >= HC_PATH_ROW_US)
-        path->asked = 0;
-    if (path->asked == 0)
+    if (path->unanswered > 0 && now_us - path->challenged_us >= HC_PATH_ROW_US)
+        path->unanswered = 0;
+    if (path->unanswered == 0)
         return true;
-    uint32_t doublings = path->asked > HC_PATH_CHALLENGES ? path->asked - HC_PATH_CHALLENGES : 0;
+    uint32_t doublings =
+        path->unanswered > HC_PATH_CHALLENGES ? path->unanswered - HC_PATH_CHALLENGES : 0;
     uint64_t wait_us = (uint64_t)HC_PATH_CHALLENGE_US
                        << (doublings < HC_PATH_DOUBLINGS ? doublings : HC_PATH_DOUBLINGS);
-    return now_us - path->asked_us >= wait_us;
+    return now_us - path->challenged_us >= wait_us;
 }
 
 size_t hc_sv_path_challenge(struct hc_sv_peer *peer, struct hc_address *to,
@@ -218,8 +219,8 @@ size_t hc_sv_path_challenge(struct hc_sv_peer *peer, struct hc_address *to,
     peer->sent_us = sent_us;
     hc_sent_exempt(&peer->sent, seq);
     path->bytes_out += size;
-    path->asked++;
-    path->asked_us = now_us;
+    path->unanswered++;
+    path->challenged_us = now_us;
     peer->contest.since = seq + 1;
     *to = path->address;
     return size;
@@ -229,7 +230,7 @@ void hc_sv_path_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uin
                      size_t size, uint64_t now_us) {
     struct hc_sv_path *path = &peer->path;
     // An honest client answers long before the last challenge.
-    if (size == 0 || !may_send(path, size) || path->asked > HC_PATH_CHALLENGES)
+    if (size == 0 || !may_send(path, size) || path->unanswered > HC_PATH_CHALLENGES)
         return;
     HC_ASSERT(host->copy.size == 0);
     path->bytes_out += size;

@@ -1,3 +1,4 @@
+/// A peer: its memory, its connection's numbering, acks and losses, and its CLOSEs.
 #include "server/peer.h"
 
 #include "common/alloc.h"
@@ -19,7 +20,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
                      const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
     HC_ASSERT(peer->state == HC_SV_PEER_FREE);
     peer->user = (struct hc_sv_user){.client_id = 0};
-    peer->heard_once = false;
+    peer->ever_received = false;
     peer->forged = 0;
     memset(peer->seen, 0, HC_OWN_PLAYERS_MAX * sizeof *peer->seen);
     hc_sv_peer_begin_events(peer);
@@ -35,7 +36,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
         .state = HC_SV_PEER_PLAYING,
         .user = peer->user,
         .replication = peer->replication,
-        .heard_once = peer->heard_once,
+        .ever_received = peer->ever_received,
         .events_out = peer->events_out,
         .events_in = peer->events_in,
         .events_bytes = peer->events_bytes,
@@ -81,20 +82,20 @@ void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint
     peer->snapshot_due = false;
 }
 
-/// How many datagrams are found to be lost by now.
-static uint32_t judge(struct hc_sv_peer *peer) {
+/// Counts the datagrams that are lost since the last call.
+static uint32_t count_lost(struct hc_sv_peer *peer) {
     uint32_t lost = 0;
     if (peer->acked > HC_SENT_RING && peer->loss_checked_to < peer->acked - HC_SENT_RING)
-        peer->loss_checked_to = peer->acked - HC_SENT_RING; // the rest is forgotten
+        peer->loss_checked_to = peer->acked - HC_SENT_RING; // older ones are forgotten
     for (; peer->loss_checked_to + HC_SV_SENT_LOG_REORDER <= peer->acked; peer->loss_checked_to++)
         lost += hc_sent_misses(&peer->sent, peer->loss_checked_to);
     return lost;
 }
 
-/// An answer came after `elapsed_us`, of which the client says that it had waited for `delay_us`.
-static void measure(struct hc_sv_peer *peer, uint64_t elapsed_us, uint32_t delay_us) {
+/// A datagram was acked after `elapsed_us`; the client reports that it waited `delay_us`.
+static void measure_rtt(struct hc_sv_peer *peer, uint64_t elapsed_us, uint32_t delay_us) {
     enum { SMOOTH = 8 };
-    // Not below nothing, by whichever clock.
+    // The client's clock may run fast, or its delay may be false.
     uint64_t rtt_us = elapsed_us > delay_us ? elapsed_us - delay_us : 0;
     bool first = peer->replication.rtt_min_us == UINT64_MAX;
     peer->srtt_us = first ? rtt_us : (peer->srtt_us * (SMOOTH - 1) + rtt_us) / SMOOTH;
@@ -115,7 +116,7 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
         peer->newest_us = now_us;
     hc_replay_accept(&peer->replay, data->seq);
     peer->received_us = now_us;
-    for (uint32_t i = count; i-- > 0;) // the oldest first: none is given up that is there
+    for (uint32_t i = count; i-- > 0;) // oldest first, so that no acked one counts as lost
         hc_sv_client_acked(&peer->replication, acked[i].seq);
     for (uint32_t i = 0; i < count; i++) {
         hc_events_acked(&peer->events_out, acked[i].seq);
@@ -125,19 +126,19 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
         if (acked[i].seq > peer->acked)
             peer->acked = acked[i].seq;
         if (acked[i].seq == data->ack)
-            measure(peer, now_us - acked[i].sent_us, ack_delay_us);
+            measure_rtt(peer, now_us - acked[i].sent_us, ack_delay_us);
     }
-    hc_sv_bandwidth_learn(&peer->replication.bandwidth, count, judge(peer), now_us);
+    hc_sv_bandwidth_learn(&peer->replication.bandwidth, count, count_lost(peer), now_us);
     return HC_OK;
 }
 
-/// Whether it is time to send a larger body than a path that is not known carries.
-static bool widens(const struct hc_sv_narrow *narrow, uint64_t now_us) {
+/// Whether a body larger than an untested path may carry is due again, to test the path.
+static bool may_widen(const struct hc_sv_narrow *narrow, uint64_t now_us) {
     return narrow->tried == 0 || now_us - narrow->tried_us >= HC_PATH_WIDEN_US;
 }
 
 uint32_t hc_sv_peer_messages_most(const struct hc_sv_peer *peer, uint64_t now_us) {
-    bool narrow = peer->narrow.any && !widens(&peer->narrow, now_us);
+    bool narrow = peer->narrow.any && !may_widen(&peer->narrow, now_us);
     return narrow ? HC_PATH_BODY_MAX : HC_DATA_BODY_MAX;
 }
 
@@ -154,7 +155,7 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
     size_t size = hc_datagram_put_data(&data, out);
     hc_seal_data(&peer->sealer, out, size);
     peer->sent_us = now_us;
-    if (body_size > HC_PATH_BODY_MAX && widens(&peer->narrow, now_us)) {
+    if (body_size > HC_PATH_BODY_MAX && may_widen(&peer->narrow, now_us)) {
         peer->narrow.tried = data.seq;
         peer->narrow.tried_us = now_us;
     }

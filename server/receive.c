@@ -124,7 +124,7 @@ static void take_events(struct hc_sv_host *host, struct hc_sv_peer *peer) {
     hc_body_next_of(&host->body, HC_MESSAGE_EVENTS);
     enum hc_status status = hc_events_take(&peer->events_in, hc_body_values(&host->body));
     HC_ASSERT(status == HC_OK);
-    host->unheard += peer->events_in.expected - before;
+    host->unread_messages += peer->events_in.expected - before;
 }
 
 static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid) {
@@ -207,7 +207,7 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
                                    received.has_input ? received.input.ack_delay_us : 0, now_us);
     if (status != HC_OK)
         return status;
-    peer->heard_once = true;
+    peer->ever_received = true;
     peer->continues = 0; // the client has its ACCEPT
     hc_sv_path_received(host, peer, from, seq, size,
                         newest ? HC_SV_ARRIVAL_NEWEST : HC_SV_ARRIVAL_LATE, now_us);

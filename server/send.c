@@ -50,15 +50,16 @@ static bool ticket_due(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_
         return false;
     if (!ticket->any || now_us - ticket->made_us >= HC_TICKET_RENEW_US)
         make_ticket(host, peer, now_us);
-    return !ticket->acked && (ticket->told == 0 || now_us - ticket->told_us >= HC_TICKET_RESEND_US);
+    return !ticket->acked &&
+           (ticket->sends == 0 || now_us - ticket->sent_us >= HC_TICKET_RESEND_US);
 }
 
 static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t now_us) {
     struct hc_sv_ticket *ticket = &peer->ticket;
     if (!hc_message_put_ticket(body, &ticket->ticket))
         return; // messages took the room
-    ticket->seqs[ticket->told++ % HC_SV_TICKET_SEQS] = peer->sent.next;
-    ticket->told_us = now_us;
+    ticket->seqs[ticket->sends++ % HC_SV_TICKET_SEQS] = peer->sent.next;
+    ticket->sent_us = now_us;
 }
 
 /// Writes messages and the ticket. They have a minimum of room, because snapshots would take all of

@@ -36,7 +36,7 @@ static json_t *by_purpose(const struct hc_sv_report *report) {
                 {"corrections", (double)bits->corrections / 8},
                 {"inputs", (double)bits->inputs / 8},
                 {"names", (double)bits->names / 8},
-                {"header", (double)bits->head / 8},
+                {"header", (double)bits->header / 8},
                 {"acks", (double)host->snapshots * HC_DATA_ACKS_SIZE},
                 {"copies", (double)host->copied_bytes}};
     json_t *object = json_object();

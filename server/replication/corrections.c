@@ -93,7 +93,7 @@ static uint32_t gather(struct hc_sv_builder *builder, hc_tick at, struct correct
     uint32_t count = 0;
     struct hc_sv_sent_values_row row = hc_sv_sent_values_row(sent_values, builder->timeline, at);
     struct hc_sv_interest_look look = hc_sv_builder_look(builder, at);
-    builder->counts->units_looked_at += builder->selection_count;
+    builder->counts->units_examined += builder->selection_count;
     for (uint32_t i = 0; i < builder->selection_count; i++) // before any value is borrowed
         if (!hc_sv_selection_drops(&builder->selections[i]))
             hc_sv_sent_values_put(&row, builder->selections[i].name.unit);

@@ -128,7 +128,7 @@ void hc_sv_selection_gather(struct hc_sv_builder *builder) {
     struct hc_sv_client *client = builder->client;
     uint32_t units = hc_unit_total(builder->world);
     builder->selection_count = 0;
-    builder->counts->units_looked_at += units;
+    builder->counts->units_examined += units;
     // A new value may replace an old one, so all are stored before any is borrowed.
     for (uint32_t u = 0; u < units; u++)
         if (hc_sv_interest_sees(&client->interest, (hc_unit)u))

@@ -171,10 +171,10 @@ static bool write_units(struct hc_sv_builder *builder) {
     hc_snapshot_put(&builder->bits, &builder->header);
     put_forced(builder);
     put_roster(builder);
-    bits->head = hc_bits_written(&builder->bits);
+    bits->header = hc_bits_written(&builder->bits);
     put_names(builder);
     size_t named = hc_bits_written(&builder->bits);
-    bits->names = named - bits->head;
+    bits->names = named - bits->header;
     for (uint32_t i = 0; i < builder->selection_count && !builder->bits.failed; i++)
         if (builder->selections[i].chosen && !hc_sv_selection_drops(&builder->selections[i]))
             values += put_value(builder, &builder->selections[i]);

@@ -88,7 +88,7 @@ static struct work look(const struct cost *cost) {
     return (struct work){.us = cost->us,
                          .deltas = stats->deltas_encoded,
                          .steps = stats->extrapolation_steps,
-                         .units = stats->units_looked_at};
+                         .units = stats->units_examined};
 }
 
 /// Measures the server's work in a second for the honest clients and `count` costly ones.

@@ -325,7 +325,7 @@ static void sum_shares(const struct hc_sv_snapshot_bits *from, const struct hc_s
     result->inputs = percent((double)(to->inputs - from->inputs), bits);
     result->names = percent((double)(to->names - from->names), bits);
     result->corrections = percent((double)(to->corrections - from->corrections), bits);
-    result->head = percent((double)(to->head - from->head), bits);
+    result->head = percent((double)(to->header - from->header), bits);
     result->overhead = 100 - result->own - result->others - result->unowned - result->inputs -
                        result->names - result->corrections - result->head;
 }

@@ -504,7 +504,7 @@ static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
     config.snapshot_rate = (how & 2) != 0 ? config.tick_rate / 3 : 0;
     config.force_rewind = (how & 4) != 0 ? HISTORY / 2 : 0;
     if ((w->where & 2) != 0)
-        config.keep_us = 0;
+        config.linger_us = 0;
     if ((w->where & 4) != 0)
         config.clients_per_address = 1;
     if ((w->where & 8) != 0)

@@ -120,7 +120,7 @@ START_TEST(client_and_server_give_up_after_the_timeout_without_datagrams) {
     config.client.timeout_us = 3 * SECOND_US;
     config.client.reconnect_us = 0;
     config.host.timeout_us = 4 * SECOND_US;
-    config.host.keep_us = 0;
+    config.host.linger_us = 0;
     struct scenario *scenario = scenario_create(&config);
     struct hc_network_sim_config dead = scenario_link(30, 100);
     hc_sim_set_link(scenario->sim, 1, &dead, &dead);

@@ -313,8 +313,8 @@ FAULTS = {
     "snapshots-at-half-rate": Fault(
         "server/host.c",
         "only every other tick that is due has a snapshot",
-        "    bool shown = shows(host, head + 1);\n",
-        "    bool shown = shows(host, head + 1) && head % 2 == 0;\n",
+        "    bool snapshot = has_snapshot(host, head + 1);\n",
+        "    bool snapshot = has_snapshot(host, head + 1) && head % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
         "server/replication/selection.c",
@@ -395,8 +395,8 @@ FAULTS = {
     "pinned-too-short": Fault(
         "server/host.c",
         "the players of a lost client linger for half of the time",
-        "    peer->lingers_until_us = now_us + host->config.keep_us;\n",
-        "    peer->lingers_until_us = now_us + host->config.keep_us / 2;\n",
+        "    peer->lingers_until_us = now_us + host->config.linger_us;\n",
+        "    peer->lingers_until_us = now_us + host->config.linger_us / 2;\n",
     ),
     "pinned-for-good": Fault(
         "server/host.c",
@@ -447,9 +447,9 @@ FAULTS = {
         "server/handshake.c",
         "another process of the same user gets the rest of the messages to the one before",
         "    if (!resumed) {\n"
-        "        host->unheard -=",
+        "        host->unread_messages -=",
         "    if (!resumed && named == 1) {\n"
-        "        host->unheard -=",
+        "        host->unread_messages -=",
     ),
     "messages-before-all": Fault(
         "server/send.c",

@@ -426,7 +426,7 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     if (config.host.force_rewind > config.host.history)
         config.host.force_rewind = config.host.history;
     config.host.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
-    config.host.keep_us = (uint32_t)storm_match_get(match, STORM_keep_ms) * 1000;
+    config.host.linger_us = (uint32_t)storm_match_get(match, STORM_keep_ms) * 1000;
     config.host.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
     config.host.client_rate = (uint32_t)storm_match_get(match, STORM_client_rate);
     config.host.snapshot_rate = (uint16_t)storm_match_get(match, STORM_snapshot_rate);

@@ -625,7 +625,7 @@ static void check_counted(const struct hc_sv_host_stats *before, const struct hc
                           size_t size) {
     const struct hc_sv_snapshot_bits *old = &before->bits, *bits = &now->bits;
     uint64_t values = values_of(bits) - values_of(old);
-    uint64_t spent = values + bits->head - old->head + bits->names - old->names + bits->inputs -
+    uint64_t spent = values + bits->header - old->header + bits->names - old->names + bits->inputs -
                      old->inputs + bits->corrections - old->corrections;
     size_t packed = (size_t)(spent + 7) / 8;
     ck_assert_uint_eq(now->snapshots, before->snapshots + 1);

@@ -245,7 +245,7 @@ START_TEST(every_snapshot_has_the_referee_and_the_own_players_in_any_room) {
         const struct hc_cl_received *received = receive(&sent);
         unsigned own = 0;
         for (uint32_t i = 0; i < received->value_count; i++)
-            own += hc_sv_client_owns_unit(&client, received->told[i].unit);
+            own += hc_sv_client_owns_unit(&client, received->values[i].unit);
         ck_assert_uint_eq(own, 1 + HC_OWN_PLAYERS_MAX);
         if ((int32_t)sent.size > room) {
             beyond++;
