@@ -1,4 +1,4 @@
-// A client as the server keeps it: goodbyes, and the inputs that it must be told were forced.
+/// Tests of a peer: CLOSEs, round trips, acks, forced inputs, loss and floods.
 #include "server/peer.h"
 #include "tests/run_suite.h"
 #include "tests/unit/small_game.h"
@@ -40,7 +40,7 @@ static enum hc_status acknowledge(uint32_t seq, uint32_t ack) {
     return hc_sv_peer_accept(&peer, &data, 0, 0);
 }
 
-START_TEST(goodbye_is_said_three_times_at_once_and_seven_times_more) {
+START_TEST(server_sends_three_closes_at_once_and_seven_later) {
     uint8_t out[HC_DATAGRAM_MAX];
     unsigned at_once = 0, later = 0;
     hc_sv_peer_close(&peer, HC_CLOSE_KICKED, 1000);
@@ -54,7 +54,7 @@ START_TEST(goodbye_is_said_three_times_at_once_and_seven_times_more) {
 }
 END_TEST
 
-START_TEST(a_way_that_got_longer_is_the_usual_one_soon_and_the_least_is_remembered) {
+START_TEST(smoothed_round_trip_follows_a_longer_path_and_the_minimum_stays) {
     enum { SHORT_US = 50000, LONG_US = 200000, ROUNDS = 40 };
     uint8_t out[HC_DATAGRAM_MAX];
     uint64_t now_us = 0;
@@ -75,7 +75,7 @@ START_TEST(a_way_that_got_longer_is_the_usual_one_soon_and_the_least_is_remember
 }
 END_TEST
 
-START_TEST(forced_slots_are_told_as_ranges_until_they_are_acknowledged) {
+START_TEST(server_sends_forced_ranges_until_the_client_acks_them) {
     for (hc_tick t = 10; t < 20; t++)
         hc_sv_forced_add(&peer.replication.forced, 3, t, 1);
     hc_sv_forced_add(&peer.replication.forced, 3, 30, 1);
@@ -85,7 +85,7 @@ START_TEST(forced_slots_are_told_as_ranges_until_they_are_acknowledged) {
     ck_assert_uint_eq(peer.replication.forced.ranges[0].count, 10);
     uint8_t out[HC_DATAGRAM_MAX];
     for (uint32_t seq = 1; seq <= 6; seq++) {
-        if (seq != 4) // which is no snapshot
+        if (seq != 4) // this one is not a snapshot
             hc_sv_sent_log_begin(peer.replication.sent_log, 100 + seq, seq);
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
     }
@@ -97,15 +97,15 @@ START_TEST(forced_slots_are_told_as_ranges_until_they_are_acknowledged) {
     ck_assert_uint_eq(peer.replication.forced.count, 3);
     ck_assert_int_eq(acknowledge(3, 5), HC_OK);
     ck_assert_uint_eq(peer.replication.forced.count, 2);
-    hc_sv_forced_add(&peer.replication.forced, 3, 31,
-                     1); // longer than what was told: must be told anew
+    // The range is longer than the sent one, and must be sent again.
+    hc_sv_forced_add(&peer.replication.forced, 3, 31, 1);
     ck_assert_int_eq(acknowledge(4, 6), HC_OK);
     ck_assert_uint_eq(peer.replication.forced.count, 2);
     ck_assert_uint_eq(peer.replication.forced.ranges[0].count, 2);
 }
 END_TEST
 
-/// Says CLOSE until the peer is free.
+/// Sends CLOSE until the peer is free.
 static void end(void) {
     uint8_t out[HC_DATAGRAM_MAX];
     hc_sv_peer_close(&peer, HC_CLOSE_LEFT, 0);
@@ -113,7 +113,7 @@ static void end(void) {
         hc_sv_peer_send_close(&peer, out, now);
 }
 
-START_TEST(what_a_client_acknowledged_is_what_it_holds_and_the_next_client_holds_nothing) {
+START_TEST(acked_snapshot_becomes_the_baseline_and_the_next_client_has_none) {
     uint8_t out[HC_DATAGRAM_MAX];
     for (hc_tick as_of = 100; as_of < 104; as_of++) {
         hc_sv_sent_log_begin(peer.replication.sent_log, as_of, peer.sent.next);
@@ -135,7 +135,7 @@ START_TEST(what_a_client_acknowledged_is_what_it_holds_and_the_next_client_holds
 }
 END_TEST
 
-START_TEST(forced_ranges_are_bounded_and_the_oldest_goes_first) {
+START_TEST(full_list_of_forced_ranges_drops_the_oldest) {
     for (hc_tick t = 0; t < 1000; t += 2)
         hc_sv_forced_add(&peer.replication.forced, 1, t, 1);
     ck_assert_uint_eq(peer.replication.forced.count, HC_SV_FORCED_RANGES);
@@ -143,7 +143,7 @@ START_TEST(forced_ranges_are_bounded_and_the_oldest_goes_first) {
 }
 END_TEST
 
-START_TEST(a_datagram_that_is_replayed_or_acknowledges_the_unsent_changes_nothing) {
+START_TEST(replayed_datagram_and_ack_of_an_unsent_one_change_nothing) {
     ck_assert_int_eq(acknowledge(7, 0), HC_OK);
     struct hc_sv_peer before = peer;
     ck_assert_int_eq(acknowledge(7, 0), HC_DUPLICATE);
@@ -153,7 +153,7 @@ START_TEST(a_datagram_that_is_replayed_or_acknowledges_the_unsent_changes_nothin
 }
 END_TEST
 
-START_TEST(what_gets_lost_on_the_way_lowers_what_a_client_is_sent_and_what_arrives_does_not) {
+START_TEST(loss_lowers_the_sending_rate_and_acks_do_not) {
     uint8_t out[HC_DATAGRAM_MAX];
     for (uint32_t lost_one_in = 4; lost_one_in <= 1000; lost_one_in *= 250) {
         peer.state = HC_SV_PEER_FREE;
@@ -162,10 +162,10 @@ START_TEST(what_gets_lost_on_the_way_lowers_what_a_client_is_sent_and_what_arriv
             uint64_t now_us = i * UINT64_C(16667);
             ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, now_us), 0);
             struct hc_data data = {.cid = 1, .seq = i};
-            for (uint32_t seq = i; seq > 0 && seq + 32 >= i; seq--) { // all but every so many-th
-                bool there = seq % lost_one_in != 0;
-                data.ack = there && data.ack == 0 ? seq : data.ack;
-                if (there && seq < data.ack)
+            for (uint32_t seq = i; seq > 0 && seq + 32 >= i; seq--) { // all but one in lost_one_in
+                bool received = seq % lost_one_in != 0;
+                data.ack = received && data.ack == 0 ? seq : data.ack;
+                if (received && seq < data.ack)
                     data.ack_bits |= UINT32_C(1) << (data.ack - 1 - seq);
             }
             ck_assert_int_eq(hc_sv_peer_accept(&peer, &data, 0, now_us), HC_OK);
@@ -176,21 +176,21 @@ START_TEST(what_gets_lost_on_the_way_lowers_what_a_client_is_sent_and_what_arriv
 }
 END_TEST
 
-START_TEST(a_client_may_send_two_datagrams_a_tick_and_no_more_for_long) {
+START_TEST(client_may_send_two_datagrams_a_tick_but_not_more_for_long) {
     enum { SECONDS = 20, EACH = 10 };
-    uint64_t rate = world.tick_rate, taken = 0, us = 0;
+    uint64_t rate = world.tick_rate, accepted = 0, us = 0;
     for (uint64_t n = 0; n < SECONDS * rate * EACH; n++) { // ten a tick
         us = n * 1000000 / (rate * EACH);
-        taken += !hc_sv_peer_floods(&peer, 50, us);
+        accepted += !hc_sv_peer_floods(&peer, 50, us);
     }
     uint64_t most = (us + HC_SV_FLOOD_US) * HC_SV_FLOOD_PACKETS * rate / 1000000 + 1;
-    ck_assert_uint_le(taken, most);
-    ck_assert_uint_ge(taken, most - 2 * HC_SV_FLOOD_PACKETS * rate);
-    for (unsigned n = 0; n < SECONDS * rate; n++) // an honest one, with a datagram each tick
+    ck_assert_uint_le(accepted, most);
+    ck_assert_uint_ge(accepted, most - 2 * HC_SV_FLOOD_PACKETS * rate);
+    for (unsigned n = 0; n < SECONDS * rate; n++) // one datagram a tick: an honest client
         ck_assert(n * 1000000 / rate < HC_SV_FLOOD_US / 2 ||
                   !hc_sv_peer_floods(&peer, 300, us + HC_SV_FLOOD_US + n * 1000000 / rate));
     uint64_t bytes = 0, from_us = us + 100 * (uint64_t)1000000;
-    for (unsigned n = 0; n < SECONDS * rate; n++) // full ones, which are too many bytes
+    for (unsigned n = 0; n < SECONDS * rate; n++) // full datagrams: too many bytes
         bytes += hc_sv_peer_floods(&peer, 1200, from_us + n * 1000000 / rate) ? 0 : 1200;
     ck_assert_uint_le(bytes,
                       (SECONDS + HC_SV_FLOOD_US / 1000000) * rate * HC_SV_FLOOD_BYTES + 1200);
@@ -201,16 +201,14 @@ int main(void) {
     Suite *suite = suite_create("server peer");
     TCase *tc = tcase_create("peer");
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, goodbye_is_said_three_times_at_once_and_seven_times_more);
-    tcase_add_test(tc, a_way_that_got_longer_is_the_usual_one_soon_and_the_least_is_remembered);
-    tcase_add_test(tc, forced_slots_are_told_as_ranges_until_they_are_acknowledged);
-    tcase_add_test(tc,
-                   what_a_client_acknowledged_is_what_it_holds_and_the_next_client_holds_nothing);
-    tcase_add_test(tc, forced_ranges_are_bounded_and_the_oldest_goes_first);
-    tcase_add_test(tc, a_datagram_that_is_replayed_or_acknowledges_the_unsent_changes_nothing);
-    tcase_add_test(
-        tc, what_gets_lost_on_the_way_lowers_what_a_client_is_sent_and_what_arrives_does_not);
-    tcase_add_test(tc, a_client_may_send_two_datagrams_a_tick_and_no_more_for_long);
+    tcase_add_test(tc, server_sends_three_closes_at_once_and_seven_later);
+    tcase_add_test(tc, smoothed_round_trip_follows_a_longer_path_and_the_minimum_stays);
+    tcase_add_test(tc, server_sends_forced_ranges_until_the_client_acks_them);
+    tcase_add_test(tc, acked_snapshot_becomes_the_baseline_and_the_next_client_has_none);
+    tcase_add_test(tc, full_list_of_forced_ranges_drops_the_oldest);
+    tcase_add_test(tc, replayed_datagram_and_ack_of_an_unsent_one_change_nothing);
+    tcase_add_test(tc, loss_lowers_the_sending_rate_and_acks_do_not);
+    tcase_add_test(tc, client_may_send_two_datagrams_a_tick_but_not_more_for_long);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
