@@ -513,7 +513,7 @@ static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t
 /// Whether the peer may be sent another DATA. Few are allowed before its first one, because the
 /// address may be that of an amplification's victim.
 static bool may_send(const struct hc_sv_peer *peer) {
-    return peer->replay.newest > 0 || peer->sent.next <= HC_UNHEARD_DATA;
+    return peer->replay.newest > 0 || peer->sent.next <= HC_SILENT_DATA_MAX;
 }
 
 static void add_counts(struct hc_sv_host_stats *stats, const struct hc_sv_snapshot_counts *counts) {

@@ -1,5 +1,5 @@
-/// The internals of a host, shared by its files: host (lifecycle, ticks), handshake, receive (DATA)
-/// and path (addresses, tickets, messages).
+/// The internals of a host, shared by its files: host (lifecycle, ticks), handshake, receive (DATA),
+/// path (addresses) and send (tickets, messages).
 #pragma once
 
 #include "hindcast/check.h"

@@ -215,7 +215,7 @@ static void lose_connections(struct attack *attack, struct honest_players *playe
 /// Connects repeatedly with one token and one nonce: while its session lasts, and to a restarted
 /// server, which does not know the spent token. Returns the number of joins.
 static unsigned repeat_token(struct attack *attack) {
-    enum { RESTARTS = 4, TIMES = 8, SAID = 20, GONE_US = 33 * SECOND_US };
+    enum { RESTARTS = 4, TIMES = 8, SENDS = 20, GONE_US = 33 * SECOND_US };
     struct raw_client once;
     unsigned joined = 0;
     raw_client_begin(&once, NULL, hc_address_ipv4(10, 2, 2, 2, 5000), 1, 1);
@@ -225,7 +225,7 @@ static unsigned repeat_token(struct attack *attack) {
             struct raw_client raw = once;
             raw.host = target.host;
             joined += raw_client_join(&raw, 1, target.now_us);
-            for (unsigned n = 0; n < SAID && raw.cid != 0; n++)
+            for (unsigned n = 0; n < SENDS && raw.cid != 0; n++)
                 raw_client_send_data(&raw, NULL, 0, target.now_us);
             // Until the nonce may repeat; its players linger meanwhile.
             target_run(&target, GONE_US, NULL);

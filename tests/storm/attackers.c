@@ -157,7 +157,7 @@ void storm_attackers_answered(struct storm_match *match, unsigned client, const 
     uint8_t out[HC_DATAGRAM_MAX];
     struct hc_datagram_cookie cookie;
     if (!seat->hostile || match->options->tame || match->healed ||
-        (storm_client_get(match, client, STORM_C_attack) & STORM_ATTACK_SHAKE) == 0 ||
+        (storm_client_get(match, client, STORM_C_attack) & STORM_ATTACK_HANDSHAKE) == 0 ||
         hc_datagram_get_cookie(bytes, size, &cookie) != HC_OK || seat->stolen++ % STOLEN_EACH != 0)
         return;
     unsigned turn = STOLEN_FROM + seat->stolen / STOLEN_EACH % STOLEN_TURNS;
@@ -201,7 +201,7 @@ void storm_attackers_attack(struct storm_match *match, unsigned client) {
     uint16_t port = hc_sim_address(match->sim, client).port;
     if (hc_sim_client(match->sim, client) == NULL)
         return;
-    for (unsigned way = 1; way <= STORM_ATTACK_SHAKE; way <<= 1) {
+    for (unsigned way = 1; way <= STORM_ATTACK_HANDSHAKE; way <<= 1) {
         if ((ways & way) == 0 || random_of(match, 4) != 0)
             continue;
         struct storm_taped *taped;
@@ -236,7 +236,7 @@ void storm_attackers_attack(struct storm_match *match, unsigned client) {
         case STORM_ATTACK_FORCE:
             forge(match, client, (enum storm_attack)way);
             break;
-        case STORM_ATTACK_SHAKE:
+        case STORM_ATTACK_HANDSHAKE:
             handshake(match, client);
             break;
         default: // done to its own datagrams

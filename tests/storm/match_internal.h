@@ -165,7 +165,7 @@ enum storm_attack {
     STORM_ATTACK_FORCE = 1 << 8,   ///< gives up all its inputs, also those to come
     STORM_ATTACK_NO_ACK = 1 << 9,  ///< acknowledges nothing
     STORM_ATTACK_SILENT = 1 << 10, ///< sends nothing more, and listens
-    STORM_ATTACK_SHAKE = 1 << 11,  ///< floods of handshakes from many ports
+    STORM_ATTACK_HANDSHAKE = 1 << 11,  ///< floods of handshakes from many ports
 };
 
 /// Makes the attacks of one tick.

@@ -186,7 +186,7 @@ static void look_after(const struct storm_work *work, struct shared *shared, uin
                        uint64_t until_ms) {
     unsigned left = work->jobs;
     bool killed[STORM_JOBS_MAX] = {false};
-    uint64_t said_ms = begun_ms;
+    uint64_t printed_ms = begun_ms;
     while (left > 0) {
         for (unsigned i = 0; i < work->jobs; i++) {
             struct member *member = &shared->members[i];
@@ -210,10 +210,10 @@ static void look_after(const struct storm_work *work, struct shared *shared, uin
         }
         struct timespec nap = {.tv_nsec = 5000000};
         nanosleep(&nap, NULL);
-        if (work->progress && now_ms() - said_ms > 1000) {
-            said_ms = now_ms();
+        if (work->progress && now_ms() - printed_ms > 1000) {
+            printed_ms = now_ms();
             fprintf(stderr, "\r%" PRIu64 " seeds, %.0f s, %u failures ",
-                    (uint64_t)atomic_load(&shared->next), (double)(said_ms - begun_ms) / 1000,
+                    (uint64_t)atomic_load(&shared->next), (double)(printed_ms - begun_ms) / 1000,
                     (unsigned)atomic_load(&shared->failures));
         }
     }

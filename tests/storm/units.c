@@ -262,12 +262,13 @@ static void receive(struct storm_received_unit *unit, hc_tick as_of, bool droppe
 }
 
 void storm_units_taken(struct storm_match *match, unsigned client) {
-    const struct hc_cl_received *said =
+    const struct hc_cl_received *received =
         hc_cl_snapshot_reader_newest(hc_sim_client(match->sim, client)->reader);
     struct storm_seat *seat = &match->seats[client];
-    for (uint32_t i = 0; i < said->value_count; i++)
-        if (!said->values[i].correction)
-            receive(&seat->units[said->values[i].unit], said->head.as_of, said->values[i].dropped);
+    for (uint32_t i = 0; i < received->value_count; i++)
+        if (!received->values[i].correction)
+            receive(&seat->units[received->values[i].unit], received->head.as_of,
+                    received->values[i].dropped);
 }
 
 bool storm_units_differ(const struct storm_match *match, unsigned client,

@@ -57,11 +57,11 @@ static void client_ends(struct storm_match *match, void *state, unsigned client)
 }
 
 static void end(struct storm_match *match, void *state) {
-    size_t says = hc_sv_host_stats(hc_sim_host(match->sim))->memory_bytes;
+    size_t reported = hc_sv_host_stats(hc_sim_host(match->sim))->memory_bytes;
     (void)state;
-    if (match->host_bytes > 0 && match->host_bytes != says)
+    if (match->host_bytes > 0 && match->host_bytes != reported)
         storm_fail(match->verdict, STORM_WRONG, "memory", 0,
-                   "the server has %zu bytes of memory and says %zu", match->host_bytes, says);
+                   "the server has %zu bytes of memory and reports %zu", match->host_bytes, says);
 }
 
 static void release(struct storm_match *match, void *state) {
