@@ -199,7 +199,6 @@ static void put_units(struct hc_sv_builder *builder, uint32_t room) {
             continue;
         }
         if (count <= own && before.size < BYTES_MAX) {
-            HC_MARK("own-units-beyond-room");
             before.size = BYTES_MAX;
             builder->bits.size = before.size;
             continue;

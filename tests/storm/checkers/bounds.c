@@ -61,7 +61,8 @@ static void end(struct storm_match *match, void *state) {
     (void)state;
     if (match->host_bytes > 0 && match->host_bytes != reported)
         storm_fail(match->verdict, STORM_WRONG, "memory", 0,
-                   "the server has %zu bytes of memory and reports %zu", match->host_bytes, says);
+                   "the server has %zu bytes of memory and reports %zu", match->host_bytes,
+                   reported);
 }
 
 static void release(struct storm_match *match, void *state) {
