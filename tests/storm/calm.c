@@ -72,8 +72,8 @@ uint32_t storm_calm_wait_ticks(const struct storm_match *match) {
     return (uint32_t)wait;
 }
 
-/// How far a client may be ahead of a server that has left out ticks: by these, as far as it
-/// predicts.
+/// The most ticks that a client can be ahead of a server that has skipped ticks: the skipped ones,
+/// but not more than its prediction limit.
 static uint64_t ahead_ticks(const struct storm_match *match) {
     int64_t stalled_ms =
         storm_match_get(match, STORM_host_stalls) * storm_match_get(match, STORM_host_stall_ms);
@@ -85,9 +85,9 @@ static uint64_t ahead_ticks(const struct storm_match *match) {
     return most_ticks < left_out ? most_ticks : left_out;
 }
 
-/// RTT + W + 60 ticks, after all that the storm has left on the links has arrived; not shorter than
-/// a client's clock filter remembers. A client further than W ahead of a server that has left out
-/// ticks waits for as many instead.
+/// The links deliver what the storm left on them; then a round trip and W + REACT_TICKS ticks pass.
+/// If ahead_ticks exceeds W, it takes the place of W, because a client that is ahead stalls until
+/// the server has caught up. The ticks always suffice for CLOCK_SAMPLES snapshots.
 uint64_t storm_calm_us(const struct storm_match *match) {
     uint64_t history = (uint64_t)storm_match_get(match, STORM_history);
     uint64_t ahead = ahead_ticks(match);
@@ -98,9 +98,9 @@ uint64_t storm_calm_us(const struct storm_match *match) {
            ticks * match->tick_us;
 }
 
-/// How long after the last key no prediction at the server rests on it: the way up, and the ticks
-/// by which inputs are stamped ahead. Of ways of different lengths the client takes half the
-/// difference for a clock that is off.
+/// The time after a client's last key until the server no longer predicts from it: the latency up,
+/// and the ticks by which the client stamps inputs ahead. If the latency up exceeds the latency
+/// down, the client clock is ahead by half the difference, which is added.
 static uint64_t last_key_us(const struct storm_match *match, unsigned client) {
     uint64_t up = ms(match, client, STORM_C_up_latency_ms);
     uint64_t down = ms(match, client, STORM_C_down_latency_ms);

@@ -608,9 +608,9 @@ static void compare_tame(const struct storm_plan *plan, const struct storm_optio
         outcome->verdict = tame.verdict;
         return;
     }
-    // An attacker may give up its place, or keep it. A newcomer then gets another slot, or one
-    // whose owner is still to leave it, in which it joins a tick later; or, on a full server, none,
-    // or one at another time.
+    // An attacker may leave its slot at another time than an honest client does. Then a new client
+    // may get another slot, or join a tick later because the slot's owner has not left yet. On a
+    // full server it may be denied, or admitted at another time. Such matches are not compared.
     if (outcome->denials > 0 || tame.denials > 0 ||
         (outcome->places != tame.places && outcome->joins >= tame.joins))
         return;

@@ -11,8 +11,8 @@
 
 enum {
     LONG_ARRAY = 0xdc, ///< begins an array of more than 15 elements, with their number in two bytes
-    /// A datagram with so many bytes of room left, and as many for each player, may have left
-    /// something out: a unit, or inputs.
+    /// A snapshot may have left out a unit or inputs if it has less room than ROOM_UNIT bytes and
+    /// ROOM_PLAYER bytes for each player. At least ROOM_PLAYERS_LEAST players count.
     ROOM_UNIT = 200,
     ROOM_PLAYER = 8,
     ROOM_PLAYERS_LEAST = 13,

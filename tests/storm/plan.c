@@ -75,8 +75,9 @@ static int64_t draw_otherwise(enum storm_match_key which, uint64_t seed, int64_t
     return draw(&key, seed, 0);
 }
 
-/// In a crowd each client sees few others, for a short time. Seldom all see all, in the game
-/// without a view or in one place, or press keys when the storm is over.
+/// Keeps the cost of a crowd low: the storm is brief, and most crowds have a short view. Three
+/// expensive settings are rare: the game of lanes, which has no view; one place in which all
+/// players appear; and keys that are pressed after the storm.
 static void draw_crowd(struct storm_plan *plan) {
     plan->match[STORM_view] = draw_otherwise(STORM_view, plan->seed, VIEW_FAR, VIEWS_PPM);
     plan->match[STORM_lanes] = draw_otherwise(STORM_lanes, plan->seed, 1, RARE_PPM);

@@ -44,9 +44,10 @@ static bool hides(const struct hc_world *world) {
     return world->game->view != 0 && world->game->view < across;
 }
 
-/// Whether the client knows all, and where interest hides anything has known all since all was sent
-/// again: an unknown player may have moved others. Where all are in one place these move yet
-/// others, for as long as there is not room to send all at once.
+/// Whether the client knows all units at the final tick. If interest hides units, the client must
+/// have known all of them for the AROUND snapshots before, because an unknown player may have
+/// pushed a known one. If all players appear in one place, no snapshot since then may have been
+/// full: the pushed player may push others, and a full snapshot may not correct them all.
 static bool has_known_all(const struct storm_match *match, const struct storm_conn *conn,
                           const struct hc_timeline *own, hc_tick final) {
     bool hidden = hides(storm_truth_world(match->truth));
