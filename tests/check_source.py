@@ -147,6 +147,19 @@ def check_identifiers(file):
                 report(file, number, "word", f"{name}: docs/GLOSSARY.md has another word for {min(old)}")
 
 
+def check_walks():
+    """Each `file.c:function` of the architecture is there."""
+    class Page:
+        path = "docs/ARCHITECTURE.md"
+    with open(os.path.join(ROOT, Page.path), encoding="utf-8") as page:
+        for number, line in enumerate(page, 1):
+            for source, function in re.findall(r"`((?:\w+/)+\w+\.c):(\w+)", line):
+                path = os.path.join(ROOT, source)
+                text = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
+                if not re.search(rf"\b{function}\(", text):
+                    report(Page, number, "walk", f"{source} has no {function}")
+
+
 def check_functions(file):
     start = None
     for number, line in enumerate(file.code, 1):
@@ -206,6 +219,7 @@ def main():
                 check_functions(file)
                 if file.header and file.folder in ROOMS:
                     check_header(file)
+    check_walks()
     for problem in problems:
         print(problem)
     print(f"{count} files, {len(problems)} problems")
