@@ -22,7 +22,7 @@ size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc
     baselines->record = sizeof(struct value_header) + hc_unit_bytes(world);
     baselines->ring = hc_carve(base, &used, capacity * baselines->record);
     baselines->keys = hc_carve(base, &used, capacity * sizeof *baselines->keys);
-    baselines->rows = hc_carve(base, &used, HC_CL_BASELINE_TICKS * sizeof *baselines->rows);
+    baselines->rows = hc_carve(base, &used, HC_SNAPSHOT_BASELINE_TICKS * sizeof *baselines->rows);
     uint32_t moved = hc_snapshot_units_most(world);
     baselines->moved_values = hc_carve(base, &used, moved * baselines->record);
     baselines->moved_keys = hc_carve(base, &used, moved * sizeof *baselines->moved_keys);
@@ -30,7 +30,7 @@ size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc
 }
 
 void hc_cl_baselines_clear(struct hc_cl_baselines *baselines) {
-    for (unsigned i = 0; i < HC_CL_BASELINE_TICKS; i++)
+    for (unsigned i = 0; i < HC_SNAPSHOT_BASELINE_TICKS; i++)
         baselines->rows[i] = (struct hc_cl_baseline_row){.as_of = HC_NO_TICK, .tick = HC_NO_TICK};
     baselines->next = 0;
     baselines->newest = HC_NO_TICK;
@@ -41,11 +41,11 @@ void hc_cl_baselines_clear(struct hc_cl_baselines *baselines) {
 
 static bool too_old(const struct hc_cl_baselines *baselines, hc_tick as_of) {
     return baselines->newest != HC_NO_TICK && as_of < baselines->newest &&
-           baselines->newest - as_of >= HC_CL_BASELINE_TICKS;
+           baselines->newest - as_of >= HC_SNAPSHOT_BASELINE_TICKS;
 }
 
 static struct hc_cl_baseline_row *row_of(const struct hc_cl_baselines *baselines, hc_tick as_of) {
-    return &baselines->rows[as_of % HC_CL_BASELINE_TICKS];
+    return &baselines->rows[as_of % HC_SNAPSHOT_BASELINE_TICKS];
 }
 
 /// The row of the snapshot of `as_of`; NULL: it is not here.
@@ -102,7 +102,7 @@ void hc_cl_baselines_refer(struct hc_cl_baselines *baselines, hc_tick as_of) {
         own_tick += baselines->keys[i % baselines->capacity].tick == row->tick;
     if (own_tick > hc_snapshot_units_most(baselines->world))
         return; // it has a unit twice
-    if (base_in_ring(baselines) && as_of - before >= HC_CL_BASELINE_TICKS / 2)
+    if (base_in_ring(baselines) && as_of - before >= HC_SNAPSHOT_BASELINE_TICKS / 2)
         move_base(baselines); // snapshots on their way may still refer to it
     baselines->base = *row;
 }

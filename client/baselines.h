@@ -1,5 +1,5 @@
 /// The baselines of a client: every value that it received in the snapshots of the last
-/// HC_CL_BASELINE_TICKS ticks, corrections included.
+/// HC_SNAPSHOT_BASELINE_TICKS ticks, corrections included.
 ///
 /// The server refers to a baseline by the snapshot that carried it, its unit and, of a correction,
 /// its tick. It refers only to acked values, so all of them are here. Older ones are dropped, and
@@ -8,16 +8,13 @@
 ///
 /// One snapshot outlives this: the newest that the server calls its base, with its values of its
 /// own tick. Without acks it stays the server's base, no matter how long. Snapshots overtake each
-/// other, so the former base stays too if the new one is newer by half of HC_CL_BASELINE_TICKS or
-/// more: until it is replaced in the same way, or the present base is about to be dropped.
+/// other, so the former base stays too if the new one is newer by half of
+/// HC_SNAPSHOT_BASELINE_TICKS or more: until it is replaced in the same way, or the present base is
+/// about to be dropped.
 #pragma once
 
 #include "common/unit.h"
 #include "proto/limits.h"
-
-enum {
-    HC_CL_BASELINE_TICKS = HC_SNAPSHOT_BASELINE_TICKS,
-};
 
 /// The name of a value, apart from the value so that a search reads little.
 struct hc_cl_baseline_key {
@@ -40,7 +37,7 @@ struct hc_cl_baselines {
     uint64_t next;                   ///< number of the next value; its place is next % capacity
     uint8_t *ring;                   ///< [capacity * record]
     struct hc_cl_baseline_key *keys; ///< [capacity]
-    struct hc_cl_baseline_row *rows; ///< [HC_CL_BASELINE_TICKS] by as_of
+    struct hc_cl_baseline_row *rows; ///< [HC_SNAPSHOT_BASELINE_TICKS] by as_of
     hc_tick newest;                  ///< newest as_of here; HC_NO_TICK: none
     hc_tick begun;                   ///< as_of of the snapshot being put
     struct hc_cl_baseline_row base;  ///< row of the server's base; as_of HC_NO_TICK: none

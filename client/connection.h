@@ -14,10 +14,6 @@
 #include "proto/message.h"
 #include "proto/seal.h"
 
-/// Keys are used for so many datagrams, and for so long.
-#define HC_CL_RENEW_SEQ HC_SEQ_RENEW
-#define HC_CL_RENEW_US HC_KEYS_LIFE_US
-
 /// All zeros: there was no connection yet. Only connection.c writes to it.
 struct hc_cl_connection {
     uint32_t cid;         ///< 0: there was none; stays when it is lost

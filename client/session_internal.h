@@ -18,8 +18,6 @@
 #include "proto/token.h"
 
 enum {
-    HC_CL_RETRY_US = HC_RETRY_US,
-    HC_CL_COOKIES = HC_COOKIES,
     HC_CL_AHEAD_US = 50000, ///< head ahead of the client clock, at least 3 ticks, before it stalls
     HC_CL_INPUTS = 1024,    ///< ticks of own inputs in the ring
     HC_CL_EVENTS = 32,      ///< to be polled; later ones are dropped, except the last
@@ -36,7 +34,7 @@ struct hc_cl_handshake {
     uint8_t secret[HC_EXCHANGE_KEY_SIZE];             ///< of the ephemeral key; zeros after its use
     uint8_t key[HC_EXCHANGE_KEY_SIZE];                ///< public
     bool has_cookie;                                  ///< CONNECT is being sent, else HELLO
-    struct hc_datagram_cookie cookies[HC_CL_COOKIES]; ///< CONNECT is sent with each in turn
+    struct hc_datagram_cookie cookies[HC_COOKIES];    ///< CONNECT is sent with each in turn
     uint32_t cookie_count, cookies_came, cookie_turn; ///< stored; received since HELLO; next
     uint64_t cookie_us;                               ///< when the first one came
     bool answered;                                    ///< a COOKIE came

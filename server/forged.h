@@ -15,8 +15,6 @@
 
 enum {
     HC_SV_FORGED_SOURCES = 1024, ///< counts; several sources may share one
-    HC_SV_FORGED_EACH = HC_FORGED_PER_SOURCE,
-    HC_SV_FORGED_CONNECTION = HC_FORGED_PER_CONNECTION,
 };
 
 /// All zeros but `seed`, which is random, is a tick without forged datagrams.

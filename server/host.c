@@ -1,5 +1,6 @@
 /// The host: its configuration, its ticks, its peers' lifecycle and its queues of datagrams.
 #include "server/host_internal.h"
+#include "server/path.h"
 
 #include "common/alloc.h"
 #include "common/mark.h"

@@ -1,5 +1,5 @@
-/// The internals of a host, shared by its files: host (lifecycle, ticks), handshake, receive (DATA),
-/// path (addresses) and send (tickets, messages).
+/// The internals of a host, shared by its files: host (lifecycle, ticks), handshake, receive
+/// (DATA), path (addresses) and send (tickets, messages).
 #pragma once
 
 #include "hindcast/check.h"
@@ -22,9 +22,6 @@ enum {
     HC_SV_RESETS_WAIT =
         HC_REPLIES_MAX / 2, ///< the most RESETs that wait; the rest is for handshakes
 };
-/// The seq at which a connection counts as lost: an honest client reconnected 2^30 datagrams
-/// before.
-#define HC_SV_SEQ_MAX HC_SEQ_LOST
 
 _Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
                "a cid must hold every peer's index");
@@ -148,28 +145,6 @@ void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *fro
 /// is due.
 size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_address *to,
                            uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
-
-/// The order of a DATA among those that were received before.
-enum hc_sv_arrival { HC_SV_ARRIVAL_NEWEST, HC_SV_ARRIVAL_LATE, HC_SV_ARRIVAL_DUPLICATE };
-
-/// Whether a duplicate with this seq may show an address of the peer, and must be opened.
-bool hc_sv_path_wants_duplicate(const struct hc_sv_peer *peer, const struct hc_address *from,
-                                uint32_t seq, uint64_t now_us);
-
-/// A DATA of `size` bytes was received from an address.
-void hc_sv_path_received(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                         const struct hc_address *from, uint32_t seq, size_t size,
-                         enum hc_sv_arrival how, uint64_t now_us);
-
-/// Copies a snapshot of the peer, `size` bytes at `bytes`, for the address that the peer still has
-/// to validate, if the path's limit allows it.
-void hc_sv_path_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uint8_t *bytes,
-                     size_t size, uint64_t now_us);
-
-/// The peer sent a PATH_RESPONSE from an address.
-void hc_sv_path_response(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                         const struct hc_address *from, const uint8_t data[static HC_PATH_SIZE],
-                         uint64_t now_us);
 
 /// Answers HELLO and CONNECT. HC_OK or the cause of the refusal.
 enum hc_status hc_sv_handshake_receive(struct hc_sv_host *host, const struct hc_address *from,

@@ -87,7 +87,7 @@ static uint32_t count_lost(struct hc_sv_peer *peer) {
     uint32_t lost = 0;
     if (peer->acked > HC_SENT_RING && peer->loss_checked_to < peer->acked - HC_SENT_RING)
         peer->loss_checked_to = peer->acked - HC_SENT_RING; // older ones are forgotten
-    for (; peer->loss_checked_to + HC_SV_SENT_LOG_REORDER <= peer->acked; peer->loss_checked_to++)
+    for (; peer->loss_checked_to + HC_LOST_AFTER <= peer->acked; peer->loss_checked_to++)
         lost += hc_sent_misses(&peer->sent, peer->loss_checked_to);
     return lost;
 }

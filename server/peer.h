@@ -17,11 +17,7 @@
 
 enum {
     HC_SV_SEEN = 2048, ///< ticks: more than history and future
-    HC_SV_CLOSE_PERIOD_US = HC_CLOSE_PERIOD_US,
     HC_SV_TICKET_SEQS = 4,
-    HC_SV_FLOOD_PACKETS = HC_FLOOD_DATAGRAMS,
-    HC_SV_FLOOD_BYTES = HC_FLOOD_BYTES,
-    HC_SV_FLOOD_US = HC_FLOOD_US,
 };
 
 enum hc_sv_peer_state {

@@ -1,5 +1,6 @@
 /// Receives the DATA of clients: opens each datagram, reads it in full, then applies its messages.
 #include "server/host_internal.h"
+#include "server/path.h"
 
 #include "common/mark.h"
 

@@ -10,8 +10,8 @@
 
 struct hc_sv_report {
     const char *version;
-    uint64_t seed;              ///< below 2^63, as a JSON integer
-    uint16_t tick_rate;         ///< Hz
+    uint64_t seed;      ///< below 2^63, as a JSON integer
+    uint16_t tick_rate; ///< Hz
     hc_tick ticks;
     uint64_t duration_us, cpu_us;
     uint64_t client_ticks;          ///< connected clients, summed over the ticks

@@ -10,7 +10,7 @@ enum { ENTRIES_MIN = 4096 }; ///< of a sent log: more than one snapshot can carr
 
 size_t hc_sv_client_layout(struct hc_sv_client *client, const struct hc_world *world,
                            uint8_t *base) {
-    uint32_t entries = HC_SV_SENT_LOG_SNAPSHOTS * hc_snapshot_units_most(world);
+    uint32_t entries = HC_SNAPSHOT_AGE_MAX * hc_snapshot_units_most(world);
     entries = entries > ENTRIES_MIN ? entries : ENTRIES_MIN;
     size_t used = 0;
     client->world = world;

@@ -27,7 +27,7 @@ static hc_tick shown_from(const struct hc_sv_builder *builder) {
     if (client->moves && under_way > 0)
         own = hc_tick_ahead(own, under_way - 1);
     hc_tick oldest = hc_tick_max(hc_timeline_oldest(builder->timeline),
-                                 hc_tick_back(builder->header.as_of, HC_SV_SENT_LOG_SNAPSHOTS - 1));
+                                 hc_tick_back(builder->header.as_of, HC_SNAPSHOT_AGE_MAX - 1));
     return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1));
 }
 

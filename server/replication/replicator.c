@@ -16,7 +16,7 @@ static size_t layout(struct hc_sv_replicator *replicator,
     const struct hc_world *world = config->world;
     uint32_t units = hc_unit_total(world), rows = config->history + 1;
     // A value that a client acked longer ago is pinned, or no longer a baseline.
-    uint32_t values = units * (rows + HC_SV_SENT_LOG_SNAPSHOTS) * VALUES_EACH;
+    uint32_t values = units * (rows + HC_SNAPSHOT_AGE_MAX) * VALUES_EACH;
     size_t used = 0;
     replicator->selections = hc_carve(base, &used, units * sizeof *replicator->selections);
     replicator->candidates = hc_carve(base, &used, units * sizeof *replicator->candidates);

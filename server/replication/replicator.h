@@ -1,6 +1,6 @@
-/// What replication shares among all clients of one world: the values and deltas that they were
-/// sent, the roster, the extrapolator and its budget, and memory for the snapshot that is being
-/// built.
+/// The state that replication shares among all clients of one world: the values and deltas that
+/// they were sent, the roster, the extrapolator and its budget, and memory for the snapshot that is
+/// being built.
 ///
 /// Calls belong in this order:
 ///   1. hc_sv_replicator_init;

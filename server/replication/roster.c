@@ -18,9 +18,9 @@ void hc_sv_roster_clear(struct hc_sv_roster *roster, const struct hc_world *worl
 
 void hc_sv_roster_stamp(struct hc_sv_roster *roster, hc_player player, hc_tick tick,
                         enum hc_roster roster_change) {
-    if (roster->end - roster->first == HC_SV_ROSTER_CHANGES)
+    if (roster->end - roster->first == HC_SNAPSHOT_ROSTER_MAX)
         roster->first++;
-    roster->changes[roster->end++ % HC_SV_ROSTER_CHANGES] =
+    roster->changes[roster->end++ % HC_SNAPSHOT_ROSTER_MAX] =
         (struct hc_snapshot_roster){.player = player, .tick = tick, .roster_change = roster_change};
     roster->players[player].joined = roster_change == HC_ROSTER_JOIN ? tick : HC_NO_TICK;
 }
@@ -53,6 +53,6 @@ uint32_t *hc_sv_roster_sent_since(struct hc_sv_roster_sent *sent, const struct h
     if (sent->end < roster->first) // the places of all changes hold older ones
         sent->end = roster->first;
     for (; sent->end < roster->end; sent->end++)
-        sent->since[sent->end % HC_SV_ROSTER_CHANGES] = 0;
-    return &sent->since[number % HC_SV_ROSTER_CHANGES];
+        sent->since[sent->end % HC_SNAPSHOT_ROSTER_MAX] = 0;
+    return &sent->since[number % HC_SNAPSHOT_ROSTER_MAX];
 }

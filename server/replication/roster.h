@@ -3,8 +3,6 @@
 
 #include "proto/snapshot.h"
 
-enum { HC_SV_ROSTER_CHANGES = 1024 }; ///< remembered
-
 /// A player of the world.
 struct hc_sv_roster_player {
     hc_tick joined; ///< tick of its newest join; HC_NO_TICK: it has left since, or never joined
@@ -12,7 +10,7 @@ struct hc_sv_roster_player {
 };
 
 struct hc_sv_roster {
-    struct hc_snapshot_roster changes[HC_SV_ROSTER_CHANGES]; ///< ring by number, ascending ticks
+    struct hc_snapshot_roster changes[HC_SNAPSHOT_ROSTER_MAX]; ///< ring by number, ascending ticks
     uint64_t first, end;                 ///< numbers of the changes, [first, end)
     struct hc_sv_roster_player *players; ///< [world.players]
 };
@@ -20,9 +18,9 @@ struct hc_sv_roster {
 /// Which of the changes one client was sent.
 struct hc_sv_roster_sent {
     uint64_t end; ///< changes from this number on were not sent
-    /// [number % HC_SV_ROSTER_CHANGES] every snapshot from this seq on carried the change, until
+    /// [number % HC_SNAPSHOT_ROSTER_MAX] every snapshot from this seq on carried the change, until
     /// one of them was acked; 0: none.
-    uint32_t since[HC_SV_ROSTER_CHANGES];
+    uint32_t since[HC_SNAPSHOT_ROSTER_MAX];
 };
 
 /// Lays the players out from `base` (NULL: only measures); returns the bytes needed.
@@ -43,7 +41,7 @@ void hc_sv_roster_input(struct hc_sv_roster *roster, hc_player player, hc_tick t
 /// The change with this number, in [first, end).
 static inline const struct hc_snapshot_roster *hc_sv_roster_at(const struct hc_sv_roster *roster,
                                                                uint64_t number) {
-    return &roster->changes[number % HC_SV_ROSTER_CHANGES];
+    return &roster->changes[number % HC_SNAPSHOT_ROSTER_MAX];
 }
 
 /// The number of the oldest change from `tick` on; the end: none.

@@ -8,7 +8,6 @@ enum {
     AGAIN_BITS = 1, ///< estimated, of the name of a unit that the base carried
     NAME_BITS = 8,  ///< of another name
     INPUT_BITS = 8, ///< of an input
-    INPUTS_NEAR = HC_SV_SELECTION_INPUTS_NEAR,
 };
 
 static uint32_t least(uint32_t a, uint32_t b) {
@@ -71,7 +70,7 @@ static void gather_inputs(struct hc_sv_builder *builder) {
             }
     }
     for (uint32_t i = 0; i < builder->selection_count; i++)
-        selections[i].bits += INPUT_BITS * least(selections[i].inputs, INPUTS_NEAR);
+        selections[i].bits += INPUT_BITS * least(selections[i].inputs, HC_SNAPSHOT_INPUTS_NEAR);
 }
 
 /// Chooses the baseline of a unit in view, and measures the delta.
@@ -194,7 +193,7 @@ static uint32_t bits_with(const struct hc_sv_builder *builder, uint32_t inputs) 
     uint32_t used = 0;
     for (uint32_t i = 0; i < builder->selection_count; i++) {
         const struct hc_sv_selection *selection = &builder->selections[i];
-        uint32_t near = least(selection->inputs, INPUTS_NEAR);
+        uint32_t near = least(selection->inputs, HC_SNAPSHOT_INPUTS_NEAR);
         if (selection->chosen)
             used += selection->bits + INPUT_BITS * (least(selection->inputs, inputs) - near);
     }
@@ -202,7 +201,7 @@ static uint32_t bits_with(const struct hc_sv_builder *builder, uint32_t inputs) 
 }
 
 uint32_t hc_sv_selection_inputs(const struct hc_sv_builder *builder, uint32_t room) {
-    uint32_t low = INPUTS_NEAR, high = HC_SNAPSHOT_INPUTS_MAX;
+    uint32_t low = HC_SNAPSHOT_INPUTS_NEAR, high = HC_SNAPSHOT_INPUTS_MAX;
     if (bits_with(builder, high) <= room)
         return high;
     while (low < high) {

@@ -6,10 +6,6 @@
 
 #include "server/replication/builder.h"
 
-enum {
-    HC_SV_SELECTION_INPUTS_NEAR = 8, ///< ticks of a unit's inputs that go before another unit
-};
-
 /// A unit that a snapshot may send.
 struct hc_sv_selection {
     struct hc_snapshot_unit name;

@@ -46,10 +46,10 @@ struct hc_sv_sent_log {
     struct {
         hc_tick tick; ///< HC_NO_TICK: none
         hc_tick head;
-    } equal[HC_SV_SENT_LOG_SNAPSHOTS];                   ///< by tick
-    struct snapshot snapshots[HC_SV_SENT_LOG_SNAPSHOTS]; ///< by number
-    struct unit *units;                                  ///< [hc_unit_total]
-    struct entry *entries;                               ///< [capacity] by number
+    } equal[HC_SNAPSHOT_AGE_MAX];                   ///< by tick
+    struct snapshot snapshots[HC_SNAPSHOT_AGE_MAX]; ///< by number
+    struct unit *units;                             ///< [hc_unit_total]
+    struct entry *entries;                          ///< [capacity] by number
     uint64_t *buckets; ///< [capacity] number of the newest entry whose (unit, tick) falls there
 };
 
@@ -79,7 +79,7 @@ size_t hc_sv_sent_log_memory(const struct hc_world *world, uint32_t entries) {
 
 /// Ends every note of an equal tick.
 static void clear_equal(struct hc_sv_sent_log *sent_log) {
-    for (unsigned i = 0; i < HC_SV_SENT_LOG_SNAPSHOTS; i++)
+    for (unsigned i = 0; i < HC_SNAPSHOT_AGE_MAX; i++)
         sent_log->equal[i].tick = HC_NO_TICK;
 }
 
@@ -114,33 +114,33 @@ static uint64_t *bucket_of(const struct hc_sv_sent_log *sent_log, hc_unit unit, 
 }
 
 static struct snapshot *snapshot_at(struct hc_sv_sent_log *sent_log, uint32_t number) {
-    return &sent_log->snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS];
+    return &sent_log->snapshots[number % HC_SNAPSHOT_AGE_MAX];
 }
 
 static uint64_t oldest_entry(const struct hc_sv_sent_log *sent_log) {
     if (sent_log->first == sent_log->end)
         return sent_log->next;
-    return sent_log->snapshots[sent_log->first % HC_SV_SENT_LOG_SNAPSHOTS].first;
+    return sent_log->snapshots[sent_log->first % HC_SNAPSHOT_AGE_MAX].first;
 }
 
 /// The end of the numbers of the snapshot's entries.
 static uint64_t entries_end(const struct hc_sv_sent_log *sent_log, uint32_t number) {
     number++;
     return number == sent_log->end ? sent_log->next
-                                   : sent_log->snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS].first;
+                                   : sent_log->snapshots[number % HC_SNAPSHOT_AGE_MAX].first;
 }
 
 // ---- Equal ticks ----
 
 void hc_sv_sent_log_mark_equal(struct hc_sv_sent_log *sent_log, hc_tick tick) {
     HC_ASSERT(sent_log->first < sent_log->end);
-    sent_log->equal[tick % HC_SV_SENT_LOG_SNAPSHOTS].tick = tick;
-    sent_log->equal[tick % HC_SV_SENT_LOG_SNAPSHOTS].head =
+    sent_log->equal[tick % HC_SNAPSHOT_AGE_MAX].tick = tick;
+    sent_log->equal[tick % HC_SNAPSHOT_AGE_MAX].head =
         snapshot_at(sent_log, sent_log->end - 1)->as_of;
 }
 
 hc_tick hc_sv_sent_log_equal_at(const struct hc_sv_sent_log *sent_log, hc_tick tick) {
-    unsigned place = tick % HC_SV_SENT_LOG_SNAPSHOTS;
+    unsigned place = tick % HC_SNAPSHOT_AGE_MAX;
     return sent_log->equal[place].tick == tick ? sent_log->equal[place].head : HC_NO_TICK;
 }
 
@@ -155,8 +155,8 @@ static void end_equal(struct hc_sv_sent_log *sent_log, uint32_t number) {
     for (uint64_t i = snapshot_at(sent_log, number)->first; i < entries_end(sent_log, number);
          i++) {
         hc_tick tick = entry_at(sent_log, i)->tick;
-        if (sent_log->equal[tick % HC_SV_SENT_LOG_SNAPSHOTS].tick == tick)
-            sent_log->equal[tick % HC_SV_SENT_LOG_SNAPSHOTS].tick = HC_NO_TICK;
+        if (sent_log->equal[tick % HC_SNAPSHOT_AGE_MAX].tick == tick)
+            sent_log->equal[tick % HC_SNAPSHOT_AGE_MAX].tick = HC_NO_TICK;
     }
 }
 
@@ -168,7 +168,7 @@ static bool newer(hc_tick as_of, hc_tick than) {
 
 static bool is_lost(const struct hc_sv_sent_log *sent_log, const struct snapshot *snapshot) {
     return !snapshot->acked && sent_log->newest_seq > snapshot->seq &&
-           sent_log->newest_seq - snapshot->seq >= HC_SV_SENT_LOG_REORDER;
+           sent_log->newest_seq - snapshot->seq >= HC_LOST_AFTER;
 }
 
 static void set_sent(struct unit *unit, hc_sv_value_id value_id, hc_tick as_of) {
@@ -236,7 +236,7 @@ static void evict_oldest(struct hc_sv_sent_log *sent_log) {
 
 static bool is_logged(const struct hc_sv_sent_log *sent_log, hc_tick as_of) {
     return sent_log->first < sent_log->end &&
-           as_of >= sent_log->snapshots[sent_log->first % HC_SV_SENT_LOG_SNAPSHOTS].as_of;
+           as_of >= sent_log->snapshots[sent_log->first % HC_SNAPSHOT_AGE_MAX].as_of;
 }
 
 /// Sets another base, HC_NO_TICK: none. The baselines of the one before end if it is evicted.
@@ -259,9 +259,9 @@ void hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, uint32
     }
     // Each snapshot has another head, so the ring always has a place for the next.
     while (sent_log->first < sent_log->end &&
-           as_of - snapshot_at(sent_log, sent_log->first)->as_of >= HC_SV_SENT_LOG_SNAPSHOTS)
+           as_of - snapshot_at(sent_log, sent_log->first)->as_of >= HC_SNAPSHOT_AGE_MAX)
         evict_oldest(sent_log);
-    HC_ASSERT(sent_log->end - sent_log->first < HC_SV_SENT_LOG_SNAPSHOTS);
+    HC_ASSERT(sent_log->end - sent_log->first < HC_SNAPSHOT_AGE_MAX);
     if (sent_log->base != HC_NO_TICK && as_of - sent_log->base >= HC_SNAPSHOT_SPAN_MAX)
         set_base(sent_log, HC_NO_TICK);
     *snapshot_at(sent_log, sent_log->end++) =
@@ -284,7 +284,7 @@ bool hc_sv_sent_log_put(struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick t
                        .value_id = value_id,
                        .tick = tick,
                        .unit = unit,
-                       .snapshot = (uint8_t)(number % HC_SV_SENT_LOG_SNAPSHOTS),
+                       .snapshot = (uint8_t)(number % HC_SNAPSHOT_AGE_MAX),
                        .correction = correction};
     *bucket = sent_log->next++;
     if (correction)
@@ -371,10 +371,10 @@ uint32_t hc_sv_sent_log_units(const struct hc_sv_sent_log *sent_log, hc_tick as_
     const struct snapshot *snapshots = sent_log->snapshots;
     if (as_of == sent_log->base && !is_logged(sent_log, as_of))
         return units_of_base(sent_log, out, most);
-    while (number < sent_log->end && snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS].as_of != as_of)
+    while (number < sent_log->end && snapshots[number % HC_SNAPSHOT_AGE_MAX].as_of != as_of)
         number++;
     HC_ASSERT(number < sent_log->end);
-    uint64_t first = snapshots[number % HC_SV_SENT_LOG_SNAPSHOTS].first;
+    uint64_t first = snapshots[number % HC_SNAPSHOT_AGE_MAX].first;
     for (uint64_t i = first; i < entries_end(sent_log, number); i++) {
         const struct entry *entry = entry_at(sent_log, i);
         if (entry->correction || entry->value_id == 0)

@@ -2,7 +2,7 @@
 ///
 /// A baseline is a value that the client has acked, never the one that was sent last. A datagram
 /// that is neither acked nor lost counts as held, so that a correction is not repeated at every
-/// tick of a round trip. It is lost once a datagram sent HC_SV_SENT_LOG_REORDER or more later is
+/// tick of a round trip. It is lost once a datagram sent HC_LOST_AFTER or more later is
 /// acked. If it is acked after all, its values count again.
 ///
 /// The log evicts snapshots, oldest first, when they are too old or when it needs room for new
@@ -17,12 +17,6 @@
 
 #include "proto/limits.h"
 #include "server/replication/sent_values.h"
-
-enum {
-    /// Snapshots in the log, and heads that they span. The base may be older.
-    HC_SV_SENT_LOG_SNAPSHOTS = HC_SNAPSHOT_AGE_MAX,
-    HC_SV_SENT_LOG_REORDER = HC_LOST_AFTER,
-};
 
 /// The values of a unit that a client is taken to hold.
 struct hc_sv_sent_log_unit {

@@ -10,7 +10,6 @@ enum {
     ROOM_MIN = 160,     ///< bytes; with less to spend a snapshot waits for the next tick
     INTEREST_TICKS = 8, ///< between two full looks at a client's interest
     PIN_TICKS = 48,     ///< age of the newest base from which on its values are pinned
-    CHAIN_TICKS = HC_SNAPSHOT_CHAIN_TICKS,
     BYTES_MAX = HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD, ///< of a snapshot
 };
 
@@ -194,8 +193,8 @@ static void put_units(struct hc_sv_builder *builder, uint32_t room) {
     builder->inputs = hc_sv_selection_inputs(builder, room);
     while (!write_units(builder)) {
         builder->bits = before;
-        if (builder->inputs > HC_SV_SELECTION_INPUTS_NEAR) {
-            builder->inputs -= (builder->inputs - HC_SV_SELECTION_INPUTS_NEAR + 3) / 4;
+        if (builder->inputs > HC_SNAPSHOT_INPUTS_NEAR) {
+            builder->inputs -= (builder->inputs - HC_SNAPSHOT_INPUTS_NEAR + 3) / 4;
             continue;
         }
         if (count <= own && before.size < BYTES_MAX) {
@@ -214,12 +213,13 @@ static void put_units(struct hc_sv_builder *builder, uint32_t room) {
 
 // ---- A snapshot ---------------------------------------------------------------------------------
 
-/// Whether this head's snapshot is the client's first of a group of CHAIN_TICKS heads. Groups begin
-/// at another head for each client, which spreads the chain hashes over the ticks.
+/// Whether this head's snapshot is the client's first of a group of HC_SNAPSHOT_CHAIN_TICKS heads.
+/// Groups begin at another head for each client, which spreads the chain hashes over the ticks.
 static bool begins_group(const struct hc_sv_client *client, hc_tick head) {
-    uint64_t offset = CHAIN_TICKS - client->cid % CHAIN_TICKS;
+    uint64_t offset = HC_SNAPSHOT_CHAIN_TICKS - client->cid % HC_SNAPSHOT_CHAIN_TICKS;
     return client->newest_head == HC_NO_TICK ||
-           (head + offset) / CHAIN_TICKS != (client->newest_head + offset) / CHAIN_TICKS;
+           (head + offset) / HC_SNAPSHOT_CHAIN_TICKS !=
+               (client->newest_head + offset) / HC_SNAPSHOT_CHAIN_TICKS;
 }
 
 static void begin_header(struct hc_sv_builder *builder,

@@ -193,9 +193,10 @@ static double flood_forged(struct attack *attack, bool many, bool moves) {
         us += attack_cpu_us() - from;
         attack_require(attack, raw_client_send_data(&raw, NULL, 0, target.now_us) == HC_OK,
                        "the client's own DATA is refused after them");
-        attack_require(
-            attack, stats->forged - forged <= (many ? HC_SV_FORGED_CONNECTION : HC_SV_FORGED_EACH),
-            "%llu are opened in a tick", (unsigned long long)(stats->forged - forged));
+        attack_require(attack,
+                       stats->forged - forged <=
+                           (many ? HC_FORGED_PER_CONNECTION : HC_FORGED_PER_SOURCE),
+                       "%llu are opened in a tick", (unsigned long long)(stats->forged - forged));
     }
     target_destroy(&target);
     return us / EACH / FORGED_TICKS;
@@ -258,7 +259,7 @@ static void send_copies(struct attack *attack, struct target *target, struct raw
     for (uint32_t i = 0; i < COPIES; i++)
         attack_try(attack, hc_sv_host_receive(target->host, &stranger, bytes, size,
                                               target->now_us) == HC_OK);
-    attack_require(attack, stats->dropped - dropped >= COPIES - HC_SV_FORGED_EACH,
+    attack_require(attack, stats->dropped - dropped >= COPIES - HC_FORGED_PER_SOURCE,
                    "only %u are dropped", (unsigned)(stats->dropped - dropped));
 }
 
@@ -284,7 +285,7 @@ void attack_forged_copies(struct attack *attack) {
         uint64_t forged = stats->forged;
         for (uint32_t i = 0; i < EACH; i++)
             send_forged(attack, &target, &raw, stranger, 0);
-        attack_require(attack, stats->forged - forged <= HC_SV_FORGED_EACH,
+        attack_require(attack, stats->forged - forged <= HC_FORGED_PER_SOURCE,
                        "%u duplicates are opened in a tick", (unsigned)(stats->forged - forged));
     }
     target_run(&target, TICK_US, &raw);
@@ -292,7 +293,7 @@ void attack_forged_copies(struct attack *attack) {
     attack_effect(attack,
                   "%u of 20 snapshots go to a new address beside them; %d duplicates are opened in "
                   "a tick",
-                  (unsigned)copies, HC_SV_FORGED_EACH);
+                  (unsigned)copies, HC_FORGED_PER_SOURCE);
     attack_require_none(attack, 2 * EACH * STALL_TICKS);
     target_destroy(&target);
 }

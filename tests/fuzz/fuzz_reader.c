@@ -145,7 +145,8 @@ static void make_tape(void) {
         hc_sv_host_advance(host, now_us);
         hc_tick head = hc_timeline_head(hc_sv_host_timeline(host));
         size_t size = drain(host, now_us, &players[0], HC_DATAGRAM_DATA, bytes);
-        bool recorded = tape.count <= ANSWERED || head >= answered_head + HC_CL_BASELINE_TICKS;
+        bool recorded =
+            tape.count <= ANSWERED || head >= answered_head + HC_SNAPSHOT_BASELINE_TICKS;
         if (size > 0 && recorded)
             record(bytes, size, &players[0]);
         if (tape.count <= ANSWERED) {

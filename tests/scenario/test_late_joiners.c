@@ -194,7 +194,7 @@ static void check(const struct scenario *scenario, const struct arrivals *arriva
            (double)(newcomer->first_us - newcomer->playing_us) / 1000, (double)right_us / 1000);
     // HELLO and COOKIE, CONNECT and the next tick's snapshot; lost datagrams are sent again.
     ck_assert_uint_le(playing_us,
-                      4 * LATENCY_MS * MS_US + TICK_US + MS_US + newcomer->lost * HC_CL_RETRY_US);
+                      4 * LATENCY_MS * MS_US + TICK_US + MS_US + newcomer->lost * HC_RETRY_US);
     ck_assert_uint_le(right_us, SECOND_US / 2);
     // The server has all its inputs but the newest.
     ck_assert_uint_ge(hc_timeline_inputs_through(server, own) + 16, hc_timeline_head(server));

@@ -154,18 +154,18 @@ void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_t
 
 /// Ways to attack: bits of the key `attack`.
 enum storm_attack {
-    STORM_ATTACK_GARBAGE = 1 << 0, ///< random bytes from its own address
-    STORM_ATTACK_SPOOF = 1 << 1,   ///< random bytes from strangers' and others' addresses
-    STORM_ATTACK_REPLAY = 1 << 2,  ///< its own old datagrams
-    STORM_ATTACK_STEAL = 1 << 3,   ///< others' datagrams from its own address
-    STORM_ATTACK_FLIP = 1 << 4,    ///< its own datagrams with bits turned
-    STORM_ATTACK_FUTURE = 1 << 5,  ///< inputs for ticks far ahead, and a lying client tick
-    STORM_ATTACK_ANCIENT = 1 << 6, ///< inputs for ticks long gone, and a lying display offset
-    STORM_ATTACK_ACK = 1 << 7,     ///< acknowledges datagrams that were never sent
-    STORM_ATTACK_FORCE = 1 << 8,   ///< gives up all its inputs, also those to come
-    STORM_ATTACK_NO_ACK = 1 << 9,  ///< acknowledges nothing
-    STORM_ATTACK_SILENT = 1 << 10, ///< sends nothing more, and listens
-    STORM_ATTACK_HANDSHAKE = 1 << 11,  ///< floods of handshakes from many ports
+    STORM_ATTACK_GARBAGE = 1 << 0,    ///< random bytes from its own address
+    STORM_ATTACK_SPOOF = 1 << 1,      ///< random bytes from strangers' and others' addresses
+    STORM_ATTACK_REPLAY = 1 << 2,     ///< its own old datagrams
+    STORM_ATTACK_STEAL = 1 << 3,      ///< others' datagrams from its own address
+    STORM_ATTACK_FLIP = 1 << 4,       ///< its own datagrams with bits turned
+    STORM_ATTACK_FUTURE = 1 << 5,     ///< inputs for ticks far ahead, and a lying client tick
+    STORM_ATTACK_ANCIENT = 1 << 6,    ///< inputs for ticks long gone, and a lying display offset
+    STORM_ATTACK_ACK = 1 << 7,        ///< acknowledges datagrams that were never sent
+    STORM_ATTACK_FORCE = 1 << 8,      ///< gives up all its inputs, also those to come
+    STORM_ATTACK_NO_ACK = 1 << 9,     ///< acknowledges nothing
+    STORM_ATTACK_SILENT = 1 << 10,    ///< sends nothing more, and listens
+    STORM_ATTACK_HANDSHAKE = 1 << 11, ///< floods of handshakes from many ports
 };
 
 /// Makes the attacks of one tick.

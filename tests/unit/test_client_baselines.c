@@ -97,7 +97,7 @@ static hc_tick model_newest(void) {
 /// The model's snapshot of `as_of`, if it is recent enough; SNAPSHOTS: none.
 static uint32_t model_find(hc_tick as_of) {
     for (uint32_t s = 0; s < snapshot_count; s++)
-        if (snapshots[s].as_of == as_of && as_of + HC_CL_BASELINE_TICKS > model_newest())
+        if (snapshots[s].as_of == as_of && as_of + HC_SNAPSHOT_BASELINE_TICKS > model_newest())
             return s;
     return SNAPSHOTS;
 }
@@ -174,7 +174,7 @@ static void refer(struct hc_rng *rng, uint32_t capacity, uint32_t put_count) {
     hc_cl_baselines_refer(&baselines, as_of);
     if (model_find(as_of) == s && !is_gone(s, capacity, put_count) &&
         shown <= hc_unit_total(&world) && (base == SNAPSHOTS || as_of > snapshots[base].as_of)) {
-        if (base < SNAPSHOTS && as_of - snapshots[base].as_of >= HC_CL_BASELINE_TICKS / 2)
+        if (base < SNAPSHOTS && as_of - snapshots[base].as_of >= HC_SNAPSHOT_BASELINE_TICKS / 2)
             moved = base;
         base = s;
     }
@@ -184,9 +184,9 @@ static void refer(struct hc_rng *rng, uint32_t capacity, uint32_t put_count) {
 static uint32_t put_snapshot(struct hc_rng *rng, hc_tick head, uint32_t put_count, uint32_t life) {
     hc_tick as_of = head;
     if (hc_rng_below(rng, 4) == 0) // overtaken, or far too old
-        as_of = hc_tick_back(head, hc_rng_below(rng, 2 * HC_CL_BASELINE_TICKS));
+        as_of = hc_tick_back(head, hc_rng_below(rng, 2 * HC_SNAPSHOT_BASELINE_TICKS));
     hc_tick newest = model_newest();
-    bool old = newest != HC_NO_TICK && as_of + HC_CL_BASELINE_TICKS <= newest;
+    bool old = newest != HC_NO_TICK && as_of + HC_SNAPSHOT_BASELINE_TICKS <= newest;
     bool fresh = !old && model_find(as_of) == SNAPSHOTS;
     hc_tick shown = hc_tick_back(as_of, hc_rng_below(rng, 3));
     if (hc_cl_baselines_begin(&baselines, as_of, shown) != fresh)
@@ -252,7 +252,7 @@ START_TEST(values_of_the_base_stay_until_a_newer_base_must_stay) {
     put(50, 1, 48, 2);                     // a correction
     hc_cl_baselines_refer(&baselines, 49); // not here
     hc_cl_baselines_refer(&baselines, 50);
-    for (uint32_t i = 1; i <= 2 * HC_CL_BASELINE_TICKS; i++) {
+    for (uint32_t i = 1; i <= 2 * HC_SNAPSHOT_BASELINE_TICKS; i++) {
         ck_assert(hc_cl_baselines_begin(&baselines, 50 + i, 50 + i));
         put(50 + i, 1, 50 + i, 100 + i);
         ck_assert(holds(50, 1, 49, 1) && holds(50, 3, 49, 3) && !has(50, 2, 49));
@@ -261,10 +261,10 @@ START_TEST(values_of_the_base_stay_until_a_newer_base_must_stay) {
         ck_assert_uint_eq(hc_cl_baselines_tick(&baselines, 50), 49);
     }
     ck_assert(!has(50, 1, 48));
-    hc_tick newer = 50 + 2 * HC_CL_BASELINE_TICKS; // an overtaken snapshot may refer to 50
+    hc_tick newer = 50 + 2 * HC_SNAPSHOT_BASELINE_TICKS; // an overtaken snapshot may refer to 50
     hc_cl_baselines_refer(&baselines, newer);
-    for (uint32_t i = 1; i <= 2 * HC_CL_BASELINE_TICKS; i++) {
-        ck_assert_int_eq(has(50, 1, 49), i <= HC_CL_BASELINE_TICKS);
+    for (uint32_t i = 1; i <= 2 * HC_SNAPSHOT_BASELINE_TICKS; i++) {
+        ck_assert_int_eq(has(50, 1, 49), i <= HC_SNAPSHOT_BASELINE_TICKS);
         ck_assert(hc_cl_baselines_begin(&baselines, newer + i, newer + i));
         ck_assert(holds(newer, 1, newer, 100 + newer - 50));
     }
@@ -280,15 +280,15 @@ START_TEST(snapshot_stays_for_as_many_ticks_as_there_are_rows) {
     open_room(100);
     ck_assert(!hc_cl_baselines_begin(&baselines, HC_NO_TICK, 7));
     ck_assert(!has(HC_NO_TICK, 1, 0));
-    ck_assert(hc_cl_baselines_begin(&baselines, last - HC_CL_BASELINE_TICKS, 7));
-    put(last - HC_CL_BASELINE_TICKS, 1, 7, 1);
+    ck_assert(hc_cl_baselines_begin(&baselines, last - HC_SNAPSHOT_BASELINE_TICKS, 7));
+    put(last - HC_SNAPSHOT_BASELINE_TICKS, 1, 7, 1);
     ck_assert(hc_cl_baselines_begin(&baselines, last - 1, 7));
-    ck_assert(holds(last - HC_CL_BASELINE_TICKS, 1, 7, 1));
+    ck_assert(holds(last - HC_SNAPSHOT_BASELINE_TICKS, 1, 7, 1));
     ck_assert(!hc_cl_baselines_begin(&baselines, last - 1, 7)); // it is here
-    ck_assert(!hc_cl_baselines_begin(&baselines, last - 1 - HC_CL_BASELINE_TICKS, 7));
+    ck_assert(!hc_cl_baselines_begin(&baselines, last - 1 - HC_SNAPSHOT_BASELINE_TICKS, 7));
     ck_assert(hc_cl_baselines_begin(&baselines, last, 7));
-    ck_assert(!has(last - HC_CL_BASELINE_TICKS, 1, 7));
-    ck_assert(!hc_cl_baselines_begin(&baselines, last - HC_CL_BASELINE_TICKS, 7));
+    ck_assert(!has(last - HC_SNAPSHOT_BASELINE_TICKS, 1, 7));
+    ck_assert(!hc_cl_baselines_begin(&baselines, last - HC_SNAPSHOT_BASELINE_TICKS, 7));
     hc_cl_baselines_clear(&baselines);
     ck_assert(hc_cl_baselines_begin(&baselines, 0, 7));
     ck_assert_uint_eq(hc_cl_baselines_tick(&baselines, 0), 7); // without values, too

@@ -73,13 +73,13 @@ START_TEST(client_sends_connect_with_every_cookie_and_not_only_the_first) {
     bool own = false;
     begin();
     next_datagram();
-    for (uint32_t n = 1; n < HC_CL_COOKIES; n++)
+    for (uint32_t n = 1; n < HC_COOKIES; n++)
         ck_assert_int_eq(give_cookie_of(n), HC_OK);
     ck_assert_int_eq(give_cookie_of(0), HC_OK);
     ck_assert_int_eq(give_cookie_of(0), HC_DUPLICATE);
     for (unsigned i = 0; i < 4; i++, now_us += RETRY_US) {
         own = false;
-        ck_assert_uint_eq(count_connects(&own), HC_CL_COOKIES);
+        ck_assert_uint_eq(count_connects(&own), HC_COOKIES);
         ck_assert(own);
     }
     struct hc_welcome welcome = welcome_now();
@@ -98,10 +98,10 @@ START_TEST(each_of_too_many_cookies_has_the_same_chance) {
         ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_HELLO);
         for (uint32_t n = 1; n <= COOKIES; n++)
             give_cookie_of(n == WHEN ? 0 : n);
-        ck_assert_uint_eq(count_connects(&own), HC_CL_COOKIES); // no matter how many came
+        ck_assert_uint_eq(count_connects(&own), HC_COOKIES); // no matter how many came
         used += own;
     }
-    unsigned expected = TIMES * HC_CL_COOKIES / COOKIES;
+    unsigned expected = TIMES * HC_COOKIES / COOKIES;
     ck_assert_uint_ge(used, expected / 2);
     ck_assert_uint_le(used, expected * 3 / 2);
 }
@@ -603,11 +603,11 @@ END_TEST
 /// Sets one of the limits of keys to `left` before its end.
 static void wear(int which, uint32_t left) {
     if (which == 0)
-        client->connection.sent.next = HC_CL_RENEW_SEQ - left;
+        client->connection.sent.next = HC_SEQ_RENEW - left;
     else if (which == 1)
-        client->connection.replay.newest = HC_CL_RENEW_SEQ - left;
+        client->connection.replay.newest = HC_SEQ_RENEW - left;
     else
-        client->connection.accepted_us = now_us + left - HC_CL_RENEW_US;
+        client->connection.accepted_us = now_us + left - HC_KEYS_LIFE_US;
 }
 
 START_TEST(client_renews_its_keys_at_their_limits) {

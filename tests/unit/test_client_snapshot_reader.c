@@ -466,7 +466,7 @@ START_TEST(overtaken_snapshot_is_accepted_until_its_row_is_needed) {
     begin(&hc_arena);
     for (hc_tick as_of = 1000; as_of < 1003; as_of++)
         send_absent(&history[as_of - 1000], as_of, HC_NO_TICK, 0, 0);
-    send_absent(&history[3], 1000 + HC_CL_BASELINE_TICKS, HC_NO_TICK, 0, 0);
+    send_absent(&history[3], 1000 + HC_SNAPSHOT_BASELINE_TICKS, HC_NO_TICK, 0, 0);
     accept(&history[1]);
     accept(&history[0]);
     accept(&history[3]);

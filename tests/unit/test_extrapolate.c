@@ -5,8 +5,8 @@
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
+#include "tests/unit/scarce.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PLAYERS = 6, QUIET = PLAYERS - 1 }; // player QUIET never sends an input
@@ -499,27 +499,6 @@ START_TEST(a_unit_without_baseline_is_absent_and_stays_absent) {
     close_match(&match);
 }
 END_TEST
-
-/// An allocator with room for `left` blocks.
-struct scarce {
-    int left;
-    int held; ///< blocks that are not released
-};
-
-static void *scarce_allocate(void *context, size_t bytes) {
-    struct scarce *scarce = context;
-    if (scarce->left == 0)
-        return NULL;
-    scarce->left--;
-    scarce->held++;
-    return malloc(bytes);
-}
-
-static void scarce_release(void *context, void *block) {
-    struct scarce *scarce = context;
-    scarce->held -= block != NULL;
-    free(block);
-}
 
 START_TEST(memory_comes_from_the_worlds_allocator_and_its_lack_is_reported) {
     struct scarce scarce = {.left = 3}; // the world takes two

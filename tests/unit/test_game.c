@@ -3,9 +3,9 @@
 #include "hindcast/rng.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
+#include "tests/unit/scarce.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ENTITIES_MAX = 64, STRIDE = 16 };
@@ -196,27 +196,6 @@ START_TEST(a_world_outside_of_its_limits_is_refused) {
     ck_assert_int_eq(hc_world_init(&world, &copy.game, 1, 60, 0, NULL), HC_INVALID);
 }
 END_TEST
-
-/// An allocator that has room for `left` blocks.
-struct scarce {
-    int left;
-    int held; ///< blocks that are not released
-};
-
-static void *scarce_allocate(void *context, size_t bytes) {
-    struct scarce *scarce = context;
-    if (scarce->left == 0)
-        return NULL;
-    scarce->left--;
-    scarce->held++;
-    return malloc(bytes);
-}
-
-static void scarce_release(void *context, void *block) {
-    struct scarce *scarce = context;
-    scarce->held -= block != NULL;
-    free(block);
-}
 
 START_TEST(a_world_that_finds_too_little_memory_frees_it) {
     for (int room = 0; room < 3; room++) {

@@ -45,7 +45,7 @@ START_TEST(server_sends_three_closes_at_once_and_seven_later) {
     unsigned at_once = 0, later = 0;
     hc_sv_peer_close(&peer, HC_CLOSE_KICKED, 1000);
     for (uint64_t now = 1000; peer.state != HC_SV_PEER_FREE; now += 1000) {
-        ck_assert_uint_le(now, 1000 + 7 * HC_SV_CLOSE_PERIOD_US);
+        ck_assert_uint_le(now, 1000 + 7 * HC_CLOSE_PERIOD_US);
         while (hc_sv_peer_send_close(&peer, out, now) > 0)
             *(now == 1000 ? &at_once : &later) += 1;
     }
@@ -183,17 +183,16 @@ START_TEST(client_may_send_two_datagrams_a_tick_but_not_more_for_long) {
         us = n * 1000000 / (rate * EACH);
         accepted += !hc_sv_peer_floods(&peer, 50, us);
     }
-    uint64_t most = (us + HC_SV_FLOOD_US) * HC_SV_FLOOD_PACKETS * rate / 1000000 + 1;
+    uint64_t most = (us + HC_FLOOD_US) * HC_FLOOD_DATAGRAMS * rate / 1000000 + 1;
     ck_assert_uint_le(accepted, most);
-    ck_assert_uint_ge(accepted, most - 2 * HC_SV_FLOOD_PACKETS * rate);
+    ck_assert_uint_ge(accepted, most - 2 * HC_FLOOD_DATAGRAMS * rate);
     for (unsigned n = 0; n < SECONDS * rate; n++) // one datagram a tick: an honest client
-        ck_assert(n * 1000000 / rate < HC_SV_FLOOD_US / 2 ||
-                  !hc_sv_peer_floods(&peer, 300, us + HC_SV_FLOOD_US + n * 1000000 / rate));
+        ck_assert(n * 1000000 / rate < HC_FLOOD_US / 2 ||
+                  !hc_sv_peer_floods(&peer, 300, us + HC_FLOOD_US + n * 1000000 / rate));
     uint64_t bytes = 0, from_us = us + 100 * (uint64_t)1000000;
     for (unsigned n = 0; n < SECONDS * rate; n++) // full datagrams: too many bytes
         bytes += hc_sv_peer_floods(&peer, 1200, from_us + n * 1000000 / rate) ? 0 : 1200;
-    ck_assert_uint_le(bytes,
-                      (SECONDS + HC_SV_FLOOD_US / 1000000) * rate * HC_SV_FLOOD_BYTES + 1200);
+    ck_assert_uint_le(bytes, (SECONDS + HC_FLOOD_US / 1000000) * rate * HC_FLOOD_BYTES + 1200);
 }
 END_TEST
 

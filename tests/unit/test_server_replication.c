@@ -176,7 +176,7 @@ START_TEST(a_lost_correction_is_sent_again) {
     struct sent lost = send_snapshot();
     ck_assert_uint_gt(lost.counts.corrections, 0);
     ck_assert(!lost.counts.rewound); // it shows the head
-    for (unsigned i = 1; i < HC_SV_SENT_LOG_REORDER; i++) {
+    for (unsigned i = 1; i < HC_LOST_AFTER; i++) {
         pass(false);
         struct sent sent = send_snapshot();
         ck_assert_uint_eq(sent.counts.corrections, 0); // the first may still arrive

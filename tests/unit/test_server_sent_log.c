@@ -80,14 +80,14 @@ static enum fate fate_of(int snapshot) {
     const struct sent *sent = &model.sent[snapshot];
     if (sent->acked)
         return ACKED;
-    bool lost = (int64_t)model.newest_seq - sent->seq >= HC_SV_SENT_LOG_REORDER;
+    bool lost = (int64_t)model.newest_seq - sent->seq >= HC_LOST_AFTER;
     return lost || snapshot < model.first ? LOST : UNDER_WAY;
 }
 
 static void model_evict(int needed) {
     const struct sent *last = &model.sent[model.count - 1];
-    while (model.count - model.first > HC_SV_SENT_LOG_SNAPSHOTS ||
-           last->as_of - model.sent[model.first].as_of >= HC_SV_SENT_LOG_SNAPSHOTS ||
+    while (model.count - model.first > HC_SNAPSHOT_AGE_MAX ||
+           last->as_of - model.sent[model.first].as_of >= HC_SNAPSHOT_AGE_MAX ||
            (model.first < model.count - 1 &&
             model.value_count + needed - model.sent[model.first].first > model.capacity)) {
         seen.evicted_unacked += fate_of(model.first) == UNDER_WAY;
@@ -381,7 +381,7 @@ START_TEST(a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known) {
     hc_sv_sent_log_begin(sent_log, 2, 2);
     hc_sv_sent_log_put(sent_log, 4, 2, 0, false);
     ck_assert(!unit->known && unit->sent == 0 && unit->acked == 7);
-    hc_sv_sent_log_acked(sent_log, 2 + HC_SV_SENT_LOG_REORDER); // the drop is lost
+    hc_sv_sent_log_acked(sent_log, 2 + HC_LOST_AFTER); // the drop is lost
     ck_assert(unit->known && unit->sent == 7 && unit->sent_as_of == 1);
     hc_sv_sent_log_begin(sent_log, 9, 9);
     hc_sv_sent_log_put(sent_log, 4, 9, 0, false);
@@ -391,7 +391,7 @@ START_TEST(a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known) {
     hc_sv_sent_log_put(sent_log, 4, 10, 8, false);
     ck_assert(unit->known && unit->sent == 8);
     hc_sv_sent_log_acked(sent_log,
-                         10 + HC_SV_SENT_LOG_REORDER); // the return is lost, but may still come
+                         10 + HC_LOST_AFTER); // the return is lost, but may still come
     ck_assert(unit->known && unit->sent == 0 && unit->sent_as_of == 9);
     hc_sv_sent_log_acked(sent_log, 10);
     ck_assert(unit->known && unit->sent == 8 && unit->acked == 8);
@@ -408,9 +408,9 @@ START_TEST(a_correction_is_held_while_it_may_arrive_and_not_once_it_is_lost) {
     hc_sv_sent_log_acked(sent_log, 1);
     ck_assert_uint_eq(hc_sv_sent_log_holds(sent_log, 1, 5, &as_of), 12);
     ck_assert_uint_eq(as_of, HC_NO_TICK);
-    hc_sv_sent_log_acked(sent_log, 2 + HC_SV_SENT_LOG_REORDER - 1);
+    hc_sv_sent_log_acked(sent_log, 2 + HC_LOST_AFTER - 1);
     ck_assert_uint_eq(hc_sv_sent_log_holds(sent_log, 1, 5, &as_of), 12);
-    hc_sv_sent_log_acked(sent_log, 2 + HC_SV_SENT_LOG_REORDER);
+    hc_sv_sent_log_acked(sent_log, 2 + HC_LOST_AFTER);
     ck_assert_uint_eq(hc_sv_sent_log_holds(sent_log, 1, 5, &as_of), 11);
     ck_assert_uint_eq(as_of, 5);
 }
@@ -424,9 +424,9 @@ START_TEST(the_newest_acked_value_outlives_its_snapshot_but_not_as_a_baseline) {
     hc_sv_sent_log_begin(sent_log, 6, 2);
     hc_sv_sent_log_acked(sent_log, 1);
     hc_sv_sent_log_acked(sent_log, 2);
-    hc_sv_sent_log_begin(sent_log, 5 + HC_SV_SENT_LOG_SNAPSHOTS - 1, 3);
+    hc_sv_sent_log_begin(sent_log, 5 + HC_SNAPSHOT_AGE_MAX - 1, 3);
     ck_assert(unit->acked == 11 && hc_sv_sent_log_base(sent_log) == 6);
-    hc_sv_sent_log_begin(sent_log, 5 + HC_SV_SENT_LOG_SNAPSHOTS, 4);
+    hc_sv_sent_log_begin(sent_log, 5 + HC_SNAPSHOT_AGE_MAX, 4);
     ck_assert(unit->acked == 0 && hc_sv_sent_log_base(sent_log) == 6);
     ck_assert(unit->sent == 11 && unit->sent_as_of == 5 && unit->known);
 }
@@ -475,9 +475,9 @@ START_TEST(a_tick_counts_as_equal_until_a_snapshot_that_carried_it_is_lost) {
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 4), HC_NO_TICK);
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 5), 13);
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 11), 11);
-    ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 5 + HC_SV_SENT_LOG_SNAPSHOTS), HC_NO_TICK);
-    hc_sv_sent_log_begin(sent_log, 20, 1 + HC_SV_SENT_LOG_REORDER);
-    hc_sv_sent_log_acked(sent_log, 1 + HC_SV_SENT_LOG_REORDER); // 1 is lost
+    ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 5 + HC_SNAPSHOT_AGE_MAX), HC_NO_TICK);
+    hc_sv_sent_log_begin(sent_log, 20, 1 + HC_LOST_AFTER);
+    hc_sv_sent_log_acked(sent_log, 1 + HC_LOST_AFTER); // 1 is lost
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 5), HC_NO_TICK);
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 11), HC_NO_TICK);
     ck_assert_uint_eq(hc_sv_sent_log_equal_at(sent_log, 12), 12);
