@@ -113,7 +113,7 @@ struct hc_sv_denials {
     uint64_t client_id;        ///< of the newest, if `proven`
 };
 
-/// What the host has counted since its creation.
+/// The counts of a host since its creation.
 struct hc_sv_host_stats {
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
     uint64_t rejected[HC_STATUS_COUNT]; ///< datagrams refused, by cause; they changed nothing

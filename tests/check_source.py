@@ -26,7 +26,7 @@ ROOMS = {
 PROGRAMS = ("common/programs", "server/daemon", "client/bots")
 # The prefixes of public names.
 PREFIX = {"include": "hc_", "common": "hc_", "proto": "hc_", "server": "hc_sv_", "client": "hc_cl_|hc_client_"}
-# What a core may include of the outside world: no clock, socket, signal, thread or event library.
+# Headers of the outside world that a core may include: no clock, socket, signal, thread or event library.
 CORE_HEADERS = re.compile(
     r"(assert|inttypes|limits|std(align|arg|bool|def|int|io|lib|noreturn)|string)\.h$"
     r"|(msgpack(/.*)?|sodium|uthash|xxhash)(\.h)?$")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What tests/run.sh does, for hours instead of minutes:  sh tests/long.sh [FUZZ_SECONDS [STAGE...]]
+# Runs the stages of tests/run.sh for hours instead of minutes:  sh tests/long.sh [FUZZ_SECONDS [STAGE...]]
 #
 # 20,000 random histories instead of 2,000, an hour of random matches in release and another in asan
 # instead of minutes, and FUZZ_SECONDS (default 900) for each fuzz program. An hour for each fuzz

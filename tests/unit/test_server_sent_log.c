@@ -73,7 +73,7 @@ static struct {
     uint32_t refused, late, evicted_unacked, fell_back, sent_after_drop, acked_again, base_outlived;
 } seen;
 
-/// What has become of a snapshot as far as the server knows.
+/// The fate of a snapshot, as far as the server knows.
 enum fate { UNDER_WAY, ACKED, LOST };
 
 static enum fate fate_of(int snapshot) {

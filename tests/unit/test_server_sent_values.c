@@ -76,7 +76,7 @@ struct stored {
     uint8_t bytes[BYTES_MAX];
 };
 
-/// What the timeline has of (unit, tick), by its entities.
+/// Reads (unit, tick) from the timeline, entity by entity.
 static void read_now(hc_unit unit, hc_tick tick, struct stored *out) {
     memset(out, 0, sizeof *out);
     out->unit = unit;
