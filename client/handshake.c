@@ -111,10 +111,12 @@ static struct hc_timeline_config timeline_config(const struct hc_client *client)
     };
 }
 
-/// Allocates the world and everything that depends on it. False when memory is short;
-/// hc_client_destroy frees the allocated part.
+/// Allocates the world and everything that depends on it, unless the client is light. False when
+/// memory is short; hc_client_destroy frees the allocated part.
 static bool build_world(struct hc_client *client, const struct hc_welcome *welcome) {
     const struct hc_client_config *config = &client->config;
+    if (client->is_light)
+        return true;
     if (hc_world_init(&client->world, config->game, welcome->players, welcome->tick_rate,
                       welcome->seed, config->allocator) != HC_OK)
         return false;

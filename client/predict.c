@@ -31,6 +31,10 @@ hc_tick hc_cl_predict_wanted(const struct hc_client *client) {
     return hc_tick_max(wanted, newest->late_limit);
 }
 
+hc_tick hc_cl_predict_head(const struct hc_client *client) {
+    return client->is_light ? client->prediction.light_head : hc_timeline_head(client->timeline);
+}
+
 // ---- Inputs -------------------------------------------------------------------------------------
 
 static void stamp(struct hc_client *client, hc_tick tick) {
@@ -39,9 +43,12 @@ static void stamp(struct hc_client *client, hc_tick tick) {
     for (uint8_t i = 0; i < client->welcome.own_count; i++) {
         const uint8_t *input = prediction->last[i];
         memcpy(client->inputs.stamped[tick % HC_CL_INPUTS][i], input, size);
-        hc_timeline_put_input(client->timeline, client->welcome.own[i], tick, input);
+        if (!client->is_light)
+            hc_timeline_put_input(client->timeline, client->welcome.own[i], tick, input);
         client->stats.inputs_sampled++;
     }
+    if (client->is_light)
+        hc_cl_light_stamped(client, tick);
     prediction->next = tick + 1;
     prediction->any = true;
 }
@@ -65,8 +72,11 @@ static void sample(struct hc_client *client, hc_tick end) {
 
 static void predict_tick(struct hc_client *client) {
     if (client->welcome.own_count > 0)
-        sample(client, hc_timeline_head(client->timeline) + client->config.input_delay);
-    hc_timeline_advance(client->timeline);
+        sample(client, hc_cl_predict_head(client) + client->config.input_delay);
+    if (client->is_light)
+        client->prediction.light_head++;
+    else
+        hc_timeline_advance(client->timeline);
     client->prediction.ticks++;
 }
 
@@ -84,7 +94,7 @@ static uint64_t due_us(const struct hc_client *client, hc_tick tick) {
 }
 
 static void predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_us) {
-    hc_tick end = hc_tick_min(tick, limit_of(client)), head = hc_timeline_head(client->timeline);
+    hc_tick end = hc_tick_min(tick, limit_of(client)), head = hc_cl_predict_head(client);
     if (head >= end)
         return;
     for (; head < end; head++)
@@ -97,14 +107,14 @@ static void predict_up_to(struct hc_client *client, hc_tick tick, uint64_t now_u
 /// Samples inputs during a stall too. The next state comes when the server has them all, so inputs
 /// that waited for it would cause the next stall.
 static void sample_stalled(struct hc_client *client, hc_tick target) {
-    hc_tick head = hc_timeline_head(client->timeline);
+    hc_tick head = hc_cl_predict_head(client);
     hc_tick end = hc_tick_min(target - 1 + client->config.input_delay, head + HC_CL_FUTURE_MIN);
     if (client->welcome.own_count > 0 && head < target && end >= client->prediction.next)
         sample(client, end);
 }
 
 static void stall(struct hc_client *client, hc_tick target) {
-    hc_tick head = hc_timeline_head(client->timeline);
+    hc_tick head = hc_cl_predict_head(client);
     if (client->state == HC_CLIENT_PLAYING) {
         HC_MARK("client-stalled");
         client->state = HC_CLIENT_STALLED;
@@ -131,7 +141,7 @@ void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {
     hc_tick server = hc_tick_at_us(server_us, client->welcome.tick_rate);
     hc_tick target = hc_tick_ahead(server, client->config.lead);
     predict_up_to(client, target, now_us);
-    hc_tick head = hc_timeline_head(client->timeline);
+    hc_tick head = hc_cl_predict_head(client);
     hc_tick late_margin =
         hc_tick_max(3, hc_tick_at_us(HC_CL_AHEAD_US, client->welcome.tick_rate) + 1);
     // The head is ahead of the clock when the server has missed ticks: then it stalls, too.
@@ -152,7 +162,7 @@ void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now
 }
 
 uint64_t hc_cl_predict_deadline(const struct hc_client *client) {
-    hc_tick head = hc_timeline_head(client->timeline);
+    hc_tick head = hc_cl_predict_head(client);
     bool stalled = head >= limit_of(client) && client->state == HC_CLIENT_STALLED;
     return due_us(client,
                   (stalled ? hc_tick_max(head, client->prediction.stalled_target) : head) + 1);

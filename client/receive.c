@@ -21,6 +21,8 @@ static enum hc_status read_message(struct hc_client *client, enum hc_message_typ
     enum hc_status status;
     switch (type) {
     case HC_MESSAGE_SNAPSHOT:
+        if (client->is_light)
+            return hc_cl_light_read(client, near, &received->snapshot);
         status =
             hc_cl_snapshot_reader_decode(client->reader, &client->body, near, &received->snapshot);
         client->stats.hash_checks += status == HC_OK || status == HC_INVALID;
@@ -140,11 +142,13 @@ static void count_snapshot(struct hc_client *client, uint64_t steps_before, bool
 }
 
 /// The first snapshot: the timeline begins at its tick.
-static void begin_world(struct hc_client *client, const struct hc_cl_received *snapshot,
-                        uint64_t now_us) {
+static void begin_world(struct hc_client *client, const struct hc_cl_received *snapshot) {
     apply_snapshot(client, snapshot);
     client->stats.snapshots++;
     client->stats.snapshots_matched++;
+}
+
+static void begin_play(struct hc_client *client, uint64_t now_us) {
     hc_cl_predict_restart(client, now_us);
     client->state = HC_CLIENT_PLAYING;
     hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_PLAYING});
@@ -202,10 +206,14 @@ static void take_snapshot(struct hc_client *client, const struct hc_cl_received 
     } else {
         update_clock(client, &snapshot->head, ack, now_us);
     }
-    if (first)
-        begin_world(client, snapshot, now_us);
+    if (client->is_light)
+        hc_cl_light_take(client, now_us);
+    else if (first)
+        begin_world(client, snapshot);
     else
         change_world(client, snapshot, now_us);
+    if (first)
+        begin_play(client, now_us);
     if (overtaken)
         return;
     newest->any = true;
@@ -265,7 +273,7 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
         return status;
     for (uint32_t i = 0; i < acked_count; i++)
         hc_events_acked(&client->messages.out, acked[i].seq);
-    if (received.snapshot != NULL)
+    if (received.snapshot != NULL && !client->is_light)
         hc_cl_snapshot_reader_accept(client->reader); // the next DATA acks it
     if (received.has_close) {
         take_close(client, received.close, now_us);

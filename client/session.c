@@ -321,7 +321,7 @@ bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *ch
 
 bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
                          uint32_t *fraction) {
-    if (!client->newest.any)
+    if (!client->newest.any || client->is_light)
         return false;
     struct hc_cl_interpolation_time time = hc_cl_session_shown(client, now_us);
     *tick = time.tick;
@@ -331,7 +331,7 @@ bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tic
 
 bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_entity entity,
                     struct hc_client_shown *shown) {
-    if (!client->newest.any)
+    if (!client->newest.any || client->is_light)
         return false;
     hc_cl_interpolation_show(&client->interpolation, client->timeline,
                              hc_cl_session_shown(client, now_us), now_us, entity, shown);

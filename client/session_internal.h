@@ -1,5 +1,6 @@
 /// The inside of a client, shared by the files that make it up: session.c (lifecycle and queries),
-/// handshake.c, receive.c (DATA), predict.c (inputs, and ticks ahead of the server), send.c (DATA).
+/// handshake.c, receive.c (DATA), predict.c (inputs, and ticks ahead of the server), send.c (DATA),
+/// light.c (clients without a world).
 #pragma once
 
 #include "client/clock.h"
@@ -73,6 +74,7 @@ struct hc_cl_prediction {
     uint8_t last[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< stamped last; repeated into gaps
     uint64_t head_us;       ///< local time at which the timeline's head was due
     hc_tick stalled_target; ///< tick up to which stalled ticks were counted
+    hc_tick light_head;     ///< of a light client, which has no timeline
 };
 
 /// The choice of the inputs to send, and the pace of DATA. Only send.c writes to it.
@@ -88,6 +90,15 @@ struct hc_cl_messages {
     struct hc_events_out out;
     struct hc_events_in in;
     uint8_t *bytes; ///< of both
+};
+
+/// The newest snapshot of a light client: its header and its forced inputs. Only light.c writes to
+/// it.
+struct hc_cl_light {
+    struct hc_cl_received snapshot;
+    struct hc_snapshot_forced forced[HC_SNAPSHOT_FORCED_MAX];
+    /// Own inputs that the server has forced: a bit for each place of the ring of inputs.
+    uint64_t is_forced[HC_OWN_PLAYERS_MAX][HC_CL_INPUTS / 64];
 };
 
 /// Events that wait for hc_client_poll_event: a ring. Only session.c writes to it.
@@ -108,6 +119,9 @@ struct hc_client {
     struct hc_cl_messages messages;
     struct hc_cl_handshake handshake; ///< of handshake.c
     struct hc_cl_connection connection;
+
+    bool is_light; ///< without world, timeline, reader and interpolation
+    struct hc_cl_light light;
 
     // Built by handshake.c from an ACCEPT, freed by hc_cl_session_free_world.
     struct hc_welcome welcome;
@@ -197,8 +211,23 @@ void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now
 /// snapshot.
 uint64_t hc_cl_predict_deadline(const struct hc_client *client);
 
+/// The newest predicted tick.
+hc_tick hc_cl_predict_head(const struct hc_client *client);
+
 /// The oldest own input that the server can still use: those before are acked or refused.
 hc_tick hc_cl_predict_wanted(const struct hc_client *client);
+
+/// Reads the header and the forced inputs of the SNAPSHOT that is the present message of the body
+/// to *snapshot, which has no values. `near` is a tick within 32767 of its server tick.
+/// HC_MALFORMED.
+enum hc_status hc_cl_light_read(struct hc_client *client, hc_tick near,
+                                const struct hc_cl_received **snapshot);
+
+/// Takes the snapshot that hc_cl_light_read returned last.
+void hc_cl_light_take(struct hc_client *client, uint64_t now_us);
+
+/// A light client has stamped its inputs with `tick`.
+void hc_cl_light_stamped(struct hc_client *client, hc_tick tick);
 
 /// Makes DATA due once per tick, and CLOSE.
 void hc_cl_send_advance(struct hc_client *client, uint64_t now_us);

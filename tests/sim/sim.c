@@ -1,6 +1,7 @@
 /// The simulation's event loop: the earliest deadline of a link, the host or a client runs next.
 #include "tests/sim/sim.h"
 
+#include "client/light.h"
 #include "client/session_internal.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
@@ -244,11 +245,11 @@ static void observe_client(struct hc_sim *sim, unsigned client) {
             hooks->client_event(sim->config.context, sim, client, &event);
     }
     const struct hc_timeline *timeline = hc_client_timeline(seat->client);
-    if (timeline != NULL && hc_timeline_started(timeline)) {
-        hc_tick head = hc_timeline_head(timeline);
+    hc_tick head;
+    if (hc_cl_light_head(seat->client, &head)) {
         if (head != seat->head) {
             mix_number(sim, head);
-            if (sim->config.trace_worlds)
+            if (sim->config.trace_worlds && timeline != NULL)
                 mix_number(sim, hc_timeline_hash(timeline, head));
         }
         seat->head = head;
@@ -329,13 +330,12 @@ static void advance_host(struct hc_sim *sim) {
 
 static void set_inputs(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
-    const struct hc_timeline *timeline = hc_client_timeline(seat->client);
-    if (sim->config.hooks.script == NULL || timeline == NULL || !hc_timeline_started(timeline))
+    hc_tick head;
+    if (sim->config.hooks.script == NULL || !hc_cl_light_head(seat->client, &head))
         return;
     for (unsigned index = 0; index < seat->running.config.players; index++) {
         uint8_t input[HC_INPUT_MAX] = {0};
-        sim->config.hooks.script(sim->config.context, sim, client, index,
-                                 hc_timeline_head(timeline), input);
+        sim->config.hooks.script(sim->config.context, sim, client, index, head, input);
         hc_client_set_input(seat->client, index, input);
     }
 }
@@ -506,7 +506,8 @@ bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
         take_port(sim, client);
     seat->connects++;
     seat->head = HC_NO_TICK;
-    seat->client = hc_client_create(&seat->running.config, hc_sim_client_now(sim, client));
+    seat->client = (seat->running.light ? hc_cl_light_create : hc_client_create)(
+        &seat->running.config, hc_sim_client_now(sim, client));
     set_client_deadline(sim, client);
     return seat->client != NULL;
 }

@@ -90,6 +90,7 @@ struct hc_sim_setup {
     struct hc_client_config config;
     uint64_t clock_offset_us; ///< its clock at the simulation's beginning
     int32_t clock_ppm;        ///< how much it runs fast, in millionths; above -HC_NETWORK_SIM_PPM
+    bool light;               ///< a client of client/light.h
     bool keeps_port;          ///< connects from the same address again
     uint64_t user;            ///< of its tokens; 0: another one at each connect
 };
