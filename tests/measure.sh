@@ -47,6 +47,12 @@ END
     figure "Snapshots" \
         "Bots turn and shoot at 80 ms there and back with 2 % loss; 61 bytes of each datagram are headers and seal. The picture's error stands beside the bytes." \
         "$bin/hc_bench snapshots"
+    figure "A server's tick" \
+        "A host alone repeats recorded matches. The floor opens and seals the same datagrams without a game." \
+        "$bin/hc_bench server"
+    figure "A client's tick" \
+        "One client of each of these matches, alone." \
+        "$bin/hc_bench client"
     figure "Rewinds" \
         "Every input comes 9 ticks late. The run is compared with the game's own steps and with a server that simulates the whole world again." \
         "$bin/hc_bench timeline"

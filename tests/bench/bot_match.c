@@ -114,6 +114,8 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
                               tick + BENCH_INPUT_DELAY, &player->input);
     }
     memcpy(input, &player->input, sizeof player->input);
+    if (match->config->recording != NULL)
+        bench_recording_script(match->config->recording, client, input, sizeof player->input);
 }
 
 /// Counts the bots' turns and shots at `tick`, which is final.
@@ -165,6 +167,8 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     struct match *match = context;
     struct counted *counted = &match->counted;
     const struct hc_sv_host *host = hc_sim_host(sim);
+    if (match->config->recording != NULL)
+        bench_recording_host_sent(match->config->recording, sim, size);
     if (!match->measures || hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA)
         return;
     counted->down++;
@@ -184,7 +188,8 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
 static void client_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                         size_t size) {
     struct match *match = context;
-    (void)sim, (void)client;
+    if (match->config->recording != NULL)
+        bench_recording_client_sent(match->config->recording, sim, client, size);
     if (!match->measures || hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA)
         return;
     match->counted.up++;
@@ -199,11 +204,32 @@ static void host_works(void *context, enum hc_sim_work work, bool begins) {
         match->counted.ns[work] += cpu_ns() - match->begun_ns;
 }
 
+static void host_received(void *context, struct hc_sim *sim, unsigned client, uint16_t port,
+                          const uint8_t *bytes, size_t size, enum hc_status status) {
+    struct match *match = context;
+    (void)client, (void)bytes, (void)status;
+    bench_recording_host_received(match->config->recording, sim, port, size);
+}
+
+static void host_advances(void *context, struct hc_sim *sim) {
+    struct match *match = context;
+    bench_recording_host_advances(match->config->recording, sim);
+}
+
+static void client_received(void *context, struct hc_sim *sim, unsigned client,
+                            const uint8_t *bytes, size_t size, enum hc_status status) {
+    struct match *match = context;
+    (void)bytes, (void)status;
+    bench_recording_client_received(match->config->recording, sim, client, size);
+}
+
 // ---- Errors of clients --------------------------------------------------------------------------
 
 static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
     struct match *match = context;
     const struct hc_timeline *timeline = hc_client_timeline(hc_sim_client(sim, client));
+    if (match->config->recording != NULL)
+        bench_recording_client_changed(match->config->recording, sim, client);
     if (!match->measures || timeline == NULL || !hc_timeline_started(timeline))
         return;
     bench_turn_delay_note(&match->turn_delay, client);
@@ -257,6 +283,11 @@ static struct hc_sim_config sim_config(struct match *match) {
                                       .client_changed = client_changed,
                                       .host_sent = host_sent,
                                       .client_sent = client_sent};
+    if (config->recording != NULL) {
+        sim.hooks.host_advances = host_advances;
+        sim.hooks.host_received = host_received;
+        sim.hooks.client_received = client_received;
+    }
     sim.context = match;
     return sim;
 }
@@ -282,6 +313,8 @@ static bool set_up(struct match *match) {
     if (match->players == NULL || match->peers == NULL || match->display_error == NULL ||
         match->sim == NULL)
         return false;
+    if (config->recording != NULL)
+        bench_recording_created(config->recording, match->sim);
     set_links(match, 0); // so that no handshake lasts longer than the others
     for (unsigned c = 0; c < config->players; c++) {
         hc_cl_bot_init(&match->players[c].bot, 1, c);
@@ -293,6 +326,8 @@ static bool set_up(struct match *match) {
         hc_sim_run_until(match->sim, (uint64_t)JOIN_US * c / config->players);
         if (!hc_sim_connect(match->sim, c))
             return false;
+        if (config->recording != NULL && c == config->recording->recorded)
+            bench_recording_connected(config->recording, match->sim);
     }
     return bench_turn_delay_init(&match->turn_delay, match->sim, match->peers);
 }
@@ -399,6 +434,8 @@ static bool play(struct match *match, struct bench_match_result *result) {
     if (before == NULL)
         return false;
     *before = host->stats;
+    if (match->config->recording != NULL)
+        bench_recording_measures(match->config->recording, match->sim);
     match->measures = true;
     match->last_turn = hc_timeline_head(host->timeline) + match->config->ticks - LAST_TURN_TICKS;
     run_ticks(match, match->config->ticks);

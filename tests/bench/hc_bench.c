@@ -1,5 +1,5 @@
 /// The program that runs the benchmarks, each of which compares figures of one run:
-/// hc_bench NAME [FILE.svg], hc_bench snapshots [OPTION ...]
+/// hc_bench NAME [FILE.svg], hc_bench NAME [OPTION ...]
 #include "tests/bench/bench.h"
 
 #include <stdio.h>
@@ -14,17 +14,31 @@ static const struct benchmark {
      bench_rubber_band},
 };
 
+/// Benchmarks with options of their own.
+static const struct {
+    const char *name, *measures;
+    int (*run)(int count, char **arguments);
+} others[] = {
+    {"snapshots", "their size, cost and effect; [--table NAME] [--players N] [--json FILE]",
+     bench_snapshots},
+    {"server", "a tick's work by phases, and its floor; [--clients N] [--json FILE]", bench_server},
+    {"client", "a client's work by phases, and its floor; [--clients N] [--json FILE]",
+     bench_client},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
 int main(int argc, char **argv) {
-    size_t count = sizeof benchmarks / sizeof benchmarks[0];
-    if (argc >= 2 && strcmp(argv[1], "snapshots") == 0)
-        return bench_snapshots(argc - 2, argv + 2);
-    for (size_t i = 0; (argc == 2 || argc == 3) && i < count; i++)
+    for (size_t i = 0; argc >= 2 && i < COUNT(others); i++)
+        if (strcmp(argv[1], others[i].name) == 0)
+            return others[i].run(argc - 2, argv + 2);
+    for (size_t i = 0; (argc == 2 || argc == 3) && i < COUNT(benchmarks); i++)
         if (strcmp(argv[1], benchmarks[i].name) == 0)
             return benchmarks[i].run(argc == 3 ? argv[2] : NULL);
     fprintf(stderr, "usage: hc_bench NAME [FILE.svg], where NAME is one of\n");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < COUNT(benchmarks); i++)
         fprintf(stderr, "  %-12s %s\n", benchmarks[i].name, benchmarks[i].measures);
-    fprintf(stderr, "  %-12s %s\n", "snapshots",
-            "their size, cost and effect; [--table NAME] [--players N] [--json FILE]");
+    for (size_t i = 0; i < COUNT(others); i++)
+        fprintf(stderr, "  %-12s %s\n", others[i].name, others[i].measures);
     return 2;
 }

@@ -652,6 +652,10 @@ struct hc_sv_host *hc_sim_host(struct hc_sim *sim) {
     return sim->host;
 }
 
+const struct hc_client_config *hc_sim_client_config(const struct hc_sim *sim, unsigned client) {
+    return &seat_of(sim, client)->running.config;
+}
+
 struct hc_client *hc_sim_client(struct hc_sim *sim, unsigned client) {
     return seat_of(sim, client)->client;
 }

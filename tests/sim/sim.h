@@ -206,6 +206,9 @@ const struct hc_sim_config *hc_sim_config(const struct hc_sim *sim);
 unsigned hc_sim_clients(const struct hc_sim *sim);
 struct hc_sv_host *hc_sim_host(struct hc_sim *sim);
 
+/// The configuration of the client's last connect, with its credential and its entropy.
+const struct hc_client_config *hc_sim_client_config(const struct hc_sim *sim, unsigned client);
+
 /// NULL before it connects and after hc_sim_kill; a client that has closed still exists.
 struct hc_client *hc_sim_client(struct hc_sim *sim, unsigned client);
 

@@ -1,0 +1,29 @@
+/// The matches that `hc_bench server` and `hc_bench client` record and replay, and their options.
+#pragma once
+
+#include "tests/bench/bot_match.h"
+
+#include <jansson.h>
+
+enum {
+    BENCH_REPLAYS = 5, ///< of each match; the best one counts
+    BENCH_REPLAY_NEAR_US = 20000,
+    BENCH_REPLAY_FAR_US = 150000,
+    BENCH_REPLAY_LOSS_PPM = 20000,
+};
+
+struct bench_replay_row {
+    uint16_t clients;
+    uint32_t view; ///< units; about 8 other players are in it on average
+    uint32_t warm_up_ticks, ticks;
+};
+
+/// Replays and prints a recorded match. Returns its figures as JSON; NULL: no memory, or the replay
+/// differed from the recording.
+typedef json_t *bench_replay(const struct bench_replay_row *row,
+                             const struct bench_recording *recording,
+                             const struct bench_match_result *match);
+
+/// Plays and replays the matches that the options of `hc_bench name` want: --clients N, --json
+/// FILE. 0, 1 if it failed, 2 for unknown options.
+int bench_replay_matches(const char *name, int count, char **arguments, bench_replay *replay);
