@@ -106,24 +106,25 @@ static void begin_path(struct hc_sv_host *host, struct hc_sv_peer *peer,
     path->full = is_full(host, peer, from);
 }
 
-/// Whether a datagram's address replaces the address under validation. An open one has time for a
-/// challenge and the response. The next turn favours an address that came up in the other way, by a
-/// newest datagram or by a late one: a relay whose copies are always first, from many addresses,
-/// must not take all turns. The client's home goes before all others once in a stall, because the
-/// relay may answer for each of its addresses.
+/// Whether a datagram's address replaces the address under validation. An open one has a turn: time
+/// for a challenge and the response. The next turn favours an address that came up in the other
+/// way, by a newest datagram or by a late one: a relay whose copies are always first, from many
+/// addresses, must not take all turns. A silent address loses its turn, because the client moved
+/// on; to a late datagram first, because the relay is silent at each of its addresses. The client's
+/// home goes before all others once in a stall, because the relay may answer for each of them.
 static bool replaces(const struct hc_sv_peer *peer, const struct hc_address *from, bool late,
                      uint64_t now_us) {
     const struct hc_sv_path *path = &peer->path;
     uint64_t turn_us = HC_PATH_STALL_US + 2 * peer->srtt_us, age_us = now_us - path->begun_us;
-    if (path->unanswered > HC_PATH_CHALLENGES)
-        turn_us += (uint64_t)HC_PATH_CHALLENGE_US << HC_PATH_DOUBLINGS;
+    uint64_t silent_us = now_us - path->received_us;
     if (late && !stalled(peer, now_us))
         return false; // it was delayed
     if (!path->any || !path->open)
         return true;
     if (!path->homed && hc_address_equal(from, &peer->contest.home))
         return true;
-    return age_us >= (late == path->late ? 2 * turn_us : turn_us);
+    return silent_us >= (late ? HC_PATH_SILENT_US / 2 : HC_PATH_SILENT_US) ||
+           age_us >= (late == path->late ? 2 * turn_us : turn_us);
 }
 
 void hc_sv_path_received(struct hc_sv_host *host, struct hc_sv_peer *peer,
@@ -156,6 +157,7 @@ void hc_sv_path_received(struct hc_sv_host *host, struct hc_sv_peer *peer,
         begin_path(host, peer, from, seq, late, now_us);
     if (how != HC_SV_ARRIVAL_DUPLICATE || path->open)
         path->bytes_in += size;
+    path->received_us = now_us;
     peer->messages_due |= !path->held;
 }
 
@@ -172,7 +174,8 @@ void hc_sv_path_response(struct hc_sv_host *host, struct hc_sv_peer *peer,
     path->full = is_full(host, peer, &to); // others may have moved there since the challenge
     if (path->full)
         return;
-    if (path->open)
+    // A relay was probably first with the datagram that showed this address late.
+    if (path->late)
         note_two_in_use(peer, now_us);
     peer->contest.moved = true;
     peer->contest.former = peer->address;
@@ -187,17 +190,19 @@ static bool may_send(const struct hc_sv_path *path, size_t size) {
            path->bytes_out + size <= HC_PATH_FACTOR * path->bytes_in;
 }
 
-/// Whether a PATH_CHALLENGE is due. Unanswered ones double the wait.
+/// Whether a PATH_CHALLENGE is due. Unanswered ones double the wait, but not for an address that
+/// was sent none.
 static bool challenge_due(struct hc_sv_path *path, uint64_t now_us) {
-    if (path->unanswered > 0 && now_us - path->challenged_us >= HC_PATH_ROW_US)
+    uint64_t since_us = now_us - path->challenged_us;
+    if (path->unanswered > 0 && since_us >= HC_PATH_ROW_US)
         path->unanswered = 0;
     if (path->unanswered == 0)
         return true;
-    uint32_t doublings =
-        path->unanswered > HC_PATH_CHALLENGES ? path->unanswered - HC_PATH_CHALLENGES : 0;
-    uint64_t wait_us = (uint64_t)HC_PATH_CHALLENGE_US
-                       << (doublings < HC_PATH_DOUBLINGS ? doublings : HC_PATH_DOUBLINGS);
-    return now_us - path->challenged_us >= wait_us;
+    uint32_t doublings = path->unanswered > HC_PATH_CHALLENGES && path->bytes_out > 0
+                             ? path->unanswered - HC_PATH_CHALLENGES
+                             : 0;
+    doublings = doublings < HC_PATH_DOUBLINGS ? doublings : HC_PATH_DOUBLINGS;
+    return since_us >= (uint64_t)HC_PATH_CHALLENGE_US << doublings;
 }
 
 size_t hc_sv_path_challenge(struct hc_sv_peer *peer, struct hc_address *to,
@@ -235,7 +240,8 @@ void hc_sv_path_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uin
     HC_ASSERT(host->copy.size == 0);
     path->bytes_out += size;
     peer->contest.since = peer->sent.next; // its ack may come from either address
-    if (!path->open)
+    // An address that never acked gains no time by copies: a relay has many of them.
+    if (!path->open && peer->contest.acked_us > peer->contest.held_us)
         peer->contest.acked_us = now_us;
     host->copy.to = path->address;
     host->copy.size = size;

@@ -48,7 +48,8 @@ struct hc_sv_user {
 ///
 /// It may be the address of an attacker that copies the client's datagrams and is faster. So copies
 /// take nothing of the client's bandwidth, their loss does not count, and challenges without a
-/// response, to one address or to many, become rarer.
+/// response, to one address or to many, become rarer. The client of an address under validation may
+/// also have moved again: then nothing more comes from it.
 struct hc_sv_path {
     bool any;
     bool held;  ///< nothing is sent there, because the present address is in use as well
@@ -58,8 +59,9 @@ struct hc_sv_path {
     bool full;  ///< the address has as many clients as allowed: nothing is sent there
     struct hc_address address;
     uint8_t data[HC_PATH_SIZE];
-    uint32_t first;    ///< seq of the datagram that showed it, or one before it in a row, first
-    uint64_t begun_us; ///< when that was received
+    uint32_t first;       ///< seq of the datagram that showed it, or one before it in a row, first
+    uint64_t begun_us;    ///< when that was received
+    uint64_t received_us; ///< when the newest datagram from it was received
     uint64_t bytes_in, bytes_out;
     uint32_t unanswered;    ///< challenges in a row without a response, to any address
     uint64_t challenged_us; ///< when the newest of them was sent

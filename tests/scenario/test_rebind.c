@@ -360,6 +360,106 @@ START_TEST(a_client_that_moves_to_a_path_of_smaller_datagrams_plays_on) {
 }
 END_TEST
 
+// ---- Clients that move all the time -------------------------------------------------------------
+
+enum {
+    TICK_US = SECOND_US / 60 + 1,
+    STEP_MS = 10,
+    MOVE_MS = 670, ///< from one move to the next: 40 ticks
+    JOURNEY_MS = 14 * MOVE_MS,
+    OUTAGE_MS = 4 * MOVE_MS, ///< the first outage begins so late; others later after a move
+};
+
+/// A client that moves every MOVE_MS, and an outage of its link.
+struct journey {
+    uint32_t latency_ms;
+    uint32_t loss_ppm;  ///< on both ways, all the time
+    uint32_t outage_ms; ///< 0: none
+    uint32_t from_ms;   ///< when the outage begins
+    bool both_ways;     ///< the client's datagrams are lost, too
+};
+
+static void note_silence(struct narrow *narrow, uint64_t now_us) {
+    if (now_us - narrow->newest_us > narrow->silence_us)
+        narrow->silence_us = now_us - narrow->newest_us;
+}
+
+/// The client's longest time without a snapshot, outside the outage.
+static uint64_t longest_silence_us(const struct journey *journey) {
+    struct narrow narrow = {.most = 0};
+    struct hc_sim_config config = scenario_config_bare(1, journey->latency_ms, 770);
+    config.up.loss_ppm = config.down.loss_ppm = journey->loss_ppm;
+    config.hooks.client_received = narrow_received;
+    config.context = &narrow;
+    struct hc_network_sim_config dead = {.loss_ppm = HC_NETWORK_SIM_PPM};
+    struct hc_sim *sim = begin(&config);
+    narrow.silence_us = 0;
+    for (uint32_t ms = 0; ms < JOURNEY_MS; ms += STEP_MS) {
+        bool outage = journey->outage_ms > 0;
+        if (ms % MOVE_MS == 0)
+            hc_sim_rebind(sim, 0);
+        if (outage && ms == journey->from_ms)
+            hc_sim_set_link(sim, 0, journey->both_ways ? &dead : NULL, &dead);
+        if (outage && ms == journey->from_ms + journey->outage_ms) {
+            hc_sim_set_link(sim, 0, &config.up, &config.down);
+            narrow.newest_us = hc_sim_now(sim);
+        }
+        hc_sim_run(sim, STEP_MS * MS_US);
+    }
+    note_silence(&narrow, hc_sim_now(sim));
+    ck_assert_uint_eq(connected(sim), 1);
+    hc_sim_destroy(sim);
+    return narrow.silence_us;
+}
+
+START_TEST(a_client_that_moves_every_40_ticks_is_served_within_a_round_trip) {
+    for (uint32_t latency_ms = 10; latency_ms <= 250; latency_ms += 80)
+        for (uint32_t lossy = 0; lossy < 2; lossy++) {
+            struct journey journey = {.latency_ms = latency_ms, .loss_ppm = lossy * 50000};
+            uint64_t silence_us = longest_silence_us(&journey);
+            printf("moves every 40 ticks, %u ms each way, %u %% loss: silent for %.1f ms at most\n",
+                   latency_ms, lossy * 5, (double)silence_us / MS_US);
+            fflush(stdout);
+            // A tick each of the client, the server and the snapshot before; three in a row are
+            // lost.
+            ck_assert_uint_le(silence_us, 2 * latency_ms * MS_US + (3 + 3 * lossy) * TICK_US);
+        }
+}
+END_TEST
+
+/// The longest silence after outages at several times after a move.
+static uint64_t longest_after_outage_us(struct journey journey) {
+    enum { PHASE_MS = HC_VALIDATE ? 160 : 80 };
+    uint64_t longest_us = 0;
+    for (uint32_t phase_ms = 0; phase_ms < MOVE_MS; phase_ms += PHASE_MS) {
+        journey.from_ms = OUTAGE_MS + phase_ms;
+        uint64_t silence_us = longest_silence_us(&journey);
+        longest_us = silence_us > longest_us ? silence_us : longest_us;
+    }
+    return longest_us;
+}
+
+START_TEST(a_client_that_moves_every_40_ticks_is_served_soon_after_an_outage) {
+    for (uint32_t latency_ms = 10; latency_ms <= 100; latency_ms += 90)
+        for (uint32_t outage_ms = 600; outage_ms <= 2400; outage_ms *= 4)
+            for (unsigned both = 0; both < 2; both++) {
+                uint64_t silence_us = longest_after_outage_us((struct journey){
+                    .latency_ms = latency_ms, .outage_ms = outage_ms, .both_ways = both == 1});
+                printf("moves every 40 ticks, %u ms each way, %u ms without link%s: silent for "
+                       "%.1f ms at most\n",
+                       latency_ms, outage_ms, both == 1 ? "" : " to the client",
+                       (double)silence_us / MS_US);
+                fflush(stdout);
+                // The client leaves an address just before the challenge arrives. The server gives
+                // up that address when it is silent, and challenges the next one.
+                uint64_t most_us =
+                    HC_PATH_SILENT_US + HC_PATH_CHALLENGE_US + 4 * latency_ms * MS_US + 4 * TICK_US;
+                // Challenges that the outage lost made the next ones rare, until the next move.
+                ck_assert_uint_le(silence_us, most_us + (both == 1 ? 0 : MOVE_MS * MS_US));
+            }
+}
+END_TEST
+
 // ---- Thieves ------------------------------------------------------------------------------------
 
 enum { VICTIMS = 12, THEFT_S = 30 };
@@ -426,6 +526,8 @@ int main(void) {
     tcase_add_test(moving, moving_clients_stay_connected_when_datagrams_are_lost);
     tcase_add_test(moving, a_snapshot_too_large_for_a_new_address_waits_for_more_datagrams_from_it);
     tcase_add_test(moving, a_client_that_moves_to_a_path_of_smaller_datagrams_plays_on);
+    tcase_add_test(moving, a_client_that_moves_every_40_ticks_is_served_within_a_round_trip);
+    tcase_add_test(moving, a_client_that_moves_every_40_ticks_is_served_soon_after_an_outage);
     tcase_add_test(thieves, copies_that_arrive_first_cost_their_client_nothing);
     suite_add_tcase(suite, moving);
     suite_add_tcase(suite, thieves);

@@ -40,6 +40,7 @@ struct setup {
     uint64_t every_us; ///< or one in so long; 0: none
     bool moves;        ///< the client changes its address
     bool burst;        ///< the client's downlink fails for a while
+    bool begins_late;  ///< the neighbour copies only from then on
 };
 
 struct neighbour {
@@ -156,12 +157,13 @@ static struct outcome play_with_neighbour(struct setup setup) {
     const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
     struct outcome outcome = {.bytes_out = stats->bytes_out};
     scene->snapshots = scene->silence_us = 0;
-    scene->neighbour.active = true;
+    scene->neighbour.active = !setup.begins_late;
     scene->neighbour.old_port = hc_sim_address(sim, 0).port;
     uint64_t begun_us = hc_sim_now(sim);
     hc_sim_run(sim, MOVED_S * SECOND_US);
     if (setup.moves)
         hc_sim_rebind(sim, 0);
+    scene->neighbour.active = true;
     if (setup.burst)
         lose_all(sim, &config.down);
     hc_sim_run_until(sim, begun_us + SPAN_S * (uint64_t)SECOND_US);
@@ -177,14 +179,15 @@ static struct outcome play_with_neighbour(struct setup setup) {
     static const char *const names[COPYING_ENDS] = {"no copies", "copies just before",
                                                     "copies long before", "copies just after"};
     printf(
-        "%s%s%s%s%s: %lu snapshots, silent for %.0f ms at most, moved %lu times, %lu bytes sent, "
+        "%s%s%s%s%s%s: %lu snapshots, silent for %.0f ms at most, moved %lu times, %lu bytes sent, "
         "%lu to strangers, %lu copied\n",
         names[setup.copying], setup.roams ? ", from everywhere" : "",
         setup.passes > 0 || setup.every_us > 0 ? ", some handed on" : "",
-        setup.moves ? ", the client moves" : "", setup.burst ? ", its link fails" : "",
-        (unsigned long)outcome.snapshots, (double)outcome.silence_us / MS_US,
-        (unsigned long)outcome.moved, (unsigned long)outcome.bytes_out,
-        (unsigned long)outcome.stranger_bytes, (unsigned long)outcome.copied_bytes);
+        setup.begins_late ? ", later" : "", setup.moves ? ", the client moves" : "",
+        setup.burst ? ", its link fails" : "", (unsigned long)outcome.snapshots,
+        (double)outcome.silence_us / MS_US, (unsigned long)outcome.moved,
+        (unsigned long)outcome.bytes_out, (unsigned long)outcome.stranger_bytes,
+        (unsigned long)outcome.copied_bytes);
     fflush(stdout);
     ck_assert_uint_eq(client->hash_mismatches, 0);
     hc_sim_destroy(sim);
@@ -216,9 +219,13 @@ START_TEST(a_client_that_moves_beside_a_relay_is_served_again) {
     struct outcome undisturbed =
         play_with_neighbour((struct setup){.copying = NO_COPIES, .moves = true});
     for (enum copying copying = JUST_BEFORE; copying <= LONG_BEFORE; copying++)
-        for (unsigned trickles = 0; trickles < 2; trickles++) {
-            struct outcome disturbed = play_with_neighbour((struct setup){
-                .copying = copying, .every_us = trickles * TRICKLE_US, .moves = true});
+        for (unsigned setup = 0; setup < 8; setup++) {
+            struct outcome disturbed =
+                play_with_neighbour((struct setup){.copying = copying,
+                                                   .every_us = setup % 2 * TRICKLE_US,
+                                                   .moves = true,
+                                                   .burst = setup / 2 % 2 == 1,
+                                                   .begins_late = setup / 4 == 1});
             require_served(&disturbed, &undisturbed);
             ck_assert_uint_le(disturbed.silence_us, 2 * SECOND_US);
         }
