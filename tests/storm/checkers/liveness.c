@@ -116,9 +116,6 @@ static void check_player(struct storm_match *match, const struct liveness *liven
         storm_client_limit(match, client) < depth_of(match, client) ||
         (stalled && liveness->jumped[client]))
         return;
-    // The server asks the addresses of a client that moves by turns, which can outlast the calm.
-    if (stalled && storm_client_get(match, client, STORM_C_rebind_ticks) != 0)
-        return;
     if (stalled)
         storm_fail(match->verdict, STORM_STUCK, "stalls", storm_match_head(match),
                    "client %u stalls on a clean link: limit %u, needs %u; head %u, snapshot of %u "
