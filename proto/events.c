@@ -312,3 +312,23 @@ const uint8_t *hc_events_next(struct hc_events_in *in, size_t *size) {
     *size = place->size;
     return in->bytes + place->at + HC_EVENTS_RECORD;
 }
+
+// ---- Both ---------------------------------------------------------------------------------------
+
+void hc_events_channel_begin(struct hc_events_channel *channel) {
+    hc_events_out_init(&channel->out, 1, channel->bytes, HC_EVENTS_BYTES_MAX);
+    hc_events_in_init(&channel->in, 1, channel->bytes + HC_EVENTS_BYTES_MAX, HC_EVENTS_STORE_MIN);
+}
+
+uint32_t hc_events_channel_take(struct hc_events_channel *channel, struct hc_body *body) {
+    uint32_t before = channel->in.expected;
+    hc_body_rewind(body);
+    hc_body_next_of(body, HC_MESSAGE_EVENTS);
+    enum hc_status status = hc_events_take(&channel->in, hc_body_values(body));
+    HC_ASSERT(status == HC_OK);
+    return channel->in.expected - before;
+}
+
+uint32_t hc_events_channel_unread(const struct hc_events_channel *channel) {
+    return channel->in.expected - channel->in.next;
+}

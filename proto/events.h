@@ -48,6 +48,7 @@ enum {
     /// Bytes for a receiver that returns all events in order before it takes more.
     HC_EVENTS_STORE_MIN = HC_EVENTS_BYTES_MAX + HC_EVENTS_WINDOW * HC_EVENTS_RECORD,
     HC_EVENTS_STORE_MAX = 1 << 16,
+    HC_EVENTS_CHANNEL_BYTES = HC_EVENTS_BYTES_MAX + HC_EVENTS_STORE_MIN,
 };
 
 /// An event on the way.
@@ -100,6 +101,13 @@ struct hc_events_in {
     struct hc_events_place places[HC_EVENTS_WINDOW]; ///< by number
 };
 
+/// A session's messages in both directions.
+struct hc_events_channel {
+    struct hc_events_out out;
+    struct hc_events_in in;
+    uint8_t *bytes; ///< [HC_EVENTS_CHANNEL_BYTES] of both, borrowed
+};
+
 /// Starts with `first` (outside of tests 1) as the number of the first event, and lends `capacity`
 /// bytes at `bytes`, which must outlive `out`.
 void hc_events_out_init(struct hc_events_out *out, uint32_t first, uint8_t *bytes,
@@ -144,3 +152,13 @@ enum hc_status hc_events_take(struct hc_events_in *in, struct hc_values values);
 /// Returns the next event, in order, each once: its bytes, valid until the next hc_events_take, and
 /// their number in `*size`. NULL, and 0: there is none.
 const uint8_t *hc_events_next(struct hc_events_in *in, size_t *size);
+
+/// Starts both halves anew with event 1; `channel->bytes` is set.
+void hc_events_channel_begin(struct hc_events_channel *channel);
+
+/// Takes the EVENTS of a body, which hc_events_check found valid. Returns how many more events
+/// hc_events_next can return.
+uint32_t hc_events_channel_take(struct hc_events_channel *channel, struct hc_body *body);
+
+/// The number of events that hc_events_next can return.
+uint32_t hc_events_channel_unread(const struct hc_events_channel *channel);

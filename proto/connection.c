@@ -1,0 +1,168 @@
+/// Owns a connection's numbers, times and keys: see connection.h.
+#include "proto/connection.h"
+
+#include "hindcast/check.h"
+#include "proto/message.h"
+
+#include <string.h>
+
+void hc_connection_begin(struct hc_connection *connection, enum hc_connection_end end, uint32_t cid,
+                         const struct hc_seal_keys *keys, struct hc_events_channel *messages,
+                         uint64_t now_us) {
+    bool is_client = end == HC_CONNECTION_CLIENT;
+    HC_ASSERT(cid != 0);
+    *connection = (struct hc_connection){.cid = cid,
+                                         .begun_us = now_us,
+                                         .messages = messages,
+                                         .received_us = now_us,
+                                         .sent_us = now_us,
+                                         .loss_checked_to = 1};
+    hc_seal_init(&connection->sealer, is_client ? keys->c2s : keys->s2c);
+    memcpy(connection->open_key, is_client ? keys->s2c : keys->c2s, HC_SEAL_KEY_SIZE);
+    hc_sent_init(&connection->sent, 1);
+    hc_events_out_continue(&messages->out);
+}
+
+// ---- Receiving ----------------------------------------------------------------------------------
+
+enum hc_status hc_connection_open(const struct hc_connection *connection, const uint8_t *bytes,
+                                  size_t size, uint8_t opened[static HC_DATAGRAM_MAX],
+                                  struct hc_data *data) {
+    uint32_t cid, seq;
+    enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
+    if (status == HC_OK && cid != connection->cid)
+        status = HC_UNEXPECTED;
+    if (status == HC_OK)
+        status = hc_replay_check(&connection->replay, seq);
+    if (status == HC_OK)
+        status = hc_seal_open_data(connection->open_key, bytes, size, opened);
+    return status == HC_OK ? hc_datagram_get_data(opened, size, data) : status;
+}
+
+/// Counts the datagrams that are lost since the last call.
+static uint32_t count_lost(struct hc_connection *connection) {
+    uint32_t lost = 0;
+    if (connection->acked > HC_SENT_RING &&
+        connection->loss_checked_to < connection->acked - HC_SENT_RING)
+        connection->loss_checked_to = connection->acked - HC_SENT_RING; // older ones are forgotten
+    for (; connection->loss_checked_to + HC_LOST_AFTER <= connection->acked;
+         connection->loss_checked_to++)
+        lost += hc_sent_misses(&connection->sent, connection->loss_checked_to);
+    return lost;
+}
+
+enum hc_status hc_connection_accept(struct hc_connection *connection, const struct hc_data *data,
+                                    uint64_t now_us, struct hc_accepted *accepted) {
+    enum hc_status status = hc_sent_acked(&connection->sent, data->ack, data->ack_bits,
+                                          accepted->acked, &accepted->count);
+    if (status != HC_OK)
+        return status;
+    accepted->newest = data->seq > connection->replay.newest;
+    if (accepted->newest)
+        connection->newest_us = now_us;
+    hc_replay_accept(&connection->replay, data->seq);
+    connection->received_us = now_us;
+    for (uint32_t i = 0; i < accepted->count; i++)
+        hc_events_acked(&connection->messages->out, accepted->acked[i].seq);
+    if (accepted->count > 0 && accepted->acked[0].seq > connection->acked)
+        connection->acked = accepted->acked[0].seq;
+    accepted->lost = count_lost(connection);
+    return HC_OK;
+}
+
+bool hc_connection_measure(struct hc_connection *connection, uint32_t ack, uint64_t delay_us,
+                           uint64_t now_us, uint64_t *rtt_us) {
+    uint64_t sent_us;
+    if (ack <= connection->measured || !hc_sent_when(&connection->sent, ack, &sent_us))
+        return false;
+    // The peer's clock may run fast, or its delay may be false.
+    uint64_t elapsed_us = now_us - sent_us;
+    *rtt_us = elapsed_us > delay_us ? elapsed_us - delay_us : 0;
+    uint64_t srtt_us = connection->srtt_us;
+    uint64_t deviation_us = srtt_us > *rtt_us ? srtt_us - *rtt_us : *rtt_us - srtt_us;
+    bool first = connection->measured == 0;
+    connection->rttvar_us = first ? *rtt_us / 2 : (3 * connection->rttvar_us + deviation_us) / 4;
+    connection->srtt_us = first ? *rtt_us : (7 * srtt_us + *rtt_us) / 8;
+    connection->measured = ack;
+    return true;
+}
+
+// ---- Sending ------------------------------------------------------------------------------------
+
+void hc_connection_put_messages(struct hc_connection *connection, struct hc_writer *body,
+                                size_t room, uint64_t now_us) {
+    hc_events_send(&connection->messages->out, body, room, connection->sent.next, now_us,
+                   connection->srtt_us);
+}
+
+size_t hc_connection_wrap(struct hc_connection *connection, uint8_t out[static HC_DATAGRAM_MAX],
+                          size_t body_size, uint64_t now_us) {
+    struct hc_data data = {.cid = connection->cid,
+                           .seq = hc_sent_next(&connection->sent, now_us),
+                           .ack = connection->replay.newest,
+                           .ack_bits = hc_replay_ack_bits(&connection->replay),
+                           .body = out + HC_DATA_BODY_AT,
+                           .body_size = body_size};
+    if (data.seq == 0)
+        return 0;
+    size_t size = hc_datagram_put_data(&data, out);
+    hc_seal_data(&connection->sealer, out, size);
+    connection->sent_us = now_us;
+    return size;
+}
+
+size_t hc_connection_wrap_exempt(struct hc_connection *connection,
+                                 uint8_t out[static HC_DATAGRAM_MAX], size_t body_size,
+                                 uint64_t now_us) {
+    uint64_t sent_us = connection->sent_us;
+    size_t size = hc_connection_wrap(connection, out, body_size, now_us);
+    if (size > 0)
+        hc_sent_exempt(&connection->sent, connection->sent.next - 1);
+    connection->sent_us = sent_us;
+    return size;
+}
+
+uint32_t hc_connection_ack_delay_us(const struct hc_connection *connection, uint64_t now_us) {
+    uint64_t delay_us = connection->replay.newest > 0 ? now_us - connection->newest_us : 0;
+    return (uint32_t)(delay_us < HC_ACK_DELAY_MAX_US ? delay_us : HC_ACK_DELAY_MAX_US);
+}
+
+uint64_t hc_connection_keep_alive_us(const struct hc_connection *connection) {
+    return connection->sent_us + HC_KEEP_ALIVE_US;
+}
+
+// ---- The end ------------------------------------------------------------------------------------
+
+uint64_t hc_connection_lost_us(const struct hc_connection *connection, uint64_t timeout_us) {
+    return connection->sent.next >= HC_SEQ_LOST ? 0 : connection->received_us + timeout_us;
+}
+
+bool hc_connection_keys_expired(const struct hc_connection *connection, uint64_t now_us) {
+    return connection->sent.next >= HC_SEQ_RENEW || connection->replay.newest >= HC_SEQ_RENEW ||
+           now_us - connection->begun_us >= HC_KEYS_LIFE_US;
+}
+
+void hc_connection_close(struct hc_connection *connection, enum hc_close_reason reason, bool send,
+                         uint64_t now_us) {
+    HC_ASSERT(connection->closes_left == 0);
+    connection->close = reason;
+    connection->closes_left = send ? HC_CLOSES : 0;
+    connection->close_us = now_us;
+}
+
+uint64_t hc_connection_close_due_us(const struct hc_connection *connection) {
+    return connection->closes_left > 0 ? connection->close_us : UINT64_MAX;
+}
+
+size_t hc_connection_send_close(struct hc_connection *connection,
+                                uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
+    if (now_us < hc_connection_close_due_us(connection))
+        return 0;
+    struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    bool fits = hc_message_put_close(&body, connection->close);
+    HC_ASSERT(fits);
+    connection->closes_left--;
+    if (connection->closes_left <= HC_CLOSES - HC_CLOSES_AT_ONCE)
+        connection->close_us = now_us + HC_CLOSE_PERIOD_US;
+    return hc_connection_wrap(connection, out, body.at, now_us);
+}

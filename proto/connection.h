@@ -1,0 +1,116 @@
+/// One connection, as either end holds it: keys, seqs, acks, round trips, losses, keep-alive,
+/// CLOSE.
+///
+/// Both ends use the same object; only the keys of the directions change places. It knows neither
+/// addresses nor the handshake. Calls belong in this order:
+///   1. hc_connection_begin, when the handshake has derived the keys;
+///   2. for each DATA received: hc_connection_open; once every message of its body is decoded and
+///      valid, hc_connection_accept, and only then take the messages; hc_connection_measure if one
+///      of them reports a wait;
+///   3. for each DATA sent: hc_connection_put_messages if there is room, then hc_connection_wrap;
+///   4. hc_connection_close, then hc_connection_send_close until closes_left is 0.
+/// All may read the members; only connection.c writes to them.
+#pragma once
+
+#include "proto/ack.h"
+#include "proto/events.h"
+#include "proto/seal.h"
+
+enum hc_connection_end { HC_CONNECTION_CLIENT, HC_CONNECTION_SERVER };
+
+struct hc_connection {
+    uint32_t cid; ///< 0: there was no connection yet
+    uint64_t begun_us;
+    struct hc_events_channel *messages; ///< borrowed: they outlive a connection that is resumed
+
+    struct hc_sealer sealer;            ///< of the datagrams sent
+    uint8_t open_key[HC_SEAL_KEY_SIZE]; ///< of the datagrams received
+
+    struct hc_replay replay;
+    struct hc_sent sent;
+    uint64_t received_us;     ///< when the last valid datagram was received; at first `begun_us`
+    uint64_t newest_us;       ///< when the datagram replay.newest was received
+    uint64_t sent_us;         ///< when the last datagram was sent; at first `begun_us`
+    uint32_t acked;           ///< the newest acked seq
+    uint32_t loss_checked_to; ///< seqs before it are acked or lost
+
+    uint32_t measured;  ///< newest seq whose round trip was measured; 0: none
+    uint64_t srtt_us;   ///< the smoothed round trip, and its mean deviation, as in RFC 6298;
+    uint64_t rttvar_us; ///< 0 before the first
+
+    enum hc_close_reason close; ///< 0: it is not closed
+    uint32_t closes_left;       ///< CLOSEs still to be sent
+    uint64_t close_us;          ///< when the next of them is due
+};
+
+/// The acks of a DATA.
+struct hc_accepted {
+    bool newest;                        ///< its seq is greater than all before
+    uint32_t count;                     ///< datagrams that it is the first to ack
+    struct hc_acked acked[HC_ACKS_MAX]; ///< they, newest first
+    uint32_t lost;                      ///< datagrams that are lost since the DATA before
+};
+
+/// Begins a new connection: nothing of an earlier one is left. Messages that are not acked are sent
+/// again; the caller begins new ones (hc_events_channel_begin) unless the session is resumed.
+void hc_connection_begin(struct hc_connection *connection, enum hc_connection_end end, uint32_t cid,
+                         const struct hc_seal_keys *keys, struct hc_events_channel *messages,
+                         uint64_t now_us);
+
+/// Opens a DATA of `size` bytes into `opened`; `data` points into that. HC_OK or the reason of the
+/// refusal, HC_UNEXPECTED: it is of another connection. Changes nothing.
+enum hc_status hc_connection_open(const struct hc_connection *connection, const uint8_t *bytes,
+                                  size_t size, uint8_t opened[static HC_DATAGRAM_MAX],
+                                  struct hc_data *data);
+
+/// Takes the seq and the acks of a DATA that was opened, and acks the messages. HC_MALFORMED, and
+/// nothing changed: it acks a datagram that was never sent.
+enum hc_status hc_connection_accept(struct hc_connection *connection, const struct hc_data *data,
+                                    uint64_t now_us, struct hc_accepted *accepted);
+
+/// Measures the round trip of the own datagram `ack`, which an accepted DATA names as the newest
+/// received, less the wait of `delay_us` that the peer reports. False: it is no newer than the one
+/// measured last, or forgotten. It does not matter which datagram was the first to ack it.
+bool hc_connection_measure(struct hc_connection *connection, uint32_t ack, uint64_t delay_us,
+                           uint64_t now_us, uint64_t *rtt_us);
+
+/// Appends messages of at most `room` bytes to the body of the DATA that is wrapped next.
+void hc_connection_put_messages(struct hc_connection *connection, struct hc_writer *body,
+                                size_t room, uint64_t now_us);
+
+/// Numbers and seals the DATA in `out`, whose body of `body_size` bytes is at HC_DATA_BODY_AT.
+/// Returns its size; 0: no seq is left.
+size_t hc_connection_wrap(struct hc_connection *connection, uint8_t out[static HC_DATAGRAM_MAX],
+                          size_t body_size, uint64_t now_us);
+
+/// As hc_connection_wrap, for a DATA to another path than the others: it does not keep the
+/// connection alive, and its loss does not count.
+size_t hc_connection_wrap_exempt(struct hc_connection *connection,
+                                 uint8_t out[static HC_DATAGRAM_MAX], size_t body_size,
+                                 uint64_t now_us);
+
+/// Microseconds since the datagram that the next `ack` names was received, at most
+/// HC_ACK_DELAY_MAX_US, for the messages that report it.
+uint32_t hc_connection_ack_delay_us(const struct hc_connection *connection, uint64_t now_us);
+
+/// When a DATA is due, even an empty one, to keep the connection alive.
+uint64_t hc_connection_keep_alive_us(const struct hc_connection *connection);
+
+/// When the connection is lost because nothing was received for `timeout_us`; 0: it has too few
+/// seqs left.
+uint64_t hc_connection_lost_us(const struct hc_connection *connection, uint64_t timeout_us);
+
+/// Whether the keys were used for as long as they may be: the client makes a new connection.
+bool hc_connection_keys_expired(const struct hc_connection *connection, uint64_t now_us);
+
+/// Closes the connection for `reason`. CLOSE becomes due HC_CLOSES times if `send`; nothing else
+/// may be sent.
+void hc_connection_close(struct hc_connection *connection, enum hc_close_reason reason, bool send,
+                         uint64_t now_us);
+
+/// When the next CLOSE is due; UINT64_MAX: none is left.
+uint64_t hc_connection_close_due_us(const struct hc_connection *connection);
+
+/// Writes the next CLOSE if it is due; returns its size, 0: none is due, or no seq is left.
+size_t hc_connection_send_close(struct hc_connection *connection,
+                                uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);

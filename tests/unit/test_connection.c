@@ -1,0 +1,394 @@
+/// Tests proto/connection: both ends against each other.
+#include "proto/connection.h"
+
+#include "common/network_sim.h"
+#include "hindcast/rng.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DATAGRAMS = 4000, ///< of each end, at most
+    LIFE_US = 60000000,
+    ROOM = 300, ///< bytes of messages in a datagram
+};
+
+/// As ck_assert, but without a report of each success to Check, which is slow in long loops.
+#define HOLDS(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            ck_abort_msg("%s", #condition);                                                        \
+    } while (0)
+
+/// A datagram of an end, as an observer of both ends knows it.
+struct record {
+    uint64_t sent_us, arrived_us; ///< arrived: at the peer for the first time
+    uint32_t delay_us;            ///< the wait that it reports
+    bool exempt, accepted, acked;
+};
+
+struct end {
+    struct hc_connection connection;
+    struct hc_events_channel messages;
+    uint8_t bytes[HC_EVENTS_CHANNEL_BYTES];
+    struct hc_network_sim *link; ///< to the peer
+    struct record records[DATAGRAMS + 1];
+    uint32_t put, got;            ///< messages
+    uint32_t lost, acked_in_time; ///< datagrams
+    uint64_t srtt_least_us, srtt_most_us;
+};
+
+static const struct hc_seal_keys keys = {.c2s = {1}, .s2c = {2}};
+static struct end ends[2]; ///< by enum hc_connection_end
+static struct hc_body body;
+
+static void begin(enum hc_connection_end which, uint32_t cid, uint64_t now_us) {
+    struct end *end = &ends[which];
+    end->messages.bytes = end->bytes;
+    hc_events_channel_begin(&end->messages);
+    hc_connection_begin(&end->connection, which, cid, &keys, &end->messages, now_us);
+}
+
+static void set_up(void) {
+    memset(ends, 0, sizeof ends);
+    begin(HC_CONNECTION_CLIENT, 7, 0);
+    begin(HC_CONNECTION_SERVER, 7, 0);
+}
+
+/// Wraps an empty DATA of one end; returns its size.
+static size_t wrap(enum hc_connection_end from, uint8_t out[static HC_DATAGRAM_MAX],
+                   uint64_t now_us) {
+    size_t size = hc_connection_wrap(&ends[from].connection, out, 0, now_us);
+    ck_assert_uint_gt(size, 0);
+    return size;
+}
+
+/// Gives a datagram to an end, which opens and accepts it.
+static enum hc_status take(enum hc_connection_end to, const uint8_t *bytes, size_t size,
+                           uint64_t now_us, struct hc_accepted *accepted) {
+    uint8_t opened[HC_DATAGRAM_MAX];
+    struct hc_data data;
+    enum hc_status status = hc_connection_open(&ends[to].connection, bytes, size, opened, &data);
+    return status == HC_OK ? hc_connection_accept(&ends[to].connection, &data, now_us, accepted)
+                           : status;
+}
+
+// ---- Over a network -----------------------------------------------------------------------------
+
+static void send_datagram(struct end *end, bool exempt, uint64_t now_us) {
+    struct hc_connection *connection = &end->connection;
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
+    uint32_t seq = connection->sent.next;
+    while (hc_events_put(&end->messages.out, &(uint32_t){end->put + 1}, sizeof(uint32_t)) == HC_OK)
+        end->put++;
+    hc_connection_put_messages(connection, &writer, ROOM, now_us);
+    end->records[seq] = (struct record){.sent_us = now_us,
+                                        .delay_us = hc_connection_ack_delay_us(connection, now_us),
+                                        .exempt = exempt};
+    size_t size = (exempt ? hc_connection_wrap_exempt : hc_connection_wrap)(connection, out,
+                                                                            writer.at, now_us);
+    HOLDS(size > 0);
+    HOLDS(exempt || hc_connection_keep_alive_us(connection) == now_us + HC_KEEP_ALIVE_US);
+    hc_network_sim_send(end->link, now_us, out, size);
+}
+
+/// Reads the messages of an opened DATA. False: they have no room, so that it must count as lost.
+static bool read_messages(const struct end *end, const struct hc_data *data) {
+    HOLDS(hc_body_begin(&body, data->body, data->body_size) == HC_OK);
+    if (hc_body_next(&body) == HC_MESSAGE_END)
+        return true;
+    enum hc_status status = hc_events_check(&end->messages.in, hc_body_values(&body));
+    HOLDS(status == HC_OK || status == HC_FULL);
+    return status == HC_OK;
+}
+
+static void take_messages(struct end *end, uint32_t most) {
+    size_t size;
+    for (const uint8_t *message;
+         most-- > 0 && (message = hc_events_next(&end->messages.in, &size)) != NULL;) {
+        uint32_t number = ++end->got;
+        HOLDS(size == sizeof number && memcmp(message, &number, size) == 0);
+    }
+}
+
+/// Checks the acks against what the peer accepted, and the losses against the acks.
+static void check_acks(struct end *end, const struct hc_accepted *accepted, uint32_t checked_to) {
+    for (uint32_t i = 0; i < accepted->count; i++) {
+        struct record *record = &end->records[accepted->acked[i].seq];
+        HOLDS(record->accepted && !record->acked);
+        HOLDS(accepted->acked[i].sent_us == record->sent_us);
+        record->acked = true;
+        end->acked_in_time += accepted->acked[i].seq >= checked_to || record->exempt;
+    }
+    end->lost += accepted->lost;
+}
+
+/// Checks the round trip against the times that both datagrams took.
+static void check_round_trip(struct end *end, const struct hc_data *data, uint64_t way_us,
+                             uint32_t delay_us, uint64_t now_us) {
+    uint64_t rtt_us;
+    const struct record *record = &end->records[data->ack];
+    if (!hc_connection_measure(&end->connection, data->ack, delay_us, now_us, &rtt_us))
+        return;
+    HOLDS(rtt_us == record->arrived_us - record->sent_us + way_us);
+    end->srtt_least_us = rtt_us < end->srtt_least_us ? rtt_us : end->srtt_least_us;
+    end->srtt_most_us = rtt_us > end->srtt_most_us ? rtt_us : end->srtt_most_us;
+    HOLDS(end->connection.srtt_us >= end->srtt_least_us);
+    HOLDS(end->connection.srtt_us <= end->srtt_most_us);
+}
+
+static void receive_datagram(struct end *end, struct end *peer, uint8_t *bytes, size_t size,
+                             struct hc_rng *rng, uint64_t now_us) {
+    static uint8_t opened[HC_DATAGRAM_MAX];
+    struct hc_connection *connection = &end->connection;
+    struct hc_data data;
+    uint32_t cid, seq, checked_to = connection->loss_checked_to;
+    HOLDS(hc_datagram_get_data_clear(bytes, size, &cid, &seq) == HC_OK);
+    struct record *record = &peer->records[seq];
+    enum hc_status status = hc_connection_open(connection, bytes, size, opened, &data);
+    HOLDS(status == HC_OK ? !record->accepted
+                          : status == HC_TOO_OLD || (status == HC_DUPLICATE && record->accepted));
+    if (status != HC_OK)
+        return;
+    size_t bit = 8 + hc_rng_below(rng, 8 * (uint32_t)size - 8); // any but the kind
+    bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    HOLDS(hc_connection_open(connection, bytes, size, opened, &data) != HC_OK);
+    bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    HOLDS(hc_connection_open(connection, bytes, size, opened, &data) == HC_OK);
+    if (!read_messages(end, &data))
+        return;
+    struct hc_accepted accepted;
+    uint32_t newest = connection->replay.newest;
+    HOLDS(hc_connection_accept(connection, &data, now_us, &accepted) == HC_OK);
+    HOLDS(accepted.newest == (seq > newest) && connection->received_us == now_us);
+    record->accepted = true;
+    record->arrived_us = now_us;
+    check_acks(end, &accepted, checked_to);
+    if (data.ack > 0)
+        check_round_trip(end, &data, now_us - record->sent_us, record->delay_us, now_us);
+    if (data.body_size > 0)
+        hc_events_channel_take(&end->messages, &body);
+}
+
+static struct hc_network_sim_config random_link(struct hc_rng *rng) {
+    return (struct hc_network_sim_config){.latency_us = hc_rng_below(rng, 300000),
+                                          .jitter_us = hc_rng_below(rng, 100000),
+                                          .loss_ppm = hc_rng_below(rng, 300000),
+                                          .burst_mean = hc_rng_below(rng, 8),
+                                          .duplicate_ppm = hc_rng_below(rng, 300000),
+                                          .reorder_ppm = hc_rng_below(rng, 300000)};
+}
+
+/// Both ends send and receive for LIFE_US in steps of random length.
+static void exchange(struct hc_rng *rng) {
+    uint64_t now_us = 0;
+    while (now_us < LIFE_US) {
+        uint64_t step_us = 1 + hc_rng_below(rng, 30000);
+        for (int i = 0; i < 2; i++) {
+            struct end *end = &ends[i], *peer = &ends[1 - i];
+            uint8_t bytes[HC_NETWORK_SIM_PACKET_MAX];
+            for (int size;
+                 (size = hc_network_sim_receive(peer->link, now_us, bytes, sizeof bytes)) >= 0;)
+                receive_datagram(end, peer, bytes, (size_t)size, rng, now_us);
+            take_messages(end, hc_rng_below(rng, 20));
+            if (end->connection.sent.next <= DATAGRAMS)
+                send_datagram(end, hc_rng_below(rng, 20) == 0, now_us);
+        }
+        now_us += step_us;
+    }
+}
+
+START_TEST(both_ends_agree_over_any_link) {
+    for (uint32_t round = 0; round < 30; round++) {
+        struct hc_rng rng = hc_rng_init(31, round);
+        struct hc_network_sim_config link = random_link(&rng);
+        set_up();
+        for (int i = 0; i < 2; i++) {
+            ends[i].srtt_least_us = UINT64_MAX;
+            ends[i].link = hc_network_sim_create(&link, round * 2 + (uint32_t)i, 1024, NULL);
+            ck_assert_ptr_nonnull(ends[i].link);
+        }
+        exchange(&rng);
+        for (int i = 0; i < 2; i++) {
+            struct end *end = &ends[i];
+            uint32_t exempt = 0, checked_to = end->connection.loss_checked_to;
+            for (uint32_t seq = 1; seq < checked_to; seq++)
+                exempt += end->records[seq].exempt && !end->records[seq].acked;
+            for (uint32_t seq = checked_to; seq < end->connection.sent.next; seq++)
+                end->acked_in_time -= end->records[seq].acked;
+            ck_assert_uint_eq(end->lost, checked_to - 1 - end->acked_in_time - exempt);
+            ck_assert_uint_gt(end->got, 1000);
+            hc_network_sim_destroy(end->link);
+        }
+    }
+}
+END_TEST
+
+// ---- One rule each ------------------------------------------------------------------------------
+
+START_TEST(datagram_of_another_connection_or_of_the_own_direction_is_refused) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_accepted accepted;
+    size_t size = wrap(HC_CONNECTION_CLIENT, bytes, 0);
+    ck_assert_int_eq(take(HC_CONNECTION_CLIENT, bytes, size, 0, &accepted), HC_MALFORMED);
+    begin(HC_CONNECTION_SERVER, 8, 0);
+    ck_assert_int_eq(take(HC_CONNECTION_SERVER, bytes, size, 0, &accepted), HC_UNEXPECTED);
+}
+END_TEST
+
+START_TEST(replayed_datagram_and_ack_of_an_unsent_one_change_nothing) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_accepted accepted;
+    size_t size = wrap(HC_CONNECTION_CLIENT, bytes, 0);
+    ck_assert_int_eq(take(HC_CONNECTION_SERVER, bytes, size, 0, &accepted), HC_OK);
+    struct hc_connection before = ends[HC_CONNECTION_SERVER].connection;
+    ck_assert_int_eq(take(HC_CONNECTION_SERVER, bytes, size, 1, &accepted), HC_DUPLICATE);
+    for (uint32_t ack = 1; ack > 0; ack *= 2) {
+        struct hc_data data = {.cid = 7, .seq = 8, .ack = ack};
+        ck_assert_int_eq(
+            hc_connection_accept(&ends[HC_CONNECTION_SERVER].connection, &data, 1, &accepted),
+            HC_MALFORMED);
+    }
+    ck_assert_mem_eq(&before, &ends[HC_CONNECTION_SERVER].connection, sizeof before);
+}
+END_TEST
+
+START_TEST(new_connection_keeps_nothing_but_the_messages) {
+    static struct hc_connection first;
+    struct end *end = &ends[HC_CONNECTION_CLIENT];
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_accepted accepted;
+    uint64_t rtt_us;
+    memcpy(&first, &end->connection, sizeof first);
+    for (uint64_t now_us = 0; now_us < 1000; now_us += 100) {
+        size_t size = wrap(HC_CONNECTION_CLIENT, bytes, now_us);
+        ck_assert_int_eq(take(HC_CONNECTION_SERVER, bytes, size, now_us, &accepted), HC_OK);
+        size = wrap(HC_CONNECTION_SERVER, bytes, now_us);
+        ck_assert_int_eq(take(HC_CONNECTION_CLIENT, bytes, size, now_us + 50, &accepted), HC_OK);
+        ck_assert(hc_connection_measure(&end->connection, end->connection.acked, 0, now_us + 50,
+                                        &rtt_us));
+    }
+    hc_connection_close(&end->connection, HC_CLOSE_LEFT, true, 1000);
+    ck_assert_int_eq(hc_events_put(&end->messages.out, "message", 7), HC_OK);
+    hc_connection_begin(&end->connection, HC_CONNECTION_CLIENT, 7, &keys, &end->messages, 0);
+    ck_assert_mem_eq(&first, &end->connection, sizeof first);
+    struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
+    hc_connection_put_messages(&end->connection, &writer, ROOM, 0);
+    ck_assert_uint_gt(writer.at, 0);
+}
+END_TEST
+
+/// The end sends a datagram at `now_us`, and its ack comes after `rtt_us`.
+static void measure(struct hc_connection *connection, uint64_t now_us, uint64_t rtt_us) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    uint64_t measured_us;
+    uint32_t seq = connection->sent.next;
+    ck_assert_uint_gt(hc_connection_wrap(connection, out, 0, now_us), 0);
+    ck_assert(hc_connection_measure(connection, seq, 0, now_us + rtt_us, &measured_us));
+    ck_assert_uint_eq(measured_us, rtt_us);
+    ck_assert(!hc_connection_measure(connection, seq, 0, now_us + rtt_us + 1, &measured_us));
+}
+
+START_TEST(round_trips_are_smoothed_by_rfc_6298) {
+    struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
+    measure(connection, 0, 80000);
+    ck_assert_uint_eq(connection->srtt_us, 80000);
+    ck_assert_uint_eq(connection->rttvar_us, 40000);
+    measure(connection, 1000, 160000);
+    ck_assert_uint_eq(connection->srtt_us, 90000);
+    ck_assert_uint_eq(connection->rttvar_us, 50000);
+    measure(connection, 2000, 10000);
+    ck_assert_uint_eq(connection->srtt_us, 80000);
+    ck_assert_uint_eq(connection->rttvar_us, 57500);
+}
+END_TEST
+
+START_TEST(wait_that_is_longer_than_the_round_trip_makes_it_0) {
+    struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
+    uint8_t out[HC_DATAGRAM_MAX];
+    uint64_t rtt_us;
+    wrap(HC_CONNECTION_SERVER, out, 1000);
+    ck_assert(hc_connection_measure(connection, 1, 2001, 3000, &rtt_us));
+    ck_assert_uint_eq(rtt_us, 0);
+}
+END_TEST
+
+START_TEST(each_end_sends_three_closes_at_once_and_seven_later) {
+    for (int i = 0; i < 2; i++) {
+        struct hc_connection *connection = &ends[i].connection;
+        uint8_t out[HC_DATAGRAM_MAX];
+        ck_assert_uint_eq(hc_connection_close_due_us(connection), UINT64_MAX);
+        hc_connection_close(connection, HC_CLOSE_KICKED, true, 1000);
+        for (unsigned n = 0; n < HC_CLOSES; n++) {
+            uint64_t due_us = 1000 + (n < HC_CLOSES_AT_ONCE ? 0 : n - HC_CLOSES_AT_ONCE + 1) *
+                                         (uint64_t)HC_CLOSE_PERIOD_US;
+            ck_assert_uint_eq(hc_connection_close_due_us(connection), due_us);
+            ck_assert_uint_eq(hc_connection_send_close(connection, out, due_us - 1), 0);
+            ck_assert_uint_gt(hc_connection_send_close(connection, out, due_us), 0);
+        }
+        ck_assert_uint_eq(connection->closes_left, 0);
+        ck_assert_uint_eq(hc_connection_close_due_us(connection), UINT64_MAX);
+    }
+}
+END_TEST
+
+START_TEST(connection_that_the_peer_closed_sends_no_close) {
+    struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
+    uint8_t out[HC_DATAGRAM_MAX];
+    hc_connection_close(connection, HC_CLOSE_LEFT, false, 1000);
+    ck_assert_int_eq(connection->close, HC_CLOSE_LEFT);
+    ck_assert_uint_eq(hc_connection_send_close(connection, out, UINT64_MAX - 1), 0);
+}
+END_TEST
+
+START_TEST(connection_is_lost_by_silence_or_when_its_seqs_run_short) {
+    struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_accepted accepted;
+    ck_assert_uint_eq(hc_connection_lost_us(connection, 1000), 1000);
+    size_t size = wrap(HC_CONNECTION_CLIENT, bytes, 300);
+    ck_assert_int_eq(take(HC_CONNECTION_SERVER, bytes, size, 400, &accepted), HC_OK);
+    ck_assert_uint_eq(hc_connection_lost_us(connection, 1000), 1400);
+    connection->sent.next = HC_SEQ_LOST - 1;
+    ck_assert_uint_eq(hc_connection_lost_us(connection, 1000), 1400);
+    wrap(HC_CONNECTION_SERVER, bytes, 500);
+    ck_assert_uint_eq(hc_connection_lost_us(connection, 1000), 0);
+}
+END_TEST
+
+START_TEST(datagram_to_another_path_keeps_nothing_alive_and_is_never_lost) {
+    struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_accepted accepted;
+    ck_assert_uint_gt(hc_connection_wrap_exempt(connection, out, 0, 1000), 0);
+    ck_assert_uint_eq(hc_connection_keep_alive_us(connection), HC_KEEP_ALIVE_US);
+    wrap(HC_CONNECTION_SERVER, out, 2000);
+    ck_assert_uint_eq(hc_connection_keep_alive_us(connection), 2000 + HC_KEEP_ALIVE_US);
+    for (uint32_t seq = 3; seq <= 2 + HC_LOST_AFTER; seq++)
+        wrap(HC_CONNECTION_SERVER, out, 2000);
+    struct hc_data data = {.cid = 7, .seq = 1, .ack = 2 + HC_LOST_AFTER};
+    ck_assert_int_eq(hc_connection_accept(connection, &data, 3000, &accepted), HC_OK);
+    ck_assert_uint_eq(accepted.lost, 1); // seq 2
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("connection");
+    TCase *tc = tcase_create("connection");
+    tcase_add_checked_fixture(tc, set_up, NULL);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, both_ends_agree_over_any_link);
+    tcase_add_test(tc, datagram_of_another_connection_or_of_the_own_direction_is_refused);
+    tcase_add_test(tc, replayed_datagram_and_ack_of_an_unsent_one_change_nothing);
+    tcase_add_test(tc, new_connection_keeps_nothing_but_the_messages);
+    tcase_add_test(tc, round_trips_are_smoothed_by_rfc_6298);
+    tcase_add_test(tc, wait_that_is_longer_than_the_round_trip_makes_it_0);
+    tcase_add_test(tc, each_end_sends_three_closes_at_once_and_seven_later);
+    tcase_add_test(tc, connection_that_the_peer_closed_sends_no_close);
+    tcase_add_test(tc, connection_is_lost_by_silence_or_when_its_seqs_run_short);
+    tcase_add_test(tc, datagram_to_another_path_keeps_nothing_alive_and_is_never_lost);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
