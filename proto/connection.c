@@ -57,6 +57,7 @@ enum hc_status hc_connection_accept(struct hc_connection *connection, const stru
                                           accepted->acked, &accepted->count);
     if (status != HC_OK)
         return status;
+    accepted->ack = data->ack;
     accepted->newest = data->seq > connection->replay.newest;
     if (accepted->newest)
         connection->newest_us = now_us;
@@ -70,10 +71,12 @@ enum hc_status hc_connection_accept(struct hc_connection *connection, const stru
     return HC_OK;
 }
 
-bool hc_connection_measure(struct hc_connection *connection, uint32_t ack, uint64_t delay_us,
-                           uint64_t now_us, uint64_t *rtt_us) {
+bool hc_connection_measure(struct hc_connection *connection, const struct hc_accepted *accepted,
+                           uint64_t delay_us, uint64_t now_us, uint64_t *rtt_us) {
     uint64_t sent_us;
-    if (ack <= connection->measured || !hc_sent_when(&connection->sent, ack, &sent_us))
+    bool acks_it_first = accepted->count > 0 && accepted->acked[0].seq == accepted->ack;
+    if ((!acks_it_first && accepted->ack <= connection->measured) ||
+        !hc_sent_when(&connection->sent, accepted->ack, &sent_us))
         return false;
     // The peer's clock may run fast, or its delay may be false.
     uint64_t elapsed_us = now_us - sent_us;
@@ -83,7 +86,8 @@ bool hc_connection_measure(struct hc_connection *connection, uint32_t ack, uint6
     bool first = connection->measured == 0;
     connection->rttvar_us = first ? *rtt_us / 2 : (3 * connection->rttvar_us + deviation_us) / 4;
     connection->srtt_us = first ? *rtt_us : (7 * srtt_us + *rtt_us) / 8;
-    connection->measured = ack;
+    if (accepted->ack > connection->measured)
+        connection->measured = accepted->ack;
     return true;
 }
 

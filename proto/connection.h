@@ -46,6 +46,7 @@ struct hc_connection {
 /// The acks of a DATA.
 struct hc_accepted {
     bool newest;                        ///< its seq is greater than all before
+    uint32_t ack;                       ///< the newest own seq that the peer had received
     uint32_t count;                     ///< datagrams that it is the first to ack
     struct hc_acked acked[HC_ACKS_MAX]; ///< they, newest first
     uint32_t lost;                      ///< datagrams that are lost since the DATA before
@@ -68,11 +69,11 @@ enum hc_status hc_connection_open(const struct hc_connection *connection, const 
 enum hc_status hc_connection_accept(struct hc_connection *connection, const struct hc_data *data,
                                     uint64_t now_us, struct hc_accepted *accepted);
 
-/// Measures the round trip of the own datagram `ack`, which an accepted DATA names as the newest
-/// received, less the wait of `delay_us` that the peer reports. False: it is no newer than the one
-/// measured last, or forgotten. It does not matter which datagram was the first to ack it.
-bool hc_connection_measure(struct hc_connection *connection, uint32_t ack, uint64_t delay_us,
-                           uint64_t now_us, uint64_t *rtt_us);
+/// Measures the round trip of the own datagram accepted->ack, less the wait of `delay_us` that the
+/// DATA reports. False: a DATA before, or one that acked a newer datagram, has measured it, or it
+/// is forgotten. A DATA that reports no wait may be the first to ack it.
+bool hc_connection_measure(struct hc_connection *connection, const struct hc_accepted *accepted,
+                           uint64_t delay_us, uint64_t now_us, uint64_t *rtt_us);
 
 /// Appends messages of at most `room` bytes to the body of the DATA that is wrapped next.
 void hc_connection_put_messages(struct hc_connection *connection, struct hc_writer *body,

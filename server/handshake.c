@@ -16,7 +16,8 @@ enum {
 struct attempt {
     struct hc_connect connect;
     struct hc_token token;
-    bool proven;                              ///< the client knows the token's secret
+    bool proven; ///< the client knows the token's secret
+    uint8_t server_nonce[HC_NONCE_SIZE];
     uint8_t server_key[HC_EXCHANGE_KEY_SIZE]; ///< the server's ephemeral public key
     uint8_t shared[HC_EXCHANGE_KEY_SIZE];     ///< the secret that both ends share by the exchange
 };
@@ -93,7 +94,8 @@ static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
         if (host->peers[i].state == HC_SV_PEER_FREE)
             return &host->peers[i];
         if (host->peers[i].state == HC_SV_PEER_CLOSING && host->peers[i].lingers_until_us == 0 &&
-            (closing == NULL || host->peers[i].closes_left < closing->closes_left))
+            (closing == NULL ||
+             host->peers[i].connection.closes_left < closing->connection.closes_left))
             closing = &host->peers[i];
     }
     return closing;
@@ -135,27 +137,22 @@ static enum hc_status exchange_keys(struct hc_sv_host *host, struct attempt *att
     return status;
 }
 
-/// Derives the keys of the peer's new connection.
-static void derive_keys(const struct hc_sv_host *host, struct hc_sv_peer *peer,
-                        const struct attempt *attempt,
-                        const uint8_t server_nonce[static HC_NONCE_SIZE]) {
-    struct hc_seal_material material = {.protocol_id = host->protocol_id, .cid = peer->cid};
-    struct hc_seal_keys keys;
+/// Derives the keys of the attempt's connection.
+static void derive_keys(const struct hc_sv_host *host, const struct attempt *attempt, uint32_t cid,
+                        struct hc_seal_keys *keys) {
+    struct hc_seal_material material = {.protocol_id = host->protocol_id, .cid = cid};
     memcpy(material.secret, attempt->token.secret, sizeof material.secret);
     memcpy(material.token, attempt->connect.token, sizeof material.token);
-    memcpy(material.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
-    memcpy(material.server_nonce, server_nonce, HC_NONCE_SIZE);
+    memcpy(material.client_nonce, attempt->connect.client_nonce, HC_NONCE_SIZE);
+    memcpy(material.server_nonce, attempt->server_nonce, HC_NONCE_SIZE);
     memcpy(material.client_key, attempt->connect.client_key, sizeof material.client_key);
     memcpy(material.server_key, attempt->server_key, sizeof material.server_key);
     memcpy(material.shared, attempt->shared, sizeof material.shared);
-    hc_seal_derive(&material, &keys);
-    memcpy(peer->c2s, keys.c2s, sizeof peer->c2s);
-    hc_seal_init(&peer->sealer, keys.s2c);
+    hc_seal_derive(&material, keys);
     sodium_memzero(&material, sizeof material);
-    sodium_memzero(&keys, sizeof keys);
 }
 
-/// Builds the ACCEPT of the peer's new connection, and derives its keys.
+/// Builds the ACCEPT of the peer's new connection.
 static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
                          const struct attempt *attempt, bool resumed, uint64_t now_us) {
     uint8_t bytes[HC_DATAGRAM_MAX];
@@ -171,20 +168,18 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                  .own_count = peer->replication.own_count,
                                  .resumed = resumed};
     memcpy(welcome.own, peer->replication.own, sizeof peer->replication.own);
-    hc_seal_reset_token(&host->config.keys.keys[0], peer->cid, host->config.audience,
+    hc_seal_reset_token(&host->config.keys.keys[0], peer->connection.cid, host->config.audience,
                         &peer->address, welcome.reset_token);
     bool fits = hc_message_put_welcome(&body, &welcome);
     HC_ASSERT(fits);
     struct hc_accept accept = {
-        .cid = peer->cid, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
+        .cid = peer->connection.cid, .body = bytes + HC_ACCEPT_BODY_AT, .body_size = body.at};
     memcpy(accept.client_nonce, peer->client_nonce, HC_NONCE_SIZE);
     memcpy(accept.server_key, attempt->server_key, sizeof accept.server_key);
-    hc_sv_host_unpredictable(host, accept.server_nonce, sizeof accept.server_nonce);
+    memcpy(accept.server_nonce, attempt->server_nonce, sizeof accept.server_nonce);
     size_t size = hc_datagram_put_accept(&accept, bytes);
     HC_ASSERT(size == sizeof peer->accept);
-
-    derive_keys(host, peer, attempt, accept.server_nonce);
-    hc_seal_accept(&peer->sealer, bytes, size);
+    hc_seal_accept(&peer->connection.sealer, bytes, size);
     memcpy(peer->accept, bytes, size);
 }
 
@@ -212,7 +207,7 @@ static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint3
 static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
     uint32_t cid = 0;
     while (cid >> HC_SV_CID_INDEX_BITS == 0 || find_ended(host, cid, now_us) != NULL ||
-           cid == host->peers[index].cid) {
+           cid == host->peers[index].connection.cid) {
         uint8_t bytes[4];
         hc_sv_host_unpredictable(host, bytes, sizeof bytes);
         struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
@@ -278,20 +273,30 @@ static void use_token(struct hc_sv_host *host, const struct attempt *attempt, ui
     HC_ASSERT(used);
 }
 
+/// Gives the peer a new connection with keys of its own.
+static void connect_peer(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                         const struct hc_address *from, struct attempt *attempt, uint64_t now_us) {
+    struct hc_seal_keys keys;
+    uint32_t cid = draw_cid(host, (uint16_t)(peer - host->peers), now_us);
+    hc_sv_host_unpredictable(host, attempt->server_nonce, sizeof attempt->server_nonce);
+    derive_keys(host, attempt, cid, &keys);
+    hc_sv_peer_connect(peer, cid, &keys, host->config.client_rate, from,
+                       attempt->connect.client_nonce, now_us);
+    sodium_memzero(&keys, sizeof keys);
+    set_user(host, peer, &attempt->token, now_us);
+}
+
 static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *from,
-                            const struct attempt *attempt, uint64_t now_us) {
+                            struct attempt *attempt, uint64_t now_us) {
     hc_player taken[HC_OWN_PLAYERS_MAX] = {0};
     struct hc_sv_peer *peer = free_peer(host);
     unsigned found = find_players(host, attempt->connect.players, taken);
     HC_ASSERT(peer != NULL && found == attempt->connect.players); // see has_room
-    uint16_t index = (uint16_t)(peer - host->peers);
     use_token(host, attempt, now_us);
-    assign_players(host, index, attempt->connect.players, taken);
-    uint32_t cid = draw_cid(host, index, now_us);
+    assign_players(host, (uint16_t)(peer - host->peers), attempt->connect.players, taken);
     peer->state = HC_SV_PEER_FREE;
-    hc_sv_peer_open(peer, cid, host->config.client_rate, from, attempt->connect.client_nonce,
-                    now_us);
-    set_user(host, peer, &attempt->token, now_us);
+    hc_sv_peer_open(peer);
+    connect_peer(host, peer, from, attempt, now_us);
     peer->replication.own_count = attempt->connect.players;
     memcpy(peer->replication.own, taken, sizeof taken);
     build_accept(host, peer, attempt, false, now_us);
@@ -302,19 +307,20 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
 
 /// Gives a known client a new connection, which replaces its present or lost one.
 static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer,
-                                const struct hc_address *from, const struct attempt *attempt,
+                                const struct hc_address *from, struct attempt *attempt,
                                 uint64_t now_us) {
-    uint32_t previous = peer->cid, named = attempt->connect.continues;
+    uint32_t previous = peer->connection.cid, named = attempt->connect.continues;
     use_token(host, attempt, now_us);
     // Only a client that names its last connection resumes the session: another process of the same
     // user begins a new one.
     bool resumed =
-        named != 0 && (named == previous || (named == peer->continues && peer->replay.newest == 0));
+        named != 0 &&
+        (named == previous || (named == peer->continues && peer->connection.replay.newest == 0));
     if (peer->state == HC_SV_PEER_PLAYING)
         hc_sv_host_remember_ended(host, peer, false, false, now_us);
     if (!resumed) {
-        host->unread_messages -= peer->events_in.expected - peer->events_in.next;
-        hc_sv_peer_begin_events(peer);
+        host->unread_messages -= hc_events_channel_unread(&peer->messages);
+        hc_events_channel_begin(&peer->messages);
     }
     HC_MARK("client-reconnected");
     // The client begins at the tick of WELCOME, so it sends no inputs for earlier ticks.
@@ -322,9 +328,7 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
         if (hc_sv_host_plays(host, peer, peer->replication.own[i]))
             hc_sv_receive_force(host, peer, peer->replication.own[i],
                                 hc_timeline_head(host->timeline));
-    hc_sv_peer_connect(peer, draw_cid(host, (uint16_t)(peer - host->peers), now_us),
-                       host->config.client_rate, from, attempt->connect.client_nonce, now_us);
-    set_user(host, peer, &attempt->token, now_us);
+    connect_peer(host, peer, from, attempt, now_us);
     build_accept(host, peer, attempt, resumed, now_us);
     peer->continues = previous;
     host->stats.resumed++;
@@ -412,7 +416,7 @@ static bool is_outdated(const struct hc_sv_host *host, const struct hc_token *to
 static enum hc_status resend_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                     const struct hc_address *from, const struct attempt *attempt) {
     bool moves = !hc_address_equal(&peer->address, from);
-    if (moves && peer->replay.newest > 0)
+    if (moves && peer->connection.replay.newest > 0)
         return HC_DUPLICATE; // a late one: the client's DATA show its address
     if (moves && hc_sv_host_address_is_full(host, from, peer))
         return deny(host, from, attempt, HC_DENY_LIMIT, RETRY_MS);
@@ -448,8 +452,8 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
         return deny(host, from, attempt, HC_DENY_EXPIRED, 0);
     if (has_ended(host, client_id, connect->client_nonce, now_us))
         return HC_DUPLICATE; // a late one, or of an attempt that another one replaced
-    if (connected && now_us - known->received_us < HC_CONNECTED_US &&
-        connect->continues != known->cid)
+    if (connected && now_us - known->connection.received_us < HC_CONNECTED_US &&
+        connect->continues != known->connection.cid)
         return deny(host, from, attempt, HC_DENY_CONNECTED, HC_CONNECTED_US / 1000);
     enum hc_status status = check_attempt(host, from, attempt, known, own, now_us, &reason);
     if (status != HC_OK)
@@ -510,7 +514,7 @@ void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *fro
     const struct hc_token_ring *keys = &host->config.keys;
     const struct hc_sv_peer *last = hc_sv_host_peer(host, cid);
     struct hc_reset reset = {.cid = cid};
-    if (last != NULL && last->close == HC_CLOSE_LEFT)
+    if (last != NULL && last->connection.close == HC_CLOSE_LEFT)
         return; // it repeats a CLOSE that was received
     if (!take_reset(host, from, now_us))
         return;

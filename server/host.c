@@ -238,7 +238,7 @@ void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
         &host->events[(host->event_first + host->event_count++) % HC_SV_EVENTS];
     *event = (struct hc_sv_event){.kind = kind,
                                   .address = peer->address,
-                                  .cid = peer->cid,
+                                  .cid = peer->connection.cid,
                                   .before = kind == HC_SV_EVENT_RESUMED ? peer->continues : 0,
                                   .close = close,
                                   .client_id = peer->user.client_id,
@@ -251,7 +251,7 @@ void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                bool never_received, bool left, uint64_t now_us) {
     size_t ring = (size_t)(peer - host->peers) * HC_SV_ENDED_EACH;
     struct hc_sv_ended *ended = &host->ended[ring + peer->ended_next++ % HC_SV_ENDED_EACH];
-    *ended = (struct hc_sv_ended){.cid = peer->cid,
+    *ended = (struct hc_sv_ended){.cid = peer->connection.cid,
                                   .client_id = peer->user.client_id,
                                   .never_received = never_received,
                                   .left = left,
@@ -260,7 +260,7 @@ void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer,
 }
 
 static void drop_unread_messages(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    host->unread_messages -= peer->events_in.expected - peer->events_in.next;
+    host->unread_messages -= hc_events_channel_unread(&peer->messages);
 }
 
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
@@ -287,14 +287,13 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
         peer->state = HC_SV_PEER_FREE;
     if (!connected)
         return;
-    hc_sv_host_remember_ended(host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->replay.newest == 0,
+    hc_sv_host_remember_ended(host, peer,
+                              kind == HC_SV_EVENT_TIMEOUT && peer->connection.replay.newest == 0,
                               close == HC_CLOSE_LEFT, now_us);
     if (kind == HC_SV_EVENT_TIMEOUT && !peer->ever_received)
         hc_sv_spent_forget(&host->spent, peer->user.client_id, peer->user.token_id,
                            peer->user.by_ticket);
-    hc_sv_peer_close(peer, close, now_us);
-    if (!send_close)
-        peer->state = HC_SV_PEER_FREE;
+    hc_sv_peer_close(peer, close, send_close, now_us);
 }
 
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
@@ -306,16 +305,16 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
     }
     hc_sv_host_event(host, peer, HC_SV_EVENT_LOST, HC_CLOSE_TIMEOUT);
     host->stats.lost++;
-    hc_sv_host_remember_ended(host, peer, peer->replay.newest == 0, false, now_us);
-    hc_sv_peer_close(peer, HC_CLOSE_TIMEOUT, now_us);
+    hc_sv_host_remember_ended(host, peer, peer->connection.replay.newest == 0, false, now_us);
+    hc_sv_peer_close(peer, HC_CLOSE_TIMEOUT, true, now_us);
     peer->lingers_until_us = now_us + host->config.linger_us;
 }
 
 static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
-        bool silent = now_us - peer->received_us >= host->config.timeout_us;
-        if (peer->state == HC_SV_PEER_PLAYING && (silent || peer->sent.next >= HC_SEQ_LOST))
+        if (peer->state == HC_SV_PEER_PLAYING &&
+            now_us >= hc_connection_lost_us(&peer->connection, host->config.timeout_us))
             hc_sv_host_lose(host, peer, now_us);
         if (peer->lingers_until_us != 0 && now_us >= peer->lingers_until_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, false, now_us);
@@ -471,9 +470,10 @@ uint64_t hc_sv_host_deadline(const struct hc_sv_host *host) {
     uint64_t deadline = UINT64_MAX;
     if (!hc_sv_host_ended(host))
         deadline = due_us(host, hc_timeline_head(host->timeline) + 1);
-    for (unsigned i = 0; i < host->config.clients; i++)
-        if (host->peers[i].state == HC_SV_PEER_CLOSING && host->peers[i].close_us < deadline)
-            deadline = host->peers[i].close_us;
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        uint64_t close_us = hc_connection_close_due_us(&host->peers[i].connection);
+        deadline = close_us < deadline ? close_us : deadline;
+    }
     return deadline;
 }
 
@@ -514,7 +514,7 @@ static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t
 /// Whether the peer may be sent another DATA. Few are allowed before its first one, because the
 /// address may be that of an amplification's victim.
 static bool may_send(const struct hc_sv_peer *peer) {
-    return peer->replay.newest > 0 || peer->sent.next <= HC_SILENT_DATA_MAX;
+    return peer->connection.replay.newest > 0 || peer->connection.sent.next <= HC_SILENT_DATA_MAX;
 }
 
 static void add_counts(struct hc_sv_host_stats *stats, const struct hc_sv_snapshot_counts *counts) {
@@ -543,9 +543,9 @@ static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
     struct hc_sv_snapshot_counts counts;
     struct hc_sv_snapshot_datagram datagram = {
-        .seq = peer->sent.next, // hc_sv_peer_wrap takes it
+        .seq = peer->connection.sent.next, // hc_sv_peer_wrap takes it
         .phase_us = hc_sv_host_phase_us(host, now_us),
-        .ack_delay_us = hc_sv_peer_ack_delay(peer, now_us),
+        .ack_delay_us = hc_connection_ack_delay_us(&peer->connection, now_us),
         .late_limit = hc_tick_back(head, hc_sv_host_late_limit(host, peer))};
     peer->snapshot_starved = !hc_sv_snapshot_send(&host->replicator, &peer->replication, &datagram,
                                                   &body, &counts, now_us);
@@ -644,7 +644,7 @@ void hc_sv_host_set_time(struct hc_sv_host *host, uint64_t unix_us, uint64_t now
 
 struct hc_sv_peer *hc_sv_host_peer(struct hc_sv_host *host, uint32_t cid) {
     uint32_t index = cid & ((1u << HC_SV_CID_INDEX_BITS) - 1);
-    if (index >= host->config.clients || host->peers[index].cid != cid)
+    if (index >= host->config.clients || host->peers[index].connection.cid != cid)
         return NULL;
     return &host->peers[index];
 }
@@ -664,7 +664,7 @@ enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, co
     struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
     if (peer == NULL || (peer->state != HC_SV_PEER_PLAYING && peer->lingers_until_us == 0))
         return HC_UNEXPECTED;
-    enum hc_status status = hc_events_put(&peer->events_out, message, size);
+    enum hc_status status = hc_events_put(&peer->messages.out, message, size);
     if (status == HC_FULL)
         hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_TIMEOUT, true, now_us);
     return status;
@@ -675,10 +675,10 @@ const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host, struct hc_sv_mes
         struct hc_sv_peer *peer = &host->peers[host->message_cursor];
         const uint8_t *message = NULL;
         if (peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0)
-            message = hc_events_next(&peer->events_in, &received->size);
+            message = hc_events_next(&peer->messages.in, &received->size);
         if (message != NULL) {
             host->unread_messages--;
-            received->cid = peer->cid;
+            received->cid = peer->connection.cid;
             received->client_id = peer->user.client_id;
             return message;
         }

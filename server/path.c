@@ -27,10 +27,10 @@ static bool two_in_use(const struct hc_sv_peer *peer, uint64_t now_us) {
 static void check_acks(struct hc_sv_peer *peer, uint64_t now_us) {
     struct hc_sv_contest *contest = &peer->contest;
     uint32_t sent = 0, missing = 0;
-    for (uint32_t seq = peer->acked; seq >= contest->since && sent < HC_PATH_STALL_SEQS;
+    for (uint32_t seq = peer->connection.acked; seq >= contest->since && sent < HC_PATH_STALL_SEQS;
          seq--, sent++)
-        missing += hc_sent_misses(&peer->sent, seq);
-    contest->loss_checked_to = peer->acked;
+        missing += hc_sent_misses(&peer->connection.sent, seq);
+    contest->loss_checked_to = peer->connection.acked;
     if (2 * missing > sent)
         return;
     contest->acked_us = now_us;
@@ -41,7 +41,7 @@ static void check_acks(struct hc_sv_peer *peer, uint64_t now_us) {
 /// Whether too few of the datagrams that went to the present address alone were acked for some
 /// time. Called when a datagram of the client comes, because only then it can ack.
 static bool stalled(const struct hc_sv_peer *peer, uint64_t now_us) {
-    return now_us - peer->contest.acked_us >= HC_PATH_STALL_US + 2 * peer->srtt_us;
+    return now_us - peer->contest.acked_us >= HC_PATH_STALL_US + 2 * peer->connection.srtt_us;
 }
 
 /// Notes that datagrams of the client came from two addresses.
@@ -75,7 +75,7 @@ static void move(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct 
     hc_sv_lateness_move(&peer->lateness);
     peer->path = (struct hc_sv_path){.any = false};
     peer->narrow = (struct hc_sv_narrow){.any = true};
-    peer->contest.since = peer->sent.next;
+    peer->contest.since = peer->connection.sent.next;
     peer->contest.acked_us = peer->contest.held_us = now_us;
     host->stats.moved++;
     hc_sv_host_event(host, peer, HC_SV_EVENT_MOVED, 0);
@@ -115,8 +115,8 @@ static void begin_path(struct hc_sv_host *host, struct hc_sv_peer *peer,
 static bool replaces(const struct hc_sv_peer *peer, const struct hc_address *from, bool late,
                      uint64_t now_us) {
     const struct hc_sv_path *path = &peer->path;
-    uint64_t turn_us = HC_PATH_STALL_US + 2 * peer->srtt_us, age_us = now_us - path->begun_us;
-    uint64_t silent_us = now_us - path->received_us;
+    uint64_t turn_us = HC_PATH_STALL_US + 2 * peer->connection.srtt_us;
+    uint64_t age_us = now_us - path->begun_us, silent_us = now_us - path->received_us;
     if (late && !stalled(peer, now_us))
         return false; // it was delayed
     if (!path->any || !path->open)
@@ -132,7 +132,8 @@ void hc_sv_path_received(struct hc_sv_host *host, struct hc_sv_peer *peer,
                          enum hc_sv_arrival how, uint64_t now_us) {
     struct hc_sv_path *path = &peer->path;
     bool late = how != HC_SV_ARRIVAL_NEWEST;
-    if (peer->acked >= peer->contest.since && peer->acked > peer->contest.loss_checked_to)
+    if (peer->connection.acked >= peer->contest.since &&
+        peer->connection.acked > peer->contest.loss_checked_to)
         check_acks(peer, now_us);
     if (hc_address_equal(from, &peer->address)) {
         if (!path->any || seq < path->first || (path->open && stalled(peer, now_us)))
@@ -214,19 +215,13 @@ size_t hc_sv_path_challenge(struct hc_sv_peer *peer, struct hc_address *to,
         return 0;
     bool fits = hc_message_put_path(&body, HC_MESSAGE_PATH_CHALLENGE, path->data);
     HC_ASSERT(fits && body.at == HC_PATH_MESSAGE_SIZE);
-    // This datagram does not go to the present address, so a keep-alive stays due there, and its
-    // loss does not count.
-    uint64_t sent_us = peer->sent_us;
-    uint32_t seq = peer->sent.next;
-    size_t size = hc_sv_peer_wrap(peer, out, body.at, now_us);
+    size_t size = hc_connection_wrap_exempt(&peer->connection, out, body.at, now_us);
     if (size == 0)
         return 0;
-    peer->sent_us = sent_us;
-    hc_sent_exempt(&peer->sent, seq);
     path->bytes_out += size;
     path->unanswered++;
     path->challenged_us = now_us;
-    peer->contest.since = seq + 1;
+    peer->contest.since = peer->connection.sent.next;
     *to = path->address;
     return size;
 }
@@ -239,7 +234,7 @@ void hc_sv_path_copy(struct hc_sv_host *host, struct hc_sv_peer *peer, const uin
         return;
     HC_ASSERT(host->copy.size == 0);
     path->bytes_out += size;
-    peer->contest.since = peer->sent.next; // its ack may come from either address
+    peer->contest.since = peer->connection.sent.next; // its ack may come from either address
     // An address that never acked gains no time by copies: a relay has many of them.
     if (!path->open && peer->contest.acked_us > peer->contest.held_us)
         peer->contest.acked_us = now_us;

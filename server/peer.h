@@ -5,13 +5,9 @@
 #pragma once
 
 #include "hindcast/game.h"
-#include "proto/ack.h"
 #include "proto/address.h"
-#include "proto/datagram.h"
-#include "proto/events.h"
-#include "proto/limits.h"
+#include "proto/connection.h"
 #include "proto/message.h"
-#include "proto/seal.h"
 #include "server/lateness.h"
 #include "server/replication/client.h"
 
@@ -114,31 +110,19 @@ struct hc_sv_peer {
     struct hc_sv_user user;
     struct hc_sv_client replication;
     bool ever_received; ///< a DATA of the client was received, on this connection or one before
-    struct hc_events_out events_out;
-    struct hc_events_in events_in;
-    uint8_t *events_bytes; ///< of both
+    struct hc_events_channel messages;
     /// [own][tick % HC_SV_SEEN] tick + 1 of an input that was counted
     hc_tick (*seen)[HC_SV_SEEN];
 
     // Of the connection.
-    uint32_t cid;
+    struct hc_connection connection;
     uint32_t continues; ///< cid of the connection before, until this one receives a DATA; 0: none
     struct hc_address address;
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint8_t accept[HC_DATAGRAM_ACCEPT_SIZE]; ///< built once, resent byte-identical
-    struct hc_sealer sealer;
-    uint8_t c2s[HC_SEAL_KEY_SIZE];
-    uint32_t forged; ///< datagrams of this tick that named the connection and could not be opened
-    struct hc_replay replay;
-    struct hc_sent sent;
-    uint32_t acked;           ///< the newest acked seq
-    uint32_t loss_checked_to; ///< seqs before it are acked or lost
-    uint64_t received_us;     ///< when the newest valid datagram was received
-    uint64_t newest_us;       ///< when the datagram that is acked as newest was received
-    uint64_t sent_us;         ///< when the newest datagram was sent
-    uint64_t flood_us;        ///< the end of all received datagrams at the allowed rate
-    uint64_t flood_bytes_us;  ///< and of all their bytes
-    uint64_t srtt_us;         ///< the round trip smoothed as in RFC 6298; 0: none yet
+    uint32_t forged;         ///< datagrams of this tick that named it and could not be opened
+    uint64_t flood_us;       ///< the end of all received datagrams at the allowed rate
+    uint64_t flood_bytes_us; ///< and of all their bytes
     struct hc_sv_path path;
     struct hc_sv_contest contest;
     struct hc_sv_narrow narrow;
@@ -148,9 +132,6 @@ struct hc_sv_peer {
     bool messages_sent; ///< since the newest snapshot
     bool snapshot_due;
     bool snapshot_starved; ///< the newest one found too little bandwidth: one is due at every tick
-    enum hc_close_reason close;
-    unsigned closes_left;
-    uint64_t close_us; ///< when the next CLOSE is due
 
     unsigned ended_next; ///< in this peer's ring of ended connections
 };
@@ -158,38 +139,34 @@ struct hc_sv_peer {
 /// Lays out the memory of a peer from `base` (NULL: only measures); returns the bytes needed.
 size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base);
 
-/// Opens a free peer, which has been laid out, for a new client, and connects it.
-void hc_sv_peer_open(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
-                     const struct hc_address *address,
-                     const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us);
+/// Opens a free peer, which has been laid out, for a new client.
+void hc_sv_peer_open(struct hc_sv_peer *peer);
 
-/// Gives a peer another connection, on which it is sent at most `rate` bytes/s. Its players and
-/// its messages stay.
-void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, uint32_t rate,
-                        const struct hc_address *address,
+/// Gives a peer a new connection, on which it is sent at most `rate` bytes/s. Its players and its
+/// messages stay.
+void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_seal_keys *keys,
+                        uint32_t rate, const struct hc_address *address,
                         const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us);
-
-/// Starts the messages anew, in both directions.
-void hc_sv_peer_begin_events(struct hc_sv_peer *peer);
 
 /// Counts a datagram of `size` bytes; true: the client sent too many, and this one is dropped.
 bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us);
 
-/// Closes the connection for `reason`: from now on only CLOSE is sent.
-void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, uint64_t now_us);
+/// Closes the connection for `reason`: from now on only CLOSE is sent, and not even that unless
+/// `send`.
+void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, bool send,
+                      uint64_t now_us);
 
-/// Takes the seq and the acks of a DATA. Unless it returns HC_OK, nothing changed.
-/// `ack_delay_us` is the time that the client reports between the newest acked datagram and this
-/// one.
+/// Takes a DATA that was opened, with its acks of snapshots and tickets. `*newest`: its seq is
+/// greater than all before. Unless it returns HC_OK, nothing changed. `ack_delay_us` is the time
+/// that the client reports between the newest acked datagram and this one.
 enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
-                                 uint32_t ack_delay_us, uint64_t now_us);
+                                 uint32_t ack_delay_us, bool *newest, uint64_t now_us);
 
 /// The most bytes of the body of a DATA without a snapshot. Lost snapshots are followed by smaller
 /// ones; messages cannot shrink.
 uint32_t hc_sv_peer_messages_most(const struct hc_sv_peer *peer, uint64_t now_us);
 
-/// Writes the header of a DATA, with seq and acks, before its body of `body_size` bytes at
-/// HC_DATA_BODY_AT of `out`, and seals it; returns the datagram's size, 0: no seq is left.
+/// As hc_connection_wrap; a body that tests the path is noted.
 size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
                        size_t body_size, uint64_t now_us);
 
@@ -197,7 +174,3 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
 /// lingers.
 size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
                              uint64_t now_us);
-
-/// Microseconds since the datagram that the next `ack` names was received, for the messages that
-/// report it.
-uint32_t hc_sv_peer_ack_delay(const struct hc_sv_peer *peer, uint64_t now_us);

@@ -103,7 +103,7 @@ static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_p
         return hc_message_get_path(&host->body, received->response);
     case HC_MESSAGE_EVENTS:
         received->has_events = true;
-        return hc_events_check(&peer->events_in, hc_body_values(&host->body));
+        return hc_events_check(&peer->messages.in, hc_body_values(&host->body));
     default: // only a server sends it
         return HC_MALFORMED;
     }
@@ -118,32 +118,11 @@ static enum hc_status read_body(struct hc_sv_host *host, const struct hc_sv_peer
     return status;
 }
 
-/// Queues the messages of a client's game.
-static void take_events(struct hc_sv_host *host, struct hc_sv_peer *peer) {
-    uint32_t before = peer->events_in.expected;
-    hc_body_rewind(&host->body);
-    hc_body_next_of(&host->body, HC_MESSAGE_EVENTS);
-    enum hc_status status = hc_events_take(&peer->events_in, hc_body_values(&host->body));
-    HC_ASSERT(status == HC_OK);
-    host->unread_messages += peer->events_in.expected - before;
-}
-
 static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid) {
     struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
     bool connected =
         peer != NULL && (peer->state == HC_SV_PEER_PLAYING || peer->state == HC_SV_PEER_CLOSING);
     return connected ? peer : NULL;
-}
-
-/// Checks and opens a DATA into `host->opened`.
-static enum hc_status open_data(struct hc_sv_host *host, struct hc_sv_peer *peer, uint32_t seq,
-                                const uint8_t *bytes, size_t size, uint64_t now_us) {
-    enum hc_status status = hc_replay_check(&peer->replay, seq);
-    if (status == HC_OK)
-        status = hc_seal_open_data(peer->c2s, bytes, size, host->opened);
-    if (status == HC_OK && hc_sv_peer_floods(peer, size, now_us))
-        return HC_FULL;
-    return status;
 }
 
 /// Opens a DATA from any address; its sender may be another one than the client. A datagram from
@@ -152,16 +131,19 @@ static enum hc_status open_data(struct hc_sv_host *host, struct hc_sv_peer *peer
 /// client's address.
 static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                 const struct hc_address *from, uint32_t seq, const uint8_t *bytes,
-                                size_t size, uint64_t now_us) {
+                                size_t size, struct hc_data *data, uint64_t now_us) {
     bool own = hc_address_equal(from, &peer->address);
     bool moves = peer->path.any && hc_address_equal(from, &peer->path.address);
     if (!own && hc_sv_forged_drops(&host->forged, from, moves ? 0 : peer->forged)) {
         host->stats.dropped++;
         return HC_FULL;
     }
-    enum hc_status status = open_data(host, peer, seq, bytes, size, now_us);
+    enum hc_status status = hc_connection_open(&peer->connection, bytes, size, host->opened, data);
+    if (status == HC_OK && hc_sv_peer_floods(peer, size, now_us))
+        return HC_FULL;
     bool useful = status == HC_DUPLICATE && hc_sv_path_wants_duplicate(peer, from, seq, now_us);
-    bool opens = useful && hc_seal_open_data(peer->c2s, bytes, size, host->opened) == HC_OK;
+    bool opens =
+        useful && hc_seal_open_data(peer->connection.open_key, bytes, size, host->opened) == HC_OK;
     host->stats.forged += status == HC_MALFORMED || (useful && !opens);
     if (!own && (status == HC_MALFORMED || useful)) {
         peer->forged++;
@@ -177,7 +159,7 @@ static void apply(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct
     if (received->has_response)
         hc_sv_path_response(host, peer, from, received->response, now_us);
     if (received->has_events)
-        take_events(host, peer);
+        host->unread_messages += hc_events_channel_take(&peer->messages, &host->body);
     if (received->has_input)
         put_inputs(host, peer, &received->input, &received->run);
     if (received->has_close)
@@ -197,15 +179,13 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
         hc_sv_handshake_reset(host, from, cid, seq, now_us);
     if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
-    status = open_from(host, peer, from, seq, bytes, size, now_us);
-    if (status == HC_OK)
-        status = hc_datagram_get_data(host->opened, size, &data);
+    bool newest;
+    status = open_from(host, peer, from, seq, bytes, size, &data, now_us);
     if (status == HC_OK)
         status = read_body(host, peer, &data, &received);
-    bool newest = seq > peer->replay.newest;
     if (status == HC_OK)
-        status = hc_sv_peer_accept(peer, &data,
-                                   received.has_input ? received.input.ack_delay_us : 0, now_us);
+        status = hc_sv_peer_accept(
+            peer, &data, received.has_input ? received.input.ack_delay_us : 0, &newest, now_us);
     if (status != HC_OK)
         return status;
     peer->ever_received = true;

@@ -38,7 +38,7 @@ static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64
     const struct hc_token_key *key = &host->config.keys.keys[0];
     hc_token_seal(key, host->protocol_id, &token, nonce, ticket->ticket.credential.token);
     memcpy(ticket->ticket.credential.secret, token.secret, sizeof token.secret);
-    hc_seal_reset_token(key, peer->cid, host->config.audience, &peer->address,
+    hc_seal_reset_token(key, peer->connection.cid, host->config.audience, &peer->address,
                         ticket->ticket.reset_token);
 }
 
@@ -46,7 +46,7 @@ static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64
 /// ticket waits for a datagram of the client, which shows that the client has its ACCEPT.
 static bool ticket_due(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
     struct hc_sv_ticket *ticket = &peer->ticket;
-    if (peer->replay.newest == 0)
+    if (peer->connection.replay.newest == 0)
         return false;
     if (!ticket->any || now_us - ticket->made_us >= HC_TICKET_RENEW_US)
         make_ticket(host, peer, now_us);
@@ -58,7 +58,7 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
     struct hc_sv_ticket *ticket = &peer->ticket;
     if (!hc_message_put_ticket(body, &ticket->ticket))
         return; // messages took the room
-    ticket->seqs[ticket->sends++ % HC_SV_TICKET_SEQS] = peer->sent.next;
+    ticket->seqs[ticket->sends++ % HC_SV_TICKET_SEQS] = peer->connection.sent.next;
     ticket->sent_us = now_us;
 }
 
@@ -66,8 +66,8 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
 /// a low bandwidth. The excess is a debt to the bandwidth, and a snapshot has the next turn.
 static void put_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
                          size_t room, uint64_t now_us) {
-    hc_events_send(&peer->events_out, body, room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room,
-                   peer->sent.next, now_us, peer->srtt_us);
+    hc_connection_put_messages(&peer->connection, body,
+                               room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room, now_us);
     if (ticket_due(host, peer, now_us))
         put_ticket(peer, body, now_us);
     peer->messages_sent |= body->at > 0;
@@ -88,7 +88,7 @@ size_t hc_sv_send_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, str
         HC_MARK("messages-wait-for-snapshot");
     else
         put_messages(host, peer, &body, (size_t)room, now_us);
-    bool silent = now_us - peer->sent_us >= HC_KEEP_ALIVE_US && !peer->snapshot_due;
+    bool silent = now_us >= hc_connection_keep_alive_us(&peer->connection) && !peer->snapshot_due;
     if (body.at == 0 && !silent)
         return 0;
     size = hc_sv_peer_wrap(peer, out, body.at, now_us);

@@ -481,9 +481,10 @@ FAULTS = {
     "nonces-again": Fault(
         "server/handshake.c",
         "a connection that takes another's place keeps its key, and begins anew with its nonces",
-        "    hc_seal_init(&peer->sealer, keys.s2c);\n",
-        "    if (peer->sealer.next == 0)\n"
-        "        hc_seal_init(&peer->sealer, keys.s2c);\n",
+        "    derive_keys(host, attempt, cid, &keys);\n",
+        "    derive_keys(host, attempt, cid, &keys);\n"
+        "    if (peer->connection.cid != 0)\n"
+        "        memcpy(keys.s2c, peer->connection.sealer.key, sizeof keys.s2c);\n",
     ),
     "cookie-without-port": Fault(
         "proto/cookie.c",

@@ -37,7 +37,7 @@ FILES = ("common/timeline.c", "common/inputs.c", "common/grid.c", "server/host.c
          "server/replication/priority.c", "server/replication/pinned_values.c", "server/replication/encode.c", "server/path.c", "server/send.c",
          "client/snapshot_reader.c", "client/baselines.c",
          "client/session.c", "client/handshake.c", "client/receive.c", "client/predict.c", "client/send.c", "client/clock.c", "client/interpolation.c", "common/extrapolate.c", "proto/delta.c",
-         "proto/fields.c", "proto/value.c", "proto/snapshot.c", "proto/message.c", "proto/ack.c",
+         "proto/fields.c", "proto/value.c", "proto/snapshot.c", "proto/message.c", "proto/ack.c", "proto/connection.c",
          "proto/input_run.c", "proto/datagram.c")
 
 TOKEN = re.compile(r"""

@@ -126,11 +126,11 @@ static void check_acks(struct end *end, const struct hc_accepted *accepted, uint
 }
 
 /// Checks the round trip against the times that both datagrams took.
-static void check_round_trip(struct end *end, const struct hc_data *data, uint64_t way_us,
+static void check_round_trip(struct end *end, const struct hc_accepted *accepted, uint64_t way_us,
                              uint32_t delay_us, uint64_t now_us) {
     uint64_t rtt_us;
-    const struct record *record = &end->records[data->ack];
-    if (!hc_connection_measure(&end->connection, data->ack, delay_us, now_us, &rtt_us))
+    const struct record *record = &end->records[accepted->ack];
+    if (!hc_connection_measure(&end->connection, accepted, delay_us, now_us, &rtt_us))
         return;
     HOLDS(rtt_us == record->arrived_us - record->sent_us + way_us);
     end->srtt_least_us = rtt_us < end->srtt_least_us ? rtt_us : end->srtt_least_us;
@@ -166,8 +166,7 @@ static void receive_datagram(struct end *end, struct end *peer, uint8_t *bytes, 
     record->accepted = true;
     record->arrived_us = now_us;
     check_acks(end, &accepted, checked_to);
-    if (data.ack > 0)
-        check_round_trip(end, &data, now_us - record->sent_us, record->delay_us, now_us);
+    check_round_trip(end, &accepted, now_us - record->sent_us, record->delay_us, now_us);
     if (data.body_size > 0)
         hc_events_channel_take(&end->messages, &body);
 }
@@ -267,8 +266,7 @@ START_TEST(new_connection_keeps_nothing_but_the_messages) {
         ck_assert_int_eq(take(HC_CONNECTION_SERVER, bytes, size, now_us, &accepted), HC_OK);
         size = wrap(HC_CONNECTION_SERVER, bytes, now_us);
         ck_assert_int_eq(take(HC_CONNECTION_CLIENT, bytes, size, now_us + 50, &accepted), HC_OK);
-        ck_assert(hc_connection_measure(&end->connection, end->connection.acked, 0, now_us + 50,
-                                        &rtt_us));
+        ck_assert(hc_connection_measure(&end->connection, &accepted, 0, now_us + 50, &rtt_us));
     }
     hc_connection_close(&end->connection, HC_CLOSE_LEFT, true, 1000);
     ck_assert_int_eq(hc_events_put(&end->messages.out, "message", 7), HC_OK);
@@ -280,38 +278,56 @@ START_TEST(new_connection_keeps_nothing_but_the_messages) {
 }
 END_TEST
 
-/// The end sends a datagram at `now_us`, and its ack comes after `rtt_us`.
-static void measure(struct hc_connection *connection, uint64_t now_us, uint64_t rtt_us) {
+/// The server sends a datagram at `now_us`, and its first ack comes after `elapsed_us`, of which
+/// the client reports `delay_us` as its wait.
+static uint64_t measure(uint64_t now_us, uint64_t elapsed_us, uint64_t delay_us) {
+    struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
     uint8_t out[HC_DATAGRAM_MAX];
-    uint64_t measured_us;
-    uint32_t seq = connection->sent.next;
-    ck_assert_uint_gt(hc_connection_wrap(connection, out, 0, now_us), 0);
-    ck_assert(hc_connection_measure(connection, seq, 0, now_us + rtt_us, &measured_us));
-    ck_assert_uint_eq(measured_us, rtt_us);
-    ck_assert(!hc_connection_measure(connection, seq, 0, now_us + rtt_us + 1, &measured_us));
+    struct hc_accepted accepted;
+    uint64_t rtt_us, again_us;
+    wrap(HC_CONNECTION_SERVER, out, now_us);
+    struct hc_data data = {.seq = connection->replay.newest + 1, .ack = connection->sent.next - 1};
+    now_us += elapsed_us;
+    ck_assert_int_eq(hc_connection_accept(connection, &data, now_us, &accepted), HC_OK);
+    ck_assert(hc_connection_measure(connection, &accepted, delay_us, now_us, &rtt_us));
+    data.seq++;
+    ck_assert_int_eq(hc_connection_accept(connection, &data, now_us, &accepted), HC_OK);
+    ck_assert(!hc_connection_measure(connection, &accepted, delay_us, now_us, &again_us));
+    return rtt_us;
 }
 
 START_TEST(round_trips_are_smoothed_by_rfc_6298) {
-    struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
-    measure(connection, 0, 80000);
+    const struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
+    ck_assert_uint_eq(measure(0, 80000, 0), 80000);
     ck_assert_uint_eq(connection->srtt_us, 80000);
     ck_assert_uint_eq(connection->rttvar_us, 40000);
-    measure(connection, 1000, 160000);
+    ck_assert_uint_eq(measure(1000, 200000, 40000), 160000);
     ck_assert_uint_eq(connection->srtt_us, 90000);
     ck_assert_uint_eq(connection->rttvar_us, 50000);
-    measure(connection, 2000, 10000);
+    ck_assert_uint_eq(measure(2000, 10000, 0), 10000);
     ck_assert_uint_eq(connection->srtt_us, 80000);
     ck_assert_uint_eq(connection->rttvar_us, 57500);
 }
 END_TEST
 
 START_TEST(wait_that_is_longer_than_the_round_trip_makes_it_0) {
+    ck_assert_uint_eq(measure(1000, 2000, 2001), 0);
+}
+END_TEST
+
+START_TEST(round_trip_is_measured_by_the_first_datagram_that_reports_a_wait) {
     struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
     uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_accepted accepted;
     uint64_t rtt_us;
     wrap(HC_CONNECTION_SERVER, out, 1000);
-    ck_assert(hc_connection_measure(connection, 1, 2001, 3000, &rtt_us));
-    ck_assert_uint_eq(rtt_us, 0);
+    for (uint32_t seq = 1; seq <= 2; seq++) { // the first reports none
+        struct hc_data data = {.seq = seq, .ack = 1};
+        ck_assert_int_eq(hc_connection_accept(connection, &data, 3000, &accepted), HC_OK);
+    }
+    ck_assert_uint_eq(accepted.count, 0);
+    ck_assert(hc_connection_measure(connection, &accepted, 500, 3000, &rtt_us));
+    ck_assert_uint_eq(rtt_us, 1500);
 }
 END_TEST
 
@@ -385,6 +401,7 @@ int main(void) {
     tcase_add_test(tc, new_connection_keeps_nothing_but_the_messages);
     tcase_add_test(tc, round_trips_are_smoothed_by_rfc_6298);
     tcase_add_test(tc, wait_that_is_longer_than_the_round_trip_makes_it_0);
+    tcase_add_test(tc, round_trip_is_measured_by_the_first_datagram_that_reports_a_wait);
     tcase_add_test(tc, each_end_sends_three_closes_at_once_and_seven_later);
     tcase_add_test(tc, connection_that_the_peer_closed_sends_no_close);
     tcase_add_test(tc, connection_is_lost_by_silence_or_when_its_seqs_run_short);

@@ -551,7 +551,7 @@ START_TEST(connection_without_seqs_is_lost_and_its_client_reconnects) {
     ck_assert_int_eq(
         deliver(&client.from, bytes, hc_endpoint_put_data(&client.endpoint, true, &data, bytes)),
         HC_OK);
-    host->peers[0].sent.next = HC_SEQ_LOST - 10;
+    host->peers[0].connection.sent.next = HC_SEQ_LOST - 10;
     for (unsigned tick = 0; tick < 30; tick++) {
         now_us += SECOND_US / 60;
         (void)hc_sv_host_send_message(host, data.cid, "hi", 2, now_us);

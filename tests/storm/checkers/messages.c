@@ -199,7 +199,7 @@ static void host_sends(struct storm_match *match, struct messages *messages,
         wrong(match, conn->seat, 0, "to a connection that the server does not have");
         return;
     }
-    const struct hc_events_out *out = &peer->events_out;
+    const struct hc_events_out *out = &peer->messages.out;
     bool limited =
         storm_match_get(match, STORM_client_rate) != storm_match_keys[STORM_client_rate].neutral;
     uint32_t most = limited ? LIMITED : UNACKED;
