@@ -1,4 +1,4 @@
-/// Filters samples of the server's time, and smooths round trips.
+/// Filters samples of the server's time.
 #include "client/clock.h"
 
 #include "common/mark.h"
@@ -17,22 +17,9 @@ void hc_cl_clock_estimate(struct hc_cl_clock *clock, uint64_t now_us, uint64_t r
     clock->offset_us = offset_us;
 }
 
-static void smooth(struct hc_cl_clock *clock, uint64_t rtt_us) {
-    if (clock->count == 0) {
-        clock->srtt_us = rtt_us;
-        clock->rttvar_us = rtt_us / 2;
-        return;
-    }
-    uint64_t deviation_us =
-        clock->srtt_us > rtt_us ? clock->srtt_us - rtt_us : rtt_us - clock->srtt_us;
-    clock->rttvar_us = (3 * clock->rttvar_us + deviation_us) / 4;
-    clock->srtt_us = (7 * clock->srtt_us + rtt_us) / 8;
-}
-
 void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
                         uint64_t server_us) {
     struct hc_cl_clock_sample *newest = &clock->samples[clock->next];
-    smooth(clock, rtt_us);
     *newest = (struct hc_cl_clock_sample){
         .at_us = now_us, .rtt_us = rtt_us, .offset_us = offset_of(now_us, rtt_us, server_us)};
     clock->next = (clock->next + 1) % HC_CL_CLOCK_SAMPLES;

@@ -27,8 +27,6 @@ struct hc_cl_clock {
     bool known;           ///< there is an estimate
     int64_t offset_us;    ///< the estimate
     uint64_t rtt_min_us;  ///< of the estimate's sample; 0 before the first
-    uint64_t srtt_us;     ///< smoothed round trip and its mean deviation, by RFC 6298
-    uint64_t rttvar_us;
 };
 
 /// A provisional estimate: a datagram arrived at `now_us` that the server sent at its `server_us`,

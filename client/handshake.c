@@ -204,22 +204,21 @@ static bool version_holds(const struct hc_cl_handshake *handshake, uint64_t now_
 }
 
 /// Clears everything of an earlier connection except the pressed inputs.
-static void clear_connection(struct hc_client *client) {
+static void clear_connection(struct hc_client *client, uint64_t now_us) {
     hc_cl_session_free_world(client);
     client->clock = (struct hc_cl_clock){.known = false};
     client->newest = (struct hc_cl_newest){.any = false};
     client->prediction = (struct hc_cl_prediction){.any = false};
-    client->sending = (struct hc_cl_sending){.ticks = 0};
+    client->sending = (struct hc_cl_sending){.due = true, .due_us = now_us};
+    client->path = (struct hc_cl_path){.due = false};
 }
 
 /// Continues the messages of a resumed session, or begins new ones.
 static void report_accepted(struct hc_client *client, bool again) {
     bool resumed = again && client->welcome.resumed;
     client->state = HC_CLIENT_JOINING;
-    if (resumed)
-        hc_events_out_continue(&client->messages.out);
-    else if (again)
-        hc_cl_session_begin_messages(client);
+    if (again && !resumed)
+        hc_events_channel_begin(&client->messages);
     client->stats.reconnects += again;
     hc_cl_session_event(client,
                         &(struct hc_client_event){.kind = again ? HC_CLIENT_EVENT_RECONNECTED
@@ -240,7 +239,7 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
     if (client->config.input_delay + client->config.lead > welcome.future)
         hc_cl_session_log(client, "input delay and lead are cut to what the server accepts");
     fit_future(&client->config, welcome.future);
-    clear_connection(client);
+    clear_connection(client, now_us);
     if (!build_world(client, &welcome)) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
                                                               .close = HC_CLOSE_ERROR});
@@ -249,7 +248,9 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
     if (client->handshake.has_cookie) // else the last request was HELLO
         measure_exchange(&client->handshake, now_us);
     client->welcome = welcome;
-    hc_cl_connection_begin(&client->connection, accept.cid, &keys, welcome.reset_token, now_us);
+    memcpy(client->reset_token, welcome.reset_token, sizeof client->reset_token);
+    hc_connection_begin(&client->connection, HC_CONNECTION_CLIENT, accept.cid, &keys,
+                        &client->messages, now_us);
     sodium_memzero(&keys, sizeof keys);
     sodium_memzero(client->handshake.secret, sizeof client->handshake.secret);
     report_accepted(client, again);
@@ -299,7 +300,7 @@ static enum hc_status receive_reset(struct hc_client *client, const uint8_t *byt
     if (hc_cl_handshake_active(client) || client->state == HC_CLIENT_LEAVING ||
         reset.cid != client->connection.cid)
         return HC_UNEXPECTED; // it closes already
-    if (!hc_seal_reset_equal(client->connection.reset_token, reset.token))
+    if (!hc_seal_reset_equal(client->reset_token, reset.token))
         return HC_MALFORMED;
     hc_cl_session_lose(client, HC_CLIENT_LOSS_RESET, now_us);
     return HC_OK;

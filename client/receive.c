@@ -176,15 +176,14 @@ static void change_world(struct hc_client *client, const struct hc_cl_received *
 
 // ---- Time ---------------------------------------------------------------------------------------
 
-/// Updates the client clock from the stamps of the newest snapshot. `ack` is the newest own
-/// datagram that the server had received.
-static void update_clock(struct hc_client *client, const struct hc_snapshot *snapshot, uint32_t ack,
-                         uint64_t now_us) {
+/// Updates the client clock from the stamps of the newest snapshot.
+static void update_clock(struct hc_client *client, const struct hc_snapshot *snapshot,
+                         const struct hc_accepted *accepted, uint64_t now_us) {
     uint64_t server_us =
         hc_tick_due_us(snapshot->as_of, client->welcome.tick_rate) + snapshot->phase_us;
     uint64_t rtt_us;
-    if (!hc_cl_connection_measure(&client->connection, ack, snapshot->ack_delay_us, now_us,
-                                  &rtt_us)) {
+    if (!hc_connection_measure(&client->connection, accepted, snapshot->ack_delay_us, now_us,
+                               &rtt_us)) {
         hc_cl_clock_estimate(&client->clock, now_us,
                              client->handshake.rtt_us == UINT64_MAX ? 0 : client->handshake.rtt_us,
                              server_us);
@@ -193,18 +192,18 @@ static void update_clock(struct hc_client *client, const struct hc_snapshot *sna
     hc_cl_clock_sample(&client->clock, now_us, rtt_us, server_us);
     hc_histogram_record(&client->stats.rtt_us, rtt_us);
     client->stats.rtt_min_us = client->clock.rtt_min_us;
-    client->stats.jitter_us = client->clock.rttvar_us;
+    client->stats.jitter_us = client->connection.rttvar_us;
 }
 
 static void take_snapshot(struct hc_client *client, const struct hc_cl_received *snapshot,
-                          uint32_t ack, uint64_t now_us) {
+                          const struct hc_accepted *accepted, uint64_t now_us) {
     struct hc_cl_newest *newest = &client->newest;
     bool first = !newest->any, overtaken = !first && snapshot->head.as_of <= newest->snapshot.as_of;
     if (overtaken) {
         HC_MARK("snapshot-overtaken");
         client->stats.snapshots_stale++;
     } else {
-        update_clock(client, &snapshot->head, ack, now_us);
+        update_clock(client, &snapshot->head, accepted, now_us);
     }
     if (client->is_light)
         hc_cl_light_take(client, now_us);
@@ -225,20 +224,24 @@ static void take_snapshot(struct hc_client *client, const struct hc_cl_received 
     }
 }
 
+/// Takes a PATH_CHALLENGE, which the next DATA answers, at once.
+static void take_challenge(struct hc_client *client, const uint8_t path[static HC_PATH_SIZE]) {
+    if (memcmp(client->path.data, path, HC_PATH_SIZE) != 0)
+        hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_MOVED});
+    memcpy(client->path.data, path, HC_PATH_SIZE);
+    client->path.due = client->sending.due = true;
+}
+
 /// Takes the messages that are not about the world.
 static void take_others(struct hc_client *client, const struct received *received) {
     if (received->has_ticket) {
         client->credential = received->ticket.credential;
-        hc_cl_connection_set_reset_token(&client->connection, received->ticket.reset_token);
+        memcpy(client->reset_token, received->ticket.reset_token, sizeof client->reset_token);
     }
-    if (received->has_events) {
-        hc_body_rewind(&client->body);
-        hc_body_next_of(&client->body, HC_MESSAGE_EVENTS);
-        enum hc_status status = hc_events_take(&client->messages.in, hc_body_values(&client->body));
-        HC_ASSERT(status == HC_OK);
-    }
-    if (received->has_path && hc_cl_connection_challenge(&client->connection, received->path))
-        hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_MOVED});
+    if (received->has_events)
+        hc_events_channel_take(&client->messages, &client->body);
+    if (received->has_path)
+        take_challenge(client, received->path);
 }
 
 /// Ends the session, or reconnects if the server closed because it received nothing.
@@ -252,33 +255,25 @@ static void take_close(struct hc_client *client, enum hc_close_reason reason, ui
     hc_cl_session_close_with(client, reason);
 }
 
-/// Opens a DATA and reads it. Changes nothing.
-static enum hc_status read_data(struct hc_client *client, const uint8_t *bytes, size_t size,
-                                struct hc_data *data, struct received *received) {
-    enum hc_status status =
-        hc_cl_connection_open(&client->connection, bytes, size, client->opened, data);
-    return status == HC_OK ? read_body(client, data, received) : status;
-}
-
 enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
                                   uint64_t now_us) {
     struct hc_data data;
     struct received received = {.snapshot = NULL};
-    struct hc_acked acked[HC_ACKS_MAX];
-    uint32_t acked_count = 0;
-    enum hc_status status = read_data(client, bytes, size, &data, &received);
+    struct hc_accepted accepted;
+    enum hc_status status =
+        hc_connection_open(&client->connection, bytes, size, client->opened, &data);
     if (status == HC_OK)
-        status = hc_cl_connection_receive(&client->connection, &data, now_us, acked, &acked_count);
+        status = read_body(client, &data, &received);
+    if (status == HC_OK)
+        status = hc_connection_accept(&client->connection, &data, now_us, &accepted);
     if (status != HC_OK)
         return status;
-    for (uint32_t i = 0; i < acked_count; i++)
-        hc_events_acked(&client->messages.out, acked[i].seq);
     if (received.snapshot != NULL && !client->is_light)
         hc_cl_snapshot_reader_accept(client->reader); // the next DATA acks it
     if (received.has_close) {
         take_close(client, received.close, now_us);
     } else if (received.snapshot != NULL && client->state != HC_CLIENT_LEAVING) {
-        take_snapshot(client, received.snapshot, data.ack, now_us);
+        take_snapshot(client, received.snapshot, &accepted, now_us);
     }
     take_others(client, &received);
     return HC_OK;

@@ -13,12 +13,19 @@ static uint64_t wait_us(const struct hc_client *client) {
 }
 
 void hc_cl_send_advance(struct hc_client *client, uint64_t now_us) {
-    if (hc_cl_connection_advance(&client->connection, wait_us(client), now_us))
-        client->sending.ticks = client->prediction.ticks;
+    if (client->state == HC_CLIENT_LEAVING || now_us < hc_cl_send_deadline(client))
+        return;
+    client->sending.due = true;
+    client->sending.due_us = now_us;
+    client->sending.ticks = client->prediction.ticks;
 }
 
 uint64_t hc_cl_send_deadline(const struct hc_client *client) {
-    return hc_cl_connection_deadline(&client->connection, wait_us(client));
+    if (client->state == HC_CLIENT_LEAVING)
+        return hc_connection_close_due_us(&client->connection);
+    uint64_t next_us = client->sending.due_us + wait_us(client);
+    uint64_t keep_alive_us = hc_connection_keep_alive_us(&client->connection);
+    return next_us < keep_alive_us ? next_us : keep_alive_us;
 }
 
 /// The stamped inputs from `first` on.
@@ -37,8 +44,7 @@ static const void *own_input(void *context, uint32_t index, uint32_t player) {
 /// was sampled since, they have waited too long.
 static bool overdue(const struct hc_client *client, uint32_t count, uint32_t redundancy,
                     uint64_t now_us) {
-    const struct hc_cl_clock *clock = &client->clock;
-    uint64_t answer_us = clock->srtt_us + 4 * clock->rttvar_us;
+    uint64_t answer_us = client->connection.srtt_us + 4 * client->connection.rttvar_us;
     uint64_t waited_us = now_us - client->sending.wanted_us;
     uint32_t spare = redundancy + 2;
     return count > hc_tick_at_us(answer_us, client->welcome.tick_rate) + spare ||
@@ -75,7 +81,7 @@ static void put_input(struct hc_client *client, struct hc_writer *body, uint64_t
     struct hc_input_message message = {
         .client_tick = client->newest.any ? hc_cl_predict_head(client) : client->welcome.tick,
         .display_offset = client->config.display_offset,
-        .ack_delay_us = hc_cl_connection_ack_delay_us(&client->connection, now_us)};
+        .ack_delay_us = hc_connection_ack_delay_us(&client->connection, now_us)};
     // Before the first stamp the server must force nothing: the join is not before WELCOME's tick.
     message.first = message.force_before =
         client->welcome.own_count > 0 ? client->welcome.tick : message.client_tick;
@@ -91,7 +97,7 @@ static void put_input(struct hc_client *client, struct hc_writer *body, uint64_t
 
 /// Seals the DATA, or closes the session when no number is left.
 static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, uint64_t now_us) {
-    size_t size = hc_cl_connection_send(&client->connection, out, body_size, now_us);
+    size_t size = hc_connection_wrap(&client->connection, out, body_size, now_us);
     if (size > 0)
         return size;
     hc_cl_session_log(client, "all datagram numbers are used up");
@@ -102,28 +108,29 @@ static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, u
 /// Bytes that inputs must leave to the other messages.
 static size_t reserve(const struct hc_client *client) {
     bool unacked = client->messages.out.oldest != client->messages.out.next;
-    size_t path = client->connection.path_due ? HC_PATH_MESSAGE_SIZE : 0;
+    size_t path = client->path.due ? HC_PATH_MESSAGE_SIZE : 0;
     return path + (unacked ? HC_CL_MESSAGES_BYTES : 0);
 }
 
 size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
                        uint64_t now_us) {
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    if (!hc_cl_connection_take(&client->connection))
-        return 0;
     if (client->state == HC_CLIENT_LEAVING) {
-        (void)hc_message_put_close(&body, HC_CLOSE_LEFT);
-        size_t size = finish(client, out, body.at, now_us);
-        if (client->connection.closes_left == 0 && client->state == HC_CLIENT_LEAVING)
+        size_t size = hc_connection_send_close(&client->connection, out, now_us);
+        if (client->connection.closes_left == 0)
             hc_cl_session_close_with(client, HC_CLOSE_LEFT);
         return size;
     }
+    if (!client->sending.due)
+        return 0;
+    client->sending.due = false;
     size_t reserved = reserve(client);
     body.size -= reserved;
     put_input(client, &body, now_us);
     body.size += reserved;
-    hc_cl_connection_put_path(&client->connection, &body);
-    hc_events_send(&client->messages.out, &body, HC_CL_MESSAGES_BYTES, client->connection.sent.next,
-                   now_us, client->clock.srtt_us);
+    if (client->path.due)
+        (void)hc_message_put_path(&body, HC_MESSAGE_PATH_RESPONSE, client->path.data);
+    client->path.due = false;
+    hc_connection_put_messages(&client->connection, &body, HC_CL_MESSAGES_BYTES, now_us);
     return finish(client, out, body.at, now_us);
 }

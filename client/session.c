@@ -40,14 +40,6 @@ const char *hc_client_config_check(const struct hc_client_config *config) {
     return config->timeout_us == 0 ? "timeout_us" : NULL;
 }
 
-enum { MESSAGES_BYTES = HC_EVENTS_BYTES_MAX + HC_EVENTS_STORE_MIN };
-
-void hc_cl_session_begin_messages(struct hc_client *client) {
-    struct hc_cl_messages *messages = &client->messages;
-    hc_events_out_init(&messages->out, 1, messages->bytes, HC_EVENTS_BYTES_MAX);
-    hc_events_in_init(&messages->in, 1, messages->bytes + HC_EVENTS_BYTES_MAX, HC_EVENTS_STORE_MIN);
-}
-
 struct hc_client *hc_client_create(const struct hc_client_config *config, uint64_t now_us) {
     if (hc_client_config_check(config) != NULL || sodium_init() < 0)
         return NULL;
@@ -58,13 +50,13 @@ struct hc_client *hc_client_create(const struct hc_client_config *config, uint64
     client->config.entropy = NULL; // borrowed for this call
     hc_cl_entropy_begin(config, now_us, &client->ratchet);
     client->credential = config->credential;
-    client->messages.bytes = hc_allocate(config->allocator, MESSAGES_BYTES);
+    client->messages.bytes = hc_allocate(config->allocator, HC_EVENTS_CHANNEL_BYTES);
     if (client->messages.bytes == NULL) {
         hc_client_destroy(client);
         return NULL;
     }
-    hc_cl_session_begin_messages(client);
-    client->stats.memory_bytes = sizeof *client + MESSAGES_BYTES;
+    hc_events_channel_begin(&client->messages);
+    client->stats.memory_bytes = sizeof *client + HC_EVENTS_CHANNEL_BYTES;
     client->begun_us = now_us;
     hc_cl_handshake_begin(client, now_us);
     return client;
@@ -125,7 +117,7 @@ void hc_cl_session_close_with(struct hc_client *client, enum hc_close_reason rea
 }
 
 void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us) {
-    HC_ASSERT(client->state != HC_CLIENT_CLOSED && client->connection.established);
+    HC_ASSERT(client->state != HC_CLIENT_CLOSED && !hc_cl_handshake_active(client));
     if (client->config.reconnect_us == 0 || client->state == HC_CLIENT_LEAVING) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_TIMEOUT});
         return;
@@ -133,7 +125,7 @@ void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint
     client->state = HC_CLIENT_RECONNECTING;
     client->lost_us = now_us;
     client->stats.losses++;
-    hc_cl_connection_lose(&client->connection);
+    hc_connection_close(&client->connection, HC_CLOSE_TIMEOUT, false, now_us);
     hc_cl_handshake_begin(client, now_us);
     hc_cl_session_log(client, "the connection is lost, and being made again");
     hc_cl_session_event(client,
@@ -181,7 +173,7 @@ static uint64_t timeout_us(const struct hc_client *client) {
         return client->begun_us + client->config.timeout_us;
     if (client->state == HC_CLIENT_RECONNECTING)
         return client->lost_us + client->config.reconnect_us;
-    return client->connection.received_us + client->config.timeout_us;
+    return hc_connection_lost_us(&client->connection, client->config.timeout_us);
 }
 
 static void time_out(struct hc_client *client, uint64_t now_us) {
@@ -207,7 +199,7 @@ void hc_client_advance(struct hc_client *client, uint64_t now_us) {
         if (client->state == HC_CLIENT_CLOSED)
             return;
     }
-    if (predicting(client) && hc_cl_connection_keys_expired(&client->connection, now_us))
+    if (predicting(client) && hc_connection_keys_expired(&client->connection, now_us))
         hc_cl_session_lose(client, HC_CLIENT_LOSS_RENEWAL, now_us);
     if (hc_cl_handshake_active(client)) {
         hc_cl_handshake_advance(client, now_us);
@@ -263,7 +255,7 @@ void hc_client_leave(struct hc_client *client, uint64_t now_us) {
         return;
     }
     client->state = HC_CLIENT_LEAVING;
-    hc_cl_connection_close(&client->connection, now_us);
+    hc_connection_close(&client->connection, HC_CLOSE_LEFT, true, now_us);
 }
 
 enum hc_status hc_client_send_message(struct hc_client *client, const void *message, size_t size) {

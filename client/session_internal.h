@@ -4,17 +4,14 @@
 #pragma once
 
 #include "client/clock.h"
-#include "client/connection.h"
 #include "client/entropy.h"
 #include "client/interpolation.h"
 #include "client/snapshot_reader.h"
 #include "common/timeline.h"
 #include "hindcast/client.h"
-#include "proto/ack.h"
 #include "proto/body.h"
-#include "proto/events.h"
+#include "proto/connection.h"
 #include "proto/message.h"
-#include "proto/seal.h"
 #include "proto/snapshot.h"
 #include "proto/token.h"
 
@@ -77,19 +74,20 @@ struct hc_cl_prediction {
     hc_tick light_head;     ///< of a light client, which has no timeline
 };
 
-/// The choice of the inputs to send, and the pace of DATA. Only send.c writes to it.
+/// The choice of the inputs to send, and the pace of DATA.
 struct hc_cl_sending {
+    bool due;           ///< a DATA is to be sent
+    uint64_t due_us;    ///< when the last one became due by its pace
     uint64_t ticks;     ///< prediction.ticks when the last DATA became due
     hc_tick unsent;     ///< the oldest stamp that no datagram has carried yet
     hc_tick wanted;     ///< the oldest stamp that the server lacked when DATA was last sent,
     uint64_t wanted_us; ///< and since when
 };
 
-/// The game's messages in both directions. They outlive a connection that is resumed.
-struct hc_cl_messages {
-    struct hc_events_out out;
-    struct hc_events_in in;
-    uint8_t *bytes; ///< of both
+/// The newest PATH_CHALLENGE.
+struct hc_cl_path {
+    bool due; ///< it is to be answered
+    uint8_t data[HC_PATH_SIZE];
 };
 
 /// The newest snapshot of a light client: its header and its forced inputs. Only light.c writes to
@@ -116,9 +114,10 @@ struct hc_client {
     struct hc_ratchet ratchet;       ///< draws nonces and ephemeral keys
     struct hc_credential credential; ///< to connect with: the configured one, or a ticket's
     struct hc_cl_events events;
-    struct hc_cl_messages messages;
-    struct hc_cl_handshake handshake; ///< of handshake.c
-    struct hc_cl_connection connection;
+    struct hc_events_channel messages; ///< they outlive a connection that is resumed
+    struct hc_cl_handshake handshake;  ///< of handshake.c
+    struct hc_connection connection;
+    uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< the newest of this connection
 
     bool is_light; ///< without world, timeline, reader and interpolation
     struct hc_cl_light light;
@@ -137,6 +136,7 @@ struct hc_client {
     struct hc_cl_newest newest;
     struct hc_cl_prediction prediction;
     struct hc_cl_sending sending;
+    struct hc_cl_path path;
 
     struct hc_cl_inputs inputs;
     uint8_t opened[HC_DATAGRAM_MAX]; ///< the ACCEPT or DATA that is being read
@@ -157,9 +157,6 @@ void hc_cl_session_close_with(struct hc_client *client, enum hc_close_reason rea
 
 /// The connection is lost: reconnects, or closes the session if it must not reconnect.
 void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us);
-
-/// Begins new messages in both directions.
-void hc_cl_session_begin_messages(struct hc_client *client);
 
 /// Frees the world and everything that depends on it.
 void hc_cl_session_free_world(struct hc_client *client);

@@ -30,7 +30,8 @@ enum hc_status hc_connection_open(const struct hc_connection *connection, const 
                                   struct hc_data *data) {
     uint32_t cid, seq;
     enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
-    if (status == HC_OK && cid != connection->cid)
+    bool has_ended = connection->close != 0 && connection->closes_left == 0;
+    if (status == HC_OK && (cid != connection->cid || connection->cid == 0 || has_ended))
         status = HC_UNEXPECTED;
     if (status == HC_OK)
         status = hc_replay_check(&connection->replay, seq);
@@ -166,7 +167,9 @@ size_t hc_connection_send_close(struct hc_connection *connection,
     bool fits = hc_message_put_close(&body, connection->close);
     HC_ASSERT(fits);
     connection->closes_left--;
+    if (connection->closes_left < HC_CLOSES - HC_CLOSES_AT_ONCE)
+        connection->close_us = now_us;
     if (connection->closes_left <= HC_CLOSES - HC_CLOSES_AT_ONCE)
-        connection->close_us = now_us + HC_CLOSE_PERIOD_US;
+        connection->close_us += HC_CLOSE_PERIOD_US;
     return hc_connection_wrap(connection, out, body.at, now_us);
 }

@@ -59,7 +59,8 @@ void hc_connection_begin(struct hc_connection *connection, enum hc_connection_en
                          uint64_t now_us);
 
 /// Opens a DATA of `size` bytes into `opened`; `data` points into that. HC_OK or the reason of the
-/// refusal, HC_UNEXPECTED: it is of another connection. Changes nothing.
+/// refusal; HC_UNEXPECTED: it is of another connection, or this one has not begun or has ended.
+/// Changes nothing.
 enum hc_status hc_connection_open(const struct hc_connection *connection, const uint8_t *bytes,
                                   size_t size, uint8_t opened[static HC_DATAGRAM_MAX],
                                   struct hc_data *data);

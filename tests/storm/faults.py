@@ -460,10 +460,12 @@ FAULTS = {
     "messages-hide-round-trips": Fault(
         "client/receive.c",
         "a round trip counts only where the snapshot is the first to acknowledge the datagram",
-        "    for (uint32_t i = 0; i < acked_count; i++)\n",
-        "    if (received.snapshot == NULL && acked_count > 0)\n"
-        "        client->connection.measured = acked[0].seq;\n"
-        "    for (uint32_t i = 0; i < acked_count; i++)\n",
+        "    if (received.snapshot != NULL)\n"
+        "        hc_cl_snapshot_reader_accept",
+        "    if (received.snapshot == NULL && accepted.count > 0)\n"
+        "        client->connection.measured = accepted.acked[0].seq;\n"
+        "    if (received.snapshot != NULL)\n"
+        "        hc_cl_snapshot_reader_accept",
     ),
     "gives-up-early": Fault(
         "client/session.c",
@@ -472,11 +474,12 @@ FAULTS = {
         "        return client->lost_us + client->config.reconnect_us / 2;\n",
     ),
     "numbers-carried-over": Fault(
-        "client/connection.c",
-        "a new connection goes on with the replay window of the one before",
-        "    *connection = (struct hc_cl_connection){.cid = cid,\n",
-        "    *connection = (struct hc_cl_connection){.cid = cid,\n"
-        "                                            .replay = connection->replay,\n",
+        "proto/connection.c",
+        "a client's new connection goes on with the replay window of the one before",
+        "    *connection = (struct hc_connection){.cid = cid,\n",
+        "    struct hc_replay replay = {.newest = 0};\n"
+        "    *connection = (struct hc_connection){.cid = cid,\n"
+        "                                         .replay = is_client ? connection->replay : replay,\n",
     ),
     "nonces-again": Fault(
         "server/handshake.c",

@@ -144,20 +144,6 @@ START_TEST(server_time_is_0_before_tick_0_and_tick_0_is_due_at_once) {
 }
 END_TEST
 
-START_TEST(round_trips_are_smoothed_by_rfc_6298) {
-    struct hc_cl_clock clock = {.known = false};
-    exchange(&clock, 0, 40000, 40000);
-    ck_assert_uint_eq(clock.srtt_us, 80000);
-    ck_assert_uint_eq(clock.rttvar_us, 40000);
-    exchange(&clock, 1000, 80000, 80000);
-    ck_assert_uint_eq(clock.srtt_us, 90000);
-    ck_assert_uint_eq(clock.rttvar_us, 50000);
-    exchange(&clock, 2000, 5000, 5000);
-    ck_assert_uint_eq(clock.srtt_us, 80000);
-    ck_assert_uint_eq(clock.rttvar_us, 57500);
-}
-END_TEST
-
 int main(void) {
     Suite *suite = suite_create("client_clock");
     TCase *tests = tcase_create("client_clock");
@@ -169,7 +155,6 @@ int main(void) {
     tcase_add_test(tests, least_delayed_provisional_estimate_stays_until_the_first_sample);
     tcase_add_test(tests, local_time_is_the_first_at_which_the_server_reaches_its_time);
     tcase_add_test(tests, server_time_is_0_before_tick_0_and_tick_0_is_due_at_once);
-    tcase_add_test(tests, round_trips_are_smoothed_by_rfc_6298);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -607,7 +607,7 @@ static void wear(int which, uint32_t left) {
     else if (which == 1)
         client->connection.replay.newest = HC_SEQ_RENEW - left;
     else
-        client->connection.accepted_us = now_us + left - HC_KEYS_LIFE_US;
+        client->connection.begun_us = now_us + left - HC_KEYS_LIFE_US;
 }
 
 START_TEST(client_renews_its_keys_at_their_limits) {

@@ -237,6 +237,23 @@ START_TEST(datagram_of_another_connection_or_of_the_own_direction_is_refused) {
 }
 END_TEST
 
+START_TEST(connection_that_has_ended_or_not_begun_opens_nothing) {
+    static const uint8_t no_key[HC_SEAL_KEY_SIZE];
+    static const struct hc_connection not_begun;
+    struct hc_sealer sealer;
+    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
+    struct hc_accepted accepted;
+    struct hc_data data = {.seq = 1};
+    size_t size = hc_datagram_put_data(&data, bytes);
+    hc_seal_init(&sealer, no_key);
+    hc_seal_data(&sealer, bytes, size);
+    ck_assert_int_eq(hc_connection_open(&not_begun, bytes, size, opened, &data), HC_UNEXPECTED);
+    size = wrap(HC_CONNECTION_CLIENT, bytes, 0);
+    hc_connection_close(&ends[HC_CONNECTION_SERVER].connection, HC_CLOSE_TIMEOUT, false, 0);
+    ck_assert_int_eq(take(HC_CONNECTION_SERVER, bytes, size, 0, &accepted), HC_UNEXPECTED);
+}
+END_TEST
+
 START_TEST(replayed_datagram_and_ack_of_an_unsent_one_change_nothing) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_accepted accepted;
@@ -350,6 +367,17 @@ START_TEST(each_end_sends_three_closes_at_once_and_seven_later) {
 }
 END_TEST
 
+START_TEST(closes_after_a_pause_are_not_sent_all_at_once) {
+    enum { PAUSE_US = 10 * HC_CLOSE_PERIOD_US };
+    struct hc_connection *connection = &ends[HC_CONNECTION_CLIENT].connection;
+    uint8_t out[HC_DATAGRAM_MAX];
+    hc_connection_close(connection, HC_CLOSE_LEFT, true, 0);
+    for (unsigned n = 0; n <= HC_CLOSES_AT_ONCE; n++) // the first of the later ones is overdue
+        ck_assert_uint_gt(hc_connection_send_close(connection, out, PAUSE_US), 0);
+    ck_assert_uint_eq(hc_connection_close_due_us(connection), PAUSE_US + HC_CLOSE_PERIOD_US);
+}
+END_TEST
+
 START_TEST(connection_that_the_peer_closed_sends_no_close) {
     struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
     uint8_t out[HC_DATAGRAM_MAX];
@@ -397,12 +425,14 @@ int main(void) {
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, both_ends_agree_over_any_link);
     tcase_add_test(tc, datagram_of_another_connection_or_of_the_own_direction_is_refused);
+    tcase_add_test(tc, connection_that_has_ended_or_not_begun_opens_nothing);
     tcase_add_test(tc, replayed_datagram_and_ack_of_an_unsent_one_change_nothing);
     tcase_add_test(tc, new_connection_keeps_nothing_but_the_messages);
     tcase_add_test(tc, round_trips_are_smoothed_by_rfc_6298);
     tcase_add_test(tc, wait_that_is_longer_than_the_round_trip_makes_it_0);
     tcase_add_test(tc, round_trip_is_measured_by_the_first_datagram_that_reports_a_wait);
     tcase_add_test(tc, each_end_sends_three_closes_at_once_and_seven_later);
+    tcase_add_test(tc, closes_after_a_pause_are_not_sent_all_at_once);
     tcase_add_test(tc, connection_that_the_peer_closed_sends_no_close);
     tcase_add_test(tc, connection_is_lost_by_silence_or_when_its_seqs_run_short);
     tcase_add_test(tc, datagram_to_another_path_keeps_nothing_alive_and_is_never_lost);
