@@ -87,13 +87,13 @@ static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *fro
 }
 
 /// Finds a free place for a new client, or else the place of the closing peer that has the fewest
-/// CLOSEs left and does not linger. NULL: none.
+/// CLOSEs left. NULL: none.
 static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
     struct hc_sv_peer *closing = NULL;
     for (unsigned i = 0; i < host->config.clients; i++) {
         if (host->peers[i].state == HC_SV_PEER_FREE)
             return &host->peers[i];
-        if (host->peers[i].state == HC_SV_PEER_CLOSING && host->peers[i].lingers_until_us == 0 &&
+        if (host->peers[i].state == HC_SV_PEER_CLOSING &&
             (closing == NULL ||
              host->peers[i].connection.closes_left < closing->connection.closes_left))
             closing = &host->peers[i];
@@ -248,8 +248,7 @@ static bool spectator_fits(const struct hc_sv_host *host) {
     unsigned count = 0;
     for (unsigned i = 0; i < host->config.clients; i++) {
         const struct hc_sv_peer *peer = &host->peers[i];
-        count += (peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0) &&
-                 peer->replication.own_count == 0;
+        count += hc_sv_peer_has_session(peer) && peer->replication.own_count == 0;
     }
     return count < host->config.spectators;
 }
@@ -294,7 +293,6 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     HC_ASSERT(peer != NULL && found == attempt->connect.players); // see has_room
     use_token(host, attempt, now_us);
     assign_players(host, (uint16_t)(peer - host->peers), attempt->connect.players, taken);
-    peer->state = HC_SV_PEER_FREE;
     hc_sv_peer_open(peer);
     connect_peer(host, peer, from, attempt, now_us);
     peer->replication.own_count = attempt->connect.players;
@@ -353,8 +351,7 @@ static bool has_ended(const struct hc_sv_host *host, uint64_t client_id,
 static struct hc_sv_peer *find_client(struct hc_sv_host *host, uint64_t client_id) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
-        if ((peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0) &&
-            peer->user.client_id == client_id)
+        if (hc_sv_peer_has_session(peer) && peer->user.client_id == client_id)
             return peer;
     }
     return NULL;

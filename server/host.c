@@ -265,8 +265,7 @@ static void drop_unread_messages(struct hc_sv_host *host, const struct hc_sv_pee
 
 void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
                      enum hc_close_reason close, bool send_close, uint64_t now_us) {
-    bool connected = peer->state == HC_SV_PEER_PLAYING;
-    HC_ASSERT(connected || peer->lingers_until_us != 0);
+    HC_ASSERT(hc_sv_peer_has_session(peer));
     hc_sv_host_event(host, peer, kind, close);
     if (kind == HC_SV_EVENT_TIMEOUT)
         host->stats.timeouts++;
@@ -281,19 +280,15 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
         else
             player->leaving = true;
     }
-    peer->lingers_until_us = 0;
     drop_unread_messages(host, peer);
-    if (peer->state == HC_SV_PEER_LINGERING)
-        peer->state = HC_SV_PEER_FREE;
-    if (!connected)
-        return;
-    hc_sv_host_remember_ended(host, peer,
-                              kind == HC_SV_EVENT_TIMEOUT && peer->connection.replay.newest == 0,
-                              close == HC_CLOSE_LEFT, now_us);
+    if (peer->state == HC_SV_PEER_PLAYING)
+        hc_sv_host_remember_ended(
+            host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->connection.replay.newest == 0,
+            close == HC_CLOSE_LEFT, now_us);
     if (kind == HC_SV_EVENT_TIMEOUT && !peer->ever_received)
         hc_sv_spent_forget(&host->spent, peer->user.client_id, peer->user.token_id,
                            peer->user.by_ticket);
-    hc_sv_peer_close(peer, close, send_close, now_us);
+    hc_sv_peer_end(peer, close, send_close, now_us);
 }
 
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us) {
@@ -306,8 +301,7 @@ void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t 
     hc_sv_host_event(host, peer, HC_SV_EVENT_LOST, HC_CLOSE_TIMEOUT);
     host->stats.lost++;
     hc_sv_host_remember_ended(host, peer, peer->connection.replay.newest == 0, false, now_us);
-    hc_sv_peer_close(peer, HC_CLOSE_TIMEOUT, true, now_us);
-    peer->lingers_until_us = now_us + host->config.linger_us;
+    hc_sv_peer_lose(peer, now_us + host->config.linger_us, now_us);
 }
 
 static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
@@ -316,10 +310,9 @@ static void drop_silent(struct hc_sv_host *host, uint64_t now_us) {
         if (peer->state == HC_SV_PEER_PLAYING &&
             now_us >= hc_connection_lost_us(&peer->connection, host->config.timeout_us))
             hc_sv_host_lose(host, peer, now_us);
-        if (peer->lingers_until_us != 0 && now_us >= peer->lingers_until_us)
+        if (hc_sv_peer_lingers(peer) && now_us >= peer->lingers_until_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_TIMEOUT, HC_CLOSE_TIMEOUT, false, now_us);
-        bool has_session = peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0;
-        if (has_session && peer->user.end_us != 0 && now_us >= peer->user.end_us)
+        if (hc_sv_peer_has_session(peer) && peer->user.end_us != 0 && now_us >= peer->user.end_us)
             hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
     }
 }
@@ -381,7 +374,7 @@ static void close_window(struct hc_sv_host *host) {
             continue;
         struct hc_sv_peer *peer = &host->peers[host->players[p].peer - 1];
         uint32_t late_limit = hc_sv_host_late_limit(host, peer);
-        if (peer->lingers_until_us != 0)
+        if (hc_sv_peer_lingers(peer))
             hc_sv_receive_force(host, peer, p, head + 1);
         else if (head >= late_limit)
             hc_sv_receive_force(host, peer, p, head - late_limit + 1);
@@ -594,7 +587,7 @@ void hc_sv_host_shutdown(struct hc_sv_host *host, uint64_t now_us) {
     host->shutting_down = true;
     host->send_cursor = 0;
     for (unsigned i = 0; i < host->config.clients; i++)
-        if (host->peers[i].state == HC_SV_PEER_PLAYING || host->peers[i].lingers_until_us != 0)
+        if (hc_sv_peer_has_session(&host->peers[i]))
             hc_sv_host_drop(host, &host->peers[i], HC_SV_EVENT_LEFT, HC_CLOSE_SHUTDOWN, true,
                             now_us);
 }
@@ -629,9 +622,8 @@ void hc_sv_host_set_refused(struct hc_sv_host *host, const struct hc_sv_refused 
     host->refused = *refused;
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[i];
-        bool has_session = peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0;
-        if (has_session && (peer->user.begun_s < refused->not_before_s ||
-                            hc_sv_refused_has(refused, peer->user.client_id)))
+        if (hc_sv_peer_has_session(peer) && (peer->user.begun_s < refused->not_before_s ||
+                                             hc_sv_refused_has(refused, peer->user.client_id)))
             hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, HC_CLOSE_KICKED, true, now_us);
     }
     host->send_cursor = 0;
@@ -662,7 +654,7 @@ uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us) {
 enum hc_status hc_sv_host_send_message(struct hc_sv_host *host, uint32_t cid, const void *message,
                                        size_t size, uint64_t now_us) {
     struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
-    if (peer == NULL || (peer->state != HC_SV_PEER_PLAYING && peer->lingers_until_us == 0))
+    if (peer == NULL || !hc_sv_peer_has_session(peer))
         return HC_UNEXPECTED;
     enum hc_status status = hc_events_put(&peer->messages.out, message, size);
     if (status == HC_FULL)
@@ -674,7 +666,7 @@ const uint8_t *hc_sv_host_next_message(struct hc_sv_host *host, struct hc_sv_mes
     for (unsigned i = 0; host->unread_messages > 0 && i < host->config.clients; i++) {
         struct hc_sv_peer *peer = &host->peers[host->message_cursor];
         const uint8_t *message = NULL;
-        if (peer->state == HC_SV_PEER_PLAYING || peer->lingers_until_us != 0)
+        if (hc_sv_peer_has_session(peer))
             message = hc_events_next(&peer->messages.in, &received->size);
         if (message != NULL) {
             host->unread_messages--;

@@ -15,8 +15,28 @@ size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, 
     return used;
 }
 
+/// The one place where a peer's state changes.
+static void enter(struct hc_sv_peer *peer, enum hc_sv_peer_state state) {
+    static const bool allowed[HC_SV_PEER_STATES][HC_SV_PEER_STATES] = {
+        [HC_SV_PEER_FREE] = {[HC_SV_PEER_FREE] = true, [HC_SV_PEER_PLAYING] = true},
+        [HC_SV_PEER_PLAYING] = {[HC_SV_PEER_FREE] = true,
+                                [HC_SV_PEER_PLAYING] = true,
+                                [HC_SV_PEER_LOST] = true,
+                                [HC_SV_PEER_CLOSING] = true},
+        [HC_SV_PEER_LOST] = {[HC_SV_PEER_PLAYING] = true,
+                             [HC_SV_PEER_LINGERING] = true,
+                             [HC_SV_PEER_CLOSING] = true},
+        [HC_SV_PEER_LINGERING] = {[HC_SV_PEER_FREE] = true, [HC_SV_PEER_PLAYING] = true},
+        [HC_SV_PEER_CLOSING] = {[HC_SV_PEER_FREE] = true},
+    };
+    HC_ASSERT(allowed[peer->state][state]);
+    peer->state = state;
+    if (state != HC_SV_PEER_PLAYING)
+        peer->messages_due = peer->snapshot_due = false;
+}
+
 void hc_sv_peer_open(struct hc_sv_peer *peer) {
-    HC_ASSERT(peer->state == HC_SV_PEER_FREE);
+    enter(peer, HC_SV_PEER_FREE);
     peer->user = (struct hc_sv_user){.client_id = 0};
     peer->ever_received = false;
     peer->forged = 0;
@@ -29,7 +49,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
                         uint32_t rate, const struct hc_address *address,
                         const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
     *peer = (struct hc_sv_peer){
-        .state = HC_SV_PEER_PLAYING,
+        .state = peer->state,
         .user = peer->user,
         .replication = peer->replication,
         .ever_received = peer->ever_received,
@@ -39,6 +59,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
         .forged = peer->forged,
         .contest = {.home = *address, .held_us = now_us, .since = 1, .acked_us = now_us},
         .ended_next = peer->ended_next};
+    enter(peer, HC_SV_PEER_PLAYING);
     memcpy(peer->client_nonce, client_nonce, HC_NONCE_SIZE);
     hc_connection_begin(&peer->connection, HC_CONNECTION_SERVER, cid, keys, &peer->messages,
                         now_us);
@@ -56,13 +77,17 @@ bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {
                                        HC_FLOOD_US, now_us);
 }
 
-void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, bool send,
-                      uint64_t now_us) {
-    HC_ASSERT(peer->state == HC_SV_PEER_PLAYING);
-    peer->messages_due = false;
-    peer->snapshot_due = false;
-    peer->state = send ? HC_SV_PEER_CLOSING : HC_SV_PEER_FREE;
-    hc_connection_close(&peer->connection, reason, send, now_us);
+void hc_sv_peer_lose(struct hc_sv_peer *peer, uint64_t lingers_until_us, uint64_t now_us) {
+    enter(peer, HC_SV_PEER_LOST);
+    peer->lingers_until_us = lingers_until_us;
+    hc_connection_close(&peer->connection, HC_CLOSE_TIMEOUT, true, now_us);
+}
+
+void hc_sv_peer_end(struct hc_sv_peer *peer, enum hc_close_reason reason, bool send_close,
+                    uint64_t now_us) {
+    if (peer->state == HC_SV_PEER_PLAYING)
+        hc_connection_close(&peer->connection, reason, send_close, now_us);
+    enter(peer, peer->connection.closes_left > 0 ? HC_SV_PEER_CLOSING : HC_SV_PEER_FREE);
 }
 
 enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *data,
@@ -110,7 +135,9 @@ size_t hc_sv_peer_wrap(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_M
 size_t hc_sv_peer_send_close(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX],
                              uint64_t now_us) {
     size_t size = hc_connection_send_close(&peer->connection, out, now_us);
-    if (peer->state == HC_SV_PEER_CLOSING && peer->connection.closes_left == 0)
-        peer->state = peer->lingers_until_us != 0 ? HC_SV_PEER_LINGERING : HC_SV_PEER_FREE;
+    if (peer->connection.closes_left == 0 && peer->state == HC_SV_PEER_LOST)
+        enter(peer, HC_SV_PEER_LINGERING);
+    else if (peer->connection.closes_left == 0 && peer->state == HC_SV_PEER_CLOSING)
+        enter(peer, HC_SV_PEER_FREE);
     return size;
 }

@@ -1,7 +1,16 @@
 /// One client as the host sees it: its user, its connection and its replication.
 ///
 /// A client that loses its connection lingers for a while. If it reconnects in time, its new
-/// connection replaces the lost one, and it has its players again.
+/// connection replaces the lost one, and it has its players again. Every transition is one of:
+///
+///     from                        by                     to
+///     FREE, CLOSING               hc_sv_peer_open        FREE
+///     FREE, PLAYING, LOST, LINGERING
+///                                 hc_sv_peer_connect     PLAYING
+///     PLAYING                     hc_sv_peer_lose        LOST
+///     PLAYING, LOST               hc_sv_peer_end         CLOSING, or FREE without CLOSE
+///     LINGERING                   hc_sv_peer_end         FREE
+///     LOST; CLOSING               the last CLOSE         LINGERING; FREE
 #pragma once
 
 #include "hindcast/game.h"
@@ -19,8 +28,10 @@ enum {
 enum hc_sv_peer_state {
     HC_SV_PEER_FREE,
     HC_SV_PEER_PLAYING,
-    HC_SV_PEER_CLOSING,   ///< its client left or lingers; CLOSE is still being sent
-    HC_SV_PEER_LINGERING, ///< its connection is lost; its players wait for the client
+    HC_SV_PEER_LOST,      ///< its connection is lost, and CLOSE is still being sent; it lingers
+    HC_SV_PEER_LINGERING, ///< every CLOSE was sent; its players wait for the client
+    HC_SV_PEER_CLOSING,   ///< its session has ended; CLOSE is still being sent
+    HC_SV_PEER_STATES
 };
 
 /// A client's user, from its token.
@@ -103,8 +114,8 @@ struct hc_sv_ticket {
 };
 
 struct hc_sv_peer {
-    enum hc_sv_peer_state state;
-    uint64_t lingers_until_us; ///< 0: it does not linger
+    enum hc_sv_peer_state state; ///< only peer.c writes to it
+    uint64_t lingers_until_us;   ///< while it lingers
 
     // Of the client.
     struct hc_sv_user user;
@@ -139,7 +150,18 @@ struct hc_sv_peer {
 /// Lays out the memory of a peer from `base` (NULL: only measures); returns the bytes needed.
 size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base);
 
-/// Opens a free peer, which has been laid out, for a new client.
+/// Whether the peer's connection is lost and its players wait for the client.
+static inline bool hc_sv_peer_lingers(const struct hc_sv_peer *peer) {
+    return peer->state == HC_SV_PEER_LOST || peer->state == HC_SV_PEER_LINGERING;
+}
+
+/// Whether the peer has a client, connected or lingering.
+static inline bool hc_sv_peer_has_session(const struct hc_sv_peer *peer) {
+    return peer->state == HC_SV_PEER_PLAYING || hc_sv_peer_lingers(peer);
+}
+
+/// Opens a peer, which has been laid out, for a new client. Of the client before no CLOSE is sent
+/// any more.
 void hc_sv_peer_open(struct hc_sv_peer *peer);
 
 /// Gives a peer a new connection, on which it is sent at most `rate` bytes/s. Its players and its
@@ -151,10 +173,13 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
 /// Counts a datagram of `size` bytes; true: the client sent too many, and this one is dropped.
 bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us);
 
-/// Closes the connection for `reason`: from now on only CLOSE is sent, and not even that unless
-/// `send`.
-void hc_sv_peer_close(struct hc_sv_peer *peer, enum hc_close_reason reason, bool send,
-                      uint64_t now_us);
+/// The connection is lost: CLOSE is sent, and the peer lingers.
+void hc_sv_peer_lose(struct hc_sv_peer *peer, uint64_t lingers_until_us, uint64_t now_us);
+
+/// Ends the session. A connection that is not lost is closed for `reason`, with CLOSE if
+/// `send_close`.
+void hc_sv_peer_end(struct hc_sv_peer *peer, enum hc_close_reason reason, bool send_close,
+                    uint64_t now_us);
 
 /// Takes a DATA that was opened, with its acks of snapshots and tickets. `*newest`: its seq is
 /// greater than all before. Unless it returns HC_OK, nothing changed. `ack_delay_us` is the time

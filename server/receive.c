@@ -121,7 +121,7 @@ static enum hc_status read_body(struct hc_sv_host *host, const struct hc_sv_peer
 static struct hc_sv_peer *find_peer(struct hc_sv_host *host, uint32_t cid) {
     struct hc_sv_peer *peer = hc_sv_host_peer(host, cid);
     bool connected =
-        peer != NULL && (peer->state == HC_SV_PEER_PLAYING || peer->state == HC_SV_PEER_CLOSING);
+        peer != NULL && peer->state != HC_SV_PEER_FREE && peer->state != HC_SV_PEER_LINGERING;
     return connected ? peer : NULL;
 }
 

@@ -395,28 +395,29 @@ FAULTS = {
     "pinned-too-short": Fault(
         "server/host.c",
         "the players of a lost client linger for half of the time",
-        "    peer->lingers_until_us = now_us + host->config.linger_us;\n",
-        "    peer->lingers_until_us = now_us + host->config.linger_us / 2;\n",
+        "    hc_sv_peer_lose(peer, now_us + host->config.linger_us, now_us);\n",
+        "    hc_sv_peer_lose(peer, now_us + host->config.linger_us / 2, now_us);\n",
     ),
     "pinned-for-good": Fault(
         "server/host.c",
         "a lost client lingers until its place is needed",
-        "        if (peer->lingers_until_us != 0 && now_us >= peer->lingers_until_us)\n",
-        "        if (peer->lingers_until_us != 0 && now_us >= UINT64_MAX)\n",
+        "        if (hc_sv_peer_lingers(peer) && now_us >= peer->lingers_until_us)\n",
+        "        if (hc_sv_peer_lingers(peer) && now_us >= UINT64_MAX)\n",
     ),
     "pinned-waited-for": Fault(
         "server/host.c",
         "the inputs of a lingering client are waited for",
-        "        if (peer->lingers_until_us != 0)\n"
+        "        if (hc_sv_peer_lingers(peer))\n"
         "            hc_sv_receive_force",
-        "        if (peer->lingers_until_us == 1)\n"
+        "        if (hc_sv_peer_lingers(peer) && head == HC_NO_TICK)\n"
         "            hc_sv_receive_force",
     ),
     "another's-players": Fault(
         "server/handshake.c",
         "a new client takes over the players of a lingering one",
-        "            peer->user.client_id == client_id)\n",
-        "            (peer->lingers_until_us != 0 || peer->user.client_id == client_id))\n",
+        "        if (hc_sv_peer_has_session(peer) && peer->user.client_id == client_id)\n",
+        "        if (hc_sv_peer_lingers(peer) ||\n"
+        "            (hc_sv_peer_has_session(peer) && peer->user.client_id == client_id))\n",
     ),
     "old-inputs-waited-for": Fault(
         "server/handshake.c",

@@ -1,8 +1,9 @@
-/// Tests of a peer: round trips, acks, forced inputs, loss and floods.
+/// Tests of a peer: its states, round trips, acks, forced inputs, loss and floods.
 #include "server/peer.h"
 #include "tests/run_suite.h"
 #include "tests/unit/small_game.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,13 +92,54 @@ START_TEST(server_sends_forced_ranges_until_the_client_acks_them) {
 }
 END_TEST
 
-/// Sends CLOSE until the peer is free.
-static void end(void) {
+/// Sends the CLOSEs that are due up to `end_us`; returns their number.
+static unsigned send_closes(uint64_t end_us) {
     uint8_t out[HC_DATAGRAM_MAX];
-    hc_sv_peer_close(&peer, HC_CLOSE_LEFT, true, 0);
-    for (uint64_t now = 0; peer.state != HC_SV_PEER_FREE; now += 1000)
-        hc_sv_peer_send_close(&peer, out, now);
+    unsigned count = 0;
+    for (uint64_t now_us = 0; now_us <= end_us; now_us += 1000)
+        while (hc_sv_peer_send_close(&peer, out, now_us) > 0)
+            count++;
+    return count;
 }
+
+START_TEST(client_that_left_frees_its_place_after_the_last_close) {
+    hc_sv_peer_end(&peer, HC_CLOSE_LEFT, true, 0);
+    ck_assert(!hc_sv_peer_has_session(&peer));
+    ck_assert_uint_eq(send_closes(6 * HC_CLOSE_PERIOD_US), HC_CLOSES - 1);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_CLOSING);
+    ck_assert_uint_eq(send_closes(7 * HC_CLOSE_PERIOD_US), 1);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_FREE);
+}
+END_TEST
+
+START_TEST(lost_client_lingers_while_its_closes_are_sent_and_after_them) {
+    hc_sv_peer_lose(&peer, 1000000, 0);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_LOST);
+    ck_assert(hc_sv_peer_lingers(&peer));
+    ck_assert_uint_eq(send_closes(1000000), HC_CLOSES);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_LINGERING);
+    ck_assert(hc_sv_peer_lingers(&peer));
+    hc_sv_peer_end(&peer, HC_CLOSE_KICKED, true, 1000000);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_FREE);
+}
+END_TEST
+
+START_TEST(lost_client_that_is_dropped_is_sent_the_rest_of_its_closes) {
+    hc_sv_peer_lose(&peer, 1000000, 0);
+    ck_assert_uint_eq(send_closes(0), HC_CLOSES_AT_ONCE);
+    hc_sv_peer_end(&peer, HC_CLOSE_KICKED, true, 0);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_CLOSING);
+    ck_assert_uint_eq(send_closes(1000000), HC_CLOSES - HC_CLOSES_AT_ONCE);
+    ck_assert_int_eq(peer.connection.close, HC_CLOSE_TIMEOUT);
+    ck_assert_int_eq(peer.state, HC_SV_PEER_FREE);
+}
+END_TEST
+
+START_TEST(client_without_connection_cannot_lose_it) {
+    hc_sv_peer_lose(&peer, 1000000, 0);
+    hc_sv_peer_lose(&peer, 1000000, 0); // aborts
+}
+END_TEST
 
 START_TEST(acked_snapshot_becomes_the_baseline_and_the_next_client_has_none) {
     uint8_t out[HC_DATAGRAM_MAX];
@@ -112,7 +154,7 @@ START_TEST(acked_snapshot_becomes_the_baseline_and_the_next_client_has_none) {
     ck_assert_uint_eq(hc_sv_sent_log_unit(peer.replication.sent_log, 1)->acked, 101);
     ck_assert_int_eq(acknowledge(2, 5), HC_MALFORMED);
     ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), 101);
-    end();
+    hc_sv_peer_end(&peer, HC_CLOSE_LEFT, true, 0);
     open_peer(2);
     ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), HC_NO_TICK);
     ck_assert(!hc_sv_sent_log_unit(peer.replication.sent_log, 1)->known);
@@ -132,7 +174,7 @@ END_TEST
 START_TEST(loss_lowers_the_sending_rate_and_acks_do_not) {
     uint8_t out[HC_DATAGRAM_MAX];
     for (uint32_t lost_one_in = 4; lost_one_in <= 1000; lost_one_in *= 250) {
-        peer.state = HC_SV_PEER_FREE;
+        hc_sv_peer_end(&peer, HC_CLOSE_LEFT, false, 0);
         open_peer(1);
         for (uint32_t i = 1; i <= 300; i++) {
             uint64_t now_us = i * UINT64_C(16667);
@@ -177,6 +219,10 @@ int main(void) {
     TCase *tc = tcase_create("peer");
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, shortest_round_trip_stays_when_the_path_becomes_longer);
+    tcase_add_test(tc, client_that_left_frees_its_place_after_the_last_close);
+    tcase_add_test(tc, lost_client_lingers_while_its_closes_are_sent_and_after_them);
+    tcase_add_test(tc, lost_client_that_is_dropped_is_sent_the_rest_of_its_closes);
+    tcase_add_test_raise_signal(tc, client_without_connection_cannot_lose_it, SIGABRT);
     tcase_add_test(tc, server_sends_forced_ranges_until_the_client_acks_them);
     tcase_add_test(tc, acked_snapshot_becomes_the_baseline_and_the_next_client_has_none);
     tcase_add_test(tc, full_list_of_forced_ranges_drops_the_oldest);
