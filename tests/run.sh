@@ -11,6 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 all_stages="install build tidy unit exact storm fuzz processes"
+long_stages="planted" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
 : "${HC_FUZZ_SECONDS:=5}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}"
@@ -173,6 +174,11 @@ stage_processes() {
     printf '%s\n' tests/process/*.sh | xargs -P "$jobs" -n 1 sh tests/run.sh --script
 }
 
+# Every planted fault, and most mutants, must be found by some test.
+stage_planted() {
+    run_counted python3 tests/planted.py
+}
+
 # A stage runs in a shell of its own: within `if`, a function would go on after a failed command.
 if [ "${1-}" = --inside ]; then
     "stage_$2"
@@ -187,10 +193,10 @@ if [ "${1-}" = --search ]; then
 fi
 
 for stage in "$@"; do
-    case " $all_stages " in
+    case " $all_stages $long_stages " in
     *" $stage "*) ;;
     *)
-        echo "run.sh: unknown stage '$stage'; there are: $all_stages" >&2
+        echo "run.sh: unknown stage '$stage'; there are: $all_stages $long_stages" >&2
         exit 2
         ;;
     esac

@@ -3,4 +3,4 @@
 #
 #     sh tests/faults/run.sh [HISTORIES]     at most so many histories for each fault (default 1000)
 set -eu
-exec python3 "$(dirname "$0")/faults.py" "$@"
+exec python3 "$(dirname "$0")/timeline.py" "$@"

@@ -1,23 +1,14 @@
 #!/usr/bin/env python3
-"""Plants each of these faults into a copy of the sources and has hc_storm, or a test, find it.
+"""Mistakes of the kinds that netcode really has. tests/planted.py plants each, and a test must find it.
 
-    faults.py [SEEDS] [NAME...]    at most so many seeds for each (default 2000), 0: only see
-                                   that each has its place in the sources; only those faults
-
-Each is of a kind that netcode really has. Prints a table: the fault, after how many seeds it was
-found, and by which oracle. BY names the faults that a unit or scenario test finds instead. Exit
-status 0 only if the sources as they are pass all those seeds and every fault is found.
+    faults.py      checks that each has its place in the sources
 """
 
-import os
-import subprocess
 import sys
-import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from hunt import Outcome, hunt, processes  # noqa: E402
-from planting import PROCESSORS, ROOT, Fault, Ground, on_grounds, planted_text  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "faults"))
+from planting import Fault, check_places  # noqa: E402
 
 FAULTS = {
     # ---- Inputs that are through ----
@@ -538,86 +529,5 @@ FAULTS = {
 }
 
 
-# Faults that no checker sees, and the test programs that find them.
-BY = {
-    "sent-never-lost": "test_server_sent_log",
-    "corrections-late": "test_corrections_window",
-    "corrections-always": "test_corrections_window",
-    "replay-marks-stay": "test_proto_ack",
-    "window-plus-one": "test_proto_ack",
-    "ack-of-unsent": "test_proto_ack",
-    "proof-not-checked": "test_server_handshake",
-    "messages-acknowledge-all": "test_server_peer",
-    "attempt-again": "test_server_host",
-    "messages-before-all": "test_regressions",
-    "messages-hide-round-trips": "test_client_session",
-    "gives-up-early": "test_reconnect",
-}
-
-TEST_S = 300  # a test that takes longer has found the fault
-
-
-def found_by_test(ground: Ground, name: str) -> Outcome | None:
-    """Plants the fault and runs its test, which must fail. None: it does not compile."""
-    test, storm = BY[name], ground.target
-    environment = {**os.environ, "CK_DEFAULT_TIMEOUT": str(TEST_S)}
-    ground.target = test
-    try:
-        with ground.planted(name, FAULTS[name]) as compiles:
-            if not compiles:
-                return None
-            try:
-                done = subprocess.run([ground.objects / "tests" / test], cwd=ground.tree, text=True,
-                                      capture_output=True, timeout=TEST_S, check=False,
-                                      env=environment)
-            except subprocess.TimeoutExpired:
-                return Outcome(0, test, "does not end", 0)
-            lines = done.stdout.strip().splitlines() or [f"exit status {done.returncode}"]
-            return Outcome(0 if done.returncode != 0 else None, test, lines[-1], 0)
-    finally:
-        ground.target = storm
-
-
-def main() -> None:
-    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    names = sys.argv[2:] or list(FAULTS)
-    for name in names:  # before anything is built
-        planted_text(name, FAULTS[name])
-    for name, test in BY.items():
-        if name not in FAULTS or not list((ROOT / "tests").glob(f"*/{test}.c")):
-            sys.exit(f"{name}: there is no test {test}")
-    if seeds == 0:
-        return
-    begun = time.monotonic()
-    processes.stop_on_signals()
-
-    def work(ground: Ground, name: str | None) -> Outcome | None:
-        if name is None:
-            return hunt(ground.program, 1, seeds, PROCESSORS)[0]
-        if name in BY:
-            return found_by_test(ground, name)
-        with ground.planted(name, FAULTS[name]) as compiles:
-            return hunt(ground.program, 1, seeds)[0] if compiles else None
-
-    missed = 0
-    jobs = [None, *names]
-    print(f"{'fault':27} {'seeds':>6}  oracle")
-    for name, outcome in zip(jobs, on_grounds("hc_storm", jobs, work)):
-        if outcome is None:
-            sys.exit(f"{name}: does not compile")
-        if name is None and outcome.seed is not None:
-            sys.exit(f"the sources as they are fail at seed {outcome.seed}, oracle "
-                     f"{outcome.oracle}: {outcome.text}")
-        if name is None:
-            print(f"{'none':27} {seeds:6}  all passed", flush=True)
-        elif outcome.seed is None:
-            missed += 1
-            print(f"{name:27}  never  MISSED: {FAULTS[name].what}", flush=True)
-        else:
-            print(f"{name:27} {outcome.seed or '':6}  {outcome.oracle}: {outcome.text[:90]}", flush=True)
-    print(f"{len(names) - missed} of {len(names)} faults found, {time.monotonic() - begun:.0f} s")
-    sys.exit(1 if missed > 0 else 0)
-
-
 if __name__ == "__main__":
-    main()
+    check_places(FAULTS)

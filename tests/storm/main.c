@@ -20,23 +20,14 @@ enum { FINE = 0, INCORRECT = 1, USAGE = 2, CRASHED = 3, STUCK = 4, UNMARKED = 5 
 
 struct options {
     struct storm_work work;
-    bool one, ranged, shrink, histogram, marks, faults;
+    bool one, ranged, shrink, histogram, marks;
     uint64_t seed;
     const char *state;
     struct storm_listed list[LIST_MAX]; ///< settings are never freed
     unsigned list_count;
 };
 
-enum {
-    KEY_SEEDS = 256,
-    KEY_TRACE,
-    KEY_SHRINK,
-    KEY_HISTOGRAM,
-    KEY_STATE,
-    KEY_MARKS,
-    KEY_LIST,
-    KEY_FAULTS
-};
+enum { KEY_SEEDS = 256, KEY_TRACE, KEY_SHRINK, KEY_HISTOGRAM, KEY_STATE, KEY_MARKS, KEY_LIST };
 
 static const struct argp_option option_table[] = {
     {"seed", 's', "N", 0, "Play seed N alone, and print what it draws", 0},
@@ -61,8 +52,6 @@ static const struct argp_option option_table[] = {
      0},
     {"marks", KEY_MARKS, NULL, 0,
      "Print how often each marked place was passed; fail if one never was", 0},
-    {"faults", KEY_FAULTS, NULL, 0,
-     "Plant mistakes into a copy of the sources, one at a time, and see that each is found", 0},
     {0},
 };
 
@@ -165,9 +154,6 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         return 0;
     case KEY_MARKS:
         options->marks = true;
-        return 0;
-    case KEY_FAULTS:
-        options->faults = true;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "%s: no arguments are taken", text);
@@ -379,10 +365,5 @@ int main(int argc, char **argv) {
     }
     if (options.histogram)
         return print_histogram(&options);
-    if (options.faults) {
-        execl("/bin/sh", "sh", HC_STORM_FAULTS, (char *)NULL);
-        fprintf(stderr, "hc_storm: --faults: " HC_STORM_FAULTS " cannot be run\n");
-        return USAGE;
-    }
     return options.one ? play_one(&options) : play_many(&options);
 }

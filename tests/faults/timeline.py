@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants each fault into a copy of the sources and checks that the exactness program finds it.
 
-    faults.py [HISTORIES]      at most so many histories for each fault (default 1000)
+    timeline.py [HISTORIES]    at most so many histories for each fault (default 1000)
 
 Each fault breaks one rule of the timeline. Prints a table: the fault, the histories until it was
 caught, and the first difference. Exit status 0 only if the unchanged sources pass and every fault is
@@ -11,12 +11,11 @@ caught.
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from planting import Fault, Ground, on_grounds, planted_text  # noqa: E402
+from planting import Fault, Ground, Grounds, check_places, planted_text
 
+PROGRAM = "bin/exact_histories"
 SECONDS = 120  # a fault may make the program loop forever
 
 TIMELINE = "common/timeline.c"
@@ -160,7 +159,7 @@ class Caught(NamedTuple):
 
 def play(ground: Ground, histories: int) -> Caught | None:
     """None: no history differed, and the program succeeded."""
-    command = [str(ground.program), "--histories", str(histories)]
+    command = [str(ground.objects / PROGRAM), "--histories", str(histories)]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", timeout=SECONDS, check=False)
@@ -181,15 +180,14 @@ def main() -> None:
     def work(ground: Ground, name: str | None) -> Caught | None:
         if name is None:
             return play(ground, histories)
-        with ground.planted(name, FAULTS[name]) as compiles:
-            return play(ground, histories) if compiles else Caught("never", "does not compile")
+        with ground.changed(FAULTS[name].file, planted_text(name, FAULTS[name])):
+            return play(ground, histories) if ground.build(PROGRAM) else Caught("never", "does not compile")
 
-    for name, fault in FAULTS.items():  # before the first build
-        planted_text(name, fault)
+    check_places(FAULTS)
     missed = 0
     names = [None, *FAULTS]
     print(f"{'fault':28} {'histories':>9}  first difference")
-    for name, caught in zip(names, on_grounds("exact_histories", names, work)):
+    for name, caught in zip(names, Grounds(PROGRAM).each(names, work)):
         if name is None and caught is not None:
             sys.exit(f"the unchanged sources do not pass: {caught.why}")
         if name is None:

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Plants faults and mechanical mutants into the product, one at a time; the tests must find them.
+
+    planted.py [--count N] [--seed N] [NAME|FILE|FILE:LINE...]
+    planted.py --places     only checks that each fault has its place in the sources
+
+Plays every fault of tests/storm/faults.py and tests/faults/timeline.py, and `count` mutants (100)
+drawn from `seed` (1); or only the faults of those names and all mutants of those places. For each it
+plays the tests that link the changed file, the cheapest first, up to the first that fails, does not
+end, or crashes. A mutant that does not compile, or compiles to the same, is drawn anew.
+
+Prints a table: the change, and the test that found it. build/planted keeps the builds and all
+outcomes, so an interrupted run goes on where it was, and a change of the sources repeats only what
+depends on it. Exit status 0 only if all faults and at least 90 % of the mutants were found.
+"""
+
+import argparse
+import sys
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "faults"), str(HERE / "storm")]
+import faults  # noqa: E402
+import timeline  # noqa: E402
+from hunt import processes  # noqa: E402
+from mutants import Mutant, drawn, placed  # noqa: E402
+from planting import Ground, Grounds, check_places, planted_text  # noqa: E402
+from suite import NOTHING, Outcome, Suite  # noqa: E402
+
+FAULT_SEEDS, MUTANT_SEEDS = 2000, 500
+AIM = 90  # percent of the mutants
+FAULTS = {**faults.FAULTS, **{f"timeline/{name}": fault for name, fault in timeline.FAULTS.items()}}
+
+
+def show(name: str, outcome: Outcome, seeds: int) -> bool:
+    """Prints a row; returns whether the change was found."""
+    how = f"{outcome.by}: {outcome.why[:100]}"
+    if outcome.by is None:
+        how = f"SURVIVED; {outcome.other} of {seeds} seeds took another course"
+    print(f"{name}\n    {how}", flush=True)
+    return outcome.by is not None
+
+
+def play_faults(grounds: Grounds, suite: Suite, names: list[str]) -> int:
+    """Returns how many were found."""
+    def work(ground: Ground, name: str) -> Outcome:
+        return suite.judge(ground, FAULTS[name].file, planted_text(name, FAULTS[name]), FAULT_SEEDS)
+
+    found = 0
+    for name, outcome in zip(names, grounds.each(names, work)):
+        if outcome.by == NOTHING:
+            sys.exit(f"{name}: {outcome.why}")
+        found += show(f"{name}: {FAULTS[name].what}", outcome, FAULT_SEEDS)
+    return found
+
+
+def play_mutants(grounds: Grounds, suite: Suite, source, count: int) -> tuple[int, int]:
+    """Returns how many of `source` were found, and of how many."""
+    lock = threading.Lock()
+
+    def work(ground: Ground, _number: int) -> tuple[Mutant, Outcome] | None:
+        while True:
+            with lock:
+                mutant = next(source, None)
+            if mutant is None:
+                return None
+            text = (ground.tree / mutant.file).read_text(encoding="utf-8")
+            outcome = suite.judge(ground, mutant.file, mutant.apply(text), MUTANT_SEEDS)
+            if outcome.by != NOTHING:
+                return mutant, outcome
+
+    found = played = 0
+    for done in filter(None, grounds.each(list(range(count)), work)):
+        played += 1
+        found += show(f"{done[0].place()}: {done[0].edit()}", done[1], MUTANT_SEEDS)
+    return found, played
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--places", action="store_true")
+    parser.add_argument("only", nargs="*")
+    options = parser.parse_args()
+    check_places(FAULTS)
+    if options.places:
+        return
+    names, source, count = list(FAULTS), drawn(options.seed), options.count
+    if options.only:
+        names = [name for name in FAULTS if name in options.only]
+        there = [mutant for place in options.only if place not in FAULTS for mutant in placed(place)]
+        source, count = iter(there), len(there)
+    begun = time.monotonic()
+    processes.stop_on_signals()
+    grounds = Grounds()
+    suite = Suite(grounds)
+    faults_found = play_faults(grounds, suite, names)
+    mutants_found, mutants = play_mutants(grounds, suite, source, count)
+    print(f"{faults_found} of {len(names)} faults, {mutants_found} of {mutants} mutants found, "
+          f"{time.monotonic() - begun:.0f} s")
+    sys.exit(0 if faults_found == len(names) and 100 * mutants_found >= AIM * mutants else 1)
+
+
+if __name__ == "__main__":
+    main()
