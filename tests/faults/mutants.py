@@ -43,13 +43,12 @@ class Mutant(NamedTuple):
         return f"{self.file}:{text.count(chr(10), 0, self.at) + 1}"
 
     def edit(self) -> str:
+        if self.kind in ("assignment", "call"):
+            return f"{' '.join(self.find.split())}  ->  {self.replace}"
         text = (ROOT / self.file).read_text(encoding="utf-8")
-        find = " ".join(self.find.split())
-        if len(find) > 3:
-            return f"{find}  ->  {self.replace}"
         begin = text.rfind("\n", 0, self.at) + 1
         line = text[begin: text.find("\n", self.at)]
-        return f"{find}  ->  {self.replace}  at {self.at - begin + 1} in  {line.strip()}"
+        return f"{self.find}  ->  {self.replace}  at {self.at - begin + 1} in  {line.strip()}"
 
 
 class Token(NamedTuple):

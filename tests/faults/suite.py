@@ -24,7 +24,6 @@ class Step(NamedTuple):
     name: str
     program: str  # a path in the directory of objects
     arguments: tuple[str, ...]  # {tree} is the ground's copy of the sources
-    directory: str  # the same
     seeds: tuple[int, int] | None  # of hc_storm
 
 
@@ -74,16 +73,11 @@ def steps_of(ground: Ground) -> list[Step]:
         properties = {entry["name"]: entry["value"] for entry in test["properties"]}
         program, *arguments = test["command"]
         if LABELS & set(properties.get("LABELS", ())) and program.startswith(objects):
-            directory = properties["WORKING_DIRECTORY"]
-            if not directory.startswith(tree):
-                directory = tree
             steps.append(Step(test["name"], program[len(objects) + 1:],
-                              tuple(text.replace(tree, "{tree}") for text in arguments),
-                              directory.replace(tree, "{tree}"), None))
-    steps.append(Step("exact_histories", "bin/exact_histories", ("--histories", str(HISTORIES)),
-                      "{tree}", None))
+                              tuple(text.replace(tree, "{tree}") for text in arguments), None))
+    steps.append(Step("exact_histories", "bin/exact_histories", ("--histories", str(HISTORIES)), None))
     for seeds in SEEDS:
-        steps.append(Step(f"{STORM} {seeds[0]}..{seeds[1]}", f"bin/{STORM}", (), "{tree}", seeds))
+        steps.append(Step(f"{STORM} {seeds[0]}..{seeds[1]}", f"bin/{STORM}", (), seeds))
     return steps
 
 
@@ -138,7 +132,7 @@ class Suite:
         if step.seeds is not None:
             return hunt(program, *step.seeds)
         command = [str(program), *(text.format(tree=ground.tree) for text in step.arguments)]
-        return failure_of(command, step.directory.format(tree=ground.tree), bound_s), {}
+        return failure_of(command, str(ground.tree), bound_s), {}
 
     def steps_for(self, file: str, seeds: int) -> list[Step]:
         """Those that link the file, up to so many seeds; all if it is a header."""
