@@ -179,6 +179,8 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
         hc_sv_handshake_reset(host, from, cid, seq, now_us);
     if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
+    // It may have arrived while the newest datagram to the client was being made.
+    now_us = now_us > peer->connection.sent_us ? now_us : peer->connection.sent_us;
     bool newest;
     status = open_from(host, peer, from, seq, bytes, size, &data, now_us);
     if (status == HC_OK)

@@ -27,8 +27,11 @@
 #include <unistd.h>
 
 enum {
-    BATCHES_PER_WAKE = 2048 / HC_SV_UDP_BATCH, ///< bounds the time that a flood delays ticks
-    HANDSHAKE_FRACTION = 2,                    ///< handshakes may take 1 / this of each tick
+    RECEIVE_FRACTION = 2,         ///< datagrams may delay a tick by 1 / this of it
+    HANDSHAKE_FRACTION = 2,       ///< handshakes may take 1 / this of each tick
+    DRAIN_EVERY_US = 1000,        ///< the shortest interval at which the DATA lane is read
+    DRAIN_CAPACITY = 8,           ///< and it is read before 1 / this of the receive buffer is full
+    SEND_WAIT_US = 500,           ///< a datagram waits so long for others of its batch
     SET_TIME_EVERY_US = 10000000, ///< interval at which the host is given the wall clock
     DEV_PORTS = 16,               ///< ports tried with --port 0 in --dev
     WHY_MAX = 4500,               ///< bytes of a sentence with a path
@@ -44,7 +47,8 @@ struct daemon {
     struct hc_sv_udp *udp;
     struct hc_sv_host *host;
     struct event_base *base;
-    struct event *readable[HC_SV_UDP_LANES], *timer;
+    struct event *readable[HC_SV_UDP_LANES]; ///< none of DATA, which is read by time
+    struct event *timer;
     struct event *signals[SIGNALS];
     enum hc_sv_udp_lane next_lane; ///< HELLO or CONNECT, read next
     struct hc_token_ring keys;
@@ -55,7 +59,11 @@ struct daemon {
     bool stopping;
     hc_tick counted_tick; ///< newest tick in report.client_ticks
     uint64_t started_us;
-    uint64_t armed_us; ///< deadline of the timer
+    uint64_t armed_us;       ///< deadline of the timer
+    uint64_t drain_us;       ///< when the DATA lane is read next, beside every tick
+    uint32_t drained;        ///< its datagrams since the last tick
+    uint32_t drain_size;     ///< the datagrams that one reading should find, at most
+    uint64_t drain_every_us; ///< the interval that follows from them
     struct hc_sv_report report;
     struct hc_sv_status status;
 };
@@ -140,12 +148,22 @@ static bool count_ticks(struct daemon *daemon) {
     return true;
 }
 
-static void send_all(struct daemon *daemon, uint64_t now) {
+/// Sends all datagrams that are due, each batch as soon as its first one has waited SEND_WAIT_US:
+/// nobody waits until the snapshots of all clients are made. Returns the time.
+static uint64_t send_all(struct daemon *daemon, uint64_t now) {
     struct hc_address to;
+    uint64_t flushed_us = now;
     size_t size;
-    while ((size = hc_sv_host_send(daemon->host, &to, hc_sv_udp_room(daemon->udp), now)) > 0)
+    while ((size = hc_sv_host_send(daemon->host, &to, hc_sv_udp_room(daemon->udp), now)) > 0) {
         hc_sv_udp_queue(daemon->udp, &to, size);
+        now = hc_clock_us();
+        if (now - flushed_us < SEND_WAIT_US)
+            continue;
+        hc_sv_udp_flush(daemon->udp);
+        flushed_us = now;
+    }
     hc_sv_udp_flush(daemon->udp);
+    return hc_clock_us();
 }
 
 /// Starts the next tick's time budget of handshakes, and reads their lanes again.
@@ -173,9 +191,55 @@ static void set_time(struct daemon *daemon, uint64_t now) {
     daemon->report.udp = hc_sv_udp_stats(daemon->udp);
 }
 
-/// Sets the timer to the host's deadline.
-static void arm_timer(struct daemon *daemon, uint64_t now) {
+/// Receives a batch of a lane and returns the number of its datagrams.
+static unsigned receive_batch(struct daemon *daemon, enum hc_sv_udp_lane lane) {
+    unsigned count = hc_sv_udp_receive(daemon->udp, lane);
+    for (unsigned i = 0; i < count; i++) {
+        struct hc_sv_udp_datagram datagram = hc_sv_udp_received(daemon->udp, i);
+        // The host counts what it refuses.
+        (void)hc_sv_host_receive(daemon->host, &datagram.from, datagram.bytes, datagram.size,
+                                 datagram.arrived_us);
+    }
+    return count;
+}
+
+static uint64_t tick_us(const struct daemon *daemon) {
+    return 1000000 / daemon->options.tick_rate;
+}
+
+/// Receives DATA until the lane is empty or it is `end_us`. The rest waits in the receive buffer.
+static void receive_data(struct daemon *daemon, uint64_t end_us) {
+    unsigned count;
+    do {
+        count = receive_batch(daemon, HC_SV_UDP_DATA);
+        daemon->drained += count;
+    } while (count == HC_SV_UDP_BATCH && hc_clock_us() < end_us);
+}
+
+/// Chooses how often the DATA lane is read in the next tick: whole batches at a time, because a
+/// wake-up for each datagram costs three times the processor time.
+static void plan_drains(struct daemon *daemon) {
+    daemon->drain_every_us = tick_us(daemon) / (daemon->drained / daemon->drain_size + 1);
+    if (daemon->drain_every_us < DRAIN_EVERY_US)
+        daemon->drain_every_us = DRAIN_EVERY_US;
+    daemon->drained = 0;
+}
+
+/// Reads the DATA lane if it is time to, always right before a tick.
+static void drain(struct daemon *daemon, uint64_t now) {
     uint64_t deadline = hc_sv_host_deadline(daemon->host);
+    if (now < deadline && now < daemon->drain_us)
+        return;
+    receive_data(daemon, now < deadline ? deadline : now + tick_us(daemon) / RECEIVE_FRACTION);
+    daemon->drain_us = now + daemon->drain_every_us;
+}
+
+/// Sets the timer to the host's deadline, or to the next reading of the DATA lane before it.
+static void arm_timer(struct daemon *daemon) {
+    uint64_t deadline = hc_sv_host_deadline(daemon->host), now = hc_clock_us();
+    // A reading shortly before the deadline would only wake the daemon twice.
+    if (daemon->drain_us + DRAIN_EVERY_US / 2 < deadline)
+        deadline = daemon->drain_us;
     if (deadline == daemon->armed_us && evtimer_pending(daemon->timer, NULL))
         return;
     // The deadline is absolute, so errors of the timer do not add up.
@@ -189,13 +253,14 @@ static void arm_timer(struct daemon *daemon, uint64_t now) {
 /// Does everything that is due at `now`, and sets the timer to the next deadline.
 static void turn(struct daemon *daemon, uint64_t now) {
     struct hc_sv_event event;
+    drain(daemon, now);
     hc_sv_host_advance(daemon->host, now);
     bool ticked = count_ticks(daemon);
-    send_all(daemon, now);
-    uint64_t end = hc_clock_us();
+    uint64_t end = send_all(daemon, hc_clock_us());
     if (ticked) {
         record_work(daemon, end - now);
         renew_handshake_budget(daemon);
+        plan_drains(daemon);
     }
     while (hc_sv_host_poll_event(daemon->host, &event))
         log_event(daemon, &event);
@@ -209,14 +274,14 @@ static void turn(struct daemon *daemon, uint64_t now) {
     set_time(daemon, now);
 
     if (daemon->options.ticks != 0 && daemon->counted_tick >= daemon->options.ticks)
-        stop(daemon, "--ticks", now);
+        stop(daemon, "--ticks", end);
     if (hc_sv_host_ended(daemon->host))
-        stop(daemon, "a world has no more ticks", now);
+        stop(daemon, "a world has no more ticks", end);
     if (daemon->stopping && hc_sv_host_closed(daemon->host)) {
         event_base_loopbreak(daemon->base);
         return;
     }
-    arm_timer(daemon, end);
+    arm_timer(daemon);
 }
 
 static void on_timer(evutil_socket_t descriptor, short events, void *context) {
@@ -225,62 +290,27 @@ static void on_timer(evutil_socket_t descriptor, short events, void *context) {
     turn(context, hc_clock_us());
 }
 
-/// Receives a batch of a lane and returns the number of its datagrams.
-static unsigned receive_batch(struct daemon *daemon, enum hc_sv_udp_lane lane, uint64_t now) {
-    unsigned count = hc_sv_udp_receive(daemon->udp, lane);
-    for (unsigned i = 0; i < count; i++) {
-        struct hc_address from;
-        size_t size;
-        const uint8_t *bytes = hc_sv_udp_received(daemon->udp, i, &from, &size);
-        // The host counts what it refuses.
-        (void)hc_sv_host_receive(daemon->host, &from, bytes, size, now);
-    }
-    return count;
-}
-
-/// Receives DATA until the lane is empty or a tick is due. The rest waits in the receive buffer.
-static void receive_data(struct daemon *daemon, uint64_t now) {
-    uint64_t deadline = hc_sv_host_deadline(daemon->host);
-    for (unsigned batch = 0; batch < BATCHES_PER_WAKE; batch++) {
-        if (receive_batch(daemon, HC_SV_UDP_DATA, now) < HC_SV_UDP_BATCH)
-            break;
-        now = hc_clock_us();
-        if (now >= deadline)
-            break;
-    }
-}
-
 /// Receives HELLOs and CONNECTs in turn, so that neither delays the other, until both lanes are
-/// empty, a tick is due, or their time budget is used up. The rest waits in the receive buffers.
+/// empty, the timer is due, or their time budget is used up. The rest waits in the receive buffers.
+/// A CLOSE that arrived before a CONNECT is read before it, and frees its place.
 static void receive_handshakes(struct daemon *daemon) {
     struct hc_sv_time_budget *budget = &daemon->report.handshake_budget;
-    uint64_t now = hc_clock_us(), deadline = hc_sv_host_deadline(daemon->host);
-    for (unsigned empty = 0; empty < 2 && hc_sv_time_budget_lasts(budget);) {
-        receive_data(daemon, now);
+    uint64_t now = hc_clock_us(), deadline = daemon->armed_us;
+    for (unsigned empty = 0; empty < 2 && now < deadline && hc_sv_time_budget_lasts(budget);) {
+        receive_data(daemon, deadline);
         uint64_t from = thread_cpu_us();
-        unsigned count = receive_batch(daemon, daemon->next_lane, now);
-        send_all(daemon, now);
+        unsigned count = receive_batch(daemon, daemon->next_lane);
+        now = send_all(daemon, hc_clock_us());
         hc_sv_time_budget_take(budget, thread_cpu_us() - from);
         daemon->report.handshakes += count;
         empty = count < HC_SV_UDP_BATCH ? empty + 1 : 0;
         daemon->next_lane =
             daemon->next_lane == HC_SV_UDP_CONNECT ? HC_SV_UDP_HELLO : HC_SV_UDP_CONNECT;
-        now = hc_clock_us();
-        if (now >= deadline)
-            break;
     }
     if (!hc_sv_time_budget_lasts(budget)) {
         event_del(daemon->readable[HC_SV_UDP_CONNECT]);
         event_del(daemon->readable[HC_SV_UDP_HELLO]);
     }
-}
-
-static void on_data(evutil_socket_t descriptor, short events, void *context) {
-    uint64_t now = hc_clock_us();
-    (void)descriptor;
-    (void)events;
-    receive_data(context, now);
-    turn(context, hc_clock_us());
 }
 
 static void on_handshake(evutil_socket_t descriptor, short events, void *context) {
@@ -442,13 +472,12 @@ static bool open_readers(struct daemon *daemon) {
 
 /// Registers all events that wake the daemon; false: no memory.
 static bool watch(struct daemon *daemon) {
-    for (enum hc_sv_udp_lane lane = 0; lane < HC_SV_UDP_LANES; lane++) {
+    for (enum hc_sv_udp_lane lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
         int descriptor = hc_sv_udp_descriptor(daemon->udp, lane);
-        event_callback_fn callback = lane == HC_SV_UDP_DATA ? on_data : on_handshake;
         if (descriptor < 0)
             continue;
         daemon->readable[lane] =
-            event_new(daemon->base, descriptor, EV_READ | EV_PERSIST, callback, daemon);
+            event_new(daemon->base, descriptor, EV_READ | EV_PERSIST, on_handshake, daemon);
         if (!begin(daemon->readable[lane]))
             return false;
     }
@@ -644,6 +673,16 @@ static void clean_up(struct daemon *daemon) {
     sodium_memzero(&daemon->keys, sizeof(daemon->keys));
 }
 
+/// Plans the readings of the DATA lane, which has received nothing yet.
+static void begin_drains(struct daemon *daemon) {
+    daemon->drain_size = hc_sv_udp_capacity(daemon->udp) / DRAIN_CAPACITY;
+    if (daemon->drain_size < 1)
+        daemon->drain_size = 1;
+    if (daemon->drain_size > HC_SV_UDP_BATCH)
+        daemon->drain_size = HC_SV_UDP_BATCH;
+    plan_drains(daemon);
+}
+
 /// Makes everything that the server needs; false: failed, with a sentence on standard error.
 static bool set_up(struct daemon *daemon) {
     if (sodium_init() < 0) {
@@ -674,6 +713,7 @@ static bool set_up(struct daemon *daemon) {
         fprintf(stderr, "hindcastd: no event loop can be had\n");
         return false;
     }
+    begin_drains(daemon);
     begin_report(daemon);
     return true;
 }

@@ -17,7 +17,7 @@ struct hc_sv_report {
     uint64_t client_ticks;          ///< connected clients, summed over the ticks
     unsigned clients_most;          ///< at once
     size_t resident_bytes;          ///< of the process, when the report is made
-    struct hc_histogram tick_us;    ///< work of a tick: advancing and sending
+    struct hc_histogram tick_us;    ///< work of a tick: receiving, advancing and sending
     uint64_t ticks_worked_too_long; ///< of these, ticks that took longer than a tick lasts
     uint64_t handshakes;            ///< datagrams received that are not DATA
     struct hc_sv_time_budget handshake_budget; ///< processor time of these and their answers

@@ -3,6 +3,7 @@
 
 #include "server/daemon/udp.h"
 
+#include "common/programs/clock.h"
 #include "hindcast/check.h"
 
 #include <arpa/inet.h>
@@ -15,11 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     ROOM = HC_DATAGRAM_MAX + 1, ///< the last byte shows that a datagram was too long
     IPV4_AT = 12,               ///< offset of the IPv4 address in a mapped one
+    BUFFER_EACH = 416,          ///< bytes of the granted buffer that a small datagram takes
+    STAMP_SIZE = CMSG_SPACE(sizeof(struct timespec)),
 };
 
 /// Datagrams of one direction, in the layout of recvmmsg and sendmmsg.
@@ -30,12 +34,22 @@ struct batch {
     uint8_t bytes[HC_SV_UDP_BATCH][ROOM];
 };
 
+/// The kernel's arrival times of a batch, in the layout of recvmmsg.
+struct stamps {
+    _Alignas(struct cmsghdr) uint8_t controls[HC_SV_UDP_BATCH][STAMP_SIZE];
+    uint64_t read_us; ///< when the batch was read, on hc_clock_us,
+    int64_t unix_ns;  ///< and on the clock of the kernel's times
+};
+
 struct hc_sv_udp {
     int descriptors[HC_SV_UDP_LANES]; ///< -1: none
     sa_family_t family;
     unsigned queued;
     uint64_t send_errors;
     uint64_t drops[HC_SV_UDP_LANES];
+    uint64_t emptied_us; ///< when the DATA lane was last read to its end
+    uint64_t after_us;   ///< the batch arrived after this time
+    struct stamps stamps;
     struct batch in, out; ///< `out` is sent from the socket of the DATA lane
 };
 
@@ -95,6 +109,12 @@ static void set_options(int descriptor) {
     set_receive_buffer(descriptor);
     setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
+}
+
+static int64_t unix_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /// A socket bound to `where`, or -1 with errno. `shares`: other sockets may bind the same port.
@@ -198,10 +218,14 @@ struct hc_sv_udp *hc_sv_udp_open(const char *bind_to, uint16_t port, char *why, 
             close(descriptor);
         return NULL;
     }
+    int stamp = 1;
+    setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &stamp, sizeof(stamp));
     udp->descriptors[HC_SV_UDP_DATA] = descriptor;
     udp->family = family;
     open_lanes(udp);
     prepare(&udp->in);
+    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++)
+        udp->in.headers[i].msg_hdr.msg_control = udp->stamps.controls[i];
     prepare(&udp->out);
     return udp;
 }
@@ -241,19 +265,50 @@ uint32_t hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp) {
     return least;
 }
 
-unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
-    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++)
-        udp->in.headers[i].msg_hdr.msg_namelen = sizeof(udp->in.peers[i]);
-    int count = recvmmsg(udp->descriptors[lane], udp->in.headers, HC_SV_UDP_BATCH, 0, NULL);
-    return count > 0 ? (unsigned)count : 0;
+uint32_t hc_sv_udp_capacity(const struct hc_sv_udp *udp) {
+    return hc_sv_udp_receive_buffer(udp) / BUFFER_EACH;
 }
 
-const uint8_t *hc_sv_udp_received(const struct hc_sv_udp *udp, unsigned index,
-                                  struct hc_address *from, size_t *size) {
+unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
+    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++) {
+        udp->in.headers[i].msg_hdr.msg_namelen = sizeof(udp->in.peers[i]);
+        udp->in.headers[i].msg_hdr.msg_controllen = STAMP_SIZE;
+    }
+    uint64_t begun_us = hc_clock_us();
+    int received = recvmmsg(udp->descriptors[lane], udp->in.headers, HC_SV_UDP_BATCH, 0, NULL);
+    unsigned count = received > 0 ? (unsigned)received : 0;
+    udp->stamps.read_us = hc_clock_us();
+    udp->stamps.unix_ns = unix_ns();
+    udp->after_us = udp->emptied_us;
+    if (lane == HC_SV_UDP_DATA && count < HC_SV_UDP_BATCH)
+        udp->emptied_us = begun_us;
+    return count;
+}
+
+/// When a datagram of the last batch arrived. The bounds hold even if the system's clock was set
+/// since then.
+static uint64_t arrival_us(const struct hc_sv_udp *udp, const struct msghdr *header) {
+    const struct stamps *stamps = &udp->stamps;
+    const struct cmsghdr *control = CMSG_FIRSTHDR(header);
+    const uint8_t *bytes = header->msg_iov->iov_base;
+    if (control == NULL || control->cmsg_type != SCM_TIMESTAMPNS || bytes[0] != HC_DATAGRAM_DATA)
+        return stamps->read_us;
+    struct timespec at;
+    memcpy(&at, CMSG_DATA(control), sizeof(at));
+    int64_t ns = stamps->unix_ns - ((int64_t)at.tv_sec * 1000000000 + at.tv_nsec);
+    uint64_t ago_us = ns > 0 ? (uint64_t)ns / 1000 : 0;
+    uint64_t most_us = stamps->read_us - udp->after_us;
+    return stamps->read_us - (ago_us < most_us ? ago_us : most_us);
+}
+
+struct hc_sv_udp_datagram hc_sv_udp_received(const struct hc_sv_udp *udp, unsigned index) {
     HC_ASSERT(index < HC_SV_UDP_BATCH);
-    *from = from_system(&udp->in.peers[index]);
-    *size = udp->in.headers[index].msg_len;
-    return udp->in.bytes[index];
+    return (struct hc_sv_udp_datagram){
+        .bytes = udp->in.bytes[index],
+        .size = udp->in.headers[index].msg_len,
+        .from = from_system(&udp->in.peers[index]),
+        .arrived_us = arrival_us(udp, &udp->in.headers[index].msg_hdr),
+    };
 }
 
 uint8_t *hc_sv_udp_room(struct hc_sv_udp *udp) {

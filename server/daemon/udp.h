@@ -59,10 +59,18 @@ uint32_t hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp);
 /// hc_sv_udp_received, and are valid until the next call.
 unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane);
 
-/// Datagram `index` of the last batch. A datagram longer than HC_DATAGRAM_MAX has a `size` above
-/// it.
-const uint8_t *hc_sv_udp_received(const struct hc_sv_udp *udp, unsigned index,
-                                  struct hc_address *from, size_t *size);
+struct hc_sv_udp_datagram {
+    const uint8_t *bytes;
+    size_t size; ///< above HC_DATAGRAM_MAX if the datagram is longer than that
+    struct hc_address from;
+    uint64_t arrived_us; ///< on hc_clock_us: of DATA the kernel's time, else when it was read
+};
+
+/// Datagram `index` of the last batch.
+struct hc_sv_udp_datagram hc_sv_udp_received(const struct hc_sv_udp *udp, unsigned index);
+
+/// Small datagrams that the smallest receive buffer holds, about.
+uint32_t hc_sv_udp_capacity(const struct hc_sv_udp *udp);
 
 /// Room of HC_DATAGRAM_MAX bytes for the next datagram to send.
 uint8_t *hc_sv_udp_room(struct hc_sv_udp *udp);

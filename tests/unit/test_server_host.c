@@ -3,7 +3,7 @@
 #include "client/snapshot_reader.h"
 #include "hindcast/rng.h"
 #include "proto/ack.h"
-#include "server/host.h"
+#include "server/host_internal.h"
 #include "tests/sim/endpoint.h"
 
 #include <check.h>
@@ -412,6 +412,18 @@ END_TEST
 
 // ---- Counts -------------------------------------------------------------------------------------
 
+START_TEST(datagram_may_arrive_while_the_snapshot_that_it_acks_is_made) {
+    begin();
+    struct client client = join(1000, 1);
+    wait_ticks(2);
+    struct hc_sv_peer *peer = hc_sv_host_peer(host, client.cid);
+    hc_replay_accept(&client.replay, peer->sent.next - 1);
+    now_us -= TICK_US / 4;
+    send_inputs(&client, 1, 4);
+    ck_assert_uint_lt(peer->srtt_us, TICK_US);
+}
+END_TEST
+
 START_TEST(server_counts_a_refused_late_input_once) {
     config.history = 8;
     begin();
@@ -684,6 +696,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, server_does_not_reuse_a_cid_soon);
     tcase_add_test(tests, client_that_lost_every_accept_can_still_connect);
     tcase_add_test(tests, unfinished_attempt_never_replaces_a_live_connection);
+    tcase_add_test(tests, datagram_may_arrive_while_the_snapshot_that_it_acks_is_made);
     tcase_add_test(tests, server_counts_a_refused_late_input_once);
     tcase_add_test(tests, snapshot_without_room_has_the_nearest_inputs_of_every_player);
     tcase_add_test(tests, server_sends_inputs_before_a_leave_to_slower_clients);

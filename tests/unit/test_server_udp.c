@@ -1,6 +1,7 @@
 /// Tests server/daemon/udp: lanes do not displace each other, and every lost datagram is counted.
 #define _GNU_SOURCE // seteuid
 
+#include "common/programs/clock.h"
 #include "server/daemon/udp.h"
 #include "tests/run_suite.h"
 
@@ -52,10 +53,8 @@ static unsigned read_all(enum hc_sv_udp_lane lane, uint8_t kind, unsigned least)
     unsigned sum = 0, count;
     while ((sum >= least || await_lane(lane)) && (count = hc_sv_udp_receive(udp, lane)) > 0) {
         for (unsigned i = 0; i < count; i++) {
-            struct hc_address from;
-            size_t size;
-            const uint8_t *bytes = hc_sv_udp_received(udp, i, &from, &size);
-            ck_assert(kind == 0 || size == 0 || bytes[0] == kind);
+            struct hc_sv_udp_datagram datagram = hc_sv_udp_received(udp, i);
+            ck_assert(kind == 0 || datagram.size == 0 || datagram.bytes[0] == kind);
         }
         sum += count;
     }
@@ -125,6 +124,30 @@ START_TEST(broadcast_datagram_reaches_one_lane) {
     }
     for (enum hc_sv_udp_lane lane = 0; sorts() && lane < HC_SV_UDP_LANES; lane++)
         ck_assert_uint_eq(read_all(lane, 0, 10), 10);
+    close_all();
+}
+END_TEST
+
+START_TEST(data_has_the_time_of_its_arrival_however_late_it_is_read) {
+    enum { WAIT_US = 20000, COUNT = 3 };
+    uint64_t sent_us[COUNT + 1];
+    open_all("127.0.0.1");
+    for (unsigned i = 0; i < COUNT; i++) {
+        sent_us[i] = hc_clock_us();
+        send_kind(HC_DATAGRAM_DATA, 100);
+        usleep(WAIT_US);
+    }
+    sent_us[COUNT] = hc_clock_us();
+    for (unsigned got = 0; got < COUNT;) {
+        ck_assert(await_lane(HC_SV_UDP_DATA));
+        unsigned count = hc_sv_udp_receive(udp, HC_SV_UDP_DATA);
+        for (unsigned i = 0; i < count; i++, got++) {
+            // The clocks of the kernel and of the program may differ by their rounding.
+            uint64_t at_us = hc_sv_udp_received(udp, i).arrived_us;
+            ck_assert_uint_ge(at_us + 1, sent_us[got]);
+            ck_assert_uint_lt(at_us, sent_us[got + 1]);
+        }
+    }
     close_all();
 }
 END_TEST
@@ -221,6 +244,7 @@ int main(void) {
     tcase_add_test(tests, first_byte_of_a_datagram_selects_its_lane_over_ipv4_and_ipv6);
     tcase_add_test(tests, unread_hellos_displace_neither_data_nor_connects_and_are_counted);
     tcase_add_test(tests, broadcast_datagram_reaches_one_lane);
+    tcase_add_test(tests, data_has_the_time_of_its_arrival_however_late_it_is_read);
     tcase_add_test(tests, second_server_cannot_open_the_same_port);
     tcase_add_test(tests, all_datagrams_are_sent_from_the_bound_port);
     tcase_add_test(tests, reported_receive_buffer_is_the_smallest_that_the_kernel_granted);
