@@ -5,6 +5,11 @@
 /// options. 0, 1 if it could not run, 2 for unknown options.
 int bench_snapshots(int count, char **arguments);
 
+/// Prints the cost of rewinds: of whole worlds against copies and steps by hand, and selective ones
+/// against full ones; `count` arguments are its own options. 0, 1 if it could not run, 2 for
+/// unknown options.
+int bench_rewind(int count, char **arguments);
+
 /// Prints the cost of a step and of a resimulated tick of the timeline; 0, or 1 if it could not
 /// run. It draws nothing: `path` must be NULL.
 int bench_timeline(const char *path);

@@ -24,6 +24,8 @@ static const struct {
     {"server", "a tick's work by phases, and its floor; [--clients N] [--json FILE]", bench_server},
     {"client", "a client's work by phases, and its floor; [--clients N] [--json FILE]",
      bench_client},
+    {"rewind", "the cost of rewinds, dense and selective; [--table NAME] [--json FILE]",
+     bench_rewind},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

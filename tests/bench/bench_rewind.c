@@ -1,0 +1,150 @@
+/// Measures rewinds: whole worlds against copies and steps by hand, and selective against full.
+#include "tests/bench/bench.h"
+#include "tests/bench/dense_rewind.h"
+#include "tests/bench/spread_rewind.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+struct options {
+    const char *table; ///< NULL: all of them
+    const char *json;  ///< NULL: none
+};
+
+static bool wanted(const struct options *options, const char *table) {
+    return options->table == NULL || strcmp(options->table, table) == 0;
+}
+
+/// The ratios of a result; NULL if memory is short.
+static json_t *dense_json(const char *table, unsigned kib, const struct dense_result *result) {
+    return json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f}", "table", table, "kib", (int)kib,
+                     "players", (int)result->players, "entities", (int)result->entities,
+                     "by_hand_us", result->rewound.by_hand / 1000, "step",
+                     result->rewound.step / result->rewound.by_hand, "in_time_by_hand_us",
+                     result->in_time.by_hand / 1000, "in_time_step",
+                     result->in_time.step / result->in_time.by_hand);
+}
+
+static bool table_dense(const struct options *options, const char *table, bool late,
+                        const struct dense_setting *rows, size_t count, json_t *json) {
+    if (!wanted(options, table))
+        return true;
+    printf("%s. A tick with a rewind of %d ticks, and one without.\n",
+           late ? "Every input is late, and every entity is owned"
+                : "Every tick of a rewind is redone",
+           DENSE_DISTANCE);
+    printf("                            a rewind and a tick      a tick in time\n");
+    printf("  KiB players entities   by hand us  timeline    by hand us  timeline\n");
+    for (size_t i = 0; i < count; i++) {
+        struct dense_result result;
+        if (!dense_measure(&rows[i], &result))
+            return false;
+        printf("%5u %7u %8u   %10.2f %8.2fx    %10.2f %8.2fx\n", rows[i].kib, result.players,
+               result.entities, result.rewound.by_hand / 1000,
+               result.rewound.step / result.rewound.by_hand, result.in_time.by_hand / 1000,
+               result.in_time.step / result.in_time.by_hand);
+        json_array_append_new(json, dense_json(table, rows[i].kib, &result));
+    }
+    printf("\n");
+    return true;
+}
+
+static bool table_spread(const struct options *options, json_t *json) {
+    static const unsigned sizes[] = {256, 1024, 4096, 16384}, percents[] = {1, 5, 25};
+    if (!wanted(options, "selective"))
+        return true;
+    printf("Players are late by %d ticks. Medians of what a tick resimulates.\n", SPREAD_LATE);
+    printf("entities              near  late  selective us    full us    time   steps\n");
+    for (size_t i = 0; i < 2 * COUNT(sizes) * COUNT(percents); i++) {
+        struct spread_setting setting = {.entities = sizes[i / COUNT(percents) % COUNT(sizes)],
+                                         .clustered = i >= COUNT(sizes) * COUNT(percents),
+                                         .percent = percents[i % COUNT(percents)]};
+        struct spread_result result;
+        if (!spread_measure(&setting, &result))
+            return false;
+        const char *shape = setting.clustered ? "clustered" : "uniform";
+        printf("%8u  %-9s %6.1f %4u%%  %12.1f %10.1f %6.3fx %6.3fx\n", setting.entities, shape,
+               result.neighbours, setting.percent, result.selective_us, result.full_us,
+               result.selective_us / result.full_us, result.steps);
+        json_array_append_new(
+            json, json_pack("{s:s, s:i, s:s, s:f, s:i, s:f, s:f, s:f}", "table", "selective",
+                            "entities", (int)setting.entities, "shape", shape, "neighbours",
+                            result.neighbours, "late_percent", (int)setting.percent, "selective_us",
+                            result.selective_us, "full_us", result.full_us, "steps", result.steps));
+    }
+    printf("\n");
+    return true;
+}
+
+static bool table_single(const struct options *options, json_t *json) {
+    static const unsigned sizes[] = {256, 1024, 4096, 16384};
+    if (!wanted(options, "single"))
+        return true;
+    printf("One input is late by %d ticks, of another player in each tick, spread evenly.\n",
+           SPREAD_LATE);
+    printf("entities  selective us    full us    time   steps\n");
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        struct spread_setting setting = {.entities = sizes[i]};
+        struct spread_result result;
+        if (!spread_measure(&setting, &result))
+            return false;
+        printf("%8u  %12.2f %10.1f %6.3fx %6.4fx\n", setting.entities, result.selective_us,
+               result.full_us, result.selective_us / result.full_us, result.steps);
+        json_array_append_new(json,
+                              json_pack("{s:s, s:i, s:f, s:f, s:f}", "table", "single", "entities",
+                                        (int)setting.entities, "selective_us", result.selective_us,
+                                        "full_us", result.full_us, "steps", result.steps));
+    }
+    printf("\n");
+    return true;
+}
+
+static bool tables(const struct options *options, json_t *json) {
+    static const struct dense_setting redone[] = {
+        {4, 1, false},  {4, 2, false},   {4, 8, false},   {4, 32, false},  {64, 1, false},
+        {64, 8, false}, {64, 32, false}, {512, 1, false}, {512, 8, false}, {512, 32, false},
+    };
+    static const struct dense_setting late[] = {
+        {4, 0, true}, {32, 0, true}, {64, 0, true}, {512, 0, true}};
+    printf("Entities of 64 bytes whose step is eight multiply-adds, against the same world as one "
+           "array with\ncopies and steps by hand. Variants take turns, the best of several rounds "
+           "counts, and all end in one state.\n\n");
+    return table_dense(options, "redone", false, redone, COUNT(redone), json) &&
+           table_dense(options, "late", true, late, COUNT(late), json) &&
+           table_spread(options, json) && table_single(options, json);
+}
+
+static bool parse(int count, char **arguments, struct options *options) {
+    for (int i = 0; i < count; i += 2) {
+        const char *value = i + 1 < count ? arguments[i + 1] : NULL;
+        if (value == NULL)
+            return false;
+        if (strcmp(arguments[i], "--json") == 0)
+            options->json = value;
+        else if (strcmp(arguments[i], "--table") == 0)
+            options->table = value;
+        else
+            return false;
+    }
+    return true;
+}
+
+int bench_rewind(int count, char **arguments) {
+    struct options options = {0};
+    if (!parse(count, arguments, &options)) {
+        fprintf(stderr, "usage: hc_bench rewind [--json FILE] [--table NAME]\n"
+                        "NAME: redone, late, selective or single\n");
+        return 2;
+    }
+    json_t *json = json_array();
+    bool ok = tables(&options, json);
+    if (ok && options.json != NULL && json_dump_file(json, options.json, JSON_INDENT(2)) != 0) {
+        fprintf(stderr, "%s cannot be written\n", options.json);
+        ok = false;
+    }
+    json_decref(json);
+    return ok ? 0 : 1;
+}
