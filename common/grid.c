@@ -59,22 +59,61 @@ void hc_grid_remove(struct hc_grid grid, uint32_t bucket, hc_entity entity) {
         grid.prev[next] = prev;
 }
 
-uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
-                       uint32_t reach, hc_entity *found) {
-    uint32_t seen[4], buckets = 0, count = 0;
-    for (int64_t cx = (x - reach) >> shape->shift; cx <= (x + reach) >> shape->shift; cx++) {
-        for (int64_t cy = (y - reach) >> shape->shift; cy <= (y + reach) >> shape->shift; cy++) {
+void hc_grid_move(const struct hc_grid_shape *shape, struct hc_grid grid, hc_entity entity,
+                  const int64_t *from, const int64_t *to) {
+    bool same_cell = from != NULL && to != NULL &&
+                     (((from[0] ^ to[0]) | (from[1] ^ to[1])) >> shape->shift) == 0;
+    if (same_cell || (from == NULL && to == NULL))
+        return;
+    uint32_t old = from == NULL ? 0 : hc_grid_bucket(shape, from[0], from[1]);
+    uint32_t new = to == NULL ? 0 : hc_grid_bucket(shape, to[0], to[1]);
+    if (from != NULL && to != NULL && old == new)
+        return;
+    if (from != NULL)
+        hc_grid_remove(grid, old, entity);
+    if (to != NULL)
+        hc_grid_insert(grid, new, entity);
+}
+
+/// The buckets of a query. The cells around two positions are at most eight.
+struct query {
+    uint32_t seen[8], buckets;
+    uint32_t count; ///< entities found
+};
+
+/// Adds the entities of the cells within `reach` of (x, y), except those of buckets seen before.
+static void search(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
+                   uint32_t reach, struct query *query, hc_entity *found) {
+    int64_t last_x = (x + reach) >> shape->shift, last_y = (y + reach) >> shape->shift;
+    for (int64_t cx = (x - reach) >> shape->shift; cx <= last_x; cx++) {
+        for (int64_t cy = (y - reach) >> shape->shift; cy <= last_y; cy++) {
             uint32_t bucket = cell_bucket(shape, cx, cy);
             bool again = false;
-            for (uint32_t i = 0; i < buckets; i++)
-                again |= seen[i] == bucket;
+            for (uint32_t i = 0; i < query->buckets; i++)
+                again |= query->seen[i] == bucket;
             if (again)
                 continue;
-            HC_ASSERT(buckets < 4);
-            seen[buckets++] = bucket;
+            HC_ASSERT(query->buckets < 8);
+            query->seen[query->buckets++] = bucket;
             for (uint16_t e = grid.bucket[bucket]; e != HC_GRID_NONE; e = grid.next[e])
-                found[count++] = e;
+                found[query->count++] = e;
         }
     }
-    return count;
+}
+
+uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
+                       uint32_t reach, hc_entity *found) {
+    struct query query = {.count = 0};
+    search(shape, grid, x, y, reach, &query, found);
+    return query.count;
+}
+
+uint32_t hc_grid_query_either(const struct hc_grid_shape *shape, struct hc_grid grid,
+                              const int64_t a[2], const int64_t b[2], uint32_t reach,
+                              hc_entity *found) {
+    struct query query = {.count = 0};
+    search(shape, grid, a[0], a[1], reach, &query, found);
+    if (a[0] != b[0] || a[1] != b[1])
+        search(shape, grid, b[0], b[1], reach, &query, found);
+    return query.count;
 }

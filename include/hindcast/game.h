@@ -142,6 +142,19 @@ struct hc_game {
     /// client predicts without it.
     bool (*hides)(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
                   hc_entity other, const void *other_state);
+
+    /// Optional (NULL: none): the rule for many slots at once, for kinds whose steps are so short
+    /// that a call of `step` for each costs more than the step. Steps the `count` slots of one kind
+    /// from `first` on, alive and absent ones, exactly as `step` would. For the i-th slot it writes
+    /// all of the next state to `out + i * world->stride` (state_size bytes) and HC_ALIVE or
+    /// HC_ABSENT to `presence[i]`; the state of an absent one is ignored. False: it writes nothing,
+    /// and `step` is called for each slot, for example because of their kind.
+    ///
+    /// It may read what `step` may read: directly from scene->states and scene->presence, or
+    /// through the scene's functions after hc_scene_turn. Never called for the referee. The dev
+    /// preset compares every result with that of `step`.
+    bool (*step_run)(struct hc_scene *scene, hc_entity first, uint32_t count, uint8_t *out,
+                     uint8_t *presence);
 };
 
 /// The parameters of a world: constant for its life, and equal on server and clients.

@@ -38,6 +38,11 @@ static inline hc_tick hc_scene_tick(const struct hc_scene *scene) {
     return scene->tick;
 }
 
+/// In hc_game.step_run: lets the functions of the scene read as `self` from here on.
+static inline void hc_scene_turn(struct hc_scene *scene, hc_entity self) {
+    scene->self = self;
+}
+
 /// Whether the contract lets `self` read `other`; in constant time, for assertions.
 HC_API bool hc_scene_may_read(const struct hc_scene *scene, hc_entity other);
 

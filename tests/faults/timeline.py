@@ -19,62 +19,66 @@ PROGRAM = "bin/exact_histories"
 SECONDS = 120  # a fault may make the program loop forever
 
 TIMELINE = "common/timeline.c"
+RING = "common/ring.h"
+SPREAD = "common/spread.c"
+STEPPING = "common/stepping.c"
 INPUTS = "common/inputs.c"
 
 FAULTS = {
     "old-position": Fault(
-        TIMELINE,
+        SPREAD,
         "entities near the old position are not stepped again",
-        "    if (had)\n        mark_near(tl, tick, from, entity);\n",
+        "        if (move->had && within(move->from, at, reach))\n            set_bit(row->again, e);\n",
         "",
     ),
     "new-position": Fault(
-        TIMELINE,
+        SPREAD,
         "entities near the new position are not stepped again",
-        "        mark_near(tl, tick, to, entity);\n",
-        "        (void)to;\n",
+        "        if (move->has && within(move->to, at, reach))\n            set_bit(row->again, e);\n",
+        "",
     ),
     "owner": Fault(
-        TIMELINE,
+        SPREAD,
         "entities of the same owner are not stepped again",
-        "        mark_owned(tl, tick, world->owner_of[entity]);\n",
-        "        (void)tick;\n",
+        "        hc_spread_mark_owned(tl, row, world->owner_of[entity]);\n",
+        "        (void)row;\n",
     ),
     "referee-readers": Fault(
-        TIMELINE,
+        SPREAD,
         "readers of a changed group of the referee are not stepped again",
-        "        mark_readers(tl, tick, was == is ? changed_groups(tl, old, new) : UINT8_MAX);\n",
-        "        (void)mark_readers, (void)changed_groups;\n",
+        "        mark_readers(tl, row, was == is ? changed_groups(tl, old, new) : UINT8_MAX);\n",
+        "        (void)mark_readers, (void)changed_groups, (void)old, (void)new;\n",
     ),
     "referee-reads": Fault(
-        TIMELINE,
+        SPREAD,
         "a changed reduction does not step the referee again",
-        "    memcpy(reductions_at(tl, tick), fresh, bytes);\n    mark(tl, tick, HC_REFEREE);\n",
-        "    memcpy(reductions_at(tl, tick), fresh, bytes);\n",
+        "    memcpy(given, fresh, bytes);\n    hc_spread_mark(tl, row, HC_REFEREE);\n",
+        "    memcpy(given, fresh, bytes);\n",
     ),
     "referee-held": Fault(
-        TIMELINE,
+        SPREAD,
         "the referee is not stepped again when the last player becomes known",
-        "    if ((was == HC_UNKNOWN) != (is == HC_UNKNOWN))\n        mark(tl, tick, HC_REFEREE);\n",
+        "    if (is_player(world, entity) && (was == HC_UNKNOWN) != (is == HC_UNKNOWN))\n"
+        "        hc_spread_mark(tl, row, HC_REFEREE);\n",
         "",
     ),
     "index": Fault(
-        TIMELINE,
+        SPREAD,
         "the index of a tick is not patched when a state in it changes",
-        "    patch_grid(tl, tick, entity, had, from, has, to);\n",
-        "",
+        "        move_in_grid(tl, row, entity, &move);\n",
+        "        (void)move_in_grid;\n",
     ),
     "neighbour-order": Fault(
-        TIMELINE,
+        SPREAD,
         "neighbours come in the order of the index",
-        "        sort_near(tl);\n",
-        "        (void)sort_near;\n",
+        "        for (; to > 0 && near[to - 1] > e; to--)\n            near[to] = near[to - 1];\n",
+        "",
     ),
     "authoritative-overwritten": Fault(
-        TIMELINE,
+        STEPPING,
         "a change of an earlier tick overwrites an authoritative state",
-        "    if (is_authoritative(tl, scene->tick + 1, entity))\n        return;\n",
-        "    (void)is_authoritative;\n",
+        "        if (authoritative != NULL) {\n",
+        "        if (authoritative != NULL && false) {\n",
     ),
     "older-as-of": Fault(
         TIMELINE,
@@ -83,24 +87,23 @@ FAULTS = {
         "",
     ),
     "authoritative-outlives-tick": Fault(
-        TIMELINE,
+        STEPPING,
         "an authoritative state stays in the ring for the next tick of its slot",
-        "    for (uint32_t e = 0; tl->config.replica && e < entities; e++)\n"
-        "        *authoritative_at(tl, tick, (hc_entity)e) = HC_NO_TICK;\n",
-        "    for (uint32_t e = 0; tl->config.replica && tick < slots(tl) && e < entities; e++)\n"
-        "        *authoritative_at(tl, tick, (hc_entity)e) = HC_NO_TICK;\n",
+        "    for (uint32_t e = 0; tl->config.replica && e < world->entities; e++)\n",
+        "    for (uint32_t e = 0;\n"
+        "         tl->config.replica && tick < hc_ring_slots(tl) && e < world->entities; e++)\n",
     ),
     "before-restart": Fault(
-        TIMELINE,
+        RING,
         "ticks before a restart are stepped again",
-        "    return tick >= tl->oldest && tick < tl->head;\n",
-        "    return tick < tl->head;\n",
+        "    return tick >= timeline->oldest && tick < timeline->head;\n",
+        "    return tick < timeline->head;\n",
     ),
     "roster-change-unread": Fault(
         TIMELINE,
         "a late roster change does not step its player again",
-        "        mark_owned(tl, tick, player);\n    return status;\n",
-        "        (void)mark_owned;\n    return status;\n",
+        "        hc_spread_mark_owned(tl, &row, player);\n",
+        "        (void)row;\n",
     ),
     "no-new-prediction": Fault(
         INPUTS,

@@ -120,18 +120,17 @@ FAULTS = {
     ),
     # ---- The spread of a change ----
     "old-position": Fault(
-        "common/timeline.c",
+        "common/spread.c",
         "the entities near an old position are not stepped again",
-        "    if (had)\n"
-        "        mark_near(tl, tick, from, entity);\n",
+        "        if (move->had && within(move->from, at, reach))\n"
+        "            set_bit(row->again, e);\n",
         "",
     ),
     "pins-overwritten": Fault(
-        "common/timeline.c",
+        "common/stepping.c",
         "a change of an earlier tick overwrites a received state",
-        "    if (is_authoritative(tl, scene->tick + 1, entity))\n"
-        "        return;\n",
-        "",
+        "        if (authoritative != NULL) {\n",
+        "        if (authoritative != NULL && false) {\n",
     ),
     "older-replaces-newer": Fault(
         "common/timeline.c",
@@ -141,16 +140,17 @@ FAULTS = {
         "",
     ),
     "referee-readers": Fault(
-        "common/timeline.c",
+        "common/spread.c",
         "readers of a changed group of the referee are not stepped again",
-        "        mark_readers(tl, tick, was == is ? changed_groups(tl, old, new) : UINT8_MAX);\n",
-        "        (void)mark_readers, (void)changed_groups;\n",
+        "        mark_readers(tl, row, was == is ? changed_groups(tl, old, new) : UINT8_MAX);\n",
+        "        (void)mark_readers, (void)changed_groups, (void)old, (void)new;\n",
     ),
     "neighbour-order": Fault(
-        "common/timeline.c",
+        "common/spread.c",
         "neighbours come in the order of the index",
-        "        sort_near(tl);\n",
-        "        (void)sort_near;\n",
+        "        for (; to > 0 && near[to - 1] > e; to--)\n"
+        "            near[to] = near[to - 1];\n",
+        "",
     ),
     # ---- Snapshots ----
     "compared-before-rewind": Fault(

@@ -1,0 +1,247 @@
+/// The marks of steps to be taken again, the search for neighbours, and the rewriting of states.
+#include "common/spread.h"
+
+#include "common/scene.h"
+
+#include <string.h>
+
+// ---- Neighbours ---------------------------------------------------------------------------------
+
+/// Two positions, of which each may be missing: those of an entity before and after a change.
+struct move {
+    bool had, has;
+    int64_t from[2], to[2];
+};
+
+static bool within(const int64_t a[2], const int64_t b[2], int64_t reach) {
+    int64_t x = a[0] - b[0], y = a[1] - b[1];
+    return x >= -reach && x <= reach && y >= -reach && y <= reach;
+}
+
+uint32_t hc_spread_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+    struct hc_timeline *tl = scene->source;
+    const struct hc_world *world = scene->world;
+    int64_t reach = world->game->reach, at[2] = {0, 0}, other[2] = {0, 0};
+    uint32_t count = 0;
+    hc_entity *near = tl->near;
+    *ids = near;
+    if (scene->presence[self] != HC_ALIVE ||
+        !hc_world_position(world, self, scene->states + (size_t)self * world->stride, &at[0],
+                           &at[1]))
+        return 0;
+    struct hc_grid grid = hc_ring_row(tl, scene->tick).grid;
+    uint32_t found = hc_grid_query(&tl->shape, grid, at[0], at[1], world->game->reach, near);
+    for (uint32_t i = 0; i < found; i++) {
+        hc_entity e = near[i];
+        bool has = hc_world_position(world, e, scene->states + (size_t)e * world->stride, &other[0],
+                                     &other[1]);
+        HC_CHECK(has);
+        if (e == self || !within(at, other, reach))
+            continue;
+        // Neighbours come in ascending order; the grid lists them in any.
+        uint32_t to = count++;
+        for (; to > 0 && near[to - 1] > e; to--)
+            near[to] = near[to - 1];
+        near[to] = e;
+    }
+    return count;
+}
+
+/// Moves `entity` in the grid of `row` as it has moved, as far as it has any positions.
+static void move_in_grid(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity entity,
+                         const struct move *move) {
+    hc_grid_move(&tl->shape, row->grid, entity, move->had ? move->from : NULL,
+                 move->has ? move->to : NULL);
+}
+
+// ---- Marks --------------------------------------------------------------------------------------
+
+static void set_bit(uint64_t *words, uint32_t bit) {
+    words[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+/// Sets the bits in [first, first + count), where `count` < 64.
+static void set_bits(uint64_t *words, uint32_t first, uint32_t count) {
+    uint64_t ones = (UINT64_C(1) << count) - 1;
+    words[first / 64] |= ones << first % 64;
+    if (first % 64 + count > 64)
+        words[first / 64 + 1] |= ones >> (64 - first % 64);
+}
+
+void hc_spread_mark(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity entity) {
+    if (!hc_ring_stepped(tl, row->tick))
+        return;
+    set_bit(row->again, entity);
+    tl->earliest = hc_tick_min(tl->earliest, row->tick);
+}
+
+void hc_spread_mark_owned(struct hc_timeline *tl, const struct hc_ring_row *row, hc_player owner) {
+    if (!hc_ring_stepped(tl, row->tick))
+        return;
+    set_bits(row->again, hc_world_player(tl->config.world, owner), tl->config.world->per_owner);
+    tl->earliest = hc_tick_min(tl->earliest, row->tick);
+}
+
+void hc_spread_mark_all(struct hc_timeline *tl, hc_tick from) {
+    for (hc_tick t = from; t < tl->head; t++)
+        tl->whole[hc_ring_slot(tl, t)] = 1;
+    if (from < tl->head)
+        tl->earliest = hc_tick_min(tl->earliest, from);
+}
+
+void hc_spread_input(void *timeline, hc_player player, hc_tick tick) {
+    struct hc_timeline *tl = timeline;
+    if (!hc_ring_stepped(tl, tick))
+        return;
+    set_bit(hc_ring_inputs_put(tl, tick), player);
+    tl->earliest = hc_tick_min(tl->earliest, tick);
+}
+
+void hc_spread_inputs(struct hc_timeline *tl, const struct hc_ring_row *row) {
+    uint64_t *put = hc_ring_inputs_put(tl, row->tick);
+    size_t words = hc_ring_words(tl->config.world->players);
+    for (size_t w = 0; w < words; w++) {
+        for (uint64_t left = put[w]; left != 0; left &= left - 1) {
+            hc_player player = (hc_player)(64 * w + (size_t)__builtin_ctzll(left));
+            if (hc_inputs_give(&tl->inputs, player, row->tick))
+                hc_spread_mark_owned(tl, row, player);
+        }
+        put[w] = 0;
+    }
+}
+
+void hc_spread_reductions(struct hc_timeline *tl, const struct hc_ring_row *row) {
+    const struct hc_world *world = tl->config.world;
+    int64_t fresh[HC_REDUCTIONS_MAX], *given = hc_ring_reductions(tl, row->tick);
+    size_t bytes = world->game->reduction_count * sizeof fresh[0];
+    if (tl->reduce[row->slot] == 0)
+        return;
+    tl->reduce[row->slot] = 0;
+    hc_scene_reduce(world, row->presence, row->states, fresh);
+    if (memcmp(fresh, given, bytes) == 0)
+        return;
+    memcpy(given, fresh, bytes);
+    hc_spread_mark(tl, row, HC_REFEREE);
+}
+
+/// Marks the entities within reach of the old or of the new position of `self`.
+static void mark_near(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity self,
+                      const struct move *move) {
+    const struct hc_world *world = tl->config.world;
+    int64_t reach = world->game->reach, at[2] = {0, 0};
+    uint32_t found =
+        hc_grid_query_either(&tl->shape, row->grid, move->had ? move->from : move->to,
+                             move->has ? move->to : move->from, world->game->reach, tl->near);
+    for (uint32_t i = 0; i < found; i++) {
+        hc_entity e = tl->near[i];
+        bool has =
+            hc_world_position(world, e, row->states + (size_t)e * world->stride, &at[0], &at[1]);
+        HC_CHECK(has);
+        if (e == self)
+            continue;
+        if (move->had && within(move->from, at, reach))
+            set_bit(row->again, e);
+        if (move->has && within(move->to, at, reach))
+            set_bit(row->again, e);
+    }
+}
+
+/// The referee's field groups in which states `a` and `b` differ.
+static uint8_t changed_groups(const struct hc_timeline *tl, const uint8_t *a, const uint8_t *b) {
+    const struct hc_kind *kind = &tl->config.world->game->kinds[0];
+    unsigned groups = 0;
+    for (uint16_t f = 0; f < kind->field_count; f++)
+        if (hc_field_get(&kind->fields[f], a) != hc_field_get(&kind->fields[f], b))
+            groups |= 1u << kind->fields[f].group;
+    return (uint8_t)groups;
+}
+
+/// Marks the entities that read any of the referee's `groups`.
+static void mark_readers(struct hc_timeline *tl, const struct hc_ring_row *row, uint8_t groups) {
+    for (uint32_t e = 0; e < tl->config.world->entities; e++)
+        row->again[e / 64] |= (uint64_t)((row->groups[e] & groups) != 0) << e % 64;
+}
+
+/// Whether `entity` is a player itself: the reductions and the referee depend on players.
+static bool is_player(const struct hc_world *world, hc_entity entity) {
+    hc_player owner = world->owner_of[entity];
+    return owner != HC_NO_PLAYER && entity == hc_world_player(world, owner);
+}
+
+/// Whether the change of a player's state from `a` to `b` may change a reduction.
+static bool reduced(const struct hc_timeline *tl, hc_entity entity, bool presence_changed,
+                    const uint8_t *a, const uint8_t *b) {
+    const struct hc_game *game = tl->config.world->game;
+    const struct hc_kind *kind = hc_world_kind(tl->config.world, entity);
+    for (uint8_t r = 0; r < game->reduction_count; r++) {
+        const struct hc_field *field = &kind->fields[game->reductions[r].field];
+        if (presence_changed || (game->reductions[r].op != HC_REDUCE_COUNT &&
+                                 hc_field_get(field, a) != hc_field_get(field, b)))
+            return true;
+    }
+    return false;
+}
+
+// ---- Rewriting ----------------------------------------------------------------------------------
+
+/// Marks the steps that read the state of `entity` at a tick whose step is taken again in part: by
+/// its own entity and owner, by position, and by declaration.
+static void mark_changed(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity entity,
+                         const struct move *move, uint8_t is, const uint8_t *new) {
+    const struct hc_world *world = tl->config.world;
+    const uint8_t *old = row->states + (size_t)entity * world->stride;
+    uint8_t was = row->presence[entity];
+    set_bit(row->again, entity);
+    if (world->owner_of[entity] != HC_NO_PLAYER)
+        hc_spread_mark_owned(tl, row, world->owner_of[entity]);
+    if (move->had || move->has)
+        mark_near(tl, row, entity, move);
+    if (entity == HC_REFEREE)
+        mark_readers(tl, row, was == is ? changed_groups(tl, old, new) : UINT8_MAX);
+    if (is_player(world, entity) && (was == HC_UNKNOWN) != (is == HC_UNKNOWN))
+        hc_spread_mark(tl, row, HC_REFEREE);
+}
+
+/// Whether two states are equal; `size` is mostly a multiple of 4, and often they differ early.
+static bool equal(const uint8_t *a, const uint8_t *b, size_t size) {
+    uint64_t x, y;
+    while (size >= sizeof x) {
+        memcpy(&x, a, sizeof x);
+        memcpy(&y, b, sizeof y);
+        if (x != y)
+            return false;
+        a += sizeof x;
+        b += sizeof y;
+        size -= sizeof x;
+    }
+    return size == 0 || memcmp(a, b, size) == 0;
+}
+
+bool hc_spread_rewrite(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity entity,
+                       uint8_t is, const uint8_t *new) {
+    const struct hc_world *world = tl->config.world;
+    const struct hc_kind *kind = hc_world_kind(world, entity);
+    uint8_t *old = row->states + (size_t)entity * world->stride, was = row->presence[entity];
+    if (was == is && equal(old, new, kind->state_size))
+        return false;
+    tl->changed[row->slot] = tl->head + 1;
+    struct move move = {.had = false};
+    if (kind->x >= 0) {
+        move.had =
+            was == HC_ALIVE && hc_world_position(world, entity, old, &move.from[0], &move.from[1]);
+        move.has =
+            is == HC_ALIVE && hc_world_position(world, entity, new, &move.to[0], &move.to[1]);
+        move_in_grid(tl, row, entity, &move);
+    }
+    if (hc_ring_stepped(tl, row->tick)) {
+        tl->earliest = hc_tick_min(tl->earliest, row->tick);
+        if (is_player(world, entity) && reduced(tl, entity, was != is, old, new))
+            tl->reduce[row->slot] = 1;
+        // Marks in a row that is taken again as a whole say nothing more.
+        if (!tl->config.full && tl->whole[row->slot] == 0)
+            mark_changed(tl, row, entity, &move, is, new);
+    }
+    row->presence[entity] = is;
+    memcpy(old, new, kind->state_size);
+    return true;
+}
