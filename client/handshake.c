@@ -13,7 +13,7 @@ void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us) {
     hc_ratchet_draw(&client->ratchet, handshake->nonce, sizeof handshake->nonce);
     hc_ratchet_draw(&client->ratchet, handshake->secret, sizeof handshake->secret);
     hc_seal_public(handshake->secret, handshake->key);
-    handshake->protocol_id = hc_datagram_protocol_id(client->config.game);
+    handshake->protocol_id = hc_datagram_protocol_id(client->config.game, client->config.rule_hash);
     handshake->rtt_us = UINT64_MAX;
     handshake->next_us = now_us;
     handshake->due = true;

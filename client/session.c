@@ -48,10 +48,12 @@ struct hc_client *hc_client_create(const struct hc_client_config *config, uint64
         return NULL;
     client->config = *config;
     client->config.entropy = NULL; // borrowed for this call
+    if (config->rule_hash == 0)
+        client->config.rule_hash = hc_game_rule_hash(config->game, config->allocator);
     hc_cl_entropy_begin(config, now_us, &client->ratchet);
     client->credential = config->credential;
     client->messages.bytes = hc_allocate(config->allocator, HC_EVENTS_CHANNEL_BYTES);
-    if (client->messages.bytes == NULL) {
+    if (client->messages.bytes == NULL || client->config.rule_hash == 0) {
         hc_client_destroy(client);
         return NULL;
     }

@@ -27,8 +27,12 @@ _Static_assert(PREFIX_SIZE + 8 + HC_NONCE_SIZE == HC_DATAGRAM_VERSION_SIZE, "VER
 _Static_assert(1 + 4 + HC_RESET_TOKEN_SIZE == HC_DATAGRAM_RESET_SIZE, "RESET");
 _Static_assert(1 + 4 + 4 == HC_DATA_CLEAR_SIZE && HC_DATA_BODY_MAX == 1167, "DATA");
 
-uint64_t hc_datagram_protocol_id(const struct hc_game *game) {
-    return XXH3_64bits_withSeed(HC_DATAGRAM_MAGIC, HC_MAGIC_SIZE, hc_game_hash(game));
+uint64_t hc_datagram_protocol_id(const struct hc_game *game, uint64_t rule_hash) {
+    uint8_t bytes[HC_MAGIC_SIZE + 8];
+    struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
+    hc_bytes_put(&writer, HC_DATAGRAM_MAGIC, HC_MAGIC_SIZE);
+    hc_bytes_put_u64(&writer, rule_hash);
+    return XXH3_64bits_withSeed(bytes, sizeof bytes, hc_game_hash(game));
 }
 
 enum hc_datagram_kind hc_datagram_kind(const uint8_t *bytes, size_t size) {

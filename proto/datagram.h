@@ -122,8 +122,9 @@ struct hc_data {
     size_t body_size; ///< in [0, HC_DATA_BODY_MAX]; 0 keeps the connection alive
 };
 
-/// The number that both ends must share: it binds the wire version and hc_game_hash(game).
-uint64_t hc_datagram_protocol_id(const struct hc_game *game);
+/// The number that both ends must share: it binds the wire version, hc_game_hash(game) and
+/// `rule_hash`, hc_game_rule_hash of the game.
+uint64_t hc_datagram_protocol_id(const struct hc_game *game, uint64_t rule_hash);
 
 /// The kind of a datagram by its first byte alone; HC_DATAGRAM_NONE: not of this protocol.
 enum hc_datagram_kind hc_datagram_kind(const uint8_t *bytes, size_t size);

@@ -166,14 +166,16 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uin
     if (host == NULL)
         return NULL;
     host->config = *config;
+    if (config->rule_hash == 0)
+        host->config.rule_hash = hc_game_rule_hash(config->game, config->allocator);
     host->secrets = hc_sv_host_secrets(config->secret);
     host->stats.memory_bytes = sizeof *host;
-    if (!build(host)) {
+    if (host->config.rule_hash == 0 || !build(host)) {
         hc_sv_host_destroy(host);
         return NULL;
     }
     host->epoch_us = now_us;
-    host->protocol_id = hc_datagram_protocol_id(config->game);
+    host->protocol_id = hc_datagram_protocol_id(config->game, host->config.rule_hash);
     use_secret(host);
     hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
     host->spent.seed = host->reset_rate.seed = host->rate.seed;

@@ -40,6 +40,7 @@ enum {
 
 struct hc_sv_host_config {
     const struct hc_game *game;
+    uint64_t rule_hash; ///< hc_game_rule_hash of the game; 0: hc_sv_host_create computes it
     uint16_t clients;   ///< connections at once, and player slots of the world
     uint16_t tick_rate; ///< Hz
     uint32_t history;   ///< W, the farthest rewind; ticks

@@ -45,7 +45,9 @@ enum {
 };
 
 struct hc_client_config {
-    const struct hc_game *game;      ///< borrowed; with the hc_game_hash of the server's game
+    const struct hc_game *game; ///< borrowed; with the hashes of the server's game
+    uint64_t rule_hash; ///< hc_game_rule_hash of the game, for programs with many clients; 0:
+                        ///< hc_client_create computes it
     struct hc_credential credential; ///< a token for this server, and its secret
     uint8_t players;                 ///< local players, [0, HC_OWN_PLAYERS_MAX]; 0 watches
     uint32_t input_delay;            ///< D: an input sampled at tick P is stamped P + D; ticks

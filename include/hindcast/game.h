@@ -244,4 +244,10 @@ HC_API uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *prese
 /// without a new client.
 HC_API uint64_t hc_game_hash(const struct hc_game *game);
 
+/// The hash of a game's rule: of every tick of a fixed match, with random inputs, joins and leaves,
+/// that this function plays within milliseconds. A client and a server with different hashes cannot
+/// connect, so builds with equal tables and different steps do not meet. 0: the game is invalid, or
+/// memory from `allocator` (NULL: malloc) is short.
+HC_API uint64_t hc_game_rule_hash(const struct hc_game *game, const struct hc_allocator *allocator);
+
 HC_C_END

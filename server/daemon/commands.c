@@ -152,7 +152,9 @@ static int run_token(const struct command *command) {
     for (uint64_t i = 0; i < command->count; i++, token.client_id++) {
         if (!command->client_id_given)
             randombytes_buf(&token.client_id, sizeof(token.client_id));
-        hc_sv_key_file_issue(&ring.keys[0], hc_datagram_protocol_id(&hc_arena), &token, text);
+        hc_sv_key_file_issue(&ring.keys[0],
+                             hc_datagram_protocol_id(&hc_arena, hc_game_rule_hash(&hc_arena, NULL)),
+                             &token, text);
         puts(text);
     }
     sodium_memzero(&ring, sizeof(ring));
@@ -189,7 +191,8 @@ static int run_key(const struct command *command) {
 /// Prints the protocol_id of the daemon's game.
 static int run_protocol_id(const struct command *command) {
     (void)command;
-    printf("0x%016" PRIx64 "\n", hc_datagram_protocol_id(&hc_arena));
+    printf("0x%016" PRIx64 "\n",
+           hc_datagram_protocol_id(&hc_arena, hc_game_rule_hash(&hc_arena, NULL)));
     return fflush(stdout) == 0 ? 0 : 1;
 }
 

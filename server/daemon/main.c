@@ -527,11 +527,12 @@ static void on_accept_failed(void *context, const char *why) {
 /// that is free for both.
 static bool open_ports(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
-    struct hc_sv_token_http_issuer issuer = {.key = daemon->keys.keys[0],
-                                             .protocol_id = hc_datagram_protocol_id(&hc_arena),
-                                             .audience = options->audience,
-                                             .failed = on_accept_failed,
-                                             .context = daemon};
+    struct hc_sv_token_http_issuer issuer = {
+        .key = daemon->keys.keys[0],
+        .protocol_id = hc_datagram_protocol_id(&hc_arena, hc_game_rule_hash(&hc_arena, NULL)),
+        .audience = options->audience,
+        .failed = on_accept_failed,
+        .context = daemon};
     char why[256] = "";
     unsigned tries = options->dev && options->port == 0 ? DEV_PORTS : 1;
     for (unsigned i = 0; i < tries && daemon->udp == NULL; i++) {

@@ -39,6 +39,7 @@ static uint32_t number_of(const struct hc_address *address) {
 static struct accounts accounts_create(struct hc_sv_host_config config, uint32_t count) {
     struct accounts accounts = {.now_us = 5 * SECOND_US, .count = count};
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.keys = hc_endpoint_token_ring();
     config.unix_us = HC_TEST_UNIX_US;
     accounts.host = hc_sv_host_create(&config, accounts.now_us);

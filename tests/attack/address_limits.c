@@ -13,6 +13,7 @@ enum { SECOND_US = 1000000, TICK_US = 16667 };
 static struct hc_sv_host *open_host(uint16_t clients, uint16_t per_address, uint64_t now_us) {
     struct hc_sv_host_config config = hc_sv_host_config_default();
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.keys = hc_endpoint_token_ring();
     config.unix_us = HC_TEST_UNIX_US;
     config.clients = clients;

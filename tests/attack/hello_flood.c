@@ -6,6 +6,7 @@
 #include "hindcast/arena.h"
 #include "proto/datagram.h"
 #include "tests/attack/loopback.h"
+#include "tests/sim/endpoint.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -42,7 +43,7 @@ struct volley {
 };
 
 static void prepare(struct volley *volley, uint16_t port) {
-    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
     uint16_t each = HC_DATAGRAM_HELLO_SIZE;
     volley->to = (struct sockaddr_in){
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

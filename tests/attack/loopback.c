@@ -225,8 +225,7 @@ struct hc_credential loopback_issue_token(uint64_t user, const char *name, uint3
     if (name != NULL)
         memcpy(token.name, name,
                strlen(name) < sizeof token.name ? strlen(name) : sizeof token.name);
-    hc_token_seal(&ring.keys[0], hc_datagram_protocol_id(&hc_arena), &token, nonce,
-                  credential.token);
+    hc_token_seal(&ring.keys[0], hc_test_protocol_id(&hc_arena), &token, nonce, credential.token);
     memcpy(credential.secret, token.secret, sizeof credential.secret);
     return credential;
 }
@@ -241,6 +240,7 @@ unsigned loopback_join(struct attack *attack, struct loopback_clients *crowd,
     struct loopback_client *client = &crowd->clients[crowd->count];
     *client = (struct loopback_client){.begun_us = loopback_now_us()};
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.credential = *credential;
     config.players = players;
     snprintf(port, sizeof port, "%u", crowd->server->port);

@@ -13,6 +13,7 @@ enum { TOKEN_LIFE_S = 3600, EPOCH_US = 5000000, DRAW_NONCE = 77 };
 struct target target_create(uint16_t clients) {
     struct hc_sv_host_config config = hc_sv_host_config_default();
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.clients = clients;
     config.keys = hc_endpoint_token_ring();
     config.unix_us = HC_TEST_UNIX_US;

@@ -341,6 +341,7 @@ void attack_accept_flips(struct attack *attack) {
         uint8_t accept[HC_DATAGRAM_MAX];
         hc_endpoint_issue_token(&endpoint, &hc_arena, 100 + i, 100 + i);
         config.game = &hc_arena;
+        config.rule_hash = hc_test_rule_hash(config.game);
         config.credential = endpoint.credential;
         struct hc_client *client = hc_client_create(&config, target.now_us);
         HC_ASSERT(client != NULL);
@@ -403,6 +404,7 @@ void attack_predicted_nonces(struct attack *attack) {
     unsigned varied[8 * HC_NONCE_SIZE] = {0};
     hc_endpoint_issue_token(&endpoint, &hc_arena, 1, 1);
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.credential = endpoint.credential;
     for (unsigned i = 0; i < CLIENTS_ASKED; i++) {
         struct hc_hello hello;
@@ -475,6 +477,7 @@ void attack_replayed_accept(struct attack *attack) {
     struct hc_endpoint endpoint;
     hc_crypto_calls_reset();
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     for (unsigned i = 0; i < TIMES; i++) {
         hc_endpoint_issue_token(&endpoint, &hc_arena, 1 + i, 1 + i);
         config.credential = endpoint.credential;

@@ -27,7 +27,7 @@ def sign(x):
 
 
 class Arena(Game):
-    """ARENA.md's tables; `game_hash` and `protocol_id` are computed from them, `hashes` are those that it names."""
+    """ARENA.md's tables; `hashes` are those that it names, of which the game's and the protocol_id are computed too."""
 
     def __init__(self, text):
         self.named = {k: int(v) for k, v in re.findall(r"(version|players_max|reach) (\d+)", text)}
@@ -42,7 +42,7 @@ class Arena(Game):
                          [s[1:] for s in slots if s[0] == "unowned"], fields(cell),
                          lambda i: [sign(i[0]), sign(i[1]), i[2], int(i[3] != 0)])
         self.game_hash = self.chain()
-        self.protocol_id = xxh3(MAGIC, self.game_hash)
+        self.protocol_id = xxh3(MAGIC + struct.pack("<Q", self.hashes[1]), self.game_hash)
 
     def chain(self):
         chain = 0
@@ -162,7 +162,7 @@ def check_heads():
 
 
 def check_documents(check):
-    check("documents.arena.hashes", ARENA.hashes == [ARENA.game_hash, ARENA.protocol_id],
+    check("documents.arena.hashes", ARENA.hashes == [ARENA.game_hash, ARENA.hashes[1], ARENA.protocol_id],
           ["%016x" % x for x in (ARENA.game_hash, ARENA.protocol_id)])
     check("documents.arena.state-sizes", all(size == sum(f.size for f in fields) for _, size, _, _, fields in ARENA.rows))
     check("documents.standard.input-runs", check_runs())

@@ -45,7 +45,8 @@ def check_vectors(check, file):
                               "inputs_per_tick_per_player": ticks, "input": [2, 1012, 9, 4321, 2, 0, 3, h(run)]}, "run": h(run), "body": h(body), "out": h(data(c2s, cid, 17, 21, 0xFFFFF, body))},
         "deny": {"in": {"client_nonce": h(client_nonce), "reason": 2, "retry_ms": 0, "secret": h(secret)}, "out": h(deny + mac16(secret, deny))},
         "xxh3": {"chain_step": {"in": {"world_hash": 0x0102030405060708, "seed": 0x1112131415161718}, "out": "%016x" % xxh3(struct.pack("<Q", 0x0102030405060708), 0x1112131415161718)},
-                 "protocol_id": {"in": {"magic": h(MAGIC), "game_hash": 0x21A2A3A4A5A6A7A8}, "out": "%016x" % xxh3(MAGIC, 0x21A2A3A4A5A6A7A8)}},
+                 "protocol_id": {"in": {"magic": h(MAGIC), "rule_hash": 0x3132333435363738, "game_hash": 0x21A2A3A4A5A6A7A8},
+                                  "out": "%016x" % xxh3(MAGIC + struct.pack("<Q", 0x3132333435363738), 0x21A2A3A4A5A6A7A8)}},
     }
     json.dump(out, open(file, "w"), indent=1)
     f = open_token(key, pid, tok)

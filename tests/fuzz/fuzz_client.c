@@ -86,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const uint8_t entropy[HC_CLIENT_ENTROPY_SIZE] = {1};
     struct hc_client_event event;
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.entropy = entropy;
     struct world w = {.client = NULL};
     hc_endpoint_issue_token(&w.endpoint, &hc_arena, 1, 1);

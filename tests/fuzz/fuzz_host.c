@@ -43,7 +43,7 @@ static void receive(struct world *w, uint16_t port, const uint8_t *bytes, size_t
 
 static uint32_t join(struct world *w, uint16_t port, struct hc_endpoint *endpoint) {
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
-    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
     struct hc_accept accept;
     receive(w, port, bytes, hc_datagram_put_hello(&hello, bytes));
@@ -97,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct hc_sv_host_config config = hc_sv_host_config_default();
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.clients = 3;
     config.history = 8;
     config.future = 8;

@@ -75,7 +75,7 @@ static void deliver(struct hc_sv_host *host, uint64_t now_us, const struct playe
 
 static void join(struct hc_sv_host *host, uint64_t now_us, struct player *player) {
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
-    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
     struct hc_accept accept;
     deliver(host, now_us, player, bytes, hc_datagram_put_hello(&hello, bytes));
@@ -129,6 +129,7 @@ static void make_tape(void) {
     struct hc_sv_host_config config = hc_sv_host_config_default();
     uint64_t now_us = 0;
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.clients = PLAYERS;
     config.history = 16;
     config.keys = hc_endpoint_token_ring();

@@ -104,6 +104,7 @@ static struct hc_client *begin(struct world *w, const struct setup *setup) {
     struct hc_client_config config = hc_client_config_default();
     left = setup->blocks;
     config.game = setup->game;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.credential = *setup->credential;
     config.players = setup->players;
     config.prediction_limit = 16;
@@ -330,7 +331,7 @@ static void deliver_one(struct world *w, uint8_t kind, struct fuzz_source *sourc
 /// Sends any bytes to the client, or to the server as the client or as a stranger.
 static void send_raw(struct world *w, struct fuzz_source *source) {
     uint8_t bytes[HC_DATAGRAM_MAX], how = fuzz_take(source);
-    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
     size_t size = (how & 8) != 0 ? HC_DATAGRAM_MAX : source->left; // some kinds are padded
     w->forged = true;
     if ((how & 3) == 3) {
@@ -493,6 +494,7 @@ static void act(struct world *w, uint8_t kind, struct fuzz_source *source) {
 static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
     struct hc_sv_host_config config = hc_sv_host_config_default();
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     config.clients = (how & 8) != 0 ? 2 * CLIENTS : CLIENTS;
     config.history = HISTORY;
     config.future = HISTORY;

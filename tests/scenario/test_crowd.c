@@ -206,7 +206,7 @@ static void join(struct hc_sv_host *host, uint64_t now_us, uint16_t port,
     uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
     struct hc_accept accept;
     struct hc_address to, from = hc_address_ipv4(127, 0, 0, 1, port);
-    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
     hc_sv_host_receive(host, &from, bytes, hc_datagram_put_hello(&hello, bytes), now_us);
     size_t size = hc_sv_host_send(host, &to, bytes, now_us);
@@ -289,6 +289,7 @@ START_TEST(each_of_many_joiners_is_sent_itself_first_and_the_others_in_turn) {
         struct hc_world world = {.game = NULL};
         struct joiner joiners[JOINERS];
         config.game = &hc_arena;
+        config.rule_hash = hc_test_rule_hash(config.game);
         config.clients = crowds[n].count;
         config.client_rate = crowds[n].rate;
         config.history = 8;

@@ -27,6 +27,12 @@ struct hc_endpoint {
     } ephemeral; ///< of hc_endpoint_compute_key
 };
 
+/// hc_game_rule_hash of a game, computed once for each of a few games.
+uint64_t hc_test_rule_hash(const struct hc_game *game);
+
+/// The protocol_id of a game, by hc_test_rule_hash.
+uint64_t hc_test_protocol_id(const struct hc_game *game);
+
 /// The token keys of all tests.
 struct hc_token_ring hc_endpoint_token_ring(void);
 

@@ -424,6 +424,7 @@ static bool create_host(struct hc_sim *sim) {
         host->secret[i] = (uint8_t)hc_random(sim->config.seed, DRAW_SECRET, i, sim->restarts);
     host->keys = hc_endpoint_token_ring();
     host->unix_us = HC_TEST_UNIX_US + sim->now;
+    host->rule_hash = hc_test_rule_hash(host->game);
     sim->host = hc_sv_host_create(host, hc_sim_host_now(sim));
     return sim->host != NULL;
 }
@@ -448,8 +449,8 @@ struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
     sim->seats = calloc(config->clients, sizeof *sim->seats);
     sim->deadlines = hc_deadlines_create(3 * config->clients + 1);
     struct hc_token_ring ring = hc_endpoint_token_ring();
-    sim->unsealer = hc_unsealer_create(&ring, hc_datagram_protocol_id(config->host.game),
-                                       config->host.audience);
+    sim->unsealer =
+        hc_unsealer_create(&ring, hc_test_protocol_id(config->host.game), config->host.audience);
     bool created =
         sim->seats != NULL && sim->deadlines != NULL && sim->unsealer != NULL && create_host(sim);
     for (unsigned i = 0; created && i < config->clients; i++)
@@ -498,6 +499,7 @@ bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
         seat->entropy[i] =
             (uint8_t)hc_random(sim->config.seed, DRAW_CLIENT, client, seat->connects << 8 | i);
     seat->running.config.entropy = seat->entropy;
+    seat->running.config.rule_hash = hc_test_rule_hash(seat->running.config.game);
     uint64_t user = seat->setup.user;
     hc_sim_issue_token(sim, user != 0 ? user : (uint64_t)(client + 1) << 32 | seat->connects,
                        &endpoint);

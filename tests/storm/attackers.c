@@ -133,7 +133,7 @@ static void handshake(struct storm_match *match, unsigned client) {
         uint8_t bytes[HC_DATAGRAM_MAX];
         size_t size;
         uint16_t port = (uint16_t)(1024 + match->clients * (200 + random_of(match, 200)) + client);
-        uint64_t id = hc_datagram_protocol_id(match->conns.game);
+        uint64_t id = hc_test_protocol_id(match->conns.game);
         uint64_t nonce = hc_rng_next(&match->attack);
         if (i % 4 != 3) {
             struct hc_hello hello = {.protocol_id = i % 5 == 4 ? id + 1 : id};
@@ -162,9 +162,8 @@ void storm_attackers_answered(struct storm_match *match, unsigned client, const 
         return;
     unsigned turn = STOLEN_FROM + seat->stolen / STOLEN_EACH % STOLEN_TURNS;
     uint16_t port = (uint16_t)(STORM_PORT_FIRST + match->clients * turn + client);
-    struct hc_connect connect = {.protocol_id = hc_datagram_protocol_id(match->conns.game),
-                                 .slot = cookie.slot,
-                                 .players = 1};
+    struct hc_connect connect = {
+        .protocol_id = hc_test_protocol_id(match->conns.game), .slot = cookie.slot, .players = 1};
     memcpy(connect.client_nonce, cookie.client_nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, cookie.cookie, HC_COOKIE_SIZE);
     struct hc_endpoint endpoint; // that it has by rights

@@ -70,6 +70,7 @@ static inline void set_up(void) {
     blocks = 0;
     config = hc_client_config_default();
     config.game = &hc_arena;
+    config.rule_hash = hc_test_rule_hash(config.game);
     hc_endpoint_issue_token(&endpoint, &hc_arena, 1, 1);
     config.credential = endpoint.credential;
     config.entropy = entropy;

@@ -289,7 +289,7 @@ END_TEST
 START_TEST(the_protocol_id_depends_on_the_game) {
     struct hc_game other = small_game;
     other.version++;
-    ck_assert_uint_ne(hc_datagram_protocol_id(&small_game), hc_datagram_protocol_id(&other));
+    ck_assert_uint_ne(hc_datagram_protocol_id(&small_game, 7), hc_datagram_protocol_id(&other, 7));
 }
 END_TEST
 

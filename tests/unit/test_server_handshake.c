@@ -92,7 +92,7 @@ static void issue_ticket(struct client *client, uint64_t user, uint64_t number) 
 /// Begins an attempt with the nonce `attempt`: sends HELLO and receives the COOKIE.
 static void begin_attempt_as(struct client *client, uint64_t attempt) {
     uint8_t bytes[HC_DATAGRAM_MAX];
-    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
     struct hc_datagram_cookie cookie;
     memcpy(hello.client_nonce, &attempt, sizeof attempt);
     ck_assert_int_eq(deliver(&client->from, bytes, hc_datagram_put_hello(&hello, bytes)), HC_OK);

@@ -91,7 +91,7 @@ static enum hc_status receive(const struct client *client, const uint8_t *bytes,
 static struct client get_cookie(uint16_t port, uint8_t attempt) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct client client = {.address = hc_address_ipv4(127, 0, 0, 1, port)};
-    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena),
+    struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena),
                              .client_nonce = {attempt, (uint8_t)port, (uint8_t)(port >> 8)}};
     struct hc_datagram_cookie cookie;
     ck_assert_int_eq(receive(&client, bytes, hc_datagram_put_hello(&hello, bytes)), HC_OK);
@@ -364,7 +364,7 @@ START_TEST(server_admits_no_client_while_its_reply_queue_is_full) {
     begin();
     struct client client = get_cookie(1000, 1),
                   crowd = {.address = hc_address_ipv4(127, 0, 0, 1, 1001)};
-    struct hc_hello hello = {.protocol_id = hc_datagram_protocol_id(&hc_arena)};
+    struct hc_hello hello = {.protocol_id = hc_test_protocol_id(&hc_arena)};
     size_t size = hc_datagram_put_hello(&hello, bytes);
     unsigned waiting = 0;
     while (waiting < 1000 && receive(&crowd, bytes, size) == HC_OK)
