@@ -38,11 +38,20 @@ foreach(library hindcast hindcast_static)
     PRIVATE PkgConfig::MSGPACK PkgConfig::XXHASH PkgConfig::SODIUM)
 endforeach()
 
+# hindcast::game is for a game as a plugin: the headers alone. The program that loads the plugin has
+# the functions.
+add_library(hindcast_game INTERFACE)
+add_library(hindcast::game ALIAS hindcast_game)
+set_target_properties(hindcast_game PROPERTIES EXPORT_NAME game)
+target_include_directories(hindcast_game INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
 # What a game includes: the public room, and nothing else.
 file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/hindcast/*.h)
 install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hindcast)
 
-install(TARGETS hindcast EXPORT hindcast-targets)
+install(TARGETS hindcast hindcast_game EXPORT hindcast-targets)
 install(TARGETS hindcast_static EXPORT hindcast-static-targets)
 
 # The CMake package. The shared library brings all it needs; the static one is offered where the

@@ -33,6 +33,10 @@ function(hc_program name)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${arg_MAIN})
     add_executable(${name} ${PROJECT_SOURCE_DIR}/${arg_MAIN})
     target_compile_definitions(${name} PRIVATE HC_VERSION="${PROJECT_VERSION}")
+    # A plugin finds the functions of the public headers in the program that loads it: all of them,
+    # also those that the program does not call.
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:hc_common>)
+    set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON)
     target_link_libraries(${name} PRIVATE ${arg_LINK})
     hc_link(${name} WHOLE)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${HC_BIN_DIR})

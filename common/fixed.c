@@ -1,5 +1,5 @@
 /// The sine table, the square root, and the functions computed from them.
-#include "common/fixed.h"
+#include "hindcast/fixed.h"
 
 enum { QUARTER = HC_FIXED_TURN / 4 };
 

@@ -43,14 +43,15 @@ def read_key(path):
     return keys[0]
 
 
-def read_protocol_id(program):
-    """Returns the output of `hindcastd protocol-id`, of the given or found program."""
+def read_protocol_id(program, game):
+    """Returns the output of `hindcastd protocol-id`, of the given or found program, for a plugin or None."""
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../build/release/bin/hindcastd")
     program = program or (beside if os.path.exists(beside) else shutil.which("hindcastd"))
     if program is None:
         raise ValueError("hindcastd is not found: build it, or name it by --hindcastd FILE")
     try:
-        run = subprocess.run([program, "protocol-id"], stdout=subprocess.PIPE, timeout=TIMEOUT_S, text=True)
+        command = [program, "protocol-id"] + (["--game", game] if game is not None else [])
+        run = subprocess.run(command, stdout=subprocess.PIPE, timeout=TIMEOUT_S, text=True)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ValueError("%s cannot be run: %s" % (program, error))
     if run.returncode != 0 or not re.fullmatch("0x[0-9a-f]{16}\n", run.stdout):
@@ -162,6 +163,7 @@ def main():
     parser.add_argument("port", metavar="PORT", nargs="?", type=int, default=8080, help="default 8080; 0: any")
     parser.add_argument("--hindcastd", metavar="FILE", help="the program that prints the protocol-id (default: "
                         "../build/release/bin/hindcastd, or else by PATH)")
+    parser.add_argument("--game", metavar="FILE", help="the server's --game (default: the arena)")
     options = parser.parse_args()
     if not 0 <= options.port <= 65535:
         parser.error("PORT '%d': must be in [0, 65535]" % options.port)
@@ -171,7 +173,7 @@ def main():
     except (OSError, ValueError) as error:
         sys.exit("backend.py: key file '%s': %s" % (options.key_file, getattr(error, "strerror", None) or error))
     try:
-        protocol_id = read_protocol_id(options.hindcastd)
+        protocol_id = read_protocol_id(options.hindcastd, options.game)
         server = Server(("127.0.0.1", options.port), Handler)
     except OSError as error:
         sys.exit("backend.py: port %d: %s" % (options.port, error.strerror or error))

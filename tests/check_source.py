@@ -115,6 +115,8 @@ def check_includes(file):
         if name.startswith("hindcast/"):
             name = "include/" + name
         target = name.rsplit("/", 1)[0]
+        if file.top == "examples":  # built outside of the sources: its own folder, and <hindcast/...>
+            name = file.folder + "/" + name
         if quote == "<":
             if file.core and not CORE_HEADERS.match(name):
                 report(file, number, "core include", f"<{name}> in a core, which does no I/O")

@@ -1,29 +1,24 @@
-/// Chooses the inputs of a bot in the arena: it chases, dodges and shoots in the predicted state,
-/// and often changes its direction, as people do.
+/// Chooses the inputs of a bot: as its game's `think` does, or at random.
 ///
 /// The input depends only on the state and on the bot's random numbers: the same seed and states
 /// give the same inputs on every machine.
 #pragma once
 
-#include "common/timeline.h"
-#include "hindcast/arena.h"
-#include "hindcast/rng.h"
+#include "hindcast/plugin.h"
 
 struct hc_cl_bot {
+    hc_bot_think *think; ///< NULL: inputs are random
     struct hc_rng rng;
-    hc_tick turn_at;  ///< when it chooses another direction
-    hc_tick shoot_at; ///< when it may shoot again
-    hc_tick blind_at; ///< when it shoots even without a visible target
-    int8_t move_x, move_y;
-    uint8_t aim, aim_error; ///< angles; the error may wrap below 0
+    uint64_t memory[HC_BOT_MEMORY / sizeof(uint64_t)]; ///< of `think`
+    hc_tick until;                                     ///< the tick of the next random input ...
+    uint8_t input[HC_INPUT_MAX];                       ///< ... and the one until then
 };
 
 /// Makes the bot of this `seed` and `number`.
-void hc_cl_bot_init(struct hc_cl_bot *bot, uint64_t seed, uint32_t number);
+void hc_cl_bot_init(struct hc_cl_bot *bot, hc_bot_think *think, uint64_t seed, uint32_t number);
 
-/// Chooses the input of `player` for the step from `tick`. `presence` and `states` are the arrays
-/// of all entities at `tick`, also of unknown ones. Call it once for each tick in ascending order;
-/// a restart of the world may go back.
-struct hc_arena_input hc_cl_bot_think(struct hc_cl_bot *bot, const struct hc_world *world,
-                                      hc_tick tick, const uint8_t *presence, const uint8_t *states,
-                                      hc_player player);
+/// Chooses the input of `player` for the step from `tick`, and writes input_size bytes to `input`.
+/// `presence` and `states` are the arrays of all entities at `tick`, also of unknown ones. Call it
+/// once for each tick in ascending order; a restart of the world may go back.
+void hc_cl_bot_think(struct hc_cl_bot *bot, const struct hc_world *world, hc_tick tick,
+                     const uint8_t *presence, const uint8_t *states, hc_player player, void *input);

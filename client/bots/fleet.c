@@ -225,10 +225,11 @@ static void think(struct bot *bot) {
     if (head == bot->decided)
         return;
     bot->decided = head;
-    struct hc_arena_input input = hc_cl_bot_think(
-        &bot->brain, hc_client_world(bot->client), head, hc_timeline_presence(timeline, head),
-        hc_timeline_states(timeline, head), hc_client_player(bot->client, 0));
-    hc_client_set_input(bot->client, 0, &input);
+    uint8_t input[HC_INPUT_MAX];
+    hc_cl_bot_think(&bot->brain, hc_client_world(bot->client), head,
+                    hc_timeline_presence(timeline, head), hc_timeline_states(timeline, head),
+                    hc_client_player(bot->client, 0), input);
+    hc_client_set_input(bot->client, 0, input);
 }
 
 static void record_ticks(struct bot *bot) {
@@ -401,7 +402,7 @@ static bool create_bot(struct hc_cl_fleet *fleet, uint32_t index, char *why, siz
     struct bot *bot = &fleet->bots[index];
     bot->fleet = fleet;
     bot->decided = HC_NO_TICK;
-    hc_cl_bot_init(&bot->brain, fleet->config.seed, index_of(bot));
+    hc_cl_bot_init(&bot->brain, fleet->config.think, fleet->config.seed, index_of(bot));
     bot->udp = hc_cl_udp_open(&fleet->config.server, &fleet->config.link,
                               hc_random(fleet->config.seed, index_of(bot), PURPOSE_LINK, 0), why,
                               why_size);

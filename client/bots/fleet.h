@@ -5,6 +5,7 @@
 #include "client/bots/udp.h"
 #include "common/network_sim.h"
 #include "hindcast/client.h"
+#include "hindcast/plugin.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +32,7 @@ struct hc_cl_fleet_config {
     struct hc_network_sim_config link;  ///< each direction
     uint64_t seed;                      ///< of the network simulations and the bots
     struct hc_client_config client;     ///< of each; the fleet sets its credential
+    hc_bot_think *think;                ///< of the game; NULL: inputs are random
     const struct hc_credential *tokens; ///< [clients] borrowed
     /// Called once a second; NULL: never.
     void (*progress)(void *context, const struct hc_cl_fleet_progress *progress);

@@ -31,9 +31,11 @@ enum {
     KEY_REORDER,
     KEY_SEED,
     KEY_TOKEN,
+    KEY_GAME,
     KEY_JSON,
     GROUP_LINK = 1,
     GROUP_OTHER = 2,
+    WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
 static const struct argp_option bot_table[] = {
@@ -75,6 +77,8 @@ static const struct argp_option common_table[] = {
     {"token", KEY_TOKEN, "FILE", 0,
      "Tokens to connect with, one on each line for each client (default: from a hindcastd --dev on "
      "this machine)",
+     GROUP_OTHER},
+    {"game", KEY_GAME, "FILE", 0, "A plugin with the server's game (default: the arena)",
      GROUP_OTHER},
     {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
      GROUP_OTHER},
@@ -286,6 +290,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_TOKEN:
         reading->options->token = text;
         break;
+    case KEY_GAME:
+        reading->options->game = text;
+        break;
     case KEY_JSON:
         reading->options->json = text;
         break;
@@ -307,6 +314,17 @@ static error_t parse_program(int key, char *text, struct argp_state *state) {
     return parse(key, text, state);
 }
 
+/// Loads the game. Without --clients there are no more than its players.
+static void load_game(struct hc_cl_options *options, bool clients_given) {
+    char why[WHY_MAX];
+    if (!hc_plugin_load(&options->plugin, options->game, why, sizeof(why))) {
+        fprintf(stderr, "%s: %s\n", program_invocation_short_name, why);
+        exit(2);
+    }
+    if (!clients_given && options->clients > options->plugin.game->players_max)
+        options->clients = options->plugin.game->players_max;
+}
+
 void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_program program,
                          int argc, char **argv) {
     static const struct argp common = {.options = common_table, .parser = parse};
@@ -316,7 +334,7 @@ void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_progr
             {.options = bot_table,
              .parser = parse_program,
              .children = children,
-             .doc = "Headless bots that play the arena on a Hindcast server, each over its own "
+             .doc = "Headless bots that play on a Hindcast server, each over its own "
                     "simulated link.\v"
                     "The report's first line and the exit status give the verdict on the run; "
                     "docs/REPORT.md explains the other lines."},
@@ -342,4 +360,5 @@ void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_progr
     struct reading reading = {.options = options, .program = program};
     argp_err_exit_status = 2;
     argp_parse(&argps[program], argc, argv, 0, NULL, &reading);
+    load_game(options, reading.is_set[KEY_CLIENTS - KEY_CONNECT]);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/network_sim.h"
+#include "common/programs/plugin.h"
 #include "hindcast/client.h"
 
 #include <stdbool.h>
@@ -23,8 +24,10 @@ struct hc_cl_options {
     struct hc_network_sim_config link;          ///< of each direction
     const char *link_name;                      ///< of an unchanged preset; else NULL
     uint64_t seed;                              ///< of the network simulations and the bots
-    const char *token; ///< path of the tokens' file; NULL: the server issues them
-    const char *json;  ///< path of the final report, "-" for standard output; NULL: none
+    const char *token;       ///< path of the tokens' file; NULL: the server issues them
+    const char *json;        ///< path of the final report, "-" for standard output; NULL: none
+    const char *game;        ///< path of the plugin; NULL: the arena
+    struct hc_plugin plugin; ///< the loaded game
 };
 
 /// Parses the arguments over the program's defaults. On --help and --version it prints and exits

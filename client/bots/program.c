@@ -7,7 +7,6 @@
 #include "client/bots/spawn.h"
 #include "client/bots/tokens.h"
 #include "client/bots/report.h"
-#include "hindcast/arena.h"
 #include "common/programs/report.h"
 
 #include <argp.h>
@@ -70,7 +69,9 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
         .progress = terminal ? print_progress : NULL,
         .progress_context = options,
     };
-    config.client.game = &hc_arena;
+    config.client.game = options->plugin.game;
+    config.client.rule_hash = options->plugin.rule_hash;
+    config.think = options->plugin.think;
     config.client.input_delay = options->input_delay;
     config.client.display_offset = options->display_offset;
     config.client.lead = options->lead;
@@ -106,7 +107,8 @@ static bool report(const char *program, const char *version, const struct hc_cl_
 /// Starts a server for --spawn; false: failed, with a sentence on standard error.
 static bool spawn(const char *program, struct hc_cl_options *options, struct hc_cl_spawn *server) {
     char why[WHY_MAX];
-    if (!hc_cl_spawn_start(server, options->clients, options->seed, why, sizeof(why))) {
+    if (!hc_cl_spawn_start(server, options->game, options->clients, options->seed, why,
+                           sizeof(why))) {
         fprintf(stderr, "%s: %s\n", program, why);
         return false;
     }

@@ -41,8 +41,8 @@ static bool server_path(char *path, size_t size) {
 }
 
 /// In the new process: becomes the server, or ends with 127.
-static void become_server(const char *path, int output, int report, uint32_t clients,
-                          uint64_t seed) {
+static void become_server(const char *path, int output, int report, const char *game,
+                          uint32_t clients, uint64_t seed) {
     char clients_text[16], seed_text[24];
     snprintf(clients_text, sizeof(clients_text), "%" PRIu32, clients);
     snprintf(seed_text, sizeof(seed_text), "%" PRIu64, seed);
@@ -58,7 +58,7 @@ static void become_server(const char *path, int output, int report, uint32_t cli
     close(report);
     execl(path, "hindcastd", "--dev", "--bind", "127.0.0.1", "--port", "0", "--max-clients",
           clients_text, "--seed", seed_text, "--log-level", "warn", "--json", "/dev/fd/3",
-          (char *)NULL);
+          game != NULL ? "--game" : (char *)NULL, game, (char *)NULL);
     fprintf(stderr, "hindcast-load: %s: %s\n", path, strerror(errno));
     _exit(127);
 }
@@ -103,8 +103,8 @@ static int wait_for(pid_t pid, int64_t deadline_ms) {
     return -1;
 }
 
-bool hc_cl_spawn_start(struct hc_cl_spawn *server, uint32_t clients, uint64_t seed, char *why,
-                       size_t why_size) {
+bool hc_cl_spawn_start(struct hc_cl_spawn *server, const char *game, uint32_t clients,
+                       uint64_t seed, char *why, size_t why_size) {
     char path[4096], line[128];
     int output[2], report[2];
     unsigned port = 0;
@@ -117,7 +117,7 @@ bool hc_cl_spawn_start(struct hc_cl_spawn *server, uint32_t clients, uint64_t se
         return false;
     }
     if (server->pid == 0)
-        become_server(path, output[1], report[1], clients, seed);
+        become_server(path, output[1], report[1], game, clients, seed);
     close(output[1]);
     close(report[1]);
     server->output = output[0];

@@ -15,11 +15,11 @@ struct hc_cl_spawn {
     char port[6];
 };
 
-/// Starts a server for `clients` clients with this `seed`, and waits until it listens. It ends when
-/// this process ends. False: it did not start, and `why` is a sentence; the server's own messages
-/// are on standard error.
-bool hc_cl_spawn_start(struct hc_cl_spawn *server, uint32_t clients, uint64_t seed, char *why,
-                       size_t why_size);
+/// Starts a server of the plugin `game` (NULL: the arena) for `clients` clients with this `seed`,
+/// and waits until it listens. It ends when this process ends. False: it did not start, and `why`
+/// is a sentence; the server's own messages are on standard error.
+bool hc_cl_spawn_start(struct hc_cl_spawn *server, const char *game, uint32_t clients,
+                       uint64_t seed, char *why, size_t why_size);
 
 /// Ends the server by SIGTERM and returns its report, which the caller releases. NULL: the server
 /// wrote none or was killed, and `why` is a sentence.

@@ -1,7 +1,7 @@
 /// The player's step.
 #include "common/arena/map.h"
 #include "common/arena/rules.h"
-#include "common/fixed.h"
+#include "hindcast/fixed.h"
 
 enum {
     ACCELERATION = 12800, ///< units/s per second: full speed after an eighth of a second

@@ -2,7 +2,7 @@
 #include "common/arena/rules.h"
 
 #include "common/arena/map.h"
-#include "common/fixed.h"
+#include "hindcast/fixed.h"
 
 uint16_t hc_arena_ticks(const struct hc_world *world, enum hc_arena_duration duration_ms) {
     uint32_t ticks = (uint32_t)duration_ms * world->tick_rate / 1000;

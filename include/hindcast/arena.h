@@ -4,7 +4,7 @@
 /// towards +x, 64 towards +y). States count durations in ticks.
 #pragma once
 
-#include "hindcast/game.h"
+#include "hindcast/plugin.h"
 
 HC_C_BEGIN
 
@@ -103,5 +103,9 @@ struct hc_arena_input {
     uint8_t aim;           ///< angle
     uint8_t fire;          ///< 0 or 1
 };
+
+/// The arena's bots, a hc_bot_think: the same seed and states give the same inputs on every
+/// machine.
+HC_API void hc_arena_think(const struct hc_bot *bot, void *input);
 
 HC_C_END

@@ -61,9 +61,10 @@ struct hc_field {
     bool countdown;      ///< only the referee's: falls by 1 each tick to 0 while a client holds it
 };
 
-/// Describes member `m` of struct `s`, with `b` bits and signedness `sg`; more designators may
+/// HC_FIELD(s, m, bits, is_signed, ...) describes member `m` of struct `s`; more designators may
 /// follow. In C++ it needs C++20.
-#define HC_FIELD(s, m, b, sg, ...)                                                                 \
+#define HC_FIELD(s, m, b, ...) HC_FIELD_OF(s, m, b, __VA_ARGS__, )
+#define HC_FIELD_OF(s, m, b, sg, ...)                                                              \
     {                                                                                              \
         .name = #m, .offset = offsetof(s, m), .size = sizeof(((s *)0)->m), .bits = (b),            \
         .is_signed = (sg), __VA_ARGS__                                                             \

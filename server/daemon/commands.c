@@ -4,7 +4,7 @@
 #include "server/daemon/commands.h"
 
 #include "common/decimal.h"
-#include "hindcast/arena.h"
+#include "common/programs/plugin.h"
 #include "proto/name.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/wall_clock.h"
@@ -27,10 +27,11 @@ enum {
     KEY_COUNT,
     KEY_PLAYERS,
     KEY_WATCH,
+    KEY_GAME,
     LIFE_S = 60,
     LIFE_MAX_S = 86400,
     COUNT_MAX = 4096,
-    WHY_MAX = 4500, ///< bytes of a sentence with a path
+    WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
 struct command {
@@ -39,7 +40,7 @@ struct command {
     uint64_t client_id, audience, life_s, count, players;
     bool watch;
     bool client_id_given;
-    const char *name;
+    const char *name, *game;
 };
 
 static const struct argp_option token_table[] = {
@@ -54,6 +55,7 @@ static const struct argp_option token_table[] = {
      "Number of tokens, one on each line: for --client-id and the numbers after it, or for random "
      "users (default 1)",
      0},
+    {"game", KEY_GAME, "FILE", 0, "The server's --game (default: the arena)", 0},
     {0},
 };
 
@@ -63,6 +65,11 @@ static const struct argp_option key_table[] = {
      "Use the published key: tokens and tickets are issued with it from now on, and the former key "
      "stays accepted",
      0},
+    {0},
+};
+
+static const struct argp_option protocol_id_table[] = {
+    {"game", KEY_GAME, "FILE", 0, "The server's --game (default: the arena)", 0},
     {0},
 };
 
@@ -119,6 +126,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_WATCH:
         command->watch = true;
         break;
+    case KEY_GAME:
+        command->game = text;
+        break;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument '%s'", text);
         break;
@@ -132,10 +142,22 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
+/// The protocol_id of a game. Exits with 2 if the plugin cannot be used.
+static uint64_t protocol_id_of(const char *game) {
+    struct hc_plugin plugin;
+    char why[WHY_MAX];
+    if (!hc_plugin_load(&plugin, game, why, sizeof(why))) {
+        fprintf(stderr, "hindcastd: %s\n", why);
+        exit(2);
+    }
+    return hc_datagram_protocol_id(plugin.game, plugin.rule_hash);
+}
+
 /// Prints tokens.
 static int run_token(const struct command *command) {
     struct hc_token_ring ring;
     char why[WHY_MAX], text[HC_CREDENTIAL_TEXT_SIZE + 1];
+    uint64_t protocol_id = protocol_id_of(command->game);
     if (!hc_sv_key_file_read(command->key_file, &ring, why, sizeof(why))) {
         fprintf(stderr, "hindcastd: %s\n", why);
         return 1;
@@ -152,9 +174,7 @@ static int run_token(const struct command *command) {
     for (uint64_t i = 0; i < command->count; i++, token.client_id++) {
         if (!command->client_id_given)
             randombytes_buf(&token.client_id, sizeof(token.client_id));
-        hc_sv_key_file_issue(&ring.keys[0],
-                             hc_datagram_protocol_id(&hc_arena, hc_game_rule_hash(&hc_arena, NULL)),
-                             &token, text);
+        hc_sv_key_file_issue(&ring.keys[0], protocol_id, &token, text);
         puts(text);
     }
     sodium_memzero(&ring, sizeof(ring));
@@ -190,9 +210,7 @@ static int run_key(const struct command *command) {
 
 /// Prints the protocol_id of the daemon's game.
 static int run_protocol_id(const struct command *command) {
-    (void)command;
-    printf("0x%016" PRIx64 "\n",
-           hc_datagram_protocol_id(&hc_arena, hc_game_rule_hash(&hc_arena, NULL)));
+    printf("0x%016" PRIx64 "\n", protocol_id_of(command->game));
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
@@ -220,6 +238,7 @@ static const struct argp key_argp = {
 };
 
 static const struct argp protocol_id_argp = {
+    .options = protocol_id_table,
     .parser = parse,
     .doc = "Prints the protocol_id of the game that hindcastd serves, as 0x and 16 hexadecimal "
            "digits. Tokens are sealed for it.",

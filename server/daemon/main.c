@@ -3,7 +3,6 @@
 
 #include "common/programs/clock.h"
 #include "common/programs/report.h"
-#include "hindcast/arena.h"
 #include "proto/name.h"
 #include "server/daemon/commands.h"
 #include "server/daemon/key_file.h"
@@ -115,7 +114,7 @@ static void log_event(struct daemon *daemon, const struct hc_sv_event *event) {
     hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, names[event->kind], fields);
 }
 
-/// Receives and drops the messages of the clients' games: the arena has none.
+/// Receives and drops the messages of the clients: a plugin has no rule for them.
 static void drop_messages(struct daemon *daemon) {
     struct hc_sv_message received;
     while (hc_sv_host_next_message(daemon->host, &received) != NULL)
@@ -529,7 +528,7 @@ static bool open_ports(struct daemon *daemon) {
     const struct hc_sv_options *options = &daemon->options;
     struct hc_sv_token_http_issuer issuer = {
         .key = daemon->keys.keys[0],
-        .protocol_id = hc_datagram_protocol_id(&hc_arena, hc_game_rule_hash(&hc_arena, NULL)),
+        .protocol_id = hc_datagram_protocol_id(options->plugin.game, options->plugin.rule_hash),
         .audience = options->audience,
         .failed = on_accept_failed,
         .context = daemon};
@@ -561,7 +560,8 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
         randombytes_buf(&options->seed, sizeof(options->seed));
         options->seed &= ((uint64_t)1 << SEED_BITS) - 1;
     }
-    config.game = &hc_arena;
+    config.game = options->plugin.game;
+    config.rule_hash = options->plugin.rule_hash;
     config.clients = options->clients;
     config.tick_rate = options->tick_rate;
     config.history = options->history;
@@ -606,17 +606,18 @@ static void announce(struct daemon *daemon) {
     char text[HC_ADDRESS_TEXT_MAX];
     fprintf(daemon->text, "listening on %s\n", hc_address_format(&address, text));
     fflush(daemon->text);
-    hc_sv_log_event(
-        &daemon->log, HC_SV_LOG_INFO, "started",
-        json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:b}", "version", HC_VERSION,
-                  "game", hc_arena.name, "tick_rate_hz", (int)daemon->options.tick_rate,
-                  "max_clients", (int)daemon->options.clients, "history_ticks",
-                  (int)daemon->options.history, "seed", (json_int_t)daemon->options.seed,
-                  "memory_bytes", (json_int_t)hc_sv_host_stats(daemon->host)->memory_bytes,
-                  "resident_bytes", (json_int_t)resident_bytes(), "receive_buffer_bytes_each",
-                  (int)granted, "handshakes_apart",
+    hc_sv_log_event(&daemon->log, HC_SV_LOG_INFO, "started",
+                    json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:I, s:i, s:b}", "version",
+                              HC_VERSION, "game", daemon->options.plugin.game->name, "tick_rate_hz",
+                              (int)daemon->options.tick_rate, "max_clients",
+                              (int)daemon->options.clients, "history_ticks",
+                              (int)daemon->options.history, "seed",
+                              (json_int_t)daemon->options.seed, "memory_bytes",
+                              (json_int_t)hc_sv_host_stats(daemon->host)->memory_bytes,
+                              "resident_bytes", (json_int_t)resident_bytes(),
+                              "receive_buffer_bytes_each", (int)granted, "handshakes_apart",
 
-                  hc_sv_udp_descriptor(daemon->udp, HC_SV_UDP_HELLO) >= 0));
+                              hc_sv_udp_descriptor(daemon->udp, HC_SV_UDP_HELLO) >= 0));
     if (granted < HC_SV_UDP_RECEIVE_BUFFER)
         log_small_buffer(&daemon->log, granted);
     if (!daemon->options.dev && daemon->options.audience == 0)

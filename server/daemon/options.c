@@ -4,7 +4,6 @@
 #include "server/daemon/options.h"
 
 #include "common/decimal.h"
-#include "hindcast/arena.h"
 #include "proto/snapshot.h"
 #include "server/host.h"
 
@@ -40,6 +39,8 @@ enum {
     KEY_LOG_LEVEL,
     KEY_LOG_FORMAT,
     KEY_JSON,
+    KEY_GAME,
+    WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
 static const struct argp_option table[] = {
@@ -72,7 +73,8 @@ static const struct argp_option table[] = {
     {"bind", KEY_BIND, "ADDR", 0, "Numeric address to listen on (default ::, all of them)", 0},
     {"port", KEY_PORT, "N", 0, "UDP port; 0 takes any free one (default 40000)", 0},
     {"tick-rate", KEY_TICK_RATE, "HZ", 0, "Ticks a second (default 60)", 0},
-    {"max-clients", KEY_MAX_CLIENTS, "N", 0, "Clients at once (default 8)", 0},
+    {"max-clients", KEY_MAX_CLIENTS, "N", 0,
+     "Clients at once, at most the game's players (default 8, or fewer if the game has fewer)", 0},
     {"history", KEY_HISTORY, "TICKS", 0,
      "Farthest rewind for a late input; 0 never rewinds (default 64)", 0},
     {"late-margin", KEY_LATE_MARGIN, "TICKS", 0,
@@ -96,6 +98,7 @@ static const struct argp_option table[] = {
      0},
     {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
      0},
+    {"game", KEY_GAME, "FILE", 0, "A plugin with the game to serve (default: the arena)", 0},
     {0},
 };
 
@@ -112,7 +115,7 @@ static const struct {
     {KEY_SESSION_LIFE, 0, UINT32_MAX},
     {KEY_PORT, 0, UINT16_MAX},
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
-    {KEY_MAX_CLIENTS, 1, HC_ARENA_PLAYERS},
+    {KEY_MAX_CLIENTS, 1, HC_PLAYERS_MAX},
     {KEY_HISTORY, 0, HC_HISTORY_MAX},
     {KEY_LATE_MARGIN, 0, HC_HISTORY_MAX},
     {KEY_FORCE_REWIND, 0, HC_HISTORY_MAX},
@@ -207,12 +210,33 @@ static bool parse_admission(struct hc_sv_options *options, int key, const char *
     }
 }
 
-static error_t parse(int key, char *text, struct argp_state *state) {
+/// Takes an option about the log and the report; false: it is another option.
+static bool parse_output(struct hc_sv_options *options, int key, const char *text, uint64_t value) {
     static const char *const levels[] = {"error", "warn", "info", "debug"};
     static const char *const formats[] = {"text", "json"};
+    switch (key) {
+    case KEY_STATUS_EVERY:
+        options->status_every_us = value * 1000000;
+        return true;
+    case KEY_LOG_LEVEL:
+        options->level =
+            (enum hc_sv_log_level)find_word(key, text, levels, 4, "error, warn, info or debug");
+        return true;
+    case KEY_LOG_FORMAT:
+        options->format = (enum hc_sv_log_format)find_word(key, text, formats, 2, "text or json");
+        return true;
+    case KEY_JSON:
+        options->json = text;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
     struct hc_sv_options *options = state->input;
     uint64_t value = text != NULL ? number(key, text) : 0;
-    if (parse_admission(options, key, text, value))
+    if (parse_admission(options, key, text, value) || parse_output(options, key, text, value))
         return 0;
     switch (key) {
     case KEY_BIND:
@@ -249,18 +273,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_TICKS:
         options->ticks = (uint32_t)value;
         break;
-    case KEY_STATUS_EVERY:
-        options->status_every_us = value * 1000000;
-        break;
-    case KEY_LOG_LEVEL:
-        options->level =
-            (enum hc_sv_log_level)find_word(key, text, levels, 4, "error, warn, info or debug");
-        break;
-    case KEY_LOG_FORMAT:
-        options->format = (enum hc_sv_log_format)find_word(key, text, formats, 2, "text or json");
-        break;
-    case KEY_JSON:
-        options->json = text;
+    case KEY_GAME:
+        options->game = text;
         break;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument '%s'; the commands are key, token and protocol-id",
@@ -287,12 +301,25 @@ static void check_most(int key, uint32_t value, const char *name, uint32_t most)
         refuse(key, text, allowed);
 }
 
+/// Loads the game. Without --max-clients there are no more than its players.
+static void load_game(struct hc_sv_options *options) {
+    char why[WHY_MAX];
+    if (!hc_plugin_load(&options->plugin, options->game, why, sizeof(why))) {
+        fprintf(stderr, "%s: %s\n", program_invocation_short_name, why);
+        exit(2);
+    }
+    uint16_t most = options->plugin.game->players_max, usual = hc_sv_host_config_default().clients;
+    if (options->clients == 0)
+        options->clients = usual < most ? usual : most;
+    check_most(KEY_MAX_CLIENTS, options->clients, "the players of the game", most);
+}
+
 void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
     static const struct argp argp = {
         .options = table,
         .parser = parse,
         .doc =
-            "Hindcast's dedicated server: simulates the arena, rewinds for inputs that arrive "
+            "Hindcast's dedicated server: simulates a game, rewinds for inputs that arrive "
             "late, and broadcasts the corrected ticks.\v"
             "`hindcastd key` makes a key file and rotates its keys, `hindcastd token` prints a "
             "token to connect with, `hindcastd protocol-id` the game's protocol_id: see their "
@@ -313,7 +340,6 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .bind = "::",
         .port = 40000,
         .tick_rate = defaults.tick_rate,
-        .clients = defaults.clients,
         .history = defaults.history,
         .late_margin = defaults.late_margin,
         .snapshot_rate = defaults.snapshot_rate,
@@ -322,6 +348,7 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
     };
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, options);
+    load_game(options);
     check_most(KEY_FORCE_REWIND, options->force_rewind, "--history", options->history);
     check_most(KEY_SNAPSHOT_RATE, options->snapshot_rate, "--tick-rate", options->tick_rate);
 }

@@ -1,6 +1,7 @@
 /// The command line of hindcastd.
 #pragma once
 
+#include "common/programs/plugin.h"
 #include "server/daemon/log.h"
 
 #include <stdbool.h>
@@ -28,7 +29,9 @@ struct hc_sv_options {
     uint64_t status_every_us; ///< interval of status lines; 0: none
     enum hc_sv_log_level level;
     enum hc_sv_log_format format;
-    const char *json; ///< path of the final report, "-" for standard output; NULL: none
+    const char *json;        ///< path of the final report, "-" for standard output; NULL: none
+    const char *game;        ///< path of the plugin; NULL: the arena
+    struct hc_plugin plugin; ///< the loaded game
 };
 
 /// Parses the arguments over the defaults. On --help and --version it prints and exits with 0. On

@@ -3,7 +3,7 @@
 #include "client/snapshot_reader.h"
 #include "common/arena/map.h"
 #include "common/arena/rules.h"
-#include "common/fixed.h"
+#include "hindcast/fixed.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "tests/attack/honest_players.h"

@@ -101,9 +101,9 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
     struct hc_arena_input before = player->input;
     if (player->decided_at != tick) {
         player->decided_at = tick;
-        player->input = hc_cl_bot_think(
-            &player->bot, hc_client_world(of), tick, hc_timeline_presence(timeline, tick),
-            hc_timeline_states(timeline, tick), hc_client_player(of, index));
+        hc_cl_bot_think(&player->bot, hc_client_world(of), tick,
+                        hc_timeline_presence(timeline, tick), hc_timeline_states(timeline, tick),
+                        hc_client_player(of, index), &player->input);
         limit_rates(player, tick, match->config->aim_ticks, &before);
     }
     bool turns = player->input.move_x != before.move_x || player->input.move_y != before.move_y;
@@ -317,7 +317,7 @@ static bool set_up(struct match *match) {
         bench_recording_created(config->recording, match->sim);
     set_links(match, 0); // so that no handshake lasts longer than the others
     for (unsigned c = 0; c < config->players; c++) {
-        hc_cl_bot_init(&match->players[c].bot, 1, c);
+        hc_cl_bot_init(&match->players[c].bot, hc_arena_think, 1, c);
         match->players[c].decided_at = HC_NO_TICK;
         // Not all at once.
         match->players[c].fired_at = (hc_tick)hc_random(2, c, 0, 0) % SHOT_TICKS - SHOT_TICKS;

@@ -78,6 +78,23 @@ builds_with_cmake() {
 }
 check "the README's client builds with CMake, in C and in C++, shared and static" builds_with_cmake
 
+# examples/pong as a game's developer has it: a folder of its own, and the installed package.
+cp -r "$here/../../examples/pong" "$work/pong"
+pong_builds() {
+    cmake -S "$work/pong" -B "$work/pong/build" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_FLAGS=$strict" &&
+        cmake --build "$work/pong/build" &&
+        gcc -std=c11 $strict -fPIC -shared $(PKG_CONFIG_LIBDIR=$packages pkg-config --cflags hindcast) \
+            -o "$work/pong/pong.so" "$work/pong/pong.c"
+}
+check "examples/pong builds with CMake and with pkg-config against the prefix" pong_builds
+pong_is_linked_with_nothing_of_ours() {
+    readelf -d "$work/pong/build/pong.so" >"$work/pong/dynamic" && ! grep -q hindcast "$work/pong/dynamic"
+}
+check "a plugin is linked with no library of Hindcast" pong_is_linked_with_nothing_of_ours
+for plugin in build/pong.so pong.so; do
+    check "the installed hindcastd loads $plugin" "$bin/hindcastd" protocol-id --game "$work/pong/$plugin"
+done
+
 clients=""
 for method in pkgconfig cmake; do
     for language in c cpp; do

@@ -19,8 +19,9 @@ refused() {
 refused "--port '65536': must be .*\[0, 65535\]" hindcastd --port 65536
 refused "--port 'x': must be .*\[0, 65535\]" hindcastd --port x
 refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
-refused "--max-clients '-1': must be .*\[1, 1024\]" hindcastd --max-clients=-1
-refused "--max-clients '1025': must be .*\[1, 1024\]" hindcastd --dev --max-clients 1025
+refused "--max-clients '-1': must be .*\[1, 4096\]" hindcastd --max-clients=-1
+refused "--max-clients '1025': must be at most the players of the game, which is 1024" \
+    hindcastd --dev --max-clients 1025
 refused "unexpected argument 'tokens'; the commands are key, token" hindcastd tokens
 refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
 refused "--late-margin '513': must be .*\[0, 512\]" hindcastd --late-margin 513

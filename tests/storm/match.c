@@ -236,7 +236,8 @@ static void connect_client(struct storm_match *match, unsigned client) {
     STORM_NOTE(match, "client %u begins to connect", client);
     storm_observe_ends(match, client);
     for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
-        hc_cl_bot_init(&seat->bots[i], match->plan->seed, client * HC_OWN_PLAYERS_MAX + i);
+        hc_cl_bot_init(&seat->bots[i], hc_arena_think, match->plan->seed,
+                       client * HC_OWN_PLAYERS_MAX + i);
     if (!hc_sim_connect(match->sim, client))
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));

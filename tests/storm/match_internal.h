@@ -3,6 +3,7 @@
 #pragma once
 
 #include "client/bots/bot.h"
+#include "hindcast/arena.h"
 #include "tests/sim/sim.h"
 #include "tests/storm/connections.h"
 #include "tests/storm/event_log.h"

@@ -1,6 +1,6 @@
 /// Tests of the arena's rules, map and tables on random play.
 #include "common/arena/map.h"
-#include "common/fixed.h"
+#include "hindcast/fixed.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "hindcast/scene.h"

@@ -1,5 +1,8 @@
 /// Tests client/bots/bot: bots turn and shoot often, and the same seed gives the same inputs.
 #include "client/bots/bot.h"
+
+#include "common/timeline.h"
+#include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>
@@ -26,7 +29,7 @@ static uint64_t play(uint64_t seed, struct counts counts[PLAYERS]) {
     hc_timeline_start(timeline);
     for (unsigned p = 0; p < PLAYERS; p++) {
         ck_assert(hc_timeline_put_roster(timeline, (hc_player)p, 0, HC_ROSTER_JOIN) == HC_OK);
-        hc_cl_bot_init(&bots[p], seed, p);
+        hc_cl_bot_init(&bots[p], hc_arena_think, seed, p);
     }
     hc_timeline_advance(timeline);
     memset(counts, 0, PLAYERS * sizeof(*counts));
@@ -36,8 +39,8 @@ static uint64_t play(uint64_t seed, struct counts counts[PLAYERS]) {
         const uint8_t *states = hc_timeline_states(timeline, tick);
         const struct hc_arena_referee *referee = (const struct hc_arena_referee *)states;
         for (unsigned p = 0; p < PLAYERS; p++) {
-            struct hc_arena_input input =
-                hc_cl_bot_think(&bots[p], &world, tick, presence, states, (hc_player)p);
+            struct hc_arena_input input;
+            hc_cl_bot_think(&bots[p], &world, tick, presence, states, (hc_player)p, &input);
             const struct hc_arena_player *me =
                 (const void *)(states +
                                (size_t)hc_world_player(&world, (hc_player)p) * world.stride);
@@ -91,13 +94,13 @@ START_TEST(bot_keeps_playing_when_its_world_restarts_at_an_earlier_tick) {
     presence[self] = HC_ALIVE;
 
     struct hc_cl_bot bot;
-    struct hc_arena_input last = {0};
-    hc_cl_bot_init(&bot, 1, 0);
+    struct hc_arena_input input, last = {0};
+    hc_cl_bot_init(&bot, hc_arena_think, 1, 0);
     unsigned turns = 0;
     for (hc_tick tick = 100000; tick < 100010; tick++)
-        hc_cl_bot_think(&bot, &world, tick, presence, states, 0);
+        hc_cl_bot_think(&bot, &world, tick, presence, states, 0, &input);
     for (hc_tick tick = 10; tick < 10 + RATE; tick++) {
-        struct hc_arena_input input = hc_cl_bot_think(&bot, &world, tick, presence, states, 0);
+        hc_cl_bot_think(&bot, &world, tick, presence, states, 0, &input);
         turns += input.move_x != last.move_x || input.move_y != last.move_y;
         last = input;
     }

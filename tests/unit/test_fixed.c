@@ -1,5 +1,5 @@
 /// Tests of common/fixed.h against the C library's floating point.
-#include "common/fixed.h"
+#include "hindcast/fixed.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
 

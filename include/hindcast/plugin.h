@@ -1,0 +1,57 @@
+/// A game as a plugin: a shared library that hindcastd, hindcast-bot, hindcast-load and
+/// hindcast-check load with --game FILE.so.
+///
+/// One C file with a `const struct hc_game` and one line, HC_GAME_EXPORT, is a plugin:
+///
+///     cc -std=c11 -O2 -fPIC -shared $(pkg-config --cflags hindcast) -o mygame.so mygame.c
+///
+/// It is linked with no library: the programs bring the functions of game.h, scene.h, rng.h,
+/// fixed.h and check.h. A plugin has no state, because a process may hold several worlds.
+#pragma once
+
+#include "hindcast/api.h"
+#include "hindcast/fixed.h"
+#include "hindcast/game.h"
+#include "hindcast/rng.h"
+#include "hindcast/scene.h"
+
+HC_C_BEGIN
+
+/// The version of the binary interface between games and programs: of every struct, constant and
+/// inline function of the headers above. A program loads only plugins of its own version.
+#define HC_GAME_ABI 1
+
+enum { HC_BOT_MEMORY = 64 }; ///< bytes
+
+/// A bot that chooses its input for the step from `tick`.
+struct hc_bot {
+    const struct hc_world *world;
+    hc_tick tick;            ///< of the states; ticks ascend, except for a restart of the world
+    const uint8_t *presence; ///< [entities] an enum hc_presence each
+    const uint8_t *states;   ///< [entities * stride], as the bot's client predicts them
+    hc_player player;        ///< the bot's own
+    struct hc_rng *rng;      ///< the only source of random numbers, so that a seed repeats a run
+    void *memory;            ///< HC_BOT_MEMORY bytes of this bot, aligned as uint64_t; at first 0
+};
+
+/// Writes a bot's input (input_size bytes, zeroed) to `input`.
+typedef void hc_bot_think(const struct hc_bot *bot, void *input);
+
+/// The content of a plugin.
+struct hc_game_export {
+    uint32_t abi;       ///< HC_GAME_ABI
+    uint32_t game_size; ///< sizeof(struct hc_game)
+    const struct hc_game *game;
+    hc_bot_think *think; ///< NULL: bots choose random inputs
+};
+
+/// The only symbol that a program looks up in a plugin.
+extern HC_API const struct hc_game_export hindcast_game;
+
+HC_C_END
+
+/// Defines the plugin's symbol for `game`, a `const struct hc_game`, and `think`, a hc_bot_think or
+/// NULL.
+#define HC_GAME_EXPORT(game, think)                                                                \
+    const struct hc_game_export hindcast_game = {HC_GAME_ABI, sizeof(struct hc_game), &(game),     \
+                                                 (think)}

@@ -1,0 +1,103 @@
+#!/bin/sh
+# examples/pong is served, played by bots and load tested as a plugin. A plugin that a program cannot run
+# exits with 2 and a sentence, and a build with other rules is not admitted.  plugin.sh DIRECTORY_OF_PROGRAMS
+set -u
+. "$(dirname "$0")/lib.inc"
+
+root=$(cd "$here/../.." && pwd)
+
+# plugin NAME SOURCE OPTIONS...: builds $work/NAME.so.
+plugin() {
+    name=$1 source=$2
+    shift 2
+    cc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -fPIC -shared -I "$root/include" \
+        -I "$root/examples/pong" "$@" -o "$work/$name.so" "$source"
+}
+# variant NAME COMMAND: builds pong with its source changed by a command of sed.
+variant() {
+    sed "$2" "$root/examples/pong/pong.c" >"$work/$1.c"
+    ! cmp -s "$work/$1.c" "$root/examples/pong/pong.c" && plugin "$1" "$work/$1.c"
+}
+check "pong builds as a plugin" plugin pong "$root/examples/pong/pong.c"
+check "pong builds as C17 and without optimisation" plugin debug "$root/examples/pong/pong.c" -std=c17 -O0
+check "pong builds with the checks of undeclared reads" \
+    plugin checked "$root/examples/pong/pong.c" -DHC_VALIDATE=1
+check "pong without bots of its own builds" variant random 's/^static void think/void think/; s/(pong, think)/(pong, NULL)/; s/^void think/void think(const struct hc_bot *bot, void *out);\n&/'
+check "faster pong builds" variant faster 's/PADDLE_SPEED = 7/PADDLE_SPEED = 8/'
+check "pong with a gap in a table builds" variant gap '/struct pong_ball, vy/d; s/sizeof(struct pong_ball), 6/sizeof(struct pong_ball), 5/'
+echo 'const struct { unsigned abi, size; const void *game, *think; } hindcast_game = {77, 0, 0, 0};' >"$work/abi.c"
+check "a plugin of another interface builds" plugin abi "$work/abi.c"
+echo 'int nothing;' >"$work/nothing.c"
+check "a library that is no plugin builds" plugin nothing "$work/nothing.c"
+echo 'extern int missing; int *needs(void); int *needs(void) { return &missing; }' >"$work/needs.c"
+check "a library with a missing symbol builds" plugin needs "$work/needs.c"
+[ "$failed" -eq 0 ] || end
+
+# refused PATTERN PLUGIN: all programs exit with 2, and print one line, which matches.
+refused() {
+    pattern=$1
+    for command in "hindcastd --dev" "hindcastd protocol-id" "hindcastd token --key-file $work/keys" \
+        "hindcast-bot --connect 127.0.0.1:1" "hindcast-load --spawn"; do
+        status=0
+        "$bin"/$command --game "$work/$2.so" >"$work/out" 2>"$work/err" || status=$?
+        matched() {
+            cat "$work/err"
+            [ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qe "$pattern" "$work/err"
+        }
+        check "$command --game $2.so is refused" matched
+    done
+}
+"$bin/hindcastd" key --key-file "$work/keys" >"$work/out"
+refused "--game '.*none\.so': .*: cannot open shared object file" none
+refused "--game '.*nothing\.so': it has no symbol hindcast_game, which HC_GAME_EXPORT" nothing
+refused "--game '.*needs\.so': .*undefined symbol: missing" needs
+refused "--game '.*abi\.so': it was compiled for version 77 of the game interface" abi
+refused "--game '.*gap\.so': ball.wait: offset 6, but byte 5 comes next" gap
+
+id() {
+    "$bin/hindcastd" protocol-id --game "$work/$1.so"
+}
+check "the protocol_id does not depend on the compiler's options" test "$(id pong)" = "$(id debug)"
+check "the checks of undeclared reads do not change the rule" test "$(id pong)" = "$(id checked)"
+check "the bots of a game do not change the rule" test "$(id pong)" = "$(id random)"
+check "another rule has another protocol_id" test "$(id pong)" != "$(id faster)"
+check "--game FILE without a slash is the file in this directory" \
+    sh -c 'cd "$1" && "$2/hindcastd" protocol-id --game pong.so' sh "$work" "$bin"
+
+# Both players of one server: a bot with a token of the key file, and one of another build.
+serve_with server --key-file "$work/keys" --game "$work/pong.so"
+server=$pid
+for user in 1 2; do
+    "$bin/hindcastd" token --game "$work/pong.so" --key-file "$work/keys" --life 600 >"$work/token$user"
+done
+start other hindcast-bot --connect "127.0.0.1:$port" --game "$work/faster.so" --token "$work/token1" --duration 1
+finish "$pid"
+check "a build with another rule is not admitted" \
+    sh -c 'test "$1" = 1 && grep -q "client 0 was not admitted" "$2/other.err"' sh "$status" "$work"
+"$bin/hindcastd" token --game "$work/pong.so" --key-file "$work/keys" --life 600 >"$work/token1"
+start first hindcast-bot --connect "127.0.0.1:$port" --game "$work/pong.so" --token "$work/token1" \
+    --duration 3 --link bad
+first=$pid
+start second hindcast-bot --connect "127.0.0.1:$port" --game "$work/random.so" --token "$work/token2" \
+    --duration 3 --link bad --input-delay 0
+second=$pid
+finish "$first"
+check "a bot of the plugin plays over a bad link" good first
+finish "$second"
+check "a bot with random inputs plays over a bad link" good second
+kill -TERM "$server"
+finish "$server"
+check "the server of a plugin ends with a good verdict" good server
+check "its log names the game" grep -q 'game=pong\|game="pong"' "$work/server.err"
+check "late inputs have changed the past" report server 's["rewinds"] > 0 and inputs["late"] > 0'
+
+start load hindcast-load --spawn --game "$work/pong.so" --duration 3 --link bad --seed 7
+finish "$pid"
+check "hindcast-load --spawn plays with as many clients as the game has players" good load
+check "the load test was of two clients, whose hashes all match" \
+    report load 'r["clients"] == 2 and c["hash_checks"] > 100 and c["hash_mismatches"] == 0'
+status=0
+"$bin/hindcastd" --dev --game "$work/pong.so" --max-clients 3 >"$work/out" 2>"$work/err" || status=$?
+check "--max-clients above the game's players is refused" sh -c \
+    "test $status = 2 && grep -q \"max-clients '3': must be at most the players of the game, which is 2\" '$work/err'"
+end
