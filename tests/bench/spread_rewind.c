@@ -3,8 +3,8 @@
 
 #include "tests/bench/spread_rewind.h"
 
-#include "common/fixed.h"
 #include "common/timeline.h"
+#include "hindcast/fixed.h"
 #include "hindcast/scene.h"
 
 #include <stdio.h>

@@ -417,10 +417,10 @@ START_TEST(datagram_may_arrive_while_the_snapshot_that_it_acks_is_made) {
     struct client client = join(1000, 1);
     wait_ticks(2);
     struct hc_sv_peer *peer = hc_sv_host_peer(host, client.cid);
-    hc_replay_accept(&client.replay, peer->sent.next - 1);
+    hc_replay_accept(&client.replay, peer->connection.sent.next - 1);
     now_us -= TICK_US / 4;
     send_inputs(&client, 1, 4);
-    ck_assert_uint_lt(peer->srtt_us, TICK_US);
+    ck_assert_uint_lt(peer->connection.srtt_us, TICK_US);
 }
 END_TEST
 
