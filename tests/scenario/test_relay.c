@@ -232,6 +232,22 @@ START_TEST(a_client_that_moves_beside_a_relay_is_served_again) {
 }
 END_TEST
 
+START_TEST(a_client_that_moves_beside_a_relay_of_many_addresses_is_served_again) {
+    struct outcome undisturbed =
+        play_with_neighbour((struct setup){.copying = NO_COPIES, .moves = true});
+    for (enum copying copying = JUST_BEFORE; copying <= LONG_BEFORE; copying++)
+        for (unsigned trickles = 0; trickles < 2; trickles++) {
+            struct outcome disturbed =
+                play_with_neighbour((struct setup){.copying = copying,
+                                                   .roams = true,
+                                                   .every_us = trickles * TRICKLE_US,
+                                                   .moves = true});
+            require_served(&disturbed, &undisturbed);
+            ck_assert_uint_le(disturbed.silence_us, 2 * SECOND_US);
+        }
+}
+END_TEST
+
 START_TEST(a_relay_that_obtains_the_address_in_a_stall_cannot_hold_it_by_a_trickle) {
     struct outcome undisturbed =
         play_with_neighbour((struct setup){.copying = NO_COPIES, .burst = true});
@@ -259,6 +275,7 @@ int main(void) {
     TCase *tests = tcase_create("relay");
     tcase_add_test(tests, a_relay_whose_copies_arrive_first_silences_no_client);
     tcase_add_test(tests, a_client_that_moves_beside_a_relay_is_served_again);
+    tcase_add_test(tests, a_client_that_moves_beside_a_relay_of_many_addresses_is_served_again);
     tcase_add_test(tests, a_relay_that_obtains_the_address_in_a_stall_cannot_hold_it_by_a_trickle);
     tcase_add_test(tests, copies_that_arrive_later_from_the_former_address_silence_no_client);
     suite_add_tcase(suite, tests);
