@@ -247,6 +247,7 @@ static void end(struct storm_match *match, void *state) {
         const struct storm_conn *conn = storm_conns_find(&match->conns, i, match->seats[i].cid);
         if (core == NULL || match->seats[i].hostile || conn == NULL || !conn->connected ||
             hc_client_state(core) != HC_CLIENT_PLAYING ||
+            storm_client_get(match, i, STORM_C_rebind_ticks) != 0 || // it may have moved just now
             hc_sim_now(match->sim) < conn->joined_us + LATELY_US)
             continue;
         const struct host_row *host = host_row_of(match, messages, root_of(conn));

@@ -34,11 +34,13 @@ static void host_sent(struct storm_match *match, void *state, unsigned client,
 }
 
 /// A server sends nothing broken, and no attacker sends in its name. (A hostile client may receive
-/// acks of datagrams that were forged in its name.)
+/// acks of datagrams that were forged in its name, and a client that has just moved a RESET for its
+/// former address.)
 static void client_received(struct storm_match *match, void *state, unsigned client,
                             const struct storm_datagram *datagram, enum hc_status status) {
-    (void)state, (void)datagram;
-    if (!match->seats[client].hostile && is_broken(status))
+    bool moves = storm_client_get(match, client, STORM_C_rebind_ticks) != 0;
+    (void)state;
+    if (!match->seats[client].hostile && is_broken(status) && !(moves && !datagram->is_data))
         storm_fail(match->verdict, STORM_WRONG, "wire", 0,
                    "client %u refuses a datagram of the server: %s", client,
                    hc_status_text(status));
