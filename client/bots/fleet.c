@@ -5,6 +5,8 @@
 
 #include "client/bots/bot.h"
 #include "client/bots/failure.h"
+#include "client/bots/keys.h"
+#include "client/light.h"
 #include "common/programs/clock.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
@@ -19,14 +21,21 @@
 #include <unistd.h>
 
 enum {
-    CLOSE_US = 2000000,     ///< longest time for closing all connections
-    SPARE_DESCRIPTORS = 64, ///< besides one socket for each client
-    MESSAGES_MAX = 8,       ///< lines of each kind about single clients
-    FRESH_US = 1000000,     ///< a client that received a datagram this recently is not cut off
+    CLOSE_US = 2000000,       ///< longest time for closing all connections
+    SPARE_DESCRIPTORS = 64,   ///< besides one socket for each client
+    MESSAGES_MAX = 8,         ///< lines of each kind about single clients
+    FRESH_US = 1000000,       ///< a client that received a datagram this recently is not cut off
+    LIGHT_US = 1000,          ///< interval in which light clients receive, and send what is due
+    PROGRESS_END_US = 500000, ///< before the end without progress
+    PROFILE_US = 50000,       ///< interval in which clients leave and join by the profile
+    PICKS_MAX = 16,           ///< random clients to find one that plays
+    LATE_MAX = 1000,          ///< due datagrams of one client whose lateness is recorded at once
+    MISSING_MAX = 3,          ///< snapshots on their way, or between two, at the ends of a session
+    MISSING_ONE_IN = 200,     ///< of the due ones; with more a session is incomplete
 };
 
-/// Purposes of a client's random numbers.
-enum { PURPOSE_LINK };
+/// Purposes of random numbers.
+enum { PURPOSE_LINK, PURPOSE_PICK };
 
 /// Kinds of lines about single clients.
 enum line { LINE_PLAYS, LINE_WAITS, LINE_LOST, LINE_REFUSED, LINE_ENDED, LINES };
@@ -36,13 +45,22 @@ struct bot {
     struct hc_cl_fleet *fleet;
     struct hc_client *client; ///< NULL before its start
     struct hc_cl_udp *udp;
-    struct event *readable, *timer;
+    bool light;
+    uint32_t number;                ///< in the whole run
+    uint32_t token;                 ///< index of the session's token
+    struct event *readable, *timer; ///< NULL of a light client
     struct hc_cl_bot brain;
+    struct hc_cl_keys keys;                   ///< of a light client
     uint64_t begun_us, accepted_us, ended_us; ///< 0: not yet
     uint64_t armed_us;                        ///< deadline of the timer; 0: none yet
+    uint64_t due_us;                          ///< deadline of the client alone, as of its last turn
     hc_tick decided;                          ///< newest tick for which the brain chose an input
     uint64_t received_us;                     ///< when the newest accepted datagram arrived
     bool received;                            ///< a snapshot
+    uint64_t first_us;                        ///< when the session's first snapshot arrived
+    uint64_t lost_before; ///< datagrams to the client that the link had lost by then
+    bool again;           ///< it leaves to join again
+    bool rejoined;
     bool ended;
     bool denial_printed; ///< for the current attempts to connect
     hc_tick first, last; ///< server ticks of the first and the newest snapshot, if `received`
@@ -51,15 +69,24 @@ struct bot {
 struct hc_cl_fleet {
     struct hc_cl_fleet_config config;
     struct event_base *base;
-    struct event *term, *interrupt, *end, *progress;
+    struct event *term, *interrupt, *end, *progress, *lights, *profile;
+    struct hc_cl_sockets *sockets; ///< of the light clients; NULL: there are none
+    uint64_t *light_due;           ///< [config.count_light] deadline of each
+    uint64_t lights_us;            ///< deadline of the event `lights`
+    uint32_t tokens;               ///< index of the next spare token
+    uint64_t recycled;             ///< clients that left to join again
+    bool stormed;
+    struct hc_rng picks;
+    uint64_t late_us; ///< longest lateness since the last progress
     uint64_t started_us, ended_us;
+    uint64_t spent_us; ///< processor time of the process before the run
     bool leaving;
-    uint32_t ended;        ///< bots
-    uint32_t lines[LINES]; ///< printed
-    bool terminal;         ///< standard error may show a line of progress
-    struct hc_cl_fleet_ends ends;
-    struct hc_cl_fleet_self self;
-    struct bot *bots; ///< [config.count]
+    uint32_t ended;                   ///< bots
+    uint32_t lines[LINES];            ///< printed
+    bool terminal;                    ///< standard error may show a line of progress
+    struct hc_cl_fleet_result result; ///< of sessions that have ended, and of the whole fleet
+    uint32_t bot_count;
+    struct bot *bots; ///< [bot_count] full clients first
 };
 
 static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
@@ -69,9 +96,14 @@ static void arm(struct event *timer, uint64_t deadline_us, uint64_t now_us) {
     evtimer_add(timer, &timeout);
 }
 
-/// The bot's number in the whole run.
-static unsigned index_of(const struct bot *bot) {
-    return bot->fleet->config.first + (unsigned)(bot - bot->fleet->bots);
+/// Sets the timer of a bot.
+static void arm_bot(struct bot *bot, uint64_t deadline_us) {
+    struct hc_cl_fleet *fleet = bot->fleet;
+    bot->armed_us = deadline_us;
+    if (bot->light)
+        fleet->light_due[bot - fleet->bots - fleet->config.count] = deadline_us;
+    else
+        arm(bot->timer, deadline_us, hc_clock_us());
 }
 
 /// Stops a bot's events; the last one ends the loop.
@@ -79,9 +111,13 @@ static void retire(struct bot *bot, uint64_t now) {
     struct hc_cl_fleet *fleet = bot->fleet;
     bot->ended = true;
     bot->ended_us = now;
-    event_del(bot->readable);
-    event_del(bot->timer);
-    if (++fleet->ended == fleet->config.count)
+    if (bot->light) {
+        arm_bot(bot, UINT64_MAX);
+    } else {
+        event_del(bot->readable);
+        event_del(bot->timer);
+    }
+    if (++fleet->ended == fleet->bot_count)
         event_base_loopbreak(fleet->base);
 }
 
@@ -101,14 +137,14 @@ __attribute__((format(printf, 3, 4))) static void print_line(const struct bot *b
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     fprintf(stderr, "%s%s: client %u %s\n", fleet->terminal ? "\r\033[K" : "",
-            fleet->config.program, index_of(bot), text);
+            fleet->config.program, bot->number, text);
 }
 
 /// Writes why a client is not admitted. `gave_up`: it no longer tries.
 static void explain(const struct bot *bot, bool gave_up, char *text, size_t size) {
     struct hc_client_attempt attempt = hc_client_attempt(bot->client);
     struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
-    uint64_t expire_s = hc_token_expire_s(&bot->fleet->config.tokens[index_of(bot)]);
+    uint64_t expire_s = hc_token_expire_s(&bot->fleet->config.tokens[bot->token]);
     hc_cl_failure_text(text, size, &attempt, gave_up, expire_s <= (uint64_t)time(NULL), &udp);
 }
 
@@ -116,7 +152,7 @@ static void explain(const struct bot *bot, bool gave_up, char *text, size_t size
 static void count_refusal(const struct bot *bot, bool gave_up) {
     const struct hc_cl_fleet *fleet = bot->fleet;
     struct hc_client_attempt attempt = hc_client_attempt(bot->client);
-    struct hc_cl_fleet_ends *ends = &bot->fleet->ends;
+    struct hc_cl_fleet_ends *ends = &bot->fleet->result.ends;
     char text[320];
     *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
     if (attempt.denied)
@@ -157,7 +193,7 @@ static const char *loss_text(enum hc_client_loss loss) {
 
 /// Handles an event that ends the client.
 static void on_last_event(struct bot *bot, const struct hc_client_event *event) {
-    struct hc_cl_fleet_ends *ends = &bot->fleet->ends;
+    struct hc_cl_fleet_ends *ends = &bot->fleet->result.ends;
     const char *server = bot->fleet->config.server_name;
     switch (event->kind) {
     case HC_CLIENT_EVENT_DENIED:
@@ -190,7 +226,8 @@ static void on_event(struct bot *bot, const struct hc_client_event *event, uint6
     switch (event->kind) {
     case HC_CLIENT_EVENT_ACCEPTED:
         bot->accepted_us = now;
-        fleet->ends.accepted++;
+        hc_histogram_record(&fleet->result.join_us, now - bot->begun_us);
+        fleet->result.ends.accepted++;
         if (fleet->config.announces)
             print_line(bot, LINE_PLAYS, "plays on %s as player %u", fleet->config.server_name,
                        hc_client_player(bot->client, 0));
@@ -216,15 +253,25 @@ static void on_event(struct bot *bot, const struct hc_client_event *event, uint6
 
 /// Chooses an input, once for each tick that the client predicts.
 static void think(struct bot *bot) {
+    static const uint8_t idle[HC_INPUT_MAX];
+    const struct hc_cl_fleet_config *config = &bot->fleet->config;
     const struct hc_timeline *timeline = hc_client_timeline(bot->client);
     enum hc_client_state state = hc_client_state(bot->client);
-    if (timeline == NULL || !hc_timeline_started(timeline) ||
-        (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED))
-        return;
-    hc_tick head = hc_timeline_head(timeline);
-    if (head == bot->decided)
+    uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
+    hc_tick head;
+    if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) ||
+        !hc_cl_light_head(bot->client, &head) || head == bot->decided)
         return;
     bot->decided = head;
+    if (!hc_cl_keys_active(config->seed, bot->number, head, tick_rate, config->activity_percent)) {
+        hc_client_set_input(bot->client, 0, idle);
+        return;
+    }
+    if (bot->light) {
+        hc_client_set_input(bot->client, 0,
+                            hc_cl_keys_choose(&bot->keys, config->client.game, head, tick_rate));
+        return;
+    }
     uint8_t input[HC_INPUT_MAX];
     hc_cl_bot_think(&bot->brain, hc_client_world(bot->client), head,
                     hc_timeline_presence(timeline, head), hc_timeline_states(timeline, head),
@@ -232,31 +279,40 @@ static void think(struct bot *bot) {
     hc_client_set_input(bot->client, 0, input);
 }
 
-static void record_ticks(struct bot *bot) {
+static void record_ticks(struct bot *bot, uint64_t now) {
     hc_tick shown, as_of;
     if (!hc_client_snapshot(bot->client, &shown, &as_of))
         return;
-    if (!bot->received)
+    if (!bot->received) {
         bot->first = as_of;
+        bot->first_us = now;
+        bot->lost_before = hc_cl_udp_stats(bot->udp).sim_lost_down;
+    }
     bot->received = true;
     bot->last = as_of;
 }
 
-/// Records how late a client does its work, and how many datagrams were due. Of several that are
-/// due at once it sends only one.
+/// Records how late the datagrams that are due are sent. Of several that are due at once a client
+/// sends only one, but each was due at a time of its own: a load test that was stopped for a second
+/// has 60 late datagrams and not one. Deadlines follow the client clock and never the answers.
 static void record_lateness(struct bot *bot, uint64_t now) {
-    struct hc_cl_fleet_self *self = &bot->fleet->self;
-    uint64_t deadline = hc_client_deadline(bot->client);
-    if (hc_client_state(bot->client) != HC_CLIENT_PLAYING)
+    struct hc_cl_fleet *fleet = bot->fleet;
+    struct hc_cl_fleet_self *self = &fleet->result.self;
+    enum hc_client_state state = hc_client_state(bot->client);
+    if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) || bot->due_us == 0 ||
+        now < bot->due_us)
         return;
-    if (bot->armed_us != 0 && now >= bot->armed_us)
-        hc_histogram_record(&self->lateness_us, now - bot->armed_us);
-    if (now >= deadline) {
-        uint32_t tick_rate = hc_client_world(bot->client)->tick_rate;
-        self->due += 1 + (now - deadline) * tick_rate / 1000000;
-        self->sent++;
-    }
+    uint64_t interval_us = 1000000 / hc_cl_light_tick_rate(bot->client);
+    uint64_t late_us = now - bot->due_us, missed = late_us / interval_us;
+    self->due += 1 + missed;
+    self->sent++;
+    if (late_us > fleet->late_us)
+        fleet->late_us = late_us;
+    for (uint64_t i = 0; i <= missed && i < LATE_MAX; i++)
+        hc_histogram_record(&self->lateness_us, late_us - i * interval_us);
 }
+
+static void retire_or_rejoin(struct bot *bot, uint64_t now);
 
 /// Does everything that is due for one bot at `now`, and sets its timer to the next deadline.
 static void turn(struct bot *bot, uint64_t now) {
@@ -268,7 +324,7 @@ static void turn(struct bot *bot, uint64_t now) {
         // The client counts what it refuses.
         if (hc_client_receive(bot->client, bytes, (size_t)received, now) == HC_OK)
             bot->received_us = now;
-    record_ticks(bot);
+    record_ticks(bot, now);
     if (hc_client_deadline(bot->client) <= now)
         think(bot);
     hc_client_advance(bot->client, now);
@@ -282,13 +338,13 @@ static void turn(struct bot *bot, uint64_t now) {
 
     bool closed = hc_client_state(bot->client) == HC_CLIENT_CLOSED;
     if (closed && hc_cl_udp_idle(bot->udp)) {
-        retire(bot, now);
+        retire_or_rejoin(bot, now);
         return;
     }
     uint64_t deadline = hc_client_deadline(bot->client);
     uint64_t link = hc_cl_udp_deadline(bot->udp);
-    bot->armed_us = deadline < link ? deadline : link;
-    arm(bot->timer, bot->armed_us, hc_clock_us());
+    bot->due_us = deadline;
+    arm_bot(bot, deadline < link ? deadline : link);
 }
 
 static void on_readable(evutil_socket_t descriptor, short events, void *context) {
@@ -304,23 +360,56 @@ static void on_readable(evutil_socket_t descriptor, short events, void *context)
 static bool begin(struct bot *bot, uint64_t now) {
     struct hc_client_config config = bot->fleet->config.client;
     bot->begun_us = now;
-    config.credential = bot->fleet->config.tokens[index_of(bot)];
-    bot->client = hc_client_create(&config, now);
-    return bot->client != NULL && event_add(bot->readable, NULL) == 0;
+    config.credential = bot->fleet->config.tokens[bot->token];
+    bot->client = (bot->light ? hc_cl_light_create : hc_client_create)(&config, now);
+    return bot->client != NULL && (bot->light || event_add(bot->readable, NULL) == 0);
 }
 
-static void on_timer(evutil_socket_t descriptor, short events, void *context) {
-    struct bot *bot = context;
-    uint64_t now = hc_clock_us();
-    (void)descriptor;
-    (void)events;
+/// Begins or continues a bot at its deadline.
+static void wake(struct bot *bot, uint64_t now) {
     if (bot->client == NULL && !begin(bot, now)) {
-        bot->fleet->ends.failed++;
+        bot->fleet->result.ends.failed++;
         print_line(bot, LINE_REFUSED, "was not started: no memory");
         retire(bot, now);
         return;
     }
     turn(bot, now);
+}
+
+static void on_timer(evutil_socket_t descriptor, short events, void *context) {
+    (void)descriptor;
+    (void)events;
+    wake(context, hc_clock_us());
+}
+
+static void on_light_datagram(void *context, uint32_t client, const uint8_t *bytes, size_t size) {
+    struct hc_cl_fleet *fleet = context;
+    struct bot *bot = &fleet->bots[fleet->config.count + client];
+    if (bot->client == NULL || bot->ended)
+        return;
+    hc_cl_udp_put(bot->udp, bytes, size, hc_clock_us());
+    uint64_t due_us = hc_cl_udp_deadline(bot->udp);
+    if (due_us < fleet->light_due[client])
+        fleet->light_due[client] = due_us;
+}
+
+/// Gives every light client its turn that is due or has received something.
+static void on_lights(evutil_socket_t descriptor, short events, void *context) {
+    struct hc_cl_fleet *fleet = context;
+    uint64_t now = hc_clock_us();
+    (void)descriptor;
+    (void)events;
+    hc_cl_sockets_receive(fleet->sockets, on_light_datagram, fleet);
+    for (uint32_t i = 0; i < fleet->config.count_light; i++)
+        if (fleet->light_due[i] <= now) {
+            now = hc_clock_us();
+            wake(&fleet->bots[fleet->config.count + i], now);
+        }
+    hc_cl_sockets_flush(fleet->sockets);
+    fleet->lights_us += LIGHT_US;
+    if (fleet->lights_us < now) // the datagrams of the skipped turns have been sent now
+        fleet->lights_us = now;
+    arm(fleet->lights, fleet->lights_us, hc_clock_us());
 }
 
 /// Whether a client has received nothing for longer than its round trip explains.
@@ -331,8 +420,10 @@ static bool is_cut_off(const struct bot *bot, uint64_t now) {
 
 /// Counts how a client stands just before it leaves.
 static void count_end(struct bot *bot, uint64_t now) {
-    struct hc_cl_fleet_ends *ends = &bot->fleet->ends;
+    struct hc_cl_fleet_ends *ends = &bot->fleet->result.ends;
     enum hc_client_state state = hc_client_state(bot->client);
+    if (bot->rejoined && bot->accepted_us == 0 && now - bot->begun_us < FRESH_US)
+        return; // it would have joined in time
     if (bot->accepted_us == 0 ||
         (state == HC_CLIENT_RECONNECTING && hc_client_attempt(bot->client).denied)) {
         count_refusal(bot, false);
@@ -345,6 +436,106 @@ static void count_end(struct bot *bot, uint64_t now) {
     }
 }
 
+/// Counts the snapshots of a session that ends, or leaves, at `now`: those that were due since the
+/// first one, those that arrived, and those that the simulated link lost.
+static void count_snapshots(struct bot *bot, uint64_t now) {
+    const struct hc_cl_fleet_config *config = &bot->fleet->config;
+    struct hc_cl_fleet_snapshots *sum = &bot->fleet->result.snapshots;
+    if (!bot->received)
+        return;
+    uint64_t rate = config->snapshot_rate;
+    if (rate == 0)
+        rate = hc_cl_light_tick_rate(bot->client);
+    uint64_t due = (now - bot->first_us) * rate / 1000000;
+    uint64_t received = hc_client_stats(bot->client)->snapshots - 1;
+    uint64_t lost = hc_cl_udp_stats(bot->udp).sim_lost_down - bot->lost_before;
+    sum->sessions++;
+    sum->due += due;
+    sum->received += received;
+    sum->lost += lost;
+    sum->incomplete += received + lost + due / MISSING_ONE_IN + MISSING_MAX < due;
+}
+
+/// Adds the counts of a bot's present session to `result`.
+static void add_session(const struct bot *bot, uint64_t end_us, struct hc_cl_fleet_result *result) {
+    if (bot->client == NULL || bot->accepted_us == 0)
+        return;
+    const struct hc_client_stats *stats = hc_client_stats(bot->client);
+    hc_cl_fleet_add_stats(bot->light ? &result->light : &result->full, stats);
+    uint64_t end = bot->ended && bot->ended_us < end_us ? bot->ended_us : end_us;
+    if (end > bot->accepted_us)
+        result->client_us += end - bot->accepted_us;
+    if (hc_cl_light_tick_rate(bot->client) != 0)
+        result->tick_rate = (uint16_t)hc_cl_light_tick_rate(bot->client);
+    if (stats->rtt_us.count > 0) {
+        result->jitter_us += stats->jitter_us;
+        result->jitters++;
+    }
+    if (bot->received) {
+        result->first = hc_tick_min(result->first, bot->first);
+        result->last = hc_tick_max(result->last, bot->last);
+    }
+}
+
+/// Ends a bot whose client is closed; or begins it anew with another token, if it left for that.
+static void retire_or_rejoin(struct bot *bot, uint64_t now) {
+    struct hc_cl_fleet *fleet = bot->fleet;
+    if (!bot->again || fleet->leaving || fleet->tokens == fleet->config.spare_end) {
+        retire(bot, now);
+        return;
+    }
+    add_session(bot, now, &fleet->result);
+    hc_client_destroy(bot->client);
+    bot->client = NULL;
+    bot->again = bot->received = bot->denial_printed = false;
+    bot->accepted_us = bot->received_us = bot->due_us = 0;
+    bot->decided = HC_NO_TICK;
+    bot->token = fleet->tokens++;
+    bot->rejoined = true;
+    if (!bot->light)
+        event_del(bot->readable);
+    wake(bot, now);
+}
+
+/// Makes a random client that plays leave, to join again.
+static void recycle(struct hc_cl_fleet *fleet, uint64_t now) {
+    const struct hc_cl_fleet_config *config = &fleet->config;
+    uint32_t first = config->count_light > 0 ? config->count : 0;
+    for (unsigned i = 0; i < PICKS_MAX; i++) {
+        struct bot *bot =
+            &fleet->bots[first + hc_rng_below(&fleet->picks, fleet->bot_count - first)];
+        if (bot->client == NULL || bot->ended || bot->again ||
+            hc_client_state(bot->client) != HC_CLIENT_PLAYING)
+            continue;
+        count_end(bot, now);
+        count_snapshots(bot, now);
+        bot->again = true;
+        hc_client_leave(bot->client, now);
+        turn(bot, now);
+        return;
+    }
+}
+
+/// Makes clients leave and join by the profile: some each second, and many at once, halfway.
+static void on_profile(evutil_socket_t descriptor, short events, void *context) {
+    struct hc_cl_fleet *fleet = context;
+    const struct hc_cl_fleet_config *config = &fleet->config;
+    uint64_t now = hc_clock_us(), begun_us = fleet->started_us + config->ramp_us;
+    uint64_t played_us = now > begun_us ? now - begun_us : 0;
+    (void)descriptor;
+    (void)events;
+    if (fleet->leaving)
+        return;
+    uint64_t wanted = (uint64_t)((double)played_us * config->churn_per_s / 1e6);
+    for (; fleet->recycled < wanted; fleet->recycled++)
+        recycle(fleet, now);
+    if (config->storm == 0 || fleet->stormed || played_us < config->duration_us / 2)
+        return;
+    fleet->stormed = true;
+    for (uint32_t i = 0; i < config->storm; i++)
+        recycle(fleet, now);
+}
+
 /// Makes all clients leave, and retires bots that have not started.
 static void leave_all(struct hc_cl_fleet *fleet) {
     uint64_t now = hc_clock_us();
@@ -355,7 +546,7 @@ static void leave_all(struct hc_cl_fleet *fleet) {
     fleet->leaving = true;
     fleet->ended_us = now;
     arm(fleet->end, now + CLOSE_US, now);
-    for (uint32_t i = 0; i < fleet->config.count; i++) {
+    for (uint32_t i = 0; i < fleet->bot_count; i++) {
         struct bot *bot = &fleet->bots[i];
         if (bot->ended)
             continue;
@@ -363,10 +554,15 @@ static void leave_all(struct hc_cl_fleet *fleet) {
             retire(bot, now);
             continue;
         }
-        count_end(bot, now);
+        if (!bot->again) {
+            count_end(bot, now);
+            count_snapshots(bot, now);
+        }
         hc_client_leave(bot->client, now);
         turn(bot, now);
     }
+    if (fleet->sockets != NULL)
+        hc_cl_sockets_flush(fleet->sockets);
 }
 
 static void on_end(evutil_socket_t descriptor, short events, void *context) {
@@ -377,15 +573,32 @@ static void on_end(evutil_socket_t descriptor, short events, void *context) {
 
 static void on_progress(evutil_socket_t descriptor, short events, void *context) {
     struct hc_cl_fleet *fleet = context;
-    struct hc_cl_fleet_progress progress = {.elapsed_us = hc_clock_us() - fleet->started_us};
+    struct hc_cl_fleet_progress progress = {.elapsed_us = hc_clock_us() - fleet->started_us,
+                                            .snapshots = fleet->result.full.snapshots +
+                                                         fleet->result.light.snapshots,
+                                            .rollbacks = fleet->result.full.rollbacks,
+                                            .stalls = fleet->result.full.stalls,
+                                            .late_us = fleet->late_us,
+                                            .cpu_us = hc_report_cpu_us() - fleet->spent_us};
     (void)descriptor;
     (void)events;
-    for (uint32_t i = 0; i < fleet->config.count; i++) {
+    // Not all processes would have a sample of the last moment.
+    uint64_t end_us = fleet->config.ramp_us + fleet->config.duration_us;
+    if (fleet->leaving ||
+        (fleet->config.duration_us != 0 && progress.elapsed_us + PROGRESS_END_US > end_us))
+        return;
+    fleet->late_us = 0;
+    for (uint32_t i = 0; i < fleet->bot_count; i++) {
         const struct bot *bot = &fleet->bots[i];
+        struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
+        progress.bytes_in += udp.bytes_in + HC_REPORT_OVERHEAD * udp.datagrams_in;
+        progress.bytes_out += udp.bytes_out + HC_REPORT_OVERHEAD * udp.datagrams_out;
+        progress.lost += udp.sim_lost;
         if (bot->client == NULL || bot->ended)
             continue;
         const struct hc_client_stats *stats = hc_client_stats(bot->client);
         enum hc_client_state state = hc_client_state(bot->client);
+        progress.snapshots += stats->snapshots;
         progress.rollbacks += stats->rollbacks;
         progress.stalls += stats->stalls;
         progress.stalled += state == HC_CLIENT_STALLED;
@@ -393,19 +606,44 @@ static void on_progress(evutil_socket_t descriptor, short events, void *context)
         if (state != HC_CLIENT_PLAYING)
             continue;
         progress.playing++;
-        progress.rtt_us += hc_histogram_percentile(&stats->rtt_us, 500);
+        // A median of thousands of histograms would make this process late.
+        progress.rtt_us +=
+            bot->light ? stats->rtt_min_us : hc_histogram_percentile(&stats->rtt_us, 500);
     }
     fleet->config.progress(fleet->config.progress_context, &progress);
 }
 
+/// The conditions of a client's link: latencies are spread evenly over the clients.
+static struct hc_network_sim_config link_of(const struct hc_cl_fleet_config *config,
+                                            uint32_t number) {
+    struct hc_network_sim_config link = config->link;
+    uint32_t last = config->clients + config->lights - 1;
+    if (config->latency_to_us > link.latency_us && last > 0)
+        link.latency_us +=
+            (uint32_t)((uint64_t)(config->latency_to_us - link.latency_us) * number / last);
+    return link;
+}
+
 static bool create_bot(struct hc_cl_fleet *fleet, uint32_t index, char *why, size_t why_size) {
+    const struct hc_cl_fleet_config *config = &fleet->config;
     struct bot *bot = &fleet->bots[index];
     bot->fleet = fleet;
     bot->decided = HC_NO_TICK;
-    hc_cl_bot_init(&bot->brain, fleet->config.think, fleet->config.seed, index_of(bot));
-    bot->udp = hc_cl_udp_open(&fleet->config.server, &fleet->config.link,
-                              hc_random(fleet->config.seed, index_of(bot), PURPOSE_LINK, 0), why,
-                              why_size);
+    bot->light = index >= config->count;
+    bot->number = bot->light ? config->clients + config->first_light + (index - config->count)
+                             : config->first + index;
+    bot->token = bot->number;
+    struct hc_network_sim_config link = link_of(config, bot->number);
+    uint64_t seed = hc_random(config->seed, bot->number, PURPOSE_LINK, 0);
+    hc_cl_bot_init(&bot->brain, config->think, config->seed, bot->number);
+    hc_cl_keys_init(&bot->keys, config->seed, bot->number);
+    if (bot->light) {
+        fleet->light_due[index - config->count] = UINT64_MAX;
+        bot->udp =
+            hc_cl_udp_share(fleet->sockets, index - config->count, &link, seed, why, why_size);
+        return bot->udp != NULL;
+    }
+    bot->udp = hc_cl_udp_open(&config->server, &link, seed, why, why_size);
     if (bot->udp == NULL)
         return false;
     bot->readable = event_new(fleet->base, hc_cl_udp_descriptor(bot->udp), EV_READ | EV_PERSIST,
@@ -413,6 +651,20 @@ static bool create_bot(struct hc_cl_fleet *fleet, uint32_t index, char *why, siz
     bot->timer = evtimer_new(fleet->base, on_timer, bot);
     snprintf(why, why_size, "no memory for another client");
     return bot->readable != NULL && bot->timer != NULL;
+}
+
+/// Opens the sockets of the light clients, if there are any.
+static bool create_sockets(struct hc_cl_fleet *fleet, char *why, size_t why_size) {
+    const struct hc_cl_fleet_config *config = &fleet->config;
+    if (config->count_light == 0)
+        return true;
+    fleet->light_due = calloc(config->count_light, sizeof(*fleet->light_due));
+    if (fleet->light_due == NULL)
+        return false;
+    fleet->sockets =
+        hc_cl_sockets_open(&config->server, config->first_light, config->count_light,
+                           config->sources > 0 ? config->sources : config->lights, why, why_size);
+    return fleet->sockets != NULL;
 }
 
 /// Makes the event base and the events of the whole fleet.
@@ -431,8 +683,10 @@ static bool create_base(struct hc_cl_fleet *fleet) {
     fleet->interrupt = evsignal_new(fleet->base, SIGINT, on_end, fleet);
     fleet->end = evtimer_new(fleet->base, on_end, fleet);
     fleet->progress = event_new(fleet->base, -1, EV_PERSIST, on_progress, fleet);
+    fleet->lights = evtimer_new(fleet->base, on_lights, fleet);
+    fleet->profile = event_new(fleet->base, -1, EV_PERSIST, on_profile, fleet);
     return fleet->term != NULL && fleet->interrupt != NULL && fleet->end != NULL &&
-           fleet->progress != NULL;
+           fleet->progress != NULL && fleet->lights != NULL && fleet->profile != NULL;
 }
 
 /// Raises the limit of descriptors for all sockets. If it stays too low, opening a socket fails.
@@ -448,17 +702,23 @@ static void raise_descriptors(uint32_t clients) {
 
 struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, char *why,
                                        size_t why_size) {
-    HC_ASSERT(config->count >= 1 && config->first + config->count <= config->clients);
-    raise_descriptors(config->count);
+    HC_ASSERT(config->count + config->count_light >= 1 &&
+              config->first + config->count <= config->clients &&
+              config->first_light + config->count_light <= config->lights);
+    raise_descriptors(config->count + config->count_light);
     struct hc_cl_fleet *fleet = calloc(1, sizeof(*fleet));
     snprintf(why, why_size, "no memory");
     if (fleet == NULL)
         return NULL;
     fleet->config = *config;
     fleet->terminal = isatty(STDERR_FILENO);
-    fleet->bots = calloc(config->count, sizeof(*fleet->bots));
-    bool good = fleet->bots != NULL && create_base(fleet);
-    for (uint32_t i = 0; good && i < config->count; i++)
+    fleet->result.first = HC_NO_TICK;
+    fleet->tokens = config->spare_first;
+    fleet->picks = hc_rng_init(hc_random(config->seed, config->first, PURPOSE_PICK, 0), 0);
+    fleet->bot_count = config->count + config->count_light;
+    fleet->bots = calloc(fleet->bot_count, sizeof(*fleet->bots));
+    bool good = fleet->bots != NULL && create_base(fleet) && create_sockets(fleet, why, why_size);
+    for (uint32_t i = 0; good && i < fleet->bot_count; i++)
         good = create_bot(fleet, i, why, why_size);
     if (good)
         return fleet;
@@ -474,7 +734,7 @@ static void free_event(struct event *event) {
 void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
     if (fleet == NULL)
         return;
-    for (uint32_t i = 0; fleet->bots != NULL && i < fleet->config.count; i++) {
+    for (uint32_t i = 0; fleet->bots != NULL && i < fleet->bot_count; i++) {
         struct bot *bot = &fleet->bots[i];
         free_event(bot->readable);
         free_event(bot->timer);
@@ -485,23 +745,32 @@ void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
     free_event(fleet->interrupt);
     free_event(fleet->end);
     free_event(fleet->progress);
+    free_event(fleet->lights);
+    free_event(fleet->profile);
+    hc_cl_sockets_close(fleet->sockets);
     if (fleet->base != NULL)
         event_base_free(fleet->base);
+    free(fleet->light_due);
     free(fleet->bots);
     free(fleet);
 }
 
 void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
     const struct hc_cl_fleet_config *config = &fleet->config;
-    struct timeval second = {.tv_sec = 1};
-    uint64_t spent_us = hc_report_cpu_us();
+    struct timeval second = {.tv_sec = 1}, profile = {.tv_usec = PROFILE_US};
+    uint32_t clients = config->clients + config->lights;
+    fleet->spent_us = hc_report_cpu_us();
     fleet->started_us = hc_clock_us();
     event_add(fleet->term, NULL);
     event_add(fleet->interrupt, NULL);
-    for (uint32_t i = 0; i < config->count; i++)
-        arm(fleet->bots[i].timer,
-            fleet->started_us + config->ramp_us * (config->first + i) / config->clients,
-            fleet->started_us);
+    for (uint32_t i = 0; i < fleet->bot_count; i++)
+        arm_bot(&fleet->bots[i],
+                fleet->started_us + config->ramp_us * fleet->bots[i].number / clients);
+    fleet->lights_us = fleet->started_us;
+    if (config->count_light > 0)
+        arm(fleet->lights, fleet->lights_us, fleet->started_us);
+    if (config->churn_per_s > 0 || config->storm > 0)
+        event_add(fleet->profile, &profile);
     if (config->duration_us != 0)
         arm(fleet->end, fleet->started_us + config->ramp_us + config->duration_us,
             fleet->started_us);
@@ -510,123 +779,21 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
     event_base_dispatch(fleet->base);
     if (fleet->ended_us == 0)
         fleet->ended_us = hc_clock_us();
-    fleet->self.processes = 1;
-    fleet->self.cpu_us = hc_report_cpu_us() - spent_us;
-}
-
-static void add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one) {
-    const struct {
-        uint64_t *to, from;
-    } counts[] = {
-        {&sum->datagrams_in, one->datagrams_in},
-        {&sum->datagrams_out, one->datagrams_out},
-        {&sum->bytes_in, one->bytes_in},
-        {&sum->bytes_out, one->bytes_out},
-        {&sum->snapshots, one->snapshots},
-        {&sum->snapshots_matched, one->snapshots_matched},
-        {&sum->snapshots_stale, one->snapshots_stale},
-        {&sum->rollbacks, one->rollbacks},
-        {&sum->stalls, one->stalls},
-        {&sum->stalled_ticks, one->stalled_ticks},
-        {&sum->inputs_sampled, one->inputs_sampled},
-        {&sum->inputs_forced, one->inputs_forced},
-        {&sum->hash_checks, one->hash_checks},
-        {&sum->hash_mismatches, one->hash_mismatches},
-        {&sum->corrections, one->corrections},
-        {&sum->restarts, one->restarts},
-        {&sum->losses, one->losses},
-        {&sum->reconnects, one->reconnects},
-    };
-    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-        *counts[i].to += counts[i].from;
-    for (unsigned i = 0; i < HC_STATUS_COUNT; i++)
-        sum->rejected[i] += one->rejected[i];
-    hc_histogram_merge(&sum->rollback_depth, &one->rollback_depth);
-    hc_histogram_merge(&sum->rtt_us, &one->rtt_us);
-    sum->memory_bytes += one->memory_bytes;
-}
-
-static void add_udp(struct hc_cl_udp_stats *sum, const struct hc_cl_udp_stats *one) {
-    sum->datagrams_in += one->datagrams_in;
-    sum->bytes_in += one->bytes_in;
-    sum->datagrams_out += one->datagrams_out;
-    sum->bytes_out += one->bytes_out;
-    sum->send_errors += one->send_errors;
-    sum->sim_lost += one->sim_lost;
-    sum->sim_dropped_full += one->sim_dropped_full;
-}
-
-void hc_cl_fleet_result(const struct hc_cl_fleet *fleet, struct hc_cl_fleet_result *result) {
-    *result =
-        (struct hc_cl_fleet_result){.ends = fleet->ends, .self = fleet->self, .first = HC_NO_TICK};
-    result->duration_us = fleet->ended_us - fleet->started_us;
-    for (uint32_t i = 0; i < fleet->config.count; i++) {
-        const struct bot *bot = &fleet->bots[i];
-        struct hc_cl_udp_stats udp = hc_cl_udp_stats(bot->udp);
-        add_udp(&result->udp, &udp);
-        if (bot->client == NULL || bot->accepted_us == 0)
-            continue;
-        const struct hc_client_stats *stats = hc_client_stats(bot->client);
-        add_stats(&result->sum, stats);
-        uint64_t end =
-            bot->ended && bot->ended_us < fleet->ended_us ? bot->ended_us : fleet->ended_us;
-        if (end > bot->accepted_us)
-            result->client_us += end - bot->accepted_us;
-        if (hc_client_world(bot->client) != NULL)
-            result->tick_rate = hc_client_world(bot->client)->tick_rate;
-        if (stats->rtt_us.count > 0) {
-            result->jitter_us += stats->jitter_us;
-            result->jitters++;
-        }
-        if (bot->received) {
-            result->first = hc_tick_min(result->first, bot->first);
-            result->last = hc_tick_max(result->last, bot->last);
-        }
+    struct hc_cl_fleet_self *self = &fleet->result.self;
+    self->processes = 1;
+    self->cpu_us = hc_report_cpu_us() - fleet->spent_us;
+    if (fleet->sockets != NULL) {
+        self->dropped = hc_cl_sockets_stats(fleet->sockets).dropped;
+        self->send_errors = hc_cl_sockets_stats(fleet->sockets).send_errors;
     }
 }
 
-void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fleet_result *other) {
-    const struct {
-        uint32_t *to, from;
-    } ends[] = {
-        {&result->ends.accepted, other->ends.accepted},
-        {&result->ends.left, other->ends.left},
-        {&result->ends.cut_off, other->ends.cut_off},
-        {&result->ends.denied, other->ends.denied},
-        {&result->ends.closed, other->ends.closed},
-        {&result->ends.timeout, other->ends.timeout},
-        {&result->ends.failed, other->ends.failed},
-        {&result->jitters, other->jitters},
-        {&result->self.processes, other->self.processes},
-    };
-    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-        *ends[i].to += ends[i].from;
-    for (unsigned i = 0; i < HC_DENY_REASONS_END; i++)
-        result->ends.denied_by_reason[i] += other->ends.denied_by_reason[i];
-    if (other->duration_us > result->duration_us)
-        result->duration_us = other->duration_us;
-    result->client_us += other->client_us;
-    if (other->tick_rate != 0)
-        result->tick_rate = other->tick_rate;
-    result->first = hc_tick_min(result->first, other->first);
-    result->last = hc_tick_max(result->last, other->last);
-    add_stats(&result->sum, &other->sum);
-    result->jitter_us += other->jitter_us;
-    add_udp(&result->udp, &other->udp);
-    result->self.cpu_us += other->self.cpu_us;
-    result->self.due += other->self.due;
-    result->self.sent += other->self.sent;
-    hc_histogram_merge(&result->self.lateness_us, &other->self.lateness_us);
-}
-
-void hc_cl_fleet_merge_progress(struct hc_cl_fleet_progress *progress,
-                                const struct hc_cl_fleet_progress *other) {
-    if (other->elapsed_us > progress->elapsed_us)
-        progress->elapsed_us = other->elapsed_us;
-    progress->playing += other->playing;
-    progress->stalled += other->stalled;
-    progress->connecting += other->connecting;
-    progress->rtt_us += other->rtt_us;
-    progress->rollbacks += other->rollbacks;
-    progress->stalls += other->stalls;
+void hc_cl_fleet_result(const struct hc_cl_fleet *fleet, struct hc_cl_fleet_result *result) {
+    *result = fleet->result;
+    result->duration_us = fleet->ended_us - fleet->started_us;
+    for (uint32_t i = 0; i < fleet->bot_count; i++) {
+        struct hc_cl_udp_stats udp = hc_cl_udp_stats(fleet->bots[i].udp);
+        hc_cl_fleet_add_udp(&result->udp, &udp);
+        add_session(&fleet->bots[i], fleet->ended_us, result);
+    }
 }

@@ -18,22 +18,36 @@ struct hc_cl_fleet_progress {
     uint32_t playing, stalled, connecting; ///< clients
     uint64_t rtt_us;                       ///< sum of the playing clients' medians
     uint64_t rollbacks, stalls;
+    uint64_t bytes_in, bytes_out; ///< headers included
+    uint64_t lost;                ///< datagrams dropped by the simulated loss
+    uint64_t snapshots;
+    uint64_t late_us; ///< longest lateness since the last progress
+    uint64_t cpu_us;  ///< of the processes
 };
 
 struct hc_cl_fleet_config {
     const char *program;                ///< its name in messages
     const char *server_name;            ///< as the user wrote it
     struct hc_cl_udp_peer server;       ///< resolved
-    uint32_t clients;                   ///< of the whole run, >= 1
-    uint32_t first, count;              ///< the clients of this fleet
+    uint32_t clients;                   ///< full ones of the whole run
+    uint32_t first, count;              ///< those of this fleet
+    uint32_t lights;                    ///< light clients of the whole run; of both at least one
+    uint32_t first_light, count_light;  ///< those of this fleet
+    uint32_t sources;                   ///< source addresses of light clients; 0: one for each
+    uint32_t activity_percent;          ///< of the time in which users press keys
+    double churn_per_s;                 ///< clients of this fleet that leave and join again
+    uint32_t storm;                     ///< clients of this fleet that do so at once, halfway
+    uint32_t snapshot_rate;             ///< Hz, that is due to each client; 0: the tick rate
     bool announces;                     ///< print a line for each client that begins to play
     uint64_t ramp_us;                   ///< from the first client's start to the last one's
     uint64_t duration_us;               ///< of play, after the ramp; 0: until a signal
     struct hc_network_sim_config link;  ///< each direction
+    uint32_t latency_to_us;             ///< latencies are spread from the link's up to this one
     uint64_t seed;                      ///< of the network simulations and the bots
     struct hc_client_config client;     ///< of each; the fleet sets its credential
     hc_bot_think *think;                ///< of the game; NULL: inputs are random
-    const struct hc_credential *tokens; ///< [clients] borrowed
+    const struct hc_credential *tokens; ///< borrowed: full clients', light clients', and spare ones
+    uint32_t spare_first, spare_end;    ///< tokens of this fleet for clients that join again
     /// Called once a second; NULL: never.
     void (*progress)(void *context, const struct hc_cl_fleet_progress *progress);
     void *progress_context;
@@ -56,19 +70,32 @@ struct hc_cl_fleet_self {
     uint32_t processes;
     uint64_t cpu_us;                 ///< user and system, of all processes
     uint64_t due, sent;              ///< datagrams of playing clients
-    struct hc_histogram lateness_us; ///< from a client's deadline to its turn
+    struct hc_histogram lateness_us; ///< from when each datagram was due to its sending
+    uint64_t dropped;     ///< datagrams of light clients that this program received too late
+    uint64_t send_errors; ///< datagrams of light clients that the kernel refused to send
+};
+
+/// Snapshots of the sessions, from the first one of each until it leaves.
+struct hc_cl_fleet_snapshots {
+    uint32_t sessions;
+    uint32_t incomplete;          ///< sessions that lack more than 0.5 % and three
+    uint64_t due, received, lost; ///< lost: by the simulated link
 };
 
 /// The counts of a run over all clients. All zeros but `first`, HC_NO_TICK, is an empty result.
 struct hc_cl_fleet_result {
     struct hc_cl_fleet_ends ends;
-    uint64_t duration_us;       ///< of the whole run
-    uint64_t client_us;         ///< of play, summed over the clients
-    uint16_t tick_rate;         ///< Hz; 0: no client was accepted
-    hc_tick first, last;        ///< server ticks of snapshots; HC_NO_TICK, 0: none
-    struct hc_client_stats sum; ///< over the clients; histograms merged
-    uint64_t jitter_us;         ///< summed over the clients that measured one
-    uint32_t jitters;           ///< number of these clients
+    uint64_t duration_us;         ///< of the whole run
+    uint64_t client_us;           ///< of play, summed over the clients
+    uint16_t tick_rate;           ///< Hz; 0: no client was accepted
+    hc_tick first, last;          ///< server ticks of snapshots; HC_NO_TICK, 0: none
+    struct hc_client_stats full;  ///< over the full clients; histograms merged
+    struct hc_client_stats light; ///< over the light clients
+    struct hc_client_stats all;   ///< both, see hc_cl_fleet_sum
+    struct hc_cl_fleet_snapshots snapshots;
+    struct hc_histogram join_us; ///< from a client's start to its ACCEPT
+    uint64_t jitter_us;          ///< summed over the clients that measured one
+    uint32_t jitters;            ///< number of these clients
     struct hc_cl_udp_stats udp;
     struct hc_cl_fleet_self self;
 };
@@ -87,8 +114,17 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet);
 /// Writes the counts to `*result`; after hc_cl_fleet_run.
 void hc_cl_fleet_result(const struct hc_cl_fleet *fleet, struct hc_cl_fleet_result *result);
 
+/// Adds the counts of a client.
+void hc_cl_fleet_add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one);
+
+/// Adds the counts of a socket.
+void hc_cl_fleet_add_udp(struct hc_cl_udp_stats *sum, const struct hc_cl_udp_stats *one);
+
 /// Adds the counts of another fleet of the same run.
 void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fleet_result *other);
+
+/// Sums the counts of all clients, once all fleets are merged.
+void hc_cl_fleet_sum(struct hc_cl_fleet_result *result);
 
 /// Adds the progress of another fleet of the same run.
 void hc_cl_fleet_merge_progress(struct hc_cl_fleet_progress *progress,

@@ -33,8 +33,20 @@ enum {
     KEY_TOKEN,
     KEY_GAME,
     KEY_JSON,
-    GROUP_LINK = 1,
-    GROUP_OTHER = 2,
+    KEY_LIGHT,
+    KEY_SOURCES,
+    KEY_LATENCY_TO,
+    KEY_ACTIVITY,
+    KEY_CHURN,
+    KEY_STORM,
+    KEY_SNAPSHOT_RATE,
+    KEY_STEP,
+    KEY_UNTIL,
+    KEY_REPORT,
+    KEY_END,
+    GROUP_PROFILE = 1,
+    GROUP_LINK = 2,
+    GROUP_OTHER = 3,
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
@@ -48,11 +60,38 @@ static const struct argp_option bot_table[] = {
 static const struct argp_option load_table[] = {
     {"connect", KEY_CONNECT, "HOST:PORT", 0, "The server; [ADDR]:PORT for IPv6", 0},
     {"spawn", KEY_SPAWN, NULL, 0, "Start a hindcastd on 127.0.0.1, and report its figures too", 0},
-    {"clients", KEY_CLIENTS, "N", 0, "Clients (default 8)", 0},
+    {"clients", KEY_CLIENTS, "N", 0,
+     "Full clients, which check every snapshot; 0 with --light (default 8)", 0},
+    {"light", KEY_LIGHT, "N", 0,
+     "Light clients besides: they make the server's whole work at little cost, and check only what "
+     "arrives (default 0)",
+     0},
     {"duration", KEY_DURATION, "S", 0, "Play for S seconds (default 10)", 0},
     {"ramp", KEY_RAMP, "S", 0, "Start the clients evenly over S seconds before (default 0)", 0},
     {"processes", KEY_PROCESSES, "N", 0,
      "Spread the clients over N processes (default: one for each core)", 0},
+    {"sources", KEY_SOURCES, "N", 0,
+     "Source addresses of light clients, 127.1.0.1 and up, towards a server on 127.0.0.0/8 "
+     "(default: one for each)",
+     0},
+    {"snapshot-rate", KEY_SNAPSHOT_RATE, "HZ", 0,
+     "Snapshots a second that each client is to receive; --spawn sets the server's "
+     "--snapshot-rate (default: the tick rate)",
+     0},
+    {"report", KEY_REPORT, "FILE", 0, "Write a page with plots over time, one HTML file", 0},
+    {NULL, 0, NULL, 0, "The profile:", GROUP_PROFILE},
+    {"activity", KEY_ACTIVITY, "PCT", 0,
+     "Percentage of the time in which users press keys (default 100)", GROUP_PROFILE},
+    {"churn", KEY_CHURN, "N", 0, "Clients a second that leave and join again (default 0)",
+     GROUP_PROFILE},
+    {"storm", KEY_STORM, "N", 0, "Clients that leave and join again at once, halfway (default 0)",
+     GROUP_PROFILE},
+    {"step", KEY_STEP, "N", 0,
+     "Repeat the run with N more light clients each time, and find the most that the server holds",
+     GROUP_PROFILE},
+    {"until", KEY_UNTIL, "late|N", 0,
+     "End --step at the first step that is not held, or at N clients (default late)",
+     GROUP_PROFILE},
     {0},
 };
 
@@ -67,6 +106,8 @@ static const struct argp_option common_table[] = {
      "bursts of 3 (default: none)",
      GROUP_LINK},
     {"latency", KEY_LATENCY, "MS", 0, "One way", GROUP_LINK},
+    {"latency-to", KEY_LATENCY_TO, "MS", 0,
+     "Spread the clients' latencies evenly from --latency up to MS", GROUP_LINK},
     {"jitter", KEY_JITTER, "MS", 0, "Vary the latency by up to MS either way", GROUP_LINK},
     {"loss", KEY_LOSS, "PCT", 0, "Percentage of datagrams lost", GROUP_LINK},
     {"burst", KEY_BURST, "N", 0, "Mean length of a loss burst, in datagrams", GROUP_LINK},
@@ -92,7 +133,7 @@ static const struct number {
     uint64_t min, max;
     const char *unit;
 } numbers[] = {
-    {KEY_CLIENTS, 0, 1, HC_CL_OPTIONS_CLIENTS_MAX, ""},
+    {KEY_CLIENTS, 0, 0, HC_CL_OPTIONS_CLIENTS_MAX, ""},
     {KEY_DURATION, 6, 1, 1000000, " s"},
     {KEY_RAMP, 6, 0, 100000, " s"},
     {KEY_PROCESSES, 0, 1, HC_CL_OPTIONS_PROCESSES_MAX, ""},
@@ -106,14 +147,23 @@ static const struct number {
     {KEY_DUPLICATE, 4, 0, 100, " %"},
     {KEY_REORDER, 4, 0, 100, " %"},
     {KEY_SEED, 0, 0, INT64_MAX, ""}, // a JSON integer in the report
+    {KEY_LIGHT, 0, 0, HC_CL_OPTIONS_CLIENTS_MAX, ""},
+    {KEY_SOURCES, 0, 1, HC_CL_OPTIONS_CLIENTS_MAX, ""},
+    {KEY_LATENCY_TO, 3, 0, HC_NETWORK_SIM_DELAY_US_MAX / 1000, " ms"},
+    {KEY_ACTIVITY, 0, 0, 100, " %"},
+    {KEY_CHURN, 3, 0, 10000, " a second"},
+    {KEY_STORM, 0, 0, HC_CL_OPTIONS_CLIENTS_MAX, ""},
+    {KEY_SNAPSHOT_RATE, 0, 1, HC_TICK_RATE_MAX, " Hz"},
+    {KEY_STEP, 0, 1, HC_CL_OPTIONS_CLIENTS_MAX, ""},
 };
 
 /// The state of a parse: the options so far, and what must wait for its end.
 struct reading {
     struct hc_cl_options *options;
     enum hc_cl_options_program program;
-    bool is_set[KEY_JSON - KEY_CONNECT + 1];
+    bool is_set[KEY_END - KEY_CONNECT];
     struct hc_network_sim_config link; ///< conditions given one by one
+    const char *until;                 ///< as the user wrote it
 };
 
 static const char *option_name(const struct reading *reading, int key) {
@@ -193,6 +243,27 @@ static void resolve_link(struct reading *reading) {
         }
 }
 
+/// Checks the numbers of clients against each other.
+static void check_clients(const struct reading *reading) {
+    const struct hc_cl_options *options = reading->options;
+    uint32_t clients = options->clients + options->light, steps = options->step;
+    char text[16], allowed[96];
+    if (clients == 0 && steps == 0)
+        refuse(reading, KEY_CLIENTS, "0", "a whole number in [1, 4096]");
+    if (clients > HC_CL_OPTIONS_CLIENTS_MAX) {
+        snprintf(text, sizeof(text), "%" PRIu32, options->light);
+        refuse(reading, KEY_LIGHT, text, "at most 4096 together with --clients");
+    }
+    if (steps == 0 && options->processes > clients) {
+        snprintf(text, sizeof(text), "%" PRIu32, options->processes);
+        snprintf(allowed, sizeof(allowed), "at most --clients%s, which is %" PRIu32,
+                 options->light > 0 ? " and --light" : "", clients);
+        refuse(reading, KEY_PROCESSES, text, allowed);
+    }
+    if (steps == 0 && reading->is_set[KEY_UNTIL - KEY_CONNECT])
+        refuse(reading, KEY_UNTIL, reading->until, "with --step N");
+}
+
 /// Checks options against each other once all are parsed.
 static void resolve(struct reading *reading, struct argp_state *state) {
     const struct hc_cl_options *options = reading->options;
@@ -205,14 +276,48 @@ static void resolve(struct reading *reading, struct argp_state *state) {
         argp_error(state, "one of --connect HOST:PORT and --spawn is needed");
     if (options->spawn && options->token != NULL)
         argp_error(state, "--token FILE is for a server elsewhere, not for --spawn");
-    if (options->processes > options->clients) {
-        char text[16], allowed[64];
-        snprintf(text, sizeof(text), "%" PRIu32, options->processes);
-        snprintf(allowed, sizeof(allowed), "at most --clients, which is %" PRIu32,
-                 options->clients);
-        refuse(reading, KEY_PROCESSES, text, allowed);
-    }
+    check_clients(reading);
     resolve_link(reading);
+    if (reading->is_set[KEY_LATENCY_TO - KEY_CONNECT] &&
+        options->latency_to_us < options->link.latency_us) {
+        char text[24], allowed[64];
+        snprintf(text, sizeof(text), "%g", options->latency_to_us / 1e3);
+        snprintf(allowed, sizeof(allowed), "at least --latency, which is %g",
+                 options->link.latency_us / 1e3);
+        refuse(reading, KEY_LATENCY_TO, text, allowed);
+    }
+}
+
+/// Sets a numeric option of the load's profile.
+static void set_load_number(struct hc_cl_options *options, int key, uint32_t small) {
+    switch (key) {
+    case KEY_LIGHT:
+        options->light = small;
+        break;
+    case KEY_SOURCES:
+        options->sources = small;
+        break;
+    case KEY_LATENCY_TO:
+        options->latency_to_us = small;
+        break;
+    case KEY_ACTIVITY:
+        options->activity = small;
+        break;
+    case KEY_CHURN:
+        options->churn_mhz = small;
+        break;
+    case KEY_STORM:
+        options->storm = small;
+        break;
+    case KEY_SNAPSHOT_RATE:
+        options->snapshot_rate = small;
+        break;
+    case KEY_STEP:
+        options->step = small;
+        break;
+    default:
+        break;
+    }
 }
 
 /// Sets a numeric option.
@@ -264,15 +369,25 @@ static void set_number(struct reading *reading, int key, uint64_t value) {
         options->seed = value;
         break;
     default:
+        set_load_number(options, key, small);
         break;
     }
+}
+
+static void parse_until(struct reading *reading, const char *text) {
+    uint64_t clients = 0;
+    reading->until = text;
+    if (strcmp(text, "late") != 0 && (hc_decimal_parse(text, 0, &clients) != HC_OK || clients < 1 ||
+                                      clients > HC_CL_OPTIONS_CLIENTS_MAX))
+        refuse(reading, KEY_UNTIL, text, "late, or a whole number in [1, 4096]");
+    reading->options->until = (uint32_t)clients;
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     struct reading *reading = state->input;
     if (key == ARGP_KEY_ARG)
         argp_error(state, "unexpected argument '%s'", text);
-    if (key < KEY_CONNECT || key > KEY_JSON)
+    if (key < KEY_CONNECT || key >= KEY_END)
         return ARGP_ERR_UNKNOWN;
     reading->is_set[key - KEY_CONNECT] = true;
     switch (key) {
@@ -295,6 +410,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case KEY_JSON:
         reading->options->json = text;
+        break;
+    case KEY_REPORT:
+        reading->options->report = text;
+        break;
+    case KEY_UNTIL:
+        parse_until(reading, text);
         break;
     default:
         set_number(reading, key, number(reading, key, text));
@@ -321,8 +442,10 @@ static void load_game(struct hc_cl_options *options, bool clients_given) {
         fprintf(stderr, "%s: %s\n", program_invocation_short_name, why);
         exit(2);
     }
-    if (!clients_given && options->clients > options->plugin.game->players_max)
-        options->clients = options->plugin.game->players_max;
+    uint32_t most = options->plugin.game->players_max;
+    most = most > options->light ? most - options->light : 0;
+    if (!clients_given && options->clients > most)
+        options->clients = most;
 }
 
 void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_program program,
@@ -356,6 +479,7 @@ void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_progr
         .lead = client.lead,
         .link = hc_network_sim_config_default(),
         .seed = 1,
+        .activity = 100,
     };
     struct reading reading = {.options = options, .program = program};
     argp_err_exit_status = 2;

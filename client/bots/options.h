@@ -23,11 +23,23 @@ struct hc_cl_options {
     uint32_t input_delay, display_offset, lead; ///< ticks
     struct hc_network_sim_config link;          ///< of each direction
     const char *link_name;                      ///< of an unchanged preset; else NULL
-    uint64_t seed;                              ///< of the network simulations and the bots
+    uint32_t latency_to_us;  ///< latencies are spread from the link's up to this one; 0: not spread
+    uint64_t seed;           ///< of the network simulations and the bots
     const char *token;       ///< path of the tokens' file; NULL: the server issues them
     const char *json;        ///< path of the final report, "-" for standard output; NULL: none
     const char *game;        ///< path of the plugin; NULL: the arena
     struct hc_plugin plugin; ///< the loaded game
+
+    // Of hindcast-load alone.
+    uint32_t light;         ///< light clients
+    uint32_t sources;       ///< their source addresses on loopback; 0: one for each
+    uint32_t activity;      ///< percentage of the time in which users press keys
+    uint32_t churn_mhz;     ///< clients that leave and join again; thousandths a second
+    uint32_t storm;         ///< clients that leave and join again at once, halfway
+    uint32_t snapshot_rate; ///< Hz, that is due to each client; 0: the tick rate
+    uint32_t step;          ///< light clients that each step adds; 0: one run
+    uint32_t until;         ///< clients of the last step; 0: the first step that is not held
+    const char *report;     ///< path of the page; NULL: none
 };
 
 /// Parses the arguments over the program's defaults. On --help and --version it prints and exits

@@ -29,6 +29,7 @@ struct worker {
     int pipe; ///< to read from; -1: closed
     bool done;
     struct hc_cl_fleet_progress progress; ///< newest
+    bool fresh;                           ///< it came after the last sum
 };
 
 struct processes {
@@ -118,11 +119,16 @@ static bool get(int pipe, void *bytes, size_t size) {
     return true;
 }
 
-/// Reports the sum of all processes. The first process's progress triggers it, once a second.
+/// Reports the sum of all processes once each of them has sent its progress of this second.
 static void sum_progress(const struct processes *all) {
     struct hc_cl_fleet_progress sum = {0};
     for (uint32_t i = 0; i < all->count; i++)
+        if (all->workers[i].pipe >= 0 && !all->workers[i].fresh)
+            return;
+    for (uint32_t i = 0; i < all->count; i++) {
+        all->workers[i].fresh = false;
         hc_cl_fleet_merge_progress(&sum, &all->workers[i].progress);
+    }
     all->config->progress(all->config->progress_context, &sum);
 }
 
@@ -136,8 +142,8 @@ static void read_message(struct processes *all, struct worker *worker) {
         worker->pipe = -1;
         all->open--;
     } else if (kind == PROGRESS && get(worker->pipe, &worker->progress, sizeof(worker->progress))) {
-        if (worker == all->workers)
-            sum_progress(all);
+        worker->fresh = true;
+        sum_progress(all);
     } else if (kind == RESULT && get(worker->pipe, &result, sizeof(result))) {
         hc_cl_fleet_merge(all->result, &result);
         worker->done = true;
@@ -176,13 +182,34 @@ static void read_all(struct processes *all, int signals) {
     free(waits);
 }
 
+/// How many of `whole` process `i` of `count` has, if they are dealt from the first process on.
+static uint32_t dealt(uint32_t whole, uint32_t i, uint32_t count) {
+    return (whole + count - 1 - i) / count;
+}
+
+/// Sets the part of the whole run that process `i` of `count` plays. Light clients are dealt from
+/// the last process on, so that each process has a client.
+static void take_part(struct hc_cl_fleet_config *config, uint32_t i, uint32_t count) {
+    uint32_t spare = config->spare_end - config->spare_first, last = count - 1;
+    config->first = config->first_light = 0;
+    for (uint32_t k = 0; k < i; k++) {
+        config->first += dealt(config->clients, k, count);
+        config->first_light += dealt(config->lights, last - k, count);
+        config->spare_first += dealt(spare, k, count);
+    }
+    config->count = dealt(config->clients, i, count);
+    config->count_light = dealt(config->lights, last - i, count);
+    config->spare_end = config->spare_first + dealt(spare, i, count);
+    config->churn_per_s /= count;
+    config->storm = dealt(config->storm, last - i, count);
+}
+
 /// Starts process `i` with its part of the clients; false: failed, with errno.
 static bool start(struct processes *all, uint32_t i, const sigset_t *mask) {
     struct hc_cl_fleet_config config = *all->config;
     struct worker *worker = &all->workers[i];
     int ends[2];
-    config.first = (uint32_t)((uint64_t)config.clients * i / all->count);
-    config.count = (uint32_t)((uint64_t)config.clients * (i + 1) / all->count) - config.first;
+    take_part(&config, i, all->count);
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     fflush(NULL); // otherwise both processes would write buffered output
@@ -236,10 +263,10 @@ bool hc_cl_processes_run(const struct hc_cl_fleet_config *config, uint32_t proce
                          struct hc_cl_fleet_result *result, char *why, size_t why_size) {
     struct hc_cl_fleet_config alone = *config;
     sigset_t set, mask;
-    HC_ASSERT(processes >= 1 && processes <= config->clients);
+    HC_ASSERT(processes >= 1 && processes <= config->clients + config->lights);
     *why = '\0';
     *result = (struct hc_cl_fleet_result){.first = HC_NO_TICK};
-    alone.count = alone.clients;
+    take_part(&alone, 0, 1);
     if (processes == 1)
         return run_here(&alone, result, why, why_size);
     struct processes all = {.config = config,

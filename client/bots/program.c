@@ -3,10 +3,12 @@
 
 #include "client/bots/program.h"
 
+#include "client/bots/page.h"
 #include "client/bots/processes.h"
 #include "client/bots/spawn.h"
-#include "client/bots/tokens.h"
 #include "client/bots/report.h"
+#include "client/bots/steps.h"
+#include "client/bots/tokens.h"
 #include "common/programs/report.h"
 
 #include <argp.h>
@@ -17,22 +19,29 @@
 
 enum { WHY_MAX = 4500 }; ///< bytes of a sentence with a path
 
-/// Reads or requests a token for each client.
+/// Reads or requests a token for each session.
 static bool obtain_tokens(const struct hc_cl_options *options,
                           const struct hc_cl_fleet_config *config, struct hc_credential *tokens,
                           char *why) {
     uint64_t patience_us = config->client.timeout_us;
     if (options->token != NULL)
-        return hc_cl_tokens_read(options->token, tokens, options->clients, why, WHY_MAX);
+        return hc_cl_tokens_read(options->token, tokens, config->spare_end, why, WHY_MAX);
     if (options->duration_us != 0 && options->duration_us < patience_us)
         patience_us = options->duration_us;
-    return hc_cl_tokens_request(&config->server, config->server_name, tokens, options->clients,
+    return hc_cl_tokens_request(&config->server, config->server_name, tokens, config->spare_end,
                                 patience_us, why, WHY_MAX);
 }
 
+/// A run in progress.
+struct run {
+    const struct hc_cl_options *options;
+    bool terminal;
+    struct hc_cl_page_series *series; ///< NULL: not recorded
+};
+
 /// Prints one line and overwrites it each second: figures of the clients that still play.
-static void print_progress(void *context, const struct hc_cl_fleet_progress *progress) {
-    const struct hc_cl_options *options = context;
+static void print_progress(const struct hc_cl_options *options,
+                           const struct hc_cl_fleet_progress *progress) {
     char others[64] = "";
     int size = 0;
     if (progress->stalled > 0)
@@ -41,33 +50,56 @@ static void print_progress(void *context, const struct hc_cl_fleet_progress *pro
         snprintf(others + size, sizeof(others) - (size_t)size, "  %" PRIu32 " connecting",
                  progress->connecting);
     fprintf(stderr, "\r\033[K%4.0f s  %" PRIu32 "/%" PRIu32 " playing%s",
-            (double)progress->elapsed_us / 1e6, progress->playing, options->clients, others);
+            (double)progress->elapsed_us / 1e6, progress->playing,
+            options->clients + options->light, others);
     if (progress->playing > 0)
         fprintf(stderr, "  rtt %.0f ms", (double)progress->rtt_us / progress->playing / 1e3);
     fprintf(stderr, "  rollbacks %" PRIu64 "  stalls %" PRIu64, progress->rollbacks,
             progress->stalls);
 }
 
+static void on_progress(void *context, const struct hc_cl_fleet_progress *progress) {
+    const struct run *run = context;
+    if (run->series != NULL)
+        hc_cl_page_series_add(run->series, progress);
+    if (run->terminal)
+        print_progress(run->options, progress);
+}
+
 /// Plays by the options and writes the counts to `*result`. False: all or some clients could not
 /// play, and `why` is a sentence. `announces`: print a line for each client that begins to play.
-static bool play(const char *program, bool announces, struct hc_cl_options *options,
-                 struct hc_cl_fleet_result *result, char *why) {
+static bool play(const char *program, bool announces, const struct hc_cl_options *options,
+                 struct hc_cl_page_series *series, struct hc_cl_fleet_result *result, char *why) {
     char server[sizeof(options->host) + sizeof(options->port) + 3];
-    bool terminal = isatty(STDERR_FILENO);
+    struct run run = {.options = options, .terminal = isatty(STDERR_FILENO), .series = series};
+    uint32_t clients = options->clients + options->light;
+    double played_s = (double)options->duration_us / 1e6;
+    // Two more a second, because each process takes its part of them in whole numbers.
+    uint32_t spare =
+        options->churn_mhz == 0 ? 0 : (uint32_t)(played_s * (options->churn_mhz / 1e3 + 2)) + 2;
     snprintf(server, sizeof(server), strchr(options->host, ':') != NULL ? "[%s]:%s" : "%s:%s",
              options->host, options->port);
     struct hc_cl_fleet_config config = {
         .program = program,
         .server_name = server,
         .clients = options->clients,
+        .lights = options->light,
+        .sources = options->sources,
+        .activity_percent = options->activity,
+        .churn_per_s = options->churn_mhz / 1e3,
+        .storm = options->storm,
+        .snapshot_rate = options->snapshot_rate,
+        .spare_first = clients,
+        .spare_end = clients + spare + 2 * options->storm,
         .announces = announces,
         .ramp_us = options->ramp_us,
         .duration_us = options->duration_us,
         .link = options->link,
+        .latency_to_us = options->latency_to_us,
         .seed = options->seed,
         .client = hc_client_config_default(),
-        .progress = terminal ? print_progress : NULL,
-        .progress_context = options,
+        .progress = run.terminal || series != NULL ? on_progress : NULL,
+        .progress_context = &run,
     };
     config.client.game = options->plugin.game;
     config.client.rule_hash = options->plugin.rule_hash;
@@ -75,40 +107,36 @@ static bool play(const char *program, bool announces, struct hc_cl_options *opti
     config.client.input_delay = options->input_delay;
     config.client.display_offset = options->display_offset;
     config.client.lead = options->lead;
-    struct hc_credential *tokens = calloc(options->clients, sizeof(*tokens));
+    struct hc_credential *tokens = calloc(config.spare_end, sizeof(*tokens));
     snprintf(why, WHY_MAX, "no memory");
     config.tokens = tokens;
     bool good = tokens != NULL &&
                 hc_cl_udp_resolve(options->host, options->port, &config.server, why, WHY_MAX) &&
-                obtain_tokens(options, &config, tokens, why) &&
-                hc_cl_processes_run(&config, options->processes, result, why, WHY_MAX);
-    if (terminal)
+                obtain_tokens(options, &config, tokens, why);
+    if (good && series != NULL)
+        hc_cl_page_series_begin(series);
+    good = good && hc_cl_processes_run(&config, options->processes, result, why, WHY_MAX);
+    hc_cl_fleet_sum(result);
+    if (run.terminal)
         fprintf(stderr, "\r\033[K");
     free(tokens);
-    return good;
-}
-
-/// Prints and writes the report; false: the verdict is NOT OK, or writing failed.
-static bool report(const char *program, const char *version, const struct hc_cl_options *options,
-                   const struct hc_cl_fleet_result *result, const json_t *server, const char *why) {
-    json_t *json = hc_cl_report_json(program, version, options, result, server, why);
-    bool json_out = options->json != NULL && strcmp(options->json, "-") == 0;
-    hc_cl_report_print(json, json_out ? stderr : stdout);
-    fflush(stdout);
-    bool good = hc_report_ok(json);
-    if (options->json != NULL && !hc_report_write(json, options->json)) {
-        fprintf(stderr, "%s: --json '%s': cannot be written\n", program, options->json);
-        good = false;
-    }
-    json_decref(json);
     return good;
 }
 
 /// Starts a server for --spawn; false: failed, with a sentence on standard error.
 static bool spawn(const char *program, struct hc_cl_options *options, struct hc_cl_spawn *server) {
     char why[WHY_MAX];
-    if (!hc_cl_spawn_start(server, options->game, options->clients, options->seed, why,
-                           sizeof(why))) {
+    uint32_t clients = options->clients + options->light;
+    // A client that joins again may come before the server knows that it has left.
+    uint32_t more = options->storm + options->churn_mhz / 500;
+    struct hc_cl_spawn_config config = {
+        .game = options->game,
+        .clients = clients + more,
+        .snapshot_rate = options->snapshot_rate,
+        .seed = options->seed,
+        .keeps_log = options->report != NULL,
+    };
+    if (!hc_cl_spawn_start(server, &config, why, sizeof(why))) {
         fprintf(stderr, "%s: %s\n", program, why);
         return false;
     }
@@ -117,39 +145,148 @@ static bool spawn(const char *program, struct hc_cl_options *options, struct hc_
     return true;
 }
 
-int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int argc, char **argv) {
+/// One run, and what is left of it.
+struct outcome {
+    json_t *report; ///< NULL: the run did not begin
+    bool good;      ///< the run itself succeeded, whatever its verdict
+    struct hc_cl_page_series series;
+};
+
+static void release(struct outcome *outcome) {
+    json_decref(outcome->report);
+    hc_cl_page_series_free(&outcome->series);
+    *outcome = (struct outcome){.report = NULL};
+}
+
+/// Runs the load of `options` once. Prints failures to standard error.
+static struct outcome run_once(const char *program, bool announces, const char *version,
+                               struct hc_cl_options *options) {
     static struct hc_cl_fleet_result result; // the histograms are too large for the stack
+    struct outcome outcome = {.report = NULL};
+    struct hc_cl_spawn server;
+    char why[WHY_MAX], server_why[WHY_MAX] = "";
+    if (options->processes == 0)
+        options->processes = hc_cl_processes_default(options->clients + options->light);
+    result = (struct hc_cl_fleet_result){.tick_rate = 0};
+    if (options->spawn && !spawn(program, options, &server))
+        return outcome;
+    outcome.good = play(program, announces, options,
+                        options->report != NULL ? &outcome.series : NULL, &result, why);
+    if (!outcome.good)
+        fprintf(stderr, "%s: %s\n", program, why);
+    json_t *server_report = NULL;
+    if (options->spawn) {
+        server_report = hc_cl_spawn_stop(&server, server_why, sizeof(server_why));
+        if (server_report == NULL)
+            fprintf(stderr, "%s: %s\n", program, server_why);
+        outcome.series.server = hc_cl_spawn_status(&server);
+    }
+    if (result.self.processes > 0)
+        outcome.report = hc_cl_report_json(program, version, options, &result, server_report,
+                                           outcome.good ? server_why : why);
+    json_decref(server_report);
+    return outcome;
+}
+
+/// Writes the files of a report; false: writing failed, with a sentence on standard error.
+static bool write_files(const char *program, const struct hc_cl_options *options,
+                        const struct outcome *outcome) {
+    bool good = true;
+    if (options->json != NULL && !hc_report_write(outcome->report, options->json)) {
+        fprintf(stderr, "%s: --json '%s': cannot be written\n", program, options->json);
+        good = false;
+    }
+    if (options->report != NULL &&
+        !hc_cl_page_write(outcome->report, &outcome->series, options->report)) {
+        fprintf(stderr, "%s: --report '%s': cannot be written\n", program, options->report);
+        good = false;
+    }
+    return good;
+}
+
+/// Runs steps of more and more light clients. Keeps the outcome of the last step that was held, or
+/// of the first one, with all rows as `steps`. Returns the exit status.
+static int run_steps(const char *program, const char *version,
+                     const struct hc_cl_options *options) {
+    struct outcome kept = {.report = NULL};
+    json_t *rows = json_array();
+    bool held = true;
+    bool json_out = options->json != NULL && strcmp(options->json, "-") == 0;
+    FILE *out = json_out ? stderr : stdout;
+    uint32_t most = options->until > 0 ? options->until : HC_CL_OPTIONS_CLIENTS_MAX;
+    hc_cl_steps_print_head(out);
+    for (uint32_t light = options->light > 0 ? options->light : options->step;
+         held && options->clients + light <= most; light += options->step) {
+        struct hc_cl_options step = *options;
+        step.light = light;
+        struct outcome outcome = run_once(program, false, version, &step);
+        held =
+            outcome.report != NULL && json_is_true(hc_report_find(outcome.report, "load.held.ok"));
+        if (outcome.report != NULL) {
+            json_t *row = hc_cl_steps_row(outcome.report);
+            hc_cl_steps_print_row(row, out);
+            json_array_append_new(rows, row);
+        }
+        if (kept.report != NULL && !held) {
+            release(&outcome);
+            break;
+        }
+        release(&kept);
+        kept = outcome;
+    }
+    json_t *verdict = hc_cl_steps_verdict(rows);
+    bool good = json_is_true(json_object_get(verdict, "ok")) && kept.report != NULL;
+    fprintf(out, "%s\n\n", json_string_value(json_object_get(verdict, "text")));
+    if (kept.report != NULL) {
+        json_object_set_new(kept.report, "steps", rows);
+        json_object_set(kept.report, "steps_verdict", verdict);
+        hc_cl_report_print(kept.report, out);
+        fflush(stdout);
+        good = write_files(program, options, &kept) && good;
+    } else {
+        json_decref(rows);
+    }
+    json_decref(verdict);
+    release(&kept);
+    return good ? 0 : 1;
+}
+
+/// Whether the files of the report can be written; prints the option of one that cannot.
+static bool check_files(const char *program, const struct hc_cl_options *options) {
+    const char *option = NULL, *path = NULL;
+    if (options->json != NULL && !hc_report_can_write(options->json)) {
+        option = "json";
+        path = options->json;
+    } else if (options->report != NULL && !hc_report_can_write(options->report)) {
+        option = "report";
+        path = options->report;
+    }
+    if (option != NULL)
+        fprintf(stderr, "%s: --%s '%s': cannot be written\n", program, option, path);
+    return option == NULL;
+}
+
+int hc_cl_program_run(enum hc_cl_options_program kind, const char *version, int argc, char **argv) {
     const char *program = kind == HC_CL_OPTIONS_BOT ? "hindcast-bot" : "hindcast-load";
     struct hc_cl_options options;
-    struct hc_cl_spawn server;
     static char version_text[64]; // argp keeps it
-    char why[WHY_MAX], server_why[WHY_MAX] = "";
     snprintf(version_text, sizeof(version_text), "%s %s", program, version);
     argp_program_version = version_text;
     hc_cl_options_parse(&options, kind, argc, argv);
     if (kind == HC_CL_OPTIONS_BOT)
         options.processes = 1;
-    else if (options.processes == 0)
-        options.processes = hc_cl_processes_default(options.clients);
-    if (options.json != NULL && !hc_report_can_write(options.json)) {
-        fprintf(stderr, "%s: --json '%s': cannot be written\n", program, options.json);
+    if (!check_files(program, &options))
         return 1;
+    if (options.step > 0)
+        return run_steps(program, version, &options);
+    struct outcome outcome = run_once(program, kind == HC_CL_OPTIONS_BOT, version, &options);
+    bool good = outcome.good && outcome.report != NULL;
+    if (outcome.report != NULL) {
+        bool json_out = options.json != NULL && strcmp(options.json, "-") == 0;
+        hc_cl_report_print(outcome.report, json_out ? stderr : stdout);
+        fflush(stdout);
+        good = write_files(program, &options, &outcome) && hc_report_ok(outcome.report) && good;
     }
-    if (options.spawn && !spawn(program, &options, &server))
-        return 1;
-
-    bool good = play(program, kind == HC_CL_OPTIONS_BOT, &options, &result, why);
-    if (!good)
-        fprintf(stderr, "%s: %s\n", program, why);
-    json_t *server_report = NULL;
-    if (options.spawn) {
-        server_report = hc_cl_spawn_stop(&server, server_why, sizeof(server_why));
-        if (server_report == NULL)
-            fprintf(stderr, "%s: %s\n", program, server_why);
-    }
-    if (result.self.processes > 0 &&
-        !report(program, version, &options, &result, server_report, good ? server_why : why))
-        good = false;
-    json_decref(server_report);
+    release(&outcome);
     return good ? 0 : 1;
 }

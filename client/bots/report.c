@@ -7,6 +7,7 @@
 
 enum {
     SENT_PERMILLE_MIN = 990, ///< of the due datagrams; with fewer the program was late
+    WORK_PERCENT_MAX = 80,   ///< of a tick, that the p99 of its work takes while a load is held
 };
 
 /// The server's part without a report of the server: all null.
@@ -31,57 +32,85 @@ static json_t *unknown_server(void) {
 static json_t *link_part(const struct hc_cl_options *options,
                          const struct hc_cl_fleet_result *result) {
     const struct hc_network_sim_config *link = &options->link;
-    return json_pack("{s:s?, s:f, s:f, s:f, s:i, s:f, s:f, s:I, s:I}", "name", options->link_name,
-                     "latency_ms", link->latency_us / 1e3, "jitter_ms", link->jitter_us / 1e3,
-                     "loss_pct", link->loss_ppm / 1e4, "burst", (int)link->burst_mean,
-                     "duplicate_pct", link->duplicate_ppm / 1e4, "reorder_pct",
-                     link->reorder_ppm / 1e4, "lost", (json_int_t)result->udp.sim_lost,
-                     "dropped_full", (json_int_t)result->udp.sim_dropped_full);
+    json_t *part = json_pack(
+        "{s:s?, s:f, s:f, s:f, s:i, s:f, s:f, s:I, s:I}", "name", options->link_name, "latency_ms",
+        link->latency_us / 1e3, "jitter_ms", link->jitter_us / 1e3, "loss_pct",
+        link->loss_ppm / 1e4, "burst", (int)link->burst_mean, "duplicate_pct",
+        link->duplicate_ppm / 1e4, "reorder_pct", link->reorder_ppm / 1e4, "lost",
+        (json_int_t)result->udp.sim_lost, "dropped_full", (json_int_t)result->udp.sim_dropped_full);
+    json_object_set_new(part, "latency_to_ms",
+                        options->latency_to_us > 0 ? json_real(options->latency_to_us / 1e3)
+                                                   : json_null());
+    return part;
+}
+
+/// The figures of snapshots' contents, which only full clients have; null without full clients.
+static json_t *contents_part(const struct hc_cl_options *options,
+                             const struct hc_client_stats *full) {
+    if (options->clients == 0) {
+        json_t *unknown = hc_report_unknown(
+            (const char *const[]){"rollbacks", "snapshots_decoded", "snapshots_matched",
+                                  "hash_checks", "hash_mismatches", "corrections", NULL});
+        json_object_set_new(unknown, "rollback_depth_ticks", hc_report_unknown_histogram());
+        return unknown;
+    }
+    return json_pack(
+        "{s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "rollbacks", (json_int_t)full->rollbacks,
+        "rollback_depth_ticks", hc_report_histogram(&full->rollback_depth, 1), "snapshots_decoded",
+        (json_int_t)full->snapshots, "snapshots_matched", (json_int_t)full->snapshots_matched,
+        "hash_checks", (json_int_t)full->hash_checks, "hash_mismatches",
+        (json_int_t)full->hash_mismatches, "corrections", (json_int_t)full->corrections);
 }
 
 static json_t *client_part(const struct hc_cl_options *options,
                            const struct hc_cl_fleet_result *result) {
     static const struct hc_histogram none;
-    const struct hc_client_stats *sum = &result->sum;
+    const struct hc_client_stats *sum = &result->all;
     const struct hc_cl_fleet_ends *ends = &result->ends;
     struct hc_histogram delay = none;
     for (uint32_t i = 0; i < ends->accepted; i++)
         hc_histogram_record(&delay, options->input_delay);
-    json_t *client = json_pack(
-        "{s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:I}", "rollbacks", (json_int_t)sum->rollbacks,
-        "rollback_depth_ticks", hc_report_histogram(&sum->rollback_depth, 1), "snapshots",
-        (json_int_t)sum->snapshots, "snapshots_matched", (json_int_t)sum->snapshots_matched,
-        "stalls", (json_int_t)sum->stalls, "input_delay_ticks", hc_report_histogram(&delay, 1),
-        "hash_checks", (json_int_t)sum->hash_checks, "hash_mismatches",
-        (json_int_t)sum->hash_mismatches);
+    json_t *client = contents_part(options, &result->full);
     json_t *more = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-        "s:o}",
-        "accepted", (json_int_t)ends->accepted, "left", (json_int_t)ends->left, "cut_off",
-        (json_int_t)ends->cut_off, "denied", (json_int_t)ends->denied, "closed_by_server",
-        (json_int_t)ends->closed, "timeouts", (json_int_t)ends->timeout, "failed",
-        (json_int_t)ends->failed, "connections_lost", (json_int_t)sum->losses, "reconnects",
-        (json_int_t)sum->reconnects, "snapshots_stale", (json_int_t)sum->snapshots_stale,
-        "stalled_ticks", (json_int_t)sum->stalled_ticks, "inputs_sampled",
-        (json_int_t)sum->inputs_sampled, "inputs_forced", (json_int_t)sum->inputs_forced,
-        "corrections", (json_int_t)sum->corrections, "restarts", (json_int_t)sum->restarts,
-        "memory_bytes", (json_int_t)sum->memory_bytes, "rejected",
-        hc_report_rejected(sum->rejected));
+        "{s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:I, s:o}",
+        "snapshots", (json_int_t)sum->snapshots, "stalls", (json_int_t)sum->stalls,
+        "input_delay_ticks", hc_report_histogram(&delay, 1), "accepted", (json_int_t)ends->accepted,
+        "left", (json_int_t)ends->left, "cut_off", (json_int_t)ends->cut_off, "denied",
+        (json_int_t)ends->denied, "closed_by_server", (json_int_t)ends->closed, "timeouts",
+        (json_int_t)ends->timeout, "failed", (json_int_t)ends->failed, "connections_lost",
+        (json_int_t)sum->losses, "reconnects", (json_int_t)sum->reconnects, "snapshots_stale",
+        (json_int_t)sum->snapshots_stale, "stalled_ticks", (json_int_t)sum->stalled_ticks,
+        "inputs_sampled", (json_int_t)sum->inputs_sampled, "inputs_forced",
+        (json_int_t)sum->inputs_forced, "restarts", (json_int_t)sum->restarts, "memory_bytes",
+        (json_int_t)sum->memory_bytes, "rejected", hc_report_rejected(sum->rejected));
     json_object_update(client, more);
     json_decref(more);
     return client;
 }
 
 /// How well the program itself kept its time.
-static json_t *self_part(const struct hc_cl_fleet_result *result) {
+static json_t *self_part(const struct hc_cl_options *options,
+                         const struct hc_cl_fleet_result *result) {
     const struct hc_cl_fleet_self *self = &result->self;
-    return json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:o}", "processes",
-                     (json_int_t)self->processes, "cpu_ms", (json_int_t)(self->cpu_us / 1000),
-                     "cores_used",
-                     hc_report_ratio((double)self->cpu_us, (double)result->duration_us),
-                     "lateness_ms", hc_report_histogram(&self->lateness_us, 1000), "datagrams_due",
-                     (json_int_t)self->due, "datagrams_sent", (json_int_t)self->sent, "sent_ratio",
-                     hc_report_ratio((double)self->sent, (double)self->due));
+    const struct hc_cl_fleet_snapshots *snapshots = &result->snapshots;
+    json_t *part =
+        json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:o}", "processes", (json_int_t)self->processes,
+                  "cpu_ms", (json_int_t)(self->cpu_us / 1000), "cores_used",
+                  hc_report_ratio((double)self->cpu_us, (double)result->duration_us), "lateness_ms",
+                  hc_report_histogram(&self->lateness_us, 1000), "datagrams_due",
+                  (json_int_t)self->due, "datagrams_sent", (json_int_t)self->sent, "sent_ratio",
+                  hc_report_ratio((double)self->sent, (double)self->due));
+    json_t *more = json_pack(
+        "{s:i, s:i, s:o, s:I, s:{s:I, s:I, s:I, s:I, s:I}}", "full_clients", (int)options->clients,
+        "light_clients", (int)options->light, "join_ms",
+        hc_report_histogram(&result->join_us, 1000), "receive_drops", (json_int_t)self->dropped,
+        "snapshots", "sessions", (json_int_t)snapshots->sessions, "sessions_incomplete",
+        (json_int_t)snapshots->incomplete, "due", (json_int_t)snapshots->due, "received",
+        (json_int_t)snapshots->received, "lost_on_link", (json_int_t)snapshots->lost);
+    json_object_update(part, more);
+    json_decref(more);
+    return part;
 }
 
 /// Adds a reason if the program itself was late, so that its figures do not describe the server.
@@ -91,15 +120,18 @@ static void judge_self(json_t *reasons, const char *program,
     uint64_t late_us = hc_histogram_percentile(&self->lateness_us, 990);
     bool behind = self->sent * 1000 < self->due * SENT_PERMILLE_MIN;
     bool late = result->tick_rate != 0 && late_us > 500000U / result->tick_rate;
-    char sent[80] = "", by[64] = "";
+    char sent[80] = "", by[64] = "", unread[80] = "";
     if (behind)
         snprintf(sent, sizeof(sent), "%.1f %% of the datagrams that were due were sent",
                  100.0 * (double)self->sent / (double)self->due);
     if (late)
         snprintf(by, sizeof(by), "p99 of its lateness is %.1f ms", (double)late_us / 1e3);
-    hc_report_reason(reasons, behind || late, "load_late",
-                     "%s itself was late, do not trust this: %s%s%s", program, sent,
-                     behind && late ? ", " : "", by);
+    if (self->dropped > 0)
+        snprintf(unread, sizeof(unread), "%s%" PRIu64 " datagrams were dropped unread",
+                 behind || late ? ", " : "", self->dropped);
+    hc_report_reason(reasons, behind || late || self->dropped > 0, "load_late",
+                     "%s itself was late, do not trust this: %s%s%s%s", program, sent,
+                     behind && late ? ", " : "", by, unread);
 }
 
 /// Writes how many clients were denied for each reason; empty: none.
@@ -116,7 +148,7 @@ static void list_denials(const struct hc_cl_fleet_ends *ends, char *text, size_t
 static void judge_clients(json_t *reasons, uint32_t clients,
                           const struct hc_cl_fleet_result *result) {
     const struct hc_cl_fleet_ends *ends = &result->ends;
-    const struct hc_client_stats *sum = &result->sum;
+    const struct hc_client_stats *sum = &result->all;
     char denials[160];
     list_denials(ends, denials, sizeof(denials));
     hc_report_reason(reasons, ends->denied, "denied",
@@ -159,9 +191,33 @@ static json_t *verdict(const char *program, const struct hc_cl_options *options,
     json_t *reasons = json_array();
     judge_self(reasons, program, result);
     hc_report_reason(reasons, *why != '\0', "process", "%s", why);
-    judge_clients(reasons, options->clients, result);
+    judge_clients(reasons, options->clients + options->light, result);
     hc_report_judge_server(reasons, server);
     return hc_report_verdict(reasons, server);
+}
+
+/// Whether the server held the load, with the reasons why not. Without a report of the server only
+/// the clients judge.
+static json_t *held(const char *program, const struct hc_cl_options *options,
+                    const struct hc_cl_fleet_result *result, const json_t *server,
+                    const char *why) {
+    json_t *reasons = json_array();
+    const struct hc_cl_fleet_snapshots *snapshots = &result->snapshots;
+    uint64_t missed = (uint64_t)hc_report_number(server, "ticks_missed");
+    double work_ms = hc_report_number(server, "tick_ms.p99");
+    double most_ms = result->tick_rate > 0 ? WORK_PERCENT_MAX * 10.0 / result->tick_rate : 0;
+    judge_self(reasons, program, result);
+    hc_report_reason(reasons, *why != '\0', "process", "%s", why);
+    judge_clients(reasons, options->clients + options->light, result);
+    hc_report_reason(reasons, snapshots->incomplete, "snapshots",
+                     "clients that lack more than 0.5 %% of their snapshots beyond the link's "
+                     "loss: %" PRIu32 " of %" PRIu32,
+                     snapshots->incomplete, snapshots->sessions);
+    hc_report_reason(reasons, missed, "ticks_missed", "ticks left out: %" PRIu64, missed);
+    hc_report_reason(reasons, work_ms > most_ms, "tick_work",
+                     "p99 of a tick's work is %.1f ms, more than %d %% of a tick", work_ms,
+                     WORK_PERCENT_MAX);
+    return json_pack("{s:b, s:o}", "ok", json_array_size(reasons) == 0, "reasons", reasons);
 }
 
 json_t *hc_cl_report_json(const char *program, const char *version,
@@ -174,7 +230,7 @@ json_t *hc_cl_report_json(const char *program, const char *version,
     double down = (double)udp->bytes_in + HC_REPORT_OVERHEAD * (double)udp->datagrams_in;
     json_t *server_part = server != NULL ? json_object_get(server, "server") : NULL;
     bool played = result->tick_rate != 0;
-    return json_pack(
+    json_t *report = json_pack(
         "{s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, "
         "s:o}",
         "verdict", verdict(program, options, result, server_part, why), "program", program,
@@ -183,33 +239,69 @@ json_t *hc_cl_report_json(const char *program, const char *version,
         played ? json_integer(result->tick_rate) : json_null(), "ticks",
         result->last > result->first ? json_integer((json_int_t)(result->last - result->first))
                                      : json_null(),
-        "clients", (int)options->clients, "link", link_part(options, result),
+        "clients", (int)(options->clients + options->light), "link", link_part(options, result),
         "bytes_down_per_client_s", hc_report_ratio(down, client_s), "bytes_up_per_client_s",
         hc_report_ratio(up, client_s), "datagrams_down_per_client_s",
         hc_report_ratio((double)udp->datagrams_in, client_s), "bytes_overhead_per_datagram",
-        HC_REPORT_OVERHEAD, "rtt_ms", hc_report_histogram(&result->sum.rtt_us, 1000), "jitter_ms",
+        HC_REPORT_OVERHEAD, "rtt_ms", hc_report_histogram(&result->all.rtt_us, 1000), "jitter_ms",
         result->jitters > 0 ? json_real((double)result->jitter_us / result->jitters / 1e3)
                             : json_null(),
         "server", json_is_object(server_part) ? json_incref(server_part) : unknown_server(),
-        "client", client_part(options, result), "load", self_part(result));
+        "client", client_part(options, result), "load", self_part(options, result));
+    json_object_set_new(json_object_get(report, "load"), "held",
+                        held(program, options, result, server_part, why));
+    return report;
 }
 
-static void print_run(const json_t *report, FILE *out) {
+void hc_cl_report_print_link(const json_t *report, FILE *out) {
     const json_t *name = hc_report_find(report, "link.name");
     double burst = hc_report_number(report, "link.burst");
-    fprintf(out, "%s\n\n%s: %.0f clients, %.1f s",
-            json_string_value(hc_report_find(report, "verdict.text")),
-            json_string_value(hc_report_find(report, "program")),
-            hc_report_number(report, "clients"), hc_report_number(report, "duration_ms") / 1e3);
-    if (hc_report_find(report, "tick_rate_hz") != NULL)
-        fprintf(out, " at %.0f Hz", hc_report_number(report, "tick_rate_hz"));
-    fprintf(out, ", link%s%s: %.0f ms +- %.0f, %.4g %% loss", name != NULL ? " " : "",
+    fprintf(out, "link%s%s: %.0f", name != NULL ? " " : "",
             name != NULL ? json_string_value(name) : "",
-            hc_report_number(report, "link.latency_ms"), hc_report_number(report, "link.jitter_ms"),
+            hc_report_number(report, "link.latency_ms"));
+    if (hc_report_find(report, "link.latency_to_ms") != NULL)
+        fprintf(out, " to %.0f", hc_report_number(report, "link.latency_to_ms"));
+    fprintf(out, " ms +- %.0f, %.4g %% loss", hc_report_number(report, "link.jitter_ms"),
             hc_report_number(report, "link.loss_pct"));
     if (burst > 1)
         fprintf(out, " in bursts of %.0f", burst);
-    fprintf(out, ", each way\n");
+    fprintf(out, ", each way");
+}
+
+static void print_run(const json_t *report, FILE *out) {
+    double light = hc_report_number(report, "load.light_clients");
+    fprintf(
+        out, "%s\n\n%s: %.0f clients", json_string_value(hc_report_find(report, "verdict.text")),
+        json_string_value(hc_report_find(report, "program")), hc_report_number(report, "clients"));
+    if (light > 0)
+        fprintf(out, ", %.0f of them light", light);
+    fprintf(out, ", %.1f s", hc_report_number(report, "duration_ms") / 1e3);
+    if (hc_report_find(report, "tick_rate_hz") != NULL)
+        fprintf(out, " at %.0f Hz", hc_report_number(report, "tick_rate_hz"));
+    fprintf(out, ", ");
+    hc_cl_report_print_link(report, out);
+    fprintf(out, "\n");
+}
+
+/// Prints the lines about snapshots. Light clients decode none.
+static void print_snapshots(const json_t *report, FILE *out) {
+    const json_t *client = hc_report_find(report, "client");
+    double all = hc_report_number(client, "snapshots");
+    double decoded = hc_report_number(client, "snapshots_decoded");
+    double matched = hc_report_number(client, "snapshots_matched");
+    if (hc_report_find(client, "snapshots_decoded") == NULL) {
+        hc_report_line(out, "snapshots", "%.0f, none of them decoded", all);
+        return;
+    }
+    if (decoded < all)
+        hc_report_line(out, "snapshots", "%.0f, %.0f of them decoded, %.0f as predicted", all,
+                       decoded, matched);
+    else
+        hc_report_line(out, "snapshots", "%.0f, %.0f of them as predicted", all, matched);
+    hc_report_line(out, "hashes", "%.0f checked, %.0f did not match",
+                   hc_report_number(client, "hash_checks"),
+                   hc_report_number(client, "hash_mismatches"));
+    hc_report_line(out, "rollbacks", "%.0f", hc_report_number(client, "rollbacks"));
 }
 
 static void print_clients(const json_t *report, FILE *out) {
@@ -223,13 +315,7 @@ static void print_clients(const json_t *report, FILE *out) {
     if (hc_report_find(report, "jitter_ms") != NULL)
         hc_report_line(out, "jitter", "%.1f ms", hc_report_number(report, "jitter_ms"));
     hc_report_print_bandwidth(out, report);
-    hc_report_line(out, "snapshots", "%.0f, %.0f of them as predicted",
-                   hc_report_number(client, "snapshots"),
-                   hc_report_number(client, "snapshots_matched"));
-    hc_report_line(out, "hashes", "%.0f checked, %.0f did not match",
-                   hc_report_number(client, "hash_checks"),
-                   hc_report_number(client, "hash_mismatches"));
-    hc_report_line(out, "rollbacks", "%.0f", hc_report_number(client, "rollbacks"));
+    print_snapshots(report, out);
     hc_report_line_histogram(out, client, "rollback depth", "rollback_depth_ticks", 0, "ticks", "");
     hc_report_line(out, "own inputs", "%.0f sampled, %.0f forced by the server: late or lost",
                    hc_report_number(client, "inputs_sampled"),
@@ -246,6 +332,21 @@ static void print_self(const json_t *report, FILE *out) {
         hc_report_line(out, "sent", "%.2f %% of the datagrams that were due",
                        100 * hc_report_number(load, "sent_ratio"));
     hc_report_line_histogram(out, load, "lateness", "lateness_ms", 3, "ms", "");
+    hc_report_line_histogram(out, load, "time to join", "join_ms", 1, "ms", "");
+    double due = hc_report_number(load, "snapshots.due");
+    double lost = hc_report_number(load, "snapshots.lost_on_link");
+    double received = hc_report_number(load, "snapshots.received");
+    if (due > 0)
+        hc_report_line(out, "complete",
+                       "%.2f %% of the snapshots that were due, without those lost on the link; "
+                       "%.0f sessions lack more than 0.5 %%",
+                       100 * received / (due > lost ? due - lost : 1),
+                       hc_report_number(load, "snapshots.sessions_incomplete"));
+    hc_report_line(out, "load", "%s",
+                   hc_report_find(load, "held.ok") != NULL &&
+                           json_is_true(hc_report_find(load, "held.ok"))
+                       ? "held"
+                       : "not held");
 }
 
 void hc_cl_report_print(const json_t *report, FILE *out) {

@@ -17,3 +17,6 @@ json_t *hc_cl_report_json(const char *program, const char *version,
 
 /// Prints the report as a table for people, the verdict first.
 void hc_cl_report_print(const json_t *report, FILE *out);
+
+/// Prints the conditions of the link, as a part of a line.
+void hc_cl_report_print_link(const json_t *report, FILE *out);

@@ -22,6 +22,7 @@ enum {
     START_MS = 10000,      ///< longest time until the server listens
     END_MS = 10000,        ///< longest time until it ends
     REPORT_DESCRIPTOR = 3, ///< number in the server's process
+    LINE_MAX_BYTES = 4096, ///< of the log
     REPORT_MAX =
         1 << 16, ///< bytes; a pipe holds as many, so the server never waits for this process
 };
@@ -41,24 +42,40 @@ static bool server_path(char *path, size_t size) {
 }
 
 /// In the new process: becomes the server, or ends with 127.
-static void become_server(const char *path, int output, int report, const char *game,
-                          uint32_t clients, uint64_t seed) {
-    char clients_text[16], seed_text[24];
-    snprintf(clients_text, sizeof(clients_text), "%" PRIu32, clients);
-    snprintf(seed_text, sizeof(seed_text), "%" PRIu64, seed);
+static void become_server(const char *path, int output, int report, FILE *log,
+                          const struct hc_cl_spawn_config *config) {
+    char clients[16], seed[24], rate[16];
+    snprintf(clients, sizeof(clients), "%" PRIu32, config->clients);
+    snprintf(seed, sizeof(seed), "%" PRIu64, config->seed);
+    snprintf(rate, sizeof(rate), "%" PRIu32, config->snapshot_rate);
     // The terminal's interrupt is for the load test, which then ends the server itself.
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     // Each may already have the number that the other one needs.
     output = fcntl(output, F_DUPFD, REPORT_DESCRIPTOR + 1);
     report = fcntl(report, F_DUPFD, REPORT_DESCRIPTOR + 1);
-    if (dup2(output, STDOUT_FILENO) < 0 || dup2(report, REPORT_DESCRIPTOR) < 0)
+    if (dup2(output, STDOUT_FILENO) < 0 || (log != NULL && dup2(fileno(log), STDERR_FILENO) < 0) ||
+        dup2(report, REPORT_DESCRIPTOR) < 0)
         _exit(127);
     close(output);
     close(report);
-    execl(path, "hindcastd", "--dev", "--bind", "127.0.0.1", "--port", "0", "--max-clients",
-          clients_text, "--seed", seed_text, "--log-level", "warn", "--json", "/dev/fd/3",
-          game != NULL ? "--game" : (char *)NULL, game, (char *)NULL);
+    const char *arguments[32] = {"hindcastd", "--dev",     "--bind",          "127.0.0.1",
+                                 "--port",    "0",         "--max-clients",   clients,
+                                 "--seed",    seed,        "--log-level",     "warn",
+                                 "--json",    "/dev/fd/3", "--snapshot-rate", rate};
+    size_t at = 0;
+    while (arguments[at] != NULL)
+        at++;
+    if (config->game != NULL) {
+        arguments[at++] = "--game";
+        arguments[at++] = config->game;
+    }
+    if (log != NULL) {
+        static const char *const more[] = {"--log-level", "info",           "--log-format",
+                                           "json",        "--status-every", "1"};
+        memcpy(&arguments[at], more, sizeof(more));
+    }
+    execv(path, (char *const *)arguments);
     fprintf(stderr, "hindcast-load: %s: %s\n", path, strerror(errno));
     _exit(127);
 }
@@ -103,8 +120,8 @@ static int wait_for(pid_t pid, int64_t deadline_ms) {
     return -1;
 }
 
-bool hc_cl_spawn_start(struct hc_cl_spawn *server, const char *game, uint32_t clients,
-                       uint64_t seed, char *why, size_t why_size) {
+bool hc_cl_spawn_start(struct hc_cl_spawn *server, const struct hc_cl_spawn_config *config,
+                       char *why, size_t why_size) {
     char path[4096], line[128];
     int output[2], report[2];
     unsigned port = 0;
@@ -112,12 +129,17 @@ bool hc_cl_spawn_start(struct hc_cl_spawn *server, const char *game, uint32_t cl
         snprintf(why, why_size, "--spawn: this program's own place is not known");
         return false;
     }
+    server->log = config->keeps_log ? tmpfile() : NULL;
+    if (config->keeps_log && server->log == NULL) {
+        snprintf(why, why_size, "--spawn: no file for the server's log: %s", strerror(errno));
+        return false;
+    }
     if (pipe2(report, O_CLOEXEC) != 0 || (server->pid = fork()) < 0) {
         snprintf(why, why_size, "--spawn: %s", strerror(errno));
         return false;
     }
     if (server->pid == 0)
-        become_server(path, output[1], report[1], game, clients, seed);
+        become_server(path, output[1], report[1], server->log, config);
     close(output[1]);
     close(report[1]);
     server->output = output[0];
@@ -133,6 +155,7 @@ bool hc_cl_spawn_start(struct hc_cl_spawn *server, const char *game, uint32_t cl
     wait_for(server->pid, now_ms() + END_MS);
     close(server->output);
     close(server->report);
+    json_decref(hc_cl_spawn_status(server));
     return false;
 }
 
@@ -162,4 +185,27 @@ json_t *hc_cl_spawn_stop(struct hc_cl_spawn *server, char *why, size_t why_size)
         snprintf(why, why_size, "the server gave no report");
     json_decref(report);
     return NULL;
+}
+
+json_t *hc_cl_spawn_status(struct hc_cl_spawn *server) {
+    json_t *lines = json_array();
+    char text[LINE_MAX_BYTES];
+    if (server->log == NULL || fseek(server->log, 0, SEEK_SET) != 0) {
+        json_decref(lines);
+        return NULL;
+    }
+    while (fgets(text, sizeof(text), server->log) != NULL) {
+        json_t *line = json_loads(text, 0, NULL);
+        const char *event = json_string_value(json_object_get(line, "event"));
+        const char *level = json_string_value(json_object_get(line, "level"));
+        if (event == NULL || level == NULL || strcmp(level, "warn") == 0 ||
+            strcmp(level, "error") == 0)
+            fputs(text, stderr);
+        else if (strcmp(event, "status") == 0)
+            json_array_append(lines, line);
+        json_decref(line);
+    }
+    fclose(server->log);
+    server->log = NULL;
+    return lines;
 }

@@ -17,9 +17,9 @@
 enum {
     LINE_SIZE = HC_CREDENTIAL_TEXT_SIZE + 1, ///< including the line feed
     HEADERS_MAX = 1024,
-    ANSWER_S = 5, ///< longest time of an answer
+    COUNT_MAX = 4096, ///< tokens of one request
+    ANSWER_S = 5,     ///< longest time of an answer
     PAUSE_NS = 250000000,
-    LOOPBACK_NET = 127,
 };
 
 bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t count, char *why,
@@ -47,15 +47,6 @@ bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t 
                  "--token '%s': line %u is no token: it has %zu characters, and a token %d", path,
                  read + 1, strcspn(line, "\r\n"), HC_CREDENTIAL_TEXT_SIZE);
     return false;
-}
-
-static bool is_loopback(const struct hc_cl_udp_peer *server) {
-    if (server->address.ss_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)&server->address;
-        return ntohl(v4->sin_addr.s_addr) >> 24 == LOOPBACK_NET;
-    }
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&server->address;
-    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
 /// Connects to the token port; -1: failed, with errno.
@@ -129,26 +120,31 @@ bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     uint64_t begun_us = hc_clock_us();
     int descriptor;
-    if (!is_loopback(server)) {
+    if (!hc_cl_sockets_is_loopback(server)) {
         snprintf(why, why_size,
                  "--token FILE is needed for the server at %s, which is not on this machine; "
                  "`hindcastd token` there makes one",
                  name);
         return false;
     }
-    while ((descriptor = connect_to(server)) < 0) {
-        int cause = errno;
-        if (hc_clock_us() - begun_us >= patience_us) {
-            snprintf(why, why_size,
-                     "no server answers at %s within %.0f s to issue tokens (%s): one with --dev "
-                     "does, for others give --token FILE",
-                     name, (double)patience_us / 1e6, strerror(cause));
-            return false;
+    bool good = true;
+    for (uint32_t done = 0; good && done < count;) {
+        uint32_t some = count - done < COUNT_MAX ? count - done : COUNT_MAX;
+        while ((descriptor = connect_to(server)) < 0) {
+            int cause = errno;
+            if (hc_clock_us() - begun_us >= patience_us) {
+                snprintf(why, why_size,
+                         "no server answers at %s within %.0f s to issue tokens (%s): one with "
+                         "--dev does, for others give --token FILE",
+                         name, (double)patience_us / 1e6, strerror(cause));
+                return false;
+            }
+            nanosleep(&pause, NULL);
         }
-        nanosleep(&pause, NULL);
+        good = request_tokens(descriptor, tokens + done, some);
+        close(descriptor);
+        done += some;
     }
-    bool good = request_tokens(descriptor, tokens, count);
-    close(descriptor);
     if (!good)
         snprintf(why, why_size,
                  "the program that listens at TCP %s issues no tokens: give --token FILE", name);

@@ -16,7 +16,6 @@
 
 enum {
     BATCH = 64,                 ///< datagrams of one system call
-    RECEIVE_BUFFER = 4 << 20,   ///< bytes
     ROOM = HC_DATAGRAM_MAX + 1, ///< the last byte shows that a datagram was too long
     SIM_PACKETS_PER_S = 512,    ///< capacity of a simulation: twice a tick rate of 240 Hz
     SIM_PACKETS_MIN = 64,
@@ -26,7 +25,9 @@ enum {
 enum { UP, DOWN };
 
 struct hc_cl_udp {
-    int descriptor;
+    int descriptor;                ///< -1 on shared sockets
+    struct hc_cl_sockets *sockets; ///< shared; NULL: it has a socket of its own
+    uint32_t client;               ///< of the shared sockets
     struct hc_network_sim *up, *down;
     struct hc_cl_udp_stats stats;
 };
@@ -53,16 +54,6 @@ bool hc_cl_udp_resolve(const char *host, const char *port, struct hc_cl_udp_peer
     return true;
 }
 
-/// Sets options that the socket works without: a kernel may refuse some, such as an IPv4 option on
-/// an IPv6 socket. PROBE: the kernel neither fragments nor believes a "fragmentation needed", which
-/// anybody can forge (RFC 8899, 3). The handshake shows that the path carries HC_DATAGRAM_MAX.
-static void set_options(int descriptor) {
-    int size = RECEIVE_BUFFER, discover = IP_PMTUDISC_PROBE, discover6 = IPV6_PMTUDISC_PROBE;
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-    setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));
-    setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
-}
-
 /// Makes a network simulation with room for all datagrams that can be in flight at once.
 static struct hc_network_sim *create_sim(const struct hc_network_sim_config *config, uint64_t seed,
                                          uint32_t direction) {
@@ -72,6 +63,19 @@ static struct hc_network_sim *create_sim(const struct hc_network_sim_config *con
     if (packets > HC_NETWORK_SIM_PACKETS_MAX)
         packets = HC_NETWORK_SIM_PACKETS_MAX;
     return hc_network_sim_create(config, hc_random(seed, direction, 0, 0), (uint32_t)packets, NULL);
+}
+
+/// Makes both network simulations and returns `udp`; NULL: failed, with `udp` closed.
+static struct hc_cl_udp *create_sims(struct hc_cl_udp *udp,
+                                     const struct hc_network_sim_config *config, uint64_t seed,
+                                     char *why, size_t why_size) {
+    udp->up = create_sim(config, seed, UP);
+    udp->down = create_sim(config, seed, DOWN);
+    if (udp->up != NULL && udp->down != NULL)
+        return udp;
+    snprintf(why, why_size, "no memory for another client's network simulation");
+    hc_cl_udp_close(udp);
+    return NULL;
 }
 
 struct hc_cl_udp *hc_cl_udp_open(const struct hc_cl_udp_peer *server,
@@ -90,15 +94,22 @@ struct hc_cl_udp *hc_cl_udp_open(const struct hc_cl_udp_peer *server,
         hc_cl_udp_close(udp);
         return NULL;
     }
-    set_options(udp->descriptor);
-    udp->up = create_sim(config, seed, UP);
-    udp->down = create_sim(config, seed, DOWN);
-    if (udp->up == NULL || udp->down == NULL) {
-        snprintf(why, why_size, "no memory for another client's network simulation");
-        hc_cl_udp_close(udp);
+    hc_cl_sockets_set_options(udp->descriptor);
+    return create_sims(udp, config, seed, why, why_size);
+}
+
+struct hc_cl_udp *hc_cl_udp_share(struct hc_cl_sockets *sockets, uint32_t client,
+                                  const struct hc_network_sim_config *config, uint64_t seed,
+                                  char *why, size_t why_size) {
+    struct hc_cl_udp *udp = calloc(1, sizeof(*udp));
+    if (udp == NULL) {
+        snprintf(why, why_size, "no memory for another client");
         return NULL;
     }
-    return udp;
+    udp->descriptor = -1;
+    udp->sockets = sockets;
+    udp->client = client;
+    return create_sims(udp, config, seed, why, why_size);
 }
 
 void hc_cl_udp_close(struct hc_cl_udp *udp) {
@@ -124,6 +135,12 @@ static void prepare(struct batch *batch) {
     }
 }
 
+void hc_cl_udp_put(struct hc_cl_udp *udp, const uint8_t *bytes, size_t size, uint64_t now_us) {
+    udp->stats.datagrams_in++;
+    udp->stats.bytes_in += size;
+    hc_network_sim_send(udp->down, now_us, bytes, size);
+}
+
 void hc_cl_udp_receive(struct hc_cl_udp *udp, uint64_t now_us) {
     struct batch batch;
     int count;
@@ -132,11 +149,8 @@ void hc_cl_udp_receive(struct hc_cl_udp *udp, uint64_t now_us) {
         count = recvmmsg(udp->descriptor, batch.headers, BATCH, 0, NULL);
         // An error reports that no server listens there; the client's timeout decides.
         udp->stats.too_long += count < 0 && errno == EMSGSIZE;
-        for (int i = 0; i < count; i++) {
-            udp->stats.datagrams_in++;
-            udp->stats.bytes_in += batch.headers[i].msg_len;
-            hc_network_sim_send(udp->down, now_us, batch.bytes[i], batch.headers[i].msg_len);
-        }
+        for (int i = 0; i < count; i++)
+            hc_cl_udp_put(udp, batch.bytes[i], batch.headers[i].msg_len, now_us);
     } while (count == BATCH);
 }
 
@@ -167,11 +181,22 @@ static void send_batch(struct hc_cl_udp *udp, struct batch *batch, unsigned coun
     }
 }
 
+static void flush_shared(struct hc_cl_udp *udp, uint64_t now_us) {
+    uint8_t bytes[ROOM];
+    int size;
+    while ((size = hc_network_sim_receive(udp->up, now_us, bytes, ROOM)) >= 0)
+        hc_cl_sockets_send(udp->sockets, udp->client, bytes, (size_t)size);
+}
+
 void hc_cl_udp_flush(struct hc_cl_udp *udp, uint64_t now_us) {
     struct batch batch;
     unsigned count;
     if (hc_network_sim_deadline(udp->up) > now_us)
         return;
+    if (udp->sockets != NULL) {
+        flush_shared(udp, now_us);
+        return;
+    }
     do {
         prepare(&batch);
         int size = 0;
@@ -199,6 +224,7 @@ struct hc_cl_udp_stats hc_cl_udp_stats(const struct hc_cl_udp *udp) {
     struct hc_network_sim_stats up = hc_network_sim_stats(udp->up),
                                 down = hc_network_sim_stats(udp->down);
     stats.sim_lost = up.lost + down.lost;
+    stats.sim_lost_down = down.lost + down.dropped_full;
     stats.sim_dropped_full = up.dropped_full + down.dropped_full;
     return stats;
 }

@@ -1,30 +1,26 @@
-/// One client's UDP socket, connected to its server, with a network simulation in each direction.
+/// One client's UDP socket, connected to its server, or its place on shared sockets, with a network
+/// simulation in each direction.
 ///
 /// A datagram from the client passes through the simulation up and then the socket; a datagram from
 /// the socket passes through the simulation down and then to the client. Without conditions a
 /// simulation delays and drops nothing.
 #pragma once
 
+#include "client/bots/sockets.h"
 #include "common/network_sim.h"
 #include "proto/datagram.h"
 
 #include <stdbool.h>
-#include <sys/socket.h>
 
 struct hc_cl_udp;
-
-/// A server's address in the form of the system calls.
-struct hc_cl_udp_peer {
-    struct sockaddr_storage address;
-    socklen_t length;
-};
 
 /// Counts of datagrams as their senders sent them: before the network simulations.
 struct hc_cl_udp_stats {
     uint64_t datagrams_in, bytes_in, datagrams_out, bytes_out;
-    uint64_t send_errors; ///< datagrams that the kernel refused to send
-    uint64_t too_long;    ///< refused as too long, by the kernel or by a report from the network
-    uint64_t sim_lost;    ///< dropped by the simulated loss
+    uint64_t send_errors;   ///< datagrams that the kernel refused to send
+    uint64_t too_long;      ///< refused as too long, by the kernel or by a report from the network
+    uint64_t sim_lost;      ///< dropped by the simulated loss
+    uint64_t sim_lost_down; ///< of those, and of those dropped because it was full, to the client
     uint64_t sim_dropped_full; ///< dropped because a simulation was full: it is not as configured
 };
 
@@ -39,14 +35,23 @@ struct hc_cl_udp *hc_cl_udp_open(const struct hc_cl_udp_peer *server,
                                  const struct hc_network_sim_config *config, uint64_t seed,
                                  char *why, size_t why_size);
 
+/// Makes `client` of shared sockets, which are borrowed, the transport instead of a socket of its
+/// own. NULL: failed, and `why` is a sentence.
+struct hc_cl_udp *hc_cl_udp_share(struct hc_cl_sockets *sockets, uint32_t client,
+                                  const struct hc_network_sim_config *config, uint64_t seed,
+                                  char *why, size_t why_size);
+
 /// Closes it and drops datagrams in flight; NULL is allowed.
 void hc_cl_udp_close(struct hc_cl_udp *udp);
 
-/// The descriptor, to wait on.
+/// The descriptor, to wait on; not on shared sockets.
 int hc_cl_udp_descriptor(const struct hc_cl_udp *udp);
 
-/// Moves all received datagrams from the socket into the simulation down.
+/// Moves all received datagrams from the socket into the simulation down; not on shared sockets.
 void hc_cl_udp_receive(struct hc_cl_udp *udp, uint64_t now_us);
+
+/// Puts a datagram that arrived on shared sockets into the simulation down.
+void hc_cl_udp_put(struct hc_cl_udp *udp, const uint8_t *bytes, size_t size, uint64_t now_us);
 
 /// Takes the next datagram that leaves the simulation down and returns its size, HC_DATAGRAM_MAX +
 /// 1 for a longer one; -1: none is due.
@@ -55,7 +60,7 @@ int hc_cl_udp_take(struct hc_cl_udp *udp, uint8_t out[static HC_DATAGRAM_MAX + 1
 /// Sends a datagram into the simulation up.
 void hc_cl_udp_send(struct hc_cl_udp *udp, const uint8_t *bytes, size_t size, uint64_t now_us);
 
-/// Sends the datagrams that leave the simulation up.
+/// Sends the datagrams that leave the simulation up, or queues them on shared sockets.
 void hc_cl_udp_flush(struct hc_cl_udp *udp, uint64_t now_us);
 
 /// When a datagram leaves a simulation next; UINT64_MAX: both are empty.

@@ -20,34 +20,51 @@ static double per_s(uint64_t now, uint64_t before, uint64_t us) {
     return (double)(now - before) * 1e6 / (double)us;
 }
 
+/// The values of `now` that are not in `before`, an earlier state of the same histogram.
+static void subtract(struct hc_histogram *now, const struct hc_histogram *before) {
+    for (unsigned i = 0; i < HC_HISTOGRAM_BUCKETS; i++)
+        now->buckets[i] -= before->buckets[i];
+    now->count -= before->count;
+}
+
 void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
                       const struct hc_sv_report *report, unsigned clients, uint64_t now_us) {
     const struct hc_sv_host_stats *host = report->host;
-    if (status->begun_us == 0)
+    if (status->begun_us == 0) {
         status->begun_us = now_us;
+        status->cpu_us = hc_report_cpu_us();
+    }
     uint64_t us = now_us - status->begun_us;
     if (status->every_us == 0 || us < status->every_us)
         return;
     uint64_t bytes_down = host->bytes_out + HC_REPORT_OVERHEAD * host->datagrams_out;
     uint64_t bytes_up = host->bytes_in + HC_REPORT_OVERHEAD * host->datagrams_in;
-    char p50[24], p99[24];
+    char p50[24], p99[24], late[24];
+    struct hc_histogram lateness = host->lateness;
+    uint64_t cpu_us = hc_report_cpu_us();
     const struct hc_histogram *work = &status->tick_us;
     snprintf(p50, sizeof(p50), "%.2f", (double)hc_histogram_percentile(work, 500) / 1e3);
     snprintf(p99, sizeof(p99), "%.2f", (double)hc_histogram_percentile(work, 990) / 1e3);
+    subtract(&lateness, &status->lateness_us);
+    snprintf(late, sizeof(late), "%.2f", (double)hc_histogram_percentile(&lateness, 990) / 1e3);
     hc_sv_log_event(
         log, HC_SV_LOG_INFO, "status",
-        json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I}", "clients", (int)clients,
+        json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:I}", "clients", (int)clients,
                   "tick_work_ms_p50", p50, "tick_work_ms_p99", p99, "over_budget",
                   (json_int_t)(over_budget(report) - status->over_budget), "rewinds_per_s",
                   (json_int_t)per_s(host->rewind_depth.count, status->rewinds, us),
                   "bytes_down_per_s", (json_int_t)per_s(bytes_down, status->bytes_down, us),
-                  "bytes_up_per_s", (json_int_t)per_s(bytes_up, status->bytes_up, us)));
+                  "bytes_up_per_s", (json_int_t)per_s(bytes_up, status->bytes_up, us),
+                  "tick_late_ms_p99", late, "cpu_percent",
+                  (json_int_t)(100 * (cpu_us - status->cpu_us) / us)));
     status->begun_us = now_us;
     status->tick_us = (struct hc_histogram){0};
     status->over_budget = over_budget(report);
     status->rewinds = host->rewind_depth.count;
     status->bytes_down = bytes_down;
     status->bytes_up = bytes_up;
+    status->lateness_us = host->lateness;
+    status->cpu_us = cpu_us;
 }
 
 void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log,

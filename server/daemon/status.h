@@ -11,8 +11,9 @@ struct hc_sv_status {
     uint64_t begun_us;           ///< begin of the current interval; 0: begin of the run
     struct hc_histogram tick_us; ///< work of the ticks in the interval
     /// Counts at the begin of the interval.
-    uint64_t rewinds, over_budget;
-    uint64_t bytes_down, bytes_up; ///< with IP and UDP headers
+    uint64_t rewinds, over_budget, cpu_us;
+    struct hc_histogram lateness_us; ///< of the ticks
+    uint64_t bytes_down, bytes_up;   ///< with IP and UDP headers
     struct {
         uint64_t count, logged_us; ///< at the newest line; 0: none
     } denials[HC_DENY_REASONS_END];

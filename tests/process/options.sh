@@ -63,6 +63,17 @@ refused "one of --connect HOST:PORT and --spawn" hindcast-load
 refused "--connect HOST:PORT and --spawn exclude each other" hindcast-load --spawn --connect h:1
 refused "--token FILE is for a server elsewhere" hindcast-load --spawn --token x
 refused "--clients '0': must be .*\[1, 4096\]" hindcast-load --spawn --clients 0
+refused "--count '0': must be .*\[1, 4096\]" hindcast-bot --connect h:1 --count 0
+refused "--light '4097': must be .*\[0, 4096\]" hindcast-load --spawn --light 4097
+refused "--light '4090': must be at most 4096 together with --clients" hindcast-load --spawn --light 4090
+refused "--sources '0': must be .*\[1, 4096\]" hindcast-load --spawn --sources 0
+refused "--activity '101': must be .*\[0, 100\] %" hindcast-load --spawn --activity 101
+refused "--until '5': must be with --step N" hindcast-load --spawn --until 5
+refused "--until 'soon': must be late, or .*\[1, 4096\]" hindcast-load --spawn --step 5 --until soon
+refused "--latency-to '20': must be at least --latency, which is 50" \
+    hindcast-load --spawn --link ok --latency-to 20
+refused "--processes '9': must be at most --clients and --light, which is 8" \
+    hindcast-load --spawn --clients 3 --light 5 --processes 9
 start rewinder hindcastd --dev --bind 127.0.0.1 --port 0 --ticks 60 --force-rewind 8
 finish "$pid"
 check "hindcastd --force-rewind rewinds at every tick that has a past" \

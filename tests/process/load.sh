@@ -1,0 +1,99 @@
+#!/bin/sh
+# hindcast-load with light clients: their load, their profiles, steps, the page, and a late load test.
+set -u
+HC_LIMIT=600
+. "$(dirname "$0")/lib.inc"
+
+# agrees NAME: the verdict agrees with the exit status, whatever the machine's load.
+agrees() {
+    python3 - "$work/$1.json" "$status" <<'END'
+import json, sys
+verdict = json.load(open(sys.argv[1]))["verdict"]
+assert verdict["ok"] == (int(sys.argv[2]) == 0), verdict
+END
+}
+
+# Light clients beside full ones.
+start mixed hindcast-load --spawn --clients 2 --light 10 --duration 3 --link ok --report "$work/mixed.html"
+finish "$pid"
+check "light and full clients play together" good mixed
+check "all of them play to the end" report mixed \
+    'c["accepted"] == c["left"] == s["joins"] == 12 == r["clients"] and r["load"]["light_clients"] == 10'
+check "only full clients decode snapshots, and check them" report mixed \
+    '0 < c["snapshots_decoded"] < c["snapshots"] / 3 and c["hash_checks"] > 0 and c["hash_mismatches"] == 0'
+check "the inputs of light clients take effect" report mixed \
+    'inputs["received"] > 0.8 * c["inputs_sampled"] > 0 and inputs["lost"] == 0'
+check "each session's snapshots are counted" report mixed \
+    'r["load"]["snapshots"]["sessions"] == 12 and r["load"]["snapshots"]["lost_on_link"] > 0'
+
+start light hindcast-load --spawn --clients 0 --light 9 --sources 2 --duration 2 --processes 2 --snapshot-rate 30
+finish "$pid"
+check "light clients share source addresses" good light
+check "each receives the snapshots of the rate" report light \
+    'c["left"] == 9 and 25 < r["datagrams_down_per_client_s"] < 35'
+check "what light clients cannot know is null, and the rest is there" report light \
+    '(all(c[k] is None for k in ("rollbacks", "snapshots_matched", "hash_checks", "hash_mismatches"))
+      and c["rollback_depth_ticks"]["count"] is None and c["stalls"] is not None and c["snapshots"] > 0)'
+
+# Profiles.
+start churn hindcast-load --spawn --clients 0 --light 8 --duration 4 --churn 4 --storm 4 --activity 50 \
+    --latency 5 --latency-to 40
+finish "$pid"
+check "a profile of joins, leaves and idle users runs" good churn
+check "clients leave and join again, some each second and some at once" report churn \
+    's["joins"] >= 8 + 4 + 8 and s["joins"] >= c["accepted"] >= 20 and r["load"]["join_ms"]["count"] == c["accepted"]'
+
+# Steps.
+start steps hindcast-load --spawn --clients 1 --step 3 --until 7 --duration 4 --link good --report "$work/steps.html"
+finish "$pid"
+check "each step is a run with more light clients, up to the first that is not held" python3 - "$work/steps.json" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+rows, verdict = r["steps"], r["steps_verdict"]
+assert [row["clients"] for row in rows] == [4, 7][:len(rows)], rows
+assert all(row["held"] for row in rows[:-1]) and all(row["held"] == (not row["reasons"]) for row in rows), rows
+held = [row["clients"] for row in rows if row["held"]]
+assert verdict["held_clients"] == (held[-1] if held else 0), verdict
+assert r["clients"] == (held[-1] if held else 4) and (len(rows) == 2 or not rows[0]["held"])
+END
+
+# The page.
+check "the page has every plot, with all its series, and loads nothing" \
+    python3 "$here/page.py" "$work/mixed.html" "$work/steps.html"
+if command -v chromium >/dev/null; then
+    check "a browser draws the page without an error" \
+        python3 "$here/page.py" --browser chromium "$work/mixed.html" "$work/steps.html"
+else
+    echo "SKIPPED a browser draws the page: there is no chromium"
+fi
+
+# Coordinated omission: a load test that stops for a while must not count one late datagram, but all.
+serve waits --max-clients 64 --status-every 1
+start stopped hindcast-load --connect "127.0.0.1:$port" --clients 0 --light 20 --duration 6 --processes 1
+stopped=$pid
+check "its clients play" await grep -q "status .*clients=20" "$work/waits.err"
+kill -STOP "$stopped"
+sleep 2
+kill -CONT "$stopped"
+finish "$stopped"
+check "each datagram that was due meanwhile counts as late" report stopped \
+    '(r["load"]["lateness_ms"]["p90"] > 200 and r["load"]["datagrams_due"] > 5 * 20 * 60
+      and any(reason["key"] == "load_late" for reason in r["verdict"]["reasons"]))'
+check "the exit status agrees" agrees stopped
+
+# A load test with a fifth of a core.
+start fifth hindcast-load --connect "127.0.0.1:$port" --clients 0 --light 20 --duration 5 --processes 1
+check "a load test that has a fifth of a core refuses its own report" python3 - "$pid" <<'END'
+import os, signal, sys, time
+pid, end = int(sys.argv[1]), time.monotonic() + 4
+while time.monotonic() < end:
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(.08)
+    os.kill(pid, signal.SIGCONT)
+    time.sleep(.02)
+END
+finish "$pid"
+check "its first line says not to trust it" grep -q \
+    "^NOT OK: hindcast-load itself was late, do not trust this" "$work/fifth.out"
+check "and it exits with 1" test "$status" = 1
+end
