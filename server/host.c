@@ -283,10 +283,9 @@ void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_s
             player->leaving = true;
     }
     drop_unread_messages(host, peer);
+    bool never_received = kind == HC_SV_EVENT_TIMEOUT && peer->connection.replay.newest == 0;
     if (peer->state == HC_SV_PEER_PLAYING)
-        hc_sv_host_remember_ended(
-            host, peer, kind == HC_SV_EVENT_TIMEOUT && peer->connection.replay.newest == 0,
-            close == HC_CLOSE_LEFT, now_us);
+        hc_sv_host_remember_ended(host, peer, never_received, close == HC_CLOSE_LEFT, now_us);
     if (kind == HC_SV_EVENT_TIMEOUT && !peer->ever_received)
         hc_sv_spent_forget(&host->spent, peer->user.client_id, peer->user.token_id,
                            peer->user.by_ticket);

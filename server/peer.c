@@ -36,6 +36,7 @@ static void enter(struct hc_sv_peer *peer, enum hc_sv_peer_state state) {
 }
 
 void hc_sv_peer_open(struct hc_sv_peer *peer) {
+    HC_ASSERT(!hc_sv_peer_has_session(peer));
     enter(peer, HC_SV_PEER_FREE);
     peer->user = (struct hc_sv_user){.client_id = 0};
     peer->ever_received = false;

@@ -1,16 +1,15 @@
 /// One client as the host sees it: its user, its connection and its replication.
 ///
 /// A client that loses its connection lingers for a while. If it reconnects in time, its new
-/// connection replaces the lost one, and it has its players again. Every transition is one of:
+/// connection replaces the lost one, and it has its players again. The state changes so:
 ///
-///     from                        by                     to
-///     FREE, CLOSING               hc_sv_peer_open        FREE
-///     FREE, PLAYING, LOST, LINGERING
-///                                 hc_sv_peer_connect     PLAYING
-///     PLAYING                     hc_sv_peer_lose        LOST
-///     PLAYING, LOST               hc_sv_peer_end         CLOSING, or FREE without CLOSE
-///     LINGERING                   hc_sv_peer_end         FREE
-///     LOST; CLOSING               the last CLOSE         LINGERING; FREE
+///     hc_sv_peer_open          FREE, CLOSING                       to FREE
+///     hc_sv_peer_connect       FREE, PLAYING, LOST, LINGERING      to PLAYING
+///     hc_sv_peer_lose          PLAYING                             to LOST
+///     hc_sv_peer_send_close    LOST, by the last CLOSE             to LINGERING
+///     hc_sv_peer_end           PLAYING, LOST                       to CLOSING
+///     hc_sv_peer_end           PLAYING without CLOSE, LINGERING    to FREE
+///     hc_sv_peer_send_close    CLOSING, by the last CLOSE          to FREE
 #pragma once
 
 #include "hindcast/game.h"
