@@ -625,6 +625,17 @@ START_TEST(client_renews_its_keys_at_their_limits) {
 }
 END_TEST
 
+START_TEST(client_without_another_seq_sends_nothing_and_closes) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    play();
+    now_us += TICK_US;
+    hc_client_advance(client, now_us);
+    client->connection.sent.next = UINT32_MAX; // after the check for renewal
+    ck_assert_uint_eq(hc_client_send(client, out, now_us), 0);
+    ck_assert_int_eq(hc_client_state(client), HC_CLIENT_CLOSED);
+}
+END_TEST
+
 START_TEST(client_allocates_only_at_creation_and_acceptance) {
     now_us = START_US + 100 * TICK_US;
     join();
@@ -726,6 +737,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, entropy_of_zeros_is_refused);
     tcase_add_test(tests, nonces_depend_on_entropy_token_and_time_only);
     tcase_add_test(tests, config_check_names_every_setting_out_of_range);
+    tcase_add_test(tests, client_without_another_seq_sends_nothing_and_closes);
     tcase_add_loop_test(tests, client_renews_its_keys_at_their_limits, 0, 3);
     tcase_add_loop_test(tests, head_runs_at_the_server_tick_plus_the_lead, 0, 6);
 }
