@@ -3,6 +3,7 @@
 #include "hindcast/scene.h"
 #include "tests/run_suite.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -384,6 +385,14 @@ START_TEST(leaving_forces_unknown_slots_and_ends_the_players_inputs) {
 }
 END_TEST
 
+START_TEST(reading_a_tick_outside_of_the_ring_aborts) {
+    while (hc_timeline_oldest(timeline) == 0)
+        hc_timeline_advance(timeline);
+    (void)hc_timeline_states(timeline, _i == 0 ? hc_timeline_oldest(timeline) - 1
+                                               : hc_timeline_head(timeline) + 1);
+}
+END_TEST
+
 START_TEST(memory_grows_with_the_history_up_to_its_limit) {
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
@@ -412,6 +421,7 @@ int main(void) {
     tcase_add_test(tc, input_is_known_once_and_only_inside_the_window);
     tcase_add_test(tc, inputs_through_follows_known_and_forced_slots_without_gaps);
     tcase_add_test(tc, leaving_forces_unknown_slots_and_ends_the_players_inputs);
+    tcase_add_loop_test_raise_signal(tc, reading_a_tick_outside_of_the_ring_aborts, SIGABRT, 0, 2);
     tcase_add_test(tc, memory_grows_with_the_history_up_to_its_limit);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
