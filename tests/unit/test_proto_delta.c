@@ -326,6 +326,21 @@ START_TEST(an_aim_that_equals_the_input_is_encoded_once) {
 }
 END_TEST
 
+START_TEST(an_age_is_sent_in_digits_of_two_bits) {
+    static struct units t;
+    size_t costs[4];
+    begin_arena(&t);
+    for (uint32_t older = 1; older < 4; older++) {
+        t.sent[0].value.known = t.extrapolated[0].value.known - older;
+        costs[older] = cost(&t, 0);
+    }
+    // The numbers are 2, 4 and 6: one digit, one digit, two digits, each with a bit before it.
+    ck_assert_uint_eq(costs[2], costs[1]);
+    ck_assert_uint_eq(costs[3], costs[1] + 3);
+    hc_world_free(&t.world);
+}
+END_TEST
+
 START_TEST(counts_equal_the_bits_written) {
     static struct units t;
     uint8_t plain[BITS_ROOM], counted[BITS_ROOM];
@@ -419,6 +434,7 @@ int main(void) {
     tcase_add_test(tests, a_right_extrapolation_costs_one_bit_and_a_wrong_one_more);
     tcase_add_test(tests, a_shot_costs_less_at_its_owner);
     tcase_add_test(tests, an_aim_that_equals_the_input_is_encoded_once);
+    tcase_add_test(tests, an_age_is_sent_in_digits_of_two_bits);
     tcase_add_test(tests, counts_equal_the_bits_written);
     tcase_add_test(tests, an_input_reads_back_against_the_one_before_it);
     tcase_add_test(tests, a_number_has_one_encoding_and_at_most_32_bits);

@@ -627,6 +627,27 @@ static void check_read(const struct contents *contents) {
     }
 }
 
+/// Reads a join that is `away` by the encoding: ticks ahead, twice.
+static bool reads_roster(uint32_t away) {
+    struct hc_snapshot_roster roster;
+    uint8_t data[8];
+    struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
+    hc_bits_put(&writer, 1, 1);
+    hc_delta_put_number(&writer, 0, 6);
+    hc_delta_put_number(&writer, away, 4);
+    hc_bits_put(&writer, 0, 1);
+    struct hc_bits_reader bits = hc_bits_reader(data, hc_bits_finish(&writer));
+    return hc_snapshot_get_roster(&bits, &world, 10, &roster);
+}
+
+START_TEST(a_roster_change_beyond_the_span_is_refused) {
+    (void)random_snapshot(1);
+    ck_assert(reads_roster(2 * HC_SNAPSHOT_SPAN_MAX));
+    ck_assert(!reads_roster(2 * HC_SNAPSHOT_SPAN_MAX + 2));
+    forget();
+}
+END_TEST
+
 START_TEST(any_bits_are_refused_or_read_as_values_in_their_ranges) {
     uint32_t whole = 0, some = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -738,6 +759,7 @@ int main(void) {
     tcase_add_test(tests, the_head_is_read_relative_to_any_tick_near_it);
     tcase_add_test(tests, a_head_before_the_first_or_after_the_last_tick_is_refused);
     tcase_add_test(tests, inputs_read_back_from_all_ticks_that_a_server_can_know);
+    tcase_add_test(tests, a_roster_change_beyond_the_span_is_refused);
     tcase_add_test(tests, any_bits_are_refused_or_read_as_values_in_their_ranges);
     tcase_add_test(tests, a_shortened_snapshot_is_refused_and_a_full_writer_is_not_overrun);
     tcase_add_test(tests, a_message_reads_back_if_it_fits_with_its_overhead);
