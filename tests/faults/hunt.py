@@ -77,7 +77,8 @@ def failure_of(command: list[str], directory: str, bound_s: float) -> str | None
         text = output.read().decode(errors="replace").strip()
     if found := CHECK_FAILED.search(text):
         return found[1]
-    return text.splitlines()[-1] if text else f"exit status {status}"
+    last = text.splitlines()[-1] if text else ""
+    return last if status > 0 and last else f"exit status {status}: {last}"
 
 
 class Hunt(NamedTuple):
