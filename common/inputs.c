@@ -15,6 +15,29 @@ static size_t input_size(const struct hc_inputs *in) {
     return in->world->game->input_size;
 }
 
+/// Copies an input. Constant sizes need no call, and most inputs have one of these.
+static void copy_input(uint8_t *to, const uint8_t *from, size_t size) {
+    if (size == 4)
+        memcpy(to, from, 4);
+    else if (size == 2)
+        memcpy(to, from, 2);
+    else if (size == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, size);
+}
+
+/// Whether two inputs are equal; as copy_input.
+static bool same_input(const uint8_t *a, const uint8_t *b, size_t size) {
+    if (size == 4)
+        return memcmp(a, b, 4) == 0;
+    if (size == 2)
+        return memcmp(a, b, 2) == 0;
+    if (size == 8)
+        return memcmp(a, b, 8) == 0;
+    return memcmp(a, b, size) == 0;
+}
+
 size_t hc_inputs_layout(struct hc_inputs *in, uint8_t *base) {
     size_t players = in->world->players, cells = players * rows(in), used = 0;
     in->slot = hc_carve(base, &used, cells);
@@ -81,7 +104,7 @@ static void evaluate(const struct hc_inputs *in, hc_player player, hc_tick tick,
     if (in->roster_change[cell] == HC_ROSTER_JOIN)
         memset(out, 0, size);
     else if (in->slot[cell] == HC_SLOT_KNOWN)
-        memcpy(out, in->known + cell * size, size);
+        copy_input(out, in->known + cell * size, size);
     else if (in->slot[cell] == HC_SLOT_FORCED)
         memcpy(out, in->effective + cell * size, size);
     else if (base == HC_NO_TICK)
@@ -96,9 +119,9 @@ static bool renew(struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick 
     size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
     evaluate(in, player, tick, base, fresh);
     in->base[cell] = base;
-    if (memcmp(in->effective + cell * size, fresh, size) == 0)
+    if (same_input(in->effective + cell * size, fresh, size))
         return false;
-    memcpy(in->effective + cell * size, fresh, size);
+    copy_input(in->effective + cell * size, fresh, size);
     return true;
 }
 
@@ -134,7 +157,7 @@ static void retire(struct hc_inputs *in, hc_player player, hc_tick tick) {
     size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
     hc_tick base = base_after(in, cell, tick, in->past_base[player]);
     if (base == tick)
-        memcpy(in->past_input + player * size, in->known + cell * size, size);
+        copy_input(in->past_input + player * size, in->known + cell * size, size);
     in->past_base[player] = base;
     if (in->roster_change[cell] != HC_ROSTER_NONE)
         in->past_roster[player] = tick;
@@ -180,9 +203,9 @@ void hc_inputs_restart(struct hc_inputs *in, hc_tick head) {
 
 bool hc_inputs_give(struct hc_inputs *in, hc_player player, hc_tick tick) {
     size_t at = hc_inputs_cell(in, player, tick) * input_size(in);
-    if (memcmp(in->given + at, in->effective + at, input_size(in)) == 0)
+    if (same_input(in->given + at, in->effective + at, input_size(in)))
         return false;
-    memcpy(in->given + at, in->effective + at, input_size(in));
+    copy_input(in->given + at, in->effective + at, input_size(in));
     return true;
 }
 
@@ -229,7 +252,7 @@ enum hc_status hc_inputs_put(struct hc_inputs *in, hc_player player, hc_tick tic
     if (in->slot[cell] != HC_SLOT_UNKNOWN)
         return HC_DUPLICATE;
     in->slot[cell] = HC_SLOT_KNOWN;
-    memcpy(in->known + cell * input_size(in), input, input_size(in));
+    copy_input(in->known + cell * input_size(in), input, input_size(in));
     refresh(in, player, tick);
     if (!in->replica)
         renew_inputs_through(in, player);

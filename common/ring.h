@@ -7,7 +7,7 @@
 #include "common/timeline.h"
 #include "hindcast/check.h"
 
-enum { HC_RUN_MAX = 64 }; ///< entities that are stepped again at once; bits of a word
+enum { HC_RUN_MAX = 128 }; ///< entities that are stepped again at once
 
 /// The arrays hold one row for each tick, in its slot, see hc_ring_slot. "The step of a slot" reads
 /// the slot's tick and writes the next.

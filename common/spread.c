@@ -202,6 +202,12 @@ static void mark_changed(struct hc_timeline *tl, const struct hc_ring_row *row, 
         hc_spread_mark(tl, row, HC_REFEREE);
 }
 
+/// Whether changes of the row need no marks: its step has not been taken, or is taken again as a
+/// whole.
+static bool needs_no_marks(const struct hc_timeline *tl, const struct hc_ring_row *row) {
+    return !hc_ring_stepped(tl, row->tick) || tl->config.full || tl->whole[row->slot] != 0;
+}
+
 /// Whether two states are equal; `size` is mostly a multiple of 4, and often they differ early.
 static bool equal(const uint8_t *a, const uint8_t *b, size_t size) {
     uint64_t x, y;
@@ -237,11 +243,56 @@ bool hc_spread_rewrite(struct hc_timeline *tl, const struct hc_ring_row *row, hc
         tl->earliest = hc_tick_min(tl->earliest, row->tick);
         if (is_player(world, entity) && reduced(tl, entity, was != is, old, new))
             tl->reduce[row->slot] = 1;
-        // Marks in a row that is taken again as a whole say nothing more.
-        if (!tl->config.full && tl->whole[row->slot] == 0)
+        if (!needs_no_marks(tl, row))
             mark_changed(tl, row, entity, &move, is, new);
     }
     row->presence[entity] = is;
     memcpy(old, new, kind->state_size);
     return true;
+}
+
+/// Rewrites entities of which only the states themselves depend on the change; see
+/// hc_spread_rewrite_run.
+static uint32_t rewrite_plain(struct hc_timeline *tl, const struct hc_ring_row *row,
+                              hc_entity first, uint32_t count, const uint8_t *presence,
+                              const uint8_t *states) {
+    const struct hc_world *world = tl->config.world;
+    size_t size = hc_world_kind(world, first)->state_size, stride = world->stride;
+    uint8_t *old = row->states + (size_t)first * stride;
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (row->presence[first + i] == presence[i] &&
+            equal(old + i * stride, states + i * stride, size))
+            continue;
+        row->presence[first + i] = presence[i];
+        if (size == HC_STATE_MAX) // a copy of constant size needs no call
+            memcpy(old + i * stride, states + i * stride, HC_STATE_MAX);
+        else
+            memcpy(old + i * stride, states + i * stride, size);
+        changed++;
+    }
+    if (changed > 0)
+        tl->changed[row->slot] = tl->head + 1;
+    return changed;
+}
+
+uint32_t hc_spread_rewrite_run(struct hc_timeline *tl, const struct hc_ring_row *row,
+                               hc_entity first, uint32_t count, const uint8_t *presence,
+                               const uint8_t *states) {
+    const struct hc_world *world = tl->config.world;
+    const struct hc_game *game = world->game;
+    const struct hc_kind *kind = hc_world_kind(world, first);
+    size_t stride = world->stride;
+    uint32_t changed = 0;
+    bool no_gaps = kind->state_size == stride;
+    if (no_gaps && memcmp(row->presence + first, presence, count) == 0 &&
+        memcmp(row->states + first * stride, states, count * stride) == 0)
+        return 0;
+    bool reduced_kind = game->reduction_count > 0 && kind == &game->kinds[game->owned[0].kind];
+    if (kind->x < 0 && first != HC_REFEREE && !reduced_kind && needs_no_marks(tl, row))
+        return rewrite_plain(tl, row, first, count, presence, states);
+    for (uint32_t i = 0; i < count; i++)
+        changed +=
+            hc_spread_rewrite(tl, row, (hc_entity)(first + i), presence[i], states + i * stride);
+    return changed;
 }

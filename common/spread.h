@@ -29,5 +29,11 @@ void hc_spread_reductions(struct hc_timeline *timeline, const struct hc_ring_row
 bool hc_spread_rewrite(struct hc_timeline *timeline, const struct hc_ring_row *row,
                        hc_entity entity, uint8_t is, const uint8_t *state);
 
+/// Rewrites `count` entities of one kind from `first` on, as hc_spread_rewrite does; their states
+/// in `states` are stride bytes apart. Returns how many have changed.
+uint32_t hc_spread_rewrite_run(struct hc_timeline *timeline, const struct hc_ring_row *row,
+                               hc_entity first, uint32_t count, const uint8_t *presence,
+                               const uint8_t *states);
+
 /// hc_scene.neighbours of the scenes whose source is a timeline.
 uint32_t hc_spread_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids);

@@ -9,7 +9,7 @@
 
 enum {
     /// Worlds with fewer entities never take a tick as a whole because many states change.
-    WHOLE_ENTITIES_MIN = 256,
+    WHOLE_ENTITIES_MIN = 64,
     /// Marking the readers of a changed state costs as much as several steps: when more than one of
     /// so many states has changed at a tick, all of its steps are taken again without marks.
     WHOLE_CHANGED_PART = 8,
@@ -126,14 +126,16 @@ static bool step_run(struct hc_timeline *tl, struct hc_scene *scene, hc_entity f
     scene->groups_read = 0;
     if (!world->game->step_run(scene, first, count, out, presence))
         return false;
-    uint8_t read = scene->groups_read;
+    uint8_t read = scene->groups_read, gone = 0;
     memset(groups, read, count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
+        gone |= presence[i] ^ HC_ALIVE;
+    for (uint32_t i = 0; gone != 0 && i < count; i++)
         if (presence[i] != HC_ALIVE)
             zero(out + (size_t)i * world->stride, size);
+    for (uint32_t i = 0; i < count; i++)
         HC_CHECK(agrees(tl, scene, (hc_entity)(first + i), presence[i],
                         out + (size_t)i * world->stride, read));
-    }
     return true;
 }
 
@@ -162,43 +164,34 @@ struct resimulation {
     uint64_t changed;             ///< states of the tick after it that have changed
 };
 
-/// Whether the steps have given `count` entities from `first` on the states that they had.
-static bool all_equal(const struct hc_timeline *tl, const struct hc_ring_row *next, hc_entity first,
-                      uint32_t count, const uint8_t *presence) {
-    const struct hc_world *world = tl->config.world;
-    return memcmp(next->presence + first, presence, count) == 0 &&
-           hc_world_kind(world, first)->state_size == world->stride &&
-           memcmp(next->states + (size_t)first * world->stride, tl->next,
-                  (size_t)count * world->stride) == 0;
+/// Lets the step after the resimulated one be taken as a whole if many of the states that it reads
+/// have changed.
+static void notice_changes(struct hc_timeline *tl, struct resimulation *at, uint64_t changed) {
+    uint32_t entities = tl->config.world->entities;
+    if (entities >= WHOLE_ENTITIES_MIN && changed > entities / WHOLE_CHANGED_PART &&
+        hc_ring_stepped(tl, at->next.tick))
+        tl->whole[at->next.slot] = 1;
 }
 
 /// Steps `count` <= HC_RUN_MAX entities of one kind again, and spreads what changes.
 static void step_again(struct hc_timeline *tl, struct resimulation *at, hc_entity first,
                        uint32_t count) {
     uint8_t presence[HC_RUN_MAX];
-    size_t stride = tl->config.world->stride;
     step_all(tl, &at->scene, &at->row, first, count, tl->next, presence);
     tl->stats.resimulated_steps += count;
-    if (all_equal(tl, &at->next, first, count, presence)) {
+    uint32_t changed = hc_spread_rewrite_run(tl, &at->next, first, count, presence, tl->next);
+    if (changed < count)
         HC_MARK("spread-died-out");
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (hc_spread_rewrite(tl, &at->next, (hc_entity)(first + i), presence[i],
-                              tl->next + i * stride))
-            at->changed++;
-        else
-            HC_MARK("spread-died-out");
-    }
+    if (changed > 0)
+        notice_changes(tl, at, at->changed += changed);
 }
 
-/// Steps the entities in [first, end), at most HC_RUN_MAX, again, except those whose next state is
-/// authoritative.
+/// Steps the entities in [first, end) again, except those whose next state is authoritative.
 static void step_range_again(struct hc_timeline *tl, struct resimulation *at, uint32_t first,
                              uint32_t end) {
     const hc_tick *authoritative = at->next.authoritative;
     for (uint32_t e = first, to; e < end; e = to) {
-        to = hc_tick_min(end, tl->run_end[e]);
+        to = hc_tick_min(hc_tick_min(end, tl->run_end[e]), e + HC_RUN_MAX);
         if (authoritative != NULL) {
             uint32_t last = to;
             for (; e < last && authoritative[e] != HC_NO_TICK; e++)
@@ -232,30 +225,33 @@ static void step_whole(struct hc_timeline *tl, struct resimulation *at) {
     uint32_t entities = tl->config.world->entities;
     memset(at->row.again, 0, hc_ring_words(entities) * sizeof *at->row.again);
     tl->whole[at->row.slot] = 0;
-    for (uint32_t e = 0; e < entities; e += HC_RUN_MAX)
-        step_range_again(tl, at, e, hc_tick_min(entities, e + HC_RUN_MAX));
+    step_range_again(tl, at, 0, entities);
 }
 
-/// Takes the marked steps of `tick` again; true when there was any.
-static bool resimulate_tick(struct hc_timeline *tl, hc_tick tick) {
+/// Takes the marked steps of `tick` again; true when there was any. `*changed` states of the tick
+/// have changed; sets it to those of the next.
+static bool resimulate_tick(struct hc_timeline *tl, hc_tick tick, uint64_t *changed) {
     struct resimulation at = {.row = hc_ring_row(tl, tick), .next = hc_ring_row(tl, tick + 1)};
     uint64_t before = tl->stats.resimulated_steps;
     hc_spread_inputs(tl, &at.row);
     hc_spread_reductions(tl, &at.row);
     at.scene = scene_at(tl, &at.row);
+    notice_changes(tl, &at, *changed); // as many will change again
     if (tl->config.full || tl->whole[at.row.slot] != 0)
         step_whole(tl, &at);
     else
         step_marked(tl, &at);
     tl->stats.changed += at.changed;
+    *changed = at.changed;
     return tl->stats.resimulated_steps != before;
 }
 
 void hc_stepping_resimulate(struct hc_timeline *tl) {
     bool rewound = false;
+    uint64_t changed = 0;
     tl->stats.depth = 0;
     for (hc_tick t = tl->earliest; t < tl->head; t++) {
-        if (!resimulate_tick(tl, t))
+        if (!resimulate_tick(tl, t, &changed))
             continue;
         tl->stats.resimulated_ticks++;
         if (rewound)

@@ -20,12 +20,14 @@ static bool wanted(const struct options *options, const char *table) {
 
 /// The ratios of a result; NULL if memory is short.
 static json_t *dense_json(const char *table, unsigned kib, const struct dense_result *result) {
-    return json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f}", "table", table, "kib", (int)kib,
-                     "players", (int)result->players, "entities", (int)result->entities,
+    return json_pack("{s:s, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f}", "table", table, "kib",
+                     (int)kib, "players", (int)result->players, "entities", (int)result->entities,
                      "by_hand_us", result->rewound.by_hand / 1000, "step",
-                     result->rewound.step / result->rewound.by_hand, "in_time_by_hand_us",
+                     result->rewound.step / result->rewound.by_hand, "run",
+                     result->rewound.run / result->rewound.by_hand, "in_time_by_hand_us",
                      result->in_time.by_hand / 1000, "in_time_step",
-                     result->in_time.step / result->in_time.by_hand);
+                     result->in_time.step / result->in_time.by_hand, "in_time_run",
+                     result->in_time.run / result->in_time.by_hand);
 }
 
 static bool table_dense(const struct options *options, const char *table, bool late,
@@ -36,16 +38,18 @@ static bool table_dense(const struct options *options, const char *table, bool l
            late ? "Every input is late, and every entity is owned"
                 : "Every tick of a rewind is redone",
            DENSE_DISTANCE);
-    printf("                            a rewind and a tick      a tick in time\n");
-    printf("  KiB players entities   by hand us  timeline    by hand us  timeline\n");
+    printf("                          a rewind and a tick          a tick in time\n");
+    printf("  KiB players entities   by hand us    step     run   by hand us    step     run\n");
     for (size_t i = 0; i < count; i++) {
         struct dense_result result;
         if (!dense_measure(&rows[i], &result))
             return false;
-        printf("%5u %7u %8u   %10.2f %8.2fx    %10.2f %8.2fx\n", rows[i].kib, result.players,
-               result.entities, result.rewound.by_hand / 1000,
-               result.rewound.step / result.rewound.by_hand, result.in_time.by_hand / 1000,
-               result.in_time.step / result.in_time.by_hand);
+        const struct dense_times *rewound = &result.rewound, *in_time = &result.in_time;
+        printf("%5u %7u %8u   %10.2f %6.2fx %6.2fx   %10.2f %6.2fx %6.2fx\n", rows[i].kib,
+               result.players, result.entities, rewound->by_hand / 1000,
+               rewound->step / rewound->by_hand, rewound->run / rewound->by_hand,
+               in_time->by_hand / 1000, in_time->step / in_time->by_hand,
+               in_time->run / in_time->by_hand);
         json_array_append_new(json, dense_json(table, rows[i].kib, &result));
     }
     printf("\n");

@@ -85,6 +85,20 @@ static bool step(struct hc_scene *scene, hc_entity self, void *out) {
     return true;
 }
 
+static bool step_run(struct hc_scene *scene, hc_entity first, uint32_t count, uint8_t *out,
+                     uint8_t *presence) {
+    const hc_player *owner = scene->world->owner_of + first;
+    const struct push *pushes = (const void *)scene->inputs;
+    const uint8_t *now = scene->states + (size_t)first * sizeof(struct body);
+    for (uint32_t i = 0; i < count; i++) {
+        step_body(now, owner[i] == HC_NO_PLAYER ? 0 : pushes[owner[i]].by, out);
+        now += sizeof(struct body);
+        out += sizeof(struct body);
+    }
+    memset(presence, HC_ALIVE, count);
+    return true;
+}
+
 static void predict_input(const void *last, uint32_t age, void *out) {
     (void)age;
     memcpy(out, last, sizeof(struct push));
@@ -99,10 +113,10 @@ static void sanitize_input(void *input) {
 struct trial {
     struct dense_setting setting;
     struct hc_slots owned[2], unowned[1];
-    struct hc_game game;
-    struct hc_world world;
-    uint32_t bodies, ticks; ///< of the world; of a round
-    struct push *inputs;    ///< [INPUTS][players]
+    struct hc_game game, run_game;    ///< without and with step_run
+    struct hc_world world, run_world; ///< of these
+    uint32_t bodies, ticks;           ///< of the world; of a round
+    struct push *inputs;              ///< [INPUTS][players]
 
     // The world kept by hand: the bodies in the order of their ids.
     struct body *now;           ///< [bodies]
@@ -135,7 +149,10 @@ static bool set_up(struct trial *trial, const struct dense_setting *setting) {
                                    .step = step,
                                    .predict_input = predict_input,
                                    .sanitize_input = sanitize_input};
-    if (hc_world_init(&trial->world, &trial->game, (uint16_t)players, 60, 1, NULL) != HC_OK)
+    trial->run_game = trial->game;
+    trial->run_game.step_run = step_run;
+    if (hc_world_init(&trial->world, &trial->game, (uint16_t)players, 60, 1, NULL) != HC_OK ||
+        hc_world_init(&trial->run_world, &trial->run_game, (uint16_t)players, 60, 1, NULL) != HC_OK)
         return false;
     trial->ticks = setting->kib < 256 ? 1024 / setting->kib : 4;
     trial->inputs = calloc((size_t)INPUTS * players, sizeof *trial->inputs);
@@ -153,6 +170,7 @@ static bool set_up(struct trial *trial, const struct dense_setting *setting) {
 
 static void tear_down(struct trial *trial) {
     hc_world_free(&trial->world);
+    hc_world_free(&trial->run_world);
     free(trial->inputs);
     free(trial->now);
     for (unsigned i = 0; i < SAVES; i++) {
@@ -210,15 +228,15 @@ static void hand_advance(struct trial *trial, hc_tick tick, bool rewind) {
 
 // ---- A timeline ---------------------------------------------------------------------------------
 
-static struct hc_timeline *timeline_start(struct trial *trial) {
+static struct hc_timeline *timeline_start(const struct hc_world *world) {
     struct hc_timeline_config config = hc_timeline_config_default();
-    config.world = &trial->world;
+    config.world = world;
     config.history = DENSE_DISTANCE;
     struct hc_timeline *timeline = hc_timeline_create(&config);
     if (timeline == NULL)
         return NULL;
     hc_timeline_start(timeline);
-    for (hc_player p = 0; p < trial->world.players; p++)
+    for (hc_player p = 0; p < world->players; p++)
         hc_timeline_put_roster(timeline, p, 0, HC_ROSTER_JOIN);
     return timeline;
 }
@@ -249,7 +267,7 @@ struct turns {
     struct trial *trial;
     bool rewind;
     hc_tick tick;
-    struct hc_timeline *stepped;
+    struct hc_timeline *stepped, *run;
 };
 
 /// Advances a world by `ticks`: `timeline`, or the one kept by hand if that is NULL. Lowers `*best`
@@ -278,19 +296,24 @@ static bool equal(const struct trial *trial, const struct hc_timeline *timeline)
 }
 
 static bool take_turns(struct trial *trial, bool rewind, struct dense_times *times) {
-    struct turns turns = {.trial = trial, .rewind = rewind, .stepped = timeline_start(trial)};
+    struct turns turns = {.trial = trial,
+                          .rewind = rewind,
+                          .stepped = timeline_start(&trial->world),
+                          .run = timeline_start(&trial->run_world)};
     struct dense_times ignored = {0};
-    bool ok = turns.stepped != NULL;
+    bool ok = turns.stepped != NULL && turns.run != NULL;
     hand_start(trial);
     for (unsigned round = 0; ok && round <= ROUNDS; round++) {
         struct dense_times *to = round == 0 ? &ignored : times;
         hc_tick ticks = round == 0 ? WARM_UP : trial->ticks;
         play(&turns, NULL, ticks, &to->by_hand);
         play(&turns, turns.stepped, ticks, &to->step);
+        play(&turns, turns.run, ticks, &to->run);
         turns.tick += ticks;
-        ok = equal(trial, turns.stepped);
+        ok = equal(trial, turns.stepped) && equal(trial, turns.run);
     }
     hc_timeline_destroy(turns.stepped);
+    hc_timeline_destroy(turns.run);
     return ok;
 }
 

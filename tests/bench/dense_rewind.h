@@ -16,6 +16,7 @@ struct dense_setting {
 struct dense_times {
     double by_hand; ///< copies and steps without a timeline
     double step;    ///< a timeline that calls the game's `step` for each entity
+    double run;     ///< a timeline that calls the game's `step_run`
 };
 
 struct dense_result {
