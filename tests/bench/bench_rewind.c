@@ -72,12 +72,13 @@ static bool table_spread(const struct options *options, json_t *json) {
         const char *shape = setting.clustered ? "clustered" : "uniform";
         printf("%8u  %-9s %6.1f %4u%%  %12.1f %10.1f %6.3fx %6.3fx\n", setting.entities, shape,
                result.neighbours, setting.percent, result.selective_us, result.full_us,
-               result.selective_us / result.full_us, result.steps);
-        json_array_append_new(
-            json, json_pack("{s:s, s:i, s:s, s:f, s:i, s:f, s:f, s:f}", "table", "selective",
-                            "entities", (int)setting.entities, "shape", shape, "neighbours",
-                            result.neighbours, "late_percent", (int)setting.percent, "selective_us",
-                            result.selective_us, "full_us", result.full_us, "steps", result.steps));
+               result.selective_us / result.full_us, result.steps / result.full_steps);
+        json_array_append_new(json, json_pack("{s:s, s:i, s:s, s:f, s:i, s:f, s:f, s:f}", "table",
+                                              "selective", "entities", (int)setting.entities,
+                                              "shape", shape, "neighbours", result.neighbours,
+                                              "late_percent", (int)setting.percent, "selective_us",
+                                              result.selective_us, "full_us", result.full_us,
+                                              "steps", result.steps / result.full_steps));
     }
     printf("\n");
     return true;
@@ -89,18 +90,16 @@ static bool table_single(const struct options *options, json_t *json) {
         return true;
     printf("One input is late by %d ticks, of another player in each tick, spread evenly.\n",
            SPREAD_LATE);
-    printf("entities  selective us    full us    time   steps\n");
+    printf("entities         us   steps\n");
     for (size_t i = 0; i < COUNT(sizes); i++) {
         struct spread_setting setting = {.entities = sizes[i]};
         struct spread_result result;
         if (!spread_measure(&setting, &result))
             return false;
-        printf("%8u  %12.2f %10.1f %6.3fx %6.4fx\n", setting.entities, result.selective_us,
-               result.full_us, result.selective_us / result.full_us, result.steps);
-        json_array_append_new(json,
-                              json_pack("{s:s, s:i, s:f, s:f, s:f}", "table", "single", "entities",
-                                        (int)setting.entities, "selective_us", result.selective_us,
-                                        "full_us", result.full_us, "steps", result.steps));
+        printf("%8u %10.2f %7.1f\n", setting.entities, result.selective_us, result.steps);
+        json_array_append_new(json, json_pack("{s:s, s:i, s:f, s:f}", "table", "single", "entities",
+                                              (int)setting.entities, "us", result.selective_us,
+                                              "steps", result.steps));
     }
     printf("\n");
     return true;
@@ -143,6 +142,7 @@ int bench_rewind(int count, char **arguments) {
                         "NAME: redone, late, selective or single\n");
         return 2;
     }
+    setvbuf(stdout, NULL, _IOLBF, 0);
     json_t *json = json_array();
     bool ok = tables(&options, json);
     if (ok && options.json != NULL && json_dump_file(json, options.json, JSON_INDENT(2)) != 0) {

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TICKS = 1200, LATE = 9, WARM_UP = 120 };
+enum { TICKS = 1200, LATE = 9, WARM_UP = 120, BLOCK = 10 }; ///< ticks
 
 static uint64_t now_ns(void) {
     struct timespec now;
@@ -39,7 +39,7 @@ struct pure {
     struct hc_grid grid;
     void *grid_memory;
     uint8_t *states[2], *presence[2];
-    struct hc_arena_input *inputs;
+    struct hc_arena_input *inputs; ///< [BLOCK][players]
     uint8_t *roster_changes;
     hc_entity *near;
     unsigned now;
@@ -68,6 +68,11 @@ static uint32_t neighbours(struct hc_scene *scene, hc_entity self, const hc_enti
     return count;
 }
 
+/// The inputs of `tick`, which is in the newest block.
+static struct hc_arena_input *inputs_of(const struct pure *pure, hc_tick tick) {
+    return pure->inputs + (size_t)(tick % BLOCK) * pure->world->players;
+}
+
 static void pure_tick(struct pure *pure, hc_tick tick) {
     const struct hc_world *world = pure->world;
     int64_t reductions[HC_REDUCTIONS_MAX];
@@ -79,17 +84,14 @@ static void pure_tick(struct pure *pure, hc_tick tick) {
             hc_world_position(world, (hc_entity)e, states + e * world->stride, &x, &y))
             hc_grid_insert(pure->grid, hc_grid_bucket(&pure->shape, x, y), (hc_entity)e);
     }
-    for (hc_player p = 0; p < world->players; p++) {
-        pure->inputs[p] = tick == 0 ? (struct hc_arena_input){0} : input_of(p, tick);
-        pure->roster_changes[p] = tick == 0 ? HC_ROSTER_JOIN : HC_ROSTER_NONE;
-    }
+    memset(pure->roster_changes, tick == 0 ? HC_ROSTER_JOIN : HC_ROSTER_NONE, world->players);
     hc_scene_reduce(world, presence, states, reductions);
     static const uint8_t secret[HC_SCENE_SECRET_SIZE]; // the timeline's
     struct hc_scene scene = {.world = world,
                              .tick = tick,
                              .states = states,
                              .presence = presence,
-                             .inputs = (const uint8_t *)pure->inputs,
+                             .inputs = (const uint8_t *)inputs_of(pure, tick),
                              .roster_changes = pure->roster_changes,
                              .reductions = reductions,
                              .secret = secret,
@@ -107,39 +109,33 @@ static void pure_tick(struct pure *pure, hc_tick tick) {
     pure->now = !pure->now;
 }
 
-/// Returns the nanoseconds for a step, and the hash of the world after TICKS ticks in `*hash`.
-static double run_pure(struct hc_world *world, uint64_t *hash) {
-    struct pure pure = {.world = world, .shape = hc_grid_shape(world)};
-    uint64_t begun = 0;
-    pure.grid_memory = calloc(1, hc_grid_memory(&pure.shape));
-    pure.grid = hc_grid_at(&pure.shape, pure.grid_memory);
+static void pure_start(struct pure *pure, struct hc_world *world) {
+    *pure = (struct pure){.world = world, .shape = hc_grid_shape(world)};
+    pure->grid_memory = calloc(1, hc_grid_memory(&pure->shape));
+    pure->grid = hc_grid_at(&pure->shape, pure->grid_memory);
     for (int i = 0; i < 2; i++) {
-        pure.states[i] = calloc(world->entities, world->stride);
-        pure.presence[i] = calloc(world->entities, 1);
+        pure->states[i] = calloc(world->entities, world->stride);
+        pure->presence[i] = calloc(world->entities, 1);
     }
-    pure.inputs = calloc(world->players, sizeof *pure.inputs);
-    pure.roster_changes = calloc(world->players, 1);
-    pure.near = calloc(world->entities, sizeof *pure.near);
+    pure->inputs = calloc((size_t)BLOCK * world->players, sizeof *pure->inputs);
+    pure->roster_changes = calloc(world->players, 1);
+    pure->near = calloc(world->entities, sizeof *pure->near);
     for (uint32_t e = 0; e < world->entities; e++)
-        pure.presence[0][e] =
-            world->game->start(world, (hc_entity)e, pure.states[0] + e * world->stride) ? HC_ALIVE
-                                                                                        : HC_ABSENT;
-    for (hc_tick t = 0; t < TICKS; t++) {
-        if (t == WARM_UP)
-            begun = now_ns();
-        pure_tick(&pure, t);
-    }
-    double ns = (double)(now_ns() - begun);
-    *hash = hc_world_hash(world, pure.presence[pure.now], pure.states[pure.now]);
+        pure->presence[0][e] =
+            world->game->start(world, (hc_entity)e, pure->states[0] + e * world->stride)
+                ? HC_ALIVE
+                : HC_ABSENT;
+}
+
+static void pure_end(struct pure *pure) {
     for (int i = 0; i < 2; i++) {
-        free(pure.states[i]);
-        free(pure.presence[i]);
+        free(pure->states[i]);
+        free(pure->presence[i]);
     }
-    free(pure.grid_memory);
-    free(pure.inputs);
-    free(pure.roster_changes);
-    free(pure.near);
-    return ns / ((double)(TICKS - WARM_UP) * world->entities);
+    free(pure->grid_memory);
+    free(pure->inputs);
+    free(pure->roster_changes);
+    free(pure->near);
 }
 
 // ---- The timeline -------------------------------------------------------------------------------
@@ -187,26 +183,98 @@ static struct result run_timeline(const struct hc_world *world, hc_tick late, bo
     return result;
 }
 
+// ---- In time ------------------------------------------------------------------------------------
+
+/// Medians over blocks of ticks in which the pure steps and the timeline take turns.
+struct in_time {
+    double pure, timeline; ///< ns for a step
+    double ratio;
+    double ns_tick; ///< the timeline's
+    uint64_t pure_hash, timeline_hash;
+};
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count) {
+    qsort(values, count, sizeof *values, compare);
+    return values[count / 2];
+}
+
+/// Gives the inputs of the BLOCK ticks from `first` on to both.
+static void make_inputs(struct pure *pure, struct hc_timeline *tl, hc_tick first) {
+    for (hc_tick t = first; t < first + BLOCK; t++) {
+        for (hc_player p = 0; p < pure->world->players; p++) {
+            struct hc_arena_input *input = inputs_of(pure, t) + p;
+            *input = t == 0 ? (struct hc_arena_input){0} : input_of(p, t);
+            if (t == 0)
+                hc_timeline_put_roster(tl, p, 0, HC_ROSTER_JOIN);
+            else
+                hc_timeline_put_input(tl, p, t, input);
+        }
+    }
+}
+
+static struct in_time run_in_time(struct hc_world *world) {
+    enum { BLOCKS = (TICKS - WARM_UP) / BLOCK };
+    struct hc_timeline_config config = hc_timeline_config_default();
+    double pure_ns[BLOCKS], timeline_ns[BLOCKS], ratios[BLOCKS];
+    struct pure pure;
+    config.world = world;
+    struct hc_timeline *tl = hc_timeline_create(&config);
+    hc_timeline_start(tl);
+    pure_start(&pure, world);
+    for (hc_tick first = 0; first < TICKS; first += BLOCK) {
+        make_inputs(&pure, tl, first);
+        uint64_t begun = now_ns();
+        for (hc_tick t = first; t < first + BLOCK; t++)
+            pure_tick(&pure, t);
+        uint64_t middle = now_ns();
+        for (hc_tick t = first; t < first + BLOCK; t++)
+            hc_timeline_advance(tl);
+        double steps = BLOCK * world->entities, pure_block = (double)(middle - begun) / steps;
+        double timeline_block = (double)(now_ns() - middle) / steps;
+        if (first < WARM_UP)
+            continue;
+        size_t block = (first - WARM_UP) / BLOCK;
+        pure_ns[block] = pure_block;
+        timeline_ns[block] = timeline_block;
+        ratios[block] = timeline_block / pure_block;
+    }
+    struct in_time result = {
+        .pure = median(pure_ns, BLOCKS),
+        .timeline = median(timeline_ns, BLOCKS),
+        .ratio = median(ratios, BLOCKS),
+        .pure_hash = hc_world_hash(world, pure.presence[pure.now], pure.states[pure.now]),
+        .timeline_hash = hc_timeline_hash(tl, hc_timeline_head(tl)),
+    };
+    result.ns_tick = result.timeline * world->entities;
+    hc_timeline_destroy(tl);
+    pure_end(&pure);
+    return result;
+}
+
 static int bench_world(hc_player players) {
     struct hc_world world;
-    uint64_t hash;
     if (hc_world_init(&world, &hc_arena, players, 60, 1, NULL) != HC_OK)
         return 1;
-    double pure = run_pure(&world, &hash);
-    struct result timely = run_timeline(&world, 0, false);
+    struct in_time timely = run_in_time(&world);
     struct result late = run_timeline(&world, LATE, false);
     struct result full = run_timeline(&world, LATE, true);
-    double fresh = timely.ns_tick / world.entities;
     double again = (late.ns_tick - timely.ns_tick) * (TICKS - WARM_UP - LATE);
     double again_full = (full.ns_tick - timely.ns_tick) * (TICKS - WARM_UP - LATE);
     printf("%7u %8u %8.1f %8.1f %6.2fx %10.0f %10.0f %10.1f %10.1f %8.3f\n", players,
-           world.entities, pure, fresh, fresh / pure, again / (double)late.stats.resimulated_ticks,
+           world.entities, timely.pure, timely.timeline, timely.ratio,
+           again / (double)late.stats.resimulated_ticks,
            again_full / (double)full.stats.resimulated_ticks,
            again / (double)late.stats.resimulated_steps,
            again_full / (double)full.stats.resimulated_steps,
            (double)late.stats.resimulated_steps / (double)full.stats.resimulated_steps);
     hc_world_free(&world);
-    if (hash != timely.hash || hash != late.hash || hash != full.hash) {
+    uint64_t hash = timely.pure_hash;
+    if (hash != timely.timeline_hash || hash != late.hash || hash != full.hash) {
         fprintf(stderr, "the four runs of %u players do not end in the same world\n", players);
         return 1;
     }

@@ -16,8 +16,9 @@ struct spread_setting {
 struct spread_result {
     double neighbours;   ///< of an entity, on average
     double selective_us; ///< for the resimulations of a tick
-    double full_us;
-    double steps; ///< entity steps taken again: selective by full
+    double full_us;      ///< 0 for a single input
+    double steps;        ///< entity steps that a tick takes again, on average
+    double full_steps;   ///< 0 for a single input
 };
 
 /// Measures one setting; false, with a message, if memory is short or if selective and full end in
