@@ -1,12 +1,13 @@
 /// Draws random inputs.
 #include "common/draw_input.h"
 
+int64_t hc_draw_field(const struct hc_field *field, struct hc_rng *rng) {
+    int64_t drawn = (int64_t)(hc_rng_next(rng) >> (64 - field->bits));
+    return field->is_signed ? drawn - (INT64_C(1) << (field->bits - 1)) : drawn;
+}
+
 void hc_draw_input(const struct hc_game *game, struct hc_rng *rng, void *out) {
-    for (unsigned i = 0; i < game->input_field_count; i++) {
-        const struct hc_field *field = &game->input_fields[i];
-        int64_t count = INT64_C(1) << field->bits;
-        int64_t drawn = (int64_t)(hc_rng_next(rng) >> (64 - field->bits));
-        hc_field_set(field, out, field->is_signed ? drawn - count / 2 : drawn);
-    }
+    for (unsigned i = 0; i < game->input_field_count; i++)
+        hc_field_set(&game->input_fields[i], out, hc_draw_field(&game->input_fields[i], rng));
     game->sanitize_input(out);
 }

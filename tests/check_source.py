@@ -20,12 +20,13 @@ ROOMS = {
     "server/daemon": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "server",
                       "server/replication"),
     "client": ("include/hindcast", "common", "proto"),
+    "check": ("include/hindcast", "common", "common/programs"),
     "client/bots": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "client"),
 }
 # The rooms of the programs use the operating system; all others are cores, which do no I/O.
-PROGRAMS = ("common/programs", "server/daemon", "client/bots")
+PROGRAMS = ("common/programs", "server/daemon", "client/bots", "check")
 # The prefixes of public names.
-PREFIX = {"include": "hc_", "common": "hc_", "proto": "hc_", "server": "hc_sv_", "client": "hc_cl_|hc_client_"}
+PREFIX = {"include": "hc_", "common": "hc_", "proto": "hc_", "server": "hc_sv_", "client": "hc_cl_|hc_client_", "check": "hc_ck_|hc_plain_|hc_history_"}
 # Headers of the outside world that a core may include: no clock, socket, signal, thread or event library.
 CORE_HEADERS = re.compile(
     r"(assert|inttypes|limits|std(align|arg|bool|def|int|io|lib|noreturn)|string)\.h$"
@@ -33,7 +34,7 @@ CORE_HEADERS = re.compile(
 
 # (rule, pattern, where it is banned, files that are exempt); "call" patterns are bare function names.
 CORES = lambda f: f.core
-PURE = lambda f: f.core or (f.top == "tests" and f.part in ("unit", "scenario", "sim", "oracle")
+PURE = lambda f: f.core or (f.top == "tests" and f.part in ("unit", "scenario", "sim")
                             and "udp" not in f.stem)
 EVERYWHERE = lambda f: True
 CALLS = [

@@ -106,7 +106,7 @@ stage_exact() {
 
 # sources_number: a number that follows from the sources that a match depends on.
 sources_number() {
-    find include common proto server client tests/exact tests/oracle tests/sim tests/storm -name '*.[ch]' | LC_ALL=C sort |
+    find include common proto server client check tests/exact tests/sim tests/storm -name '*.[ch]' | LC_ALL=C sort |
         xargs cat | cksum | cut -d ' ' -f 1
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tests/exact/truth.h"
-#include "tests/oracle/history.h"
+#include "check/history.h"
 
 enum { RUN_SELECTIVE, RUN_FULL, RUN_TIMELINES };
 

@@ -3,7 +3,7 @@
 
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "tests/oracle/plain.h"
+#include "check/plain.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "tests/scenario/final_record.h"
 
 #include "proto/snapshot.h"
-#include "tests/oracle/plain.h"
+#include "check/plain.h"
 #include "tests/scenario/require.h"
 
 #include <stdlib.h>

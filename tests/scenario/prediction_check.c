@@ -1,7 +1,7 @@
 /// The plain simulation of one player, and its comparison with the client.
 #include "tests/scenario/prediction_check.h"
 
-#include "tests/oracle/plain.h"
+#include "check/plain.h"
 #include "tests/scenario/require.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /// A player's inputs undo nothing when they are late, and affect no other player when they are
 /// stamped for a far future.
-#include "tests/oracle/plain.h"
+#include "check/plain.h"
 #include "tests/scenario/scenario.h"
 #include "tests/scenario/require.h"
 #include "tests/sim/games.h"

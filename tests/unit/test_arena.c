@@ -4,7 +4,7 @@
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "hindcast/scene.h"
-#include "tests/oracle/plain.h"
+#include "check/plain.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /// simulated again is one step of the tick before.
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
-#include "tests/oracle/plain.h"
+#include "check/plain.h"
 #include "tests/storm/checkers/checker.h"
 #include "tests/storm/checkers/truth.h"
 

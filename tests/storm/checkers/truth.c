@@ -3,7 +3,7 @@
 
 #include "hindcast/arena.h"
 #include "proto/snapshot.h"
-#include "tests/oracle/plain.h"
+#include "check/plain.h"
 #include "tests/storm/checkers/checker.h"
 
 #include <stdlib.h>

@@ -16,6 +16,12 @@ struct hc_plain *hc_plain_create(const struct hc_world *world, bool replica);
 /// replica has none, and others have zeros.
 void hc_plain_set_secret(struct hc_plain *plain, const uint8_t *secret);
 
+/// A step in the place of the game's, with a `context` of its own.
+typedef bool hc_plain_stepper(void *context, struct hc_scene *scene, hc_entity self, void *out);
+
+/// Makes all later steps with `stepper` and `context`; NULL: with the game's step.
+void hc_plain_set_stepper(struct hc_plain *plain, hc_plain_stepper *stepper, void *context);
+
 /// Frees it; NULL is allowed.
 void hc_plain_destroy(struct hc_plain *plain);
 
@@ -36,8 +42,12 @@ void hc_plain_overlay(struct hc_plain *plain, hc_entity entity, uint8_t presence
 /// unknown and are no neighbours; the referee is held while a player is unknown.
 void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t *roster_changes);
 
-/// The current tick, its states (zeros when not alive) and its presence, valid until the next call
-/// that changes them.
+/// The current tick.
 hc_tick hc_plain_tick(const struct hc_plain *plain);
+
+/// The states of the current tick, zeros when not alive; valid until the next call that changes
+/// them.
 const uint8_t *hc_plain_states(const struct hc_plain *plain);
+
+/// The presence of every entity at the current tick; valid as the states are.
 const uint8_t *hc_plain_presence(const struct hc_plain *plain);

@@ -16,14 +16,24 @@ struct hc_history *hc_history_create(const struct hc_timeline_config *config, ui
 /// Frees it; NULL is allowed.
 void hc_history_destroy(struct hc_history *history);
 
-/// See the functions of the same name in common/timeline.h.
+/// See hc_timeline_start.
 void hc_history_start(struct hc_history *history);
+
+/// See hc_timeline_put_input.
 enum hc_status hc_history_put_input(struct hc_history *history, hc_player player, hc_tick tick,
                                     const void *input);
+
+/// See hc_timeline_put_roster.
 enum hc_status hc_history_put_roster(struct hc_history *history, hc_player player, hc_tick tick,
                                      enum hc_roster roster_change);
+
+/// See hc_timeline_force.
 uint32_t hc_history_force(struct hc_history *history, hc_player player, hc_tick before);
+
+/// See hc_timeline_retract.
 enum hc_status hc_history_retract(struct hc_history *history, hc_player player, hc_tick tick);
+
+/// See hc_timeline_put_state.
 enum hc_status hc_history_put_state(struct hc_history *history, hc_tick tick, hc_tick as_of,
                                     const struct hc_entity_state *entities, uint32_t count);
 
@@ -34,22 +44,36 @@ void hc_history_advance(struct hc_history *history);
 /// call.
 void hc_history_resimulate(struct hc_history *history);
 
-/// The ring of the timeline: newest tick, oldest tick with a state, oldest tick with inputs.
+/// The newest tick.
 hc_tick hc_history_head(const struct hc_history *history);
+
+/// The oldest tick with a state in the timeline's ring.
 hc_tick hc_history_oldest(const struct hc_history *history);
+
+/// The oldest tick with inputs in the timeline's ring.
 hc_tick hc_history_first_input(const struct hc_history *history);
 
-/// The states, presence and inputs at any tick up to the head, as of the last resimulation. Ticks
-/// that have left the ring stay as they were.
+/// The states at any tick up to the head, as of the last resimulation. Ticks that have left the
+/// ring stay as they were.
 const uint8_t *hc_history_states(const struct hc_history *history, hc_tick tick);
+
+/// The presence of every entity at such a tick.
 const uint8_t *hc_history_presence(const struct hc_history *history, hc_tick tick);
+
+/// The effective inputs of the step from such a tick.
 const uint8_t *hc_history_inputs(const struct hc_history *history, hc_tick tick);
 
-/// See the functions of the same name in common/timeline.h; each call computes its result.
+/// See hc_timeline_slot; each call computes its result, as those below do.
 enum hc_slot hc_history_slot(const struct hc_history *history, hc_player player, hc_tick tick);
+
+/// See hc_timeline_roster.
 enum hc_roster hc_history_roster(const struct hc_history *history, hc_player player, hc_tick tick);
+
+/// See hc_timeline_newest_input.
 bool hc_history_newest_input(const struct hc_history *history, hc_player player, hc_tick tick,
                              hc_tick *known, void *input);
+
+/// See hc_timeline_inputs_through.
 hc_tick hc_history_inputs_through(const struct hc_history *history, hc_player player);
 
 /// Whether the newest roster change of `player` at any tick is a join.

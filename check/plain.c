@@ -1,5 +1,5 @@
 /// The plain simulation's two buffers and its step.
-#include "tests/oracle/plain.h"
+#include "check/plain.h"
 
 #include "common/scene.h"
 
@@ -22,6 +22,8 @@ struct hc_plain {
     struct position *positions;           ///< [entities] at `tick`
     hc_entity *near;                      ///< [entities] result of the newest `neighbours`
     uint8_t pattern;                      ///< differs from step to step
+    hc_plain_stepper *stepper;            ///< NULL: the game's step
+    void *context;                        ///< of `stepper`
 };
 
 struct hc_plain *hc_plain_create(const struct hc_world *world, bool replica) {
@@ -51,6 +53,11 @@ void hc_plain_set_secret(struct hc_plain *plain, const uint8_t *secret) {
     plain->has_secret = secret != NULL;
     if (secret != NULL)
         memcpy(plain->secret, secret, sizeof plain->secret);
+}
+
+void hc_plain_set_stepper(struct hc_plain *plain, hc_plain_stepper *stepper, void *context) {
+    plain->stepper = stepper;
+    plain->context = context;
 }
 
 void hc_plain_destroy(struct hc_plain *plain) {
@@ -163,7 +170,8 @@ static void step_entity(struct hc_plain *plain, struct hc_scene *scene, hc_entit
     memset(out, plain->pattern, hc_world_kind(world, entity)->state_size);
     scene->self = entity;
     scene->groups_read = 0;
-    bool alive = world->game->step(scene, entity, out);
+    bool alive = plain->stepper != NULL ? plain->stepper(plain->context, scene, entity, out)
+                                        : world->game->step(scene, entity, out);
     plain->next_presence[entity] = alive ? HC_ALIVE : HC_ABSENT;
     if (!alive)
         memset(out, 0, world->stride);

@@ -1,8 +1,8 @@
 /// The record's operations, and the computation of its inputs and states from them.
-#include "tests/oracle/history.h"
+#include "check/history.h"
 
 #include "hindcast/check.h"
-#include "tests/oracle/plain.h"
+#include "check/plain.h"
 
 #include <stdlib.h>
 #include <string.h>

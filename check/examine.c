@@ -1,0 +1,464 @@
+/// Owns the conditions under which a step is repeated, and the sentences of their faults.
+#include "check/examine.h"
+
+#include "common/draw_input.h"
+#include "common/scene.h"
+#include "common/unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PATTERN = 0x5c,    ///< of outputs, in usual steps
+    DIRTY = 0xa3,      ///< its complement: every bit differs
+    STEPS_A_TICK = 64, ///< in larger worlds the dearest repetitions are of about this many steps
+    PLACE = 96,        ///< bytes of a place
+    WHERE = 160,       ///< bytes of a place's identity
+};
+
+/// The world before a step, as a copy that a step may spoil.
+struct view {
+    uint8_t *states, *presence, *inputs, *rosters;
+    int64_t reductions[HC_REDUCTIONS_MAX];
+};
+
+struct hc_ck_examiner {
+    const struct hc_world *world;
+    struct hc_ck_faults *faults;
+    uint64_t seed, steps;
+    struct hc_rng rng;
+    hc_tick tick;                   ///< of `shown` and `backwards`
+    struct view shown, changed;     ///< the world as it is, and with changes
+    struct hc_ck_result *backwards; ///< [entities] of the steps in descending order
+    const struct hc_scene *scene;   ///< of the step that is examined
+    hc_entity *known;               ///< [entities] neighbours that a client knows
+};
+
+// ---- Views --------------------------------------------------------------------------------------
+
+static bool create_view(const struct hc_world *world, struct view *view) {
+    view->states = calloc(world->entities, world->stride);
+    view->presence = calloc(world->entities, 1);
+    view->inputs = calloc(world->players, world->game->input_size);
+    view->rosters = calloc(world->players, 1);
+    return view->states != NULL && view->presence != NULL && view->inputs != NULL &&
+           view->rosters != NULL;
+}
+
+static void free_view(struct view *view) {
+    free(view->states);
+    free(view->presence);
+    free(view->inputs);
+    free(view->rosters);
+}
+
+static void copy_view(const struct hc_scene *scene, struct view *view) {
+    const struct hc_world *world = scene->world;
+    memcpy(view->states, scene->states, (size_t)world->entities * world->stride);
+    memcpy(view->presence, scene->presence, world->entities);
+    memcpy(view->inputs, scene->inputs, (size_t)world->players * world->game->input_size);
+    memcpy(view->rosters, scene->roster_changes, world->players);
+    memcpy(view->reductions, scene->reductions,
+           world->game->reduction_count * sizeof(view->reductions[0]));
+}
+
+/// The scene that shows a view.
+static struct hc_scene show(const struct hc_scene *scene, const struct view *view) {
+    struct hc_scene shown = *scene;
+    shown.states = view->states;
+    shown.presence = view->presence;
+    shown.inputs = view->inputs;
+    shown.roster_changes = view->rosters;
+    shown.reductions = view->reductions;
+    return shown;
+}
+
+struct hc_ck_examiner *hc_ck_examiner_create(const struct hc_world *world,
+                                             struct hc_ck_faults *faults, uint64_t seed) {
+    struct hc_ck_examiner *examiner = calloc(1, sizeof(*examiner));
+    if (examiner == NULL)
+        return NULL;
+    examiner->world = world;
+    examiner->faults = faults;
+    examiner->seed = seed;
+    examiner->rng = hc_rng_init(seed, 1);
+    examiner->tick = HC_NO_TICK;
+    examiner->backwards = calloc(world->entities, sizeof(*examiner->backwards));
+    examiner->known = calloc(world->entities, sizeof(*examiner->known));
+    if (create_view(world, &examiner->shown) && create_view(world, &examiner->changed) &&
+        examiner->backwards != NULL && examiner->known != NULL)
+        return examiner;
+    hc_ck_examiner_destroy(examiner);
+    return NULL;
+}
+
+void hc_ck_examiner_destroy(struct hc_ck_examiner *examiner) {
+    if (examiner == NULL)
+        return;
+    free_view(&examiner->shown);
+    free_view(&examiner->changed);
+    free(examiner->backwards);
+    free(examiner->known);
+    free(examiner);
+}
+
+uint64_t hc_ck_examiner_steps(const struct hc_ck_examiner *examiner) {
+    return examiner->steps;
+}
+
+// ---- Sentences ----------------------------------------------------------------------------------
+
+/// Writes the difference of two results of `self` to `text`: a field with its values.
+static const char *difference(const struct hc_ck_examiner *examiner, hc_entity self,
+                              const struct hc_ck_result *usual, const struct hc_ck_result *other,
+                              char text[static PLACE]) {
+    if (other->signal != 0)
+        snprintf(text, PLACE, "it ends by signal %d", other->signal);
+    else if (usual->alive != other->alive)
+        snprintf(text, PLACE, "the entity is %s instead of %s", other->alive ? "alive" : "absent",
+                 usual->alive ? "alive" : "absent");
+    else {
+        const struct hc_field *field =
+            hc_ck_differing(hc_world_kind(examiner->world, self), usual->bytes, other->bytes);
+        snprintf(text, PLACE, "field %s is %" PRId64 " instead of %" PRId64, field->name,
+                 hc_field_get(field, other->bytes), hc_field_get(field, usual->bytes));
+    }
+    return text;
+}
+
+static bool same(const struct hc_ck_examiner *examiner, hc_entity self,
+                 const struct hc_ck_result *a, const struct hc_ck_result *b) {
+    if (a->signal != b->signal || a->alive != b->alive)
+        return false;
+    return !a->alive ||
+           memcmp(a->bytes, b->bytes, hc_world_kind(examiner->world, self)->state_size) == 0;
+}
+
+/// Reports that a repetition of a step differs.
+static void report(struct hc_ck_examiner *examiner, enum hc_ck_kind kind, hc_entity self,
+                   const struct hc_ck_result *usual, const struct hc_ck_result *other,
+                   const char *why) {
+    char place[PLACE], what[PLACE];
+    hc_ck_place(examiner->world, examiner->tick, self, place, sizeof(place));
+    hc_ck_fault(examiner->faults, kind, hc_world_kind(examiner->world, self)->name, "%s: %s: %s",
+                place, why, difference(examiner, self, usual, other, what));
+}
+
+// ---- Conditions ---------------------------------------------------------------------------------
+
+/// Reports fields out of range.
+static void check_range(struct hc_ck_examiner *examiner, hc_entity self,
+                        const struct hc_ck_result *result, const char *when) {
+    const struct hc_kind *kind = hc_world_kind(examiner->world, self);
+    char place[PLACE], where[WHERE];
+    for (unsigned i = 0; i < kind->field_count && result->alive; i++) {
+        const struct hc_field *field = &kind->fields[i];
+        int64_t value = hc_field_get(field, result->bytes);
+        if (hc_field_fits(field, value))
+            continue;
+        snprintf(where, sizeof(where), "%s.%s", kind->name, field->name);
+        hc_ck_place(examiner->world, examiner->tick, self, place, sizeof(place));
+        hc_ck_fault(examiner->faults, HC_CK_RANGE, where,
+                    "%s: field %s is %" PRId64 "%s, which does not fit %s%u bits", place,
+                    field->name, value, when, field->is_signed ? "signed " : "", field->bits);
+    }
+}
+
+/// Reports that the step has written into the world before it, and restores that.
+static void check_written(struct hc_ck_examiner *examiner, hc_entity self) {
+    const struct hc_world *world = examiner->world;
+    const struct hc_scene *scene = examiner->scene;
+    struct view *view = &examiner->shown;
+    char place[PLACE], other[PLACE];
+    hc_ck_place(world, examiner->tick, self, place, sizeof(place));
+    for (uint32_t e = 0; e < world->entities; e++) {
+        size_t at = (size_t)e * world->stride;
+        if (view->presence[e] == scene->presence[e] &&
+            memcmp(view->states + at, scene->states + at, world->stride) == 0)
+            continue;
+        const struct hc_field *field = hc_ck_differing(hc_world_kind(world, (hc_entity)e),
+                                                       view->states + at, scene->states + at);
+        hc_ck_place(world, examiner->tick, (hc_entity)e, other, sizeof(other));
+        hc_ck_fault(examiner->faults, HC_CK_WRITE, "state",
+                    "%s: the step writes %s%s into the state before it, of %s", place,
+                    field != NULL ? "field " : "", field != NULL ? field->name : "presence", other);
+    }
+    if (memcmp(view->inputs, scene->inputs, (size_t)world->players * world->game->input_size) != 0)
+        hc_ck_fault(examiner->faults, HC_CK_WRITE, "input",
+                    "%s: the step writes into the inputs that it reads", place);
+    copy_view(scene, view);
+}
+
+/// Begins a tick: takes all steps in descending order, to be compared with the usual ones.
+static void begin_tick(struct hc_ck_examiner *examiner, const struct hc_scene *scene) {
+    struct hc_scene shown = show(scene, &examiner->shown);
+    examiner->tick = scene->tick;
+    copy_view(scene, &examiner->shown);
+    for (uint32_t e = examiner->world->entities; e-- > 0;) {
+        hc_ck_call_step(&shown, (hc_entity)e, PATTERN, &examiner->backwards[e]);
+        examiner->steps++;
+    }
+    copy_view(scene, &examiner->shown);
+}
+
+// ---- What a step may not read -------------------------------------------------------------------
+
+/// The parts of a world: entities, inputs, roster changes, field groups, and all reductions.
+enum part { ENTITY, INPUT, ROSTER, GROUP, REDUCTIONS };
+
+static uint32_t part_count(const struct hc_world *world) {
+    return world->entities + 2u * world->players + HC_GROUPS_MAX + 1;
+}
+
+/// Splits the number of a part into its kind, which it returns, and its index.
+static enum part part_of(const struct hc_world *world, uint32_t number, uint32_t *index) {
+    const uint32_t counts[] = {world->entities, world->players, world->players, HC_GROUPS_MAX, 1};
+    unsigned part = 0;
+    while (number >= counts[part])
+        number -= counts[part++];
+    *index = number;
+    return (enum part)part;
+}
+
+/// Draws the fields of `group`, or with -1 all fields.
+static void randomize_fields(const struct hc_kind *kind, int group, struct hc_rng *rng,
+                             uint8_t *state) {
+    for (unsigned i = 0; i < kind->field_count; i++)
+        if (group < 0 || kind->fields[i].group == group)
+            hc_field_set(&kind->fields[i], state, hc_draw_field(&kind->fields[i], rng));
+}
+
+static void copy_field(const struct hc_field *field, uint8_t *to, const uint8_t *from) {
+    memcpy(to + field->offset, from + field->offset, field->size);
+}
+
+/// Changes an entity that the step of `scene->self` may not read, in a way that leaves it so.
+static bool change_entity(const struct hc_scene *scene, struct view *view, hc_entity entity,
+                          struct hc_rng *rng) {
+    const struct hc_world *world = scene->world;
+    const struct hc_kind *kind = hc_world_kind(world, entity);
+    struct hc_scene changed = show(scene, view);
+    uint8_t *state = view->states + (size_t)entity * world->stride;
+    uint8_t *presence = &view->presence[entity], before = *presence;
+    uint8_t old[HC_STATE_MAX];
+    if (entity == HC_REFEREE || hc_scene_may_read(scene, entity))
+        return false;
+    memcpy(old, state, world->stride);
+    if (hc_rng_below(rng, 4) == 0)
+        *presence = before == HC_ALIVE ? HC_ABSENT : HC_ALIVE;
+    randomize_fields(kind, -1, rng, state);
+    if (hc_scene_may_read(&changed, entity)) { // it has come into reach
+        *presence = before;
+        if (before == HC_ALIVE && kind->x >= 0) {
+            copy_field(&kind->fields[kind->x], state, old);
+            copy_field(&kind->fields[kind->y], state, old);
+        }
+    }
+    if (*presence != HC_ALIVE)
+        memset(state, 0, world->stride);
+    return true;
+}
+
+/// Changes part `number` in the view if the step may not read it; `groups` are the field groups
+/// that it has declared.
+static bool change_part(const struct hc_ck_examiner *examiner, const struct hc_scene *scene,
+                        struct view *view, uint8_t groups, uint32_t number) {
+    const struct hc_world *world = scene->world;
+    hc_player owner = world->owner_of[scene->self];
+    struct hc_rng rng =
+        hc_rng_init(hc_random(examiner->seed, examiner->tick, scene->self, 0), number);
+    uint32_t index;
+    switch (part_of(world, number, &index)) {
+    case ENTITY:
+        return change_entity(scene, view, (hc_entity)index, &rng);
+    case INPUT:
+        for (unsigned i = 0; i < world->game->input_size && index != owner; i++)
+            view->inputs[index * world->game->input_size + i] ^= (uint8_t)hc_rng_next(&rng);
+        return index != owner;
+    case ROSTER:
+        if (index != owner)
+            view->rosters[index] = (uint8_t)hc_rng_below(&rng, HC_ROSTER_LEAVE + 1);
+        return index != owner;
+    case GROUP:
+        if (scene->self == HC_REFEREE || (groups & 1u << index) != 0 ||
+            view->presence[HC_REFEREE] != HC_ALIVE)
+            return false;
+        randomize_fields(&world->game->kinds[0], (int)index, &rng, view->states);
+        return true;
+    default:
+        for (unsigned i = 0; i < world->game->reduction_count; i++)
+            view->reductions[i] ^= scene->self == HC_REFEREE ? 0 : (int64_t)hc_rng_next(&rng) >> 33;
+        return scene->self != HC_REFEREE;
+    }
+}
+
+/// Writes the name of part `number` and why `self` may not read it.
+static void name_part(const struct hc_scene *scene, uint32_t number, char *text, size_t size) {
+    uint32_t index;
+    enum part part = part_of(scene->world, number, &index);
+    switch (part) {
+    case ENTITY:
+        snprintf(text, size, "entity %u (%.32s), %s", (unsigned)index,
+                 hc_world_kind(scene->world, (hc_entity)index)->name,
+                 scene->self == HC_REFEREE ? "which only a reduction shows to the referee"
+                                           : "which is out of its reach");
+        break;
+    case INPUT:
+    case ROSTER:
+        snprintf(text, size, "the %s of player %u, which is not its owner",
+                 part == INPUT ? "input" : "roster change", (unsigned)index);
+        break;
+    case GROUP:
+        snprintf(text, size, "field group %u of the referee without hc_scene_referee",
+                 (unsigned)index);
+        break;
+    default:
+        snprintf(text, size, "a reduction, which only the referee may read");
+    }
+}
+
+/// Changes everything that the step of `self` may not read. If the result differs, finds the part
+/// that it reads.
+static void check_reads(struct hc_ck_examiner *examiner, hc_entity self, uint8_t groups,
+                        const struct hc_ck_result *usual) {
+    struct hc_scene scene = show(examiner->scene, &examiner->shown);
+    struct hc_scene changed = show(examiner->scene, &examiner->changed);
+    uint32_t parts = part_count(examiner->world);
+    struct hc_ck_result all, one;
+    char place[PLACE], what[PLACE], name[WHERE] = "more than it may", where[2 * WHERE];
+    scene.self = self;
+    copy_view(&scene, &examiner->changed);
+    for (uint32_t i = 0; i < parts; i++)
+        change_part(examiner, &scene, &examiner->changed, groups, i);
+    hc_ck_call_step(&changed, self, PATTERN, &all);
+    if (same(examiner, self, usual, &all))
+        return;
+    for (uint32_t i = 0; i < parts; i++) {
+        copy_view(&scene, &examiner->changed);
+        if (!change_part(examiner, &scene, &examiner->changed, groups, i))
+            continue;
+        hc_ck_call_step(&changed, self, PATTERN, &one);
+        if (same(examiner, self, usual, &one))
+            continue;
+        name_part(&scene, i, name, sizeof(name));
+        all = one;
+        break;
+    }
+    hc_ck_place(examiner->world, examiner->tick, self, place, sizeof(place));
+    snprintf(where, sizeof(where), "%s %s", hc_world_kind(examiner->world, self)->name,
+             strpbrk(name, "(") != NULL ? strpbrk(name, "(") : "other");
+    hc_ck_fault(examiner->faults, HC_CK_READ, where, "%s: the step reads %s: when that changes, %s",
+                place, name, difference(examiner, self, usual, &all, what));
+}
+
+// ---- On a client --------------------------------------------------------------------------------
+
+/// hc_scene.neighbours without the entities that the changed view does not know.
+static uint32_t known_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+    struct hc_ck_examiner *examiner = scene->source;
+    struct hc_scene usual = *examiner->scene;
+    const hc_entity *all;
+    uint32_t count = usual.neighbours(&usual, self, &all), known = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (examiner->changed.presence[all[i]] == HC_ALIVE)
+            examiner->known[known++] = all[i];
+    *ids = examiner->known;
+    return known;
+}
+
+/// Takes the step as a client does that has no secret and does not know some of the others.
+static void check_client(struct hc_ck_examiner *examiner, hc_entity self) {
+    const struct hc_world *world = examiner->world;
+    struct hc_scene scene = show(examiner->scene, &examiner->changed);
+    struct view *view = &examiner->changed;
+    struct hc_ck_result result;
+    char place[PLACE];
+    copy_view(examiner->scene, view);
+    for (uint32_t unit = 0; unit < hc_unit_total(world); unit++) {
+        hc_entity first = hc_unit_first(world, (hc_unit)unit);
+        uint32_t count = hc_unit_count(world, (hc_unit)unit);
+        bool needed = unit == hc_unit_of(world, self) ||
+                      (self == HC_REFEREE && hc_unit_player(world, (hc_unit)unit) != HC_NO_PLAYER);
+        if (needed || hc_rng_below(&examiner->rng, 2) == 0)
+            continue;
+        memset(view->presence + first, HC_UNKNOWN, count);
+        memset(view->states + (size_t)first * world->stride, 0, (size_t)count * world->stride);
+    }
+    scene.secret = NULL;
+    scene.neighbours = known_neighbours;
+    scene.source = examiner;
+    hc_ck_call_step(&scene, self, PATTERN, &result);
+    hc_ck_place(world, examiner->tick, self, place, sizeof(place));
+    if (result.signal != 0)
+        hc_ck_fault(examiner->faults, HC_CK_CRASH, "client",
+                    "%s: the step ends by signal %d on a client, where some entities are unknown",
+                    place, result.signal);
+    else
+        check_range(examiner, self, &result, " on a client");
+}
+
+// ---- The examination ----------------------------------------------------------------------------
+
+/// Repeats the step at once, with other bytes in its output, and compares it with the one in
+/// descending order. False: its result is no function of the world, so no other check of it tells
+/// anything.
+static bool check_repeats(struct hc_ck_examiner *examiner, struct hc_scene *shown, hc_entity self,
+                          const struct hc_ck_result *usual) {
+    struct hc_ck_result again;
+    hc_ck_call_step(shown, self, PATTERN, &again);
+    if (!same(examiner, self, usual, &again)) {
+        report(examiner, HC_CK_REPEAT, self, usual, &again,
+               "the step gives another state when it is repeated at once");
+        return false;
+    }
+    if (hc_ck_faults_have(examiner->faults, HC_CK_REPEAT))
+        return false;
+    hc_ck_call_step(shown, self, DIRTY, &again);
+    if (!same(examiner, self, usual, &again)) {
+        report(examiner, HC_CK_UNWRITTEN, self, usual, &again,
+               "the step does not write all of its state, which is not zeroed before");
+        return false;
+    }
+    if (!same(examiner, self, usual, &examiner->backwards[self])) {
+        report(examiner, HC_CK_ORDER, self, usual, &examiner->backwards[self],
+               "the step gives another state when the entities are stepped in descending order");
+        return false;
+    }
+    return true;
+}
+
+bool hc_ck_examine(void *context, struct hc_scene *scene, hc_entity self, void *out) {
+    struct hc_ck_examiner *examiner = context;
+    struct hc_ck_result usual;
+    char place[PLACE];
+    examiner->scene = scene;
+    if (examiner->tick != scene->tick)
+        begin_tick(examiner, scene);
+    struct hc_scene shown = show(scene, &examiner->shown);
+    hc_ck_call_step(&shown, self, PATTERN, &usual);
+    uint8_t groups = shown.groups_read;
+    examiner->steps++;
+    hc_ck_place(examiner->world, examiner->tick, self, place, sizeof(place));
+    if (usual.signal != 0) {
+        hc_ck_fault(examiner->faults, HC_CK_CRASH, "step", "%s: the step ends by signal %d", place,
+                    usual.signal);
+        return false;
+    }
+    if (!usual.inside)
+        hc_ck_fault(examiner->faults, HC_CK_OVERRUN, hc_world_kind(examiner->world, self)->name,
+                    "%s: the step writes outside of its %u bytes of state", place,
+                    hc_world_kind(examiner->world, self)->state_size);
+    check_written(examiner, self);
+    if (check_repeats(examiner, &shown, self, &usual)) {
+        check_range(examiner, self, &usual, "");
+        if (hc_rng_below(&examiner->rng, examiner->world->entities) < STEPS_A_TICK) {
+            check_reads(examiner, self, groups, &usual);
+            check_client(examiner, self);
+        }
+    }
+    copy_view(scene, &examiner->shown);
+    memcpy(out, usual.bytes, hc_world_kind(examiner->world, self)->state_size);
+    return usual.alive;
+}

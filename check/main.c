@@ -1,0 +1,257 @@
+/// Owns hindcast-check: its options, its random histories, and its report.
+#define _GNU_SOURCE
+
+#include "check/call.h"
+#include "check/examine.h"
+#include "check/functions.h"
+#include "check/library.h"
+#include "check/plain.h"
+#include "check/spread.h"
+#include "common/decimal.h"
+#include "common/draw_input.h"
+#include "common/programs/clock.h"
+#include "common/programs/plugin.h"
+#include "common/programs/report.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_GAME = 256,
+    KEY_SEED,
+    KEY_HISTORIES,
+    KEY_JSON,
+    HISTORIES = 60,
+    PLAYERS_MAX = 8,
+    TICKS_MIN = 60,
+    TICKS_MORE = 240,
+    HOLD = 20,     ///< ticks for which an input is held, at most
+    JOIN = 100000, ///< ppm of the ticks at which a player that is out joins
+    LEAVE = 8000,
+    WHY_MAX = 9000, ///< bytes of a sentence with two paths
+};
+
+static const struct argp_option table[] = {
+    {"game", KEY_GAME, "FILE", 0, "The plugin to check (default: the arena)", 0},
+    {"seed", KEY_SEED, "N", 0, "Seed of the first history (default 1); each next one adds 1", 0},
+    {"histories", KEY_HISTORIES, "N", 0, "Random histories to play (default 60)", 0},
+    {"json", KEY_JSON, "FILE", 0, "Write the report as one JSON object; - is standard output", 0},
+    {0},
+};
+
+struct options {
+    const char *game, *json;
+    uint64_t seed, histories;
+};
+
+/// The counts of a run.
+struct counts {
+    uint64_t steps, ticks, started_us;
+};
+
+static uint64_t number(const char *option, const char *text, uint64_t min, uint64_t max) {
+    uint64_t value = 0;
+    if (hc_decimal_parse(text, 0, &value) == HC_OK && value >= min && value <= max)
+        return value;
+    fprintf(stderr,
+            "hindcast-check: --%s '%s': must be a whole number in [%" PRIu64 ", %" PRIu64 "]\n",
+            option, text, min, max);
+    exit(2);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    struct options *options = state->input;
+    switch (key) {
+    case KEY_GAME:
+        options->game = text;
+        break;
+    case KEY_SEED:
+        options->seed = number("seed", text, 0, INT64_MAX);
+        break;
+    case KEY_HISTORIES:
+        options->histories = number("histories", text, 1, 1000000);
+        break;
+    case KEY_JSON:
+        options->json = text;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'", text);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/// Plays a history with every input in time, and examines each of its steps.
+static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, struct hc_rng *rng,
+                    uint32_t ticks, uint64_t seed, struct counts *counts) {
+    const uint16_t size = world->game->input_size;
+    struct hc_plain *plain = hc_plain_create(world, false);
+    struct hc_ck_examiner *examiner = hc_ck_examiner_create(world, faults, seed);
+    uint8_t *inputs = calloc(world->players, size), *rosters = calloc(world->players, 1);
+    bool *in = calloc(world->players, sizeof(*in));
+    hc_tick *until = calloc(world->players, sizeof(*until));
+    bool good = plain != NULL && examiner != NULL && inputs != NULL && rosters != NULL &&
+                in != NULL && until != NULL;
+    if (good) {
+        hc_plain_set_stepper(plain, hc_ck_examine, examiner);
+        hc_plain_start(plain);
+    }
+    for (hc_tick tick = 0; good && tick < ticks; tick++) {
+        for (hc_player p = 0; p < world->players; p++) {
+            rosters[p] = HC_ROSTER_NONE;
+            if (hc_rng_chance(rng, in[p] ? LEAVE : JOIN)) {
+                in[p] = !in[p];
+                rosters[p] = in[p] ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
+                memset(inputs + (size_t)p * size, 0, size);
+                until[p] = tick + 1;
+            } else if (in[p] && tick >= until[p]) {
+                hc_draw_input(world->game, rng, inputs + (size_t)p * size);
+                until[p] = tick + 1 + hc_rng_below(rng, HOLD);
+            }
+        }
+        hc_plain_step(plain, inputs, rosters);
+    }
+    if (examiner != NULL)
+        counts->steps += hc_ck_examiner_steps(examiner);
+    counts->ticks += ticks;
+    free(until);
+    free(in);
+    free(rosters);
+    free(inputs);
+    hc_ck_examiner_destroy(examiner);
+    hc_plain_destroy(plain);
+    return good;
+}
+
+/// The arguments of a call that a crash of the game may end.
+struct call {
+    const struct hc_world *world;
+    struct hc_ck_faults *faults;
+    struct hc_rng *rng;
+    uint32_t ticks;
+    struct hc_plugin *plugin;
+    const char *path;
+    char why[WHY_MAX];
+    bool good;
+};
+
+static void spread(void *context) {
+    struct call *call = context;
+    call->good = hc_ck_spread(call->world, call->faults, call->rng, call->ticks);
+}
+
+static void load(void *context) {
+    struct call *call = context;
+    call->good = hc_plugin_load(call->plugin, call->path, call->why, sizeof(call->why));
+}
+
+/// Plays one history. False: no memory.
+static bool play(const struct hc_plugin *plugin, struct hc_ck_faults *faults, uint64_t seed,
+                 struct counts *counts) {
+    static const uint16_t rates[] = {60, 30, 64, 120};
+    struct hc_rng rng = hc_rng_init(seed, 0);
+    struct hc_world world;
+    uint16_t most =
+        plugin->game->players_max < PLAYERS_MAX ? plugin->game->players_max : PLAYERS_MAX;
+    uint16_t players = (uint16_t)(1 + hc_rng_below(&rng, most));
+    uint16_t rate = rates[hc_rng_below(&rng, sizeof(rates) / sizeof(*rates))];
+    uint32_t ticks = TICKS_MIN + hc_rng_below(&rng, TICKS_MORE);
+    if (hc_world_init(&world, plugin->game, players, rate, hc_rng_next(&rng), NULL) != HC_OK)
+        return false;
+    hc_ck_faults_set_seed(faults, seed);
+    hc_ck_functions(&world, faults, &rng);
+    bool good = examine(&world, faults, &rng, ticks, seed, counts);
+    // A step with a fault is no function of the world, and its histories would only differ too.
+    struct call call = {.world = &world, .faults = faults, .rng = &rng, .ticks = ticks};
+    if (good && hc_ck_faults_count(faults) == 0) {
+        int number = hc_ck_call_guarded(spread, &call);
+        if (number != 0)
+            hc_ck_fault(faults, HC_CK_CRASH, "history",
+                        "a history with late inputs ends by signal %d", number);
+        good = number != 0 || call.good;
+    }
+    hc_world_free(&world);
+    return good;
+}
+
+/// Checks the plugin's file. The arena is a part of this program.
+static void check_library(const char *path, struct hc_ck_faults *faults) {
+    if (!hc_ck_library_imports(path, faults))
+        printf("not checked: the imported functions, because %s has no symbols of this machine\n",
+               path);
+    if (!hc_ck_library_floats(path, faults))
+        printf("not checked: floating point, because objdump (of binutils) cannot read %s\n", path);
+}
+
+/// Prints the verdict and writes the JSON; false: it cannot be written.
+static bool report(const struct options *options, const struct hc_plugin *plugin,
+                   const struct hc_ck_faults *faults, const struct counts *counts) {
+    double seconds = (double)(hc_clock_us() - counts->started_us) / 1e6;
+    uint32_t found = hc_ck_faults_count(faults);
+    char verdict[32] = "OK: no fault";
+    if (found > 0)
+        snprintf(verdict, sizeof(verdict), "NOT OK: %" PRIu32 " fault%s", found,
+                 found == 1 ? "" : "s");
+    printf("%s: game %s, %" PRIu64 " histories from seed %" PRIu64 ", %" PRIu64 " ticks, %" PRIu64
+           " steps, %.1f s\n",
+           verdict, plugin->game->name, options->histories, options->seed, counts->ticks,
+           counts->steps, seconds);
+    if (options->json == NULL)
+        return true;
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:o}", "program", "hindcast-check", "version",
+        HC_VERSION, "game", plugin->game->name, "seed", (json_int_t)options->seed, "histories",
+        (json_int_t)options->histories, "ticks", (json_int_t)counts->ticks, "steps",
+        (json_int_t)counts->steps, "duration_s", seconds, "faults", hc_ck_faults_json(faults));
+    bool good = hc_report_write(json, options->json);
+    if (!good)
+        fprintf(stderr, "hindcast-check: --json '%s': cannot be written\n", options->json);
+    json_decref(json);
+    return good;
+}
+
+int main(int argc, char **argv) {
+    static const struct argp argp = {
+        .options = table,
+        .parser = parse,
+        .doc = "Checks the rule of a game: plays random histories, takes each step under several "
+               "conditions that must not change its result, and compares what late inputs change "
+               "with a simulation from scratch.\v"
+               "Prints one sentence for each fault, and the command that repeats it. Exits with 0 "
+               "if there is none, with 1 if there are some.",
+    };
+    struct options options = {.seed = 1, .histories = HISTORIES};
+    static struct hc_plugin plugin; // survives the end of its loading by a signal
+    struct counts counts = {.started_us = hc_clock_us()};
+    argp_program_version = "hindcast-check " HC_VERSION;
+    argp_err_exit_status = 2;
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    struct hc_ck_faults *faults = hc_ck_faults_create(options.game);
+    hc_ck_call_begin();
+    bool good = faults != NULL;
+    if (good)
+        hc_ck_faults_set_seed(faults, options.seed);
+    struct call call = {.plugin = &plugin, .path = options.game};
+    int number = hc_ck_call_guarded(load, &call);
+    if (number == 0 && !call.good) {
+        fprintf(stderr, "hindcast-check: %s\n", call.why);
+        return 2;
+    }
+    if (good && number != 0)
+        hc_ck_fault(faults, HC_CK_CRASH, "match",
+                    "the match that the programs play at their start ends by signal %d", number);
+    if (good && options.game != NULL)
+        check_library(options.game, faults);
+    for (uint64_t i = 0; good && i < options.histories; i++)
+        good = play(&plugin, faults, options.seed + i, &counts);
+    if (!good)
+        fprintf(stderr, "hindcast-check: not enough memory\n");
+    good = good && report(&options, &plugin, faults, &counts) && hc_ck_faults_count(faults) == 0;
+    hc_ck_faults_destroy(faults);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,2 @@
+/// Tag as it is.
+#include "tests/games/tag.h"

@@ -1,0 +1,39 @@
+"""Runs hindcast-check on broken games, whose faults it must find, and on good ones: run.py LIMIT_S PROGRAM GAME..."""
+import os, re, resource, shlex, subprocess, sys
+
+limit_s, program, games = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
+failed = []
+
+
+def run(*arguments):
+    """The exit status, the output, and the processor time of a run."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done.returncode, done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def check(name, good, text):
+    if not good:
+        failed.append(name)
+        print("FAILED", name, "\n" + text)
+
+
+for game in games:
+    name = os.path.splitext(os.path.basename(game))[0]
+    status, output, took_s = run("--game", game) if game != "arena" else run()
+    kind = name.removeprefix("broken_") if name.startswith("broken_") else None
+    if kind is None:
+        check(name, status == 0 and output.startswith("OK: no fault: "), output)
+        print("%-18s no fault, %4.1f s" % (name, took_s))
+        continue
+    kind = {"input": "read", "group": "read"}.get(kind, kind)
+    found = re.findall(r"^%s: (.*)\. Repeat: hindcast-check (.*)$" % kind, output, re.M)
+    check(name, status == 1 and found and took_s <= limit_s, output)
+    if found:
+        text, command = found[0]
+        print("%-18s %4.1f s, %s" % (name, took_s, text))
+        again = run(*shlex.split(command))[1]
+        check(name + " again", "%s: %s. Repeat: hindcast-check %s\n" % (kind, text, command) in again, again)
+print("%d games, %d failures" % (len(games), len(failed)))
+sys.exit(bool(failed) or len(games) < 14)
