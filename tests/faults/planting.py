@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("CMakeLists.txt", "LICENSE", "cmake", "include", "common", "proto", "server", "client", "tests")
+SOURCES = ("CMakeLists.txt", "LICENSE", "cmake", "include", "common", "proto", "server", "client",
+           "check", "examples", "tests")
 GROUNDS = ROOT / "build" / "planted"
 WORKERS = min(2, len(os.sched_getaffinity(0)))
 

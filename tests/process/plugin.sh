@@ -64,6 +64,26 @@ check "another rule has another protocol_id" test "$(id pong)" != "$(id faster)"
 check "--game FILE without a slash is the file in this directory" \
     sh -c 'cd "$1" && "$2/hindcastd" protocol-id --game pong.so' sh "$work" "$bin"
 
+check "hindcast-check finds no fault in pong" "$bin/hindcast-check" --game "$work/pong.so" --histories 10
+check "hindcast-check finds no fault in pong with the checks of undeclared reads" \
+    "$bin/hindcast-check" --game "$work/checked.so" --histories 10
+variant clock 's/^#include <string.h>/&\n#include <time.h>/; s/= hc_scene_random(scene, RANDOM_SERVE)/= (uint64_t)time(NULL)/'
+status=0
+"$bin/hindcast-check" --game "$work/clock.so" --histories 1 --seed 9 --json "$work/clock.json" >"$work/out" || status=$?
+check "hindcast-check exits with 1 and a sentence for a fault" sh -c \
+    "test $status = 1 && grep -q '^clock: the plugin imports time: .* Repeat: hindcast-check --game $work/clock.so --seed 9 --histories 1$' '$work/out'"
+check "its JSON names the fault" python3 -c \
+    'import json, sys; r = json.load(open(sys.argv[1])); assert [f["kind"] for f in r["faults"]] == ["clock"] and r["game"] == "pong", r' \
+    "$work/clock.json"
+for arguments in "--game $work/none.so" "--histories 0" "--seed x" "more"; do
+    status=0
+    "$bin"/hindcast-check $arguments >"$work/out" 2>"$work/err" || status=$?
+    check "hindcast-check $arguments exits with 2" test "$status" = 2
+done
+for option in --help --version; do
+    check "hindcast-check $option" "$bin/hindcast-check" $option
+done
+
 # Both players of one server: a bot with a token of the key file, and one of another build.
 serve_with server --key-file "$work/keys" --game "$work/pong.so"
 server=$pid
