@@ -43,7 +43,7 @@ _Static_assert(sizeof(struct hc_arena_player) == 18, "the fields must cover the 
 static const struct hc_field shot_fields[] = {
     HC_FIELD(struct hc_arena_shot, x, 16, false, .interpolate = HC_LINEAR),
     HC_FIELD(struct hc_arena_shot, y, 16, false, .interpolate = HC_LINEAR),
-    HC_FIELD(struct hc_arena_shot, kills, 11, false),
+    HC_FIELD(struct hc_arena_shot, kills, 12, false),
     HC_FIELD(struct hc_arena_shot, angle, 8, false),
     HC_FIELD(struct hc_arena_shot, life, 8, false),
 };
@@ -53,7 +53,7 @@ static const struct hc_field pickup_fields[] = {
     HC_FIELD(struct hc_arena_pickup, x, 16, false),
     HC_FIELD(struct hc_arena_pickup, y, 16, false),
     HC_FIELD(struct hc_arena_pickup, gift, 1, false),
-    HC_FIELD(struct hc_arena_pickup, winner, 11, false),
+    HC_FIELD(struct hc_arena_pickup, winner, 13, false),
     HC_FIELD(struct hc_arena_pickup, refill, 11, false),
 };
 _Static_assert(sizeof(struct hc_arena_pickup) == 10, "the fields must cover the pickup");
@@ -146,7 +146,7 @@ static void sanitize_input(void *data) {
 
 const struct hc_game hc_arena = {
     .name = "arena",
-    .version = 2,
+    .version = 3,
     .players_max = HC_ARENA_PLAYERS,
     .kinds = kinds,
     .kind_count = COUNT(kinds),

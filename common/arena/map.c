@@ -5,12 +5,12 @@
 
 enum { CELL = 8 }; ///< tiles
 
-/// Cells along the map's side: the smallest square with a cell for each player, but at least two,
-/// because the map's border takes the outermost tiles. Every hc_arena_wall calls this, and counting
-/// up is faster than a square root.
+/// Cells along the map's side: the smallest square with a cell for each player, at most
+/// HC_ARENA_SIDE_MAX tiles, but at least two, because the map's border takes the outermost tiles.
+/// Every hc_arena_wall calls this, and counting up is faster than a square root.
 static int32_t cells(const struct hc_world *world) {
     int32_t side = 2;
-    while (side * side < world->players)
+    while (side * side < world->players && side < HC_ARENA_SIDE_MAX / CELL)
         side++;
     return side;
 }

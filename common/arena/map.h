@@ -1,8 +1,8 @@
 /// The arena's map: walls and free places, computed from the world's seed without map data.
 ///
-/// The map is a square of cells of 8 x 8 tiles, with about one cell for each player. A cell holds
-/// nothing, a block or a room with two doors. Its outermost tiles stay free, so every free tile can
-/// be reached from every other.
+/// The map is a square of cells of 8 x 8 tiles, with about one cell for each player up to 1,024
+/// players; more share the same map. A cell holds nothing, a block or a room with two doors. Its
+/// outermost tiles stay free, so every free tile can be reached from every other.
 #pragma once
 
 #include "hindcast/game.h"

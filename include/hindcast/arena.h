@@ -11,14 +11,15 @@ HC_C_BEGIN
 HC_API extern const struct hc_game hc_arena;
 
 enum {
-    HC_ARENA_PIXEL = 8,     ///< units
-    HC_ARENA_TILE = 256,    ///< side of a map tile: 32 pixels
-    HC_ARENA_RADIUS = 80,   ///< of a player: 10 pixels
-    HC_ARENA_GRASP = 192,   ///< a player takes a pickup within this distance: 24 pixels
-    HC_ARENA_REACH = 512,   ///< distance in x and y that a step can read: 64 pixels
-    HC_ARENA_VIEW = 6400,   ///< distance in x and y that a player sees: 800 pixels
-    HC_ARENA_SHOTS = 4,     ///< slots of each player
-    HC_ARENA_PLAYERS = 1024 ///< at most; with more the map's side would exceed 16 bits
+    HC_ARENA_PIXEL = 8,      ///< units
+    HC_ARENA_TILE = 256,     ///< side of a map tile: 32 pixels
+    HC_ARENA_RADIUS = 80,    ///< of a player: 10 pixels
+    HC_ARENA_GRASP = 192,    ///< a player takes a pickup within this distance: 24 pixels
+    HC_ARENA_REACH = 512,    ///< distance in x and y that a step can read: 64 pixels
+    HC_ARENA_VIEW = 6400,    ///< distance in x and y that a player sees: 800 pixels
+    HC_ARENA_SHOTS = 4,      ///< slots of each player
+    HC_ARENA_PLAYERS = 4096, ///< at most
+    HC_ARENA_SIDE_MAX = 256  ///< tiles along the map's side: with more it would exceed 16 bits
 };
 
 enum {
@@ -89,7 +90,7 @@ struct hc_arena_shot {
 enum hc_arena_gift { HC_ARENA_GIFT_HEALTH, HC_ARENA_GIFT_RAPID };
 
 /// A pickup's `winner` without a winner.
-#define HC_ARENA_NOBODY 2047
+#define HC_ARENA_NOBODY 8191
 
 struct hc_arena_pickup {
     uint16_t x, y;

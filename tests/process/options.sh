@@ -20,8 +20,7 @@ refused "--port '65536': must be .*\[0, 65535\]" hindcastd --port 65536
 refused "--port 'x': must be .*\[0, 65535\]" hindcastd --port x
 refused "--tick-rate '0': must be .*\[1, 240\]" hindcastd --tick-rate 0
 refused "--max-clients '-1': must be .*\[1, 4096\]" hindcastd --max-clients=-1
-refused "--max-clients '1025': must be at most the players of the game, which is 1024" \
-    hindcastd --dev --max-clients 1025
+refused "--max-clients '4097': must be .*\[1, 4096\]" hindcastd --dev --max-clients 4097
 refused "unexpected argument 'tokens'; the commands are key, token" hindcastd tokens
 refused "--history '513': must be .*\[0, 512\]" hindcastd --history 513
 refused "--late-margin '513': must be .*\[0, 512\]" hindcastd --late-margin 513
@@ -90,9 +89,13 @@ written=$(sed -n 's/^ *protocol_id  \([0-9a-f]\{16\}\) .*/\1/p' "$here/../../pro
 check "hindcastd protocol-id prints what ARENA.md names" \
     test "$("$bin/hindcastd" protocol-id)" = "0x$written"
 status=0
-"$bin/hindcast-load" --spawn --clients 1025 --duration 1 >"$work/out" 2>"$work/err" || status=$?
+mkdir "$work/alone"
+cp "$bin/hindcast-load" "$work/alone/"
+printf '#!/bin/sh\necho "hindcastd: it cannot" >&2\nexit 2\n' >"$work/alone/hindcastd"
+chmod +x "$work/alone/hindcastd"
+"$work/alone/hindcast-load" --spawn --duration 1 >"$work/out" 2>"$work/err" || status=$?
 check "hindcast-load prints why its server does not start" \
-    sh -c "test $status = 1 && grep -q 'max-clients .1025.: must be' '$work/err' && grep -q 'did not start' '$work/err'"
+    sh -c "test $status = 1 && grep -q 'hindcastd: it cannot' '$work/err' && grep -q 'did not start' '$work/err'"
 
 serve taken
 taken=$pid

@@ -674,14 +674,14 @@ static uint32_t flood(const struct hc_world *world, uint32_t from, uint8_t *mark
 }
 
 START_TEST(every_free_tile_of_any_map_can_be_reached_and_the_map_fits_16_bits) {
-    static const uint16_t sizes[] = {1, 2, 5, 8, 50, 300, HC_ARENA_PLAYERS};
+    static const uint16_t sizes[] = {1, 2, 5, 8, 300, 1024, HC_ARENA_PLAYERS};
     for (uint64_t seed = 0; seed < 28; seed++) {
         struct hc_world world;
         uint16_t players = sizes[seed % 7];
         ck_assert_int_eq(hc_world_init(&world, &hc_arena, players, RATE, seed, NULL), HC_OK);
         int32_t side = hc_arena_side(&world);
         ck_assert_int_le(side * HC_ARENA_TILE, 65536);
-        ck_assert_int_ge(side * side, 64 * players);
+        ck_assert_int_ge(side * side, 64 * (players < 1024 ? players : 1024));
         uint32_t tiles = (uint32_t)(side * side), free_tiles = 0;
         uint8_t *marks = calloc(tiles, 1);
         uint32_t *stack = calloc(tiles, sizeof(*stack));
@@ -759,7 +759,7 @@ END_TEST
 START_TEST(a_fixed_play_ends_with_its_golden_hash) {
     // Changes with a rule, a constant, the map, a table or the players of this file. Each but the
     // last also raises hc_arena.version. It is equal on every machine and with every compiler.
-    const uint64_t golden = UINT64_C(0x9a83119f7be502dc);
+    const uint64_t golden = UINT64_C(0x27aa7b2caf6d2889);
     struct play play;
     play_open(&play, RATE, 2023);
     for (int i = 0; i < 3000; i++) {
