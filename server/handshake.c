@@ -388,6 +388,10 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
     if (hc_sv_host_address_is_full(host, from, known))
         return HC_FULL;
     *reason = HC_DENY_FULL;
+    if (known == NULL && host->overload.level >= HC_SV_OVERLOAD_REFUSE) {
+        host->stats.overload.joins++;
+        return HC_FULL;
+    }
     if (!has_room(host, known, attempt->connect.players))
         return HC_FULL;
     // This check is last, because a denied attempt does not count: a CONNECT that somebody repeats

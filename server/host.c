@@ -10,6 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    FAR_US = 100000, ///< a client with a longer round trip is far
+    IDLE_S = 5,      ///< a client whose input stays the same for longer is idle
+};
+
 struct hc_sv_host_config hc_sv_host_config_default(void) {
     return (struct hc_sv_host_config){.clients = 8,
                                       .tick_rate = 60,
@@ -175,6 +180,7 @@ struct hc_sv_host *hc_sv_host_create(const struct hc_sv_host_config *config, uin
         return NULL;
     }
     host->epoch_us = now_us;
+    hc_sv_overload_init(&host->overload, config->history);
     host->protocol_id = hc_datagram_protocol_id(config->game, host->config.rule_hash);
     use_secret(host);
     hc_sv_host_unpredictable(host, (uint8_t *)&host->rate.seed, sizeof host->rate.seed);
@@ -356,7 +362,8 @@ static void stamp_roster(struct hc_sv_host *host) {
 }
 
 uint32_t hc_sv_host_late_limit(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
-    return hc_sv_lateness_limit(&peer->lateness, host->config.late_margin, host->config.history);
+    return hc_sv_lateness_limit(&peer->lateness, host->config.late_margin,
+                                host->overload.late_most);
 }
 
 static void update_lateness(struct hc_sv_host *host) {
@@ -405,6 +412,38 @@ static bool has_snapshot(const struct hc_sv_host *host, hc_tick head) {
     return rate == 0 || head * rate / ticks != (head - UINT64_C(1)) * rate / ticks;
 }
 
+/// Whether fewer snapshots harm the client least: it watches, its player does nothing, or its
+/// picture is old in any case.
+static bool is_far(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    return peer->replication.own_count == 0 || peer->connection.srtt_us >= FAR_US ||
+           head - peer->active_at >= (hc_tick)IDLE_S * host->world.tick_rate;
+}
+
+/// Marks the clients that the new head's snapshot is due for.
+static void mark_snapshots(struct hc_sv_host *host) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    uint64_t rate = host->config.snapshot_rate, ticks = host->config.tick_rate;
+    uint64_t number = rate == 0 ? head : head * rate / ticks;
+    bool snapshot = has_snapshot(host, head);
+    struct hc_sv_overload_counts *counts = &host->stats.overload;
+    uint32_t clients[2] = {0};
+    for (unsigned i = 0; i < host->config.clients; i++) {
+        struct hc_sv_peer *peer = &host->peers[i];
+        if (!ready(host, peer))
+            continue;
+        bool far = is_far(host, peer);
+        bool sends = hc_sv_overload_sends(&host->overload, number, i, far);
+        clients[far]++;
+        peer->snapshot_due |= (snapshot && sends) || peer->snapshot_starved;
+        counts->snapshots += snapshot && !sends;
+        counts->far_snapshots += snapshot && !sends && far;
+    }
+    hc_sv_overload_tick(&host->overload, clients[false], clients[true]);
+    counts->ticks[host->overload.level]++;
+    counts->late_limited_ticks += host->overload.late_most < host->config.history;
+}
+
 static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_tick head = hc_timeline_head(host->timeline);
     const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
@@ -426,12 +465,25 @@ static void tick(struct hc_sv_host *host, uint64_t now_us) {
     hc_sv_replicator_advance(&host->replicator, final_tick(host));
     for (unsigned i = 0; i < host->config.clients; i++)
         host->peers[i].messages_due = host->peers[i].state == HC_SV_PEER_PLAYING;
-    bool snapshot = has_snapshot(host, head + 1);
-    for (unsigned i = 0; i < host->config.clients; i++) {
-        struct hc_sv_peer *peer = &host->peers[i];
-        peer->snapshot_due |= (snapshot || peer->snapshot_starved) && ready(host, peer);
-    }
+    mark_snapshots(host);
     host->send_cursor = 0;
+}
+
+void hc_sv_host_note_work(struct hc_sv_host *host, uint64_t advance_us, uint64_t send_us,
+                          uint64_t other_us, uint64_t now_us) {
+    const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
+    uint64_t again = stats->resimulated_steps - host->noted_resimulated;
+    uint64_t steps = stats->steps - host->noted_steps + again;
+    struct hc_sv_work work = {.send_us = send_us,
+                              .rewind_us = steps > 0 ? advance_us * again / steps : 0};
+    work.other_us = other_us + advance_us - work.rewind_us;
+    host->noted_resimulated = stats->resimulated_steps;
+    host->noted_steps = stats->steps;
+    hc_sv_overload_note(&host->overload, &work, now_us);
+    struct hc_sv_overload_counts *counts = &host->stats.overload;
+    counts->level = host->overload.level;
+    if (counts->level > counts->highest)
+        counts->highest = counts->level;
 }
 
 bool hc_sv_host_ended(const struct hc_sv_host *host) {

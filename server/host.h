@@ -28,6 +28,7 @@
 #include "proto/message.h"
 #include "proto/snapshot.h"
 #include "proto/token.h"
+#include "server/overload.h"
 #include "server/refused_clients.h"
 #include "server/replication/counts.h"
 
@@ -114,6 +115,20 @@ struct hc_sv_denials {
     uint64_t client_id;        ///< of the newest, if `proven`
 };
 
+/// What was left out because the host's work took too much of the time.
+struct hc_sv_overload_counts {
+    enum hc_sv_overload_level level, highest; ///< now, and since the host's creation
+    uint64_t ticks[HC_SV_OVERLOAD_LEVELS];    ///< of each level
+    uint64_t snapshots, far_snapshots;        ///< left out; of far and idle clients
+    uint64_t joins;                           ///< denied with HC_DENY_FULL
+    uint64_t late_limited_ticks;              ///< in which inputs could be less late than `history`
+};
+
+/// The client whose late inputs went back by the most ticks in all.
+struct hc_sv_latest {
+    uint64_t client_id, ticks; ///< no ticks: there was none
+};
+
 /// The counts of a host since its creation.
 struct hc_sv_host_stats {
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
@@ -138,8 +153,10 @@ struct hc_sv_host_stats {
     uint64_t extrapolation_steps;           ///< ticks simulated for their extrapolations
     uint64_t units_examined;                ///< for snapshots, and of past ticks for corrections
     uint32_t longest_unsent_ticks;          ///< the longest wait of a unit in a client's interest
-    uint64_t ticks_missed;            ///< left out after stalls; the clock was set back by them
-    uint64_t ticks_late;              ///< begun a tick or more after they were due
+    uint64_t ticks_missed; ///< left out after stalls; the clock was set back by them
+    uint64_t ticks_late;   ///< begun a tick or more after they were due
+    struct hc_sv_overload_counts overload;
+    struct hc_sv_latest latest;
     struct hc_histogram rewind_depth; ///< ticks, one entry for each rewind
     struct hc_histogram lateness;     ///< microseconds from a tick's due time to its advance
     size_t memory_bytes;
@@ -176,6 +193,12 @@ void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us);
 /// Writes the next due datagram and its destination; returns its size, 0: none is due.
 size_t hc_sv_host_send(struct hc_sv_host *host, struct hc_address *to,
                        uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us);
+
+/// Notes the time, us, that the embedder measured since the last call, up to `now_us`: in
+/// hc_sv_host_advance, in hc_sv_host_send, and in all other work. The host leaves work out while
+/// the sum takes too much of the time (server/overload.h); without these calls it never does.
+void hc_sv_host_note_work(struct hc_sv_host *host, uint64_t advance_us, uint64_t send_us,
+                          uint64_t other_us, uint64_t now_us);
 
 /// The time of the next hc_sv_host_advance.
 uint64_t hc_sv_host_deadline(const struct hc_sv_host *host);

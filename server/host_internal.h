@@ -93,10 +93,12 @@ struct hc_sv_host {
     uint8_t *spent_memory;
     struct hc_sv_refused refused;
     struct hc_sv_forged forged;
-    unsigned unread_messages;        ///< of clients' games
-    unsigned message_cursor;         ///< the peer whose messages are read next
-    uint8_t opened[HC_DATAGRAM_MAX]; ///< the DATA being read
-    struct hc_body body;             ///< its body
+    struct hc_sv_overload overload;
+    uint64_t noted_steps, noted_resimulated; ///< of the timeline, when work was last noted
+    unsigned unread_messages;                ///< of clients' games
+    unsigned message_cursor;                 ///< the peer whose messages are read next
+    uint8_t opened[HC_DATAGRAM_MAX];         ///< the DATA being read
+    struct hc_body body;                     ///< its body
 };
 
 /// Ends a peer: its players leave at the next tick, and CLOSE is sent if `send_close`.

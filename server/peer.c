@@ -40,6 +40,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer) {
     enter(peer, HC_SV_PEER_FREE);
     peer->user = (struct hc_sv_user){.client_id = 0};
     peer->ever_received = false;
+    peer->late_ticks = 0;
     peer->forged = 0;
     memset(peer->seen, 0, HC_OWN_PLAYERS_MAX * sizeof *peer->seen);
     hc_events_channel_begin(&peer->messages);
@@ -56,6 +57,7 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
         .ever_received = peer->ever_received,
         .messages = peer->messages,
         .seen = peer->seen,
+        .late_ticks = peer->late_ticks,
         .address = *address,
         .forged = peer->forged,
         .contest = {.home = *address, .held_us = now_us, .since = 1, .acked_us = now_us},

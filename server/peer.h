@@ -123,6 +123,7 @@ struct hc_sv_peer {
     struct hc_events_channel messages;
     /// [own][tick % HC_SV_SEEN] tick + 1 of an input that was counted
     hc_tick (*seen)[HC_SV_SEEN];
+    uint64_t late_ticks; ///< by which its late inputs went back, in all
 
     // Of the connection.
     struct hc_connection connection;
@@ -138,6 +139,8 @@ struct hc_sv_peer {
     struct hc_sv_narrow narrow;
     struct hc_sv_ticket ticket;
     struct hc_sv_lateness lateness; ///< of the client's inputs
+    uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
+    hc_tick active_at; ///< head when an input last differed from the one before
     bool messages_due;
     bool messages_sent; ///< since the newest snapshot
     bool snapshot_due;

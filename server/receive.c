@@ -22,6 +22,23 @@ void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pl
     host->stats.inputs_forced += hc_timeline_force(tl, player, end);
 }
 
+/// Notes a new input of `own` for `tick`: whether the client is idle, and how late it is.
+static void note_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned own, hc_tick tick,
+                       const uint8_t *input) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    size_t size = host->world.game->input_size;
+    if (memcmp(peer->newest_input[own], input, size) != 0) {
+        memcpy(peer->newest_input[own], input, size);
+        peer->active_at = head;
+    }
+    if (tick >= head)
+        return;
+    host->stats.inputs_late++;
+    peer->late_ticks += head - tick;
+    if (peer->late_ticks > host->stats.latest.ticks)
+        host->stats.latest = (struct hc_sv_latest){peer->user.client_id, peer->late_ticks};
+}
+
 /// Puts one input of a client into the timeline, and counts it once by its outcome. An input comes
 /// many times, because datagrams repeat it until it is acked.
 static void put_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned own, hc_tick tick,
@@ -36,8 +53,7 @@ static void put_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned
     switch (hc_timeline_put_input(host->timeline, player, tick, input)) {
     case HC_OK:
         host->stats.inputs_received++;
-        if (tick < hc_timeline_head(host->timeline))
-            host->stats.inputs_late++;
+        note_input(host, peer, own, tick, input);
         hc_sv_roster_input(&host->replicator.roster, player, tick);
         break;
     case HC_TOO_OLD:

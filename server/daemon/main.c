@@ -58,11 +58,12 @@ struct daemon {
     bool stopping;
     hc_tick counted_tick; ///< newest tick in report.client_ticks
     uint64_t started_us;
-    uint64_t armed_us;       ///< deadline of the timer
-    uint64_t drain_us;       ///< when the DATA lane is read next, beside every tick
-    uint32_t drained;        ///< its datagrams since the last tick
-    uint32_t drain_size;     ///< the datagrams that one reading should find, at most
-    uint64_t drain_every_us; ///< the interval that follows from them
+    uint64_t armed_us;                      ///< deadline of the timer
+    uint64_t drain_us;                      ///< when the DATA lane is read next, beside every tick
+    uint32_t drained;                       ///< its datagrams since the last tick
+    uint32_t drain_size;                    ///< the datagrams that one reading should find, at most
+    uint64_t drain_every_us;                ///< the interval that follows from them
+    uint64_t advance_us, send_us, other_us; ///< time worked since the last tick
     struct hc_sv_report report;
     struct hc_sv_status status;
 };
@@ -249,13 +250,22 @@ static void arm_timer(struct daemon *daemon) {
     evtimer_add(daemon->timer, &timeout);
 }
 
+/// Gives the host the time worked since the last tick.
+static void note_work(struct daemon *daemon) {
+    hc_sv_host_note_work(daemon->host, daemon->advance_us, daemon->send_us, daemon->other_us,
+                         hc_clock_us());
+    daemon->advance_us = daemon->send_us = daemon->other_us = 0;
+}
+
 /// Does everything that is due at `now`, and sets the timer to the next deadline.
 static void turn(struct daemon *daemon, uint64_t now) {
     struct hc_sv_event event;
     drain(daemon, now);
+    uint64_t drained = hc_clock_us();
     hc_sv_host_advance(daemon->host, now);
     bool ticked = count_ticks(daemon);
-    uint64_t end = send_all(daemon, hc_clock_us());
+    uint64_t advanced = hc_clock_us();
+    uint64_t end = send_all(daemon, advanced);
     if (ticked) {
         record_work(daemon, end - now);
         renew_handshake_budget(daemon);
@@ -268,9 +278,15 @@ static void turn(struct daemon *daemon, uint64_t now) {
         hc_sv_status_log_denials(&daemon->status, &daemon->log, daemon->report.host, false, now);
         hc_sv_status_log(&daemon->status, &daemon->log, &daemon->report,
                          hc_sv_host_clients(daemon->host), now);
+        hc_sv_status_log_overload(&daemon->status, &daemon->log, daemon->report.host);
     }
     hc_sv_log_advance(&daemon->log);
     set_time(daemon, now);
+    daemon->advance_us += advanced - drained;
+    daemon->send_us += end - advanced;
+    daemon->other_us += drained - now + hc_clock_us() - end;
+    if (ticked)
+        note_work(daemon);
 
     if (daemon->options.ticks != 0 && daemon->counted_tick >= daemon->options.ticks)
         stop(daemon, "--ticks", end);
@@ -313,10 +329,14 @@ static void receive_handshakes(struct daemon *daemon) {
 }
 
 static void on_handshake(evutil_socket_t descriptor, short events, void *context) {
+    struct daemon *daemon = context;
+    uint64_t begun = hc_clock_us();
     (void)descriptor;
     (void)events;
-    receive_handshakes(context);
-    turn(context, hc_clock_us());
+    receive_handshakes(daemon);
+    uint64_t now = hc_clock_us();
+    daemon->other_us += now - begun;
+    turn(daemon, now);
 }
 
 /// Makes the report of the run so far.

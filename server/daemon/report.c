@@ -4,6 +4,8 @@
 #include "common/programs/report.h"
 #include "hindcast/check.h"
 
+#include <inttypes.h>
+
 /// The clients' part, which only clients know: all null.
 static json_t *client_part(void) {
     json_t *object =
@@ -71,6 +73,24 @@ static uint64_t refused(const struct hc_sv_host_stats *host) {
     return sum;
 }
 
+/// What was left out under overload, and the client whose late inputs cost the most.
+static json_t *overload_part(const struct hc_sv_host_stats *host) {
+    const struct hc_sv_overload_counts *overload = &host->overload;
+    json_t *ticks = json_array(), *latest = json_null();
+    for (unsigned level = 0; level < HC_SV_OVERLOAD_LEVELS; level++)
+        json_array_append_new(ticks, json_integer((json_int_t)overload->ticks[level]));
+    char user[24];
+    snprintf(user, sizeof(user), "%" PRIu64, host->latest.client_id);
+    if (host->latest.ticks > 0)
+        latest = json_pack("{s:s, s:I}", "user", user, "ticks", (json_int_t)host->latest.ticks);
+    return json_pack("{s:i, s:i, s:o, s:I, s:I, s:I, s:I, s:o}", "level", (int)overload->level,
+                     "highest", (int)overload->highest, "ticks_by_level", ticks,
+                     "snapshots_left_out", (json_int_t)overload->snapshots,
+                     "far_snapshots_left_out", (json_int_t)overload->far_snapshots, "joins_refused",
+                     (json_int_t)overload->joins, "late_limited_ticks",
+                     (json_int_t)overload->late_limited_ticks, "latest_client", latest);
+}
+
 static json_t *server_part(const struct hc_sv_report *report) {
     const struct hc_sv_host_stats *host = report->host;
     const struct hc_timeline_stats *timeline = report->timeline;
@@ -110,6 +130,7 @@ static json_t *server_part(const struct hc_sv_report *report) {
         if_sorted(report, report->udp.handshake_drops), "handshakes_ms_of_a_tick",
         hc_report_histogram(&report->handshake_budget.ticks_us, 1000), "rejected",
         hc_report_rejected(host->rejected));
+    json_object_set_new(server, "overload", overload_part(host));
     json_object_update(server, more);
     json_decref(more);
     return server;
@@ -153,6 +174,15 @@ static void print_denials(const json_t *report, FILE *out) {
     hc_report_line(out, "denied", "%.0f%s", hc_report_number(report, "server.denied"), text);
 }
 
+/// Prints the client whose late inputs went back the farthest.
+static void print_latest(const json_t *report, FILE *out) {
+    const json_t *latest = hc_report_find(report, "server.overload.latest_client");
+    if (latest != NULL)
+        hc_report_line(out, "latest inputs", "of user %s: %.0f ticks back in all",
+                       json_string_value(json_object_get(latest, "user")),
+                       hc_report_number(latest, "ticks"));
+}
+
 void hc_sv_report_print(const json_t *report, FILE *out) {
     fprintf(out, "%s\n\nhindcastd: %.1f s, %.0f ticks at %.0f Hz, seed %.0f\n",
             json_string_value(hc_report_find(report, "verdict.text")),
@@ -177,5 +207,17 @@ void hc_sv_report_print(const json_t *report, FILE *out) {
         hc_report_line(out, "handshakes", "%.0f datagrams received, %.0f dropped unread",
                        hc_report_number(report, "server.handshakes_read"),
                        hc_report_number(report, "server.handshakes_dropped_unread"));
+    const json_t *overload = hc_report_find(report, "server.overload");
+    const json_t *by_level = hc_report_find(overload, "ticks_by_level");
+    double ticks = 0;
+    for (size_t level = HC_SV_OVERLOAD_NONE + 1; level < json_array_size(by_level); level++)
+        ticks += json_number_value(json_array_get(by_level, level));
+    hc_report_line(out, "overload",
+                   "%.0f ticks; %.0f snapshots left out, %.0f of them of far or idle clients; %.0f "
+                   "joins refused",
+                   ticks, hc_report_number(overload, "snapshots_left_out"),
+                   hc_report_number(overload, "far_snapshots_left_out"),
+                   hc_report_number(overload, "joins_refused"));
+    print_latest(report, out);
     hc_report_print_server(out, report);
 }

@@ -67,6 +67,22 @@ void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
     status->cpu_us = cpu_us;
 }
 
+void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *log,
+                               const struct hc_sv_host_stats *host) {
+    const struct hc_sv_overload_counts *overload = &host->overload;
+    if (overload->level > status->overload)
+        hc_sv_log_event(log, HC_SV_LOG_WARN, "overload",
+                        json_pack("{s:i, s:s}", "level", (int)overload->level, "why",
+                                  hc_sv_overload_text(overload->level)));
+    else if (overload->level == HC_SV_OVERLOAD_NONE && status->overload != HC_SV_OVERLOAD_NONE)
+        hc_sv_log_event(log, HC_SV_LOG_INFO, "overload-ended",
+                        json_pack("{s:i, s:I, s:I}", "highest", (int)status->overload,
+                                  "snapshots_left_out", (json_int_t)overload->snapshots,
+                                  "joins_refused", (json_int_t)overload->joins));
+    if (overload->level > status->overload || overload->level == HC_SV_OVERLOAD_NONE)
+        status->overload = overload->level;
+}
+
 void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log,
                               const struct hc_sv_host_stats *host, bool last, uint64_t now_us) {
     for (unsigned i = 1; i < HC_DENY_REASONS_END; i++) {

@@ -12,8 +12,9 @@ struct hc_sv_status {
     struct hc_histogram tick_us; ///< work of the ticks in the interval
     /// Counts at the begin of the interval.
     uint64_t rewinds, over_budget, cpu_us;
-    struct hc_histogram lateness_us; ///< of the ticks
-    uint64_t bytes_down, bytes_up;   ///< with IP and UDP headers
+    struct hc_histogram lateness_us;    ///< of the ticks
+    uint64_t bytes_down, bytes_up;      ///< with IP and UDP headers
+    enum hc_sv_overload_level overload; ///< the highest level logged since there was none
     struct {
         uint64_t count, logged_us; ///< at the newest line; 0: none
     } denials[HC_DENY_REASONS_END];
@@ -26,6 +27,10 @@ void hc_sv_status_add_tick(struct hc_sv_status *status, uint64_t work_us);
 /// number of connected clients.
 void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
                       const struct hc_sv_report *report, unsigned clients, uint64_t now_us);
+
+/// Logs each level of overload when it is first reached, and the end of all.
+void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *log,
+                               const struct hc_sv_host_stats *host);
 
 /// Logs CONNECTs denied since the last line: a line for each reason, at most one in 10 s; with
 /// `last`, all that are not logged yet.

@@ -304,8 +304,8 @@ FAULTS = {
     "snapshots-at-half-rate": Fault(
         "server/host.c",
         "only every other tick that is due has a snapshot",
-        "    bool snapshot = has_snapshot(host, head + 1);\n",
-        "    bool snapshot = has_snapshot(host, head + 1) && head % 2 == 0;\n",
+        "    bool snapshot = has_snapshot(host, head);\n",
+        "    bool snapshot = has_snapshot(host, head) && head % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
         "server/replication/selection.c",

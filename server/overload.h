@@ -1,0 +1,75 @@
+/// Overload: what a host leaves out while its work takes too much of the time, so that its ticks
+/// stay in time.
+///
+/// The work of each quarter of a second determines the level. A level is raised at once, as far as
+/// the snapshots that it leaves out should suffice. It is lowered when the work with more snapshots
+/// would also be small, for some quarters in a row; for more of them after a level that was lowered
+/// too early. Rewinds that take too much of the time shorten how far inputs may be late.
+///
+/// Calls belong in this order: hc_sv_overload_init; at each tick hc_sv_overload_tick; after each
+/// piece of work hc_sv_overload_note; any query.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hc_sv_overload_level {
+    HC_SV_OVERLOAD_NONE,
+    HC_SV_OVERLOAD_FAR_HALF,    ///< half of the snapshots of far and of idle clients
+    HC_SV_OVERLOAD_FAR_QUARTER, ///< a quarter of theirs
+    HC_SV_OVERLOAD_HALF,        ///< half of all, a quarter of theirs
+    HC_SV_OVERLOAD_THIRD,       ///< a third of all, a sixth of theirs
+    HC_SV_OVERLOAD_REFUSE,      ///< so many, and no new clients
+    HC_SV_OVERLOAD_LEVELS
+};
+
+enum {
+    HC_SV_OVERLOAD_WINDOW_US = 250000, ///< of the work that determines the level
+    HC_SV_OVERLOAD_RAISE = 750,        ///< permille of the time, above which a level is raised
+    HC_SV_OVERLOAD_AIM = 650,          ///< permille that the next level should reach
+    HC_SV_OVERLOAD_LOWER = 550,        ///< permille that a lower level must not exceed
+    HC_SV_OVERLOAD_REWINDS = 400,      ///< permille of rewinds, above which inputs may be less late
+    HC_SV_OVERLOAD_WAIT = 2,           ///< windows before a level is lowered, at first,
+    HC_SV_OVERLOAD_WAIT_MAX = 5,       ///< and at most
+    HC_SV_OVERLOAD_SETTLE = 16,        ///< windows after which a lowered level was right
+    HC_SV_OVERLOAD_LATE_MIN = 16,      ///< ticks that inputs may be late under any load
+};
+
+/// Time taken, us.
+struct hc_sv_work {
+    uint64_t send_us;   ///< by making and sending snapshots
+    uint64_t rewind_us; ///< by rewinds
+    uint64_t other_us;  ///< by everything else
+};
+
+struct hc_sv_overload {
+    enum hc_sv_overload_level level;
+    uint32_t history;       ///< ticks that inputs may be late without any load
+    uint32_t late_most;     ///< ticks that inputs may be late now
+    uint32_t late_target;   ///< `late_most` rises to it by a tick each tick
+    uint32_t near, far;     ///< clients of the newest tick; far ones include the idle
+    struct hc_sv_work work; ///< of the present window
+    uint64_t begun_us;      ///< of the window; 0: none yet
+    uint32_t calm;          ///< windows in a row after which a lower level would do
+    uint32_t calm_rewinds;  ///< windows in a row with few rewinds
+    uint32_t wait;          ///< windows before a level is lowered
+    uint32_t settled;       ///< windows since a level was lowered
+};
+
+/// Begins without any load. `history`: ticks that inputs may be late.
+void hc_sv_overload_init(struct hc_sv_overload *overload, uint32_t history);
+
+/// A tick begins with `near` and `far` clients that play.
+void hc_sv_overload_tick(struct hc_sv_overload *overload, uint32_t near, uint32_t far);
+
+/// Counts work that ended at `now_us`; at the end of a window the level follows.
+void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_work *work,
+                         uint64_t now_us);
+
+/// What a level leaves out, for people.
+const char *hc_sv_overload_text(enum hc_sv_overload_level level);
+
+/// Whether the snapshot `number` (they count up by one) goes to the client `index`. The clients'
+/// turns are spread over the ticks.
+bool hc_sv_overload_sends(const struct hc_sv_overload *overload, uint64_t number, uint32_t index,
+                          bool far);

@@ -1,0 +1,145 @@
+/// A host with too much work keeps its clients, sends them fewer snapshots, refuses new ones if
+/// that does not suffice, and recovers.
+#include "tests/scenario/scenario.h"
+
+#include "hindcast/arena.h"
+#include "tests/run_suite.h"
+
+#include <stdlib.h>
+
+enum { CLIENTS = 8, FAR = 6, TICK_US = SECOND_US / 60 };
+
+/// The modelled work of the host.
+struct model {
+    uint64_t snapshot_us, other_us; ///< of each snapshot, of each tick beside them
+    uint64_t snapshots;             ///< counted so far
+};
+
+/// Notes the work of the last tick.
+static void note_work(struct scenario *scenario) {
+    struct model *model = scenario->context;
+    struct hc_sv_host *host = hc_sim_host(scenario->sim);
+    uint64_t snapshots = hc_sv_host_stats(host)->snapshots;
+    hc_sv_host_note_work(host, 0, (snapshots - model->snapshots) * model->snapshot_us,
+                         model->other_us, hc_sim_host_now(scenario->sim));
+    model->snapshots = snapshots;
+}
+
+/// A server with room for another client, whose last two clients are far away.
+static struct scenario *begin(struct model *model) {
+    struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS + 1, 20, 31);
+    struct hc_network_sim_config far = scenario_link(120, 0);
+    struct scenario *scenario = scenario_create(&config);
+    scenario->context = model;
+    scenario->host_ticked = note_work;
+    hc_sim_set_link(scenario->sim, FAR, &far, &far);
+    hc_sim_set_link(scenario->sim, FAR + 1, &far, &far);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        ck_assert(hc_sim_connect(scenario->sim, i));
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    return scenario;
+}
+
+static const struct hc_sv_overload_counts *overload_of(const struct scenario *scenario) {
+    return &hc_sv_host_stats(hc_sim_host(scenario->sim))->overload;
+}
+
+static void count_snapshots(const struct scenario *scenario, uint64_t counts[CLIENTS]) {
+    for (unsigned i = 0; i < CLIENTS; i++)
+        counts[i] = hc_client_stats(hc_sim_client(scenario->sim, i))->snapshots;
+}
+
+/// Nobody was dropped or stalled, and all agree.
+static void check_end(struct scenario *scenario) {
+    scenario->hands_off = true;
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
+        ck_assert_uint_eq(hc_sim_events(scenario->sim, i)->count[HC_CLIENT_EVENT_STALLED], 0);
+        ck_assert_uint_eq(hc_sim_events(scenario->sim, i)->count[HC_CLIENT_EVENT_LOST], 0);
+        scenario_check_final(scenario, i);
+    }
+    scenario_check_hashes(scenario);
+    record_check_plain(scenario->record);
+    scenario_destroy(scenario);
+}
+
+START_TEST(little_too_much_work_takes_snapshots_of_far_clients_alone) {
+    struct model model = {.snapshot_us = TICK_US * 4 / 5 / CLIENTS};
+    struct scenario *scenario = begin(&model);
+    uint64_t before[CLIENTS], after[CLIENTS];
+    hc_sim_run(scenario->sim, SECOND_US);
+    count_snapshots(scenario, before);
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    count_snapshots(scenario, after);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        if (i < FAR)
+            ck_assert_uint_ge(after[i] - before[i], 118);
+        else
+            ck_assert_uint_le(after[i] - before[i], 62);
+    ck_assert_uint_eq(overload_of(scenario)->snapshots, overload_of(scenario)->far_snapshots);
+    check_end(scenario);
+}
+END_TEST
+
+START_TEST(much_too_much_work_takes_snapshots_of_all_and_ends_within_two_seconds) {
+    struct model model = {.snapshot_us = TICK_US * 3 / 2 / CLIENTS};
+    struct scenario *scenario = begin(&model);
+    uint64_t before[CLIENTS], after[CLIENTS];
+    hc_sim_run(scenario->sim, 28 * SECOND_US);
+    ck_assert_int_ge(overload_of(scenario)->level, HC_SV_OVERLOAD_HALF);
+    ck_assert_int_lt(overload_of(scenario)->level, HC_SV_OVERLOAD_REFUSE);
+    ck_assert_uint_gt(overload_of(scenario)->snapshots, 28 * 60 * CLIENTS / 3);
+    model.snapshot_us = 0;
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert_int_eq(overload_of(scenario)->level, HC_SV_OVERLOAD_NONE);
+    count_snapshots(scenario, before);
+    hc_sim_run(scenario->sim, SECOND_US);
+    count_snapshots(scenario, after);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        ck_assert_uint_ge(after[i] - before[i], 58);
+    check_end(scenario);
+}
+END_TEST
+
+START_TEST(new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice) {
+    struct model model = {.other_us = TICK_US * 9 / 10};
+    struct scenario *scenario = begin(&model);
+    ck_assert_int_eq(overload_of(scenario)->level, HC_SV_OVERLOAD_REFUSE);
+    ck_assert(hc_sim_connect(scenario->sim, CLIENTS));
+    hc_sim_run(scenario->sim, SECOND_US);
+    ck_assert(scenario_client_state(scenario, CLIENTS) != HC_CLIENT_PLAYING);
+    ck_assert_uint_gt(overload_of(scenario)->joins, 0);
+    ck_assert_int_eq(hc_client_attempt(hc_sim_client(scenario->sim, CLIENTS)).deny, HC_DENY_FULL);
+    model.other_us = 0;
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert_int_eq(overload_of(scenario)->level, HC_SV_OVERLOAD_NONE);
+    ck_assert(hc_sim_connect(scenario->sim, CLIENTS));
+    hc_sim_run(scenario->sim, SECOND_US);
+    ck_assert_int_eq(scenario_client_state(scenario, CLIENTS), HC_CLIENT_PLAYING);
+    check_end(scenario);
+}
+END_TEST
+
+START_TEST(client_with_the_latest_inputs_is_named) {
+    struct model model = {.snapshot_us = 0};
+    struct scenario *scenario = begin(&model);
+    const struct hc_sv_latest *latest = &hc_sv_host_stats(hc_sim_host(scenario->sim))->latest;
+    ck_assert_uint_gt(latest->ticks, 60);
+    uint64_t user = latest->client_id >> 32; // the simulator's: number + 1
+    ck_assert(user == FAR + 1 || user == FAR + 2);
+    check_end(scenario);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("overload");
+    TCase *tests = tcase_create("overload");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, little_too_much_work_takes_snapshots_of_far_clients_alone);
+    tcase_add_test(tests, much_too_much_work_takes_snapshots_of_all_and_ends_within_two_seconds);
+    tcase_add_test(tests, new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice);
+    tcase_add_test(tests, client_with_the_latest_inputs_is_named);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
