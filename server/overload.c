@@ -51,11 +51,12 @@ static enum hc_sv_overload_level lowest(const struct hc_sv_overload *overload,
 }
 
 static void raise(struct hc_sv_overload *overload, uint64_t window_us) {
-    // New clients are refused only when fewer snapshots have not helped.
     enum hc_sv_overload_level most =
         overload->level < HC_SV_OVERLOAD_THIRD ? HC_SV_OVERLOAD_THIRD : HC_SV_OVERLOAD_REFUSE;
     overload->calm = 0;
-    if (overload->level == most)
+    overload->helpless += overload->level >= HC_SV_OVERLOAD_THIRD;
+    if (overload->level == HC_SV_OVERLOAD_REFUSE ||
+        (most == HC_SV_OVERLOAD_REFUSE && overload->helpless < HC_SV_OVERLOAD_HELPLESS))
         return;
     HC_MARK("overload-raised");
     if (overload->settled < HC_SV_OVERLOAD_SETTLE && overload->wait < HC_SV_OVERLOAD_WAIT_MAX)
@@ -65,6 +66,7 @@ static void raise(struct hc_sv_overload *overload, uint64_t window_us) {
 }
 
 static void lower(struct hc_sv_overload *overload, uint64_t window_us) {
+    overload->helpless = 0;
     enum hc_sv_overload_level level = lowest(overload, HC_SV_OVERLOAD_NONE, overload->level,
                                              window_us * HC_SV_OVERLOAD_LOWER / 1000);
     overload->calm = level < overload->level ? overload->calm + 1 : 0;
@@ -107,7 +109,7 @@ void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_wor
         overload->wait = HC_SV_OVERLOAD_WAIT;
     if (expected_us(overload, overload->level) > window_us * HC_SV_OVERLOAD_RAISE / 1000)
         raise(overload, window_us);
-    else if (overload->level > HC_SV_OVERLOAD_NONE)
+    else
         lower(overload, window_us);
     overload->work = (struct hc_sv_work){.send_us = 0};
     overload->begun_us = now_us;

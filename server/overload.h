@@ -31,8 +31,10 @@ enum {
     HC_SV_OVERLOAD_REWINDS = 400,      ///< permille of rewinds, above which inputs may be less late
     HC_SV_OVERLOAD_WAIT = 2,           ///< windows before a level is lowered, at first,
     HC_SV_OVERLOAD_WAIT_MAX = 5,       ///< and at most
-    HC_SV_OVERLOAD_SETTLE = 16,        ///< windows after which a lowered level was right
-    HC_SV_OVERLOAD_LATE_MIN = 16,      ///< ticks that inputs may be late under any load
+    HC_SV_OVERLOAD_HELPLESS =
+        4,                      ///< windows before new clients are refused: a storm of joins passes
+    HC_SV_OVERLOAD_SETTLE = 16, ///< windows after which a lowered level was right
+    HC_SV_OVERLOAD_LATE_MIN = 16, ///< ticks that inputs may be late under any load
 };
 
 /// Time taken, us.
@@ -52,6 +54,7 @@ struct hc_sv_overload {
     uint64_t begun_us;      ///< of the window; 0: none yet
     uint32_t calm;          ///< windows in a row after which a lower level would do
     uint32_t calm_rewinds;  ///< windows in a row with few rewinds
+    uint32_t helpless;      ///< windows in a row in which the fewest snapshots were too many
     uint32_t wait;          ///< windows before a level is lowered
     uint32_t settled;       ///< windows since a level was lowered
 };

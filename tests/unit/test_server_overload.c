@@ -109,6 +109,18 @@ START_TEST(joins_are_refused_when_fewer_snapshots_do_not_suffice) {
 }
 END_TEST
 
+START_TEST(a_short_storm_of_joins_refuses_none_of_them) {
+    struct load storm = load_of(300, 900), calm = load_of(300, 100);
+    for (unsigned i = 0; i < 20; i++) {
+        for (unsigned t = 0; t < SECOND; t++) {
+            tick(&storm);
+            ck_assert_int_lt(overload.level, HC_SV_OVERLOAD_REFUSE);
+        }
+        play(2 * SECOND, &calm);
+    }
+}
+END_TEST
+
 START_TEST(nothing_is_left_out_two_seconds_after_the_load_has_ended) {
     static const uint64_t loads[][2] = {{1300, 200}, {300, 900}, {700, 100}, {3000, 500}};
     struct load calm = load_of(300, 100);
@@ -197,6 +209,7 @@ int main(void) {
     tcase_add_test(tests, far_and_idle_clients_lose_snapshots_before_all_others);
     tcase_add_test(tests, one_and_a_half_times_the_capacity_keeps_the_ticks_and_refuses_nobody);
     tcase_add_test(tests, joins_are_refused_when_fewer_snapshots_do_not_suffice);
+    tcase_add_test(tests, a_short_storm_of_joins_refuses_none_of_them);
     tcase_add_test(tests, nothing_is_left_out_two_seconds_after_the_load_has_ended);
     tcase_add_test(tests, level_of_a_steady_load_does_not_swing);
     tcase_add_test(tests, clients_take_turns_so_that_ticks_are_alike);
