@@ -56,7 +56,22 @@ static bool step(struct hc_scene *scene, hc_entity self, void *out) {
     return true;
 }
 
-void crowded_arena_game(struct hc_game *game) {
+/// Steps slots one after the other; the kind that the seed selects is left to `step`.
+static bool step_run(struct hc_scene *scene, hc_entity first, uint32_t count, uint8_t *out,
+                     uint8_t *presence) {
+    const struct hc_world *world = scene->world;
+    if (world->kind_of[first] == draw(world, 9, 6))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        hc_scene_turn(scene, (hc_entity)(first + i));
+        bool alive = step(scene, (hc_entity)(first + i), out + (size_t)i * world->stride);
+        presence[i] = alive ? HC_ALIVE : HC_ABSENT;
+    }
+    return true;
+}
+
+void crowded_arena_game(struct hc_game *game, bool runs) {
     *game = hc_arena;
     game->step = step;
+    game->step_run = runs ? step_run : NULL;
 }

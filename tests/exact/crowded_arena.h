@@ -6,6 +6,6 @@
 
 #include "hindcast/game.h"
 
-/// Writes the arena's tables with the changed step to `game`. The world's seed decides which of the
-/// changes apply.
-void crowded_arena_game(struct hc_game *game);
+/// Writes the arena's tables with the changed step to `game`, and with a step_run if `runs`. The
+/// world's seed decides which of the changes apply, and which kind the runs leave out.
+void crowded_arena_game(struct hc_game *game, bool runs);
