@@ -12,18 +12,22 @@ struct hc_grid_shape hc_grid_shape(const struct hc_world *world) {
     // With cells of twice the reach a query touches at most four.
     while ((UINT64_C(1) << shape.shift) < 2 * (uint64_t)world->game->reach)
         shape.shift++;
+    // The reach is at most 2^30: positions of 30 bits, signed or not, differ by less than the rest.
+    const struct hc_game *game = world->game;
+    for (unsigned k = 0; k < game->kind_count; k++)
+        if (game->kinds[k].x >= 0)
+            shape.wide |= game->kinds[k].fields[game->kinds[k].x].bits > 30 ||
+                          game->kinds[k].fields[game->kinds[k].y].bits > 30;
     return shape;
 }
 
 size_t hc_grid_memory(const struct hc_grid_shape *shape) {
-    return (shape->buckets + 2 * (size_t)shape->entities) * sizeof(uint16_t);
+    return shape->buckets * sizeof(uint16_t) + shape->entities * sizeof(struct hc_grid_node);
 }
 
 struct hc_grid hc_grid_at(const struct hc_grid_shape *shape, void *memory) {
-    uint16_t *base = memory;
-    return (struct hc_grid){.bucket = base,
-                            .next = base + shape->buckets,
-                            .prev = base + shape->buckets + shape->entities};
+    uint16_t *bucket = memory;
+    return (struct hc_grid){.bucket = bucket, .node = (void *)(bucket + shape->buckets)};
 }
 
 void hc_grid_clear(const struct hc_grid_shape *shape, struct hc_grid grid) {
@@ -39,40 +43,43 @@ uint32_t hc_grid_bucket(const struct hc_grid_shape *shape, int64_t x, int64_t y)
     return cell_bucket(shape, x >> shape->shift, y >> shape->shift);
 }
 
-void hc_grid_insert(struct hc_grid grid, uint32_t bucket, hc_entity entity) {
+static void set_position(struct hc_grid grid, hc_entity entity, int64_t x, int64_t y) {
+    grid.node[entity].x = (uint32_t)x;
+    grid.node[entity].y = (uint32_t)y;
+}
+
+void hc_grid_insert(struct hc_grid grid, uint32_t bucket, hc_entity entity, int64_t x, int64_t y) {
     uint16_t first = grid.bucket[bucket];
-    grid.next[entity] = first;
-    grid.prev[entity] = HC_GRID_NONE;
+    set_position(grid, entity, x, y);
+    grid.node[entity].next = first;
+    grid.node[entity].prev = HC_GRID_NONE;
     if (first != HC_GRID_NONE)
-        grid.prev[first] = entity;
+        grid.node[first].prev = entity;
     grid.bucket[bucket] = entity;
 }
 
 void hc_grid_remove(struct hc_grid grid, uint32_t bucket, hc_entity entity) {
-    uint16_t next = grid.next[entity], prev = grid.prev[entity];
+    uint16_t next = grid.node[entity].next, prev = grid.node[entity].prev;
     HC_CHECK(prev != HC_GRID_NONE || grid.bucket[bucket] == entity);
     if (prev == HC_GRID_NONE)
         grid.bucket[bucket] = next;
     else
-        grid.next[prev] = next;
+        grid.node[prev].next = next;
     if (next != HC_GRID_NONE)
-        grid.prev[next] = prev;
+        grid.node[next].prev = prev;
 }
 
 void hc_grid_move(const struct hc_grid_shape *shape, struct hc_grid grid, hc_entity entity,
                   const int64_t *from, const int64_t *to) {
-    bool same_cell = from != NULL && to != NULL &&
-                     (((from[0] ^ to[0]) | (from[1] ^ to[1])) >> shape->shift) == 0;
-    if (same_cell || (from == NULL && to == NULL))
+    bool in_both = from != NULL && to != NULL;
+    if (in_both && (((from[0] ^ to[0]) | (from[1] ^ to[1])) >> shape->shift) == 0) {
+        set_position(grid, entity, to[0], to[1]);
         return;
-    uint32_t old = from == NULL ? 0 : hc_grid_bucket(shape, from[0], from[1]);
-    uint32_t new = to == NULL ? 0 : hc_grid_bucket(shape, to[0], to[1]);
-    if (from != NULL && to != NULL && old == new)
-        return;
+    }
     if (from != NULL)
-        hc_grid_remove(grid, old, entity);
+        hc_grid_remove(grid, hc_grid_bucket(shape, from[0], from[1]), entity);
     if (to != NULL)
-        hc_grid_insert(grid, new, entity);
+        hc_grid_insert(grid, hc_grid_bucket(shape, to[0], to[1]), entity, to[0], to[1]);
 }
 
 /// The buckets of a query. The cells around two positions are at most eight.
@@ -95,7 +102,7 @@ static void search(const struct hc_grid_shape *shape, struct hc_grid grid, int64
                 continue;
             HC_ASSERT(query->buckets < 8);
             query->seen[query->buckets++] = bucket;
-            for (uint16_t e = grid.bucket[bucket]; e != HC_GRID_NONE; e = grid.next[e])
+            for (uint16_t e = grid.bucket[bucket]; e != HC_GRID_NONE; e = grid.node[e].next)
                 found[query->count++] = e;
         }
     }

@@ -33,9 +33,10 @@ struct hc_timeline {
     hc_tick *authoritative; ///< [slots][entities] as_of of the authoritative state, or HC_NO_TICK;
                             ///< a replica's only
 
-    hc_entity *run_end; ///< [entities] the slot after the run of slots of one kind
-    uint8_t *next;      ///< [HC_RUN_MAX * stride] states of steps that are taken again
-    hc_entity *near;    ///< [entities] result of the newest search for neighbours
+    hc_entity *run_end;        ///< [entities] the slot after the run of slots of one kind
+    uint8_t *next;             ///< [HC_RUN_MAX * stride] states of steps that are taken again
+    struct hc_grid scene_grid; ///< of the tick that is stepped
+    hc_entity *near;           ///< [entities] result of the newest search for neighbours
 };
 
 /// The row of one tick.

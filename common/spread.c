@@ -18,10 +18,26 @@ static bool within(const int64_t a[2], const int64_t b[2], int64_t reach) {
     return x >= -reach && x <= reach && y >= -reach && y <= reach;
 }
 
+/// Whether `entity`, which is in the `grid` of a tick with these `states`, is within reach of `at`.
+static bool is_near(const struct hc_timeline *tl, struct hc_grid grid, const uint8_t *states,
+                    hc_entity entity, const int64_t at[2]) {
+    const struct hc_world *world = tl->config.world;
+    uint32_t reach = world->game->reach;
+    int64_t position[2] = {0, 0};
+    if (!hc_grid_near(grid, entity, at, reach))
+        return false;
+    if (!tl->shape.wide)
+        return true;
+    bool has = hc_world_position(world, entity, states + (size_t)entity * world->stride,
+                                 &position[0], &position[1]);
+    HC_CHECK(has);
+    return has && within(at, position, reach);
+}
+
 uint32_t hc_spread_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
     struct hc_timeline *tl = scene->source;
     const struct hc_world *world = scene->world;
-    int64_t reach = world->game->reach, at[2] = {0, 0}, other[2] = {0, 0};
+    int64_t at[2];
     uint32_t count = 0;
     hc_entity *near = tl->near;
     *ids = near;
@@ -29,14 +45,11 @@ uint32_t hc_spread_neighbours(struct hc_scene *scene, hc_entity self, const hc_e
         !hc_world_position(world, self, scene->states + (size_t)self * world->stride, &at[0],
                            &at[1]))
         return 0;
-    struct hc_grid grid = hc_ring_row(tl, scene->tick).grid;
-    uint32_t found = hc_grid_query(&tl->shape, grid, at[0], at[1], world->game->reach, near);
+    uint32_t found =
+        hc_grid_query(&tl->shape, tl->scene_grid, at[0], at[1], world->game->reach, near);
     for (uint32_t i = 0; i < found; i++) {
         hc_entity e = near[i];
-        bool has = hc_world_position(world, e, scene->states + (size_t)e * world->stride, &other[0],
-                                     &other[1]);
-        HC_CHECK(has);
-        if (e == self || !within(at, other, reach))
+        if (e == self || !is_near(tl, tl->scene_grid, scene->states, e, at))
             continue;
         // Neighbours come in ascending order; the grid lists them in any.
         uint32_t to = count++;
@@ -127,21 +140,16 @@ void hc_spread_reductions(struct hc_timeline *tl, const struct hc_ring_row *row)
 /// Marks the entities within reach of the old or of the new position of `self`.
 static void mark_near(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity self,
                       const struct move *move) {
-    const struct hc_world *world = tl->config.world;
-    int64_t reach = world->game->reach, at[2] = {0, 0};
-    uint32_t found =
-        hc_grid_query_either(&tl->shape, row->grid, move->had ? move->from : move->to,
-                             move->has ? move->to : move->from, world->game->reach, tl->near);
+    uint32_t found = hc_grid_query_either(&tl->shape, row->grid, move->had ? move->from : move->to,
+                                          move->has ? move->to : move->from,
+                                          tl->config.world->game->reach, tl->near);
     for (uint32_t i = 0; i < found; i++) {
         hc_entity e = tl->near[i];
-        bool has =
-            hc_world_position(world, e, row->states + (size_t)e * world->stride, &at[0], &at[1]);
-        HC_CHECK(has);
         if (e == self)
             continue;
-        if (move->had && within(move->from, at, reach))
+        if (move->had && is_near(tl, row->grid, row->states, e, move->from))
             set_bit(row->again, e);
-        if (move->has && within(move->to, at, reach))
+        if (move->has && is_near(tl, row->grid, row->states, e, move->to))
             set_bit(row->again, e);
     }
 }

@@ -38,6 +38,7 @@ void hc_stepping_clear(struct hc_timeline *tl, hc_tick tick) {
 // ---- Steps --------------------------------------------------------------------------------------
 
 static struct hc_scene scene_at(struct hc_timeline *tl, const struct hc_ring_row *row) {
+    tl->scene_grid = row->grid;
     const struct hc_game *game = tl->config.world->game;
     size_t cell = hc_inputs_cell(&tl->inputs, 0, row->tick);
     return (struct hc_scene){

@@ -48,17 +48,17 @@ struct pure {
 static uint32_t neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
     struct pure *pure = scene->source;
     const struct hc_world *world = scene->world;
-    int64_t reach = world->game->reach, x = 0, y = 0, ex = 0, ey = 0;
-    uint32_t count = 0;
+    int64_t from[2] = {0, 0};
+    uint32_t count = 0, reach = world->game->reach;
     *ids = pure->near;
     if (scene->presence[self] != HC_ALIVE ||
-        !hc_world_position(world, self, scene->states + (size_t)self * world->stride, &x, &y))
+        !hc_world_position(world, self, scene->states + (size_t)self * world->stride, &from[0],
+                           &from[1]))
         return 0;
-    uint32_t found = hc_grid_query(&pure->shape, pure->grid, x, y, world->game->reach, pure->near);
+    uint32_t found = hc_grid_query(&pure->shape, pure->grid, from[0], from[1], reach, pure->near);
     for (uint32_t i = 0; i < found; i++) {
         hc_entity e = pure->near[i];
-        hc_world_position(world, e, scene->states + (size_t)e * world->stride, &ex, &ey);
-        if (e == self || ex - x < -reach || ex - x > reach || ey - y < -reach || ey - y > reach)
+        if (e == self || !hc_grid_near(pure->grid, e, from, reach))
             continue;
         uint32_t at = count++;
         for (; at > 0 && pure->near[at - 1] > e; at--)
@@ -82,7 +82,7 @@ static void pure_tick(struct pure *pure, hc_tick tick) {
         int64_t x, y;
         if (presence[e] == HC_ALIVE &&
             hc_world_position(world, (hc_entity)e, states + e * world->stride, &x, &y))
-            hc_grid_insert(pure->grid, hc_grid_bucket(&pure->shape, x, y), (hc_entity)e);
+            hc_grid_insert(pure->grid, hc_grid_bucket(&pure->shape, x, y), (hc_entity)e, x, y);
     }
     memset(pure->roster_changes, tick == 0 ? HC_ROSTER_JOIN : HC_ROSTER_NONE, world->players);
     hc_scene_reduce(world, presence, states, reductions);

@@ -28,13 +28,13 @@ FAULTS = {
     "old-position": Fault(
         SPREAD,
         "entities near the old position are not stepped again",
-        "        if (move->had && within(move->from, at, reach))\n            set_bit(row->again, e);\n",
+        "        if (move->had && is_near(tl, row->grid, row->states, e, move->from))\n            set_bit(row->again, e);\n",
         "",
     ),
     "new-position": Fault(
         SPREAD,
         "entities near the new position are not stepped again",
-        "        if (move->has && within(move->to, at, reach))\n            set_bit(row->again, e);\n",
+        "        if (move->has && is_near(tl, row->grid, row->states, e, move->to))\n            set_bit(row->again, e);\n",
         "",
     ),
     "owner": Fault(

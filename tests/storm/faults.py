@@ -122,7 +122,7 @@ FAULTS = {
     "old-position": Fault(
         "common/spread.c",
         "the entities near an old position are not stepped again",
-        "        if (move->had && within(move->from, at, reach))\n"
+        "        if (move->had && is_near(tl, row->grid, row->states, e, move->from))\n"
         "            set_bit(row->again, e);\n",
         "",
     ),
