@@ -153,8 +153,9 @@ static void renew_inputs_through(struct hc_inputs *in, hc_player player) {
     }
 }
 
-static void retire(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
+/// Lets the slot of `cell`, which is of `tick`, leave the window.
+static void retire(struct hc_inputs *in, hc_player player, hc_tick tick, size_t cell) {
+    size_t size = input_size(in);
     hc_tick base = base_after(in, cell, tick, in->past_base[player]);
     if (base == tick)
         copy_input(in->past_input + player * size, in->known + cell * size, size);
@@ -178,9 +179,11 @@ void hc_inputs_move(struct hc_inputs *in, hc_tick head) {
     HC_ASSERT(!in->started || head >= in->head);
     hc_tick first = hc_tick_back(head, in->history), last = hc_tick_ahead(head, in->future);
     hc_player players = in->world->players;
-    for (hc_tick t = in->first; in->started && t < first && t <= in->last; t++)
+    for (hc_tick t = in->first; in->started && t < first && t <= in->last; t++) {
+        size_t row = hc_inputs_cell(in, 0, t);
         for (hc_player p = 0; p < players; p++)
-            retire(in, p, t);
+            retire(in, p, t, row + p);
+    }
     for (hc_tick t = in->started && in->last >= first ? in->last + 1 : first; t <= last; t++)
         clear_row(in, t);
     in->started = true;

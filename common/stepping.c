@@ -75,42 +75,41 @@ static void zero(uint8_t *state, size_t size) {
     }
 }
 
-/// Steps the referee, or holds it while a replica does not know all players.
-static uint8_t step_referee(struct hc_timeline *tl, struct hc_scene *scene, uint8_t *out) {
-    const struct hc_world *world = scene->world;
-    bool known = !tl->config.replica || hc_scene_players_known(world, scene->presence);
-    uint8_t presence = scene->presence[HC_REFEREE];
-    if (known && presence != HC_UNKNOWN)
-        return world->game->step(scene, HC_REFEREE, out) ? HC_ALIVE : HC_ABSENT;
-    if (presence == HC_ALIVE)
-        hc_scene_hold_referee(world, scene->states, out);
-    return presence;
-}
-
 /// Calls the game's step for `entity`: writes its next state to `out` (state_size bytes, zeros when
 /// not alive) and returns its presence.
-static uint8_t step(struct hc_timeline *tl, struct hc_scene *scene, hc_entity entity, size_t size,
-                    uint8_t *out) {
-    uint8_t presence = HC_UNKNOWN;
+static inline uint8_t step(struct hc_scene *scene, hc_entity entity, size_t size, uint8_t *out) {
     scene->self = entity;
     scene->groups_read = 0;
-    if (entity == HC_REFEREE)
-        presence = step_referee(tl, scene, out);
-    else if (scene->presence[entity] != HC_UNKNOWN)
-        presence = scene->world->game->step(scene, entity, out) ? HC_ALIVE : HC_ABSENT;
-    if (presence != HC_ALIVE)
+    if (scene->presence[entity] != HC_UNKNOWN && scene->world->game->step(scene, entity, out)) {
+        HC_CHECK(fits(scene->world, entity, out));
+        return HC_ALIVE;
+    }
+    zero(out, size);
+    return scene->presence[entity] == HC_UNKNOWN ? HC_UNKNOWN : HC_ABSENT;
+}
+
+/// Steps the referee, or holds it while a replica does not know all players; as `step`.
+static uint8_t step_referee(struct hc_timeline *tl, struct hc_scene *scene, uint8_t *out) {
+    const struct hc_world *world = scene->world;
+    size_t size = world->game->kinds[0].state_size;
+    if (!tl->config.replica || hc_scene_players_known(world, scene->presence))
+        return step(scene, HC_REFEREE, size, out);
+    uint8_t presence = scene->presence[HC_REFEREE];
+    scene->groups_read = 0;
+    if (presence == HC_ALIVE)
+        hc_scene_hold_referee(world, scene->states, out);
+    else
         zero(out, size);
-    HC_CHECK(presence != HC_ALIVE || fits(scene->world, entity, out));
     return presence;
 }
 
 /// Whether `step` gives the entity the next state that `step_run` gave it, and reads no group of
 /// the referee that is not in `groups`.
-static bool agrees(struct hc_timeline *tl, struct hc_scene *scene, hc_entity entity,
-                   uint8_t presence, const uint8_t *state, uint8_t groups) {
+static bool agrees(struct hc_scene *scene, hc_entity entity, uint8_t presence, const uint8_t *state,
+                   uint8_t groups) {
     uint8_t out[HC_STATE_MAX];
     size_t size = hc_world_kind(scene->world, entity)->state_size;
-    return step(tl, scene, entity, size, out) == presence && memcmp(out, state, size) == 0 &&
+    return step(scene, entity, size, out) == presence && memcmp(out, state, size) == 0 &&
            (scene->groups_read & ~groups) == 0;
 }
 
@@ -135,8 +134,8 @@ static bool step_run(struct hc_timeline *tl, struct hc_scene *scene, hc_entity f
         if (presence[i] != HC_ALIVE)
             zero(out + (size_t)i * world->stride, size);
     for (uint32_t i = 0; i < count; i++)
-        HC_CHECK(agrees(tl, scene, (hc_entity)(first + i), presence[i],
-                        out + (size_t)i * world->stride, read));
+        HC_CHECK(agrees(scene, (hc_entity)(first + i), presence[i], out + (size_t)i * world->stride,
+                        read));
     return true;
 }
 
@@ -150,7 +149,8 @@ static void step_all(struct hc_timeline *tl, struct hc_scene *scene, const struc
         return;
     size_t size = hc_world_kind(world, first)->state_size;
     for (uint32_t i = 0; i < count; i++) {
-        presence[i] = step(tl, scene, (hc_entity)(first + i), size, out);
+        hc_entity e = (hc_entity)(first + i);
+        presence[i] = e == HC_REFEREE ? step_referee(tl, scene, out) : step(scene, e, size, out);
         groups[i] = scene->groups_read;
         out += world->stride;
     }
