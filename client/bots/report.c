@@ -204,6 +204,7 @@ static json_t *held(const char *program, const struct hc_cl_options *options,
     json_t *reasons = json_array();
     const struct hc_cl_fleet_snapshots *snapshots = &result->snapshots;
     uint64_t missed = (uint64_t)hc_report_number(server, "ticks_missed");
+    uint64_t left_out = (uint64_t)hc_report_number(server, "overload.snapshots_left_out");
     double work_ms = hc_report_number(server, "tick_ms.p99");
     double most_ms = result->tick_rate > 0 ? WORK_PERCENT_MAX * 10.0 / result->tick_rate : 0;
     judge_self(reasons, program, result);
@@ -214,6 +215,8 @@ static json_t *held(const char *program, const struct hc_cl_options *options,
                      "loss: %" PRIu32 " of %" PRIu32,
                      snapshots->incomplete, snapshots->sessions);
     hc_report_reason(reasons, missed, "ticks_missed", "ticks left out: %" PRIu64, missed);
+    hc_report_reason(reasons, left_out, "overload",
+                     "snapshots that the server left out under overload: %" PRIu64, left_out);
     hc_report_reason(reasons, work_ms > most_ms, "tick_work",
                      "p99 of a tick's work is %.1f ms, more than %d %% of a tick", work_ms,
                      WORK_PERCENT_MAX);
