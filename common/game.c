@@ -216,5 +216,9 @@ uint64_t hc_game_hash(const struct hc_game *game) {
         hash = hash_number(hash, (uint64_t)game->reductions[i].op);
         hash = hash_number(hash, game->reductions[i].field);
     }
-    return hash_number(hash, game->reach);
+    hash = hash_number(hash, game->reach);
+    if (game->level_size == 0)
+        return hash;
+    hash = hash_number(hash, game->level_size);
+    return XXH3_64bits_withSeed(game->level, game->level_size, hash);
 }

@@ -178,6 +178,8 @@ static bool check_game(const struct complaint *to, const struct hc_game *game) {
         return complain(to, "start, step, predict_input and sanitize_input are all needed");
     if (game->input_size < 1 || game->input_size > HC_INPUT_MAX)
         return complain(to, "input_size %u outside of [1, %d]", game->input_size, HC_INPUT_MAX);
+    if ((game->level == NULL) != (game->level_size == 0))
+        return complain(to, "level: data without a size, or a size without data");
     return check_fields(to, "input", game->input_fields, game->input_field_count, game->input_size,
                         false) &&
            check_kinds(to, game) && check_slots(to, game) && check_view(to, game) &&

@@ -6,10 +6,19 @@
 #include "hindcast/arena.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { PATH_MAX_BYTES = 4096 };
+enum {
+    PATH_MAX_BYTES = 4096,
+    LEVEL_MAX = 64 << 20, ///< bytes
+};
 
 /// Opens the library and finds its symbol; NULL: it has none, and `why` tells why.
 static const struct hc_game_export *open_library(const char *path, char *why, size_t why_size) {
@@ -53,17 +62,72 @@ static bool check_export(const struct hc_game_export *found, char *why, size_t w
     return hc_game_check(found->game, why, why_size) == NULL;
 }
 
+/// Maps the file of a level into memory for the rest of the process; false: `why` tells why not.
+static bool map_level(const char *path, struct hc_game *game, char *why, size_t why_size) {
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = descriptor >= 0 && fstat(descriptor, &status) == 0;
+    void *level = MAP_FAILED;
+    if (good && (!S_ISREG(status.st_mode) || status.st_size < 1 || status.st_size > LEVEL_MAX)) {
+        snprintf(why, why_size, "its level '%s' is no file of 1 to %d bytes", path, LEVEL_MAX);
+        close(descriptor);
+        return false;
+    }
+    if (good)
+        level = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (level == MAP_FAILED)
+        snprintf(why, why_size, "its level '%s': %s", path, strerror(errno));
+    if (descriptor >= 0)
+        close(descriptor);
+    if (level == MAP_FAILED)
+        return false;
+    game->level = level;
+    game->level_size = (uint32_t)status.st_size;
+    return true;
+}
+
+/// Gives the game its level; the plugin's own struct hc_game is constant. False: `why` tells why
+/// not.
+static bool load_level(struct hc_plugin *plugin, const char *path, const char *level, char *why,
+                       size_t why_size) {
+    char place[PATH_MAX_BYTES];
+    const char *slash = strrchr(path, '/');
+    int directory = slash != NULL && level[0] != '/' ? (int)(slash - path + 1) : 0;
+    int length = snprintf(place, sizeof(place), "%.*s%s", directory, path, level);
+    if (length < 0 || (size_t)length >= sizeof(place)) {
+        snprintf(why, why_size, "the path of its level is too long");
+        return false;
+    }
+    struct hc_game *game = malloc(sizeof(*game));
+    if (game == NULL) {
+        snprintf(why, why_size, "not enough memory");
+        return false;
+    }
+    *game = *plugin->game;
+    if (!map_level(place, game, why, why_size)) {
+        free(game);
+        return false;
+    }
+    plugin->game = game;
+    return true;
+}
+
+/// Loads the plugin at `path`; false: `why` tells why not.
+static bool load(struct hc_plugin *plugin, const char *path, char *why, size_t why_size) {
+    const struct hc_game_export *found = open_library(path, why, why_size);
+    if (found == NULL || !check_export(found, why, why_size))
+        return false;
+    plugin->game = found->game;
+    plugin->think = found->think;
+    return found->level == NULL || load_level(plugin, path, found->level, why, why_size);
+}
+
 bool hc_plugin_load(struct hc_plugin *plugin, const char *path, char *why, size_t why_size) {
     char cause[PATH_MAX_BYTES + 256] = "";
     *plugin = (struct hc_plugin){.game = &hc_arena, .think = hc_arena_think};
-    if (path != NULL) {
-        const struct hc_game_export *found = open_library(path, cause, sizeof(cause));
-        if (found == NULL || !check_export(found, cause, sizeof(cause))) {
-            snprintf(why, why_size, "--game '%s': %s", path, cause);
-            return false;
-        }
-        plugin->game = found->game;
-        plugin->think = found->think;
+    if (path != NULL && !load(plugin, path, cause, sizeof(cause))) {
+        snprintf(why, why_size, "--game '%s': %s", path, cause);
+        return false;
     }
     plugin->rule_hash = hc_game_rule_hash(plugin->game, NULL);
     if (plugin->rule_hash == 0)

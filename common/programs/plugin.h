@@ -5,9 +5,9 @@
 
 /// A loaded game.
 struct hc_plugin {
-    const struct hc_game *game;
-    hc_bot_think *think; ///< NULL: bots choose random inputs
-    uint64_t rule_hash;  ///< hc_game_rule_hash of the game
+    const struct hc_game *game; ///< with its level
+    hc_bot_think *think;        ///< NULL: bots choose random inputs
+    uint64_t rule_hash;         ///< hc_game_rule_hash of the game
 };
 
 /// Loads the plugin `path` for the rest of the process; NULL: the arena. False: it cannot be used,

@@ -156,6 +156,11 @@ struct hc_game {
     /// preset compares every result with that of `step`.
     bool (*step_run)(struct hc_scene *scene, hc_entity first, uint32_t count, uint8_t *out,
                      uint8_t *presence);
+
+    /// Read-only data of the rules, such as a map: the same bytes on server and clients. A step
+    /// reads it through `scene->world->game`. NULL: none.
+    const void *level;
+    uint32_t level_size; ///< bytes; 0 without a level
 };
 
 /// The parameters of a world: constant for its life, and equal on server and clients.
@@ -240,9 +245,9 @@ static inline bool hc_world_position(const struct hc_world *world, hc_entity ent
 HC_API uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *presence,
                               const uint8_t *states);
 
-/// The hash of a game's name, version and tables: a client and a server with different hashes
-/// cannot connect. It leaves out rules and `view`, which only the server applies and may change
-/// without a new client.
+/// The hash of a game's name, version, tables and level: a client and a server with different
+/// hashes cannot connect. It leaves out rules and `view`, which only the server applies and may
+/// change without a new client.
 HC_API uint64_t hc_game_hash(const struct hc_game *game);
 
 /// The hash of a game's rule: of every tick of a fixed match, with random inputs, joins and leaves,

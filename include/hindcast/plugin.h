@@ -43,6 +43,9 @@ struct hc_game_export {
     uint32_t game_size; ///< sizeof(struct hc_game)
     const struct hc_game *game;
     hc_bot_think *think; ///< NULL: bots choose random inputs
+    /// A file whose content becomes hc_game.level, by its path from the plugin's directory; NULL:
+    /// none.
+    const char *level;
 };
 
 /// The only symbol that a program looks up in a plugin.
@@ -52,6 +55,9 @@ HC_C_END
 
 /// Defines the plugin's symbol for `game`, a `const struct hc_game`, and `think`, a hc_bot_think or
 /// NULL.
-#define HC_GAME_EXPORT(game, think)                                                                \
+#define HC_GAME_EXPORT(game, think) HC_GAME_EXPORT_LEVEL(game, think, NULL)
+
+/// The same with a level, see hc_game_export.
+#define HC_GAME_EXPORT_LEVEL(game, think, level)                                                   \
     const struct hc_game_export hindcast_game = {HC_GAME_ABI, sizeof(struct hc_game), &(game),     \
-                                                 (think)}
+                                                 (think), (level)}

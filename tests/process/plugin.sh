@@ -31,6 +31,8 @@ echo 'int nothing;' >"$work/nothing.c"
 check "a library that is no plugin builds" plugin nothing "$work/nothing.c"
 echo 'extern int missing; int *needs(void); int *needs(void) { return &missing; }' >"$work/needs.c"
 check "a library with a missing symbol builds" plugin needs "$work/needs.c"
+check "pong with a level builds" variant level \
+    's/input->move \* PADDLE_SPEED/input->move * *(const int8_t *)scene->world->game->level/; s/HC_GAME_EXPORT(pong, think)/HC_GAME_EXPORT_LEVEL(pong, think, "level.bin")/'
 [ "$failed" -eq 0 ] || end
 
 # refused PATTERN PLUGIN: all programs exit with 2, and print one line, which matches.
@@ -53,6 +55,9 @@ refused "--game '.*nothing\.so': it has no symbol hindcast_game, which HC_GAME_E
 refused "--game '.*needs\.so': .*undefined symbol: missing" needs
 refused "--game '.*abi\.so': it was compiled for version 77 of the game interface" abi
 refused "--game '.*gap\.so': ball.wait: offset 6, but byte 5 comes next" gap
+refused "--game '.*level\.so': its level '.*level\.bin': No such file" level
+: >"$work/level.bin"
+refused "--game '.*level\.so': its level '.*level\.bin' is no file of 1 to" level
 
 id() {
     "$bin/hindcastd" protocol-id --game "$work/$1.so"
@@ -61,6 +66,13 @@ check "the protocol_id does not depend on the compiler's options" test "$(id pon
 check "the checks of undeclared reads do not change the rule" test "$(id pong)" = "$(id checked)"
 check "the bots of a game do not change the rule" test "$(id pong)" = "$(id random)"
 check "another rule has another protocol_id" test "$(id pong)" != "$(id faster)"
+printf '\007' >"$work/level.bin"
+first=$(id level)
+check "the protocol_id of a game with a level is the same each time" test "$first" = "$(id level)"
+check "a game with a level passes hindcast-check" "$bin/hindcast-check" --game "$work/level.so" --histories 5
+printf '\010' >"$work/level.bin"
+check "another level has another protocol_id" test "$first" != "$(id level)"
+check "a level changes the protocol_id" test "$first" != "$(id pong)"
 check "--game FILE without a slash is the file in this directory" \
     sh -c 'cd "$1" && "$2/hindcastd" protocol-id --game pong.so' sh "$work" "$bin"
 

@@ -70,6 +70,8 @@ START_TEST(a_game_with_a_wrong_number_or_name_is_refused) {
     REFUSED("view 99", copy.game.view = 99);
     REFUSED("view 1073741825", copy.game.view = (UINT32_C(1) << 30) + 1);
     REFUSED("start", copy.game.start = NULL);
+    REFUSED("level", copy.game.level = &copy);
+    REFUSED("level", copy.game.level_size = 1);
     REFUSED("step", copy.game.step = NULL);
     REFUSED("predict_input", copy.game.predict_input = NULL);
     REFUSED("sanitize_input", copy.game.sanitize_input = NULL);
@@ -339,6 +341,18 @@ START_TEST(the_hash_of_a_game_covers_every_table_and_number) {
 }
 END_TEST
 
+START_TEST(the_hash_of_a_game_covers_its_level) {
+    CHANGES_HASH((copy.game.level = "ab", copy.game.level_size = 2));
+    uint64_t hash = hc_game_hash(&copy.game);
+    copy.game.level = "ac";
+    ck_assert_uint_ne(hc_game_hash(&copy.game), hash);
+    copy.game.level_size = 1;
+    uint64_t cut = hc_game_hash(&copy.game);
+    copy.game.level = "ab";
+    ck_assert_uint_eq(hc_game_hash(&copy.game), cut);
+}
+END_TEST
+
 START_TEST(the_hash_of_a_game_leaves_out_its_view) {
     copy_small_game();
     copy.game.view = 100;
@@ -367,6 +381,7 @@ int main(void) {
     tcase_add_test(tests, the_hash_of_a_world_is_the_same_on_every_architecture);
     tcase_add_test(tests, only_fields_and_presence_change_the_hash_of_a_world);
     tcase_add_test(tests, the_hash_of_a_game_covers_every_table_and_number);
+    tcase_add_test(tests, the_hash_of_a_game_covers_its_level);
     tcase_add_test(tests, the_hash_of_a_game_leaves_out_its_view);
     tcase_add_test(tests, the_hash_of_a_game_is_the_same_on_every_architecture);
     suite_add_tcase(suite, tests);
