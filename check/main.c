@@ -28,9 +28,12 @@ enum {
     PLAYERS_MAX = 8,
     TICKS_MIN = 60,
     TICKS_MORE = 240,
+    LONG_EVERY = 10, ///< histories
+    LONG_TIMES = 16,
     HOLD = 20,     ///< ticks for which an input is held, at most
     JOIN = 100000, ///< ppm of the ticks at which a player that is out joins
     LEAVE = 8000,
+    LONG_LEAVE = 100,
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
@@ -88,7 +91,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 
 /// Plays a history with every input in time, and examines each of its steps.
 static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, struct hc_rng *rng,
-                    uint32_t ticks, uint64_t seed, struct counts *counts) {
+                    uint32_t ticks, uint32_t leave_ppm, uint64_t seed, struct counts *counts) {
     const uint16_t size = world->game->input_size;
     struct hc_plain *plain = hc_plain_create(world, false);
     struct hc_ck_examiner *examiner = hc_ck_examiner_create(world, faults, seed);
@@ -104,7 +107,7 @@ static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, s
     for (hc_tick tick = 0; good && tick < ticks; tick++) {
         for (hc_player p = 0; p < world->players; p++) {
             rosters[p] = HC_ROSTER_NONE;
-            if (hc_rng_chance(rng, in[p] ? LEAVE : JOIN)) {
+            if (hc_rng_chance(rng, in[p] ? leave_ppm : JOIN)) {
                 in[p] = !in[p];
                 rosters[p] = in[p] ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
                 memset(inputs + (size_t)p * size, 0, size);
@@ -158,14 +161,16 @@ static bool play(const struct hc_plugin *plugin, struct hc_ck_faults *faults, ui
     struct hc_world world;
     uint16_t most =
         plugin->game->players_max < PLAYERS_MAX ? plugin->game->players_max : PLAYERS_MAX;
-    uint16_t players = (uint16_t)(1 + hc_rng_below(&rng, most));
+    bool is_long = seed % LONG_EVERY == 0; // so long, and with so few leaves, that a match ends
+    uint16_t players = is_long ? most : (uint16_t)(1 + hc_rng_below(&rng, most));
     uint16_t rate = rates[hc_rng_below(&rng, sizeof(rates) / sizeof(*rates))];
-    uint32_t ticks = TICKS_MIN + hc_rng_below(&rng, TICKS_MORE);
+    uint32_t ticks = (TICKS_MIN + hc_rng_below(&rng, TICKS_MORE)) * (is_long ? LONG_TIMES : 1);
+    uint32_t leave_ppm = is_long ? LONG_LEAVE : LEAVE;
     if (hc_world_init(&world, plugin->game, players, rate, hc_rng_next(&rng), NULL) != HC_OK)
         return false;
     hc_ck_faults_set_seed(faults, seed);
     hc_ck_functions(&world, faults, &rng);
-    bool good = examine(&world, faults, &rng, ticks, seed, counts);
+    bool good = examine(&world, faults, &rng, ticks, leave_ppm, seed, counts);
     // A step with a fault is no function of the world, and its histories would only differ too.
     struct call call = {.world = &world, .faults = faults, .rng = &rng, .ticks = ticks};
     if (good && hc_ck_faults_count(faults) == 0) {
