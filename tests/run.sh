@@ -64,7 +64,7 @@ stage_tidy() {
     if ! command -v run-clang-tidy >/dev/null 2>&1; then
         exit "$nothing_to_run"
     fi
-    run-clang-tidy -quiet -j "$jobs" -p build/asan "$PWD/(include|common|proto|server|client)/.*" \
+    run-clang-tidy -quiet -j "$jobs" -p build/asan "$PWD/(include|common|proto|server|client|check)/.*" \
         >build/tidy.log 2>&1 || {
         grep -E "(warning|error):" build/tidy.log | sort -u || tail -n 20 build/tidy.log
         exit 1

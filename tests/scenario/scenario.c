@@ -1,6 +1,7 @@
 /// The scenario's hooks, its random keys, and its checks of final ticks.
 #include "tests/scenario/scenario.h"
 
+#include "common/draw_input.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "tests/scenario/require.h"
@@ -174,6 +175,11 @@ void scenario_keys(const struct hc_game *game, uint32_t seed, unsigned client, u
                                       .aim = (uint8_t)(random >> 16),
                                       .fire = (random >> 24) % 4 == 0};
         memcpy(input, &keys, sizeof keys);
+        return;
+    }
+    if (game->input_fields != lanes.input_fields) { // neither lanes nor shove
+        struct hc_rng rng = hc_rng_init(random, 0);
+        hc_draw_input(game, &rng, input);
         return;
     }
     struct lanes_input keys = {.push = (int8_t)(random % 16 - 8), .touch = (uint8_t)(random >> 8)};
