@@ -584,19 +584,34 @@ START_TEST(client_sends_close_three_times_at_once_and_seven_times_later) {
 }
 END_TEST
 
-START_TEST(close_of_the_server_ends_the_session_at_once) {
+/// Gives the client a CLOSE of the server; returns its event.
+static struct hc_client_event give_close(enum hc_close_reason reason) {
     uint8_t out[HC_DATAGRAM_MAX];
-    play();
+    struct hc_client_event event;
     struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    ck_assert(hc_message_put_close(&writer, HC_CLOSE_KICKED));
+    ck_assert(hc_message_put_close(&writer, reason));
     struct hc_data data = {
         .cid = CID, .seq = ++seq, .body = out + HC_DATA_BODY_AT, .body_size = writer.at};
     ck_assert_int_eq(give(out, hc_datagram_put_data(&data, out)), HC_OK);
-    struct hc_client_event event;
     ck_assert(hc_client_poll_event(client, &event));
+    return event;
+}
+
+START_TEST(close_of_the_server_ends_the_session_at_once) {
+    play();
+    struct hc_client_event event = give_close(HC_CLOSE_KICKED);
     ck_assert_int_eq(event.kind, HC_CLIENT_EVENT_CLOSED);
     ck_assert_int_eq(event.close, HC_CLOSE_KICKED);
     ck_assert_uint_eq(hc_client_deadline(client), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(close_of_a_silent_client_makes_it_reconnect_at_once) {
+    play();
+    struct hc_client_event event = give_close(HC_CLOSE_TIMEOUT);
+    ck_assert_int_eq(event.kind, HC_CLIENT_EVENT_LOST);
+    ck_assert_int_eq(event.loss, HC_CLIENT_LOSS_TIMEOUT);
+    ck_assert_int_eq(next_datagram().kind, HC_DATAGRAM_HELLO);
 }
 END_TEST
 
@@ -733,6 +748,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, input_that_does_not_fit_its_fields_is_cut_to_them);
     tcase_add_test(tests, client_sends_close_three_times_at_once_and_seven_times_later);
     tcase_add_test(tests, close_of_the_server_ends_the_session_at_once);
+    tcase_add_test(tests, close_of_a_silent_client_makes_it_reconnect_at_once);
     tcase_add_test(tests, client_allocates_only_at_creation_and_acceptance);
     tcase_add_test(tests, entropy_of_zeros_is_refused);
     tcase_add_test(tests, nonces_depend_on_entropy_token_and_time_only);

@@ -484,6 +484,28 @@ START_TEST(connects_with_a_wrong_cookie_do_not_count_for_their_address) {
 }
 END_TEST
 
+START_TEST(server_does_not_reuse_a_cid_soon) {
+    struct hc_ratchet first_draws;
+    uint32_t first_cid = 0;
+    hc_sv_host_destroy(host);
+    config.clients = 1;
+    host = hc_sv_host_create(&config, now_us);
+    ck_assert(host != NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        struct client client = client_at(loopback((uint16_t)(1000 + i)), 1);
+        if (i == 0)
+            first_draws = host->ratchet;
+        if (i == 2)
+            host->ratchet = first_draws;
+        ck_assert(connects(&client));
+        ck_assert_uint_ne(client.cid, first_cid);
+        if (i == 0)
+            first_cid = client.cid;
+        leave(&client);
+    }
+}
+END_TEST
+
 START_TEST(no_answer_is_longer_than_the_received_datagram) {
     struct hc_rng rng = hc_rng_init(12, 0);
     struct hc_address from = hc_address_ipv4(192, 0, 2, 9, 1);
@@ -587,6 +609,7 @@ int main(void) {
     tcase_add_test(tests, denied_connect_does_not_count_for_its_address);
     tcase_add_test(tests, client_that_is_denied_more_players_retains_its_own);
     tcase_add_test(tests, connects_with_a_wrong_cookie_do_not_count_for_their_address);
+    tcase_add_test(tests, server_does_not_reuse_a_cid_soon);
     tcase_add_test(tests, no_answer_is_longer_than_the_received_datagram);
     tcase_add_test(tests, server_sends_few_datagrams_before_the_first_data);
     tcase_add_test(tests, connection_without_seqs_is_lost_and_its_client_reconnects);
