@@ -26,10 +26,10 @@ import faults  # noqa: E402
 import timeline  # noqa: E402
 from hunt import processes  # noqa: E402
 from mutants import Mutant, drawn, placed  # noqa: E402
-from planting import Ground, Grounds, check_places, planted_text  # noqa: E402
+from planting import Ground, Grounds, check_places, planted_text, text_of  # noqa: E402
 from suite import NOTHING, Outcome, Suite  # noqa: E402
 
-FAULT_SEEDS, MUTANT_SEEDS = 2000, 500
+FAULT_SEEDS, MUTANT_SEEDS = 2000, 300
 AIM = 90  # percent of the mutants
 FAULTS = {**faults.FAULTS, **{f"timeline/{name}": fault for name, fault in timeline.FAULTS.items()}}
 
@@ -66,8 +66,8 @@ def play_mutants(grounds: Grounds, suite: Suite, source, count: int) -> tuple[in
                 mutant = next(source, None)
             if mutant is None:
                 return None
-            text = (ground.tree / mutant.file).read_text(encoding="utf-8")
-            outcome = suite.judge(ground, mutant.file, mutant.apply(text), MUTANT_SEEDS)
+            text = mutant.apply(text_of(mutant.file))
+            outcome = suite.judge(ground, mutant.file, text, MUTANT_SEEDS)
             if outcome.by != NOTHING:
                 return mutant, outcome
 

@@ -4,7 +4,7 @@ import hashlib
 import re
 from typing import NamedTuple
 
-from planting import ROOT
+from planting import ROOT, text_of
 
 FOLDERS = ("common", "proto", "server", "server/replication", "client")
 
@@ -39,13 +39,13 @@ class Mutant(NamedTuple):
         return text[: self.at] + self.replace + fill + text[self.at + len(self.find):]
 
     def place(self) -> str:
-        text = (ROOT / self.file).read_text(encoding="utf-8")
+        text = text_of(self.file)
         return f"{self.file}:{text.count(chr(10), 0, self.at) + 1}"
 
     def edit(self) -> str:
         if self.kind in ("assignment", "call"):
             return f"{' '.join(self.find.split())}  ->  {self.replace}"
-        text = (ROOT / self.file).read_text(encoding="utf-8")
+        text = text_of(self.file)
         begin = text.rfind("\n", 0, self.at) + 1
         line = text[begin: text.find("\n", self.at)]
         return f"{self.find}  ->  {self.replace}  at {self.at - begin + 1} in  {line.strip()}"
@@ -127,7 +127,8 @@ def candidates() -> list[Mutant]:
     found = []
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).glob("*.c")):
-            file, text = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+            file = str(path.relative_to(ROOT))
+            text = text_of(file)
             for run in statements_of(tokens_of(text)):
                 if not CHECKS & {token.text for token in run}:
                     found += (*dropped(file, text, run), *within(file, run))

@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -32,9 +33,15 @@ class Fault(NamedTuple):
     replace: str
 
 
+@functools.cache
+def text_of(file: str) -> str:
+    """A file of the sources as it was when it was first read: they may be edited meanwhile."""
+    return (ROOT / file).read_text(encoding="utf-8")
+
+
 def planted_text(name: str, fault: Fault) -> str:
     """The fault's file with the fault in it."""
-    text = (ROOT / fault.file).read_text(encoding="utf-8")
+    text = text_of(fault.file)
     # Line breaks and indentation may change.
     words = re.findall(r"\w+|[^\w\s]", fault.find)
     found = list(re.finditer(r"\s*".join(map(re.escape, words)), text))
