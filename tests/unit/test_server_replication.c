@@ -259,6 +259,25 @@ START_TEST(every_snapshot_has_the_referee_and_the_own_players_in_any_room) {
 }
 END_TEST
 
+START_TEST(a_unit_that_waits_gains_the_priority_of_a_changed_one) {
+    struct hc_sv_priority least;
+    uint32_t score[1] = {0}, waiting = 0;
+    struct hc_sv_candidate far = {.changed = true};
+    least = (struct hc_sv_priority){.units = 1, .score = score};
+    hc_sv_priority_grow(&least, &far, 1);
+    for (unsigned tick = 0; tick < 60; tick++)
+        pass(true);
+    leave_room(160);
+    send_snapshot(); // all units are new to the client
+    for (uint32_t unit = 0; unit < hc_unit_total(&world); unit++) {
+        uint32_t gained = client.priority.score[unit];
+        waiting += gained > 0;
+        ck_assert(gained == 0 || gained >= score[0]);
+    }
+    ck_assert_uint_gt(waiting, 0);
+}
+END_TEST
+
 START_TEST(a_new_connection_of_a_client_begins_without_baselines_and_with_its_players) {
     struct sent sent = send_snapshot();
     ack(&sent);
@@ -283,6 +302,7 @@ int main(void) {
         tc, forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_them_is_acked);
     tcase_add_test(tc, a_starved_snapshot_changes_nothing);
     tcase_add_test(tc, every_snapshot_has_the_referee_and_the_own_players_in_any_room);
+    tcase_add_test(tc, a_unit_that_waits_gains_the_priority_of_a_changed_one);
     tcase_add_test(tc, a_new_connection_of_a_client_begins_without_baselines_and_with_its_players);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
