@@ -20,6 +20,14 @@ CHECK_FAILED = re.compile(r"^\S+:\d+:[FE]:[^:]*:(.*)", re.MULTILINE)
 LIMITED = ("sh", "-c", f'ulimit -c 0; ulimit -v {MEMORY_KB}; exec "$@"', "sh")
 
 
+def kill_session(leader: int) -> None:
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended
+            # After the name in parentheses: state, parent, group, session.
+            if int(entry.read_text().rpartition(")")[2].split()[3]) == leader:
+                os.kill(int(entry.parent.name), signal.SIGKILL)
+
+
 class Processes:
     """Running programs; each leads a session of its own, so that its children end with it."""
 
@@ -34,9 +42,8 @@ class Processes:
         return process
 
     def end(self, process: subprocess.Popen) -> None:
-        """It, and its children."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        """It, and all processes of its session: Check's tests lead groups of their own."""
+        kill_session(process.pid)
         process.wait()
         self.running.discard(process)
         if self.stopped:
@@ -45,8 +52,7 @@ class Processes:
     def stop(self, *_signal) -> None:
         self.stopped = True
         for process in list(self.running):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            kill_session(process.pid)
         sys.exit("interrupted")
 
     def stop_on_signals(self) -> None:
