@@ -52,7 +52,8 @@ static void encode(struct hc_sv_builder *builder, hc_unit unit, struct hc_sv_sen
                                     .referee = unit == 0 ? NULL : builder->referee,
                                     .scratch = replicator->extrapolation};
     hc_tick since = hc_tick_back(builder->header.as_of, replicator->config.history);
-    if (base.id != 0 && unit != 0) {
+    if (base.id != 0 && unit != 0 &&
+        (!builder->gathered || value.value->tick != builder->header.tick)) {
         uint32_t steps = hc_sv_builder_steps(base.value->tick, value.value->tick);
         hc_sv_extrapolation_take(&builder->extrapolation, steps);
         builder->counts->extrapolation_steps += steps;

@@ -28,6 +28,7 @@ struct hc_sv_builder {
     bool ordered;                       ///< the candidates are; else they are in ascending order
     uint32_t inputs;                    ///< ticks of inputs that are sent from the tick shown on
     struct hc_sv_extrapolation_cost extrapolation;
+    bool gathered;      ///< the selections are: their deltas are paid for
     uint32_t own_steps; ///< steps of that reserved for the client's own units
     struct hc_sv_snapshot_counts *counts;
 };

@@ -137,10 +137,13 @@ void hc_sv_selection_gather(struct hc_sv_builder *builder) {
         const struct hc_sv_sent_log_unit *known = hc_sv_sent_log_unit(client->sent_log, unit);
         bool sees = hc_sv_interest_sees(&client->interest, unit);
         hc_sv_sent_log_compare(client->sent_log, unit, sees && known->acked != 0);
-        if (!sees && !known->known)
+        if (!sees && !known->known) {
+            hc_sv_priority_sent(&client->priority, unit); // it waits for nothing
             continue;
+        }
         gather_unit(builder, unit, known, sees);
     }
+    builder->gathered = true;
     gather_inputs(builder);
     hc_sv_priority_grow(&client->priority, builder->candidates, builder->selection_count);
 }
