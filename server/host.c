@@ -107,7 +107,7 @@ static size_t lay_out_peers(struct hc_sv_host *host, uint8_t *base) {
     for (unsigned i = 0; i < host->config.clients; i++) {
         struct hc_sv_peer measured;
         struct hc_sv_peer *peer = base == NULL ? &measured : &host->peers[i];
-        used += hc_sv_peer_layout(peer, &host->world, base == NULL ? NULL : base + used);
+        used += hc_sv_peer_layout(peer, &host->replicator, base == NULL ? NULL : base + used);
     }
     return used;
 }
@@ -115,6 +115,7 @@ static size_t lay_out_peers(struct hc_sv_host *host, uint8_t *base) {
 static bool build_replicator(struct hc_sv_host *host) {
     struct hc_sv_replicator_config config = {.world = &host->world,
                                              .timeline = host->timeline,
+                                             .clients = host->config.clients,
                                              .history = host->config.history,
                                              .future = host->config.future,
                                              .snapshot_rate = host->config.snapshot_rate,
@@ -573,13 +574,6 @@ static void add_counts(struct hc_sv_host_stats *stats, const struct hc_sv_snapsh
     stats->units_examined += counts->units_examined;
     if (counts->longest_unsent_ticks > stats->longest_unsent_ticks)
         stats->longest_unsent_ticks = counts->longest_unsent_ticks;
-    stats->bits.header += counts->bits.header;
-    stats->bits.names += counts->bits.names;
-    stats->bits.own += counts->bits.own;
-    stats->bits.others += counts->bits.others;
-    stats->bits.unowned += counts->bits.unowned;
-    stats->bits.inputs += counts->bits.inputs;
-    stats->bits.corrections += counts->bits.corrections;
 }
 
 /// Writes the peer's snapshot; returns the datagram's size, 0: it is starved, or no seq is left.

@@ -30,7 +30,6 @@
 #include "proto/token.h"
 #include "server/overload.h"
 #include "server/refused_clients.h"
-#include "server/replication/counts.h"
 
 struct hc_sv_host;
 
@@ -148,7 +147,6 @@ struct hc_sv_host_stats {
     uint64_t snapshots, snapshots_rewound;  ///< sent; of those, with a resimulated tick
     uint64_t copies, copied_bytes;          ///< of snapshots, to addresses not yet validated
     uint64_t corrections;                   ///< units of past ticks sent
-    struct hc_sv_snapshot_bits bits;        ///< of these snapshots
     uint64_t deltas_encoded, deltas_reused; ///< of units, for all clients
     uint64_t extrapolation_steps;           ///< ticks simulated for their extrapolations
     uint64_t units_examined;                ///< for snapshots, and of past ticks for corrections

@@ -7,11 +7,12 @@
 
 #include <string.h>
 
-size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base) {
+size_t hc_sv_peer_layout(struct hc_sv_peer *peer, struct hc_sv_replicator *replicator,
+                         uint8_t *base) {
     size_t used = 0;
     peer->seen = hc_carve(base, &used, HC_OWN_PLAYERS_MAX * sizeof *peer->seen);
     peer->messages.bytes = hc_carve(base, &used, HC_EVENTS_CHANNEL_BYTES);
-    used += hc_sv_client_layout(&peer->replication, world, base == NULL ? NULL : base + used);
+    used += hc_sv_client_layout(&peer->replication, replicator, base == NULL ? NULL : base + used);
     return used;
 }
 
@@ -30,6 +31,8 @@ static void enter(struct hc_sv_peer *peer, enum hc_sv_peer_state state) {
         [HC_SV_PEER_CLOSING] = {[HC_SV_PEER_FREE] = true},
     };
     HC_ASSERT(allowed[peer->state][state]);
+    if (peer->state == HC_SV_PEER_PLAYING && state != HC_SV_PEER_PLAYING)
+        hc_sv_client_close(&peer->replication);
     peer->state = state;
     if (state != HC_SV_PEER_PLAYING)
         peer->messages_due = peer->snapshot_due = false;
@@ -98,6 +101,7 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     struct hc_sv_client *client = &peer->replication;
     struct hc_accepted accepted;
     uint64_t rtt_us;
+    uint32_t checked = peer->connection.loss_checked_to;
     enum hc_status status = hc_connection_accept(&peer->connection, data, now_us, &accepted);
     if (status != HC_OK)
         return status;
@@ -109,6 +113,9 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
         for (unsigned k = 0; k < HC_SV_TICKET_SEQS; k++)
             peer->ticket.acked |= peer->ticket.seqs[k] == seq;
     }
+    for (; checked < peer->connection.loss_checked_to; checked++)
+        if (peer->connection.loss_checked_to - checked <= HC_SENT_RING) // older ones are forgotten
+            hc_sv_client_lost(client, checked);
     if (hc_connection_measure(&peer->connection, &accepted, ack_delay_us, now_us, &rtt_us) &&
         rtt_us < client->rtt_min_us)
         client->rtt_min_us = rtt_us;

@@ -150,7 +150,8 @@ struct hc_sv_peer {
 };
 
 /// Lays out the memory of a peer from `base` (NULL: only measures); returns the bytes needed.
-size_t hc_sv_peer_layout(struct hc_sv_peer *peer, const struct hc_world *world, uint8_t *base);
+size_t hc_sv_peer_layout(struct hc_sv_peer *peer, struct hc_sv_replicator *replicator,
+                         uint8_t *base);
 
 /// Whether the peer's connection is lost and its players wait for the client.
 static inline bool hc_sv_peer_lingers(const struct hc_sv_peer *peer) {

@@ -17,7 +17,7 @@ void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pl
             continue;
         if (t + host->config.history <= hc_timeline_head(tl))
             HC_MARK("slot-closed-by-window");
-        hc_sv_forced_add(&peer->replication.forced, player, t, 1);
+        hc_sv_lists_force(peer->replication.lists, player, t, 1);
     }
     host->stats.inputs_forced += hc_timeline_force(tl, player, end);
 }

@@ -16,10 +16,6 @@ static json_t *unknown_server(void) {
         "cpu_us_per_client_tick", "ticks_missed", "ticks_over_budget", "rewinds",
         "resimulated_ticks", "entity_steps", "resimulated_entity_steps", "corrections",
         "memory_bytes", "longest_unsent_ticks", NULL});
-    json_object_set_new(server, "bytes_down_by_purpose_per_client_s",
-                        hc_report_unknown((const char *const[]){
-                            "own", "others", "unowned", "corrections", "inputs", "names", "header",
-                            "acks", "copies", "overhead", NULL}));
     json_object_set_new(server, "inputs",
                         hc_report_unknown((const char *const[]){"received", "late", "forced",
                                                                 "refused", "lost", NULL}));

@@ -25,32 +25,6 @@ static double bytes_down(const struct hc_sv_host_stats *host) {
     return (double)host->bytes_out + HC_REPORT_OVERHEAD * (double)host->datagrams_out;
 }
 
-/// The bytes sent, divided by purpose.
-static json_t *by_purpose(const struct hc_sv_report *report) {
-    const struct hc_sv_host_stats *host = report->host;
-    const struct hc_sv_snapshot_bits *bits = &host->bits;
-    const struct {
-        const char *key;
-        double bytes;
-    } rows[] = {{"own", (double)bits->own / 8},
-                {"others", (double)bits->others / 8},
-                {"unowned", (double)bits->unowned / 8},
-                {"corrections", (double)bits->corrections / 8},
-                {"inputs", (double)bits->inputs / 8},
-                {"names", (double)bits->names / 8},
-                {"header", (double)bits->header / 8},
-                {"acks", (double)host->snapshots * HC_DATA_ACKS_SIZE},
-                {"copies", (double)host->copied_bytes}};
-    json_t *object = json_object();
-    double rest = bytes_down(host), client_s = client_seconds(report);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        json_object_set_new(object, rows[i].key, hc_report_ratio(rows[i].bytes, client_s));
-        rest -= rows[i].bytes;
-    }
-    json_object_set_new(object, "overhead", hc_report_ratio(rest, client_s));
-    return object;
-}
-
 /// A count of handshake datagrams, which is known only if the kernel sorts them.
 static json_t *if_sorted(const struct hc_sv_report *report, uint64_t count) {
     return report->udp.sorted ? json_integer((json_int_t)count) : json_null();
@@ -111,15 +85,15 @@ static json_t *server_part(const struct hc_sv_report *report) {
         "resimulated_entity_steps", (json_int_t)timeline->resimulated_steps, "corrections",
         (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
     json_t *more = json_pack(
-        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
         "s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
-        "bytes_down_by_purpose_per_client_s", by_purpose(report), "longest_unsent_ticks",
-        (json_int_t)host->longest_unsent_ticks, "bytes_sent", (json_int_t)host->bytes_out,
-        "datagrams_sent", (json_int_t)host->datagrams_out, "resident_bytes",
-        (json_int_t)report->resident_bytes, "cpu_ms", (json_int_t)(report->cpu_us / 1000),
-        "client_ticks", (json_int_t)report->client_ticks, "snapshots", (json_int_t)host->snapshots,
-        "snapshots_rewound", (json_int_t)host->snapshots_rewound, "joins", (json_int_t)host->joins,
-        "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
+        "longest_unsent_ticks", (json_int_t)host->longest_unsent_ticks, "bytes_sent",
+        (json_int_t)host->bytes_out, "datagrams_sent", (json_int_t)host->datagrams_out,
+        "resident_bytes", (json_int_t)report->resident_bytes, "cpu_ms",
+        (json_int_t)(report->cpu_us / 1000), "client_ticks", (json_int_t)report->client_ticks,
+        "snapshots", (json_int_t)host->snapshots, "snapshots_rewound",
+        (json_int_t)host->snapshots_rewound, "joins", (json_int_t)host->joins, "leaves",
+        (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
         (json_int_t)host->denied, "denied_by_reason", denials(host), "unproven",
         (json_int_t)host->unproven, "connections_lost", (json_int_t)host->lost,
         "connections_reconnected", (json_int_t)host->resumed, "connections_moved",

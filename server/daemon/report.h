@@ -28,13 +28,6 @@ struct hc_sv_report {
 
 /// Makes the report as an object, which the caller releases. Values that this process cannot know
 /// are null.
-///
-/// `server.bytes_down_by_purpose_per_client_s` divides all bytes sent: values of the client's `own`
-/// players, of `others` and of `unowned` entities at the tick shown, `corrections` of past ticks,
-/// `inputs` of other players, `names` of units, the `header` with forced inputs and roster changes,
-/// `acks` of the client's datagrams, `copies` of snapshots to addresses that are not validated yet,
-/// and `overhead`: IP, UDP, the rest of a datagram's header, the seal, padding, the handshake and
-/// CLOSE.
 json_t *hc_sv_report_json(const struct hc_sv_report *report);
 
 /// Prints a report of hc_sv_report_json as a table for people, the verdict first.

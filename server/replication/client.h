@@ -2,16 +2,15 @@
 /// know, and how much it may be sent.
 ///
 /// Calls belong in this order: hc_sv_client_layout once; hc_sv_client_open for a new client;
-/// hc_sv_client_connect for each of its connections; then any other.
+/// hc_sv_client_connect for each of its connections; then any other, and hc_sv_client_close when
+/// the connection has ended.
 #pragma once
 
 #include "proto/datagram.h"
 #include "server/replication/bandwidth.h"
-#include "server/replication/forced.h"
 #include "server/replication/interest.h"
-#include "server/replication/pinned_values.h"
-#include "server/replication/priority.h"
-#include "server/replication/roster.h"
+#include "server/replication/lists.h"
+#include "server/replication/sent_log.h"
 
 enum {
     /// Steps of extrapolation that a client may save up for each unit: after a move or a silence
@@ -19,37 +18,36 @@ enum {
     HC_SV_EXTRAPOLATION_SAVED_MAX = 128,
 };
 
+struct hc_sv_replicator;
+
 struct hc_sv_client {
+    struct hc_sv_replicator *replicator; ///< borrowed
     const struct hc_world *world;
-    uint32_t sent_log_entries;
-    struct hc_sv_sent_log *sent_log;
-    struct hc_sv_pinned pinned;
-    struct hc_sv_interest interest;
-    struct hc_sv_priority priority;
+    struct hc_sv_lists *lists;
 
     // The following outlives a connection.
     uint8_t own_count;
     hc_player own[HC_OWN_PLAYERS_MAX];
     uint32_t extrapolation_saved; ///< parts, see extrapolation_budget.h
 
-    // A connection begins with all zeros, or with the value named.
+    // A connection begins anew.
     uint32_t cid;
     struct hc_sv_bandwidth bandwidth;
-    uint32_t acked_snapshot; ///< seq of the newest acked datagram with a snapshot
-    uint64_t rtt_min_us;     ///< the shortest round trip; begins with UINT64_MAX: none
+    struct hc_sv_sent_log sent_log;
+    struct hc_sv_interest interest;
+    uint64_t rtt_min_us;     ///< the shortest round trip; UINT64_MAX: none yet
     bool reported;           ///< the client has reported the following two
     hc_tick client_tick;     ///< its own tick
     uint32_t display_offset; ///< ticks
     bool moves;              ///< its newest report named a later tick than the one before
     hc_tick interest_at;     ///< head of the newest full look at its interest; HC_NO_TICK: none
     hc_tick newest_head;     ///< of the newest snapshot; HC_NO_TICK: none
-    struct hc_sv_forced forced;
-    struct hc_sv_roster_sent roster_sent;
+    hc_tick pinned;          ///< the base whose values are pinned; HC_NO_TICK: none
 };
 
-/// Lays the arrays out from `base` (NULL: only measures); returns the bytes needed. `world` is
-/// borrowed.
-size_t hc_sv_client_layout(struct hc_sv_client *client, const struct hc_world *world,
+/// Lays the client's memory out from `base` (NULL: only measures); returns the bytes needed.
+/// `replicator` is borrowed, and has its memory.
+size_t hc_sv_client_layout(struct hc_sv_client *client, struct hc_sv_replicator *replicator,
                            uint8_t *base);
 
 /// A new client without players.
@@ -60,8 +58,15 @@ void hc_sv_client_open(struct hc_sv_client *client);
 void hc_sv_client_connect(struct hc_sv_client *client, uint32_t cid, uint32_t rate,
                           uint64_t now_us);
 
+/// The connection has ended: gives back what it took of the memory of all clients.
+void hc_sv_client_close(struct hc_sv_client *client);
+
 /// The client acked the datagram `seq`, a snapshot or not.
 void hc_sv_client_acked(struct hc_sv_client *client, uint32_t seq);
+
+/// The datagram `seq`, a snapshot or not, is lost unless the client acked it. It may be acked
+/// after all.
+void hc_sv_client_lost(struct hc_sv_client *client, uint32_t seq);
 
 /// The client reports its tick and its display offset, unless it reported a later tick before.
 void hc_sv_client_report(struct hc_sv_client *client, hc_tick client_tick, uint32_t display_offset);

@@ -3,14 +3,15 @@
 
 #include "common/mark.h"
 #include "hindcast/check.h"
-#include "server/replication/selection.h"
+#include "server/replication/builder.h"
 
 #include <string.h>
 
 /// A unit that the client may show wrongly at a tick.
 struct correction {
     struct hc_snapshot_correction name;
-    struct hc_sv_sent_value base, value;
+    struct hc_sv_slot *slot;
+    const struct hc_sv_value *base, *value;
 };
 
 /// The first tick that the client may still show when this snapshot arrives; HC_NO_TICK: it has
@@ -37,85 +38,97 @@ static bool alike(const struct hc_sv_builder *builder, hc_unit unit, hc_sv_value
                   hc_sv_value_id b) {
     if (a == b)
         return true;
-    const struct hc_sv_sent_values *sent_values = &builder->replicator->sent_values;
-    const struct hc_unit_value *x = hc_sv_sent_values_get(sent_values, a);
-    const struct hc_unit_value *y = hc_sv_sent_values_get(sent_values, b);
+    const struct hc_sv_values *values = &builder->replicator->values;
+    const struct hc_sv_value *x = hc_sv_values_get(values, a), *y = hc_sv_values_get(values, b);
     size_t count = hc_unit_count(builder->world, unit);
-    return x != NULL && y != NULL && memcmp(x->presence, y->presence, count) == 0 &&
-           memcmp(x->states, y->states, count * builder->world->stride) == 0;
+    return x != NULL && y != NULL && memcmp(x->unit.presence, y->unit.presence, count) == 0 &&
+           memcmp(x->unit.states, y->unit.states, count * builder->world->stride) == 0;
 }
 
 /// Whether to send a past tick that the client never received. With a snapshot at every tick it is
 /// sent all, also those that T leapt over. With fewer it simulates the ticks between two snapshots,
 /// and only values that were lost are sent again.
-static bool sends_unreceived(const struct hc_sv_builder *builder, hc_unit unit, hc_tick at) {
+static bool sends_unreceived(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot,
+                             hc_tick at, hc_sv_places showing) {
     uint32_t rate = builder->replicator->config.snapshot_rate;
     return rate == 0 || rate == builder->world->tick_rate ||
-           hc_sv_sent_log_has(builder->client->sent_log, unit, at);
+           hc_sv_slot_has(slot, &builder->client->sent_log, at, showing);
 }
 
-/// The baseline for a correction of the tick `at`, which the client holds as the value `held` as of
-/// the acked snapshot `as_of`; none if it has none that it can be, or if the delta exceeds the
-/// extrapolation budget. Names it.
-static struct hc_sv_sent_value base_of(const struct hc_sv_builder *builder, hc_tick at,
-                                       hc_sv_value_id held, hc_tick as_of,
-                                       struct correction *correction) {
+/// The baseline for a correction of the tick `at`, which the client holds as `held`; NULL if it has
+/// none that it can be, or if the delta exceeds the extrapolation budget. Names it.
+static const struct hc_sv_value *base_of(const struct hc_sv_builder *builder, hc_tick at,
+                                         struct hc_sv_held held,
+                                         const struct hc_sv_selection *selection,
+                                         struct correction *correction) {
     hc_unit unit = correction->name.unit;
     hc_tick head = builder->header.as_of;
-    struct hc_sv_sent_value none = {.id = 0};
-    const struct hc_sv_sent_log_unit *known = hc_sv_sent_log_unit(builder->client->sent_log, unit);
-    if (as_of != HC_NO_TICK && head - as_of <= HC_SNAPSHOT_CORRECTION_AGE) {
-        const struct hc_unit_value *value =
-            hc_sv_sent_values_get(&builder->replicator->sent_values, held);
-        if (value != NULL) {
-            correction->name.as_of = as_of;
+    if (held.as_of != HC_NO_TICK && head - held.as_of <= HC_SNAPSHOT_CORRECTION_AGE) {
+        const struct hc_sv_value *same =
+            hc_sv_values_get(&builder->replicator->values, held.value_id);
+        if (same != NULL) {
+            correction->name.as_of = held.as_of;
             correction->name.same = true;
-            return (struct hc_sv_sent_value){.id = held, .value = value};
+            return same;
         }
     }
-    if (head - known->acked_as_of > HC_SNAPSHOT_CORRECTION_AGE)
-        return none;
-    struct hc_sv_sent_value base = hc_sv_builder_acked(builder, unit, known->acked);
-    if (base.id == 0 || base.value->tick > at ||
-        base.value->tick < builder->client->interest.since[unit] ||
-        hc_sv_builder_too_dear(builder, unit, base, correction->value))
-        return none;
-    correction->name.as_of = known->acked_as_of;
+    if (head - selection->acked.as_of > HC_SNAPSHOT_CORRECTION_AGE)
+        return NULL;
+    const struct hc_sv_value *base = hc_sv_builder_value(builder, selection);
+    if (base == NULL || base->unit.tick > at || base->unit.tick < selection->slot->since ||
+        hc_sv_encoder_too_dear(&builder->encoder, unit, base, correction->value))
+        return NULL;
+    correction->name.as_of = selection->acked.as_of;
     return base;
 }
 
+/// Whether an own player has changed at the row's tick since the head `equal`: then the client sees
+/// other units there.
+static bool looks_anew(const struct hc_sv_builder *builder, const struct hc_sv_values_row *row,
+                       hc_tick equal) {
+    const struct hc_sv_client *client = builder->client;
+    bool anew = equal == HC_NO_TICK;
+    for (unsigned i = 0; i < client->own_count && !anew; i++) {
+        hc_unit unit = (hc_unit)(1 + client->own[i]);
+        hc_sv_values_put(row, unit);
+        anew = row->newest[unit].changed > equal;
+    }
+    return anew;
+}
+
 /// Gathers the units that the client does not hold as they are at the past tick `at`, into `out`;
-/// returns how many.
-static uint32_t gather(struct hc_sv_builder *builder, hc_tick at, struct correction *out,
-                       uint32_t most) {
-    struct hc_sv_sent_values *sent_values = &builder->replicator->sent_values;
-    const struct hc_sv_sent_log *sent_log = builder->client->sent_log;
+/// returns how many. At the head `equal` (HC_NO_TICK: never) it held all of them, or was about to.
+static uint32_t gather(struct hc_sv_builder *builder, hc_tick at, hc_tick equal,
+                       struct correction *out, uint32_t most) {
+    struct hc_sv_values *values = &builder->replicator->values;
+    const struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
     uint32_t count = 0;
-    struct hc_sv_sent_values_row row = hc_sv_sent_values_row(sent_values, builder->timeline, at);
+    struct hc_sv_values_row row = hc_sv_values_row(values, builder->timeline, at);
     struct hc_sv_interest_look look = hc_sv_builder_look(builder, at);
+    hc_sv_places showing = hc_sv_sent_log_showing(sent_log, at);
+    bool all = looks_anew(builder, &row, equal);
     builder->counts->units_examined += builder->selection_count;
-    for (uint32_t i = 0; i < builder->selection_count; i++) // before any value is borrowed
-        if (!hc_sv_selection_drops(&builder->selections[i]))
-            hc_sv_sent_values_put(&row, builder->selections[i].name.unit);
     for (uint32_t i = 0; i < builder->selection_count && count < most; i++) {
-        hc_unit unit = builder->selections[i].name.unit;
-        hc_tick as_of = HC_NO_TICK;
-        if (hc_sv_selection_drops(&builder->selections[i]) ||
-            hc_sv_sent_log_unit(sent_log, unit)->acked == 0)
+        const struct hc_sv_selection *selection = &builder->selections[i];
+        hc_unit unit = selection->name.unit;
+        if (selection->value == NULL || selection->acked.value_id == 0)
             continue; // the client shows no unit that it does not know yet
-        hc_sv_value_id now = hc_sv_sent_values_put(&row, unit);
-        hc_sv_value_id held = hc_sv_sent_log_holds(sent_log, unit, at, &as_of);
-        if (alike(builder, unit, held, now) || (held == 0 && !sends_unreceived(builder, unit, at)))
+        hc_sv_value_id now = hc_sv_values_put(&row, unit);
+        if (!all && row.newest[unit].changed <= equal)
+            continue; // as it was when the client held it
+        struct hc_sv_held held = hc_sv_slot_held(selection->slot, sent_log, at, showing);
+        if (alike(builder, unit, held.value_id, now) ||
+            (held.value_id == 0 && !sends_unreceived(builder, selection->slot, at, showing)))
             continue;
         if (!hc_sv_interest_in_view(&look, unit)) {
             HC_MARK("correction-out-of-view");
             continue;
         }
-        out[count] = (struct correction){
-            .name = {.unit = unit, .as_of = HC_NO_TICK},
-            .value = {.id = now, .value = hc_sv_sent_values_get(sent_values, now)}};
-        out[count].base = base_of(builder, at, held, as_of, &out[count]);
-        count++;
+        struct correction *correction = &out[count++];
+        *correction = (struct correction){.name = {.unit = unit, .as_of = HC_NO_TICK},
+                                          .slot = selection->slot,
+                                          .value = hc_sv_values_get(values, now)};
+        correction->base = base_of(builder, at, held, selection, correction);
     }
     return count;
 }
@@ -132,9 +145,8 @@ static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick 
             hc_unit unit = correction->name.unit;
             hc_snapshot_put_correction(&builder->bits, &builder->header, next, &correction->name);
             next = (hc_unit)(unit + 1);
-            struct hc_sv_delta delta =
-                hc_sv_builder_delta(builder, unit, correction->base, correction->value);
-            hc_sv_builder_count_delta(builder, &delta);
+            struct hc_sv_delta delta = hc_sv_encoder_delta(
+                &builder->encoder, unit, correction->base, correction->value, true);
             hc_bits_append(&builder->bits, delta.data, delta.bits);
         }
         struct hc_bits_writer ended = builder->bits;
@@ -151,25 +163,23 @@ static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick 
 /// Logs corrections of one tick as sent.
 static void log_sent(struct hc_sv_builder *builder, hc_tick at,
                      const struct correction *corrections, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        bool logged = hc_sv_sent_log_put(builder->client->sent_log, corrections[i].name.unit, at,
-                                         corrections[i].value.id, true);
-        HC_ASSERT(logged);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        hc_sv_sent_log_correct(&builder->client->sent_log, corrections[i].name.unit, at,
+                               corrections[i].value->id, &corrections[i].slot->corrected);
     builder->counts->corrections += count;
 }
 
 void hc_sv_corrections_put(struct hc_sv_builder *builder) {
-    struct hc_sv_sent_log *sent_log = builder->client->sent_log;
+    struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
     struct correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX];
     hc_tick from = shown_from(builder), before = builder->header.tick;
-    uint32_t left = HC_SNAPSHOT_CORRECTIONS_MAX;
-    size_t counted = hc_bits_written(&builder->bits);
+    uint32_t left = hc_sv_sent_log_room(sent_log);
+    left = left < HC_SNAPSHOT_CORRECTIONS_MAX ? left : HC_SNAPSHOT_CORRECTIONS_MAX;
     for (hc_tick t = builder->header.tick; t > from && from != HC_NO_TICK && left > 0; t--) {
         hc_tick at = t - 1, equal = hc_sv_sent_log_equal_at(sent_log, at);
         if (equal != HC_NO_TICK && hc_timeline_changed(builder->timeline, at) <= equal)
             continue;
-        uint32_t wanted = gather(builder, at, corrections, left);
+        uint32_t wanted = gather(builder, at, equal, corrections, left);
         if (wanted == 0) {
             hc_sv_sent_log_mark_equal(sent_log, at);
             continue;
@@ -186,5 +196,4 @@ void hc_sv_corrections_put(struct hc_sv_builder *builder) {
         before = at;
     }
     hc_snapshot_put_end(&builder->bits);
-    builder->counts->bits.corrections = hc_bits_written(&builder->bits) - counted;
 }

@@ -1,7 +1,7 @@
 /// Corrections: values of past ticks that the client still shows, where it holds others.
 #pragma once
 
-#include "server/replication/builder.h"
+struct hc_sv_builder;
 
 /// Appends corrections after the selected units, the newest tick first, as many as fit, and logs
 /// them as sent.

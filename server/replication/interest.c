@@ -6,39 +6,79 @@
 
 #include <string.h>
 
-static size_t words(const struct hc_world *world) {
-    return (hc_unit_total(world) + 63u) / 64;
+// ---- The index ----------------------------------------------------------------------------------
+
+/// Cells at least as wide as the view: a look comes upon nine at most.
+static struct hc_grid_shape shape_of(const struct hc_world *world) {
+    struct hc_grid_shape shape = hc_grid_shape(world);
+    shape.shift = 0;
+    while ((UINT64_C(1) << shape.shift) < world->game->view)
+        shape.shift++;
+    return shape;
 }
 
-size_t hc_sv_interest_layout(struct hc_sv_interest *interest, const struct hc_world *world,
-                             uint8_t *base) {
-    size_t used = 0;
-    interest->world = world;
-    interest->seen = hc_carve(base, &used, words(world) * sizeof *interest->seen);
-    interest->since = hc_carve(base, &used, hc_unit_total(world) * sizeof *interest->since);
+size_t hc_sv_index_layout(struct hc_sv_index *index, const struct hc_world *world, uint8_t *base) {
+    size_t used = 0, units = hc_unit_total(world);
+    index->world = world;
+    index->shape = shape_of(world);
+    index->stamps = hc_carve(base, &used, units * sizeof *index->stamps);
+    index->found = hc_carve(base, &used, units * sizeof *index->found);
+    for (unsigned i = 0; i < HC_SV_INDEX_TICKS && world->game->view != 0; i++) {
+        struct hc_sv_index_tick *at = &index->ticks[i];
+        void *memory = hc_carve(base, &used, hc_grid_memory(&index->shape));
+        at->grid = base == NULL ? (struct hc_grid){0} : hc_grid_at(&index->shape, memory);
+        at->everywhere = hc_carve(base, &used, (units - world->players) * sizeof(hc_unit));
+    }
     return used;
 }
 
-void hc_sv_interest_clear(struct hc_sv_interest *interest) {
-    memset(interest->seen, 0, words(interest->world) * sizeof *interest->seen);
-    memset(interest->since, 0, hc_unit_total(interest->world) * sizeof *interest->since);
+void hc_sv_index_clear(struct hc_sv_index *index) {
+    index->stamp = 0;
+    memset(index->stamps, 0, hc_unit_total(index->world) * sizeof *index->stamps);
+    for (unsigned i = 0; i < HC_SV_INDEX_TICKS; i++)
+        index->ticks[i].tick = index->ticks[i].head = HC_NO_TICK;
+}
+
+static void fill_index(struct hc_sv_index *index, const struct hc_timeline *timeline,
+                       struct hc_sv_index_tick *at) {
+    const struct hc_world *world = index->world;
+    const uint8_t *presence = hc_timeline_presence(timeline, at->tick);
+    const uint8_t *states = hc_timeline_states(timeline, at->tick);
+    int64_t x, y;
+    hc_grid_clear(&index->shape, at->grid);
+    at->everywhere_count = 0;
+    for (uint32_t e = 1; e < world->entities; e++) {
+        hc_entity entity = (hc_entity)e;
+        if (presence[e] != HC_ALIVE)
+            continue;
+        if (hc_world_position(world, entity, states + (size_t)e * world->stride, &x, &y))
+            hc_grid_insert(at->grid, hc_grid_bucket(&index->shape, x, y), entity, x, y);
+        else if (world->owner_of[e] == HC_NO_PLAYER)
+            at->everywhere[at->everywhere_count++] = hc_unit_of(world, entity);
+    }
+}
+
+/// The index of `tick` as it is now.
+static const struct hc_sv_index_tick *index_at(struct hc_sv_index *index,
+                                               const struct hc_timeline *timeline, hc_tick tick) {
+    struct hc_sv_index_tick *at = &index->ticks[tick % HC_SV_INDEX_TICKS];
+    if (at->tick != tick || hc_timeline_changed(timeline, tick) > at->head) {
+        at->tick = tick;
+        at->head = hc_timeline_head(timeline);
+        fill_index(index, timeline, at);
+    }
+    return at;
+}
+
+// ---- Eyes ---------------------------------------------------------------------------------------
+
+void hc_sv_interest_open(struct hc_sv_interest *interest, const struct hc_world *world,
+                         struct hc_sv_slots *slots) {
+    interest->world = world;
     interest->tick = HC_NO_TICK;
+    hc_sv_view_open(&interest->view, slots);
     for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
         interest->eyes[i].player = HC_NO_PLAYER;
-}
-
-static void see(struct hc_sv_interest *interest, hc_unit unit, bool seen) {
-    uint64_t bit = UINT64_C(1) << (unit % 64);
-    uint64_t *word = &interest->seen[unit / 64];
-    *word = seen ? *word | bit : *word & ~bit;
-}
-
-static void see_everything(struct hc_sv_interest *interest) {
-    size_t count = words(interest->world);
-    uint32_t last = hc_unit_total(interest->world) % 64;
-    memset(interest->seen, 0xff, count * sizeof *interest->seen);
-    if (last != 0)
-        interest->seen[count - 1] = (UINT64_C(1) << last) - 1;
 }
 
 /// Sets `*eye` to the player's place and state at a tick; false, and no change: it is not alive.
@@ -153,31 +193,20 @@ bool hc_sv_interest_in_view(const struct hc_sv_interest_look *look, hc_unit unit
                      true);
 }
 
-/// Sets `*unit` to the next seen unit from it on; false: there is none.
-static bool next_seen(const struct hc_sv_interest *interest, uint32_t *unit) {
-    size_t count = words(interest->world);
-    for (size_t word = *unit / 64; word < count; word++, *unit = (uint32_t)word * 64) {
-        uint64_t left = interest->seen[word] >> (*unit % 64);
-        if (left == 0)
-            continue;
-        for (; (left & 1) == 0; left >>= 1)
-            (*unit)++;
-        return true;
-    }
-    return false;
-}
+// ---- The set ------------------------------------------------------------------------------------
 
 /// Removes the seen units that are out of view at a look; `between`: the look is at a tick that was
 /// not shown, and they count as in view from `tick` on.
 static void check_seen(struct hc_sv_interest *interest, const struct hc_sv_interest_look *look,
                        bool between, hc_tick tick) {
-    for (uint32_t u = 0; next_seen(interest, &u); u++) {
-        if (hc_sv_interest_in_view(look, (hc_unit)u))
+    struct hc_sv_slot *slot = hc_sv_view_slot(&interest->view, interest->view.first);
+    for (; slot != NULL; slot = hc_sv_view_slot(&interest->view, slot->next)) {
+        if (!slot->sees || hc_sv_interest_in_view(look, slot->unit))
             continue;
         if (between)
-            interest->since[u] = tick;
+            slot->since = tick;
         else
-            see(interest, (hc_unit)u, false);
+            slot->sees = false;
     }
 }
 
@@ -195,28 +224,113 @@ void hc_sv_interest_narrow(struct hc_sv_interest *interest, const struct hc_time
     interest->tick = tick;
 }
 
-void hc_sv_interest_update(struct hc_sv_interest *interest, const struct hc_timeline *timeline,
-                           hc_tick tick, const hc_player *own, unsigned own_count) {
-    const struct hc_world *world = interest->world;
+/// The units that one look finds, each once.
+struct finding {
+    struct hc_sv_index *index;
+    const struct hc_sv_interest_look *look;
+    uint32_t count; ///< in index->found
+};
+
+static void find_unit(struct finding *finding, hc_unit unit) {
+    struct hc_sv_index *index = finding->index;
+    const struct hc_world *world = index->world;
+    if (index->stamps[unit] == index->stamp)
+        return;
+    index->stamps[unit] = index->stamp;
+    if (sees_unit(finding->look, hc_unit_first(world, unit), hc_unit_count(world, unit), false))
+        index->found[finding->count++] = unit;
+}
+
+static void find_near(struct finding *finding, const struct hc_sv_index_tick *at,
+                      const struct hc_sv_interest_eye *eye) {
+    const struct hc_grid_shape *shape = &finding->index->shape;
+    int64_t view = finding->index->world->game->view, width = INT64_C(1) << shape->shift;
+    for (int64_t x = eye->x - view; x < eye->x + view + width; x += width)
+        for (int64_t y = eye->y - view; y < eye->y + view + width; y += width)
+            for (uint16_t e = at->grid.bucket[hc_grid_bucket(shape, x, y)]; e != HC_GRID_NONE;
+                 e = at->grid.node[e].next)
+                find_unit(finding, hc_unit_of(finding->index->world, e));
+}
+
+/// Sorts the few units that a look finds.
+static void sort(hc_unit *units, uint32_t count) {
+    for (uint32_t i = 1, at; i < count; i++) {
+        hc_unit unit = units[i];
+        for (at = i; at > 0 && units[at - 1] > unit; at--)
+            units[at] = units[at - 1];
+        units[at] = unit;
+    }
+}
+
+/// Finds the units that are in view at the look and not seen yet, in ascending order, among those
+/// that the look has not come upon.
+static uint32_t find_all(struct hc_sv_index *index, const struct hc_timeline *timeline,
+                         hc_tick tick, const struct hc_sv_interest_look *look) {
+    struct finding finding = {.index = index, .look = look};
+    if (index->world->game->view == 0) {
+        for (uint32_t u = 1; u < hc_unit_total(index->world); u++)
+            find_unit(&finding, (hc_unit)u);
+        return finding.count;
+    }
+    const struct hc_sv_index_tick *at = index_at(index, timeline, tick);
+    for (unsigned i = 0; i < look->eye_count; i++)
+        find_near(&finding, at, &look->eyes[i]);
+    for (uint32_t i = 0; i < at->everywhere_count; i++)
+        find_unit(&finding, at->everywhere[i]);
+    sort(index->found, finding.count);
+    return finding.count;
+}
+
+/// Begins a look, which has come upon the seen units and the referee.
+static void begin_look(struct hc_sv_index *index, const struct hc_sv_interest *interest) {
+    const struct hc_sv_slot *slot = hc_sv_view_slot(&interest->view, interest->view.first);
+    if (++index->stamp == 0) { // after days
+        hc_sv_index_clear(index);
+        index->stamp = 1;
+    }
+    index->stamps[0] = index->stamp;
+    for (; slot != NULL; slot = hc_sv_view_slot(&interest->view, slot->next))
+        if (slot->sees)
+            index->stamps[slot->unit] = index->stamp;
+}
+
+/// Sees `unit`, at or after `*at` in the list, since `since`, unless it is seen already or there is
+/// no slot for it. Sets `*at` to its place.
+static void see(struct hc_sv_view *view, uint32_t **at, hc_unit unit, hc_tick since) {
+    struct hc_sv_slot *slot = hc_sv_view_slot(view, **at);
+    for (; slot != NULL && slot->unit < unit; slot = hc_sv_view_slot(view, **at))
+        *at = &slot->next;
+    if (slot == NULL || slot->unit != unit)
+        slot = hc_sv_view_insert(view, *at, unit);
+    if (slot == NULL || slot->sees)
+        return;
+    slot->sees = true;
+    slot->since = since;
+}
+
+void hc_sv_interest_update(struct hc_sv_interest *interest, struct hc_sv_index *index,
+                           const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
+                           unsigned own_count) {
     hc_sv_interest_narrow(interest, timeline, tick, own, own_count);
     struct hc_sv_interest_look look =
         hc_sv_interest_look_at(interest, timeline, tick, own, own_count);
+    struct hc_sv_view *view = &interest->view;
+    uint32_t *at = &view->first;
+    see(view, &at, 0, 0);
+    for (unsigned i = 0; i < own_count; i++) {
+        at = &view->first; // own players may be in any order
+        see(view, &at, (hc_unit)(1 + own[i]), 0);
+    }
+    at = &view->first;
     if (look.everything) {
-        see_everything(interest);
+        for (uint32_t u = 0; u < hc_unit_total(interest->world); u++)
+            see(view, &at, (hc_unit)u, 0);
         return;
     }
-    uint32_t total = hc_unit_total(world);
-    for (uint32_t u = 1; u < total; u++) {
-        hc_unit unit = (hc_unit)u;
-        if (hc_sv_interest_sees(interest, unit) ||
-            !sees_unit(&look, hc_unit_first(world, unit), hc_unit_count(world, unit), false))
-            continue;
-        see(interest, unit, true);
-        interest->since[unit] = tick;
-    }
-    see(interest, 0, true);
-    for (unsigned i = 0; i < own_count; i++)
-        see(interest, (hc_unit)(1 + own[i]), true);
+    begin_look(index, interest);
+    uint32_t count = find_all(index, timeline, tick, &look);
+    for (uint32_t i = 0; i < count; i++)
+        see(view, &at, index->found[i], tick);
 }
 
 uint32_t hc_sv_interest_distance(const struct hc_sv_interest *interest,

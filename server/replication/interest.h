@@ -1,4 +1,4 @@
-/// Interest: the units that one client may know of.
+/// Interest: the units that one client may know of, which its view holds.
 ///
 /// These are the units within the game's `view` of the client's own players, the own players and
 /// the referee; a game may hide more. A unit leaves when it is a quarter of the view farther away,
@@ -14,15 +14,38 @@
 /// player that joins, leaves or dies far away. A unit is seen as a whole: a client that sees a shot
 /// is sent its player too.
 ///
-/// hc_sv_interest_update looks for new units now and then, in time linear in the entities.
-/// hc_sv_interest_narrow checks the seen units at every tick that is shown, and
-/// hc_sv_interest_look_at at every other tick of a snapshot, by the states of that tick: a unit
+/// hc_sv_interest_update looks for new units now and then, in an index of the tick's positions that
+/// all clients share: its time depends on how many entities are near, not on the world's size.
+/// Only a client that sees everything, and a game that hides units but has no view, take time
+/// linear in the units. hc_sv_interest_narrow checks the seen units at every tick that is shown,
+/// and hc_sv_interest_look_at at every other tick of a snapshot, by the states of that tick: a unit
 /// that leaps out of view is not sent once more.
 #pragma once
 
+#include "common/grid.h"
 #include "common/timeline.h"
-#include "common/unit.h"
 #include "proto/datagram.h"
+#include "server/replication/view.h"
+
+enum { HC_SV_INDEX_TICKS = 16 }; ///< ticks whose indices are stored: clients are shown many
+
+/// The alive entities with a position at one tick.
+struct hc_sv_index_tick {
+    hc_tick tick, head; ///< as it was at this head; HC_NO_TICK: not in use
+    struct hc_grid grid;
+    uint32_t everywhere_count;
+    hc_unit *everywhere; ///< [unowned units] in every view: alive, unowned, without a position
+};
+
+/// The positions of the newest ticks of looks, for all clients.
+struct hc_sv_index {
+    const struct hc_world *world;
+    struct hc_grid_shape shape;
+    struct hc_sv_index_tick ticks[HC_SV_INDEX_TICKS]; ///< by tick
+    uint32_t stamp;                                   ///< of the present look
+    uint32_t *stamps; ///< [units] the newest look that came upon the unit
+    hc_unit *found;   ///< [units] of the present look
+};
 
 /// An own player as it was last found alive.
 struct hc_sv_interest_eye {
@@ -32,26 +55,29 @@ struct hc_sv_interest_eye {
 };
 
 struct hc_sv_interest {
+    struct hc_sv_view view; ///< with the interest set
     const struct hc_world *world;
-    uint64_t *seen; ///< a bit for each unit, zeros after the last
-    hc_tick *since; ///< [units] of a seen unit: it was in view at every tick from this one on
-    hc_tick tick;   ///< the newest checked tick; HC_NO_TICK: none
+    hc_tick tick; ///< the newest checked tick; HC_NO_TICK: none
     struct hc_sv_interest_eye eyes[HC_OWN_PLAYERS_MAX]; ///< in the order of the own players
 };
 
-/// Lays the set out from `base` (NULL: only measures); returns the bytes needed.
-/// hc_sv_interest_clear must follow.
-size_t hc_sv_interest_layout(struct hc_sv_interest *interest, const struct hc_world *world,
-                             uint8_t *base);
+/// Lays the index out from `base` (NULL: only measures); returns the bytes needed. `world` is
+/// borrowed.
+size_t hc_sv_index_layout(struct hc_sv_index *index, const struct hc_world *world, uint8_t *base);
 
-/// Empties the set.
-void hc_sv_interest_clear(struct hc_sv_interest *interest);
+/// Forgets all ticks.
+void hc_sv_index_clear(struct hc_sv_index *index);
+
+/// An empty set, whose slots come from `slots`. `world` and `slots` are borrowed.
+void hc_sv_interest_open(struct hc_sv_interest *interest, const struct hc_world *world,
+                         struct hc_sv_slots *slots);
 
 /// Looks for the units that a client with these players (at most HC_OWN_PLAYERS_MAX, always in the
-/// same order) sees at `tick` in [oldest, head], the tick that is to be shown. Linear in the
-/// entities. Between two calls the set gains no unit.
-void hc_sv_interest_update(struct hc_sv_interest *interest, const struct hc_timeline *timeline,
-                           hc_tick tick, const hc_player *own, unsigned own_count);
+/// same order) sees at `tick` in [oldest, head], the tick that is to be shown. Between two calls
+/// the set gains no unit.
+void hc_sv_interest_update(struct hc_sv_interest *interest, struct hc_sv_index *index,
+                           const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
+                           unsigned own_count);
 
 /// Removes the units that are out of view at `tick`, in [oldest, head] and not before the newest
 /// checked tick. A unit that was out of view at a tick between the two counts as seen since `tick`.
@@ -82,8 +108,3 @@ bool hc_sv_interest_in_view(const struct hc_sv_interest_look *look, hc_unit unit
 /// position, or no player looks.
 uint32_t hc_sv_interest_distance(const struct hc_sv_interest *interest,
                                  const struct hc_timeline *timeline, hc_tick tick, hc_unit unit);
-
-/// Whether the client may know of `unit`.
-static inline bool hc_sv_interest_sees(const struct hc_sv_interest *interest, hc_unit unit) {
-    return (interest->seen[unit / 64] >> (unit % 64) & 1) != 0;
-}

@@ -2,51 +2,64 @@
 #include "server/replication/replicator.h"
 
 #include "common/alloc.h"
-#include "server/replication/sent_log.h"
-#include "server/replication/selection.h"
+#include "server/replication/builder.h"
 
 enum {
     VALUES_EACH = 3,  ///< of a unit for each tick that is stored: rewinds rewrite ticks
     DELTAS_EACH = 64, ///< of a unit: for every tick shown and every baseline
 };
 
+/// Slots of the pool: as many as all clients can take, or the usual share of each.
+static uint32_t slot_count(const struct hc_sv_replicator_config *config) {
+    uint32_t units = hc_unit_total(config->world), most = units * config->clients;
+    uint32_t each = units < HC_SV_UNITS_EACH ? units : HC_SV_UNITS_EACH;
+    uint32_t count = each * config->clients;
+    if (count < HC_SV_UNITS_MIN)
+        count = HC_SV_UNITS_MIN;
+    return count < most ? count : most;
+}
+
 /// Lays everything out from `base` (NULL: only measures); returns the bytes needed.
 static size_t layout(struct hc_sv_replicator *replicator,
                      const struct hc_sv_replicator_config *config, uint8_t *base) {
     const struct hc_world *world = config->world;
-    uint32_t units = hc_unit_total(world), rows = config->history + 1;
+    uint32_t units = hc_unit_total(world), rows = config->history + 1, slots = slot_count(config);
     // A value that a client acked longer ago is pinned, or no longer a baseline.
     uint32_t values = units * (rows + HC_SNAPSHOT_AGE_MAX) * VALUES_EACH;
     size_t used = 0;
+    replicator->builder = hc_carve(base, &used, sizeof *replicator->builder);
     replicator->selections = hc_carve(base, &used, units * sizeof *replicator->selections);
-    replicator->candidates = hc_carve(base, &used, units * sizeof *replicator->candidates);
-    replicator->encoding = hc_carve(base, &used, sizeof *replicator->encoding);
-    replicator->extrapolation = hc_carve(base, &used, hc_unit_bytes(world));
+    replicator->order = hc_carve(base, &used, units * sizeof *replicator->order);
+    replicator->gathered = hc_carve(base, &used, HC_SV_GATHERED_BYTES);
     used += hc_sv_roster_layout(&replicator->roster, world, base == NULL ? NULL : base + used);
-    used += hc_sv_sent_values_layout(&replicator->sent_values, world, rows, values,
-                                     base == NULL ? NULL : base + used);
-    used += hc_sv_delta_cache_layout(&replicator->delta_cache, units * DELTAS_EACH,
-                                     base == NULL ? NULL : base + used);
+    used += hc_sv_values_layout(&replicator->values, world, rows, values,
+                                base == NULL ? NULL : base + used);
+    used += hc_sv_slots_layout(&replicator->slots, slots, base == NULL ? NULL : base + used);
+    replicator->pins = hc_carve(base, &used, slots * hc_sv_values_pin_size(world));
+    used += hc_sv_index_layout(&replicator->index, world, base == NULL ? NULL : base + used);
+    used += hc_sv_deltas_layout(&replicator->deltas, world, replicator->extrapolator,
+                                units * DELTAS_EACH, base == NULL ? NULL : base + used);
     return used;
 }
 
 size_t hc_sv_replicator_memory(const struct hc_sv_replicator_config *config) {
-    struct hc_sv_replicator measured;
+    struct hc_sv_replicator measured = {.extrapolator = NULL};
     return layout(&measured, config, NULL) + hc_extrapolator_memory(config->world);
 }
 
 bool hc_sv_replicator_init(struct hc_sv_replicator *replicator,
                            const struct hc_sv_replicator_config *config) {
-    *replicator = (struct hc_sv_replicator){
-        .config = *config, .world = config->world, .timeline = config->timeline};
+    *replicator = (struct hc_sv_replicator){.config = *config};
     replicator->extrapolator = hc_extrapolator_create(config->world);
     replicator->memory = hc_allocate(config->allocator, layout(replicator, config, NULL));
     if (replicator->extrapolator == NULL || replicator->memory == NULL)
         return false;
     layout(replicator, config, replicator->memory);
     hc_sv_roster_clear(&replicator->roster, config->world);
-    hc_sv_sent_values_clear(&replicator->sent_values);
-    hc_sv_delta_cache_clear(&replicator->delta_cache);
+    hc_sv_values_clear(&replicator->values);
+    hc_sv_slots_clear(&replicator->slots);
+    hc_sv_index_clear(&replicator->index);
+    hc_sv_deltas_clear(&replicator->deltas);
     return true;
 }
 
@@ -61,6 +74,6 @@ void hc_sv_replicator_advance(struct hc_sv_replicator *replicator, hc_tick final
         replicator->final++;
         replicator->chain =
             hc_snapshot_chain(replicator->config.chain_key, replicator->chain,
-                              hc_timeline_hash(replicator->timeline, replicator->final));
+                              hc_timeline_hash(replicator->config.timeline, replicator->final));
     }
 }

@@ -1,6 +1,6 @@
 /// The state that replication shares among all clients of one world: the values and deltas that
-/// they were sent, the roster, the extrapolator and its budget, and memory for the snapshot that is
-/// being built.
+/// they were sent, their slots, the positions of entities, the roster, the extrapolator and its
+/// budget, and memory for the snapshot that is being built.
 ///
 /// Calls belong in this order:
 ///   1. hc_sv_replicator_init;
@@ -12,18 +12,25 @@
 
 #include "common/extrapolate.h"
 #include "proto/snapshot.h"
-#include "server/replication/delta_cache.h"
-#include "server/replication/encode.h"
+#include "server/replication/deltas.h"
 #include "server/replication/extrapolation_budget.h"
-#include "server/replication/priority.h"
-#include "server/replication/roster.h"
+#include "server/replication/interest.h"
+#include "server/replication/lists.h"
+#include "server/replication/values.h"
 
-struct hc_sv_client;
+struct hc_sv_builder;
 struct hc_sv_selection;
+
+enum {
+    HC_SV_UNITS_EACH = 256,       ///< slots of the pool for each client, or all units if fewer
+    HC_SV_UNITS_MIN = 16384,      ///< slots of the pool, at least, if there may be so many
+    HC_SV_GATHERED_BYTES = 65536, ///< of deltas that one snapshot gathers; others are fetched again
+};
 
 struct hc_sv_replicator_config {
     const struct hc_world *world;       ///< borrowed
     const struct hc_timeline *timeline; ///< of the world; borrowed
+    uint16_t clients;                   ///< at once, at most
     uint32_t history, future;           ///< of the timeline, ticks
     uint16_t snapshot_rate;             ///< Hz; 0: a snapshot at every tick
     bool show_head;                     ///< shows the head in every snapshot, see hc_sv_host_config
@@ -33,21 +40,22 @@ struct hc_sv_replicator_config {
 
 struct hc_sv_replicator {
     struct hc_sv_replicator_config config;
-    const struct hc_world *world;
-    const struct hc_timeline *timeline;
     hc_tick final;  ///< F, the newest tick that can no longer change
     uint64_t chain; ///< the chain hash at F
     struct hc_sv_roster roster;
-    struct hc_sv_sent_values sent_values;
-    struct hc_sv_delta_cache delta_cache;
+    struct hc_sv_values values;
+    struct hc_sv_slots slots;
+    uint8_t *pins; ///< [slots] of hc_sv_values_pin_size: of each slot that has a pinned value
+    struct hc_sv_index index;
+    struct hc_sv_deltas deltas;
     struct hc_extrapolator *extrapolator;
     struct hc_sv_extrapolation_budget extrapolation_budget;
 
-    // Of the snapshot that is being built.
+    // Of the snapshot that is being built, or was built last.
+    struct hc_sv_builder *builder;
     struct hc_sv_selection *selections; ///< [units]
-    struct hc_sv_candidate *candidates; ///< [units]
-    struct hc_sv_encoding *encoding;
-    uint8_t *extrapolation; ///< one unit's value
+    uint64_t *order;                    ///< [units] keys of the selections, see snapshot.c
+    uint8_t *gathered;                  ///< [HC_SV_GATHERED_BYTES] their deltas
 
     uint8_t *memory; ///< of all of these
 };

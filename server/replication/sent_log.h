@@ -1,81 +1,115 @@
-/// The sent log of one client: which values each datagram carried, and which of them it acked.
+/// The sent log of one client: which of its datagrams with a snapshot it acked, and which are lost.
 ///
-/// A baseline is a value that the client has acked, never the one that was sent last. A datagram
-/// that is neither acked nor lost counts as held, so that a correction is not repeated at every
-/// tick of a round trip. It is lost once a datagram sent HC_LOST_AFTER or more later is
-/// acked. If it is acked after all, its values count again.
+/// A logged snapshot has one of 64 places, and the log is three words: the places in use, those
+/// that are acked, and those that are lost. Whatever a snapshot carries is an item: a unit's value
+/// or drop, a correction, a forced range, a join or a leave. An item is the set of the places of
+/// the snapshots that carried it, so one ack or one loss settles all items of a datagram at once.
 ///
-/// The log evicts snapshots, oldest first, when they are too old or when it needs room for new
-/// entries. An evicted snapshot is no longer a baseline; one that was not acked by then counts as
-/// lost. The newest state that each unit was acked or sent in outlives eviction. So does the newest
-/// acked snapshot, the base, with the values of the tick that it showed: the client stores them
-/// until it receives a snapshot that names a newer base.
+/// A snapshot that is neither acked nor lost counts as received, so that nothing is repeated at
+/// every tick of a round trip. If a lost one is acked after all, its items count again. A snapshot
+/// leaves the log when it is HC_SNAPSHOT_AGE_MAX heads old; if it is not acked by then it is lost.
+/// The newest acked snapshot, the base, outlives that: the client stores its values until it
+/// receives a snapshot that names a newer base.
 ///
-/// Calls belong in this order: hc_sv_sent_log_begin for a snapshot, one hc_sv_sent_log_put for each
-/// value in it; anything else, at any time.
+/// Calls belong in this order: hc_sv_sent_log_evict; the items give up the evicted places;
+/// hc_sv_sent_log_begin; the items of the snapshot. Acks and losses come at any time between.
 #pragma once
 
+#include "common/unit.h"
 #include "proto/limits.h"
-#include "server/replication/sent_values.h"
 
-/// The values of a unit that a client is taken to hold.
-struct hc_sv_sent_log_unit {
-    hc_sv_value_id acked; ///< the newest acked value of a snapshot's own tick; 0: none in the log.
-                          ///< A drop does not end it: the client keeps its baselines
-    hc_tick acked_as_of;  ///< of the snapshot that carried it; HC_NO_TICK: none
-    hc_sv_value_id sent;  ///< the newest sent and not lost; 0: none or dropped
-    hc_tick sent_as_of;   ///< of the snapshot that carried it; HC_NO_TICK: none
-    bool known; ///< the client may know the unit: a value of it was sent, lost or not, and
-                ///< no drop since then is acked or under way
+#include <stdbool.h>
+
+enum {
+    HC_SV_PLACES = HC_SNAPSHOT_AGE_MAX, ///< snapshots in the log, at most: heads differ
+    HC_SV_CORRECTIONS = 2048,           ///< of logged snapshots; a client is sent no more at once
 };
 
-struct hc_sv_sent_log;
+_Static_assert(HC_SNAPSHOT_AGE_MAX == 64, "a set of places is a word");
 
-/// Bytes for a world's units and `entries` values in all logged snapshots, which is rounded up to a
-/// power of two.
-size_t hc_sv_sent_log_memory(const struct hc_world *world, uint32_t entries);
+typedef uint64_t hc_sv_places;   ///< a set of places, bit p for place p
+typedef uint32_t hc_sv_value_id; ///< of a stored value (values.h); 0: none
 
-/// An empty log in `memory`, aligned for anything; `world` is borrowed.
-struct hc_sv_sent_log *hc_sv_sent_log_init(const struct hc_world *world, uint32_t entries,
-                                           void *memory);
+/// A correction: an item for itself, because few units have any.
+struct hc_sv_logged_correction {
+    hc_sv_value_id value_id;
+    hc_tick tick;
+    uint32_t older; ///< number of the unit's next older one
+    hc_unit unit;
+    uint8_t place;
+};
 
-/// Begins the snapshot of head `as_of` in the datagram `seq`; both are greater than those of the
-/// snapshot before. It evicts what is too old, so it comes before any query for this snapshot.
-void hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, uint32_t seq);
+struct hc_sv_sent_log {
+    hc_sv_places logged, acked, lost; ///< the latter two within the first
+    unsigned newest;                  ///< place of the newest snapshot
+    hc_tick base, base_tick;          ///< head and tick shown of the base; HC_NO_TICK: none
+    hc_tick as_of[HC_SV_PLACES];      ///< head,
+    hc_tick tick[HC_SV_PLACES];       ///< and tick shown of the snapshot there
+    uint32_t seq[HC_SV_PLACES];
+    uint32_t first_correction[HC_SV_PLACES]; ///< number of the snapshot's first correction
+    struct {
+        hc_tick tick; ///< HC_NO_TICK: none
+        hc_tick head;
+    } equal[HC_SV_PLACES]; ///< by tick % HC_SV_PLACES, see hc_sv_sent_log_mark_equal
+    uint32_t first, end;   ///< numbers of the logged corrections, [first, end)
+    struct hc_sv_logged_correction *corrections; ///< [HC_SV_CORRECTIONS] ring by number
+};
 
-/// The snapshot carries the value of `unit` at `tick`; `correction`: that tick is older than the
-/// one that it shows. It carries one value of a unit at the tick that it shows. `value_id` 0: it
-/// drops the unit. False: there is no room for more entries, so the snapshot must not carry it.
-bool hc_sv_sent_log_put(struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick,
-                        hc_sv_value_id value_id, bool correction);
+/// An item that the client holds, or is about to.
+struct hc_sv_held {
+    hc_sv_value_id value_id; ///< 0: none, or a drop
+    hc_tick as_of;           ///< head of the acked snapshot that carried it; HC_NO_TICK: not acked
+};
 
-/// The client acked the datagram `seq`, a snapshot or not; in any order. Returns whether a logged
-/// snapshot went out in it.
+/// Lays the ring out from `base` (NULL: only measures); returns the bytes needed.
+size_t hc_sv_sent_log_layout(struct hc_sv_sent_log *sent_log, uint8_t *base);
+
+/// Empties the log.
+void hc_sv_sent_log_clear(struct hc_sv_sent_log *sent_log);
+
+/// Removes the snapshots that are too old at the head `as_of`. Returns their places; whether each
+/// was acked, and of which head it was, stays readable until hc_sv_sent_log_begin.
+hc_sv_places hc_sv_sent_log_evict(struct hc_sv_sent_log *sent_log, hc_tick as_of);
+
+/// Begins the snapshot of head `as_of` that shows `tick`, in the datagram `seq`; head and seq are
+/// greater than those of the snapshot before. Returns its place.
+unsigned hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, hc_tick tick,
+                              uint32_t seq);
+
+/// The client acked the datagram `seq`; false: no logged snapshot went out in it.
 bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq);
 
-/// The values of `unit` that the client is taken to hold; the calls above change them in place.
-const struct hc_sv_sent_log_unit *hc_sv_sent_log_unit(const struct hc_sv_sent_log *sent_log,
-                                                      hc_unit unit);
+/// The datagram `seq` is taken for lost.
+void hc_sv_sent_log_lost(struct hc_sv_sent_log *sent_log, uint32_t seq);
 
-/// The head of the newest acked snapshot, less than HC_SNAPSHOT_SPAN_MAX before the newest head;
-/// HC_NO_TICK: none.
-hc_tick hc_sv_sent_log_base(const struct hc_sv_sent_log *sent_log);
+/// The newest of some logged places, of which there is at least one.
+static inline unsigned hc_sv_sent_log_newest(const struct hc_sv_sent_log *sent_log,
+                                             hc_sv_places places) {
+    unsigned by = (HC_SV_PLACES - 1 - sent_log->newest) % HC_SV_PLACES; // makes it the last bit
+    hc_sv_places turned = places << by | places >> ((HC_SV_PLACES - by) % HC_SV_PLACES);
+    return (sent_log->newest - (unsigned)__builtin_clzll(turned)) % HC_SV_PLACES;
+}
 
-/// The units whose values the snapshot of head `as_of`, logged or the base, carried of the tick
-/// that it showed, to `out`, which has room for `most`; returns how many. They stand in the order
-/// in which they were put; those of an evicted base ascend.
-uint32_t hc_sv_sent_log_units(const struct hc_sv_sent_log *sent_log, hc_tick as_of, hc_unit *out,
-                              uint32_t most);
+/// The logged snapshots that showed `tick`.
+hc_sv_places hc_sv_sent_log_showing(const struct hc_sv_sent_log *sent_log, hc_tick tick);
 
-/// The value of (unit, tick) that the client holds or is about to: the newest in a logged snapshot
-/// that is not lost, as a value of the tick shown or as a correction; 0: none, or dropped.
-/// `*acked_as_of` is the head of the snapshot that carried it if that is acked, else HC_NO_TICK.
-/// Costs about a lookup in a hash table.
-hc_sv_value_id hc_sv_sent_log_holds(const struct hc_sv_sent_log *sent_log, hc_unit unit,
-                                    hc_tick tick, hc_tick *acked_as_of);
+// ---- Corrections --------------------------------------------------------------------------------
 
-/// Whether any logged snapshot carried (unit, tick), lost or not.
-bool hc_sv_sent_log_has(const struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick);
+/// How many more corrections the log has room for.
+static inline uint32_t hc_sv_sent_log_room(const struct hc_sv_sent_log *sent_log) {
+    return HC_SV_CORRECTIONS - (sent_log->end - sent_log->first);
+}
+
+/// The newest snapshot carries this value of `unit` at a past tick. `newest` is the number of the
+/// unit's newest correction, which the log follows and replaces; there must be room.
+void hc_sv_sent_log_correct(struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick,
+                            hc_sv_value_id value_id, uint32_t *newest);
+
+/// The unit's newest correction of `tick` that is logged, not counting those in `except`; NULL:
+/// none. `newest` as above.
+const struct hc_sv_logged_correction *
+hc_sv_sent_log_corrected(const struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick,
+                         uint32_t newest, hc_sv_places except);
 
 /// Notes that the client holds the values of the past tick `tick` as the server has them at the
 /// newest head, or is about to. The note stands until a snapshot that carried the tick is lost.
@@ -85,6 +119,5 @@ void hc_sv_sent_log_mark_equal(struct hc_sv_sent_log *sent_log, hc_tick tick);
 /// not, or the log has evicted the values of that tick.
 hc_tick hc_sv_sent_log_equal_at(const struct hc_sv_sent_log *sent_log, hc_tick tick);
 
-/// Whether corrections compare the unit's past ticks from now on. Every note of an equal tick ends
-/// when a unit begins to be compared.
-void hc_sv_sent_log_compare(struct hc_sv_sent_log *sent_log, hc_unit unit, bool compared);
+/// Ends every note of an equal tick.
+void hc_sv_sent_log_clear_equal(struct hc_sv_sent_log *sent_log);

@@ -7,8 +7,17 @@
 
 #include "common/bytes.h"
 #include "server/replication/client.h"
-#include "server/replication/counts.h"
 #include "server/replication/replicator.h"
+
+/// Counts of a snapshot, and the work that it took.
+struct hc_sv_snapshot_counts {
+    bool rewound;                           ///< it shows a tick that the newest rewind recomputed
+    uint32_t corrections;                   ///< units of past ticks
+    uint32_t deltas_encoded, deltas_reused; ///< of units
+    uint32_t extrapolation_steps;           ///< ticks that their extrapolations simulated
+    uint32_t units_examined;                ///< for the selection, and for each past tick
+    uint32_t longest_unsent_ticks;          ///< since a unit in the client's view was last sent
+};
 
 /// The datagram that a snapshot goes out in.
 struct hc_sv_snapshot_datagram {

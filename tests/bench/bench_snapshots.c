@@ -247,43 +247,35 @@ static void print_field(const struct bench_entropy *entropy, unsigned kind, unsi
     double there = 0, fresh = 0;
     unsigned best = bench_entropy_best(entropy, 0, kind, field, &there);
     bench_entropy_best(entropy, 1, kind, field, &fresh);
-    printf("  %-8s %-9s %8.3f %8.3f  %s\n", of->name, of->fields[field].name,
-           (double)entropy->counts.field[kind][field] / values, (there + fresh) / values,
+    printf("  %-8s %-9s %8.3f  %s\n", of->name, of->fields[field].name, (there + fresh) / values,
            estimates[best]);
 }
 
-/// Prints the rest beside fields: presence, ages, and the flags and masks of changes.
+/// Prints the rest beside fields: inputs, presence and ages.
 static void print_rest(const struct bench_entropy *entropy, double values) {
-    const struct hc_delta_counts *counts = &entropy->counts;
-    double taken = (double)counts->total, there = bench_model_bits(&entropy->age);
-    double input = 0, input_taken = 0;
-    for (unsigned f = 0; f < hc_arena.input_field_count; f++) {
+    double there = bench_model_bits(&entropy->age), input = 0;
+    for (unsigned f = 0; f < hc_arena.input_field_count; f++)
         input += bench_model_bits(&entropy->input[f]);
-        input_taken += (double)counts->input[f];
-    }
     for (unsigned k = 0; k < hc_arena.kind_count; k++) {
         there += bench_model_bits(&entropy->there[0][k]);
         there += bench_model_bits(&entropy->there[1][k]);
-        for (unsigned f = 0; f < hc_arena.kinds[k].field_count; f++)
-            taken -= (double)counts->field[k][f];
     }
-    printf("  %-18s %8.3f %8.3f\n", "input", input_taken / values, input / values);
-    printf("  %-18s %8.3f %8.3f\n", "flags, ages", (taken - input_taken) / values, there / values);
+    printf("  %-18s %8.3f\n", "input", input / values);
+    printf("  %-18s %8.3f\n", "presence, ages", there / values);
 }
 
 static void print_entropy(const struct bench_entropy *entropy, const struct row *row, double sent) {
     double values = (double)entropy->values, bits = bench_entropy_bits(entropy);
-    double taken = (double)entropy->counts.total;
-    printf("Entropy: %u players, %u snapshots/s, %.0f values sent; bits of each value by deltas, "
-           "and by an\norder-0 adaptive coder that starts empty, with the best estimate for each "
-           "field\n",
+    double taken = (double)entropy->taken;
+    printf("Entropy: %u players, %u snapshots/s, %.0f values sent; bits of each value by an\n"
+           "order-0 adaptive coder that starts empty, with the best estimate for each field\n",
            row->players, row->rate, values);
     for (unsigned k = 0; k < hc_arena.kind_count; k++)
         for (unsigned f = 0; f < hc_arena.kinds[k].field_count; f++)
             print_field(entropy, k, f, values);
     print_rest(entropy, values);
-    printf("  %-18s %8.3f %8.3f  ratio %.3f, at most 1.35 wanted\n", "all", taken / values,
-           bits / values, taken / bits);
+    printf("  %-18s %8.3f; by deltas %.3f, ratio %.3f, at most 1.35 wanted\n", "all", bits / values,
+           taken / values, taken / bits);
     if (taken != sent)
         printf("  of %.0f sent bits only %.0f were measured\n", sent, taken);
     printf("\n");
@@ -305,7 +297,7 @@ static bool table_entropy(json_t *json, const struct row *row) {
     struct bench_match_result result;
     bool ok = run_measured(row, &entropy, &result);
     if (ok) {
-        double ratio = (double)entropy.counts.total / bench_entropy_bits(&entropy);
+        double ratio = (double)entropy.taken / bench_entropy_bits(&entropy);
         print_entropy(&entropy, row, result.value_bits);
         json_array_append_new(json,
                               json_pack("{s:s, s:i, s:i, s:f}", "table", "entropy", "players",
@@ -342,7 +334,7 @@ static bool table_latency(const struct options *options, json_t *json) {
         double kbit_s = 1000.0 * row->ticks * row->players / BENCH_TICK_RATE;
         if (ok)
             growing[i] = (struct growing){.down = results[i].down_kbit,
-                                          .values = (double)entropy.counts.total / kbit_s,
+                                          .values = (double)entropy.taken / kbit_s,
                                           .entropy = bench_entropy_bits(&entropy) / kbit_s};
         bench_entropy_free(&entropy);
         if (!ok)

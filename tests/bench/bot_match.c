@@ -37,6 +37,8 @@ struct player {
 /// Counts while measuring.
 struct counted {
     uint64_t down_bytes, up_bytes, down, up;
+    struct bench_snapshot_bits bits;
+    uint64_t snapshots;                       ///< of the host, when the newest was counted
     uint64_t sampled_bytes, sampled_entities; ///< of bodies; changed ones in view
     uint64_t ns[HC_SIM_WORKS];
     uint64_t seen; ///< players in view, summed over the sampled snapshots
@@ -150,7 +152,7 @@ static uint32_t changed(const struct hc_sv_host *host, const struct hc_sv_peer *
         states[i] = hc_timeline_states(host->timeline, at);
     }
     for (uint32_t u = 0; u < hc_unit_total(world); u++) {
-        if (!hc_sv_interest_sees(&peer->replication.interest, (hc_unit)u))
+        if (!hc_sv_view_sees(&peer->replication.interest.view, (hc_unit)u))
             continue;
         *players += u >= 1 && u <= world->players && u != peer->replication.own[0] + 1u;
         hc_entity first = hc_unit_first(world, (hc_unit)u);
@@ -174,6 +176,10 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
     counted->down++;
     counted->down_bytes += size + BENCH_IP_UDP;
     const struct hc_sv_peer *peer = match->peers[client];
+    bool is_snapshot = host->stats.snapshots != counted->snapshots;
+    counted->snapshots = host->stats.snapshots;
+    if (is_snapshot)
+        bench_snapshot_bits_add(&counted->bits, host->replicator.builder);
     if (hc_random(3, client, hc_timeline_head(host->timeline), 0) % CHANGED_ONE_IN == 0) {
         counted->sampled++;
         counted->sampled_bytes += size - HC_DATA_BODY_AT - HC_TAG_SIZE;
@@ -181,8 +187,8 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
             changed(host, peer, hc_sv_snapshot_tick(&host->replicator, &peer->replication),
                     step_of(match->config), &counted->seen);
     }
-    if (match->config->entropy != NULL)
-        bench_entropy_take(match->config->entropy, host, peer, step_of(match->config));
+    if (is_snapshot && match->config->entropy != NULL)
+        bench_entropy_take(match->config->entropy, host, step_of(match->config));
 }
 
 static void client_sent(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
@@ -351,18 +357,19 @@ static double percent(double part, double whole) {
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-static void sum_shares(const struct hc_sv_snapshot_bits *from, const struct hc_sv_snapshot_bits *to,
-                       double bytes, struct bench_match_result *result) {
-    double bits = 8 * bytes;
-    result->own = percent((double)(to->own - from->own), bits);
-    result->others = percent((double)(to->others - from->others), bits);
-    result->unowned = percent((double)(to->unowned - from->unowned), bits);
-    result->inputs = percent((double)(to->inputs - from->inputs), bits);
-    result->names = percent((double)(to->names - from->names), bits);
-    result->corrections = percent((double)(to->corrections - from->corrections), bits);
-    result->head = percent((double)(to->header - from->header), bits);
+static void sum_shares(const struct bench_snapshot_bits *bits, double bytes,
+                       struct bench_match_result *result) {
+    double all = 8 * bytes;
+    result->own = percent((double)bits->own, all);
+    result->others = percent((double)bits->others, all);
+    result->unowned = percent((double)bits->unowned, all);
+    result->inputs = percent((double)bits->inputs, all);
+    result->names = percent((double)bits->names, all);
+    result->corrections = percent((double)bits->corrections, all);
+    result->head = percent((double)bits->header, all);
     result->overhead = 100 - result->own - result->others - result->unowned - result->inputs -
                        result->names - result->corrections - result->head;
+    result->value_bits = (double)(bits->own + bits->others + bits->unowned);
 }
 
 static void sum_up(const struct match *match, const struct hc_sv_host_stats *before,
@@ -390,10 +397,7 @@ static void sum_up(const struct match *match, const struct hc_sv_host_stats *bef
     };
     for (unsigned i = 0; i < HC_SIM_WORKS; i++)
         result->work_us += (double)counted->ns[i] / 1000 / client_ticks;
-    sum_shares(&before->bits, &after->bits, (double)counted->down_bytes, result);
-    const struct hc_sv_snapshot_bits *bits = &after->bits, *old = &before->bits;
-    result->value_bits =
-        (double)(bits->own + bits->others + bits->unowned - old->own - old->others - old->unowned);
+    sum_shares(&counted->bits, (double)counted->down_bytes, result);
 }
 
 /// Adds the figures of final ticks.
@@ -434,6 +438,7 @@ static bool play(struct match *match, struct bench_match_result *result) {
     if (before == NULL)
         return false;
     *before = host->stats;
+    match->counted.snapshots = host->stats.snapshots;
     if (match->config->recording != NULL)
         bench_recording_measures(match->config->recording, match->sim);
     match->measures = true;

@@ -9,6 +9,7 @@
 #include "tests/bench/turn_delay.h"
 #include "tests/bench/display_error.h"
 #include "tests/bench/delta_entropy.h"
+#include "tests/bench/snapshot_bits.h"
 #include "tests/sim/sim.h"
 
 enum {

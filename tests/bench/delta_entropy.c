@@ -1,8 +1,7 @@
 /// Adaptive models of residuals, and the estimates of each field.
 #include "tests/bench/delta_entropy.h"
 
-#include "proto/fields.h"
-#include "server/replication/snapshot.h"
+#include "server/replication/builder.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,8 +59,7 @@ bool bench_entropy_init(struct bench_entropy *entropy, const struct hc_world *wo
     memset(entropy, 0, sizeof *entropy);
     entropy->extrapolated = malloc(bytes);
     entropy->held = malloc(bytes);
-    entropy->scratch = malloc(bytes);
-    bool ok = entropy->extrapolated != NULL && entropy->held != NULL && entropy->scratch != NULL &&
+    bool ok = entropy->extrapolated != NULL && entropy->held != NULL &&
               model_init(&entropy->age, AGE_BITS);
     for (unsigned f = 0; f < game->input_field_count; f++)
         ok &= model_init(&entropy->input[f], game->input_fields[f].bits);
@@ -78,7 +76,6 @@ bool bench_entropy_init(struct bench_entropy *entropy, const struct hc_world *wo
 void bench_entropy_free(struct bench_entropy *entropy) {
     free(entropy->extrapolated);
     free(entropy->held);
-    free(entropy->scratch);
     free(entropy->age.counts);
     for (unsigned f = 0; f < HC_FIELDS_MAX; f++)
         free(entropy->input[f].counts);
@@ -174,20 +171,6 @@ static void take_value(const struct sent_value *sent) {
     struct bench_entropy *entropy = sent->entropy;
     const struct hc_world *world = &sent->host->world;
     const struct hc_game *game = world->game;
-    static struct hc_sv_encoding encoding;
-    uint8_t scratch[HC_SV_ENCODE_BYTES];
-    struct hc_bits_writer bits = hc_bits_writer(scratch, sizeof scratch);
-    struct hc_value_base base = {.extrapolator = sent->host->replicator.extrapolator,
-                                 .world = world,
-                                 .unit = sent->unit,
-                                 .from = sent->has_baseline ? &sent->from : NULL,
-                                 .referee = sent->referee,
-                                 .scratch = entropy->scratch};
-    const struct hc_timeline *timeline = sent->host->timeline;
-    hc_sv_encode_value(&encoding, timeline,
-                       hc_tick_back(hc_timeline_head(timeline), sent->host->config.history), &base,
-                       &sent->to);
-    hc_value_put(&bits, &base, encoding.changes, &sent->to, &entropy->counts); // by field
     entropy->values++;
     for (uint32_t i = 0; i < hc_unit_count(world, sent->unit); i++)
         take_entity(sent, i);
@@ -200,45 +183,41 @@ static void take_value(const struct sent_value *sent) {
                        hc_field_get(&game->input_fields[f], sent->extrapolated.input));
 }
 
-void bench_entropy_take(struct bench_entropy *entropy, const struct hc_sv_host *host,
-                        const struct hc_sv_peer *peer, uint32_t step) {
+/// Measures the value of a unit that the snapshot sends.
+static void take_selection(struct bench_entropy *entropy, const struct hc_sv_host *host,
+                           const struct hc_sv_selection *selection, uint32_t step) {
+    const struct hc_sv_builder *builder = host->replicator.builder;
     const struct hc_world *world = &host->world;
-    hc_tick head = hc_timeline_head(host->timeline),
-            tick = hc_sv_snapshot_tick(&host->replicator, &peer->replication);
-    hc_tick base = hc_sv_sent_log_base(peer->replication.sent_log);
-    bool judge = hc_timeline_presence(host->timeline, tick)[HC_REFEREE] == HC_ALIVE;
-    const uint8_t *referee = judge ? hc_timeline_states(host->timeline, tick) : NULL;
-    for (uint32_t u = 0; u < hc_unit_total(world); u++) {
-        const struct hc_sv_sent_log_unit *known =
-            hc_sv_sent_log_unit(peer->replication.sent_log, (hc_unit)u);
-        struct sent_value sent = {
-            .entropy = entropy, .host = host, .unit = (hc_unit)u, .step = step};
-        if (known->sent_as_of != head || known->sent == 0)
-            continue;
-        const struct hc_sv_sent_values *sent_values = &host->replicator.sent_values;
-        const struct hc_unit_value *to = hc_sv_sent_values_get(sent_values, known->sent);
-        const struct hc_unit_value *from = hc_sv_sent_values_get(sent_values, known->acked);
-        if (to == NULL) {
-            entropy->lost++;
-            continue;
-        }
-        sent.to = *to;
-        hc_unit_place(world, &sent.extrapolated, entropy->extrapolated);
-        sent.referee = u == 0 ? NULL : referee;
-        sent.has_baseline =
-            from != NULL && from->tick <= tick &&
-            (known->acked_as_of == base || base - known->acked_as_of <= HC_SNAPSHOT_AGE_MAX);
-        if (sent.has_baseline) {
-            sent.from = *from;
-            hc_extrapolate(host->replicator.extrapolator, (hc_unit)u, &sent.from, NULL,
-                           sent.referee, tick, &sent.extrapolated);
-        } else {
-            hc_extrapolate_absent(world, (hc_unit)u, tick, &sent.extrapolated);
-            hc_unit_place(world, &sent.from, entropy->held);
-            hc_extrapolate_absent(world, (hc_unit)u, tick, &sent.from);
-        }
-        take_value(&sent);
+    hc_unit unit = selection->name.unit;
+    hc_tick tick = builder->header.tick;
+    const struct hc_sv_value *from = hc_sv_builder_value(builder, selection);
+    struct sent_value sent = {.entropy = entropy,
+                              .host = host,
+                              .unit = unit,
+                              .step = step,
+                              .to = selection->value->unit,
+                              .referee = unit == 0 ? NULL : builder->encoder.referee,
+                              .has_baseline = selection->name.from != HC_SNAPSHOT_NOTHING};
+    hc_unit_place(world, &sent.extrapolated, entropy->extrapolated);
+    entropy->taken += selection->delta;
+    if (sent.has_baseline) {
+        sent.from = from->unit;
+        hc_extrapolate(host->replicator.extrapolator, unit, &sent.from, NULL, sent.referee, tick,
+                       &sent.extrapolated);
+    } else {
+        hc_extrapolate_absent(world, unit, tick, &sent.extrapolated);
+        hc_unit_place(world, &sent.from, entropy->held);
+        hc_extrapolate_absent(world, unit, tick, &sent.from);
     }
+    take_value(&sent);
+}
+
+void bench_entropy_take(struct bench_entropy *entropy, const struct hc_sv_host *host,
+                        uint32_t step) {
+    const struct hc_sv_builder *builder = host->replicator.builder;
+    for (uint32_t i = 0; i < builder->selection_count; i++)
+        if (builder->selections[i].chosen && builder->selections[i].value != NULL)
+            take_selection(entropy, host, &builder->selections[i], step);
 }
 
 // ---- Sums ---------------------------------------------------------------------------------------

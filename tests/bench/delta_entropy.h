@@ -33,9 +33,8 @@ struct bench_model {
 };
 
 struct bench_entropy {
-    uint8_t *extrapolated, *held, *scratch; ///< memory for values of a unit
-    struct hc_delta_counts counts;          ///< bits of the deltas
-    uint64_t values, lost;                  ///< measured; sent values that were evicted before
+    uint8_t *extrapolated, *held; ///< memory for values of a unit
+    uint64_t values, taken;       ///< measured, and the bits of their deltas
     /// [appears]: it is absent in the extrapolation.
     struct bench_model fields[2][HC_KINDS_MAX][HC_FIELDS_MAX][BENCH_ESTIMATES];
     struct bench_model there[2][HC_KINDS_MAX]; ///< [alive in the extrapolation]
@@ -46,10 +45,10 @@ struct bench_entropy {
 bool bench_entropy_init(struct bench_entropy *entropy, const struct hc_world *world);
 void bench_entropy_free(struct bench_entropy *entropy);
 
-/// Measures all values of the snapshot just sent to `peer`; `step` is the distance of two snapshots
+/// Measures all values of the snapshot that was just sent; `step` is the distance of two snapshots
 /// in ticks.
 void bench_entropy_take(struct bench_entropy *entropy, const struct hc_sv_host *host,
-                        const struct hc_sv_peer *peer, uint32_t step);
+                        uint32_t step);
 
 /// The bits of the cheaper of the two models.
 double bench_model_bits(const struct bench_model *model);

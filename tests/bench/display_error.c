@@ -22,7 +22,7 @@ void bench_display_error_sample(struct bench_display_error *display_error, struc
         struct hc_client_shown seen;
         hc_entity entity = hc_world_player(world, p);
         if (p == peer->replication.own[0] ||
-            !hc_sv_interest_sees(&peer->replication.interest, (hc_unit)(1 + p)) ||
+            !hc_sv_view_sees(&peer->replication.interest.view, (hc_unit)(1 + p)) ||
             !hc_client_show(from, now_us, entity, &seen))
             continue;
         display_error->samples[display_error->pending++] =

@@ -107,8 +107,8 @@ void bench_turn_delay_note(struct bench_turn_delay *turn_delay, unsigned client)
 // ---- Final states of the server -----------------------------------------------------------------
 
 static bool sees(const struct bench_turn_delay *turn_delay, unsigned client, hc_player player) {
-    return hc_sv_interest_sees(&turn_delay->peers[client]->replication.interest,
-                               (hc_unit)(1 + player));
+    return hc_sv_view_sees(&turn_delay->peers[client]->replication.interest.view,
+                           (hc_unit)(1 + player));
 }
 
 /// Begins at the turn's tick, with the clients that see the player then.

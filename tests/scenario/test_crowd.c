@@ -6,7 +6,7 @@
 
 #include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
-#include "server/replication/priority.h"
+#include "server/replication/view.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>

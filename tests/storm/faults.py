@@ -154,12 +154,10 @@ FAULTS = {
     ),
     # ---- Snapshots ----
     "compared-before-rewind": Fault(
-        "server/replication/sent_values.h",
+        "server/replication/values.h",
         "a sent value is not compared anew after a rewind has changed it",
-        "    if (row->compared_head[unit] == row->head &&\n"
-        "        sent_values->next",
-        "    if (newest != 0 &&\n"
-        "        sent_values->next",
+        "    if (newest->compared == row->head && age",
+        "    if (newest->id != 0 && age",
     ),
     "hash-without-field": Fault(
         "common/game.c",
@@ -182,29 +180,29 @@ FAULTS = {
         "        entities |= i > 1 ? 0 : (uint32_t)entity_changed(",
     ),
     "forced-forgotten": Fault(
-        "server/replication/forced.h",
+        "server/replication/lists.h",
         "only one range of forced inputs is remembered",
         "HC_SV_FORCED_RANGES = HC_SNAPSHOT_FORCED_SENT }",
         "HC_SV_FORCED_RANGES = 1 }",
     ),
     "forced-not-sent": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/lists.c",
         "a client is never sent the ranges of its forced inputs",
         "    put_forced(builder);\n",
         "    (void)put_forced;\n"
         "    hc_snapshot_put_end(&builder->bits);\n",
     ),
     "roster-change-late": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/lists.c",
         "a roster change of the very tick of a snapshot is not sent",
         "        if (received && change->tick < tick)\n",
         "        if (change->tick == tick || received)\n",
     ),
     "roster-change-sent-once": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/lists.c",
         "a roster change counts as received as soon as it was sent",
-        "        bool received = *sent_since != 0 && client->acked_snapshot >= *sent_since;\n",
-        "        bool received = *sent_since != 0;\n",
+        "(lists->roster[at].carried & sent_log->acked) != 0;\n",
+        "lists->roster[at].carried != 0;\n",
     ),
     "inputs-late": Fault(
         "proto/snapshot.c",
@@ -218,52 +216,55 @@ FAULTS = {
     "corrected-never": Fault(
         "server/replication/corrections.c",
         "a sent past tick is not corrected, even when a rewind has changed it",
-        "        if (alike(builder, unit, held, now) ||",
-        "        if (held != 0 || alike(builder, unit, held, now) ||",
+        "        if (alike(builder, unit, held.value_id, now) ||",
+        "        if (held.value_id != 0 || alike(builder, unit, held.value_id, now) ||",
     ),
     "sent-never-lost": Fault(
         "server/replication/sent_log.c",
         "the values of a lost datagram count as held for ever",
-        "    return !snapshot->acked && sent_log->newest_seq > snapshot->seq &&\n",
-        "    return false && !snapshot->acked && sent_log->newest_seq > snapshot->seq &&\n",
+        "    sent_log->lost |= bit(place);\n",
+        "    (void)bit(place);\n",
     ),
     # ---- Baselines, interest and bandwidth ----
     "baseline-is-sent": Fault(
         "server/replication/snapshot.c",
         "the baseline is the last value sent, arrived or not",
-        "    hc_sv_selection_sent(builder);\n",
-        "    hc_sv_selection_sent(builder);\n"
-        "    (void)hc_sv_sent_log_acked(builder->client->sent_log, builder->seq);\n",
+        "    log_units(builder);\n",
+        "    log_units(builder);\n"
+        "    (void)hc_sv_sent_log_acked(\n"
+        "        &builder->client->sent_log,\n"
+        "        builder->client->sent_log.seq[builder->client->sent_log.newest]);\n",
     ),
     "baseline-rewritten": Fault(
-        "server/replication/sent_values.c",
+        "server/replication/values.c",
         "the baseline follows the timeline",
-        "    struct record *record = record_at(sent_values, sent_values->next);\n"
-        "    record->value_id = sent_values->next++;\n",
-        "    struct record *record = record_at(sent_values, newest);\n"
-        "    if (newest == 0 || record->value_id != newest) {\n"
-        "        record = record_at(sent_values, sent_values->next);\n"
-        "        record->value_id = sent_values->next++;\n"
+        "    struct hc_sv_value *value = place_of(values, values->next);\n"
+        "    newest->changed = row->head;\n"
+        "    value->id = newest->id = values->next++;\n",
+        "    struct hc_sv_value *value = place_of(values, newest->id);\n"
+        "    newest->changed = row->head;\n"
+        "    if (newest->id == 0 || value->id != newest->id) {\n"
+        "        value = place_of(values, values->next);\n"
+        "        value->id = newest->id = values->next++;\n"
         "    }\n",
     ),
     "delta-cache-without-base": Fault(
-        "server/replication/delta_cache.c",
+        "server/replication/deltas.c",
         "a delta is used again for clients that have another baseline",
         "entry->key.base == key->base &&",
         "(entry->key.base == 0) == (key->base == 0) &&",
     ),
     "drop-not-sent": Fault(
-        "server/replication/selection.c",
+        "server/replication/snapshot.c",
         "a unit that leaves the interest set is not dropped",
-        "        if (!sees && !known->known)\n",
-        "        if (!sees)\n",
+        "        bool gathered = slot->sees || hc_sv_slot_known(slot, sent_log);\n",
+        "        bool gathered = slot->sees;\n",
     ),
     "drop-sent-once": Fault(
-        "server/replication/sent_log.c",
+        "server/replication/view.c",
         "a lost drop is not sent again",
-        "        if (!entry->correction && unit->shown.sent_as_of == snapshot->as_of)\n",
-        "        if (!entry->correction && entry->value_id != 0 &&\n"
-        "            unit->shown.sent_as_of == snapshot->as_of)\n",
+        "    hc_sv_places sent = (slot->values | slot->drops) & ~sent_log->lost;\n",
+        "    hc_sv_places sent = (slot->values & ~sent_log->lost) | slot->drops;\n",
     ),
     "dropped-stays": Fault(
         "client/receive.c",
@@ -308,7 +309,7 @@ FAULTS = {
         "    bool snapshot = has_snapshot(host, head) && head % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
-        "server/replication/selection.c",
+        "server/replication/snapshot.c",
         "an unchanged unit is not sent, and the client's extrapolation of it not corrected",
         "        selections[i].chosen = fits;\n",
         "        selections[i].chosen =\n"
@@ -317,8 +318,8 @@ FAULTS = {
     "inputs-cut": Fault(
         "server/replication/snapshot.c",
         "only the nearest two inputs of others are sent",
-        "builder->header.tick + inputs);\n",
-        "builder->header.tick + (inputs < 2 ? inputs : 2));\n",
+        "builder->header.tick + least(selection->inputs, builder->inputs));\n",
+        "builder->header.tick + least(least(selection->inputs, builder->inputs), 2));\n",
     ),
     "corrections-late": Fault(
         "server/replication/corrections.c",
@@ -329,8 +330,8 @@ FAULTS = {
     "corrections-always": Fault(
         "server/replication/corrections.c",
         "corrections are sent again at every tick",
-        "        if (alike(builder, unit, held, now) ||",
-        "        if ((alike(builder, unit, held, now) && as_of != HC_NO_TICK) ||",
+        "        if (alike(builder, unit, held.value_id, now) ||",
+        "        if ((alike(builder, unit, held.value_id, now) && held.as_of != HC_NO_TICK) ||",
     ),
     "reader-forgets": Fault(
         "client/snapshot_reader.c",
@@ -371,10 +372,10 @@ FAULTS = {
         "    attempt.proven = true;\n",
     ),
     "messages-acknowledge-all": Fault(
-        "server/replication/client.c",
-        "the ack of a datagram without a snapshot counts for the snapshots' entries",
-        "    if (!hc_sv_sent_log_acked(client->sent_log, seq))\n",
-        "    if (!hc_sv_sent_log_acked(client->sent_log, seq) && false)\n",
+        "server/replication/sent_log.c",
+        "the ack of a datagram without a snapshot counts for the snapshot before it",
+        "            return sent_log->seq[place] == seq ? place : HC_SV_PLACES;\n",
+        "            return place;\n",
     ),
     "attempt-again": Fault(
         "server/handshake.c",

@@ -612,61 +612,6 @@ START_TEST(received_snapshots_decode_to_the_servers_state_despite_loss) {
 }
 END_TEST
 
-// ---- Bits ---------------------------------------------------------------------------------------
-
-/// Bits of values at the snapshot's tick.
-static uint64_t values_of(const struct hc_sv_snapshot_bits *bits) {
-    return bits->own + bits->others + bits->unowned;
-}
-
-/// Between the two counts one snapshot of `size` bytes was sent; every bit of it must be counted.
-static void check_counted(const struct hc_sv_host_stats *before, const struct hc_sv_host_stats *now,
-                          size_t size) {
-    const struct hc_sv_snapshot_bits *old = &before->bits, *bits = &now->bits;
-    uint64_t values = values_of(bits) - values_of(old);
-    uint64_t spent = values + bits->header - old->header + bits->names - old->names + bits->inputs -
-                     old->inputs + bits->corrections - old->corrections;
-    size_t packed = (size_t)(spent + 7) / 8;
-    ck_assert_uint_eq(now->snapshots, before->snapshots + 1);
-    packed += packed < 256 ? 2u : 3u; // its length, in one byte or in two
-    ck_assert_uint_eq(size, HC_DATA_BODY_AT + 2 + packed + HC_TAG_SIZE);
-}
-
-START_TEST(server_counts_every_bit_of_a_snapshot_by_purpose) {
-    enum { TICKS = 500 };
-    struct hc_rng rng = hc_rng_init(83, 0);
-    struct client clients[PLAYERS];
-    struct hc_address to;
-    uint8_t bytes[HC_DATAGRAM_MAX], opened[HC_DATAGRAM_MAX];
-    begin();
-    for (unsigned i = 0; i < PLAYERS; i++)
-        clients[i] = join((uint16_t)(1000 + i), 1);
-    for (unsigned tick = 0; tick < TICKS; tick++) {
-        for (unsigned i = 0; i < PLAYERS; i++) // clients of higher numbers send later
-            if (hc_rng_below(&rng, 2) == 0)
-                send_inputs_showing(&clients[i],
-                                    hc_tick_back(head(), 2 * i + hc_rng_below(&rng, 4)),
-                                    1 + hc_rng_below(&rng, 12), 8 * i);
-        now_us += TICK_US;
-        hc_sv_host_advance(host, now_us);
-        struct hc_sv_host_stats before = *hc_sv_host_stats(host);
-        for (size_t size; (size = hc_sv_host_send(host, &to, bytes, now_us)) > 0;) {
-            struct hc_data data;
-            bool snapshot = open_snapshot(&clients[to.port - 1000], bytes, size, opened);
-            ck_assert_int_eq(hc_datagram_get_data(opened, size, &data), HC_OK);
-            hc_replay_accept(&clients[to.port - 1000].replay, data.seq);
-            if (!snapshot)
-                continue;
-            check_counted(&before, hc_sv_host_stats(host), size);
-            before = *hc_sv_host_stats(host);
-        }
-    }
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
-    ck_assert_uint_gt(stats->corrections, 100);
-    ck_assert_uint_gt(stats->deltas_reused, 100);
-}
-END_TEST
-
 static void add_all(TCase *tests) {
     tcase_add_test(tests, full_server_resumes_its_own_client_from_the_same_port);
     tcase_add_test(tests, closing_client_frees_the_last_place_at_once);
@@ -684,7 +629,6 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, snapshot_has_units_despite_many_forced_inputs_and_roster_changes);
     tcase_add_loop_test(tests, received_snapshots_decode_to_the_servers_state_despite_loss, 0, 18);
     tcase_add_test(tests, server_sends_the_join_of_a_player_without_inputs);
-    tcase_add_test(tests, server_counts_every_bit_of_a_snapshot_by_purpose);
 }
 
 START_TEST(server_repeats_a_join_until_the_client_acks_it) {

@@ -1,5 +1,6 @@
 /// Tests of a peer: its states, round trips, acks, forced inputs, loss and floods.
 #include "server/peer.h"
+#include "server/replication/replicator.h"
 #include "tests/run_suite.h"
 #include "tests/unit/small_game.h"
 
@@ -11,6 +12,8 @@ enum { CLIENT_RATE = 100000 };
 
 static struct hc_sv_peer peer;
 static struct hc_world world;
+static struct hc_timeline *timeline;
+static struct hc_sv_replicator replicator;
 static uint8_t *memory;
 
 static void open_peer(uint32_t cid) {
@@ -24,17 +27,29 @@ static void open_peer(uint32_t cid) {
 static void set_up(void) {
     struct hc_sv_peer measured;
     ck_assert_int_eq(hc_world_init(&world, &small_game, 3, 60, 1, NULL), HC_OK);
-    size_t bytes = hc_sv_peer_layout(&measured, &world, NULL);
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    timeline = hc_timeline_create(&config);
+    ck_assert_ptr_nonnull(timeline);
+    struct hc_sv_replicator_config shared = {.world = &world,
+                                             .timeline = timeline,
+                                             .clients = 2,
+                                             .history = config.history,
+                                             .future = config.future};
+    ck_assert(hc_sv_replicator_init(&replicator, &shared));
+    size_t bytes = hc_sv_peer_layout(&measured, &replicator, NULL);
     memory = malloc(bytes);
     ck_assert(memory != NULL);
     memset(memory, 0xa5, bytes);
     memset(&peer, 0, sizeof peer);
-    ck_assert_uint_eq(hc_sv_peer_layout(&peer, &world, memory), bytes);
+    ck_assert_uint_eq(hc_sv_peer_layout(&peer, &replicator, memory), bytes);
     open_peer(1);
 }
 
 static void tear_down(void) {
     free(memory);
+    hc_sv_replicator_free(&replicator);
+    hc_timeline_destroy(timeline);
     hc_world_free(&world);
 }
 
@@ -64,31 +79,33 @@ END_TEST
 
 START_TEST(server_sends_forced_ranges_until_the_client_acks_them) {
     for (hc_tick t = 10; t < 20; t++)
-        hc_sv_forced_add(&peer.replication.forced, 3, t, 1);
-    hc_sv_forced_add(&peer.replication.forced, 3, 30, 1);
-    hc_sv_forced_add(&peer.replication.forced, 4, 20, 1);
-    ck_assert_uint_eq(peer.replication.forced.count, 3);
-    ck_assert_uint_eq(peer.replication.forced.ranges[0].first, 10);
-    ck_assert_uint_eq(peer.replication.forced.ranges[0].count, 10);
+        hc_sv_lists_force(peer.replication.lists, 3, t, 1);
+    hc_sv_lists_force(peer.replication.lists, 3, 30, 1);
+    hc_sv_lists_force(peer.replication.lists, 4, 20, 1);
+    ck_assert_uint_eq(peer.replication.lists->forced_count, 3);
+    ck_assert_uint_eq(peer.replication.lists->forced[0].first, 10);
+    ck_assert_uint_eq(peer.replication.lists->forced[0].count, 10);
     uint8_t out[HC_DATAGRAM_MAX];
+    unsigned place[7] = {0};
     for (uint32_t seq = 1; seq <= 6; seq++) {
         if (seq != 4) // this one is not a snapshot
-            hc_sv_sent_log_begin(peer.replication.sent_log, 100 + seq, seq);
+            place[seq] = hc_sv_sent_log_begin(&peer.replication.sent_log, 100 + seq, 100, seq);
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
     }
-    peer.replication.forced.ranges[0].sent_since = 3; // carried by 3, 5 and 6
-    peer.replication.forced.ranges[1].sent_since = 6;
+    peer.replication.lists->forced[0].carried =
+        UINT64_C(1) << place[3] | UINT64_C(1) << place[5] | UINT64_C(1) << place[6];
+    peer.replication.lists->forced[1].carried = UINT64_C(1) << place[6];
     ck_assert_int_eq(acknowledge(1, 2), HC_OK);
-    ck_assert_uint_eq(peer.replication.forced.count, 3);
+    ck_assert_uint_eq(peer.replication.lists->forced_count, 3);
     ck_assert_int_eq(acknowledge(2, 4), HC_OK);
-    ck_assert_uint_eq(peer.replication.forced.count, 3);
+    ck_assert_uint_eq(peer.replication.lists->forced_count, 3);
     ck_assert_int_eq(acknowledge(3, 5), HC_OK);
-    ck_assert_uint_eq(peer.replication.forced.count, 2);
+    ck_assert_uint_eq(peer.replication.lists->forced_count, 2);
     // The range is longer than the sent one, and must be sent again.
-    hc_sv_forced_add(&peer.replication.forced, 3, 31, 1);
+    hc_sv_lists_force(peer.replication.lists, 3, 31, 1);
     ck_assert_int_eq(acknowledge(4, 6), HC_OK);
-    ck_assert_uint_eq(peer.replication.forced.count, 2);
-    ck_assert_uint_eq(peer.replication.forced.ranges[0].count, 2);
+    ck_assert_uint_eq(peer.replication.lists->forced_count, 2);
+    ck_assert_uint_eq(peer.replication.lists->forced[0].count, 2);
 }
 END_TEST
 
@@ -143,31 +160,47 @@ END_TEST
 
 START_TEST(acked_snapshot_becomes_the_baseline_and_the_next_client_has_none) {
     uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_sv_client *client = &peer.replication;
+    struct hc_sv_view *view = &client->interest.view;
+    struct hc_sv_slot *slot = hc_sv_view_insert(view, &view->first, 1);
     for (hc_tick as_of = 100; as_of < 104; as_of++) {
-        hc_sv_sent_log_begin(peer.replication.sent_log, as_of, peer.connection.sent.next);
-        ck_assert(hc_sv_sent_log_put(peer.replication.sent_log, 1, as_of, as_of, false));
+        hc_sv_sent_log_begin(&client->sent_log, as_of, as_of, peer.connection.sent.next);
+        hc_sv_slot_put(slot, &client->sent_log, as_of);
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
     }
-    ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), HC_NO_TICK);
+    ck_assert_uint_eq(client->sent_log.base, HC_NO_TICK);
     ck_assert_int_eq(acknowledge(1, 2), HC_OK);
-    ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), 101);
-    ck_assert_uint_eq(hc_sv_sent_log_unit(peer.replication.sent_log, 1)->acked, 101);
+    ck_assert_uint_eq(client->sent_log.base, 101);
+    ck_assert_uint_eq(hc_sv_slot_acked(slot, &client->sent_log).value_id, 101);
     ck_assert_int_eq(acknowledge(2, 5), HC_MALFORMED);
-    ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), 101);
+    ck_assert_uint_eq(client->sent_log.base, 101);
     hc_sv_peer_end(&peer, HC_CLOSE_LEFT, true, 0);
+    ck_assert_uint_eq(view->first, HC_SV_NO_SLOT); // the slots are there for other clients
     open_peer(2);
-    ck_assert_uint_eq(hc_sv_sent_log_base(peer.replication.sent_log), HC_NO_TICK);
-    ck_assert(!hc_sv_sent_log_unit(peer.replication.sent_log, 1)->known);
-    for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++)
-        ck_assert(!hc_sv_interest_sees(&peer.replication.interest, unit));
+    ck_assert_uint_eq(client->sent_log.base, HC_NO_TICK);
+    ck_assert_uint_eq(view->first, HC_SV_NO_SLOT);
+}
+END_TEST
+
+START_TEST(snapshot_is_lost_when_one_sent_six_later_is_acked) {
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_sv_client *client = &peer.replication;
+    for (uint32_t seq = 1; seq <= 1 + HC_LOST_AFTER; seq++) {
+        hc_sv_sent_log_begin(&client->sent_log, 100 + seq, 100 + seq, seq);
+        ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
+    }
+    ck_assert_int_eq(acknowledge(1, HC_LOST_AFTER), HC_OK);
+    ck_assert_uint_eq(client->sent_log.lost, 0);
+    ck_assert_int_eq(acknowledge(2, 1 + HC_LOST_AFTER), HC_OK);
+    ck_assert_uint_ne(client->sent_log.lost, 0);
 }
 END_TEST
 
 START_TEST(full_list_of_forced_ranges_drops_the_oldest) {
     for (hc_tick t = 0; t < 1000; t += 2)
-        hc_sv_forced_add(&peer.replication.forced, 1, t, 1);
-    ck_assert_uint_eq(peer.replication.forced.count, HC_SV_FORCED_RANGES);
-    ck_assert_uint_eq(peer.replication.forced.ranges[HC_SV_FORCED_RANGES - 1].first, 998);
+        hc_sv_lists_force(peer.replication.lists, 1, t, 1);
+    ck_assert_uint_eq(peer.replication.lists->forced_count, HC_SV_FORCED_RANGES);
+    ck_assert_uint_eq(peer.replication.lists->forced[HC_SV_FORCED_RANGES - 1].first, 998);
 }
 END_TEST
 
@@ -225,6 +258,7 @@ int main(void) {
     tcase_add_test_raise_signal(tc, client_without_connection_cannot_lose_it, SIGABRT);
     tcase_add_test(tc, server_sends_forced_ranges_until_the_client_acks_them);
     tcase_add_test(tc, acked_snapshot_becomes_the_baseline_and_the_next_client_has_none);
+    tcase_add_test(tc, snapshot_is_lost_when_one_sent_six_later_is_acked);
     tcase_add_test(tc, full_list_of_forced_ranges_drops_the_oldest);
     tcase_add_test(tc, loss_lowers_the_sending_rate_and_acks_do_not);
     tcase_add_test(tc, client_may_send_two_datagrams_a_tick_but_not_more_for_long);

@@ -72,13 +72,16 @@ static void set_up(void) {
     config.world = &world;
     timeline = hc_timeline_create(&config);
     ck_assert_ptr_nonnull(timeline);
-    struct hc_sv_replicator_config shared = {
-        .world = &world, .timeline = timeline, .history = config.history, .future = config.future};
+    struct hc_sv_replicator_config shared = {.world = &world,
+                                             .timeline = timeline,
+                                             .clients = 1,
+                                             .history = config.history,
+                                             .future = config.future};
     ck_assert(hc_sv_replicator_init(&replicator, &shared));
-    size_t bytes = hc_sv_client_layout(&client, &world, NULL);
+    size_t bytes = hc_sv_client_layout(&client, &replicator, NULL);
     memory = malloc(bytes);
     memset(memory, 0xa5, bytes);
-    ck_assert_uint_eq(hc_sv_client_layout(&client, &world, memory), bytes);
+    ck_assert_uint_eq(hc_sv_client_layout(&client, &replicator, memory), bytes);
     hc_sv_client_open(&client);
     hc_sv_client_connect(&client, 1, CLIENT_RATE, 0);
     client.own_count = 1;
@@ -133,6 +136,8 @@ static const struct hc_cl_received *receive(const struct sent *sent) {
 static void ack(const struct sent *sent) {
     receive(sent);
     hc_sv_client_acked(&client, sent->seq);
+    for (uint32_t lost = 1; lost + HC_LOST_AFTER <= sent->seq; lost++)
+        hc_sv_client_lost(&client, lost);
 }
 
 START_TEST(every_value_is_read_as_the_timeline_has_it) {
@@ -196,7 +201,7 @@ START_TEST(a_lost_correction_is_sent_again) {
 END_TEST
 
 START_TEST(forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_them_is_acked) {
-    hc_sv_forced_add(&client.forced, 0, head() - 1, 1);
+    hc_sv_lists_force(client.lists, 0, head() - 1, 1);
     for (unsigned i = 0; i < 4; i++) {
         struct sent sent = send_snapshot();
         const struct hc_cl_received *received = receive(&sent);
@@ -239,7 +244,7 @@ START_TEST(every_snapshot_has_the_referee_and_the_own_players_in_any_room) {
     for (unsigned tick = 0; tick < 300; tick++) {
         int32_t room = 160 + (int32_t)hc_rng_below(&rng, 200);
         for (hc_player p = 0; p < HC_OWN_PLAYERS_MAX && tick % 3 == 0; p++)
-            hc_sv_forced_add(&client.forced, p, head() - 1, 1);
+            hc_sv_lists_force(client.lists, p, head() - 1, 1);
         leave_room(room);
         struct sent sent = send_snapshot();
         const struct hc_cl_received *received = receive(&sent);
@@ -260,19 +265,18 @@ START_TEST(every_snapshot_has_the_referee_and_the_own_players_in_any_room) {
 END_TEST
 
 START_TEST(a_unit_that_waits_gains_the_priority_of_a_changed_one) {
-    struct hc_sv_priority least;
-    uint32_t score[1] = {0}, waiting = 0;
-    struct hc_sv_candidate far = {.changed = true};
-    least = (struct hc_sv_priority){.units = 1, .score = score};
-    hc_sv_priority_grow(&least, &far, 1);
+    struct hc_sv_slot far = {.score = 0};
+    uint32_t waiting = 0;
+    hc_sv_slot_grow(&far, true, 1, 1);
     for (unsigned tick = 0; tick < 60; tick++)
         pass(true);
     leave_room(160);
     send_snapshot(); // all units are new to the client
-    for (uint32_t unit = 0; unit < hc_unit_total(&world); unit++) {
-        uint32_t gained = client.priority.score[unit];
-        waiting += gained > 0;
-        ck_assert(gained == 0 || gained >= score[0]);
+    const struct hc_sv_view *view = &client.interest.view;
+    for (const struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first); slot != NULL;
+         slot = hc_sv_view_slot(view, slot->next)) {
+        waiting += slot->score > 0;
+        ck_assert(slot->score == 0 || slot->score >= far.score);
     }
     ck_assert_uint_gt(waiting, 0);
 }

@@ -1,7 +1,8 @@
-/// The delta cache: a delta is found as it was put, or not at all.
+/// Stored deltas: a delta is found as it was put, or not at all.
 #include "hindcast/rng.h"
-#include "server/replication/delta_cache.h"
+#include "server/replication/deltas.h"
 #include "tests/run_suite.h"
+#include "tests/unit/small_game.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,29 +11,32 @@ enum {
     ENTRIES = 32,
     KEYS = 200, ///< more than fit, so that most puts replace another
     ROUNDS = 20000,
-    BITS_MAX = 8 * HC_SV_DELTA_CACHE_BYTES,
+    BITS_MAX = 8 * HC_SV_DELTA_STORED,
 };
 
-static struct hc_sv_delta_cache delta_cache;
+static struct hc_sv_deltas table;
+static struct hc_world world;
 static uint8_t *memory;
 
 static void set_up(void) {
-    size_t bytes = hc_sv_delta_cache_layout(&delta_cache, ENTRIES, NULL);
+    ck_assert_int_eq(hc_world_init(&world, &small_game, 3, 60, 1, NULL), HC_OK);
+    size_t bytes = hc_sv_deltas_layout(&table, &world, NULL, ENTRIES, NULL);
     memory = malloc(bytes);
     memset(memory, 0xa5, bytes);
-    hc_sv_delta_cache_layout(&delta_cache, ENTRIES, memory);
-    hc_sv_delta_cache_clear(&delta_cache);
+    hc_sv_deltas_layout(&table, &world, NULL, ENTRIES, memory);
+    hc_sv_deltas_clear(&table);
 }
 
 static void tear_down(void) {
     free(memory);
+    hc_world_free(&world);
 }
 
 /// A delta of its own for every number; the unused bits of the last byte are not zeros.
 static struct delta {
     struct hc_sv_delta_key key;
     uint32_t bits;
-    uint8_t data[HC_SV_DELTA_CACHE_BYTES + 8];
+    uint8_t data[HC_SV_DELTA_STORED + 8];
 } deltas[KEYS];
 
 /// Keys that are nearly equal: any two differ in one number only, by as little as 1.
@@ -61,7 +65,7 @@ static bool is_stored(const struct delta *delta) {
 /// The entry appends the bits of the delta, after some others.
 static void check_bits(const struct hc_sv_delta_entry *entry, const struct delta *delta,
                        unsigned before) {
-    uint8_t is[HC_SV_DELTA_CACHE_BYTES + 8] = {0}, wanted[HC_SV_DELTA_CACHE_BYTES + 8] = {0};
+    uint8_t is[HC_SV_DELTA_STORED + 8] = {0}, wanted[HC_SV_DELTA_STORED + 8] = {0};
     struct hc_bits_writer writer = hc_bits_writer(is, sizeof is);
     struct hc_bits_writer plain = hc_bits_writer(wanted, sizeof wanted);
     hc_bits_put(&writer, 0, before);
@@ -83,7 +87,7 @@ START_TEST(an_entry_is_found_as_it_was_put_and_the_newest_two_are_always_found) 
     for (uint32_t round = 0; round < ROUNDS; round++) {
         uint32_t i = hc_rng_below(&rng, KEYS);
         if (hc_rng_chance(&rng, 300000)) {
-            hc_sv_delta_cache_put(&delta_cache, &deltas[i].key, deltas[i].data, deltas[i].bits);
+            hc_sv_deltas_put(&table, &deltas[i].key, deltas[i].data, deltas[i].bits);
             put[i] = true;
             if (is_stored(&deltas[i]) && i != newest) {
                 second = newest;
@@ -95,8 +99,7 @@ START_TEST(an_entry_is_found_as_it_was_put_and_the_newest_two_are_always_found) 
             if (wanted[n] == KEYS)
                 continue;
             const struct delta *delta = &deltas[wanted[n]];
-            const struct hc_sv_delta_entry *entry =
-                hc_sv_delta_cache_find(&delta_cache, &delta->key);
+            const struct hc_sv_delta_entry *entry = hc_sv_deltas_find(&table, &delta->key);
             finds++;
             hits += entry != NULL;
             ck_assert_msg(n == 2 || entry != NULL, "round %u: %u is gone", round, wanted[n]);
@@ -110,37 +113,37 @@ START_TEST(an_entry_is_found_as_it_was_put_and_the_newest_two_are_always_found) 
 }
 END_TEST
 
-START_TEST(a_cache_is_filled_nearly_to_its_size) {
+START_TEST(the_table_is_filled_nearly_to_its_size) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < 4 * ENTRIES; i++) {
         struct hc_sv_delta_key key = {.base = i, .value = i + 1, .referee = 1, .unit = 3};
-        hc_sv_delta_cache_put(&delta_cache, &key, (const uint8_t *)"", 1);
+        hc_sv_deltas_put(&table, &key, (const uint8_t *)"", 1);
     }
     for (uint32_t i = 0; i < 4 * ENTRIES; i++) {
         struct hc_sv_delta_key key = {.base = i, .value = i + 1, .referee = 1, .unit = 3};
-        found += hc_sv_delta_cache_find(&delta_cache, &key) != NULL;
+        found += hc_sv_deltas_find(&table, &key) != NULL;
     }
     ck_assert_uint_le(found, ENTRIES);
     ck_assert_uint_ge(found, ENTRIES * 3 / 4);
 }
 END_TEST
 
-START_TEST(a_cleared_cache_finds_nothing) {
+START_TEST(a_cleared_table_finds_nothing) {
     struct hc_sv_delta_key key = {.base = 1, .value = 2};
-    hc_sv_delta_cache_put(&delta_cache, &key, (const uint8_t *)"x", 8);
-    ck_assert_ptr_nonnull(hc_sv_delta_cache_find(&delta_cache, &key));
-    hc_sv_delta_cache_clear(&delta_cache);
-    ck_assert_ptr_null(hc_sv_delta_cache_find(&delta_cache, &key));
+    hc_sv_deltas_put(&table, &key, (const uint8_t *)"x", 8);
+    ck_assert_ptr_nonnull(hc_sv_deltas_find(&table, &key));
+    hc_sv_deltas_clear(&table);
+    ck_assert_ptr_null(hc_sv_deltas_find(&table, &key));
 }
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("server delta cache");
-    TCase *tc = tcase_create("delta cache");
+    Suite *suite = suite_create("server deltas");
+    TCase *tc = tcase_create("deltas");
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, an_entry_is_found_as_it_was_put_and_the_newest_two_are_always_found);
-    tcase_add_test(tc, a_cache_is_filled_nearly_to_its_size);
-    tcase_add_test(tc, a_cleared_cache_finds_nothing);
+    tcase_add_test(tc, the_table_is_filled_nearly_to_its_size);
+    tcase_add_test(tc, a_cleared_table_finds_nothing);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

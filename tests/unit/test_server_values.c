@@ -1,6 +1,6 @@
-/// Sent values against a list of all values that were ever stored.
+/// Stored values against a list of all values that were ever stored.
 #include "hindcast/rng.h"
-#include "server/replication/sent_values.h"
+#include "server/replication/values.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
 
@@ -10,7 +10,8 @@
 enum {
     HISTORY = 12,
     LEAST = 16,    ///< values asked for
-    CAPACITY = 31, ///< of the ring then: the next power of two but one
+    CAPACITY = 16, ///< of the ring then
+    FRESH = 12,    ///< values that are found again: younger than so many
     STEPS = 1500,
     ASKED = 12, ///< values in a step
     VALUES_MAX = STEPS * ASKED + 1,
@@ -20,7 +21,7 @@ enum {
 
 static struct hc_world world;
 static struct hc_timeline *timeline;
-static struct hc_sv_sent_values sent_values;
+static struct hc_sv_values values;
 static uint8_t *memory;
 
 static void set_up(void) {
@@ -35,11 +36,11 @@ static void set_up(void) {
     ck_assert_ptr_nonnull(timeline);
     struct hc_entity_state referee = {.entity = HC_REFEREE, .presence = HC_ABSENT};
     ck_assert_int_eq(hc_timeline_put_state(timeline, 1, 0, &referee, 1), HC_OK);
-    size_t bytes = hc_sv_sent_values_layout(&sent_values, &world, HISTORY + 1, LEAST, NULL);
+    size_t bytes = hc_sv_values_layout(&values, &world, HISTORY + 1, LEAST, NULL);
     memory = malloc(bytes);
     memset(memory, 0xa5, bytes);
-    hc_sv_sent_values_layout(&sent_values, &world, HISTORY + 1, LEAST, memory);
-    hc_sv_sent_values_clear(&sent_values);
+    hc_sv_values_layout(&values, &world, HISTORY + 1, LEAST, memory);
+    hc_sv_values_clear(&values);
 }
 
 static void tear_down(void) {
@@ -66,8 +67,8 @@ static void put_input(struct hc_rng *rng) {
 }
 
 static hc_sv_value_id ask(hc_unit unit, hc_tick tick) {
-    struct hc_sv_sent_values_row row = hc_sv_sent_values_row(&sent_values, timeline, tick);
-    return hc_sv_sent_values_put(&row, unit);
+    struct hc_sv_values_row row = hc_sv_values_row(&values, timeline, tick);
+    return hc_sv_values_put(&row, unit);
 }
 
 struct stored {
@@ -96,6 +97,19 @@ static void read_now(hc_unit unit, hc_tick tick, struct stored *out) {
     }
 }
 
+/// The hash of a value by its entities.
+static uint32_t hash_of(const struct stored *of) {
+    uint64_t hash = 0;
+    uint32_t at = 0;
+    for (uint32_t e = 0; e < world.entities; e++)
+        if (hc_unit_of(&world, (hc_entity)e) == of->unit) {
+            hash += hc_unit_entity_hash(&world, (hc_entity)e, of->value.presence[at],
+                                        of->value.states + at * world.stride);
+            at++;
+        }
+    return (uint32_t)hash;
+}
+
 static bool same(const struct hc_unit_value *a, const struct stored *b) {
     size_t count = hc_unit_count(&world, b->unit);
     return a->tick == b->value.tick && a->known == b->value.known &&
@@ -110,12 +124,13 @@ static struct stored all[VALUES_MAX];
 /// The newest values are in the ring unchanged, and no others.
 static void check_ring(hc_sv_value_id newest) {
     for (hc_sv_value_id v = 0; v <= newest + 2; v++) {
-        const struct hc_unit_value *is = hc_sv_sent_values_get(&sent_values, v);
+        const struct hc_sv_value *is = hc_sv_values_get(&values, v);
         bool stored = v > 0 && v <= newest;
-        bool may = stored && v + CAPACITY >= newest, must = stored && v + CAPACITY > newest;
-        if ((is == NULL && must) || (is != NULL && !may))
+        bool must = stored && v + CAPACITY > newest;
+        if ((is != NULL) != must)
             ck_abort_msg("at %u, value %u is %s", newest, v, is == NULL ? "gone" : "there");
-        if (is != NULL && !same(is, &all[v]))
+        if (is != NULL &&
+            (!same(&is->unit, &all[v]) || is->id != v || is->hash != hash_of(&all[v])))
             ck_abort_msg("at %u, value %u has changed", newest, v);
     }
 }
@@ -139,18 +154,16 @@ START_TEST(a_value_gets_a_new_number_only_when_the_timeline_has_changed) {
             read_now(unit, tick, &now);
             hc_sv_value_id before = last[tick][unit];
             hc_sv_value_id number = ask(unit, tick);
-            const struct hc_unit_value *is = hc_sv_sent_values_get(&sent_values, number);
-            ck_assert_msg(is != NULL && same(is, &now), "step %u", step);
+            const struct hc_sv_value *is = hc_sv_values_get(&values, number);
+            ck_assert_msg(is != NULL && same(&is->unit, &now), "step %u", step);
             last[tick][unit] = number;
-            bool was_there = before != 0 && before + CAPACITY > newest;
+            bool was_there = before != 0 && newest + 1 - before < FRESH;
             replaced += before != 0 && !was_there;
             if (was_there && same(&all[before].value, &now)) {
                 ck_assert_uint_eq(number, before);
                 again++;
                 continue;
             }
-            if (number == before) // the oldest that may still be in the ring
-                continue;
             ck_assert_uint_eq(number, ++newest);
             all[number] = now;
             hc_unit_place(&world, &all[number].value, all[number].bytes);
@@ -164,32 +177,54 @@ START_TEST(a_value_gets_a_new_number_only_when_the_timeline_has_changed) {
 }
 END_TEST
 
+START_TEST(a_pinned_value_outlives_the_ring_and_a_replaced_one_is_not_pinned) {
+    struct hc_sv_value *pin = malloc(hc_sv_values_pin_size(&world));
+    hc_timeline_advance(timeline);
+    hc_sv_value_id id = ask(2, 1);
+    struct stored was;
+    read_now(2, 1, &was);
+    hc_sv_values_pin(&values, 2, id, pin);
+    for (hc_tick tick = 2; tick < 3 * CAPACITY; tick++) {
+        hc_timeline_advance(timeline);
+        ask(1, tick);
+    }
+    ck_assert_ptr_null(hc_sv_values_get(&values, id));
+    ck_assert_uint_eq(pin->id, id);
+    ck_assert(same(&pin->unit, &was));
+    ck_assert_uint_eq(pin->hash, hash_of(&was));
+    hc_sv_values_pin(&values, 2, id, pin);
+    ck_assert_uint_eq(pin->id, 0);
+    free(pin);
+}
+END_TEST
+
 START_TEST(numbers_wrap_without_a_zero) {
-    sent_values.next = UINT32_MAX;
+    values.next = UINT32_MAX;
     hc_timeline_advance(timeline);
     ck_assert_uint_eq(ask(0, 1), UINT32_MAX);
     ck_assert_uint_eq(ask(1, 1), 1);
     ck_assert_uint_eq(ask(0, 1), UINT32_MAX);
-    ck_assert_ptr_nonnull(hc_sv_sent_values_get(&sent_values, UINT32_MAX));
-    ck_assert_ptr_nonnull(hc_sv_sent_values_get(&sent_values, 1));
-    ck_assert_ptr_null(hc_sv_sent_values_get(&sent_values, 0));
+    ck_assert_ptr_nonnull(hc_sv_values_get(&values, UINT32_MAX));
+    ck_assert_ptr_nonnull(hc_sv_values_get(&values, 1));
+    ck_assert_ptr_null(hc_sv_values_get(&values, 0));
 }
 END_TEST
 
 START_TEST(a_cleared_ring_holds_no_value) {
     ck_assert_uint_eq(ask(2, 1), 1);
-    hc_sv_sent_values_clear(&sent_values);
-    ck_assert_ptr_null(hc_sv_sent_values_get(&sent_values, 1));
+    hc_sv_values_clear(&values);
+    ck_assert_ptr_null(hc_sv_values_get(&values, 1));
     ck_assert_uint_eq(ask(3, 1), 1);
     ck_assert_uint_eq(ask(2, 1), 2);
 }
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("server sent values");
-    TCase *tc = tcase_create("sent values");
+    Suite *suite = suite_create("server values");
+    TCase *tc = tcase_create("values");
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, a_value_gets_a_new_number_only_when_the_timeline_has_changed);
+    tcase_add_test(tc, a_pinned_value_outlives_the_ring_and_a_replaced_one_is_not_pinned);
     tcase_add_test(tc, numbers_wrap_without_a_zero);
     tcase_add_test(tc, a_cleared_ring_holds_no_value);
     suite_add_tcase(suite, tc);

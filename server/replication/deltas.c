@@ -1,0 +1,239 @@
+/// The table of stored deltas, and the choice of the input changes that a delta lists.
+#include "server/replication/deltas.h"
+
+#include "common/alloc.h"
+#include "hindcast/check.h"
+#include "hindcast/rng.h"
+#include "proto/fields.h"
+
+#include <string.h>
+
+enum {
+    WAYS = 2,     ///< entries of a set, the newer first
+    KEY_BITS = 3, ///< of an input's field that counts as keys, at most
+};
+
+size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *world,
+                           struct hc_extrapolator *extrapolator, uint32_t entries, uint8_t *base) {
+    size_t used = 0;
+    HC_ASSERT(entries <= UINT32_C(1) << 30);
+    deltas->world = world;
+    deltas->extrapolator = extrapolator;
+    deltas->sets = 1;
+    while (deltas->sets * WAYS < entries)
+        deltas->sets *= 2;
+    deltas->entries = hc_carve(base, &used, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
+    deltas->encoding = hc_carve(base, &used, sizeof *deltas->encoding);
+    deltas->scratch = hc_carve(base, &used, hc_unit_bytes(world));
+    return used;
+}
+
+void hc_sv_deltas_clear(struct hc_sv_deltas *deltas) {
+    memset(deltas->entries, 0, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
+}
+
+// ---- Stored deltas ------------------------------------------------------------------------------
+
+static struct hc_sv_delta_entry *set_of(const struct hc_sv_deltas *deltas,
+                                        const struct hc_sv_delta_key *key) {
+    uint64_t hash = hc_random(key->unit, key->base, key->value, key->referee);
+    return &deltas->entries[(hash & (deltas->sets - 1)) * WAYS];
+}
+
+static bool is_of(const struct hc_sv_delta_entry *entry, const struct hc_sv_delta_key *key) {
+    return entry->key.value == key->value && entry->key.base == key->base &&
+           entry->key.referee == key->referee && entry->key.unit == key->unit;
+}
+
+const struct hc_sv_delta_entry *hc_sv_deltas_find(const struct hc_sv_deltas *deltas,
+                                                  const struct hc_sv_delta_key *key) {
+    const struct hc_sv_delta_entry *set = set_of(deltas, key);
+    HC_ASSERT(key->value != 0);
+    for (unsigned i = 0; i < WAYS; i++)
+        if (is_of(&set[i], key))
+            return &set[i];
+    return NULL;
+}
+
+void hc_sv_deltas_put(struct hc_sv_deltas *deltas, const struct hc_sv_delta_key *key,
+                      const uint8_t *data, uint32_t bits) {
+    struct hc_sv_delta_entry *set = set_of(deltas, key);
+    HC_ASSERT(key->value != 0);
+    if (bits > 8 * HC_SV_DELTA_STORED)
+        return;
+    if (!is_of(&set[0], key))
+        set[1] = set[0];
+    set[0].key = *key;
+    set[0].bits = (uint16_t)bits;
+    memcpy(set[0].data, data, (bits + 7) / 8);
+}
+
+// ---- Input changes ------------------------------------------------------------------------------
+
+/// Which of the input's fields count as keys, bit i for field i.
+static uint32_t key_fields(const struct hc_game *game) {
+    uint32_t keys = 0;
+    for (unsigned i = 0; i < game->input_field_count; i++)
+        keys |= (uint32_t)(game->input_fields[i].bits <= KEY_BITS) << i;
+    return keys;
+}
+
+/// Whether the keys of two inputs differ.
+static bool keys_differ(const struct hc_game *game, uint32_t keys, const uint8_t *a,
+                        const uint8_t *b) {
+    return (hc_fields_compare(game->input_fields, game->input_field_count, a, b) & keys) != 0;
+}
+
+/// Lists all changes of the owner's input in the steps from the baseline to `end`; the steps before
+/// are given `given`. Returns whether keys have changed.
+static bool list_all(const struct hc_timeline *timeline, const struct hc_value_base *base,
+                     hc_tick end, uint32_t keys, const uint8_t *given,
+                     struct hc_input_changes *out) {
+    const struct hc_game *game = base->world->game;
+    hc_player player = hc_unit_player(base->world, base->unit);
+    const uint8_t *last = NULL; // before it is sanitized
+    bool any_keys = false;
+    out->count = 0;
+    for (hc_tick t = base->from->tick; t < end; t++) {
+        const uint8_t *now = hc_timeline_effective(timeline, player, t);
+        if (last != NULL && memcmp(last, now, game->input_size) == 0)
+            continue;
+        last = now;
+        struct hc_input_change *change = &out->at[out->count];
+        memset(change->input, 0, sizeof change->input);
+        memcpy(change->input, now, game->input_size);
+        game->sanitize_input(change->input); // as the reader does; a prediction may need it
+        if (memcmp(change->input, given, game->input_size) == 0)
+            continue;
+        any_keys |= keys_differ(game, keys, change->input, given);
+        change->tick = t;
+        given = change->input;
+        out->count++;
+    }
+    return any_keys;
+}
+
+/// Lists the changes of keys among `all`; `alone`: the fields that are no keys stay as `given`.
+static void list_keys(const struct hc_game *game, const struct hc_input_changes *all, uint32_t keys,
+                      const uint8_t *given, bool alone, struct hc_input_changes *out) {
+    const uint8_t *last = given;
+    out->count = 0;
+    for (unsigned i = 0; i < all->count; i++) {
+        const struct hc_input_change *change = &all->at[i];
+        if (!keys_differ(game, keys, change->input, last))
+            continue;
+        struct hc_input_change *listed = &out->at[out->count++];
+        *listed = *change;
+        for (unsigned f = 0; f < game->input_field_count && alone; f++)
+            if ((keys >> f & 1) == 0)
+                hc_field_set(&game->input_fields[f], listed->input,
+                             hc_field_get(&game->input_fields[f], given));
+        last = listed->input;
+    }
+}
+
+static bool same_list(const struct hc_game *game, const struct hc_input_changes *a,
+                      const struct hc_input_changes *b) {
+    bool same = a->count == b->count;
+    for (unsigned i = 0; same && i < a->count; i++)
+        same = a->at[i].tick == b->at[i].tick &&
+               memcmp(a->at[i].input, b->at[i].input, game->input_size) == 0;
+    return same;
+}
+
+/// Encodes the value with these changes, and keeps the delta if it is the shortest.
+static void attempt(struct hc_sv_encoding *encoding, const struct hc_value_base *base,
+                    const struct hc_input_changes *changes, const struct hc_unit_value *value) {
+    struct hc_bits_writer bits = hc_bits_writer(encoding->data[!encoding->best], HC_SV_DELTA_MAX);
+    hc_value_put(&bits, base, changes, value, NULL);
+    uint32_t written = (uint32_t)hc_bits_written(&bits);
+    HC_ASSERT(!bits.failed);
+    if (written >= encoding->bits)
+        return;
+    hc_bits_finish(&bits);
+    encoding->best = !encoding->best;
+    encoding->bits = written;
+    encoding->changes = changes;
+}
+
+void hc_sv_deltas_encode(struct hc_sv_encoding *encoding, const struct hc_timeline *timeline,
+                         hc_tick since, const struct hc_value_base *base,
+                         const struct hc_unit_value *value) {
+    encoding->best = 0;
+    encoding->bits = UINT32_MAX;
+    if (base->from == NULL || base->from->tick < since ||
+        !hc_extrapolate_takes_changes(base->world, base->unit, base->from, value->tick)) {
+        attempt(encoding, base, NULL, value);
+        return;
+    }
+    const struct hc_game *game = base->world->game;
+    struct hc_input_changes *all = &encoding->all;
+    uint8_t given[HC_INPUT_MAX] = {0};
+    uint32_t keys = key_fields(game);
+    hc_extrapolate_input(base->world, base->from, given);
+    bool pressed = list_all(timeline, base, value->tick, keys, given, all);
+    if (!pressed) // a value rarely equals its extrapolation after a change of keys
+        attempt(encoding, base, NULL, value);
+    if (all->count > 0 && encoding->bits > 1) // no delta takes less than a bit
+        attempt(encoding, base, all, value);
+    if (!pressed)
+        return;
+    list_keys(game, all, keys, given, false, &encoding->keys);
+    list_keys(game, all, keys, given, true, &encoding->keys_alone);
+    if (!same_list(game, &encoding->keys, all))
+        attempt(encoding, base, &encoding->keys, value);
+    if (!same_list(game, &encoding->keys_alone, &encoding->keys))
+        attempt(encoding, base, &encoding->keys_alone, value);
+}
+
+// ---- The deltas of one snapshot -----------------------------------------------------------------
+
+static struct hc_sv_delta_key key_of(const struct hc_sv_encoder *encoder, hc_unit unit,
+                                     const struct hc_sv_value *base,
+                                     const struct hc_sv_value *value) {
+    bool extrapolates = unit != 0 && base != NULL;
+    return (struct hc_sv_delta_key){.base = base == NULL ? 0 : base->id,
+                                    .value = value->id,
+                                    .referee = extrapolates ? encoder->referee_id : 0,
+                                    .unit = unit};
+}
+
+bool hc_sv_encoder_too_dear(const struct hc_sv_encoder *encoder, hc_unit unit,
+                            const struct hc_sv_value *base, const struct hc_sv_value *value) {
+    if (base == NULL || unit == 0 ||
+        hc_sv_extrapolation_fits(&encoder->cost, HC_EXTRAPOLATE_TICKS_MAX))
+        return false;
+    struct hc_sv_delta_key key = key_of(encoder, unit, base, value);
+    uint32_t steps = hc_sv_deltas_steps(base->unit.tick, value->unit.tick);
+    return hc_sv_deltas_find(encoder->deltas, &key) == NULL &&
+           !hc_sv_extrapolation_fits(&encoder->cost, steps);
+}
+
+struct hc_sv_delta hc_sv_encoder_delta(struct hc_sv_encoder *encoder, hc_unit unit,
+                                       const struct hc_sv_value *base,
+                                       const struct hc_sv_value *value, bool pays) {
+    struct hc_sv_deltas *deltas = encoder->deltas;
+    struct hc_sv_delta_key key = key_of(encoder, unit, base, value);
+    const struct hc_sv_delta_entry *stored = hc_sv_deltas_find(deltas, &key);
+    if (stored != NULL) {
+        encoder->reused++;
+        return (struct hc_sv_delta){.data = stored->data, .bits = stored->bits};
+    }
+    encoder->encoded++;
+    if (base != NULL && unit != 0 && pays) {
+        uint32_t steps = hc_sv_deltas_steps(base->unit.tick, value->unit.tick);
+        hc_sv_extrapolation_take(&encoder->cost, steps);
+        encoder->steps += steps;
+    }
+    struct hc_sv_encoding *encoding = deltas->encoding;
+    struct hc_value_base against = {.extrapolator = deltas->extrapolator,
+                                    .world = deltas->world,
+                                    .unit = unit,
+                                    .from = base == NULL ? NULL : &base->unit,
+                                    .referee = unit == 0 ? NULL : encoder->referee,
+                                    .scratch = deltas->scratch};
+    hc_sv_deltas_encode(encoding, encoder->timeline, encoder->since, &against, &value->unit);
+    struct hc_sv_delta delta = {.data = encoding->data[encoding->best], .bits = encoding->bits};
+    hc_sv_deltas_put(deltas, &key, delta.data, delta.bits);
+    return delta;
+}
