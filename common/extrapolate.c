@@ -15,6 +15,7 @@ struct hc_extrapolator {
     uint8_t *inputs;         ///< [players * input_size]
     uint8_t *roster_changes; ///< [players]
     uint8_t *next;           ///< [per_owner * stride] the next states during a tick
+    uint8_t groups_read;     ///< of the referee, by the steps of the newest extrapolation
     int64_t reductions[HC_REDUCTIONS_MAX];
 };
 
@@ -118,7 +119,6 @@ static uint8_t step(struct hc_scene *scene, hc_entity entity, uint8_t *out) {
     if (scene->presence[entity] == HC_UNKNOWN)
         return HC_UNKNOWN;
     scene->self = entity;
-    scene->groups_read = 0;
     return scene->world->game->step(scene, entity, out) ? HC_ALIVE : HC_ABSENT;
 }
 
@@ -129,8 +129,11 @@ static void step_unit(struct hc_extrapolator *extrapolator, struct hc_scene *sce
     hc_entity first = hc_unit_first(world, unit);
     uint32_t count = hc_unit_count(world, unit), stride = world->stride;
     uint8_t presence[HC_UNIT_ENTITIES_MAX];
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        scene->groups_read = 0;
         presence[i] = step(scene, (hc_entity)(first + i), extrapolator->next + i * stride);
+        extrapolator->groups_read |= scene->groups_read;
+    }
     for (uint32_t i = 0; i < count; i++) {
         hc_entity entity = (hc_entity)(first + i);
         if (presence[i] == HC_ALIVE)
@@ -155,6 +158,10 @@ static void hold_referee(const struct hc_world *world, uint32_t ticks, uint8_t *
         int64_t left = hc_field_get(field, state);
         hc_field_set(field, state, left > ticks ? left - ticks : 0);
     }
+}
+
+uint8_t hc_extrapolator_groups(const struct hc_extrapolator *extrapolator) {
+    return extrapolator->groups_read;
 }
 
 bool hc_extrapolate_takes_changes(const struct hc_world *world, hc_unit unit,
@@ -183,6 +190,7 @@ void hc_extrapolate(struct hc_extrapolator *extrapolator, hc_unit unit,
     HC_ASSERT(changes == NULL || changes->count == 0 ||
               hc_extrapolate_takes_changes(world, unit, from, tick));
     uint32_t ticks = tick - from->tick;
+    extrapolator->groups_read = 0;
     hc_unit_copy(world, unit, out, from);
     out->tick = tick;
     if (from->known != HC_NO_TICK)

@@ -56,6 +56,10 @@ void hc_extrapolate(struct hc_extrapolator *extrapolator, hc_unit unit,
                     const struct hc_unit_value *from, const struct hc_input_changes *changes,
                     const void *referee, hc_tick tick, struct hc_unit_value *out);
 
+/// The field groups of the referee that the steps of the newest extrapolation have read, bit g for
+/// group g: it is the same with any referee that has equal fields in these groups.
+uint8_t hc_extrapolator_groups(const struct hc_extrapolator *extrapolator);
+
 /// Whether an extrapolation of `unit` from `from` to `tick` takes input changes: the unit is a
 /// player's and is simulated for at least one tick.
 bool hc_extrapolate_takes_changes(const struct hc_world *world, hc_unit unit,

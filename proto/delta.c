@@ -35,7 +35,7 @@ uint32_t hc_delta_get_number(struct hc_bits_reader *bits, unsigned group) {
 
 /// Appends an input; `sure`: the reader knows that it differs from `before`.
 static void put_input(struct hc_bits_writer *bits, const struct hc_game *game,
-                      const uint8_t *before, const uint8_t *input, bool sure, uint64_t *taken) {
+                      const uint8_t *before, const uint8_t *input, bool sure) {
     const struct hc_field *fields = game->input_fields;
     unsigned count = game->input_field_count;
     bool same = !sure && memcmp(before, input, game->input_size) == 0;
@@ -45,7 +45,7 @@ static void put_input(struct hc_bits_writer *bits, const struct hc_game *game,
         return;
     uint32_t mask = hc_fields_compare(fields, count, before, input);
     hc_fields_put_some(bits, mask, count, false);
-    hc_fields_put(bits, fields, count, mask, before, input, taken);
+    hc_fields_put(bits, fields, count, mask, before, input);
 }
 
 static void get_input(struct hc_bits_reader *bits, const struct hc_game *game,
@@ -59,7 +59,7 @@ static void get_input(struct hc_bits_reader *bits, const struct hc_game *game,
 
 void hc_delta_put_input(struct hc_bits_writer *bits, const struct hc_game *game,
                         const uint8_t *before, const uint8_t *input) {
-    put_input(bits, game, before, input, false, NULL);
+    put_input(bits, game, before, input, false);
 }
 
 void hc_delta_get_input(struct hc_bits_reader *bits, const struct hc_game *game,
@@ -68,9 +68,8 @@ void hc_delta_get_input(struct hc_bits_reader *bits, const struct hc_game *game,
 }
 
 void hc_delta_put_other_input(struct hc_bits_writer *bits, const struct hc_game *game,
-                              const uint8_t *before, const uint8_t *input,
-                              struct hc_delta_counts *counts) {
-    put_input(bits, game, before, input, true, counts == NULL ? NULL : counts->input);
+                              const uint8_t *before, const uint8_t *input) {
+    put_input(bits, game, before, input, true);
 }
 
 void hc_delta_get_other_input(struct hc_bits_reader *bits, const struct hc_game *game,
@@ -90,13 +89,12 @@ static bool owner_changed(const struct hc_game *game, const struct hc_unit_value
 }
 
 static void put_owner(struct hc_bits_writer *bits, const struct hc_game *game,
-                      const struct hc_unit_value *extrapolated, const struct hc_unit_value *value,
-                      uint64_t *taken) {
+                      const struct hc_unit_value *extrapolated, const struct hc_unit_value *value) {
     uint32_t older = age_of(value) - age_of(extrapolated);
     uint32_t number = older <= INT32_MAX ? older << 1 : ~older << 1 | 1;
     hc_delta_put_number(bits, number, AGE_GROUP);
     if (value->known != HC_NO_TICK)
-        put_input(bits, game, extrapolated->input, value->input, older == 0, taken);
+        put_input(bits, game, extrapolated->input, value->input, older == 0);
 }
 
 static void get_owner(struct hc_bits_reader *bits, const struct hc_game *game,
@@ -177,7 +175,7 @@ static bool entity_changed(const struct hc_world *world, hc_unit unit, uint32_t 
 /// is absent, the mask makes it alive.
 static void put_entity(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
                        uint32_t i, const struct hc_unit_value *extrapolated,
-                       const struct hc_unit_value *value, struct hc_delta_counts *counts) {
+                       const struct hc_unit_value *value) {
     bool alive = value->presence[i] == HC_ALIVE;
     hc_entity entity = (hc_entity)(hc_unit_first(world, unit) + i);
     const struct hc_kind *kind = hc_world_kind(world, entity);
@@ -189,8 +187,7 @@ static void put_entity(struct hc_bits_writer *bits, const struct hc_world *world
         hc_bits_put(bits, alive, 1);
     if (alive || extrapolated->presence[i] != HC_UNKNOWN)
         hc_fields_put_mask(bits, mask, kind->field_count);
-    hc_fields_put(bits, kind->fields, kind->field_count, mask, from, to,
-                  counts == NULL ? NULL : counts->field[world->kind_of[entity]]);
+    hc_fields_put(bits, kind->fields, kind->field_count, mask, from, to);
 }
 
 static void get_entity(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,
@@ -245,10 +242,9 @@ bool hc_delta_same(const struct hc_world *world, hc_unit unit,
 
 void hc_delta_put_changes(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
                           const struct hc_unit_value *extrapolated,
-                          const struct hc_unit_value *value, struct hc_delta_counts *counts) {
+                          const struct hc_unit_value *value) {
     uint32_t count = hc_unit_count(world, unit);
     uint32_t entities = changed_entities(world, unit, extrapolated, value);
-    size_t before = hc_bits_written(bits);
     bool player = hc_unit_player(world, unit) != HC_NO_PLAYER;
     bool owner = player && owner_changed(world->game, extrapolated, value);
     uint32_t flags =
@@ -258,23 +254,18 @@ void hc_delta_put_changes(struct hc_bits_writer *bits, const struct hc_world *wo
     if (entities > 1)
         hc_fields_put_some(bits, entities >> 1, count - 1, false);
     if (owner)
-        put_owner(bits, world->game, extrapolated, value, counts == NULL ? NULL : counts->input);
+        put_owner(bits, world->game, extrapolated, value);
     for (uint32_t i = 0; i < count; i++)
         if ((entities >> i & 1) != 0)
-            put_entity(bits, world, unit, i, extrapolated, value, counts);
-    if (counts != NULL)
-        counts->total += hc_bits_written(bits) - before;
+            put_entity(bits, world, unit, i, extrapolated, value);
 }
 
 void hc_delta_put(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
-                  const struct hc_unit_value *extrapolated, const struct hc_unit_value *value,
-                  struct hc_delta_counts *counts) {
+                  const struct hc_unit_value *extrapolated, const struct hc_unit_value *value) {
     bool same = hc_delta_same(world, unit, extrapolated, value);
     hc_bits_put(bits, same, 1);
-    if (counts != NULL)
-        counts->total++;
     if (!same)
-        hc_delta_put_changes(bits, world, unit, extrapolated, value, counts);
+        hc_delta_put_changes(bits, world, unit, extrapolated, value);
 }
 
 void hc_delta_get_changes(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,

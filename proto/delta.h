@@ -29,18 +29,9 @@
 #include "common/bits.h"
 #include "common/unit.h"
 
-/// The bits of each field so far, for statistics.
-struct hc_delta_counts {
-    uint64_t field[HC_KINDS_MAX][HC_FIELDS_MAX]; ///< of each field of each kind
-    uint64_t input[HC_FIELDS_MAX];
-    uint64_t total; ///< with all flags and ages
-};
-
-/// Appends `value` against `extrapolated`, of the same tick, and adds its bits to `counts`, if not
-/// NULL. Fails the writer when it is full.
+/// Appends `value` against `extrapolated`, of the same tick. Fails the writer when it is full.
 void hc_delta_put(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
-                  const struct hc_unit_value *extrapolated, const struct hc_unit_value *value,
-                  struct hc_delta_counts *counts);
+                  const struct hc_unit_value *extrapolated, const struct hc_unit_value *value);
 
 /// Reads a delta against the same `extrapolated` into `out`, another value with its pointers set.
 /// Fails the reader where the bits end or are no value; the fields of `out` fit in any case.
@@ -54,17 +45,16 @@ bool hc_delta_same(const struct hc_world *world, hc_unit unit,
 /// As hc_delta_put without its first bit, for a value that is not the same.
 void hc_delta_put_changes(struct hc_bits_writer *bits, const struct hc_world *world, hc_unit unit,
                           const struct hc_unit_value *extrapolated,
-                          const struct hc_unit_value *value, struct hc_delta_counts *counts);
+                          const struct hc_unit_value *value);
 
 /// Reads the bits after the first one, which was `same`.
 void hc_delta_get_changes(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,
                           bool same, const struct hc_unit_value *extrapolated,
                           struct hc_unit_value *out);
 
-/// Appends an input that differs from the one before it, and adds its bits to `counts`.
+/// Appends an input that differs from the one before it.
 void hc_delta_put_other_input(struct hc_bits_writer *bits, const struct hc_game *game,
-                              const uint8_t *before, const uint8_t *input,
-                              struct hc_delta_counts *counts);
+                              const uint8_t *before, const uint8_t *input);
 
 /// Reads it into `out`, which may be `before`.
 void hc_delta_get_other_input(struct hc_bits_reader *bits, const struct hc_game *game,

@@ -126,15 +126,12 @@ uint32_t hc_fields_compare(const struct hc_field *fields, unsigned count, const 
 }
 
 void hc_fields_put(struct hc_bits_writer *bits, const struct hc_field *fields, unsigned count,
-                   uint32_t mask, const void *from, const void *to, uint64_t *taken) {
+                   uint32_t mask, const void *from, const void *to) {
     for (unsigned i = 0; i < count; i++) {
         if ((mask >> i & 1) == 0)
             continue;
-        size_t before = hc_bits_written(bits);
         put_residual(bits, &fields[i],
                      hc_field_get(&fields[i], to) - hc_field_get(&fields[i], from));
-        if (taken != NULL)
-            taken[i] += hc_bits_written(bits) - before;
     }
 }
 

@@ -40,10 +40,9 @@ uint32_t hc_fields_get_mask(struct hc_bits_reader *bits, unsigned count);
 uint32_t hc_fields_compare(const struct hc_field *fields, unsigned count, const void *a,
                            const void *b);
 
-/// Appends the residuals of the fields in `mask`, which must differ, and adds the bits of each to
-/// `taken[count]`, if not NULL.
+/// Appends the residuals of the fields in `mask`, which must differ.
 void hc_fields_put(struct hc_bits_writer *bits, const struct hc_field *fields, unsigned count,
-                   uint32_t mask, const void *from, const void *to, uint64_t *taken);
+                   uint32_t mask, const void *from, const void *to);
 
 /// Reads them: turns `state`, the one that the fields were encoded against, into the sent one.
 /// Fails the reader where the bits are no residual; the fields fit in any case.

@@ -34,12 +34,10 @@ static unsigned tick_bits(hc_tick left) {
 // ---- Input changes ------------------------------------------------------------------------------
 
 static void put_changes(struct hc_bits_writer *bits, const struct hc_value_base *base,
-                        const struct hc_input_changes *changes, hc_tick end,
-                        struct hc_delta_counts *counts) {
+                        const struct hc_input_changes *changes, hc_tick end) {
     uint8_t first[HC_INPUT_MAX];
     const uint8_t *before = first;
     hc_tick next = base->from->tick;
-    size_t began = hc_bits_written(bits);
     hc_extrapolate_input(base->world, base->from, first);
     for (unsigned i = 0; i < changes->count; i++) {
         const struct hc_input_change *change = &changes->at[i];
@@ -47,14 +45,12 @@ static void put_changes(struct hc_bits_writer *bits, const struct hc_value_base 
         if (i > 0)
             hc_bits_put(bits, 1, 1);
         hc_bits_put(bits, change->tick - next, tick_bits(end - next));
-        hc_delta_put_other_input(bits, base->world->game, before, change->input, counts);
+        hc_delta_put_other_input(bits, base->world->game, before, change->input);
         before = change->input;
         next = change->tick + 1;
     }
     if (next < end)
         hc_bits_put(bits, 0, 1);
-    if (counts != NULL)
-        counts->total += hc_bits_written(bits) - began;
 }
 
 static void get_changes(struct hc_bits_reader *bits, const struct hc_value_base *base, hc_tick end,
@@ -81,35 +77,34 @@ static void get_changes(struct hc_bits_reader *bits, const struct hc_value_base 
 
 // ---- Values -------------------------------------------------------------------------------------
 
-/// Appends a flag and counts its bit, for no field.
-static void put_flag(struct hc_bits_writer *bits, bool flag, struct hc_delta_counts *counts) {
-    hc_bits_put(bits, flag, 1);
-    if (counts != NULL)
-        counts->total++;
+void hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_value_base *base,
+                               const struct hc_input_changes *changes,
+                               const struct hc_unit_value *extrapolated,
+                               const struct hc_unit_value *value) {
+    bool takes = takes_changes(base, value->tick), listed = changes != NULL && changes->count > 0;
+    HC_ASSERT(takes || !listed);
+    if (!takes) {
+        hc_delta_put(bits, base->world, base->unit, extrapolated, value);
+        return;
+    }
+    bool same = !listed && hc_delta_same(base->world, base->unit, extrapolated, value);
+    hc_bits_put(bits, same, 1);
+    if (same)
+        return;
+    hc_bits_put(bits, listed, 1);
+    if (!listed) {
+        hc_delta_put_changes(bits, base->world, base->unit, extrapolated, value);
+        return;
+    }
+    put_changes(bits, base, changes, value->tick);
+    hc_delta_put(bits, base->world, base->unit, extrapolated, value);
 }
 
 void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,
-                  const struct hc_input_changes *changes, const struct hc_unit_value *value,
-                  struct hc_delta_counts *counts) {
-    bool takes = takes_changes(base, value->tick), listed = changes != NULL && changes->count > 0;
+                  const struct hc_input_changes *changes, const struct hc_unit_value *value) {
     struct hc_unit_value extrapolated;
-    HC_ASSERT(takes || !listed);
     extrapolate(base, changes, value->tick, &extrapolated);
-    if (!takes) {
-        hc_delta_put(bits, base->world, base->unit, &extrapolated, value, counts);
-        return;
-    }
-    bool same = !listed && hc_delta_same(base->world, base->unit, &extrapolated, value);
-    put_flag(bits, same, counts);
-    if (same)
-        return;
-    put_flag(bits, listed, counts);
-    if (!listed) {
-        hc_delta_put_changes(bits, base->world, base->unit, &extrapolated, value, counts);
-        return;
-    }
-    put_changes(bits, base, changes, value->tick, counts);
-    hc_delta_put(bits, base->world, base->unit, &extrapolated, value, counts);
+    hc_value_put_extrapolated(bits, base, changes, &extrapolated, value);
 }
 
 void hc_value_get(struct hc_bits_reader *bits, const struct hc_value_base *base,

@@ -28,10 +28,16 @@ struct hc_value_base {
 };
 
 /// Appends `value` with the input changes `changes`, if any; each must differ from the input that
-/// the steps get before it. Adds its bits to `counts`, if not NULL.
+/// the steps get before it.
 void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,
-                  const struct hc_input_changes *changes, const struct hc_unit_value *value,
-                  struct hc_delta_counts *counts);
+                  const struct hc_input_changes *changes, const struct hc_unit_value *value);
+
+/// As hc_value_put, with the extrapolation of the baseline with these input changes to the value's
+/// tick, or hc_extrapolate_absent's without a baseline.
+void hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_value_base *base,
+                               const struct hc_input_changes *changes,
+                               const struct hc_unit_value *extrapolated,
+                               const struct hc_unit_value *value);
 
 /// Reads it into `out`, whose tick and pointers are set and which is not `base->from`. Its input is
 /// sanitized. Fails the reader where the bits end or are no value; the fields of `out` fit in any

@@ -23,6 +23,9 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
     while (deltas->sets * WAYS < entries)
         deltas->sets *= 2;
     deltas->entries = hc_carve(base, &used, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
+    deltas->steps = deltas->sets * WAYS;
+    deltas->step = (sizeof(struct hc_sv_step) + hc_unit_bytes(world) + 7) & ~(size_t)7;
+    deltas->step_memory = hc_carve(base, &used, deltas->steps * deltas->step);
     deltas->encoding = hc_carve(base, &used, sizeof *deltas->encoding);
     deltas->scratch = hc_carve(base, &used, hc_unit_bytes(world));
     return used;
@@ -30,6 +33,8 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
 
 void hc_sv_deltas_clear(struct hc_sv_deltas *deltas) {
     memset(deltas->entries, 0, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
+    memset(deltas->step_memory, 0, deltas->steps * deltas->step);
+    deltas->groups = 0;
 }
 
 // ---- Stored deltas ------------------------------------------------------------------------------
@@ -141,11 +146,127 @@ static bool same_list(const struct hc_game *game, const struct hc_input_changes 
     return same;
 }
 
-/// Encodes the value with these changes, and keeps the delta if it is the shortest.
-static void attempt(struct hc_sv_encoding *encoding, const struct hc_value_base *base,
-                    const struct hc_input_changes *changes, const struct hc_unit_value *value) {
+// ---- Extrapolation ------------------------------------------------------------------------------
+
+/// A hash of two words.
+static uint64_t mix(uint64_t a, uint64_t b) {
+    uint64_t hash = (a ^ (b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xff51afd7ed558ccd);
+    return hash ^ hash >> 32;
+}
+
+/// The hash of the referee's fields that any step has read.
+static uint64_t hash_referee(const struct hc_sv_deltas *deltas, const void *referee) {
+    const struct hc_kind *kind = &deltas->world->game->kinds[0];
+    uint64_t hash = referee == NULL;
+    for (unsigned f = 0; f < kind->field_count && referee != NULL; f++)
+        if ((deltas->groups >> kind->fields[f].group & 1) != 0)
+            hash = mix(hash + f, (uint64_t)hc_field_get(&kind->fields[f], referee));
+    return hash;
+}
+
+void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, hc_sv_value_id referee_id,
+                         const void *referee) {
+    encoder->referee_id = referee_id;
+    encoder->referee = referee;
+    encoder->referee_hash = hash_referee(encoder->deltas, referee);
+}
+
+/// Simulates a tick of the unit from `now`, with its owner's input `given` (NULL: no owner), into
+/// `step`. False: the steps read more of the referee than any before, and all of them are
+/// forgotten.
+static bool simulate(struct hc_sv_encoder *encoder, hc_unit unit, const struct hc_unit_value *now,
+                     const struct hc_input_change *given, struct hc_sv_step *step) {
+    struct hc_sv_deltas *deltas = encoder->deltas;
+    struct hc_input_changes changes;
+    struct hc_unit_value out;
+    changes.count = 0;
+    if (given != NULL)
+        changes.at[changes.count++] = *given;
+    hc_unit_place(deltas->world, &out, (uint8_t *)(step + 1));
+    hc_extrapolate(deltas->extrapolator, unit, now, &changes, encoder->referee, now->tick + 1,
+                   &out);
+    step->after = hc_sv_values_hash(deltas->world, unit, &out);
+    uint8_t groups = hc_extrapolator_groups(deltas->extrapolator);
+    if ((groups & ~deltas->groups) == 0)
+        return true;
+    memset(deltas->step_memory, 0, deltas->steps * deltas->step);
+    deltas->groups |= groups;
+    encoder->referee_hash = hash_referee(deltas, encoder->referee);
+    return false;
+}
+
+/// Moves `now` from the baseline on to `tick`, by stored steps where there are any: sets its
+/// pointers to the states there. Its input is given to the steps until the first of the changes.
+/// False: it must be called anew.
+static bool walk(struct hc_sv_encoder *encoder, hc_unit unit, uint64_t hash,
+                 const struct hc_input_changes *changes, const struct hc_input_change *first,
+                 hc_tick tick, struct hc_unit_value *now) {
+    struct hc_sv_deltas *deltas = encoder->deltas;
+    struct hc_input_change given = {.tick = now->tick};
+    uint64_t words[2] = {0}, input = 0;
+    unsigned next = 0;
+    if (first != NULL)
+        given = *first;
+    for (; now->tick < tick; now->tick++) {
+        if (next < changes->count && changes->at[next].tick == now->tick)
+            memcpy(given.input, changes->at[next++].input, sizeof given.input);
+        memcpy(words, given.input, sizeof words);
+        input = mix(mix(encoder->referee_hash, words[0]), words[1]);
+        uint64_t key = mix(mix(hash, input), (uint64_t)now->tick << 16 | unit) | 1;
+        struct hc_sv_step *step =
+            (struct hc_sv_step *)(void *)(deltas->step_memory +
+                                          (key >> 1 & (deltas->steps - 1)) * deltas->step);
+        given.tick = now->tick;
+        if (step->key != key) {
+            step->key = 0;
+            if (!simulate(encoder, unit, now, first == NULL ? NULL : &given, step))
+                return false;
+            step->key = key;
+        }
+        hash = step->after;
+        hc_unit_place(deltas->world, now, (uint8_t *)(step + 1));
+    }
+    return true;
+}
+
+/// The extrapolation of the baseline to `tick` with these input changes, whose states are borrowed
+/// until the next. As hc_extrapolate's.
+static struct hc_unit_value extrapolate(struct hc_sv_encoder *encoder, hc_unit unit,
+                                        const struct hc_sv_value *base,
+                                        const struct hc_input_changes *changes, hc_tick tick) {
+    const struct hc_world *world = encoder->deltas->world;
+    struct hc_input_change first = {.tick = base->unit.tick};
+    bool owned = hc_unit_player(world, unit) != HC_NO_PLAYER;
+    struct hc_unit_value now;
+    hc_extrapolate_input(world, &base->unit, first.input);
+    do
+        now = base->unit;
+    while (!walk(encoder, unit, base->states, changes, owned ? &first : NULL, tick, &now));
+    if (now.known != HC_NO_TICK)
+        now.known += tick - base->unit.tick;
+    if (changes->count == 0)
+        return now;
+    memcpy(now.input, changes->at[changes->count - 1].input, world->game->input_size);
+    if (now.known == HC_NO_TICK)
+        now.known = tick - 1;
+    return now;
+}
+
+// ---- Encoding -----------------------------------------------------------------------------------
+
+/// Encodes the value with the input changes of `way`, and keeps the delta if it is the shortest.
+static void attempt(struct hc_sv_encoder *encoder, const struct hc_value_base *base,
+                    const struct hc_sv_value *from, enum hc_sv_way way,
+                    const struct hc_unit_value *value) {
+    struct hc_sv_encoding *encoding = encoder->deltas->encoding;
     struct hc_bits_writer bits = hc_bits_writer(encoding->data[!encoding->best], HC_SV_DELTA_MAX);
-    hc_value_put(&bits, base, changes, value, NULL);
+    if (base->unit == 0 || from == NULL || hc_sv_deltas_steps(from->unit.tick, value->tick) == 0) {
+        hc_value_put(&bits, base, NULL, value);
+    } else {
+        struct hc_unit_value extrapolated =
+            extrapolate(encoder, base->unit, from, &encoding->changes[way], value->tick);
+        hc_value_put_extrapolated(&bits, base, &encoding->changes[way], &extrapolated, value);
+    }
     uint32_t written = (uint32_t)hc_bits_written(&bits);
     HC_ASSERT(!bits.failed);
     if (written >= encoding->bits)
@@ -153,37 +274,41 @@ static void attempt(struct hc_sv_encoding *encoding, const struct hc_value_base 
     hc_bits_finish(&bits);
     encoding->best = !encoding->best;
     encoding->bits = written;
-    encoding->changes = changes;
 }
 
-void hc_sv_deltas_encode(struct hc_sv_encoding *encoding, const struct hc_timeline *timeline,
-                         hc_tick since, const struct hc_value_base *base,
-                         const struct hc_unit_value *value) {
+/// Encodes `value`, of the timeline as it is now, as the shortest delta that is tried; `from` is
+/// the baseline.
+static void encode(struct hc_sv_encoder *encoder, const struct hc_value_base *base,
+                   const struct hc_sv_value *from, const struct hc_unit_value *value) {
+    struct hc_sv_encoding *encoding = encoder->deltas->encoding;
+    struct hc_input_changes *changes = encoding->changes;
     encoding->best = 0;
     encoding->bits = UINT32_MAX;
-    if (base->from == NULL || base->from->tick < since ||
+    changes[HC_SV_WAY_NONE].count = 0;
+    if (base->from == NULL || base->from->tick < encoder->since ||
         !hc_extrapolate_takes_changes(base->world, base->unit, base->from, value->tick)) {
-        attempt(encoding, base, NULL, value);
+        attempt(encoder, base, from, HC_SV_WAY_NONE, value);
         return;
     }
     const struct hc_game *game = base->world->game;
-    struct hc_input_changes *all = &encoding->all;
+    const struct hc_input_changes *all = &changes[HC_SV_WAY_ALL];
     uint8_t given[HC_INPUT_MAX] = {0};
     uint32_t keys = key_fields(game);
     hc_extrapolate_input(base->world, base->from, given);
-    bool pressed = list_all(timeline, base, value->tick, keys, given, all);
+    bool pressed =
+        list_all(encoder->timeline, base, value->tick, keys, given, &changes[HC_SV_WAY_ALL]);
     if (!pressed) // a value rarely equals its extrapolation after a change of keys
-        attempt(encoding, base, NULL, value);
+        attempt(encoder, base, from, HC_SV_WAY_NONE, value);
     if (all->count > 0 && encoding->bits > 1) // no delta takes less than a bit
-        attempt(encoding, base, all, value);
+        attempt(encoder, base, from, HC_SV_WAY_ALL, value);
     if (!pressed)
         return;
-    list_keys(game, all, keys, given, false, &encoding->keys);
-    list_keys(game, all, keys, given, true, &encoding->keys_alone);
-    if (!same_list(game, &encoding->keys, all))
-        attempt(encoding, base, &encoding->keys, value);
-    if (!same_list(game, &encoding->keys_alone, &encoding->keys))
-        attempt(encoding, base, &encoding->keys_alone, value);
+    list_keys(game, all, keys, given, false, &changes[HC_SV_WAY_KEYS]);
+    list_keys(game, all, keys, given, true, &changes[HC_SV_WAY_KEYS_ALONE]);
+    if (!same_list(game, &changes[HC_SV_WAY_KEYS], all))
+        attempt(encoder, base, from, HC_SV_WAY_KEYS, value);
+    if (!same_list(game, &changes[HC_SV_WAY_KEYS_ALONE], &changes[HC_SV_WAY_KEYS]))
+        attempt(encoder, base, from, HC_SV_WAY_KEYS_ALONE, value);
 }
 
 // ---- The deltas of one snapshot -----------------------------------------------------------------
@@ -232,7 +357,7 @@ struct hc_sv_delta hc_sv_encoder_delta(struct hc_sv_encoder *encoder, hc_unit un
                                     .from = base == NULL ? NULL : &base->unit,
                                     .referee = unit == 0 ? NULL : encoder->referee,
                                     .scratch = deltas->scratch};
-    hc_sv_deltas_encode(encoding, encoder->timeline, encoder->since, &against, &value->unit);
+    encode(encoder, &against, base, &value->unit);
     struct hc_sv_delta delta = {.data = encoding->data[encoding->best], .bits = encoding->bits};
     hc_sv_deltas_put(deltas, &key, delta.data, delta.bits);
     return delta;

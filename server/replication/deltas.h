@@ -6,6 +6,11 @@
 /// two-way sets. A delta longer than an entry is not stored. Numbers of values wrap after days; an
 /// entry is overwritten within seconds.
 ///
+/// What costs most of an encoding is the extrapolation of the baseline. The extrapolations for
+/// clients at different distances, and those of one tick and the next, meet wherever a unit did
+/// what was expected. So each simulated tick of a unit is stored: the hash of its states before, of
+/// its input and of the referee's fields that any step has read lead to its states after.
+///
 /// A delta may list the input changes of the owner between the baseline and the value. It lists
 /// them where that saves more bits than it costs: all of them, or only changes of keys (fields of
 /// few bits). A field that changes all the time, as an aim does, matters little but at the end.
@@ -35,13 +40,21 @@ struct hc_sv_delta_entry {
     uint8_t data[HC_SV_DELTA_STORED];
 };
 
+/// The input changes that a delta lists.
+enum hc_sv_way { HC_SV_WAY_NONE, HC_SV_WAY_ALL, HC_SV_WAY_KEYS, HC_SV_WAY_KEYS_ALONE, HC_SV_WAYS };
+
+/// A simulated tick of a unit. The presence and states after it follow.
+struct hc_sv_step {
+    uint64_t key;   ///< hash of all that the step reads; 0: free
+    uint64_t after; ///< hc_sv_values_hash of the states after it
+};
+
 /// The shortest delta so far, and memory for one more and for its input changes.
 struct hc_sv_encoding {
     uint8_t data[2][HC_SV_DELTA_MAX];
-    unsigned best;                          ///< of the two
-    uint32_t bits;                          ///< of the best; UINT32_MAX: none yet
-    const struct hc_input_changes *changes; ///< that it lists; NULL: none
-    struct hc_input_changes all, keys, keys_alone;
+    unsigned best; ///< of the two
+    uint32_t bits; ///< of the best; UINT32_MAX: none yet
+    struct hc_input_changes changes[HC_SV_WAYS];
 };
 
 struct hc_sv_deltas {
@@ -49,8 +62,12 @@ struct hc_sv_deltas {
     struct hc_extrapolator *extrapolator; ///< borrowed
     uint32_t sets;                        ///< a power of two
     struct hc_sv_delta_entry *entries;    ///< [sets][2], the newer of each set first
+    uint32_t steps;                       ///< stored, a power of two
+    size_t step;                          ///< bytes of one
+    uint8_t *step_memory;                 ///< [steps * step] by key
     struct hc_sv_encoding *encoding;
     uint8_t *scratch; ///< one unit's value
+    uint8_t groups;   ///< of the referee, that any step has read
 };
 
 /// The deltas of one snapshot: what they share, the steps that its extrapolations may take, and
@@ -61,9 +78,14 @@ struct hc_sv_encoder {
     hc_tick since;             ///< the timeline has the inputs from it on
     hc_sv_value_id referee_id; ///< of its value at the tick shown
     const void *referee;       ///< its state there; NULL unless it is alive
+    uint64_t referee_hash;     ///< of the fields that any step has read
     struct hc_sv_extrapolation_cost cost;
     uint32_t encoded, reused, steps; ///< deltas, and ticks that their extrapolations simulated
 };
+
+/// Begins the deltas of a snapshot whose referee has this value and state.
+void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, hc_sv_value_id referee_id,
+                         const void *referee);
 
 /// A delta as bits, borrowed until the next one.
 struct hc_sv_delta {
@@ -87,12 +109,6 @@ const struct hc_sv_delta_entry *hc_sv_deltas_find(const struct hc_sv_deltas *del
 /// older entry of its set.
 void hc_sv_deltas_put(struct hc_sv_deltas *deltas, const struct hc_sv_delta_key *key,
                       const uint8_t *data, uint32_t bits);
-
-/// Encodes `value`, of the timeline as it is now, as the shortest delta that is tried: `bits` bits
-/// at data[best]. The timeline has the inputs from `since` on.
-void hc_sv_deltas_encode(struct hc_sv_encoding *encoding, const struct hc_timeline *timeline,
-                         hc_tick since, const struct hc_value_base *base,
-                         const struct hc_unit_value *value);
 
 /// Ticks that an extrapolation from `from` to `to` simulates; 0 beyond HC_EXTRAPOLATE_TICKS_MAX,
 /// where the value is held.

@@ -139,11 +139,11 @@ static void begin(struct hc_sv_builder *builder, const struct hc_sv_snapshot_dat
         (struct hc_sv_encoder){.deltas = &replicator->deltas,
                                .timeline = builder->timeline,
                                .since = hc_tick_back(head, replicator->config.history),
-                               .referee_id = hc_sv_values_put(&builder->shown, 0),
-                               .referee = alive ? builder->shown.states : NULL,
                                .cost = hc_sv_extrapolation_begin(
                                    &replicator->extrapolation_budget, client->extrapolation_saved,
                                    head - base, head - tick, builder->own_steps)};
+    hc_sv_encoder_begin(&builder->encoder, hc_sv_values_put(&builder->shown, 0),
+                        alive ? builder->shown.states : NULL);
 }
 
 // ---- Gathering ----------------------------------------------------------------------------------

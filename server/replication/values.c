@@ -5,6 +5,7 @@
 #include "hindcast/check.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 size_t hc_sv_values_pin_size(const struct hc_world *world) {
     size_t align = _Alignof(struct hc_sv_value);
@@ -60,6 +61,13 @@ struct hc_sv_values_row hc_sv_values_row(struct hc_sv_values *values,
     return row;
 }
 
+uint64_t hc_sv_values_hash(const struct hc_world *world, hc_unit unit,
+                           const struct hc_unit_value *value) {
+    size_t count = hc_unit_count(world, unit);
+    return XXH3_64bits_withSeed(value->presence, count,
+                                XXH3_64bits(value->states, count * world->stride));
+}
+
 static uint32_t hash_of(const struct hc_world *world, hc_unit unit,
                         const struct hc_unit_value *value) {
     hc_entity first = hc_unit_first(world, unit);
@@ -106,6 +114,7 @@ hc_sv_value_id hc_sv_values_compare(const struct hc_sv_values_row *row, hc_unit 
     hc_unit_place(world, &value->unit, (uint8_t *)(value + 1));
     hc_unit_read(world, unit, row->presence, row->states, &value->unit);
     value->hash = hash_of(world, unit, &value->unit);
+    value->states = hc_sv_values_hash(world, unit, &value->unit);
     if (values->next == 0)
         values->next = 1;
     return value->id;
@@ -118,6 +127,7 @@ void hc_sv_values_pin(const struct hc_sv_values *values, hc_unit unit, hc_sv_val
     if (value == NULL)
         return;
     pin->hash = value->hash;
+    pin->states = value->states;
     hc_unit_place(values->world, &pin->unit, (uint8_t *)(pin + 1));
     hc_unit_copy(values->world, unit, &pin->unit, &value->unit);
 }

@@ -14,6 +14,7 @@
 struct hc_sv_value {
     hc_sv_value_id id; ///< grows by one with each value; 0: free
     uint32_t hash;     ///< low 32 bits of the sum of hc_unit_entity_hash of its entities
+    uint64_t states;   ///< hc_sv_values_hash of its states
     struct hc_unit_value unit;
 };
 
@@ -79,6 +80,10 @@ static inline const struct hc_sv_value *hc_sv_values_get(const struct hc_sv_valu
     const struct hc_sv_value *value = (const void *)(values->ring + place * values->each);
     return id != 0 && value->id == id ? value : NULL;
 }
+
+/// The hash of a unit's presence and states.
+uint64_t hc_sv_values_hash(const struct hc_world *world, hc_unit unit,
+                           const struct hc_unit_value *value);
 
 /// Bytes of a pinned value, a multiple of its alignment.
 size_t hc_sv_values_pin_size(const struct hc_world *world);

@@ -344,7 +344,7 @@ static void put_units(struct hc_bits_writer *bits, const struct invented *invent
         struct hc_unit_value extrapolated;
         hc_unit_place(&tape.world, &extrapolated, memory);
         hc_extrapolate_absent(&tape.world, unit, invented->head.tick, &extrapolated);
-        hc_delta_put(bits, &tape.world, unit, &extrapolated, &invented->values[i], NULL);
+        hc_delta_put(bits, &tape.world, unit, &extrapolated, &invented->values[i]);
         if (hc_unit_player(&tape.world, unit) != HC_NO_PLAYER)
             hc_delta_put_number(bits, 0, 1); // no inputs
     }

@@ -171,7 +171,7 @@ static inline void put_delta(hc_unit unit, hc_tick tick, hc_tick known, const vo
     if (input != NULL)
         memcpy(value.input, input, world.game->input_size);
     hc_extrapolate_absent(&world, unit, tick, &absent);
-    hc_delta_put(&bits, &world, unit, &absent, &value, NULL);
+    hc_delta_put(&bits, &world, unit, &absent, &value);
 }
 
 /// The delta of `unit` at `tick` as the world has it, against the same state at `from`; the
@@ -192,7 +192,7 @@ static inline void put_delta_against(hc_unit unit, hc_tick from, hc_tick tick) {
     before.presence = value.presence;
     before.states = value.states;
     value.tick = tick;
-    hc_value_put(&bits, &base, NULL, &value, NULL);
+    hc_value_put(&bits, &base, NULL, &value);
     hc_extrapolator_destroy(extrapolator);
 }
 

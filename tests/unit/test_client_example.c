@@ -147,7 +147,7 @@ static size_t put_snapshot(const struct list *list, hc_tick tick, hc_tick as_of,
     for (hc_unit u = 0; u < UNITS; u++) {
         struct hc_value_base base = {
             .extrapolator = extrapolator, .world = &world, .unit = u, .scratch = scratch};
-        hc_value_put(&bits, &base, NULL, &list->value[u], NULL);
+        hc_value_put(&bits, &base, NULL, &list->value[u]);
         if (hc_unit_player(&world, u) != HC_NO_PLAYER)
             hc_delta_put_number(&bits, 0, 1); // no runs of inputs
     }

@@ -164,7 +164,7 @@ static void put_value(struct hc_rng *rng, struct hc_bits_writer *bits, const str
                                  .scratch = room};
     if (rng != NULL && from != NULL)
         random_changes(rng, item, &from->value, &changes);
-    hc_value_put(bits, &base, &changes, &item->value, NULL);
+    hc_value_put(bits, &base, &changes, &item->value);
 }
 
 /// The units of a snapshot, as its receivers list them.

@@ -256,7 +256,7 @@ static void place_absent(hc_unit unit, hc_tick tick, struct hc_unit_value *absen
 static void put_value(struct hc_bits_writer *bits, hc_unit unit, const struct item *item) {
     struct hc_unit_value absent;
     place_absent(unit, item->value.tick, &absent);
-    hc_delta_put(bits, &world, unit, &absent, &item->value, NULL);
+    hc_delta_put(bits, &world, unit, &absent, &item->value);
 }
 
 static void put_units(struct hc_bits_writer *bits, const struct contents *contents) {
