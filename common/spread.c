@@ -292,9 +292,12 @@ uint32_t hc_spread_rewrite_run(struct hc_timeline *tl, const struct hc_ring_row 
     const struct hc_kind *kind = hc_world_kind(world, first);
     size_t stride = world->stride;
     uint32_t changed = 0;
-    bool no_gaps = kind->state_size == stride;
-    if (no_gaps && memcmp(row->presence + first, presence, count) == 0 &&
-        memcmp(row->states + first * stride, states, count * stride) == 0)
+    // The first entity tells mostly of all, without calls that compare memory.
+    if (row->presence[first] == presence[0] &&
+        equal(row->states + first * stride, states, kind->state_size) &&
+        (count == 1 ||
+         (kind->state_size == stride && memcmp(row->presence + first, presence, count) == 0 &&
+          memcmp(row->states + first * stride, states, count * stride) == 0)))
         return 0;
     bool reduced_kind = game->reduction_count > 0 && kind == &game->kinds[game->owned[0].kind];
     if (kind->x < 0 && first != HC_REFEREE && !reduced_kind && needs_no_marks(tl, row))
