@@ -56,6 +56,9 @@ END
     figure "Rewinds" \
         "Every input comes 9 ticks late. The run is compared with the game's own steps and with a server that simulates the whole world again." \
         "$bin/hc_bench timeline"
+    figure "Rewinds of whole worlds, and selective ones" \
+        "Whole worlds are compared with the same states kept in one array, with copies and steps by hand. run: the game also has step_run." \
+        "$bin/hc_bench rewind"
     figure "Exactness" \
         "Selective resimulation, full resimulation, play in time and a run from scratch agree byte by byte." \
         "$bin/exact_histories --histories 20000"
