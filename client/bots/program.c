@@ -17,7 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WHY_MAX = 4500 }; ///< bytes of a sentence with a path
+enum {
+    WHY_MAX = 4500,        ///< bytes of a sentence with a path
+    CUT_SHORT_US = 500000, ///< a run that ends so long before its time was ended early
+};
 
 /// Reads or requests a token for each session.
 static bool obtain_tokens(const struct hc_cl_options *options,
@@ -149,6 +152,7 @@ static bool spawn(const char *program, struct hc_cl_options *options, struct hc_
 struct outcome {
     json_t *report; ///< NULL: the run did not begin
     bool good;      ///< the run itself succeeded, whatever its verdict
+    bool cut_short; ///< it ended before its time, by a signal or because no client was left
     struct hc_cl_page_series series;
 };
 
@@ -174,6 +178,7 @@ static struct outcome run_once(const char *program, bool announces, const char *
                         options->report != NULL ? &outcome.series : NULL, &result, why);
     if (!outcome.good)
         fprintf(stderr, "%s: %s\n", program, why);
+    outcome.cut_short = result.duration_us + CUT_SHORT_US < options->ramp_us + options->duration_us;
     json_t *server_report = NULL;
     if (options->spawn) {
         server_report = hc_cl_spawn_stop(&server, server_why, sizeof(server_why));
@@ -220,9 +225,11 @@ static int run_steps(const char *program, const char *version,
         struct hc_cl_options step = *options;
         step.light = light;
         struct outcome outcome = run_once(program, false, version, &step);
-        held =
-            outcome.report != NULL && json_is_true(hc_report_find(outcome.report, "load.held.ok"));
-        if (outcome.report != NULL) {
+        held = outcome.report != NULL && !outcome.cut_short &&
+               json_is_true(hc_report_find(outcome.report, "load.held.ok"));
+        if (outcome.cut_short) {
+            fprintf(out, "%9" PRIu32 "  ended early\n", options->clients + light);
+        } else if (outcome.report != NULL) {
             json_t *row = hc_cl_steps_row(outcome.report);
             hc_cl_steps_print_row(row, out);
             json_array_append_new(rows, row);

@@ -10,6 +10,9 @@ enum {
     WORK_PERCENT_MAX = 80,   ///< of a tick, that the p99 of its work takes while a load is held
 };
 
+/// How much a percentile of a histogram may be above the exact one, as a ratio.
+static const double percentile_error = 1.0 / (1 << HC_HISTOGRAM_SUB_BITS);
+
 /// The server's part without a report of the server: all null.
 static json_t *unknown_server(void) {
     json_t *server = hc_report_unknown((const char *const[]){
@@ -249,6 +252,7 @@ json_t *hc_cl_report_json(const char *program, const char *version,
         "client", client_part(options, result), "load", self_part(options, result));
     json_object_set_new(json_object_get(report, "load"), "held",
                         held(program, options, result, server_part, why));
+    json_object_set_new(report, "percentile_error", json_real(percentile_error));
     return report;
 }
 

@@ -187,6 +187,17 @@ json_t *hc_cl_spawn_stop(struct hc_cl_spawn *server, char *why, size_t why_size)
     return NULL;
 }
 
+/// Prints a line of the log as a sentence; `text` is the line itself, for one that is no JSON.
+static void print_line(const json_t *line, const char *text) {
+    const char *event = json_string_value(json_object_get(line, "event"));
+    const char *why = json_string_value(json_object_get(line, "why"));
+    if (event == NULL)
+        fputs(text, stderr);
+    else
+        fprintf(stderr, "hindcastd: %s%s%s\n", event, why != NULL ? ": " : "",
+                why != NULL ? why : "");
+}
+
 json_t *hc_cl_spawn_status(struct hc_cl_spawn *server) {
     json_t *lines = json_array();
     char text[LINE_MAX_BYTES];
@@ -200,7 +211,7 @@ json_t *hc_cl_spawn_status(struct hc_cl_spawn *server) {
         const char *level = json_string_value(json_object_get(line, "level"));
         if (event == NULL || level == NULL || strcmp(level, "warn") == 0 ||
             strcmp(level, "error") == 0)
-            fputs(text, stderr);
+            print_line(line, text);
         else if (strcmp(event, "status") == 0)
             json_array_append(lines, line);
         json_decref(line);

@@ -35,6 +35,25 @@ check "what light clients cannot know is null, and the rest is there" report lig
     '(all(c[k] is None for k in ("rollbacks", "snapshots_matched", "hash_checks", "hash_mismatches"))
       and c["rollback_depth_ticks"]["count"] is None and c["stalls"] is not None and c["snapshots"] > 0)'
 
+# A server that is not on 127.0.0.0/8.
+start six hindcastd --dev --bind ::1 --port 0
+six=$pid
+listens_v6() {
+    port=$(sed -n 's/^listening on \[::1\]:\([0-9]*\)$/\1/p' "$work/six.out")
+    [ -n "$port" ] || ! kill -0 "$six"
+}
+await listens_v6
+if [ -n "$port" ]; then
+    start own hindcast-load --connect "[::1]:$port" --clients 0 --light 6 --duration 2 --processes 2
+    finish "$pid"
+    check "elsewhere each light client has a socket of its own" report own \
+        'c["accepted"] == c["left"] == 6 and c["snapshots"] > 100'
+    kill -TERM "$six"
+else
+    echo "SKIPPED a server on ::1: this machine has no IPv6"
+fi
+finish "$six"
+
 # Profiles.
 start churn hindcast-load --spawn --clients 0 --light 8 --duration 4 --churn 4 --storm 4 --activity 50 \
     --latency 5 --latency-to 40
@@ -67,8 +86,17 @@ else
     echo "SKIPPED a browser draws the page: there is no chromium"
 fi
 
-# Coordinated omission: a load test that stops for a while must not count one late datagram, but all.
 serve waits --max-clients 64 --status-every 1
+
+# A signal ends all steps, not only the present one.
+start early hindcast-load --connect "127.0.0.1:$port" --clients 1 --step 1 --duration 60
+early=$pid
+check "the clients of the first step play" await grep -q "status clients=2 " "$work/waits.err"
+kill -TERM "$early"
+finish "$early"
+check "a signal ends all steps" report early 'r["steps"] == [] and r["steps_verdict"]["held_clients"] == 0'
+
+# Coordinated omission: a load test that stops for a while must not count one late datagram, but all.
 start stopped hindcast-load --connect "127.0.0.1:$port" --clients 0 --light 20 --duration 6 --processes 1
 stopped=$pid
 check "its clients play" await grep -q "status .*clients=20" "$work/waits.err"
