@@ -1,4 +1,4 @@
-/// Owns what a light client does instead of a world: it counts, and follows the server's ticks.
+/// Owns the work of light clients on snapshots: they read headers, and follow the server's ticks.
 #include "client/light.h"
 
 #include "client/session_internal.h"

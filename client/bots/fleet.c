@@ -25,7 +25,7 @@ enum {
     SPARE_DESCRIPTORS = 64,   ///< besides one socket for each client
     MESSAGES_MAX = 8,         ///< lines of each kind about single clients
     FRESH_US = 1000000,       ///< a client that received a datagram this recently is not cut off
-    LIGHT_US = 1000,          ///< interval in which light clients receive, and send what is due
+    LIGHT_US = 1000,          ///< interval in which light clients receive and send
     PROGRESS_END_US = 500000, ///< before the end without progress
     PROFILE_US = 50000,       ///< interval in which clients leave and join by the profile
     PICKS_MAX = 16,           ///< random clients to find one that plays

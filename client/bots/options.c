@@ -63,8 +63,8 @@ static const struct argp_option load_table[] = {
     {"clients", KEY_CLIENTS, "N", 0,
      "Full clients, which check every snapshot; 0 with --light (default 8)", 0},
     {"light", KEY_LIGHT, "N", 0,
-     "Light clients besides: they make the server's whole work at little cost, and check only what "
-     "arrives (default 0)",
+     "Light clients besides: they make the server's whole work at little cost, and check no "
+     "snapshot's contents (default 0)",
      0},
     {"duration", KEY_DURATION, "S", 0, "Play for S seconds (default 10)", 0},
     {"ramp", KEY_RAMP, "S", 0, "Start the clients evenly over S seconds before (default 0)", 0},

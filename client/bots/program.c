@@ -148,10 +148,10 @@ static bool spawn(const char *program, struct hc_cl_options *options, struct hc_
     return true;
 }
 
-/// One run, and what is left of it.
+/// The outcome of one run.
 struct outcome {
     json_t *report; ///< NULL: the run did not begin
-    bool good;      ///< the run itself succeeded, whatever its verdict
+    bool good;      ///< the run itself succeeded; its verdict may be NOT OK
     bool cut_short; ///< it ended before its time, by a signal or because no client was left
     struct hc_cl_page_series series;
 };

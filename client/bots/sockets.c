@@ -191,7 +191,7 @@ static void receive_from(struct hc_cl_sockets *sockets, uint32_t index,
 void hc_cl_sockets_receive(struct hc_cl_sockets *sockets, hc_cl_sockets_receiver *receiver,
                            void *context) {
     struct epoll_event events[READY];
-    // Each socket at most once: what arrives meanwhile waits for the next call.
+    // Each socket at most once: datagrams that arrive meanwhile wait for the next call.
     for (uint32_t seen = 0; seen < sockets->descriptor_count;) {
         int count = epoll_wait(sockets->ready, events, READY, 0);
         for (int i = 0; i < count; i++)

@@ -1,9 +1,9 @@
 /// UDP sockets that many light clients share, because one system call can then serve many of them.
 ///
 /// Towards a server on loopback each client has an address of its own, 127.x.y.z, on a shared
-/// socket: IP_PKTINFO selects the source of what it sends, and names the destination of what
-/// arrives. With fewer sources than clients more sockets share the addresses. Towards other servers
-/// each client has a socket of its own.
+/// socket: IP_PKTINFO selects the source of a sent datagram, and names the destination of a
+/// received one. With fewer sources than clients more sockets share the addresses. Towards other
+/// servers each client has a socket of its own.
 #pragma once
 
 #include "proto/datagram.h"

@@ -4,7 +4,7 @@ set -u
 HC_LIMIT=600
 . "$(dirname "$0")/lib.inc"
 
-# agrees NAME: the verdict agrees with the exit status, whatever the machine's load.
+# agrees NAME: the verdict agrees with the exit status, also on a busy machine.
 agrees() {
     python3 - "$work/$1.json" "$status" <<'END'
 import json, sys
@@ -31,7 +31,7 @@ finish "$pid"
 check "light clients share source addresses" good light
 check "each receives the snapshots of the rate" report light \
     'c["left"] == 9 and 25 < r["datagrams_down_per_client_s"] < 35'
-check "what light clients cannot know is null, and the rest is there" report light \
+check "figures that light clients cannot know are null, and the others are there" report light \
     '(all(c[k] is None for k in ("rollbacks", "snapshots_matched", "hash_checks", "hash_mismatches"))
       and c["rollback_depth_ticks"]["count"] is None and c["stalls"] is not None and c["snapshots"] > 0)'
 

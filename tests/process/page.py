@@ -13,7 +13,7 @@ PLOTS = {"Clients": {"playing", "joining", "stalled"}, "Work of a tick": {"p99",
          "Rewinds, rollbacks": {"server", "full clients"},
          "Losses": {"datagrams lost on the link", "stalls of clients"}}
 
-# Appended to a copy of the page: writes what the browser made of it into the title.
+# Appended to a copy of the page: writes the result of drawing into the title.
 PROBE = """<script>
 onerror = text => { document.title = 'error ' + text; };
 let seen = 0;
