@@ -21,7 +21,10 @@ HC_C_BEGIN
 /// inline function of the headers above. A program loads only plugins of its own version.
 #define HC_GAME_ABI 1
 
-enum { HC_BOT_MEMORY = 64 }; ///< bytes
+enum {
+    HC_BOT_MEMORY = 64,  ///< bytes
+    HC_GAME_STRUCTS = 6, ///< in HC_GAME_SIZES
+};
 
 /// A bot that chooses its input for the step from `tick`.
 struct hc_bot {
@@ -39,8 +42,8 @@ typedef void hc_bot_think(const struct hc_bot *bot, void *input);
 
 /// The content of a plugin.
 struct hc_game_export {
-    uint32_t abi;       ///< HC_GAME_ABI
-    uint32_t game_size; ///< sizeof(struct hc_game)
+    uint32_t abi;                    ///< HC_GAME_ABI
+    uint32_t sizes[HC_GAME_STRUCTS]; ///< HC_GAME_SIZES, against a change that kept HC_GAME_ABI
     const struct hc_game *game;
     hc_bot_think *think; ///< NULL: bots choose random inputs
     /// A file whose content becomes hc_game.level, by its path from the plugin's directory; NULL:
@@ -53,11 +56,18 @@ extern HC_API const struct hc_game_export hindcast_game;
 
 HC_C_END
 
+/// The sizes of the structs that games and programs share, in bytes.
+#define HC_GAME_SIZES                                                                              \
+    {                                                                                              \
+        sizeof(struct hc_game), sizeof(struct hc_kind), sizeof(struct hc_field),                   \
+            sizeof(struct hc_world), sizeof(struct hc_scene), sizeof(struct hc_bot)                \
+    }
+
 /// Defines the plugin's symbol for `game`, a `const struct hc_game`, and `think`, a hc_bot_think or
 /// NULL.
 #define HC_GAME_EXPORT(game, think) HC_GAME_EXPORT_LEVEL(game, think, NULL)
 
 /// The same with a level, see hc_game_export.
 #define HC_GAME_EXPORT_LEVEL(game, think, level)                                                   \
-    const struct hc_game_export hindcast_game = {HC_GAME_ABI, sizeof(struct hc_game), &(game),     \
-                                                 (think), (level)}
+    const struct hc_game_export hindcast_game = {HC_GAME_ABI, HC_GAME_SIZES, &(game), (think),     \
+                                                 (level)}

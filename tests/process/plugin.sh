@@ -25,8 +25,12 @@ check "pong builds with the checks of undeclared reads" \
 check "pong without bots of its own builds" variant random 's/^static void think/void think/; s/(pong, think)/(pong, NULL)/; s/^void think/void think(const struct hc_bot *bot, void *out);\n&/'
 check "faster pong builds" variant faster 's/PADDLE_SPEED = 7/PADDLE_SPEED = 8/'
 check "pong with a gap in a table builds" variant gap '/struct pong_ball, vy/d; s/sizeof(struct pong_ball), 6/sizeof(struct pong_ball), 5/'
-echo 'const struct { unsigned abi, size; const void *game, *think; } hindcast_game = {77, 0, 0, 0};' >"$work/abi.c"
+echo 'const struct { unsigned abi, sizes[6]; const void *game, *think, *level; } hindcast_game = {77, {0}, 0, 0, 0};' >"$work/abi.c"
 check "a plugin of another interface builds" plugin abi "$work/abi.c"
+cp -r "$root/include" "$work/other"
+sed -i 's/^struct hc_scene {/&\n    uint64_t more;/' "$work/other/hindcast/scene.h"
+check "a plugin of other headers builds" \
+    cc -std=c11 -fPIC -shared -I "$work/other" -I "$root/examples/pong" -o "$work/headers.so" "$root/examples/pong/pong.c"
 echo 'int nothing;' >"$work/nothing.c"
 check "a library that is no plugin builds" plugin nothing "$work/nothing.c"
 echo 'extern int missing; int *needs(void); int *needs(void) { return &missing; }' >"$work/needs.c"
@@ -54,6 +58,7 @@ refused "--game '.*none\.so': .*: cannot open shared object file" none
 refused "--game '.*nothing\.so': it has no symbol hindcast_game, which HC_GAME_EXPORT" nothing
 refused "--game '.*needs\.so': .*undefined symbol: missing" needs
 refused "--game '.*abi\.so': it was compiled for version 77 of the game interface" abi
+refused "--game '.*headers\.so': its struct hc_scene has [0-9]* bytes, and this program's" headers
 refused "--game '.*gap\.so': ball.wait: offset 6, but byte 5 comes next" gap
 refused "--game '.*level\.so': its level '.*level\.bin': No such file" level
 : >"$work/level.bin"
