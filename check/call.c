@@ -76,6 +76,22 @@ void hc_ck_call_step(struct hc_scene *scene, hc_entity self, uint8_t pattern,
     finish(&output, size, result);
 }
 
+int hc_ck_call_run(struct hc_scene *scene, hc_entity first, uint32_t count, uint8_t pattern,
+                   uint8_t *out, uint8_t *presence, bool *done) {
+    memset(out, pattern, (size_t)count * scene->world->stride);
+    memset(presence, pattern, count);
+    scene->self = first;
+    scene->groups_read = 0;
+    *done = false;
+    int number = sigsetjmp(crashed, 0);
+    if (number == 0) {
+        calling = 1;
+        *done = scene->world->game->step_run(scene, first, count, out, presence);
+        calling = 0;
+    }
+    return number;
+}
+
 void hc_ck_call_start(const struct hc_world *world, hc_entity self, struct hc_ck_result *result) {
     static _Alignas(16) struct output output;
     size_t size = hc_world_kind(world, self)->state_size;

@@ -22,6 +22,13 @@ int hc_ck_call_guarded(void (*function)(void *context), void *context);
 void hc_ck_call_step(struct hc_scene *scene, hc_entity self, uint8_t pattern,
                      struct hc_ck_result *result);
 
+/// Calls `step_run` for `count` slots from `first` on. Every byte of `out`, of count * stride
+/// bytes, and of `presence` is of `pattern` before. Returns the signal that ended the call, or 0;
+/// sets
+/// `*done` to the function's own result.
+int hc_ck_call_run(struct hc_scene *scene, hc_entity first, uint32_t count, uint8_t pattern,
+                   uint8_t *out, uint8_t *presence, bool *done);
+
 /// Calls `start`, whose output is zeroed.
 void hc_ck_call_start(const struct hc_world *world, hc_entity self, struct hc_ck_result *result);
 

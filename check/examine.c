@@ -29,11 +29,12 @@ struct hc_ck_examiner {
     struct hc_ck_faults *faults;
     uint64_t seed, steps;
     struct hc_rng rng;
-    hc_tick tick;                   ///< of `shown` and `backwards`
-    struct view shown, changed;     ///< the world as it is, and with changes
-    struct hc_ck_result *backwards; ///< [entities] of the steps in descending order
-    const struct hc_scene *scene;   ///< of the step that is examined
-    hc_entity *known;               ///< [entities] neighbours that a client knows
+    hc_tick tick;                       ///< of `shown` and `backwards`
+    struct view shown, changed;         ///< the world as it is, and with changes
+    struct hc_ck_result *backwards;     ///< [entities] of the steps in descending order
+    const struct hc_scene *scene;       ///< of the step that is examined
+    hc_entity *known;                   ///< [entities] neighbours that a client knows
+    uint8_t *run_states, *run_presence; ///< the output of `step_run`, as in a view
 };
 
 // ---- Views --------------------------------------------------------------------------------------
@@ -87,7 +88,10 @@ struct hc_ck_examiner *hc_ck_examiner_create(const struct hc_world *world,
     examiner->tick = HC_NO_TICK;
     examiner->backwards = calloc(world->entities, sizeof(*examiner->backwards));
     examiner->known = calloc(world->entities, sizeof(*examiner->known));
-    if (create_view(world, &examiner->shown) && create_view(world, &examiner->changed) &&
+    examiner->run_states = calloc(world->entities, world->stride);
+    examiner->run_presence = calloc(world->entities, 1);
+    if (examiner->run_states != NULL && examiner->run_presence != NULL &&
+        create_view(world, &examiner->shown) && create_view(world, &examiner->changed) &&
         examiner->backwards != NULL && examiner->known != NULL)
         return examiner;
     hc_ck_examiner_destroy(examiner);
@@ -101,6 +105,8 @@ void hc_ck_examiner_destroy(struct hc_ck_examiner *examiner) {
     free_view(&examiner->changed);
     free(examiner->backwards);
     free(examiner->known);
+    free(examiner->run_states);
+    free(examiner->run_presence);
     free(examiner);
 }
 
@@ -191,6 +197,55 @@ static void check_written(struct hc_ck_examiner *examiner, hc_entity self) {
     copy_view(scene, view);
 }
 
+/// Reports a slot of a run whose state is not that of its `step`, or whose other bytes are written.
+static void check_run_slot(struct hc_ck_examiner *examiner, hc_entity entity) {
+    const struct hc_world *world = examiner->world;
+    const struct hc_kind *kind = hc_world_kind(world, entity);
+    const struct hc_ck_result *single = &examiner->backwards[entity];
+    const uint8_t *state = examiner->run_states + (size_t)entity * world->stride;
+    uint8_t presence = examiner->run_presence[entity];
+    struct hc_ck_result result = {.alive = presence == HC_ALIVE};
+    char place[PLACE];
+    hc_ck_place(world, examiner->tick, entity, place, sizeof(place));
+    if (presence != HC_ALIVE && presence != HC_ABSENT)
+        hc_ck_fault(examiner->faults, HC_CK_RUN, "presence",
+                    "%s: step_run leaves its presence unwritten, or neither alive nor absent",
+                    place);
+    for (unsigned i = kind->state_size; i < world->stride; i++)
+        if (state[i] != PATTERN)
+            hc_ck_fault(examiner->faults, HC_CK_RUN, "outside",
+                        "%s: step_run writes behind its %u bytes of state", place,
+                        kind->state_size);
+    memcpy(result.bytes, state, kind->state_size);
+    if (single->signal == 0 && !same(examiner, entity, single, &result))
+        report(examiner, HC_CK_RUN, entity, single, &result,
+               "step_run gives another state than step");
+}
+
+/// Takes all steps again by `step_run`, in runs of one kind, and compares them with the single
+/// ones.
+static void check_runs(struct hc_ck_examiner *examiner, const struct hc_scene *scene) {
+    const struct hc_world *world = examiner->world;
+    uint32_t end;
+    for (uint32_t first = 1; first < world->entities; first = end) {
+        struct hc_scene shown = show(scene, &examiner->shown);
+        uint32_t most = 1 + hc_rng_below(&examiner->rng, world->entities);
+        bool done;
+        for (end = first + 1; end < world->entities && end - first < most &&
+                              world->kind_of[end] == world->kind_of[first];)
+            end++;
+        int number = hc_ck_call_run(&shown, (hc_entity)first, end - first, PATTERN,
+                                    examiner->run_states + (size_t)first * world->stride,
+                                    examiner->run_presence + first, &done);
+        if (number != 0)
+            hc_ck_fault(examiner->faults, HC_CK_CRASH, "step_run", "step_run ends by signal %d",
+                        number);
+        for (uint32_t e = first; e < end && done; e++)
+            check_run_slot(examiner, (hc_entity)e);
+    }
+    copy_view(scene, &examiner->shown);
+}
+
 /// Begins a tick: takes all steps in descending order, to be compared with the usual ones.
 static void begin_tick(struct hc_ck_examiner *examiner, const struct hc_scene *scene) {
     struct hc_scene shown = show(scene, &examiner->shown);
@@ -201,6 +256,8 @@ static void begin_tick(struct hc_ck_examiner *examiner, const struct hc_scene *s
         examiner->steps++;
     }
     copy_view(scene, &examiner->shown);
+    if (examiner->world->game->step_run != NULL)
+        check_runs(examiner, scene);
 }
 
 // ---- What a step may not read -------------------------------------------------------------------

@@ -24,14 +24,23 @@ struct hc_ck_faults {
 
 const char *hc_ck_kind_name(enum hc_ck_kind kind) {
     static const char *const names[HC_CK_KINDS] = {
-        [HC_CK_UNWRITTEN] = "unwritten",   [HC_CK_REPEAT] = "repeat",
-        [HC_CK_ORDER] = "order",           [HC_CK_READ] = "read",
-        [HC_CK_WRITE] = "write",           [HC_CK_OVERRUN] = "overrun",
-        [HC_CK_RANGE] = "range",           [HC_CK_CRASH] = "crash",
-        [HC_CK_START] = "start",           [HC_CK_PREDICT] = "predict",
-        [HC_CK_SANITIZE] = "sanitize",     [HC_CK_SPREAD] = "spread",
-        [HC_CK_ALLOCATION] = "allocation", [HC_CK_CLOCK] = "clock",
-        [HC_CK_RANDOM] = "random",         [HC_CK_FUNCTION] = "function",
+        [HC_CK_UNWRITTEN] = "unwritten",
+        [HC_CK_REPEAT] = "repeat",
+        [HC_CK_ORDER] = "order",
+        [HC_CK_READ] = "read",
+        [HC_CK_WRITE] = "write",
+        [HC_CK_OVERRUN] = "overrun",
+        [HC_CK_RUN] = "run",
+        [HC_CK_RANGE] = "range",
+        [HC_CK_CRASH] = "crash",
+        [HC_CK_START] = "start",
+        [HC_CK_PREDICT] = "predict",
+        [HC_CK_SANITIZE] = "sanitize",
+        [HC_CK_SPREAD] = "spread",
+        [HC_CK_ALLOCATION] = "allocation",
+        [HC_CK_CLOCK] = "clock",
+        [HC_CK_RANDOM] = "random",
+        [HC_CK_FUNCTION] = "function",
         [HC_CK_FLOAT] = "float",
     };
     return names[kind];

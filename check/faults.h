@@ -15,6 +15,7 @@ enum hc_ck_kind {
     HC_CK_READ,       ///< a step reads what it may not read
     HC_CK_WRITE,      ///< a step writes into the world before it
     HC_CK_OVERRUN,    ///< a step writes outside of its state
+    HC_CK_RUN,        ///< `step_run` gives another state than `step`
     HC_CK_RANGE,      ///< a field does not fit its bits
     HC_CK_CRASH,      ///< a function of the game ends by a signal
     HC_CK_START,      ///< `start` is not a function of its arguments

@@ -51,6 +51,9 @@ struct tag_input {
 #ifndef TAG_SANITIZE
 #define TAG_SANITIZE(input)
 #endif
+#ifndef TAG_RUN_STEP
+#define TAG_RUN_STEP(ball)
+#endif
 #ifndef TAG_BALL_STEP
 #define TAG_BALL_STEP(scene, out)
 #endif
@@ -153,6 +156,20 @@ static bool tag_step(struct hc_scene *scene, hc_entity self, void *out) {
     return tag_step_ball(scene, self, out);
 }
 
+/// The balls, which see nobody.
+static bool tag_step_run(struct hc_scene *scene, hc_entity first, uint32_t count, uint8_t *out,
+                         uint8_t *presence) {
+    if (scene->world->kind_of[first] != TAG_BALL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tag_ball *ball = (void *)(out + (size_t)i * scene->world->stride);
+        hc_scene_turn(scene, (hc_entity)(first + i));
+        presence[i] = tag_step_ball(scene, scene->self, ball) ? HC_ALIVE : HC_ABSENT;
+        TAG_RUN_STEP(ball);
+    }
+    return true;
+}
+
 static void tag_predict_input(const void *last, uint32_t age, void *out) {
     memcpy(out, last, sizeof(struct tag_input));
     if (age > 10)
@@ -191,6 +208,7 @@ static const struct hc_game tag = {
     .step = tag_step,
     .predict_input = tag_predict_input,
     .sanitize_input = tag_sanitize_input,
+    .step_run = tag_step_run,
 };
 
 HC_GAME_EXPORT(tag, NULL);
