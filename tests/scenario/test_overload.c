@@ -5,13 +5,12 @@
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
-#include <stdlib.h>
-
 enum { CLIENTS = 8, FAR = 6, TICK_US = SECOND_US / 60 };
 
 /// The modelled work of the host.
 struct model {
     uint64_t snapshot_us, other_us; ///< of each snapshot, of each tick beside them
+    uint64_t advance_us;            ///< of each tick: rewinds and the new state
     uint64_t snapshots;             ///< counted so far
 };
 
@@ -20,15 +19,17 @@ static void note_work(struct scenario *scenario) {
     struct model *model = scenario->context;
     struct hc_sv_host *host = hc_sim_host(scenario->sim);
     uint64_t snapshots = hc_sv_host_stats(host)->snapshots;
-    hc_sv_host_note_work(host, 0, (snapshots - model->snapshots) * model->snapshot_us,
-                         model->other_us, hc_sim_host_now(scenario->sim));
+    hc_sv_host_note_work(host, model->advance_us,
+                         (snapshots - model->snapshots) * model->snapshot_us, model->other_us,
+                         hc_sim_host_now(scenario->sim));
     model->snapshots = snapshots;
 }
 
-/// A server with room for another client, whose last two clients are far away.
-static struct scenario *begin(struct model *model) {
+/// A server with room for another client, whose last two clients are `far_ms` away.
+static struct scenario *begin(struct model *model, uint32_t far_ms) {
     struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS + 1, 20, 31);
-    struct hc_network_sim_config far = scenario_link(120, 0);
+    struct hc_network_sim_config far = scenario_link(far_ms, 0);
+    config.client.prediction_limit = 120; // the farthest client begins with a jump of its clock
     struct scenario *scenario = scenario_create(&config);
     scenario->context = model;
     scenario->host_ticked = note_work;
@@ -66,7 +67,7 @@ static void check_end(struct scenario *scenario) {
 
 START_TEST(little_too_much_work_takes_snapshots_of_far_clients_alone) {
     struct model model = {.snapshot_us = TICK_US * 4 / 5 / CLIENTS};
-    struct scenario *scenario = begin(&model);
+    struct scenario *scenario = begin(&model, 120);
     uint64_t before[CLIENTS], after[CLIENTS];
     hc_sim_run(scenario->sim, SECOND_US);
     count_snapshots(scenario, before);
@@ -84,7 +85,7 @@ END_TEST
 
 START_TEST(much_too_much_work_takes_snapshots_of_all_and_ends_within_two_seconds) {
     struct model model = {.snapshot_us = TICK_US * 3 / 2 / CLIENTS};
-    struct scenario *scenario = begin(&model);
+    struct scenario *scenario = begin(&model, 120);
     uint64_t before[CLIENTS], after[CLIENTS];
     hc_sim_run(scenario->sim, 28 * SECOND_US);
     ck_assert_int_ge(overload_of(scenario)->level, HC_SV_OVERLOAD_HALF);
@@ -104,7 +105,7 @@ END_TEST
 
 START_TEST(new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice) {
     struct model model = {.other_us = TICK_US * 9 / 10};
-    struct scenario *scenario = begin(&model);
+    struct scenario *scenario = begin(&model, 120);
     ck_assert_int_eq(overload_of(scenario)->level, HC_SV_OVERLOAD_REFUSE);
     ck_assert(hc_sim_connect(scenario->sim, CLIENTS));
     hc_sim_run(scenario->sim, SECOND_US);
@@ -121,9 +122,33 @@ START_TEST(new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice) {
 }
 END_TEST
 
+/// Inputs that were refused within a second.
+static uint64_t refused_in_a_second(struct scenario *scenario) {
+    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    uint64_t before = stats->inputs_refused;
+    hc_sim_run(scenario->sim, SECOND_US);
+    return stats->inputs_refused - before;
+}
+
+START_TEST(storm_of_rewinds_refuses_the_latest_inputs_and_all_still_agree) {
+    struct model model = {.snapshot_us = 0};
+    struct scenario *scenario = begin(&model, 400);
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert_uint_eq(refused_in_a_second(scenario), 0);
+    model.advance_us = 5 * TICK_US; // a part of it counts as rewinds
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert_uint_gt(refused_in_a_second(scenario), 40);
+    ck_assert_uint_gt(overload_of(scenario)->late_limited_ticks, 60);
+    model.advance_us = 0;
+    hc_sim_run(scenario->sim, 4 * SECOND_US);
+    ck_assert_uint_eq(refused_in_a_second(scenario), 0);
+    check_end(scenario);
+}
+END_TEST
+
 START_TEST(client_with_the_latest_inputs_is_named) {
     struct model model = {.snapshot_us = 0};
-    struct scenario *scenario = begin(&model);
+    struct scenario *scenario = begin(&model, 120);
     const struct hc_sv_latest *latest = &hc_sv_host_stats(hc_sim_host(scenario->sim))->latest;
     ck_assert_uint_gt(latest->ticks, 60);
     uint64_t user = latest->client_id >> 32; // the simulator's: number + 1
@@ -139,6 +164,7 @@ int main(void) {
     tcase_add_test(tests, little_too_much_work_takes_snapshots_of_far_clients_alone);
     tcase_add_test(tests, much_too_much_work_takes_snapshots_of_all_and_ends_within_two_seconds);
     tcase_add_test(tests, new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice);
+    tcase_add_test(tests, storm_of_rewinds_refuses_the_latest_inputs_and_all_still_agree);
     tcase_add_test(tests, client_with_the_latest_inputs_is_named);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
