@@ -41,6 +41,7 @@ enum {
 
 struct daemon {
     struct hc_sv_options options;
+    struct hc_game game; ///< of the options, with their view
     struct hc_sv_log log;
     FILE *text; ///< for people: standard output, or standard error if the JSON goes there
     struct hc_sv_udp *udp;
@@ -580,7 +581,10 @@ static struct hc_sv_host *create_host(struct daemon *daemon) {
         randombytes_buf(&options->seed, sizeof(options->seed));
         options->seed &= ((uint64_t)1 << SEED_BITS) - 1;
     }
-    config.game = options->plugin.game;
+    daemon->game = *options->plugin.game;
+    if (options->view_given)
+        daemon->game.view = options->view;
+    config.game = &daemon->game;
     config.rule_hash = options->plugin.rule_hash;
     config.clients = options->clients;
     config.tick_rate = options->tick_rate;

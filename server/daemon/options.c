@@ -33,6 +33,7 @@ enum {
     KEY_FORCE_REWIND,
     KEY_SNAPSHOT_RATE,
     KEY_CLIENT_RATE,
+    KEY_VIEW,
     KEY_SEED,
     KEY_TICKS,
     KEY_STATUS_EVERY,
@@ -89,6 +90,11 @@ static const struct argp_option table[] = {
      "Snapshots a second for each client, at most --tick-rate; 0: one each tick (default 0)", 0},
     {"client-rate", KEY_CLIENT_RATE, "BYTES", 0,
      "Most bytes a second that a client is sent, headers included (default 262144)", 0},
+    {"view", KEY_VIEW, "UNITS", 0,
+     "How far a player sees in x and y, in units of the game, and at least its reach; 0: "
+     "everything "
+     "(default: as the game says)",
+     0},
     {"seed", KEY_SEED, "N", 0, "Seed of the world (default: random)", 0},
     {"ticks", KEY_TICKS, "N", 0, "Stop after N ticks", 0},
     {"status-every", KEY_STATUS_EVERY, "S", 0,
@@ -121,6 +127,7 @@ static const struct {
     {KEY_FORCE_REWIND, 0, HC_HISTORY_MAX},
     {KEY_SNAPSHOT_RATE, 0, HC_TICK_RATE_MAX},
     {KEY_CLIENT_RATE, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
+    {KEY_VIEW, 0, UINT32_C(1) << 30},
     {KEY_SEED, 0, INT64_MAX}, // a JSON integer in the report
     {KEY_TICKS, 1, HC_SNAPSHOT_TICK_MAX},
     {KEY_STATUS_EVERY, 1, 86400},
@@ -265,6 +272,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case KEY_CLIENT_RATE:
         options->client_rate = (uint32_t)value;
+        break;
+    case KEY_VIEW:
+        options->view = (uint32_t)value;
+        options->view_given = true;
         break;
     case KEY_SEED:
         options->seed = value;

@@ -23,6 +23,8 @@ struct hc_sv_options {
     uint32_t force_rewind;  ///< ticks, at most `history`
     uint16_t snapshot_rate; ///< Hz, at most `tick_rate`; 0: a snapshot at every tick
     uint32_t client_rate;   ///< bytes/s
+    uint32_t view;          ///< units of the game; 0: everything
+    bool view_given;        ///< otherwise it is the game's
     uint64_t seed;
     bool seed_given;
     uint32_t ticks;           ///< stop after this many; 0: never

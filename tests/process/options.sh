@@ -30,6 +30,7 @@ refused "--force-rewind '9': must be at most --history, which is 8" \
 refused "--snapshot-rate '241': must be .*\[0, 240\]" hindcastd --snapshot-rate 241
 refused "--snapshot-rate '61': must be at most --tick-rate, which is 60" hindcastd --dev --snapshot-rate 61
 refused "--client-rate '3999': must be .*\[4000, 4294967295\]" hindcastd --client-rate 3999
+refused "view 511 is neither 0 nor in \[reach, 2^30\]" hindcastd --dev --view 511
 refused "--bind 'nowhere': must be" hindcastd --bind nowhere
 refused "--log-level 'loud': must be error, warn" hindcastd --log-level loud
 refused "--key-file FILE is needed, or --dev for trying things" hindcastd
