@@ -390,63 +390,63 @@ START_TEST(reading_a_tick_outside_of_the_ring_aborts) {
         hc_timeline_advance(timeline);
     (void)hc_timeline_states(timeline, _i == 0 ? hc_timeline_oldest(timeline) - 1
                                                : hc_timeline_head(timeline) + 1);
+}
+END_TEST
 
-    START_TEST(entities_at_opposite_ends_of_wide_positions_are_no_neighbours) {
-        struct hc_timeline_config config = hc_timeline_config_default();
-        config.world = &world;
-        config.replica = true;
-        struct hc_timeline *replica = hc_timeline_create(&config);
-        ck_assert_ptr_nonnull(replica);
-        const struct walker walkers[] = {{.x = INT32_MAX}, {.x = INT32_MIN}, {.x = INT32_MAX - 5}};
-        struct hc_entity_state states[3];
-        for (hc_player p = 0; p < 3; p++)
-            states[p] = (struct hc_entity_state){hc_world_player(&world, p), HC_ALIVE, &walkers[p]};
-        ck_assert_int_eq(hc_timeline_put_state(replica, 5, 5, states, 3), HC_OK);
-        hc_timeline_advance(replica);
-        static const int32_t seen[] = {1, 0, 1};
-        for (hc_player p = 0; p < 3; p++) {
-            const struct walker *walker =
-                (const void *)(hc_timeline_states(replica, 6) +
-                               (size_t)hc_world_player(&world, p) * world.stride);
-            ck_assert_int_eq(walker->seen, seen[p]);
-        }
-        hc_timeline_destroy(replica);
+START_TEST(entities_at_opposite_ends_of_wide_positions_are_no_neighbours) {
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    config.replica = true;
+    struct hc_timeline *replica = hc_timeline_create(&config);
+    ck_assert_ptr_nonnull(replica);
+    const struct walker walkers[] = {{.x = INT32_MAX}, {.x = INT32_MIN}, {.x = INT32_MAX - 5}};
+    struct hc_entity_state states[3];
+    for (hc_player p = 0; p < 3; p++)
+        states[p] = (struct hc_entity_state){hc_world_player(&world, p), HC_ALIVE, &walkers[p]};
+    ck_assert_int_eq(hc_timeline_put_state(replica, 5, 5, states, 3), HC_OK);
+    hc_timeline_advance(replica);
+    static const int32_t seen[] = {1, 0, 1};
+    for (hc_player p = 0; p < 3; p++) {
+        const struct walker *walker =
+            (const void *)(hc_timeline_states(replica, 6) +
+                           (size_t)hc_world_player(&world, p) * world.stride);
+        ck_assert_int_eq(walker->seen, seen[p]);
     }
-    END_TEST
+    hc_timeline_destroy(replica);
+}
+END_TEST
 
-    START_TEST(memory_grows_with_the_history_up_to_its_limit) {
-        struct hc_timeline_config config = hc_timeline_config_default();
-        config.world = &world;
-        size_t small = hc_timeline_memory(&config);
-        config.history = 128;
-        ck_assert_uint_gt(hc_timeline_memory(&config), small);
-        config.history = HC_HISTORY_MAX + 1;
-        ck_assert_str_eq(hc_timeline_config_check(&config), "history");
-        ck_assert_ptr_null(hc_timeline_create(&config));
-    }
-    END_TEST
+START_TEST(memory_grows_with_the_history_up_to_its_limit) {
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    size_t small = hc_timeline_memory(&config);
+    config.history = 128;
+    ck_assert_uint_gt(hc_timeline_memory(&config), small);
+    config.history = HC_HISTORY_MAX + 1;
+    ck_assert_str_eq(hc_timeline_config_check(&config), "history");
+    ck_assert_ptr_null(hc_timeline_create(&config));
+}
+END_TEST
 
-    int main(void) {
-        Suite *suite = suite_create("timeline");
-        TCase *tc = tcase_create("timeline");
-        tcase_add_checked_fixture(tc, set_up, tear_down);
-        tcase_add_test(tc, late_input_of_a_lone_player_steps_only_its_entities);
-        tcase_add_test(tc, late_input_steps_those_within_reach_of_the_old_and_of_the_new_position);
-        tcase_add_test(tc, changed_reduction_steps_only_the_referee_and_its_readers);
-        tcase_add_test(tc, input_equal_to_its_prediction_steps_nothing_but_renews_it);
-        tcase_add_test(tc, only_ticks_with_different_states_count_as_changed);
-        tcase_add_test(tc, change_dies_out_where_the_recomputed_state_equals_the_old_one);
-        tcase_add_test(tc, redone_ticks_are_stepped_in_full_and_stay_equal);
-        tcase_add_test(tc, a_redo_is_cut_to_the_ticks_in_the_ring);
-        tcase_add_test(tc, a_redo_does_not_change_the_effect_of_a_late_input);
-        tcase_add_test(tc, input_is_known_once_and_only_inside_the_window);
-        tcase_add_test(tc, inputs_through_follows_known_and_forced_slots_without_gaps);
-        tcase_add_test(tc, leaving_forces_unknown_slots_and_ends_the_players_inputs);
-        tcase_add_loop_test_raise_signal(tc, reading_a_tick_outside_of_the_ring_aborts, SIGABRT, 0,
-                                         2);
-
-        tcase_add_test(tc, entities_at_opposite_ends_of_wide_positions_are_no_neighbours);
-        tcase_add_test(tc, memory_grows_with_the_history_up_to_its_limit);
-        suite_add_tcase(suite, tc);
-        return run_suite(suite);
-    }
+int main(void) {
+    Suite *suite = suite_create("timeline");
+    TCase *tc = tcase_create("timeline");
+    tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, late_input_of_a_lone_player_steps_only_its_entities);
+    tcase_add_test(tc, late_input_steps_those_within_reach_of_the_old_and_of_the_new_position);
+    tcase_add_test(tc, changed_reduction_steps_only_the_referee_and_its_readers);
+    tcase_add_test(tc, input_equal_to_its_prediction_steps_nothing_but_renews_it);
+    tcase_add_test(tc, only_ticks_with_different_states_count_as_changed);
+    tcase_add_test(tc, change_dies_out_where_the_recomputed_state_equals_the_old_one);
+    tcase_add_test(tc, redone_ticks_are_stepped_in_full_and_stay_equal);
+    tcase_add_test(tc, a_redo_is_cut_to_the_ticks_in_the_ring);
+    tcase_add_test(tc, a_redo_does_not_change_the_effect_of_a_late_input);
+    tcase_add_test(tc, input_is_known_once_and_only_inside_the_window);
+    tcase_add_test(tc, inputs_through_follows_known_and_forced_slots_without_gaps);
+    tcase_add_test(tc, leaving_forces_unknown_slots_and_ends_the_players_inputs);
+    tcase_add_loop_test_raise_signal(tc, reading_a_tick_outside_of_the_ring_aborts, SIGABRT, 0, 2);
+    tcase_add_test(tc, entities_at_opposite_ends_of_wide_positions_are_no_neighbours);
+    tcase_add_test(tc, memory_grows_with_the_history_up_to_its_limit);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
