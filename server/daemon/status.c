@@ -72,7 +72,7 @@ void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *lo
     const struct hc_sv_overload_counts *overload = &host->overload;
     if (overload->level > status->overload)
         hc_sv_log_event(log, HC_SV_LOG_WARN, "overload",
-                        json_pack("{s:i, s:s}", "level", (int)overload->level, "why",
+                        json_pack("{s:i, s:s}", "overload_level", (int)overload->level, "why",
                                   hc_sv_overload_text(overload->level)));
     else if (overload->level == HC_SV_OVERLOAD_NONE && status->overload != HC_SV_OVERLOAD_NONE)
         hc_sv_log_event(log, HC_SV_LOG_INFO, "overload-ended",
