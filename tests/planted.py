@@ -18,6 +18,7 @@ import argparse
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -34,11 +35,16 @@ AIM = 90  # percent of the mutants
 FAULTS = {**faults.FAULTS, **{f"timeline/{name}": fault for name, fault in timeline.FAULTS.items()}}
 
 
+found_by: Counter[str] = Counter()  # kinds of tests
+
+
 def show(name: str, outcome: Outcome, seeds: int) -> bool:
-    """Prints a row; returns whether the change was found."""
+    """Prints a row and counts it; returns whether the change was found."""
     how = f"{outcome.by}: {outcome.why[:100]}"
     if outcome.by is None:
         how = f"SURVIVED; {outcome.other} of {seeds} seeds took another course"
+    else:
+        found_by[outcome.by.split("_")[0].replace("hc", "storm")] += 1
     print(f"{name}\n    {how}", flush=True)
     return outcome.by is not None
 
@@ -100,6 +106,7 @@ def main() -> None:
     suite = Suite(grounds)
     faults_found = play_faults(grounds, suite, names)
     mutants_found, mutants = play_mutants(grounds, suite, source, count)
+    print("found by " + ", ".join(f"{kind} {count}" for kind, count in found_by.most_common()))
     print(f"{faults_found} of {len(names)} faults, {mutants_found} of {mutants} mutants found, "
           f"{time.monotonic() - begun:.0f} s")
     sys.exit(0 if faults_found == len(names) and 100 * mutants_found >= AIM * mutants else 1)

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("CMakeLists.txt", "LICENSE", "cmake", "include", "common", "proto", "server", "client",
-           "check", "examples", "tests")
+NO_SOURCES = {"build", ".git"}
 GROUNDS = ROOT / "build" / "planted"
 WORKERS = min(2, len(os.sched_getaffinity(0)))
 
@@ -87,8 +86,9 @@ class Ground:
     def copy_sources(self) -> None:
         """A file that equals its copy keeps the copy's time, so it is not compiled again."""
         files = set()
-        for name in SOURCES:
-            top = ROOT / name
+        for top in ROOT.iterdir():
+            if top.name in NO_SOURCES:
+                continue
             files |= {path.relative_to(ROOT) for path in [top, *top.rglob("*")] if path.is_file()}
         for path in self.tree.rglob("*"):
             if path.is_file() and path.relative_to(self.tree) not in files:
