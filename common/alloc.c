@@ -1,6 +1,9 @@
 /// The only calls of malloc, calloc and free in the library's cores.
 #include "common/alloc.h"
 
+#include "hindcast/check.h"
+
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +28,7 @@ void hc_release(const struct hc_allocator *allocator, void *block) {
 }
 
 void *hc_carve(uint8_t *base, size_t *used, size_t bytes) {
+    HC_ASSERT((uintptr_t)base % 8 == 0);
     size_t at = *used;
     *used += (bytes + 7) & ~(size_t)7;
     return base == NULL ? NULL : base + at;

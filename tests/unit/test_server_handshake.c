@@ -484,6 +484,27 @@ START_TEST(connects_with_a_wrong_cookie_do_not_count_for_their_address) {
 }
 END_TEST
 
+START_TEST(server_sends_a_keep_alive_while_a_byte_may_be_sent) {
+    uint8_t sent[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    struct client client = client_at(loopback(1000), 1);
+    ck_assert(connects(&client));
+    ck_assert_int_eq(send_empty(&client), HC_OK);
+    struct hc_sv_peer *peer = hc_sv_host_peer(host, client.cid);
+    now_us += HC_KEEP_ALIVE_US;
+    peer->ticket.acked = true;
+    for (uint32_t room = 0; room < 2; room++) {
+        struct hc_sv_bandwidth *bandwidth = &peer->replication.bandwidth;
+        hc_sv_bandwidth_begin(bandwidth, config.client_rate, now_us);
+        uint32_t full = (uint32_t)hc_sv_bandwidth_room(bandwidth, INT32_MAX, now_us);
+        hc_sv_bandwidth_spend(bandwidth, full - HC_SV_BANDWIDTH_OVERHEAD - room);
+        ck_assert_int_eq(hc_sv_bandwidth_room(bandwidth, INT32_MAX, now_us), room);
+        size_t size = hc_sv_send_messages(host, peer, &to, sent, now_us);
+        ck_assert_int_eq(size > 0, room == 1);
+    }
+}
+END_TEST
+
 START_TEST(server_does_not_reuse_a_cid_soon) {
     struct hc_ratchet first_draws;
     uint32_t first_cid = 0;
@@ -609,6 +630,7 @@ int main(void) {
     tcase_add_test(tests, denied_connect_does_not_count_for_its_address);
     tcase_add_test(tests, client_that_is_denied_more_players_retains_its_own);
     tcase_add_test(tests, connects_with_a_wrong_cookie_do_not_count_for_their_address);
+    tcase_add_test(tests, server_sends_a_keep_alive_while_a_byte_may_be_sent);
     tcase_add_test(tests, server_does_not_reuse_a_cid_soon);
     tcase_add_test(tests, no_answer_is_longer_than_the_received_datagram);
     tcase_add_test(tests, server_sends_few_datagrams_before_the_first_data);
