@@ -13,6 +13,10 @@ enum {
     KEY_BITS = 3, ///< of an input's field that counts as keys, at most
 };
 
+static size_t step_count(const struct hc_world *world) {
+    return (size_t)hc_unit_total(world) * HC_SV_STEP_TICKS * HC_SV_STEP_WAYS;
+}
+
 size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *world,
                            struct hc_extrapolator *extrapolator, uint32_t entries, uint8_t *base) {
     size_t used = 0;
@@ -23,9 +27,8 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
     while (deltas->sets * WAYS < entries)
         deltas->sets *= 2;
     deltas->entries = hc_carve(base, &used, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
-    deltas->steps = deltas->sets * WAYS;
-    deltas->step = (sizeof(struct hc_sv_step) + hc_unit_bytes(world) + 7) & ~(size_t)7;
-    deltas->step_memory = hc_carve(base, &used, deltas->steps * deltas->step);
+    deltas->steps = hc_carve(base, &used, step_count(world) * sizeof *deltas->steps);
+    deltas->step_states = hc_carve(base, &used, step_count(world) * hc_unit_bytes(world));
     deltas->encoding = hc_carve(base, &used, sizeof *deltas->encoding);
     deltas->scratch = hc_carve(base, &used, hc_unit_bytes(world));
     return used;
@@ -33,7 +36,8 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
 
 void hc_sv_deltas_clear(struct hc_sv_deltas *deltas) {
     memset(deltas->entries, 0, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
-    memset(deltas->step_memory, 0, deltas->steps * deltas->step);
+    memset(deltas->steps, 0, step_count(deltas->world) * sizeof *deltas->steps);
+    deltas->step_way = 0;
     deltas->groups = 0;
 }
 
@@ -171,9 +175,15 @@ void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, hc_sv_value_id referee_i
     encoder->referee_hash = hash_referee(encoder->deltas, referee);
 }
 
+/// The states after a step, with the tick of `now`.
+static void place_after(const struct hc_sv_deltas *deltas, const struct hc_sv_step *step,
+                        struct hc_unit_value *now) {
+    size_t number = (size_t)(step - deltas->steps);
+    hc_unit_place(deltas->world, now, deltas->step_states + number * hc_unit_bytes(deltas->world));
+}
+
 /// Simulates a tick of the unit from `now`, with its owner's input `given` (NULL: no owner), into
-/// `step`. False: the steps read more of the referee than any before, and all of them are
-/// forgotten.
+/// `step`. False: it read more of the referee than any before, and all steps are forgotten.
 static bool simulate(struct hc_sv_encoder *encoder, hc_unit unit, const struct hc_unit_value *now,
                      const struct hc_input_change *given, struct hc_sv_step *step) {
     struct hc_sv_deltas *deltas = encoder->deltas;
@@ -182,49 +192,61 @@ static bool simulate(struct hc_sv_encoder *encoder, hc_unit unit, const struct h
     changes.count = 0;
     if (given != NULL)
         changes.at[changes.count++] = *given;
-    hc_unit_place(deltas->world, &out, (uint8_t *)(step + 1));
+    place_after(deltas, step, &out);
     hc_extrapolate(deltas->extrapolator, unit, now, &changes, encoder->referee, now->tick + 1,
                    &out);
     step->after = hc_sv_values_hash(deltas->world, unit, &out);
     uint8_t groups = hc_extrapolator_groups(deltas->extrapolator);
     if ((groups & ~deltas->groups) == 0)
         return true;
-    memset(deltas->step_memory, 0, deltas->steps * deltas->step);
+    memset(deltas->steps, 0, step_count(deltas->world) * sizeof *deltas->steps);
     deltas->groups |= groups;
     encoder->referee_hash = hash_referee(deltas, encoder->referee);
     return false;
 }
 
-/// Moves `now` from the baseline on to `tick`, by stored steps where there are any: sets its
-/// pointers to the states there. Its input is given to the steps until the first of the changes.
-/// False: it must be called anew.
+/// The stored step with this key of the unit from `tick`; if there is none, one to replace.
+static struct hc_sv_step *step_at(struct hc_sv_deltas *deltas, hc_unit unit, hc_tick tick,
+                                  uint64_t key) {
+    struct hc_sv_step *steps =
+        &deltas
+             ->steps[((size_t)unit * HC_SV_STEP_TICKS + tick % HC_SV_STEP_TICKS) * HC_SV_STEP_WAYS];
+    for (unsigned way = 0; way < HC_SV_STEP_WAYS; way++)
+        if (steps[way].key == key)
+            return &steps[way];
+    return &steps[deltas->step_way++ % HC_SV_STEP_WAYS];
+}
+
+/// Moves `now` from the baseline, whose states have the hash `hash`, on to `tick`, by stored steps
+/// where there are any: sets its pointers to the states there. The steps get the input `first`
+/// (NULL: no owner) until the first of the changes. False: it must be called anew.
 static bool walk(struct hc_sv_encoder *encoder, hc_unit unit, uint64_t hash,
                  const struct hc_input_changes *changes, const struct hc_input_change *first,
                  hc_tick tick, struct hc_unit_value *now) {
-    struct hc_sv_deltas *deltas = encoder->deltas;
     struct hc_input_change given = {.tick = now->tick};
     uint64_t words[2] = {0}, input = 0;
     unsigned next = 0;
     if (first != NULL)
         given = *first;
     for (; now->tick < tick; now->tick++) {
-        if (next < changes->count && changes->at[next].tick == now->tick)
+        bool changes_now = next < changes->count && changes->at[next].tick == now->tick;
+        if (changes_now)
             memcpy(given.input, changes->at[next++].input, sizeof given.input);
-        memcpy(words, given.input, sizeof words);
-        input = mix(mix(encoder->referee_hash, words[0]), words[1]);
+        if (changes_now || input == 0) {
+            memcpy(words, given.input, sizeof words);
+            input = mix(mix(encoder->referee_hash, words[0]), words[1]) | 1;
+        }
         uint64_t key = mix(mix(hash, input), (uint64_t)now->tick << 16 | unit) | 1;
-        struct hc_sv_step *step =
-            (struct hc_sv_step *)(void *)(deltas->step_memory +
-                                          (key >> 1 & (deltas->steps - 1)) * deltas->step);
-        given.tick = now->tick;
+        struct hc_sv_step *step = step_at(encoder->deltas, unit, now->tick, key);
         if (step->key != key) {
+            given.tick = now->tick;
             step->key = 0;
             if (!simulate(encoder, unit, now, first == NULL ? NULL : &given, step))
                 return false;
             step->key = key;
         }
         hash = step->after;
-        hc_unit_place(deltas->world, now, (uint8_t *)(step + 1));
+        place_after(encoder->deltas, step, now);
     }
     return true;
 }

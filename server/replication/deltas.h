@@ -25,6 +25,8 @@
 enum {
     HC_SV_DELTA_STORED = 44, ///< bytes of the longest delta stored
     HC_SV_DELTA_MAX = 2048,  ///< bytes that one delta takes at most
+    HC_SV_STEP_TICKS = 64,   ///< simulated ticks that are stored of each unit,
+    HC_SV_STEP_WAYS = 4,     ///< and of each tick: from different states, or with different inputs
 };
 
 struct hc_sv_delta_key {
@@ -43,7 +45,8 @@ struct hc_sv_delta_entry {
 /// The input changes that a delta lists.
 enum hc_sv_way { HC_SV_WAY_NONE, HC_SV_WAY_ALL, HC_SV_WAY_KEYS, HC_SV_WAY_KEYS_ALONE, HC_SV_WAYS };
 
-/// A simulated tick of a unit. The presence and states after it follow.
+/// A simulated tick of a unit; its presence and states after it lie apart, because a walk over many
+/// ticks needs only the last ones.
 struct hc_sv_step {
     uint64_t key;   ///< hash of all that the step reads; 0: free
     uint64_t after; ///< hc_sv_values_hash of the states after it
@@ -62,9 +65,10 @@ struct hc_sv_deltas {
     struct hc_extrapolator *extrapolator; ///< borrowed
     uint32_t sets;                        ///< a power of two
     struct hc_sv_delta_entry *entries;    ///< [sets][2], the newer of each set first
-    uint32_t steps;                       ///< stored, a power of two
-    size_t step;                          ///< bytes of one
-    uint8_t *step_memory;                 ///< [steps * step] by key
+    struct hc_sv_step *steps; ///< [units][HC_SV_STEP_TICKS][HC_SV_STEP_WAYS], the tick by its
+                              ///< remainder
+    uint8_t *step_states;     ///< [the same] of hc_unit_bytes
+    uint32_t step_way;        ///< the way that the next step replaces
     struct hc_sv_encoding *encoding;
     uint8_t *scratch; ///< one unit's value
     uint8_t groups;   ///< of the referee, that any step has read
