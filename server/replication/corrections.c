@@ -104,10 +104,9 @@ static uint32_t gather(struct hc_sv_builder *builder, hc_tick at, hc_tick equal,
     const struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
     uint32_t count = 0;
     struct hc_sv_values_row row = hc_sv_values_row(values, builder->timeline, at);
-    struct hc_sv_interest_look look = hc_sv_builder_look(builder, at);
     hc_sv_places showing = hc_sv_sent_log_showing(sent_log, at);
-    bool all = looks_anew(builder, &row, equal);
-    builder->counts->units_examined += builder->selection_count;
+    bool all = looks_anew(builder, &row, equal), looks = false;
+    struct hc_sv_interest_look look;
     for (uint32_t i = 0; i < builder->selection_count && count < most; i++) {
         const struct hc_sv_selection *selection = &builder->selections[i];
         hc_unit unit = selection->name.unit;
@@ -116,10 +115,14 @@ static uint32_t gather(struct hc_sv_builder *builder, hc_tick at, hc_tick equal,
         hc_sv_value_id now = hc_sv_values_put(&row, unit);
         if (!all && row.newest[unit].changed <= equal)
             continue; // as it was when the client held it
+        builder->counts->units_examined++;
         struct hc_sv_held held = hc_sv_slot_held(selection->slot, sent_log, at, showing);
         if (alike(builder, unit, held.value_id, now) ||
             (held.value_id == 0 && !sends_unreceived(builder, selection->slot, at, showing)))
             continue;
+        if (!looks)
+            look = hc_sv_builder_look(builder, at);
+        looks = true;
         if (!hc_sv_interest_in_view(&look, unit)) {
             HC_MARK("correction-out-of-view");
             continue;

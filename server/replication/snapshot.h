@@ -15,7 +15,7 @@ struct hc_sv_snapshot_counts {
     uint32_t corrections;                   ///< units of past ticks
     uint32_t deltas_encoded, deltas_reused; ///< of units
     uint32_t extrapolation_steps;           ///< ticks that their extrapolations simulated
-    uint32_t units_examined;                ///< for the selection, and for each past tick
+    uint32_t units_examined;                ///< for the selection, and of past ticks that changed
     uint32_t longest_unsent_ticks;          ///< since a unit in the client's view was last sent
 };
 
