@@ -29,6 +29,7 @@ void hc_sv_client_connect(struct hc_sv_client *client, uint32_t cid, uint32_t ra
     client->reported = client->moves = false;
     client->client_tick = 0;
     client->display_offset = 0;
+    client->compared_at = 0;
     client->interest_at = client->newest_head = client->pinned = HC_NO_TICK;
     hc_sv_bandwidth_begin(&client->bandwidth, rate, now_us);
     hc_sv_sent_log_clear(&client->sent_log);

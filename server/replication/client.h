@@ -42,6 +42,7 @@ struct hc_sv_client {
     bool moves;              ///< its newest report named a later tick than the one before
     hc_tick interest_at;     ///< head of the newest full look at its interest; HC_NO_TICK: none
     hc_tick newest_head;     ///< of the newest snapshot; HC_NO_TICK: none
+    hc_tick compared_at;     ///< head at which corrections began to compare the newest unit
     hc_tick pinned;          ///< the base whose values are pinned; HC_NO_TICK: none
 };
 

@@ -113,7 +113,7 @@ static uint32_t gather(struct hc_sv_builder *builder, hc_tick at, hc_tick equal,
         if (selection->value == NULL || selection->acked.value_id == 0)
             continue; // the client shows no unit that it does not know yet
         hc_sv_value_id now = hc_sv_values_put(&row, unit);
-        if (!all && row.newest[unit].changed <= equal)
+        if (!all && row.newest[unit].changed <= equal && selection->slot->compared_at <= equal)
             continue; // as it was when the client held it
         builder->counts->units_examined++;
         struct hc_sv_held held = hc_sv_slot_held(selection->slot, sent_log, at, showing);
@@ -180,7 +180,8 @@ void hc_sv_corrections_put(struct hc_sv_builder *builder) {
     left = left < HC_SNAPSHOT_CORRECTIONS_MAX ? left : HC_SNAPSHOT_CORRECTIONS_MAX;
     for (hc_tick t = builder->header.tick; t > from && from != HC_NO_TICK && left > 0; t--) {
         hc_tick at = t - 1, equal = hc_sv_sent_log_equal_at(sent_log, at);
-        if (equal != HC_NO_TICK && hc_timeline_changed(builder->timeline, at) <= equal)
+        if (equal != HC_NO_TICK && builder->client->compared_at <= equal &&
+            hc_timeline_changed(builder->timeline, at) <= equal)
             continue;
         uint32_t wanted = gather(builder, at, equal, corrections, left);
         if (wanted == 0) {

@@ -28,15 +28,11 @@ void hc_sv_sent_log_clear(struct hc_sv_sent_log *sent_log) {
                                         .first = 1,
                                         .end = 1,
                                         .corrections = sent_log->corrections};
-    hc_sv_sent_log_clear_equal(sent_log);
-}
-
-// ---- Equal ticks --------------------------------------------------------------------------------
-
-void hc_sv_sent_log_clear_equal(struct hc_sv_sent_log *sent_log) {
     for (unsigned i = 0; i < HC_SV_PLACES; i++)
         sent_log->equal[i].tick = HC_NO_TICK;
 }
+
+// ---- Equal ticks --------------------------------------------------------------------------------
 
 void hc_sv_sent_log_mark_equal(struct hc_sv_sent_log *sent_log, hc_tick tick) {
     sent_log->equal[tick % HC_SV_PLACES].tick = tick;

@@ -118,6 +118,3 @@ void hc_sv_sent_log_mark_equal(struct hc_sv_sent_log *sent_log, hc_tick tick);
 /// The newest head at which the tick was noted as equal, if the note stands; HC_NO_TICK: it does
 /// not, or the log has evicted the values of that tick.
 hc_tick hc_sv_sent_log_equal_at(const struct hc_sv_sent_log *sent_log, hc_tick tick);
-
-/// Ends every note of an equal tick.
-void hc_sv_sent_log_clear_equal(struct hc_sv_sent_log *sent_log);

@@ -238,14 +238,14 @@ static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
 }
 
 /// Notes of a slot whether the base has its unit, and whether corrections compare it from now on:
-/// every note of an equal tick ends when a unit begins to be compared.
+/// an earlier note of an equal tick does not hold for it.
 static void note_acked(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
                        struct hc_sv_acked acked) {
     bool compared = slot->sees && acked.value_id != 0;
     if (acked.value_id != 0 && acked.as_of == builder->header.base)
         builder->base.units[builder->base.count++] = slot->unit;
     if (compared && !slot->compared)
-        hc_sv_sent_log_clear_equal(&builder->client->sent_log);
+        slot->compared_at = builder->client->compared_at = builder->header.as_of;
     slot->compared = compared;
 }
 

@@ -50,6 +50,7 @@ struct hc_sv_slot *hc_sv_view_insert(struct hc_sv_view *view, uint32_t *at, hc_u
     slot->next = *at;
     slot->unit = unit;
     slot->sees = slot->compared = slot->valued = slot->pinned = false;
+    slot->compared_at = 0;
     slot->since = 0;
     slot->score = 0;
     slot->corrected = 0;

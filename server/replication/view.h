@@ -22,6 +22,7 @@ struct hc_sv_slot {
     bool compared;              ///< corrections compare its past ticks
     bool valued;                ///< a value was ever sent
     bool pinned;                ///< a value of it is pinned, see replicator.h
+    hc_tick compared_at;        ///< the head at which they began to
     hc_tick since;              ///< of a seen unit: it was in view at every tick from this one on
     uint32_t score;             ///< see Priority
     uint32_t corrected;         ///< number of the newest correction, see sent_log.h
