@@ -172,7 +172,7 @@ static bool play(const struct hc_plugin *plugin, struct hc_ck_faults *faults, ui
     hc_ck_faults_set_seed(faults, seed);
     hc_ck_functions(&world, faults, &rng);
     bool good = examine(&world, faults, &rng, ticks, leave_ppm, seed, counts);
-    // A step with a fault is no function of the world, and its histories would only differ too.
+    // Histories of a faulty step differ in any case.
     struct call call = {.world = &world, .faults = faults, .rng = &rng, .ticks = ticks};
     if (good && hc_ck_faults_count(faults) == 0) {
         int number = hc_ck_call_guarded(spread, &call);

@@ -292,7 +292,7 @@ uint32_t hc_spread_rewrite_run(struct hc_timeline *tl, const struct hc_ring_row 
     const struct hc_kind *kind = hc_world_kind(world, first);
     size_t stride = world->stride;
     uint32_t changed = 0;
-    // The first entity tells mostly of all, without calls that compare memory.
+    // Mostly all are equal if the first one is, and this comparison needs no call.
     if (row->presence[first] == presence[0] &&
         equal(row->states + first * stride, states, kind->state_size) &&
         (count == 1 ||

@@ -165,8 +165,8 @@ struct resimulation {
     uint64_t changed;             ///< states of the tick after it that have changed
 };
 
-/// Lets the step after the resimulated one be taken as a whole if many of the states that it reads
-/// have changed.
+/// Marks the next tick for resimulation as a whole if more than one in WHOLE_CHANGED_PART of its
+/// states has changed.
 static void notice_changes(struct hc_timeline *tl, struct resimulation *at, uint64_t changed) {
     uint32_t entities = tl->config.world->entities;
     if (entities >= WHOLE_ENTITIES_MIN && changed > entities / WHOLE_CHANGED_PART &&

@@ -1,7 +1,6 @@
 /// Chooses a level by the work that it should take.
 #include "server/overload.h"
 
-#include "common/mark.h"
 #include "hindcast/check.h"
 
 /// A client is sent one in so many of its snapshots: [level][far].
@@ -58,7 +57,6 @@ static void raise(struct hc_sv_overload *overload, uint64_t window_us) {
     if (overload->level == HC_SV_OVERLOAD_REFUSE ||
         (most == HC_SV_OVERLOAD_REFUSE && overload->helpless < HC_SV_OVERLOAD_HELPLESS))
         return;
-    HC_MARK("overload-raised");
     if (overload->settled < HC_SV_OVERLOAD_SETTLE && overload->wait < HC_SV_OVERLOAD_WAIT_MAX)
         overload->wait++; // it was lowered too early
     overload->level =
@@ -72,7 +70,6 @@ static void lower(struct hc_sv_overload *overload, uint64_t window_us) {
     overload->calm = level < overload->level ? overload->calm + 1 : 0;
     if (overload->calm < overload->wait)
         return;
-    HC_MARK("overload-lowered");
     overload->level = level;
     overload->calm = 0;
     overload->settled = 0;
@@ -82,7 +79,6 @@ static void limit_rewinds(struct hc_sv_overload *overload, uint64_t window_us) {
     bool many = overload->work.rewind_us > window_us * HC_SV_OVERLOAD_REWINDS / 1000;
     overload->calm_rewinds = many ? 0 : overload->calm_rewinds + 1;
     if (many && overload->late_most > HC_SV_OVERLOAD_LATE_MIN) {
-        HC_MARK("overload-limits-rewinds");
         uint32_t half = overload->late_most / 2;
         overload->late_most = half > HC_SV_OVERLOAD_LATE_MIN ? half : HC_SV_OVERLOAD_LATE_MIN;
         overload->late_target = overload->late_most;

@@ -2,9 +2,9 @@
 /// stay in time.
 ///
 /// The work of each quarter of a second determines the level. A level is raised at once, as far as
-/// the snapshots that it leaves out should suffice. It is lowered when the work with more snapshots
-/// would also be small, for some quarters in a row; for more of them after a level that was lowered
-/// too early. Rewinds that take too much of the time shorten how far inputs may be late.
+/// the snapshots that it leaves out should suffice. A lower level is chosen when the work that it
+/// expects is small for several quarters in a row, and for more of them each time that proves too
+/// early. Rewinds that take too much of the time shorten how far inputs may be late.
 ///
 /// Calls belong in this order: hc_sv_overload_init; at each tick hc_sv_overload_tick; after each
 /// piece of work hc_sv_overload_note; any query.

@@ -15,9 +15,10 @@ struct correction {
 };
 
 /// The first tick that the client may still show when this snapshot arrives; HC_NO_TICK: it has
-/// reported none. It shows ticks from its own, less the display offset and one, on. Its own is the
-/// one that it last reported. While that moves on it grows by the shortest round trip, less a tick
-/// because a path may become shorter. The sent log does not reach farther back than its snapshots.
+/// reported none. The first shown tick is the client's tick less the display offset less 1. The
+/// client's tick is the last reported one and, while the reports advance, the shortest round trip
+/// less a tick, because a path may become shorter. The sent log does not reach farther back than
+/// its snapshots.
 static hc_tick shown_from(const struct hc_sv_builder *builder) {
     const struct hc_sv_client *client = builder->client;
     if (!client->reported)

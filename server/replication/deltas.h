@@ -6,10 +6,10 @@
 /// two-way sets. A delta longer than an entry is not stored. Numbers of values wrap after days; an
 /// entry is overwritten within seconds.
 ///
-/// What costs most of an encoding is the extrapolation of the baseline. The extrapolations for
-/// clients at different distances, and those of one tick and the next, meet wherever a unit did
-/// what was expected. So each simulated tick of a unit is stored: the hash of its states before, of
-/// its input and of the referee's fields that any step has read lead to its states after.
+/// The extrapolation of the baseline is most of the cost of an encoding. Extrapolations from
+/// different baselines often reach the same state of a unit at the same tick. So each simulated
+/// tick of a unit is stored: the key hashes the states before, the input and the referee's fields
+/// that any step has read; the entry holds the states after.
 ///
 /// A delta may list the input changes of the owner between the baseline and the value. It lists
 /// them where that saves more bits than it costs: all of them, or only changes of keys (fields of

@@ -4,11 +4,11 @@
 /// the cost of a snapshot. The delta cache shares the result with every client that needs the same.
 ///
 /// A snapshot may take twice the median demand of snapshots, at least HC_SV_EXTRAPOLATION_MIN
-/// steps, and its client's savings. A step costs its price divided by the number of snapshots of
-/// the tick before with a base as old and a shown tick as old: these share it. So a client whose
-/// baselines resemble the others' never runs short, honest clients at many distances hardly do, and
-/// a client that acks at odd times takes no more than its share for long. The median counts demands
-/// rather than grants, so using the budget up does not shrink it.
+/// steps, and its client's savings. The price of a step is divided by the number of snapshots in
+/// the tick before whose base and shown tick were as old, because these can share its result. So a
+/// client whose baselines resemble the others' never runs short, honest clients at many distances
+/// hardly do, and a client that acks at odd times takes no more than its share for long. The median
+/// counts demands rather than grants, so using the budget up does not shrink it.
 ///
 /// Calls belong in this order: hc_sv_extrapolation_tick; for each snapshot
 /// hc_sv_extrapolation_begin, then hc_sv_extrapolation_fits and hc_sv_extrapolation_take for each

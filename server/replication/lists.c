@@ -152,8 +152,8 @@ static bool sends_change(const struct hc_sv_builder *builder,
     return hc_sv_interest_in_view(&look, unit);
 }
 
-/// Joins and leaves that the client may not have received yet, also some before the tick shown: the
-/// client may know early inputs of a player's earlier life after them. Those from that tick on are
+/// Puts the joins and leaves that the client may lack. Some are before the tick shown, because the
+/// client may hold later inputs of the player's former stay. Those from that tick on are
 /// sent in any case, because a client that begins anew there has lost them.
 static void put_recent_roster(struct hc_sv_builder *builder, hc_tick since) {
     const struct hc_sv_roster *roster = &builder->replicator->roster;

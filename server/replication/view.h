@@ -126,10 +126,10 @@ bool hc_sv_slot_has(const struct hc_sv_slot *slot, const struct hc_sv_sent_log *
 // Let n candidates be not own, and let every order send at least the first m of them. Then a
 // candidate is sent within HC_SV_PRIORITY_SPREAD * (floor((n - 1) / m) + 1) orders in a row that
 // it is in; if it has changed in all of them, within a HC_SV_PRIORITY_CHANGED-th of that. Proof,
-// for S the spread: let it wait t orders. A unit sent ahead of it in one of the last t / S of them
-// would need, to be ahead again, the S-th part of the time since the beginning, which is more than
-// what remains. So each of the n - 1 others is sent ahead of it at most once there, m each time,
-// and m * floor(t / S) <= n - 1.
+// for S the spread: let it wait t orders. A unit that is sent ahead of it begins at 0 again, and
+// grows at most S times as fast. If that happens in one of the last t / S orders, too few remain in
+// which it could overtake the candidate. So each of the n - 1 others is sent ahead of it at most
+// once there, m each time, and m * floor(t / S) <= n - 1.
 
 enum {
     HC_SV_PRIORITY_NEAR = 4,    ///< a unit at distance 0 grows so many times as fast as at the end
