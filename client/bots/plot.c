@@ -129,7 +129,7 @@ static void put_axes(FILE *out, const struct axes *axes, const char *x_unit) {
         double at = place_x(axes, x);
         // The last number carries the unit, and must not leave the plot.
         fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">", at, HEIGHT - 6,
-                last && at > WIDTH - 3 * LEFT / 2 ? "end" : "middle");
+                last && at > WIDTH - 1.5 * LEFT ? "end" : "middle");
         put_number(out, x);
         fprintf(out, "%s%s</text>", last ? " " : "", last ? x_unit : "");
     }
