@@ -25,7 +25,7 @@ ticks_go_on() {
     before=$(wc -l <"$work/server.err")
     more() {
         kill -USR1 "$server"
-        ticks=$(sed -n "1,$before d; s/.*\"tick_rate_hz\".*\"ticks\": *\([0-9]*\).*/\1/p" "$work/server.err")
+        ticks=$(sed -n "1,$before d; s/.*\"tick_rate_hz\": *[0-9]*, *\"ticks\": *\([0-9]*\).*/\1/p" "$work/server.err")
         first=$(echo "$ticks" | head -n 1) last=$(echo "$ticks" | tail -n 1)
         [ "${last:-0}" -ge $((${first:-0} + 60)) ]
     }

@@ -429,7 +429,7 @@ END_TEST
 
 /// The longest silence after outages at several times after a move.
 static uint64_t longest_after_outage_us(struct journey journey) {
-    enum { PHASE_MS = HC_VALIDATE ? 160 : 80 };
+    enum { PHASE_MS = 160 };
     uint64_t longest_us = 0;
     for (uint32_t phase_ms = 0; phase_ms < MOVE_MS; phase_ms += PHASE_MS) {
         journey.from_ms = OUTAGE_MS + phase_ms;
