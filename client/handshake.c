@@ -111,12 +111,10 @@ static struct hc_timeline_config timeline_config(const struct hc_client *client)
     };
 }
 
-/// Allocates the world and everything that depends on it, unless the client is light. False when
-/// memory is short; hc_client_destroy frees the allocated part.
+/// Allocates the world and everything that depends on it. False when memory is short;
+/// hc_client_destroy frees the allocated part.
 static bool build_world(struct hc_client *client, const struct hc_welcome *welcome) {
     const struct hc_client_config *config = &client->config;
-    if (client->is_light)
-        return true;
     if (hc_world_init(&client->world, config->game, welcome->players, welcome->tick_rate,
                       welcome->seed, config->allocator) != HC_OK)
         return false;
@@ -240,7 +238,7 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
         hc_cl_session_log(client, "input delay and lead are cut to what the server accepts");
     fit_future(&client->config, welcome.future);
     clear_connection(client, now_us);
-    if (!build_world(client, &welcome)) {
+    if (!client->is_light && !build_world(client, &welcome)) {
         hc_cl_session_close(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_CLOSED,
                                                               .close = HC_CLOSE_ERROR});
         return HC_NO_MEMORY;
