@@ -114,7 +114,7 @@ struct hc_sv_denials {
     uint64_t client_id;        ///< of the newest, if `proven`
 };
 
-/// What was left out because the host's work took too much of the time.
+/// Snapshots and joins left out because the host's work took too much of the time.
 struct hc_sv_overload_counts {
     enum hc_sv_overload_level level, highest; ///< now, and since the host's creation
     uint64_t ticks[HC_SV_OVERLOAD_LEVELS];    ///< of each level

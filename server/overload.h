@@ -69,7 +69,7 @@ void hc_sv_overload_tick(struct hc_sv_overload *overload, uint32_t near, uint32_
 void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_work *work,
                          uint64_t now_us);
 
-/// What a level leaves out, for people.
+/// Describes the snapshots that a level leaves out, for people.
 const char *hc_sv_overload_text(enum hc_sv_overload_level level);
 
 /// Whether the snapshot `number` (they count up by one) goes to the client `index`. The clients'

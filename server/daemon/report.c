@@ -47,7 +47,7 @@ static uint64_t refused(const struct hc_sv_host_stats *host) {
     return sum;
 }
 
-/// What was left out under overload, and the client whose late inputs cost the most.
+/// The snapshots and joins left out under overload, and the client whose late inputs cost the most.
 static json_t *overload_part(const struct hc_sv_host_stats *host) {
     const struct hc_sv_overload_counts *overload = &host->overload;
     json_t *ticks = json_array(), *latest = json_null();

@@ -28,7 +28,7 @@ struct hc_sv_forced_range {
     hc_sv_places carried; ///< logged snapshots that carried the range as it is
 };
 
-/// What one client was sent of the lists.
+/// The items of the lists that one client was sent.
 struct hc_sv_lists {
     struct hc_sv_forced_range forced[HC_SV_FORCED_RANGES]; ///< oldest first
     unsigned forced_count;

@@ -22,7 +22,7 @@
 
 enum {
     HC_SV_PLACES = HC_SNAPSHOT_AGE_MAX, ///< snapshots in the log, at most: heads differ
-    HC_SV_CORRECTIONS = 2048,           ///< of logged snapshots; a client is sent no more at once
+    HC_SV_CORRECTIONS = 4096,           ///< of logged snapshots; a client is sent no more at once
 };
 
 _Static_assert(HC_SNAPSHOT_AGE_MAX == 64, "a set of places is a word");

@@ -18,7 +18,7 @@ struct hc_sv_value {
     struct hc_unit_value unit;
 };
 
-/// What is known of a unit's newest value at a tick.
+/// The newest known value of a unit at a tick.
 struct hc_sv_newest {
     hc_sv_value_id id;
     hc_tick compared; ///< the head at which it was last compared,
