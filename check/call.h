@@ -1,4 +1,5 @@
-/// Calls of a game's functions that survive a crash of theirs, and bytes around their output.
+/// Calls of a game's functions that survive a crash or an endless loop of theirs, and bytes around
+/// their output.
 #pragma once
 
 #include "check/faults.h"
@@ -6,17 +7,26 @@
 
 /// The output of a step, or of another function of a game.
 struct hc_ck_result {
-    int signal;  ///< that ended the call; 0: none
-    bool alive;  ///< the function's own result
-    bool inside; ///< nothing was written outside of the output
+    int signal;   ///< that ended the call; SIGVTALRM: it lasted too long; 0: none
+    bool alive;   ///< the function's own result
+    bool inside;  ///< nothing was written outside of the output
+    bool refused; ///< it emitted an event that the tables do not allow
+    uint8_t event_count;
+    hc_game_event events[HC_EMITTED_MAX]; ///< that it emitted
     uint8_t bytes[HC_STATE_MAX];
 };
 
-/// Catches the signals of crashes for the rest of the process.
-void hc_ck_call_begin(void);
+/// Catches the signals of crashes for the rest of the process, and ends calls that last too long: 2
+/// s of processor time for a function of the game. `give_up` is called in place of the next call
+/// after such a one, which would last as long; it must not return.
+void hc_ck_call_begin(void (*give_up)(void *context), void *context);
 
-/// Calls a function, such as one that calls the game. Returns the signal that ended it, or 0.
-int hc_ck_call_guarded(void (*function)(void *context), void *context);
+/// The end of a sentence about a call that `number` has ended. Another call overwrites it.
+const char *hc_ck_ending(int number);
+
+/// Calls a function, such as one that calls the game, for at most `most_s` seconds of processor
+/// time. Returns the signal that ended it, or 0.
+int hc_ck_call_guarded(void (*function)(void *context), void *context, unsigned most_s);
 
 /// Calls the step of `self`. Its output is of `pattern` in every byte before.
 void hc_ck_call_step(struct hc_scene *scene, hc_entity self, uint8_t pattern,
@@ -24,8 +34,7 @@ void hc_ck_call_step(struct hc_scene *scene, hc_entity self, uint8_t pattern,
 
 /// Calls `step_run` for `count` slots from `first` on. Every byte of `out`, of count * stride
 /// bytes, and of `presence` is of `pattern` before. Returns the signal that ended the call, or 0;
-/// sets
-/// `*done` to the function's own result.
+/// sets `*done` to the function's own result.
 int hc_ck_call_run(struct hc_scene *scene, hc_entity first, uint32_t count, uint8_t pattern,
                    uint8_t *out, uint8_t *presence, bool *done);
 

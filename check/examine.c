@@ -18,10 +18,18 @@ enum {
     WHERE = 160,       ///< bytes of a place's identity
 };
 
+/// The past that a view shows.
+enum show_past {
+    PAST,         ///< as it is
+    PAST_CHANGED, ///< with changes of all that the step may not read
+    PAST_CLIENT,  ///< as a client may know it
+};
+
 /// The world before a step, as a copy that a step may spoil.
 struct view {
     uint8_t *states, *presence, *inputs, *rosters;
     int64_t reductions[HC_REDUCTIONS_MAX];
+    enum show_past past;
 };
 
 struct hc_ck_examiner {
@@ -29,12 +37,17 @@ struct hc_ck_examiner {
     struct hc_ck_faults *faults;
     uint64_t seed, steps;
     struct hc_rng rng;
-    hc_tick tick;                       ///< of `shown` and `backwards`
-    struct view shown, changed;         ///< the world as it is, and with changes
-    struct hc_ck_result *backwards;     ///< [entities] of the steps in descending order
-    const struct hc_scene *scene;       ///< of the step that is examined
-    hc_entity *known;                   ///< [entities] neighbours that a client knows
-    uint8_t *run_states, *run_presence; ///< the output of `step_run`, as in a view
+    hc_tick tick;                         ///< of `shown` and `backwards`
+    struct view shown, changed;           ///< the world as it is, and with changes
+    struct hc_ck_result *backwards;       ///< [entities] of the steps in descending order
+    const struct hc_scene *scene;         ///< of the step that is examined
+    hc_entity *known;                     ///< [entities] neighbours that a client knows
+    uint8_t *past_states, *past_presence; ///< [lookback] worlds of a past that is not as it is
+    hc_entity *past_known;                ///< [entities] past neighbours of the same
+    uint64_t past_made;                   ///< bit a - 1: that of `a` ticks ago is made
+    uint64_t past_declared;               ///< hc_scene.past_read of the step that is examined
+    uint32_t past_held;                   ///< ticks of the past that the client holds
+    uint8_t *run_states, *run_presence;   ///< the output of `step_run`, as in a view
 };
 
 // ---- Views --------------------------------------------------------------------------------------
@@ -63,6 +76,7 @@ static void copy_view(const struct hc_scene *scene, struct view *view) {
     memcpy(view->rosters, scene->roster_changes, world->players);
     memcpy(view->reductions, scene->reductions,
            world->game->reduction_count * sizeof(view->reductions[0]));
+    view->past = PAST;
 }
 
 /// The scene that shows a view.
@@ -90,9 +104,15 @@ struct hc_ck_examiner *hc_ck_examiner_create(const struct hc_world *world,
     examiner->known = calloc(world->entities, sizeof(*examiner->known));
     examiner->run_states = calloc(world->entities, world->stride);
     examiner->run_presence = calloc(world->entities, 1);
-    if (examiner->run_states != NULL && examiner->run_presence != NULL &&
-        create_view(world, &examiner->shown) && create_view(world, &examiner->changed) &&
-        examiner->backwards != NULL && examiner->known != NULL)
+    examiner->past_states =
+        calloc(world->game->lookback + 1u, (size_t)world->entities * world->stride);
+    examiner->past_known = calloc(world->entities, sizeof(*examiner->past_known));
+    examiner->past_presence = calloc(world->game->lookback + 1u, world->entities);
+    if (examiner->past_states != NULL && examiner->past_known != NULL &&
+        examiner->past_presence != NULL && examiner->run_states != NULL &&
+        examiner->run_presence != NULL && create_view(world, &examiner->shown) &&
+        create_view(world, &examiner->changed) && examiner->backwards != NULL &&
+        examiner->known != NULL)
         return examiner;
     hc_ck_examiner_destroy(examiner);
     return NULL;
@@ -107,6 +127,9 @@ void hc_ck_examiner_destroy(struct hc_ck_examiner *examiner) {
     free(examiner->known);
     free(examiner->run_states);
     free(examiner->run_presence);
+    free(examiner->past_states);
+    free(examiner->past_known);
+    free(examiner->past_presence);
     free(examiner);
 }
 
@@ -116,12 +139,21 @@ uint64_t hc_ck_examiner_steps(const struct hc_ck_examiner *examiner) {
 
 // ---- Sentences ----------------------------------------------------------------------------------
 
+/// Whether two steps emitted the same events.
+static bool same_events(const struct hc_ck_result *a, const struct hc_ck_result *b) {
+    return a->event_count == b->event_count &&
+           memcmp(a->events, b->events, a->event_count * sizeof(a->events[0])) == 0;
+}
+
 /// Writes the difference of two results of `self` to `text`: a field with its values.
 static const char *difference(const struct hc_ck_examiner *examiner, hc_entity self,
                               const struct hc_ck_result *usual, const struct hc_ck_result *other,
                               char text[static PLACE]) {
     if (other->signal != 0)
-        snprintf(text, PLACE, "it ends by signal %d", other->signal);
+        snprintf(text, PLACE, "it %s", hc_ck_ending(other->signal));
+    else if (!same_events(usual, other))
+        snprintf(text, PLACE, "it emits %u events instead of %u, or others", other->event_count,
+                 usual->event_count);
     else if (usual->alive != other->alive)
         snprintf(text, PLACE, "the entity is %s instead of %s", other->alive ? "alive" : "absent",
                  usual->alive ? "alive" : "absent");
@@ -136,7 +168,7 @@ static const char *difference(const struct hc_ck_examiner *examiner, hc_entity s
 
 static bool same(const struct hc_ck_examiner *examiner, hc_entity self,
                  const struct hc_ck_result *a, const struct hc_ck_result *b) {
-    if (a->signal != b->signal || a->alive != b->alive)
+    if (a->signal != b->signal || a->alive != b->alive || !same_events(a, b))
         return false;
     return !a->alive ||
            memcmp(a->bytes, b->bytes, hc_world_kind(examiner->world, self)->state_size) == 0;
@@ -172,6 +204,19 @@ static void check_range(struct hc_ck_examiner *examiner, hc_entity self,
     }
 }
 
+/// Reports events that the game's tables do not allow.
+static void check_emitted(struct hc_ck_examiner *examiner, hc_entity self,
+                          const struct hc_ck_result *result) {
+    const struct hc_kind *kind = hc_world_kind(examiner->world, self);
+    char place[PLACE];
+    hc_ck_place(examiner->world, examiner->tick, self, place, sizeof(place));
+    if (result->refused)
+        hc_ck_fault(examiner->faults, HC_CK_EMIT, kind->name,
+                    "%s: the step emits more than its %u events, or one of a kind or with a number "
+                    "that the tables do not have",
+                    place, kind->events_max);
+}
+
 /// Reports that the step has written into the world before it, and restores that.
 static void check_written(struct hc_ck_examiner *examiner, hc_entity self) {
     const struct hc_world *world = examiner->world;
@@ -204,8 +249,9 @@ static void check_run_slot(struct hc_ck_examiner *examiner, hc_entity entity) {
     const struct hc_ck_result *single = &examiner->backwards[entity];
     const uint8_t *state = examiner->run_states + (size_t)entity * world->stride;
     uint8_t presence = examiner->run_presence[entity];
-    struct hc_ck_result result = {.alive = presence == HC_ALIVE};
+    struct hc_ck_result result = *single;
     char place[PLACE];
+    result.alive = presence == HC_ALIVE;
     hc_ck_place(world, examiner->tick, entity, place, sizeof(place));
     if (presence != HC_ALIVE && presence != HC_ABSENT)
         hc_ck_fault(examiner->faults, HC_CK_RUN, "presence",
@@ -238,8 +284,8 @@ static void check_runs(struct hc_ck_examiner *examiner, const struct hc_scene *s
                                     examiner->run_states + (size_t)first * world->stride,
                                     examiner->run_presence + first, &done);
         if (number != 0)
-            hc_ck_fault(examiner->faults, HC_CK_CRASH, "step_run", "step_run ends by signal %d",
-                        number);
+            hc_ck_fault(examiner->faults, HC_CK_CRASH, "step_run", "step_run %s",
+                        hc_ck_ending(number));
         for (uint32_t e = first; e < end && done; e++)
             check_run_slot(examiner, (hc_entity)e);
     }
@@ -262,16 +308,18 @@ static void begin_tick(struct hc_ck_examiner *examiner, const struct hc_scene *s
 
 // ---- What a step may not read -------------------------------------------------------------------
 
-/// The parts of a world: entities, inputs, roster changes, field groups, and all reductions.
-enum part { ENTITY, INPUT, ROSTER, GROUP, REDUCTIONS };
+/// The parts of a world: entities, inputs, roster changes, field groups, all reductions, and the
+/// past.
+enum part { ENTITY, INPUT, ROSTER, GROUP, REDUCTIONS, LOOKBACK };
 
 static uint32_t part_count(const struct hc_world *world) {
-    return world->entities + 2u * world->players + HC_GROUPS_MAX + 1;
+    return world->entities + 2u * world->players + HC_GROUPS_MAX + 2;
 }
 
 /// Splits the number of a part into its kind, which it returns, and its index.
 static enum part part_of(const struct hc_world *world, uint32_t number, uint32_t *index) {
-    const uint32_t counts[] = {world->entities, world->players, world->players, HC_GROUPS_MAX, 1};
+    const uint32_t counts[] = {
+        world->entities, world->players, world->players, HC_GROUPS_MAX, 1, 1};
     unsigned part = 0;
     while (number >= counts[part])
         number -= counts[part++];
@@ -344,6 +392,9 @@ static bool change_part(const struct hc_ck_examiner *examiner, const struct hc_s
             return false;
         randomize_fields(&world->game->kinds[0], (int)index, &rng, view->states);
         return true;
+    case LOOKBACK:
+        view->past = PAST_CHANGED;
+        return world->game->lookback > 0;
     default:
         for (unsigned i = 0; i < world->game->reduction_count; i++)
             view->reductions[i] ^= scene->self == HC_REFEREE ? 0 : (int64_t)hc_rng_next(&rng) >> 33;
@@ -371,9 +422,106 @@ static void name_part(const struct hc_scene *scene, uint32_t number, char *text,
         snprintf(text, size, "field group %u of the referee without hc_scene_referee",
                  (unsigned)index);
         break;
+    case LOOKBACK:
+        snprintf(text, size, "the past (without hc_scene_past, or out of its reach)");
+        break;
     default:
         snprintf(text, size, "a reduction, which only the referee may read");
     }
+}
+
+// ---- The past -----------------------------------------------------------------------------------
+
+/// Makes the world of `ago` ticks before with changes of all that the step may not read there.
+static void change_past(struct hc_ck_examiner *examiner, hc_entity self, uint32_t ago,
+                        const struct hc_past *usual, struct hc_past *made) {
+    const struct hc_world *world = examiner->world;
+    struct hc_rng rng = hc_rng_init(hc_random(examiner->seed, examiner->tick, self, 1), ago);
+    bool declared = (examiner->past_declared >> (ago - 1) & 1) != 0;
+    struct hc_scene scene = *examiner->scene;
+    scene.self = self;
+    for (uint32_t e = 1; e < world->entities; e++) {
+        const struct hc_kind *kind = hc_world_kind(world, (hc_entity)e);
+        uint8_t *state = (uint8_t *)made->states + (size_t)e * world->stride;
+        if (usual->presence[e] != HC_ALIVE ||
+            (declared && hc_scene_may_read_past(&scene, ago, (hc_entity)e)))
+            continue;
+        for (unsigned i = 0; i < kind->field_count; i++)
+            if (!declared || ((int)i != kind->x && (int)i != kind->y))
+                hc_field_set(&kind->fields[i], state, hc_draw_field(&kind->fields[i], &rng));
+    }
+}
+
+/// Takes out of the world of `ago` ticks before what the client of the changed view does not know.
+static void hide_past(const struct hc_ck_examiner *examiner, const struct hc_past *made) {
+    const struct hc_world *world = examiner->world;
+    for (uint32_t e = 0; e < world->entities; e++) {
+        if (examiner->changed.presence[e] != HC_UNKNOWN)
+            continue;
+        ((uint8_t *)made->presence)[e] = HC_UNKNOWN;
+        memset((uint8_t *)made->states + (size_t)e * world->stride, 0, world->stride);
+    }
+}
+
+/// hc_scene.past as the changed view shows it; the scene's source is an examiner.
+static bool shown_past(const struct hc_scene *scene, uint32_t ago, struct hc_past *past) {
+    struct hc_ck_examiner *examiner = scene->source;
+    const struct hc_world *world = examiner->world;
+    struct hc_past usual;
+    if (ago < 1 || ago > world->game->lookback ||
+        !examiner->scene->past(examiner->scene, ago, &usual))
+        return false;
+    if (examiner->changed.past == PAST_CLIENT && ago > examiner->past_held)
+        return false;
+    size_t bytes = (size_t)world->entities * world->stride;
+    uint64_t bit = UINT64_C(1) << (ago - 1);
+    uint8_t *states = examiner->past_states + (ago - 1) * bytes;
+    uint8_t *presence = examiner->past_presence + (ago - 1) * (size_t)world->entities;
+    *past = (struct hc_past){.states = states, .presence = presence};
+    if ((examiner->past_made & bit) != 0)
+        return true;
+    examiner->past_made |= bit;
+    memcpy(states, usual.states, bytes);
+    memcpy(presence, usual.presence, world->entities);
+    if (examiner->changed.past == PAST_CHANGED)
+        change_past(examiner, scene->self, ago, &usual, past);
+    else if (examiner->changed.past == PAST_CLIENT)
+        hide_past(examiner, past);
+    return true;
+}
+
+/// hc_scene.past_neighbours of the same: without entities that are not alive in it.
+static uint32_t shown_past_neighbours(struct hc_scene *scene, hc_entity self, uint32_t ago,
+                                      const hc_entity **ids) {
+    struct hc_ck_examiner *examiner = scene->source;
+    struct hc_scene usual = *examiner->scene;
+    struct hc_past past;
+    uint32_t known = 0;
+    if (!shown_past(scene, ago, &past))
+        return 0;
+    uint32_t count = usual.past_neighbours(&usual, self, ago, ids);
+    for (uint32_t i = 0; i < count; i++)
+        if (past.presence[(*ids)[i]] == HC_ALIVE)
+            examiner->past_known[known++] = (*ids)[i];
+    *ids = examiner->past_known;
+    return known;
+}
+
+/// hc_scene.neighbours as they are.
+static uint32_t usual_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+    const struct hc_ck_examiner *examiner = scene->source;
+    struct hc_scene usual = *examiner->scene;
+    return usual.neighbours(&usual, self, ids);
+}
+
+/// Lets a scene that shows the changed view show the past of that view.
+static void use_past(struct hc_ck_examiner *examiner, struct hc_scene *scene) {
+    if (examiner->world->game->lookback == 0)
+        return;
+    scene->neighbours = usual_neighbours;
+    scene->past = shown_past;
+    scene->past_neighbours = shown_past_neighbours;
+    scene->source = examiner;
 }
 
 /// Changes everything that the step of `self` may not read. If the result differs, finds the part
@@ -383,12 +531,14 @@ static void check_reads(struct hc_ck_examiner *examiner, hc_entity self, uint8_t
     struct hc_scene scene = show(examiner->scene, &examiner->shown);
     struct hc_scene changed = show(examiner->scene, &examiner->changed);
     uint32_t parts = part_count(examiner->world);
+    use_past(examiner, &changed);
     struct hc_ck_result all, one;
     char place[PLACE], what[PLACE], name[WHERE] = "more than it may", where[2 * WHERE];
     scene.self = self;
     copy_view(&scene, &examiner->changed);
     for (uint32_t i = 0; i < parts; i++)
         change_part(examiner, &scene, &examiner->changed, groups, i);
+    examiner->past_made = 0;
     hc_ck_call_step(&changed, self, PATTERN, &all);
     if (same(examiner, self, usual, &all))
         return;
@@ -396,6 +546,7 @@ static void check_reads(struct hc_ck_examiner *examiner, hc_entity self, uint8_t
         copy_view(&scene, &examiner->changed);
         if (!change_part(examiner, &scene, &examiner->changed, groups, i))
             continue;
+        examiner->past_made = 0;
         hc_ck_call_step(&changed, self, PATTERN, &one);
         if (same(examiner, self, usual, &one))
             continue;
@@ -444,14 +595,18 @@ static void check_client(struct hc_ck_examiner *examiner, hc_entity self) {
         memset(view->states + (size_t)first * world->stride, 0, (size_t)count * world->stride);
     }
     scene.secret = NULL;
+    use_past(examiner, &scene);
+    view->past = PAST_CLIENT;
+    examiner->past_made = 0;
+    examiner->past_held = hc_rng_below(&examiner->rng, world->game->lookback + 1);
     scene.neighbours = known_neighbours;
     scene.source = examiner;
     hc_ck_call_step(&scene, self, PATTERN, &result);
     hc_ck_place(world, examiner->tick, self, place, sizeof(place));
     if (result.signal != 0)
         hc_ck_fault(examiner->faults, HC_CK_CRASH, "client",
-                    "%s: the step ends by signal %d on a client, where some entities are unknown",
-                    place, result.signal);
+                    "%s: the step %s on a client, where some entities are unknown", place,
+                    hc_ck_ending(result.signal));
     else
         check_range(examiner, self, &result, " on a client");
 }
@@ -496,20 +651,27 @@ bool hc_ck_examine(void *context, struct hc_scene *scene, hc_entity self, void *
     struct hc_scene shown = show(scene, &examiner->shown);
     hc_ck_call_step(&shown, self, PATTERN, &usual);
     uint8_t groups = shown.groups_read;
+    examiner->past_declared = shown.past_read;
     examiner->steps++;
     hc_ck_place(examiner->world, examiner->tick, self, place, sizeof(place));
     if (usual.signal != 0) {
-        hc_ck_fault(examiner->faults, HC_CK_CRASH, "step", "%s: the step ends by signal %d", place,
-                    usual.signal);
+        hc_ck_fault(examiner->faults, HC_CK_CRASH, "step", "%s: the step %s", place,
+                    hc_ck_ending(usual.signal));
         return false;
     }
     if (!usual.inside)
         hc_ck_fault(examiner->faults, HC_CK_OVERRUN, hc_world_kind(examiner->world, self)->name,
                     "%s: the step writes outside of its %u bytes of state", place,
                     hc_world_kind(examiner->world, self)->state_size);
+    if (shown.too_far)
+        hc_ck_fault(examiner->faults, HC_CK_READ, "lookback",
+                    "%s: the step looks back further than the game's lookback of %u ticks, or is "
+                    "the referee's",
+                    place, (unsigned)examiner->world->game->lookback);
     check_written(examiner, self);
     if (check_repeats(examiner, &shown, self, &usual)) {
         check_range(examiner, self, &usual, "");
+        check_emitted(examiner, self, &usual);
         if (hc_rng_below(&examiner->rng, examiner->world->entities) < STEPS_A_TICK) {
             check_reads(examiner, self, groups, &usual);
             check_client(examiner, self);
@@ -517,5 +679,7 @@ bool hc_ck_examine(void *context, struct hc_scene *scene, hc_entity self, void *
     }
     copy_view(scene, &examiner->shown);
     memcpy(out, usual.bytes, hc_world_kind(examiner->world, self)->state_size);
+    memcpy(scene->events, usual.events, usual.event_count * sizeof(usual.events[0]));
+    *scene->event_counts = usual.event_count;
     return usual.alive;
 }

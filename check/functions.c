@@ -39,8 +39,8 @@ static void check_start(const struct hc_world *world, struct hc_ck_faults *fault
         hc_ck_call_start(world, (hc_entity)(world->entities - 1 - e), &again);
         hc_ck_call_start(world, (hc_entity)e, &again);
         if (first.signal != 0)
-            hc_ck_fault(faults, HC_CK_CRASH, "start", "%s: start ends by signal %d", place,
-                        first.signal);
+            hc_ck_fault(faults, HC_CK_CRASH, "start", "%s: start %s", place,
+                        hc_ck_ending(first.signal));
         if (first.signal != 0 || again.signal != 0)
             continue;
         if (!first.inside)
@@ -54,7 +54,8 @@ static void check_start(const struct hc_world *world, struct hc_ck_faults *fault
         if (first.alive)
             check_fields(faults, kind->fields, kind->field_count, first.bytes, HC_CK_RANGE, place);
     }
-    if (world->game->start(world, HC_REFEREE, first.bytes) == false)
+    hc_ck_call_start(world, HC_REFEREE, &first);
+    if (first.signal == 0 && !first.alive)
         hc_ck_fault(faults, HC_CK_START, "referee", "tick 0: the referee is absent at the start");
 }
 
@@ -65,8 +66,8 @@ static void check_sanitize(const struct hc_game *game, struct hc_ck_faults *faul
     hc_ck_call_sanitize(game, input, result);
     hc_ck_call_sanitize(game, result->bytes, &again);
     if (result->signal != 0 || again.signal != 0) {
-        hc_ck_fault(faults, HC_CK_CRASH, "sanitize_input", "sanitize_input ends by signal %d",
-                    result->signal != 0 ? result->signal : again.signal);
+        hc_ck_fault(faults, HC_CK_CRASH, "sanitize_input", "sanitize_input %s",
+                    hc_ck_ending(result->signal != 0 ? result->signal : again.signal));
         return;
     }
     if (!result->inside)
@@ -89,8 +90,8 @@ static void check_predict(const struct hc_game *game, struct hc_ck_faults *fault
     hc_ck_call_predict(game, last, age, PATTERN, &predicted);
     hc_ck_call_predict(game, last, age, DIRTY, &again);
     if (predicted.signal != 0 || again.signal != 0) {
-        hc_ck_fault(faults, HC_CK_CRASH, "predict_input",
-                    "predict_input ends by signal %d at age %" PRIu32, predicted.signal, age);
+        hc_ck_fault(faults, HC_CK_CRASH, "predict_input", "predict_input %s at age %" PRIu32,
+                    hc_ck_ending(predicted.signal), age);
         return;
     }
     if (!predicted.inside)

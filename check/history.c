@@ -34,6 +34,8 @@ struct hc_history {
     struct authoritative *authoritative; ///< [ticks][entities], replicas only
     uint8_t *states;                     ///< [ticks][entities * stride]
     uint8_t *presence;                   ///< [ticks][entities]
+    uint8_t *event_counts;               ///< [ticks][entities]
+    hc_game_event *events;               ///< [ticks][entities][HC_EMITTED_MAX]
     uint8_t *inputs;                     ///< [ticks][players * input_size] the inputs of each step
     uint8_t *roster_changes;             ///< [players] at the tick that is stepped
     hc_tick *joins;                      ///< [players] the newest join at any tick, or HC_NO_TICK
@@ -54,12 +56,14 @@ struct hc_history *hc_history_create(const struct hc_timeline_config *config, ui
         calloc(config->replica ? (size_t)ticks * world->entities : 1, sizeof *h->authoritative);
     h->states = calloc(ticks, (size_t)world->entities * world->stride);
     h->presence = calloc(ticks, world->entities);
+    h->event_counts = calloc(ticks, world->entities);
+    h->events = calloc(ticks, (size_t)world->entities * HC_EMITTED_MAX * sizeof *h->events);
     h->inputs = calloc(ticks, (size_t)world->players * world->game->input_size);
     h->roster_changes = calloc(world->players, 1);
     h->joins = calloc(world->players, sizeof *h->joins);
     h->leaves = calloc(world->players, sizeof *h->leaves);
-    if (!h->plain || !h->slots || !h->authoritative || !h->states || !h->presence || !h->inputs ||
-        !h->roster_changes || !h->joins || !h->leaves) {
+    if (!h->event_counts || !h->events || !h->plain || !h->slots || !h->authoritative ||
+        !h->states || !h->presence || !h->inputs || !h->roster_changes || !h->joins || !h->leaves) {
         hc_history_destroy(h);
         return NULL;
     }
@@ -76,6 +80,8 @@ void hc_history_destroy(struct hc_history *h) {
     free(h->authoritative);
     free(h->states);
     free(h->presence);
+    free(h->event_counts);
+    free(h->events);
     free(h->inputs);
     free(h->roster_changes);
     free(h->joins);
@@ -273,6 +279,33 @@ enum hc_status hc_history_retract(struct hc_history *h, hc_player player, hc_tic
     return HC_OK;
 }
 
+/// The place of an entity at a tick, in arrays of those.
+static size_t cell_of(const struct hc_history *h, hc_tick tick, uint32_t entity) {
+    HC_ASSERT(tick < h->ticks && entity < h->world->entities);
+    return (size_t)tick * h->world->entities + entity;
+}
+
+static void clear_events(struct hc_history *h, hc_tick tick, uint32_t entity) {
+    size_t cell = cell_of(h, tick, entity);
+    h->event_counts[cell] = 0;
+    memset(h->events + cell * HC_EMITTED_MAX, 0, HC_EMITTED_MAX * sizeof *h->events);
+}
+
+/// Copies the events of the step to `tick`.
+static void copy_events(struct hc_history *h, hc_tick tick) {
+    size_t entities = h->world->entities, cell = cell_of(h, tick, 0);
+    memcpy(h->event_counts + cell, hc_plain_event_counts(h->plain), entities);
+    memcpy(h->events + cell * HC_EMITTED_MAX, hc_plain_events(h->plain),
+           entities * HC_EMITTED_MAX * sizeof *h->events);
+}
+
+const hc_game_event *hc_history_events(const struct hc_history *h, hc_tick tick, hc_entity entity,
+                                       uint32_t *count) {
+    size_t cell = cell_of(h, tick, entity);
+    *count = h->event_counts[cell];
+    return h->events + cell * HC_EMITTED_MAX;
+}
+
 static void restart(struct hc_history *h, hc_tick tick) {
     if (h->started)
         hc_history_resimulate(h);
@@ -280,6 +313,8 @@ static void restart(struct hc_history *h, hc_tick tick) {
     h->begin = h->head = h->dirty = tick;
     memset(presence_at(h, tick), HC_UNKNOWN, h->world->entities);
     memset(states_at(h, tick), 0, (size_t)h->world->entities * h->world->stride);
+    for (uint32_t e = 0; e < h->world->entities; e++)
+        clear_events(h, tick, e);
 }
 
 static void put_entity(struct hc_history *h, hc_tick tick, hc_tick as_of,
@@ -335,8 +370,10 @@ void hc_history_advance(struct hc_history *h) {
 static void overlay_authoritative(struct hc_history *h, hc_tick tick) {
     for (uint32_t e = 0; h->config.replica && e < h->world->entities; e++) {
         const struct authoritative *held = &h->authoritative[(size_t)tick * h->world->entities + e];
-        if (held->put)
-            hc_plain_overlay(h->plain, (hc_entity)e, held->presence, held->state);
+        if (!held->put)
+            continue;
+        hc_plain_overlay(h->plain, (hc_entity)e, held->presence, held->state);
+        clear_events(h, tick, e);
     }
 }
 
@@ -345,7 +382,12 @@ void hc_history_resimulate(struct hc_history *h) {
     const struct hc_world *world = h->world;
     size_t input_size = world->game->input_size;
     hc_plain_load(h->plain, h->dirty, presence_at(h, h->dirty), states_at(h, h->dirty));
+    for (hc_tick t = hc_tick_max(h->begin, hc_tick_back(h->dirty, world->game->lookback));
+         t < h->dirty; t++)
+        hc_plain_remember(h->plain, t, presence_at(h, t), states_at(h, t));
     for (hc_tick t = h->dirty;; t++) {
+        if (t > h->dirty)
+            copy_events(h, t);
         overlay_authoritative(h, t);
         memcpy(states_at(h, t), hc_plain_states(h->plain), (size_t)world->entities * world->stride);
         memcpy(presence_at(h, t), hc_plain_presence(h->plain), world->entities);

@@ -57,6 +57,11 @@ hc_tick hc_history_first_input(const struct hc_history *history);
 /// ring stay as they were.
 const uint8_t *hc_history_states(const struct hc_history *history, hc_tick tick);
 
+/// The game events of `entity` at such a tick, zeros after them, and their number. An authoritative
+/// state has none.
+const hc_game_event *hc_history_events(const struct hc_history *history, hc_tick tick,
+                                       hc_entity entity, uint32_t *count);
+
 /// The presence of every entity at such a tick.
 const uint8_t *hc_history_presence(const struct hc_history *history, hc_tick tick);
 

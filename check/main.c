@@ -16,8 +16,11 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -35,6 +38,8 @@ enum {
     JOIN = 100000, ///< ppm of the ticks at which a player that is out joins
     LEAVE = 8000,
     LONG_LEAVE = 100,
+    LOAD_S = 2,     ///< of processor time that a plugin's loading may take,
+    SPREAD_S = 60,  ///< and a history with late inputs
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
@@ -175,10 +180,10 @@ static bool play(const struct hc_plugin *plugin, struct hc_ck_faults *faults, ui
     // Histories of a faulty step differ in any case.
     struct call call = {.world = &world, .faults = faults, .rng = &rng, .ticks = ticks};
     if (good && hc_ck_faults_count(faults) == 0) {
-        int number = hc_ck_call_guarded(spread, &call);
+        int number = hc_ck_call_guarded(spread, &call, SPREAD_S);
         if (number != 0)
-            hc_ck_fault(faults, HC_CK_CRASH, "history",
-                        "a history with late inputs ends by signal %d", number);
+            hc_ck_fault(faults, HC_CK_CRASH, "history", "a history with late inputs %s",
+                        hc_ck_ending(number));
         good = number != 0 || call.good;
     }
     hc_world_free(&world);
@@ -221,6 +226,76 @@ static bool report(const struct options *options, const struct hc_plugin *plugin
     return good;
 }
 
+/// All that a run of the check needs and has found.
+struct run {
+    struct options options;
+    struct hc_plugin plugin;
+    struct hc_ck_faults *faults;
+    struct counts counts;
+    int done; ///< a pipe to the process that waits for this one
+};
+
+/// Prints the report; returns the exit status.
+static int conclude(const struct run *run) {
+    bool good = report(&run->options, &run->plugin, run->faults, &run->counts) &&
+                hc_ck_faults_count(run->faults) == 0;
+    return good ? 0 : 1;
+}
+
+/// Tells the waiting process the exit status and ends this one. Calls that a crash ended have left
+/// their memory behind, so then nothing is freed.
+static _Noreturn void end(const struct run *run, int status) {
+    fflush(NULL);
+    if (write(run->done, &(char){(char)status}, 1) != 1 ||
+        hc_ck_faults_have(run->faults, HC_CK_CRASH))
+        _exit(status);
+    hc_ck_faults_destroy(run->faults);
+    exit(status);
+}
+
+static void give_up(void *context) {
+    end(context, conclude(context));
+}
+
+static _Noreturn void check(struct run *run) {
+    hc_ck_call_begin(give_up, run);
+    hc_ck_faults_set_seed(run->faults, run->options.seed);
+    struct call call = {.plugin = &run->plugin, .path = run->options.game};
+    int number = hc_ck_call_guarded(load, &call, LOAD_S);
+    if (number == 0 && !call.good) {
+        fprintf(stderr, "hindcast-check: %s\n", call.why);
+        end(run, 2);
+    }
+    if (number != 0)
+        hc_ck_fault(run->faults, HC_CK_CRASH, "match",
+                    "the match that the programs play at their start %s", hc_ck_ending(number));
+    if (run->options.game != NULL)
+        check_library(run->options.game, run->faults);
+    bool good = true;
+    for (uint64_t i = 0; good && i < run->options.histories; i++)
+        good = play(&run->plugin, run->faults, run->options.seed + i, &run->counts);
+    if (!good)
+        fprintf(stderr, "hindcast-check: not enough memory\n");
+    end(run, good ? conclude(run) : 1);
+}
+
+/// Waits for the process that checks; returns the exit status. That process calls the game, so its
+/// end says nothing unless it has sent its status before.
+static int wait_for(pid_t child, int done, const struct options *options) {
+    char sent;
+    int status = 0;
+    bool concluded = read(done, &sent, 1) == 1;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (concluded && WIFEXITED(status)) // its end may find more, such as a leak
+        return sent != 0 ? sent : WEXITSTATUS(status);
+    const char *path = options->game == NULL ? "" : options->game;
+    printf("crash: the game ends the program. Repeat: hindcast-check %s%s%s--seed %" PRIu64
+           " --histories %" PRIu64 "\n",
+           *path ? "--game " : "", path, *path ? " " : "", options->seed, options->histories);
+    return 1;
+}
+
 int main(int argc, char **argv) {
     static const struct argp argp = {
         .options = table,
@@ -231,37 +306,26 @@ int main(int argc, char **argv) {
                "Prints one sentence for each fault, and the command that repeats it. Exits with 0 "
                "if there is none, with 1 if there are some.",
     };
-    struct options options = {.seed = 1, .histories = HISTORIES};
-    static struct hc_plugin plugin; // survives the end of its loading by a signal
-    struct counts counts = {.started_us = hc_clock_us()};
+    static struct run run; // survives the end of a call by a signal
+    int ends[2];
+    run.options = (struct options){.seed = 1, .histories = HISTORIES};
+    run.counts.started_us = hc_clock_us();
     argp_program_version = "hindcast-check " HC_VERSION;
     argp_err_exit_status = 2;
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
-    struct hc_ck_faults *faults = hc_ck_faults_create(options.game);
-    hc_ck_call_begin();
-    bool good = faults != NULL;
-    if (good)
-        hc_ck_faults_set_seed(faults, options.seed);
-    struct call call = {.plugin = &plugin, .path = options.game};
-    int number = hc_ck_call_guarded(load, &call);
-    if (number == 0 && !call.good) {
-        fprintf(stderr, "hindcast-check: %s\n", call.why);
-        return 2;
+    argp_parse(&argp, argc, argv, 0, NULL, &run.options);
+    run.faults = hc_ck_faults_create(run.options.game);
+    pid_t child = run.faults == NULL || pipe(ends) < 0 ? -1 : fork();
+    if (child < 0) {
+        perror("hindcast-check");
+        return 1;
     }
-    if (good && number != 0)
-        hc_ck_fault(faults, HC_CK_CRASH, "match",
-                    "the match that the programs play at their start ends by signal %d", number);
-    if (good && options.game != NULL)
-        check_library(options.game, faults);
-    for (uint64_t i = 0; good && i < options.histories; i++)
-        good = play(&plugin, faults, options.seed + i, &counts);
-    if (!good)
-        fprintf(stderr, "hindcast-check: not enough memory\n");
-    good = good && report(&options, &plugin, faults, &counts) && hc_ck_faults_count(faults) == 0;
-    if (faults != NULL && hc_ck_faults_have(faults, HC_CK_CRASH)) {
-        fflush(stdout);
-        _exit(1); // calls that a crash ended have left their memory behind
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
+        run.done = ends[1];
+        check(&run);
     }
-    hc_ck_faults_destroy(faults);
-    return good ? 0 : 1;
+    close(ends[1]);
+    hc_ck_faults_destroy(run.faults);
+    return wait_for(child, ends[0], &run.options);
 }

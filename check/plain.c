@@ -19,12 +19,23 @@ struct hc_plain {
     hc_tick tick;
     uint8_t *states, *presence;           ///< at `tick`
     uint8_t *next_states, *next_presence; ///< at the next tick
+    uint8_t *past_states, *past_presence; ///< [lookback] worlds, that of a tick at tick % lookback
+    hc_tick *past_ticks;                  ///< [lookback] the tick of each, or HC_NO_TICK
     struct position *positions;           ///< [entities] at `tick`
     hc_entity *near;                      ///< [entities] result of the newest `neighbours`
+    hc_entity *past_near;                 ///< [entities] result of the newest `past_neighbours`
+    hc_game_event *events;                ///< [entities][HC_EMITTED_MAX] of the newest step
+    uint8_t *event_counts;                ///< [entities]
     uint8_t pattern;                      ///< differs from step to step
     hc_plain_stepper *stepper;            ///< NULL: the game's step
     void *context;                        ///< of `stepper`
 };
+
+/// Forgets all ticks before the current one.
+static void forget(struct hc_plain *plain) {
+    for (uint32_t i = 0; i < plain->world->game->lookback; i++)
+        plain->past_ticks[i] = HC_NO_TICK;
+}
 
 struct hc_plain *hc_plain_create(const struct hc_world *world, bool replica) {
     struct hc_plain *plain = calloc(1, sizeof *plain);
@@ -40,11 +51,19 @@ struct hc_plain *hc_plain_create(const struct hc_world *world, bool replica) {
     plain->next_presence = malloc(world->entities);
     plain->positions = calloc(world->entities, sizeof *plain->positions);
     plain->near = calloc(world->entities, sizeof *plain->near);
+    plain->past_near = calloc(world->entities, sizeof *plain->past_near);
+    plain->past_states = calloc(world->game->lookback + 1u, bytes);
+    plain->past_presence = calloc(world->game->lookback + 1u, world->entities);
+    plain->past_ticks = calloc(world->game->lookback + 1u, sizeof *plain->past_ticks);
+    plain->events = calloc((size_t)world->entities * HC_EMITTED_MAX, sizeof *plain->events);
+    plain->event_counts = calloc(1, world->entities);
     if (!plain->states || !plain->next_states || !plain->presence || !plain->next_presence ||
-        !plain->positions || !plain->near) {
+        !plain->positions || !plain->near || !plain->past_near || !plain->past_states ||
+        !plain->past_presence || !plain->past_ticks || !plain->events || !plain->event_counts) {
         hc_plain_destroy(plain);
         return NULL;
     }
+    forget(plain);
     memset(plain->presence, replica ? HC_UNKNOWN : HC_ABSENT, world->entities);
     return plain;
 }
@@ -69,12 +88,19 @@ void hc_plain_destroy(struct hc_plain *plain) {
     free(plain->next_presence);
     free(plain->positions);
     free(plain->near);
+    free(plain->past_near);
+    free(plain->past_states);
+    free(plain->past_presence);
+    free(plain->past_ticks);
+    free(plain->events);
+    free(plain->event_counts);
     free(plain);
 }
 
 void hc_plain_start(struct hc_plain *plain) {
     const struct hc_world *world = plain->world;
     plain->tick = 0;
+    forget(plain);
     memset(plain->states, 0, (size_t)world->entities * world->stride);
     for (uint32_t e = 0; e < world->entities; e++) {
         uint8_t *state = plain->states + (size_t)e * world->stride;
@@ -89,8 +115,22 @@ void hc_plain_load(struct hc_plain *plain, hc_tick tick, const uint8_t *presence
                    const uint8_t *states) {
     const struct hc_world *world = plain->world;
     plain->tick = tick;
+    forget(plain);
     memcpy(plain->presence, presence, world->entities);
     memcpy(plain->states, states, (size_t)world->entities * world->stride);
+}
+
+void hc_plain_remember(struct hc_plain *plain, hc_tick tick, const uint8_t *presence,
+                       const uint8_t *states) {
+    const struct hc_world *world = plain->world;
+    uint32_t lookback = world->game->lookback;
+    HC_ASSERT(tick < plain->tick);
+    if (plain->tick - tick > lookback)
+        return;
+    size_t bytes = (size_t)world->entities * world->stride, row = tick % lookback;
+    plain->past_ticks[row] = tick;
+    memcpy(plain->past_presence + row * world->entities, presence, world->entities);
+    memcpy(plain->past_states + row * bytes, states, bytes);
 }
 
 void hc_plain_overlay(struct hc_plain *plain, hc_entity entity, uint8_t presence,
@@ -121,6 +161,40 @@ static uint32_t neighbours(struct hc_scene *scene, hc_entity self, const hc_enti
         if (llabs(other->x - centre->x) <= reach && llabs(other->y - centre->y) <= reach)
             plain->near[count++] = (hc_entity)e;
     }
+    return count;
+}
+
+/// hc_scene.past; the scene's source is a hc_plain.
+static bool past(const struct hc_scene *scene, uint32_t ago, struct hc_past *then) {
+    const struct hc_plain *plain = scene->source;
+    const struct hc_world *world = plain->world;
+    size_t row = (scene->tick - ago) % world->game->lookback;
+    if (ago > scene->tick || plain->past_ticks[row] != scene->tick - ago)
+        return false;
+    then->presence = plain->past_presence + row * world->entities;
+    then->states = plain->past_states + row * world->entities * world->stride;
+    return true;
+}
+
+/// hc_scene.past_neighbours by comparing with every entity.
+static uint32_t past_neighbours(struct hc_scene *scene, hc_entity self, uint32_t ago,
+                                const hc_entity **ids) {
+    struct hc_plain *plain = scene->source;
+    const struct hc_world *world = plain->world;
+    const struct position *centre = &plain->positions[self];
+    const int64_t reach = world->game->reach;
+    struct hc_past then;
+    int64_t x, y;
+    uint32_t count = 0;
+    *ids = plain->past_near;
+    if (!centre->placed || !past(scene, ago, &then))
+        return 0;
+    for (uint32_t e = 0; e < world->entities; e++)
+        if (e != self && then.presence[e] == HC_ALIVE &&
+            hc_world_position(world, (hc_entity)e, then.states + (size_t)e * world->stride, &x,
+                              &y) &&
+            llabs(x - centre->x) <= reach && llabs(y - centre->y) <= reach)
+            plain->past_near[count++] = (hc_entity)e;
     return count;
 }
 
@@ -168,8 +242,11 @@ static void step_entity(struct hc_plain *plain, struct hc_scene *scene, hc_entit
     // Unwritten bytes hold the pattern, and so differ from the timeline's.
     plain->pattern = (uint8_t)(plain->pattern * 5u + 73u);
     memset(out, plain->pattern, hc_world_kind(world, entity)->state_size);
-    scene->self = entity;
+    scene->self = scene->event_first = entity;
     scene->groups_read = 0;
+    scene->past_read = 0;
+    scene->events = plain->events + (size_t)entity * HC_EMITTED_MAX;
+    scene->event_counts = plain->event_counts + entity;
     bool alive = plain->stepper != NULL ? plain->stepper(plain->context, scene, entity, out)
                                         : world->game->step(scene, entity, out);
     plain->next_presence[entity] = alive ? HC_ALIVE : HC_ABSENT;
@@ -199,10 +276,14 @@ void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t 
         .secret = plain->has_secret ? plain->secret : NULL,
         .neighbours = neighbours,
         .source = plain,
+        .past = past,
+        .past_neighbours = past_neighbours,
     };
     bool players_known = hc_scene_players_known(world, plain->presence);
     HC_ASSERT(players_known || plain->replica);
     memset(plain->next_states, 0, (size_t)world->entities * world->stride);
+    memset(plain->events, 0, (size_t)world->entities * HC_EMITTED_MAX * sizeof *plain->events);
+    memset(plain->event_counts, 0, world->entities);
     for (uint32_t e = 0; e < world->entities; e++) {
         if (plain->presence[e] == HC_UNKNOWN) {
             plain->next_presence[e] = HC_UNKNOWN;
@@ -216,6 +297,7 @@ void hc_plain_step(struct hc_plain *plain, const uint8_t *inputs, const uint8_t 
     swap_bytes(&plain->states, &plain->next_states);
     swap_bytes(&plain->presence, &plain->next_presence);
     plain->tick++;
+    hc_plain_remember(plain, plain->tick - 1, plain->next_presence, plain->next_states);
 }
 
 hc_tick hc_plain_tick(const struct hc_plain *plain) {
@@ -228,4 +310,12 @@ const uint8_t *hc_plain_states(const struct hc_plain *plain) {
 
 const uint8_t *hc_plain_presence(const struct hc_plain *plain) {
     return plain->presence;
+}
+
+const hc_game_event *hc_plain_events(const struct hc_plain *plain) {
+    return plain->events;
+}
+
+const uint8_t *hc_plain_event_counts(const struct hc_plain *plain) {
+    return plain->event_counts;
 }

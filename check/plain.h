@@ -29,9 +29,14 @@ void hc_plain_destroy(struct hc_plain *plain);
 void hc_plain_start(struct hc_plain *plain);
 
 /// Replaces the tick and all of its `presence[entities]` and `states[entities * stride]`, both
-/// copied.
+/// copied. No tick before it is known, until hc_plain_remember.
 void hc_plain_load(struct hc_plain *plain, hc_tick tick, const uint8_t *presence,
                    const uint8_t *states);
+
+/// Gives the world at a tick before the current one, for steps that look back; both are copied.
+/// Ignored when no step looks back so far.
+void hc_plain_remember(struct hc_plain *plain, hc_tick tick, const uint8_t *presence,
+                       const uint8_t *states);
 
 /// Replaces one entity at the current tick; `state` (state_size bytes) is read only when HC_ALIVE.
 void hc_plain_overlay(struct hc_plain *plain, hc_entity entity, uint8_t presence,
@@ -51,3 +56,10 @@ const uint8_t *hc_plain_states(const struct hc_plain *plain);
 
 /// The presence of every entity at the current tick; valid as the states are.
 const uint8_t *hc_plain_presence(const struct hc_plain *plain);
+
+/// The game events of every entity that the newest step emitted, HC_EMITTED_MAX places each, with
+/// zeros after them.
+const hc_game_event *hc_plain_events(const struct hc_plain *plain);
+
+/// How many events each entity has there.
+const uint8_t *hc_plain_event_counts(const struct hc_plain *plain);

@@ -86,6 +86,26 @@ static void put_arrivals(struct run *run, hc_tick head) {
                 put_input(run, p, t);
 }
 
+/// Compares the game events of a tick.
+static void compare_events(struct run *run, unsigned which, hc_tick tick,
+                           struct hc_ck_faults *faults) {
+    uint32_t held, truly;
+    char place[PLACE];
+    for (uint32_t e = 0; e < run->world->entities && !run->differs; e++) {
+        const hc_game_event *a =
+            hc_timeline_events(run->timelines[which], tick, (hc_entity)e, &held);
+        const hc_game_event *b = hc_history_events(run->record, tick, (hc_entity)e, &truly);
+        run->differs = held != truly || (held > 0 && memcmp(a, b, held * sizeof(*a)) != 0);
+        if (!run->differs)
+            continue;
+        hc_ck_place(run->world, tick, (hc_entity)e, place, sizeof(place));
+        hc_ck_fault(faults, HC_CK_SPREAD, "events",
+                    "%s: after late inputs it has %" PRIu32 " events, and others, %" PRIu32
+                    ", in a simulation from scratch",
+                    place, held, truly);
+    }
+}
+
 /// Compares a timeline with the record at `tick`, and reports the first entity that differs.
 static void compare_tick(struct run *run, unsigned which, hc_tick tick,
                          struct hc_ck_faults *faults) {
@@ -121,8 +141,10 @@ static void compare(struct run *run, struct hc_ck_faults *faults) {
     hc_history_resimulate(run->record);
     for (unsigned i = 0; i < TIMELINES; i++)
         for (hc_tick t = hc_timeline_oldest(run->timelines[i]);
-             t <= hc_timeline_head(run->timelines[i]); t++)
+             t <= hc_timeline_head(run->timelines[i]); t++) {
             compare_tick(run, i, t, faults);
+            compare_events(run, i, t, faults);
+        }
 }
 
 static void play(struct run *run, struct hc_ck_faults *faults, struct hc_rng *rng, uint32_t ticks) {

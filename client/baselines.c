@@ -7,11 +7,67 @@
 
 #include <string.h>
 
-/// The start of a record; presence and states follow.
-struct value_header {
-    hc_tick known;
-    uint8_t input[HC_INPUT_MAX];
-};
+// A record is a packed value: the tick of the known input, that input, the presence of the unit's
+// entities, and the states of those that are alive, without the bytes between them.
+
+/// The bytes of a packed value of `unit` at most.
+static size_t packed_bytes(const struct hc_world *world, hc_unit unit) {
+    uint32_t count = hc_unit_count(world, unit);
+    size_t bytes = sizeof(hc_tick) + world->game->input_size + count;
+    for (uint32_t e = 0; e < count; e++)
+        bytes += hc_world_kind(world, (hc_entity)(hc_unit_first(world, unit) + e))->state_size;
+    return bytes;
+}
+
+static size_t record_bytes(const struct hc_world *world) {
+    size_t most = 0;
+    for (uint32_t unit = 0; unit < hc_unit_total(world); unit++) {
+        size_t bytes = packed_bytes(world, (hc_unit)unit);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static void pack(const struct hc_world *world, hc_unit unit, const struct hc_unit_value *value,
+                 uint8_t *record) {
+    uint32_t count = hc_unit_count(world, unit);
+    hc_entity first = hc_unit_first(world, unit);
+    memcpy(record, &value->known, sizeof value->known);
+    record += sizeof value->known;
+    memcpy(record, value->input, world->game->input_size);
+    record += world->game->input_size;
+    memcpy(record, value->presence, count);
+    record += count;
+    for (uint32_t e = 0; e < count; e++) {
+        size_t size = hc_world_kind(world, (hc_entity)(first + e))->state_size;
+        if (value->presence[e] != HC_ALIVE)
+            continue;
+        memcpy(record, value->states + e * world->stride, size);
+        record += size;
+    }
+}
+
+/// Unpacks what `pack` wrote, all but the tick, to the memory of `out`.
+static void unpack(const struct hc_world *world, hc_unit unit, const uint8_t *record,
+                   struct hc_unit_value *out) {
+    uint32_t count = hc_unit_count(world, unit);
+    hc_entity first = hc_unit_first(world, unit);
+    memcpy(&out->known, record, sizeof out->known);
+    record += sizeof out->known;
+    memset(out->input, 0, sizeof out->input);
+    memcpy(out->input, record, world->game->input_size);
+    record += world->game->input_size;
+    memcpy(out->presence, record, count);
+    record += count;
+    memset(out->states, 0, count * world->stride);
+    for (uint32_t e = 0; e < count; e++) {
+        size_t size = hc_world_kind(world, (hc_entity)(first + e))->state_size;
+        if (out->presence[e] != HC_ALIVE)
+            continue;
+        memcpy(out->states + e * world->stride, record, size);
+        record += size;
+    }
+}
 
 size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc_world *world,
                               uint32_t capacity, uint8_t *base) {
@@ -19,13 +75,14 @@ size_t hc_cl_baselines_layout(struct hc_cl_baselines *baselines, const struct hc
     HC_ASSERT(capacity > 0);
     baselines->world = world;
     baselines->capacity = capacity;
-    baselines->record = sizeof(struct value_header) + hc_unit_bytes(world);
+    baselines->record = record_bytes(world);
     baselines->ring = hc_carve(base, &used, capacity * baselines->record);
     baselines->keys = hc_carve(base, &used, capacity * sizeof *baselines->keys);
     baselines->rows = hc_carve(base, &used, HC_SNAPSHOT_BASELINE_TICKS * sizeof *baselines->rows);
     uint32_t moved = hc_snapshot_units_most(world);
     baselines->moved_values = hc_carve(base, &used, moved * baselines->record);
     baselines->moved_keys = hc_carve(base, &used, moved * sizeof *baselines->moved_keys);
+    baselines->unpacked = hc_carve(base, &used, hc_unit_bytes(world));
     return used;
 }
 
@@ -120,14 +177,6 @@ bool hc_cl_baselines_begin(struct hc_cl_baselines *baselines, hc_tick as_of, hc_
     return true;
 }
 
-/// The record at `place` of `records`, its pointers in `value`; its header is at the start.
-static uint8_t *record_at(const struct hc_cl_baselines *baselines, uint8_t *records, size_t place,
-                          struct hc_unit_value *value) {
-    uint8_t *record = records + place * baselines->record;
-    hc_unit_place(baselines->world, value, record + sizeof(struct value_header));
-    return record;
-}
-
 void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
                          const struct hc_unit_value *value) {
     HC_ASSERT(as_of != HC_NO_TICK && as_of == baselines->begun);
@@ -137,13 +186,11 @@ void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_un
         baselines->base.first + baselines->capacity == baselines->next)
         move_base(baselines);
     size_t place = baselines->next++ % baselines->capacity;
-    struct hc_unit_value copy;
-    uint8_t *record = record_at(baselines, baselines->ring, place, &copy);
-    hc_unit_copy(baselines->world, unit, &copy, value);
-    struct value_header header = {.known = copy.known};
-    memcpy(header.input, copy.input, sizeof header.input);
-    memcpy(record, &header, sizeof header);
+    pack(baselines->world, unit, value, baselines->ring + place * baselines->record);
     baselines->keys[place] = (struct hc_cl_baseline_key){.tick = value->tick, .unit = unit};
+    size_t before = (place == 0 ? baselines->capacity : place) - 1;
+    row->sorted += row->sorted == row->count && value->tick == row->tick &&
+                   (row->count == 0 || unit > baselines->keys[before].unit);
     row->count++;
 }
 
@@ -152,28 +199,49 @@ static bool is_moved(const struct hc_cl_baselines *baselines, hc_tick as_of) {
     return as_of != HC_NO_TICK && baselines->moved.as_of == as_of;
 }
 
+/// The place in the ring of the value of `unit` among those with the numbers [first, end), which
+/// are in ascending order of units; `capacity`: none.
+static size_t search_sorted(const struct hc_cl_baselines *baselines, uint64_t first, uint64_t end,
+                            hc_unit unit) {
+    if (first >= end)
+        return baselines->capacity;
+    size_t start = first % baselines->capacity, low = 0, high = (size_t)(end - first);
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2, place = start + middle;
+        place -= place >= baselines->capacity ? baselines->capacity : 0;
+        if (baselines->keys[place].unit <= unit)
+            low = middle;
+        else
+            high = middle;
+    }
+    size_t place = start + low;
+    place -= place >= baselines->capacity ? baselines->capacity : 0;
+    return baselines->keys[place].unit == unit ? place : baselines->capacity;
+}
+
 /// The place in the ring of the row's value of (unit, tick); `capacity`: none.
 static size_t search(const struct hc_cl_baselines *baselines, const struct hc_cl_baseline_row *row,
                      hc_unit unit, hc_tick tick) {
     uint64_t end = row->first + row->count;
     uint64_t first = row->first > oldest(baselines) ? row->first : oldest(baselines);
+    uint64_t sorted = row->first + row->sorted;
     size_t place = end % baselines->capacity;
-    for (; end > first; end--) {
+    for (; end > first && end > sorted; end--) {
         place = (place == 0 ? baselines->capacity : place) - 1;
         if (baselines->keys[place].unit == unit && baselines->keys[place].tick == tick)
             return place;
     }
-    return baselines->capacity;
+    return tick == row->tick ? search_sorted(baselines, first, end, unit) : baselines->capacity;
 }
 
-/// The record of (unit, tick) beside the ring, with its pointers in `out`; NULL: it is not there.
+/// The record of (unit, tick) beside the ring; NULL: it is not there.
 static const uint8_t *search_moved(const struct hc_cl_baselines *baselines, hc_tick as_of,
-                                   hc_unit unit, hc_tick tick, struct hc_unit_value *out) {
+                                   hc_unit unit, hc_tick tick) {
     if (!is_moved(baselines, as_of))
         return NULL;
     for (uint32_t i = baselines->moved.count; i-- > 0;)
         if (baselines->moved_keys[i].unit == unit && baselines->moved_keys[i].tick == tick)
-            return record_at(baselines, baselines->moved_values, i, out);
+            return baselines->moved_values + i * baselines->record;
     return NULL;
 }
 
@@ -182,15 +250,13 @@ bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of,
     const struct hc_cl_baseline_row *row = find(baselines, as_of);
     size_t place = row == NULL ? baselines->capacity : search(baselines, row, unit, tick);
     const uint8_t *record = place < baselines->capacity
-                                ? record_at(baselines, baselines->ring, place, out)
-                                : search_moved(baselines, as_of, unit, tick, out);
+                                ? baselines->ring + place * baselines->record
+                                : search_moved(baselines, as_of, unit, tick);
     if (record == NULL)
         return false;
-    struct value_header header;
-    memcpy(&header, record, sizeof header);
     out->tick = tick;
-    out->known = header.known;
-    memcpy(out->input, header.input, sizeof out->input);
+    hc_unit_place(baselines->world, out, baselines->unpacked);
+    unpack(baselines->world, unit, record, out);
     return true;
 }
 

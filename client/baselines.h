@@ -24,16 +24,18 @@ struct hc_cl_baseline_key {
 
 /// One snapshot.
 struct hc_cl_baseline_row {
-    hc_tick as_of;  ///< its server tick; HC_NO_TICK: none
-    hc_tick tick;   ///< its tick; HC_NO_TICK: none
-    uint32_t count; ///< values
-    uint64_t first; ///< number of its first value
+    hc_tick as_of;   ///< its server tick; HC_NO_TICK: none
+    hc_tick tick;    ///< its tick; HC_NO_TICK: none
+    uint32_t count;  ///< values
+    uint32_t sorted; ///< values at the start that are of the tick, in ascending order of units
+    uint64_t first;  ///< number of its first value
 };
 
 struct hc_cl_baselines {
     const struct hc_world *world;
     uint32_t capacity;               ///< values
-    size_t record;                   ///< bytes of one
+    size_t record;                   ///< bytes of one, packed
+    uint8_t *unpacked;               ///< [hc_unit_bytes] the value that was got last
     uint64_t next;                   ///< number of the next value; its place is next % capacity
     uint8_t *ring;                   ///< [capacity * record]
     struct hc_cl_baseline_key *keys; ///< [capacity]
@@ -72,8 +74,8 @@ void hc_cl_baselines_put(struct hc_cl_baselines *baselines, hc_tick as_of, hc_un
                          const struct hc_unit_value *value);
 
 /// The value of `unit` at `tick` in the snapshot of `as_of`, the last of several. False: it is not
-/// here. `out` is borrowed until the next call that changes anything. Linear in the values of that
-/// snapshot.
+/// here. `out` is borrowed until the next call. Fast if the snapshot's values of its own tick were
+/// put first, in ascending order of units; else linear in its values.
 bool hc_cl_baselines_get(const struct hc_cl_baselines *baselines, hc_tick as_of, hc_unit unit,
                          hc_tick tick, struct hc_unit_value *out);
 

@@ -121,6 +121,8 @@ static bool build_world(struct hc_client *client, const struct hc_welcome *welco
     struct hc_timeline_config timeline = timeline_config(client);
     size_t needed = hc_cl_interpolation_layout(&client->interpolation, &client->world,
                                                config->smoothing_us, NULL);
+    size_t shown = needed;
+    needed += hc_cl_seen_layout(&client->seen, &client->world, NULL);
     client->timeline = hc_timeline_create(&timeline);
     client->interpolation_memory = hc_allocate(config->allocator, needed);
     client->reader = hc_cl_snapshot_reader_create(&client->world, config->players);
@@ -128,6 +130,8 @@ static bool build_world(struct hc_client *client, const struct hc_welcome *welco
         return false;
     hc_cl_interpolation_layout(&client->interpolation, &client->world, config->smoothing_us,
                                client->interpolation_memory);
+    hc_cl_seen_layout(&client->seen, &client->world,
+                      (uint8_t *)client->interpolation_memory + shown);
     client->world_bytes =
         needed + hc_timeline_memory(&timeline) + hc_cl_snapshot_reader_memory(&client->world) +
         client->world.entities * (sizeof *client->world.kind_of + sizeof *client->world.owner_of);
@@ -205,10 +209,13 @@ static bool version_holds(const struct hc_cl_handshake *handshake, uint64_t now_
 static void clear_connection(struct hc_client *client, uint64_t now_us) {
     hc_cl_session_free_world(client);
     client->clock = (struct hc_cl_clock){.known = false};
+    hc_cl_game_events_begin(&client->game_events, &client->stats);
     client->newest = (struct hc_cl_newest){.any = false};
     client->prediction = (struct hc_cl_prediction){.any = false};
     client->sending = (struct hc_cl_sending){.due = true, .due_us = now_us};
     client->path = (struct hc_cl_path){.due = false};
+    client->desync = (struct hc_cl_desync){.count = 0};
+    client->recent = (struct hc_cl_recent){.loss_up_ppm = 0};
 }
 
 /// Continues the messages of a resumed session, or begins new ones.
@@ -384,7 +391,9 @@ size_t hc_cl_handshake_send(struct hc_client *client, uint8_t out[static HC_DATA
     struct hc_connect connect = {.protocol_id = handshake->protocol_id,
                                  .slot = cookie->slot,
                                  .players = client->config.players,
-                                 .continues = client->connection.cid};
+                                 .continues = client->connection.cid,
+                                 .extrapolations =
+                                     (uint8_t)((1 << client->config.extrapolation) - 1)};
     memcpy(connect.client_nonce, handshake->nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, cookie->cookie, HC_COOKIE_SIZE);
     memcpy(connect.token, client->credential.token, HC_TOKEN_SIZE);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { RUN = 16 }; ///< entities that are compared at once
+
 /// No field's error is larger: twice the range of the widest field, in 1/256.
 static const int64_t error_max = INT64_C(1) << 41;
 
@@ -215,6 +217,17 @@ static bool same(const struct pair *a, const struct pair *b, size_t size) {
     return true;
 }
 
+/// Whether `count` entities from `first` on are equal in both.
+static bool same_run(const struct worlds *a, const struct worlds *b, const struct hc_world *world,
+                     uint32_t first, uint32_t count) {
+    size_t at = (size_t)first * world->stride, size = (size_t)count * world->stride;
+    for (int i = 0; i < 2; i++)
+        if (memcmp(a->presence[i] + first, b->presence[i] + first, count) != 0 ||
+            memcmp(a->states[i] + at, b->states[i] + at, size) != 0)
+            return false;
+    return true;
+}
+
 void hc_cl_interpolation_correct(struct hc_cl_interpolation *interpolation,
                                  const struct hc_timeline *timeline,
                                  struct hc_cl_interpolation_time time, uint64_t now_us) {
@@ -224,7 +237,13 @@ void hc_cl_interpolation_correct(struct hc_cl_interpolation *interpolation,
     bool moved =
         time.tick != interpolation->time.tick || time.fraction != interpolation->time.fraction;
     struct worlds was = captured(interpolation), is = recorded(timeline, time);
-    for (uint32_t e = 0; e < interpolation->world->entities; e++) {
+    uint32_t entities = interpolation->world->entities;
+    for (uint32_t e = 0; e < entities; e++) {
+        uint32_t left = entities - e, run = left < RUN ? left : RUN;
+        if (!moved && e % RUN == 0 && same_run(&was, &is, interpolation->world, e, run)) {
+            e += run - 1;
+            continue;
+        }
         struct pair before = pair_of(&was, interpolation->world, (hc_entity)e);
         struct pair after = pair_of(&is, interpolation->world, (hc_entity)e);
         if (moved || !same(&before, &after, interpolation->world->stride))
@@ -232,19 +251,18 @@ void hc_cl_interpolation_correct(struct hc_cl_interpolation *interpolation,
     }
 }
 
-void hc_cl_interpolation_show(const struct hc_cl_interpolation *interpolation,
+bool hc_cl_interpolation_show(const struct hc_cl_interpolation *interpolation,
                               const struct hc_timeline *timeline,
                               struct hc_cl_interpolation_time time, uint64_t now_us,
-                              hc_entity entity, struct hc_client_shown *shown) {
+                              hc_entity entity, int64_t fields[static HC_FIELDS_MAX]) {
     HC_ASSERT(entity < interpolation->world->entities);
     struct worlds worlds = recorded(timeline, time);
     struct pair pair = pair_of(&worlds, interpolation->world, entity);
-    *shown = (struct hc_client_shown){.presence = (enum hc_presence)pair.presence[0]};
     if (pair.presence[0] != HC_ALIVE)
-        return;
+        return false;
     const struct hc_kind *kind = hc_world_kind(interpolation->world, entity);
-    blend(interpolation->world, entity, &pair, time.fraction, shown->fields);
+    blend(interpolation->world, entity, &pair, time.fraction, fields);
     for (uint16_t f = 0; f < kind->field_count; f++)
-        shown->fields[f] =
-            wrap(&kind->fields[f], shown->fields[f] + error_now(interpolation, entity, f, now_us));
+        fields[f] = wrap(&kind->fields[f], fields[f] + error_now(interpolation, entity, f, now_us));
+    return true;
 }

@@ -58,11 +58,12 @@ void hc_cl_interpolation_correct(struct hc_cl_interpolation *interpolation,
                                  const struct hc_timeline *timeline,
                                  struct hc_cl_interpolation_time time, uint64_t now_us);
 
-/// Writes `entity` as it is drawn at `time`, which is the local `now_us`.
-void hc_cl_interpolation_show(const struct hc_cl_interpolation *interpolation,
+/// Writes the fields of `entity` as it is drawn at `time`, which is the local `now_us`, in table
+/// order and in 1/HC_CL_INTERPOLATION_UNIT. False, and nothing written: it is not alive.
+bool hc_cl_interpolation_show(const struct hc_cl_interpolation *interpolation,
                               const struct hc_timeline *timeline,
                               struct hc_cl_interpolation_time time, uint64_t now_us,
-                              hc_entity entity, struct hc_client_shown *shown);
+                              hc_entity entity, int64_t fields[static HC_FIELDS_MAX]);
 
 /// `error`, `elapsed_us` later: halved every `half_us` (> 0), and straight in between.
 int64_t hc_cl_interpolation_decay(int64_t error, uint64_t elapsed_us, uint32_t half_us);

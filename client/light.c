@@ -32,8 +32,8 @@ enum hc_status hc_cl_light_read(struct hc_client *client, hc_tick near,
     if (status != HC_OK)
         return status;
     *read = (struct hc_cl_received){.forced = light->forced};
-    hc_snapshot_get(&bits, near, client->welcome.own_count, &read->head);
-    while (hc_snapshot_get_forced(&bits, &read->head, &forced)) {
+    hc_snapshot_get(&bits, near, client->welcome.own_count, &read->header);
+    while (hc_snapshot_get_forced(&bits, &read->header, &forced)) {
         if (read->forced_count == HC_SNAPSHOT_FORCED_MAX)
             return HC_MALFORMED;
         light->forced[read->forced_count++] = forced;
@@ -71,7 +71,7 @@ static void count_forced(struct hc_client *client, const struct hc_snapshot_forc
 void hc_cl_light_take(struct hc_client *client, uint64_t now_us) {
     const struct hc_cl_received *snapshot = &client->light.snapshot;
     struct hc_cl_prediction *prediction = &client->prediction;
-    hc_tick tick = snapshot->head.tick;
+    hc_tick tick = snapshot->header.tick;
     HC_ASSERT(client->is_light);
     client->stats.snapshots++;
     for (uint32_t i = 0; i < snapshot->forced_count; i++)

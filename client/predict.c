@@ -2,6 +2,7 @@
 #include "client/session_internal.h"
 
 #include "common/mark.h"
+#include "common/input_fields.h"
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -10,15 +11,7 @@ void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const voi
     const struct hc_game *game = client->config.game;
     uint8_t *pressed = client->inputs.pressed[index];
     memcpy(pressed, input, game->input_size);
-    for (uint8_t f = 0; f < game->input_field_count; f++) {
-        const struct hc_field *field = &game->input_fields[f];
-        int64_t value = hc_field_get(field, pressed);
-        if (hc_field_fits(field, value))
-            continue;
-        // Cut to the nearest end of the range: a value that does not fit its bits cannot be sent.
-        int64_t range = INT64_C(1) << field->bits, low = field->is_signed ? -(range / 2) : 0;
-        hc_field_set(field, pressed, value < low ? low : low + range - 1);
-    }
+    hc_input_cut(game, pressed); // a value that does not fit its bits cannot be sent
     game->sanitize_input(pressed);
 }
 
@@ -37,11 +30,20 @@ hc_tick hc_cl_predict_head(const struct hc_client *client) {
 
 // ---- Inputs -------------------------------------------------------------------------------------
 
+/// How many ticks the shown tick is before `tick`, at the time of a sample.
+static uint32_t shown_ago(const struct hc_client *client, hc_tick tick) {
+    hc_tick shown = hc_tick_back(hc_cl_predict_head(client), client->config.display_offset);
+    if (!client->is_light)
+        shown = hc_tick_max(shown, hc_timeline_oldest(client->timeline));
+    return tick > shown ? tick - shown : 0;
+}
+
 static void stamp(struct hc_client *client, hc_tick tick) {
     struct hc_cl_prediction *prediction = &client->prediction;
     uint16_t size = client->config.game->input_size;
     for (uint8_t i = 0; i < client->welcome.own_count; i++) {
-        const uint8_t *input = prediction->last[i];
+        uint8_t *input = prediction->last[i];
+        hc_shown_ago_set(client->config.game, input, shown_ago(client, tick));
         memcpy(client->inputs.stamped[tick % HC_CL_INPUTS][i], input, size);
         if (!client->is_light)
             hc_timeline_put_input(client->timeline, client->welcome.own[i], tick, input);
@@ -73,11 +75,16 @@ static void sample(struct hc_client *client, hc_tick end) {
 static void predict_tick(struct hc_client *client) {
     if (client->welcome.own_count > 0)
         sample(client, hc_cl_predict_head(client) + client->config.input_delay);
-    if (client->is_light)
+    if (client->is_light) {
         client->prediction.light_head++;
-    else
+    } else {
+        hc_cl_session_resimulate(client); // inputs of ticks before the head were stamped
         hc_timeline_advance(client->timeline);
+    }
     client->prediction.ticks++;
+    if (!client->is_light)
+        hc_cl_game_events_predict(&client->game_events, client->timeline, &client->world,
+                                  &client->stats);
 }
 
 // ---- Ticks --------------------------------------------------------------------------------------
@@ -133,7 +140,7 @@ static void unstall(struct hc_client *client) {
         return;
     HC_MARK("client-unstalled");
     client->state = HC_CLIENT_PLAYING;
-    hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_RESUMED});
+    hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_UNSTALLED});
 }
 
 void hc_cl_predict_advance(struct hc_client *client, uint64_t now_us) {

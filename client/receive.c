@@ -9,8 +9,9 @@
 /// The messages of one datagram.
 struct received {
     const struct hc_cl_received *snapshot; ///< NULL: none
-    bool has_close, has_ticket, has_path, has_events;
+    bool has_close, has_ticket, has_path, has_events, has_unreliable;
     enum hc_close_reason close;
+    hc_tick close_tick;
     struct hc_ticket ticket;
     uint8_t path[HC_PATH_SIZE];
 };
@@ -30,7 +31,7 @@ static enum hc_status read_message(struct hc_client *client, enum hc_message_typ
         return status;
     case HC_MESSAGE_CLOSE:
         received->has_close = true;
-        return hc_message_get_close(&client->body, &received->close);
+        return hc_message_get_close(&client->body, &received->close, &received->close_tick);
     case HC_MESSAGE_TICKET:
         received->has_ticket = true;
         return hc_message_get_ticket(&client->body, &received->ticket);
@@ -40,6 +41,9 @@ static enum hc_status read_message(struct hc_client *client, enum hc_message_typ
     case HC_MESSAGE_EVENTS:
         received->has_events = true;
         return hc_events_check(&client->messages.in, hc_body_values(&client->body));
+    case HC_MESSAGE_UNRELIABLE:
+        received->has_unreliable = true;
+        return hc_unreliable_check(hc_body_values(&client->body));
     default: // only clients send these
         return HC_MALFORMED;
     }
@@ -80,8 +84,8 @@ static void apply_values(struct hc_client *client, const struct hc_cl_received *
                 .presence = received->dropped ? HC_UNKNOWN : received->value.presence[e],
                 .state =
                     received->dropped ? NULL : received->value.states + (size_t)e * world->stride};
-        hc_timeline_put_state(client->timeline, received->value.tick, snapshot->head.as_of, states,
-                              count);
+        hc_timeline_put_state(client->timeline, received->value.tick, snapshot->header.as_of,
+                              states, count);
         client->stats.corrections += corrections;
     }
 }
@@ -96,10 +100,14 @@ static void apply_forced(struct hc_client *client, const struct hc_snapshot_forc
 /// Puts the inputs of other players into the timeline: of each that the snapshot has, the newest
 /// known one before its tick, and those from its tick on. Before them, joins and leaves.
 static void apply_inputs(struct hc_client *client, const struct hc_cl_received *snapshot) {
-    for (uint32_t i = 0; i < snapshot->roster_count; i++)
-        hc_timeline_put_roster(client->timeline, snapshot->roster_changes[i].player,
-                               snapshot->roster_changes[i].tick,
-                               snapshot->roster_changes[i].roster_change);
+    for (uint32_t i = 0; i < snapshot->roster_count; i++) {
+        const struct hc_snapshot_roster *change = &snapshot->roster_changes[i];
+        hc_timeline_put_roster(client->timeline, change->player, change->tick,
+                               change->roster_change);
+        if (!is_own(client, change->player) &&
+            hc_cl_seen_roster(&client->seen, change->player, change->tick))
+            hc_cl_session_roster_event(client, change);
+    }
     for (uint32_t i = 0; i < snapshot->value_count; i++) {
         const struct hc_cl_received_value *received = &snapshot->values[i];
         hc_player player = hc_unit_player(&client->world, received->unit);
@@ -122,10 +130,13 @@ static void apply_snapshot(struct hc_client *client, const struct hc_cl_received
         apply_forced(client, &snapshot->forced[i]);
     // An overtaken snapshot may have inputs of a player that has left since. Inputs that still
     // count were in the newer one too.
-    if (!client->newest.any || snapshot->head.as_of > client->newest.snapshot.as_of)
+    if (!client->newest.any || snapshot->header.as_of > client->newest.snapshot.as_of)
         apply_inputs(client, snapshot);
     apply_values(client, snapshot, true);
-    hc_timeline_resimulate(client->timeline);
+    hc_cl_session_resimulate(client);
+    hc_cl_game_events_take(&client->game_events, snapshot, &client->stats);
+    hc_cl_game_events_predict(&client->game_events, client->timeline, &client->world,
+                              &client->stats);
 }
 
 static void count_snapshot(struct hc_client *client, uint64_t steps_before, bool restarted) {
@@ -138,6 +149,7 @@ static void count_snapshot(struct hc_client *client, uint64_t steps_before, bool
     } else {
         client->stats.rollbacks++;
         hc_histogram_record(&client->stats.rollback_depth, timeline->depth);
+        client->recent.rollback_ticks = timeline->depth;
     }
 }
 
@@ -158,7 +170,7 @@ static void begin_play(struct hc_client *client, uint64_t now_us) {
 static void change_world(struct hc_client *client, const struct hc_cl_received *snapshot,
                          uint64_t now_us) {
     struct hc_timeline *timeline = client->timeline;
-    hc_tick tick = snapshot->head.tick;
+    hc_tick tick = snapshot->header.tick;
     // The server may be a little ahead of its estimated clock: predict on, rather than restart.
     if (tick > hc_timeline_head(timeline))
         hc_cl_predict_catch_up(client, tick, now_us);
@@ -198,12 +210,13 @@ static void update_clock(struct hc_client *client, const struct hc_snapshot *sna
 static void take_snapshot(struct hc_client *client, const struct hc_cl_received *snapshot,
                           const struct hc_accepted *accepted, uint64_t now_us) {
     struct hc_cl_newest *newest = &client->newest;
-    bool first = !newest->any, overtaken = !first && snapshot->head.as_of <= newest->snapshot.as_of;
+    bool first = !newest->any,
+         overtaken = !first && snapshot->header.as_of <= newest->snapshot.as_of;
     if (overtaken) {
         HC_MARK("snapshot-overtaken");
         client->stats.snapshots_stale++;
     } else {
-        update_clock(client, &snapshot->head, accepted, now_us);
+        update_clock(client, &snapshot->header, accepted, now_us);
     }
     if (client->is_light)
         hc_cl_light_take(client, now_us);
@@ -216,11 +229,11 @@ static void take_snapshot(struct hc_client *client, const struct hc_cl_received 
     if (overtaken)
         return;
     newest->any = true;
-    newest->snapshot = snapshot->head;
-    if (snapshot->head.has_chain) {
+    newest->snapshot = snapshot->header;
+    if (snapshot->header.has_chain) {
         newest->has_chain = true;
-        newest->final = snapshot->head.final;
-        newest->chain = snapshot->head.chain;
+        newest->final = snapshot->header.final;
+        newest->chain = snapshot->header.chain;
     }
 }
 
@@ -232,6 +245,15 @@ static void take_challenge(struct hc_client *client, const uint8_t path[static H
     client->path.due = client->sending.due = true;
 }
 
+/// Takes the unreliable messages of the DATA.
+static void take_unreliable(struct hc_client *client) {
+    hc_body_rewind(&client->body);
+    hc_body_next_of(&client->body, HC_MESSAGE_UNRELIABLE);
+    client->stats.unreliable_received +=
+        hc_unreliable_take(&client->messages.unreliable_in, hc_body_values(&client->body),
+                           &client->stats.unreliable_dropped);
+}
+
 /// Takes the messages that are not about the world.
 static void take_others(struct hc_client *client, const struct received *received) {
     if (received->has_ticket) {
@@ -240,6 +262,8 @@ static void take_others(struct hc_client *client, const struct received *receive
     }
     if (received->has_events)
         hc_events_channel_take(&client->messages, &client->body);
+    if (received->has_unreliable)
+        take_unreliable(client);
     if (received->has_path)
         take_challenge(client, received->path);
 }
@@ -255,6 +279,34 @@ static void take_close(struct hc_client *client, enum hc_close_reason reason, ui
     hc_cl_session_close_with(client, reason);
 }
 
+/// Notes a snapshot whose hash does not match. Several within a short time are a desync: the game
+/// is told, and the connection is closed unless it is configured to stay.
+static void note_mismatch(struct hc_client *client, uint64_t now_us) {
+    struct hc_cl_desync *desync = &client->desync;
+    hc_tick as_of = hc_cl_snapshot_reader_newest(client->reader)->header.as_of;
+    if (desync->reported || (desync->count > 0 && as_of <= desync->as_of))
+        return;
+    uint64_t *oldest = &desync->seen_us[desync->count++ % (HC_CL_DESYNC_MISMATCHES - 1)];
+    bool many = desync->count >= HC_CL_DESYNC_MISMATCHES && now_us - *oldest <= HC_CL_DESYNC_US;
+    *oldest = now_us;
+    desync->as_of = as_of;
+    if (!many)
+        return;
+    struct hc_cl_suspect suspect = hc_cl_snapshot_reader_suspect(client->reader);
+    desync->reported = true;
+    client->stats.desyncs++;
+    hc_cl_session_event(client, &(struct hc_client_event){.kind = HC_CLIENT_EVENT_DESYNC,
+                                                          .tick = suspect.tick,
+                                                          .entity = suspect.entity,
+                                                          .entity_kind = suspect.kind,
+                                                          .field = suspect.field});
+    hc_cl_session_log(client, "this build computes another world than the server");
+    if (client->config.stays_desynced || client->state == HC_CLIENT_LEAVING)
+        return;
+    client->state = HC_CLIENT_LEAVING;
+    hc_connection_close_desync(&client->connection, suspect.tick, now_us);
+}
+
 enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
                                   uint64_t now_us) {
     struct hc_data data;
@@ -264,10 +316,14 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
         hc_connection_open(&client->connection, bytes, size, client->opened, &data);
     if (status == HC_OK)
         status = read_body(client, &data, &received);
+    if (status == HC_INVALID)
+        note_mismatch(client, now_us);
     if (status == HC_OK)
         status = hc_connection_accept(&client->connection, &data, now_us, &accepted);
     if (status != HC_OK)
         return status;
+    client->stats.datagrams_lost += accepted.lost;
+    hc_cl_recent_sent(&client->recent, accepted.count, accepted.lost);
     if (received.snapshot != NULL && !client->is_light)
         hc_cl_snapshot_reader_accept(client->reader); // the next DATA acks it
     if (received.has_close) {

@@ -107,9 +107,11 @@ static size_t finish(struct hc_client *client, uint8_t *out, size_t body_size, u
 
 /// Bytes that inputs must leave to the other messages.
 static size_t reserve(const struct hc_client *client) {
-    bool unacked = client->messages.out.oldest != client->messages.out.next;
+    const struct hc_events_channel *messages = &client->messages;
+    bool any = messages->out.oldest != messages->out.next ||
+               hc_unreliable_count(&messages->unreliable_out) > 0;
     size_t path = client->path.due ? HC_PATH_MESSAGE_SIZE : 0;
-    return path + (unacked ? HC_CL_MESSAGES_BYTES : 0);
+    return path + (any ? HC_CL_MESSAGES_BYTES : 0);
 }
 
 size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_MAX],
@@ -118,7 +120,7 @@ size_t hc_cl_send_next(struct hc_client *client, uint8_t out[static HC_DATAGRAM_
     if (client->state == HC_CLIENT_LEAVING) {
         size_t size = hc_connection_send_close(&client->connection, out, now_us);
         if (client->connection.closes_left == 0)
-            hc_cl_session_close_with(client, HC_CLOSE_LEFT);
+            hc_cl_session_close_with(client, client->connection.close);
         return size;
     }
     if (!client->sending.due)

@@ -10,6 +10,7 @@
 struct hc_client_config hc_client_config_default(void) {
     return (struct hc_client_config){
         .players = 1,
+        .extrapolation = HC_EXTRAPOLATION_STEP,
         .input_delay = 3,
         .prediction_limit = 64,
         .smoothing_us = 50000,
@@ -23,6 +24,8 @@ const char *hc_client_config_check(const struct hc_client_config *config) {
         return "game";
     if (config->players > HC_OWN_PLAYERS_MAX)
         return "players";
+    if (config->extrapolation > HC_EXTRAPOLATION_STEP)
+        return "extrapolation";
     if (config->input_delay > HC_INPUT_DELAY_MAX)
         return "input_delay";
     if (config->display_offset > HC_DISPLAY_OFFSET_MAX)
@@ -106,6 +109,17 @@ void hc_cl_session_event(struct hc_client *client, const struct hc_client_event 
     events->queue[(events->first + events->count++) % HC_CL_EVENTS] = *event;
 }
 
+void hc_cl_session_roster_event(struct hc_client *client, const struct hc_snapshot_roster *change) {
+    if (client->events.count + HC_CL_EVENTS_SPARE >= HC_CL_EVENTS)
+        return;
+    bool joins = change->roster_change == HC_ROSTER_JOIN;
+    hc_cl_session_event(client,
+                        &(struct hc_client_event){.kind = joins ? HC_CLIENT_EVENT_PLAYER_JOINED
+                                                                : HC_CLIENT_EVENT_PLAYER_LEFT,
+                                                  .player = change->player,
+                                                  .tick = change->tick});
+}
+
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event) {
     HC_ASSERT(client->state != HC_CLIENT_CLOSED);
     client->state = HC_CLIENT_CLOSED;
@@ -132,6 +146,16 @@ void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint
     hc_cl_session_log(client, "the connection is lost, and being made again");
     hc_cl_session_event(client,
                         &(struct hc_client_event){.kind = HC_CLIENT_EVENT_LOST, .loss = loss});
+}
+
+void hc_cl_session_resimulate(struct hc_client *client) {
+    const struct hc_client_config *config = &client->config;
+    hc_tick first = hc_timeline_earliest(client->timeline);
+    if (first != HC_NO_TICK && config->rollback_begins != NULL)
+        config->rollback_begins(config->rollback_context, client, first);
+    hc_timeline_resimulate(client->timeline);
+    if (first != HC_NO_TICK && config->rollback_ended != NULL)
+        config->rollback_ended(config->rollback_context, client, first);
 }
 
 struct hc_cl_interpolation_time hc_cl_session_shown(const struct hc_client *client,
@@ -270,6 +294,21 @@ const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size) {
     return hc_events_next(&client->messages.in, size);
 }
 
+enum hc_status hc_client_send_unreliable(struct hc_client *client, const void *message,
+                                         size_t size) {
+    bool connected = client->state == HC_CLIENT_JOINING || client->state == HC_CLIENT_PLAYING ||
+                     client->state == HC_CLIENT_STALLED;
+    if (!connected)
+        return HC_UNEXPECTED;
+    enum hc_status status = hc_unreliable_put(&client->messages.unreliable_out, message, size);
+    client->stats.unreliable_dropped += status == HC_FULL;
+    return status;
+}
+
+const uint8_t *hc_client_next_unreliable(struct hc_client *client, size_t *size) {
+    return hc_unreliable_next(&client->messages.unreliable_in, size);
+}
+
 // ---- Queries ----------------------------------------------------------------------------------
 
 enum hc_client_state hc_client_state(const struct hc_client *client) {
@@ -320,15 +359,6 @@ bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tic
     struct hc_cl_interpolation_time time = hc_cl_session_shown(client, now_us);
     *tick = time.tick;
     *fraction = time.fraction;
-    return true;
-}
-
-bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_entity entity,
-                    struct hc_client_shown *shown) {
-    if (!client->newest.any || client->is_light)
-        return false;
-    hc_cl_interpolation_show(&client->interpolation, client->timeline,
-                             hc_cl_session_shown(client, now_us), now_us, entity, shown);
     return true;
 }
 

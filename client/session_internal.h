@@ -5,7 +5,9 @@
 
 #include "client/clock.h"
 #include "client/entropy.h"
+#include "client/game_events.h"
 #include "client/interpolation.h"
+#include "client/seen.h"
 #include "client/snapshot_reader.h"
 #include "common/timeline.h"
 #include "hindcast/client.h"
@@ -16,11 +18,14 @@
 #include "proto/token.h"
 
 enum {
-    HC_CL_AHEAD_US = 50000, ///< head ahead of the client clock, at least 3 ticks, before it stalls
-    HC_CL_INPUTS = 1024,    ///< ticks of own inputs in the ring
-    HC_CL_EVENTS = 32,      ///< to be polled; later ones are dropped, except the last
-    HC_CL_MARGIN = 16,      ///< ticks of the timeline beyond those needed
-    HC_CL_FUTURE_MIN = 64,  ///< ticks after the head that take inputs, at least
+    HC_CL_AHEAD_US = 50000,  ///< head ahead of the client clock, at least 3 ticks, before it stalls
+    HC_CL_INPUTS = 1024,     ///< ticks of own inputs in the ring
+    HC_CL_EVENTS = 96,       ///< to be polled; later ones are dropped, except the last
+    HC_CL_EVENTS_SPARE = 32, ///< places that joins and leaves of other players leave to the rest
+    HC_CL_DESYNC_MISMATCHES = 3, ///< snapshots with a wrong hash
+    HC_CL_DESYNC_US = 1000000,   ///< within so long are a desync
+    HC_CL_MARGIN = 16,           ///< ticks of the timeline beyond those needed
+    HC_CL_FUTURE_MIN = 64,       ///< ticks after the head that take inputs, at least
     /// Bytes of messages in one DATA; inputs need the rest.
     HC_CL_MESSAGES_BYTES = HC_DATA_BODY_MAX / 2,
 };
@@ -99,6 +104,20 @@ struct hc_cl_light {
     uint64_t is_forced[HC_OWN_PLAYERS_MAX][HC_CL_INPUTS / 64];
 };
 
+/// The snapshots whose hash did not match. Only receive.c writes to it.
+struct hc_cl_desync {
+    uint64_t seen_us[HC_CL_DESYNC_MISMATCHES - 1]; ///< when the newest came, a ring
+    uint32_t count;
+    hc_tick as_of; ///< of the newest: an older or equal one does not count, it may be a copy
+    bool reported;
+};
+
+/// The newest outcomes of a connection that recent.c reports.
+struct hc_cl_recent {
+    uint32_t loss_up_ppm;
+    uint32_t rollback_ticks;
+};
+
 /// Events that wait for hc_client_poll_event: a ring. Only session.c writes to it.
 struct hc_cl_events {
     struct hc_client_event queue[HC_CL_EVENTS];
@@ -128,8 +147,9 @@ struct hc_client {
     struct hc_timeline *timeline;
     struct hc_cl_snapshot_reader *reader;
     struct hc_cl_interpolation interpolation;
-    void *interpolation_memory;
-    size_t world_bytes; ///< of all these
+    struct hc_cl_seen seen;
+    void *interpolation_memory; ///< and that of `seen`
+    size_t world_bytes;         ///< of all these
 
     // Reset by each ACCEPT.
     struct hc_cl_clock clock; ///< fed by receive.c
@@ -137,6 +157,9 @@ struct hc_client {
     struct hc_cl_prediction prediction;
     struct hc_cl_sending sending;
     struct hc_cl_path path;
+    struct hc_cl_desync desync;
+    struct hc_cl_recent recent;
+    struct hc_cl_game_events game_events; ///< the queue outlives a connection
 
     struct hc_cl_inputs inputs;
     uint8_t opened[HC_DATAGRAM_MAX]; ///< the ACCEPT or DATA that is being read
@@ -149,6 +172,9 @@ uint64_t hc_cl_session_interval_us(const struct hc_client *client);
 /// Queues an event.
 void hc_cl_session_event(struct hc_client *client, const struct hc_client_event *event);
 
+/// Queues PLAYER_JOINED or PLAYER_LEFT; drops it if many events were not polled.
+void hc_cl_session_roster_event(struct hc_client *client, const struct hc_snapshot_roster *change);
+
 /// Closes the session: the state is HC_CLIENT_CLOSED and `event` the last one.
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event);
 
@@ -157,6 +183,12 @@ void hc_cl_session_close_with(struct hc_client *client, enum hc_close_reason rea
 
 /// The connection is lost: reconnects, or closes the session if it must not reconnect.
 void hc_cl_session_lose(struct hc_client *client, enum hc_client_loss loss, uint64_t now_us);
+
+/// Resimulates the changed ticks, and calls the game's hooks around it.
+void hc_cl_session_resimulate(struct hc_client *client);
+
+/// Counts datagrams of the client that were acked, and that were lost.
+void hc_cl_recent_sent(struct hc_cl_recent *recent, uint32_t acked, uint32_t lost);
 
 /// Frees the world and everything that depends on it.
 void hc_cl_session_free_world(struct hc_client *client);

@@ -3,18 +3,19 @@
 
 #include "common/alloc.h"
 #include "hindcast/check.h"
+#include "proto/game_events.h"
 #include "proto/value.h"
 
 #include <string.h>
 
 struct hc_cl_snapshot_reader {
     const struct hc_world *world;
+    struct hc_value_codec codec;
     uint8_t own_count;
     struct hc_extrapolator *extrapolator;
     struct hc_cl_baselines baselines;
     struct hc_cl_received snapshot; ///< the newest decoded
     uint8_t *values;                ///< [value_max * hc_unit_bytes]
-    uint8_t *scratch;               ///< [hc_unit_bytes]
     uint32_t value_max;
 };
 
@@ -45,8 +46,9 @@ static size_t layout(struct hc_cl_snapshot_reader *reader, const struct hc_world
         hc_carve(base, &used, HC_SNAPSHOT_ROSTER_MAX * sizeof *reader->snapshot.roster_changes);
     reader->snapshot.forced =
         hc_carve(base, &used, HC_SNAPSHOT_FORCED_MAX * sizeof *reader->snapshot.forced);
+    uint32_t events = world->game->event_kind_count > 0 ? HC_GAME_EVENTS_MAX : 0;
+    reader->snapshot.events = hc_carve(base, &used, events * sizeof *reader->snapshot.events);
     reader->values = hc_carve(base, &used, reader->value_max * value);
-    reader->scratch = hc_carve(base, &used, value);
     // Room for one snapshot more: it is put while its baselines are still in use.
     used += hc_cl_baselines_layout(&reader->baselines, world, held + reader->value_max,
                                    base == NULL ? NULL : base + used);
@@ -66,6 +68,7 @@ struct hc_cl_snapshot_reader *hc_cl_snapshot_reader_create(const struct hc_world
     if (block == NULL)
         return NULL;
     layout(reader, world, block);
+    hc_value_codec_init(&reader->codec, world);
     reader->own_count = own_count;
     reader->extrapolator = hc_extrapolator_create(world);
     hc_cl_baselines_clear(&reader->baselines);
@@ -94,7 +97,8 @@ static struct hc_cl_received_value *next_value(struct reading *reading, hc_unit 
     }
     uint32_t index = reader->snapshot.value_count++;
     struct hc_cl_received_value *received = &reader->snapshot.values[index];
-    *received = (struct hc_cl_received_value){.unit = unit, .value.tick = tick};
+    *received =
+        (struct hc_cl_received_value){.unit = unit, .base_as_of = HC_NO_TICK, .value.tick = tick};
     hc_unit_place(reader->world, &received->value,
                   reader->values + index * hc_unit_bytes(reader->world));
     return received;
@@ -104,12 +108,12 @@ static struct hc_cl_received_value *next_value(struct reading *reading, hc_unit 
 static void read_value(struct reading *reading, const struct hc_unit_value *from,
                        const void *referee, struct hc_cl_received_value *received) {
     struct hc_cl_snapshot_reader *reader = reading->reader;
-    struct hc_value_base base = {.extrapolator = reader->extrapolator,
-                                 .world = reader->world,
+    struct hc_value_base base = {.codec = &reader->codec,
+                                 .extrapolator = reader->extrapolator,
+                                 .how = reader->snapshot.header.how,
                                  .unit = received->unit,
                                  .from = from,
-                                 .referee = referee,
-                                 .scratch = reader->scratch};
+                                 .referee = referee};
     hc_value_get(&reading->bits, &base, &received->value);
 }
 
@@ -140,7 +144,7 @@ static void read_run(struct reading *reading, hc_player player, hc_tick *next, u
             reading->bits.failed = true;
             return;
         }
-        hc_delta_get_input(&reading->bits, game, input, input);
+        hc_value_get_input(&reading->bits, &reading->reader->codec, input, input);
         struct hc_cl_received_input *received = &snapshot->inputs[snapshot->input_count++];
         *received = (struct hc_cl_received_input){.player = player, .tick = first + i};
         memcpy(received->input, input, game->input_size);
@@ -174,16 +178,18 @@ static void read_unit(struct reading *reading, const struct hc_snapshot_unit *un
     struct hc_cl_received *snapshot = &reading->reader->snapshot;
     struct hc_unit_value base;
     const void *referee = referee_of(snapshot);
-    struct hc_cl_received_value *received = next_value(reading, unit->unit, snapshot->head.tick);
+    struct hc_cl_received_value *received = next_value(reading, unit->unit, snapshot->header.tick);
     if (received == NULL)
         return;
     received->dropped = unit->from == HC_SNAPSHOT_DROPPED;
     if (received->dropped)
         return;
     bool has_base = unit->from != HC_SNAPSHOT_NOTHING;
-    hc_tick as_of = unit->from == HC_SNAPSHOT_OLDER ? unit->as_of : snapshot->head.base;
-    if (has_base && !find(reading, as_of, unit->unit, HC_NO_TICK, snapshot->head.tick, &base))
+    hc_tick as_of = unit->from == HC_SNAPSHOT_OLDER ? unit->as_of : snapshot->header.base;
+    if (has_base && !find(reading, as_of, unit->unit, HC_NO_TICK, snapshot->header.tick, &base))
         return;
+    if (has_base)
+        received->base_as_of = as_of;
     read_value(reading, has_base ? &base : NULL, referee, received);
     read_inputs(reading, received);
 }
@@ -192,12 +198,12 @@ static void read_units(struct reading *reading) {
     struct hc_cl_snapshot_reader *reader = reading->reader;
     struct hc_snapshot_unit named[HC_SNAPSHOT_UNITS_MAX];
     struct hc_snapshot_set base_units = {.count = 0};
-    hc_tick base = reader->snapshot.head.base;
+    hc_tick base = reader->snapshot.header.base;
     if (base != HC_NO_TICK && !reading->bits.failed &&
         !hc_cl_baselines_units(&reader->baselines, base, base_units.units, HC_SNAPSHOT_UNITS_MAX,
                                &base_units.count))
         reading->missing = reading->bits.failed = true;
-    uint32_t count = hc_snapshot_get_names(&reading->bits, reader->world, &reader->snapshot.head,
+    uint32_t count = hc_snapshot_get_names(&reading->bits, reader->world, &reader->snapshot.header,
                                            &base_units, named);
     for (uint32_t i = 0; i < count && !reading->bits.failed; i++)
         read_unit(reading, &named[i]);
@@ -207,7 +213,7 @@ static void read_correction(struct reading *reading, hc_tick at, hc_unit *next) 
     const struct hc_cl_snapshot_reader *reader = reading->reader;
     struct hc_snapshot_correction correction;
     struct hc_unit_value base;
-    hc_snapshot_get_correction(&reading->bits, reader->world, &reader->snapshot.head, *next,
+    hc_snapshot_get_correction(&reading->bits, reader->world, &reader->snapshot.header, *next,
                                &correction);
     if (reading->bits.failed)
         return;
@@ -223,7 +229,7 @@ static void read_correction(struct reading *reading, hc_tick at, hc_unit *next) 
 
 static void read_corrections(struct reading *reading) {
     struct hc_cl_received *snapshot = &reading->reader->snapshot;
-    hc_tick at = snapshot->head.tick;
+    hc_tick at = snapshot->header.tick;
     uint32_t count;
     while (hc_snapshot_get_correction_tick(&reading->bits, at, &at, &count)) {
         hc_unit next = 0;
@@ -238,13 +244,13 @@ static void read_lists(struct reading *reading) {
     struct hc_cl_received *snapshot = &reading->reader->snapshot;
     struct hc_snapshot_forced forced;
     struct hc_snapshot_roster roster_change;
-    while (hc_snapshot_get_forced(&reading->bits, &snapshot->head, &forced)) {
+    while (hc_snapshot_get_forced(&reading->bits, &snapshot->header, &forced)) {
         if (snapshot->forced_count == HC_SNAPSHOT_FORCED_MAX)
             reading->bits.failed = true;
         else
             snapshot->forced[snapshot->forced_count++] = forced;
     }
-    while (hc_snapshot_get_roster(&reading->bits, reading->reader->world, snapshot->head.tick,
+    while (hc_snapshot_get_roster(&reading->bits, reading->reader->world, snapshot->header.tick,
                                   &roster_change)) {
         if (snapshot->roster_count == HC_SNAPSHOT_ROSTER_MAX)
             reading->bits.failed = true;
@@ -253,16 +259,39 @@ static void read_lists(struct reading *reading) {
     }
 }
 
+/// Reads the events of one tick.
+static void read_tick_events(struct reading *reading, hc_tick tick) {
+    struct hc_cl_received *snapshot = &reading->reader->snapshot;
+    hc_entity entity = 0;
+    hc_game_event event = 0;
+    for (bool first = true;
+         hc_game_events_get_event(&reading->bits, reading->reader->world, first, &entity, &event);
+         first = false) {
+        if (snapshot->event_count == HC_GAME_EVENTS_MAX) {
+            reading->bits.failed = true;
+            return;
+        }
+        snapshot->events[snapshot->event_count++] =
+            (struct hc_cl_received_event){.tick = tick, .entity = entity, .event = event};
+    }
+}
+
+static void read_events(struct reading *reading) {
+    struct hc_cl_received *snapshot = &reading->reader->snapshot;
+    if (reading->reader->world->game->event_kind_count == 0 ||
+        !hc_game_events_get(&reading->bits, snapshot->header.final, &snapshot->events_first,
+                            &snapshot->event_ticks))
+        return;
+    for (uint32_t i = 0; i < snapshot->event_ticks && !reading->bits.failed; i++)
+        read_tick_events(reading, snapshot->events_first + i);
+}
+
 static uint32_t hash_of(const struct hc_world *world, const struct hc_cl_received *snapshot) {
     uint64_t hash = 0;
     for (uint32_t i = 0; i < snapshot->value_count; i++) {
         const struct hc_cl_received_value *received = &snapshot->values[i];
-        hc_entity first = hc_unit_first(world, received->unit);
-        uint32_t count =
-            received->correction || received->dropped ? 0 : hc_unit_count(world, received->unit);
-        for (uint32_t e = 0; e < count; e++)
-            hash += hc_unit_entity_hash(world, (hc_entity)(first + e), received->value.presence[e],
-                                        received->value.states + (size_t)e * world->stride);
+        if (!received->correction && !received->dropped)
+            hash += hc_unit_hash(world, received->unit, &received->value);
     }
     return (uint32_t)hash;
 }
@@ -276,31 +305,80 @@ enum hc_status hc_cl_snapshot_reader_decode(struct hc_cl_snapshot_reader *reader
     if (status != HC_OK)
         return status;
     snapshot->value_count = snapshot->input_count = snapshot->roster_count =
-        snapshot->forced_count = 0;
-    hc_snapshot_get(&reading.bits, near, reader->own_count, &snapshot->head);
+        snapshot->forced_count = snapshot->event_count = snapshot->event_ticks = 0;
+    snapshot->events_first = 0;
+    hc_snapshot_get(&reading.bits, near, reader->own_count, &snapshot->header);
     read_lists(&reading);
+    read_events(&reading);
     read_units(&reading);
     read_corrections(&reading);
     if (!hc_bits_done(&reading.bits))
         return reading.missing ? HC_TOO_OLD : HC_MALFORMED;
-    if (hash_of(reader->world, snapshot) != snapshot->head.hash)
+    if (hash_of(reader->world, snapshot) != snapshot->header.hash)
         return HC_INVALID;
-    if (!hc_cl_baselines_takes(&reader->baselines, snapshot->head.as_of))
+    if (!hc_cl_baselines_takes(&reader->baselines, snapshot->header.as_of))
         return HC_TOO_OLD;
     *out = snapshot;
     return HC_OK;
 }
 
+/// The first entity of the unit with a field that differs from its baseline; false: there is none.
+static bool find_changed(const struct hc_world *world, const struct hc_cl_received_value *received,
+                         const struct hc_unit_value *base, struct hc_cl_suspect *suspect) {
+    for (uint32_t e = 0; e < hc_unit_count(world, received->unit); e++) {
+        hc_entity entity = (hc_entity)(hc_unit_first(world, received->unit) + e);
+        const struct hc_kind *kind = hc_world_kind(world, entity);
+        const uint8_t *state = received->value.states + (size_t)e * world->stride;
+        const uint8_t *before = base->states + (size_t)e * world->stride;
+        if (received->value.presence[e] != HC_ALIVE || base->presence[e] != HC_ALIVE)
+            continue;
+        for (unsigned f = 0; f < kind->field_count; f++) {
+            const struct hc_field *field = &kind->fields[f];
+            if (hc_field_get(field, state) == hc_field_get(field, before))
+                continue;
+            suspect->entity = entity;
+            suspect->kind = kind;
+            suspect->field = field;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct hc_cl_suspect hc_cl_snapshot_reader_suspect(const struct hc_cl_snapshot_reader *reader) {
+    const struct hc_world *world = reader->world;
+    const struct hc_cl_received *snapshot = &reader->snapshot;
+    struct hc_cl_suspect suspect = {.tick = snapshot->header.tick};
+    for (uint32_t i = 0; i < snapshot->value_count; i++) {
+        const struct hc_cl_received_value *received = &snapshot->values[i];
+        struct hc_unit_value base;
+        // The referee is held, or only its countdowns advance: the game's step is not called.
+        bool extrapolated = received->base_as_of != HC_NO_TICK && received->unit != 0;
+        if (!extrapolated ||
+            !hc_cl_baselines_get(&reader->baselines, received->base_as_of, received->unit,
+                                 hc_cl_baselines_tick(&reader->baselines, received->base_as_of),
+                                 &base))
+            continue;
+        if (find_changed(world, received, &base, &suspect))
+            return suspect;
+        if (suspect.kind == NULL) {
+            suspect.entity = hc_unit_first(world, received->unit);
+            suspect.kind = hc_world_kind(world, suspect.entity);
+        }
+    }
+    return suspect;
+}
+
 void hc_cl_snapshot_reader_accept(struct hc_cl_snapshot_reader *reader) {
     const struct hc_cl_received *snapshot = &reader->snapshot;
-    hc_cl_baselines_refer(&reader->baselines, snapshot->head.base);
+    hc_cl_baselines_refer(&reader->baselines, snapshot->header.base);
     bool begun =
-        hc_cl_baselines_begin(&reader->baselines, snapshot->head.as_of, snapshot->head.tick);
+        hc_cl_baselines_begin(&reader->baselines, snapshot->header.as_of, snapshot->header.tick);
     HC_ASSERT(begun);
     for (uint32_t i = 0; i < snapshot->value_count; i++)
         if (!snapshot->values[i].dropped)
-            hc_cl_baselines_put(&reader->baselines, snapshot->head.as_of, snapshot->values[i].unit,
-                                &snapshot->values[i].value);
+            hc_cl_baselines_put(&reader->baselines, snapshot->header.as_of,
+                                snapshot->values[i].unit, &snapshot->values[i].value);
 }
 
 const struct hc_cl_received *

@@ -12,6 +12,7 @@ struct hc_cl_received_value {
     hc_unit unit;
     bool dropped;               ///< the client no longer knows the unit; there is no value
     bool correction;            ///< of a tick before the snapshot's
+    hc_tick base_as_of;         ///< of the snapshot with its baseline; HC_NO_TICK: it has none
     struct hc_unit_value value; ///< in the reader's memory
 };
 
@@ -21,14 +22,24 @@ struct hc_cl_received_input {
     uint8_t input[HC_INPUT_MAX]; ///< sanitized
 };
 
+/// A game event of a final tick.
+struct hc_cl_received_event {
+    hc_tick tick;
+    hc_entity entity;
+    hc_game_event event;
+};
+
 /// A decoded snapshot, until the next is decoded.
 struct hc_cl_received {
-    struct hc_snapshot head; ///< its header
+    struct hc_snapshot header;
     uint32_t value_count, input_count, roster_count, forced_count;
     struct hc_cl_received_value *values; ///< units in ascending order, corrections from new to old
     struct hc_cl_received_input *inputs;
     struct hc_snapshot_roster *roster_changes;
     struct hc_snapshot_forced *forced;
+    hc_tick events_first;              ///< the first final tick whose events the snapshot tells,
+    uint32_t event_ticks, event_count; ///< how many ticks, and all of their events
+    struct hc_cl_received_event *events;
 };
 
 struct hc_cl_snapshot_reader;
@@ -55,6 +66,19 @@ enum hc_status hc_cl_snapshot_reader_decode(struct hc_cl_snapshot_reader *reader
 /// Makes the snapshot that hc_cl_snapshot_reader_decode returned last with HC_OK a baseline. Once
 /// for each.
 void hc_cl_snapshot_reader_accept(struct hc_cl_snapshot_reader *reader);
+
+/// A field that the client may compute differently than the server.
+struct hc_cl_suspect {
+    hc_tick tick; ///< of the snapshot
+    hc_entity entity;
+    const struct hc_kind *kind;   ///< of the entity; NULL: no unit was extrapolated
+    const struct hc_field *field; ///< that the extrapolation changed; NULL: none changed
+};
+
+/// Names a suspect after hc_cl_snapshot_reader_decode has returned HC_INVALID. The hash covers the
+/// whole snapshot, so it can only be the first field that the client's own step has changed since
+/// the baseline of its unit: all other values are as the server sent them.
+struct hc_cl_suspect hc_cl_snapshot_reader_suspect(const struct hc_cl_snapshot_reader *reader);
 
 /// The snapshot decoded last with HC_OK, until the next is decoded.
 const struct hc_cl_received *

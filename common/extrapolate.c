@@ -6,6 +6,18 @@
 
 #include <string.h>
 
+/// A field that the linear extrapolation moves by another one; HC_FIELDS_MAX: that counts down.
+struct move {
+    uint8_t field, by;
+    uint16_t per; ///< ticks
+};
+
+/// The fields of a kind that the linear extrapolation moves.
+struct moves {
+    unsigned count;
+    struct move at[HC_FIELDS_MAX];
+};
+
 /// The arrays of an empty scene: between two calls every entity is unknown with a state of zeros,
 /// and every input and roster change is zero.
 struct hc_extrapolator {
@@ -17,9 +29,27 @@ struct hc_extrapolator {
     uint8_t *next;           ///< [per_owner * stride] the next states during a tick
     uint8_t groups_read;     ///< of the referee, by the steps of the newest extrapolation
     int64_t reductions[HC_REDUCTIONS_MAX];
+    struct moves moves[HC_KINDS_MAX]; ///< compiled from the field tables
 };
 
 // ---- Memory -------------------------------------------------------------------------------------
+
+/// Compiles the moves of a kind.
+static void compile(const struct hc_world *world, const struct hc_kind *kind, struct moves *out) {
+    out->count = 0;
+    for (uint8_t i = 0; i < kind->field_count; i++) {
+        const struct hc_field *field = &kind->fields[i];
+        struct move move = {.field = i, .by = HC_FIELDS_MAX};
+        if (field->moves_by != NULL) {
+            move.by = 0;
+            while (strcmp(kind->fields[move.by].name, field->moves_by) != 0)
+                move.by++;
+            move.per = field->moves_per != 0 ? field->moves_per : world->tick_rate;
+        }
+        if (field->countdown || field->moves_by != NULL)
+            out->at[out->count++] = move;
+    }
+}
 
 /// Lays the struct and then its arrays out from `base`; returns the bytes needed.
 static size_t layout(struct hc_extrapolator *extrapolator, const struct hc_world *world,
@@ -27,6 +57,8 @@ static size_t layout(struct hc_extrapolator *extrapolator, const struct hc_world
     size_t used = 0;
     hc_carve(base, &used, sizeof *extrapolator);
     extrapolator->world = world;
+    for (unsigned i = 0; i < world->game->kind_count; i++)
+        compile(world, &world->game->kinds[i], &extrapolator->moves[i]);
     extrapolator->states = hc_carve(base, &used, (size_t)world->entities * world->stride);
     extrapolator->presence = hc_carve(base, &used, world->entities);
     extrapolator->inputs = hc_carve(base, &used, (size_t)world->players * world->game->input_size);
@@ -66,10 +98,6 @@ static uint32_t no_neighbours(struct hc_scene *scene, hc_entity self, const hc_e
     return 0;
 }
 
-static uint8_t *state_at(const struct hc_extrapolator *extrapolator, uint32_t entity) {
-    return extrapolator->states + (size_t)entity * extrapolator->world->stride;
-}
-
 void hc_extrapolate_input(const struct hc_world *world, const struct hc_unit_value *from,
                           uint8_t *out) {
     if (from->known == HC_NO_TICK)
@@ -80,38 +108,55 @@ void hc_extrapolate_input(const struct hc_world *world, const struct hc_unit_val
         memcpy(out, from->input, world->game->input_size);
 }
 
+/// A unit in the arrays.
+struct place {
+    hc_entity first;
+    uint32_t count;
+    uint8_t *presence; ///< [count]
+    uint8_t *states;   ///< [count * stride]
+    uint8_t *input;    ///< of its owner; NULL: it has none
+};
+
+static struct place place_of(const struct hc_extrapolator *extrapolator, hc_unit unit) {
+    const struct hc_world *world = extrapolator->world;
+    hc_player player = hc_unit_player(world, unit);
+    hc_entity first = hc_unit_first(world, unit);
+    bool owned = player != HC_NO_PLAYER;
+    return (struct place){
+        .first = first,
+        .count = owned ? world->per_owner : 1,
+        .presence = extrapolator->presence + first,
+        .states = extrapolator->states + (size_t)first * world->stride,
+        .input = owned ? extrapolator->inputs + (size_t)player * world->game->input_size : NULL};
+}
+
 /// Puts the unit, its owner's input and the referee into the arrays.
-static void enter(struct hc_extrapolator *extrapolator, hc_unit unit,
+static void enter(struct hc_extrapolator *extrapolator, const struct place *place,
                   const struct hc_unit_value *value, const void *referee) {
     const struct hc_world *world = extrapolator->world;
-    hc_entity first = hc_unit_first(world, unit);
-    uint32_t count = hc_unit_count(world, unit);
-    memcpy(extrapolator->presence + first, value->presence, count);
-    memcpy(state_at(extrapolator, first), value->states, (size_t)count * world->stride);
+    memcpy(place->presence, value->presence, place->count);
+    memcpy(place->states, value->states, (size_t)place->count * world->stride);
     if (referee != NULL) {
         extrapolator->presence[HC_REFEREE] = HC_ALIVE;
         memcpy(extrapolator->states, referee, world->game->kinds[0].state_size);
     }
-    hc_player player = hc_unit_player(world, unit);
-    if (player != HC_NO_PLAYER)
-        hc_extrapolate_input(world, value,
-                             extrapolator->inputs + (size_t)player * world->game->input_size);
+    if (place->input != NULL)
+        hc_extrapolate_input(world, value, place->input);
 }
 
 /// Reads the unit out of the arrays, and clears what `enter` wrote.
-static void leave(struct hc_extrapolator *extrapolator, hc_unit unit, struct hc_unit_value *out) {
+static void leave(struct hc_extrapolator *extrapolator, const struct place *place,
+                  struct hc_unit_value *out) {
     const struct hc_world *world = extrapolator->world;
-    hc_entity first = hc_unit_first(world, unit);
-    uint32_t count = hc_unit_count(world, unit);
-    hc_unit_read(world, unit, extrapolator->presence, extrapolator->states, out);
-    memset(extrapolator->presence + first, HC_UNKNOWN, count);
-    memset(state_at(extrapolator, first), 0, (size_t)count * world->stride);
+    size_t size = (size_t)place->count * world->stride;
+    memcpy(out->presence, place->presence, place->count);
+    memcpy(out->states, place->states, size);
+    memset(place->presence, HC_UNKNOWN, place->count);
+    memset(place->states, 0, size);
     extrapolator->presence[HC_REFEREE] = HC_UNKNOWN;
     memset(extrapolator->states, 0, world->stride);
-    hc_player player = hc_unit_player(world, unit);
-    if (player != HC_NO_PLAYER)
-        memset(extrapolator->inputs + (size_t)player * world->game->input_size, 0,
-               world->game->input_size);
+    if (place->input != NULL)
+        memset(place->input, 0, world->game->input_size);
 }
 
 /// Writes an entity's next state to `out`, if it is alive then; returns its presence.
@@ -122,91 +167,105 @@ static uint8_t step(struct hc_scene *scene, hc_entity entity, uint8_t *out) {
     return scene->world->game->step(scene, entity, out) ? HC_ALIVE : HC_ABSENT;
 }
 
-/// Steps `unit`, which is in the arrays, from the scene's tick to the next. Entities that are not
-/// alive have a state of zeros before and after.
-static void step_unit(struct hc_extrapolator *extrapolator, struct hc_scene *scene, hc_unit unit) {
+/// Steps the unit from the scene's tick to the next. Entities that are not alive have a state of
+/// zeros before and after.
+static void step_unit(struct hc_extrapolator *extrapolator, struct hc_scene *scene,
+                      const struct place *place) {
     const struct hc_world *world = extrapolator->world;
-    hc_entity first = hc_unit_first(world, unit);
-    uint32_t count = hc_unit_count(world, unit), stride = world->stride;
+    uint32_t stride = world->stride;
     uint8_t presence[HC_UNIT_ENTITIES_MAX];
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < place->count; i++) {
         scene->groups_read = 0;
-        presence[i] = step(scene, (hc_entity)(first + i), extrapolator->next + i * stride);
+        presence[i] = step(scene, (hc_entity)(place->first + i), extrapolator->next + i * stride);
         extrapolator->groups_read |= scene->groups_read;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        hc_entity entity = (hc_entity)(first + i);
+    for (uint32_t i = 0; i < place->count; i++) {
+        uint8_t *state = place->states + (size_t)i * stride;
         if (presence[i] == HC_ALIVE)
-            memcpy(state_at(extrapolator, entity), extrapolator->next + i * stride,
-                   hc_world_kind(world, entity)->state_size);
-        else if (extrapolator->presence[entity] == HC_ALIVE)
-            memset(state_at(extrapolator, entity), 0, stride);
-        extrapolator->presence[entity] = presence[i];
+            memcpy(state, extrapolator->next + i * stride,
+                   hc_world_kind(world, (hc_entity)(place->first + i))->state_size);
+        else if (place->presence[i] == HC_ALIVE)
+            memset(state, 0, stride);
+        place->presence[i] = presence[i];
     }
     scene->tick++;
 }
 
 // ---- Extrapolation ------------------------------------------------------------------------------
 
-/// Applies `ticks` calls of hc_scene_hold_referee at once, because they may be very many.
-static void hold_referee(const struct hc_world *world, uint32_t ticks, uint8_t *state) {
-    const struct hc_kind *kind = &world->game->kinds[0];
-    for (unsigned i = 0; i < kind->field_count; i++) {
-        const struct hc_field *field = &kind->fields[i];
-        if (!field->countdown)
+/// `value` within the field's range.
+static int64_t fit(const struct hc_field *field, int64_t value) {
+    int64_t range = INT64_C(1) << field->bits, low = field->is_signed ? -range / 2 : 0;
+    int64_t high = low + range - 1;
+    if (field->interpolate == HC_ANGLE)
+        return low + (int64_t)(((uint64_t)value - (uint64_t)low) & (uint64_t)(range - 1));
+    return value < low ? low : value > high ? high : value;
+}
+
+/// Moves the state of an alive entity in closed form. No product overflows: a speed has at most 32
+/// bits with its sign, a tick 32 without one.
+static void move_state(const struct hc_kind *kind, const struct moves *moves, hc_tick from,
+                       hc_tick to, uint8_t *state) {
+    for (unsigned i = 0; i < moves->count; i++) {
+        const struct move *move = &moves->at[i];
+        const struct hc_field *field = &kind->fields[move->field];
+        int64_t value = hc_field_get(field, state);
+        if (move->by == HC_FIELDS_MAX) {
+            hc_field_set(field, state, value > to - from ? value - (to - from) : 0);
             continue;
-        int64_t left = hc_field_get(field, state);
-        hc_field_set(field, state, left > ticks ? left - ticks : 0);
+        }
+        int64_t speed = hc_field_get(&kind->fields[move->by], state);
+        if (speed != 0) // the common case, and divisions are slow
+            hc_field_set(field, state,
+                         fit(field, value + (speed * to / move->per - speed * from / move->per)));
     }
+}
+
+static void move_unit(const struct hc_extrapolator *extrapolator, hc_unit unit, hc_tick from,
+                      hc_tick to, struct hc_unit_value *out) {
+    const struct hc_world *world = extrapolator->world;
+    hc_entity first = hc_unit_first(world, unit);
+    uint32_t count = hc_unit_count(world, unit);
+    for (uint32_t i = 0; i < count; i++)
+        if (out->presence[i] == HC_ALIVE)
+            move_state(hc_world_kind(world, (hc_entity)(first + i)),
+                       &extrapolator->moves[world->kind_of[first + i]], from, to,
+                       out->states + (size_t)i * world->stride);
 }
 
 uint8_t hc_extrapolator_groups(const struct hc_extrapolator *extrapolator) {
     return extrapolator->groups_read;
 }
 
-bool hc_extrapolate_takes_changes(const struct hc_world *world, hc_unit unit,
-                                  const struct hc_unit_value *from, hc_tick tick) {
+/// Whether the unit is simulated.
+static bool simulates(enum hc_extrapolation how, hc_unit unit, uint32_t ticks) {
+    return how == HC_EXTRAPOLATION_STEP && unit != 0 && ticks > 0 &&
+           ticks <= HC_EXTRAPOLATE_TICKS_MAX;
+}
+
+bool hc_extrapolate_takes_changes(const struct hc_world *world, enum hc_extrapolation how,
+                                  hc_unit unit, const struct hc_unit_value *from, hc_tick tick) {
     return hc_unit_player(world, unit) != HC_NO_PLAYER && tick > from->tick &&
-           tick - from->tick <= HC_EXTRAPOLATE_TICKS_MAX;
+           simulates(how, unit, tick - from->tick);
 }
 
-/// Steps the unit, which is in the arrays, up to `tick`, with the changes of its owner's input.
-static void run(struct hc_extrapolator *extrapolator, struct hc_scene *scene, hc_unit unit,
-                const struct hc_input_changes *changes, hc_tick tick) {
-    size_t size = extrapolator->world->game->input_size;
+/// Steps the unit up to `tick`, with the changes of its owner's input.
+static void run(struct hc_extrapolator *extrapolator, struct hc_scene *scene,
+                const struct place *place, const struct hc_input_changes *changes, hc_tick tick) {
     unsigned next = 0, count = changes == NULL ? 0 : changes->count;
-    for (; scene->tick < tick; step_unit(extrapolator, scene, unit))
+    for (; scene->tick < tick; step_unit(extrapolator, scene, place))
         if (next < count && changes->at[next].tick == scene->tick)
-            memcpy(extrapolator->inputs + hc_unit_player(extrapolator->world, unit) * size,
-                   changes->at[next++].input, size);
+            memcpy(place->input, changes->at[next++].input, scene->world->game->input_size);
 }
 
-void hc_extrapolate(struct hc_extrapolator *extrapolator, hc_unit unit,
-                    const struct hc_unit_value *from, const struct hc_input_changes *changes,
-                    const void *referee, hc_tick tick, struct hc_unit_value *out) {
-    const struct hc_world *world = extrapolator->world;
-    HC_ASSERT(unit < hc_unit_total(world));
-    HC_ASSERT(tick >= from->tick && tick != HC_NO_TICK);
-    HC_ASSERT(changes == NULL || changes->count == 0 ||
-              hc_extrapolate_takes_changes(world, unit, from, tick));
-    uint32_t ticks = tick - from->tick;
-    extrapolator->groups_read = 0;
-    hc_unit_copy(world, unit, out, from);
-    out->tick = tick;
-    if (from->known != HC_NO_TICK)
-        out->known = from->known + ticks;
-    if (ticks == 0)
-        return;
-    if (unit == 0) {
-        hold_referee(world, ticks, out->states); // an unknown referee's zeros stay zeros
-        return;
-    }
-    if (ticks > HC_EXTRAPOLATE_TICKS_MAX)
-        return;
-
+/// Extrapolates the states of a unit that is simulated.
+static void simulate(struct hc_extrapolator *extrapolator, hc_unit unit,
+                     const struct hc_unit_value *from, const struct hc_input_changes *changes,
+                     const void *referee, hc_tick tick, struct hc_unit_value *out) {
+    struct place place = place_of(extrapolator, unit);
     struct hc_scene scene = {
-        .world = world,
-        .tick = tick - ticks,
+        .world = extrapolator->world,
+        .tick = from->tick,
         .states = extrapolator->states,
         .presence = extrapolator->presence,
         .inputs = extrapolator->inputs,
@@ -215,9 +274,31 @@ void hc_extrapolate(struct hc_extrapolator *extrapolator, hc_unit unit,
         .neighbours = no_neighbours,
         .source = extrapolator,
     };
-    enter(extrapolator, unit, out, referee); // `out` may be `from`; its input has the same age
-    run(extrapolator, &scene, unit, changes, tick);
-    leave(extrapolator, unit, out);
+    enter(extrapolator, &place, from, referee);
+    run(extrapolator, &scene, &place, changes, tick);
+    leave(extrapolator, &place, out);
+}
+
+void hc_extrapolate(struct hc_extrapolator *extrapolator, enum hc_extrapolation how, hc_unit unit,
+                    const struct hc_unit_value *from, const struct hc_input_changes *changes,
+                    const void *referee, hc_tick tick, struct hc_unit_value *out) {
+    const struct hc_world *world = extrapolator->world;
+    HC_ASSERT(unit < hc_unit_total(world));
+    HC_ASSERT(tick >= from->tick && tick != HC_NO_TICK);
+    HC_ASSERT(changes == NULL || changes->count == 0 ||
+              hc_extrapolate_takes_changes(world, how, unit, from, tick));
+    uint32_t ticks = tick - from->tick;
+    extrapolator->groups_read = 0;
+    if (simulates(how, unit, ticks))
+        simulate(extrapolator, unit, from, changes, referee, tick, out);
+    else
+        hc_unit_copy(world, unit, out, from);
+    if (how == HC_EXTRAPOLATION_LINEAR || (how == HC_EXTRAPOLATION_STEP && unit == 0))
+        move_unit(extrapolator, unit, from->tick, tick, out);
+    // From here on `from` may be changed, because it may be `out`.
+    out->known = from->known == HC_NO_TICK ? HC_NO_TICK : from->known + ticks;
+    memmove(out->input, from->input, sizeof out->input);
+    out->tick = tick;
     if (changes == NULL || changes->count == 0)
         return;
     memcpy(out->input, changes->at[changes->count - 1].input, world->game->input_size);

@@ -1,11 +1,21 @@
-/// Extrapolation: computes a newer value of a unit from an older one by simulating the unit alone.
+/// Extrapolation: computes a newer value of a unit from an older one, without other units.
 ///
 /// Both ends of a connection compute the same extrapolation from a value that the receiver has
-/// acked; the server sends only the difference. The game's step runs on a scene without other
-/// units: entities of one owner see each other and the referee, but have no neighbours. The owner's
-/// input is the game's prediction from the value's input, until an input change replaces it. So a
-/// player that continues costs one bit, including acceleration, walls, cooldowns and new shots; a
-/// player that turns costs little more than the tick of the turn.
+/// acked; the server sends only the difference. There are three (enum hc_extrapolation):
+///
+/// HC_EXTRAPOLATION_STEP simulates the unit alone. The game's step runs on a scene without other
+/// units: entities of one owner see each other and the referee, but have no neighbours and no past:
+/// hc_scene_past gives NULL. The owner's input is the game's prediction from the value's input,
+/// until an input change replaces it. So a player that continues costs one bit, including
+/// acceleration, walls, cooldowns and new shots; a player that turns costs little more than the
+/// tick of the turn.
+///
+/// HC_EXTRAPOLATION_LINEAR needs the field tables alone, and constant time. From the tick a to b a
+/// countdown falls by b - a, at most to 0. A field that moves by another one, v, per p ticks (the
+/// ticks of a second if p is 0) grows by v * b / p - v * a / p, each quotient rounded towards 0.
+/// The result is limited to the field's range, or wraps modulo 2^bits if the field is an HC_ANGLE.
+///
+/// HC_EXTRAPOLATION_HOLD leaves the states as they are.
 #pragma once
 
 #include "common/unit.h"
@@ -38,10 +48,11 @@ struct hc_extrapolator *hc_extrapolator_create(const struct hc_world *world);
 /// Frees it; NULL is allowed.
 void hc_extrapolator_destroy(struct hc_extrapolator *extrapolator);
 
-/// Extrapolates `from` to `tick` >= from->tick, into `out`. `referee` is the referee's state
-/// (state_size bytes) at all the ticks between; NULL when it is unknown. The referee's own value is
-/// held while its countdowns fall. Every other value is held beyond HC_EXTRAPOLATE_TICKS_MAX. An
-/// unknown entity stays unknown and counts as absent for the others.
+/// Extrapolates `from` by `how` to `tick` >= from->tick, into `out`. `referee` is the referee's
+/// state (state_size bytes) at all the ticks between; NULL when it is unknown. Only
+/// HC_EXTRAPOLATION_STEP reads it. That holds every value beyond HC_EXTRAPOLATE_TICKS_MAX, and the
+/// referee's own value as HC_EXTRAPOLATION_LINEAR does. An unknown entity stays unknown and counts
+/// as absent for the others.
 ///
 /// The owner's input keeps its age: `out->known` is from->known + (tick - from->tick), and every
 /// step is given the game's prediction from from->input at that age. Without a known input
@@ -52,7 +63,7 @@ void hc_extrapolator_destroy(struct hc_extrapolator *extrapolator);
 /// `changes` (NULL: none) have ticks in [from->tick, tick). The steps from a change on are given
 /// its input, and `out->input` is the last one's; without a known input in `from`, its age is 1.
 /// The unit must take changes, see hc_extrapolate_takes_changes.
-void hc_extrapolate(struct hc_extrapolator *extrapolator, hc_unit unit,
+void hc_extrapolate(struct hc_extrapolator *extrapolator, enum hc_extrapolation how, hc_unit unit,
                     const struct hc_unit_value *from, const struct hc_input_changes *changes,
                     const void *referee, hc_tick tick, struct hc_unit_value *out);
 
@@ -62,8 +73,8 @@ uint8_t hc_extrapolator_groups(const struct hc_extrapolator *extrapolator);
 
 /// Whether an extrapolation of `unit` from `from` to `tick` takes input changes: the unit is a
 /// player's and is simulated for at least one tick.
-bool hc_extrapolate_takes_changes(const struct hc_world *world, hc_unit unit,
-                                  const struct hc_unit_value *from, hc_tick tick);
+bool hc_extrapolate_takes_changes(const struct hc_world *world, enum hc_extrapolation how,
+                                  hc_unit unit, const struct hc_unit_value *from, hc_tick tick);
 
 /// Writes to `out` the input that the steps after `from` are given until the first input change.
 void hc_extrapolate_input(const struct hc_world *world, const struct hc_unit_value *from,

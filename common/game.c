@@ -177,6 +177,10 @@ static uint64_t hash_fields(uint64_t hash, const struct hc_field *fields, unsign
         hash = hash_number(hash, field->interpolate);
         hash = hash_number(hash, field->group);
         hash = hash_number(hash, field->countdown);
+        hash = hash_text(hash, field->moves_by == NULL ? "" : field->moves_by);
+        hash = hash_number(hash, field->moves_per);
+        if (field->shown_ago)
+            hash = hash_number(hash, i);
     }
     return hash;
 }
@@ -200,6 +204,20 @@ static uint64_t hash_slots(uint64_t hash, const struct hc_slots *slots, unsigned
     return hash;
 }
 
+/// Adds the game events; games without any hash as they did before there were any.
+static uint64_t hash_events(uint64_t hash, const struct hc_game *game) {
+    if (game->event_kind_count == 0)
+        return hash;
+    hash = hash_number(hash, game->event_kind_count);
+    for (unsigned i = 0; i < game->event_kind_count; i++) {
+        hash = hash_text(hash, game->event_kinds[i].name);
+        hash = hash_number(hash, game->event_kinds[i].bits);
+    }
+    for (unsigned i = 0; i < game->kind_count; i++)
+        hash = hash_number(hash, game->kinds[i].events_max);
+    return hash;
+}
+
 uint64_t hc_game_hash(const struct hc_game *game) {
     uint64_t hash = hash_text(0, game->name);
     hash = hash_number(hash, game->version);
@@ -217,6 +235,9 @@ uint64_t hc_game_hash(const struct hc_game *game) {
         hash = hash_number(hash, game->reductions[i].field);
     }
     hash = hash_number(hash, game->reach);
+    if (game->lookback != 0)
+        hash = hash_number(hash, game->lookback);
+    hash = hash_events(hash, game);
     if (game->level_size == 0)
         return hash;
     hash = hash_number(hash, game->level_size);

@@ -55,11 +55,38 @@ static bool check_field(const struct complaint *to, const char *owner, const str
     if (field->group >= HC_GROUPS_MAX)
         return complain(to, "%s.%s: group %u is not below %d", owner, field->name, field->group,
                         HC_GROUPS_MAX);
-    if (!referee && (field->group != 0 || field->countdown))
-        return complain(to, "%s.%s: groups and countdowns belong to the referee", owner,
-                        field->name);
+    if (!referee && field->group != 0)
+        return complain(to, "%s.%s: groups belong to the referee", owner, field->name);
     if (field->countdown && field->is_signed)
         return complain(to, "%s.%s: a countdown must be unsigned", owner, field->name);
+    return true;
+}
+
+/// Checks that no field of the input moves: an input is not extrapolated.
+static bool check_input_stays(const struct complaint *to, const struct hc_game *game) {
+    for (unsigned i = 0; i < game->input_field_count; i++)
+        if (game->input_fields[i].countdown || game->input_fields[i].moves_by != NULL)
+            return complain(to, "input.%s: a field of the input neither moves nor counts down",
+                            game->input_fields[i].name);
+    return true;
+}
+
+/// Checks by which field `field`, one of the `count` at `fields`, moves.
+static bool check_moves(const struct complaint *to, const char *owner,
+                        const struct hc_field *fields, unsigned count,
+                        const struct hc_field *field) {
+    const struct hc_field *by = NULL;
+    if (field->moves_by == NULL)
+        return field->moves_per == 0 ||
+               complain(to, "%s.%s: moves_per without moves_by", owner, field->name);
+    for (unsigned i = 0; i < count && by == NULL; i++)
+        if (strcmp(fields[i].name, field->moves_by) == 0)
+            by = &fields[i];
+    if (by == NULL || !by->is_signed || by->moves_by != NULL)
+        return complain(to, "%s.%s: moves_by %s is no signed field that stays", owner, field->name,
+                        field->moves_by);
+    if (field->countdown)
+        return complain(to, "%s.%s: a countdown moves by no field", owner, field->name);
     return true;
 }
 
@@ -78,6 +105,32 @@ static bool check_fields(const struct complaint *to, const char *owner,
     }
     if (offset != size)
         return complain(to, "%s: the fields cover %u bytes of %u", owner, offset, size);
+    for (unsigned i = 0; i < count; i++)
+        if (!check_moves(to, owner, fields, count, &fields[i]))
+            return false;
+    return true;
+}
+
+/// Checks the fields that tell the tick that a player was shown: of the input, one at most.
+static bool check_shown_ago(const struct complaint *to, const struct hc_game *game) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < game->input_field_count; i++) {
+        const struct hc_field *field = &game->input_fields[i];
+        if (!field->shown_ago)
+            continue;
+        if (++count > 1)
+            return complain(to, "input.%s: shown_ago has another field already", field->name);
+        if (game->lookback == 0)
+            return complain(to, "input.%s: shown_ago without a lookback", field->name);
+        if (field->is_signed || game->lookback >> field->bits != 0)
+            return complain(to, "input.%s: shown_ago must be unsigned and hold a lookback of %u",
+                            field->name, (unsigned)game->lookback);
+    }
+    for (unsigned k = 0; k < game->kind_count; k++)
+        for (unsigned i = 0; i < game->kinds[k].field_count; i++)
+            if (game->kinds[k].fields[i].shown_ago)
+                return complain(to, "%s.%s: shown_ago belongs to the input", game->kinds[k].name,
+                                game->kinds[k].fields[i].name);
     return true;
 }
 
@@ -110,10 +163,18 @@ static bool check_kinds(const struct complaint *to, const struct hc_game *game) 
     return true;
 }
 
+/// The bits of a kind's fields, and what their encoding adds.
+static unsigned field_bits(const struct hc_kind *kind) {
+    unsigned bits = 0;
+    for (unsigned i = 0; i < kind->field_count; i++)
+        bits += kind->fields[i].bits + 3u;
+    return bits;
+}
+
 static bool check_slots(const struct complaint *to, const struct hc_game *game) {
     if (game->owned_count < 1 || game->owned == NULL || game->owned[0].count != 1)
         return complain(to, "owned[0] must be the player, with count 1");
-    unsigned per_owner = 0;
+    unsigned per_owner = 0, bits = 0;
     for (unsigned i = 0; i < game->owned_count; i++) {
         per_owner += game->owned[i].count;
         if (game->owned[i].kind < 1 || game->owned[i].kind >= game->kind_count)
@@ -121,10 +182,16 @@ static bool check_slots(const struct complaint *to, const struct hc_game *game) 
                             game->kind_count);
         if (game->owned[i].every != 0)
             return complain(to, "owned[%u]: every is for unowned slots", i);
+        bits += game->owned[i].count * field_bits(&game->kinds[game->owned[i].kind]);
     }
     if (per_owner > HC_UNIT_ENTITIES_MAX)
         return complain(to, "owned: %u slots for each player are above %d", per_owner,
                         HC_UNIT_ENTITIES_MAX);
+    if (bits > HC_UNIT_BITS_MAX)
+        return complain(to,
+                        "owned: the fields of a player's slots take %u bits, above %d: a datagram "
+                        "cannot hold them",
+                        bits, HC_UNIT_BITS_MAX);
     if (game->unowned_count > 0 && game->unowned == NULL)
         return complain(to, "unowned: no table");
     for (unsigned i = 0; i < game->unowned_count; i++)
@@ -144,6 +211,32 @@ static bool check_view(const struct complaint *to, const struct hc_game *game) {
     if (game->kinds[game->owned[0].kind].x < 0)
         return complain(to, "view %u: the player has no position to look from",
                         (unsigned)game->view);
+    return true;
+}
+
+/// `game` has passed check_kinds.
+static bool check_events(const struct complaint *to, const struct hc_game *game) {
+    if (game->event_kind_count > HC_EVENT_KINDS_MAX)
+        return complain(to, "event_kind_count %u is above %d", game->event_kind_count,
+                        HC_EVENT_KINDS_MAX);
+    if (game->event_kind_count > 0 && game->event_kinds == NULL)
+        return complain(to, "event_kinds: no table");
+    for (unsigned i = 0; i < game->event_kind_count; i++) {
+        const struct hc_game_event_kind *kind = &game->event_kinds[i];
+        if (kind->name == NULL || kind->name[0] == '\0')
+            return complain(to, "event_kinds[%u] has no name", i);
+        if (kind->bits > HC_EVENT_BITS_MAX)
+            return complain(to, "event %s: bits %u above %d", kind->name, kind->bits,
+                            HC_EVENT_BITS_MAX);
+    }
+    for (unsigned i = 0; i < game->kind_count; i++) {
+        if (game->kinds[i].events_max > HC_EMITTED_MAX)
+            return complain(to, "%s: events_max %u is above %d", game->kinds[i].name,
+                            game->kinds[i].events_max, HC_EMITTED_MAX);
+        if (game->kinds[i].events_max > 0 && game->event_kind_count == 0)
+            return complain(to, "%s: events_max %u, but the game has no event_kinds",
+                            game->kinds[i].name, game->kinds[i].events_max);
+    }
     return true;
 }
 
@@ -173,6 +266,8 @@ static bool check_game(const struct complaint *to, const struct hc_game *game) {
     // Twice the reach must fit a uint32_t.
     if (game->reach > UINT32_C(1) << 30)
         return complain(to, "reach %u is above 2^30", (unsigned)game->reach);
+    if (game->lookback > HC_LOOKBACK_MAX)
+        return complain(to, "lookback %u is above %d", (unsigned)game->lookback, HC_LOOKBACK_MAX);
     if (game->start == NULL || game->step == NULL || game->predict_input == NULL ||
         game->sanitize_input == NULL)
         return complain(to, "start, step, predict_input and sanitize_input are all needed");
@@ -182,8 +277,9 @@ static bool check_game(const struct complaint *to, const struct hc_game *game) {
         return complain(to, "level: data without a size, or a size without data");
     return check_fields(to, "input", game->input_fields, game->input_field_count, game->input_size,
                         false) &&
-           check_kinds(to, game) && check_slots(to, game) && check_view(to, game) &&
-           check_reductions(to, game);
+           check_input_stays(to, game) && check_kinds(to, game) && check_shown_ago(to, game) &&
+           check_slots(to, game) && check_view(to, game) && check_reductions(to, game) &&
+           check_events(to, game);
 }
 
 const char *hc_game_check(const struct hc_game *game, char *why, size_t why_size) {

@@ -1,6 +1,7 @@
 /// The draws that decide a packet's fate, and the heap of packets in flight.
-#include "common/network_sim.h"
+#include "hindcast/network_sim.h"
 
+#include "common/alloc.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
 

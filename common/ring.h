@@ -26,6 +26,9 @@ struct hc_timeline {
     uint64_t *inputs_put; ///< [slots][player words] bit p: the slot's input of p may have changed
     uint8_t *whole;       ///< [slots] 1: all of the slot's steps must be taken again
     uint8_t *groups;      ///< [slots][entities] referee groups that the step of the slot read
+    uint64_t *past;       ///< [slots][entities] hc_scene.past_read of the step of the slot; NULL:
+                          ///< the game has no lookback
+    uint64_t *past_any;   ///< [slots] the union of these, of each step since the slot was cleared
     hc_tick *changed;     ///< [slots] hc_timeline_changed
     uint8_t *reduce;      ///< [slots] 1: the slot's reductions may have changed
     int64_t *reductions;  ///< [slots][reduction_count] that the step of the slot was given
@@ -33,10 +36,20 @@ struct hc_timeline {
     hc_tick *authoritative; ///< [slots][entities] as_of of the authoritative state, or HC_NO_TICK;
                             ///< a replica's only
 
+    uint32_t *event_at;       ///< [entities + 1] the place of an entity's events in a row
+    uint8_t *event_counts;    ///< [slots + 1][entities] game events at the slot's tick; the row
+                              ///< after the slots is that of the steps in progress
+    hc_game_event *events;    ///< [slots + 1][event_total]
+    uint64_t *events_changed; ///< [slots] hc_timeline_events_changed
+    uint64_t event_changes;   ///< so far
+    uint32_t event_total;     ///< places in a row; 0: the game has no events, nor these arrays
+
     hc_entity *run_end;        ///< [entities] the slot after the run of slots of one kind
     uint8_t *next;             ///< [HC_RUN_MAX * stride] states of steps that are taken again
     struct hc_grid scene_grid; ///< of the tick that is stepped
     hc_entity *near;           ///< [entities] result of the newest search for neighbours
+    hc_entity *past_near;      ///< [entities] the same for past neighbours; NULL without lookback
+    hc_tick begin;             ///< the tick of the newest start or restart: none is before it
 };
 
 /// The row of one tick.
@@ -47,6 +60,7 @@ struct hc_ring_row {
     uint8_t *presence;
     uint64_t *again;
     uint8_t *groups;
+    uint64_t *past;         ///< NULL without lookback
     hc_tick *authoritative; ///< NULL on an authority
     struct hc_grid grid;
 };
@@ -56,9 +70,11 @@ static inline size_t hc_ring_words(uint32_t count) {
     return (count + 63u) / 64u;
 }
 
-/// One tick more than the history, and at least the two that a step needs.
+/// One tick more than the history, and at least the two that a step needs; before these, the ticks
+/// that only a look back reads.
 static inline uint32_t hc_ring_slots(const struct hc_timeline *timeline) {
-    return (timeline->config.history > 0 ? timeline->config.history : 1) + 1;
+    return (timeline->config.history > 0 ? timeline->config.history : 1) + 1 +
+           timeline->config.world->game->lookback;
 }
 
 /// The slot of `tick`.
@@ -77,10 +93,22 @@ static inline struct hc_ring_row hc_ring_row(const struct hc_timeline *timeline,
         .presence = timeline->presence + first,
         .again = timeline->again + slot * hc_ring_words(world->entities),
         .groups = timeline->groups + first,
+        .past = timeline->past != NULL ? timeline->past + first : NULL,
         .authoritative = timeline->config.replica ? timeline->authoritative + first : NULL,
         .grid =
             hc_grid_at(&timeline->shape, timeline->grids + slot * hc_grid_memory(&timeline->shape)),
     };
+}
+
+/// The game events of the entities from `entity` on in a slot.
+static inline hc_game_event *hc_ring_events_at(const struct hc_timeline *timeline, size_t slot,
+                                               uint32_t entity) {
+    return timeline->events + slot * timeline->event_total + timeline->event_at[entity];
+}
+
+/// How many game events each entity has in a slot.
+static inline uint8_t *hc_ring_event_counts(const struct hc_timeline *timeline, size_t slot) {
+    return timeline->event_counts + slot * timeline->config.world->entities;
 }
 
 /// The inputs of `tick` that may have changed.

@@ -57,7 +57,24 @@ static void act(struct match *match, hc_player player) {
     }
 }
 
-/// Plays the match; returns the chained hash of its ticks.
+/// Adds the game events of a tick.
+static uint64_t hash_events(const struct match *match, hc_tick tick, uint64_t hash) {
+    uint32_t e = 0, count, entities = match->world.entities;
+    while ((e = hc_timeline_next_emitter(match->timeline, tick, e)) < entities) {
+        const hc_game_event *events =
+            hc_timeline_events(match->timeline, tick, (hc_entity)e++, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint8_t bytes[8];
+            struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
+            hc_bytes_put_u32(&writer, e);
+            hc_bytes_put_u32(&writer, events[i]);
+            hash = XXH3_64bits_withSeed(bytes, sizeof bytes, hash);
+        }
+    }
+    return hash;
+}
+
+/// Plays the match; returns the chained hash of its ticks and their events.
 static uint64_t play(struct match *match) {
     uint32_t ticks = STEPS / match->world.entities;
     ticks = ticks < TICKS_MIN ? TICKS_MIN : ticks > TICKS_MAX ? TICKS_MAX : ticks;
@@ -68,6 +85,7 @@ static uint64_t play(struct match *match) {
         struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
         hc_bytes_put_u64(&writer, hc_timeline_hash(match->timeline, i));
         hash = XXH3_64bits_withSeed(bytes, sizeof bytes, hash);
+        hash = hash_events(match, i, hash);
         for (hc_player player = 0; player < match->world.players; player++)
             act(match, player);
         hc_timeline_advance(match->timeline);

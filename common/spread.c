@@ -34,22 +34,22 @@ static bool is_near(const struct hc_timeline *tl, struct hc_grid grid, const uin
     return has && within(at, position, reach);
 }
 
-uint32_t hc_spread_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+/// Writes to `near` the entities of a tick with this `grid` and these `states` that are within
+/// reach of the place of `self` in the scene, in ascending order, without `self`. Returns how many.
+static inline uint32_t find_near(struct hc_scene *scene, hc_entity self, struct hc_grid grid,
+                                 const uint8_t *states, hc_entity *near) {
     struct hc_timeline *tl = scene->source;
     const struct hc_world *world = scene->world;
     int64_t at[2];
     uint32_t count = 0;
-    hc_entity *near = tl->near;
-    *ids = near;
     if (scene->presence[self] != HC_ALIVE ||
         !hc_world_position(world, self, scene->states + (size_t)self * world->stride, &at[0],
                            &at[1]))
         return 0;
-    uint32_t found =
-        hc_grid_query(&tl->shape, tl->scene_grid, at[0], at[1], world->game->reach, near);
+    uint32_t found = hc_grid_query(&tl->shape, grid, at[0], at[1], world->game->reach, near);
     for (uint32_t i = 0; i < found; i++) {
         hc_entity e = near[i];
-        if (e == self || !is_near(tl, tl->scene_grid, scene->states, e, at))
+        if (e == self || !is_near(tl, grid, states, e, at))
             continue;
         // Neighbours come in ascending order; the grid lists them in any.
         uint32_t to = count++;
@@ -58,6 +58,31 @@ uint32_t hc_spread_neighbours(struct hc_scene *scene, hc_entity self, const hc_e
         near[to] = e;
     }
     return count;
+}
+
+uint32_t hc_spread_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids) {
+    struct hc_timeline *tl = scene->source;
+    *ids = tl->near;
+    return find_near(scene, self, tl->scene_grid, scene->states, tl->near);
+}
+
+bool hc_spread_past(const struct hc_scene *scene, uint32_t ago, struct hc_past *past) {
+    const struct hc_timeline *tl = scene->source;
+    if (ago > scene->tick - tl->begin) // no tick is older
+        return false;
+    struct hc_ring_row row = hc_ring_row(tl, scene->tick - ago);
+    *past = (struct hc_past){.states = row.states, .presence = row.presence};
+    return true;
+}
+
+uint32_t hc_spread_past_neighbours(struct hc_scene *scene, hc_entity self, uint32_t ago,
+                                   const hc_entity **ids) {
+    struct hc_timeline *tl = scene->source;
+    *ids = tl->past_near;
+    if (ago > scene->tick - tl->begin)
+        return 0;
+    struct hc_ring_row row = hc_ring_row(tl, scene->tick - ago);
+    return find_near(scene, self, row.grid, row.states, tl->past_near);
 }
 
 /// Moves `entity` in the grid of `row` as it has moved, as far as it has any positions.
@@ -137,12 +162,19 @@ void hc_spread_reductions(struct hc_timeline *tl, const struct hc_ring_row *row)
     hc_spread_mark(tl, row, HC_REFEREE);
 }
 
+/// Finds the entities at the tick of `row` that are near the old or the new position of a move, and
+/// some more; writes them to tl->near. Returns how many.
+static uint32_t find_either(struct hc_timeline *tl, const struct hc_ring_row *row,
+                            const struct move *move) {
+    return hc_grid_query_either(&tl->shape, row->grid, move->had ? move->from : move->to,
+                                move->has ? move->to : move->from, tl->config.world->game->reach,
+                                tl->near);
+}
+
 /// Marks the entities within reach of the old or of the new position of `self`.
 static void mark_near(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity self,
                       const struct move *move) {
-    uint32_t found = hc_grid_query_either(&tl->shape, row->grid, move->had ? move->from : move->to,
-                                          move->has ? move->to : move->from,
-                                          tl->config.world->game->reach, tl->near);
+    uint32_t found = find_either(tl, row, move);
     for (uint32_t i = 0; i < found; i++) {
         hc_entity e = tl->near[i];
         if (e == self)
@@ -151,6 +183,37 @@ static void mark_near(struct hc_timeline *tl, const struct hc_ring_row *row, hc_
             set_bit(row->again, e);
         if (move->has && is_near(tl, row->grid, row->states, e, move->to))
             set_bit(row->again, e);
+    }
+}
+
+/// Marks the later steps that have looked back at `entity` at the tick of `row`, whose state there
+/// changes: those of its owner, and those that now are within reach of the old or new position.
+static void mark_past(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity entity,
+                      const struct move *move) {
+    const struct hc_world *world = tl->config.world;
+    hc_player owner = world->owner_of[entity];
+    hc_entity first = owner == HC_NO_PLAYER ? entity : hc_world_player(world, owner);
+    uint32_t count = owner == HC_NO_PLAYER ? 1 : world->per_owner;
+    for (uint32_t ago = 1; ago <= world->game->lookback && row->tick + ago < tl->head; ago++) {
+        uint64_t bit = UINT64_C(1) << (ago - 1);
+        if ((tl->past_any[hc_ring_slot(tl, row->tick + ago)] & bit) == 0)
+            continue;
+        struct hc_ring_row later = hc_ring_row(tl, row->tick + ago);
+        for (uint32_t e = first; e < first + count; e++)
+            if ((later.past[e] & bit) != 0)
+                set_bit(later.again, e);
+        if (!move->had && !move->has)
+            continue;
+        uint32_t found = find_either(tl, &later, move);
+        for (uint32_t i = 0; i < found; i++) {
+            hc_entity e = tl->near[i];
+            if ((later.past[e] & bit) == 0)
+                continue;
+            if (move->had && is_near(tl, later.grid, later.states, e, move->from))
+                set_bit(later.again, e);
+            if (move->has && is_near(tl, later.grid, later.states, e, move->to))
+                set_bit(later.again, e);
+        }
     }
 }
 
@@ -253,6 +316,8 @@ bool hc_spread_rewrite(struct hc_timeline *tl, const struct hc_ring_row *row, hc
             tl->reduce[row->slot] = 1;
         if (!needs_no_marks(tl, row))
             mark_changed(tl, row, entity, &move, is, new);
+        if (tl->past != NULL && entity != HC_REFEREE)
+            mark_past(tl, row, entity, &move);
     }
     row->presence[entity] = is;
     memcpy(old, new, kind->state_size);
@@ -273,8 +338,8 @@ static uint32_t rewrite_plain(struct hc_timeline *tl, const struct hc_ring_row *
             equal(old + i * stride, states + i * stride, size))
             continue;
         row->presence[first + i] = presence[i];
-        if (size == HC_STATE_MAX) // a copy of constant size needs no call
-            memcpy(old + i * stride, states + i * stride, HC_STATE_MAX);
+        if (size == 64) // a copy of constant size needs no call
+            memcpy(old + i * stride, states + i * stride, 64);
         else
             memcpy(old + i * stride, states + i * stride, size);
         changed++;
@@ -300,7 +365,8 @@ uint32_t hc_spread_rewrite_run(struct hc_timeline *tl, const struct hc_ring_row 
           memcmp(row->states + first * stride, states, count * stride) == 0)))
         return 0;
     bool reduced_kind = game->reduction_count > 0 && kind == &game->kinds[game->owned[0].kind];
-    if (kind->x < 0 && first != HC_REFEREE && !reduced_kind && needs_no_marks(tl, row))
+    if (kind->x < 0 && first != HC_REFEREE && !reduced_kind && tl->past == NULL &&
+        needs_no_marks(tl, row))
         return rewrite_plain(tl, row, first, count, presence, states);
     for (uint32_t i = 0; i < count; i++)
         changed +=

@@ -35,5 +35,12 @@ uint32_t hc_spread_rewrite_run(struct hc_timeline *timeline, const struct hc_rin
                                hc_entity first, uint32_t count, const uint8_t *presence,
                                const uint8_t *states);
 
-/// hc_scene.neighbours of the scenes whose source is a timeline.
+/// hc_scene.past of the scenes whose source is a timeline.
+bool hc_spread_past(const struct hc_scene *scene, uint32_t ago, struct hc_past *past);
+
+/// hc_scene.past_neighbours of these.
+uint32_t hc_spread_past_neighbours(struct hc_scene *scene, hc_entity self, uint32_t ago,
+                                   const hc_entity **ids);
+
+/// hc_scene.neighbours of these.
 uint32_t hc_spread_neighbours(struct hc_scene *scene, hc_entity self, const hc_entity **ids);

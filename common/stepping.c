@@ -30,9 +30,45 @@ void hc_stepping_clear(struct hc_timeline *tl, hc_tick tick) {
     memset(hc_ring_inputs_put(tl, tick), 0, hc_ring_words(world->players) * sizeof(uint64_t));
     tl->whole[row.slot] = 0;
     tl->reduce[row.slot] = 0;
+    tl->past_any[row.slot] = 0;
     tl->changed[row.slot] = tick;
-    for (uint32_t e = 0; tl->config.replica && e < world->entities; e++)
-        row.authoritative[e] = HC_NO_TICK;
+    if (tl->event_total > 0) {
+        memset(hc_ring_event_counts(tl, row.slot), 0, world->entities);
+        tl->events_changed[row.slot] = 0;
+    }
+    if (tl->config.replica)
+        memset(row.authoritative, 0xff, world->entities * sizeof *row.authoritative);
+}
+
+_Static_assert(HC_NO_TICK == UINT32_MAX, "the bytes of no tick are all ones");
+
+// ---- Game events --------------------------------------------------------------------------------
+
+void hc_stepping_place_events(struct hc_timeline *tl) {
+    const struct hc_world *world = tl->config.world;
+    uint32_t at = 0;
+    for (uint32_t e = 0; tl->event_total > 0 && e < world->entities; e++) {
+        tl->event_at[e] = at;
+        at += hc_world_kind(world, (hc_entity)e)->events_max;
+    }
+}
+
+void hc_stepping_put_events(struct hc_timeline *tl, hc_tick tick, hc_entity entity,
+                            const hc_game_event *events, uint32_t count) {
+    const struct hc_world *world = tl->config.world;
+    if (hc_world_kind(world, entity)->events_max == 0)
+        return;
+    size_t slot = hc_ring_slot(tl, tick);
+    uint8_t *held = hc_ring_event_counts(tl, slot) + entity;
+    hc_game_event *old = hc_ring_events_at(tl, slot, entity);
+    if (*held == 0 && count == 0)
+        return;
+    if (*held == count && memcmp(old, events, count * sizeof *events) == 0)
+        return;
+    *held = (uint8_t)count;
+    if (count > 0)
+        memcpy(old, events, count * sizeof *events);
+    tl->events_changed[slot] = ++tl->event_changes;
 }
 
 // ---- Steps --------------------------------------------------------------------------------------
@@ -52,6 +88,8 @@ static struct hc_scene scene_at(struct hc_timeline *tl, const struct hc_ring_row
         .secret = tl->config.replica ? NULL : tl->config.secret,
         .neighbours = hc_spread_neighbours,
         .source = tl,
+        .past = hc_spread_past,
+        .past_neighbours = hc_spread_past_neighbours,
     };
 }
 
@@ -80,8 +118,9 @@ static void zero(uint8_t *state, size_t size) {
 static inline uint8_t step(struct hc_scene *scene, hc_entity entity, size_t size, uint8_t *out) {
     scene->self = entity;
     scene->groups_read = 0;
+    scene->past_read = 0;
     if (scene->presence[entity] != HC_UNKNOWN && scene->world->game->step(scene, entity, out)) {
-        HC_CHECK(fits(scene->world, entity, out));
+        HC_CHECK(fits(scene->world, entity, out) && !scene->too_far);
         return HC_ALIVE;
     }
     zero(out, size);
@@ -96,6 +135,7 @@ static uint8_t step_referee(struct hc_timeline *tl, struct hc_scene *scene, uint
         return step(scene, HC_REFEREE, size, out);
     uint8_t presence = scene->presence[HC_REFEREE];
     scene->groups_read = 0;
+    scene->past_read = 0;
     if (presence == HC_ALIVE)
         hc_scene_hold_referee(world, scene->states, out);
     else
@@ -103,20 +143,43 @@ static uint8_t step_referee(struct hc_timeline *tl, struct hc_scene *scene, uint
     return presence;
 }
 
-/// Whether `step` gives the entity the next state that `step_run` gave it, and reads no group of
-/// the referee that is not in `groups`.
+/// Whether `step` gives the entity the next state and the events that `step_run` gave it, and reads
+/// no group of the referee that is not in `groups`, and no past that is not in `past`.
 static bool agrees(struct hc_scene *scene, hc_entity entity, uint8_t presence, const uint8_t *state,
-                   uint8_t groups) {
-    uint8_t out[HC_STATE_MAX];
-    size_t size = hc_world_kind(scene->world, entity)->state_size;
-    return step(scene, entity, size, out) == presence && memcmp(out, state, size) == 0 &&
-           (scene->groups_read & ~groups) == 0;
+                   uint8_t groups, uint64_t past) {
+    uint8_t out[HC_STATE_MAX], count = 0;
+    hc_game_event events[HC_EMITTED_MAX];
+    const struct hc_kind *kind = hc_world_kind(scene->world, entity);
+    struct hc_scene single = *scene;
+    if (scene->events != NULL) {
+        single.event_first = entity;
+        single.events = events;
+        single.event_counts = &count;
+    }
+    bool same = step(&single, entity, kind->state_size, out) == presence &&
+                memcmp(out, state, kind->state_size) == 0 && (single.groups_read & ~groups) == 0 &&
+                (single.past_read & ~past) == 0;
+    size_t place = (size_t)(entity - scene->event_first);
+    return same &&
+           (scene->events == NULL || (count == scene->event_counts[place] &&
+                                      memcmp(events, scene->events + place * kind->events_max,
+                                             count * sizeof *events) == 0));
+}
+
+/// Records what the steps of `count` entities from `first` on have read of the past.
+static void record_past(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity first,
+                        uint32_t count, uint64_t read) {
+    if (row->past == NULL)
+        return;
+    tl->past_any[row->slot] |= read;
+    for (uint32_t i = 0; i < count; i++)
+        row->past[first + i] = read;
 }
 
 /// Steps `count` entities of one kind in one call of the game; false if the game leaves them to
-/// `step`. See step_all.
-static bool step_run(struct hc_timeline *tl, struct hc_scene *scene, hc_entity first,
-                     uint32_t count, uint8_t *groups, uint8_t *out, uint8_t *presence) {
+/// `step`. See step_each.
+static bool step_run(struct hc_timeline *tl, struct hc_scene *scene, const struct hc_ring_row *row,
+                     hc_entity first, uint32_t count, uint8_t *out, uint8_t *presence) {
     const struct hc_world *world = scene->world;
     size_t size = hc_world_kind(world, first)->state_size;
     if (first == HC_REFEREE || world->game->step_run == NULL ||
@@ -124,10 +187,13 @@ static bool step_run(struct hc_timeline *tl, struct hc_scene *scene, hc_entity f
         return false;
     scene->self = first;
     scene->groups_read = 0;
+    scene->past_read = 0;
     if (!world->game->step_run(scene, first, count, out, presence))
         return false;
     uint8_t read = scene->groups_read, gone = 0;
-    memset(groups, read, count);
+    uint64_t past = scene->past_read;
+    memset(row->groups + first, read, count);
+    record_past(tl, row, first, count, past);
     for (uint32_t i = 0; i < count; i++)
         gone |= presence[i] ^ HC_ALIVE;
     for (uint32_t i = 0; gone != 0 && i < count; i++)
@@ -135,23 +201,23 @@ static bool step_run(struct hc_timeline *tl, struct hc_scene *scene, hc_entity f
             zero(out + (size_t)i * world->stride, size);
     for (uint32_t i = 0; i < count; i++)
         HC_CHECK(agrees(scene, (hc_entity)(first + i), presence[i], out + (size_t)i * world->stride,
-                        read));
+                        read, past));
     return true;
 }
 
 /// Steps `count` entities of one kind from `first` on. Writes their next states to `out`, stride
 /// bytes apart, of which those after state_size stay, and their presence to `presence`.
-static void step_all(struct hc_timeline *tl, struct hc_scene *scene, const struct hc_ring_row *row,
-                     hc_entity first, uint32_t count, uint8_t *out, uint8_t *presence) {
+static void step_each(struct hc_timeline *tl, struct hc_scene *scene, const struct hc_ring_row *row,
+                      hc_entity first, uint32_t count, uint8_t *out, uint8_t *presence) {
     const struct hc_world *world = scene->world;
-    uint8_t *groups = row->groups + first;
-    if (step_run(tl, scene, first, count, groups, out, presence))
+    if (step_run(tl, scene, row, first, count, out, presence))
         return;
     size_t size = hc_world_kind(world, first)->state_size;
     for (uint32_t i = 0; i < count; i++) {
         hc_entity e = (hc_entity)(first + i);
         presence[i] = e == HC_REFEREE ? step_referee(tl, scene, out) : step(scene, e, size, out);
-        groups[i] = scene->groups_read;
+        row->groups[e] = scene->groups_read;
+        record_past(tl, row, e, 1, scene->past_read);
         out += world->stride;
     }
 }
@@ -164,6 +230,45 @@ struct resimulation {
     struct hc_ring_row row, next; ///< the tick, and the one after it
     uint64_t changed;             ///< states of the tick after it that have changed
 };
+
+/// Lets the steps of entities from `first` on emit into the events of `slot`, where none has any.
+static void emit_into(const struct hc_timeline *tl, struct hc_scene *scene, size_t slot,
+                      hc_entity first) {
+    scene->event_first = first;
+    scene->events = NULL;
+    if (hc_world_kind(scene->world, first)->events_max == 0)
+        return;
+    scene->events = hc_ring_events_at(tl, slot, first);
+    scene->event_counts = hc_ring_event_counts(tl, slot) + first;
+}
+
+/// Steps entities as step_each does, into the new tick of `next`, which has no events of them yet.
+static void step_new(struct hc_timeline *tl, struct hc_scene *scene, const struct hc_ring_row *row,
+                     const struct hc_ring_row *next, hc_entity first, uint32_t count) {
+    emit_into(tl, scene, next->slot, first);
+    step_each(tl, scene, row, first, count, next->states + (size_t)first * tl->config.world->stride,
+              next->presence + first);
+}
+
+/// Steps entities again as step_each does, and replaces their game events of the tick of `next`.
+static void step_old(struct hc_timeline *tl, struct resimulation *at, hc_entity first,
+                     uint32_t count, uint8_t *presence) {
+    struct hc_scene *scene = &at->scene;
+    size_t spare = hc_ring_slots(tl);
+    emit_into(tl, scene, spare, first);
+    scene->emitted = false;
+    if (scene->events != NULL)
+        memset(scene->event_counts, 0, count);
+    step_each(tl, scene, &at->row, first, count, tl->next, presence);
+    HC_CHECK(!scene->event_refused);
+    if (scene->events == NULL || (!scene->emitted && tl->events_changed[at->next.slot] == 0))
+        return; // the tick has had no events since it was new
+    const uint8_t *held = hc_ring_event_counts(tl, at->next.slot) + first;
+    for (uint32_t i = 0; i < count; i++)
+        if ((scene->event_counts[i] | held[i]) != 0) // most steps emit nothing
+            hc_stepping_put_events(tl, at->next.tick, (hc_entity)(first + i),
+                                   hc_ring_events_at(tl, spare, first + i), scene->event_counts[i]);
+}
 
 /// Marks the next tick for resimulation as a whole if more than one in WHOLE_CHANGED_PART of its
 /// states has changed.
@@ -178,7 +283,7 @@ static void notice_changes(struct hc_timeline *tl, struct resimulation *at, uint
 static void step_again(struct hc_timeline *tl, struct resimulation *at, hc_entity first,
                        uint32_t count) {
     uint8_t presence[HC_RUN_MAX];
-    step_all(tl, &at->scene, &at->row, first, count, tl->next, presence);
+    step_old(tl, at, first, count, presence);
     tl->stats.resimulated_steps += count;
     uint32_t changed = hc_spread_rewrite_run(tl, &at->next, first, count, presence, tl->next);
     if (changed < count)
@@ -291,6 +396,42 @@ static void move_all(struct hc_timeline *tl, const struct hc_ring_row *row,
     }
 }
 
+/// The end of the run of unknown entities in [first, end) that begins with `first`.
+static uint32_t skip_unknown(const uint8_t *presence, uint32_t first, uint32_t end) {
+    uint64_t eight = 0;
+    for (; first + sizeof eight <= end; first += (uint32_t)sizeof eight) {
+        memcpy(&eight, presence + first, sizeof eight);
+        if (eight != 0)
+            break;
+    }
+    while (first < end && presence[first] == HC_UNKNOWN)
+        first++;
+    return first;
+}
+
+_Static_assert(HC_UNKNOWN == 0, "unknown entities are all zeros");
+
+/// Gives unknown entities, which nobody steps, their next state. A replica knows few of many
+/// entities, so that a call for each would be most of its work.
+static void stay_unknown(const struct hc_timeline *tl, const struct hc_ring_row *row,
+                         const struct hc_ring_row *next, uint32_t first, uint32_t count) {
+    size_t stride = tl->config.world->stride;
+    memset(row->groups + first, 0, count);
+    if (row->past != NULL)
+        memset(row->past + first, 0, count * sizeof *row->past);
+    memset(next->presence + first, HC_UNKNOWN, count);
+    memset(next->states + first * stride, 0, count * stride);
+}
+
+/// The end of the run of entities from `first` on that are of one kind and are known.
+static uint32_t known_run_end(const struct hc_timeline *tl, const struct hc_ring_row *row,
+                              uint32_t first) {
+    uint32_t end = tl->run_end[first];
+    const uint8_t *unknown =
+        tl->config.replica ? memchr(row->presence + first, HC_UNKNOWN, end - first) : NULL;
+    return unknown == NULL ? end : (uint32_t)(unknown - row->presence);
+}
+
 void hc_stepping_simulate(struct hc_timeline *tl) {
     const struct hc_world *world = tl->config.world;
     hc_stepping_clear(tl, tl->head + 1);
@@ -299,11 +440,19 @@ void hc_stepping_simulate(struct hc_timeline *tl) {
     hc_scene_reduce(world, row.presence, row.states, hc_ring_reductions(tl, tl->head));
     struct hc_scene scene = scene_at(tl, &row);
     memcpy(next.grid.bucket, row.grid.bucket, hc_grid_memory(&tl->shape));
-    for (uint32_t e = 0; e < world->entities; e = tl->run_end[e]) {
-        uint32_t count = tl->run_end[e] - e;
-        step_all(tl, &scene, &row, (hc_entity)e, count, next.states + (size_t)e * world->stride,
-                 next.presence + e);
+    for (uint32_t e = 0, end; e < world->entities; e = end) {
+        end = tl->config.replica ? skip_unknown(row.presence, e, world->entities) : e;
+        if (end > e) {
+            stay_unknown(tl, &row, &next, e, end - e);
+            continue;
+        }
+        end = known_run_end(tl, &row, e);
+        uint32_t count = end - e;
+        step_new(tl, &scene, &row, &next, (hc_entity)e, count);
         move_all(tl, &row, &next, (hc_entity)e, count);
     }
+    HC_CHECK(!scene.event_refused);
+    if (scene.emitted)
+        tl->events_changed[next.slot] = ++tl->event_changes;
     tl->stats.steps += world->entities;
 }

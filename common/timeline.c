@@ -24,6 +24,28 @@ const char *hc_timeline_config_check(const struct hc_timeline_config *config) {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
+/// The places for game events that all entities have at a tick.
+static uint32_t event_places(const struct hc_world *world) {
+    uint32_t places = 0;
+    for (uint32_t e = 0; e < world->entities; e++)
+        places += hc_world_kind(world, (hc_entity)e)->events_max;
+    return places;
+}
+
+/// Lays the arrays of game events out from `base`; returns the bytes needed.
+static size_t layout_events(struct hc_timeline *tl, uint8_t *base) {
+    const struct hc_world *world = tl->config.world;
+    size_t n = hc_ring_slots(tl), entities = world->entities, used = 0;
+    tl->event_total = event_places(world);
+    if (tl->event_total == 0)
+        return 0;
+    tl->event_at = hc_carve(base, &used, (entities + 1) * sizeof *tl->event_at);
+    tl->event_counts = hc_carve(base, &used, (n + 1) * entities);
+    tl->events = hc_carve(base, &used, (n + 1) * tl->event_total * sizeof *tl->events);
+    tl->events_changed = hc_carve(base, &used, n * sizeof *tl->events_changed);
+    return used;
+}
+
 /// Lays the struct and then its arrays out from `base`; returns the bytes needed.
 static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     const struct hc_world *world = tl->config.world;
@@ -42,15 +64,22 @@ static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     tl->inputs_put = hc_carve(base, &used, n * player_words * sizeof *tl->inputs_put);
     tl->whole = hc_carve(base, &used, n);
     tl->groups = hc_carve(base, &used, n * entities);
+    size_t looking = world->game->lookback > 0 ? entities : 0;
+    tl->past = hc_carve(base, &used, n * looking * sizeof *tl->past);
+    tl->past_any = hc_carve(base, &used, n * sizeof *tl->past_any);
     tl->changed = hc_carve(base, &used, n * sizeof(hc_tick));
     tl->reduce = hc_carve(base, &used, n);
     tl->reductions = hc_carve(base, &used, n * world->game->reduction_count * sizeof(int64_t));
     tl->grids = hc_carve(base, &used, n * hc_grid_memory(&tl->shape));
     size_t authoritative = tl->config.replica ? n * entities * sizeof(hc_tick) : 0;
     tl->authoritative = hc_carve(base, &used, authoritative);
+    used += layout_events(tl, base == NULL ? NULL : base + used);
     tl->run_end = hc_carve(base, &used, entities * sizeof *tl->run_end);
     tl->next = hc_carve(base, &used, (size_t)HC_RUN_MAX * world->stride);
     tl->near = hc_carve(base, &used, entities * sizeof *tl->near);
+    tl->past_near = hc_carve(base, &used, looking * sizeof *tl->past_near);
+    if (looking == 0)
+        tl->past = NULL;
     return used;
 }
 
@@ -72,6 +101,7 @@ struct hc_timeline *hc_timeline_create(const struct hc_timeline_config *config) 
     tl->inputs.changed = hc_spread_input;
     tl->inputs.context = tl;
     hc_stepping_find_runs(tl);
+    hc_stepping_place_events(tl);
     return tl;
 }
 
@@ -81,6 +111,10 @@ void hc_timeline_destroy(struct hc_timeline *tl) {
 }
 
 // ---- Ticks --------------------------------------------------------------------------------------
+
+hc_tick hc_timeline_earliest(const struct hc_timeline *tl) {
+    return tl->earliest < tl->head ? tl->earliest : HC_NO_TICK;
+}
 
 void hc_timeline_resimulate(struct hc_timeline *tl) {
     HC_ASSERT(tl->started);
@@ -159,7 +193,7 @@ static void restart(struct hc_timeline *tl, hc_tick tick) {
     hc_inputs_restart(&tl->inputs, tick);
     tl->started = true;
     tl->earliest = HC_NO_TICK;
-    tl->oldest = tl->head = tick;
+    tl->begin = tl->oldest = tl->head = tick;
 }
 
 /// Whether the state at the tick of `row` already equals the one that was received.
@@ -198,11 +232,13 @@ enum hc_status hc_timeline_put_state(struct hc_timeline *tl, hc_tick tick, hc_ti
         if (*held != HC_NO_TICK && *held >= as_of)
             continue;
         *held = as_of;
+        hc_stepping_put_events(tl, tick, e, NULL, 0);
         if (holds_state(tl, &row, &entities[i])) {
             HC_MARK("received-state-equal");
             continue;
         }
-        uint8_t state[HC_STATE_MAX] = {0};
+        uint8_t state[HC_STATE_MAX];
+        memset(state, 0, world->stride);
         if (entities[i].presence == HC_ALIVE)
             memcpy(state, entities[i].state, hc_world_kind(world, e)->state_size);
         hc_spread_rewrite(tl, &row, e, entities[i].presence, state);
@@ -230,12 +266,13 @@ static bool holds(const struct hc_timeline *tl, hc_tick tick) {
 
 const uint8_t *hc_timeline_states(const struct hc_timeline *tl, hc_tick tick) {
     HC_ASSERT(holds(tl, tick));
-    return hc_ring_row(tl, tick).states;
+    const struct hc_world *world = tl->config.world;
+    return tl->states + hc_ring_slot(tl, tick) * world->entities * world->stride;
 }
 
 const uint8_t *hc_timeline_presence(const struct hc_timeline *tl, hc_tick tick) {
     HC_ASSERT(holds(tl, tick));
-    return hc_ring_row(tl, tick).presence;
+    return tl->presence + hc_ring_slot(tl, tick) * tl->config.world->entities;
 }
 
 static bool in_window(const struct hc_timeline *tl, hc_tick tick) {
@@ -249,9 +286,12 @@ enum hc_slot hc_timeline_slot(const struct hc_timeline *tl, hc_player player, hc
 }
 
 const void *hc_timeline_input(const struct hc_timeline *tl, hc_player player, hc_tick tick) {
-    HC_ASSERT(hc_timeline_slot(tl, player, tick) == HC_SLOT_KNOWN);
-    return tl->inputs.known +
-           hc_inputs_cell(&tl->inputs, player, tick) * tl->config.world->game->input_size;
+    if (!in_window(tl, tick))
+        return NULL;
+    size_t cell = hc_inputs_cell(&tl->inputs, player, tick);
+    return tl->inputs.slot[cell] == HC_SLOT_KNOWN
+               ? tl->inputs.known + cell * tl->config.world->game->input_size
+               : NULL;
 }
 
 const void *hc_timeline_effective(const struct hc_timeline *tl, hc_player player, hc_tick tick) {
@@ -274,6 +314,36 @@ bool hc_timeline_newest_input(const struct hc_timeline *tl, hc_player player, hc
 hc_tick hc_timeline_inputs_through(const struct hc_timeline *tl, hc_player player) {
     HC_ASSERT(!tl->config.replica);
     return tl->inputs.inputs_through[player];
+}
+
+const hc_game_event *hc_timeline_events(const struct hc_timeline *tl, hc_tick tick,
+                                        hc_entity entity, uint32_t *count) {
+    HC_ASSERT(holds(tl, tick));
+    size_t slot = hc_ring_slot(tl, tick);
+    *count = tl->event_total == 0 ? 0 : hc_ring_event_counts(tl, slot)[entity];
+    return *count == 0 ? NULL : hc_ring_events_at(tl, slot, entity);
+}
+
+uint32_t hc_timeline_next_emitter(const struct hc_timeline *tl, hc_tick tick, uint32_t from) {
+    uint32_t entities = tl->config.world->entities;
+    HC_ASSERT(holds(tl, tick));
+    if (tl->event_total == 0 || tl->events_changed[hc_ring_slot(tl, tick)] == 0)
+        return entities;
+    const uint8_t *counts = hc_ring_event_counts(tl, hc_ring_slot(tl, tick));
+    uint64_t eight = 0;
+    for (; from + sizeof eight <= entities; from += (uint32_t)sizeof eight) {
+        memcpy(&eight, counts + from, sizeof eight);
+        if (eight != 0)
+            break;
+    }
+    while (from < entities && counts[from] == 0)
+        from++;
+    return from;
+}
+
+uint64_t hc_timeline_events_changed(const struct hc_timeline *tl, hc_tick tick) {
+    HC_ASSERT(holds(tl, tick));
+    return tl->event_total == 0 ? 0 : tl->events_changed[hc_ring_slot(tl, tick)];
 }
 
 uint64_t hc_timeline_hash(const struct hc_timeline *tl, hc_tick tick) {

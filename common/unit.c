@@ -5,6 +5,19 @@
 
 #include <string.h>
 
+hc_entity hc_unit_first(const struct hc_world *world, hc_unit unit) {
+    if (unit == 0)
+        return HC_REFEREE;
+    if (unit <= world->players)
+        return hc_world_player(world, (hc_player)(unit - 1));
+    return (hc_entity)(unit + (uint32_t)world->players * (world->per_owner - 1u));
+}
+
+void hc_unit_place(const struct hc_world *world, struct hc_unit_value *value, uint8_t *buffer) {
+    value->presence = buffer;
+    value->states = buffer + world->per_owner;
+}
+
 void hc_unit_copy(const struct hc_world *world, hc_unit unit, struct hc_unit_value *to,
                   const struct hc_unit_value *from) {
     size_t count = hc_unit_count(world, unit);
@@ -53,12 +66,25 @@ static void serialise(const struct hc_kind *kind, const uint8_t *state, uint8_t 
 
 uint64_t hc_unit_entity_hash(const struct hc_world *world, hc_entity entity, uint8_t presence,
                              const uint8_t *state) {
-    uint8_t bytes[3 + HC_STATE_MAX] = {(uint8_t)entity, (uint8_t)(entity >> 8), presence};
+    uint8_t bytes[3 + HC_STATE_MAX];
     size_t length = 3;
+    bytes[0] = (uint8_t)entity;
+    bytes[1] = (uint8_t)(entity >> 8);
+    bytes[2] = presence;
     if (presence == HC_ALIVE) {
         const struct hc_kind *kind = hc_world_kind(world, entity);
         serialise(kind, state, bytes + length);
         length += kind->state_size;
     }
     return XXH3_64bits(bytes, length);
+}
+
+uint64_t hc_unit_hash(const struct hc_world *world, hc_unit unit,
+                      const struct hc_unit_value *value) {
+    hc_entity first = hc_unit_first(world, unit);
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < hc_unit_count(world, unit); i++)
+        hash += hc_unit_entity_hash(world, (hc_entity)(first + i), value->presence[i],
+                                    value->states + (size_t)i * world->stride);
+    return hash;
 }

@@ -40,13 +40,7 @@ static inline uint32_t hc_unit_count(const struct hc_world *world, hc_unit unit)
 }
 
 /// The first entity of `unit`; its other entities follow it.
-static inline hc_entity hc_unit_first(const struct hc_world *world, hc_unit unit) {
-    if (unit == 0)
-        return HC_REFEREE;
-    if (unit <= world->players)
-        return hc_world_player(world, (hc_player)(unit - 1));
-    return (hc_entity)(unit + (uint32_t)world->players * (world->per_owner - 1u));
-}
+hc_entity hc_unit_first(const struct hc_world *world, hc_unit unit);
 
 /// The unit that `entity` belongs to.
 static inline hc_unit hc_unit_of(const struct hc_world *world, hc_entity entity) {
@@ -64,11 +58,7 @@ static inline size_t hc_unit_bytes(const struct hc_world *world) {
 }
 
 /// Points `value` into a buffer of hc_unit_bytes.
-static inline void hc_unit_place(const struct hc_world *world, struct hc_unit_value *value,
-                                 uint8_t *buffer) {
-    value->presence = buffer;
-    value->states = buffer + world->per_owner;
-}
+void hc_unit_place(const struct hc_world *world, struct hc_unit_value *value, uint8_t *buffer);
 
 /// Copies `from` to the memory of `to`, whose pointers stay.
 void hc_unit_copy(const struct hc_world *world, hc_unit unit, struct hc_unit_value *to,
@@ -88,3 +78,7 @@ void hc_unit_read(const struct hc_world *world, hc_unit unit, const uint8_t *pre
 /// fields in table order, little-endian; equal on every architecture.
 uint64_t hc_unit_entity_hash(const struct hc_world *world, hc_entity entity, uint8_t presence,
                              const uint8_t *state);
+
+/// The sum of the hashes of a unit's entities.
+uint64_t hc_unit_hash(const struct hc_world *world, hc_unit unit,
+                      const struct hc_unit_value *value);

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 
 AUDIENCE, LIFE_S = 0, 60
 PLAYERS = 1  # rights: up to 4 local players; + 8 to watch everything too
+MATCH = 0    # of a server with --matches: 1 to 1023; 0: any that has room
 BODY_MAX, TIMEOUT_S = 4096, 5
 USERS = {"ada": 1, "grace": 2}
 
@@ -61,7 +62,7 @@ def read_protocol_id(program, game):
 
 def token(key, protocol_id, client_id, name):
     now = int(time.time())
-    head = struct.pack("<BBBBII", 1, key[0], 0, PLAYERS, now + LIFE_S, now)
+    head = struct.pack("<BBBBII", 1, key[0], (MATCH & 127) << 1, PLAYERS | MATCH >> 7 << 4, now + LIFE_S, now)
     nonce, secret = os.urandom(24), os.urandom(32)
     plain = struct.pack("<16sQ32sQ32s96x", os.urandom(16), client_id, secret, AUDIENCE, name)
     sealed = encrypt(plain, b"HINDCAST-TOKEN-1" + struct.pack("<Q", protocol_id) + head, nonce, key[1])

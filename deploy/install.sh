@@ -2,18 +2,21 @@
 # Installs the Debian 12 packages that Hindcast needs; does nothing if they are installed.
 #
 #     sh deploy/install.sh         to build and run
+#     sh deploy/install.sh view    also to build hindcast-view
 #     sh deploy/install.sh tests   also to test
 set -eu
 
 build="gcc libc6-dev cmake ninja-build pkg-config libevent-dev libmsgpack-dev libsodium-dev
        libxxhash-dev libjansson-dev uthash-dev"
-tests="check g++ clang iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl"
+view="libsdl2-dev libpng-dev"
+tests="check g++ clang dpkg-dev file iproute2 libclang-rt-14-dev llvm python3 python3-msgpack python3-nacl"
 
 case "${1-}" in
 "") wanted=$build ;;
-tests) wanted="$build $tests" ;;
+view) wanted="$build $view" ;;
+tests) wanted="$build $view $tests" ;;
 *)
-    echo "install.sh: unknown argument '$1' (none, or: tests)" >&2
+    echo "install.sh: unknown argument '$1' (none, view or tests)" >&2
     exit 2
     ;;
 esac

@@ -1,8 +1,10 @@
 /// Network addresses: comparing and printing them.
-#include "proto/address.h"
+#include "hindcast/address.h"
 
 #include <stdio.h>
 #include <string.h>
+
+_Static_assert(sizeof(struct hc_address) == 18, "an address has no padding");
 
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 

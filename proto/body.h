@@ -28,6 +28,7 @@ enum hc_message_type {
     HC_MESSAGE_PATH_CHALLENGE = 6, ///< server: to a path that is not validated
     HC_MESSAGE_PATH_RESPONSE = 7,  ///< client: validates the path
     HC_MESSAGE_EVENTS = 8,         ///< both: the game's reliable messages, see events.h
+    HC_MESSAGE_UNRELIABLE = 9,     ///< both: the game's unreliable messages, see unreliable.h
     HC_MESSAGE_TYPES
 };
 

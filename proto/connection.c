@@ -21,6 +21,7 @@ void hc_connection_begin(struct hc_connection *connection, enum hc_connection_en
     memcpy(connection->open_key, is_client ? keys->s2c : keys->c2s, HC_SEAL_KEY_SIZE);
     hc_sent_init(&connection->sent, 1);
     hc_events_out_continue(&messages->out);
+    hc_unreliable_begin(&messages->unreliable_out); // they were for the connection before
 }
 
 // ---- Receiving ----------------------------------------------------------------------------------
@@ -79,8 +80,8 @@ bool hc_connection_measure(struct hc_connection *connection, const struct hc_acc
     if ((!acks_it_first && accepted->ack <= connection->measured) ||
         !hc_sent_when(&connection->sent, accepted->ack, &sent_us))
         return false;
-    // The peer's clock may run fast, or its delay may be false.
-    uint64_t elapsed_us = now_us - sent_us;
+    // The peer's clock may run fast, its delay may be false, and its ack a guess.
+    uint64_t elapsed_us = now_us > sent_us ? now_us - sent_us : 0;
     *rtt_us = elapsed_us > delay_us ? elapsed_us - delay_us : 0;
     uint64_t srtt_us = connection->srtt_us;
     uint64_t deviation_us = srtt_us > *rtt_us ? srtt_us - *rtt_us : *rtt_us - srtt_us;
@@ -96,8 +97,10 @@ bool hc_connection_measure(struct hc_connection *connection, const struct hc_acc
 
 void hc_connection_put_messages(struct hc_connection *connection, struct hc_writer *body,
                                 size_t room, uint64_t now_us) {
+    size_t before = body->at;
     hc_events_send(&connection->messages->out, body, room, connection->sent.next, now_us,
                    connection->srtt_us);
+    hc_unreliable_send(&connection->messages->unreliable_out, body, room - (body->at - before));
 }
 
 size_t hc_connection_wrap(struct hc_connection *connection, uint8_t out[static HC_DATAGRAM_MAX],
@@ -155,6 +158,11 @@ void hc_connection_close(struct hc_connection *connection, enum hc_close_reason 
     connection->close_us = now_us;
 }
 
+void hc_connection_close_desync(struct hc_connection *connection, hc_tick tick, uint64_t now_us) {
+    hc_connection_close(connection, HC_CLOSE_DESYNC, true, now_us);
+    connection->close_tick = tick;
+}
+
 uint64_t hc_connection_close_due_us(const struct hc_connection *connection) {
     return connection->closes_left > 0 ? connection->close_us : UINT64_MAX;
 }
@@ -164,7 +172,7 @@ size_t hc_connection_send_close(struct hc_connection *connection,
     if (now_us < hc_connection_close_due_us(connection))
         return 0;
     struct hc_writer body = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    bool fits = hc_message_put_close(&body, connection->close);
+    bool fits = hc_message_put_close(&body, connection->close, connection->close_tick);
     HC_ASSERT(fits);
     connection->closes_left--;
     if (connection->closes_left < HC_CLOSES - HC_CLOSES_AT_ONCE)

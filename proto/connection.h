@@ -39,6 +39,7 @@ struct hc_connection {
     uint64_t rttvar_us; ///< 0 before the first
 
     enum hc_close_reason close; ///< 0: it is not closed
+    hc_tick close_tick;         ///< with HC_CLOSE_DESYNC
     uint32_t closes_left;       ///< CLOSEs still to be sent
     uint64_t close_us;          ///< when the next of them is due
 };
@@ -54,6 +55,7 @@ struct hc_accepted {
 
 /// Begins a new connection: nothing of an earlier one is left. Messages that are not acked are sent
 /// again; the caller begins new ones (hc_events_channel_begin) unless the session is resumed.
+/// Unreliable messages that were not sent are dropped.
 void hc_connection_begin(struct hc_connection *connection, enum hc_connection_end end, uint32_t cid,
                          const struct hc_seal_keys *keys, struct hc_events_channel *messages,
                          uint64_t now_us);
@@ -76,7 +78,8 @@ enum hc_status hc_connection_accept(struct hc_connection *connection, const stru
 bool hc_connection_measure(struct hc_connection *connection, const struct hc_accepted *accepted,
                            uint64_t delay_us, uint64_t now_us, uint64_t *rtt_us);
 
-/// Appends messages of at most `room` bytes to the body of the DATA that is wrapped next.
+/// Appends messages of at most `room` bytes to the body of the DATA that is wrapped next, first
+/// reliable ones.
 void hc_connection_put_messages(struct hc_connection *connection, struct hc_writer *body,
                                 size_t room, uint64_t now_us);
 
@@ -109,6 +112,9 @@ bool hc_connection_keys_expired(const struct hc_connection *connection, uint64_t
 /// may be sent.
 void hc_connection_close(struct hc_connection *connection, enum hc_close_reason reason, bool send,
                          uint64_t now_us);
+
+/// Closes the connection with HC_CLOSE_DESYNC and `tick`, the first that differed.
+void hc_connection_close_desync(struct hc_connection *connection, hc_tick tick, uint64_t now_us);
 
 /// When the next CLOSE is due; UINT64_MAX: none is left.
 uint64_t hc_connection_close_due_us(const struct hc_connection *connection);

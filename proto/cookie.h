@@ -7,7 +7,7 @@
 #pragma once
 
 #include "hindcast/status.h"
-#include "proto/address.h"
+#include "hindcast/address.h"
 #include "proto/datagram.h"
 
 #include <stdint.h>

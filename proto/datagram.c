@@ -165,6 +165,7 @@ size_t hc_datagram_put_connect(const struct hc_connect *connect,
     hc_bytes_put_u8(&writer, connect->players);
     hc_bytes_put_u32(&writer, connect->continues);
     hc_bytes_put(&writer, connect->client_key, HC_EXCHANGE_KEY_SIZE);
+    hc_bytes_put_u8(&writer, connect->extrapolations);
     return put_zeros(&writer);
 }
 
@@ -183,7 +184,9 @@ enum hc_status hc_datagram_get_connect(const uint8_t *bytes, size_t size, struct
     connect.players = hc_bytes_get_u8(&reader);
     connect.continues = hc_bytes_get_u32(&reader);
     hc_bytes_get(&reader, connect.client_key, HC_EXCHANGE_KEY_SIZE);
-    if (!get_zeros(&reader, hc_bytes_left(&reader) - HC_PROOF_SIZE))
+    connect.extrapolations = hc_bytes_get_u8(&reader);
+    if (connect.extrapolations >> HC_EXTRAPOLATION_STEP != 0 ||
+        !get_zeros(&reader, hc_bytes_left(&reader) - HC_PROOF_SIZE))
         return HC_MALFORMED;
     *out = connect;
     return connect.players <= HC_OWN_PLAYERS_MAX ? HC_OK : HC_INVALID;
@@ -241,6 +244,11 @@ size_t hc_datagram_put_deny(const struct hc_deny *deny, uint8_t out[static HC_DA
     return put_zeros(&writer);
 }
 
+bool hc_datagram_is_deny_reason(unsigned reason) {
+    return (reason >= HC_DENY_FULL && reason < HC_DENY_REASONS_END) ||
+           (reason >= HC_DENY_GAME && reason <= HC_DENY_GAME_LAST);
+}
+
 enum hc_status hc_datagram_get_deny(const uint8_t *bytes, size_t size, struct hc_deny *out) {
     struct hc_reader reader;
     enum hc_status status = get_own_prefix(&reader, HC_DATAGRAM_DENY, bytes, size,
@@ -251,7 +259,7 @@ enum hc_status hc_datagram_get_deny(const uint8_t *bytes, size_t size, struct hc
     hc_bytes_get(&reader, deny.client_nonce, HC_NONCE_SIZE);
     uint8_t reason = hc_bytes_get_u8(&reader);
     deny.retry_ms = hc_bytes_get_u32(&reader);
-    if (reason < HC_DENY_FULL || reason >= HC_DENY_REASONS_END)
+    if (!hc_datagram_is_deny_reason(reason))
         return HC_MALFORMED;
     deny.reason = (enum hc_deny_reason)reason;
     *out = deny;
@@ -284,13 +292,15 @@ static const struct {
 };
 
 const char *hc_deny_word(enum hc_deny_reason reason) {
-    bool known = reason >= HC_DENY_FULL && reason < HC_DENY_REASONS_END;
-    return known ? deny_reasons[reason].word : "unknown";
+    if (!hc_datagram_is_deny_reason(reason))
+        return "unknown";
+    return reason >= HC_DENY_GAME ? "game" : deny_reasons[reason].word;
 }
 
 const char *hc_deny_text(enum hc_deny_reason reason) {
-    bool known = reason >= HC_DENY_FULL && reason < HC_DENY_REASONS_END;
-    return known ? deny_reasons[reason].text : "unknown reason";
+    if (!hc_datagram_is_deny_reason(reason))
+        return "unknown reason";
+    return reason >= HC_DENY_GAME ? "the game refuses this user" : deny_reasons[reason].text;
 }
 
 size_t hc_datagram_put_version(const struct hc_version *version,

@@ -5,8 +5,8 @@
 ///     HELLO   01 1200  kind 1 | magic 7 | protocol_id 8 | client_nonce 16 | zeros 1168
 ///     COOKIE  02   44  kind | magic | client_nonce 16 | slot 4 | cookie 16
 ///     CONNECT 03 1200  kind | magic | protocol_id 8 | client_nonce 16 | slot 4 | cookie 16
-///                      | token 244 | players 1 | continues 4 | client_key 32 | zeros 851
-///                      | proof 16
+///                      | token 244 | players 1 | continues 4 | client_key 32
+///                      | extrapolations 1 | zeros 850 | proof 16
 ///     ACCEPT  04 1200  kind | magic | client_nonce 16 | server_nonce 16 | cid 4 | server_key 32
 ///                      | body | tag 16
 ///     DENY    05   45  kind | magic | client_nonce 16 | reason 1 | retry_ms 4 | MAC 16
@@ -86,6 +86,9 @@ struct hc_connect {
     uint8_t players;    ///< local players wanted, [0, 4]; 0: a spectator
     uint32_t continues; ///< cid of this client's last connection, whose session it resumes; 0: none
     uint8_t client_key[HC_EXCHANGE_KEY_SIZE]; ///< ephemeral, public
+    uint8_t
+        extrapolations; ///< that the client computes: bit how - 1 for each enum hc_extrapolation
+                        ///< but HC_EXTRAPOLATION_HOLD, which every client computes
 };
 
 struct hc_accept {
@@ -125,6 +128,9 @@ struct hc_data {
 /// The number that both ends must share: it binds the wire version, hc_game_hash(game) and
 /// `rule_hash`, hc_game_rule_hash of the game.
 uint64_t hc_datagram_protocol_id(const struct hc_game *game, uint64_t rule_hash);
+
+/// Whether a DENY may have this reason.
+bool hc_datagram_is_deny_reason(unsigned reason);
 
 /// The kind of a datagram by its first byte alone; HC_DATAGRAM_NONE: not of this protocol.
 enum hc_datagram_kind hc_datagram_kind(const uint8_t *bytes, size_t size);

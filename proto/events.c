@@ -318,6 +318,8 @@ const uint8_t *hc_events_next(struct hc_events_in *in, size_t *size) {
 void hc_events_channel_begin(struct hc_events_channel *channel) {
     hc_events_out_init(&channel->out, 1, channel->bytes, HC_EVENTS_BYTES_MAX);
     hc_events_in_init(&channel->in, 1, channel->bytes + HC_EVENTS_BYTES_MAX, HC_EVENTS_STORE_MIN);
+    hc_unreliable_begin(&channel->unreliable_out);
+    hc_unreliable_begin(&channel->unreliable_in);
 }
 
 uint32_t hc_events_channel_take(struct hc_events_channel *channel, struct hc_body *body) {

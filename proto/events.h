@@ -27,6 +27,7 @@
 #include "hindcast/status.h"
 #include "proto/ack.h"
 #include "proto/body.h"
+#include "proto/unreliable.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,6 +107,7 @@ struct hc_events_channel {
     struct hc_events_out out;
     struct hc_events_in in;
     uint8_t *bytes; ///< [HC_EVENTS_CHANNEL_BYTES] of both, borrowed
+    struct hc_unreliable unreliable_out, unreliable_in;
 };
 
 /// Starts with `first` (outside of tests 1) as the number of the first event, and lends `capacity`
@@ -153,7 +155,8 @@ enum hc_status hc_events_take(struct hc_events_in *in, struct hc_values values);
 /// their number in `*size`. NULL, and 0: there is none.
 const uint8_t *hc_events_next(struct hc_events_in *in, size_t *size);
 
-/// Starts both halves anew with event 1; `channel->bytes` is set.
+/// Starts both halves anew with event 1, and empties the queues of unreliable messages;
+/// `channel->bytes` is set.
 void hc_events_channel_begin(struct hc_events_channel *channel);
 
 /// Takes the EVENTS of a body, which hc_events_check found valid. Returns how many more events

@@ -41,10 +41,11 @@ enum {
 
     // ---- Used tokens, and connects of one user or address (2, 7) --------------------------------
 
-    HC_SPENT_TOKENS = 4,           ///< used tokens that a server remembers of a client_id
-    HC_SPENT_CLIENTS_MIN = 4096,   ///< client_ids of which a server remembers them, at least,
-    HC_SPENT_CLIENTS_EACH = 4,     ///< and for each client that may connect
-    HC_CONNECTS_AT_ONCE = 5,       ///< connects of a client_id at once; later ones 1 a second
+    HC_SPENT_TOKENS = 4,              ///< used tokens that a server remembers of a client_id
+    HC_SPENT_CLIENTS_MIN = 4096,      ///< client_ids of which a server remembers them, at least,
+    HC_SPENT_MATCH_CLIENTS_MIN = 512, ///< at least in each match of a server with several,
+    HC_SPENT_CLIENTS_EACH = 4,        ///< and for each client that may connect
+    HC_CONNECTS_AT_ONCE = 5,          ///< connects of a client_id at once; later ones 1 a second
     HC_CONNECTS_PER_ADDRESS = 5,   ///< connects a second of an address, unless the server sets it
     HC_CLIENTS_PER_ADDRESS = 16,   ///< clients of an address at once, unless the server sets it
     HC_SESSION_LIFE_S = 24 * 3600, ///< of a session, unless the server sets it
@@ -91,6 +92,11 @@ enum {
     HC_EVENTS_BYTES_MAX = 16384,        ///< bytes of the events on the way
     HC_EVENTS_RESEND_LEAST_US = 100000, ///< an event is resent after this or 5/4 of a round trip
 
+    // ---- Unreliable messages (3) ----------------------------------------------------------------
+
+    HC_UNRELIABLE_EACH = 16,    ///< messages in a datagram
+    HC_UNRELIABLE_BYTES = 1024, ///< of a queue: messages, and a byte for each
+
     // ---- Snapshots (4) --------------------------------------------------------------------------
 
     /// Ticks that inputs and roster changes may lie from the snapshot's tick, either way, and the
@@ -107,6 +113,8 @@ enum {
     HC_SNAPSHOT_VALUES_MIN = 4096,     ///< values that a client holds, at least, or
     HC_SNAPSHOT_VALUES_EACH = 128,     ///< so many of each unit in a snapshot, if that is more
     HC_SNAPSHOT_INPUTS_NEAR = 8,       ///< ticks of inputs that go with a player's unit
+    HC_GAME_EVENTS_TICKS = 256,        ///< final ticks whose game events may still be sent
+    HC_GAME_EVENTS_MAX = 512,          ///< game events in a snapshot
     HC_SNAPSHOT_CHAIN_TICKS = 16, ///< heads of a group, whose first snapshot has the chain hash
     /// Heads from the newest back to a correction's baseline.
     HC_SNAPSHOT_CORRECTION_AGE = HC_SNAPSHOT_BASELINE_TICKS,

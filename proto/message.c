@@ -10,6 +10,7 @@ enum {
     WELCOME_VALUES = 13,
     INPUT_VALUES = 8,
     CLOSE_VALUES = 2,
+    CLOSE_DESYNC_VALUES = 3,
     TICKET_VALUES = 4,
     PATH_VALUES = 2,
     BINARY_HEADER_MAX = 3,
@@ -175,20 +176,28 @@ enum hc_status hc_message_get_input(const struct hc_body *body, const struct hc_
     return hc_input_run_begin(run, game, players, out->count, packed, size);
 }
 
-bool hc_message_put_close(struct hc_writer *body, enum hc_close_reason reason) {
+bool hc_message_put_close(struct hc_writer *body, enum hc_close_reason reason, hc_tick tick) {
     struct hc_writer before = *body;
-    hc_pack_array(body, CLOSE_VALUES);
+    hc_pack_array(body, reason == HC_CLOSE_DESYNC ? CLOSE_DESYNC_VALUES : CLOSE_VALUES);
     hc_pack_uint8(body, HC_MESSAGE_CLOSE);
     hc_pack_uint8(body, (uint8_t)reason);
+    if (reason == HC_CLOSE_DESYNC)
+        hc_pack_uint32(body, tick);
     return hc_body_commit(body, &before);
 }
 
-enum hc_status hc_message_get_close(const struct hc_body *body, enum hc_close_reason *out) {
+enum hc_status hc_message_get_close(const struct hc_body *body, enum hc_close_reason *out,
+                                    hc_tick *tick) {
     if (body->type != HC_MESSAGE_CLOSE)
         return HC_MALFORMED;
     struct hc_values values = hc_body_values(body);
-    uint64_t reason = hc_values_unsigned(&values, HC_CLOSE_ERROR);
-    if (hc_values_done(&values) != HC_OK || reason < HC_CLOSE_LEFT)
+    uint64_t reason = hc_values_unsigned(&values, HC_CLOSE_GAME_LAST);
+    bool known =
+        (reason >= HC_CLOSE_LEFT && reason < HC_CLOSE_REASONS_END) || reason >= HC_CLOSE_GAME;
+    *tick = 0;
+    if (reason == HC_CLOSE_DESYNC)
+        *tick = (hc_tick)hc_values_unsigned(&values, HC_NO_TICK - 1);
+    if (hc_values_done(&values) != HC_OK || !known)
         return HC_MALFORMED;
     *out = (enum hc_close_reason)reason;
     return HC_OK;
@@ -244,6 +253,13 @@ const char *hc_close_text(enum hc_close_reason reason) {
         return "timed out";
     case HC_CLOSE_ERROR:
         return "protocol error";
+    case HC_CLOSE_DESYNC:
+        return "the client's world differs from the server's";
+    case HC_CLOSE_REASONS_END:
+    case HC_CLOSE_GAME:
+    case HC_CLOSE_GAME_LAST:
+        break;
     }
-    return "unknown reason";
+    return reason >= HC_CLOSE_GAME && reason <= HC_CLOSE_GAME_LAST ? "removed by the game"
+                                                                   : "unknown reason";
 }

@@ -1,11 +1,11 @@
-/// The messages other than SNAPSHOT (snapshot.h) and EVENTS (events.h).
+/// The messages other than SNAPSHOT (snapshot.h), EVENTS (events.h) and UNRELIABLE (unreliable.h).
 ///
 ///     WELCOME [1, tick_rate, players, seed, history, future, late_limit, tick, phase_us, [own
 ///     ...],
 ///              reset_token, resumed, zeros]
 ///     INPUT   [2, client_tick, display_offset, ack_delay_us, client_tick - first,
 ///              first - force_before, count, runs]
-///     CLOSE   [4, reason]
+///     CLOSE   [4, reason], and [4, HC_CLOSE_DESYNC, tick]
 ///     TICKET  [5, token, secret, reset_token]
 ///     PATH_CHALLENGE [6, data]         PATH_RESPONSE [7, data]
 ///
@@ -81,11 +81,12 @@ enum hc_status hc_message_get_input(const struct hc_body *body, const struct hc_
                                     uint32_t players, struct hc_input_message *out,
                                     struct hc_input_run *run);
 
-/// Appends CLOSE.
-bool hc_message_put_close(struct hc_writer *body, enum hc_close_reason reason);
+/// Appends CLOSE. `tick` goes with HC_CLOSE_DESYNC alone: the first that differed.
+bool hc_message_put_close(struct hc_writer *body, enum hc_close_reason reason, hc_tick tick);
 
-/// Reads CLOSE.
-enum hc_status hc_message_get_close(const struct hc_body *body, enum hc_close_reason *out);
+/// Reads CLOSE; `*tick` is 0 with another reason than HC_CLOSE_DESYNC.
+enum hc_status hc_message_get_close(const struct hc_body *body, enum hc_close_reason *out,
+                                    hc_tick *tick);
 
 /// Appends TICKET.
 bool hc_message_put_ticket(struct hc_writer *body, const struct hc_ticket *ticket);

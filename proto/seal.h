@@ -26,7 +26,7 @@
 #pragma once
 
 #include "hindcast/status.h"
-#include "proto/address.h"
+#include "hindcast/address.h"
 #include "proto/datagram.h"
 #include "proto/token.h"
 

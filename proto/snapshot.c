@@ -3,7 +3,6 @@
 
 #include "common/bytes.h"
 #include "hindcast/check.h"
-#include "proto/delta.h"
 #include "proto/pack.h"
 
 #include <sodium.h>
@@ -13,12 +12,14 @@ enum {
     BASE_BITS = 6, ///< of as_of - base - 1, at most
     BASE_FAR = 63, ///< all of them set: the excess over this follows
     BASE_GROUP = 8,
+    HOW_BITS = 2,
     AGE_BITS = 6,         ///< of base - older - 1
     CORRECTION_BITS = 7,  ///< of as_of - baseline - 1
     SENT_GROUP = 3,       ///< of runs of units that are sent again,
     SKIPPED_GROUP = 2,    ///< and of those between them
     OTHERS_GROUP = 4,     ///< of the number of other units, and of units skipped between them
     CORRECTION_GROUP = 2, ///< of units skipped between corrections
+    LISTED_BITS = 40,     ///< of a forced range or a roster change, at most
 };
 enum { MESSAGE_VALUES = 2 };
 _Static_assert(1 << AGE_BITS == HC_SNAPSHOT_AGE_MAX &&
@@ -45,7 +46,7 @@ uint64_t hc_snapshot_chain(const uint8_t key[static HC_CHAIN_KEY_SIZE], uint64_t
 
 /// Reads a number of at most `max`; beyond it the reader fails.
 static uint32_t get_up_to(struct hc_bits_reader *bits, unsigned group, uint32_t max) {
-    uint32_t value = hc_delta_get_number(bits, group);
+    uint32_t value = hc_bits_get_number(bits, group);
     if (value <= max)
         return value;
     bits->failed = true;
@@ -57,27 +58,10 @@ static hc_tick get_back(struct hc_bits_reader *bits, hc_tick tick, unsigned grou
     return tick - get_up_to(bits, group, most < tick ? most : tick);
 }
 
-static void put_u64(struct hc_bits_writer *bits, uint64_t value) {
-    hc_bits_put(bits, (uint32_t)value, 32);
-    hc_bits_put(bits, (uint32_t)(value >> 32), 32);
-}
-
-static uint64_t get_u64(struct hc_bits_reader *bits) {
-    uint64_t low = hc_bits_get(bits, 32);
-    return low | (uint64_t)hc_bits_get(bits, 32) << 32;
-}
-
 // ---- The header ---------------------------------------------------------------------------------
 
-/// Appends the distance from the newest baseline to as_of - 1: longer than a round trip only while
+/// Reads the distance from the newest baseline to as_of - 1: longer than a round trip only while
 /// nothing arrives.
-static void put_base_age(struct hc_bits_writer *bits, uint32_t age) {
-    HC_ASSERT(age < HC_SNAPSHOT_SPAN_MAX);
-    hc_bits_put(bits, age < BASE_FAR ? age : BASE_FAR, BASE_BITS);
-    if (age >= BASE_FAR)
-        hc_delta_put_number(bits, age - BASE_FAR, BASE_GROUP);
-}
-
 static uint32_t get_base_age(struct hc_bits_reader *bits) {
     uint32_t age = hc_bits_get(bits, BASE_BITS);
     if (age == BASE_FAR)
@@ -88,21 +72,28 @@ static uint32_t get_base_age(struct hc_bits_reader *bits) {
 void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot) {
     HC_ASSERT(snapshot->tick <= snapshot->as_of && snapshot->late_limit <= snapshot->as_of);
     HC_ASSERT(snapshot->final <= snapshot->as_of && snapshot->own_count <= HC_OWN_PLAYERS_MAX);
+    bool has_base = snapshot->base != HC_NO_TICK;
+    uint32_t age = snapshot->as_of - snapshot->base - 1; // with a base
+    HC_ASSERT(!has_base || age < HC_SNAPSHOT_SPAN_MAX);
     hc_bits_put(bits, snapshot->as_of & UINT16_MAX, 16);
-    hc_delta_put_number(bits, snapshot->phase_us, 8);
-    hc_delta_put_number(bits, snapshot->ack_delay_us, 8);
-    hc_delta_put_number(bits, snapshot->as_of - snapshot->tick, 4);
-    hc_delta_put_number(bits, snapshot->as_of - snapshot->late_limit, 5);
-    hc_delta_put_number(bits, snapshot->as_of - snapshot->final, 4);
+    hc_bits_put_number(bits, snapshot->phase_us, 8);
+    hc_bits_put_number(bits, snapshot->ack_delay_us, 8);
+    hc_bits_put_number(bits, snapshot->as_of - snapshot->tick, 4);
+    hc_bits_put_number(bits, snapshot->as_of - snapshot->late_limit, 5);
+    hc_bits_put_number(bits, snapshot->as_of - snapshot->final, 4);
     hc_bits_put(bits, snapshot->hash, 32);
     hc_bits_put(bits, snapshot->has_chain, 1);
     if (snapshot->has_chain)
-        put_u64(bits, snapshot->chain);
-    hc_bits_put(bits, snapshot->base != HC_NO_TICK, 1);
-    if (snapshot->base != HC_NO_TICK)
-        put_base_age(bits, snapshot->as_of - snapshot->base - 1);
+        hc_bits_put_u64(bits, snapshot->chain);
+    hc_bits_put(bits, has_base, 1);
+    if (has_base)
+        hc_bits_put(bits, age < BASE_FAR ? age : BASE_FAR, BASE_BITS);
+    if (has_base && age >= BASE_FAR)
+        hc_bits_put_number(bits, age - BASE_FAR, BASE_GROUP);
+    if (has_base)
+        hc_bits_put(bits, snapshot->how, HOW_BITS);
     for (unsigned i = 0; i < snapshot->own_count; i++)
-        hc_delta_put_number(bits, snapshot->complete[i] + 1 - snapshot->tick, 3);
+        hc_bits_put_number(bits, snapshot->complete[i] + 1 - snapshot->tick, 3);
 }
 
 /// The tick nearest to `near` with the low half `low`.
@@ -124,11 +115,15 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
     out->hash = hc_bits_get(bits, 32);
     out->has_chain = hc_bits_get(bits, 1) != 0;
     if (out->has_chain)
-        out->chain = get_u64(bits);
+        out->chain = hc_bits_get_u64(bits);
     if (hc_bits_get(bits, 1) != 0) {
         uint32_t age = get_base_age(bits) + 1;
         bits->failed |= age > out->as_of;
         out->base = out->as_of - age;
+        uint32_t how = hc_bits_get(bits, HOW_BITS);
+        bits->failed |= how > HC_EXTRAPOLATION_STEP;
+        out->how =
+            how <= HC_EXTRAPOLATION_STEP ? (enum hc_extrapolation)how : HC_EXTRAPOLATION_HOLD;
     }
     for (unsigned i = 0; i < own_count; i++) {
         hc_tick next = out->tick + get_up_to(bits, 3, HC_SNAPSHOT_SPAN_MAX);
@@ -139,13 +134,33 @@ void hc_snapshot_get(struct hc_bits_reader *bits, hc_tick near, uint8_t own_coun
 
 // ---- Forced inputs, roster changes --------------------------------------------------------------
 
-void hc_snapshot_put_forced(struct hc_bits_writer *bits, hc_tick tick,
-                            const struct hc_snapshot_forced *forced) {
-    HC_ASSERT(forced->own < HC_OWN_PLAYERS_MAX && forced->first <= tick && forced->count >= 1);
-    hc_bits_put(bits, 1, 1);
-    hc_bits_put(bits, forced->own, 2);
-    hc_delta_put_number(bits, tick - forced->first, 5);
-    hc_delta_put_number(bits, forced->count - 1, 3);
+void hc_snapshot_put_lists(struct hc_bits_writer *bits, hc_tick tick, size_t most,
+                           struct hc_snapshot_lists *lists) {
+    lists->forced_written = lists->changes_written = 0;
+    for (uint32_t i = 0; i < lists->forced_count && hc_bits_written(bits) + LISTED_BITS <= most;
+         i++) {
+        const struct hc_snapshot_forced *forced = &lists->forced[i];
+        HC_ASSERT(forced->own < HC_OWN_PLAYERS_MAX && forced->first <= tick && forced->count >= 1);
+        hc_bits_put(bits, 1, 1);
+        hc_bits_put(bits, forced->own, 2);
+        hc_bits_put_number(bits, tick - forced->first, 5);
+        hc_bits_put_number(bits, forced->count - 1, 3);
+        lists->forced_written++;
+    }
+    hc_bits_put(bits, 0, 1);
+    for (uint32_t i = 0; i < lists->change_count && hc_bits_written(bits) + LISTED_BITS <= most;
+         i++) {
+        const struct hc_snapshot_roster *change = &lists->changes[i];
+        HC_ASSERT(change->roster_change != HC_ROSTER_NONE);
+        uint32_t ahead = change->tick - tick;
+        bool before = change->tick < tick;
+        hc_bits_put(bits, 1, 1);
+        hc_bits_put_number(bits, change->player, 6);
+        hc_bits_put_number(bits, before ? (0 - ahead) * 2 - 1 : ahead * 2, 4);
+        hc_bits_put(bits, change->roster_change == HC_ROSTER_LEAVE, 1);
+        lists->changes_written++;
+    }
+    hc_bits_put(bits, 0, 1);
 }
 
 bool hc_snapshot_get_forced(struct hc_bits_reader *bits, const struct hc_snapshot *snapshot,
@@ -157,17 +172,6 @@ bool hc_snapshot_get_forced(struct hc_bits_reader *bits, const struct hc_snapsho
     out->count = get_up_to(bits, 3, HC_INPUT_RUN_MAX - 1) + 1;
     bits->failed |= out->own >= snapshot->own_count;
     return !bits->failed;
-}
-
-void hc_snapshot_put_roster(struct hc_bits_writer *bits, hc_tick tick,
-                            const struct hc_snapshot_roster *roster_change) {
-    HC_ASSERT(roster_change->roster_change != HC_ROSTER_NONE);
-    uint32_t ahead = roster_change->tick - tick;
-    bool before = roster_change->tick < tick;
-    hc_bits_put(bits, 1, 1);
-    hc_delta_put_number(bits, roster_change->player, 6);
-    hc_delta_put_number(bits, before ? (0 - ahead) * 2 - 1 : ahead * 2, 4);
-    hc_bits_put(bits, roster_change->roster_change == HC_ROSTER_LEAVE, 1);
 }
 
 bool hc_snapshot_get_roster(struct hc_bits_reader *bits, const struct hc_world *world, hc_tick tick,
@@ -182,16 +186,7 @@ bool hc_snapshot_get_roster(struct hc_bits_reader *bits, const struct hc_world *
     return !bits->failed;
 }
 
-void hc_snapshot_put_end(struct hc_bits_writer *bits) {
-    hc_bits_put(bits, 0, 1);
-}
-
 // ---- Names --------------------------------------------------------------------------------------
-
-static void put_gap(struct hc_bits_writer *bits, hc_unit next, hc_unit unit, unsigned group) {
-    HC_ASSERT(unit >= next);
-    hc_delta_put_number(bits, unit - next, group);
-}
 
 static hc_unit get_gap(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit next,
                        unsigned group) {
@@ -203,39 +198,30 @@ static hc_unit get_gap(struct hc_bits_reader *bits, const struct hc_world *world
     return (hc_unit)(next + get_up_to(bits, group, units - 1 - next));
 }
 
-/// The end of the run of units of `base` from `i` on that are sent against it, or are not.
-static uint32_t run_end(const struct hc_snapshot_set *base, const bool *sent, uint32_t i) {
-    bool first = i < base->count && sent[i];
-    while (i < base->count && sent[i] == first)
-        i++;
-    return i;
-}
-
+/// Appends the runs of units of `base` that are sent against it, all but `others` of the units.
 static void put_again(struct hc_bits_writer *bits, const struct hc_snapshot_set *base,
-                      const struct hc_snapshot_unit *units, uint32_t count) {
-    bool sent[HC_SNAPSHOT_UNITS_MAX] = {false};
-    uint32_t at = 0, sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (units[i].from != HC_SNAPSHOT_BASE)
-            continue;
-        while (at < base->count && base->units[at] < units[i].unit)
-            at++;
-        HC_ASSERT(at < base->count && base->units[at] == units[i].unit);
-        sent[at] = true;
-        sum++;
+                      const struct hc_snapshot_unit *units, uint32_t count, uint32_t others) {
+    uint16_t runs[HC_SNAPSHOT_UNITS_MAX + 1]; // sent and skipped ones by turns
+    uint32_t run = 0, sum = 0;
+    runs[0] = 0;
+    for (uint32_t i = 0, at = 0; at < base->count; at++) {
+        while (i < count && (units[i].from != HC_SNAPSHOT_BASE || units[i].unit < base->units[at]))
+            i++;
+        bool sent = i < count && units[i].unit == base->units[at];
+        if (sent != (run % 2 == 0))
+            runs[++run] = 0;
+        runs[run]++;
+        sum += sent;
     }
+    HC_ASSERT(sum + others == count);
     if (base->count == 0)
         return;
     hc_bits_put(bits, sum == base->count, 1);
     if (sum == base->count)
         return;
-    at = sent[0] ? run_end(base, sent, 0) : 0;
-    hc_delta_put_number(bits, at, SENT_GROUP);
-    for (bool sends = false; at < base->count; sends = !sends) {
-        uint32_t end = run_end(base, sent, at);
-        hc_delta_put_number(bits, end - at - 1, sends ? SENT_GROUP : SKIPPED_GROUP);
-        at = end;
-    }
+    hc_bits_put_number(bits, runs[0], SENT_GROUP);
+    for (uint32_t i = 1; i <= run; i++)
+        hc_bits_put_number(bits, runs[i] - 1u, i % 2 == 0 ? SENT_GROUP : SKIPPED_GROUP);
 }
 
 /// Reads the units of `base` that are sent against it to `out`; returns their number.
@@ -266,15 +252,16 @@ void hc_snapshot_put_names(struct hc_bits_writer *bits, const struct hc_snapshot
     uint32_t others = 0;
     hc_unit next = 0;
     HC_ASSERT(count <= HC_SNAPSHOT_UNITS_MAX && base->count <= HC_SNAPSHOT_UNITS_MAX);
-    put_again(bits, base, units, count);
     for (uint32_t i = 0; i < count; i++)
         others += units[i].from != HC_SNAPSHOT_BASE;
-    hc_delta_put_number(bits, others, OTHERS_GROUP);
+    put_again(bits, base, units, count, others);
+    hc_bits_put_number(bits, others, OTHERS_GROUP);
     for (uint32_t i = 0; i < count; i++) {
         const struct hc_snapshot_unit *unit = &units[i];
         if (unit->from == HC_SNAPSHOT_BASE)
             continue;
-        put_gap(bits, next, unit->unit, OTHERS_GROUP);
+        HC_ASSERT(unit->unit >= next);
+        hc_bits_put_number(bits, unit->unit - next, OTHERS_GROUP);
         next = (hc_unit)(unit->unit + 1);
         hc_bits_put(bits, codes[unit->from].value, codes[unit->from].bits);
         if (unit->from != HC_SNAPSHOT_OLDER)
@@ -332,38 +319,37 @@ uint32_t hc_snapshot_get_names(struct hc_bits_reader *bits, const struct hc_worl
 
 // ---- Inputs -------------------------------------------------------------------------------------
 
-/// The end of the next run of known inputs, whose beginning, at or after *first, becomes *first;
-/// *first itself when there is none before `end`.
-static hc_tick run_from(const struct hc_timeline *timeline, hc_player player, hc_tick end,
-                        hc_tick *first) {
-    while (*first < end && hc_timeline_slot(timeline, player, *first) != HC_SLOT_KNOWN)
-        ++*first;
-    hc_tick t = *first;
-    while (t < end && t - *first < HC_INPUT_RUN_MAX &&
-           hc_timeline_slot(timeline, player, t) == HC_SLOT_KNOWN)
-        t++;
-    return t;
-}
+/// Known inputs in a row.
+struct run {
+    hc_tick first, end;
+};
 
 void hc_snapshot_put_inputs(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
-                            const struct hc_game *game, hc_player player,
+                            const struct hc_value_codec *codec, hc_player player,
                             const struct hc_unit_value *value, hc_tick end) {
-    hc_tick next = value->tick, first = next, to = run_from(timeline, player, end, &first);
-    uint32_t runs = 0;
-    for (hc_tick a = first, b = to; b > a; a = b, b = run_from(timeline, player, end, &a))
-        runs++;
-    hc_delta_put_number(bits, runs, 1);
-    const uint8_t *before = value->input;
-    for (; runs > 0; runs--) {
-        hc_delta_put_number(bits, first - next, 1);
-        hc_delta_put_number(bits, to - first - 1, 2);
-        for (; first < to; first++) {
-            const uint8_t *input = hc_timeline_input(timeline, player, first);
-            hc_delta_put_input(bits, game, before, input);
-            before = input;
-        }
-        next = to;
-        to = run_from(timeline, player, end, &first);
+    struct run runs[HC_SNAPSHOT_INPUTS_MAX];
+    const uint8_t *inputs[HC_SNAPSHOT_INPUTS_MAX], *before = value->input;
+    uint32_t run_count = 0, count = 0;
+    hc_tick next = value->tick;
+    HC_ASSERT(end <= next + HC_SNAPSHOT_INPUTS_MAX);
+    for (hc_tick t = next; t < end; t++) {
+        const uint8_t *input = hc_timeline_input(timeline, player, t);
+        struct run *run = &runs[run_count - (run_count > 0)];
+        if (input == NULL)
+            continue;
+        inputs[count++] = input;
+        if (run_count > 0 && run->end == t && t - run->first < HC_INPUT_RUN_MAX)
+            run->end++;
+        else
+            runs[run_count++] = (struct run){.first = t, .end = t + 1};
+    }
+    hc_bits_put_number(bits, run_count, 1);
+    count = 0;
+    for (uint32_t i = 0; i < run_count; next = runs[i++].end) {
+        hc_bits_put_number(bits, runs[i].first - next, 1);
+        hc_bits_put_number(bits, runs[i].end - runs[i].first - 1, 2);
+        for (hc_tick t = runs[i].first; t < runs[i].end; t++, before = inputs[count++])
+            hc_value_put_input(bits, codec, before, inputs[count]);
     }
 }
 
@@ -378,12 +364,27 @@ uint32_t hc_snapshot_get_run(struct hc_bits_reader *bits, hc_tick next, hc_tick 
 
 // ---- Corrections --------------------------------------------------------------------------------
 
-void hc_snapshot_put_correction_tick(struct hc_bits_writer *bits, hc_tick before, hc_tick at,
-                                     uint32_t count) {
+void hc_snapshot_put_corrections(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot,
+                                 hc_tick before, hc_tick at,
+                                 const struct hc_snapshot_correction *corrections, uint32_t count) {
+    hc_unit next = 0;
     HC_ASSERT(at < before && count >= 1);
     hc_bits_put(bits, 1, 1);
-    hc_delta_put_number(bits, before - at - 1, 3);
-    hc_delta_put_number(bits, count - 1, 3);
+    hc_bits_put_number(bits, before - at - 1, 3);
+    hc_bits_put_number(bits, count - 1, 3);
+    for (uint32_t i = 0; i < count && !bits->failed; i++) {
+        const struct hc_snapshot_correction *correction = &corrections[i];
+        bool has_base = correction->as_of != HC_NO_TICK;
+        HC_ASSERT(correction->unit >= next);
+        hc_bits_put_number(bits, correction->unit - next, CORRECTION_GROUP);
+        next = (hc_unit)(correction->unit + 1);
+        hc_bits_put(bits, has_base, 1);
+        if (has_base) {
+            hc_bits_put(bits, snapshot->as_of - correction->as_of - 1, CORRECTION_BITS);
+            hc_bits_put(bits, correction->same, 1);
+        }
+        hc_bits_append(bits, correction->value, correction->bits);
+    }
 }
 
 bool hc_snapshot_get_correction_tick(struct hc_bits_reader *bits, hc_tick before, hc_tick *at,
@@ -394,16 +395,6 @@ bool hc_snapshot_get_correction_tick(struct hc_bits_reader *bits, hc_tick before
     *at = bits->failed ? 0 : get_back(bits, before - 1, 3, HC_HISTORY_MAX);
     *count = get_up_to(bits, 3, UINT16_MAX) + 1;
     return !bits->failed;
-}
-
-void hc_snapshot_put_correction(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot,
-                                hc_unit next, const struct hc_snapshot_correction *correction) {
-    put_gap(bits, next, correction->unit, CORRECTION_GROUP);
-    hc_bits_put(bits, correction->as_of != HC_NO_TICK, 1);
-    if (correction->as_of == HC_NO_TICK)
-        return;
-    hc_bits_put(bits, snapshot->as_of - correction->as_of - 1, CORRECTION_BITS);
-    hc_bits_put(bits, correction->same, 1);
 }
 
 void hc_snapshot_get_correction(struct hc_bits_reader *bits, const struct hc_world *world,

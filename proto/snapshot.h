@@ -5,7 +5,7 @@
 ///
 ///     header     := as_of:16  number8(phase_us)  number8(ack_delay_us)  number4(as_of - tick)
 ///                   number5(as_of - late_limit)  number4(as_of - final)  hash:32
-///                   has_chain:1 [chain:64]  has_base:1 [base_age]
+///                   has_chain:1 [chain:64]  has_base:1 [base_age how:2]
 ///                   number3(A + 1 - tick) for each own player
 ///     base_age   := as_of - base - 1 : 6, or 63:6 number8(as_of - base - 64)
 ///     forced     := 1 own:2 number5(tick - first) number3(count - 1) forced   | 0
@@ -23,11 +23,13 @@
 ///     corrections:= 1 number3(at's distance to the tick before it - 1) number3(count - 1)
 ///                   { number2(units skipped) has:1 [age:7 same:1] value.h's } corrections | 0
 ///
-/// `number`N is delta.h's number in groups of N bits. A correction's baseline is in the snapshot of
-/// head as_of - 1 - age: the unit's value at the same tick if `same`, else at the tick that the
-/// snapshot showed; without `has` there is no baseline. The first distance counts from `tick`.
-/// common/extrapolate.h extrapolates a baseline to the tick of the value with the referee of this
-/// snapshot, whose value comes first.
+/// `number`N is common/bits.h's number in groups of N bits. A correction's baseline is in the
+/// snapshot of head as_of - 1 - age: the unit's value at the same tick if `same`, else at the tick
+/// that the snapshot showed; without `has` there is no baseline. The first distance counts from
+/// `tick`.
+/// common/extrapolate.h extrapolates a baseline by `how`, an enum hc_extrapolation, to the tick of
+/// the value with the referee of this snapshot, whose value comes first. Without a base no value is
+/// encoded against a baseline.
 ///
 /// The runs of `again` go through the units of the newest baseline in order: sent ones against it
 /// and skipped ones by turns. The units that are named after them have other baselines. The values
@@ -43,6 +45,7 @@
 #include "proto/body.h"
 #include "proto/datagram.h"
 #include "proto/message.h"
+#include "proto/value.h"
 
 #include <stdalign.h>
 
@@ -61,11 +64,12 @@ struct hc_snapshot {
     hc_tick late_limit;    ///< own inputs before it are refused; as_of - it in [0, HC_HISTORY_MAX]
     hc_tick final;         ///< F; as_of - final in [0, HC_HISTORY_MAX]
     bool has_chain;
-    uint64_t chain;    ///< the chain hash at F, with has_chain
-    uint32_t hash;     ///< low 32 bits of the sum of hc_unit_entity_hash of its values
-    hc_tick base;      ///< head of the newest snapshot that the client has acked;
-                       ///< as_of - base in [1, HC_SNAPSHOT_SPAN_MAX]; HC_NO_TICK: none
-    uint8_t own_count; ///< [0, HC_OWN_PLAYERS_MAX], known from WELCOME
+    uint64_t chain;            ///< the chain hash at F, with has_chain
+    uint32_t hash;             ///< low 32 bits of the sum of hc_unit_entity_hash of its values
+    hc_tick base;              ///< head of a snapshot that the client has acked, lately;
+                               ///< as_of - base in [1, HC_SNAPSHOT_SPAN_MAX]; HC_NO_TICK: none
+    enum hc_extrapolation how; ///< of its baselines; without a base HC_EXTRAPOLATION_HOLD
+    uint8_t own_count;         ///< [0, HC_OWN_PLAYERS_MAX], known from WELCOME
     hc_tick complete[HC_OWN_PLAYERS_MAX]; ///< A of each own player, in WELCOME's order; all at
                                           ///< least tick - 1
 };
@@ -82,6 +86,14 @@ struct hc_snapshot_forced {
     uint8_t own;    ///< index among the own players
     hc_tick first;  ///< at most the snapshot's tick
     uint32_t count; ///< ticks, [1, HC_INPUT_RUN_MAX]
+};
+
+/// The lists before the units of a snapshot.
+struct hc_snapshot_lists {
+    const struct hc_snapshot_forced *forced;  ///< borrowed
+    const struct hc_snapshot_roster *changes; ///< borrowed
+    uint32_t forced_count, change_count;
+    uint32_t forced_written, changes_written; ///< of these, by hc_snapshot_put_lists
 };
 
 /// The baseline of a unit's value.
@@ -109,6 +121,10 @@ struct hc_snapshot_correction {
     hc_unit unit;
     hc_tick as_of; ///< head of the baseline's snapshot; HC_NO_TICK: no baseline
     bool same;     ///< the baseline is of the same tick; else of the one that the snapshot showed
+
+    // For writers.
+    const uint8_t *value; ///< encoded, borrowed
+    uint32_t bits;        ///< of it; 0: the caller appends it
 };
 
 /// The chain hash at t, from the one at t - 1 (0 at tick 0) and hc_world_hash at t: SipHash-2-4,
@@ -117,23 +133,19 @@ uint64_t hc_snapshot_chain(const uint8_t key[static HC_CHAIN_KEY_SIZE], uint64_t
                            uint64_t world_hash);
 
 // ---- Writing ------------------------------------------------------------------------------------
-// 1. header; 2. forced ranges; 3. roster changes; 4. names, then for each hc_value_put and inputs;
-// 5. correction ticks, each followed by its units and their values; 6. end. The bits fail when
-// something does not fit; the caller measures first.
+// 1. header; 2. lists; 3. names, then for each hc_value_put and inputs; 4. corrections, tick by
+// tick;
+// 5. a 0 bit, which ends them. The bits fail when something does not fit; the caller measures
+// first.
 
 /// Writes the header.
 void hc_snapshot_put(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot);
 
-/// Appends a forced range to a snapshot that shows `tick`; it begins there or earlier.
-void hc_snapshot_put_forced(struct hc_bits_writer *bits, hc_tick tick,
-                            const struct hc_snapshot_forced *forced);
-
-/// Appends a roster change to a snapshot that shows `tick`; it may lie before or after that.
-void hc_snapshot_put_roster(struct hc_bits_writer *bits, hc_tick tick,
-                            const struct hc_snapshot_roster *roster_change);
-
-/// Ends the forced ranges, the roster changes or the corrections.
-void hc_snapshot_put_end(struct hc_bits_writer *bits);
+/// Appends the lists of a snapshot that shows `tick`, as many entries of each as are sure to fit
+/// into `most` bits of the snapshot. A forced range begins at the tick or earlier; a roster change
+/// may lie before or after it.
+void hc_snapshot_put_lists(struct hc_bits_writer *bits, hc_tick tick, size_t most,
+                           struct hc_snapshot_lists *lists);
 
 /// The most units of `world` in one snapshot, without corrections.
 static inline uint32_t hc_snapshot_units_most(const struct hc_world *world) {
@@ -150,17 +162,14 @@ void hc_snapshot_put_names(struct hc_bits_writer *bits, const struct hc_snapshot
 
 /// Appends the inputs of `player` in [value->tick, end) that the timeline knows.
 void hc_snapshot_put_inputs(struct hc_bits_writer *bits, const struct hc_timeline *timeline,
-                            const struct hc_game *game, hc_player player,
+                            const struct hc_value_codec *codec, hc_player player,
                             const struct hc_unit_value *value, hc_tick end);
 
-/// Starts `count` corrections of the tick `at`; `before` is the tick of those before them, at first
-/// the snapshot's.
-void hc_snapshot_put_correction_tick(struct hc_bits_writer *bits, hc_tick before, hc_tick at,
-                                     uint32_t count);
-
-/// Appends one of them; its value follows.
-void hc_snapshot_put_correction(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot,
-                                hc_unit next, const struct hc_snapshot_correction *correction);
+/// Appends `count` corrections of the tick `at`, in ascending units; `before` is the tick of those
+/// before them, at first the snapshot's.
+void hc_snapshot_put_corrections(struct hc_bits_writer *bits, const struct hc_snapshot *snapshot,
+                                 hc_tick before, hc_tick at,
+                                 const struct hc_snapshot_correction *corrections, uint32_t count);
 
 /// Appends SNAPSHOT with the `size` bytes of finished bits at `packed` to a body.
 bool hc_snapshot_put_message(struct hc_writer *body, const uint8_t *packed, size_t size);
@@ -197,7 +206,7 @@ uint32_t hc_snapshot_get_names(struct hc_bits_reader *bits, const struct hc_worl
 uint32_t hc_snapshot_get_runs(struct hc_bits_reader *bits);
 
 /// Reads the start of a run: its first tick, at least `next`, into *first. Returns the number of
-/// its inputs, in [1, HC_INPUT_RUN_MAX], 1 when the bits fail. hc_delta_get_input reads each.
+/// its inputs, in [1, HC_INPUT_RUN_MAX], 1 when the bits fail. hc_value_get_input reads each.
 uint32_t hc_snapshot_get_run(struct hc_bits_reader *bits, hc_tick next, hc_tick *first);
 
 /// Reads the next tick with corrections, before `before`, and their number; false at the end.

@@ -12,10 +12,13 @@
 
 enum {
     LABEL_SIZE = sizeof AAD_LABEL - 1,
-    EXPIRE_AT = 1 + 1 + 1 + 1,      ///< behind version, key_id, kind and rights
+    KIND_AT = 1 + 1,                ///< behind version and key_id
+    EXPIRE_AT = KIND_AT + 1 + 1,    ///< and kind and rights, with the match
     CLEAR_SIZE = EXPIRE_AT + 4 + 4, ///< and expire_s and issued_s
     RIGHTS_PLAYERS = 7,             ///< the bits of the most local players
     RIGHTS_WATCH = 8,
+    RIGHTS_BITS = 4,    ///< lowest bits of their byte, below the high bits of the match
+    MATCH_LOW_BITS = 7, ///< of the match, beside the kind
     AAD_SIZE = LABEL_SIZE + 8 + CLEAR_SIZE,
     SEALED_AT = CLEAR_SIZE + HC_TOKEN_NONCE_SIZE,
     SEALED_SIZE = HC_TOKEN_ID_SIZE + 8 + HC_TOKEN_SECRET_SIZE + 8 + HC_TOKEN_NAME_SIZE +
@@ -86,12 +89,13 @@ void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
                    const struct hc_token *token, const uint8_t nonce[static HC_TOKEN_NONCE_SIZE],
                    uint8_t out[static HC_TOKEN_SIZE]) {
     HC_ASSERT(token->kind == HC_TOKEN_CONNECT || token->kind == HC_TOKEN_RESUME);
-    HC_ASSERT(token->players <= HC_OWN_PLAYERS_MAX);
+    HC_ASSERT(token->players <= HC_OWN_PLAYERS_MAX && token->match <= HC_MATCH_MAX);
     struct hc_writer writer = hc_bytes_writer(out, TAG_AT);
     hc_bytes_put_u8(&writer, HC_TOKEN_VERSION);
     hc_bytes_put_u8(&writer, key->id);
-    hc_bytes_put_u8(&writer, (uint8_t)token->kind);
-    hc_bytes_put_u8(&writer, (uint8_t)(token->players | (token->watch ? RIGHTS_WATCH : 0)));
+    hc_bytes_put_u8(&writer, (uint8_t)((unsigned)token->match << 1 | token->kind));
+    hc_bytes_put_u8(&writer, (uint8_t)(token->match >> MATCH_LOW_BITS << RIGHTS_BITS |
+                                       (token->watch ? RIGHTS_WATCH : 0) | token->players));
     hc_bytes_put_u32(&writer, seconds(token->expire_s));
     hc_bytes_put_u32(&writer, seconds(token->issued_s));
     hc_bytes_put(&writer, nonce, HC_TOKEN_NONCE_SIZE);
@@ -129,15 +133,17 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
     struct hc_reader reader = hc_bytes_reader(bytes, CLEAR_SIZE);
     uint8_t version = hc_bytes_get_u8(&reader), key_id = hc_bytes_get_u8(&reader);
     uint8_t kind = hc_bytes_get_u8(&reader), rights = hc_bytes_get_u8(&reader);
-    if (version != HC_TOKEN_VERSION || kind > HC_TOKEN_RESUME || rights >= 2 * RIGHTS_WATCH ||
+    uint16_t match = hc_token_match(bytes);
+    if (version != HC_TOKEN_VERSION || match > HC_MATCH_MAX ||
         (rights & RIGHTS_PLAYERS) > HC_OWN_PLAYERS_MAX)
         return HC_MALFORMED;
     const struct hc_token_key *key = find(ring, key_id);
     if (key == NULL)
         return HC_UNEXPECTED;
-    struct hc_token token = {.kind = (enum hc_token_kind)kind,
+    struct hc_token token = {.kind = kind & 1 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
                              .players = rights & RIGHTS_PLAYERS,
                              .watch = (rights & RIGHTS_WATCH) != 0,
+                             .match = match,
                              .expire_s = hc_bytes_get_u32(&reader)};
     token.issued_s = hc_bytes_get_u32(&reader);
 
@@ -153,6 +159,11 @@ enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol
     if (now_s >= token.expire_s)
         return HC_TOO_OLD;
     return token.audience == audience ? HC_OK : HC_INVALID;
+}
+
+uint16_t hc_token_match(const uint8_t bytes[static HC_TOKEN_SIZE]) {
+    const uint8_t *kind = bytes + KIND_AT, *rights = kind + 1;
+    return (uint16_t)(*rights >> RIGHTS_BITS << MATCH_LOW_BITS | *kind >> 1);
 }
 
 uint64_t hc_token_number(const uint8_t token_id[static HC_TOKEN_ID_SIZE]) {

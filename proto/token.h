@@ -5,8 +5,9 @@
 ///
 ///      0   1  version, 1
 ///      1   1  key_id: which token key seals it
-///      2   1  kind: 0 a token, 1 a ticket
-///      3   1  rights: bits 0 to 2 the most local players, bit 3 whether it may watch
+///      2   1  bit 0 kind: 0 a token, 1 a ticket; bits 1 to 7 the low bits of the match
+///      3   1  bits 0 to 3 rights: 0 to 2 the most local players, 3 whether it may watch;
+///             bits 4 to 6 the high bits of the match
 ///      4   4  expire_s: invalid from this second on, Unix time
 ///      8   4  issued_s: Unix time
 ///     12  24  nonce: random, never used twice with one key
@@ -38,11 +39,8 @@
 
 enum {
     HC_TOKEN_VERSION = 1,
-    HC_TOKEN_KEY_SIZE = 32,
     HC_TOKEN_NONCE_SIZE = 24,
     HC_TOKEN_ID_SIZE = 16,
-    HC_TOKEN_NAME_SIZE = 32,
-    HC_TOKEN_USER_DATA_SIZE = 96,
 };
 
 enum hc_token_kind {
@@ -50,29 +48,12 @@ enum hc_token_kind {
     HC_TOKEN_RESUME = 1,  ///< a ticket, issued by the server to a connected client
 };
 
-/// A key that seals tokens.
-struct hc_token_key {
-    uint8_t id; ///< names the key inside tokens
-    uint8_t key[HC_TOKEN_KEY_SIZE];
-};
-
-/// The keys whose tokens a server accepts. The first one is used: it issues tokens, tickets and
-/// reset tokens. The second one is only accepted: the published key, whose id is the used id + 1
-/// (mod 256), or else the former one. All zeros holds none; copy and clear it freely.
-///
-/// A rotation takes two steps, so that no token is issued before every server accepts its key:
-///   1. hc_token_ring_publish, and every server is given the ring;
-///   2. hc_token_ring_use, and every issuer and server is given the ring.
-struct hc_token_ring {
-    struct hc_token_key keys[2]; ///< the used key, then the published or former one
-    uint32_t count;              ///< how many there are, in [0, 2]
-};
-
 /// The contents of a token.
 struct hc_token {
     enum hc_token_kind kind;
     uint8_t players;   ///< the most local players that it admits, [0, HC_OWN_PLAYERS_MAX]
     bool watch;        ///< it admits a spectator; spectators see everything
+    uint16_t match;    ///< of the server's matches, [1, HC_MATCH_MAX]; 0: any with room
     uint64_t expire_s; ///< Unix time; invalid from then on
     uint64_t issued_s; ///< Unix time; both are at most UINT32_MAX on the wire
     uint8_t token_id[HC_TOKEN_ID_SIZE];         ///< unique; identifies a used token
@@ -100,7 +81,7 @@ void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
                    uint8_t out[static HC_TOKEN_SIZE]);
 
 /// Opens a token that came to the server of `audience` and `protocol_id` at `now_s`, Unix time.
-/// Checked in this order: HC_MALFORMED for another version or kind, or unknown rights,
+/// Checked in this order: HC_MALFORMED for another version or unknown rights,
 /// HC_UNEXPECTED for a key that is not in the ring, HC_MALFORMED when not sealed by that key for
 /// this protocol_id, HC_TOO_OLD when expired, HC_INVALID for another audience. `*out` is written
 /// with HC_OK and, for a DENY under the token's secret, with HC_TOO_OLD and HC_INVALID. Only
@@ -108,6 +89,9 @@ void hc_token_seal(const struct hc_token_key *key, uint64_t protocol_id,
 enum hc_status hc_token_open(const struct hc_token_ring *ring, uint64_t protocol_id,
                              uint64_t audience, uint64_t now_s,
                              const uint8_t bytes[static HC_TOKEN_SIZE], struct hc_token *out);
+
+/// The match that a token names, by its clear bytes: anybody may have written them. For steering.
+uint16_t hc_token_match(const uint8_t bytes[static HC_TOKEN_SIZE]);
 
 /// The number of a ticket, by its token_id: its first 8 bytes. Of two tickets of a client_id the
 /// newer one has the greater number.
@@ -137,8 +121,3 @@ void hc_token_put_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
 /// forged or damaged. The comparison takes constant time. Client.
 enum hc_status hc_token_check_deny_mac(const uint8_t secret[static HC_TOKEN_SECRET_SIZE],
                                        const uint8_t deny[static HC_DATAGRAM_DENY_SIZE]);
-
-/// Writes `credential` as text: one word of base64url without padding (RFC 4648, 5), token before
-/// secret, and its end. It needs no checksum, because the token is sealed and the secret proven.
-void hc_token_write_credential(const struct hc_credential *credential,
-                               char text[static HC_CREDENTIAL_TEXT_SIZE + 1]);

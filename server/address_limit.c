@@ -1,6 +1,8 @@
 /// Limits how often something may happen for one network address.
 #include "server/address_limit.h"
 
+#include "common/limit.h"
+
 #include <string.h>
 #include <xxhash.h>
 
@@ -10,6 +12,12 @@ void hc_sv_address_limit_prefix(const struct hc_address *address, uint8_t out[st
     memcpy(out, address->ip, 16);
     if (!hc_address_is_ipv4(address))
         memset(out + IPV6_PREFIX, 0, 16 - IPV6_PREFIX);
+}
+
+uint64_t hc_sv_address_limit_hash(const struct hc_address *address, uint64_t seed) {
+    uint8_t prefix[16];
+    hc_sv_address_limit_prefix(address, prefix);
+    return XXH3_64bits_withSeed(prefix, sizeof prefix, seed);
 }
 
 /// Finds the entry of `prefix`. A new one replaces the entry of its set that is least in use.
@@ -29,15 +37,6 @@ static struct hc_sv_address_limit_entry *find(struct hc_sv_address_limit *limit,
     return least;
 }
 
-bool hc_sv_address_limit_exceeds(uint64_t *until_us, uint64_t cost_us, uint64_t burst_us,
-                                 uint64_t now_us) {
-    uint64_t from_us = *until_us > now_us ? *until_us : now_us;
-    if (from_us + cost_us > now_us + burst_us)
-        return true;
-    *until_us = from_us + cost_us;
-    return false;
-}
-
 bool hc_sv_address_limit_take(struct hc_sv_address_limit *limit, const struct hc_address *address,
                               uint32_t per_s, uint64_t now_us) {
     uint8_t prefix[16];
@@ -45,5 +44,5 @@ bool hc_sv_address_limit_take(struct hc_sv_address_limit *limit, const struct hc
         return true;
     hc_sv_address_limit_prefix(address, prefix);
     struct hc_sv_address_limit_entry *entry = find(limit, prefix);
-    return !hc_sv_address_limit_exceeds(&entry->until_us, SECOND_US / per_s, SECOND_US, now_us);
+    return !hc_limit_exceeds(&entry->until_us, SECOND_US / per_s, SECOND_US, now_us);
 }

@@ -5,7 +5,7 @@
 /// the one that is least in use.
 #pragma once
 
-#include "proto/address.h"
+#include "hindcast/address.h"
 
 enum { HC_SV_ADDRESS_LIMIT_SETS = 256, HC_SV_ADDRESS_LIMIT_WAYS = 4 };
 
@@ -23,14 +23,10 @@ struct hc_sv_address_limit {
 /// Writes the part of an address that identifies its owner: all of IPv4, 64 bits of IPv6, no port.
 void hc_sv_address_limit_prefix(const struct hc_address *address, uint8_t out[static 16]);
 
+/// A hash of that part, with a seed that nobody can foretell.
+uint64_t hc_sv_address_limit_hash(const struct hc_address *address, uint64_t seed);
+
 /// Returns whether it may happen once more for `address` now, and counts it if so. `per_s` 0:
 /// always.
 bool hc_sv_address_limit_take(struct hc_sv_address_limit *limit, const struct hc_address *address,
                               uint32_t per_s, uint64_t now_us);
-
-/// Returns whether an event that costs `cost_us` exceeds the limit, and counts it if not.
-/// `*until_us`, initially 0, is when all events would have come at the allowed rate; it may be
-/// `burst_us` ahead of now. This is the virtual scheduling of the generic cell rate algorithm
-/// (ITU-T I.371).
-bool hc_sv_address_limit_exceeds(uint64_t *until_us, uint64_t cost_us, uint64_t burst_us,
-                                 uint64_t now_us);

@@ -10,7 +10,7 @@
 /// open, or is a duplicate that was opened; hc_sv_forged_renew at each tick.
 #pragma once
 
-#include "proto/address.h"
+#include "hindcast/address.h"
 #include "proto/limits.h"
 
 enum {

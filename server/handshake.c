@@ -1,8 +1,8 @@
 /// Admits clients: HELLO, COOKIE, CONNECT and ACCEPT, the refusals, and RESET.
 #include "server/host_internal.h"
 
+#include "common/limit.h"
 #include "common/mark.h"
-#include "proto/name.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -73,7 +73,8 @@ static enum hc_status deny(struct hc_sv_host *host, const struct hc_address *fro
                            uint32_t retry_ms) {
     struct hc_deny deny = {.reason = reason, .retry_ms = retry_ms};
     struct hc_sv_reply *reply = new_reply(host, from);
-    struct hc_sv_denials *denials = &host->stats.denials[reason];
+    bool games = reason >= HC_DENY_GAME;
+    struct hc_server_denials *denials = &host->stats.denials[games ? HC_DENY_REFUSED : reason];
     host->stats.denied++;
     denials->count++;
     denials->address = *from;
@@ -102,7 +103,7 @@ static struct hc_sv_peer *free_peer(struct hc_sv_host *host) {
 }
 
 static bool is_available(const struct hc_sv_player *player) {
-    return player->peer == 0 || (player->leaving && player->next_owner == 0);
+    return (player->peer == 0 && !player->npc) || (player->leaving && player->next_owner == 0);
 }
 
 /// Finds up to `count` player slots that are free now or at the next tick. Returns how many it
@@ -161,7 +162,7 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                  .players = host->world.players,
                                  .seed = host->world.seed,
                                  .history = host->config.history,
-                                 .future = host->config.future,
+                                 .future = host->test.future,
                                  .late_limit = host->config.history,
                                  .tick = hc_timeline_head(host->timeline),
                                  .phase_us = hc_sv_host_phase_us(host, now_us),
@@ -193,7 +194,7 @@ static enum hc_status reply_accept(struct hc_sv_host *host, const struct hc_sv_p
 /// The connection with this cid that ended lately; NULL: none.
 static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint32_t cid,
                                             uint64_t now_us) {
-    uint32_t index = cid & ((1u << HC_SV_CID_INDEX_BITS) - 1);
+    uint32_t index = cid & ((1u << hc_sv_host_cid_index_bits(host)) - 1);
     if (index >= host->config.clients)
         return NULL;
     const struct hc_sv_ended *ring = &host->ended[(size_t)index * HC_SV_ENDED_EACH];
@@ -205,13 +206,16 @@ static const struct hc_sv_ended *find_ended(const struct hc_sv_host *host, uint3
 
 /// Draws an unpredictable cid for the peer with this index.
 static uint32_t draw_cid(struct hc_sv_host *host, uint16_t index, uint64_t now_us) {
-    uint32_t cid = 0;
-    while (cid >> HC_SV_CID_INDEX_BITS == 0 || find_ended(host, cid, now_us) != NULL ||
+    const unsigned index_bits = hc_sv_host_cid_index_bits(host);
+    uint32_t cid = 0, match = host->config.match;
+    while (cid >> index_bits == 0 || find_ended(host, cid, now_us) != NULL ||
            cid == host->peers[index].connection.cid) {
         uint8_t bytes[4];
         hc_sv_host_unpredictable(host, bytes, sizeof bytes);
         struct hc_reader reader = hc_bytes_reader(bytes, sizeof bytes);
-        cid = hc_bytes_get_u32(&reader) << HC_SV_CID_INDEX_BITS | index;
+        cid = hc_bytes_get_u32(&reader) << index_bits | index;
+        if (match != 0)
+            cid = (cid & ((1u << HC_SERVER_CID_MATCH_AT) - 1)) | match << HC_SERVER_CID_MATCH_AT;
     }
     return cid;
 }
@@ -246,8 +250,7 @@ static void set_user(struct hc_sv_host *host, struct hc_sv_peer *peer, const str
 /// Whether there may be one more spectator.
 static bool spectator_fits(const struct hc_sv_host *host) {
     unsigned count = 0;
-    for (unsigned i = 0; i < host->config.clients; i++) {
-        const struct hc_sv_peer *peer = &host->peers[i];
+    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
         count += hc_sv_peer_has_session(peer) && peer->replication.own_count == 0;
     }
     return count < host->config.spectators;
@@ -279,8 +282,10 @@ static void connect_peer(struct hc_sv_host *host, struct hc_sv_peer *peer,
     uint32_t cid = draw_cid(host, (uint16_t)(peer - host->peers), now_us);
     hc_sv_host_unpredictable(host, attempt->server_nonce, sizeof attempt->server_nonce);
     derive_keys(host, attempt, cid, &keys);
-    hc_sv_peer_connect(peer, cid, &keys, host->config.client_rate, from,
-                       attempt->connect.client_nonce, now_us);
+    hc_sv_peer_connect(peer, cid, &keys, attempt->connect.extrapolations, host->config.client_rate,
+                       from, attempt->connect.client_nonce, now_us);
+    hc_sv_host_take_peer(host, peer);
+    hc_sv_search_connected(host, peer, attempt->token.client_id, from);
     sodium_memzero(&keys, sizeof keys);
     set_user(host, peer, &attempt->token, now_us);
 }
@@ -299,7 +304,7 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     memcpy(peer->replication.own, taken, sizeof taken);
     build_accept(host, peer, attempt, false, now_us);
     host->stats.joins++;
-    hc_sv_host_event(host, peer, HC_SV_EVENT_JOINED, 0);
+    hc_sv_host_event(host, peer, HC_SERVER_EVENT_JOINED, 0);
     return reply_accept(host, peer);
 }
 
@@ -317,7 +322,7 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
     if (peer->state == HC_SV_PEER_PLAYING)
         hc_sv_host_remember_ended(host, peer, false, false, now_us);
     if (!resumed) {
-        host->unread_messages -= hc_events_channel_unread(&peer->messages);
+        hc_sv_host_drop_unread(host, peer);
         hc_events_channel_begin(&peer->messages);
     }
     HC_MARK("client-reconnected");
@@ -330,36 +335,9 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
     build_accept(host, peer, attempt, resumed, now_us);
     peer->continues = previous;
     host->stats.resumed++;
-    hc_sv_host_event(host, peer, HC_SV_EVENT_RESUMED, 0);
+    hc_sv_host_event(host, peer, HC_SERVER_EVENT_RECONNECTED, 0);
     peer->continues = resumed ? named : 0;
     return reply_accept(host, peer);
-}
-
-/// Whether the client's attempt with this nonce made a connection that ended lately.
-static bool has_ended(const struct hc_sv_host *host, uint64_t client_id,
-                      const uint8_t nonce[static HC_NONCE_SIZE], uint64_t now_us) {
-    for (size_t i = 0; i < (size_t)HC_SV_ENDED_EACH * host->config.clients; i++) {
-        const struct hc_sv_ended *ended = &host->ended[i];
-        if (now_us < ended->until_us && !ended->never_received && ended->client_id == client_id &&
-            memcmp(ended->client_nonce, nonce, HC_NONCE_SIZE) == 0)
-            return true;
-    }
-    return false;
-}
-
-/// The connected or lingering client with this client_id; NULL: none.
-static struct hc_sv_peer *find_client(struct hc_sv_host *host, uint64_t client_id) {
-    for (unsigned i = 0; i < host->config.clients; i++) {
-        struct hc_sv_peer *peer = &host->peers[i];
-        if (hc_sv_peer_has_session(peer) && peer->user.client_id == client_id)
-            return peer;
-    }
-    return NULL;
-}
-
-static bool is_valid_name(const uint8_t name[static HC_NAME_MAX]) {
-    size_t size = hc_name_size(name);
-    return size == 0 || hc_name_check(name, size) == HC_OK;
 }
 
 /// Whether the token and the server allow the requested number of players; 0: to watch.
@@ -377,7 +355,7 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
                                     const struct attempt *attempt, const struct hc_sv_peer *known,
                                     bool own, uint64_t now_us, enum hc_deny_reason *reason) {
     *reason = HC_DENY_NAME;
-    if (!is_valid_name(attempt->token.name))
+    if (!hc_sv_users_name_is_valid(attempt->token.name))
         return HC_INVALID;
     // A token can open its own session again as long as the session lasts.
     *reason = hc_sv_spent_check(&host->spent, &attempt->token, own, hc_sv_host_unix_s(host, now_us),
@@ -385,15 +363,18 @@ static enum hc_status check_attempt(struct hc_sv_host *host, const struct hc_add
     if (*reason != 0)
         return *reason == HC_DENY_USED ? HC_INVALID : HC_FULL;
     *reason = HC_DENY_LIMIT;
-    if (hc_sv_host_address_is_full(host, from, known))
+    if (hc_sv_search_address_is_full(host, from, known))
         return HC_FULL;
     *reason = HC_DENY_FULL;
-    if (known == NULL && host->overload.level >= HC_SV_OVERLOAD_REFUSE) {
+    if (known == NULL && host->overload.level >= HC_SERVER_OVERLOAD_REFUSE) {
         host->stats.overload.joins++;
         return HC_FULL;
     }
     if (!has_room(host, known, attempt->connect.players))
         return HC_FULL;
+    *reason = known == NULL ? hc_sv_users_admit(host, &attempt->token, from) : 0;
+    if (*reason != 0)
+        return HC_INVALID;
     // This check is last, because a denied attempt does not count: a CONNECT that somebody repeats
     // takes nothing from other clients at its address.
     *reason = HC_DENY_RATE;
@@ -419,10 +400,10 @@ static enum hc_status resend_accept(struct hc_sv_host *host, struct hc_sv_peer *
     bool moves = !hc_address_equal(&peer->address, from);
     if (moves && peer->connection.replay.newest > 0)
         return HC_DUPLICATE; // a late one: the client's DATA show its address
-    if (moves && hc_sv_host_address_is_full(host, from, peer))
+    if (moves && hc_sv_search_address_is_full(host, from, peer))
         return deny(host, from, attempt, HC_DENY_LIMIT, RETRY_MS);
     HC_MARK("accept-sent-again");
-    peer->address = *from;
+    hc_sv_search_move(host, peer, from);
     return reply_accept(host, peer);
 }
 
@@ -434,7 +415,7 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     const struct hc_connect *connect = &attempt->connect;
     uint64_t client_id = attempt->token.client_id;
     enum hc_deny_reason reason;
-    struct hc_sv_peer *known = find_client(host, client_id);
+    struct hc_sv_peer *known = hc_sv_search_client(host, client_id);
     bool connected = known != NULL && known->state == HC_SV_PEER_PLAYING;
     bool own = known != NULL &&
                memcmp(known->user.token_id, attempt->token.token_id, HC_TOKEN_ID_SIZE) == 0;
@@ -451,7 +432,7 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
         return deny(host, from, attempt, HC_DENY_REFUSED, 0);
     if (is_outdated(host, &attempt->token, now_us))
         return deny(host, from, attempt, HC_DENY_EXPIRED, 0);
-    if (has_ended(host, client_id, connect->client_nonce, now_us))
+    if (hc_sv_search_has_ended(host, client_id, connect->client_nonce, now_us))
         return HC_DUPLICATE; // a late one, or of an attempt that another one replaced
     if (connected && now_us - known->connection.received_us < HC_CONNECTED_US &&
         connect->continues != known->connection.cid)
@@ -465,7 +446,7 @@ static enum hc_status receive_proven(struct hc_sv_host *host, const struct hc_ad
     if (known != NULL && known->replication.own_count == connect->players)
         return reconnect(host, known, from, attempt, now_us);
     if (known != NULL)
-        hc_sv_host_drop(host, known, HC_SV_EVENT_LEFT, HC_CLOSE_LEFT, false, now_us);
+        hc_sv_host_drop(host, known, HC_SERVER_EVENT_LEFT, HC_CLOSE_LEFT, false, now_us);
     return admit(host, from, attempt, now_us);
 }
 
@@ -487,6 +468,8 @@ static enum hc_status receive_connect(struct hc_sv_host *host, const struct hc_a
                       hc_sv_host_unix_s(host, now_us), connect->token, &attempt.token);
     if (opened != HC_OK && opened != HC_TOO_OLD && opened != HC_INVALID)
         return deny(host, from, &attempt, HC_DENY_TOKEN, 0);
+    if (opened == HC_OK && attempt.token.match != 0 && attempt.token.match != host->config.match)
+        opened = HC_INVALID; // another server's
     status = hc_token_check_proof(attempt.token.secret, bytes);
     attempt.proven = status == HC_OK;
     if (!attempt.proven)
@@ -503,7 +486,7 @@ static bool take_reset(struct hc_sv_host *host, const struct hc_address *to, uin
     const uint64_t cost_us = SECOND_US / HC_RESETS_PER_S;
     uint64_t all_us = host->resets_us;
     if (host->reply_count >= HC_SV_RESETS_WAIT ||
-        hc_sv_address_limit_exceeds(&all_us, cost_us, HC_SV_RESETS_US, now_us) ||
+        hc_limit_exceeds(&all_us, cost_us, HC_SV_RESETS_US, now_us) ||
         !hc_sv_address_limit_take(&host->reset_rate, to, HC_RESETS_PER_ADDRESS, now_us))
         return false;
     host->resets_us = all_us;

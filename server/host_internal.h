@@ -1,30 +1,37 @@
-/// The internals of a host, shared by its files: host (lifecycle, ticks), handshake, receive
-/// (DATA), path (addresses) and send (tickets, messages).
+/// The internals of a host, shared by its files: host (lifecycle, datagrams), ticks, sessions (of
+/// clients and players), events (for the program), handshake, receive (DATA), path (addresses),
+/// send (tickets, messages) and users (kicked, refused, admitted).
 #pragma once
 
 #include "hindcast/check.h"
+#include "proto/name.h"
 #include "proto/ratchet.h"
 #include "server/forged.h"
 #include "server/host.h"
 #include "server/peer.h"
 #include "server/address_limit.h"
 #include "server/refused_clients.h"
+#include "server/search.h"
 #include "server/replication/replicator.h"
 #include "server/spent_tokens.h"
 
 enum {
-    HC_SV_CID_INDEX_BITS = 12, ///< lowest bits of a cid: the peer's index; the rest is random, but
-                               ///< not the cid of a connection that ended recently
-    HC_SV_EVENTS = 256,        ///< events waiting to be polled
-    HC_SV_ENDED_EACH = 32,     ///< ended connections remembered for each peer: more than one
-                               ///< client_id has in 20 s
-    HC_SV_RESETS_US = 50000,   ///< the burst of all RESETs
+    HC_SV_CID_INDEX_BITS = 12,  ///< lowest bits of a cid: the peer's index; the rest is random, but
+                                ///< not the cid of a connection that ended recently
+    HC_SV_MATCH_INDEX_BITS = 8, ///< the same of a match, whose number is the upper bits
+    HC_SV_EVENTS = 256,         ///< events waiting to be polled
+    HC_SV_ENDED_EACH = 32,      ///< ended connections remembered for each peer: more than one
+                                ///< client_id has in 20 s
+    HC_SV_RESETS_US = 50000,    ///< the burst of all RESETs
     HC_SV_RESETS_WAIT =
         HC_REPLIES_MAX / 2, ///< the most RESETs that wait; the rest is for handshakes
 };
 
-_Static_assert(HC_SV_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
+_Static_assert(HC_SERVER_CLIENTS_MAX <= 1 << HC_SV_CID_INDEX_BITS,
                "a cid must hold every peer's index");
+_Static_assert(HC_SERVER_MATCH_CLIENTS_MAX <= 1 << HC_SV_MATCH_INDEX_BITS &&
+                   HC_MATCH_MAX < 1 << (32 - HC_SERVER_CID_MATCH_AT),
+               "a cid must hold every match and its peers' indices");
 
 /// A reply of the handshake, or a RESET.
 struct hc_sv_reply {
@@ -45,6 +52,7 @@ struct hc_sv_player {
     uint16_t peer;       ///< its owner's index + 1; 0: free
     bool in;             ///< its join has been stamped, and no leave since
     bool leaving;        ///< its leave is not yet stamped
+    bool npc;            ///< the server's own: it has no peer
     uint16_t next_owner; ///< of a leaving player: the next owner's index + 1; 0: none yet
 };
 
@@ -60,10 +68,11 @@ struct hc_sv_ended {
 };
 
 struct hc_sv_host {
-    struct hc_sv_host_config config;
+    struct hc_server_config config; ///< without its secret
+    struct hc_sv_host_test test;
     struct hc_world world;
     struct hc_timeline *timeline;
-    struct hc_sv_host_stats stats;
+    struct hc_server_stats stats;
     struct hc_cookie_jar jar;
     struct hc_ratchet ratchet; ///< draws cids, nonces, tickets and ephemeral keys
     uint64_t protocol_id;
@@ -72,6 +81,7 @@ struct hc_sv_host {
     uint64_t unix_at;   ///< at this time
     uint64_t resets_us; ///< the end of all RESETs so far at the allowed rate
     struct hc_sv_address_limit reset_rate;
+    bool match_over; ///< at the final tick
     bool shutting_down;
 
     struct hc_sv_secrets secrets;
@@ -79,15 +89,19 @@ struct hc_sv_host {
 
     struct hc_sv_peer *peers; ///< [clients]
     uint8_t *peer_memory;
-    struct hc_sv_player *players; ///< [world.players]
-    unsigned send_cursor;         ///< peers before it have nothing more to send
+    uint64_t taken[HC_SERVER_CLIENTS_MAX / 64]; ///< bit i: peer i is not free, or became it since
+                                                ///< the newest tick
+    struct hc_sv_player *players;               ///< [world.players]
+    unsigned send_cursor;                       ///< peers before it have nothing more to send
 
     struct hc_sv_reply replies[HC_REPLIES_MAX];
     unsigned reply_first, reply_count;
     struct hc_sv_copy copy;
-    struct hc_sv_event events[HC_SV_EVENTS];
+    struct hc_server_event events[HC_SV_EVENTS];
     unsigned event_first, event_count;
     struct hc_sv_ended *ended; ///< [clients][HC_SV_ENDED_EACH], a ring for each peer
+    struct hc_sv_search search;
+    uint8_t *search_memory;
     struct hc_sv_address_limit rate;
     struct hc_sv_spent spent;
     uint8_t *spent_memory;
@@ -96,14 +110,36 @@ struct hc_sv_host {
     struct hc_sv_overload overload;
     uint64_t noted_steps, noted_resimulated; ///< of the timeline, when work was last noted
     unsigned unread_messages;                ///< of clients' games
+    unsigned unread_unreliable;              ///< unreliable ones
     unsigned message_cursor;                 ///< the peer whose messages are read next
+    unsigned unreliable_cursor;              ///< and whose unreliable ones
+    uint64_t arrived_us;                     ///< newest arrival of a DATA that names a client
     uint8_t opened[HC_DATAGRAM_MAX];         ///< the DATA being read
     struct hc_body body;                     ///< its body
 };
 
+/// The lowest bits of the host's cids: the peer's index.
+static inline unsigned hc_sv_host_cid_index_bits(const struct hc_sv_host *host) {
+    return host->config.match != 0 ? HC_SV_MATCH_INDEX_BITS : HC_SV_CID_INDEX_BITS;
+}
+
+/// A peer gets a connection: hc_sv_host_next_peer returns it from now on.
+void hc_sv_host_take_peer(struct hc_sv_host *host, const struct hc_sv_peer *peer);
+
+/// The first peer after `peer` (NULL: of all) that is not free, or became free since the newest
+/// tick; NULL: there is none. So the work of a tick depends on the clients, not on the places for
+/// them.
+struct hc_sv_peer *hc_sv_host_next_peer(const struct hc_sv_host *host,
+                                        const struct hc_sv_peer *peer);
+
+/// Begins a tick for the sessions: ends those of silent clients, and stamps the joins and leaves of
+/// players.
+void hc_sv_host_tick_sessions(struct hc_sv_host *host, uint64_t now_us);
+
 /// Ends a peer: its players leave at the next tick, and CLOSE is sent if `send_close`.
-void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer, enum hc_sv_event_kind kind,
-                     enum hc_close_reason close, bool send_close, uint64_t now_us);
+void hc_sv_host_drop(struct hc_sv_host *host, struct hc_sv_peer *peer,
+                     enum hc_server_event_kind kind, enum hc_close_reason close, bool send_close,
+                     uint64_t now_us);
 
 /// The connection of a client is lost: the client lingers, or is dropped.
 void hc_sv_host_lose(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64_t now_us);
@@ -115,7 +151,13 @@ void hc_sv_host_remember_ended(struct hc_sv_host *host, struct hc_sv_peer *peer,
 
 /// Queues an event about `peer` for the embedder; drops it when the queue is full.
 void hc_sv_host_event(struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                      enum hc_sv_event_kind kind, enum hc_close_reason close);
+                      enum hc_server_event_kind kind, enum hc_close_reason close);
+
+/// Queues MATCH_ENDED for each tick after `before` up to the final one at which a match ended.
+void hc_sv_host_note_matches(struct hc_sv_host *host, hc_tick before);
+
+/// Takes the peer's unread messages from the counts, before they are dropped.
+void hc_sv_host_drop_unread(struct hc_sv_host *host, const struct hc_sv_peer *peer);
 
 /// Microseconds since the head was due, at most HC_PHASE_MAX_US.
 uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us);
@@ -134,10 +176,6 @@ uint64_t hc_sv_host_unix_us(const struct hc_sv_host *host, uint64_t now_us);
 
 /// Unix time in seconds.
 uint64_t hc_sv_host_unix_s(const struct hc_sv_host *host, uint64_t now_us);
-
-/// Whether the address or its prefix has as many clients as allowed, not counting `except`.
-bool hc_sv_host_address_is_full(const struct hc_sv_host *host, const struct hc_address *address,
-                                const struct hc_sv_peer *except);
 
 /// Queues a RESET for a DATA of an unknown connection, if the limits allow one.
 void hc_sv_handshake_reset(struct hc_sv_host *host, const struct hc_address *from, uint32_t cid,
@@ -160,6 +198,13 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
 /// them for the peer's snapshots.
 void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_player player,
                          hc_tick before);
+
+/// Whether a name of a token is empty or can be shown.
+bool hc_sv_users_name_is_valid(const uint8_t name[static HC_NAME_MAX]);
+
+/// The game's decision about the user of a token, see hc_server_config.admit; 0 admits it.
+enum hc_deny_reason hc_sv_users_admit(const struct hc_sv_host *host, const struct hc_token *token,
+                                      const struct hc_address *from);
 
 /// Whether the peer owns `player`, which has joined and is not leaving.
 bool hc_sv_host_plays(const struct hc_sv_host *host, const struct hc_sv_peer *peer,

@@ -4,8 +4,8 @@
 #include "hindcast/check.h"
 
 /// A client is sent one in so many of its snapshots: [level][far].
-static const uint32_t divisors[HC_SV_OVERLOAD_LEVELS][2] = {{1, 1}, {1, 2}, {1, 4},
-                                                            {2, 4}, {3, 6}, {3, 6}};
+static const uint32_t divisors[HC_SERVER_OVERLOAD_LEVELS][2] = {{1, 1}, {1, 2}, {1, 4},
+                                                                {2, 4}, {3, 6}, {3, 6}};
 
 void hc_sv_overload_init(struct hc_sv_overload *overload, uint32_t history) {
     *overload = (struct hc_sv_overload){.history = history,
@@ -24,14 +24,14 @@ void hc_sv_overload_tick(struct hc_sv_overload *overload, uint32_t near, uint32_
 
 /// Snapshots of a level, in twelfths of a tick's.
 static uint64_t snapshots_of(const struct hc_sv_overload *overload,
-                             enum hc_sv_overload_level level) {
+                             enum hc_server_overload_level level) {
     return overload->near * UINT64_C(12) / divisors[level][0] +
            overload->far * UINT64_C(12) / divisors[level][1];
 }
 
 /// The work that another level would have taken in the window.
 static uint64_t expected_us(const struct hc_sv_overload *overload,
-                            enum hc_sv_overload_level level) {
+                            enum hc_server_overload_level level) {
     uint64_t now = snapshots_of(overload, overload->level);
     uint64_t send_us = overload->work.send_us;
     if (now > 0)
@@ -40,22 +40,23 @@ static uint64_t expected_us(const struct hc_sv_overload *overload,
 }
 
 /// The lowest level in [from, to] that should take at most `most_us`; `to` if none does.
-static enum hc_sv_overload_level lowest(const struct hc_sv_overload *overload,
-                                        enum hc_sv_overload_level from,
-                                        enum hc_sv_overload_level to, uint64_t most_us) {
-    enum hc_sv_overload_level level = from;
+static enum hc_server_overload_level lowest(const struct hc_sv_overload *overload,
+                                            enum hc_server_overload_level from,
+                                            enum hc_server_overload_level to, uint64_t most_us) {
+    enum hc_server_overload_level level = from;
     while (level < to && expected_us(overload, level) > most_us)
         level++;
     return level;
 }
 
 static void raise(struct hc_sv_overload *overload, uint64_t window_us) {
-    enum hc_sv_overload_level most =
-        overload->level < HC_SV_OVERLOAD_THIRD ? HC_SV_OVERLOAD_THIRD : HC_SV_OVERLOAD_REFUSE;
+    enum hc_server_overload_level most = overload->level < HC_SERVER_OVERLOAD_THIRD
+                                             ? HC_SERVER_OVERLOAD_THIRD
+                                             : HC_SERVER_OVERLOAD_REFUSE;
     overload->calm = 0;
-    overload->helpless += overload->level >= HC_SV_OVERLOAD_THIRD;
-    if (overload->level == HC_SV_OVERLOAD_REFUSE ||
-        (most == HC_SV_OVERLOAD_REFUSE && overload->helpless < HC_SV_OVERLOAD_HELPLESS))
+    overload->helpless += overload->level >= HC_SERVER_OVERLOAD_THIRD;
+    if (overload->level == HC_SERVER_OVERLOAD_REFUSE ||
+        (most == HC_SERVER_OVERLOAD_REFUSE && overload->helpless < HC_SV_OVERLOAD_HELPLESS))
         return;
     if (overload->settled < HC_SV_OVERLOAD_SETTLE && overload->wait < HC_SV_OVERLOAD_WAIT_MAX)
         overload->wait++; // it was lowered too early
@@ -65,8 +66,8 @@ static void raise(struct hc_sv_overload *overload, uint64_t window_us) {
 
 static void lower(struct hc_sv_overload *overload, uint64_t window_us) {
     overload->helpless = 0;
-    enum hc_sv_overload_level level = lowest(overload, HC_SV_OVERLOAD_NONE, overload->level,
-                                             window_us * HC_SV_OVERLOAD_LOWER / 1000);
+    enum hc_server_overload_level level = lowest(overload, HC_SERVER_OVERLOAD_NONE, overload->level,
+                                                 window_us * HC_SV_OVERLOAD_LOWER / 1000);
     overload->calm = level < overload->level ? overload->calm + 1 : 0;
     if (overload->calm < overload->wait)
         return;
@@ -111,8 +112,8 @@ void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_wor
     overload->begun_us = now_us;
 }
 
-const char *hc_sv_overload_text(enum hc_sv_overload_level level) {
-    static const char *const texts[HC_SV_OVERLOAD_LEVELS] = {
+const char *hc_server_overload_text(enum hc_server_overload_level level) {
+    static const char *const texts[HC_SERVER_OVERLOAD_LEVELS] = {
         "nothing is left out",
         "far and idle clients are sent half of their snapshots",
         "far and idle clients are sent a quarter of their snapshots",
@@ -120,7 +121,7 @@ const char *hc_sv_overload_text(enum hc_sv_overload_level level) {
         "all are sent a third of their snapshots, far and idle clients a sixth",
         "all are sent a third of their snapshots, and new clients are refused",
     };
-    HC_ASSERT(level < HC_SV_OVERLOAD_LEVELS);
+    HC_ASSERT(level < HC_SERVER_OVERLOAD_LEVELS);
     return texts[level];
 }
 

@@ -10,18 +10,10 @@
 /// piece of work hc_sv_overload_note; any query.
 #pragma once
 
+#include "hindcast/server.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-enum hc_sv_overload_level {
-    HC_SV_OVERLOAD_NONE,
-    HC_SV_OVERLOAD_FAR_HALF,    ///< half of the snapshots of far and of idle clients
-    HC_SV_OVERLOAD_FAR_QUARTER, ///< a quarter of theirs
-    HC_SV_OVERLOAD_HALF,        ///< half of all, a quarter of theirs
-    HC_SV_OVERLOAD_THIRD,       ///< a third of all, a sixth of theirs
-    HC_SV_OVERLOAD_REFUSE,      ///< so many, and no new clients
-    HC_SV_OVERLOAD_LEVELS
-};
 
 enum {
     HC_SV_OVERLOAD_WINDOW_US = 250000, ///< of the work that determines the level
@@ -45,7 +37,7 @@ struct hc_sv_work {
 };
 
 struct hc_sv_overload {
-    enum hc_sv_overload_level level;
+    enum hc_server_overload_level level;
     uint32_t history;       ///< ticks that inputs may be late without any load
     uint32_t late_most;     ///< ticks that inputs may be late now
     uint32_t late_target;   ///< `late_most` rises to it by a tick each tick
@@ -68,9 +60,6 @@ void hc_sv_overload_tick(struct hc_sv_overload *overload, uint32_t near, uint32_
 /// Counts work that ended at `now_us`; at the end of a window the level follows.
 void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_work *work,
                          uint64_t now_us);
-
-/// Describes the snapshots that a level leaves out, for people.
-const char *hc_sv_overload_text(enum hc_sv_overload_level level);
 
 /// Whether the snapshot `number` (they count up by one) goes to the client `index`. The clients'
 /// turns are spread over the ticks.

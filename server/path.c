@@ -14,7 +14,7 @@ static bool is_full(const struct hc_sv_host *host, const struct hc_sv_peer *peer
     hc_sv_address_limit_prefix(&peer->address, present);
     hc_sv_address_limit_prefix(address, other);
     return memcmp(present, other, sizeof present) != 0 &&
-           hc_sv_host_address_is_full(host, address, peer);
+           hc_sv_search_address_is_full(host, address, peer);
 }
 
 /// Whether the client's datagrams came from two addresses lately.
@@ -71,14 +71,14 @@ bool hc_sv_path_wants_duplicate(const struct hc_sv_peer *peer, const struct hc_a
 static void move(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *to,
                  uint64_t now_us) {
     peer->ticket.any = false; // the reset token in it depends on the address
-    peer->address = *to;
+    hc_sv_search_move(host, peer, to);
     hc_sv_lateness_move(&peer->lateness);
     peer->path = (struct hc_sv_path){.any = false};
     peer->narrow = (struct hc_sv_narrow){.any = true};
     peer->contest.since = peer->connection.sent.next;
     peer->contest.acked_us = peer->contest.held_us = now_us;
     host->stats.moved++;
-    hc_sv_host_event(host, peer, HC_SV_EVENT_MOVED, 0);
+    hc_sv_host_event(host, peer, HC_SERVER_EVENT_MOVED, 0);
 }
 
 /// Begins to validate another address.

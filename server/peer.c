@@ -2,8 +2,8 @@
 #include "server/peer.h"
 
 #include "common/alloc.h"
+#include "common/limit.h"
 #include "hindcast/check.h"
-#include "server/address_limit.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ void hc_sv_peer_open(struct hc_sv_peer *peer) {
 }
 
 void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_seal_keys *keys,
-                        uint32_t rate, const struct hc_address *address,
+                        uint8_t extrapolations, uint32_t rate, const struct hc_address *address,
                         const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us) {
     *peer = (struct hc_sv_peer){
         .state = peer->state,
@@ -70,17 +70,17 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
     hc_connection_begin(&peer->connection, HC_CONNECTION_SERVER, cid, keys, &peer->messages,
                         now_us);
     hc_sv_lateness_begin(&peer->lateness);
-    hc_sv_client_connect(&peer->replication, cid, rate, now_us);
+    hc_sv_client_connect(&peer->replication, cid, extrapolations, rate, now_us);
 }
 
 bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {
     uint64_t rate = peer->replication.world->tick_rate;
     uint64_t players = peer->replication.own_count > 1 ? peer->replication.own_count : 1;
-    return hc_sv_address_limit_exceeds(&peer->flood_us, 1000000 / (HC_FLOOD_DATAGRAMS * rate),
-                                       HC_FLOOD_US, now_us) ||
-           hc_sv_address_limit_exceeds(&peer->flood_bytes_us,
-                                       size * 1000000 / (HC_FLOOD_BYTES * rate * players),
-                                       HC_FLOOD_US, now_us);
+    return hc_limit_exceeds(&peer->flood_us, 1000000 / (HC_FLOOD_DATAGRAMS * rate), HC_FLOOD_US,
+                            now_us) ||
+           hc_limit_exceeds(&peer->flood_bytes_us,
+                            size * 1000000 / (HC_FLOOD_BYTES * rate * players), HC_FLOOD_US,
+                            now_us);
 }
 
 void hc_sv_peer_lose(struct hc_sv_peer *peer, uint64_t lingers_until_us, uint64_t now_us) {
@@ -116,9 +116,9 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     for (; checked < peer->connection.loss_checked_to; checked++)
         if (peer->connection.loss_checked_to - checked <= HC_SENT_RING) // older ones are forgotten
             hc_sv_client_lost(client, checked);
-    if (hc_connection_measure(&peer->connection, &accepted, ack_delay_us, now_us, &rtt_us) &&
-        rtt_us < client->rtt_min_us)
-        client->rtt_min_us = rtt_us;
+    if (hc_connection_measure(&peer->connection, &accepted, ack_delay_us, now_us, &rtt_us))
+        client->round_trip =
+            hc_tick_min(client->round_trip, hc_tick_at_us(rtt_us, client->world->tick_rate));
     hc_sv_bandwidth_learn(&client->bandwidth, accepted.count, accepted.lost, now_us);
     return HC_OK;
 }

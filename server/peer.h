@@ -13,7 +13,7 @@
 #pragma once
 
 #include "hindcast/game.h"
-#include "proto/address.h"
+#include "hindcast/address.h"
 #include "proto/connection.h"
 #include "proto/message.h"
 #include "server/lateness.h"
@@ -127,7 +127,8 @@ struct hc_sv_peer {
 
     // Of the connection.
     struct hc_connection connection;
-    uint32_t continues; ///< cid of the connection before, until this one receives a DATA; 0: none
+    hc_tick desync_tick; ///< of the CLOSE of a client that computes another world
+    uint32_t continues;  ///< cid of the connection before, until this one receives a DATA; 0: none
     struct hc_address address;
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint8_t accept[HC_DATAGRAM_ACCEPT_SIZE]; ///< built once, resent byte-identical
@@ -167,10 +168,10 @@ static inline bool hc_sv_peer_has_session(const struct hc_sv_peer *peer) {
 /// any more.
 void hc_sv_peer_open(struct hc_sv_peer *peer);
 
-/// Gives a peer a new connection, on which it is sent at most `rate` bytes/s. Its players and its
-/// messages stay.
+/// Gives a peer a new connection, on which it is sent at most `rate` bytes/s and computes these
+/// `extrapolations`. Its players and its messages stay.
 void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_seal_keys *keys,
-                        uint32_t rate, const struct hc_address *address,
+                        uint8_t extrapolations, uint32_t rate, const struct hc_address *address,
                         const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us);
 
 /// Counts a datagram of `size` bytes; true: the client sent too many, and this one is dropped.

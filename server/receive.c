@@ -3,6 +3,7 @@
 #include "server/path.h"
 
 #include "common/mark.h"
+#include "common/input_fields.h"
 
 #include <string.h>
 
@@ -10,7 +11,7 @@ void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_pl
                          hc_tick before) {
     struct hc_timeline *tl = host->timeline;
     hc_tick from = hc_timeline_inputs_through(tl, player) + 1;
-    hc_tick end = hc_tick_min(before, hc_timeline_head(tl) + host->config.future + 1);
+    hc_tick end = hc_tick_min(before, hc_timeline_head(tl) + host->test.future + 1);
     // List the slots before forcing them, because afterwards all forced slots look the same.
     for (hc_tick t = from; t < end; t++) {
         if (hc_timeline_slot(tl, player, t) != HC_SLOT_UNKNOWN)
@@ -28,6 +29,8 @@ static void note_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigne
     hc_tick head = hc_timeline_head(host->timeline);
     size_t size = host->world.game->input_size;
     if (memcmp(peer->newest_input[own], input, size) != 0) {
+        hc_sv_replicator_turn(&host->replicator, peer->replication.own[own],
+                              peer->newest_input[own], input);
         memcpy(peer->newest_input[own], input, size);
         peer->active_at = head;
     }
@@ -36,23 +39,44 @@ static void note_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigne
     host->stats.inputs_late++;
     peer->late_ticks += head - tick;
     if (peer->late_ticks > host->stats.latest.ticks)
-        host->stats.latest = (struct hc_sv_latest){peer->user.client_id, peer->late_ticks};
+        host->stats.latest = (struct hc_server_latest){peer->user.client_id, peer->late_ticks};
+}
+
+/// The oldest tick that a client can have shown when it gave the inputs of this datagram: it had
+/// the newest snapshot that its datagrams before have acked, and shows so many ticks before that.
+static hc_tick oldest_shown(const struct hc_sv_client *client, hc_tick acked) {
+    return acked == HC_NO_TICK ? 0 : hc_tick_back(acked, client->display_offset + 1);
+}
+
+/// Limits the tick that the client says it was shown when it gave the input of `tick`. Writes
+/// whether it was before `oldest`, and whether it was farther back than the server allows.
+static void limit_shown_ago(const struct hc_sv_host *host, hc_tick oldest, hc_tick tick,
+                            uint8_t *input, bool *unsent, bool *limited) {
+    const struct hc_game *game = host->world.game;
+    uint64_t most = (uint64_t)host->config.lag_compensation_ms * host->world.tick_rate / 1000;
+    *unsent = hc_shown_ago_limit(game, input, tick > oldest ? tick - oldest : 0);
+    *limited =
+        hc_shown_ago_limit(game, input, most < game->lookback ? (uint32_t)most : game->lookback);
 }
 
 /// Puts one input of a client into the timeline, and counts it once by its outcome. An input comes
 /// many times, because datagrams repeat it until it is acked.
 static void put_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned own, hc_tick tick,
-                      const void *packed) {
+                      const void *packed, hc_tick oldest) {
     uint8_t input[HC_INPUT_MAX];
+    bool unsent, limited;
     hc_player player = peer->replication.own[own];
     hc_tick *seen = &peer->seen[own][tick % HC_SV_SEEN];
     if (*seen == tick + 1)
         return;
     memcpy(input, packed, host->world.game->input_size);
     host->world.game->sanitize_input(input);
+    limit_shown_ago(host, oldest, tick, input, &unsent, &limited);
     switch (hc_timeline_put_input(host->timeline, player, tick, input)) {
     case HC_OK:
         host->stats.inputs_received++;
+        host->stats.shown_ago_unsent += unsent;
+        host->stats.shown_ago_limited += limited;
         note_input(host, peer, own, tick, input);
         hc_sv_roster_input(&host->replicator.roster, player, tick);
         break;
@@ -75,14 +99,17 @@ static void put_input(struct hc_sv_host *host, struct hc_sv_peer *peer, unsigned
     *seen = tick + 1;
 }
 
-static void put_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
+/// Takes the inputs of a datagram; `acked` is the tick of the newest snapshot that the client has
+/// acked before, or HC_NO_TICK.
+static void put_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_tick acked,
                        const struct hc_input_message *message, struct hc_input_run *run) {
     struct hc_sv_client *client = &peer->replication;
     hc_sv_client_report(client, message->client_tick, message->display_offset);
+    hc_tick oldest = oldest_shown(client, acked);
     if (message->count > 0) // a refused stamp beyond the future must not hide later ones
         hc_sv_lateness_input(&peer->lateness,
                              hc_tick_min(message->first + message->count - 1,
-                                         hc_timeline_head(host->timeline) + host->config.future));
+                                         hc_timeline_head(host->timeline) + host->test.future));
     for (unsigned own = 0; own < client->own_count; own++)
         if (hc_sv_host_plays(host, peer, client->own[own]))
             hc_sv_receive_force(host, peer, client->own[own], message->force_before);
@@ -90,18 +117,20 @@ static void put_inputs(struct hc_sv_host *host, struct hc_sv_peer *peer,
         for (unsigned own = 0; own < client->own_count; own++) {
             const void *input = hc_input_run_next(run);
             if (hc_sv_host_plays(host, peer, client->own[own])) // otherwise its join is due
-                put_input(host, peer, own, message->first + i, input);
+                put_input(host, peer, own, message->first + i, input, oldest);
         }
     }
 }
 
 /// The messages of one DATA, read in full before any is applied.
 struct received {
-    bool has_input, has_close, has_response, has_events;
+    bool has_input, has_close, has_response, has_events, has_unreliable;
     uint8_t response[HC_PATH_SIZE];
+    hc_tick acked; ///< the tick of the newest snapshot that the client had acked before
     struct hc_input_message input;
     struct hc_input_run run;
     enum hc_close_reason close;
+    hc_tick close_tick;
 };
 
 static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_peer *peer,
@@ -113,13 +142,16 @@ static enum hc_status read_message(struct hc_sv_host *host, const struct hc_sv_p
                                     &received->input, &received->run);
     case HC_MESSAGE_CLOSE:
         received->has_close = true;
-        return hc_message_get_close(&host->body, &received->close);
+        return hc_message_get_close(&host->body, &received->close, &received->close_tick);
     case HC_MESSAGE_PATH_RESPONSE:
         received->has_response = true;
         return hc_message_get_path(&host->body, received->response);
     case HC_MESSAGE_EVENTS:
         received->has_events = true;
         return hc_events_check(&peer->messages.in, hc_body_values(&host->body));
+    case HC_MESSAGE_UNRELIABLE:
+        received->has_unreliable = true;
+        return hc_unreliable_check(hc_body_values(&host->body));
     default: // only a server sends it
         return HC_MALFORMED;
     }
@@ -170,16 +202,32 @@ static enum hc_status open_from(struct hc_sv_host *host, struct hc_sv_peer *peer
     return status;
 }
 
+/// Takes the unreliable messages of the DATA.
+static void take_unreliable(struct hc_sv_host *host, struct hc_sv_peer *peer) {
+    hc_body_rewind(&host->body);
+    hc_body_next_of(&host->body, HC_MESSAGE_UNRELIABLE);
+    uint32_t count = hc_unreliable_take(&peer->messages.unreliable_in, hc_body_values(&host->body),
+                                        &host->stats.unreliable_dropped);
+    host->unread_unreliable += count;
+    host->stats.unreliable_received += count;
+}
+
 static void apply(struct hc_sv_host *host, struct hc_sv_peer *peer, const struct hc_address *from,
                   struct received *received, uint64_t now_us) {
     if (received->has_response)
         hc_sv_path_response(host, peer, from, received->response, now_us);
     if (received->has_events)
         host->unread_messages += hc_events_channel_take(&peer->messages, &host->body);
+    if (received->has_unreliable)
+        take_unreliable(host, peer);
     if (received->has_input)
-        put_inputs(host, peer, &received->input, &received->run);
+        put_inputs(host, peer, received->acked, &received->input, &received->run);
+    if (received->has_close && received->close == HC_CLOSE_DESYNC) {
+        peer->desync_tick = received->close_tick;
+        host->stats.desyncs++;
+    }
     if (received->has_close)
-        hc_sv_host_drop(host, peer, HC_SV_EVENT_LEFT, received->close, false, now_us);
+        hc_sv_host_drop(host, peer, HC_SERVER_EVENT_LEFT, received->close, false, now_us);
 }
 
 enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_address *from,
@@ -195,12 +243,17 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
         hc_sv_handshake_reset(host, from, cid, seq, now_us);
     if (peer == NULL || peer->state != HC_SV_PEER_PLAYING)
         return HC_UNEXPECTED;
-    // It may have arrived while the newest datagram to the client was being made.
-    now_us = now_us > peer->connection.sent_us ? now_us : peer->connection.sent_us;
+    // It may have arrived while the newest datagram to the client was being made, and a little
+    // before another one that was read first.
+    host->arrived_us = now_us > host->arrived_us ? now_us : host->arrived_us;
+    now_us =
+        host->arrived_us > peer->connection.sent_us ? host->arrived_us : peer->connection.sent_us;
     bool newest;
     status = open_from(host, peer, from, seq, bytes, size, &data, now_us);
     if (status == HC_OK)
         status = read_body(host, peer, &data, &received);
+    const struct hc_sv_sent_log *sent_log = &peer->replication.sent_log;
+    received.acked = sent_log->base == HC_NO_TICK ? HC_NO_TICK : sent_log->base_tick;
     if (status == HC_OK)
         status = hc_sv_peer_accept(
             peer, &data, received.has_input ? received.input.ack_delay_us : 0, &newest, now_us);

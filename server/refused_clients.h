@@ -2,15 +2,13 @@
 /// than a given time.
 #pragma once
 
-#include "proto/token.h"
+#include "hindcast/server.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HC_SV_REFUSED_MAX = 16384 }; ///< client_ids
-
 struct hc_sv_refused {
-    uint64_t client_ids[HC_SV_REFUSED_MAX]; ///< the first `count`, ascending
+    uint64_t client_ids[HC_SERVER_REFUSED_MAX]; ///< the first `count`, ascending
     uint32_t count;
     uint64_t not_before_s; ///< older sessions and tokens are refused; Unix time, 0: none
 };

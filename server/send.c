@@ -21,6 +21,7 @@ static void make_ticket(struct hc_sv_host *host, struct hc_sv_peer *peer, uint64
                              .expire_s = hc_sv_host_unix_s(host, now_us) + HC_TICKET_LIFE_S,
                              .players = peer->user.players,
                              .watch = peer->user.watch,
+                             .match = (uint16_t)host->config.match,
                              .client_id = peer->user.client_id,
                              .audience = host->config.audience};
     uint64_t end_s = peer->user.begun_s + host->config.session_life_s;

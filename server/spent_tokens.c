@@ -2,7 +2,8 @@
 #include "server/spent_tokens.h"
 
 #include "common/alloc.h"
-#include "server/address_limit.h"
+#include "common/limit.h"
+#include "hindcast/check.h"
 
 #include <string.h>
 #include <xxhash.h>
@@ -18,6 +19,17 @@ size_t hc_sv_spent_layout(struct hc_sv_spent *spent, uint32_t capacity, uint8_t 
     spent->clients = hc_carve(base, &used, capacity * sizeof *spent->clients);
     spent->heads = hc_carve(base, &used, spent->buckets * sizeof *spent->heads);
     return used;
+}
+
+void hc_sv_spent_copy(struct hc_sv_spent *spent, const struct hc_sv_spent *from) {
+    struct hc_sv_spent_client *clients = spent->clients;
+    uint32_t *heads = spent->heads;
+    HC_ASSERT(spent->capacity == from->capacity && spent->count == 0);
+    *spent = *from;
+    spent->clients = clients;
+    spent->heads = heads;
+    memcpy(clients, from->clients, from->count * sizeof *clients);
+    memcpy(heads, from->heads, from->buckets * sizeof *heads);
 }
 
 static uint32_t *head_of(const struct hc_sv_spent *spent, uint64_t client_id) {
@@ -89,8 +101,13 @@ static bool is_void(struct hc_sv_spent_client *client, const struct hc_token *to
 }
 
 static bool connects_too_often(uint64_t *connects_us, uint64_t now_us) {
-    return hc_sv_address_limit_exceeds(connects_us, SECOND_US, HC_CONNECTS_AT_ONCE * SECOND_US,
-                                       now_us);
+    return hc_limit_exceeds(connects_us, SECOND_US, HC_CONNECTS_AT_ONCE * SECOND_US, now_us);
+}
+
+struct hc_sv_spent_token *hc_sv_spent_find(struct hc_sv_spent *spent,
+                                           const struct hc_token *token) {
+    struct hc_sv_spent_client *client = find(spent, token->client_id);
+    return client != NULL ? find_token(client, token->token_id) : NULL;
 }
 
 enum hc_deny_reason hc_sv_spent_check(struct hc_sv_spent *spent, const struct hc_token *token,

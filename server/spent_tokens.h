@@ -33,6 +33,7 @@ struct hc_sv_spent_client {
     struct hc_sv_spent_token {
         uint8_t token_id[HC_TOKEN_ID_SIZE];
         uint64_t order; ///< issued_s + 1; 0: no token
+        uint16_t match; ///< for the caller of hc_sv_spent_find
     } tokens[HC_SPENT_TOKENS];
 };
 
@@ -49,11 +50,17 @@ struct hc_sv_spent {
 /// measures). Returns the bytes needed.
 size_t hc_sv_spent_layout(struct hc_sv_spent *spent, uint32_t capacity, uint8_t *base);
 
+/// Makes `spent`, which is unused, remember the used tokens of `from`. Both have one capacity.
+void hc_sv_spent_copy(struct hc_sv_spent *spent, const struct hc_sv_spent *from);
+
 /// Returns 0 if an authenticated token may open a session at `now_s`, Unix time. Otherwise returns
 /// HC_DENY_USED, HC_DENY_RATE (its client_id connects too often) or HC_DENY_FULL (its client_id has
 /// no room). `own`: the token has opened the client's present session. Counts nothing.
 enum hc_deny_reason hc_sv_spent_check(struct hc_sv_spent *spent, const struct hc_token *token,
                                       bool own, uint64_t now_s, uint64_t now_us);
+
+/// The entry of a used token, until the next call; NULL: it is not remembered.
+struct hc_sv_spent_token *hc_sv_spent_find(struct hc_sv_spent *spent, const struct hc_token *token);
 
 /// Marks a token as used, and counts a connect. Call hc_sv_spent_check at the same time first.
 /// Returns false if its client_id has no room.

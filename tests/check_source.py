@@ -17,14 +17,17 @@ ROOMS = {
     "proto": ("include/hindcast", "common"),
     "server/replication": ("include/hindcast", "common", "proto"),
     "server": ("include/hindcast", "common", "proto", "server/replication"),
-    "server/daemon": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "server",
-                      "server/replication"),
+    "server/matches": ("include/hindcast", "common", "proto", "server"),
+    "server/daemon": ("include/hindcast", "common", "common/arena", "common/programs", "proto",
+                      "server/matches"),
     "client": ("include/hindcast", "common", "proto"),
     "check": ("include/hindcast", "common", "common/programs"),
     "client/bots": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "client"),
+    "client/view": ("include/hindcast", "common", "common/arena", "common/programs", "proto", "client",
+                    "client/bots"),
 }
 # The rooms of the programs use the operating system; all others are cores, which do no I/O.
-PROGRAMS = ("common/programs", "server/daemon", "client/bots", "check")
+PROGRAMS = ("common/programs", "server/daemon", "client/bots", "client/view", "check")
 # The prefixes of public names.
 PREFIX = {"include": "hc_", "common": "hc_", "proto": "hc_", "server": "hc_sv_", "client": "hc_cl_|hc_client_", "check": "hc_ck_|hc_plain_|hc_history_"}
 # Headers of the outside world that a core may include: no clock, socket, signal, thread or event library.
@@ -37,9 +40,11 @@ CORES = lambda f: f.core
 PURE = lambda f: f.core or (f.top == "tests" and f.part in ("unit", "scenario", "sim")
                             and "udp" not in f.stem)
 EVERYWHERE = lambda f: True
+# The public headers that no step includes: what they show is drawn, never simulated.
+DRAWS = ("include/hindcast/client.h", "include/hindcast/drawing.h")
 CALLS = [
     ("unbounded", "strcpy|strcat|sprintf|vsprintf|gets|alloca|strtok", EVERYWHERE, ()),
-    ("randomness", "rand|srand|random|srandom|drand48|randombytes_buf|getrandom", PURE, ("client/entropy.c",)),
+    ("randomness", "rand|srand|random|srandom|drand48|randombytes_buf|getrandom", PURE, ("client/entropy.c", "server/server.c")),
     ("clock", "clock|clock_gettime|time|gettimeofday|timespec_get|times|sleep|usleep|nanosleep", PURE, ()),
     ("allocation", "malloc|calloc|realloc|free|strdup|strndup|asprintf", CORES, ("common/alloc.c",)),
     ("process", "exit|_Exit|abort|getenv|system|signal|atexit|setlocale", CORES, ("common/check.c",)),
@@ -47,7 +52,7 @@ CALLS = [
 WORDS = [
     ("errno", r"\berrno\b", CORES),
     ("feature macro", r"#\s*define\s+_(GNU_SOURCE|POSIX_C_SOURCE|DEFAULT_SOURCE|XOPEN_SOURCE)", CORES),
-    ("float", r"\b(float|double)\b", lambda f: f.top in ("include", "common") and f.core),
+    ("float", r"\b(float|double)\b", lambda f: f.top in ("include", "common") and f.core and f.path not in DRAWS),
     ("assert", r"\bassert\s*\(|\bNDEBUG\b", lambda f: f.folder in ROOMS),
 ]
 # Words that docs/GLOSSARY.md replaces, as parts of identifiers. The names of storm's keys stay: they

@@ -10,7 +10,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-all_stages="install build tidy unit exact storm fuzz processes"
+all_stages="install build tidy unit exact storm fuzz processes threads"
 long_stages="planted" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
@@ -94,7 +94,7 @@ stage_unit() {
 stage_exact() {
     ran=$nothing_to_run
     if [ -x build/release/bin/exact_histories ]; then
-        run_counted build/release/bin/exact_histories --histories "$HC_HISTORIES"
+        run_counted build/release/bin/exact_histories --histories "$HC_HISTORIES" --jobs "$jobs"
         ran=0
     fi
     if [ -f tests/faults/run.sh ]; then
@@ -169,9 +169,32 @@ run_script() {
 }
 
 # Each script gets the directory of the release programs and answers with its exit status. They wait
-# more than they work: as many run at once as there are cores.
+# more than they work, so twice as many run at once as there are cores. The longest begin first.
 stage_processes() {
-    printf '%s\n' tests/process/*.sh | xargs -P "$jobs" -n 1 sh tests/run.sh --script
+    longest="vanish load links conformance verdict plugin backend install tokens path"
+    {
+        # shellcheck disable=SC2086 # a list of words
+        printf 'tests/process/%s.sh\n' $longest
+        printf '%s\n' tests/process/*.sh
+    } | awk '!seen[$0]++' | xargs -P $((2 * jobs)) -n 1 sh tests/run.sh --script
+}
+
+# The thread sanitizer watches two clients in two threads, and a daemon with two workers whose clients
+# are those of the release build.
+stage_threads() {
+    log=build/build-tsan.log
+    {
+        cmake --preset tsan -DHC_TESTS=ON &&
+            cmake --build --preset tsan -j "$jobs" --target hindcastd test_client_threads
+    } >"$log" 2>&1 || {
+        grep -v "^\[.*\] \(Building\|Linking\)" "$log"
+        exit 1
+    }
+    run_counted build/tsan/tests/test_client_threads
+    for program in hindcast-load hindcast-bot; do
+        ln -sf "$PWD/build/release/bin/$program" build/tsan/bin/
+    done
+    run_counted sh tests/process/matches.sh build/tsan/bin
 }
 
 # Every planted fault, and most mutants, must be found by some test.

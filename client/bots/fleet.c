@@ -3,7 +3,7 @@
 
 #include "client/bots/fleet.h"
 
-#include "client/bots/bot.h"
+#include "common/programs/thinker.h"
 #include "client/bots/failure.h"
 #include "client/bots/keys.h"
 #include "client/light.h"
@@ -49,7 +49,7 @@ struct bot {
     uint32_t number;                ///< in the whole run
     uint32_t token;                 ///< index of the session's token
     struct event *readable, *timer; ///< NULL of a light client
-    struct hc_cl_bot brain;
+    struct hc_thinker brain;
     struct hc_cl_keys keys;                   ///< of a light client
     uint64_t begun_us, accepted_us, ended_us; ///< 0: not yet
     uint64_t armed_us;                        ///< deadline of the timer; 0: none yet
@@ -156,7 +156,7 @@ static void count_refusal(const struct bot *bot, bool gave_up) {
     char text[320];
     *(attempt.denied ? &ends->denied : &ends->timeout) += 1;
     if (attempt.denied)
-        ends->denied_by_reason[attempt.deny]++;
+        ends->denied_by_reason[attempt.deny >= HC_DENY_GAME ? HC_DENY_REFUSED : attempt.deny]++;
     explain(bot, gave_up, text, sizeof(text));
     print_line(bot, LINE_REFUSED, "was not admitted by %s: %s", fleet->config.server_name, text);
 }
@@ -241,13 +241,14 @@ static void on_event(struct bot *bot, const struct hc_client_event *event, uint6
                    hc_client_player(bot->client, 0),
                    event->resumed ? "where it was" : "in a new world");
         break;
-    case HC_CLIENT_EVENT_PLAYING:
-    case HC_CLIENT_EVENT_STALLED:
-    case HC_CLIENT_EVENT_RESUMED:
-    case HC_CLIENT_EVENT_MOVED:
-        break; // counted by the client
-    default:
+    case HC_CLIENT_EVENT_DENIED:
+    case HC_CLIENT_EVENT_VERSION:
+    case HC_CLIENT_EVENT_CLOSED:
+    case HC_CLIENT_EVENT_TIMEOUT:
         on_last_event(bot, event);
+        break;
+    default:
+        break; // counted by the client
     }
 }
 
@@ -273,9 +274,9 @@ static void think(struct bot *bot) {
         return;
     }
     uint8_t input[HC_INPUT_MAX];
-    hc_cl_bot_think(&bot->brain, hc_client_world(bot->client), head,
-                    hc_timeline_presence(timeline, head), hc_timeline_states(timeline, head),
-                    hc_client_player(bot->client, 0), input);
+    hc_thinker_think(&bot->brain, hc_client_world(bot->client), head,
+                     hc_timeline_presence(timeline, head), hc_timeline_states(timeline, head),
+                     hc_client_player(bot->client, 0), input);
     hc_client_set_input(bot->client, 0, input);
 }
 
@@ -635,7 +636,7 @@ static bool create_bot(struct hc_cl_fleet *fleet, uint32_t index, char *why, siz
     bot->token = bot->number;
     struct hc_network_sim_config link = link_of(config, bot->number);
     uint64_t seed = hc_random(config->seed, bot->number, PURPOSE_LINK, 0);
-    hc_cl_bot_init(&bot->brain, config->think, config->seed, bot->number);
+    hc_thinker_init(&bot->brain, config->think, config->seed, bot->number);
     hc_cl_keys_init(&bot->keys, config->seed, bot->number);
     if (bot->light) {
         fleet->light_due[index - config->count] = UINT64_MAX;

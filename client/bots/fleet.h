@@ -3,7 +3,7 @@
 #pragma once
 
 #include "client/bots/udp.h"
-#include "common/network_sim.h"
+#include "hindcast/network_sim.h"
 #include "hindcast/client.h"
 #include "hindcast/plugin.h"
 

@@ -22,6 +22,7 @@ enum {
     KEY_INPUT_DELAY,
     KEY_DISPLAY_OFFSET,
     KEY_LEAD,
+    KEY_EXTRAPOLATION,
     KEY_LINK,
     KEY_LATENCY,
     KEY_JITTER,
@@ -31,6 +32,7 @@ enum {
     KEY_REORDER,
     KEY_SEED,
     KEY_TOKEN,
+    KEY_MATCH,
     KEY_GAME,
     KEY_JSON,
     KEY_LIGHT,
@@ -43,10 +45,18 @@ enum {
     KEY_STEP,
     KEY_UNTIL,
     KEY_REPORT,
+    KEY_SPLIT,
+    KEY_RIGHT_LINK,
+    KEY_BOT,
+    KEY_OVERLAY,
+    KEY_FRAMES,
+    KEY_SCREENSHOT,
+    KEY_DRAWING,
     KEY_END,
     GROUP_PROFILE = 1,
     GROUP_LINK = 2,
     GROUP_OTHER = 3,
+    FRAMES_MAX = 1000000,
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
@@ -95,19 +105,45 @@ static const struct argp_option load_table[] = {
     {0},
 };
 
+static const struct argp_option view_table[] = {
+    {"connect", KEY_CONNECT, "HOST:PORT", 0, "The server; [ADDR]:PORT for IPv6", 0},
+    {"spawn", KEY_SPAWN, NULL, 0, "Start a hindcastd on 127.0.0.1 that ends with this program", 0},
+    {"split", KEY_SPLIT, NULL, 0, "Show two clients side by side, each over its own link", 0},
+    {"bot", KEY_BOT, NULL, 0, "Let bots play", 0},
+    {"overlay", KEY_OVERLAY, NULL, 0, "Begin with the overlay of figures and ghosts (F1)", 0},
+    {"frames", KEY_FRAMES, "N", 0,
+     "Need no display, and end after N frames of play (default: until the window is closed)", 0},
+    {"screenshot", KEY_SCREENSHOT, "FILE", 0, "Write the last of --frames as a PNG picture", 0},
+    {"drawing", KEY_DRAWING, "FILE", 0,
+     "The drawing of --game, a plugin (default: dots, by kind of entity)", 0},
+    {"right-link", KEY_RIGHT_LINK, "NAME", 0,
+     "The link of the right client of --split (default: as the left one's)", GROUP_LINK},
+    {0},
+};
+
+/// Options of both hindcast-bot and hindcast-load.
+static const struct argp_option fleet_table[] = {
+    {"latency-to", KEY_LATENCY_TO, "MS", 0,
+     "Spread the clients' latencies evenly from --latency up to MS", GROUP_LINK},
+    {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
+     GROUP_OTHER},
+    {0},
+};
+
 static const struct argp_option common_table[] = {
     {"input-delay", KEY_INPUT_DELAY, "N", 0, "Stamp inputs N ticks ahead (default 3)", 0},
     {"display-offset", KEY_DISPLAY_OFFSET, "N", 0,
      "Show the tick that is N behind the predicted one (default 0)", 0},
     {"lead", KEY_LEAD, "N", 0, "Predict N ticks ahead of the server (default 0)", 0},
+    {"extrapolation", KEY_EXTRAPOLATION, "NAME", 0,
+     "The best way to encode snapshots that clients offer: hold, linear or step (default: step)",
+     0},
     {NULL, 0, NULL, 0, "The simulated link, each direction:", GROUP_LINK},
     {"link", KEY_LINK, "NAME", 0,
      "good: 20 ms +- 2; ok: 50 +- 10, 1 % loss; bad: 80 +- 20, 5 %; awful: 150 +- 50, 20 % in "
      "bursts of 3 (default: none)",
      GROUP_LINK},
     {"latency", KEY_LATENCY, "MS", 0, "One way", GROUP_LINK},
-    {"latency-to", KEY_LATENCY_TO, "MS", 0,
-     "Spread the clients' latencies evenly from --latency up to MS", GROUP_LINK},
     {"jitter", KEY_JITTER, "MS", 0, "Vary the latency by up to MS either way", GROUP_LINK},
     {"loss", KEY_LOSS, "PCT", 0, "Percentage of datagrams lost", GROUP_LINK},
     {"burst", KEY_BURST, "N", 0, "Mean length of a loss burst, in datagrams", GROUP_LINK},
@@ -119,9 +155,11 @@ static const struct argp_option common_table[] = {
      "Tokens to connect with, one on each line for each client (default: from a hindcastd --dev on "
      "this machine)",
      GROUP_OTHER},
-    {"game", KEY_GAME, "FILE", 0, "A plugin with the server's game (default: the arena)",
+    {"match", KEY_MATCH, "N", 0,
+     "Ask a hindcastd --dev for tokens of match N of its --matches; 0: of any that has room "
+     "(default 0)",
      GROUP_OTHER},
-    {"json", KEY_JSON, "FILE", 0, "Write the final report as one JSON object; - is standard output",
+    {"game", KEY_GAME, "FILE", 0, "A plugin with the server's game (default: the arena)",
      GROUP_OTHER},
     {0},
 };
@@ -134,6 +172,7 @@ static const struct number {
     const char *unit;
 } numbers[] = {
     {KEY_CLIENTS, 0, 0, HC_CL_OPTIONS_CLIENTS_MAX, ""},
+    {KEY_MATCH, 0, 0, HC_MATCH_MAX, ""},
     {KEY_DURATION, 6, 1, 1000000, " s"},
     {KEY_RAMP, 6, 0, 100000, " s"},
     {KEY_PROCESSES, 0, 1, HC_CL_OPTIONS_PROCESSES_MAX, ""},
@@ -155,6 +194,7 @@ static const struct number {
     {KEY_STORM, 0, 0, HC_CL_OPTIONS_CLIENTS_MAX, ""},
     {KEY_SNAPSHOT_RATE, 0, 1, HC_TICK_RATE_MAX, " Hz"},
     {KEY_STEP, 0, 1, HC_CL_OPTIONS_CLIENTS_MAX, ""},
+    {KEY_FRAMES, 0, 1, FRAMES_MAX, ""},
 };
 
 /// The state of a parse: the options so far, and what must wait for its end.
@@ -166,10 +206,16 @@ struct reading {
     const char *until;                 ///< as the user wrote it
 };
 
+/// The options of each program alone.
+static const struct argp_option *const own_tables[] = {
+    [HC_CL_OPTIONS_BOT] = bot_table,
+    [HC_CL_OPTIONS_LOAD] = load_table,
+    [HC_CL_OPTIONS_VIEW] = view_table,
+};
+
 static const char *option_name(const struct reading *reading, int key) {
-    const struct argp_option *tables[] = {
-        reading->program == HC_CL_OPTIONS_BOT ? bot_table : load_table, common_table};
-    for (size_t i = 0; i < 2; i++)
+    const struct argp_option *tables[] = {own_tables[reading->program], common_table, fleet_table};
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         for (const struct argp_option *option = tables[i]; option->name || option->doc; option++)
             if (option->key == key && option->name != NULL)
                 return option->name;
@@ -264,6 +310,24 @@ static void check_clients(const struct reading *reading) {
         refuse(reading, KEY_UNTIL, reading->until, "with --step N");
 }
 
+/// Checks the options of hindcast-view against each other, and sets its clients and links.
+static void resolve_view(struct reading *reading, struct argp_state *state) {
+    struct hc_cl_options *options = reading->options;
+    bool split = reading->is_set[KEY_SPLIT - KEY_CONNECT];
+    bool right = reading->is_set[KEY_RIGHT_LINK - KEY_CONNECT];
+    if (right && !split)
+        argp_error(state, "--right-link NAME is for --split");
+    if (options->screenshot != NULL && options->frames == 0)
+        argp_error(state, "--screenshot FILE needs --frames N");
+    if (options->drawing != NULL && options->game == NULL)
+        argp_error(state, "--drawing FILE needs --game FILE");
+    options->clients = split ? 2 : 1;
+    if (!right) {
+        options->right_link = options->link;
+        options->right_link_name = options->link_name;
+    }
+}
+
 /// Checks options against each other once all are parsed.
 static void resolve(struct reading *reading, struct argp_state *state) {
     const struct hc_cl_options *options = reading->options;
@@ -272,12 +336,16 @@ static void resolve(struct reading *reading, struct argp_state *state) {
         argp_error(state, "--connect HOST:PORT is needed");
     if (connects && options->spawn)
         argp_error(state, "--connect HOST:PORT and --spawn exclude each other");
-    if (reading->program == HC_CL_OPTIONS_LOAD && !connects && !options->spawn)
+    if (reading->program != HC_CL_OPTIONS_BOT && !connects && !options->spawn)
         argp_error(state, "one of --connect HOST:PORT and --spawn is needed");
     if (options->spawn && options->token != NULL)
         argp_error(state, "--token FILE is for a server elsewhere, not for --spawn");
+    if (options->match != 0 && (options->spawn || options->token != NULL))
+        argp_error(state, "--match N is for the tokens of a hindcastd --dev with --matches");
     check_clients(reading);
     resolve_link(reading);
+    if (reading->program == HC_CL_OPTIONS_VIEW)
+        resolve_view(reading, state);
     if (reading->is_set[KEY_LATENCY_TO - KEY_CONNECT] &&
         options->latency_to_us < options->link.latency_us) {
         char text[24], allowed[64];
@@ -315,6 +383,9 @@ static void set_load_number(struct hc_cl_options *options, int key, uint32_t sma
     case KEY_STEP:
         options->step = small;
         break;
+    case KEY_FRAMES:
+        options->frames = small;
+        break;
     default:
         break;
     }
@@ -337,6 +408,9 @@ static void set_number(struct reading *reading, int key, uint64_t value) {
         break;
     case KEY_PROCESSES:
         options->processes = small;
+        break;
+    case KEY_MATCH:
+        options->match = small;
         break;
     case KEY_INPUT_DELAY:
         options->input_delay = small;
@@ -383,6 +457,77 @@ static void parse_until(struct reading *reading, const char *text) {
     reading->options->until = (uint32_t)clients;
 }
 
+/// Parses the name of a link's preset.
+static const char *parse_link(const struct reading *reading, int key, const char *text,
+                              struct hc_network_sim_config *link) {
+    if (!hc_network_sim_preset(text, link))
+        refuse(reading, key, text, "good, ok, bad or awful");
+    return text;
+}
+
+static enum hc_extrapolation parse_extrapolation(const struct reading *reading, const char *text) {
+    static const char *const names[] = {[HC_EXTRAPOLATION_HOLD] = "hold",
+                                        [HC_EXTRAPOLATION_LINEAR] = "linear",
+                                        [HC_EXTRAPOLATION_STEP] = "step"};
+    unsigned how = 0;
+    while (how <= HC_EXTRAPOLATION_STEP && strcmp(text, names[how]) != 0)
+        how++;
+    if (how > HC_EXTRAPOLATION_STEP)
+        refuse(reading, KEY_EXTRAPOLATION, text, "hold, linear or step");
+    return (enum hc_extrapolation)how;
+}
+
+/// Sets an option that takes no number. False: it is another option.
+static bool set_text(struct reading *reading, int key, const char *text) {
+    struct hc_cl_options *options = reading->options;
+    const struct {
+        int key;
+        const char **to;
+    } paths[] = {
+        {KEY_TOKEN, &options->token},
+        {KEY_GAME, &options->game},
+        {KEY_JSON, &options->json},
+        {KEY_REPORT, &options->report},
+        {KEY_SCREENSHOT, &options->screenshot},
+        {KEY_DRAWING, &options->drawing},
+    };
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+        if (paths[i].key == key) {
+            *paths[i].to = text;
+            return true;
+        }
+    switch (key) {
+    case KEY_CONNECT:
+        parse_server(reading, text);
+        return true;
+    case KEY_SPAWN:
+        options->spawn = true;
+        return true;
+    case KEY_EXTRAPOLATION:
+        options->extrapolation = parse_extrapolation(reading, text);
+        return true;
+    case KEY_LINK:
+        options->link_name = parse_link(reading, key, text, &options->link);
+        return true;
+    case KEY_RIGHT_LINK:
+        options->right_link_name = parse_link(reading, key, text, &options->right_link);
+        return true;
+    case KEY_UNTIL:
+        parse_until(reading, text);
+        return true;
+    case KEY_BOT:
+        options->bot = true;
+        return true;
+    case KEY_OVERLAY:
+        options->overlay = true;
+        return true;
+    case KEY_SPLIT: // resolve_view
+        return true;
+    default:
+        return false;
+    }
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
     struct reading *reading = state->input;
     if (key == ARGP_KEY_ARG)
@@ -390,44 +535,16 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     if (key < KEY_CONNECT || key >= KEY_END)
         return ARGP_ERR_UNKNOWN;
     reading->is_set[key - KEY_CONNECT] = true;
-    switch (key) {
-    case KEY_CONNECT:
-        parse_server(reading, text);
-        break;
-    case KEY_SPAWN:
-        reading->options->spawn = true;
-        break;
-    case KEY_LINK:
-        if (!hc_network_sim_preset(text, &reading->options->link))
-            refuse(reading, key, text, "good, ok, bad or awful");
-        reading->options->link_name = text;
-        break;
-    case KEY_TOKEN:
-        reading->options->token = text;
-        break;
-    case KEY_GAME:
-        reading->options->game = text;
-        break;
-    case KEY_JSON:
-        reading->options->json = text;
-        break;
-    case KEY_REPORT:
-        reading->options->report = text;
-        break;
-    case KEY_UNTIL:
-        parse_until(reading, text);
-        break;
-    default:
+    if (!set_text(reading, key, text))
         set_number(reading, key, number(reading, key, text));
-        break;
-    }
     return 0;
 }
 
 /// Parses the whole command line: passes options to `parse`, and resolves them at the end.
 static error_t parse_program(int key, char *text, struct argp_state *state) {
     if (key == ARGP_KEY_INIT)
-        state->child_inputs[0] = state->input;
+        for (size_t i = 0; state->root_argp->children[i].argp != NULL; i++)
+            state->child_inputs[i] = state->input;
     if (key == ARGP_KEY_END) {
         resolve(state->input, state);
         return 0;
@@ -451,7 +568,9 @@ static void load_game(struct hc_cl_options *options, bool clients_given) {
 void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_program program,
                          int argc, char **argv) {
     static const struct argp common = {.options = common_table, .parser = parse};
-    static const struct argp_child children[] = {{&common, 0, NULL, 0}, {0}};
+    static const struct argp fleet = {.options = fleet_table, .parser = parse};
+    static const struct argp_child children[] = {{&common, 0, NULL, 0}, {&fleet, 0, NULL, 0}, {0}};
+    static const struct argp_child view_children[] = {{&common, 0, NULL, 0}, {0}};
     const struct argp argps[] = {
         [HC_CL_OPTIONS_BOT] =
             {.options = bot_table,
@@ -469,6 +588,16 @@ void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_progr
                     "quality of play.\v"
                     "The report's first line and the exit status give the verdict on the run; "
                     "docs/REPORT.md explains the other lines."},
+        [HC_CL_OPTIONS_VIEW] =
+            {.options = view_table,
+             .parser = parse_program,
+             .children = view_children,
+             .doc = "A window in which a person plays on a Hindcast server, over a simulated "
+                    "link.\v"
+                    "Keys: W A S D or the arrows move, the mouse aims, space or a mouse button "
+                    "fires; with --split W A S D are the left client's, and the arrows and Enter "
+                    "the right one's. Gamepads: a stick moves, the other aims, A or a trigger "
+                    "fires. F1 toggles the overlay, Escape ends."},
     };
     struct hc_client_config client = hc_client_config_default();
     *options = (struct hc_cl_options){
@@ -477,6 +606,7 @@ void hc_cl_options_parse(struct hc_cl_options *options, enum hc_cl_options_progr
         .input_delay = client.input_delay,
         .display_offset = client.display_offset,
         .lead = client.lead,
+        .extrapolation = client.extrapolation,
         .link = hc_network_sim_config_default(),
         .seed = 1,
         .activity = 100,

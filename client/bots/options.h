@@ -1,7 +1,8 @@
-/// The command lines of hindcast-bot and hindcast-load, which share most of their options.
+/// The command lines of hindcast-bot, hindcast-load and hindcast-view, which share most of their
+/// options.
 #pragma once
 
-#include "common/network_sim.h"
+#include "hindcast/network_sim.h"
 #include "common/programs/plugin.h"
 #include "hindcast/client.h"
 
@@ -10,7 +11,7 @@
 
 enum { HC_CL_OPTIONS_CLIENTS_MAX = 4096, HC_CL_OPTIONS_PROCESSES_MAX = 256 };
 
-enum hc_cl_options_program { HC_CL_OPTIONS_BOT, HC_CL_OPTIONS_LOAD };
+enum hc_cl_options_program { HC_CL_OPTIONS_BOT, HC_CL_OPTIONS_LOAD, HC_CL_OPTIONS_VIEW };
 
 struct hc_cl_options {
     char host[256]; ///< of the server; empty with --spawn
@@ -21,11 +22,13 @@ struct hc_cl_options {
     uint64_t duration_us;                       ///< of play, after the ramp; 0: until a signal
     uint64_t ramp_us;                           ///< from the first client's start to the last one's
     uint32_t input_delay, display_offset, lead; ///< ticks
+    enum hc_extrapolation extrapolation;        ///< the best that the clients offer
     struct hc_network_sim_config link;          ///< of each direction
     const char *link_name;                      ///< of an unchanged preset; else NULL
     uint32_t latency_to_us;  ///< latencies are spread from the link's up to this one; 0: not spread
     uint64_t seed;           ///< of the network simulations and the bots
     const char *token;       ///< path of the tokens' file; NULL: the server issues them
+    uint32_t match;          ///< that the issued tokens name; 0: any with room
     const char *json;        ///< path of the final report, "-" for standard output; NULL: none
     const char *game;        ///< path of the plugin; NULL: the arena
     struct hc_plugin plugin; ///< the loaded game
@@ -40,6 +43,15 @@ struct hc_cl_options {
     uint32_t step;          ///< light clients that each step adds; 0: one run
     uint32_t until;         ///< clients of the last step; 0: the first step that is not held
     const char *report;     ///< path of the page; NULL: none
+
+    // Of hindcast-view alone; its `clients` are 2 with --split, else 1.
+    bool bot;                                ///< bots play instead of people
+    bool overlay;                            ///< shown at the start
+    uint32_t frames;                         ///< of play, without a display; 0: until it is closed
+    const char *screenshot;                  ///< path of the picture; NULL: none
+    const char *drawing;                     ///< path of the game's drawing; NULL: none
+    struct hc_network_sim_config right_link; ///< each direction of the right client's
+    const char *right_link_name;             ///< as `link_name`
 };
 
 /// Parses the arguments over the program's defaults. On --help and --version it prints and exits

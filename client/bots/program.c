@@ -31,8 +31,8 @@ static bool obtain_tokens(const struct hc_cl_options *options,
         return hc_cl_tokens_read(options->token, tokens, config->spare_end, why, WHY_MAX);
     if (options->duration_us != 0 && options->duration_us < patience_us)
         patience_us = options->duration_us;
-    return hc_cl_tokens_request(&config->server, config->server_name, tokens, config->spare_end,
-                                patience_us, why, WHY_MAX);
+    return hc_cl_tokens_request(&config->server, config->server_name, options->match, tokens,
+                                config->spare_end, patience_us, why, WHY_MAX);
 }
 
 /// A run in progress.
@@ -104,12 +104,14 @@ static bool play(const char *program, bool announces, const struct hc_cl_options
         .progress = run.terminal || series != NULL ? on_progress : NULL,
         .progress_context = &run,
     };
+    config.client.smoothing_us = 0; // nobody draws
     config.client.game = options->plugin.game;
     config.client.rule_hash = options->plugin.rule_hash;
     config.think = options->plugin.think;
     config.client.input_delay = options->input_delay;
     config.client.display_offset = options->display_offset;
     config.client.lead = options->lead;
+    config.client.extrapolation = options->extrapolation;
     struct hc_credential *tokens = calloc(config.spare_end, sizeof(*tokens));
     snprintf(why, WHY_MAX, "no memory");
     config.tokens = tokens;

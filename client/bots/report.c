@@ -47,18 +47,22 @@ static json_t *link_part(const struct hc_cl_options *options,
 static json_t *contents_part(const struct hc_cl_options *options,
                              const struct hc_client_stats *full) {
     if (options->clients == 0) {
-        json_t *unknown = hc_report_unknown(
-            (const char *const[]){"rollbacks", "snapshots_decoded", "snapshots_matched",
-                                  "hash_checks", "hash_mismatches", "corrections", NULL});
+        json_t *unknown = hc_report_unknown((const char *const[]){
+            "rollbacks", "snapshots_decoded", "snapshots_matched", "hash_checks", "hash_mismatches",
+            "corrections", "game_events", NULL});
         json_object_set_new(unknown, "rollback_depth_ticks", hc_report_unknown_histogram());
         return unknown;
     }
     return json_pack(
-        "{s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "rollbacks", (json_int_t)full->rollbacks,
-        "rollback_depth_ticks", hc_report_histogram(&full->rollback_depth, 1), "snapshots_decoded",
+        "{s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "rollbacks",
+        (json_int_t)full->rollbacks, "rollback_depth_ticks",
+        hc_report_histogram(&full->rollback_depth, 1), "snapshots_decoded",
         (json_int_t)full->snapshots, "snapshots_matched", (json_int_t)full->snapshots_matched,
         "hash_checks", (json_int_t)full->hash_checks, "hash_mismatches",
-        (json_int_t)full->hash_mismatches, "corrections", (json_int_t)full->corrections);
+        (json_int_t)full->hash_mismatches, "corrections", (json_int_t)full->corrections,
+        "game_events", "predicted", (json_int_t)full->game_events_predicted, "confirmed",
+        (json_int_t)full->game_events_confirmed, "cancelled",
+        (json_int_t)full->game_events_cancelled, "late", (json_int_t)full->game_events_late);
 }
 
 static json_t *client_part(const struct hc_cl_options *options,
@@ -324,6 +328,12 @@ static void print_clients(const json_t *report, FILE *out) {
                    hc_report_number(client, "inputs_sampled"),
                    hc_report_number(client, "inputs_forced"));
     hc_report_line(out, "stalls", "%.0f", hc_report_number(client, "stalls"));
+    const json_t *events = hc_report_find(client, "game_events");
+    if (json_is_object(events))
+        hc_report_line(out, "game events",
+                       "%.0f predicted: %.0f confirmed, %.0f cancelled; %.0f late",
+                       hc_report_number(events, "predicted"), hc_report_number(events, "confirmed"),
+                       hc_report_number(events, "cancelled"), hc_report_number(events, "late"));
 }
 
 static void print_self(const json_t *report, FILE *out) {

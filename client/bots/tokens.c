@@ -96,13 +96,14 @@ static uint32_t parse_answer(const char *answer, struct hc_credential *tokens, u
 }
 
 /// Sends one request and reads the answer; false: it has too few tokens.
-static bool request_tokens(int descriptor, struct hc_credential *tokens, uint32_t count) {
+static bool request_tokens(int descriptor, uint32_t match, struct hc_credential *tokens,
+                           uint32_t count) {
     size_t size = HEADERS_MAX + (size_t)count * LINE_SIZE;
     char request[160], *answer = malloc(size);
     int length = snprintf(request, sizeof(request),
-                          "POST /token?count=%u HTTP/1.1\r\nHost: localhost\r\n"
+                          "POST /token?count=%u&match=%u HTTP/1.1\r\nHost: localhost\r\n"
                           "Content-Length: 0\r\nConnection: close\r\n\r\n",
-                          count);
+                          count, match);
     if (answer == NULL)
         return false;
     bool good = write(descriptor, request, (size_t)length) == length;
@@ -114,7 +115,7 @@ static bool request_tokens(int descriptor, struct hc_credential *tokens, uint32_
     return good;
 }
 
-bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
+bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name, uint32_t match,
                           struct hc_credential *tokens, uint32_t count, uint64_t patience_us,
                           char *why, size_t why_size) {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -141,12 +142,13 @@ bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
             }
             nanosleep(&pause, NULL);
         }
-        good = request_tokens(descriptor, tokens + done, some);
+        good = request_tokens(descriptor, match, tokens + done, some);
         close(descriptor);
         done += some;
     }
     if (!good)
         snprintf(why, why_size,
-                 "the program that listens at TCP %s issues no tokens: give --token FILE", name);
+                 "the program that listens at TCP %s issues no tokens%s: give --token FILE", name,
+                 match != 0 ? " of this --match" : "");
     return good;
 }

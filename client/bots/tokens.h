@@ -12,9 +12,9 @@
 bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t count, char *why,
                        size_t why_size);
 
-/// Requests `count` tokens from the server at `server`, which must be on loopback, at the TCP port
-/// of the same number. Tries to connect for `patience_us`. `name` is the server's name as the user
-/// wrote it. False: failed, and `why` is a sentence.
-bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
+/// Requests `count` tokens of `match` (0: of any that has room) from the server at `server`, which
+/// must be on loopback, at the TCP port of the same number. Tries to connect for `patience_us`.
+/// `name` is the server's name as the user wrote it. False: failed, and `why` is a sentence.
+bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name, uint32_t match,
                           struct hc_credential *tokens, uint32_t count, uint64_t patience_us,
                           char *why, size_t why_size);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "client/bots/sockets.h"
-#include "common/network_sim.h"
+#include "hindcast/network_sim.h"
 #include "proto/datagram.h"
 
 #include <stdbool.h>

@@ -25,18 +25,18 @@ _Static_assert(sizeof(struct hc_arena_referee) == 4, "the fields must cover the 
 enum { PLAYER_SCORE = 5 }; // index in player_fields
 
 static const struct hc_field player_fields[] = {
-    HC_FIELD(struct hc_arena_player, x, 16, false, .interpolate = HC_LINEAR),
-    HC_FIELD(struct hc_arena_player, y, 16, false, .interpolate = HC_LINEAR),
+    HC_FIELD(struct hc_arena_player, x, 16, false, .interpolate = HC_LINEAR, .moves_by = "vx"),
+    HC_FIELD(struct hc_arena_player, y, 16, false, .interpolate = HC_LINEAR, .moves_by = "vy"),
     HC_FIELD(struct hc_arena_player, vx, 12, true),
     HC_FIELD(struct hc_arena_player, vy, 12, true),
     HC_FIELD(struct hc_arena_player, health, 7, false),
     [PLAYER_SCORE] = HC_FIELD(struct hc_arena_player, score, 7, false),
     HC_FIELD(struct hc_arena_player, deaths, 7, false),
-    HC_FIELD(struct hc_arena_player, cooldown, 6, false),
+    HC_FIELD(struct hc_arena_player, cooldown, 6, false, .countdown = true),
     HC_FIELD(struct hc_arena_player, aim, 8, false, .interpolate = HC_ANGLE),
     HC_FIELD(struct hc_arena_player, match, 8, false),
-    HC_FIELD(struct hc_arena_player, respawn, 9, false),
-    HC_FIELD(struct hc_arena_player, rapid, 11, false),
+    HC_FIELD(struct hc_arena_player, respawn, 9, false, .countdown = true),
+    HC_FIELD(struct hc_arena_player, rapid, 11, false, .countdown = true),
 };
 _Static_assert(sizeof(struct hc_arena_player) == 18, "the fields must cover the player");
 
@@ -45,7 +45,7 @@ static const struct hc_field shot_fields[] = {
     HC_FIELD(struct hc_arena_shot, y, 16, false, .interpolate = HC_LINEAR),
     HC_FIELD(struct hc_arena_shot, kills, 12, false),
     HC_FIELD(struct hc_arena_shot, angle, 8, false),
-    HC_FIELD(struct hc_arena_shot, life, 8, false),
+    HC_FIELD(struct hc_arena_shot, life, 8, false, .countdown = true),
 };
 _Static_assert(sizeof(struct hc_arena_shot) == 8, "the fields must cover the shot");
 
@@ -54,7 +54,7 @@ static const struct hc_field pickup_fields[] = {
     HC_FIELD(struct hc_arena_pickup, y, 16, false),
     HC_FIELD(struct hc_arena_pickup, gift, 1, false),
     HC_FIELD(struct hc_arena_pickup, winner, 13, false),
-    HC_FIELD(struct hc_arena_pickup, refill, 11, false),
+    HC_FIELD(struct hc_arena_pickup, refill, 11, false, .countdown = true),
 };
 _Static_assert(sizeof(struct hc_arena_pickup) == 10, "the fields must cover the pickup");
 _Static_assert((int)HC_ARENA_NOBODY >= (int)HC_ARENA_PLAYERS, "nobody is no player");
@@ -67,17 +67,28 @@ static const struct hc_field input_fields[] = {
 };
 _Static_assert(sizeof(struct hc_arena_input) == 4, "the fields must cover the input");
 
-#define KIND(label, table, type, px, py)                                                           \
+enum { PLAYER_BITS = 12 };
+_Static_assert(HC_ARENA_PLAYERS == 1 << PLAYER_BITS, "an event's number holds a player");
+
+static const struct hc_game_event_kind event_kinds[] = {
+    [HC_ARENA_EVENT_SHOT] = {.name = "shot"},
+    [HC_ARENA_EVENT_HIT] = {.name = "hit", .bits = PLAYER_BITS},
+    [HC_ARENA_EVENT_KILL] = {.name = "kill", .bits = PLAYER_BITS},
+    [HC_ARENA_EVENT_DEATH] = {.name = "death"},
+    [HC_ARENA_EVENT_TAKEN] = {.name = "taken", .bits = PLAYER_BITS},
+};
+
+#define KIND(label, table, type, px, py, events)                                                   \
     {                                                                                              \
         .name = (label), .state_size = sizeof(type), .field_count = COUNT(table),                  \
-        .fields = (table), .x = (px), .y = (py), .teleport = TELEPORT                              \
+        .fields = (table), .x = (px), .y = (py), .teleport = TELEPORT, .events_max = (events)      \
     }
 
 static const struct hc_kind kinds[] = {
-    [HC_ARENA_KIND_REFEREE] = KIND("referee", referee_fields, struct hc_arena_referee, -1, -1),
-    [HC_ARENA_KIND_PLAYER] = KIND("player", player_fields, struct hc_arena_player, 0, 1),
-    [HC_ARENA_KIND_SHOT] = KIND("shot", shot_fields, struct hc_arena_shot, 0, 1),
-    [HC_ARENA_KIND_PICKUP] = KIND("pickup", pickup_fields, struct hc_arena_pickup, 0, 1),
+    [HC_ARENA_KIND_REFEREE] = KIND("referee", referee_fields, struct hc_arena_referee, -1, -1, 0),
+    [HC_ARENA_KIND_PLAYER] = KIND("player", player_fields, struct hc_arena_player, 0, 1, 1),
+    [HC_ARENA_KIND_SHOT] = KIND("shot", shot_fields, struct hc_arena_shot, 0, 1, HC_ARENA_STRUCK),
+    [HC_ARENA_KIND_PICKUP] = KIND("pickup", pickup_fields, struct hc_arena_pickup, 0, 1, 1),
 };
 
 static const struct hc_slots owned[] = {
@@ -144,9 +155,14 @@ static void sanitize_input(void *data) {
     input->fire = input->fire != 0;
 }
 
+static bool match_over(const struct hc_world *world, const void *referee) {
+    (void)world;
+    return ((const struct hc_arena_referee *)referee)->phase == HC_ARENA_OVER;
+}
+
 const struct hc_game hc_arena = {
     .name = "arena",
-    .version = 3,
+    .version = 4,
     .players_max = HC_ARENA_PLAYERS,
     .kinds = kinds,
     .kind_count = COUNT(kinds),
@@ -165,4 +181,7 @@ const struct hc_game hc_arena = {
     .step = step,
     .predict_input = predict_input,
     .sanitize_input = sanitize_input,
+    .event_kinds = event_kinds,
+    .event_kind_count = COUNT(event_kinds),
+    .match_over = match_over,
 };

@@ -34,7 +34,9 @@ bool hc_arena_step_pickup(struct hc_scene *scene, hc_entity self, struct hc_aren
         return true;
     }
     out->winner = taker(scene, now);
-    if (out->winner != HC_ARENA_NOBODY)
-        out->refill = hc_arena_ticks(scene->world, HC_ARENA_REFILL_MS);
+    if (out->winner == HC_ARENA_NOBODY)
+        return true;
+    hc_emit(scene, HC_ARENA_EVENT_TAKEN, out->winner);
+    out->refill = hc_arena_ticks(scene->world, HC_ARENA_REFILL_MS);
     return true;
 }

@@ -134,6 +134,7 @@ static void suffer(struct hc_scene *scene, const struct events *events, uint8_t 
                    struct hc_arena_player *out) {
     int32_t health = out->health - (int32_t)events->hits * HC_ARENA_DAMAGE;
     if (health <= 0) {
+        hc_emit(scene, HC_ARENA_EVENT_DEATH, 0);
         out->health = 0;
         out->vx = 0;
         out->vy = 0;

@@ -15,6 +15,7 @@ static bool begin(struct hc_scene *scene, hc_entity self, struct hc_arena_shot *
         .angle = input->aim,
         .life = (uint8_t)hc_arena_ticks(world, HC_ARENA_SHOT_MS),
     };
+    hc_emit(scene, HC_ARENA_EVENT_SHOT, 0);
     return true;
 }
 
@@ -50,14 +51,17 @@ bool hc_arena_step_shot(struct hc_scene *scene, hc_entity self, struct hc_arena_
         .life = path.blocked ? 0 : (uint8_t)(now->life - 1),
     };
     const hc_entity *ids;
-    uint32_t count = hc_scene_neighbours(scene, &ids);
+    uint32_t count = hc_scene_neighbours(scene, &ids), struck = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (scene->world->kind_of[ids[i]] != HC_ARENA_KIND_PLAYER ||
             !hc_arena_strikes(scene, self, ids[i]))
             continue;
         out->life = 0;
-        if (phase == HC_ARENA_PLAYING && kills(scene, self, ids, count, ids[i]))
-            out->kills++;
+        bool kill = phase == HC_ARENA_PLAYING && kills(scene, self, ids, count, ids[i]);
+        out->kills = (uint16_t)(out->kills + kill);
+        if (struck++ < HC_ARENA_STRUCK)
+            hc_emit(scene, kill ? HC_ARENA_EVENT_KILL : HC_ARENA_EVENT_HIT,
+                    scene->world->owner_of[ids[i]]);
     }
     return true;
 }

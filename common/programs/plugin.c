@@ -1,5 +1,5 @@
 /// Loads plugins, and refuses those that this program cannot run.
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE // MAP_ANONYMOUS
 
 #include "common/programs/plugin.h"
 
@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -70,24 +69,45 @@ static bool check_export(const struct hc_game_export *found, char *why, size_t w
     return hc_game_check(found->game, why, why_size) == NULL;
 }
 
-/// Maps the file of a level into memory for the rest of the process; false: `why` tells why not.
-static bool map_level(const char *path, struct hc_game *game, char *why, size_t why_size) {
+/// Reads a whole file into memory of its own that nobody can write to. The file itself may change,
+/// or become shorter, while the game runs. NULL, with errno: it cannot be read.
+static void *read_all(int descriptor, size_t size) {
+    uint8_t *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED)
+        return NULL;
+    ssize_t got = 0;
+    for (size_t at = 0; at < size; at += (size_t)got) {
+        got = read(descriptor, bytes + at, size - at);
+        if (got > 0)
+            continue;
+        if (got == 0)
+            errno = EIO; // it became shorter
+        int cause = errno;
+        munmap(bytes, size);
+        errno = cause;
+        return NULL;
+    }
+    mprotect(bytes, size, PROT_READ);
+    return bytes;
+}
+
+/// Reads the file of a level into memory for the rest of the process; false: `why` tells why not.
+static bool read_level(const char *path, struct hc_game *game, char *why, size_t why_size) {
     struct stat status;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe would wait for a writer
     bool good = descriptor >= 0 && fstat(descriptor, &status) == 0;
-    void *level = MAP_FAILED;
     if (good && (!S_ISREG(status.st_mode) || status.st_size < 1 || status.st_size > LEVEL_MAX)) {
         snprintf(why, why_size, "its level '%s' is no file of 1 to %d bytes", path, LEVEL_MAX);
         close(descriptor);
         return false;
     }
-    if (good)
-        level = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (level == MAP_FAILED)
+    void *level = good ? read_all(descriptor, (size_t)status.st_size) : NULL;
+    if (level == NULL)
         snprintf(why, why_size, "its level '%s': %s", path, strerror(errno));
     if (descriptor >= 0)
         close(descriptor);
-    if (level == MAP_FAILED)
+    if (level == NULL)
         return false;
     game->level = level;
     game->level_size = (uint32_t)status.st_size;
@@ -95,7 +115,7 @@ static bool map_level(const char *path, struct hc_game *game, char *why, size_t 
 }
 
 /// Gives the game its level; the plugin's own struct hc_game is constant. False: `why` tells why
-/// not.
+/// not. A process loads one plugin.
 static bool load_level(struct hc_plugin *plugin, const char *path, const char *level, char *why,
                        size_t why_size) {
     char place[PATH_MAX_BYTES];
@@ -106,17 +126,11 @@ static bool load_level(struct hc_plugin *plugin, const char *path, const char *l
         snprintf(why, why_size, "the path of its level is too long");
         return false;
     }
-    struct hc_game *game = malloc(sizeof(*game));
-    if (game == NULL) {
-        snprintf(why, why_size, "not enough memory");
+    static struct hc_game game;
+    game = *plugin->game;
+    if (!read_level(place, &game, why, why_size))
         return false;
-    }
-    *game = *plugin->game;
-    if (!map_level(place, game, why, why_size)) {
-        free(game);
-        return false;
-    }
-    plugin->game = game;
+    plugin->game = &game;
     return true;
 }
 

@@ -31,19 +31,21 @@ static const struct hc_field paddle_fields[] = {
     HC_FIELD(struct pong_paddle, score, 4, false),
 };
 static const struct hc_field ball_fields[] = {
-    HC_FIELD(struct pong_ball, x, 10, false, .interpolate = HC_LINEAR),
-    HC_FIELD(struct pong_ball, y, 9, false, .interpolate = HC_LINEAR),
+    HC_FIELD(struct pong_ball, x, 10, false, .interpolate = HC_LINEAR, .moves_by = "vx",
+             .moves_per = 1),
+    HC_FIELD(struct pong_ball, y, 9, false, .interpolate = HC_LINEAR, .moves_by = "vy",
+             .moves_per = 1),
     HC_FIELD(struct pong_ball, vx, 5, true),
     HC_FIELD(struct pong_ball, vy, 5, true),
-    HC_FIELD(struct pong_ball, wait, 6, false),
+    HC_FIELD(struct pong_ball, wait, 6, false, .countdown = true),
     HC_FIELD(struct pong_ball, point, 2, false),
 };
 static const struct hc_field input_fields[] = {HC_FIELD(struct pong_input, move, 2, true)};
 
 static const struct hc_kind kinds[] = {
-    [KIND_REFEREE] = {"referee", sizeof(struct pong_referee), 1, referee_fields, -1, -1, 0},
-    [KIND_PADDLE] = {"paddle", sizeof(struct pong_paddle), 3, paddle_fields, 0, 1, 64},
-    [KIND_BALL] = {"ball", sizeof(struct pong_ball), 6, ball_fields, 0, 1, 64},
+    [KIND_REFEREE] = {"referee", sizeof(struct pong_referee), 1, referee_fields, -1, -1, 0, 0},
+    [KIND_PADDLE] = {"paddle", sizeof(struct pong_paddle), 3, paddle_fields, 0, 1, 64, 0},
+    [KIND_BALL] = {"ball", sizeof(struct pong_ball), 6, ball_fields, 0, 1, 64, 0},
 };
 static const struct hc_slots owned[] = {{.kind = KIND_PADDLE, .count = 1}};
 static const struct hc_slots unowned[] = {{.kind = KIND_BALL, .count = 1}};

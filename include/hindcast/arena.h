@@ -60,6 +60,18 @@ enum { HC_ARENA_PRESENT, HC_ARENA_TOTAL_SCORE, HC_ARENA_BEST_SCORE };
 /// The referee's field groups.
 enum { HC_ARENA_GROUP_PHASE, HC_ARENA_GROUP_CLOCK };
 
+/// The game events.
+enum hc_arena_event {
+    HC_ARENA_EVENT_SHOT,  ///< of a shot that begins
+    HC_ARENA_EVENT_HIT,   ///< of a shot that strikes player `number`, at most HC_ARENA_STRUCK
+    HC_ARENA_EVENT_KILL,  ///< in the place of HIT, if the player dies by this shot and it counts
+    HC_ARENA_EVENT_DEATH, ///< of a player that dies
+    HC_ARENA_EVENT_TAKEN, ///< of a pickup that player `number` takes
+};
+
+/// Players that one shot names as struck in a tick. It may strike more.
+#define HC_ARENA_STRUCK 2
+
 struct hc_arena_referee {
     uint8_t phase;  ///< an enum hc_arena_phase
     uint8_t match;  ///< number of the match, modulo 256; players restart when it changes

@@ -8,8 +8,8 @@
 ///   2. each time a datagram arrives: hc_client_receive;
 ///   3. hc_client_set_input whenever a local player's input changes;
 ///   4. at hc_client_deadline, or once a frame: hc_client_advance, then hc_client_send until it
-///      returns 0; then hc_client_poll_event until it returns false, and hc_client_show to draw;
-///      back to 2;
+///      returns 0; then hc_client_poll_event until it returns false, and hc_client_show_next to
+///      draw; back to 2;
 ///   5. hc_client_leave, and 4 until the state is HC_CLIENT_CLOSED; hc_client_destroy.
 ///
 /// The server admits a client by its token. The game fetches the token and its secret from its
@@ -50,8 +50,11 @@ struct hc_client_config {
                         ///< hc_client_create computes it
     struct hc_credential credential; ///< a token for this server, and its secret
     uint8_t players;                 ///< local players, [0, HC_OWN_PLAYERS_MAX]; 0 watches
-    uint32_t input_delay;            ///< D: an input sampled at tick P is stamped P + D; ticks
-    uint32_t display_offset;         ///< ticks that the shown tick is behind the predicted one
+    /// The best extrapolation by which the server may encode snapshots; the client also computes
+    /// the simpler ones. A better one takes fewer bytes and more time of both ends.
+    enum hc_extrapolation extrapolation;
+    uint32_t input_delay;      ///< D: an input sampled at tick P is stamped P + D; ticks
+    uint32_t display_offset;   ///< ticks that the shown tick is behind the predicted one
     uint32_t lead;             ///< ticks that the prediction is ahead of the server; limited, as D
                                ///< is, so that inputs arrive within the server's future
     uint32_t prediction_limit; ///< ticks ahead of the last received state before a stall; more
@@ -66,6 +69,16 @@ struct hc_client_config {
     /// with the same bytes, the same token and the same `now_us` a second run repeats the keys of
     /// the first.
     const uint8_t *entropy;
+    /// Called before and after each rollback, with the earliest tick that is stepped again. At
+    /// first the ticks after it are as they were predicted, except for states just received. Every
+    /// step between the two calls repeats a tick, and every other step is of a new one: a step must
+    /// not depend on that, but a game may count or trace it. Both may read the client, and must not
+    /// change it. NULL: none.
+    void (*rollback_begins)(void *context, const struct hc_client *client, hc_tick first);
+    void (*rollback_ended)(void *context, const struct hc_client *client, hc_tick first);
+    void *rollback_context; ///< their first argument
+    /// Keeps a connection after HC_CLIENT_EVENT_DESYNC. False: it is closed with HC_CLOSE_DESYNC.
+    bool stays_desynced;
     const struct hc_allocator *allocator; ///< NULL: malloc
     /// Called with one line of text, without newline, for each notable event, never for each
     /// datagram; NULL: no log.
@@ -97,7 +110,7 @@ enum hc_client_event_kind {
     HC_CLIENT_EVENT_ACCEPTED,    ///< the server accepted: hc_client_world and player are known
     HC_CLIENT_EVENT_PLAYING,     ///< the first state was received
     HC_CLIENT_EVENT_STALLED,     ///< the client predicts no further until the server answers
-    HC_CLIENT_EVENT_RESUMED,     ///< the client predicts again after a stall
+    HC_CLIENT_EVENT_UNSTALLED,   ///< the client predicts again after a stall
     HC_CLIENT_EVENT_DENIED,      ///< closed: the server denied the client, see `deny`
     HC_CLIENT_EVENT_VERSION,     ///< closed: the server runs another build
     HC_CLIENT_EVENT_CLOSED,      ///< closed by the server or by hc_client_leave, see `close`
@@ -105,6 +118,10 @@ enum hc_client_event_kind {
     HC_CLIENT_EVENT_LOST,        ///< the connection is lost and the client reconnects, see `loss`
     HC_CLIENT_EVENT_RECONNECTED, ///< in the place of ACCEPTED, after a loss; see `resumed`
     HC_CLIENT_EVENT_MOVED,       ///< the server receives this client from a new address
+    HC_CLIENT_EVENT_DESYNC,      ///< the client computes another world than the server, see `tick`
+    HC_CLIENT_EVENT_PLAYER_JOINED, ///< another player joined at `tick`, see `player`
+    HC_CLIENT_EVENT_PLAYER_LEFT,   ///< it left at `tick`
+    HC_CLIENT_EVENT_KINDS
 };
 
 /// An event; the members that its kind does not name are 0.
@@ -116,6 +133,17 @@ struct hc_client_event {
     enum hc_client_loss loss;   ///< of LOST
     bool resumed; ///< of RECONNECTED: the session is resumed with its players and messages; else
                   ///< the session is new, as after ACCEPTED
+    /// Of PLAYER_JOINED and PLAYER_LEFT, of which at most 64 wait. The server reports players that
+    /// this client sees; those that were there before become visible without a report
+    /// (hc_client_poll_visible).
+    hc_player player;
+    /// Of DESYNC: the tick of the newest snapshot whose hash does not match. A hash covers a whole
+    /// snapshot, so the rest is a suspect only: the first field that this client's step has changed
+    /// since the value that the server sent before.
+    hc_tick tick;
+    hc_entity entity;
+    const struct hc_kind *entity_kind; ///< NULL: none is suspect
+    const struct hc_field *field;      ///< NULL: none changed
 };
 
 /// The state of an attempt to connect.
@@ -129,6 +157,7 @@ struct hc_client_attempt {
 /// Counts since the client's creation; histograms are in ticks unless named otherwise.
 struct hc_client_stats {
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
+    uint64_t datagrams_lost;            ///< of datagrams_out: not acked in time
     uint64_t rejected[HC_STATUS_COUNT]; ///< rejected datagrams by cause; they changed nothing
     uint64_t snapshots;                 ///< received and applied
     uint64_t snapshots_matched;         ///< of those, after which no tick was resimulated
@@ -139,21 +168,75 @@ struct hc_client_stats {
     uint64_t inputs_sampled;        ///< stamped inputs of all local players, with repeated ones
     uint64_t inputs_forced;         ///< own inputs that the server forced
     uint64_t hash_checks, hash_mismatches; ///< of snapshots, against the server's hash
-    uint64_t corrections;                  ///< entity states of past ticks received
-    uint64_t restarts;                     ///< the timeline restarted at a received state
-    uint64_t losses, reconnects;           ///< of the connection
+    uint64_t desyncs;             ///< 3 mismatches within a second: one for each connection at most
+    uint64_t corrections;         ///< entity states of past ticks received
+    uint64_t unreliable_received; ///< unreliable messages of the server's game
+    uint64_t unreliable_dropped;  ///< unreliable messages that found no room, in either direction
+    uint64_t restarts;            ///< the timeline restarted at a received state
+    uint64_t losses, reconnects;  ///< of the connection
+    uint64_t game_events_predicted;                        ///< shown before the server listed them,
+    uint64_t game_events_confirmed, game_events_cancelled; ///< and what came of them;
+    uint64_t game_events_late;   ///< not predicted, shown when the server listed them
+    uint64_t game_events_unread; ///< dropped, because the game left too many unread
     struct hc_histogram rtt_us;
     uint64_t rtt_min_us; ///< of the recent samples; 0 before the first
     uint64_t jitter_us;  ///< mean deviation of the round-trip time (RFC 6298's RTTVAR)
     size_t memory_bytes;
 };
 
-/// One entity to be drawn.
-struct hc_client_shown {
-    enum hc_presence presence;
-    /// The fields in table order, in 1/256 of a unit; interpolated and smoothed as declared.
-    int64_t fields[HC_FIELDS_MAX];
+/// The state of a game event for a client's game.
+enum hc_client_game_event_state {
+    HC_CLIENT_GAME_EVENT_PREDICTED, ///< to be shown now: the client has predicted it
+    HC_CLIENT_GAME_EVENT_LATE,      ///< to be shown now: it happened, and was not predicted
+    HC_CLIENT_GAME_EVENT_CONFIRMED, ///< it was predicted, and happened
+    HC_CLIENT_GAME_EVENT_CANCELLED, ///< it was predicted, and did not happen, or out of view
 };
+
+/// A game event, which a step emitted (hc_emit). (tick, entity, kind, number) identify it.
+struct hc_client_game_event {
+    enum hc_client_game_event_state state;
+    hc_tick tick; ///< of the state that the step wrote, see hc_client_show_tick
+    hc_entity entity;
+    uint8_t kind; ///< index in hc_game.event_kinds
+    uint32_t number;
+};
+
+/// The recent state of the connection and of the prediction, for a display or a log.
+struct hc_client_recent {
+    uint64_t rtt_us, jitter_us; ///< smoothed, and its mean deviation; 0 before the first sample
+    uint32_t loss_up_ppm;       ///< share of the newest 64 or so datagrams sent that were lost
+    uint32_t loss_down_ppm;     ///< share of the server's newest 64 that have not arrived
+    /// Ticks for which the server held the own inputs in advance when it sent the newest snapshot.
+    /// Negative: they are late by so many, and the server rewinds. The least of all local players.
+    int32_t input_buffer;
+    uint32_t predicted_ticks; ///< from the newest snapshot's tick to the predicted one
+    uint32_t rollback_ticks;  ///< of the newest rollback
+};
+
+/// An entity that became visible, or ceased to be.
+struct hc_client_visible {
+    hc_entity entity;
+    hc_player owner; ///< HC_NO_PLAYER: nobody's
+    uint8_t kind;    ///< index in hc_game.kinds
+    bool visible;    ///< else it ceased to be
+};
+
+/// A visible entity, as it is drawn at one moment: a copy, which the caller owns.
+struct hc_client_shown {
+    hc_entity entity;
+    hc_player owner;             ///< HC_NO_PLAYER: nobody's
+    uint8_t kind;                ///< index in hc_game.kinds
+    const struct hc_kind *table; ///< of that kind; borrowed from the game
+    /// The table's fields in its order and in their own units, interpolated and smoothed as the
+    /// table declares. HC_SHOWN reads them.
+    double values[HC_FIELDS_MAX];
+};
+
+/// The value of a field as it is drawn, a double in the unit of the field: HC_SHOWN(&shown,
+/// struct pong_ball, x). `type` is the struct of the entity's kind, and the game's table has a
+/// field for `member`; otherwise it aborts.
+#define HC_SHOWN(shown, type, member)                                                              \
+    hc_client_shown_value((shown), sizeof(type), offsetof(type, member))
 
 /// One local player, D 3, lead 0, prediction limit 64, display offset 0, all inputs repeated,
 /// corrections halved every 50 ms, timeout 10 s, 30 s to reconnect. The caller sets `game` and
@@ -205,6 +288,17 @@ HC_API enum hc_status hc_client_send_message(struct hc_client *client, const voi
 /// datagrams with more messages, as if they were lost.
 HC_API const uint8_t *hc_client_next_message(struct hc_client *client, size_t *size);
 
+/// Sends `size` bytes at `message`, copied, to the server's game at most once: they arrive with one
+/// datagram or never, and in any order. HC_INVALID: `size` not in [1, HC_EVENTS_SIZE_MAX].
+/// HC_UNEXPECTED: the client is not connected. HC_FULL: messages of about 1000 bytes wait for a
+/// datagram already; this one is dropped.
+HC_API enum hc_status hc_client_send_unreliable(struct hc_client *client, const void *message,
+                                                size_t size);
+
+/// The next unreliable message of the server's game and its size, valid until the next datagram;
+/// NULL when there is none. Those that arrive while 1000 unread bytes wait are dropped.
+HC_API const uint8_t *hc_client_next_unreliable(struct hc_client *client, size_t *size);
+
 /// Leaves: the state becomes HC_CLIENT_LEAVING, and HC_CLIENT_CLOSED after the last CLOSE.
 HC_API void hc_client_leave(struct hc_client *client, uint64_t now_us);
 
@@ -238,9 +332,54 @@ HC_API bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint6
 HC_API bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
                                 uint32_t *fraction);
 
-/// Writes the shown state of `entity` at `now_us` to `*shown`. False before the first state.
+/// Writes `entity` as it is drawn at `now_us` to `*shown`. False, and nothing written: it is not
+/// visible, because it is absent or unknown, or because no state was received yet.
 HC_API bool hc_client_show(const struct hc_client *client, uint64_t now_us, hc_entity entity,
                            struct hc_client_shown *shown);
+
+/// Writes the first entity from `*next` on that is visible at `now_us` to `*shown`, and sets
+/// `*next` to the entity after it. False: there are no more. All that is visible, in ascending
+/// order:
+///
+///     struct hc_client_shown shown;
+///     for (hc_entity next = 0; hc_client_show_next(client, now_us, &next, &shown);)
+///         if (shown.kind == KIND_BALL)
+///             draw_ball(HC_SHOWN(&shown, struct pong_ball, x), HC_SHOWN(&shown, struct pong_ball,
+///             y));
+HC_API bool hc_client_show_next(const struct hc_client *client, uint64_t now_us, hc_entity *next,
+                                struct hc_client_shown *shown);
+
+/// Writes the next state of a game event to `*event`; false: there are no more.
+///
+/// Each event is shown exactly once: PREDICTED as soon as the client has predicted it, or LATE. The
+/// server lists the events of a tick when it is final: each predicted one is then CONFIRMED or
+/// CANCELLED, and the others are LATE. A game that shows all of PREDICTED and LATE,
+/// and takes CANCELLED ones back if it can, needs nothing more:
+///
+///     struct hc_client_game_event event;
+///     while (hc_client_next_game_event(client, &event))
+///         if (event.kind == EVENT_SHOT && event.state <= HC_CLIENT_GAME_EVENT_LATE)
+///             play_bang(event.entity);
+///
+/// Events of units that the client does not see do not come. When the connection is lost, all that
+/// is predicted is cancelled. Of more than 256 unread ones the oldest are
+/// dropped.
+HC_API bool hc_client_next_game_event(struct hc_client *client, struct hc_client_game_event *event);
+
+/// Writes the next entity that became visible or ceased to be, since the round of calls before, to
+/// `*change`, in ascending order: for the game's own pools of drawings and sounds. Call it with the
+/// same `now_us` until it returns false, which ends the round. With a new world, after ACCEPTED and
+/// RECONNECTED, all is invisible without a report.
+HC_API bool hc_client_poll_visible(struct hc_client *client, uint64_t now_us,
+                                   struct hc_client_visible *change);
+
+/// The value of the field at `offset` bytes of a state of `state_size` bytes; HC_SHOWN calls it.
+/// Aborts if the kind's state has another size or no field there.
+HC_API double hc_client_shown_value(const struct hc_client_shown *shown, size_t state_size,
+                                    size_t offset);
+
+/// The recent state; false, and all 0: no snapshot was received yet.
+HC_API bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *recent);
 
 /// The client's counts; valid until the next call.
 HC_API const struct hc_client_stats *hc_client_stats(const struct hc_client *client);

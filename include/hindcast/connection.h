@@ -25,7 +25,11 @@ enum hc_deny_reason {
     HC_DENY_RATE = 10,     ///< the address or the user connects too often
     HC_DENY_NAME = 11,     ///< the token's name cannot be shown
     HC_DENY_REFUSED = 12,  ///< the server's owner refuses the user
-    HC_DENY_REASONS_END    ///< one more than the last
+    HC_DENY_REASONS_END,   ///< one more than the last of the library's
+    /// [HC_DENY_GAME, HC_DENY_GAME_LAST] are the game's own: its server chooses one, and its client
+    /// reads it.
+    HC_DENY_GAME = 64,
+    HC_DENY_GAME_LAST = 255
 };
 
 /// The reason why a connection ends.
@@ -35,6 +39,12 @@ enum hc_close_reason {
     HC_CLOSE_KICKED = 3,   ///< the server removes the client
     HC_CLOSE_TIMEOUT = 4,  ///< no datagram arrived from the peer for too long
     HC_CLOSE_ERROR = 5,    ///< the peer broke the protocol
+    HC_CLOSE_DESYNC = 6,   ///< the client computes another world than the server
+    HC_CLOSE_REASONS_END,  ///< one more than the last of the library's
+    /// [HC_CLOSE_GAME, HC_CLOSE_GAME_LAST] are the game's own, as those of hc_deny_reason: the
+    /// server removes the client.
+    HC_CLOSE_GAME = 64,
+    HC_CLOSE_GAME_LAST = 255
 };
 
 /// The reason in one word for logs and reports, such as "expired", in static storage; never NULL.

@@ -25,14 +25,19 @@ typedef uint16_t hc_player; ///< a player of the world, in [0, hc_world.players)
 #define HC_NO_PLAYER ((hc_player)UINT16_MAX)
 
 enum {
-    HC_STATE_MAX = 64,      ///< bytes of an entity's state
-    HC_INPUT_MAX = 16,      ///< bytes of an input
-    HC_FIELDS_MAX = 32,     ///< fields of one kind, or of the input
-    HC_KINDS_MAX = 8,       ///< kinds of one game, the referee's included
-    HC_GROUPS_MAX = 8,      ///< field groups of the referee
-    HC_REDUCTIONS_MAX = 8,  ///< reductions of one game
-    HC_PLAYERS_MAX = 4096,  ///< players of one world
-    HC_TICK_RATE_MAX = 240, ///< ticks a second
+    HC_STATE_MAX = 256,      ///< bytes of an entity's state
+    HC_INPUT_MAX = 16,       ///< bytes of an input
+    HC_FIELDS_MAX = 64,      ///< fields of one kind, or of the input
+    HC_UNIT_BITS_MAX = 7200, ///< bits of the fields of a player and its slots, and 3 for each field
+    HC_KINDS_MAX = 8,        ///< kinds of one game, the referee's included
+    HC_GROUPS_MAX = 8,       ///< field groups of the referee
+    HC_REDUCTIONS_MAX = 8,   ///< reductions of one game
+    HC_PLAYERS_MAX = 4096,   ///< players of one world
+    HC_TICK_RATE_MAX = 240,  ///< ticks a second
+    HC_LOOKBACK_MAX = 64,    ///< ticks, see hc_game.lookback
+    HC_EVENT_KINDS_MAX = 16, ///< kinds of game events
+    HC_EVENT_BITS_MAX = 28,  ///< of the number of a game event
+    HC_EMITTED_MAX = 16,     ///< game events of one entity in one tick
 };
 
 /// Whether an entity exists at a tick; HC_UNKNOWN occurs only on clients.
@@ -56,9 +61,28 @@ struct hc_field {
     uint8_t size;    ///< bytes in memory, host byte order: 1, 2 or 4
     uint8_t bits;    ///< values lie in [0, 2^bits), or [-2^(bits-1), 2^(bits-1)) when signed
     bool is_signed;
-    uint8_t interpolate; ///< an enum hc_interpolation
-    uint8_t group;       ///< in [0, HC_GROUPS_MAX) for the referee's fields; else 0
-    bool countdown;      ///< only the referee's: falls by 1 each tick to 0 while a client holds it
+    uint8_t interpolate;  ///< an enum hc_interpolation
+    uint8_t group;        ///< in [0, HC_GROUPS_MAX) for the referee's fields; else 0
+    bool countdown;       ///< unsigned: the linear extrapolation lowers it by 1 each tick to 0; the
+                          ///< referee's also falls while a client holds the referee
+    uint16_t moves_per;   ///< ticks in which it moves by that field's value; 0: a second
+    const char *moves_by; ///< name of the signed field of this kind by which the linear
+                          ///< extrapolation moves this one; NULL: none does
+    /// At most one, unsigned field of the input, in games with a lookback, whose bits hold
+    /// `lookback`: how many ticks before the input's tick was the one that its player was shown.
+    /// The client library writes it into every input, and the server limits it to `lookback`, to
+    /// its own bound, and to what it has sent to that client. So hc_scene_past with it shows what
+    /// the player saw.
+    bool shown_ago;
+};
+
+/// The ways in which a newer value of an entity is computed from an older one where a snapshot
+/// encodes only the difference (PROTOCOL.md, section 6). They are named in ascending order of work
+/// and of precision.
+enum hc_extrapolation {
+    HC_EXTRAPOLATION_HOLD,   ///< every field stays
+    HC_EXTRAPOLATION_LINEAR, ///< the fields move as the tables say: `countdown` and `moves_by`
+    HC_EXTRAPOLATION_STEP,   ///< the game's step
 };
 
 /// HC_FIELD(s, m, bits, is_signed, ...) describes member `m` of struct `s`; more designators may
@@ -70,6 +94,31 @@ struct hc_field {
         .is_signed = (sg), __VA_ARGS__                                                             \
     }
 
+/// A kind of game events, such as shots, hits or kills. A step emits them with hc_emit.
+struct hc_game_event_kind {
+    const char *name;
+    uint8_t bits; ///< the number of an event lies in [0, 2^bits), [0, HC_EVENT_BITS_MAX]
+};
+
+/// A game event as one word: its kind and its number. Within an entity and a tick, equal words are
+/// the same event.
+typedef uint32_t hc_game_event;
+
+/// The word of an event.
+static inline hc_game_event hc_game_event_of(unsigned kind, uint32_t number) {
+    return number << 4 | kind;
+}
+
+/// The kind of an event, an index in hc_game.event_kinds.
+static inline unsigned hc_game_event_kind(hc_game_event event) {
+    return event & 15u;
+}
+
+/// The number of an event, which the game gave it: for example the player that was hit.
+static inline uint32_t hc_game_event_number(hc_game_event event) {
+    return event >> 4;
+}
+
 /// The description that all entities of one kind share.
 struct hc_kind {
     const char *name;
@@ -78,6 +127,10 @@ struct hc_kind {
     const struct hc_field *fields;
     int8_t x, y;       ///< indices of the position fields, or -1, -1: no position, no neighbours
     uint32_t teleport; ///< a longer move in x or y within a tick is not interpolated; wire units
+    /// The most game events that an entity emits in one step, [0, HC_EMITTED_MAX]; the timeline
+    /// keeps room for them at every tick. Count the worst case, which hindcast-check may not meet:
+    /// a step that emits an event for each neighbour emits as many as there may be.
+    uint8_t events_max;
 };
 
 /// A run of slots of one kind: `count`, and one more for each `every` players (0: no more).
@@ -106,8 +159,9 @@ struct hc_game {
 
     const struct hc_kind *kinds; ///< kinds[0] is the referee's
     uint8_t kind_count;
-    const struct hc_slots *owned; ///< slots of each player; owned[0] is the player, with count 1
-    uint8_t owned_count;          ///< entries of `owned`
+    /// Slots of each player, in this order; owned[0] is the player, with count 1.
+    const struct hc_slots *owned;
+    uint8_t owned_count; ///< entries of `owned`
     const struct hc_slots *unowned;
     uint8_t unowned_count; ///< entries of `unowned`
 
@@ -118,8 +172,11 @@ struct hc_game {
     const struct hc_reduction *reductions;
     uint8_t reduction_count;
 
-    uint32_t reach; ///< an entity reads others within |dx| <= reach and |dy| <= reach, wire units
-    uint32_t view;  ///< a player sees others within |dx| and |dy| <= view, wire units; 0: all
+    /// An entity reads others within |dx| <= reach and |dy| <= reach, wire units. In a game with a
+    /// lookback, a player that reads the decision of its shooter a tick later must be within reach
+    /// of it then: add to the range of a shot how far both move in `lookback` ticks.
+    uint32_t reach;
+    uint32_t view; ///< a player sees others within |dx| and |dy| <= view, wire units; 0: all
 
     /// Writes the state of `self` at tick 0 to `out` (state_size bytes, zeroed); true: it is alive.
     bool (*start)(const struct hc_world *world, hc_entity self, void *out);
@@ -144,6 +201,12 @@ struct hc_game {
     bool (*hides)(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
                   hc_entity other, const void *other_state);
 
+    /// Optional (NULL: matches have no end): whether the match is over, by the state of the referee
+    /// at a tick. The match ends at each tick at which it is over and was not at the tick before.
+    /// Only the server calls it, once for each final tick, and reports the end as an event. The
+    /// next match is up to the rules.
+    bool (*match_over)(const struct hc_world *world, const void *referee);
+
     /// Optional (NULL: none): the rule for many slots at once, for kinds whose steps are so short
     /// that a call of `step` for each costs more than the step. Steps the `count` slots of one kind
     /// from `first` on, alive and absent ones, exactly as `step` would. For the i-th slot it writes
@@ -152,8 +215,8 @@ struct hc_game {
     /// and `step` is called for each slot, for example because of their kind.
     ///
     /// It may read what `step` may read: directly from scene->states and scene->presence, or
-    /// through the scene's functions after hc_scene_turn. Never called for the referee. The dev
-    /// preset compares every result with that of `step`.
+    /// through the scene's functions after hc_scene_turn, which hc_emit needs too. Never called for
+    /// the referee. The dev preset compares every result with that of `step`.
     bool (*step_run)(struct hc_scene *scene, hc_entity first, uint32_t count, uint8_t *out,
                      uint8_t *presence);
 
@@ -161,6 +224,14 @@ struct hc_game {
     /// reads it through `scene->world->game`. NULL: none.
     const void *level;
     uint32_t level_size; ///< bytes; 0 without a level
+
+    /// Ticks in [0, HC_LOOKBACK_MAX]: a step reads past states of up to so many ticks before, see
+    /// hc_scene_past. The worlds of so many more ticks are held in memory. 0: it reads none.
+    uint32_t lookback;
+
+    /// The game events that steps emit, see hc_emit; NULL and 0: none.
+    const struct hc_game_event_kind *event_kinds;
+    uint8_t event_kind_count; ///< [0, HC_EVENT_KINDS_MAX]
 };
 
 /// The parameters of a world: constant for its life, and equal on server and clients.

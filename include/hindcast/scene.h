@@ -13,6 +13,12 @@ HC_C_BEGIN
 
 enum { HC_SCENE_SECRET_SIZE = 16 }; ///< bytes
 
+/// The world at a tick before that of a scene, as the scene shows its own.
+struct hc_past {
+    const uint8_t *states;   ///< [entities * stride]
+    const uint8_t *presence; ///< [entities] an enum hc_presence each
+};
+
 struct hc_scene {
     const struct hc_world *world;
     hc_tick tick;                  ///< the tick that the step reads; it writes tick + 1
@@ -26,11 +32,29 @@ struct hc_scene {
     /// Points `*ids` at the alive entities within reach of `self`, in ascending order, without
     /// `self`; valid until the next call. Returns their number.
     uint32_t (*neighbours)(struct hc_scene *scene, hc_entity self, const hc_entity **ids);
-    void *source; ///< the timeline or other owner of the buffers, for `neighbours`
+    void *source; ///< the timeline or other owner of the buffers, for these functions
+
+    /// Sets `*past` to the world `ago` ticks before `tick`, `ago` in [1, lookback]. False: it is
+    /// not held, as before the first tick. NULL: there is no past, as in an extrapolation.
+    bool (*past)(const struct hc_scene *scene, uint32_t ago, struct hc_past *past);
+
+    /// As `neighbours`, of the entities that were alive `ago` ticks before, within reach of the
+    /// place of `self` at `tick`. `ago` is in [1, lookback]; set together with `past`.
+    uint32_t (*past_neighbours)(struct hc_scene *scene, hc_entity self, uint32_t ago,
+                                const hc_entity **ids);
 
     // The caller of the step sets these for each entity.
     hc_entity self;
     uint8_t groups_read; ///< bit g: the step has read field group g of the referee
+    bool too_far;        ///< the step has looked back further than the game's lookback
+    uint64_t past_read;  ///< bit a - 1: the step has read states of `a` ticks ago
+    bool event_refused;  ///< a step emitted an event that its game's tables do not allow
+    bool emitted;        ///< a step emitted an event
+
+    // Where the steps of the entities of one kind from `event_first` on emit.
+    hc_game_event *events; ///< [events_max] of each, ascending; NULL: they are dropped
+    uint8_t *event_counts; ///< of each, how many it has emitted; the caller sets 0
+    hc_entity event_first;
 };
 
 /// The tick that the step reads.
@@ -69,6 +93,24 @@ static inline uint32_t hc_scene_neighbours(struct hc_scene *scene, const hc_enti
     return scene->neighbours(scene, scene->self, ids);
 }
 
+/// Whether the contract lets `self` read the state of `other` of `ago` ticks before.
+HC_API bool hc_scene_may_read_past(const struct hc_scene *scene, uint32_t ago, hc_entity other);
+
+/// The state of `other` `ago` ticks before; NULL unless it was alive then. `ago` is in
+/// [0, lookback]; 0 reads as hc_scene_state does. `other` must be `self`, an entity of the same
+/// owner, or a past neighbour of that tick; never the referee, which has no past either.
+///
+/// From then on a change of such a past state steps `self` again. NULL also before the first tick,
+/// and on a client before its first snapshot or while it does not know the entity.
+HC_API const void *hc_scene_past(struct hc_scene *scene, uint32_t ago, hc_entity other);
+
+/// Points `*ids` at the past neighbours of `self`: the alive entities of `ago` ticks before, within
+/// reach of the place that `self` has now, in ascending order, without `self`; valid until the next
+/// call. Returns their number. `ago` is in [0, lookback]; 0 is hc_scene_neighbours. A shot that
+/// hits at once compares its line with them: they stand where the shooter saw them.
+HC_API uint32_t hc_scene_past_neighbours(struct hc_scene *scene, uint32_t ago,
+                                         const hc_entity **ids);
+
 /// The effective input of the owner of `self`, which must have an owner.
 static inline const void *hc_scene_input(const struct hc_scene *scene) {
     hc_player owner = scene->world->owner_of[scene->self];
@@ -100,5 +142,18 @@ static inline uint64_t hc_scene_random(const struct hc_scene *scene, uint32_t pu
 /// (PROTOCOL.md): the step then leaves the entity as it is, or absent, until the client receives
 /// the server's state.
 HC_API bool hc_scene_secret_random(const struct hc_scene *scene, uint32_t purpose, uint64_t *bits);
+
+/// Emits a game event of `self`, such as a shot that is heard: nothing of the world, but something
+/// that happens in the step. It belongs to the tick that the step writes, and its identity is
+/// (tick, self, kind, number). `kind` is an index in hc_game.event_kinds, and `number` below
+/// 2^bits of that kind: it tells several events of a kind apart, and may tell more, such as the
+/// player that was hit.
+///
+/// The events of an entity at a tick are those of its newest step, so a rewind takes them back like
+/// a state. A client's game gets each of them once, however often the tick is simulated
+/// (hc_client_next_game_event); the server's gets it when its tick is final. A step emits the same
+/// event at most once: a repetition has no effect. More events than events_max of the kind, or one
+/// that does not fit the tables, are dropped; the dev preset aborts.
+HC_API void hc_emit(struct hc_scene *scene, unsigned kind, uint32_t number);
 
 HC_C_END

@@ -3,14 +3,24 @@
 /// A client's timeline (hc_client_timeline) holds its predicted ticks. It holds the last W ticks,
 /// and inputs for up to `future` ticks after its head; the server announces both numbers. Pointers
 /// into it are valid until the next hc_client_receive or hc_client_advance.
+///
+/// A game that runs without a server has a timeline of its own: hc_timeline_create,
+/// hc_timeline_start, then for each tick hc_timeline_put_roster and hc_timeline_put_input, also of
+/// earlier ticks, and hc_timeline_advance (examples/offline).
 #pragma once
 
 #include "hindcast/api.h"
 #include "hindcast/game.h"
+#include "hindcast/scene.h"
 
 HC_C_BEGIN
 
 struct hc_timeline;
+
+enum {
+    HC_HISTORY_MAX = 512, ///< ticks
+    HC_FUTURE_MAX = 512,  ///< ticks
+};
 
 /// The state of an input slot.
 enum hc_slot {
@@ -32,6 +42,72 @@ struct hc_timeline_stats {
                         ///< resimulation; 0: none was
     uint32_t depth_max; ///< the greatest `depth`
 };
+
+// ---- A timeline of the game's own ---------------------------------------------------------------
+
+struct hc_timeline_config {
+    const struct hc_world *world; ///< borrowed; must outlive the timeline
+    uint32_t history; ///< W: the ring holds [head - W, head]; ticks in [0, HC_HISTORY_MAX]
+    uint32_t future;  ///< inputs are accepted up to head + future; ticks in [1, HC_FUTURE_MAX]
+    /// False: the authority, which forces the unknown slots that leave the window. True: a replica,
+    /// which takes states from the authority, forces nothing, and predicts from inputs older than
+    /// its window too.
+    bool replica;
+    /// True: after a change every entity is stepped at every later tick. Slow; for comparison.
+    bool full;
+    uint8_t secret[HC_SCENE_SECRET_SIZE]; ///< key of hc_scene_secret_random; a replica's steps
+                                          ///< have none
+    const struct hc_allocator *allocator; ///< NULL: malloc
+};
+
+/// For 60 Hz: history 64, future 64, an authority, not full. The caller sets `world`.
+HC_API struct hc_timeline_config hc_timeline_config_default(void);
+
+/// NULL when the configuration is valid, else the name of the first field out of its range.
+HC_API const char *hc_timeline_config_check(const struct hc_timeline_config *config);
+
+/// A timeline without a state; NULL when the configuration is invalid or memory is short.
+HC_API struct hc_timeline *hc_timeline_create(const struct hc_timeline_config *config);
+
+/// Frees it; NULL is allowed.
+HC_API void hc_timeline_destroy(struct hc_timeline *timeline);
+
+/// Starts the authority at tick 0, with every slot in the state that the game's `start` gives it.
+HC_API void hc_timeline_start(struct hc_timeline *timeline);
+
+/// Stores the input of `player` (< players) at `tick`. `input`, input_size sanitized bytes, is
+/// copied. The first write wins.
+/// HC_DUPLICATE: the slot is known, forced or retracted, or, on the authority, not after the
+/// player's newest join.
+/// HC_TOO_OLD: before head - W; a replica still predicts the player's inputs from it.
+/// HC_TOO_NEW: after head + future.
+/// HC_UNEXPECTED: no state yet, or, on the authority, the player is not joined. (A replica takes
+/// inputs after a leave, because it may have missed the next join.)
+HC_API enum hc_status hc_timeline_put_input(struct hc_timeline *timeline, hc_player player,
+                                            hc_tick tick, const void *input);
+
+/// Stores a roster change of `player` at `tick`, at most one for each player and tick.
+///
+/// The player's inputs start after the tick of a join: the input of that tick is all zeros, and the
+/// authority counts every input up to it as known. After a leave the input is all zeros until the
+/// next join. A roster change clears the known inputs after it, up to the next roster change,
+/// because they belong to another stay of the player.
+///
+/// The authority's roster changes must be at its head: a join of a player that is out, or a leave
+/// of one that is in. Its leave also forces the unknown slots up to `tick`. A replica takes roster
+/// changes at any tick.
+/// HC_UNEXPECTED: no state yet, or, on the authority, any other roster change. HC_DUPLICATE: the
+/// slot has a roster change. HC_TOO_OLD: before head - W; on a replica it still clears inputs and
+/// predictions when it is the player's newest from before the window. HC_TOO_NEW: after
+/// head + future.
+HC_API enum hc_status hc_timeline_put_roster(struct hc_timeline *timeline, hc_player player,
+                                             hc_tick tick, enum hc_roster roster_change);
+
+/// Resimulates, then simulates one new tick. On the authority a slot that leaves the window unknown
+/// counts as forced. A state is required.
+HC_API void hc_timeline_advance(struct hc_timeline *timeline);
+
+// ---- Queries ------------------------------------------------------------------------------------
 
 /// Whether the timeline has any state.
 HC_API bool hc_timeline_started(const struct hc_timeline *timeline);
@@ -61,6 +137,12 @@ HC_API const void *hc_timeline_effective(const struct hc_timeline *timeline, hc_
 /// The roster change of `player` at `tick`, in [head - W, head + future]; HC_ROSTER_NONE outside.
 HC_API enum hc_roster hc_timeline_roster(const struct hc_timeline *timeline, hc_player player,
                                          hc_tick tick);
+
+/// The game events of `entity` at `tick` in [oldest, head], which its step to this tick emitted, in
+/// ascending order; `*count` of them. An authoritative state that a client received has none: they
+/// come from the server (hc_client_next_game_event).
+HC_API const hc_game_event *hc_timeline_events(const struct hc_timeline *timeline, hc_tick tick,
+                                               hc_entity entity, uint32_t *count);
 
 /// The hash of the world at `tick` in [oldest, head], see hc_world_hash.
 HC_API uint64_t hc_timeline_hash(const struct hc_timeline *timeline, hc_tick tick);

@@ -27,6 +27,7 @@ enum {
     KEY_COUNT,
     KEY_PLAYERS,
     KEY_WATCH,
+    KEY_MATCH,
     KEY_GAME,
     LIFE_S = 60,
     LIFE_MAX_S = 86400,
@@ -39,6 +40,7 @@ struct command {
     bool needs_key_file, use;
     uint64_t client_id, audience, life_s, count, players;
     bool watch;
+    uint16_t match;
     bool client_id_given;
     const char *name, *game;
 };
@@ -51,6 +53,8 @@ static const struct argp_option token_table[] = {
     {"life", KEY_LIFE, "S", 0, "Seconds until the token expires (default 60)", 0},
     {"players", KEY_PLAYERS, "N", 0, "Most local players that the token admits (default 1)", 0},
     {"watch", KEY_WATCH, NULL, 0, "Also admit a spectator, which sees everything", 0},
+    {"match", KEY_MATCH, "N", 0, "Admit to match N of a server's --matches; 0: to any (default 0)",
+     0},
     {"count", KEY_COUNT, "N", 0,
      "Number of tokens, one on each line: for --client-id and the numbers after it, or for random "
      "users (default 1)",
@@ -126,6 +130,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_WATCH:
         command->watch = true;
         break;
+    case KEY_MATCH:
+        command->match = (uint16_t)number("match", text, 0, HC_MATCH_MAX);
+        break;
     case KEY_GAME:
         command->game = text;
         break;
@@ -167,6 +174,7 @@ static int run_token(const struct command *command) {
                              .expire_s = now_s + command->life_s,
                              .players = (uint8_t)command->players,
                              .watch = command->watch,
+                             .match = command->match,
                              .client_id = command->client_id,
                              .audience = command->audience};
     if (command->name != NULL)

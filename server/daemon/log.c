@@ -149,6 +149,7 @@ void hc_sv_log_open(struct hc_sv_log *log, enum hc_sv_log_level level, enum hc_s
     memset(log, 0, sizeof(*log));
     log->level = level;
     log->format = format;
+    pthread_mutex_init(&log->lock, NULL);
     log->suppressed_us = hc_clock_us();
     if (getrandom(&log->limit.seed, sizeof(log->limit.seed), GRND_NONBLOCK) < 0)
         log->limit.seed = log->suppressed_us;
@@ -159,27 +160,34 @@ void hc_sv_log_event(struct hc_sv_log *log, enum hc_sv_log_level level, const ch
                      json_t *fields) {
     char client[CLIENT_MAX];
     const struct hc_sv_log_rates *rates = level == HC_SV_LOG_DEBUG ? &debug_rates : &normal_rates;
+    pthread_mutex_lock(&log->lock);
     if (level <= log->level && hc_sv_log_limit_allows(&log->limit, rates, event,
                                                       client_of(fields, client), hc_clock_us())) {
         write_dropped(log);
         write_line(log, level, event, fields);
     }
+    pthread_mutex_unlock(&log->lock);
     json_decref(fields);
 }
 
 bool hc_sv_log_text(struct hc_sv_log *log, const char *text, size_t size) {
+    pthread_mutex_lock(&log->lock);
     write_dropped(log);
-    return hc_sv_log_output_put(&log->output, text, size);
+    bool good = hc_sv_log_output_put(&log->output, text, size);
+    pthread_mutex_unlock(&log->lock);
+    return good;
 }
 
 void hc_sv_log_advance(struct hc_sv_log *log) {
     uint64_t now_us = hc_clock_us();
+    pthread_mutex_lock(&log->lock);
     write_dropped(log);
     hc_sv_log_output_flush(&log->output);
-    if (now_us - log->suppressed_us < SUPPRESSED_US)
-        return;
-    log->suppressed_us = now_us;
-    write_suppressed(log);
+    if (now_us - log->suppressed_us >= SUPPRESSED_US) {
+        log->suppressed_us = now_us;
+        write_suppressed(log);
+    }
+    pthread_mutex_unlock(&log->lock);
 }
 
 void hc_sv_log_close(struct hc_sv_log *log) {
@@ -187,4 +195,5 @@ void hc_sv_log_close(struct hc_sv_log *log) {
     write_dropped(log);
     write_suppressed(log);
     hc_sv_log_output_close(&log->output);
+    pthread_mutex_destroy(&log->lock);
 }

@@ -1,7 +1,8 @@
 /// The daemon's log: writes one line for each event, as text or as JSON, to a descriptor.
 ///
-/// It never waits for its reader, and no client can make it grow without bound. Each kind of line
-/// (the name of its event) has a rate, in all and for each client:
+/// Any thread may write lines between open and close. It never waits for its reader, and no client
+/// can make it grow without bound. Each kind of line (the name of its event) has a rate, in all and
+/// for each client:
 ///
 ///                 in all                      a client
 ///     error to info   256, then 4 a second    8, then 3 a minute
@@ -16,6 +17,7 @@
 #include "server/daemon/log_output.h"
 
 #include <jansson.h>
+#include <pthread.h>
 
 enum hc_sv_log_level { HC_SV_LOG_ERROR, HC_SV_LOG_WARN, HC_SV_LOG_INFO, HC_SV_LOG_DEBUG };
 
@@ -31,6 +33,7 @@ struct hc_sv_log {
     enum hc_sv_log_format format;
     struct hc_sv_log_output output;
     struct hc_sv_log_limit limit;
+    pthread_mutex_t lock;   ///< any thread may write lines
     uint64_t suppressed_us; ///< when suppressed lines were last counted in the log
 };
 

@@ -1,7 +1,7 @@
 /// Owns the rates of the log's lines.
 #include "server/daemon/log_limit.h"
 
-#include "server/address_limit.h"
+#include "common/limit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static struct hc_sv_log_client *find_client(struct hc_sv_log_limit *limit,
 }
 
 static bool exceeds(uint64_t *until_us, const struct hc_sv_log_rate *rate, uint64_t now_us) {
-    return hc_sv_address_limit_exceeds(until_us, rate->every_us,
-                                       (uint64_t)rate->burst * rate->every_us, now_us);
+    return hc_limit_exceeds(until_us, rate->every_us, (uint64_t)rate->burst * rate->every_us,
+                            now_us);
 }
 
 bool hc_sv_log_limit_allows(struct hc_sv_log_limit *limit, const struct hc_sv_log_rates *rates,

@@ -5,7 +5,7 @@
 
 #include "common/decimal.h"
 #include "proto/snapshot.h"
-#include "server/host.h"
+#include "hindcast/server.h"
 
 #include <argp.h>
 #include <arpa/inet.h>
@@ -28,9 +28,14 @@ enum {
     KEY_PORT,
     KEY_TICK_RATE,
     KEY_MAX_CLIENTS,
+    KEY_NPCS,
     KEY_HISTORY,
     KEY_LATE_MARGIN,
     KEY_FORCE_REWIND,
+    KEY_LAG_COMPENSATION,
+    KEY_MATCHES,
+    KEY_WORKERS,
+    KEY_FORCE_REWIND_MATCH,
     KEY_SNAPSHOT_RATE,
     KEY_CLIENT_RATE,
     KEY_VIEW,
@@ -76,6 +81,15 @@ static const struct argp_option table[] = {
     {"tick-rate", KEY_TICK_RATE, "HZ", 0, "Ticks a second (default 60)", 0},
     {"max-clients", KEY_MAX_CLIENTS, "N", 0,
      "Clients at once, at most the game's players (default 8, or fewer if the game has fewer)", 0},
+    {"npcs", KEY_NPCS, "N", 0,
+     "Players of --max-clients that the server plays itself, as the game's bots do (default 0)", 0},
+    {"matches", KEY_MATCHES, "N", 0,
+     "Host N matches, each with a world, a seed and --max-clients clients of its own. A token "
+     "names "
+     "the match or leaves the choice to the server (default 1)",
+     0},
+    {"workers", KEY_WORKERS, "N", 0,
+     "Threads that share the matches, at most --matches (default 1)", 0},
     {"history", KEY_HISTORY, "TICKS", 0,
      "Farthest rewind for a late input; 0 never rewinds (default 64)", 0},
     {"late-margin", KEY_LATE_MARGIN, "TICKS", 0,
@@ -86,6 +100,12 @@ static const struct argp_option table[] = {
      "Redo the last TICKS ticks at every tick, to measure the worst case; at most --history "
      "(default 0)",
      0},
+    {"lag-compensation", KEY_LAG_COMPENSATION, "MS", 0,
+     "Compare shots with what their shooters saw, at most MS ms ago, in games that look back "
+     "(default 400)",
+     0},
+    {"force-rewind-match", KEY_FORCE_REWIND_MATCH, "N", 0,
+     "--force-rewind in match N alone; 0: in all (default 0)", 0},
     {"snapshot-rate", KEY_SNAPSHOT_RATE, "HZ", 0,
      "Snapshots a second for each client, at most --tick-rate; 0: one each tick (default 0)", 0},
     {"client-rate", KEY_CLIENT_RATE, "BYTES", 0,
@@ -115,18 +135,23 @@ static const struct {
 } numbers[] = {
     {KEY_AUDIENCE, 0, UINT64_MAX},
     {KEY_CONNECTS, 0, 10000},
-    {KEY_CLIENTS, 0, HC_SV_CLIENTS_MAX},
+    {KEY_CLIENTS, 0, HC_SERVER_CLIENTS_MAX},
     {KEY_PLAYERS, 1, HC_OWN_PLAYERS_MAX},
-    {KEY_SPECTATORS, 0, HC_SV_CLIENTS_MAX},
+    {KEY_SPECTATORS, 0, HC_SERVER_CLIENTS_MAX},
     {KEY_SESSION_LIFE, 0, UINT32_MAX},
     {KEY_PORT, 0, UINT16_MAX},
     {KEY_TICK_RATE, 1, HC_TICK_RATE_MAX},
     {KEY_MAX_CLIENTS, 1, HC_PLAYERS_MAX},
+    {KEY_NPCS, 0, HC_PLAYERS_MAX},
     {KEY_HISTORY, 0, HC_HISTORY_MAX},
     {KEY_LATE_MARGIN, 0, HC_HISTORY_MAX},
     {KEY_FORCE_REWIND, 0, HC_HISTORY_MAX},
+    {KEY_LAG_COMPENSATION, 0, 10000},
+    {KEY_MATCHES, 1, HC_MATCH_MAX},
+    {KEY_WORKERS, 1, HC_SV_WORKERS_MAX},
+    {KEY_FORCE_REWIND_MATCH, 0, HC_MATCH_MAX},
     {KEY_SNAPSHOT_RATE, 0, HC_TICK_RATE_MAX},
-    {KEY_CLIENT_RATE, HC_SV_CLIENT_RATE_MIN, UINT32_MAX},
+    {KEY_CLIENT_RATE, HC_SERVER_CLIENT_RATE_MIN, UINT32_MAX},
     {KEY_VIEW, 0, UINT32_C(1) << 30},
     {KEY_SEED, 0, INT64_MAX}, // a JSON integer in the report
     {KEY_TICKS, 1, HC_SNAPSHOT_TICK_MAX},
@@ -217,6 +242,23 @@ static bool parse_admission(struct hc_sv_options *options, int key, const char *
     }
 }
 
+/// Takes an option about the matches; false: it is another option.
+static bool parse_matches(struct hc_sv_options *options, int key, uint64_t value) {
+    switch (key) {
+    case KEY_MATCHES:
+        options->matches = (uint16_t)value;
+        return true;
+    case KEY_WORKERS:
+        options->workers = (uint16_t)value;
+        return true;
+    case KEY_FORCE_REWIND_MATCH:
+        options->force_rewind_match = (uint16_t)value;
+        return true;
+    default:
+        return false;
+    }
+}
+
 /// Takes an option about the log and the report; false: it is another option.
 static bool parse_output(struct hc_sv_options *options, int key, const char *text, uint64_t value) {
     static const char *const levels[] = {"error", "warn", "info", "debug"};
@@ -243,7 +285,8 @@ static bool parse_output(struct hc_sv_options *options, int key, const char *tex
 static error_t parse(int key, char *text, struct argp_state *state) {
     struct hc_sv_options *options = state->input;
     uint64_t value = text != NULL ? number(key, text) : 0;
-    if (parse_admission(options, key, text, value) || parse_output(options, key, text, value))
+    if (parse_admission(options, key, text, value) || parse_output(options, key, text, value) ||
+        parse_matches(options, key, value))
         return 0;
     switch (key) {
     case KEY_BIND:
@@ -258,6 +301,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_MAX_CLIENTS:
         options->clients = (uint16_t)value;
         break;
+    case KEY_NPCS:
+        options->npcs = (uint16_t)value;
+        break;
     case KEY_HISTORY:
         options->history = (uint32_t)value;
         break;
@@ -266,6 +312,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case KEY_FORCE_REWIND:
         options->force_rewind = (uint32_t)value;
+        break;
+    case KEY_LAG_COMPENSATION:
+        options->lag_compensation_ms = (uint32_t)value;
         break;
     case KEY_SNAPSHOT_RATE:
         options->snapshot_rate = (uint16_t)value;
@@ -305,7 +354,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 
 /// Refuses a value above that of another option.
 static void check_most(int key, uint32_t value, const char *name, uint32_t most) {
-    char text[16], allowed[64];
+    char text[16], allowed[80];
     snprintf(text, sizeof(text), "%" PRIu32, value);
     snprintf(allowed, sizeof(allowed), "at most %s, which is %" PRIu32, name, most);
     if (value > most)
@@ -319,7 +368,7 @@ static void load_game(struct hc_sv_options *options) {
         fprintf(stderr, "%s: %s\n", program_invocation_short_name, why);
         exit(2);
     }
-    uint16_t most = options->plugin.game->players_max, usual = hc_sv_host_config_default().clients;
+    uint16_t most = options->plugin.game->players_max, usual = hc_server_config_default().clients;
     if (options->clients == 0)
         options->clients = usual < most ? usual : most;
     check_most(KEY_MAX_CLIENTS, options->clients, "the players of the game", most);
@@ -341,7 +390,7 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
             "SIGHUP reads the keys and the refused users again. docs/REPORT.md explains the "
             "report.",
     };
-    struct hc_sv_host_config defaults = hc_sv_host_config_default();
+    struct hc_server_config defaults = hc_server_config_default();
     *options = (struct hc_sv_options){
         .connects_per_address = defaults.connects_per_address,
         .clients_per_address = defaults.clients_per_address,
@@ -350,9 +399,12 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
         .session_life_s = defaults.session_life_s,
         .bind = "::",
         .port = 40000,
+        .matches = 1,
+        .workers = 1,
         .tick_rate = defaults.tick_rate,
         .history = defaults.history,
         .late_margin = defaults.late_margin,
+        .lag_compensation_ms = defaults.lag_compensation_ms,
         .snapshot_rate = defaults.snapshot_rate,
         .client_rate = defaults.client_rate,
         .level = HC_SV_LOG_INFO,
@@ -360,6 +412,30 @@ void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv) {
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, options);
     load_game(options);
+    check_most(KEY_NPCS, options->npcs, "--max-clients", options->clients);
+    check_most(KEY_WORKERS, options->workers, "--matches", options->matches);
+    check_most(KEY_FORCE_REWIND_MATCH, options->force_rewind_match, "--matches", options->matches);
+    if (options->matches > 1)
+        check_most(KEY_MAX_CLIENTS, options->clients, "the clients of one of several --matches",
+                   HC_SERVER_MATCH_CLIENTS_MAX);
     check_most(KEY_FORCE_REWIND, options->force_rewind, "--history", options->history);
     check_most(KEY_SNAPSHOT_RATE, options->snapshot_rate, "--tick-rate", options->tick_rate);
+}
+
+void hc_sv_options_configure(const struct hc_sv_options *options, struct hc_server_config *config) {
+    config->clients = options->clients;
+    config->tick_rate = options->tick_rate;
+    config->history = options->history;
+    config->late_margin = options->late_margin;
+    config->force_rewind = options->force_rewind;
+    config->lag_compensation_ms = options->lag_compensation_ms;
+    config->snapshot_rate = options->snapshot_rate;
+    config->client_rate = options->client_rate;
+    config->seed = options->seed;
+    config->audience = options->audience;
+    config->connects_per_address = options->connects_per_address;
+    config->clients_per_address = options->clients_per_address;
+    config->players_per_client = options->players_per_client;
+    config->spectators = options->spectators;
+    config->session_life_s = options->session_life_s;
 }

@@ -2,10 +2,13 @@
 #pragma once
 
 #include "common/programs/plugin.h"
+#include "hindcast/server.h"
 #include "server/daemon/log.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum { HC_SV_WORKERS_MAX = 64 };
 
 struct hc_sv_options {
     bool dev;             ///< random key, and tokens for every program on loopback
@@ -17,10 +20,13 @@ struct hc_sv_options {
     const char *refused;     ///< path of the refused users' file; NULL: none
     const char *bind;        ///< numeric address; "::" is every address, of IPv4 too
     uint16_t port;           ///< 0: any
-    uint16_t tick_rate, clients;
-    uint32_t history;       ///< ticks
-    uint32_t late_margin;   ///< ticks
-    uint32_t force_rewind;  ///< ticks, at most `history`
+    uint16_t tick_rate, clients, npcs;
+    uint16_t matches, workers;   ///< [1, HC_MATCH_MAX], [1, HC_SV_WORKERS_MAX]
+    uint16_t force_rewind_match; ///< the only match of `force_rewind`; 0: all
+    uint32_t history;            ///< ticks
+    uint32_t late_margin;        ///< ticks
+    uint32_t force_rewind;       ///< ticks, at most `history`
+    uint32_t lag_compensation_ms;
     uint16_t snapshot_rate; ///< Hz, at most `tick_rate`; 0: a snapshot at every tick
     uint32_t client_rate;   ///< bytes/s
     uint32_t view;          ///< units of the game; 0: everything
@@ -39,3 +45,6 @@ struct hc_sv_options {
 /// Parses the arguments over the defaults. On --help and --version it prints and exits with 0. On
 /// an error it names the option, the value and the allowed range, and exits with 2.
 void hc_sv_options_parse(struct hc_sv_options *options, int argc, char **argv);
+
+/// Copies the options to the members of a server's configuration that they name.
+void hc_sv_options_configure(const struct hc_sv_options *options, struct hc_server_config *config);

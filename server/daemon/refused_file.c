@@ -12,7 +12,7 @@
 enum { MODE_OTHERS_WRITE = 022 };
 
 /// Parses one line; false: it is malformed.
-static bool read_line(char *line, struct hc_sv_refused *refused) {
+static bool read_line(char *line, struct hc_sv_refused_file *refused) {
     static const char blanks[] = " \t\r\n";
     char *rest = NULL;
     char *word = strtok_r(line, blanks, &rest), *second = strtok_r(NULL, blanks, &rest);
@@ -22,7 +22,7 @@ static bool read_line(char *line, struct hc_sv_refused *refused) {
         return refused->not_before_s == 0 && second != NULL &&
                strtok_r(NULL, blanks, &rest) == NULL &&
                hc_decimal_parse(second, 0, &refused->not_before_s) == HC_OK;
-    return second == NULL && refused->count < HC_SV_REFUSED_MAX &&
+    return second == NULL && refused->count < HC_SERVER_REFUSED_MAX &&
            hc_decimal_parse(word, 0, &refused->client_ids[refused->count++]) == HC_OK;
 }
 
@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b) {
 }
 
 static bool parse(const struct hc_sv_owner_file *file, void *out, char *why, size_t why_size) {
-    struct hc_sv_refused *refused = out;
+    struct hc_sv_refused_file *refused = out;
     char *rest = file->text, *line;
     if ((file->mode & MODE_OTHERS_WRITE) != 0) {
         snprintf(why, why_size, "--refused '%s': others may write to it (mode %03o): chmod go-w it",
@@ -44,7 +44,7 @@ static bool parse(const struct hc_sv_owner_file *file, void *out, char *why, siz
             snprintf(why, why_size,
                      "--refused '%s': line %u must be one of at most %d client_ids, or the only "
                      "`not-before UNIX_TIME`",
-                     file->path, number, HC_SV_REFUSED_MAX);
+                     file->path, number, HC_SERVER_REFUSED_MAX);
             return false;
         }
     qsort(refused->client_ids, refused->count, sizeof(refused->client_ids[0]), compare);
@@ -52,4 +52,4 @@ static bool parse(const struct hc_sv_owner_file *file, void *out, char *why, siz
 }
 
 const struct hc_sv_owner_file_kind hc_sv_refused_file_kind = {
-    .option = "--refused", .size = sizeof(struct hc_sv_refused), .parse = parse};
+    .option = "--refused", .size = sizeof(struct hc_sv_refused_file), .parse = parse};

@@ -21,7 +21,7 @@ static double client_seconds(const struct hc_sv_report *report) {
 }
 
 /// Bytes sent, with IP and UDP headers.
-static double bytes_down(const struct hc_sv_host_stats *host) {
+static double bytes_down(const struct hc_server_stats *host) {
     return (double)host->bytes_out + HC_REPORT_OVERHEAD * (double)host->datagrams_out;
 }
 
@@ -31,7 +31,7 @@ static json_t *if_sorted(const struct hc_sv_report *report, uint64_t count) {
 }
 
 /// Denied CONNECTs by the name of the reason, without reasons that did not occur.
-static json_t *denials(const struct hc_sv_host_stats *host) {
+static json_t *denials(const struct hc_server_stats *host) {
     json_t *object = json_object();
     for (unsigned i = 1; i < HC_DENY_REASONS_END; i++)
         if (host->denials[i].count > 0)
@@ -40,7 +40,7 @@ static json_t *denials(const struct hc_sv_host_stats *host) {
     return object;
 }
 
-static uint64_t refused(const struct hc_sv_host_stats *host) {
+static uint64_t refused(const struct hc_server_stats *host) {
     uint64_t sum = 0;
     for (unsigned i = HC_OK + 1; i < HC_STATUS_COUNT; i++)
         sum += host->rejected[i];
@@ -48,10 +48,10 @@ static uint64_t refused(const struct hc_sv_host_stats *host) {
 }
 
 /// The snapshots and joins left out under overload, and the client whose late inputs cost the most.
-static json_t *overload_part(const struct hc_sv_host_stats *host) {
-    const struct hc_sv_overload_counts *overload = &host->overload;
+static json_t *overload_part(const struct hc_server_stats *host) {
+    const struct hc_server_overload *overload = &host->overload;
     json_t *ticks = json_array(), *latest = json_null();
-    for (unsigned level = 0; level < HC_SV_OVERLOAD_LEVELS; level++)
+    for (unsigned level = 0; level < HC_SERVER_OVERLOAD_LEVELS; level++)
         json_array_append_new(ticks, json_integer((json_int_t)overload->ticks[level]));
     char user[24];
     snprintf(user, sizeof(user), "%" PRIu64, host->latest.client_id);
@@ -66,12 +66,14 @@ static json_t *overload_part(const struct hc_sv_host_stats *host) {
 }
 
 static json_t *server_part(const struct hc_sv_report *report) {
-    const struct hc_sv_host_stats *host = report->host;
+    const struct hc_server_stats *host = report->host;
     const struct hc_timeline_stats *timeline = report->timeline;
     json_t *inputs = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I}", "received", (json_int_t)host->inputs_received, "late",
-        (json_int_t)host->inputs_late, "forced", (json_int_t)host->inputs_forced, "refused",
-        (json_int_t)host->inputs_refused, "lost", (json_int_t)host->inputs_lost);
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "received", (json_int_t)host->inputs_received,
+        "late", (json_int_t)host->inputs_late, "forced", (json_int_t)host->inputs_forced, "refused",
+        (json_int_t)host->inputs_refused, "lost", (json_int_t)host->inputs_lost, "shown_ago_unsent",
+        (json_int_t)host->shown_ago_unsent, "shown_ago_limited",
+        (json_int_t)host->shown_ago_limited);
     json_t *server = json_pack(
         "{s:o, s:o, s:o, s:I, s:{s:I, s:I}, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "tick_ms",
         hc_report_histogram(&report->tick_us, 1000), "tick_lateness_ms",
@@ -85,15 +87,16 @@ static json_t *server_part(const struct hc_sv_report *report) {
         "resimulated_entity_steps", (json_int_t)timeline->resimulated_steps, "corrections",
         (json_int_t)host->corrections, "memory_bytes", (json_int_t)host->memory_bytes);
     json_t *more = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, "
         "s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}",
-        "longest_unsent_ticks", (json_int_t)host->longest_unsent_ticks, "bytes_sent",
-        (json_int_t)host->bytes_out, "datagrams_sent", (json_int_t)host->datagrams_out,
-        "resident_bytes", (json_int_t)report->resident_bytes, "cpu_ms",
-        (json_int_t)(report->cpu_us / 1000), "client_ticks", (json_int_t)report->client_ticks,
-        "snapshots", (json_int_t)host->snapshots, "snapshots_rewound",
-        (json_int_t)host->snapshots_rewound, "joins", (json_int_t)host->joins, "leaves",
-        (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
+        "game_events", (json_int_t)host->game_events, "game_events_left_out",
+        (json_int_t)host->game_events_left_out, "longest_unsent_ticks",
+        (json_int_t)host->longest_unsent_ticks, "bytes_sent", (json_int_t)host->bytes_out,
+        "datagrams_sent", (json_int_t)host->datagrams_out, "resident_bytes",
+        (json_int_t)report->resident_bytes, "cpu_ms", (json_int_t)(report->cpu_us / 1000),
+        "client_ticks", (json_int_t)report->client_ticks, "snapshots", (json_int_t)host->snapshots,
+        "snapshots_rewound", (json_int_t)host->snapshots_rewound, "joins", (json_int_t)host->joins,
+        "leaves", (json_int_t)host->leaves, "timeouts", (json_int_t)host->timeouts, "denied",
         (json_int_t)host->denied, "denied_by_reason", denials(host), "unproven",
         (json_int_t)host->unproven, "connections_lost", (json_int_t)host->lost,
         "connections_reconnected", (json_int_t)host->resumed, "connections_moved",
@@ -110,8 +113,92 @@ static json_t *server_part(const struct hc_sv_report *report) {
     return server;
 }
 
+static void add_u64(uint64_t *sum, const uint64_t *one, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        sum[i] += one[i];
+}
+
+static void add_overload(struct hc_server_overload *sum, const struct hc_server_overload *one) {
+    if (one->level > sum->level)
+        sum->level = one->level;
+    if (one->highest > sum->highest)
+        sum->highest = one->highest;
+    add_u64(sum->ticks, one->ticks, HC_SERVER_OVERLOAD_LEVELS);
+    sum->snapshots += one->snapshots;
+    sum->far_snapshots += one->far_snapshots;
+    sum->joins += one->joins;
+    sum->late_limited_ticks += one->late_limited_ticks;
+}
+
+void hc_sv_report_add_stats(struct hc_server_stats *sum, const struct hc_server_stats *one) {
+    uint64_t *const sums[] = {&sum->datagrams_in,
+                              &sum->datagrams_out,
+                              &sum->bytes_in,
+                              &sum->bytes_out,
+                              &sum->forged,
+                              &sum->dropped,
+                              &sum->joins,
+                              &sum->leaves,
+                              &sum->timeouts,
+                              &sum->denied,
+                              &sum->unproven,
+                              &sum->lost,
+                              &sum->resumed,
+                              &sum->moved,
+                              &sum->resets,
+                              &sum->inputs_received,
+                              &sum->inputs_late,
+                              &sum->inputs_forced,
+                              &sum->inputs_refused,
+                              &sum->inputs_lost,
+                              &sum->snapshots,
+                              &sum->snapshots_rewound,
+                              &sum->copies,
+                              &sum->copied_bytes,
+                              &sum->corrections,
+                              &sum->game_events,
+                              &sum->game_events_left_out,
+                              &sum->deltas_encoded,
+                              &sum->deltas_reused,
+                              &sum->extrapolation_steps,
+                              &sum->units_examined,
+                              &sum->ticks_missed,
+                              &sum->ticks_late,
+                              &sum->unreliable_received,
+                              &sum->unreliable_dropped,
+                              &sum->shown_ago_unsent,
+                              &sum->shown_ago_limited,
+                              &sum->desyncs};
+    for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
+        size_t offset = (size_t)((const char *)sums[i] - (const char *)sum);
+        *sums[i] += *(const uint64_t *)(const void *)((const char *)one + offset);
+    }
+    add_u64(sum->rejected, one->rejected, HC_STATUS_COUNT);
+    for (unsigned i = 0; i < HC_DENY_REASONS_END; i++)
+        sum->denials[i].count += one->denials[i].count;
+    if (one->longest_unsent_ticks > sum->longest_unsent_ticks)
+        sum->longest_unsent_ticks = one->longest_unsent_ticks;
+    if (one->latest.ticks > sum->latest.ticks)
+        sum->latest = one->latest;
+    add_overload(&sum->overload, &one->overload);
+    hc_histogram_merge(&sum->rewind_depth, &one->rewind_depth);
+    hc_histogram_merge(&sum->lateness, &one->lateness);
+    sum->memory_bytes += one->memory_bytes;
+}
+
+void hc_sv_report_add_timeline(struct hc_timeline_stats *sum, const struct hc_timeline_stats *one) {
+    sum->advances += one->advances;
+    sum->steps += one->steps;
+    sum->resimulated_steps += one->resimulated_steps;
+    sum->resimulated_ticks += one->resimulated_ticks;
+    sum->rewinds += one->rewinds;
+    sum->changed += one->changed;
+    if (one->depth_max > sum->depth_max)
+        sum->depth_max = one->depth_max;
+}
+
 json_t *hc_sv_report_json(const struct hc_sv_report *report) {
-    const struct hc_sv_host_stats *host = report->host;
+    const struct hc_server_stats *host = report->host;
     double client_s = client_seconds(report);
     double up = (double)host->bytes_in + HC_REPORT_OVERHEAD * (double)host->datagrams_in;
     double down = bytes_down(host);
@@ -120,7 +207,7 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
                                                 "burst", "duplicate_pct", "reorder_pct", NULL});
     json_t *server = server_part(report), *reasons = json_array();
     hc_report_judge_server(reasons, server);
-    return json_pack(
+    json_t *object = json_pack(
         "{s:o, s:s, s:s, s:I, s:I, s:i, s:I, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:n, s:o, s:o}",
         "verdict", hc_report_verdict(reasons, server), "program", "hindcastd", "version",
         report->version, "seed", (json_int_t)report->seed, "duration_ms",
@@ -131,6 +218,11 @@ json_t *hc_sv_report_json(const struct hc_sv_report *report) {
         hc_report_ratio((double)host->datagrams_out, client_s), "bytes_overhead_per_datagram",
         HC_REPORT_OVERHEAD, "rtt_ms", hc_report_unknown_histogram(), "jitter_ms", "server", server,
         "client", client_part());
+    if (report->matches != NULL) {
+        json_object_set_new(object, "workers", json_integer(report->workers));
+        json_object_set(object, "matches", report->matches);
+    }
+    return object;
 }
 
 /// Prints the number of denied CONNECTs by reason.
@@ -155,6 +247,29 @@ static void print_latest(const json_t *report, FILE *out) {
         hc_report_line(out, "latest inputs", "of user %s: %.0f ticks back in all",
                        json_string_value(json_object_get(latest, "user")),
                        hc_report_number(latest, "ticks"));
+}
+
+/// Prints a line for each match that has had clients.
+static void print_matches(const json_t *report, FILE *out) {
+    const json_t *matches = hc_report_find(report, "matches"), *match;
+    size_t i;
+    char name[24];
+    if (matches == NULL)
+        return;
+    hc_report_line(out, "matches", "%zu, on %.0f workers", json_array_size(matches),
+                   hc_report_number(report, "workers"));
+    json_array_foreach((json_t *)matches, i, match) {
+        if (hc_report_number(match, "joins") == 0)
+            continue;
+        snprintf(name, sizeof(name), "match %.0f", hc_report_number(match, "match"));
+        hc_report_line(out, name,
+                       "%.0f joined, at most %.0f at once; %.0f ticks, work p99 %.2f ms, late p99 "
+                       "%.2f ms, %.0f missed",
+                       hc_report_number(match, "joins"), hc_report_number(match, "clients"),
+                       hc_report_number(match, "ticks"), hc_report_number(match, "tick_ms.p99"),
+                       hc_report_number(match, "tick_lateness_ms.p99"),
+                       hc_report_number(match, "ticks_missed"));
+    }
 }
 
 void hc_sv_report_print(const json_t *report, FILE *out) {
@@ -184,7 +299,7 @@ void hc_sv_report_print(const json_t *report, FILE *out) {
     const json_t *overload = hc_report_find(report, "server.overload");
     const json_t *by_level = hc_report_find(overload, "ticks_by_level");
     double ticks = 0;
-    for (size_t level = HC_SV_OVERLOAD_NONE + 1; level < json_array_size(by_level); level++)
+    for (size_t level = HC_SERVER_OVERLOAD_NONE + 1; level < json_array_size(by_level); level++)
         ticks += json_number_value(json_array_get(by_level, level));
     hc_report_line(out, "overload",
                    "%.0f ticks; %.0f snapshots left out, %.0f of them of far or idle clients; %.0f "
@@ -194,4 +309,5 @@ void hc_sv_report_print(const json_t *report, FILE *out) {
                    hc_report_number(overload, "joins_refused"));
     print_latest(report, out);
     hc_report_print_server(out, report);
+    print_matches(report, out);
 }

@@ -1,7 +1,7 @@
 /// The daemon's report of a run, as JSON and as a table for people.
 #pragma once
 
-#include "server/host.h"
+#include "hindcast/server.h"
 #include "server/daemon/time_budget.h"
 #include "server/daemon/udp.h"
 
@@ -12,7 +12,7 @@ struct hc_sv_report {
     const char *version;
     uint64_t seed;      ///< below 2^63, as a JSON integer
     uint16_t tick_rate; ///< Hz
-    hc_tick ticks;
+    uint64_t ticks;     ///< of all matches
     uint64_t duration_us, cpu_us;
     uint64_t client_ticks;          ///< connected clients, summed over the ticks
     unsigned clients_most;          ///< at once
@@ -22,9 +22,17 @@ struct hc_sv_report {
     uint64_t handshakes;            ///< datagrams received that are not DATA
     struct hc_sv_time_budget handshake_budget; ///< processor time of these and their answers
     struct hc_sv_udp_stats udp;
-    const struct hc_sv_host_stats *host;
+    const struct hc_server_stats *host;
     const struct hc_timeline_stats *timeline;
+    unsigned workers; ///< of several matches; 0: there is one match
+    json_t *matches;  ///< [matches] their parts, borrowed; NULL: there is one match
 };
+
+/// Adds the counts of one server to those of others.
+void hc_sv_report_add_stats(struct hc_server_stats *sum, const struct hc_server_stats *one);
+
+/// The same of a timeline's counts.
+void hc_sv_report_add_timeline(struct hc_timeline_stats *sum, const struct hc_timeline_stats *one);
 
 /// Makes the report as an object, which the caller releases. Values that this process cannot know
 /// are null.

@@ -7,6 +7,14 @@
 
 enum { DENIAL_LINE_US = 10000000 }; ///< interval of the lines about one reason
 
+/// Logs an event with the number of the match.
+static void log_event(const struct hc_sv_status *status, struct hc_sv_log *log,
+                      enum hc_sv_log_level level, const char *event, json_t *fields) {
+    if (status->match != 0)
+        json_object_set_new(fields, "match", json_integer(status->match));
+    hc_sv_log_event(log, level, event, fields);
+}
+
 void hc_sv_status_add_tick(struct hc_sv_status *status, uint64_t work_us) {
     if (status->every_us != 0)
         hc_histogram_record(&status->tick_us, work_us);
@@ -29,7 +37,7 @@ static void subtract(struct hc_histogram *now, const struct hc_histogram *before
 
 void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
                       const struct hc_sv_report *report, unsigned clients, uint64_t now_us) {
-    const struct hc_sv_host_stats *host = report->host;
+    const struct hc_server_stats *host = report->host;
     if (status->begun_us == 0) {
         status->begun_us = now_us;
         status->cpu_us = hc_report_cpu_us();
@@ -47,16 +55,15 @@ void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
     snprintf(p99, sizeof(p99), "%.2f", (double)hc_histogram_percentile(work, 990) / 1e3);
     subtract(&lateness, &status->lateness_us);
     snprintf(late, sizeof(late), "%.2f", (double)hc_histogram_percentile(&lateness, 990) / 1e3);
-    hc_sv_log_event(
-        log, HC_SV_LOG_INFO, "status",
-        json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:I}", "clients", (int)clients,
-                  "tick_work_ms_p50", p50, "tick_work_ms_p99", p99, "over_budget",
-                  (json_int_t)(over_budget(report) - status->over_budget), "rewinds_per_s",
-                  (json_int_t)per_s(host->rewind_depth.count, status->rewinds, us),
-                  "bytes_down_per_s", (json_int_t)per_s(bytes_down, status->bytes_down, us),
-                  "bytes_up_per_s", (json_int_t)per_s(bytes_up, status->bytes_up, us),
-                  "tick_late_ms_p99", late, "cpu_percent",
-                  (json_int_t)(100 * (cpu_us - status->cpu_us) / us)));
+    log_event(status, log, HC_SV_LOG_INFO, "status",
+              json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:I}", "clients", (int)clients,
+                        "tick_work_ms_p50", p50, "tick_work_ms_p99", p99, "over_budget",
+                        (json_int_t)(over_budget(report) - status->over_budget), "rewinds_per_s",
+                        (json_int_t)per_s(host->rewind_depth.count, status->rewinds, us),
+                        "bytes_down_per_s", (json_int_t)per_s(bytes_down, status->bytes_down, us),
+                        "bytes_up_per_s", (json_int_t)per_s(bytes_up, status->bytes_up, us),
+                        "tick_late_ms_p99", late, "cpu_percent",
+                        (json_int_t)(100 * (cpu_us - status->cpu_us) / us)));
     status->begun_us = now_us;
     status->tick_us = (struct hc_histogram){0};
     status->over_budget = over_budget(report);
@@ -68,25 +75,26 @@ void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
 }
 
 void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *log,
-                               const struct hc_sv_host_stats *host) {
-    const struct hc_sv_overload_counts *overload = &host->overload;
+                               const struct hc_server_stats *host) {
+    const struct hc_server_overload *overload = &host->overload;
     if (overload->level > status->overload)
-        hc_sv_log_event(log, HC_SV_LOG_WARN, "overload",
-                        json_pack("{s:i, s:s}", "overload_level", (int)overload->level, "why",
-                                  hc_sv_overload_text(overload->level)));
-    else if (overload->level == HC_SV_OVERLOAD_NONE && status->overload != HC_SV_OVERLOAD_NONE)
-        hc_sv_log_event(log, HC_SV_LOG_INFO, "overload-ended",
-                        json_pack("{s:i, s:I, s:I}", "highest", (int)status->overload,
-                                  "snapshots_left_out", (json_int_t)overload->snapshots,
-                                  "joins_refused", (json_int_t)overload->joins));
-    if (overload->level > status->overload || overload->level == HC_SV_OVERLOAD_NONE)
+        log_event(status, log, HC_SV_LOG_WARN, "overload",
+                  json_pack("{s:i, s:s}", "overload_level", (int)overload->level, "why",
+                            hc_server_overload_text(overload->level)));
+    else if (overload->level == HC_SERVER_OVERLOAD_NONE &&
+             status->overload != HC_SERVER_OVERLOAD_NONE)
+        log_event(status, log, HC_SV_LOG_INFO, "overload-ended",
+                  json_pack("{s:i, s:I, s:I}", "highest", (int)status->overload,
+                            "snapshots_left_out", (json_int_t)overload->snapshots, "joins_refused",
+                            (json_int_t)overload->joins));
+    if (overload->level > status->overload || overload->level == HC_SERVER_OVERLOAD_NONE)
         status->overload = overload->level;
 }
 
 void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log,
-                              const struct hc_sv_host_stats *host, bool last, uint64_t now_us) {
+                              const struct hc_server_stats *host, bool last, uint64_t now_us) {
     for (unsigned i = 1; i < HC_DENY_REASONS_END; i++) {
-        const struct hc_sv_denials *denials = &host->denials[i];
+        const struct hc_server_denials *denials = &host->denials[i];
         uint64_t count = denials->count - status->denials[i].count;
         uint64_t logged_us = status->denials[i].logged_us;
         bool recent = logged_us != 0 && now_us - logged_us < DENIAL_LINE_US;
@@ -101,7 +109,7 @@ void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log
         snprintf(user, sizeof(user), "%" PRIu64, denials->client_id);
         if (denials->proven)
             json_object_set_new(fields, "user", json_string(user));
-        hc_sv_log_event(log, HC_SV_LOG_WARN, "denied", fields);
+        log_event(status, log, HC_SV_LOG_WARN, "denied", fields);
         status->denials[i].count = denials->count;
         status->denials[i].logged_us = now_us;
     }

@@ -1,20 +1,21 @@
 /// Log lines about the running host: its status at intervals, and denied CONNECTs.
 #pragma once
 
-#include "server/host.h"
+#include "hindcast/server.h"
 #include "server/daemon/report.h"
 #include "server/daemon/log.h"
 
-/// All zeros but `every_us` is the state before the first line.
+/// All zeros but `every_us` and `match` is the state before the first line.
 struct hc_sv_status {
+    uint16_t match;              ///< named in each line; 0: none
     uint64_t every_us;           ///< interval of the status lines; 0: none
     uint64_t begun_us;           ///< begin of the current interval; 0: begin of the run
     struct hc_histogram tick_us; ///< work of the ticks in the interval
     /// Counts at the begin of the interval.
     uint64_t rewinds, over_budget, cpu_us;
-    struct hc_histogram lateness_us;    ///< of the ticks
-    uint64_t bytes_down, bytes_up;      ///< with IP and UDP headers
-    enum hc_sv_overload_level overload; ///< the highest level logged since there was none
+    struct hc_histogram lateness_us;        ///< of the ticks
+    uint64_t bytes_down, bytes_up;          ///< with IP and UDP headers
+    enum hc_server_overload_level overload; ///< the highest level logged since there was none
     struct {
         uint64_t count, logged_us; ///< at the newest line; 0: none
     } denials[HC_DENY_REASONS_END];
@@ -30,9 +31,9 @@ void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
 
 /// Logs each level of overload when it is first reached, and the end of all.
 void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *log,
-                               const struct hc_sv_host_stats *host);
+                               const struct hc_server_stats *host);
 
 /// Logs CONNECTs denied since the last line: a line for each reason, at most one in 10 s; with
 /// `last`, all that are not logged yet.
 void hc_sv_status_log_denials(struct hc_sv_status *status, struct hc_sv_log *log,
-                              const struct hc_sv_host_stats *host, bool last, uint64_t now_us);
+                              const struct hc_server_stats *host, bool last, uint64_t now_us);

@@ -53,6 +53,7 @@ struct place {
 struct answer {
     struct evhttp_request *request; ///< NULL: none
     uint64_t left;                  ///< tokens
+    uint16_t match;                 ///< that they name
 };
 
 struct hc_sv_token_http {
@@ -197,11 +198,12 @@ static bool is_for_us(struct evhttp_request *request) {
     return false;
 }
 
-/// The number of requested tokens; 0: malformed or too many.
-static uint64_t count_of(struct evhttp_request *request) {
+/// The number of requested tokens, and their match, of `matches`; 0: malformed or too many.
+static uint64_t count_of(struct evhttp_request *request, unsigned matches, uint64_t *match) {
     const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
     struct evkeyvalq values = {0};
     uint64_t count = 1;
+    *match = 0;
     if (query == NULL)
         return 1;
     if (evhttp_parse_query_str(query, &values) != 0)
@@ -209,16 +211,20 @@ static uint64_t count_of(struct evhttp_request *request) {
     const char *text = evhttp_find_header(&values, "count");
     if (text != NULL && (hc_decimal_parse(text, 0, &count) != HC_OK || count > COUNT_MAX))
         count = 0;
+    text = evhttp_find_header(&values, "match");
+    if (text != NULL && (hc_decimal_parse(text, 0, match) != HC_OK || *match > matches))
+        count = 0;
     evhttp_clear_headers(&values);
     return count;
 }
 
-static void issue(const struct hc_sv_token_http *http, struct evbuffer *out) {
+static void issue(const struct hc_sv_token_http *http, uint16_t match, struct evbuffer *out) {
     char text[HC_CREDENTIAL_TEXT_SIZE + 1];
     struct hc_token token = {.expire_s = hc_sv_wall_clock_us() / 1000000 + LIFE_S,
                              .issued_s = hc_sv_wall_clock_us() / 1000000,
                              .players = HC_OWN_PLAYERS_MAX,
                              .watch = true,
+                             .match = match,
                              .audience = http->issuer.audience};
     randombytes_buf(&token.client_id, sizeof(token.client_id));
     hc_sv_key_file_issue(&http->issuer.key, http->issuer.protocol_id, &token, text);
@@ -249,7 +255,7 @@ static unsigned add_tokens(const struct hc_sv_token_http *http, struct answer *a
     unsigned added = 0;
     if (out != NULL && evbuffer_get_length(bufferevent_get_output(connection)) < UNSENT_MAX)
         for (; added < most && answer->left > 0; added++, answer->left--)
-            issue(http, out);
+            issue(http, answer->match, out);
     if (added > 0)
         evhttp_send_reply_chunk(answer->request, out);
     if (out != NULL)
@@ -282,7 +288,7 @@ static void on_turn(evutil_socket_t descriptor, short events, void *context) {
 
 /// Begins an answer. Its length is known, so it is not chunked.
 static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *request,
-                         uint64_t count) {
+                         uint64_t count, uint64_t match) {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
     char length[24];
     unsigned place = 0;
@@ -292,7 +298,8 @@ static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *r
         evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
         return;
     }
-    http->answers[place] = (struct answer){.request = request, .left = count};
+    http->answers[place] =
+        (struct answer){.request = request, .left = count, .match = (uint16_t)match};
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_gone,
                                   &http->answers[place]);
     snprintf(length, sizeof(length), "%" PRIu64, count * (HC_CREDENTIAL_TEXT_SIZE + 1));
@@ -304,14 +311,15 @@ static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *r
 }
 
 static void on_token(struct evhttp_request *request, void *context) {
-    uint64_t count = count_of(request);
+    struct hc_sv_token_http *http = context;
+    uint64_t match, count = count_of(request, http->issuer.matches, &match);
     const char *origin = evhttp_find_header(evhttp_request_get_input_headers(request), "Origin");
     if (!is_for_us(request) || origin != NULL)
         evhttp_send_error(request, 403, NULL);
     else if (count == 0)
         evhttp_send_error(request, HTTP_BADREQUEST, NULL);
     else
-        begin_answer(context, request, count);
+        begin_answer(http, request, count, match);
 }
 
 // ---- The port -----------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 /// The port that issues tokens in `--dev`: HTTP on loopback, for programs only.
 ///
-///     POST /token?count=N     N tokens for N users, one on each line (default 1)
+///     POST /token?count=N&match=M     N tokens for N users, one on each line (default 1), of match
+///     M
+///                                     (default 0: of none)
 ///
 /// The port issues tokens in slices and bounds its connections, so that no tick waits long. If it
 /// cannot accept a connection, it pauses for a second.
@@ -26,6 +28,7 @@ enum {
 struct hc_sv_token_http_issuer {
     struct hc_token_key key;
     uint64_t protocol_id, audience;
+    unsigned matches; ///< of several, which `match` names; 0: there is one
     /// Called when accepting fails, and not again before it succeeds; `why` is a sentence. May be
     /// NULL.
     void (*failed)(void *context, const char *why);

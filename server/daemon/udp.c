@@ -5,6 +5,7 @@
 
 #include "common/programs/clock.h"
 #include "hindcast/check.h"
+#include "hindcast/server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,6 +24,9 @@ enum {
     ROOM = HC_DATAGRAM_MAX + 1, ///< the last byte shows that a datagram was too long
     IPV4_AT = 12,               ///< offset of the IPv4 address in a mapped one
     BUFFER_EACH = 416,          ///< bytes of the granted buffer that a small datagram takes
+    CID_AT = 1,                 ///< offset of the cid in DATA
+    CID_BYTE_BITS = 2,          ///< of the match in the third byte of a cid; 8 are in the fourth
+    NONCE_AT = 16,              ///< offset of the client_nonce in HELLO
     STAMP_SIZE = CMSG_SPACE(sizeof(struct timespec)),
 };
 
@@ -135,64 +139,156 @@ static int open_bound(const struct sockaddr *where, socklen_t length, bool share
     return -1;
 }
 
-/// Attaches a filter program as `option`. It returns `data`, `connect` or `other` by the first byte
-/// of a datagram, which is at offset `at`, and 0 for an empty one.
-static bool attach(int descriptor, int option, uint32_t at, uint32_t data, uint32_t connect,
-                   uint32_t other) {
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, at), // returns 0 if there is no such byte
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, data),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, connect),
-        BPF_STMT(BPF_RET | BPF_K, other),
-    };
-    struct sock_fprog whole = {.len = sizeof(program) / sizeof(*program), .filter = program};
+/// Attaches a filter program as `option`; false: the kernel refuses it.
+static bool attach(int descriptor, int option, struct sock_filter *program, size_t count) {
+    struct sock_fprog whole = {.len = (unsigned short)count, .filter = program};
     return setsockopt(descriptor, SOL_SOCKET, option, &whole, sizeof(whole)) == 0;
 }
 
 /// Makes the kernel choose a lane for each datagram to the port of `descriptor`. The numbers of the
-/// sockets follow the order in which they were bound.
-static bool attach_sorting(int descriptor) {
-    return attach(descriptor, SO_ATTACH_REUSEPORT_CBPF, 0, HC_SV_UDP_DATA, HC_SV_UDP_CONNECT,
-                  HC_SV_UDP_HELLO);
+/// sockets follow the order in which they were bound: the lanes of worker 0, then those of the
+/// next. A datagram that is too short for its kind goes to a lane of worker 0.
+static bool attach_sorting(int descriptor, unsigned workers) {
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 9),
+        // DATA: the upper 10 bits of the cid, whose 4 bytes are little-endian.
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, CID_AT + 3),
+        BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, CID_BYTE_BITS),
+        BPF_STMT(BPF_MISC | BPF_TAX, 0),
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, CID_AT + 2),
+        BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8 - CID_BYTE_BITS),
+        BPF_STMT(BPF_ALU | BPF_OR | BPF_X, 0),
+        BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, workers),
+        BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, HC_SV_UDP_LANES),
+        BPF_STMT(BPF_RET | BPF_A, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 14),
+        BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, HC_SV_UDP_TOKEN_AT + 4, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_CONNECT),
+        // CONNECT: the match of the token, as hc_token_match reads it.
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, HC_SV_UDP_TOKEN_AT + 3),
+        BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 4),
+        BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 7),
+        BPF_STMT(BPF_MISC | BPF_TAX, 0),
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, HC_SV_UDP_TOKEN_AT + 2),
+        BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 1),
+        BPF_STMT(BPF_ALU | BPF_OR | BPF_X, 0),
+        BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, workers),
+        BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, HC_SV_UDP_LANES),
+        BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, HC_SV_UDP_CONNECT),
+        BPF_STMT(BPF_RET | BPF_A, 0),
+        // HELLO and datagrams of no known kind.
+        BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NONCE_AT + 1, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, HC_SV_UDP_HELLO),
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, NONCE_AT),
+        BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, workers),
+        BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, HC_SV_UDP_LANES),
+        BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, HC_SV_UDP_HELLO),
+        BPF_STMT(BPF_RET | BPF_A, 0),
+    };
+    _Static_assert(32 - HC_SERVER_CID_MATCH_AT == 8 + CID_BYTE_BITS, "the match in a cid");
+    return attach(descriptor, SO_ATTACH_REUSEPORT_CBPF, program,
+                  sizeof(program) / sizeof(*program));
 }
 
 /// Makes the kernel drop datagrams of other lanes at the socket of `lane`: it gives a broadcast to
 /// all sockets without sorting it. Offsets count from the UDP header.
 static bool attach_filter(int descriptor, enum hc_sv_udp_lane lane) {
-    return attach(descriptor, SO_ATTACH_FILTER, 8, lane == HC_SV_UDP_DATA ? UINT32_MAX : 0,
-                  lane == HC_SV_UDP_CONNECT ? UINT32_MAX : 0,
-                  lane == HC_SV_UDP_HELLO ? UINT32_MAX : 0);
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8), // returns 0 if there is no such byte
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_DATA, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, lane == HC_SV_UDP_DATA ? UINT32_MAX : 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HC_DATAGRAM_CONNECT, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, lane == HC_SV_UDP_CONNECT ? UINT32_MAX : 0),
+        BPF_STMT(BPF_RET | BPF_K, lane == HC_SV_UDP_HELLO ? UINT32_MAX : 0),
+    };
+    return attach(descriptor, SO_ATTACH_FILTER, program, sizeof(program) / sizeof(*program));
 }
 
-/// Opens the lanes beside DATA; none of them if the kernel cannot sort.
-static void open_lanes(struct hc_sv_udp *udp) {
-    struct sockaddr_storage local = {0};
-    socklen_t length = sizeof(local);
-    int first = udp->descriptors[HC_SV_UDP_DATA], share = 1;
-    getsockname(first, (struct sockaddr *)&local, &length);
-    // Only after binding: otherwise the bind could have joined the port of another server.
-    bool good = setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share)) == 0;
-    for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
-        udp->descriptors[lane] = good ? open_bound((struct sockaddr *)&local, length, true) : -1;
-        good = good && udp->descriptors[lane] >= 0;
-    }
-    good = good && attach_sorting(first);
-    for (unsigned lane = HC_SV_UDP_LANES; good && lane-- > 0;) // DATA last
-        good = attach_filter(udp->descriptors[lane], lane);
-    if (good)
-        return;
-    share = 0; // no other server may join the port
-    setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
-    for (unsigned lane = HC_SV_UDP_DATA + 1; lane < HC_SV_UDP_LANES; lane++) {
-        if (udp->descriptors[lane] >= 0)
-            close(udp->descriptors[lane]);
+/// Closes all lanes of one worker but `kept` (HC_SV_UDP_LANES: none).
+static void close_lanes(struct hc_sv_udp *udp, enum hc_sv_udp_lane kept) {
+    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++) {
+        if (lane == kept || udp->descriptors[lane] < 0)
+            continue;
+        close(udp->descriptors[lane]);
         udp->descriptors[lane] = -1;
     }
 }
 
-struct hc_sv_udp *hc_sv_udp_open(const char *bind_to, uint16_t port, char *why, size_t why_size) {
+/// Opens the lanes of all workers beside the first worker's DATA; false, and none of them, if the
+/// kernel cannot sort.
+static bool open_lanes(struct hc_sv_udp **ports, unsigned workers) {
+    struct sockaddr_storage local = {0};
+    socklen_t length = sizeof(local);
+    int first = ports[0]->descriptors[HC_SV_UDP_DATA], share = 1;
+    getsockname(first, (struct sockaddr *)&local, &length);
+    // Only after binding: otherwise the bind could have joined the port of another server.
+    bool good = setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share)) == 0;
+    for (unsigned i = 1; good && i < workers * HC_SV_UDP_LANES; i++) {
+        int *lane = &ports[i / HC_SV_UDP_LANES]->descriptors[i % HC_SV_UDP_LANES];
+        *lane = open_bound((struct sockaddr *)&local, length, true);
+        good = *lane >= 0;
+    }
+    good = good && attach_sorting(first, workers);
+    for (unsigned i = workers * HC_SV_UDP_LANES; good && i-- > 0;) // the first DATA last
+        good = attach_filter(ports[i / HC_SV_UDP_LANES]->descriptors[i % HC_SV_UDP_LANES],
+                             i % HC_SV_UDP_LANES);
+    if (good)
+        return true;
+    share = 0; // no other server may join the port
+    setsockopt(first, SOL_SOCKET, SO_REUSEPORT, &share, sizeof(share));
+    for (unsigned i = 0; i < workers; i++)
+        close_lanes(ports[i], i == 0 ? HC_SV_UDP_DATA : HC_SV_UDP_LANES);
+    return false;
+}
+
+/// The batches of a worker, without a socket; NULL: no memory.
+static struct hc_sv_udp *create(sa_family_t family) {
+    struct hc_sv_udp *udp = calloc(1, sizeof(*udp));
+    if (udp == NULL)
+        return NULL;
+    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
+        udp->descriptors[lane] = -1;
+    udp->family = family;
+    prepare(&udp->in);
+    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++)
+        udp->in.headers[i].msg_hdr.msg_control = udp->stamps.controls[i];
+    prepare(&udp->out);
+    return udp;
+}
+
+/// Gives the first worker the bound `descriptor`, and all workers their lanes; false: failed.
+static bool open_workers(int descriptor, sa_family_t family, unsigned workers,
+                         struct hc_sv_udp **ports, char *why, size_t why_size) {
+    bool good = true;
+    for (unsigned i = 0; i < workers; i++) {
+        ports[i] = create(family);
+        good = good && ports[i] != NULL;
+    }
+    if (!good) {
+        close(descriptor);
+        snprintf(why, why_size, "no memory for the sockets of --workers %u", workers);
+        return false;
+    }
+    ports[0]->descriptors[HC_SV_UDP_DATA] = descriptor;
+    if (!open_lanes(ports, workers) && workers > 1) {
+        snprintf(why, why_size,
+                 "--workers %u: this system cannot give the datagrams of one port to several "
+                 "sockets (SO_REUSEPORT with a filter)",
+                 workers);
+        return false;
+    }
+    int stamp = 1;
+    for (unsigned i = 0; i < workers; i++)
+        setsockopt(ports[i]->descriptors[HC_SV_UDP_DATA], SOL_SOCKET, SO_TIMESTAMPNS, &stamp,
+                   sizeof(stamp));
+    return true;
+}
+
+bool hc_sv_udp_open(const char *bind_to, uint16_t port, unsigned workers, struct hc_sv_udp **ports,
+                    char *why, size_t why_size) {
     char service[8];
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM,
                              .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
@@ -202,40 +298,31 @@ struct hc_sv_udp *hc_sv_udp_open(const char *bind_to, uint16_t port, char *why, 
     if (found != 0) {
         snprintf(why, why_size, "--bind '%s': must be a numeric address: %s", bind_to,
                  gai_strerror(found));
-        return NULL;
+        return false;
     }
     int descriptor = open_bound(where->ai_addr, where->ai_addrlen, false), cause = errno;
     sa_family_t family = (sa_family_t)where->ai_family;
     freeaddrinfo(where);
     if (descriptor < 0 && strcmp(bind_to, "::") == 0 &&
         (cause == EAFNOSUPPORT || cause == EADDRNOTAVAIL))
-        return hc_sv_udp_open("0.0.0.0", port, why, why_size);
-    struct hc_sv_udp *udp = descriptor < 0 ? NULL : calloc(1, sizeof(*udp));
-    if (udp == NULL) {
-        snprintf(why, why_size, "--bind '%s' --port %u: %s", bind_to, port,
-                 descriptor < 0 ? strerror(cause) : "no memory");
-        if (descriptor >= 0)
-            close(descriptor);
-        return NULL;
+        return hc_sv_udp_open("0.0.0.0", port, workers, ports, why, why_size);
+    if (descriptor < 0) {
+        snprintf(why, why_size, "--bind '%s' --port %u: %s", bind_to, port, strerror(cause));
+        return false;
     }
-    int stamp = 1;
-    setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &stamp, sizeof(stamp));
-    udp->descriptors[HC_SV_UDP_DATA] = descriptor;
-    udp->family = family;
-    open_lanes(udp);
-    prepare(&udp->in);
-    for (unsigned i = 0; i < HC_SV_UDP_BATCH; i++)
-        udp->in.headers[i].msg_hdr.msg_control = udp->stamps.controls[i];
-    prepare(&udp->out);
-    return udp;
+    if (open_workers(descriptor, family, workers, ports, why, why_size))
+        return true;
+    for (unsigned i = 0; i < workers; i++) {
+        hc_sv_udp_close(ports[i]);
+        ports[i] = NULL;
+    }
+    return false;
 }
 
 void hc_sv_udp_close(struct hc_sv_udp *udp) {
     if (udp == NULL)
         return;
-    for (unsigned lane = 0; lane < HC_SV_UDP_LANES; lane++)
-        if (udp->descriptors[lane] >= 0)
-            close(udp->descriptors[lane]);
+    close_lanes(udp, HC_SV_UDP_LANES);
     free(udp);
 }
 
@@ -275,7 +362,8 @@ unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane) {
         udp->in.headers[i].msg_hdr.msg_controllen = STAMP_SIZE;
     }
     uint64_t begun_us = hc_clock_us();
-    int received = recvmmsg(udp->descriptors[lane], udp->in.headers, HC_SV_UDP_BATCH, 0, NULL);
+    int received =
+        recvmmsg(udp->descriptors[lane], udp->in.headers, hc_sv_udp_batch(lane), 0, NULL);
     unsigned count = received > 0 ? (unsigned)received : 0;
     udp->stamps.read_us = hc_clock_us();
     udp->stamps.unix_ns = unix_ns();

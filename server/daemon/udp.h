@@ -4,9 +4,13 @@
 /// Each lane is a socket with its own receive buffer. A flood in one lane displaces nothing in
 /// another, and an unread datagram costs only its arrival. While the lanes share the port
 /// (SO_REUSEPORT), another program of the same user could share it too.
+///
+/// Several workers may share a port, each with lanes of its own. The kernel gives DATA to the
+/// worker of the match in its cid, CONNECT to the worker of the match in its token, and HELLO to a
+/// worker by a byte of its client_nonce. Match m is of worker m % workers.
 #pragma once
 
-#include "proto/address.h"
+#include "hindcast/address.h"
 #include "proto/datagram.h"
 
 #include <stdbool.h>
@@ -14,6 +18,8 @@
 
 enum {
     HC_SV_UDP_BATCH = 64,               ///< datagrams of one system call
+    HC_SV_UDP_TOKEN_AT = 52,            ///< offset of the token in CONNECT
+    HC_SV_UDP_CONNECTS = 4,             ///< CONNECTs of one: each may take as long as 100 others
     HC_SV_UDP_RECEIVE_BUFFER = 4 << 20, ///< bytes asked for each lane: some 10,000 small datagrams
 };
 
@@ -36,12 +42,15 @@ struct hc_sv_udp_stats {
     uint64_t handshake_drops; ///< the same of the other lanes
 };
 
-/// Opens non-blocking sockets on the numeric address `bind` and `port` (0: any). "::" takes IPv4
-/// too, and falls back to IPv4 alone on a system without IPv6. NULL: failed, for instance because
-/// another program has the port; `why` is a sentence.
-struct hc_sv_udp *hc_sv_udp_open(const char *bind, uint16_t port, char *why, size_t why_size);
+/// Opens non-blocking sockets on the numeric address `bind` and `port` (0: any) for `workers`
+/// workers, and writes one of each to `*ports`. "::" takes IPv4 too, and falls back to IPv4 alone
+/// on a system without IPv6. False: failed, for instance because another program has the port, or
+/// because the kernel cannot sort for several workers; `why` is a sentence.
+bool hc_sv_udp_open(const char *bind, uint16_t port, unsigned workers, struct hc_sv_udp **ports,
+                    char *why, size_t why_size);
 
-/// Closes it; NULL is allowed.
+/// Closes the sockets of one worker; NULL is allowed. A worker must not close before all have
+/// ended.
 void hc_sv_udp_close(struct hc_sv_udp *udp);
 
 /// The descriptor of a lane, to wait on; -1: the kernel cannot sort, and the lane does not exist.
@@ -55,7 +64,12 @@ struct hc_address hc_sv_udp_address(const struct hc_sv_udp *udp);
 /// net.core.rmem_max to any other.
 uint32_t hc_sv_udp_receive_buffer(const struct hc_sv_udp *udp);
 
-/// Receives up to HC_SV_UDP_BATCH datagrams of a lane and returns their number. They are read with
+/// The most datagrams of a lane that one call receives. A tick waits for them.
+static inline unsigned hc_sv_udp_batch(enum hc_sv_udp_lane lane) {
+    return lane == HC_SV_UDP_CONNECT ? HC_SV_UDP_CONNECTS : HC_SV_UDP_BATCH;
+}
+
+/// Receives up to hc_sv_udp_batch datagrams of a lane and returns their number. They are read with
 /// hc_sv_udp_received, and are valid until the next call.
 unsigned hc_sv_udp_receive(struct hc_sv_udp *udp, enum hc_sv_udp_lane lane);
 

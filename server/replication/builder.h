@@ -1,21 +1,39 @@
-/// The builder: a snapshot while it is made. Each unit's value, baseline and delta are fetched
-/// once, into its selection.
+/// The builder: a snapshot while it is made. It is filled in two steps. The first gathers into its
+/// arrays: each unit once, with its value, its baseline and its delta, and the lists. The second
+/// writes from the arrays, and logs each unit and item that the datagram carries.
 #pragma once
 
+#include "server/replication/game_events.h"
+#include "server/replication/lists.h"
 #include "server/replication/snapshot.h"
+
+#define HC_SV_NOT_GATHERED UINT32_MAX ///< the place of a delta for which there was no room
 
 /// A unit that a snapshot may send.
 struct hc_sv_selection {
     struct hc_snapshot_unit name;
     bool own;                        ///< the client's own, or the referee: sent before all others
     bool chosen;                     ///< the snapshot sends it
-    struct hc_sv_slot *slot;         ///< what the client was sent of it
+    bool known;                      ///< the client may know it
+    bool waits;                      ///< for its turn: this snapshot does not send it
+    struct hc_sv_slot *slot;         ///< its items
     const struct hc_sv_value *value; ///< of the tick shown; NULL: the unit is dropped
-    struct hc_sv_acked acked;        ///< the newest value that the client acked
+    const struct hc_sv_value *base;  ///< that its delta is against; NULL: none
+    const struct hc_sv_value *acked; ///< the newest value that the client acked, unless the ring
+                                     ///< has replaced it
+    hc_sv_value_id acked_id;         ///< its number; 0: none
+    hc_tick acked_as_of;             ///< the head of its snapshot
     uint32_t gathered;               ///< the delta's place in replicator->gathered
     uint32_t delta;                  ///< its bits
     uint32_t bits;                   ///< estimated, in all with the nearest inputs
     uint32_t inputs;                 ///< ticks of inputs from the tick shown on, at most
+};
+
+/// A unit that the client may show wrongly at a past tick.
+struct hc_sv_correction {
+    const struct hc_sv_selection *selection;
+    const struct hc_sv_value *base; ///< that its delta is against; NULL: none
+    const struct hc_sv_value *value;
 };
 
 struct hc_sv_builder {
@@ -24,48 +42,30 @@ struct hc_sv_builder {
     const struct hc_world *world;
     const struct hc_timeline *timeline;
     struct hc_snapshot header;
-    size_t room; ///< bytes of the snapshot that the bandwidth allows
-    struct hc_bits_writer bits;
-    struct hc_snapshot_set base;   ///< the units of the base
-    struct hc_sv_values_row shown; ///< of the tick shown
+    bool turns;                  ///< the view is crowded: units that go on as they did take turns
+    struct hc_snapshot_set base; ///< the units of the base
+    hc_sv_places usable;         ///< acked snapshots that are no newer than the base
     struct hc_sv_encoder encoder;
     uint32_t own_steps;                 ///< of extrapolations, reserved for the client's own units
     struct hc_sv_selection *selections; ///< ascending units
     uint32_t selection_count;
+    uint32_t waiting;  ///< selections that wait for their turn
     uint32_t gathered; ///< bytes of deltas
     bool ordered;      ///< replicator->order is set
-    uint32_t inputs;   ///< ticks of inputs that are sent from the tick shown on
+    /// Whether to send past ticks that the client never received. With a snapshot at every tick it
+    /// is sent all, also those that T leapt over. With fewer it simulates the ticks between two
+    /// snapshots, and only values that were lost are sent again.
+    bool sends_unreceived;
+    struct hc_snapshot_lists lists;
+    struct hc_snapshot_forced forced[HC_SV_FORCED_RANGES];            ///< its forced ranges,
+    struct hc_sv_forced_range *ranges[HC_SV_FORCED_RANGES];           ///< and their items
+    struct hc_sv_correction corrections[HC_SNAPSHOT_CORRECTIONS_MAX]; ///< of one tick
+    struct hc_sv_listing_gathered listing;                            ///< of game events
+    uint32_t room;   ///< bytes of the snapshot that the bandwidth allows
+    uint32_t limit;  ///< bytes that its units may take: the room, or more for the client's own
+    uint32_t chosen; ///< units
+    uint32_t inputs; ///< ticks of inputs that are sent from the tick shown on
+    uint8_t *packed; ///< [limit]
+    struct hc_bits_writer bits;
     struct hc_sv_snapshot_counts *counts;
 };
-
-/// Whether the unit is dropped: the client must forget it.
-static inline bool hc_sv_selection_drops(const struct hc_sv_selection *selection) {
-    return selection->name.from == HC_SNAPSHOT_DROPPED;
-}
-
-/// The selection of `unit`; NULL: it is not gathered.
-static inline const struct hc_sv_selection *hc_sv_builder_find(const struct hc_sv_builder *builder,
-                                                               hc_unit unit) {
-    uint32_t low = 0, high = builder->selection_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (builder->selections[middle].name.unit < unit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < builder->selection_count && builder->selections[low].name.unit == unit;
-    return found ? &builder->selections[low] : NULL;
-}
-
-/// The acked value, from the ring or pinned; NULL: it is gone, or there is none.
-const struct hc_sv_value *hc_sv_builder_value(const struct hc_sv_builder *builder,
-                                              const struct hc_sv_selection *selection);
-
-/// The view of the client's players at `tick`.
-static inline struct hc_sv_interest_look hc_sv_builder_look(const struct hc_sv_builder *builder,
-                                                            hc_tick tick) {
-    const struct hc_sv_client *client = builder->client;
-    return hc_sv_interest_look_at(&client->interest, builder->timeline, tick, client->own,
-                                  client->own_count);
-}

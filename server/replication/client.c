@@ -21,19 +21,22 @@ void hc_sv_client_open(struct hc_sv_client *client) {
     hc_sv_view_open(&client->interest.view, &client->replicator->slots);
 }
 
-void hc_sv_client_connect(struct hc_sv_client *client, uint32_t cid, uint32_t rate,
-                          uint64_t now_us) {
+void hc_sv_client_connect(struct hc_sv_client *client, uint32_t cid, uint8_t extrapolations,
+                          uint32_t rate, uint64_t now_us) {
     hc_sv_client_close(client);
     client->cid = cid;
-    client->rtt_min_us = UINT64_MAX;
+    client->round_trip = UINT32_MAX;
+    client->extrapolations = extrapolations;
     client->reported = client->moves = false;
     client->client_tick = 0;
     client->display_offset = 0;
     client->compared_at = 0;
-    client->interest_at = client->newest_head = client->pinned = HC_NO_TICK;
+    client->viewed_at = client->interest_at = HC_NO_TICK;
+    client->newest_head = client->pinned = HC_NO_TICK;
     hc_sv_bandwidth_begin(&client->bandwidth, rate, now_us);
     hc_sv_sent_log_clear(&client->sent_log);
     hc_sv_lists_clear(client->lists);
+    hc_sv_listing_clear(&client->listing);
     hc_sv_interest_open(&client->interest, client->world, &client->replicator->slots);
 }
 

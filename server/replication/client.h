@@ -8,6 +8,7 @@
 
 #include "proto/datagram.h"
 #include "server/replication/bandwidth.h"
+#include "server/replication/game_events.h"
 #include "server/replication/interest.h"
 #include "server/replication/lists.h"
 #include "server/replication/sent_log.h"
@@ -32,18 +33,23 @@ struct hc_sv_client {
 
     // A connection begins anew.
     uint32_t cid;
+    uint8_t extrapolations; ///< that the client computes, as in CONNECT
     struct hc_sv_bandwidth bandwidth;
     struct hc_sv_sent_log sent_log;
     struct hc_sv_interest interest;
-    uint64_t rtt_min_us;     ///< the shortest round trip; UINT64_MAX: none yet
-    bool reported;           ///< the client has reported the following two
-    hc_tick client_tick;     ///< its own tick
-    uint32_t display_offset; ///< ticks
-    bool moves;              ///< its newest report named a later tick than the one before
-    hc_tick interest_at;     ///< head of the newest full look at its interest; HC_NO_TICK: none
-    hc_tick newest_head;     ///< of the newest snapshot; HC_NO_TICK: none
-    hc_tick compared_at;     ///< head at which corrections began to compare the newest unit
-    hc_tick pinned;          ///< the base whose values are pinned; HC_NO_TICK: none
+    struct hc_sv_listing listing;
+    uint32_t round_trip;       ///< the shortest, ticks; UINT32_MAX: none yet
+    bool reported;             ///< the client has reported the following two
+    hc_tick client_tick;       ///< its own tick
+    uint32_t display_offset;   ///< ticks
+    bool moves;                ///< its newest report named a later tick than the one before
+    hc_tick viewed_at;         ///< head of the newest look; HC_NO_TICK: none
+    hc_tick shown;             ///< the tick shown, at that head
+    hc_sv_value_id referee_id; ///< the referee's value there
+    hc_tick interest_at;       ///< head of the newest full look at its interest; HC_NO_TICK: none
+    hc_tick newest_head;       ///< of the newest snapshot; HC_NO_TICK: none
+    hc_tick compared_at;       ///< head at which corrections began to compare the newest unit
+    hc_tick pinned;            ///< the base whose values are pinned; HC_NO_TICK: none
 };
 
 /// Lays the client's memory out from `base` (NULL: only measures); returns the bytes needed.
@@ -54,10 +60,10 @@ size_t hc_sv_client_layout(struct hc_sv_client *client, struct hc_sv_replicator 
 /// A new client without players.
 void hc_sv_client_open(struct hc_sv_client *client);
 
-/// A new connection of the client, which has received nothing on it; `rate` bytes/s is the most
-/// that it is sent.
-void hc_sv_client_connect(struct hc_sv_client *client, uint32_t cid, uint32_t rate,
-                          uint64_t now_us);
+/// A new connection of the client, which has received nothing on it and computes these
+/// `extrapolations`; `rate` bytes/s is the most that it is sent.
+void hc_sv_client_connect(struct hc_sv_client *client, uint32_t cid, uint8_t extrapolations,
+                          uint32_t rate, uint64_t now_us);
 
 /// The connection has ended: gives back what it took of the memory of all clients.
 void hc_sv_client_close(struct hc_sv_client *client);
@@ -74,6 +80,12 @@ void hc_sv_client_report(struct hc_sv_client *client, hc_tick client_tick, uint3
 
 /// The most parts of extrapolations that the client may save up.
 uint32_t hc_sv_client_extrapolation_most(const struct hc_sv_client *client);
+
+/// Whether the client computes an extrapolation; each client holds values.
+static inline bool hc_sv_client_computes(const struct hc_sv_client *client,
+                                         enum hc_extrapolation how) {
+    return how == HC_EXTRAPOLATION_HOLD || (client->extrapolations >> (how - 1) & 1) != 0;
+}
 
 /// Whether the player is the client's own.
 static inline bool hc_sv_client_owns(const struct hc_sv_client *client, hc_player player) {

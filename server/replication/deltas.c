@@ -1,20 +1,185 @@
-/// The table of stored deltas, and the choice of the input changes that a delta lists.
+/// The ring of values, the table of stored deltas, and the input changes that a delta lists.
 #include "server/replication/deltas.h"
 
 #include "common/alloc.h"
+#include "common/mark.h"
 #include "hindcast/check.h"
-#include "hindcast/rng.h"
-#include "proto/fields.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 enum {
     WAYS = 2,     ///< entries of a set, the newer first
     KEY_BITS = 3, ///< of an input's field that counts as keys, at most
 };
 
+// ---- Values -------------------------------------------------------------------------------------
+
+size_t hc_sv_values_layout(struct hc_sv_values *values, const struct hc_world *world, uint32_t rows,
+                           uint32_t capacity, uint32_t pins, uint8_t *base) {
+    size_t align = _Alignof(struct hc_sv_value);
+    size_t used = 0, cells = (size_t)rows * hc_unit_total(world);
+    HC_ASSERT(rows > 0 && capacity < UINT32_C(1) << 30);
+    values->world = world;
+    values->rows = rows;
+    values->capacity = 4;
+    while (values->capacity < capacity)
+        values->capacity *= 2;
+    values->each = (sizeof(struct hc_sv_value) + hc_unit_bytes(world) + align - 1) / align * align;
+    values->ring = hc_carve(base, &used, values->capacity * values->each);
+    values->pins = hc_carve(base, &used, pins * values->each);
+    values->newest = hc_carve(base, &used, cells * sizeof *values->newest);
+    values->row_tick = hc_carve(base, &used, rows * sizeof *values->row_tick);
+    return used;
+}
+
+/// The place of a value, which may hold another one.
+static struct hc_sv_value *place_of(const struct hc_sv_values *values, hc_sv_value_id id) {
+    size_t place = id & (values->capacity - 1);
+    return (struct hc_sv_value *)(void *)(values->ring + place * values->each);
+}
+
+void hc_sv_values_clear(struct hc_sv_values *values) {
+    values->next = 1;
+    for (uint32_t i = 0; i < values->capacity; i++)
+        place_of(values, i)->id = 0;
+    memset(values->row_tick, 0xff, values->rows * sizeof *values->row_tick);
+}
+
+struct hc_sv_values_row hc_sv_values_row(struct hc_sv_values *values,
+                                         const struct hc_timeline *timeline, hc_tick tick) {
+    uint32_t units = hc_unit_total(values->world);
+    size_t place = tick % values->rows;
+    struct hc_sv_values_row row = {.values = values,
+                                   .timeline = timeline,
+                                   .tick = tick,
+                                   .head = hc_timeline_head(timeline),
+                                   .presence = hc_timeline_presence(timeline, tick),
+                                   .states = hc_timeline_states(timeline, tick),
+                                   .newest = values->newest + place * units};
+    HC_ASSERT(tick != HC_NO_TICK);
+    if (values->row_tick[place] == tick)
+        return row;
+    values->row_tick[place] = tick;
+    for (uint32_t u = 0; u < units; u++)
+        row.newest[u] = (struct hc_sv_newest){.compared = HC_NO_TICK, .changed = HC_NO_TICK};
+    return row;
+}
+
+uint64_t hc_sv_values_hash(const struct hc_world *world, hc_unit unit,
+                           const struct hc_unit_value *value) {
+    size_t count = hc_unit_count(world, unit);
+    return XXH3_64bits_withSeed(value->presence, count,
+                                XXH3_64bits(value->states, count * world->stride));
+}
+
+/// Whether the value is what the timeline has of `unit` at the row's tick, with the newest known
+/// input `input` of its owner at `known`.
+static bool is_current(const struct hc_sv_values_row *row, hc_unit unit,
+                       const struct hc_unit_value *value, hc_tick known, const uint8_t *input) {
+    const struct hc_world *world = row->values->world;
+    size_t first = hc_unit_first(world, unit), count = hc_unit_count(world, unit);
+    return value->known == known && memcmp(value->input, input, world->game->input_size) == 0 &&
+           memcmp(value->presence, row->presence + first, count) == 0 &&
+           memcmp(value->states, row->states + first * world->stride, count * world->stride) == 0;
+}
+
+/// Compares the newest value of the unit with the timeline; returns the number of an equal one.
+static hc_sv_value_id compare(const struct hc_sv_values_row *row, hc_unit unit,
+                              struct hc_sv_newest *newest) {
+    struct hc_sv_values *values = row->values;
+    const struct hc_world *world = values->world;
+    struct hc_sv_value *value = place_of(values, values->next);
+    HC_ASSERT(unit < hc_unit_total(world));
+    hc_player player = hc_unit_player(world, unit);
+    hc_tick known = HC_NO_TICK;
+    uint8_t input[HC_INPUT_MAX] = {0};
+    if (player != HC_NO_PLAYER)
+        hc_timeline_newest_input(row->timeline, player, row->tick, &known, input);
+    newest->compared = row->head;
+    const struct hc_sv_value *stored = hc_sv_values_get(values, newest->id);
+    uint32_t age = values->next - newest->id;
+    if (stored != NULL && age < values->capacity / 4 * 3 &&
+        is_current(row, unit, &stored->unit, known, input))
+        return newest->id;
+    newest->changed = row->head;
+    value->id = newest->id = values->next++;
+    value->unit.tick = row->tick;
+    value->unit.known = known;
+    memcpy(value->unit.input, input, sizeof value->unit.input);
+    hc_unit_place(world, &value->unit, (uint8_t *)(value + 1));
+    hc_unit_read(world, unit, row->presence, row->states, &value->unit);
+    value->hash = (uint32_t)hc_unit_hash(world, unit, &value->unit);
+    value->states = hc_sv_values_hash(world, unit, &value->unit);
+    if (values->next == 0)
+        values->next = 1;
+    return value->id;
+}
+
+hc_sv_value_id hc_sv_values_put(const struct hc_sv_values_row *row, hc_unit unit) {
+    struct hc_sv_newest *newest = &row->newest[unit];
+    uint32_t age = row->values->next - newest->id;
+    if (newest->compared == row->head && age < row->values->capacity / 4 * 3)
+        return newest->id;
+    return compare(row, unit, newest);
+}
+
+const struct hc_sv_value *hc_sv_values_get(const struct hc_sv_values *values, hc_sv_value_id id) {
+    const struct hc_sv_value *value = place_of(values, id);
+    return id != 0 && value->id == id ? value : NULL;
+}
+
+bool hc_sv_values_alike(const struct hc_sv_values *values, hc_unit unit, hc_sv_value_id a,
+                        hc_sv_value_id b) {
+    if (a == b)
+        return true;
+    const struct hc_sv_value *x = hc_sv_values_get(values, a), *y = hc_sv_values_get(values, b);
+    size_t count = hc_unit_count(values->world, unit);
+    return x != NULL && y != NULL && memcmp(x->unit.presence, y->unit.presence, count) == 0 &&
+           memcmp(x->unit.states, y->unit.states, count * values->world->stride) == 0;
+}
+
+/// The value pinned at the place, if its number is not 0.
+static struct hc_sv_value *pin_of(const struct hc_sv_values *values, uint32_t pin) {
+    return (struct hc_sv_value *)(void *)(values->pins + pin * values->each);
+}
+
+void hc_sv_values_pin(struct hc_sv_values *values, uint32_t pin, hc_unit unit, hc_sv_value_id id) {
+    const struct hc_sv_value *value = hc_sv_values_get(values, id);
+    struct hc_sv_value *to = pin_of(values, pin);
+    to->id = value == NULL ? 0 : id;
+    if (value == NULL)
+        return;
+    to->hash = value->hash;
+    to->states = value->states;
+    hc_unit_place(values->world, &to->unit, (uint8_t *)(to + 1));
+    hc_unit_copy(values->world, unit, &to->unit, &value->unit);
+}
+
+const struct hc_sv_value *hc_sv_values_pinned(const struct hc_sv_values *values, uint32_t pin,
+                                              hc_sv_value_id id) {
+    // A pinned value may be so old that its number is another value's by now.
+    const struct hc_sv_value *pinned = pin_of(values, pin);
+    if (id == 0 || pinned->id != id)
+        return hc_sv_values_get(values, id);
+    HC_MARK("value-pinned");
+    return pinned;
+}
+
+// ---- Deltas -------------------------------------------------------------------------------------
+
 static size_t step_count(const struct hc_world *world) {
     return (size_t)hc_unit_total(world) * HC_SV_STEP_TICKS * HC_SV_STEP_WAYS;
+}
+
+/// Which of the input's fields count as keys, bit i for field i.
+static uint32_t key_fields(const struct hc_game *game) {
+    uint32_t keys = 0;
+    for (unsigned i = 0; i < game->input_field_count; i++)
+        keys |=
+            (uint32_t)(game->input_fields[i].bits <= KEY_BITS && !game->input_fields[i].shown_ago)
+            << i;
+    return keys;
 }
 
 size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *world,
@@ -22,36 +187,51 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
     size_t used = 0;
     HC_ASSERT(entries <= UINT32_C(1) << 30);
     deltas->world = world;
+    hc_value_codec_init(&deltas->codec, world);
     deltas->extrapolator = extrapolator;
+    deltas->keys = key_fields(world->game);
     deltas->sets = 1;
     while (deltas->sets * WAYS < entries)
         deltas->sets *= 2;
     deltas->entries = hc_carve(base, &used, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
     deltas->steps = hc_carve(base, &used, step_count(world) * sizeof *deltas->steps);
     deltas->step_states = hc_carve(base, &used, step_count(world) * hc_unit_bytes(world));
+    deltas->runs = hc_carve(base, &used, step_count(world) * sizeof *deltas->runs);
+    deltas->run_states = hc_carve(base, &used, step_count(world) * hc_unit_bytes(world));
     deltas->encoding = hc_carve(base, &used, sizeof *deltas->encoding);
-    deltas->scratch = hc_carve(base, &used, hc_unit_bytes(world));
     return used;
+}
+
+static void forget_steps(struct hc_sv_deltas *deltas) {
+    memset(deltas->steps, 0, step_count(deltas->world) * sizeof *deltas->steps);
+    memset(deltas->runs, 0, step_count(deltas->world) * sizeof *deltas->runs);
 }
 
 void hc_sv_deltas_clear(struct hc_sv_deltas *deltas) {
     memset(deltas->entries, 0, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
-    memset(deltas->steps, 0, step_count(deltas->world) * sizeof *deltas->steps);
-    deltas->step_way = 0;
+    forget_steps(deltas);
+    deltas->way = 0;
     deltas->groups = 0;
 }
 
 // ---- Stored deltas ------------------------------------------------------------------------------
 
+/// A hash of two words.
+static uint64_t mix(uint64_t a, uint64_t b) {
+    uint64_t hash = (a ^ (b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xff51afd7ed558ccd);
+    return hash ^ hash >> 32;
+}
+
 static struct hc_sv_delta_entry *set_of(const struct hc_sv_deltas *deltas,
                                         const struct hc_sv_delta_key *key) {
-    uint64_t hash = hc_random(key->unit, key->base, key->value, key->referee);
+    uint64_t hash = mix(mix((uint64_t)key->base << 32 | key->value, key->referee), key->unit);
     return &deltas->entries[(hash & (deltas->sets - 1)) * WAYS];
 }
 
 static bool is_of(const struct hc_sv_delta_entry *entry, const struct hc_sv_delta_key *key) {
     return entry->key.value == key->value && entry->key.base == key->base &&
-           entry->key.referee == key->referee && entry->key.unit == key->unit;
+           entry->key.referee == key->referee && entry->key.unit == key->unit &&
+           entry->key.how == key->how;
 }
 
 const struct hc_sv_delta_entry *hc_sv_deltas_find(const struct hc_sv_deltas *deltas,
@@ -79,27 +259,14 @@ void hc_sv_deltas_put(struct hc_sv_deltas *deltas, const struct hc_sv_delta_key 
 
 // ---- Input changes ------------------------------------------------------------------------------
 
-/// Which of the input's fields count as keys, bit i for field i.
-static uint32_t key_fields(const struct hc_game *game) {
-    uint32_t keys = 0;
-    for (unsigned i = 0; i < game->input_field_count; i++)
-        keys |= (uint32_t)(game->input_fields[i].bits <= KEY_BITS) << i;
-    return keys;
-}
-
-/// Whether the keys of two inputs differ.
-static bool keys_differ(const struct hc_game *game, uint32_t keys, const uint8_t *a,
-                        const uint8_t *b) {
-    return (hc_fields_compare(game->input_fields, game->input_field_count, a, b) & keys) != 0;
-}
-
 /// Lists all changes of the owner's input in the steps from the baseline to `end`; the steps before
 /// are given `given`. Returns whether keys have changed.
 static bool list_all(const struct hc_timeline *timeline, const struct hc_value_base *base,
                      hc_tick end, uint32_t keys, const uint8_t *given,
                      struct hc_input_changes *out) {
-    const struct hc_game *game = base->world->game;
-    hc_player player = hc_unit_player(base->world, base->unit);
+    const struct hc_world *world = base->codec->world;
+    const struct hc_game *game = world->game;
+    hc_player player = hc_unit_player(world, base->unit);
     const uint8_t *last = NULL; // before it is sanitized
     bool any_keys = false;
     out->count = 0;
@@ -114,7 +281,7 @@ static bool list_all(const struct hc_timeline *timeline, const struct hc_value_b
         game->sanitize_input(change->input); // as the reader does; a prediction may need it
         if (memcmp(change->input, given, game->input_size) == 0)
             continue;
-        any_keys |= keys_differ(game, keys, change->input, given);
+        any_keys |= (hc_value_compare_inputs(base->codec, change->input, given) & keys) != 0;
         change->tick = t;
         given = change->input;
         out->count++;
@@ -123,13 +290,15 @@ static bool list_all(const struct hc_timeline *timeline, const struct hc_value_b
 }
 
 /// Lists the changes of keys among `all`; `alone`: the fields that are no keys stay as `given`.
-static void list_keys(const struct hc_game *game, const struct hc_input_changes *all, uint32_t keys,
-                      const uint8_t *given, bool alone, struct hc_input_changes *out) {
+static void list_keys(const struct hc_value_codec *codec, const struct hc_input_changes *all,
+                      uint32_t keys, const uint8_t *given, bool alone,
+                      struct hc_input_changes *out) {
+    const struct hc_game *game = codec->world->game;
     const uint8_t *last = given;
     out->count = 0;
     for (unsigned i = 0; i < all->count; i++) {
         const struct hc_input_change *change = &all->at[i];
-        if (!keys_differ(game, keys, change->input, last))
+        if ((hc_value_compare_inputs(codec, change->input, last) & keys) == 0)
             continue;
         struct hc_input_change *listed = &out->at[out->count++];
         *listed = *change;
@@ -152,12 +321,6 @@ static bool same_list(const struct hc_game *game, const struct hc_input_changes 
 
 // ---- Extrapolation ------------------------------------------------------------------------------
 
-/// A hash of two words.
-static uint64_t mix(uint64_t a, uint64_t b) {
-    uint64_t hash = (a ^ (b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xff51afd7ed558ccd);
-    return hash ^ hash >> 32;
-}
-
 /// The hash of the referee's fields that any step has read.
 static uint64_t hash_referee(const struct hc_sv_deltas *deltas, const void *referee) {
     const struct hc_kind *kind = &deltas->world->game->kinds[0];
@@ -168,11 +331,11 @@ static uint64_t hash_referee(const struct hc_sv_deltas *deltas, const void *refe
     return hash;
 }
 
-void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, hc_sv_value_id referee_id,
-                         const void *referee) {
-    encoder->referee_id = referee_id;
-    encoder->referee = referee;
-    encoder->referee_hash = hash_referee(encoder->deltas, referee);
+void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, const struct hc_sv_value *referee) {
+    bool alive = referee->unit.presence[0] == HC_ALIVE;
+    encoder->referee_id = referee->id;
+    encoder->referee = alive ? referee->unit.states : NULL;
+    encoder->referee_hash = hash_referee(encoder->deltas, encoder->referee);
 }
 
 /// The states after a step, with the tick of `now`.
@@ -193,60 +356,120 @@ static bool simulate(struct hc_sv_encoder *encoder, hc_unit unit, const struct h
     if (given != NULL)
         changes.at[changes.count++] = *given;
     place_after(deltas, step, &out);
-    hc_extrapolate(deltas->extrapolator, unit, now, &changes, encoder->referee, now->tick + 1,
-                   &out);
+    hc_extrapolate(deltas->extrapolator, HC_EXTRAPOLATION_STEP, unit, now, &changes,
+                   encoder->referee, now->tick + 1, &out);
     step->after = hc_sv_values_hash(deltas->world, unit, &out);
     uint8_t groups = hc_extrapolator_groups(deltas->extrapolator);
     if ((groups & ~deltas->groups) == 0)
         return true;
-    memset(deltas->steps, 0, step_count(deltas->world) * sizeof *deltas->steps);
+    forget_steps(deltas);
     deltas->groups |= groups;
     encoder->referee_hash = hash_referee(deltas, encoder->referee);
     return false;
 }
 
+/// The first of the places of the unit's steps from `tick`.
+static size_t first_place(hc_unit unit, hc_tick tick) {
+    return ((size_t)unit * HC_SV_STEP_TICKS + tick % HC_SV_STEP_TICKS) * HC_SV_STEP_WAYS;
+}
+
 /// The stored step with this key of the unit from `tick`; if there is none, one to replace.
 static struct hc_sv_step *step_at(struct hc_sv_deltas *deltas, hc_unit unit, hc_tick tick,
                                   uint64_t key) {
-    struct hc_sv_step *steps =
-        &deltas
-             ->steps[((size_t)unit * HC_SV_STEP_TICKS + tick % HC_SV_STEP_TICKS) * HC_SV_STEP_WAYS];
+    struct hc_sv_step *steps = &deltas->steps[first_place(unit, tick)];
     for (unsigned way = 0; way < HC_SV_STEP_WAYS; way++)
         if (steps[way].key == key)
             return &steps[way];
-    return &steps[deltas->step_way++ % HC_SV_STEP_WAYS];
+    return &steps[deltas->way++ % HC_SV_STEP_WAYS];
 }
 
-/// Moves `now` from the baseline, whose states have the hash `hash`, on to `tick`, by stored steps
-/// where there are any: sets its pointers to the states there. The steps get the input `first`
-/// (NULL: no owner) until the first of the changes. False: it must be called anew.
-static bool walk(struct hc_sv_encoder *encoder, hc_unit unit, uint64_t hash,
-                 const struct hc_input_changes *changes, const struct hc_input_change *first,
-                 hc_tick tick, struct hc_unit_value *now) {
-    struct hc_input_change given = {.tick = now->tick};
-    uint64_t words[2] = {0}, input = 0;
-    unsigned next = 0;
-    if (first != NULL)
-        given = *first;
-    for (; now->tick < tick; now->tick++) {
-        bool changes_now = next < changes->count && changes->at[next].tick == now->tick;
-        if (changes_now)
-            memcpy(given.input, changes->at[next++].input, sizeof given.input);
-        if (changes_now || input == 0) {
-            memcpy(words, given.input, sizeof words);
-            input = mix(mix(encoder->referee_hash, words[0]), words[1]) | 1;
-        }
-        uint64_t key = mix(mix(hash, input), (uint64_t)now->tick << 16 | unit) | 1;
-        struct hc_sv_step *step = step_at(encoder->deltas, unit, now->tick, key);
-        if (step->key != key) {
-            given.tick = now->tick;
-            step->key = 0;
-            if (!simulate(encoder, unit, now, first == NULL ? NULL : &given, step))
-                return false;
-            step->key = key;
-        }
-        hash = step->after;
-        place_after(encoder->deltas, step, now);
+/// The same of runs.
+static struct hc_sv_run *run_at(struct hc_sv_deltas *deltas, hc_unit unit, hc_tick tick,
+                                uint64_t key) {
+    struct hc_sv_run *runs = &deltas->runs[first_place(unit, tick)];
+    for (unsigned way = 0; way < HC_SV_STEP_WAYS; way++)
+        if (runs[way].key == key)
+            return &runs[way];
+    return &runs[deltas->way++ % HC_SV_STEP_WAYS];
+}
+
+/// A walk of a unit from a baseline over stored steps.
+struct walk {
+    struct hc_sv_encoder *encoder;
+    hc_unit unit;
+    bool owned;
+    struct hc_unit_value now;     ///< its pointers are to the states there
+    uint64_t hash;                ///< of these states
+    struct hc_input_change given; ///< the owner's input
+    uint64_t input;               ///< hash of that and of the referee
+};
+
+static void give(struct walk *walk, const uint8_t *input) {
+    uint64_t words[2] = {0};
+    memcpy(walk->given.input, input, sizeof walk->given.input);
+    memcpy(words, input, sizeof words);
+    walk->input = mix(mix(walk->encoder->referee_hash, words[0]), words[1]) | 1;
+}
+
+/// The key of a step, or of a run, from where the walk is.
+static uint64_t key_here(const struct walk *walk) {
+    return mix(mix(walk->hash, walk->input), (uint64_t)walk->now.tick << 16 | walk->unit) | 1;
+}
+
+/// Goes on by a tick. False: the walk must begin anew.
+static bool go_step(struct walk *walk) {
+    uint64_t key = key_here(walk);
+    struct hc_sv_step *step = step_at(walk->encoder->deltas, walk->unit, walk->now.tick, key);
+    if (step->key != key) {
+        walk->given.tick = walk->now.tick;
+        step->key = 0;
+        if (!simulate(walk->encoder, walk->unit, &walk->now, walk->owned ? &walk->given : NULL,
+                      step))
+            return false;
+        step->key = key;
+    }
+    walk->hash = step->after;
+    place_after(walk->encoder->deltas, step, &walk->now);
+    walk->now.tick++;
+    return true;
+}
+
+/// Goes on to `end` under the same input: by the run that is stored, and by steps from there.
+/// False: the walk must begin anew.
+static bool go_run(struct walk *walk, hc_tick end) {
+    struct hc_sv_deltas *deltas = walk->encoder->deltas;
+    uint64_t key = key_here(walk);
+    struct hc_sv_run *run = run_at(deltas, walk->unit, walk->now.tick, key);
+    struct hc_unit_value states;
+    hc_unit_place(deltas->world, &states,
+                  deltas->run_states + (size_t)(run - deltas->runs) * hc_unit_bytes(deltas->world));
+    if (run->key == key && run->to <= end) {
+        walk->hash = run->after;
+        walk->now.tick = run->to;
+        walk->now.presence = states.presence;
+        walk->now.states = states.states;
+    }
+    bool goes_beyond = run->key == key && run->to >= end;
+    while (walk->now.tick < end)
+        if (!go_step(walk))
+            return false;
+    if (goes_beyond)
+        return true;
+    hc_unit_copy(deltas->world, walk->unit, &states, &walk->now);
+    run->key = key;
+    run->to = end;
+    run->after = walk->hash;
+    return true;
+}
+
+/// Goes on to `tick` with the input changes. False: the walk must begin anew.
+static bool go_to(struct walk *walk, const struct hc_input_changes *changes, hc_tick tick) {
+    for (unsigned next = 0; walk->now.tick < tick;) {
+        if (next < changes->count && changes->at[next].tick == walk->now.tick)
+            give(walk, changes->at[next++].input);
+        hc_tick end = next < changes->count ? changes->at[next].tick : tick;
+        if (end - walk->now.tick > 1 ? !go_run(walk, end) : !go_step(walk))
+            return false;
     }
     return true;
 }
@@ -257,13 +480,17 @@ static struct hc_unit_value extrapolate(struct hc_sv_encoder *encoder, hc_unit u
                                         const struct hc_sv_value *base,
                                         const struct hc_input_changes *changes, hc_tick tick) {
     const struct hc_world *world = encoder->deltas->world;
-    struct hc_input_change first = {.tick = base->unit.tick};
     bool owned = hc_unit_player(world, unit) != HC_NO_PLAYER;
-    struct hc_unit_value now;
-    hc_extrapolate_input(world, &base->unit, first.input);
-    do
-        now = base->unit;
-    while (!walk(encoder, unit, base->states, changes, owned ? &first : NULL, tick, &now));
+    struct walk walk = {.encoder = encoder, .unit = unit, .owned = owned};
+    uint8_t first[HC_INPUT_MAX] = {0};
+    if (owned)
+        hc_extrapolate_input(world, &base->unit, first);
+    do {
+        walk.now = base->unit;
+        walk.hash = base->states;
+        give(&walk, first);
+    } while (!go_to(&walk, changes, tick));
+    struct hc_unit_value now = walk.now;
     if (now.known != HC_NO_TICK)
         now.known += tick - base->unit.tick;
     if (changes->count == 0)
@@ -276,13 +503,18 @@ static struct hc_unit_value extrapolate(struct hc_sv_encoder *encoder, hc_unit u
 
 // ---- Encoding -----------------------------------------------------------------------------------
 
-/// Encodes the value with the input changes of `way`, and keeps the delta if it is the shortest.
+/// Encodes the value with the input changes of `way`, and keeps the delta if it is the shortest. It
+/// extrapolates only if the list of changes leaves room for a shorter one.
 static void attempt(struct hc_sv_encoder *encoder, const struct hc_value_base *base,
                     const struct hc_sv_value *from, enum hc_sv_way way,
                     const struct hc_unit_value *value) {
     struct hc_sv_encoding *encoding = encoder->deltas->encoding;
+    if (encoding->changes[way].count > 0 &&
+        hc_value_listed_bits(base, &encoding->changes[way], value->tick) >= encoding->bits)
+        return;
     struct hc_bits_writer bits = hc_bits_writer(encoding->data[!encoding->best], HC_SV_DELTA_MAX);
-    if (base->unit == 0 || from == NULL || hc_sv_deltas_steps(from->unit.tick, value->tick) == 0) {
+    if (base->unit == 0 || from == NULL ||
+        hc_sv_deltas_steps(base->how, from->unit.tick, value->tick) == 0) {
         hc_value_put(&bits, base, NULL, value);
     } else {
         struct hc_unit_value extrapolated =
@@ -304,33 +536,35 @@ static void encode(struct hc_sv_encoder *encoder, const struct hc_value_base *ba
                    const struct hc_sv_value *from, const struct hc_unit_value *value) {
     struct hc_sv_encoding *encoding = encoder->deltas->encoding;
     struct hc_input_changes *changes = encoding->changes;
+    const struct hc_world *world = base->codec->world;
     encoding->best = 0;
     encoding->bits = UINT32_MAX;
     changes[HC_SV_WAY_NONE].count = 0;
     if (base->from == NULL || base->from->tick < encoder->since ||
-        !hc_extrapolate_takes_changes(base->world, base->unit, base->from, value->tick)) {
+        !hc_extrapolate_takes_changes(world, base->how, base->unit, base->from, value->tick)) {
         attempt(encoder, base, from, HC_SV_WAY_NONE, value);
         return;
     }
-    const struct hc_game *game = base->world->game;
+    const struct hc_game *game = world->game;
     const struct hc_input_changes *all = &changes[HC_SV_WAY_ALL];
     uint8_t given[HC_INPUT_MAX] = {0};
-    uint32_t keys = key_fields(game);
-    hc_extrapolate_input(base->world, base->from, given);
+    uint32_t keys = encoder->deltas->keys;
+    hc_extrapolate_input(world, base->from, given);
     bool pressed =
         list_all(encoder->timeline, base, value->tick, keys, given, &changes[HC_SV_WAY_ALL]);
-    if (!pressed) // a value rarely equals its extrapolation after a change of keys
+    if (!pressed) { // a value rarely equals its extrapolation after a change of keys
         attempt(encoder, base, from, HC_SV_WAY_NONE, value);
-    if (all->count > 0 && encoding->bits > 1) // no delta takes less than a bit
-        attempt(encoder, base, from, HC_SV_WAY_ALL, value);
-    if (!pressed)
-        return;
-    list_keys(game, all, keys, given, false, &changes[HC_SV_WAY_KEYS]);
-    list_keys(game, all, keys, given, true, &changes[HC_SV_WAY_KEYS_ALONE]);
-    if (!same_list(game, &changes[HC_SV_WAY_KEYS], all))
-        attempt(encoder, base, from, HC_SV_WAY_KEYS, value);
-    if (!same_list(game, &changes[HC_SV_WAY_KEYS_ALONE], &changes[HC_SV_WAY_KEYS]))
+    } else { // the shortest lists first
+        list_keys(base->codec, all, keys, given, true, &changes[HC_SV_WAY_KEYS_ALONE]);
+        list_keys(base->codec, all, keys, given, false, &changes[HC_SV_WAY_KEYS]);
         attempt(encoder, base, from, HC_SV_WAY_KEYS_ALONE, value);
+        if (!same_list(game, &changes[HC_SV_WAY_KEYS], &changes[HC_SV_WAY_KEYS_ALONE]))
+            attempt(encoder, base, from, HC_SV_WAY_KEYS, value);
+        if (same_list(game, &changes[HC_SV_WAY_KEYS], all))
+            return;
+    }
+    if (all->count > 0)
+        attempt(encoder, base, from, HC_SV_WAY_ALL, value);
 }
 
 // ---- The deltas of one snapshot -----------------------------------------------------------------
@@ -338,11 +572,13 @@ static void encode(struct hc_sv_encoder *encoder, const struct hc_value_base *ba
 static struct hc_sv_delta_key key_of(const struct hc_sv_encoder *encoder, hc_unit unit,
                                      const struct hc_sv_value *base,
                                      const struct hc_sv_value *value) {
-    bool extrapolates = unit != 0 && base != NULL;
+    enum hc_extrapolation how = base == NULL ? HC_EXTRAPOLATION_HOLD : encoder->how;
+    bool steps = unit != 0 && how == HC_EXTRAPOLATION_STEP;
     return (struct hc_sv_delta_key){.base = base == NULL ? 0 : base->id,
                                     .value = value->id,
-                                    .referee = extrapolates ? encoder->referee_id : 0,
-                                    .unit = unit};
+                                    .referee = steps ? encoder->referee_id : 0,
+                                    .unit = unit,
+                                    .how = how};
 }
 
 bool hc_sv_encoder_too_dear(const struct hc_sv_encoder *encoder, hc_unit unit,
@@ -351,7 +587,7 @@ bool hc_sv_encoder_too_dear(const struct hc_sv_encoder *encoder, hc_unit unit,
         hc_sv_extrapolation_fits(&encoder->cost, HC_EXTRAPOLATE_TICKS_MAX))
         return false;
     struct hc_sv_delta_key key = key_of(encoder, unit, base, value);
-    uint32_t steps = hc_sv_deltas_steps(base->unit.tick, value->unit.tick);
+    uint32_t steps = hc_sv_deltas_steps(encoder->how, base->unit.tick, value->unit.tick);
     return hc_sv_deltas_find(encoder->deltas, &key) == NULL &&
            !hc_sv_extrapolation_fits(&encoder->cost, steps);
 }
@@ -368,17 +604,17 @@ struct hc_sv_delta hc_sv_encoder_delta(struct hc_sv_encoder *encoder, hc_unit un
     }
     encoder->encoded++;
     if (base != NULL && unit != 0 && pays) {
-        uint32_t steps = hc_sv_deltas_steps(base->unit.tick, value->unit.tick);
+        uint32_t steps = hc_sv_deltas_steps(encoder->how, base->unit.tick, value->unit.tick);
         hc_sv_extrapolation_take(&encoder->cost, steps);
         encoder->steps += steps;
     }
     struct hc_sv_encoding *encoding = deltas->encoding;
-    struct hc_value_base against = {.extrapolator = deltas->extrapolator,
-                                    .world = deltas->world,
+    struct hc_value_base against = {.codec = &deltas->codec,
+                                    .extrapolator = deltas->extrapolator,
+                                    .how = encoder->how,
                                     .unit = unit,
                                     .from = base == NULL ? NULL : &base->unit,
-                                    .referee = unit == 0 ? NULL : encoder->referee,
-                                    .scratch = deltas->scratch};
+                                    .referee = unit == 0 ? NULL : encoder->referee};
     encode(encoder, &against, base, &value->unit);
     struct hc_sv_delta delta = {.data = encoding->data[encoding->best], .bits = encoding->bits};
     hc_sv_deltas_put(deltas, &key, delta.data, delta.bits);

@@ -1,15 +1,22 @@
-/// Deltas: the encoded values of one world's units, so that each is encoded once for all clients
-/// that need it.
+/// Values and deltas: every value of a unit that a snapshot sent to any client, stored once for
+/// all, and every delta between two of them, encoded once for all clients that need it.
 ///
-/// The key of a delta names the baseline, the value, and the referee's value that the extrapolation
-/// used, so a delta that is stored is found without reading values. The store is a fixed table of
-/// two-way sets. A delta longer than an entry is not stored. Numbers of values wrap after days; an
-/// entry is overwritten within seconds.
+/// A rewind rewrites ticks, so a unit can have several values at one tick. Every one that is sent
+/// gets a number, and the rest of the server remembers that number for each client. The values lie
+/// in a ring: a new one replaces the oldest, whose number then finds nothing. Numbers wrap after
+/// 2^32 values. A value that is needed for longer is pinned: copied to a place of its own.
+///
+/// The key of a delta names the baseline, the value, the extrapolation, and the referee's value
+/// that it used, so a delta that is stored is found without reading values. The store is a fixed
+/// table of two-way sets. A delta longer than an entry is not stored. Numbers of values wrap after
+/// days; an entry is overwritten within seconds.
 ///
 /// The extrapolation of the baseline is most of the cost of an encoding. Extrapolations from
 /// different baselines often reach the same state of a unit at the same tick. So each simulated
 /// tick of a unit is stored: the key hashes the states before, the input and the referee's fields
-/// that any step has read; the entry holds the states after.
+/// that any step has read; the entry holds the states after. A run stores the steps under one input
+/// at once, as far as they were needed: the next head needs one step more, and an extrapolation is
+/// a few runs.
 ///
 /// A delta may list the input changes of the owner between the baseline and the value. It lists
 /// them where that saves more bits than it costs: all of them, or only changes of keys (fields of
@@ -18,22 +25,107 @@
 
 #include "common/bits.h"
 #include "common/timeline.h"
+#include "common/unit.h"
 #include "proto/value.h"
 #include "server/replication/extrapolation_budget.h"
-#include "server/replication/values.h"
+#include "server/replication/sent_log.h"
+
+// ---- Values -------------------------------------------------------------------------------------
+
+/// A stored value.
+struct hc_sv_value {
+    hc_sv_value_id id; ///< grows by one with each value; 0: free
+    uint32_t hash;     ///< low 32 bits of the sum of hc_unit_entity_hash of its entities
+    uint64_t states;   ///< hc_sv_values_hash of its states
+    struct hc_unit_value unit;
+};
+
+/// The newest known value of a unit at a tick.
+struct hc_sv_newest {
+    hc_sv_value_id id;
+    hc_tick compared; ///< the head at which it was last compared,
+    hc_tick changed;  ///< and at which it became the newest
+};
+
+struct hc_sv_values {
+    const struct hc_world *world;
+    uint32_t rows;     ///< ticks whose newest values are known
+    uint32_t capacity; ///< values in the ring, a power of two
+    size_t each;       ///< bytes of one
+    hc_sv_value_id next;
+    uint8_t *ring;               ///< [capacity * each] by number
+    uint8_t *pins;               ///< [pins * each] by place
+    struct hc_sv_newest *newest; ///< [rows][units] of (tick % rows, unit)
+    hc_tick *row_tick;           ///< [rows] the tick of each row
+};
+
+/// The values of one tick, at one head.
+struct hc_sv_values_row {
+    struct hc_sv_values *values;
+    const struct hc_timeline *timeline;
+    hc_tick tick, head;
+    const uint8_t *presence, *states; ///< of the whole world
+    struct hc_sv_newest *newest;      ///< [units]
+};
+
+/// Lays the arrays out from `base` (NULL: only measures) for a window of `rows` ticks, at least
+/// `capacity` values, and places for `pins` pinned ones; returns the bytes needed. `world` is
+/// borrowed.
+size_t hc_sv_values_layout(struct hc_sv_values *values, const struct hc_world *world, uint32_t rows,
+                           uint32_t capacity, uint32_t pins, uint8_t *base);
+
+/// Forgets all values; the next number is 1.
+void hc_sv_values_clear(struct hc_sv_values *values);
+
+/// The row of `tick`, which the timeline must still hold; valid until the timeline changes.
+struct hc_sv_values_row hc_sv_values_row(struct hc_sv_values *values,
+                                         const struct hc_timeline *timeline, hc_tick tick);
+
+/// The number of the value that the timeline now has of `unit` at the row's tick: that of the
+/// newest value of the tick if they are equal, else a new one, so that it stays for at least a
+/// quarter of the ring. It compares once per head, so the timeline may not change between two calls
+/// at one head.
+hc_sv_value_id hc_sv_values_put(const struct hc_sv_values_row *row, hc_unit unit);
+
+/// The value with this number, in the ring: borrowed until it is replaced, see hc_sv_values_put.
+/// NULL: it was replaced, or the number is 0.
+const struct hc_sv_value *hc_sv_values_get(const struct hc_sv_values *values, hc_sv_value_id id);
+
+/// Whether two stored values of `unit`, of one tick, have the same states; their inputs may differ,
+/// because a client shows nothing of them. False: one of them was replaced.
+bool hc_sv_values_alike(const struct hc_sv_values *values, hc_unit unit, hc_sv_value_id a,
+                        hc_sv_value_id b);
+
+/// The hash of a unit's presence and states.
+uint64_t hc_sv_values_hash(const struct hc_world *world, hc_unit unit,
+                           const struct hc_unit_value *value);
+
+/// Pins the value of `unit` with the number `id` at the place `pin`, instead of the one there; if
+/// the ring has replaced it, nothing is pinned there.
+void hc_sv_values_pin(struct hc_sv_values *values, uint32_t pin, hc_unit unit, hc_sv_value_id id);
+
+/// The value with this number, pinned at the place `pin` or in the ring; NULL: in neither.
+const struct hc_sv_value *hc_sv_values_pinned(const struct hc_sv_values *values, uint32_t pin,
+                                              hc_sv_value_id id);
+
+// ---- Deltas -------------------------------------------------------------------------------------
 
 enum {
     HC_SV_DELTA_STORED = 44, ///< bytes of the longest delta stored
     HC_SV_DELTA_MAX = 2048,  ///< bytes that one delta takes at most
-    HC_SV_STEP_TICKS = 64,   ///< simulated ticks that are stored of each unit,
-    HC_SV_STEP_WAYS = 4,     ///< and of each tick: from different states, or with different inputs
+    HC_SV_STEP_TICKS = 32,   ///< simulated ticks that are stored of each unit,
+    HC_SV_STEP_WAYS = 8,     ///< and of each tick: from different states, or with different inputs
 };
+
+_Static_assert((int)HC_SV_STEP_TICKS >= (int)HC_EXTRAPOLATE_TICKS_MAX,
+               "the steps of an extrapolation have places of their own");
 
 struct hc_sv_delta_key {
     hc_sv_value_id base;    ///< 0: none
     hc_sv_value_id value;   ///< never 0: a drop needs no delta
-    hc_sv_value_id referee; ///< 0: unknown
+    hc_sv_value_id referee; ///< 0: unknown, or not read
     hc_unit unit;
+    enum hc_extrapolation how; ///< of the baseline; HC_EXTRAPOLATION_HOLD without one
 };
 
 struct hc_sv_delta_entry {
@@ -52,6 +144,13 @@ struct hc_sv_step {
     uint64_t after; ///< hc_sv_values_hash of the states after it
 };
 
+/// Steps of a unit under one input; its states lie apart, as those of a step.
+struct hc_sv_run {
+    uint64_t key;   ///< as the key of its first step; 0: free
+    uint64_t after; ///< hc_sv_values_hash of the states after the last
+    hc_tick to;     ///< the tick after the last
+};
+
 /// The shortest delta so far, and memory for one more and for its input changes.
 struct hc_sv_encoding {
     uint8_t data[2][HC_SV_DELTA_MAX];
@@ -62,16 +161,19 @@ struct hc_sv_encoding {
 
 struct hc_sv_deltas {
     const struct hc_world *world;
+    struct hc_value_codec codec;
     struct hc_extrapolator *extrapolator; ///< borrowed
     uint32_t sets;                        ///< a power of two
     struct hc_sv_delta_entry *entries;    ///< [sets][2], the newer of each set first
     struct hc_sv_step *steps; ///< [units][HC_SV_STEP_TICKS][HC_SV_STEP_WAYS], the tick by its
                               ///< remainder
     uint8_t *step_states;     ///< [the same] of hc_unit_bytes
-    uint32_t step_way;        ///< the way that the next step replaces
+    struct hc_sv_run *runs;   ///< [the same] by the tick of the first step
+    uint8_t *run_states;      ///< [the same] of hc_unit_bytes
+    uint32_t way;             ///< the way that the next step or run replaces
     struct hc_sv_encoding *encoding;
-    uint8_t *scratch; ///< one unit's value
-    uint8_t groups;   ///< of the referee, that any step has read
+    uint32_t keys;  ///< fields of the input that count as keys, bit i for field i
+    uint8_t groups; ///< of the referee, that any step has read
 };
 
 /// The deltas of one snapshot: what they share, the steps that its extrapolations may take, and
@@ -80,6 +182,7 @@ struct hc_sv_encoder {
     struct hc_sv_deltas *deltas;
     const struct hc_timeline *timeline;
     hc_tick since;             ///< the timeline has the inputs from it on
+    enum hc_extrapolation how; ///< of all baselines
     hc_sv_value_id referee_id; ///< of its value at the tick shown
     const void *referee;       ///< its state there; NULL unless it is alive
     uint64_t referee_hash;     ///< of the fields that any step has read
@@ -87,9 +190,8 @@ struct hc_sv_encoder {
     uint32_t encoded, reused, steps; ///< deltas, and ticks that their extrapolations simulated
 };
 
-/// Begins the deltas of a snapshot whose referee has this value and state.
-void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, hc_sv_value_id referee_id,
-                         const void *referee);
+/// Begins the deltas of a snapshot whose referee has this value, which is borrowed.
+void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, const struct hc_sv_value *referee);
 
 /// A delta as bits, borrowed until the next one.
 struct hc_sv_delta {
@@ -105,6 +207,12 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
 /// Forgets everything.
 void hc_sv_deltas_clear(struct hc_sv_deltas *deltas);
 
+/// Whether the keys of two inputs differ.
+static inline bool hc_sv_deltas_keys_differ(const struct hc_sv_deltas *deltas, const uint8_t *a,
+                                            const uint8_t *b) {
+    return (hc_value_compare_inputs(&deltas->codec, a, b) & deltas->keys) != 0;
+}
+
 /// The stored delta of `key`, borrowed until the next hc_sv_deltas_put; NULL: there is none.
 const struct hc_sv_delta_entry *hc_sv_deltas_find(const struct hc_sv_deltas *deltas,
                                                   const struct hc_sv_delta_key *key);
@@ -114,10 +222,10 @@ const struct hc_sv_delta_entry *hc_sv_deltas_find(const struct hc_sv_deltas *del
 void hc_sv_deltas_put(struct hc_sv_deltas *deltas, const struct hc_sv_delta_key *key,
                       const uint8_t *data, uint32_t bits);
 
-/// Ticks that an extrapolation from `from` to `to` simulates; 0 beyond HC_EXTRAPOLATE_TICKS_MAX,
-/// where the value is held.
-static inline uint32_t hc_sv_deltas_steps(hc_tick from, hc_tick to) {
-    return to - from <= HC_EXTRAPOLATE_TICKS_MAX ? to - from : 0;
+/// Ticks that the extrapolation `how` from `from` to `to` simulates; 0 beyond
+/// HC_EXTRAPOLATE_TICKS_MAX, where the value is held.
+static inline uint32_t hc_sv_deltas_steps(enum hc_extrapolation how, hc_tick from, hc_tick to) {
+    return how == HC_EXTRAPOLATION_STEP && to - from <= HC_EXTRAPOLATE_TICKS_MAX ? to - from : 0;
 }
 
 /// Whether the delta of `value` against `base` (NULL: none) exceeds the extrapolation budget: it is

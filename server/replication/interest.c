@@ -1,10 +1,128 @@
-/// Which units come into a client's view and leave it, by the states of a tick.
+/// The pool of slots, the views and their order, and the units that come into view and leave it.
 #include "server/replication/interest.h"
 
 #include "common/alloc.h"
 #include "hindcast/check.h"
 
 #include <string.h>
+
+enum {
+    NEAR_STEPS = 4, ///< steps of nearness between the slowest growth and twice that
+    PROMISED = 4,   ///< 1 / this of the pool is promised
+};
+
+/// Gaps of the Shell sort (Ciura 2001), continued by 2.25 for up to 2^16 units.
+static const uint32_t gaps[] = {46187, 20528, 9124, 4055, 1802, 701, 301, 132, 57, 23, 10, 4, 1};
+
+// ---- Views --------------------------------------------------------------------------------------
+
+size_t hc_sv_slots_layout(struct hc_sv_slots *slots, uint32_t count, uint32_t clients,
+                          uint8_t *base) {
+    size_t used = 0;
+    slots->count = count;
+    slots->clients = clients;
+    slots->share = count / PROMISED / clients;
+    slots->at = hc_carve(base, &used, count * sizeof *slots->at);
+    return used;
+}
+
+void hc_sv_slots_clear(struct hc_sv_slots *slots) {
+    slots->used = 0;
+    slots->free = HC_SV_NO_SLOT;
+    slots->left = slots->count;
+    slots->promised = slots->share * slots->clients;
+}
+
+void hc_sv_view_open(struct hc_sv_view *view, struct hc_sv_slots *slots) {
+    *view = (struct hc_sv_view){.slots = slots, .first = HC_SV_NO_SLOT};
+}
+
+void hc_sv_view_close(struct hc_sv_view *view) {
+    while (view->first != HC_SV_NO_SLOT)
+        hc_sv_view_remove(view, &view->first);
+}
+
+/// Takes a slot out of the pool, the one that was given back last first: it is the likeliest to be
+/// in the processor's cache. HC_SV_NO_SLOT: all that are left are promised to other views.
+static uint32_t take(struct hc_sv_view *view) {
+    struct hc_sv_slots *slots = view->slots;
+    bool of_share = view->count < slots->share;
+    if (!of_share && slots->left == slots->promised)
+        return HC_SV_NO_SLOT;
+    HC_ASSERT(slots->left > 0 && (!of_share || slots->promised > 0));
+    slots->promised -= of_share;
+    slots->left--;
+    view->count++;
+    uint32_t number = slots->free;
+    if (number == HC_SV_NO_SLOT)
+        return slots->used++;
+    slots->free = slots->at[number].next;
+    return number;
+}
+
+struct hc_sv_slot *hc_sv_view_insert(struct hc_sv_view *view, uint32_t *at, hc_unit unit) {
+    uint32_t number = take(view);
+    if (number == HC_SV_NO_SLOT)
+        return NULL;
+    struct hc_sv_slot *slot = &view->slots->at[number];
+    slot->next = *at;
+    slot->unit = unit;
+    slot->sees = slot->own = slot->compared = slot->pinned = false;
+    slot->compared_at = 0;
+    slot->since = 0;
+    slot->score = 0;
+    slot->corrected = 0;
+    slot->values = slot->drops = 0;
+    slot->valued_as_of = HC_NO_TICK;
+    slot->evicted = 0;
+    slot->evicted_as_of = HC_NO_TICK;
+    *at = number;
+    return slot;
+}
+
+void hc_sv_view_remove(struct hc_sv_view *view, uint32_t *at) {
+    uint32_t number = *at;
+    struct hc_sv_slot *slot = &view->slots->at[number];
+    *at = slot->next;
+    slot->next = view->slots->free;
+    view->slots->free = number;
+    view->slots->left++;
+    view->count--;
+    view->slots->promised += view->count < view->slots->share;
+}
+
+const struct hc_sv_slot *hc_sv_view_find(const struct hc_sv_view *view, hc_unit unit) {
+    const struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
+    while (slot != NULL && slot->unit < unit)
+        slot = hc_sv_view_slot(view, slot->next);
+    return slot != NULL && slot->unit == unit ? slot : NULL;
+}
+
+// ---- Priority -----------------------------------------------------------------------------------
+
+void hc_sv_slot_grow(struct hc_sv_slot *slot, bool changed, uint32_t distance, uint32_t view) {
+    uint32_t steps = NEAR_STEPS, most = UINT32_MAX - 1; // own ones are above all
+    if (distance < view)
+        steps += (uint32_t)((uint64_t)(view - distance) * ((HC_SV_PRIORITY_NEAR - 1) * NEAR_STEPS) /
+                            view);
+    if (changed)
+        steps *= HC_SV_PRIORITY_CHANGED;
+    slot->score = slot->score < most - steps ? slot->score + steps : most;
+}
+
+uint64_t hc_sv_slot_key(const struct hc_sv_slot *slot, bool own, uint32_t number) {
+    return (uint64_t)(own ? UINT32_MAX : slot->score) << 32 | (UINT32_MAX - number);
+}
+
+void hc_sv_view_order(uint64_t *keys, uint32_t count) {
+    for (size_t g = 0; g < sizeof gaps / sizeof gaps[0]; g++)
+        for (uint32_t i = gaps[g], gap = gaps[g], at; i < count; i++) {
+            uint64_t key = keys[i];
+            for (at = i; at >= gap && key > keys[at - gap]; at -= gap)
+                keys[at] = keys[at - gap];
+            keys[at] = key;
+        }
+}
 
 // ---- The index ----------------------------------------------------------------------------------
 

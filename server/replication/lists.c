@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-enum { ITEM_BITS = 40 }; ///< of a forced range, a join or a leave, at most
-
 // ---- The roster ---------------------------------------------------------------------------------
 
 size_t hc_sv_roster_layout(struct hc_sv_roster *roster, const struct hc_world *world,
@@ -34,8 +32,11 @@ void hc_sv_roster_stamp(struct hc_sv_roster *roster, hc_player player, hc_tick t
                         enum hc_roster roster_change) {
     if (roster->end - roster->first == HC_SNAPSHOT_ROSTER_MAX)
         roster->first++;
-    roster->changes[roster->end++ % HC_SNAPSHOT_ROSTER_MAX] =
+    uint64_t at = roster->end++ % HC_SNAPSHOT_ROSTER_MAX;
+    roster->changes[at] =
         (struct hc_snapshot_roster){.player = player, .tick = tick, .roster_change = roster_change};
+    roster->before[at] = roster->players[player].changed;
+    roster->players[player].changed = roster->end;
     roster->players[player].joined = roster_change == HC_ROSTER_JOIN ? tick : HC_NO_TICK;
 }
 
@@ -45,10 +46,12 @@ void hc_sv_roster_input(struct hc_sv_roster *roster, hc_player player, hc_tick t
 }
 
 hc_tick hc_sv_roster_joined(const struct hc_sv_roster *roster, hc_player player, hc_tick tick) {
-    for (uint64_t number = roster->end; number-- > roster->first;) {
-        const struct hc_snapshot_roster *change = change_at(roster, number);
-        if (change->player == player && change->tick < tick)
+    // Only the player's own changes: the ring is long, and this is asked of many players.
+    for (uint64_t at = roster->players[player].changed; at > roster->first;) {
+        const struct hc_snapshot_roster *change = change_at(roster, --at);
+        if (change->tick < tick)
             return change->roster_change == HC_ROSTER_JOIN ? change->tick : HC_NO_TICK;
+        at = roster->before[at % HC_SNAPSHOT_ROSTER_MAX];
     }
     // The ring has forgotten the join of a player that is still in.
     hc_tick joined = roster->players[player].joined;
@@ -96,46 +99,62 @@ void hc_sv_lists_acked(struct hc_sv_lists *lists, const struct hc_sv_sent_log *s
     lists->forced_count = left;
 }
 
-void hc_sv_lists_evict(struct hc_sv_lists *lists, const struct hc_sv_sent_log *sent_log,
-                       hc_sv_places gone, const struct hc_sv_roster *roster, hc_tick since) {
+// ---- The lists in a snapshot --------------------------------------------------------------------
+
+/// Gives up the evicted places `gone`, for the next snapshot, which names changes from `since` on.
+static void evict(struct hc_sv_lists *lists, const struct hc_sv_sent_log *sent_log,
+                  hc_sv_places gone, const struct hc_sv_roster *roster, hc_tick since) {
     for (unsigned i = 0; i < lists->forced_count; i++)
         lists->forced[i].carried &= ~gone;
     if (lists->roster_end < roster->first) // the places of all changes hold older ones
         lists->roster_end = roster->first;
     for (; lists->roster_end < roster->end; lists->roster_end++) {
-        lists->roster[lists->roster_end % HC_SNAPSHOT_ROSTER_MAX].carried = 0;
-        lists->roster[lists->roster_end % HC_SNAPSHOT_ROSTER_MAX].received = false;
+        lists->carried[lists->roster_end % HC_SNAPSHOT_ROSTER_MAX] = 0;
+        lists->received[lists->roster_end % HC_SNAPSHOT_ROSTER_MAX] = false;
     }
     for (uint64_t n = first_since(roster, since); n < roster->end; n++) {
         unsigned at = n % HC_SNAPSHOT_ROSTER_MAX;
-        lists->roster[at].received |= (lists->roster[at].carried & sent_log->acked) != 0;
-        lists->roster[at].carried &= ~gone;
+        lists->received[at] |= (lists->carried[at] & sent_log->acked) != 0;
+        lists->carried[at] &= ~gone;
     }
 }
 
-// ---- The lists in a snapshot --------------------------------------------------------------------
-
-/// Whether there may be one more item. The lists leave a quarter to the units; a later snapshot
-/// carries the items left out.
-static bool fits_item(const struct hc_sv_builder *builder) {
-    return hc_bits_written(&builder->bits) + ITEM_BITS <= builder->room * 8 * 3 / 4;
-}
-
-static void put_forced(struct hc_sv_builder *builder) {
+static void gather_forced(struct hc_sv_builder *builder) {
     struct hc_sv_client *client = builder->client;
+    builder->lists.forced_count = 0;
     for (unsigned i = 0; i < client->lists->forced_count; i++) {
         struct hc_sv_forced_range *range = &client->lists->forced[i];
         struct hc_snapshot_forced forced = {.first = range->first, .count = range->count};
         while (client->own[forced.own] != range->player)
             forced.own++;
-        if (range->first > builder->header.tick || !fits_item(builder)) {
-            range->carried = 0; // the client may not have it with the newest snapshots
+        if (range->first > builder->header.tick) {
+            range->carried = 0;
             continue;
         }
-        hc_snapshot_put_forced(&builder->bits, builder->header.tick, &forced);
-        range->carried |= UINT64_C(1) << client->sent_log.newest;
+        builder->ranges[builder->lists.forced_count] = range;
+        builder->forced[builder->lists.forced_count++] = forced;
     }
-    hc_snapshot_put_end(&builder->bits);
+}
+
+/// Whether the selection is another player that the client sees.
+static bool is_seen_player(const struct hc_sv_builder *builder,
+                           const struct hc_sv_selection *selection) {
+    return hc_unit_player(builder->world, selection->name.unit) != HC_NO_PLAYER &&
+           !selection->own && selection->name.from != HC_SNAPSHOT_DROPPED;
+}
+
+/// Whether the client sees another player with this unit.
+static bool sees_player(const struct hc_sv_builder *builder, hc_unit unit) {
+    uint32_t low = 0, high = builder->selection_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (builder->selections[middle].name.unit < unit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < builder->selection_count && builder->selections[low].name.unit == unit &&
+           is_seen_player(builder, &builder->selections[low]);
 }
 
 /// Whether to send the client a join or leave: of another player that it sees, and that is still in
@@ -143,47 +162,52 @@ static void put_forced(struct hc_sv_builder *builder) {
 static bool sends_change(const struct hc_sv_builder *builder,
                          const struct hc_snapshot_roster *change) {
     hc_unit unit = (hc_unit)(1 + change->player);
-    const struct hc_sv_selection *selection = hc_sv_builder_find(builder, unit);
-    if (selection == NULL || selection->own || hc_sv_selection_drops(selection))
+    if (!sees_player(builder, unit))
         return false;
     if (change->tick < builder->header.tick || change->tick >= builder->header.as_of)
         return true;
-    struct hc_sv_interest_look look = hc_sv_builder_look(builder, change->tick + 1);
+    const struct hc_sv_client *client = builder->client;
+    struct hc_sv_interest_look look = hc_sv_interest_look_at(
+        &client->interest, builder->timeline, change->tick + 1, client->own, client->own_count);
     return hc_sv_interest_in_view(&look, unit);
 }
 
-/// Puts the joins and leaves that the client may lack. Some are before the tick shown, because the
-/// client may hold later inputs of the player's former stay. Those from that tick on are
+/// Adds a change; `at` is its place among the client's items, HC_SNAPSHOT_ROSTER_MAX: it is none.
+static void add_change(struct hc_sv_builder *builder, struct hc_snapshot_roster change,
+                       unsigned at) {
+    builder->replicator->changes[builder->lists.change_count] = change;
+    builder->replicator->change_items[builder->lists.change_count++] = (uint16_t)at;
+}
+
+/// Gathers the joins and leaves that the client may lack. Some are before the tick shown, because
+/// the client may hold later inputs of the player's former stay. Those from that tick on are
 /// sent in any case, because a client that begins anew there has lost them.
-static void put_recent_roster(struct hc_sv_builder *builder, hc_tick since) {
+static void gather_recent_roster(struct hc_sv_builder *builder, hc_tick since) {
     const struct hc_sv_roster *roster = &builder->replicator->roster;
-    struct hc_sv_client *client = builder->client;
+    struct hc_sv_lists *lists = builder->client->lists;
     hc_tick tick = builder->header.tick;
     for (uint64_t n = first_since(roster, since); n < roster->end; n++) {
         const struct hc_snapshot_roster *change = change_at(roster, n);
         unsigned at = n % HC_SNAPSHOT_ROSTER_MAX;
-        bool received = client->lists->roster[at].received;
+        bool received = lists->received[at];
         if (received && change->tick < tick)
             continue;
-        if (!sends_change(builder, change) || !fits_item(builder)) {
-            client->lists->roster[at].carried = 0;
-            continue;
-        }
-        hc_snapshot_put_roster(&builder->bits, tick, change);
-        client->lists->roster[at].carried |= UINT64_C(1) << client->sent_log.newest;
+        if (sends_change(builder, change))
+            add_change(builder, *change, at);
+        else
+            lists->carried[at] = 0;
     }
 }
 
-/// Of players without a known input since their join also that join, because the client may know
-/// inputs of an earlier life.
-static void put_joins(struct hc_sv_builder *builder, hc_tick since) {
+/// Gathers of players without a known input since their join also that join, because the client may
+/// know inputs of an earlier life.
+static void gather_joins(struct hc_sv_builder *builder, hc_tick since) {
     hc_tick tick = builder->header.tick;
     for (uint32_t i = 0; i < builder->selection_count; i++) {
         const struct hc_sv_selection *selection = &builder->selections[i];
-        hc_player player = hc_unit_player(builder->world, selection->name.unit);
-        if (player == HC_NO_PLAYER || selection->own || hc_sv_selection_drops(selection) ||
-            selection->value->unit.known != HC_NO_TICK || !fits_item(builder))
+        if (!is_seen_player(builder, selection) || selection->value->unit.known != HC_NO_TICK)
             continue;
+        hc_player player = hc_unit_player(builder->world, selection->name.unit);
         hc_tick joined = hc_sv_roster_joined(&builder->replicator->roster, player, tick);
         if (joined == HC_NO_TICK || joined >= since)
             continue;
@@ -192,14 +216,33 @@ static void put_joins(struct hc_sv_builder *builder, hc_tick since) {
             .player = player,
             .tick = hc_tick_max(joined, hc_tick_back(tick, HC_SNAPSHOT_SPAN_MAX)),
             .roster_change = HC_ROSTER_JOIN};
-        hc_snapshot_put_roster(&builder->bits, tick, &join);
+        add_change(builder, join, HC_SNAPSHOT_ROSTER_MAX);
     }
 }
 
-void hc_sv_lists_put(struct hc_sv_builder *builder) {
+void hc_sv_lists_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
     hc_tick since = hc_tick_back(builder->header.tick, builder->replicator->config.future);
-    put_forced(builder);
-    put_recent_roster(builder, since);
-    put_joins(builder, since);
-    hc_snapshot_put_end(&builder->bits);
+    evict(builder->client->lists, &builder->client->sent_log, gone, &builder->replicator->roster,
+          since);
+    builder->lists.forced = builder->forced;
+    builder->lists.changes = builder->replicator->changes;
+    builder->lists.change_count = 0;
+    gather_forced(builder);
+    gather_recent_roster(builder, since);
+    gather_joins(builder, since);
+}
+
+void hc_sv_lists_log(struct hc_sv_builder *builder) {
+    const struct hc_snapshot_lists *lists = &builder->lists;
+    hc_sv_places *carried = builder->client->lists->carried;
+    hc_sv_places place = UINT64_C(1) << builder->client->sent_log.newest;
+    // Without it in this snapshot the client may not have it with the newest ones.
+    for (unsigned i = 0; i < lists->forced_count; i++)
+        builder->ranges[i]->carried =
+            i < lists->forced_written ? builder->ranges[i]->carried | place : 0;
+    for (unsigned i = 0; i < lists->change_count; i++) {
+        unsigned at = builder->replicator->change_items[i];
+        if (at < HC_SNAPSHOT_ROSTER_MAX)
+            carried[at] = i < lists->changes_written ? carried[at] | place : 0;
+    }
 }

@@ -11,13 +11,16 @@ enum { HC_SV_FORCED_RANGES = HC_SNAPSHOT_FORCED_SENT }; ///< remembered for a cl
 struct hc_sv_roster_player {
     hc_tick joined; ///< tick of its newest join; HC_NO_TICK: it has left since, or never joined
     hc_tick newest_input; ///< the newest tick with a known input, of any owner
+    hc_tick turned_at;    ///< head when an input came that changed keys; 0: never
+    uint64_t changed;     ///< number of its newest change, plus 1; 0: none
 };
 
 /// The newest joins and leaves of a world.
 struct hc_sv_roster {
     struct hc_snapshot_roster changes[HC_SNAPSHOT_ROSTER_MAX]; ///< ring by number, ascending ticks
-    uint64_t first, end;                 ///< numbers of the changes, [first, end)
-    struct hc_sv_roster_player *players; ///< [world.players]
+    uint64_t before[HC_SNAPSHOT_ROSTER_MAX]; ///< of the player's change before, as `changed`
+    uint64_t first, end;                     ///< numbers of the changes, [first, end)
+    struct hc_sv_roster_player *players;     ///< [world.players]
 };
 
 /// Slots of an own player that the server closed before their inputs came.
@@ -33,10 +36,9 @@ struct hc_sv_lists {
     struct hc_sv_forced_range forced[HC_SV_FORCED_RANGES]; ///< oldest first
     unsigned forced_count;
     uint64_t roster_end; ///< changes from this number on were not sent
-    struct {
-        hc_sv_places carried;         ///< logged snapshots that carried the change
-        bool received;                ///< one of them was acked
-    } roster[HC_SNAPSHOT_ROSTER_MAX]; ///< by number
+    // Of the changes, by number.
+    hc_sv_places carried[HC_SNAPSHOT_ROSTER_MAX]; ///< logged snapshots that carried the change
+    bool received[HC_SNAPSHOT_ROSTER_MAX];        ///< one of them was acked
 };
 
 /// Lays the players out from `base` (NULL: only measures); returns the bytes needed.
@@ -68,11 +70,11 @@ void hc_sv_lists_force(struct hc_sv_lists *lists, hc_player player, hc_tick firs
 /// Snapshots were acked: removes the forced ranges that they carried.
 void hc_sv_lists_acked(struct hc_sv_lists *lists, const struct hc_sv_sent_log *sent_log);
 
-/// The log has evicted the places `gone`; the next snapshot names changes from `since` on.
-void hc_sv_lists_evict(struct hc_sv_lists *lists, const struct hc_sv_sent_log *sent_log,
-                       hc_sv_places gone, const struct hc_sv_roster *roster, hc_tick since);
-
 struct hc_sv_builder;
 
-/// Appends both lists to a snapshot whose units are gathered.
-void hc_sv_lists_put(struct hc_sv_builder *builder);
+/// Gathers the entries that the client may lack, for a snapshot whose units are gathered. The log
+/// has evicted the places `gone`, and the snapshot has no place yet.
+void hc_sv_lists_gather(struct hc_sv_builder *builder, hc_sv_places gone);
+
+/// Logs the written entries as sent, and those that did not fit as not sent.
+void hc_sv_lists_log(struct hc_sv_builder *builder);

@@ -25,17 +25,24 @@ static size_t layout(struct hc_sv_replicator *replicator,
     const struct hc_world *world = config->world;
     uint32_t units = hc_unit_total(world), rows = config->history + 1, slots = slot_count(config);
     // A value that a client acked longer ago is pinned, or no longer a baseline.
-    uint32_t values = units * (rows + HC_SNAPSHOT_AGE_MAX) * VALUES_EACH;
+    uint32_t each = (rows + HC_SNAPSHOT_AGE_MAX) * VALUES_EACH;
+    // The values that are stored at one head stay until its end, one of every tick at most: the
+    // ring keeps a new value for a quarter of its length.
+    uint32_t values = units * (each > 4 * rows ? each : 4 * rows);
     size_t used = 0;
     replicator->builder = hc_carve(base, &used, sizeof *replicator->builder);
     replicator->selections = hc_carve(base, &used, units * sizeof *replicator->selections);
+    size_t changes = HC_SNAPSHOT_ROSTER_MAX + (size_t)world->players;
+    replicator->changes = hc_carve(base, &used, changes * sizeof *replicator->changes);
+    replicator->change_items = hc_carve(base, &used, changes * sizeof *replicator->change_items);
     replicator->order = hc_carve(base, &used, units * sizeof *replicator->order);
     replicator->gathered = hc_carve(base, &used, HC_SV_GATHERED_BYTES);
     used += hc_sv_roster_layout(&replicator->roster, world, base == NULL ? NULL : base + used);
-    used += hc_sv_values_layout(&replicator->values, world, rows, values,
+    used += hc_sv_journal_layout(&replicator->journal, world, base == NULL ? NULL : base + used);
+    used += hc_sv_values_layout(&replicator->values, world, rows, values, slots,
                                 base == NULL ? NULL : base + used);
-    used += hc_sv_slots_layout(&replicator->slots, slots, base == NULL ? NULL : base + used);
-    replicator->pins = hc_carve(base, &used, slots * hc_sv_values_pin_size(world));
+    used += hc_sv_slots_layout(&replicator->slots, slots, config->clients,
+                               base == NULL ? NULL : base + used);
     used += hc_sv_index_layout(&replicator->index, world, base == NULL ? NULL : base + used);
     used += hc_sv_deltas_layout(&replicator->deltas, world, replicator->extrapolator,
                                 units * DELTAS_EACH, base == NULL ? NULL : base + used);
@@ -68,10 +75,18 @@ void hc_sv_replicator_free(struct hc_sv_replicator *replicator) {
     hc_extrapolator_destroy(replicator->extrapolator);
 }
 
+void hc_sv_replicator_turn(struct hc_sv_replicator *replicator, hc_player player,
+                           const uint8_t *before, const uint8_t *input) {
+    if (hc_sv_deltas_keys_differ(&replicator->deltas, before, input))
+        replicator->roster.players[player].turned_at =
+            hc_timeline_head(replicator->config.timeline);
+}
+
 void hc_sv_replicator_advance(struct hc_sv_replicator *replicator, hc_tick final) {
     hc_sv_extrapolation_tick(&replicator->extrapolation_budget);
     while (replicator->final < final) {
         replicator->final++;
+        hc_sv_journal_add(&replicator->journal, replicator->config.timeline);
         replicator->chain =
             hc_snapshot_chain(replicator->config.chain_key, replicator->chain,
                               hc_timeline_hash(replicator->config.timeline, replicator->final));

@@ -6,7 +6,7 @@
 ///   1. hc_sv_replicator_init;
 ///   2. at each tick: hc_sv_roster_stamp for its joins and leaves, hc_timeline_advance, then
 ///      hc_sv_replicator_advance;
-///   3. for each client that is due: hc_sv_snapshot_send; back to 2;
+///   3. for each client that is due: hc_sv_look, then hc_sv_snapshot_send; back to 2;
 ///   4. hc_sv_replicator_free.
 #pragma once
 
@@ -14,9 +14,9 @@
 #include "proto/snapshot.h"
 #include "server/replication/deltas.h"
 #include "server/replication/extrapolation_budget.h"
+#include "server/replication/game_events.h"
 #include "server/replication/interest.h"
 #include "server/replication/lists.h"
-#include "server/replication/values.h"
 
 struct hc_sv_builder;
 struct hc_sv_selection;
@@ -33,7 +33,7 @@ struct hc_sv_replicator_config {
     uint16_t clients;                   ///< at once, at most
     uint32_t history, future;           ///< of the timeline, ticks
     uint16_t snapshot_rate;             ///< Hz; 0: a snapshot at every tick
-    bool show_head;                     ///< shows the head in every snapshot, see hc_sv_host_config
+    bool show_head;                     ///< shows the head in every snapshot, see hc_sv_host_test
     uint8_t chain_key[HC_CHAIN_KEY_SIZE];
     const struct hc_allocator *allocator; ///< NULL: malloc
 };
@@ -43,9 +43,9 @@ struct hc_sv_replicator {
     hc_tick final;  ///< F, the newest tick that can no longer change
     uint64_t chain; ///< the chain hash at F
     struct hc_sv_roster roster;
-    struct hc_sv_values values;
+    struct hc_sv_journal journal;
+    struct hc_sv_values values; ///< with a pin for each slot
     struct hc_sv_slots slots;
-    uint8_t *pins; ///< [slots] of hc_sv_values_pin_size: of each slot that has a pinned value
     struct hc_sv_index index;
     struct hc_sv_deltas deltas;
     struct hc_extrapolator *extrapolator;
@@ -54,6 +54,8 @@ struct hc_sv_replicator {
     // Of the snapshot that is being built, or was built last.
     struct hc_sv_builder *builder;
     struct hc_sv_selection *selections; ///< [units]
+    struct hc_snapshot_roster *changes; ///< [HC_SNAPSHOT_ROSTER_MAX + world.players]
+    uint16_t *change_items;             ///< [the same] see lists.c
     uint64_t *order;                    ///< [units] keys of the selections, see snapshot.c
     uint8_t *gathered;                  ///< [HC_SV_GATHERED_BYTES] their deltas
 
@@ -69,6 +71,11 @@ bool hc_sv_replicator_init(struct hc_sv_replicator *replicator,
 
 /// Gives the memory back. A replicator of all zeros is allowed.
 void hc_sv_replicator_free(struct hc_sv_replicator *replicator);
+
+/// An input of `player` has come that differs from its input before. A change of keys is sent to
+/// everybody at once, see snapshot.c.
+void hc_sv_replicator_turn(struct hc_sv_replicator *replicator, hc_player player,
+                           const uint8_t *before, const uint8_t *input);
 
 /// The timeline has advanced by a tick, and `final` is F now; it never decreases.
 void hc_sv_replicator_advance(struct hc_sv_replicator *replicator, hc_tick final);

@@ -1,16 +1,22 @@
-/// The places of a client's logged snapshots, their acks and losses, and its corrections.
+/// The places of a client's logged snapshots, their acks and losses, and the items of units.
 #include "server/replication/sent_log.h"
 
 #include "common/alloc.h"
 #include "common/mark.h"
 #include "hindcast/check.h"
+#include "server/replication/interest.h"
+
+enum { TICKS_BACK = 128 }; ///< from a snapshot's head to a tick that it corrects, at most
+
+_Static_assert(TICKS_BACK + HC_SNAPSHOT_AGE_MAX <= 256, "a correction has 8 bits of its tick");
+_Static_assert(HC_SV_CORRECTIONS <= UINT16_MAX, "a correction has 16 bits of the older one");
 
 static hc_sv_places bit(unsigned place) {
     return UINT64_C(1) << place;
 }
 
 static struct hc_sv_logged_correction *correction_at(const struct hc_sv_sent_log *sent_log,
-                                                     uint32_t number) {
+                                                     uint64_t number) {
     return &sent_log->corrections[number % HC_SV_CORRECTIONS];
 }
 
@@ -24,7 +30,6 @@ size_t hc_sv_sent_log_layout(struct hc_sv_sent_log *sent_log, uint8_t *base) {
 void hc_sv_sent_log_clear(struct hc_sv_sent_log *sent_log) {
     *sent_log = (struct hc_sv_sent_log){.newest = HC_SV_PLACES - 1,
                                         .base = HC_NO_TICK,
-                                        .base_tick = HC_NO_TICK,
                                         .first = 1,
                                         .end = 1,
                                         .corrections = sent_log->corrections};
@@ -51,10 +56,11 @@ static void end_equal_tick(struct hc_sv_sent_log *sent_log, hc_tick tick) {
 
 /// Ends the notes of all ticks of which the snapshot carried values.
 static void end_equal(struct hc_sv_sent_log *sent_log, unsigned place) {
+    hc_tick as_of = sent_log->as_of[place];
     end_equal_tick(sent_log, sent_log->tick[place]);
-    for (uint32_t i = sent_log->first_correction[place];
+    for (uint64_t i = sent_log->first_correction[place];
          i != sent_log->end && correction_at(sent_log, i)->place == place; i++)
-        end_equal_tick(sent_log, correction_at(sent_log, i)->tick);
+        end_equal_tick(sent_log, as_of - (uint8_t)(as_of - correction_at(sent_log, i)->tick));
 }
 
 // ---- Snapshots ----------------------------------------------------------------------------------
@@ -83,6 +89,26 @@ hc_sv_places hc_sv_sent_log_evict(struct hc_sv_sent_log *sent_log, hc_tick as_of
     return gone;
 }
 
+hc_tick hc_sv_sent_log_next_base(const struct hc_sv_sent_log *sent_log, bool turns, hc_tick tick,
+                                 hc_sv_places *usable) {
+    unsigned count = (unsigned)__builtin_popcountll(sent_log->logged);
+    *usable = sent_log->acked;
+    if (sent_log->base == HC_NO_TICK || !turns)
+        return sent_log->base;
+    for (unsigned age = 0; age < count; age++) {
+        unsigned place = (sent_log->newest - age) % HC_SV_PLACES;
+        hc_tick as_of = sent_log->as_of[place];
+        if (as_of + HC_SV_TURN_BASE_AGE < sent_log->base)
+            break;
+        if ((sent_log->acked & bit(place)) != 0 &&
+            hc_sv_sent_log_turn(sent_log->tick[place]) == hc_sv_sent_log_turn(tick))
+            return as_of;
+        *usable &= ~bit(place);
+    }
+    *usable = sent_log->acked;
+    return sent_log->base;
+}
+
 unsigned hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, hc_tick tick,
                               uint32_t seq) {
     unsigned before = sent_log->newest, place = (before + 1) % HC_SV_PLACES;
@@ -101,12 +127,11 @@ unsigned hc_sv_sent_log_begin(struct hc_sv_sent_log *sent_log, hc_tick as_of, hc
 
 /// The place of the snapshot in the datagram `seq`; HC_SV_PLACES: none is logged.
 static unsigned find(const struct hc_sv_sent_log *sent_log, uint32_t seq) {
-    hc_sv_places left = sent_log->logged;
-    while (left != 0) {
-        unsigned place = hc_sv_sent_log_newest(sent_log, left);
+    unsigned count = (unsigned)__builtin_popcountll(sent_log->logged);
+    for (unsigned age = 0; age < count; age++) {
+        unsigned place = (sent_log->newest - age) % HC_SV_PLACES;
         if (sent_log->seq[place] <= seq)
             return sent_log->seq[place] == seq ? place : HC_SV_PLACES;
-        left &= ~bit(place);
     }
     return HC_SV_PLACES;
 }
@@ -146,32 +171,127 @@ hc_sv_places hc_sv_sent_log_showing(const struct hc_sv_sent_log *sent_log, hc_ti
 
 // ---- Corrections --------------------------------------------------------------------------------
 
-static bool is_logged(const struct hc_sv_sent_log *sent_log, uint32_t number) {
-    return number - sent_log->first < sent_log->end - sent_log->first;
-}
-
-void hc_sv_sent_log_correct(struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick,
-                            hc_sv_value_id value_id, uint32_t *newest) {
+uint64_t hc_sv_sent_log_correct(struct hc_sv_sent_log *sent_log, hc_tick tick,
+                                hc_sv_value_id value_id, uint64_t newest) {
+    hc_tick as_of = sent_log->as_of[sent_log->newest];
     HC_ASSERT(hc_sv_sent_log_room(sent_log) > 0 && value_id != 0);
+    HC_ASSERT(as_of >= tick && as_of - tick < TICKS_BACK);
+    bool follows = newest >= sent_log->first;
     *correction_at(sent_log, sent_log->end) =
         (struct hc_sv_logged_correction){.value_id = value_id,
-                                         .tick = tick,
-                                         .older = *newest,
-                                         .unit = unit,
+                                         .older = follows ? (uint16_t)(sent_log->end - newest) : 0,
+                                         .tick = (uint8_t)tick,
                                          .place = (uint8_t)sent_log->newest};
-    *newest = sent_log->end++;
+    return sent_log->end++;
 }
 
-const struct hc_sv_logged_correction *
-hc_sv_sent_log_corrected(const struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick,
-                         uint32_t newest, hc_sv_places except) {
-    while (is_logged(sent_log, newest)) {
-        const struct hc_sv_logged_correction *correction = correction_at(sent_log, newest);
-        if (correction->unit != unit)
-            return NULL; // the number is of before it wrapped
-        if (correction->tick == tick && (except & bit(correction->place)) == 0)
+// ---- Items --------------------------------------------------------------------------------------
+
+/// The newest of some logged places, of which there is at least one.
+static unsigned newest(const struct hc_sv_sent_log *sent_log, hc_sv_places places) {
+    unsigned by = (HC_SV_PLACES - 1 - sent_log->newest) % HC_SV_PLACES; // makes it the last bit
+    hc_sv_places turned = places << by | places >> ((HC_SV_PLACES - by) % HC_SV_PLACES);
+    return (sent_log->newest - (unsigned)__builtin_clzll(turned)) % HC_SV_PLACES;
+}
+
+void hc_sv_items_evict(struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+                       hc_sv_places gone) {
+    hc_sv_places acked = (slot->values | slot->drops) & gone & sent_log->acked;
+    if (acked != 0) {
+        unsigned place = newest(sent_log, acked);
+        slot->evicted = (slot->values >> place & 1) != 0 ? slot->value_ids[place] : 0;
+        slot->evicted_as_of = sent_log->as_of[place];
+    }
+    slot->values &= ~gone;
+    slot->drops &= ~gone;
+}
+
+void hc_sv_items_put(struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+                     hc_sv_value_id value_id) {
+    hc_sv_places place = UINT64_C(1) << sent_log->newest;
+    HC_ASSERT(((slot->values | slot->drops) & place) == 0); // one item of a unit in a snapshot
+    if (value_id == 0) {
+        slot->drops |= place;
+        return;
+    }
+    slot->values |= place;
+    slot->value_ids[sent_log->newest] = value_id;
+    slot->valued_as_of = sent_log->as_of[sent_log->newest];
+}
+
+void hc_sv_items_correct(struct hc_sv_slot *slot, struct hc_sv_sent_log *sent_log, hc_tick tick,
+                         hc_sv_value_id value_id) {
+    slot->corrected = hc_sv_sent_log_correct(sent_log, tick, value_id, slot->corrected);
+}
+
+/// The newest item that is not lost; false: there is none, or it is a drop. `*as_of` is its head,
+/// HC_NO_TICK without one.
+static bool newest_sent(const struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+                        hc_tick *as_of) {
+    hc_sv_places sent = (slot->values | slot->drops) & ~sent_log->lost;
+    *as_of = slot->evicted_as_of;
+    if (sent == 0)
+        return slot->evicted != 0;
+    unsigned place = newest(sent_log, sent);
+    *as_of = sent_log->as_of[place];
+    return (slot->values >> place & 1) != 0;
+}
+
+struct hc_sv_item_state hc_sv_items_state(const struct hc_sv_slot *slot,
+                                          const struct hc_sv_sent_log *sent_log,
+                                          hc_sv_places usable) {
+    struct hc_sv_item_state state = {.acked = 0, .acked_as_of = HC_NO_TICK};
+    hc_sv_places acked = slot->values & usable;
+    if (acked != 0) {
+        unsigned place = newest(sent_log, acked);
+        state.acked = slot->value_ids[place];
+        state.acked_as_of = sent_log->as_of[place];
+    } else if (slot->evicted != 0 && slot->evicted_as_of == sent_log->base) {
+        state.acked = slot->evicted;
+        state.acked_as_of = sent_log->base;
+    }
+    hc_tick as_of;
+    bool has_value = newest_sent(slot, sent_log, &as_of);
+    state.sent_as_of = has_value ? as_of : HC_NO_TICK;
+    state.known = slot->valued_as_of != HC_NO_TICK &&
+                  (has_value || as_of == HC_NO_TICK || as_of < slot->valued_as_of);
+    return state;
+}
+
+/// The unit's newest correction of `tick` that is logged, not counting those in `except`; NULL:
+/// none.
+static const struct hc_sv_logged_correction *corrected(const struct hc_sv_slot *slot,
+                                                       const struct hc_sv_sent_log *sent_log,
+                                                       hc_tick tick, hc_sv_places except) {
+    for (uint64_t number = slot->corrected; number >= sent_log->first;) {
+        const struct hc_sv_logged_correction *correction =
+            &sent_log->corrections[number % HC_SV_CORRECTIONS];
+        if (correction->tick == (uint8_t)tick && (except >> correction->place & 1) == 0)
             return correction;
-        newest = correction->older;
+        number = correction->older == 0 ? 0 : number - correction->older;
     }
     return NULL;
+}
+
+struct hc_sv_held hc_sv_items_held(const struct hc_sv_slot *slot,
+                                   const struct hc_sv_sent_log *sent_log, hc_tick tick,
+                                   hc_sv_places showing) {
+    struct hc_sv_held held = {.value_id = 0, .as_of = HC_NO_TICK};
+    hc_sv_places items = (slot->values | slot->drops) & showing & ~sent_log->lost;
+    const struct hc_sv_logged_correction *correction =
+        corrected(slot, sent_log, tick, sent_log->lost);
+    if (correction != NULL)
+        items |= UINT64_C(1) << correction->place;
+    held.sent = items != 0 || ((slot->values | slot->drops) & showing) != 0 ||
+                corrected(slot, sent_log, tick, 0) != NULL;
+    if (items == 0)
+        return held;
+    unsigned place = newest(sent_log, items);
+    if (correction != NULL && correction->place == place)
+        held.value_id = correction->value_id;
+    else if ((slot->values >> place & 1) != 0)
+        held.value_id = slot->value_ids[place];
+    if (held.value_id != 0 && (sent_log->acked >> place & 1) != 0)
+        held.as_of = sent_log->as_of[place];
+    return held;
 }

@@ -22,43 +22,42 @@
 
 enum {
     HC_SV_PLACES = HC_SNAPSHOT_AGE_MAX, ///< snapshots in the log, at most: heads differ
+    HC_SV_TURNS = 2,                    ///< a unit may be sent in every other snapshot
+    HC_SV_TURN_BASE_AGE = 16,           ///< heads from the newest acked snapshot back to a base
     HC_SV_CORRECTIONS = 4096,           ///< of logged snapshots; a client is sent no more at once
 };
 
 _Static_assert(HC_SNAPSHOT_AGE_MAX == 64, "a set of places is a word");
 
-typedef uint64_t hc_sv_places;   ///< a set of places, bit p for place p
-typedef uint32_t hc_sv_value_id; ///< of a stored value (values.h); 0: none
+struct hc_sv_slot;
 
-/// A correction: an item for itself, because few units have any.
+typedef uint64_t hc_sv_places;   ///< a set of places, bit p for place p
+typedef uint32_t hc_sv_value_id; ///< of a stored value (deltas.h); 0: none
+
+/// A correction: an item for itself, because few units have any. Corrections are numbered from 1 on
+/// for each client.
 struct hc_sv_logged_correction {
     hc_sv_value_id value_id;
-    hc_tick tick;
-    uint32_t older; ///< number of the unit's next older one
-    hc_unit unit;
+    uint16_t older; ///< how many numbers before it is the unit's next older one; 0: none
+    uint8_t tick;   ///< its low bits: logged ticks lie less than 256 apart
     uint8_t place;
 };
 
 struct hc_sv_sent_log {
     hc_sv_places logged, acked, lost; ///< the latter two within the first
     unsigned newest;                  ///< place of the newest snapshot
-    hc_tick base, base_tick;          ///< head and tick shown of the base; HC_NO_TICK: none
+    hc_tick base;                     ///< head of the base; HC_NO_TICK: none
+    hc_tick base_tick;                ///< the tick that the base showed, if any
     hc_tick as_of[HC_SV_PLACES];      ///< head,
     hc_tick tick[HC_SV_PLACES];       ///< and tick shown of the snapshot there
     uint32_t seq[HC_SV_PLACES];
-    uint32_t first_correction[HC_SV_PLACES]; ///< number of the snapshot's first correction
+    uint64_t first_correction[HC_SV_PLACES]; ///< number of the snapshot's first correction
     struct {
         hc_tick tick; ///< HC_NO_TICK: none
         hc_tick head;
     } equal[HC_SV_PLACES]; ///< by tick % HC_SV_PLACES, see hc_sv_sent_log_mark_equal
-    uint32_t first, end;   ///< numbers of the logged corrections, [first, end)
+    uint64_t first, end;   ///< numbers of the logged corrections, [first, end)
     struct hc_sv_logged_correction *corrections; ///< [HC_SV_CORRECTIONS] ring by number
-};
-
-/// An item that the client holds, or is about to.
-struct hc_sv_held {
-    hc_sv_value_id value_id; ///< 0: none, or a drop
-    hc_tick as_of;           ///< head of the acked snapshot that carried it; HC_NO_TICK: not acked
 };
 
 /// Lays the ring out from `base` (NULL: only measures); returns the bytes needed.
@@ -82,13 +81,16 @@ bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq);
 /// The datagram `seq` is taken for lost.
 void hc_sv_sent_log_lost(struct hc_sv_sent_log *sent_log, uint32_t seq);
 
-/// The newest of some logged places, of which there is at least one.
-static inline unsigned hc_sv_sent_log_newest(const struct hc_sv_sent_log *sent_log,
-                                             hc_sv_places places) {
-    unsigned by = (HC_SV_PLACES - 1 - sent_log->newest) % HC_SV_PLACES; // makes it the last bit
-    hc_sv_places turned = places << by | places >> ((HC_SV_PLACES - by) % HC_SV_PLACES);
-    return (sent_log->newest - (unsigned)__builtin_clzll(turned)) % HC_SV_PLACES;
+/// The turn of a snapshot that shows `tick`, or of a unit, in [0, HC_SV_TURNS).
+static inline unsigned hc_sv_sent_log_turn(uint32_t tick_or_unit) {
+    return tick_or_unit % HC_SV_TURNS;
 }
+
+/// The base of the next snapshot, as its head: the newest acked snapshot; HC_NO_TICK: none is
+/// acked. With `turns` it is of the same turn as the next one, which shows `tick`, unless the
+/// newest of all is much newer. `*usable` are the acked snapshots that are no newer.
+hc_tick hc_sv_sent_log_next_base(const struct hc_sv_sent_log *sent_log, bool turns, hc_tick tick,
+                                 hc_sv_places *usable);
 
 /// The logged snapshots that showed `tick`.
 hc_sv_places hc_sv_sent_log_showing(const struct hc_sv_sent_log *sent_log, hc_tick tick);
@@ -97,19 +99,14 @@ hc_sv_places hc_sv_sent_log_showing(const struct hc_sv_sent_log *sent_log, hc_ti
 
 /// How many more corrections the log has room for.
 static inline uint32_t hc_sv_sent_log_room(const struct hc_sv_sent_log *sent_log) {
-    return HC_SV_CORRECTIONS - (sent_log->end - sent_log->first);
+    return HC_SV_CORRECTIONS - (uint32_t)(sent_log->end - sent_log->first);
 }
 
-/// The newest snapshot carries this value of `unit` at a past tick. `newest` is the number of the
-/// unit's newest correction, which the log follows and replaces; there must be room.
-void hc_sv_sent_log_correct(struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick,
-                            hc_sv_value_id value_id, uint32_t *newest);
-
-/// The unit's newest correction of `tick` that is logged, not counting those in `except`; NULL:
-/// none. `newest` as above.
-const struct hc_sv_logged_correction *
-hc_sv_sent_log_corrected(const struct hc_sv_sent_log *sent_log, hc_unit unit, hc_tick tick,
-                         uint32_t newest, hc_sv_places except);
+/// The newest snapshot carries this value of a unit at a past tick, less than 128 ticks before its
+/// head. `newest` is the number of the unit's newest correction, 0: none, which the returned number
+/// follows; there must be room.
+uint64_t hc_sv_sent_log_correct(struct hc_sv_sent_log *sent_log, hc_tick tick,
+                                hc_sv_value_id value_id, uint64_t newest);
 
 /// Notes that the client holds the values of the past tick `tick` as the server has them at the
 /// newest head, or is about to. The note stands until a snapshot that carried the tick is lost.
@@ -118,3 +115,49 @@ void hc_sv_sent_log_mark_equal(struct hc_sv_sent_log *sent_log, hc_tick tick);
 /// The newest head at which the tick was noted as equal, if the note stands; HC_NO_TICK: it does
 /// not, or the log has evicted the values of that tick.
 hc_tick hc_sv_sent_log_equal_at(const struct hc_sv_sent_log *sent_log, hc_tick tick);
+
+// ---- Items --------------------------------------------------------------------------------------
+// The items of a unit lie in its slot of the client's view: its values of the ticks shown, its
+// drops and its corrections. A drop does not end the acked value: the client keeps its baselines.
+
+/// The state of a unit's values and drops. Heads are HC_NO_TICK where there is none.
+struct hc_sv_item_state {
+    hc_sv_value_id acked; ///< the newest acked value of a snapshot's own tick, unless it is neither
+                          ///< logged nor in the base; 0: none
+    hc_tick acked_as_of;  ///< the head of its snapshot
+    hc_tick sent_as_of;   ///< the head of the newest snapshot with an item that is not lost, unless
+                          ///< that item is a drop
+    bool known; ///< the client may know the unit: a value of it was sent, lost or not, and
+                ///< no drop since then is acked or under way
+};
+
+/// A value of one tick that the client holds, or is about to.
+struct hc_sv_held {
+    hc_sv_value_id value_id; ///< 0: none, or a drop
+    hc_tick as_of;           ///< head of the acked snapshot that carried it; HC_NO_TICK: not acked
+    bool sent;               ///< a logged snapshot carried the unit at the tick, lost or not
+};
+
+/// The log has evicted the places `gone`.
+void hc_sv_items_evict(struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+                       hc_sv_places gone);
+
+/// The newest snapshot carries this value of the unit, of the tick that it shows; 0: it drops it.
+void hc_sv_items_put(struct hc_sv_slot *slot, const struct hc_sv_sent_log *sent_log,
+                     hc_sv_value_id value_id);
+
+/// The newest snapshot carries this value of the unit at a past tick; the log must have room.
+void hc_sv_items_correct(struct hc_sv_slot *slot, struct hc_sv_sent_log *sent_log, hc_tick tick,
+                         hc_sv_value_id value_id);
+
+/// The state of the unit's values and drops.
+/// Only values in the acked snapshots `usable` count as acked.
+struct hc_sv_item_state hc_sv_items_state(const struct hc_sv_slot *slot,
+                                          const struct hc_sv_sent_log *sent_log,
+                                          hc_sv_places usable);
+
+/// The unit's value of `tick` that the client holds or is about to: the newest that is not lost, of
+/// the tick shown (`showing`, see hc_sv_sent_log_showing) or as a correction.
+struct hc_sv_held hc_sv_items_held(const struct hc_sv_slot *slot,
+                                   const struct hc_sv_sent_log *sent_log, hc_tick tick,
+                                   hc_sv_places showing);

@@ -1,38 +1,29 @@
-/// A snapshot: which units it sends, against which baselines, and the order in which it is filled.
+/// A snapshot: its units, its lists and its corrections, gathered once and written as far as they
+/// fit.
 #include "server/replication/snapshot.h"
 
 #include "common/mark.h"
 #include "hindcast/check.h"
 #include "server/replication/builder.h"
-#include "server/replication/corrections.h"
 
 #include <string.h>
 
 enum {
-    ROOM_MIN = 160,     ///< bytes; with less to spend a snapshot waits for the next tick
-    INTEREST_TICKS = 8, ///< between two full looks at a client's interest
-    PIN_TICKS = 48,     ///< age of the newest base from which on its values are pinned
+    ROOM_MIN = 160, ///< bytes; with less to spend a snapshot waits for the next tick
+    CROWD = 24,     ///< units of a view that is crowded
+    TURNS_AGE = 40, ///< heads from which on a base is so old that all units go on from the newest
+    PIN_TICKS = 48, ///< age of the newest base from which on its values are pinned
     BYTES_MAX = HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD, ///< of a snapshot
-    AGAIN_BITS = 1,            ///< estimated, of the name of a unit that the base carried
-    NAME_BITS = 8,             ///< of another name
-    INPUT_BITS = 8,            ///< of an input
-    NOT_GATHERED = UINT32_MAX, ///< the place of a delta for which there was no room
+    AGAIN_BITS = 1, ///< estimated, of the name of a unit that the base carried
+    NAME_BITS = 8,  ///< of another name
+    INPUT_BITS = 8, ///< of an input
 };
 
 static uint32_t least(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
-hc_tick hc_sv_snapshot_tick(const struct hc_sv_replicator *replicator,
-                            const struct hc_sv_client *client) {
-    const struct hc_timeline *timeline = replicator->config.timeline;
-    hc_tick tick = hc_timeline_head(timeline);
-    for (unsigned i = 0; !replicator->config.show_head && i < client->own_count; i++)
-        tick = hc_tick_min(tick, hc_timeline_inputs_through(timeline, client->own[i]) + 1);
-    return tick;
-}
-
-// ---- Beginning ----------------------------------------------------------------------------------
+// ---- The header ---------------------------------------------------------------------------------
 
 /// Whether this head's snapshot is the client's first of a group of HC_SNAPSHOT_CHAIN_TICKS heads.
 /// Groups begin at another head for each client, which spreads the chain hashes over the ticks.
@@ -43,123 +34,77 @@ static bool begins_group(const struct hc_sv_client *client, hc_tick head) {
                (client->newest_head + offset) / HC_SNAPSHOT_CHAIN_TICKS;
 }
 
-static void begin_header(struct hc_sv_builder *builder,
-                         const struct hc_sv_snapshot_datagram *datagram) {
+/// Fills in the header, all but the hash. Evicts from the log what is too old; returns the places.
+static hc_sv_places begin(struct hc_sv_builder *builder,
+                          const struct hc_sv_snapshot_datagram *datagram) {
     const struct hc_sv_replicator *replicator = builder->replicator;
     struct hc_sv_client *client = builder->client;
     hc_tick head = hc_timeline_head(builder->timeline);
-    hc_tick tick = hc_sv_snapshot_tick(replicator, client);
+    hc_tick tick = client->shown;
+    bool has_chain = begins_group(client, head);
+    hc_sv_places gone = hc_sv_sent_log_evict(&client->sent_log, head);
+    uint32_t rate = replicator->config.snapshot_rate;
+    bool each_tick = rate == 0 || rate == builder->world->tick_rate;
+    hc_tick newest_base = client->sent_log.base;
+    builder->turns = each_tick && client->interest.view.count >= CROWD &&
+                     newest_base != HC_NO_TICK && head - newest_base < TURNS_AGE;
+    builder->sends_unreceived = each_tick && !builder->turns;
+    hc_tick base =
+        hc_sv_sent_log_next_base(&client->sent_log, builder->turns, tick, &builder->usable);
     builder->header = (struct hc_snapshot){.as_of = head,
                                            .phase_us = datagram->phase_us,
                                            .ack_delay_us = datagram->ack_delay_us,
                                            .tick = tick,
                                            .late_limit = datagram->late_limit,
                                            .final = replicator->final,
-                                           .has_chain = begins_group(client, head),
+                                           .has_chain = has_chain,
                                            .chain = replicator->chain,
-                                           .base = client->sent_log.base,
+                                           .base = base,
                                            .own_count = client->own_count};
     client->newest_head = head;
     for (unsigned i = 0; i < client->own_count; i++) // with show_head the tick may exceed A
         builder->header.complete[i] = hc_tick_max(
             hc_timeline_inputs_through(builder->timeline, client->own[i]), hc_tick_back(tick, 1));
+    return gone;
 }
 
-static struct hc_sv_value *pin_of(const struct hc_sv_builder *builder,
-                                  const struct hc_sv_slot *slot) {
-    const struct hc_sv_replicator *replicator = builder->replicator;
-    size_t number = (size_t)(slot - replicator->slots.at);
-    return (struct hc_sv_value *)(void *)(replicator->pins +
-                                          number * hc_sv_values_pin_size(builder->world));
+/// The most precise extrapolation that the client computes.
+static enum hc_extrapolation best_of(const struct hc_sv_client *client) {
+    enum hc_extrapolation how = HC_EXTRAPOLATION_STEP;
+    while (!hc_sv_client_computes(client, how))
+        how--;
+    return how;
 }
 
-/// Pins the values of the base, unless they are pinned already. The client stores them until it
-/// receives a newer one. Without them a crowded snapshot would not fit into a datagram for a client
-/// that has acked nothing for a long time.
-static void pin(struct hc_sv_builder *builder) {
-    struct hc_sv_client *client = builder->client;
-    const struct hc_sv_view *view = &client->interest.view;
-    hc_tick base = client->sent_log.base;
-    if (base == client->pinned)
-        return;
-    client->pinned = base;
-    struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
-    for (; slot != NULL; slot = hc_sv_view_slot(view, slot->next)) {
-        struct hc_sv_acked acked = hc_sv_slot_acked(slot, &client->sent_log);
-        slot->pinned = acked.value_id != 0 && acked.as_of == base;
-        if (slot->pinned)
-            hc_sv_values_pin(&builder->replicator->values, slot->unit, acked.value_id,
-                             pin_of(builder, slot));
-    }
-}
-
-/// Logs the snapshot, and evicts from the log, and from all items, what is too old.
-static void begin_log(struct hc_sv_builder *builder, uint32_t seq) {
-    struct hc_sv_client *client = builder->client;
-    const struct hc_sv_view *view = &client->interest.view;
-    hc_tick head = hc_timeline_head(builder->timeline);
-    hc_tick tick = hc_sv_snapshot_tick(builder->replicator, client);
-    hc_sv_places gone = hc_sv_sent_log_evict(&client->sent_log, head);
-    struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
-    for (; slot != NULL && gone != 0; slot = hc_sv_view_slot(view, slot->next))
-        hc_sv_slot_evict(slot, &client->sent_log, gone);
-    hc_sv_lists_evict(client->lists, &client->sent_log, gone, &builder->replicator->roster,
-                      hc_tick_back(tick, builder->replicator->config.future));
-    hc_sv_sent_log_begin(&client->sent_log, head, tick, seq);
-    if (head - client->sent_log.base >= PIN_TICKS)
-        pin(builder);
-}
-
-/// Renews the client's interest: a full look now and then, else only the seen units are checked.
-static void look(struct hc_sv_builder *builder) {
-    struct hc_sv_client *client = builder->client;
-    hc_tick head = builder->header.as_of, tick = builder->header.tick;
-    if (client->interest_at == HC_NO_TICK || head - client->interest_at >= INTEREST_TICKS) {
-        hc_sv_interest_update(&client->interest, &builder->replicator->index, builder->timeline,
-                              tick, client->own, client->own_count);
-        client->interest_at = head;
-    } else {
-        hc_sv_interest_narrow(&client->interest, builder->timeline, tick, client->own,
-                              client->own_count);
-    }
-}
-
-static void begin(struct hc_sv_builder *builder, const struct hc_sv_snapshot_datagram *datagram) {
+/// Begins the deltas, which share the extrapolation, the referee's value and the budget of
+/// extrapolations.
+static void begin_deltas(struct hc_sv_builder *builder) {
     struct hc_sv_replicator *replicator = builder->replicator;
     struct hc_sv_client *client = builder->client;
-    begin_log(builder, datagram->seq);
-    begin_header(builder, datagram);
-    look(builder);
     hc_tick head = builder->header.as_of, tick = builder->header.tick;
     hc_tick base = builder->header.base == HC_NO_TICK ? tick : builder->header.base;
-    builder->own_steps = client->own_count * hc_sv_deltas_steps(hc_tick_min(base, tick), tick);
-    builder->shown = hc_sv_values_row(&replicator->values, builder->timeline, tick);
-    bool alive = builder->shown.presence[HC_REFEREE] == HC_ALIVE;
+    enum hc_extrapolation how = best_of(client);
+    if (builder->header.base == HC_NO_TICK)
+        how = HC_EXTRAPOLATION_HOLD; // of nothing
+    builder->header.how = how;
+    builder->own_steps = client->own_count * hc_sv_deltas_steps(how, hc_tick_min(base, tick), tick);
     builder->encoder =
         (struct hc_sv_encoder){.deltas = &replicator->deltas,
+                               .how = how,
                                .timeline = builder->timeline,
                                .since = hc_tick_back(head, replicator->config.history),
                                .cost = hc_sv_extrapolation_begin(
                                    &replicator->extrapolation_budget, client->extrapolation_saved,
                                    head - base, head - tick, builder->own_steps)};
-    hc_sv_encoder_begin(&builder->encoder, hc_sv_values_put(&builder->shown, 0),
-                        alive ? builder->shown.states : NULL);
+    hc_sv_encoder_begin(&builder->encoder,
+                        hc_sv_values_get(&replicator->values, client->referee_id));
 }
 
-// ---- Gathering ----------------------------------------------------------------------------------
+// ---- Units --------------------------------------------------------------------------------------
 
-const struct hc_sv_value *hc_sv_builder_value(const struct hc_sv_builder *builder,
-                                              const struct hc_sv_selection *selection) {
-    hc_sv_value_id id = selection->acked.value_id;
-    if (selection->slot->pinned && id != 0) {
-        // A pinned value may be so old that its number is another value's by now.
-        const struct hc_sv_value *pinned = pin_of(builder, selection->slot);
-        if (pinned->id == id) {
-            HC_MARK("value-pinned");
-            return pinned;
-        }
-    }
-    return hc_sv_values_get(&builder->replicator->values, id);
+/// The place of the slot's pinned value.
+static uint32_t pin_of(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot) {
+    return (uint32_t)(slot - builder->replicator->slots.at);
 }
 
 /// The baseline that the unit's value is encoded against, and its name; NULL if the client has
@@ -168,9 +113,9 @@ static const struct hc_sv_value *base_of(const struct hc_sv_builder *builder,
                                          struct hc_sv_selection *selection) {
     const struct hc_snapshot *header = &builder->header;
     struct hc_snapshot_unit *name = &selection->name;
+    const struct hc_sv_value *base = selection->acked;
     name->from = HC_SNAPSHOT_NOTHING;
-    name->as_of = selection->acked.as_of;
-    const struct hc_sv_value *base = hc_sv_builder_value(builder, selection);
+    name->as_of = selection->acked_as_of;
     // A delta may list what the owner did since the baseline; the client may not know what the unit
     // did out of its view.
     if (base == NULL || base->unit.tick > header->tick || base->unit.tick < selection->slot->since)
@@ -187,52 +132,70 @@ static const struct hc_sv_value *base_of(const struct hc_sv_builder *builder,
     return base;
 }
 
+/// Stores a delta; returns its place in replicator->gathered.
+static uint32_t store_delta(struct hc_sv_builder *builder, struct hc_sv_delta delta) {
+    uint32_t bytes = (delta.bits + 7) / 8, at = builder->gathered;
+    if (bytes > HC_SV_GATHERED_BYTES - at)
+        return HC_SV_NOT_GATHERED;
+    memcpy(builder->replicator->gathered + at, delta.data, bytes);
+    builder->gathered += bytes;
+    return at;
+}
+
 /// Fetches the delta of a unit in view, as far as there is room.
 static void gather_delta(struct hc_sv_builder *builder, struct hc_sv_selection *selection) {
-    const struct hc_sv_value *base = base_of(builder, selection);
-    struct hc_sv_delta delta =
-        hc_sv_encoder_delta(&builder->encoder, selection->name.unit, base, selection->value, true);
-    uint32_t bytes = (delta.bits + 7) / 8;
+    selection->base = base_of(builder, selection);
+    struct hc_sv_delta delta = hc_sv_encoder_delta(&builder->encoder, selection->name.unit,
+                                                   selection->base, selection->value, true);
     if (selection->name.from == HC_SNAPSHOT_BASE)
         selection->bits = AGAIN_BITS;
     selection->bits += delta.bits;
     selection->delta = delta.bits;
-    selection->gathered = NOT_GATHERED;
-    if (bytes > HC_SV_GATHERED_BYTES - builder->gathered)
-        return;
-    selection->gathered = builder->gathered;
-    memcpy(builder->replicator->gathered + builder->gathered, delta.data, bytes);
-    builder->gathered += bytes;
+    selection->gathered = store_delta(builder, delta);
 }
 
-/// Ticks from the one shown on that have known inputs of the unit's player, unless it is own.
-static uint32_t inputs_of(const struct hc_sv_builder *builder,
-                          const struct hc_sv_selection *selection) {
-    hc_player player = hc_unit_player(builder->world, selection->name.unit);
-    if (player == HC_NO_PLAYER || selection->own || hc_sv_selection_drops(selection))
-        return 0;
-    hc_tick newest = builder->replicator->roster.players[player].newest_input;
-    return hc_tick_max(newest + 1, builder->header.tick) - builder->header.tick;
+/// Whether the unit waits for the next snapshot: the view is crowded, this is not its turn, the
+/// last snapshot sent it, and its player has changed no keys since.
+static bool waits(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot,
+                  const struct hc_sv_item_state *state) {
+    const struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
+    if (!builder->turns || slot->own || state->acked == 0 || state->sent_as_of == HC_NO_TICK ||
+        hc_sv_sent_log_turn(slot->unit) == hc_sv_sent_log_turn(builder->header.tick) ||
+        state->sent_as_of < sent_log->as_of[sent_log->newest])
+        return false;
+    hc_player player = hc_unit_player(builder->world, slot->unit);
+    return player == HC_NO_PLAYER ||
+           builder->replicator->roster.players[player].turned_at < state->sent_as_of;
 }
 
 /// Adds a unit that the client sees, or must forget.
 static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
-                        struct hc_sv_acked acked) {
-    struct hc_sv_client *client = builder->client;
+                        const struct hc_sv_item_state *state) {
     struct hc_sv_selection *selection = &builder->selections[builder->selection_count++];
     *selection = (struct hc_sv_selection){.name = {.unit = slot->unit, .from = HC_SNAPSHOT_DROPPED},
-                                          .own = hc_sv_client_owns_unit(client, slot->unit),
+                                          .own = slot->own,
+                                          .known = state->known,
                                           .slot = slot,
-                                          .acked = acked,
+                                          .acked_id = state->acked,
+                                          .acked_as_of = state->acked_as_of,
                                           .bits = NAME_BITS};
     if (!slot->sees)
         return;
-    selection->value = hc_sv_values_get(&builder->replicator->values,
-                                        hc_sv_values_put(&builder->shown, slot->unit));
+    selection->value = hc_sv_values_get(&builder->replicator->values, slot->value_id);
+    selection->acked = slot->pinned ? hc_sv_values_pinned(&builder->replicator->values,
+                                                          pin_of(builder, slot), state->acked)
+                                    : hc_sv_values_get(&builder->replicator->values, state->acked);
+    selection->waits = waits(builder, slot, state);
+    if (selection->waits) {
+        selection->bits = 0;
+        builder->waiting++;
+        return;
+    }
     gather_delta(builder, selection);
-    selection->inputs = inputs_of(builder, selection);
-    hc_tick sent = hc_sv_slot_sent(slot, &client->sent_log); // else it was out of view
-    uint32_t unsent = sent == HC_NO_TICK ? 0 : builder->header.as_of - sent;
+    selection->inputs = slot->inputs;
+    selection->bits += INPUT_BITS * least(slot->inputs, HC_SNAPSHOT_INPUTS_NEAR);
+    uint32_t unsent = // else it was out of view
+        state->sent_as_of == HC_NO_TICK ? 0 : builder->header.as_of - state->sent_as_of;
     if (unsent > builder->counts->longest_unsent_ticks)
         builder->counts->longest_unsent_ticks = unsent;
 }
@@ -240,61 +203,60 @@ static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
 /// Notes of a slot whether the base has its unit, and whether corrections compare it from now on:
 /// an earlier note of an equal tick does not hold for it.
 static void note_acked(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
-                       struct hc_sv_acked acked) {
-    bool compared = slot->sees && acked.value_id != 0;
-    if (acked.value_id != 0 && acked.as_of == builder->header.base)
+                       const struct hc_sv_item_state *state) {
+    bool compared = slot->sees && state->acked != 0;
+    if (state->acked != 0 && state->acked_as_of == builder->header.base)
         builder->base.units[builder->base.count++] = slot->unit;
     if (compared && !slot->compared)
         slot->compared_at = builder->client->compared_at = builder->header.as_of;
     slot->compared = compared;
 }
 
-/// Ends the inputs of each player at the tick at which it leaves the view, as far as that is
-/// simulated.
-static void limit_inputs(struct hc_sv_builder *builder) {
-    struct hc_sv_selection *selections = builder->selections;
-    hc_tick head = builder->header.as_of, tick = builder->header.tick, end = tick;
-    for (uint32_t i = 0; i < builder->selection_count; i++)
-        end = hc_tick_max(end, tick + selections[i].inputs);
-    for (hc_tick t = tick + 1; t < end && t <= head; t++) {
-        struct hc_sv_interest_look seen = hc_sv_builder_look(builder, t);
-        uint32_t before = t - tick;
-        for (uint32_t i = 0; i < builder->selection_count && !seen.everything; i++)
-            if (selections[i].inputs > before &&
-                !hc_sv_interest_in_view(&seen, selections[i].name.unit)) {
-                HC_MARK("inputs-out-of-view");
-                selections[i].inputs = before;
-            }
-    }
-    for (uint32_t i = 0; i < builder->selection_count; i++)
-        selections[i].bits += INPUT_BITS * least(selections[i].inputs, HC_SNAPSHOT_INPUTS_NEAR);
+/// Whether the values of the base are to be pinned now. The client stores them until it receives a
+/// newer one. Without them a crowded snapshot would not fit into a datagram for a client that has
+/// acked nothing for a long time.
+static bool pins(struct hc_sv_builder *builder) {
+    struct hc_sv_client *client = builder->client;
+    hc_tick base = builder->header.base;
+    if (builder->header.as_of - base < PIN_TICKS || base == client->pinned)
+        return false;
+    client->pinned = base;
+    return true;
 }
 
-/// Gathers the units that the client sees, and those that it saw and must forget. Gives back the
-/// slots of all others of which nothing is logged.
-static void gather(struct hc_sv_builder *builder) {
+/// Gathers the client's units from its slots, which the log has rid of the evicted places `gone`:
+/// the units that it sees, and those that it saw and must forget. Gives back the slots of all
+/// others of which nothing is logged.
+static void gather_units(struct hc_sv_builder *builder, hc_sv_places gone) {
     struct hc_sv_view *view = &builder->client->interest.view;
     const struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
+    struct hc_sv_values *values = &builder->replicator->values;
+    bool pinning = pins(builder);
     uint32_t *at = &view->first;
     while (*at != HC_SV_NO_SLOT) {
         struct hc_sv_slot *slot = hc_sv_view_slot(view, *at);
-        struct hc_sv_acked acked = hc_sv_slot_acked(slot, sent_log);
-        bool gathered = slot->sees || hc_sv_slot_known(slot, sent_log);
+        if (gone != 0)
+            hc_sv_items_evict(slot, sent_log, gone);
+        struct hc_sv_item_state state = hc_sv_items_state(slot, sent_log, builder->usable);
+        bool gathered = slot->sees || state.known;
         builder->counts->units_examined++;
-        note_acked(builder, slot, acked);
+        if (pinning)
+            slot->pinned = state.acked != 0 && state.acked_as_of == builder->header.base;
+        if (pinning && slot->pinned)
+            hc_sv_values_pin(values, pin_of(builder, slot), slot->unit, state.acked);
+        note_acked(builder, slot, &state);
         if (gathered)
-            gather_unit(builder, slot, acked);
+            gather_unit(builder, slot, &state);
         else
             slot->score = 0; // it waits for nothing
-        if (gathered || (slot->values | slot->drops) != 0 || acked.value_id != 0)
+        if (gathered || (slot->values | slot->drops) != 0 || state.acked != 0)
             at = &slot->next;
         else
             hc_sv_view_remove(view, at);
     }
-    limit_inputs(builder);
 }
 
-// ---- Choosing -----------------------------------------------------------------------------------
+// ---- The budget of bits -------------------------------------------------------------------------
 
 /// Orders the selections, once for each snapshot in which not all fit.
 static void order(struct hc_sv_builder *builder) {
@@ -304,8 +266,7 @@ static void order(struct hc_sv_builder *builder) {
     for (uint32_t i = 0; i < builder->selection_count; i++) {
         const struct hc_sv_selection *selection = &builder->selections[i];
         struct hc_sv_slot *slot = selection->slot;
-        bool same =
-            selection->delta <= 1 && slot->sees && hc_sv_slot_known(slot, &client->sent_log);
+        bool same = selection->delta <= 1 && slot->sees && selection->known;
         hc_sv_slot_grow(slot, !same,
                         view == 0 ? 0
                                   : hc_sv_interest_distance(&client->interest, builder->timeline,
@@ -317,30 +278,30 @@ static void order(struct hc_sv_builder *builder) {
     builder->ordered = true;
 }
 
-/// Chooses at most `most` units: the referee and the client's own, then those that fit into `room`
-/// bits by estimate, the most urgent first; one that does not fit is skipped. Returns their number.
-static uint32_t choose(struct hc_sv_builder *builder, uint32_t room, uint32_t most) {
+/// Chooses at most `most` units: the referee and the client's own, then those that fit into the
+/// room by estimate, the most urgent first; one that does not fit is skipped.
+static void choose_units(struct hc_sv_builder *builder, uint32_t most) {
     struct hc_sv_selection *selections = builder->selections;
-    uint32_t taken = 0, used = 0, all = 0;
+    uint32_t room = builder->room * 8, used = 0, all = 0;
     for (uint32_t i = 0; i < builder->selection_count; i++)
         all += selections[i].bits;
-    bool fits = all <= room && builder->selection_count <= most;
+    bool fits = all <= room && builder->selection_count - builder->waiting <= most;
     for (uint32_t i = 0; i < builder->selection_count; i++)
-        selections[i].chosen = fits;
+        selections[i].chosen = fits && !selections[i].waits;
+    builder->chosen = fits ? builder->selection_count - builder->waiting : 0;
     if (fits)
-        return builder->selection_count;
+        return;
     if (!builder->ordered)
         order(builder);
-    for (uint32_t i = 0; i < builder->selection_count && taken < most; i++) {
+    for (uint32_t i = 0; i < builder->selection_count && builder->chosen < most; i++) {
         struct hc_sv_selection *selection =
             &selections[hc_sv_view_number(builder->replicator->order[i])];
-        if (!selection->own && used + selection->bits > room)
+        if (selection->waits || (!selection->own && used + selection->bits > room))
             continue;
         used += selection->bits;
         selection->chosen = true;
-        taken++;
+        builder->chosen++;
     }
-    return taken;
 }
 
 /// Bits of the chosen units with so many ticks of inputs, by estimate.
@@ -356,13 +317,13 @@ static uint32_t bits_with(const struct hc_sv_builder *builder, uint32_t inputs) 
 }
 
 /// How many ticks of inputs fit beside the chosen units by estimate, the same for every unit.
-static uint32_t choose_inputs(const struct hc_sv_builder *builder, uint32_t room) {
+static uint32_t choose_inputs(const struct hc_sv_builder *builder) {
     uint32_t low = HC_SNAPSHOT_INPUTS_NEAR, high = HC_SNAPSHOT_INPUTS_MAX;
-    if (bits_with(builder, high) <= room)
+    if (bits_with(builder, high) <= builder->room * 8)
         return high;
     while (low < high) {
         uint32_t middle = (low + high + 1) / 2;
-        if (bits_with(builder, middle) <= room)
+        if (bits_with(builder, middle) <= builder->room * 8)
             low = middle;
         else
             high = middle - 1;
@@ -370,24 +331,44 @@ static uint32_t choose_inputs(const struct hc_sv_builder *builder, uint32_t room
     return low;
 }
 
-// ---- Writing ------------------------------------------------------------------------------------
-
-/// The hash of the chosen values.
-static uint32_t hash_of(const struct hc_sv_builder *builder) {
-    uint32_t hash = 0;
-    for (uint32_t i = 0; i < builder->selection_count; i++)
-        if (builder->selections[i].chosen && builder->selections[i].value != NULL)
-            hash += builder->selections[i].value->hash;
-    return hash;
+/// Chooses the units and inputs that fit into the room by estimate: the referee and the client's
+/// own units, then the most urgent ones.
+static void choose(struct hc_sv_builder *builder) {
+    builder->limit = builder->room;
+    choose_units(builder, HC_SNAPSHOT_UNITS_MAX);
+    builder->inputs = choose_inputs(builder);
 }
 
-static void put_names(struct hc_sv_builder *builder) {
-    struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
+/// Chooses again after the chosen ones did not fit: the farthest inputs are left out first, then
+/// the least urgent units. The referee and the client's own units may exceed the room, up to a
+/// whole datagram: they are in every snapshot.
+static void choose_less(struct hc_sv_builder *builder) {
+    uint32_t own = 1 + builder->client->own_count, chosen = builder->chosen;
+    if (builder->inputs > HC_SNAPSHOT_INPUTS_NEAR) {
+        builder->inputs -= (builder->inputs - HC_SNAPSHOT_INPUTS_NEAR + 3) / 4;
+    } else if (chosen <= own && builder->limit < BYTES_MAX) {
+        builder->limit = BYTES_MAX;
+    } else {
+        HC_ASSERT(chosen > 0); // the header and two lists always fit
+        uint32_t fewer = chosen - 1 - chosen / 8;
+        choose_units(builder, chosen > own && fewer < own ? own : fewer);
+    }
+}
+
+// ---- Writing ------------------------------------------------------------------------------------
+
+/// Lists the names of the chosen units, and adds up the hash of their values.
+static uint32_t name_units(struct hc_sv_builder *builder, struct hc_snapshot_unit *units) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < builder->selection_count; i++)
-        if (builder->selections[i].chosen)
-            units[count++] = builder->selections[i].name;
-    hc_snapshot_put_names(&builder->bits, &builder->header, &builder->base, units, count);
+    builder->header.hash = 0;
+    for (uint32_t i = 0; i < builder->selection_count; i++) {
+        const struct hc_sv_selection *selection = &builder->selections[i];
+        if (!selection->chosen)
+            continue;
+        units[count++] = selection->name;
+        builder->header.hash += selection->value == NULL ? 0 : selection->value->hash;
+    }
+    return count;
 }
 
 /// Writes the value of a chosen unit, and its player's inputs.
@@ -396,30 +377,34 @@ static void put_value(struct hc_sv_builder *builder, const struct hc_sv_selectio
     hc_player player = hc_unit_player(builder->world, unit);
     struct hc_sv_delta delta = {.data = builder->replicator->gathered + selection->gathered,
                                 .bits = selection->delta};
-    if (selection->gathered == NOT_GATHERED) {
-        bool none = selection->name.from == HC_SNAPSHOT_NOTHING;
-        delta = hc_sv_encoder_delta(&builder->encoder, unit,
-                                    none ? NULL : hc_sv_builder_value(builder, selection),
-                                    selection->value, false);
-    }
+    if (selection->gathered == HC_SV_NOT_GATHERED)
+        delta =
+            hc_sv_encoder_delta(&builder->encoder, unit, selection->base, selection->value, false);
     hc_bits_append(&builder->bits, delta.data, delta.bits);
-    if (player != HC_NO_PLAYER)
-        hc_snapshot_put_inputs(&builder->bits, builder->timeline, builder->world->game, player,
-                               &selection->value->unit,
-                               builder->header.tick + least(selection->inputs, builder->inputs));
+    if (player != HC_NO_PLAYER) {
+        uint32_t inputs = selection->inputs < builder->inputs ? selection->inputs : builder->inputs;
+        hc_snapshot_put_inputs(&builder->bits, builder->timeline,
+                               &builder->replicator->deltas.codec, player, &selection->value->unit,
+                               builder->header.tick + inputs);
+    }
 }
 
 /// Writes everything but the corrections; false: it does not fit.
-static bool write_units(struct hc_sv_builder *builder) {
-    builder->header.hash = hash_of(builder);
+static bool put_units(struct hc_sv_builder *builder) {
+    struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
+    uint32_t count = name_units(builder, units);
+    builder->bits = hc_bits_writer(builder->packed, builder->limit);
     hc_snapshot_put(&builder->bits, &builder->header);
-    hc_sv_lists_put(builder);
-    put_names(builder);
+    // The lists leave a quarter to the units; a later snapshot carries the entries left out.
+    hc_snapshot_put_lists(&builder->bits, builder->header.tick, builder->room * 8 * 3 / 4,
+                          &builder->lists);
+    hc_sv_listing_put(builder);
+    hc_snapshot_put_names(&builder->bits, &builder->header, &builder->base, units, count);
     for (uint32_t i = 0; i < builder->selection_count && !builder->bits.failed; i++)
         if (builder->selections[i].chosen && builder->selections[i].value != NULL)
             put_value(builder, &builder->selections[i]);
     struct hc_bits_writer ended = builder->bits;
-    hc_snapshot_put_end(&ended); // of the corrections
+    hc_bits_put(&ended, 0, 1); // the end of the corrections
     return !ended.failed;
 }
 
@@ -429,56 +414,228 @@ static void log_units(struct hc_sv_builder *builder) {
         const struct hc_sv_selection *selection = &builder->selections[i];
         if (!selection->chosen)
             continue;
-        hc_sv_slot_put(selection->slot, &builder->client->sent_log,
-                       selection->value == NULL ? 0 : selection->value->id);
+        hc_sv_items_put(selection->slot, &builder->client->sent_log,
+                        selection->value == NULL ? 0 : selection->value->id);
         selection->slot->score = 0;
     }
 }
 
-/// Fills the room with units. If the estimate was too low, the farthest inputs are left out first,
-/// then the least urgent units. The referee and the client's own units may exceed the room, up to a
-/// whole datagram: they are in every snapshot.
-static void put_units(struct hc_sv_builder *builder) {
-    struct hc_bits_writer before = builder->bits;
-    uint32_t room = (uint32_t)builder->room * 8, own = 1 + builder->client->own_count;
-    uint32_t count = choose(builder, room, HC_SNAPSHOT_UNITS_MAX);
-    builder->inputs = choose_inputs(builder, room);
-    while (!write_units(builder)) {
-        builder->bits = before;
-        if (builder->inputs > HC_SNAPSHOT_INPUTS_NEAR) {
-            builder->inputs -= (builder->inputs - HC_SNAPSHOT_INPUTS_NEAR + 3) / 4;
-            continue;
+// ---- Corrections --------------------------------------------------------------------------------
+
+/// The first tick that the client may still show when this snapshot arrives; HC_NO_TICK: it has
+/// reported none. The first shown tick is the client's tick less the display offset less 1. The
+/// client's tick is the last reported one and, while the reports advance, the shortest round trip
+/// less a tick, because a path may become shorter. The sent log does not reach farther back than
+/// its snapshots.
+static hc_tick shown_from(const struct hc_sv_builder *builder) {
+    const struct hc_sv_client *client = builder->client;
+    if (!client->reported)
+        return HC_NO_TICK;
+    hc_tick own = client->client_tick;
+    if (client->moves && client->round_trip > 0 && client->round_trip != UINT32_MAX)
+        own = hc_tick_ahead(own, client->round_trip - 1);
+    hc_tick oldest = hc_tick_max(hc_timeline_oldest(builder->timeline),
+                                 hc_tick_back(builder->header.as_of, HC_SNAPSHOT_AGE_MAX - 1));
+    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1));
+}
+
+/// The baseline for a correction of the tick `at`, which the client holds as `held`; NULL if it has
+/// none that it can be, or if the delta exceeds the extrapolation budget. Names it.
+static const struct hc_sv_value *correction_base(const struct hc_sv_builder *builder, hc_tick at,
+                                                 struct hc_sv_held held,
+                                                 const struct hc_sv_correction *correction,
+                                                 struct hc_snapshot_correction *name) {
+    const struct hc_sv_selection *selection = correction->selection;
+    hc_tick head = builder->header.as_of;
+    if (held.as_of != HC_NO_TICK && head - held.as_of <= HC_SNAPSHOT_CORRECTION_AGE) {
+        const struct hc_sv_value *same =
+            hc_sv_values_get(&builder->replicator->values, held.value_id);
+        if (same != NULL) {
+            name->as_of = held.as_of;
+            name->same = true;
+            return same;
         }
-        if (count <= own && before.size < BYTES_MAX) {
-            before.size = BYTES_MAX;
-            builder->bits.size = before.size;
-            continue;
-        }
-        HC_ASSERT(count > 0); // the header and two lists always fit
-        uint32_t fewer = count - 1 - count / 8;
-        count = choose(builder, room, count > own && fewer < own ? own : fewer);
     }
-    if (before.size > builder->room) // nothing else goes beyond it; the end of the corrections must
-        builder->bits.size = hc_bits_written(&builder->bits) / 8 + 1;
-    log_units(builder);
+    if (head - selection->acked_as_of > HC_SNAPSHOT_CORRECTION_AGE)
+        return NULL;
+    const struct hc_sv_value *base = selection->acked;
+    if (base == NULL || base->id != selection->acked_id || base->unit.tick > at || // replaced since
+        base->unit.tick < selection->slot->since ||
+        hc_sv_encoder_too_dear(&builder->encoder, name->unit, base, correction->value))
+        return NULL;
+    name->as_of = selection->acked_as_of;
+    return base;
+}
+
+/// Whether an own player has changed at the row's tick since the head `equal`: then the client sees
+/// other units there.
+static bool looks_anew(const struct hc_sv_builder *builder, const struct hc_sv_values_row *row,
+                       hc_tick equal) {
+    const struct hc_sv_client *client = builder->client;
+    bool anew = equal == HC_NO_TICK;
+    for (unsigned i = 0; i < client->own_count && !anew; i++) {
+        hc_unit unit = (hc_unit)(1 + client->own[i]);
+        hc_sv_values_put(row, unit);
+        anew = row->newest[unit].changed > equal;
+    }
+    return anew;
+}
+
+/// Gathers the units that the client does not hold as they are at the past tick `at`, into
+/// builder->corrections and `names`; returns how many. At the head `equal` (HC_NO_TICK: never) it
+/// held all of them, or was about to.
+static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick equal,
+                            struct hc_snapshot_correction *names, uint32_t most) {
+    const struct hc_sv_client *client = builder->client;
+    struct hc_sv_values *values = &builder->replicator->values;
+    uint32_t count = 0;
+    struct hc_sv_values_row row = hc_sv_values_row(values, builder->timeline, at);
+    hc_sv_places showing = hc_sv_sent_log_showing(&client->sent_log, at);
+    bool all = looks_anew(builder, &row, equal), looks = false;
+    struct hc_sv_interest_look look;
+    for (uint32_t i = 0; i < builder->selection_count && count < most; i++) {
+        const struct hc_sv_selection *selection = &builder->selections[i];
+        hc_unit unit = selection->name.unit;
+        if (selection->value == NULL || selection->acked_id == 0)
+            continue; // the client shows no unit that it does not know yet
+        hc_sv_value_id now = hc_sv_values_put(&row, unit);
+        if (!all && row.newest[unit].changed <= equal && selection->slot->compared_at <= equal)
+            continue; // as it was when the client held it
+        builder->counts->units_examined++;
+        struct hc_sv_held held = hc_sv_items_held(selection->slot, &client->sent_log, at, showing);
+        if (hc_sv_values_alike(values, unit, held.value_id, now) ||
+            (held.value_id == 0 && !held.sent && !builder->sends_unreceived))
+            continue;
+        if (!looks)
+            look = hc_sv_interest_look_at(&client->interest, builder->timeline, at, client->own,
+                                          client->own_count);
+        looks = true;
+        if (!hc_sv_interest_in_view(&look, unit)) {
+            HC_MARK("correction-out-of-view");
+            continue;
+        }
+        struct hc_sv_correction *correction = &builder->corrections[count];
+        *correction = (struct hc_sv_correction){.selection = selection,
+                                                .value = hc_sv_values_get(values, now)};
+        names[count] = (struct hc_snapshot_correction){.unit = unit, .as_of = HC_NO_TICK};
+        correction->base = correction_base(builder, at, held, correction, &names[count++]);
+    }
+    return count;
+}
+
+/// Encodes the corrections of a tick, as many as may fit; returns how many.
+static uint32_t encode_tick(struct hc_sv_builder *builder, struct hc_snapshot_correction *names,
+                            uint32_t count) {
+    size_t left = builder->bits.size * 8 - hc_bits_written(&builder->bits);
+    builder->gathered = 0; // the units are written
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hc_sv_correction *correction = &builder->corrections[i];
+        struct hc_sv_delta delta = hc_sv_encoder_delta(&builder->encoder, names[i].unit,
+                                                       correction->base, correction->value, true);
+        uint32_t at = store_delta(builder, delta);
+        if (delta.bits > left || at == HC_SV_NOT_GATHERED)
+            return i;
+        left -= delta.bits;
+        names[i].value = builder->replicator->gathered + at;
+        names[i].bits = delta.bits;
+    }
+    return count;
+}
+
+/// Appends corrections of the tick `at`, all or as many as fit, and logs them as sent; returns how
+/// many.
+static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick at,
+                         struct hc_snapshot_correction *names, uint32_t count) {
+    uint32_t encoded = encode_tick(builder, names, count);
+    for (; count > 0; count -= 1 + count / 4) {
+        struct hc_bits_writer attempt = builder->bits;
+        if (count <= encoded)
+            hc_snapshot_put_corrections(&attempt, &builder->header, before, at, names, count);
+        struct hc_bits_writer ended = attempt;
+        hc_bits_put(&ended, 0, 1);
+        if (count <= encoded && !ended.failed) {
+            builder->bits = attempt;
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++)
+        hc_sv_items_correct(builder->corrections[i].selection->slot, &builder->client->sent_log, at,
+                            builder->corrections[i].value->id);
+    builder->counts->corrections += count;
+    return count;
+}
+
+/// Appends corrections, the newest tick first, as many as fit.
+static void put_corrections(struct hc_sv_builder *builder) {
+    struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
+    struct hc_snapshot_correction names[HC_SNAPSHOT_CORRECTIONS_MAX];
+    hc_tick from = shown_from(builder), before = builder->header.tick;
+    uint32_t left = least(hc_sv_sent_log_room(sent_log), HC_SNAPSHOT_CORRECTIONS_MAX);
+    for (hc_tick t = builder->header.tick; t > from && from != HC_NO_TICK && left > 0; t--) {
+        hc_tick at = t - 1, equal = hc_sv_sent_log_equal_at(sent_log, at);
+        if (equal != HC_NO_TICK && builder->client->compared_at <= equal &&
+            hc_timeline_changed(builder->timeline, at) <= equal)
+            continue;
+        uint32_t wanted = gather_tick(builder, at, equal, names, left);
+        uint32_t put = wanted == 0 ? 0 : put_tick(builder, before, at, names, wanted);
+        left -= put;
+        if (put < wanted) {
+            HC_MARK("corrections-cut");
+            break;
+        }
+        if (left > 0) // else the tick may need more
+            hc_sv_sent_log_mark_equal(sent_log, at);
+        if (put > 0)
+            before = at;
+    }
+    hc_bits_put(&builder->bits, 0, 1);
 }
 
 // ---- A snapshot ---------------------------------------------------------------------------------
 
-/// Steps that all units of the snapshot take when each is extrapolated from the base.
-static uint32_t demanded_steps(const struct hc_sv_builder *builder) {
-    hc_tick tick = builder->header.tick, base = builder->header.base;
-    return base == HC_NO_TICK || base > tick
-               ? 0
-               : builder->selection_count * hc_sv_deltas_steps(base, tick);
+uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint64_t now_us) {
+    int32_t room = hc_sv_bandwidth_room(&client->bandwidth, HC_DATA_BODY_MAX, now_us);
+    if (room >= ROOM_MIN)
+        return (uint32_t)room - HC_SNAPSHOT_OVERHEAD;
+    HC_MARK("snapshot-starved");
+    return 0;
 }
 
+/// Gathers the units and the lists.
+static void gather(struct hc_sv_builder *builder, const struct hc_sv_snapshot_datagram *datagram) {
+    hc_sv_places gone = begin(builder, datagram);
+    begin_deltas(builder);
+    gather_units(builder, gone);
+    hc_sv_lists_gather(builder, gone);
+    hc_sv_listing_gather(builder, gone);
+}
+
+/// Writes what was gathered, as much as fits, and then corrections; logs all of it as sent.
+static void write_all(struct hc_sv_builder *builder, uint32_t seq) {
+    hc_sv_sent_log_begin(&builder->client->sent_log, builder->header.as_of, builder->header.tick,
+                         seq);
+    choose(builder);
+    while (!put_units(builder))
+        choose_less(builder);
+    if (builder->limit >
+        builder->room) // nothing else goes beyond it; the end of the corrections must
+        builder->bits.size = hc_bits_written(&builder->bits) / 8 + 1;
+    log_units(builder);
+    hc_sv_lists_log(builder);
+    put_corrections(builder);
+}
+
+/// Counts the work, and gives back what is left of the budget of extrapolations.
 static void end(struct hc_sv_builder *builder) {
     struct hc_sv_client *client = builder->client;
     struct hc_sv_snapshot_counts *counts = builder->counts;
-    hc_tick tick = builder->header.tick, head = builder->header.as_of;
+    hc_tick tick = builder->header.tick, head = builder->header.as_of, base = builder->header.base;
+    uint32_t demanded = base == HC_NO_TICK || base > tick // when each unit's is from the base
+                            ? 0
+                            : (builder->selection_count - builder->waiting) *
+                                  hc_sv_deltas_steps(builder->header.how, base, tick);
     client->extrapolation_saved = hc_sv_extrapolation_end(
-        &builder->replicator->extrapolation_budget, &builder->encoder.cost, demanded_steps(builder),
+        &builder->replicator->extrapolation_budget, &builder->encoder.cost, demanded,
         builder->own_steps, hc_sv_client_extrapolation_most(client));
     counts->deltas_encoded = builder->encoder.encoded;
     counts->deltas_reused = builder->encoder.reused;
@@ -488,36 +645,30 @@ static void end(struct hc_sv_builder *builder) {
         HC_MARK("snapshot-of-rewound-tick");
 }
 
-bool hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
+void hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
                          const struct hc_sv_snapshot_datagram *datagram, struct hc_writer *body,
-                         struct hc_sv_snapshot_counts *counts, uint64_t now_us) {
+                         struct hc_sv_snapshot_counts *counts) {
     uint8_t packed[HC_DATA_BODY_MAX];
-    int32_t room = hc_sv_bandwidth_room(&client->bandwidth, HC_DATA_BODY_MAX, now_us);
-    if (room < ROOM_MIN) {
-        HC_MARK("snapshot-starved");
-        return false;
-    }
-    size_t size = (size_t)room - HC_SNAPSHOT_OVERHEAD;
+    HC_ASSERT(datagram->room > 0);
+    HC_ASSERT(client->viewed_at == hc_timeline_head(replicator->config.timeline));
     struct hc_sv_builder *builder = replicator->builder;
     builder->replicator = replicator; // the rest is set below or later, and is large
     builder->client = client;
     builder->world = replicator->config.world;
     builder->timeline = replicator->config.timeline;
-    builder->room = size;
-    builder->bits = hc_bits_writer(packed, size);
     builder->base.count = 0;
     builder->selections = replicator->selections;
-    builder->selection_count = builder->gathered = 0;
+    builder->selection_count = builder->gathered = builder->waiting = 0;
     builder->ordered = false;
+    builder->room = datagram->room;
+    builder->packed = packed;
     builder->counts = counts;
     *counts = (struct hc_sv_snapshot_counts){.rewound = false};
-    begin(builder, datagram);
-    gather(builder);
-    put_units(builder);
-    hc_sv_corrections_put(builder);
+    gather(builder, datagram);
+    write_all(builder, datagram->seq);
+    size_t size = hc_bits_finish(&builder->bits);
     end(builder);
-    bool fits = hc_snapshot_put_message(body, packed, hc_bits_finish(&builder->bits));
+    bool fits = hc_snapshot_put_message(body, packed, size);
     HC_ASSERT(!builder->bits.failed && fits);
     hc_sv_bandwidth_spend(&client->bandwidth, (uint32_t)body->at);
-    return true;
 }

@@ -16,6 +16,7 @@ struct hc_sv_snapshot_counts {
     uint32_t deltas_encoded, deltas_reused; ///< of units
     uint32_t extrapolation_steps;           ///< ticks that their extrapolations simulated
     uint32_t units_examined;                ///< for the selection, and of past ticks that changed
+    uint32_t events_left_out;               ///< game events beyond the limit of a tick
     uint32_t longest_unsent_ticks;          ///< since a unit in the client's view was last sent
 };
 
@@ -25,14 +26,14 @@ struct hc_sv_snapshot_datagram {
     uint32_t phase_us;     ///< since the head was due
     uint32_t ack_delay_us; ///< since the datagram that it acks as newest came
     hc_tick late_limit;    ///< own inputs before this tick are refused
+    uint32_t room;         ///< of hc_sv_snapshot_room, not 0
 };
 
-/// T: the tick that a snapshot for the client shows now.
-hc_tick hc_sv_snapshot_tick(const struct hc_sv_replicator *replicator,
-                            const struct hc_sv_client *client);
+/// Bytes that a snapshot for the client may take now; 0: the bandwidth is too little for one.
+uint32_t hc_sv_snapshot_room(struct hc_sv_client *client, uint64_t now_us);
 
-/// Appends the client's SNAPSHOT to `body`, which has room for HC_DATA_BODY_MAX, spends its bytes,
-/// and fills in `counts`. False: the bandwidth is too little now, and nothing has changed.
-bool hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
+/// Appends the client's SNAPSHOT of the present head, which hc_sv_look has looked at, to `body`,
+/// which has room for HC_DATA_BODY_MAX; spends its bytes, and fills in `counts`.
+void hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
                          const struct hc_sv_snapshot_datagram *datagram, struct hc_writer *body,
-                         struct hc_sv_snapshot_counts *counts, uint64_t now_us);
+                         struct hc_sv_snapshot_counts *counts);

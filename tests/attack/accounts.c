@@ -36,13 +36,9 @@ static uint32_t number_of(const struct hc_address *address) {
     return (uint32_t)(address->ip[13] - 1) << 16 | (uint32_t)address->ip[14] << 8 | address->ip[15];
 }
 
-static struct accounts accounts_create(struct hc_sv_host_config config, uint32_t count) {
+static struct accounts accounts_create(struct hc_server_config config, uint32_t count) {
     struct accounts accounts = {.now_us = 5 * SECOND_US, .count = count};
-    config.game = &hc_arena;
-    config.rule_hash = hc_test_rule_hash(config.game);
-    config.keys = hc_endpoint_token_ring();
-    config.unix_us = HC_TEST_UNIX_US;
-    accounts.host = hc_sv_host_create(&config, accounts.now_us);
+    accounts.host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, accounts.now_us);
     accounts.all = calloc(count + 1, sizeof *accounts.all);
     HC_ASSERT(accounts.host != NULL && accounts.all != NULL);
     for (uint32_t i = 0; i < count; i++)
@@ -74,7 +70,7 @@ static void store_ticket(struct account *account, const uint8_t *bytes, size_t s
 static void accounts_run(struct accounts *accounts, uint64_t us) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
-    struct hc_sv_event event;
+    struct hc_server_event event;
     size_t size;
     accounts->now_us += us;
     hc_sv_host_advance(accounts->host, accounts->now_us);
@@ -115,7 +111,7 @@ static bool connect_and_leave_as(struct accounts *accounts, struct raw_client *r
     memcpy(raw->cookie.client_nonce, &(uint64_t){++accounts->serial}, sizeof accounts->serial);
     if (!raw_client_join(raw, 1, accounts->now_us))
         return false;
-    hc_message_put_close(&body, HC_CLOSE_LEFT);
+    hc_message_put_close(&body, HC_CLOSE_LEFT, 0);
     return raw_client_send_data(raw, bytes, body.at, accounts->now_us) == HC_OK;
 }
 
@@ -129,7 +125,7 @@ static bool connect_and_leave(struct accounts *accounts, uint32_t number) {
 
 void attack_ticket_flood(struct attack *attack) {
     enum { HOSTILE = 8, CLIENTS = 64, SECONDS = 60, HZ = 60 };
-    struct hc_sv_host_config config = hc_sv_host_config_default();
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
     uint64_t resumes = 0;
     uint32_t visitors = 0;
     config.clients = CLIENTS;
@@ -153,7 +149,7 @@ void attack_ticket_flood(struct attack *attack) {
 
 void attack_outages(struct attack *attack) {
     enum { CLIENTS = 1024, OUTAGES = 10, GAP_S = 3 };
-    struct hc_sv_host_config config = hc_sv_host_config_default();
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
     config.clients = CLIENTS;
     config.tick_rate = 1;
     config.history = 0;
@@ -188,14 +184,14 @@ static bool connects_as(struct accounts *accounts, uint8_t rights, bool watch, u
     if (!raw_client_hello(&raw, accounts->now_us) ||
         raw_client_connect(&raw, players, accounts->now_us) != HC_DATAGRAM_ACCEPT)
         return false;
-    hc_message_put_close(&body, HC_CLOSE_LEFT);
+    hc_message_put_close(&body, HC_CLOSE_LEFT, 0);
     raw_client_send_data(&raw, bytes, body.at, accounts->now_us);
     accounts_run(accounts, SECOND_US / 10);
     return true;
 }
 
 void attack_rights(struct attack *attack) {
-    struct hc_sv_host_config config = hc_sv_host_config_default();
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
     config.clients = 8;
     struct accounts accounts = accounts_create(config, 0);
     unsigned allowed = 0, admitted = 0;
@@ -249,27 +245,25 @@ static uint64_t seconds_until_end(struct accounts *accounts, uint64_t most_s) {
 
 void attack_ended_sessions(struct attack *attack) {
     enum { LIFE_S = 3600, HOSTILE = 2 };
-    static struct hc_sv_refused refused;
-    struct hc_sv_host_config config = hc_sv_host_config_default();
+    static const uint64_t refused[] = {1, 1 + HOSTILE};
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
     config.tick_rate = 6;
     config.session_life_s = LIFE_S;
     struct accounts accounts = accounts_create(config, 4);
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(accounts.host);
+    const struct hc_server_stats *stats = hc_sv_host_stats(accounts.host);
     attack_require(attack, reconnect_all(&accounts) == 15, "not all are admitted");
-    refused = (struct hc_sv_refused){.client_ids = {1, 1 + HOSTILE}, .count = 2};
-    hc_sv_host_set_refused(accounts.host, &refused, accounts.now_us);
+    hc_sv_host_set_refused(accounts.host, refused, 2, 0, accounts.now_us);
     accounts_run(&accounts, SECOND_US / 6);
     attack_try(attack, hc_sv_host_clients(accounts.host) != 2);
     attack_try(attack, reconnect_all(&accounts) != 10);
     attack_require(attack, stats->denials[HC_DENY_REFUSED].count == 2, "for another reason");
 
-    refused = (struct hc_sv_refused){.not_before_s = HC_TEST_UNIX_S + accounts.now_us / SECOND_US};
-    hc_sv_host_set_refused(accounts.host, &refused, accounts.now_us);
+    hc_sv_host_set_refused(accounts.host, NULL, 0, HC_TEST_UNIX_S + accounts.now_us / SECOND_US,
+                           accounts.now_us);
     accounts_run(&accounts, SECOND_US / 6);
     attack_try(attack, hc_sv_host_clients(accounts.host) != 0);
     attack_try(attack, reconnect_all(&accounts) != 0);
-    refused.not_before_s = 0;
-    hc_sv_host_set_refused(accounts.host, &refused, accounts.now_us);
+    hc_sv_host_set_refused(accounts.host, NULL, 0, 0, accounts.now_us);
     accounts_destroy(&accounts);
 
     accounts = accounts_create(config, 1);
@@ -289,7 +283,7 @@ void attack_ended_sessions(struct attack *attack) {
 void attack_clock_steps(struct attack *attack) {
     enum { VISITS = 20000, VISITED = 512, HOUR_S = 3600 };
     static struct raw_client visited[VISITED];
-    struct hc_sv_host_config config = hc_sv_host_config_default();
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
     struct hc_rng rng = hc_rng_init(71, 1);
     struct accounts accounts = accounts_create(config, 1);
     unsigned admitted = 0;

@@ -1,4 +1,6 @@
-/// Limits of one network address: connected clients, and RESETs.
+/// Limits of one network address: connected clients, and RESETs; the searches for a user or an
+/// address.
+#include "server/host_internal.h"
 #include "tests/attack/attack.h"
 #include "tests/attack/raw_client.h"
 
@@ -11,14 +13,10 @@
 enum { SECOND_US = 1000000, TICK_US = 16667 };
 
 static struct hc_sv_host *open_host(uint16_t clients, uint16_t per_address, uint64_t now_us) {
-    struct hc_sv_host_config config = hc_sv_host_config_default();
-    config.game = &hc_arena;
-    config.rule_hash = hc_test_rule_hash(config.game);
-    config.keys = hc_endpoint_token_ring();
-    config.unix_us = HC_TEST_UNIX_US;
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
     config.clients = clients;
     config.clients_per_address = per_address;
-    struct hc_sv_host *host = hc_sv_host_create(&config, now_us);
+    struct hc_sv_host *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
     HC_ASSERT(host != NULL);
     return host;
 }
@@ -157,4 +155,76 @@ void attack_reset_flood(struct attack *attack) {
     attack_require(attack, slowest_us < SECOND_US, "the last waited for %.2f s", seconds);
     attack_require_none(attack, RETURNERS);
     hc_sv_host_destroy(host);
+}
+
+// ---- Searches -----------------------------------------------------------------------------------
+
+enum { ASKED = 200 };
+
+/// A server with connected clients and remembered connections for all its places but two, and the
+/// account that makes it search.
+struct searched {
+    struct target target;
+    struct raw_client player, again;
+    uint8_t connect[HC_DATAGRAM_CONNECT_SIZE];
+};
+
+static void open_searched(struct attack *attack, struct searched *searched, uint16_t clients) {
+    static struct raw_client other;
+    searched->target = target_create(clients);
+    struct hc_sv_host *host = searched->target.host;
+    uint64_t now_us = searched->target.now_us;
+    for (uint16_t i = 0; i + 2 < clients; i++) {
+        raw_client_begin(&other, host, hc_address_ipv4(127, 0, 0, 1, 1000 + i), 100 + i, 100 + i);
+        attack_require(attack, raw_client_join(&other, 1, now_us), "a client cannot join");
+        for (unsigned ended = 0; ended < HC_SV_ENDED_EACH; ended++)
+            hc_sv_host_remember_ended(host, hc_sv_host_peer(host, other.cid), false, true, now_us);
+    }
+    raw_client_begin(&searched->player, host, hc_address_ipv4(198, 51, 100, 1, 4000), 7, 7);
+    attack_require(attack, raw_client_join(&searched->player, 1, now_us), "it cannot join");
+    raw_client_send_data(&searched->player, NULL, 0, now_us);
+    raw_client_begin(&searched->again, host, hc_address_ipv4(198, 51, 100, 2, 4000), 7, 8);
+    attack_require(attack, raw_client_hello(&searched->again, now_us), "no COOKIE comes");
+    raw_client_write_connect(&searched->again, 1, searched->connect);
+}
+
+/// The server's time for CONNECTs of an account that is connected.
+static double ask_by_connect(struct attack *attack, struct searched *searched) {
+    double from = attack_cpu_us();
+    for (unsigned i = 0; i < ASKED; i++)
+        attack_try(attack, raw_client_send_connect(&searched->again, searched->connect,
+                                                   searched->target.now_us) != HC_DATAGRAM_DENY);
+    return attack_cpu_us() - from;
+}
+
+/// The server's time for DATA of a client, each from another address.
+static double ask_by_address(struct attack *attack, struct searched *searched) {
+    double from = attack_cpu_us();
+    for (unsigned i = 0; i < ASKED; i++) {
+        searched->player.address = hc_address_ipv4(10, 1, (uint8_t)i, 1, 4000);
+        attack_try(attack, raw_client_send_data(&searched->player, NULL, 0,
+                                                searched->target.now_us) != HC_OK);
+    }
+    return attack_cpu_us() - from;
+}
+
+void attack_searches(struct attack *attack) {
+    enum { FEW = 32, MANY = 2048 };
+    static struct searched few, many;
+    open_searched(attack, &few, FEW);
+    open_searched(attack, &many, MANY);
+    double connect = ask_by_connect(attack, &few), connect_many = ask_by_connect(attack, &many);
+    double address = ask_by_address(attack, &few), address_many = ask_by_address(attack, &many);
+    attack_require(attack, connect_many <= 10 * connect, "a CONNECT takes %.0f times as long",
+                   connect_many / connect);
+    attack_require(attack, address_many <= 10 * address, "a DATA takes %.0f times as long",
+                   address_many / address);
+    attack_effect(attack,
+                  "%d clients for %d: a denied CONNECT takes %.1f us for %.1f, a DATA from "
+                  "a new address %.1f for %.1f",
+                  MANY, FEW, connect_many / ASKED, connect / ASKED, address_many / ASKED,
+                  address / ASKED);
+    attack_require_none(attack, 4 * ASKED);
+    target_destroy(&few.target);
+    target_destroy(&many.target);
 }

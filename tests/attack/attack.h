@@ -71,6 +71,7 @@ void attack_clock_steps(struct attack *attack);
 // address_limits.c: limits of one network address.
 void attack_address_clients(struct attack *attack);
 void attack_reset_flood(struct attack *attack);
+void attack_searches(struct attack *attack);
 
 // sealed_datagrams.c: recorded, changed and forged datagrams.
 void attack_replay(struct attack *attack);
@@ -116,11 +117,13 @@ void attack_sealing_cost(struct attack *attack);
 
 // client_cost.c: clients that cost the server more than others.
 void attack_client_cost(struct attack *attack);
+void attack_silent_players(struct attack *attack);
 void attack_forged_data(struct attack *attack);
 void attack_forged_copies(struct attack *attack);
 
 // daemon.c: a real daemon.
 void attack_flood(struct attack *attack);
+void attack_data_flood(struct attack *attack);
 void attack_kill(struct attack *attack);
 void attack_daemon_log(struct attack *attack);
 void attack_admin(struct attack *attack);

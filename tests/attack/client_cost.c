@@ -9,13 +9,15 @@
 #include <string.h>
 
 enum {
-    HONEST = 56,
-    COSTLY = 8,
+    PLACES = 64,
+    COSTLY = 8, ///< clients that take places of honest ones
     WARM = 120, ///< ticks, before
     TICKS = 60,
     TICK_US = 16667,
     DELAY = 3,
     FIRST_PORT = 700,
+    NEAR_MS = 20, ///< latencies of clients at many distances, each way
+    FAR_MS = 150,
     ACKS_LATE = 18, ///< datagrams
     ACKS_MORE = 7,  ///< up to so many more
 };
@@ -84,16 +86,26 @@ static void send_costly(struct attack *attack, struct cost *cost, unsigned i, un
 }
 
 static struct work look(const struct cost *cost) {
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(cost->players->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(cost->players->sim));
     return (struct work){.us = cost->us,
                          .deltas = stats->deltas_encoded,
                          .steps = stats->extrapolation_steps,
                          .units = stats->units_examined};
 }
 
-/// Measures the server's work in a second for the honest clients and `count` costly ones.
-static struct work play(struct attack *attack, unsigned count, unsigned costly) {
-    struct hc_sim_config config = honest_config(HONEST, COSTLY, 50, 59);
+/// Gives the honest clients latencies from NEAR_MS to FAR_MS.
+static void spread(struct hc_sim *sim, const struct hc_network_sim_config *link, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        struct hc_network_sim_config own = *link;
+        own.latency_us = (NEAR_MS + (FAR_MS - NEAR_MS) * i / (count - 1)) * MS_US;
+        hc_sim_set_link(sim, i, &own, &own);
+    }
+}
+
+/// Measures the server's work in a second for PLACES clients, of which the last `count` are costly.
+static struct work play(struct attack *attack, bool many_distances, unsigned count,
+                        unsigned costly) {
+    struct hc_sim_config config = honest_config(PLACES - count, count, 50, 59);
     bool known = hc_network_sim_preset("ok", &config.up);
     HC_ASSERT(known);
     config.down = config.up;
@@ -103,6 +115,8 @@ static struct work play(struct attack *attack, unsigned count, unsigned costly) 
     cost->players->context = cost;
     cost->players->host_works = note_work;
     honest_join_all(attack, cost->players);
+    if (many_distances)
+        spread(cost->players->sim, &config.up, PLACES - count);
     for (unsigned i = 0; i < count; i++) {
         struct raw_client *raw = &cost->raws[i];
         raw_client_begin(raw, hc_sim_host(cost->players->sim),
@@ -129,9 +143,13 @@ static struct work play(struct attack *attack, unsigned count, unsigned costly) 
                          .units = work.units - from.units};
 }
 
-/// The work of a costly client, as a multiple of an honest one's.
+/// The work of a costly client, as a multiple of an honest one's in its place.
 static double ratio(double honest, double with_costly) {
-    return (with_costly - honest) / COSTLY / (honest / HONEST);
+    return 1 + (with_costly - honest) / COSTLY / (honest / PLACES);
+}
+
+static double all(const struct work *work) {
+    return (double)(work->deltas + work->steps + work->units);
 }
 
 static double larger(double a, double b) {
@@ -139,23 +157,28 @@ static double larger(double a, double b) {
 }
 
 void attack_client_cost(struct attack *attack) {
-    static const unsigned ways[] = {COSTLY_ACKS, COSTLY_TICK, COSTLY_OFFSET, COSTLY_ALL};
-    struct work honest = play(attack, 0, 0);
-    double all = (double)(honest.deltas + honest.steps + honest.units);
+    static const unsigned ways[] = {COSTLY_ACKS, COSTLY_ALL};
+    struct work honest = play(attack, false, 0, 0), ordinary = play(attack, false, COSTLY, 0);
+    struct work apart = play(attack, true, 0, 0), costly = play(attack, true, COSTLY, COSTLY_ALL);
+    double among_many = ratio(all(&apart), all(&costly));
     double deltas = 0, steps = 0, units = 0, most = 0, us = 0;
     for (unsigned w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-        struct work costly = play(attack, COSTLY, ways[w]);
-        most = larger(most, ratio(all, (double)(costly.deltas + costly.steps + costly.units)));
+        costly = play(attack, false, COSTLY, ways[w]);
+        most = larger(most, ratio(all(&honest), all(&costly)));
         deltas = larger(deltas, ratio((double)honest.deltas, (double)costly.deltas));
         steps = larger(steps, ratio((double)honest.steps, (double)costly.steps));
         units = larger(units, ratio((double)honest.units, (double)costly.units));
         us = larger(us, ratio(honest.us, costly.us));
     }
     attack_require(attack, most <= 2, "it makes the work of %.2f", most);
+    attack_require(attack, among_many <= 2.5, "at many distances it makes the work of %.2f",
+                   among_many);
     attack_effect(attack,
-                  "%d beside %d: work x %.2f: deltas encoded %.2f, ticks extrapolated %.2f, units "
-                  "looked at %.2f; time x %.1f of %.0f us a tick",
-                  COSTLY, HONEST, most, deltas, steps, units, us, honest.us / HONEST / TICKS);
+                  "%d in the places of honest ones: work x %.2f, at many distances %.2f: deltas "
+                  "encoded %.2f, ticks extrapolated %.2f, units looked at %.2f; time x %.1f of "
+                  "%.0f us a tick, without its tricks x %.1f",
+                  COSTLY, most, among_many, deltas, steps, units, us, honest.us / PLACES / TICKS,
+                  ratio(honest.us, ordinary.us));
     attack_require_none(attack, COSTLY);
 }
 
@@ -172,7 +195,7 @@ static double flood_forged(struct attack *attack, bool many, bool moves) {
     double us = 0;
     raw_client_begin(&raw, target.host, hc_address_ipv4(10, 0, 0, 1, 4000), 3, 3);
     attack_require(attack, raw_client_join(&raw, 1, target.now_us), "it cannot join");
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(target.host);
+    const struct hc_server_stats *stats = hc_sv_host_stats(target.host);
     for (uint32_t tick = 0; tick < FORGED_TICKS; tick++) {
         target_run(&target, TICK_US, &raw);
         uint64_t forged = stats->forged;
@@ -250,7 +273,7 @@ static uint64_t move_beside_copies(struct attack *attack, struct target *target,
 static void send_copies(struct attack *attack, struct target *target, struct raw_client *raw) {
     enum { COPIES = 500 };
     uint8_t bytes[HC_DATAGRAM_MAX];
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(target->host);
+    const struct hc_server_stats *stats = hc_sv_host_stats(target->host);
     size_t size = raw_client_seal(raw, NULL, 0, 0, 0, bytes);
     bool taken =
         hc_sv_host_receive(target->host, &raw->address, bytes, size, target->now_us) == HC_OK;
@@ -275,7 +298,7 @@ void attack_forged_copies(struct attack *attack) {
     target_run(&target, TICK_US, &raw);
     uint64_t copies = move_beside_copies(attack, &target, &raw);
     raw.address = home;
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(target.host);
+    const struct hc_server_stats *stats = hc_sv_host_stats(target.host);
     for (uint32_t tick = 0; tick < STALL_TICKS; tick++) {
         target_run(&target, TICK_US, &raw);
         for (uint32_t i = 0; i < EACH; i++) // before the client's own
@@ -296,4 +319,103 @@ void attack_forged_copies(struct attack *attack) {
                   (unsigned)copies, HC_FORGED_PER_SOURCE);
     attack_require_none(attack, 2 * EACH * STALL_TICKS);
     target_destroy(&target);
+}
+
+// ---- Silent players -----------------------------------------------------------------------------
+
+enum {
+    WATCHERS = 4,
+    SILENT = 16, ///< clients with four players each
+    CHURN = 160, ///< joins and leaves of four others: more than a server remembers
+    SILENT_WARM = 90,
+    SILENT_TICKS = 150,
+};
+
+/// A world that spectators watch, and whose clients press keys or do not.
+struct watched {
+    struct target target;
+    bool silent;
+    struct raw_client watchers[WATCHERS], clients[SILENT];
+};
+
+static const void *no_keys(void *context, uint32_t index, uint32_t player) {
+    static const struct hc_arena_input input;
+    (void)context;
+    (void)index;
+    (void)player;
+    return &input;
+}
+
+/// Joins as `user`, with the next port of loopback, where nothing limits connects.
+static void join_watched(struct attack *attack, struct watched *watched, struct raw_client *raw,
+                         uint64_t user, uint8_t players) {
+    raw_client_begin(raw, watched->target.host,
+                     hc_address_ipv4(127, 0, 0, 1, (uint16_t)(FIRST_PORT + user)), user, user);
+    attack_require(attack, raw_client_join(raw, players, watched->target.now_us),
+                   "a client cannot join");
+}
+
+static void begin_watched(struct attack *attack, struct watched *watched, bool silent) {
+    static const uint8_t leave[] = {0x92, HC_MESSAGE_CLOSE, HC_CLOSE_LEFT};
+    struct raw_client guest;
+    uint64_t user = 1;
+    watched->target = target_create(4 * SILENT + 8 + WATCHERS);
+    watched->silent = silent;
+    for (unsigned i = 0; i < SILENT; i++)
+        join_watched(attack, watched, &watched->clients[i], user++, 4);
+    for (unsigned i = 0; i < CHURN; i++) {
+        join_watched(attack, watched, &guest, user++, 4);
+        target_run(&watched->target, 2 * TICK_US, NULL);
+        raw_client_send_data(&guest, leave, sizeof leave, watched->target.now_us);
+    }
+    for (unsigned i = 0; i < WATCHERS; i++)
+        join_watched(attack, watched, &watched->watchers[i], user++, 0);
+    target_run(&watched->target, 2 * TICK_US, NULL);
+}
+
+/// Plays a tick; returns the server's time for it.
+static double play_watched(struct attack *attack, struct watched *watched) {
+    uint8_t sealed[HC_DATAGRAM_MAX];
+    struct target *target = &watched->target;
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(target->host));
+    for (unsigned i = 0; i < SILENT; i++) {
+        struct raw_client *raw = &watched->clients[i];
+        hc_tick first = watched->silent ? raw->welcome.tick : head;
+        struct hc_input_message message = {.client_tick = head,
+                                           .force_before = first,
+                                           .first = first,
+                                           .count = watched->silent ? 0 : 1};
+        attack_require(attack,
+                       raw_client_send_input(raw, message, no_keys, NULL, target->now_us) == HC_OK,
+                       "inputs are rejected");
+    }
+    for (unsigned i = 0; i < WATCHERS; i++) {
+        struct raw_client *raw = &watched->watchers[i];
+        uint32_t ack = hc_sv_host_peer(target->host, raw->cid)->connection.sent.next - 1;
+        size_t size = raw_client_seal(raw, NULL, 0, ack, ack > 32 ? UINT32_MAX : 0, sealed);
+        hc_sv_host_receive(target->host, &raw->address, sealed, size, target->now_us);
+    }
+    double from = attack_cpu_us();
+    target_run(target, TICK_US, NULL);
+    return attack_cpu_us() - from;
+}
+
+void attack_silent_players(struct attack *attack) {
+    static struct watched silent, speaking;
+    double silent_us = 0, speaking_us = 0;
+    begin_watched(attack, &silent, true);
+    begin_watched(attack, &speaking, false);
+    for (unsigned n = 0; n < SILENT_WARM + SILENT_TICKS; n++) {
+        double a = play_watched(attack, &silent), b = play_watched(attack, &speaking);
+        silent_us += n < SILENT_WARM ? 0 : a;
+        speaking_us += n < SILENT_WARM ? 0 : b;
+        attack->tries += SILENT;
+    }
+    double more = silent_us / speaking_us;
+    attack_require(attack, more <= 2, "a tick takes %.1f times as long", more);
+    attack_effect(attack, "%d clients of 4 players that press nothing: a tick takes %.2f times",
+                  SILENT, more);
+    attack_require_none(attack, SILENT * SILENT_TICKS);
+    target_destroy(&silent.target);
+    target_destroy(&speaking.target);
 }

@@ -46,7 +46,7 @@ static void exchange(struct attack *attack, struct honest_players *players, stru
                      struct stream *down, uint32_t most) {
     struct hc_client *client = hc_sim_client(players->sim, 0);
     struct hc_sv_host *host = hc_sim_host(players->sim);
-    struct hc_sv_message received;
+    struct hc_server_message received;
     uint8_t bytes[HC_EVENTS_SIZE_MAX];
     const uint8_t *message;
     size_t size;
@@ -288,7 +288,7 @@ void attack_spoofed_rebind(struct attack *attack) {
         send_spoofed(attack, players, &spoof, &rng);
     }
     hc_sim_run(players->sim, SECOND_US);
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(players->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(players->sim));
     attack->accepted += stats->moved;
     honest_require_unharmed(attack, players, 4);
     hc_sim_rebind(players->sim, 0);

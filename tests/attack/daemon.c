@@ -4,7 +4,7 @@
 
 #include "hindcast/check.h"
 #include "proto/name.h"
-#include "tests/attack/hello_flood.h"
+#include "tests/attack/flood.h"
 #include "tests/attack/loopback.h"
 
 #include <arpa/inet.h>
@@ -43,6 +43,15 @@ static json_int_t count_of(const json_t *report, const char *key) {
     return json_integer_value(json_object_get(json_object_get(report, "server"), key));
 }
 
+/// Begins to join users 1 to `count`, with a player each and tokens that last for `life_s`.
+static void join_users(struct attack *attack, struct loopback_clients *crowd, unsigned count,
+                       uint32_t life_s) {
+    for (unsigned i = 0; i < count; i++) {
+        struct hc_credential credential = loopback_issue_token(1 + i, NULL, life_s);
+        loopback_join(attack, crowd, &credential, 1);
+    }
+}
+
 // ---- Floods -------------------------------------------------------------------------------------
 
 enum {
@@ -65,6 +74,7 @@ struct flooded {
     uint64_t sent, refused;     ///< HELLOs
     uint64_t read, unread;      ///< handshakes, by the server
     uint64_t drops, missed;     ///< DATA, ticks
+    json_int_t overload_joins;  ///< CONNECTs that the server denied because of it
     unsigned disturbed;         ///< players that stalled or were harmed
     unsigned harmed;            ///< players that lost their connection or received a wrong state
     bool busy;                  ///< the machine is busy with other programs
@@ -109,6 +119,8 @@ static void read_report(const json_t *report, struct flooded *flooded) {
     flooded->slip_ms = slip_ms(report);
     json_unpack((json_t *)report, "{s:{s:{s:F}}}", "server", "handshakes_ms_of_a_tick", "p99",
                 &flooded->share_ms);
+    json_unpack((json_t *)report, "{s:{s:{s:I}}}", "server", "overload", "joins_refused",
+                &flooded->overload_joins);
     flooded->read = (uint64_t)count_of(report, "handshakes_read");
     flooded->unread = (uint64_t)count_of(report, "handshakes_dropped_unread");
     flooded->drops = (uint64_t)count_of(report, "receive_drops");
@@ -120,7 +132,7 @@ static void read_report(const json_t *report, struct flooded *flooded) {
 static void send_flood(struct attack *attack, struct loopback_clients *crowd, uint32_t rate,
                        uint64_t us, struct flooded *flooded) {
     struct flood flood;
-    if (!flood_begin(attack, &flood, crowd->server->port, rate, us))
+    if (!flood_begin(attack, &flood, FLOOD_HELLO, crowd->server->port, rate, us))
         return;
     come_and_go(attack, crowd, us);
     struct flood_result result = flood_end(&flood);
@@ -139,10 +151,7 @@ static struct flooded play_flood(struct attack *attack, uint32_t rate, uint64_t 
     crowd = (struct loopback_clients){.server = &server};
     if (!loopback_start(attack, &server, 0))
         return flooded;
-    for (unsigned i = 0; i < PLAYERS; i++) {
-        struct hc_credential credential = loopback_issue_token(1 + i, NULL, TOKEN_LIFE_S);
-        loopback_join(attack, &crowd, &credential, 1);
-    }
+    join_users(attack, &crowd, PLAYERS, TOKEN_LIFE_S);
     bool playing = loopback_await(&crowd, PLAYERS);
     attack_require(attack, playing, "the clients do not play before the flood");
     uint64_t before = loopback_memory(&server);
@@ -225,6 +234,7 @@ static void climb(struct attack *attack) {
 static void judge_flood(struct attack *attack, const struct flooded *flooded) {
     attack_require(attack, flooded->tried > 5 && flooded->joined == flooded->tried,
                    "%u of %u honest clients joined", flooded->joined, flooded->tried);
+    attack_require(attack, flooded->overload_joins == 0, "the flood makes the server deny joins");
     attack_require(attack, flooded->harmed == 0, "%u of those who play are harmed",
                    flooded->harmed);
     attack_require(attack, SANITIZED || flooded->growth == 0,
@@ -242,20 +252,53 @@ static void judge_flood(struct attack *attack, const struct flooded *flooded) {
 }
 
 void attack_flood(struct attack *attack) {
-    enum { RATE = 100000, SECONDS = 20 };
-    struct flooded flooded = play_flood(attack, RATE, SECONDS * (uint64_t)SECOND_US);
+    enum { RATE = 100000 };
+    struct flooded flooded = play_flood(attack, RATE, RUNG_US);
     attack->tries = flooded.sent;
     attack->accepted = 0;
     attack_effect(attack,
                   "joined %u of %u, slowest %.0f ms; slip p99 %.2f ms; handshakes p99 %.2f ms of a "
-                  "tick, %.0f %% read; heap +%llu; %.0f %% core; load %.1f",
+                  "tick, %.0f %% read; %d denied; heap +%llu; %.0f %% core; load %.1f",
                   flooded.joined, flooded.tried, flooded.slowest_ms, flooded.slip_ms,
-                  flooded.share_ms, read_percent(&flooded), (unsigned long long)flooded.growth,
-                  100 * flooded.cpu, load_average());
+                  flooded.share_ms, read_percent(&flooded), (int)flooded.overload_joins,
+                  (unsigned long long)flooded.growth, 100 * flooded.cpu, load_average());
     judge_flood(attack, &flooded);
-    attack_require_none(attack, RATE * SECONDS / 10); // a busy machine may not have it all sent
+    // A busy machine may not have it all sent.
+    attack_require_none(attack, RATE / 10 * (RUNG_US / SECOND_US));
     if (attack->flood)
         climb(attack);
+}
+
+void attack_data_flood(struct attack *attack) {
+    enum { RATE = 1000000, SECONDS = 4 };
+    struct loopback_server server = {.program = attack->daemon, .clients = PLAYERS};
+    static struct loopback_clients crowd;
+    struct flood flood;
+    json_int_t left_out = -1;
+    crowd = (struct loopback_clients){.server = &server};
+    if (!loopback_start(attack, &server, 0))
+        return;
+    join_users(attack, &crowd, PLAYERS, TOKEN_LIFE_S);
+    attack_require(attack, loopback_await(&crowd, PLAYERS), "the clients do not play");
+    if (!flood_begin(attack, &flood, FLOOD_DATA, server.port, RATE, SECONDS * SECOND_US))
+        return;
+    loopback_run(&crowd, SECONDS * SECOND_US);
+    attack->tries = flood_end(&flood).sent;
+    bool busy = loopback_machine_is_busy(&crowd);
+    unsigned playing = loopback_playing(&crowd);
+    json_t *report = loopback_stop(attack, &server);
+    loopback_destroy_clients(&crowd);
+    json_unpack(report, "{s:{s:{s:I}}}", "server", "overload", "snapshots_left_out", &left_out);
+    attack_effect(attack, "%u of %u play on; %d snapshots are left out; slip p99 %.2f ms%s",
+                  playing, PLAYERS, (int)left_out, slip_ms(report),
+                  busy ? "; the machine is busy" : "");
+    json_decref(report);
+    loopback_remove_files(&server);
+    attack_require(attack, playing == PLAYERS, "%u of %u play on", playing, PLAYERS);
+    attack_require(attack, left_out == 0 || (busy && left_out > 0), "%d snapshots are left out",
+                   (int)left_out);
+    attack->accepted = 0;
+    attack_require_none(attack, RATE * SECONDS / 10); // a busy machine may not have it all sent
 }
 
 // ---- kill -9 ------------------------------------------------------------------------------------
@@ -268,10 +311,7 @@ void attack_kill(struct attack *attack) {
     crowd = (struct loopback_clients){.server = &server};
     if (!loopback_start(attack, &server, 0))
         return;
-    for (unsigned i = 0; i < RETURNERS; i++) {
-        struct hc_credential credential = loopback_issue_token(1 + i, NULL, SHORT_S);
-        loopback_join(attack, &crowd, &credential, 1);
-    }
+    join_users(attack, &crowd, RETURNERS, SHORT_S);
     uint64_t expired_us = loopback_now_us() + (SHORT_S + 1) * (uint64_t)SECOND_US;
     loopback_await(&crowd, RETURNERS);
     do

@@ -168,9 +168,9 @@ static void count_snapshot(struct hunt *hunt, unsigned client,
     for (uint32_t i = 0; i < received->roster_count; i++) {
         hunt->seen->roster_changes++;
         count_hidden(hunt, client, (hc_unit)(1 + received->roster_changes[i].player),
-                     hc_tick_max(received->roster_changes[i].tick + 1, received->head.tick));
+                     hc_tick_max(received->roster_changes[i].tick + 1, received->header.tick));
     }
-    count_chain(hunt, &received->head);
+    count_chain(hunt, &received->header);
 }
 
 static void read_snapshot(struct honest_players *players, unsigned client, const uint8_t *sealed,
@@ -259,7 +259,7 @@ static void play_match(struct seen *seen) {
     config.up.jitter_us = config.down.jitter_us = 20 * MS_US;
     config.up.loss_ppm = config.down.loss_ppm = 50000;
     struct honest_players *players = hunt->players = honest_create(&config);
-    const struct hc_sv_host_config *host = &hc_sim_config(players->sim)->host;
+    const struct hc_server_config *host = &hc_sim_config(players->sim)->host;
     enum hc_status status =
         hc_world_init(&hunt->world, &hunt->game, host->clients, host->tick_rate, host->seed, NULL);
     HC_ASSERT(status == HC_OK);

@@ -141,7 +141,7 @@ void attack_late_limit(struct attack *attack) {
 
 /// Counts inputs that the server forces in so many milliseconds.
 static uint64_t forced_in(struct honest_players *players, uint32_t ms) {
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(players->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(players->sim));
     uint64_t before = stats->inputs_forced;
     hc_sim_run(players->sim, (uint64_t)ms * MS_US);
     return stats->inputs_forced - before;
@@ -174,7 +174,7 @@ static uint64_t get_far(struct attack *attack, uint32_t late_margin, bool moves,
 
 void attack_far_path(struct attack *attack) {
     enum { FOLLOWED_MS = 2000 };
-    struct hc_sv_host_config defaults = hc_sv_host_config_default();
+    struct hc_server_config defaults = hc_server_config_default();
     uint64_t after, lost = get_far(attack, LATE_MARGIN, false, FOLLOWED_MS, &after);
     attack_require(attack, after == 0, "a client that got farther away loses inputs for good");
     attack_require(attack, lost > 0, "nothing was refused");

@@ -11,16 +11,14 @@
 enum { TOKEN_LIFE_S = 3600, EPOCH_US = 5000000, DRAW_NONCE = 77 };
 
 struct target target_create(uint16_t clients) {
-    struct hc_sv_host_config config = hc_sv_host_config_default();
-    config.game = &hc_arena;
-    config.rule_hash = hc_test_rule_hash(config.game);
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
     config.clients = clients;
-    config.keys = hc_endpoint_token_ring();
-    config.unix_us = HC_TEST_UNIX_US;
     config.seed = 1;
-    randombytes_buf(config.secret, sizeof config.secret); // as a daemon does
+    uint8_t secret[HC_SERVER_SECRET_SIZE];
+    randombytes_buf(secret, sizeof secret); // as a daemon does
+    config.secret = secret;
     struct target target = {.now_us = EPOCH_US};
-    target.host = hc_sv_host_create(&config, target.now_us);
+    target.host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, target.now_us);
     HC_ASSERT(target.host != NULL);
     return target;
 }
@@ -32,7 +30,7 @@ void target_destroy(struct target *target) {
 
 void target_run(struct target *target, uint64_t us, struct raw_client *raw) {
     struct raw_client nobody = {.host = target->host};
-    struct hc_sv_event event;
+    struct hc_server_event event;
     for (uint64_t end = target->now_us + us; target->now_us < end;) {
         uint64_t next = hc_sv_host_deadline(target->host);
         target->now_us = next < end ? next : end;
@@ -102,8 +100,10 @@ bool raw_client_hello(struct raw_client *raw, uint64_t now_us) {
 
 void raw_client_write_connect(const struct raw_client *raw, uint8_t players,
                               uint8_t out[static HC_DATAGRAM_CONNECT_SIZE]) {
-    struct hc_connect connect = {
-        .protocol_id = raw->endpoint.protocol_id, .slot = raw->cookie.slot, .players = players};
+    struct hc_connect connect = {.extrapolations = 3,
+                                 .protocol_id = raw->endpoint.protocol_id,
+                                 .slot = raw->cookie.slot,
+                                 .players = players};
     memcpy(connect.client_nonce, raw->cookie.client_nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, raw->cookie.cookie, HC_COOKIE_SIZE);
     hc_endpoint_put_connect(&raw->endpoint, &connect, out);

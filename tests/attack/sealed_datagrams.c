@@ -115,7 +115,7 @@ void attack_replay(struct attack *attack) {
         replay_some(attack, players, i % 4 == 0 ? &old : &tape, &rng, EACH);
         hc_sim_run(players->sim, 25 * MS_US);
     }
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(players->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(players->sim));
     attack_require(attack, stats->joins == CLIENTS && stats->resumed == 0 && stats->moved == 0,
                    "a replay joined a client");
     hc_sim_run(players->sim, SECOND_US);

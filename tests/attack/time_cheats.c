@@ -26,7 +26,7 @@ static hc_tick head_of(const struct honest_players *players) {
     return hc_timeline_head(timeline_of(players));
 }
 
-static const struct hc_sv_host_stats *stats_of(const struct honest_players *players) {
+static const struct hc_server_stats *stats_of(const struct honest_players *players) {
     return hc_sv_host_stats(hc_sim_host(players->sim));
 }
 

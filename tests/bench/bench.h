@@ -1,25 +1,41 @@
 /// The benchmarks of hc_bench; no test depends on their times.
 #pragma once
 
-/// Prints the size of snapshots, their cost and their effect; `count` arguments are its own
-/// options. 0, 1 if it could not run, 2 for unknown options.
-int bench_snapshots(int count, char **arguments);
+#include <jansson.h>
+#include <stdbool.h>
 
-/// Prints the cost of rewinds: of whole worlds against copies and steps by hand, and selective ones
-/// against full ones; `count` arguments are its own options. 0, 1 if it could not run, 2 for
-/// unknown options.
-int bench_rewind(int count, char **arguments);
+/// The options of a benchmark. Each benchmark has some of them.
+struct bench_options {
+    const char *table; ///< the only table to print; NULL: all of them
+    unsigned players;  ///< plays only matches of so many; 0: of any number
+    const char *svg;   ///< the file of the picture; NULL: none
+    const char *json;  ///< the file of the figures; NULL: none
+};
 
-/// Prints the cost of a step and of a resimulated tick of the timeline; 0, or 1 if it could not
-/// run. It draws nothing: `path` must be NULL.
-int bench_timeline(const char *path);
+/// Whether the options want a match of `players` in a table.
+bool bench_wants(const struct bench_options *options, const char *table, unsigned players);
 
-/// Prints the error of a client's predictions of itself with snapshots of T and with those of the
-/// head; draws a part as SVG to `path` unless that is NULL. 0, or 1 if it could not run.
-int bench_rubber_band(const char *path);
+// Each benchmark prints its figures, and may add them to the array `json`. False: it could not run,
+// or its runs did not end alike; it has printed why.
 
-/// Print the work of a server's and of a client's tick by phases, in matches of several sizes, and
-/// its ratio to the work of opening and sealing the same datagrams. 0, 1 if a match could not be
-/// played or replayed, 2 for unknown options.
-int bench_server(int count, char **arguments);
-int bench_client(int count, char **arguments);
+/// The size of snapshots, their cost and their effect.
+bool bench_snapshots(const struct bench_options *options, json_t *json);
+
+/// The cost of rewinds: of whole worlds against copies and steps by hand, and of selective ones
+/// against full ones.
+bool bench_rewind(const struct bench_options *options, json_t *json);
+
+/// The cost of a step and of a resimulated tick of the timeline.
+bool bench_timeline(const struct bench_options *options, json_t *json);
+
+/// The error of a client's predictions of itself with snapshots of T and with those of the head;
+/// draws a part to `options->svg`.
+bool bench_rubber_band(const struct bench_options *options, json_t *json);
+
+/// The share of shots that hit what their shooters see, over the latency.
+bool bench_aim(const struct bench_options *options, json_t *json);
+
+/// The work of a server's and of a client's tick by phases, in matches of several sizes, and its
+/// ratio to the work of opening and sealing the same datagrams.
+bool bench_server(const struct bench_options *options, json_t *json);
+bool bench_client(const struct bench_options *options, json_t *json);

@@ -1,6 +1,5 @@
 /// Measures the work of a client's tick by phases: one client of a recorded match is given its
 /// datagrams and inputs again, alone, and the floor is measured in between.
-#include "tests/bench/bench.h"
 #include "tests/bench/floor.h"
 #include "tests/bench/replay.h"
 
@@ -127,7 +126,7 @@ static json_t *replay_match(const struct bench_replay_row *row,
     return figures;
 }
 
-int bench_client(int count, char **arguments) {
+bool bench_client(const struct bench_options *options, json_t *json) {
     printf("A client's work for each tick, us, and the shares of its phases; the match is that of "
            "`hc_bench server`,\nand the client is in the middle of its latencies. Apply decodes "
            "snapshots and rolls back. The floor opens\nand seals the same datagrams. The best of "
@@ -136,5 +135,5 @@ int bench_client(int count, char **arguments) {
     for (unsigned i = 0; i < PHASES; i++)
         printf(" %10s", phase_names[i]);
     printf(" %7s %6s %7s\n", "sum", "floor", "ratio");
-    return bench_replay_matches("client", count, arguments, replay_match);
+    return bench_replay_matches(options, json, replay_match);
 }

@@ -3,20 +3,9 @@
 #include "tests/bench/dense_rewind.h"
 #include "tests/bench/spread_rewind.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
-struct options {
-    const char *table; ///< NULL: all of them
-    const char *json;  ///< NULL: none
-};
-
-static bool wanted(const struct options *options, const char *table) {
-    return options->table == NULL || strcmp(options->table, table) == 0;
-}
 
 /// The ratios of a result; NULL if memory is short.
 static json_t *dense_json(const char *table, unsigned kib, const struct dense_result *result) {
@@ -30,9 +19,9 @@ static json_t *dense_json(const char *table, unsigned kib, const struct dense_re
                      result->in_time.run / result->in_time.by_hand);
 }
 
-static bool table_dense(const struct options *options, const char *table, bool late,
+static bool table_dense(const struct bench_options *options, const char *table, bool late,
                         const struct dense_setting *rows, size_t count, json_t *json) {
-    if (!wanted(options, table))
+    if (!bench_wants(options, table, 0))
         return true;
     printf("%s. A tick with a rewind of %d ticks, and one without.\n",
            late ? "Every input is late, and every entity is owned"
@@ -56,9 +45,9 @@ static bool table_dense(const struct options *options, const char *table, bool l
     return true;
 }
 
-static bool table_spread(const struct options *options, json_t *json) {
+static bool table_spread(const struct bench_options *options, json_t *json) {
     static const unsigned sizes[] = {256, 1024, 4096, 16384}, percents[] = {1, 5, 25};
-    if (!wanted(options, "selective"))
+    if (!bench_wants(options, "selective", 0))
         return true;
     printf("Players are late by %d ticks. Medians of what a tick resimulates.\n", SPREAD_LATE);
     printf("entities              near  late  selective us    full us    time   steps\n");
@@ -84,9 +73,9 @@ static bool table_spread(const struct options *options, json_t *json) {
     return true;
 }
 
-static bool table_single(const struct options *options, json_t *json) {
+static bool table_single(const struct bench_options *options, json_t *json) {
     static const unsigned sizes[] = {256, 1024, 4096, 16384};
-    if (!wanted(options, "single"))
+    if (!bench_wants(options, "single", 0))
         return true;
     printf("One input is late by %d ticks, of another player in each tick, spread evenly.\n",
            SPREAD_LATE);
@@ -105,7 +94,7 @@ static bool table_single(const struct options *options, json_t *json) {
     return true;
 }
 
-static bool tables(const struct options *options, json_t *json) {
+bool bench_rewind(const struct bench_options *options, json_t *json) {
     static const struct dense_setting redone[] = {
         {4, 1, false},  {4, 2, false},   {4, 8, false},   {4, 32, false},  {64, 1, false},
         {64, 8, false}, {64, 32, false}, {512, 1, false}, {512, 8, false}, {512, 32, false},
@@ -118,37 +107,4 @@ static bool tables(const struct options *options, json_t *json) {
     return table_dense(options, "redone", false, redone, COUNT(redone), json) &&
            table_dense(options, "late", true, late, COUNT(late), json) &&
            table_spread(options, json) && table_single(options, json);
-}
-
-static bool parse(int count, char **arguments, struct options *options) {
-    for (int i = 0; i < count; i += 2) {
-        const char *value = i + 1 < count ? arguments[i + 1] : NULL;
-        if (value == NULL)
-            return false;
-        if (strcmp(arguments[i], "--json") == 0)
-            options->json = value;
-        else if (strcmp(arguments[i], "--table") == 0)
-            options->table = value;
-        else
-            return false;
-    }
-    return true;
-}
-
-int bench_rewind(int count, char **arguments) {
-    struct options options = {0};
-    if (!parse(count, arguments, &options)) {
-        fprintf(stderr, "usage: hc_bench rewind [--json FILE] [--table NAME]\n"
-                        "NAME: redone, late, selective or single\n");
-        return 2;
-    }
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    json_t *json = json_array();
-    bool ok = tables(&options, json);
-    if (ok && options.json != NULL && json_dump_file(json, options.json, JSON_INDENT(2)) != 0) {
-        fprintf(stderr, "%s cannot be written\n", options.json);
-        ok = false;
-    }
-    json_decref(json);
-    return ok ? 0 : 1;
 }

@@ -77,7 +77,7 @@ static bool run_match(struct run *run, bool show_head) {
     struct hc_sim_config config = hc_sim_config_default(&hc_arena);
     config.host.clients = 1;
     config.host.tick_rate = RATE;
-    config.host.show_head = show_head;
+    config.host_test.show_head = show_head;
     config.client.input_delay = 0;
     config.up.latency_us = config.down.latency_us = LATENCY_US;
     config.hooks = (struct hc_sim_hooks){
@@ -156,11 +156,12 @@ static bool draw(const char *path, const struct run *right, const struct run *na
     return fclose(svg) == 0;
 }
 
-int bench_rubber_band(const char *path) {
+bool bench_rubber_band(const struct bench_options *options, json_t *json) {
+    (void)json;
     static struct run right, naive;
     if (!run_match(&right, false) || !run_match(&naive, true)) {
         fprintf(stderr, "the matches did not reach their end\n");
-        return 1;
+        return false;
     }
     printf("arena, 1 player, %d Hz, input delay 0, 150 ms each way, %d s of virtual time\n", RATE,
            SECONDS);
@@ -168,9 +169,9 @@ int bench_rubber_band(const char *path) {
            "mean, px", "worst, px");
     report("T = A + 1", &right);
     report("the head (naive)", &naive);
-    if (path != NULL && !draw(path, &right, &naive)) {
-        fprintf(stderr, "%s cannot be written\n", path);
-        return 1;
+    if (options->svg != NULL && !draw(options->svg, &right, &naive)) {
+        fprintf(stderr, "%s cannot be written\n", options->svg);
+        return false;
     }
-    return 0;
+    return true;
 }

@@ -2,7 +2,6 @@
 /// once; then a host alone is given the recorded datagrams and does the same work, and the floor is
 /// measured in between.
 #include "server/host_internal.h"
-#include "tests/bench/bench.h"
 #include "tests/bench/floor.h"
 #include "tests/bench/replay.h"
 
@@ -40,7 +39,7 @@ static uint64_t total_ns(const struct pass *pass) {
 static void drain(struct replay *replay, uint64_t at_us, bool measures) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
-    struct hc_sv_event event;
+    struct hc_server_event event;
     size_t size;
     while ((size = hc_sv_host_send(replay->host, &to, bytes, at_us)) > 0) {
         replay->sent = bench_sent_hash(replay->sent, bytes, size);
@@ -92,9 +91,11 @@ static void run_tick(struct replay *replay, uint64_t at_us) {
 static bool run_pass(struct replay *replay, struct result *result) {
     const struct bench_recording *recording = replay->recording;
     const struct bench_events *events = &recording->host;
-    struct hc_sv_host_config config = recording->host_config;
+    struct hc_server_config config = recording->host_config;
     config.game = &recording->game;
-    replay->host = hc_sv_host_create(&config, recording->host_begun_us);
+    config.secret = recording->host_secret;
+    replay->host = hc_sv_host_create(&config, &recording->host_test, HC_TEST_UNIX_US,
+                                     recording->host_begun_us);
     replay->pass = (struct pass){0};
     replay->sent = 0;
     if (replay->host == NULL)
@@ -212,7 +213,7 @@ static json_t *replay_match(const struct bench_replay_row *row,
                      "tick_p99_ms", result.tick_p99_ms, "memory_kb_per_client", result.memory_kb);
 }
 
-int bench_server(int count, char **arguments) {
+bool bench_server(const struct bench_options *options, json_t *json) {
     print_head();
-    return bench_replay_matches("server", count, arguments, replay_match);
+    return bench_replay_matches(options, json, replay_match);
 }

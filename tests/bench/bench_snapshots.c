@@ -4,7 +4,6 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/bot_match.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +12,6 @@ enum {
     ONE_WAY_US = 40000,
     LOSS_PPM = 20000,
     AIM_TICKS = 6, ///< between a bot's aims, unless it shoots
-};
-
-struct options {
-    const char *table; ///< NULL: all of them
-    unsigned players;  ///< 0: any number
-    const char *json;  ///< NULL: none
 };
 
 /// The tables that a column is in.
@@ -116,7 +109,8 @@ struct row {
     uint16_t rate;
     uint32_t near_ms, far_ms; ///< one way
     uint32_t warm_up_ticks, ticks;
-    uint32_t aim_ticks; ///< 0: AIM_TICKS
+    uint32_t aim_ticks;        ///< 0: AIM_TICKS
+    enum hc_extrapolation how; ///< the clients' best
 };
 
 static bool run(const struct row *row, struct bench_entropy *entropy,
@@ -131,6 +125,7 @@ static bool run(const struct row *row, struct bench_entropy *entropy,
                                         .ticks = row->ticks,
                                         .aim_ticks =
                                             row->aim_ticks > 0 ? row->aim_ticks : AIM_TICKS,
+                                        .extrapolation = row->how,
                                         .entropy = entropy};
     if (bench_match(&config, result))
         return true;
@@ -138,53 +133,56 @@ static bool run(const struct row *row, struct bench_entropy *entropy,
     return false;
 }
 
-static bool wanted(const struct options *options, const char *table, unsigned players) {
-    return (options->table == NULL || strcmp(options->table, table) == 0) &&
-           (options->players == 0 || options->players == players);
-}
+#define HOLD HC_EXTRAPOLATION_HOLD
+#define LINEAR HC_EXTRAPOLATION_LINEAR
+#define STEP HC_EXTRAPOLATION_STEP
 
 /// Views with about 64 of the others in them, at 256 and at 1000 players.
 enum { VIEW_OF_256 = 9000, VIEW_OF_1000 = 8200 };
 
 static const struct row sizes[] = {
-    {"all in view", 8, 0, 60, 40, 40, 120, 900, 0},
-    {"all in view", 8, 0, 20, 40, 40, 120, 900, 0},
-    {"all in view", 12, 0, 60, 40, 40, 120, 900, 0},
-    {"all in view", 12, 0, 20, 40, 40, 120, 900, 0},
-    {"all in view", 32, 0, 60, 40, 40, 120, 600, 0},
-    {"all in view", 32, 0, 20, 40, 40, 120, 600, 0},
-    {"all in view", 64, 0, 60, 40, 40, 120, 480, 0},
-    {"all in view", 64, 0, 20, 40, 40, 120, 480, 0},
-    {"arena's view", 256, HC_ARENA_VIEW, 60, 40, 40, 60, 90, 0},
-    {"arena's view", 256, HC_ARENA_VIEW, 20, 40, 40, 60, 90, 0},
-    {"arena's view", 1000, HC_ARENA_VIEW, 60, 40, 40, 36, 36, 0},
-    {"arena's view", 1000, HC_ARENA_VIEW, 20, 40, 40, 36, 36, 0},
+    {"all in view", 8, 0, 60, 40, 40, 120, 900, 0, STEP},
+    {"all in view", 8, 0, 20, 40, 40, 120, 900, 0, STEP},
+    {"all in view", 12, 0, 60, 40, 40, 120, 900, 0, STEP},
+    {"all in view", 12, 0, 20, 40, 40, 120, 900, 0, STEP},
+    {"all in view", 32, 0, 60, 40, 40, 120, 600, 0, STEP},
+    {"all in view", 32, 0, 20, 40, 40, 120, 600, 0, STEP},
+    {"all in view", 64, 0, 60, 40, 40, 120, 480, 0, STEP},
+    {"all in view", 64, 0, 20, 40, 40, 120, 480, 0, STEP},
+    {"arena's view", 256, HC_ARENA_VIEW, 60, 40, 40, 60, 90, 0, STEP},
+    {"arena's view", 256, HC_ARENA_VIEW, 20, 40, 40, 60, 90, 0, STEP},
+    {"arena's view", 1000, HC_ARENA_VIEW, 60, 40, 40, 36, 36, 0, STEP},
+    {"arena's view", 1000, HC_ARENA_VIEW, 20, 40, 40, 36, 36, 0, STEP},
 };
 static const struct row growth[] = {
-    {"all in view", 64, 0, 60, 40, 40, 48, 24, 0},
-    {"64 in view", 256, VIEW_OF_256, 60, 40, 40, 48, 24, 0},
-    {"64 in view", 1000, VIEW_OF_1000, 60, 40, 40, 48, 24, 0},
+    {"all in view", 64, 0, 60, 40, 40, 48, 24, 0, STEP},
+    {"64 in view", 256, VIEW_OF_256, 60, 40, 40, 48, 24, 0, STEP},
+    {"64 in view", 1000, VIEW_OF_1000, 60, 40, 40, 48, 24, 0, STEP},
 };
 static const struct row latencies[] = {
-    {"0 ms", 32, 0, 60, 0, 0, 120, 480, 0},
-    {"100 ms", 32, 0, 60, 50, 50, 120, 480, 0},
-    {"300 ms", 32, 0, 60, 150, 150, 180, 480, 0},
+    {"0 ms", 32, 0, 60, 0, 0, 120, 480, 0, STEP},
+    {"100 ms", 32, 0, 60, 50, 50, 120, 480, 0, STEP},
+    {"300 ms", 32, 0, 60, 150, 150, 180, 480, 0, STEP},
 };
 static const struct row aims[] = {
-    {"each tick", 32, 0, 60, 40, 40, 120, 300, 1},
-    {"10 a second", 32, 0, 60, 40, 40, 120, 300, 6},
-    {"2 a second", 32, 0, 60, 40, 40, 120, 300, 30},
+    {"each tick", 32, 0, 60, 40, 40, 120, 300, 1, STEP},
+    {"10 a second", 32, 0, 60, 40, 40, 120, 300, 6, STEP},
+    {"2 a second", 32, 0, 60, 40, 40, 120, 300, 30, STEP},
 };
 static const struct row spread[] = {
-    {"all 40 ms", 64, 0, 60, 40, 40, 120, 240, 0},
-    {"20..150 ms", 64, 0, 60, 20, 150, 180, 240, 0},
-    {"20..150 ms", 64, 0, 20, 20, 150, 180, 240, 0},
+    {"all 40 ms", 64, 0, 60, 40, 40, 120, 240, 0, STEP},
+    {"20..150 ms", 64, 0, 60, 20, 150, 180, 240, 0, STEP},
+    {"20..150 ms", 64, 0, 20, 20, 150, 180, 240, 0, STEP},
+    {"40 ms, linear", 64, 0, 60, 40, 40, 120, 240, 0, LINEAR},
+    {"spread, linear", 64, 0, 60, 20, 150, 180, 240, 0, LINEAR},
+    {"40 ms, hold", 64, 0, 60, 40, 40, 120, 240, 0, HOLD},
+    {"spread, hold", 64, 0, 60, 20, 150, 180, 240, 0, HOLD},
 };
 
-static bool run_rows(const struct options *options, const char *table, const struct row *rows,
+static bool run_rows(const struct bench_options *options, const char *table, const struct row *rows,
                      size_t count, struct bench_match_result *results, json_t *json) {
     for (size_t i = 0; i < count; i++) {
-        if (!wanted(options, table, rows[i].players))
+        if (!bench_wants(options, table, rows[i].players))
             continue;
         if (!run(&rows[i], NULL, &results[i]))
             return false;
@@ -193,11 +191,12 @@ static bool run_rows(const struct options *options, const char *table, const str
     return true;
 }
 
-static void print_rows(const struct options *options, const char *table, const struct row *rows,
-                       size_t count, unsigned shown, const struct bench_match_result *results) {
+static void print_rows(const struct bench_options *options, const char *table,
+                       const struct row *rows, size_t count, unsigned shown,
+                       const struct bench_match_result *results) {
     print_heads(shown);
     for (size_t i = 0; i < count; i++)
-        if (wanted(options, table, rows[i].players))
+        if (bench_wants(options, table, rows[i].players))
             print_row(shown, rows[i].name, &results[i]);
 }
 
@@ -210,7 +209,7 @@ static void print_target(const struct bench_match_result *results, unsigned play
                    results[i].down_kbit < kbit ? "under" : "MORE THAN", kbit);
 }
 
-static bool table_sizes(const struct options *options, json_t *json) {
+static bool table_sizes(const struct bench_options *options, json_t *json) {
     struct bench_match_result results[COUNT(sizes)] = {0};
     if (!run_rows(options, "sizes", sizes, COUNT(sizes), results, json))
         return false;
@@ -226,7 +225,7 @@ static bool table_sizes(const struct options *options, json_t *json) {
     return true;
 }
 
-static bool table_links(const struct options *options, const char *table, const char *title,
+static bool table_links(const struct bench_options *options, const char *table, const char *title,
                         const struct row *rows, size_t count, json_t *json) {
     struct bench_match_result results[8] = {0};
     HC_ASSERT(count <= COUNT(results));
@@ -322,13 +321,13 @@ static void print_growing(const struct row *row, const struct growing *of,
 
 /// Compares the growth of traffic with latency with that of its entropy: it should be at most 1.1
 /// times as fast.
-static bool table_latency(const struct options *options, json_t *json) {
+static bool table_latency(const struct bench_options *options, json_t *json) {
     static struct bench_entropy entropy;
     struct bench_match_result results[COUNT(latencies)] = {0};
     struct growing growing[COUNT(latencies)] = {0};
     for (size_t i = 0; i < COUNT(latencies); i++) {
         const struct row *row = &latencies[i];
-        if (!wanted(options, "latency", row->players))
+        if (!bench_wants(options, "latency", row->players))
             return true;
         bool ok = run_measured(row, &entropy, &results[i]);
         double kbit_s = 1000.0 * row->ticks * row->players / BENCH_TICK_RATE;
@@ -356,10 +355,10 @@ static bool table_latency(const struct options *options, json_t *json) {
     return true;
 }
 
-static bool tables(const struct options *options, json_t *json) {
-    static const struct row traces[] = {{"trace", 12, 0, 60, 40, 40, 120, 900, 0},
-                                        {"trace", 12, 0, 20, 40, 40, 120, 900, 0},
-                                        {"trace", 32, 0, 60, 40, 40, 120, 300, 0}};
+bool bench_snapshots(const struct bench_options *options, json_t *json) {
+    static const struct row traces[] = {{"trace", 12, 0, 60, 40, 40, 120, 900, 0, STEP},
+                                        {"trace", 12, 0, 20, 40, 40, 120, 900, 0, STEP},
+                                        {"trace", 32, 0, 60, 40, 40, 120, 300, 0, STEP}};
     printf(
         "arena, %d Hz, input delay %d, 40 ms each way (80 ms round trip), 2 %% loss each way. Bots "
         "aim anew every\n%d ms and when they shoot, turn once in %d ms at most and shoot once in "
@@ -370,7 +369,7 @@ static bool tables(const struct options *options, json_t *json) {
     if (sized && !table_sizes(options, json))
         return false;
     for (size_t i = 0; i < COUNT(traces); i++)
-        if (wanted(options, "entropy", traces[i].players) && !table_entropy(json, &traces[i]))
+        if (bench_wants(options, "entropy", traces[i].players) && !table_entropy(json, &traces[i]))
             return false;
     if (!table_latency(options, json))
         return false;
@@ -389,40 +388,4 @@ static bool tables(const struct options *options, json_t *json) {
                          json))
             return false;
     return true;
-}
-
-// ---- Options ------------------------------------------------------------------------------------
-
-static bool parse(int count, char **arguments, struct options *options) {
-    for (int i = 0; i < count; i += 2) {
-        const char *value = i + 1 < count ? arguments[i + 1] : NULL;
-        if (value == NULL)
-            return false;
-        if (strcmp(arguments[i], "--json") == 0)
-            options->json = value;
-        else if (strcmp(arguments[i], "--table") == 0)
-            options->table = value;
-        else if (strcmp(arguments[i], "--players") == 0)
-            options->players = (unsigned)strtoul(value, NULL, 10);
-        else
-            return false;
-    }
-    return true;
-}
-
-int bench_snapshots(int count, char **arguments) {
-    struct options options = {0};
-    if (!parse(count, arguments, &options)) {
-        fprintf(stderr, "usage: hc_bench snapshots [--json FILE] [--players N] [--table NAME]\n"
-                        "NAME: sizes, entropy, growth, latency, aims or spread\n");
-        return 2;
-    }
-    json_t *json = json_array();
-    bool ok = tables(&options, json);
-    if (ok && options.json != NULL && json_dump_file(json, options.json, JSON_INDENT(2)) != 0) {
-        fprintf(stderr, "%s cannot be written\n", options.json);
-        ok = false;
-    }
-    json_decref(json);
-    return ok ? 0 : 1;
 }

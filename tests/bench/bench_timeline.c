@@ -256,10 +256,10 @@ static struct in_time run_in_time(struct hc_world *world) {
     return result;
 }
 
-static int bench_world(hc_player players) {
+static bool bench_world(hc_player players) {
     struct hc_world world;
     if (hc_world_init(&world, &hc_arena, players, 60, 1, NULL) != HC_OK)
-        return 1;
+        return false;
     struct in_time timely = run_in_time(&world);
     struct result late = run_timeline(&world, LATE, false);
     struct result full = run_timeline(&world, LATE, true);
@@ -276,16 +276,13 @@ static int bench_world(hc_player players) {
     uint64_t hash = timely.pure_hash;
     if (hash != timely.timeline_hash || hash != late.hash || hash != full.hash) {
         fprintf(stderr, "the four runs of %u players do not end in the same world\n", players);
-        return 1;
+        return false;
     }
-    return 0;
+    return true;
 }
 
-int bench_timeline(const char *path) {
-    if (path != NULL) {
-        fprintf(stderr, "the timeline's benchmark draws nothing\n");
-        return 2;
-    }
+bool bench_timeline(const struct bench_options *options, json_t *json) {
+    (void)options, (void)json;
     static const hc_player sizes[] = {2, 8, 32, 128, 512};
     printf("arena at 60 Hz, %d ticks; late: every input %d ticks late. All runs end in one hash.\n",
            TICKS, LATE);
@@ -294,7 +291,7 @@ int bench_timeline(const char *path) {
     printf("players entities     pure timeline  ratio  selective       full  selective       full "
            "sel/full\n");
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (bench_world(sizes[i]) != 0)
-            return 1;
-    return 0;
+        if (!bench_world(sizes[i]))
+            return false;
+    return true;
 }

@@ -3,10 +3,10 @@
 
 #include "tests/bench/bot_match.h"
 
-#include "client/bots/bot.h"
+#include "common/programs/thinker.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
-#include "server/replication/snapshot.h"
+#include "server/replication/look.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
 };
 
 struct player {
-    struct hc_cl_bot bot;
+    struct hc_thinker bot;
     hc_tick decided_at; ///< tick of its newest decision; HC_NO_TICK: none
     hc_tick turned_at;
     hc_tick aimed_at;   ///< when it last changed its aim
@@ -103,9 +103,9 @@ static void script(void *context, struct hc_sim *sim, unsigned client, unsigned 
     struct hc_arena_input before = player->input;
     if (player->decided_at != tick) {
         player->decided_at = tick;
-        hc_cl_bot_think(&player->bot, hc_client_world(of), tick,
-                        hc_timeline_presence(timeline, tick), hc_timeline_states(timeline, tick),
-                        hc_client_player(of, index), &player->input);
+        hc_thinker_think(&player->bot, hc_client_world(of), tick,
+                         hc_timeline_presence(timeline, tick), hc_timeline_states(timeline, tick),
+                         hc_client_player(of, index), &player->input);
         limit_rates(player, tick, match->config->aim_ticks, &before);
     }
     bool turns = player->input.move_x != before.move_x || player->input.move_y != before.move_y;
@@ -184,7 +184,7 @@ static void host_sent(void *context, struct hc_sim *sim, unsigned client, const 
         counted->sampled++;
         counted->sampled_bytes += size - HC_DATA_BODY_AT - HC_TAG_SIZE;
         counted->sampled_entities +=
-            changed(host, peer, hc_sv_snapshot_tick(&host->replicator, &peer->replication),
+            changed(host, peer, hc_sv_look_tick(&host->replicator, &peer->replication),
                     step_of(match->config), &counted->seen);
     }
     if (is_snapshot && match->config->entropy != NULL)
@@ -278,6 +278,7 @@ static struct hc_sim_config sim_config(struct match *match) {
     sim.host.clients = config->players;
     sim.host.snapshot_rate = config->snapshot_rate;
     sim.client.input_delay = BENCH_INPUT_DELAY;
+    sim.client.extrapolation = config->extrapolation;
     sim.clients = config->players;
     sim.packets_max = PACKETS;
     sim.trace_worlds = false;
@@ -323,7 +324,7 @@ static bool set_up(struct match *match) {
         bench_recording_created(config->recording, match->sim);
     set_links(match, 0); // so that no handshake lasts longer than the others
     for (unsigned c = 0; c < config->players; c++) {
-        hc_cl_bot_init(&match->players[c].bot, hc_arena_think, 1, c);
+        hc_thinker_init(&match->players[c].bot, hc_arena_think, 1, c);
         match->players[c].decided_at = HC_NO_TICK;
         // Not all at once.
         match->players[c].fired_at = (hc_tick)hc_random(2, c, 0, 0) % SHOT_TICKS - SHOT_TICKS;
@@ -372,8 +373,8 @@ static void sum_shares(const struct bench_snapshot_bits *bits, double bytes,
     result->value_bits = (double)(bits->own + bits->others + bits->unowned);
 }
 
-static void sum_up(const struct match *match, const struct hc_sv_host_stats *before,
-                   const struct hc_sv_host_stats *after, struct bench_match_result *result) {
+static void sum_up(const struct match *match, const struct hc_server_stats *before,
+                   const struct hc_server_stats *after, struct bench_match_result *result) {
     const struct counted *counted = &match->counted;
     const struct bench_match_config *config = match->config;
     double client_ticks = (double)config->ticks * config->players;
@@ -434,7 +435,7 @@ static bool play(struct match *match, struct bench_match_result *result) {
     if (!find_peers(match))
         return false;
     host->stats.longest_unsent_ticks = 0;
-    struct hc_sv_host_stats *before = malloc(sizeof *before);
+    struct hc_server_stats *before = malloc(sizeof *before);
     if (before == NULL)
         return false;
     *before = host->stats;

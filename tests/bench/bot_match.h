@@ -22,14 +22,15 @@ enum {
 
 struct bench_match_config {
     uint16_t players;
-    uint32_t view;                     ///< how far a player sees, units; 0: everything
-    uint16_t snapshot_rate;            ///< Hz
-    uint32_t near_us, far_us;          ///< latency one way: the first client's and the last's
-    uint32_t loss_ppm;                 ///< each way
-    uint32_t warm_up_ticks, ticks;     ///< not measured, and measured
-    uint32_t aim_ticks;                ///< the bots aim anew once in so many ticks
-    struct bench_entropy *entropy;     ///< that measures every sent value; NULL: none
-    struct bench_recording *recording; ///< of all that the host receives; NULL: none
+    uint32_t view;                       ///< how far a player sees, units; 0: everything
+    uint16_t snapshot_rate;              ///< Hz
+    uint32_t near_us, far_us;            ///< latency one way: the first client's and the last's
+    uint32_t loss_ppm;                   ///< each way
+    uint32_t warm_up_ticks, ticks;       ///< not measured, and measured
+    uint32_t aim_ticks;                  ///< the bots aim anew once in so many ticks
+    enum hc_extrapolation extrapolation; ///< the clients' best
+    struct bench_entropy *entropy;       ///< that measures every sent value; NULL: none
+    struct bench_recording *recording;   ///< of all that the host receives; NULL: none
 };
 
 /// Per client and second if not stated otherwise.

@@ -190,7 +190,7 @@ static void take_selection(struct bench_entropy *entropy, const struct hc_sv_hos
     const struct hc_world *world = &host->world;
     hc_unit unit = selection->name.unit;
     hc_tick tick = builder->header.tick;
-    const struct hc_sv_value *from = hc_sv_builder_value(builder, selection);
+    const struct hc_sv_value *from = selection->base;
     struct sent_value sent = {.entropy = entropy,
                               .host = host,
                               .unit = unit,
@@ -202,8 +202,8 @@ static void take_selection(struct bench_entropy *entropy, const struct hc_sv_hos
     entropy->taken += selection->delta;
     if (sent.has_baseline) {
         sent.from = from->unit;
-        hc_extrapolate(host->replicator.extrapolator, unit, &sent.from, NULL, sent.referee, tick,
-                       &sent.extrapolated);
+        hc_extrapolate(host->replicator.extrapolator, HC_EXTRAPOLATION_STEP, unit, &sent.from, NULL,
+                       sent.referee, tick, &sent.extrapolated);
     } else {
         hc_extrapolate_absent(world, unit, tick, &sent.extrapolated);
         hc_unit_place(world, &sent.from, entropy->held);

@@ -12,7 +12,6 @@
 /// appears is estimated from its owner, and a field that repeats one of the input from that.
 #pragma once
 
-#include "proto/delta.h"
 #include "server/host_internal.h"
 
 enum {

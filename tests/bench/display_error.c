@@ -22,16 +22,19 @@ void bench_display_error_sample(struct bench_display_error *display_error, struc
         struct hc_client_shown seen;
         hc_entity entity = hc_world_player(world, p);
         if (p == peer->replication.own[0] ||
-            !hc_sv_view_sees(&peer->replication.interest.view, (hc_unit)(1 + p)) ||
-            !hc_client_show(from, now_us, entity, &seen))
+            !hc_sv_view_sees(&peer->replication.interest.view, (hc_unit)(1 + p)))
             continue;
-        display_error->samples[display_error->pending++] =
-            (struct bench_display_error_sample){.tick = tick,
-                                                .fraction = fraction,
-                                                .entity = entity,
-                                                .there = seen.presence == HC_ALIVE,
-                                                .x = seen.fields[0],
-                                                .y = seen.fields[1]};
+        struct bench_display_error_sample *sample =
+            &display_error->samples[display_error->pending++];
+        *sample = (struct bench_display_error_sample){
+            .tick = tick,
+            .fraction = fraction,
+            .entity = entity,
+            .there = hc_client_show(from, now_us, entity, &seen)};
+        if (sample->there) {
+            sample->x = HC_SHOWN(&seen, struct hc_arena_player, x);
+            sample->y = HC_SHOWN(&seen, struct hc_arena_player, y);
+        }
     }
 }
 
@@ -58,10 +61,10 @@ static void judge(struct bench_display_error *display_error, const struct hc_sv_
         display_error->unseen++;
         return;
     }
-    double x = from->x * (double)UNIT + (double)(dx * UNIT) * sample->fraction / WHOLE;
-    double y = from->y * (double)UNIT + (double)(dy * UNIT) * sample->fraction / WHOLE;
+    double x = from->x + (double)dx * sample->fraction / WHOLE;
+    double y = from->y + (double)dy * sample->fraction / WHOLE;
     hc_histogram_record(&display_error->error,
-                        (uint64_t)hypot((double)sample->x - x, (double)sample->y - y));
+                        (uint64_t)(UNIT * hypot(sample->x - x, sample->y - y)));
 }
 
 void bench_display_error_judge(struct bench_display_error *display_error,

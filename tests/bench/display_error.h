@@ -14,8 +14,8 @@ struct bench_display_error_sample {
     hc_tick tick;
     uint32_t fraction; ///< of the way to the next tick, in 1/65536
     hc_entity entity;
-    bool there;   ///< the client shows the player
-    int64_t x, y; ///< in 1/256 of a unit
+    bool there;  ///< the client shows the player
+    double x, y; ///< as it shows it; meaningful while `there`
 };
 
 struct bench_display_error {

@@ -21,14 +21,14 @@ static struct hc_sealer *sealer_of(const struct bench_floor *floor, const uint8_
     uint32_t cid, seq;
     enum hc_status status = hc_datagram_get_data_clear(bytes, size, &cid, &seq);
     HC_ASSERT(status == HC_OK);
-    return &floor->sealers[cid % HC_SV_CLIENTS_MAX];
+    return &floor->sealers[cid % HC_SERVER_CLIENTS_MAX];
 }
 
 bool bench_floor_init(struct bench_floor *floor) {
-    *floor = (struct bench_floor){.sealers = calloc(HC_SV_CLIENTS_MAX, sizeof *floor->sealers),
+    *floor = (struct bench_floor){.sealers = calloc(HC_SERVER_CLIENTS_MAX, sizeof *floor->sealers),
                                   .open_ns = UINT64_MAX,
                                   .seal_ns = UINT64_MAX};
-    for (unsigned i = 0; floor->sealers != NULL && i < HC_SV_CLIENTS_MAX; i++)
+    for (unsigned i = 0; floor->sealers != NULL && i < HC_SERVER_CLIENTS_MAX; i++)
         memcpy(floor->sealers[i].key, &i, sizeof i);
     return floor->sealers != NULL;
 }
@@ -71,7 +71,7 @@ static uint64_t open_all(const struct bench_floor *floor) {
 }
 
 static uint64_t seal_all(const struct bench_floor *floor) {
-    for (unsigned i = 0; i < HC_SV_CLIENTS_MAX; i++)
+    for (unsigned i = 0; i < HC_SERVER_CLIENTS_MAX; i++)
         floor->sealers[i].next = 0;
     uint64_t begun = bench_cpu_ns();
     for (size_t i = 0; i < floor->sent.count; i++) {

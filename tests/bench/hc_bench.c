@@ -1,46 +1,82 @@
 /// The program that runs the benchmarks, each of which compares figures of one run:
-/// hc_bench NAME [FILE.svg], hc_bench NAME [OPTION ...]
+/// hc_bench NAME [OPTION VALUE ...]
 #include "tests/bench/bench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct benchmark {
     const char *name, *measures;
-    int (*run)(const char *path);
+    const char *options; ///< it has those that this text names
+    bool (*run)(const struct bench_options *options, json_t *json);
 } benchmarks[] = {
-    {"timeline", "steps and resimulated ticks, against the pure steps in place", bench_timeline},
-    {"rubber-band", "own predictions with snapshots of T and of the head; draws them to FILE.svg",
+    {"timeline", "steps and resimulated ticks, against the pure steps in place", "",
+     bench_timeline},
+    {"rubber-band", "own predictions with snapshots of T and of the head", "[--svg FILE]",
      bench_rubber_band},
-};
-
-/// Benchmarks with options of their own.
-static const struct {
-    const char *name, *measures;
-    int (*run)(int count, char **arguments);
-} others[] = {
-    {"snapshots", "their size, cost and effect; [--table NAME] [--players N] [--json FILE]",
+    {"aim", "the share of shots that hit what is seen, over the latency", "[--json FILE]",
+     bench_aim},
+    {"snapshots", "their size, cost and effect",
+     "[--players N] [--json FILE] [--table sizes|entropy|growth|latency|aims|spread]",
      bench_snapshots},
-    {"server", "a tick's work by phases, and its floor; [--clients N] [--json FILE]", bench_server},
-    {"client", "a client's work by phases, and its floor; [--clients N] [--json FILE]",
+    {"server", "a tick's work by phases, and its floor", "[--clients N] [--json FILE]",
+     bench_server},
+    {"client", "a client's work by phases, and its floor", "[--clients N] [--json FILE]",
      bench_client},
-    {"rewind", "the cost of rewinds, dense and selective; [--table NAME] [--json FILE]",
-     bench_rewind},
+    {"rewind", "the cost of rewinds, dense and selective",
+     "[--json FILE] [--table redone|late|selective|single]", bench_rewind},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
+bool bench_wants(const struct bench_options *options, const char *table, unsigned players) {
+    return (options->table == NULL || strcmp(options->table, table) == 0) &&
+           (options->players == 0 || options->players == players);
+}
+
+static bool parse(const struct benchmark *benchmark, int count, char **arguments,
+                  struct bench_options *options) {
+    for (int i = 0; i < count; i += 2) {
+        const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
+        if (value == NULL || strncmp(name, "--", 2) != 0 ||
+            strstr(benchmark->options, name) == NULL)
+            return false;
+        if (strcmp(name, "--json") == 0)
+            options->json = value;
+        else if (strcmp(name, "--table") == 0)
+            options->table = value;
+        else if (strcmp(name, "--svg") == 0)
+            options->svg = value;
+        else if (strcmp(name, "--players") == 0 || strcmp(name, "--clients") == 0)
+            options->players = (unsigned)strtoul(value, NULL, 10);
+        else
+            return false;
+    }
+    return true;
+}
+
+static int run(const struct benchmark *benchmark, const struct bench_options *options) {
+    json_t *json = json_array();
+    bool ok = json != NULL && benchmark->run(options, json);
+    if (ok && options->json != NULL && json_dump_file(json, options->json, JSON_INDENT(2)) != 0) {
+        fprintf(stderr, "%s cannot be written\n", options->json);
+        ok = false;
+    }
+    json_decref(json);
+    return ok ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
-    for (size_t i = 0; argc >= 2 && i < COUNT(others); i++)
-        if (strcmp(argv[1], others[i].name) == 0)
-            return others[i].run(argc - 2, argv + 2);
-    for (size_t i = 0; (argc == 2 || argc == 3) && i < COUNT(benchmarks); i++)
-        if (strcmp(argv[1], benchmarks[i].name) == 0)
-            return benchmarks[i].run(argc == 3 ? argv[2] : NULL);
-    fprintf(stderr, "usage: hc_bench NAME [FILE.svg], where NAME is one of\n");
+    struct bench_options options = {.table = NULL};
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (size_t i = 0; argc >= 2 && i < COUNT(benchmarks); i++)
+        if (strcmp(argv[1], benchmarks[i].name) == 0 &&
+            parse(&benchmarks[i], argc - 2, argv + 2, &options))
+            return run(&benchmarks[i], &options);
+    fprintf(stderr, "usage: hc_bench NAME [OPTION VALUE ...]\n");
     for (size_t i = 0; i < COUNT(benchmarks); i++)
-        fprintf(stderr, "  %-12s %s\n", benchmarks[i].name, benchmarks[i].measures);
-    for (size_t i = 0; i < COUNT(others); i++)
-        fprintf(stderr, "  %-12s %s\n", others[i].name, others[i].measures);
+        fprintf(stderr, "  %-12s %s %s\n", benchmarks[i].name, benchmarks[i].measures,
+                benchmarks[i].options);
     return 2;
 }

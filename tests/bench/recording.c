@@ -52,6 +52,8 @@ void bench_recording_free(struct bench_recording *recording) {
 
 void bench_recording_created(struct bench_recording *recording, struct hc_sim *sim) {
     recording->host_config = hc_sim_config(sim)->host;
+    recording->host_test = hc_sim_config(sim)->host_test;
+    memcpy(recording->host_secret, recording->host_config.secret, sizeof recording->host_secret);
     recording->game = *recording->host_config.game;
     recording->host_begun_us = hc_sim_host_now(sim);
 }

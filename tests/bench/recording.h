@@ -33,7 +33,9 @@ struct bench_events {
 struct bench_recording {
     unsigned recorded; ///< the client
     struct hc_game game;
-    struct hc_sv_host_config host_config; ///< with the game of the match, which ends with it
+    struct hc_server_config host_config; ///< with the game of the match, which ends with it
+    struct hc_sv_host_test host_test;
+    uint8_t host_secret[HC_SERVER_SECRET_SIZE];
     struct hc_client_config client_config;
     uint8_t entropy[HC_CLIENT_ENTROPY_SIZE];
     uint64_t host_begun_us, client_begun_us; ///< creation of the host and of the client

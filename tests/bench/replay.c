@@ -1,11 +1,7 @@
-/// The table of recorded matches, and the options that choose from it.
+/// The table of recorded matches.
 #include "tests/bench/replay.h"
 
-#include "tests/bench/bench.h"
-
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { AIM_TICKS = 6 };
 
@@ -16,30 +12,11 @@ static const struct bench_replay_row rows[] = {
     {1024, 2500, 90, 60},
 };
 
-struct options {
-    unsigned clients; ///< 0: all rows
-    const char *json; ///< NULL: none
-};
-
-static bool parse(int count, char **arguments, struct options *options) {
-    for (int i = 0; i < count; i += 2) {
-        const char *value = i + 1 < count ? arguments[i + 1] : NULL;
-        if (value == NULL)
-            return false;
-        if (strcmp(arguments[i], "--json") == 0)
-            options->json = value;
-        else if (strcmp(arguments[i], "--clients") == 0)
-            options->clients = (unsigned)strtoul(value, NULL, 10);
-        else
-            return false;
-    }
-    return true;
-}
-
 static json_t *run(const struct bench_replay_row *row, bench_replay *replay) {
     static struct bench_recording recording;
     static struct bench_match_result match;
     struct bench_match_config config = {.players = row->clients,
+                                        .extrapolation = HC_EXTRAPOLATION_STEP,
                                         .view = row->view,
                                         .snapshot_rate = BENCH_TICK_RATE,
                                         .near_us = BENCH_REPLAY_NEAR_US,
@@ -60,24 +37,13 @@ static json_t *run(const struct bench_replay_row *row, bench_replay *replay) {
     return figures;
 }
 
-int bench_replay_matches(const char *name, int count, char **arguments, bench_replay *replay) {
-    struct options options = {0};
-    if (!parse(count, arguments, &options)) {
-        fprintf(stderr, "usage: hc_bench %s [--clients N] [--json FILE]\n", name);
-        return 2;
-    }
-    json_t *json = json_array();
-    bool ok = true;
-    for (size_t i = 0; ok && i < sizeof rows / sizeof rows[0]; i++) {
-        if (options.clients != 0 && rows[i].clients != options.clients)
+bool bench_replay_matches(const struct bench_options *options, json_t *json, bench_replay *replay) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (options->players != 0 && options->players != rows[i].clients)
             continue;
         json_t *figures = run(&rows[i], replay);
-        ok = figures != NULL && json_array_append_new(json, figures) == 0;
+        if (figures == NULL || json_array_append_new(json, figures) != 0)
+            return false;
     }
-    if (ok && options.json != NULL && json_dump_file(json, options.json, JSON_INDENT(2)) != 0) {
-        fprintf(stderr, "%s cannot be written\n", options.json);
-        ok = false;
-    }
-    json_decref(json);
-    return ok ? 0 : 1;
+    return true;
 }

@@ -1,9 +1,8 @@
-/// The matches that `hc_bench server` and `hc_bench client` record and replay, and their options.
+/// The matches that `hc_bench server` and `hc_bench client` record and replay.
 #pragma once
 
+#include "tests/bench/bench.h"
 #include "tests/bench/bot_match.h"
-
-#include <jansson.h>
 
 enum {
     BENCH_REPLAYS = 5, ///< of each match; the best one counts
@@ -24,6 +23,6 @@ typedef json_t *bench_replay(const struct bench_replay_row *row,
                              const struct bench_recording *recording,
                              const struct bench_match_result *match);
 
-/// Plays and replays the matches that the options of `hc_bench name` want: --clients N, --json
-/// FILE. 0, 1 if it failed, 2 for unknown options.
-int bench_replay_matches(const char *name, int count, char **arguments, bench_replay *replay);
+/// Plays and replays the matches that the options want, and adds their figures to `json`. False:
+/// one failed.
+bool bench_replay_matches(const struct bench_options *options, json_t *json, bench_replay *replay);

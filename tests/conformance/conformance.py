@@ -36,8 +36,9 @@ class Tester:
             f["token_id"] = struct.pack("<QQ", time.time_ns() // 1000, int(time.time()))
         return seal_token(key, key_id, **f), f["secret"]
 
-    def client(self, players=1, address=None, token=None, continues=0, **more):
-        return Client(address or self.address, self.pid, *(token or self.token(**more)), ARENA, players, continues)
+    def client(self, players=1, address=None, token=None, continues=0, extrapolations=3, **more):
+        return Client(address or self.address, self.pid, *(token or self.token(**more)), ARENA, players, continues,
+                      extrapolations=extrapolations)
 
     def join(self, **more):
         c = self.client(**more)
@@ -178,8 +179,8 @@ def tokens(t):
     cases = (("foreign-key", dict(key=foreign), 2), ("unknown-key-id", dict(key=(77, t.keys[0][1])), 2),
              ("expired", dict(life=-1), 6), ("wrong-audience", dict(audience=t.audience + 1), 7),
              ("other-protocol", dict(protocol_id=t.pid ^ 1), 2), ("version-2", dict(version=2), 2),
-             ("kind-2", dict(kind=2), 2), ("kind-255", dict(kind=255), 2),
-             ("rights-of-5-players", dict(rights=5), 2), ("unknown-right", dict(rights=16 + 1), 2),
+             ("match-1", dict(match=1), 7), ("match-1023", dict(match=1023), 7), ("match-1024", dict(match=1024), 2),
+             ("rights-of-5-players", dict(rights=5), 2),
              ("name-control", dict(name=b"a\nb"), 11), ("name-not-utf8", dict(name=b"a\xff"), 11),
              ("name-bidi", dict(name="a\u202eb".encode()), 11), ("name-invisible", dict(name="a\u200bb".encode()), 11),
              ("name-line-separator", dict(name="a\u2028b".encode()), 11),
@@ -213,23 +214,10 @@ def tokens(t):
 
 # ---- 2. Play
 
-class Late(Client):
-    """Acknowledges a snapshot 40 ticks late, so that the game's step extrapolates nothing: T never moves
-    back, so every value is encoded against one that is more than 32 ticks older."""
-    lag = 40
-
-    def acks(self):
-        old = [e[0] for e, T in zip(self.log[-300:], self.shown[-300:]) if T is not None and T <= self.last.T - self.lag]
-        if not old:
-            return 0, 0
-        return old[-1], sum(1 << old[-1] - 1 - q for q in old[-33:-1] if old[-1] - q <= 32)
-
-
-class Starved(Late):
-    """A Late client that is never behind with its datagrams, however slow the machine is: it loses all but the
+class Starved(Client):
+    """A client that is never behind with its datagrams, however slow the machine is: it loses all but the
     newest of those that wait. So the server receives its acknowledgements before the values are too old to be
     baselines, and its bandwidth falls to the rate that the client can read."""
-    lag = 33
 
     def poll(self, timeout=0.0):
         waiting = [d for d in iter(lambda: self.receive(0), None)] or [self.receive(timeout)]
@@ -289,8 +277,8 @@ def tickets_until_acknowledged(c):
 
 
 def play(t, snapshots):
-    a = Late(t.address, t.pid, *t.token(user=b"u" * 96), ARENA)
-    b, s = t.client(), t.client(players=0)
+    a = t.client(extrapolations=1, user=b"u" * 96)          # reads all by linear,
+    b, s = t.client(), t.client(players=0, extrapolations=0)    # and s all by hold
     b.hold = True                                          # acknowledges nothing at all
     z = t.client()                                          # sends no inputs: its T stands still at first
     begun = time.monotonic()
@@ -299,7 +287,7 @@ def play(t, snapshots):
     check("spectator.no-players", s.own == [])
     play_out(snapshots, a, b, s, z)
     elapsed = time.monotonic() - begun
-    for name, c in (("late-acks", a), ("no-acks", b), ("spectator", s)):
+    for name, c in (("linear", a), ("no-acks", b), ("spectator", s)):
         m, p = c.snaps, "play.%s." % name
         check(p + "every-datagram-is-well-formed", not c.bad, c.bad[:3])
         rejected = [k for k in c.reader.stats if k.startswith("rejected")]
@@ -338,13 +326,19 @@ def play(t, snapshots):
     check("play.no-acks.forced", any(x.forced for x in b.snaps))
     check("play.corrections", sum(len(x.corrections) for c in (a, s) for x in c.snaps) > 10)
     m = a.snaps
-    check("play.late-acks.all-hashes-checked", all(x.known for x in m), sum(not x.known for x in m))
+    for name, c, hows in (("linear", a, {HOLD, LINEAR}), ("hold", s, {HOLD}), ("step", z, {HOLD, LINEAR, STEP})):
+        check("play.%s.no-other-extrapolation" % name, {x.how for x in c.snaps} <= hows, {x.how for x in c.snaps})
+    for name, c, how in (("linear", a, LINEAR), ("hold", s, HOLD)):
+        m = [x for x in c.snaps if x.base is not None]
+        check("play.%s.all-hashes-checked-against-bases" % name, len(m) > 100 and all(x.how == how for x in m) and
+              all(x.known for x in c.snaps), (len(m), sum(not x.known for x in c.snaps)))
+    m = a.snaps
     check("play.no-acks.all-hashes-checked-no-base", all(x.known and x.base is None for x in b.snaps))
     bases = [[-1 if x.base is None else x.base for x in c.snaps] for c in (a, s, z)]
-    check("play.bases-never-back", all(x <= y for some in bases for x, y in zip(some, some[1:])))
-    check("play.late-acks.deltas-against-bases", bases[0][-1] >= 0, bases[0][-1])
+    check("play.bases-at-most-16-back", all(x <= y + 16 for some in bases for x, y in zip(some, some[1:])))
+    check("play.linear.deltas-against-bases", bases[0][-1] >= 0, bases[0][-1])
     check("play.inputs-acknowledged-to-the-last", a.A[0] >= max(a.inputs), (a.A, max(a.inputs)))
-    for name, c, other in (("late-acks", a, b), ("no-acks", b, a)):
+    for name, c, other in (("linear", a, b), ("no-acks", b, a)):
         unit, received, wrong = 1 + other.own[0], 0, []
         for x in c.snaps:
             v = x.units.get(unit)
@@ -377,6 +371,8 @@ def play(t, snapshots):
     total["corrections read"] = sum(len(x.corrections) for c in (a, b, s) for x in c.snaps)
     total["forced ranges"] = sum(len(x.forced) for c in (a, b, s) for x in c.snaps)
     total["snapshots without checked hash"] = sum(not x.known for x in s.snaps)
+    check("snapshots.list-game-events", total["game events"] > 0 and all(
+        max(x.events) <= x.F for c in (a, b, s) for x in c.snaps if x.events), total)
     print("# " + json.dumps(total))
     for c in (a, b, s, z):
         leave(c)
@@ -395,7 +391,7 @@ def malformed(t):
         deep = b"\x91" + deep
     i32 = lambda x: b"\xce" + struct.pack(">I", x)
     bad = {
-        "unknown-type-9": pack([9, 1]), "unknown-type-0": pack([0]), "type-127": pack([127]), "type-negative": b"\x91\xff",
+        "unknown-type-10": pack([10, 1]), "unknown-type-0": pack([0]), "type-127": pack([127]), "type-negative": b"\x91\xff",
         "welcome-from-client": pack([1]), "snapshot-from-client": pack([3, b"x"]), "ticket-from-client": pack([5, bytes(244), bytes(32), bytes(16)]),
         "challenge-from-client": pack([6, bytes(8)]), "not-an-array": b"\x07", "empty-array": b"\x90", "nil": b"\xc0",
         "map": b"\x92\x07\x80", "float32": b"\x92\x07\xca" + bytes(4), "float64": b"\x92\x07\xcb" + bytes(8), "ext": b"\x92\x07\xd4\x01\x00",
@@ -406,7 +402,7 @@ def malformed(t):
         "trailing-byte": pack([RESPONSE, bytes(8)]) + b"\x00", "9-deep": b"\x92\x07" + b"\x91" + deep,
         "response-7-bytes": pack([RESPONSE, bytes(7)]), "response-9-bytes": pack([RESPONSE, bytes(9)]), "response-a-string": b"\x92\x07\xa8aaaaaaaa",
         "response-one-too-many": pack([RESPONSE, bytes(8), 0]), "response-one-missing": pack([RESPONSE]),
-        "close-reason-0": pack([CLOSE, 0]), "close-reason-6": pack([CLOSE, 6]), "close-not-alone": pack([RESPONSE, bytes(8)]) + pack([CLOSE, 1]),
+        "close-reason-0": pack([CLOSE, 0]), "close-reason-6-without-tick": pack([CLOSE, 6]), "close-reason-7": pack([CLOSE, 7]), "close-tick-without-reason-6": pack([CLOSE, 1, 5]), "close-not-alone": pack([RESPONSE, bytes(8)]) + pack([CLOSE, 1]),
         "input-offset-513": inp(now, 513, 0, 0, 0, 0, b""), "input-delay-over-10-s": inp(now, 0, 10**7 + 1, 0, 0, 0, b""),
         "input-delay-negative": inp(now, 0, -1, 0, 0, 0, b""), "input-tick-is-none": inp(NO_TICK, 0, 0, 0, 0, 0, b""),
         "input-first-is-none": inp(NO_TICK - 1, 0, 0, -1, 0, 0, b""), "input-first-below-0": inp(now, 0, 0, now + 1, 0, 0, b""),
@@ -419,6 +415,8 @@ def malformed(t):
         "events-empty-event": pack([EVENTS, 1, b""]), "events-256-bytes": pack([EVENTS, 1, bytes(256)]), "events-gap-first": pack([EVENTS, 1, 1, b"a"]),
         "events-gap-last": pack([EVENTS, 1, b"a", 1]), "events-gap-beside-gap": pack([EVENTS, 1, b"a", 1, 1, b"b"]), "events-gap-0": pack([EVENTS, 1, b"a", 0, b"b"]),
         "events-gap-255": pack([EVENTS, 1, b"a", 255, b"b"]), "events-256-ahead": pack([EVENTS, 257, b"a"]),
+        "unreliable-none": pack([UNRELIABLE]), "unreliable-empty": pack([UNRELIABLE, b""]), "unreliable-256-bytes": pack([UNRELIABLE, bytes(256)]),
+        "unreliable-17": pack([UNRELIABLE] + [b"a"] * 17), "unreliable-a-number": pack([UNRELIABLE, 1]),
         "1167-values-of-one-byte": b"\xdc" + struct.pack(">H", 1163) + b"\x07" + b"\xc0" * 1162,
     }
     good = {
@@ -427,6 +425,8 @@ def malformed(t):
         "input-client-tick-0": inp(0, 0, 0, 0, 0, 0, b""), "input-client-tick-4294967294": inp(NO_TICK - 1, 512, 0, 0, 0, 0, b""),
         "input-for-the-last-tick": inp(NO_TICK - 1, 0, 0, 0, 0, 1, run),
         "two-messages": inp(now, 0, 0, 0, 0, 0, b"") + pack([RESPONSE, bytes(8)]),
+        "unreliable-16": pack([UNRELIABLE] + [b"a"] * 16), "unreliable-255-bytes": pack([UNRELIABLE, bytes(255)]),
+        "unreliable-more-than-there-is-room": pack([UNRELIABLE] + [bytes(255)] * 4),
     }
     acked = lambda: {c.log[-1][1]} | {c.log[-1][1] - 1 - i for i in range(32) if c.log[-1][2] >> i & 1}
 
@@ -666,7 +666,7 @@ def starved(t, path, key_file):
     events = "again by turns", "units against an older snapshot"
     seen = lambda what: sum(c.reader.stats.get(what, 0) for c in cs)
     try:
-        cs = [Starved(s.address, t.pid, *t.token(), ARENA, n) for n in (1, 2, 3, 4, 0)]
+        cs = [Starved(s.address, t.pid, *t.token(), ARENA, n, extrapolations=n % 2) for n in (1, 2, 3, 4, 0)]
         for c in cs:
             c.connect()
         rng = random.Random(3)

@@ -16,7 +16,8 @@ def fields(cell):
     out = []
     for name, size, bits, more in re.findall(r"(\w+) (\d+):(\d+)([^,]*)", cell):
         kind = next((v for k, v in INTERPOLATE.items() if k in more), 0)
-        f = Field(name, int(size), int(bits), int(" s" in more), kind, int("countdown" in more))
+        by, per = (re.findall(r"moves by (\w+)(?: per (\d+))?", more) or [("", "")])[0]
+        f = Field(name, int(size), int(bits), int(" s" in more), kind, int("countdown" in more), by, int(per or 0))
         f.group = int((re.findall(r"group (\d+)", more) or [0])[0])
         out.append(f)
     return out
@@ -31,16 +32,17 @@ class Arena(Game):
 
     def __init__(self, text):
         self.named = {k: int(v) for k, v in re.findall(r"(version|players_max|reach) (\d+)", text)}
-        self.rows = [(name, int(size), [int(x) for x in at.split(",")], int(teleport), fields(cell))
-                     for name, size, at, teleport, cell in table(text, "kind")]
+        self.rows = [(name, int(size), [int(x) for x in at.split(",")], int(teleport), int(events_max), fields(cell))
+                     for name, size, at, teleport, events_max, cell in table(text, "kind")]
+        self.events = [(name, int(bits)) for name, bits, *_ in table(text, "game event")]
         slots = [(which, kind, int(count), int(every)) for which, kind, count, every in table(text, "slots")]
         (size, cell), = table(text, "input_size")
         self.input_size = int(size)
         self.reductions = [(OPS[op], int(field)) for op, field in table(text, "reduction")]
         self.hashes = [int(x, 16) for x in re.findall(r"\b[0-9a-f]{16}\b", text)]
-        super().__init__({row[0]: row[4] for row in self.rows}, [s[1:] for s in slots if s[0] == "owned"],
+        super().__init__({row[0]: row[5] for row in self.rows}, [s[1:] for s in slots if s[0] == "owned"],
                          [s[1:] for s in slots if s[0] == "unowned"], fields(cell),
-                         lambda i: [sign(i[0]), sign(i[1]), i[2], int(i[3] != 0)])
+                         lambda i: [sign(i[0]), sign(i[1]), i[2], int(i[3] != 0)], [bits for _, bits in self.events])
         self.game_hash = self.chain()
         self.protocol_id = xxh3(MAGIC + struct.pack("<Q", self.hashes[1]), self.game_hash)
 
@@ -63,11 +65,13 @@ class Arena(Game):
             for x in fields:
                 t(x.name)
                 n(offset, x.size, x.bits, x.signed, x.interpolate, x.group, x.countdown)
+                t(x.moves_by)
+                n(x.moves_per)
                 offset += x.size
 
         t("arena")
         n(self.named["version"], self.named["players_max"], len(self.rows))
-        for name, size, at, teleport, fields in self.rows:
+        for name, size, at, teleport, _, fields in self.rows:
             t(name)
             n(size)
             f(fields)
@@ -81,7 +85,11 @@ class Arena(Game):
         n(len(self.reductions))
         for op, field in self.reductions:
             n(op, field)
-        n(self.named["reach"])
+        n(self.named["reach"], len(self.events))
+        for name, bits in self.events:
+            t(name)
+            n(bits)
+        n(*(row[4] for row in self.rows))
         return chain
 
 
@@ -164,12 +172,12 @@ def check_heads():
 def check_documents(check):
     check("documents.arena.hashes", ARENA.hashes == [ARENA.game_hash, ARENA.hashes[1], ARENA.protocol_id],
           ["%016x" % x for x in (ARENA.game_hash, ARENA.protocol_id)])
-    check("documents.arena.state-sizes", all(size == sum(f.size for f in fields) for _, size, _, _, fields in ARENA.rows))
+    check("documents.arena.state-sizes", all(size == sum(f.size for f in fields) for _, size, _, _, _, fields in ARENA.rows))
     check("documents.standard.input-runs", check_runs())
     check("documents.standard.heads", check_heads())
     against_nothing, against_a_base = document("EXAMPLE.md").split("\n## ")[1:]
-    check_example(check, "against-nothing", against_nothing, Reader(ARENA, 2, [0], 3), 4, None)
-    check_example(check, "against-a-base", against_a_base, Extrapolating(ARENA, 2, [0], 63), 63, (60, 59))
+    check_example(check, "against-nothing", against_nothing, Reader(ARENA, 2, [0], 3, 60), 4, None)
+    check_example(check, "against-a-base", against_a_base, Extrapolating(ARENA, 2, [0], 63, 60), 63, (60, 59))
 
 
 def check_example(check, name, section, reader, tick, base):
@@ -185,6 +193,7 @@ def check_example(check, name, section, reader, tick, base):
     if base:
         reader.known[base[0]] = lists[0].values(reader, base[1])
     s = reader.read(message[1])
+    check(name + "events", s.events == ({62: [(7, 0, 0)], 63: []} if base else {}), s.events)
     check(name + "values", s.known and s.T == tick and sorted(s.units) == sorted(listed) and
           all(same(s.units[u], listed[u]) for u in listed), {u: vars(v) for u, v in s.units.items()})
     total = lists[-1].sum

@@ -13,7 +13,7 @@ MAGIC = b"HCAST01"
 NO_TICK = 0xFFFFFFFF
 SO_RXQ_OVFL = 40                        # Linux: with each datagram, how many were dropped before it
 HELLO, COOKIE, CONNECT, ACCEPT, DENY, VERSION, DATA, RESET = 1, 2, 3, 4, 5, 6, 0x40, 0x41
-WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS = range(1, 9)
+WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS, UNRELIABLE = range(1, 10)
 
 
 class Malformed(Exception):
@@ -96,8 +96,8 @@ def xxh3(d, seed=0):
 # ---- Tokens; Keys and seals
 
 def seal_token(key, key_id, protocol_id, expire, token_id, client_id, secret, audience=0, name=b"",
-               user=bytes(96), kind=0, nonce=None, version=1, rights=12, issued=0):
-    head = struct.pack("<BBBBII", version, key_id, kind, rights, expire, issued)
+               user=bytes(96), kind=0, nonce=None, version=1, rights=12, issued=0, match=0):
+    head = struct.pack("<BBBBII", version, key_id, kind | (match & 127) << 1, rights | match >> 7 << 4, expire, issued)
     nonce = nonce or os.urandom(24)
     plain = struct.pack("<16sQ32sQ32s96s", token_id, client_id, secret, audience, name, user)
     aad = b"HINDCAST-TOKEN-1" + struct.pack("<Q", protocol_id) + head
@@ -114,6 +114,8 @@ def open_token(key, protocol_id, token):
                  struct.unpack("<16sQ32sQ32s96s", p)))
     f.update(zip(("version", "key_id", "kind", "rights", "expire", "issued"),
                  struct.unpack("<BBBBII", token[:12])))
+    f["match"] = f["rights"] >> 4 << 7 | f["kind"] >> 1
+    f["kind"], f["rights"] = f["kind"] & 1, f["rights"] & 15
     return f
 
 
@@ -175,9 +177,10 @@ def hello(protocol_id, nonce, magic=MAGIC):
     return struct.pack("<B7sQ16s1168x", HELLO, magic, protocol_id, nonce)
 
 
-def connect(protocol_id, nonce, slot, cookie_, token, secret, players=1, continues=0, client_key=bytes(32)):
-    b = struct.pack("<B7sQ16sI16s244sBI32s851x", CONNECT, MAGIC, protocol_id, nonce, slot, cookie_, token,
-                    players, continues, client_key)
+def connect(protocol_id, nonce, slot, cookie_, token, secret, players=1, continues=0, client_key=bytes(32),
+            extrapolations=3):
+    b = struct.pack("<B7sQ16sI16s244sBI32sB850x", CONNECT, MAGIC, protocol_id, nonce, slot, cookie_, token,
+                    players, continues, client_key, extrapolations)
     return b + mac16(secret, b)
 
 
@@ -291,18 +294,20 @@ def write_inputs(ticks, fields, before):
 # ---- The tables of a game
 
 class Field:
-    def __init__(self, name, size, bits, signed=0, interpolate=0, countdown=0):
+    def __init__(self, name, size, bits, signed=0, interpolate=0, countdown=0, moves_by="", moves_per=0):
         self.name, self.size, self.bits, self.signed = name, size, bits, signed
-        self.interpolate, self.countdown = interpolate, countdown
+        self.interpolate, self.countdown, self.moves_by, self.moves_per = interpolate, countdown, moves_by, moves_per
 
     def wrap(self, x):
         return STANDARD["wrap"](self, x)
 
 
 class Game:
-    """kinds: name -> fields; owned and unowned: [(kind, count, every)]; input: fields; sanitize: its rule."""
+    """kinds: name -> fields; owned and unowned: [(kind, count, every)]; input: fields; sanitize: its
+    rule; event_bits: of each kind of game events."""
 
-    def __init__(self, kinds, owned, unowned, input_, sanitize):
+    def __init__(self, kinds, owned, unowned, input_, sanitize, event_bits=()):
+        self.event_bits = list(event_bits)
         self.kinds, self.owned, self.unowned, self.input, self.sanitize = kinds, owned, unowned, input_, sanitize
         self.slots = [kind for kind, count, _ in owned for _ in range(count)]
 
@@ -330,11 +335,14 @@ class Snapshot:
     pass
 
 
+HOLD, LINEAR, STEP = range(3)                               # how values are extrapolated
+
+
 class Reader:
     """Section 6: the baselines, and all that can be read without the game's rules."""
 
-    def __init__(self, game, players, own, tick):
-        self.game, self.players, self.own = game, players, own
+    def __init__(self, game, players, own, tick, rate):
+        self.game, self.players, self.own, self.rate = game, players, own, rate
         self.units = game.world(players)
         self.newest, self.known, self.bases = tick, {}, (-1, -1)
         self.stats = {}
@@ -350,12 +358,13 @@ class Reader:
 
     def extrapolate(self, v, unit, n):
         need(n >= 0, "a baseline of a later tick")
-        if n == 0 or v.ents is None or n > 32 and unit:
+        if n == 0 or v.ents is None or self.how == HOLD or self.how == STEP and n > 32 and unit:
             return v.ents
-        if unit == 0:
-            return [e and [max(0, x - n) if f.countdown else x for f, x in zip(self.game.kinds["referee"], e)]
-                    for e in v.ents]
-        return None
+        if self.how == STEP and unit:
+            return None
+        STANDARD["tick_rate"] = self.rate
+        return [e and STANDARD["linear"](self.game.kinds[kind], e, v.tick, v.tick + n)
+                for kind, e in zip(self.units[unit][1], v.ents)]
 
     def changes(self, b, unit, ents, inp, age, tick, sure=True):
         player = 1 <= unit <= self.players
@@ -404,7 +413,7 @@ class Reader:
         self.count("baselines of n " + ("= 0" if n == 0 else "in 1 to 32" if n <= 32 else "> 32"))
         if ents is None:
             self.count("values only the game knows")
-        if not (1 <= unit <= self.players and 1 <= n <= 32):
+        if not (self.how == STEP and 1 <= unit <= self.players and 1 <= n <= 32):
             return self.delta(b, unit, ents, inp, age, tick, base.sure)
         if b.u(1):
             return Value(tick, ents, inp, age, base.sure)
@@ -432,10 +441,12 @@ class Reader:
         need(min(s.T, s.late_limit, s.F) >= 0, "below tick 0")
         s.hash = b.u(32)
         s.chain = b.u(64) if b.u(1) else None
-        s.base = None
+        s.base, self.how = None, HOLD
         if b.u(1):
             age = b.u(6)
             s.base = s.as_of - 1 - age - (b.number(8, (1 << 20) - 64) if age == 63 else 0)
+            self.how = b.u(2)
+            need(self.how <= STEP, "how")
         need(s.base is None or s.base >= 0, "base")
         s.A = [b.number(3, 1 << 20) + s.T - 1 for _ in self.own]
         need(all(a >= 0 for a in s.A), "A")
@@ -449,6 +460,11 @@ class Reader:
             p, z, leave = b.number(6), b.number(4, 1 << 21), b.u(1)
             s.roster.append((p, s.T + z // 2 if z % 2 == 0 else s.T - (z + 1) // 2, leave))
             need(p < self.players and s.roster[-1][1] >= 0, "roster")
+        s.events = {}
+        if self.game.event_bits:
+            entities = self.units[-1][0] + len(self.units[-1][1])
+            s.events = b.run("game_events", s.F, entities, self.game.event_bits)
+        self.count("game events", sum(map(len, s.events.values())))
         if s.base is not None and s.base not in self.known:
             raise Rejected("base %d is not there" % s.base)
         again = sorted(u for u in self.known.get(s.base, {}) if type(u) is int)
@@ -498,6 +514,7 @@ class Reader:
                         raise Rejected("a correction against another tick")
                 s.corrections[unit, at] = self.value(b, unit, base, at)
         b.end()
+        s.how = self.how
         s.known = all(v.ents is not None for v in s.units.values())
         if s.known:
             total = sum(self.entity_hash(self.units[u][0] + i, kind, e)
@@ -535,9 +552,10 @@ class Client:
 
     LIMIT = 60.0
 
-    def __init__(self, server, protocol_id, token, secret, game=None, players=1, continues=0, ip="127.0.0.1"):
+    def __init__(self, server, protocol_id, token, secret, game=None, players=1, continues=0, ip="127.0.0.1",
+                 extrapolations=3):
         self.server, self.pid, self.token, self.secret, self.game = server, protocol_id, token, secret, game
-        self.players, self.continues, self.ip = players, continues, ip
+        self.players, self.continues, self.ip, self.extrapolations = players, continues, ip, extrapolations
         self.own_secret = os.urandom(32)
         self.client_key = public_key(self.own_secret)
         self.nonce, self.cid, self.closed, self.reset, self.ticket = os.urandom(16), None, None, None, None
@@ -601,7 +619,7 @@ class Client:
     def connect_datagram(self, **other):
         """CONNECT with this client's values, and those of `other` instead."""
         of = dict(protocol_id=self.pid, nonce=self.nonce, slot=self.slot, cookie_=self.cookie, token=self.token,
-                  secret=self.secret, client_key=self.client_key)
+                  secret=self.secret, client_key=self.client_key, extrapolations=self.extrapolations)
         return connect(**{**of, **other})
 
     def connect(self):
@@ -637,7 +655,7 @@ class Client:
         self.history, self.future, self.late_limit = w[4], w[5], max(0, w[7] - w[6])
         self.head, self.due = w[7], time.monotonic() - w[8] / 1e6
         if self.game:
-            self.reader = Reader(self.game, w[2], w[9], w[7])
+            self.reader = Reader(self.game, w[2], w[9], w[7], w[1])
 
     # The client's side of DATA
 
@@ -739,8 +757,9 @@ class Client:
             s.seq = seq
             return lambda: self.take(s, at)
         if kind == CLOSE:
-            need(len(m) == 2 and count == 1, "CLOSE")
-            number_in(m[1], 1, 5, "CLOSE's reason")
+            need(len(m) == (3 if m[1:2] == [6] else 2) and count == 1, "CLOSE")
+            number_in(m[1], 1, 255, "CLOSE's reason")
+            need(m[1] <= 6 or m[1] >= 64, "CLOSE's reason")
             return lambda: setattr(self, "closed", m[1])
         if kind == TICKET:
             need(len(m) == 4 and [type(x) for x in m[1:]] == [bytes] * 3 and
@@ -749,6 +768,9 @@ class Client:
         if kind == CHALLENGE:
             need(len(m) == 2 and isinstance(m[1], bytes) and len(m[1]) == 8, "PATH_CHALLENGE")
             return lambda: self.send([RESPONSE, m[1]])
+        if kind == UNRELIABLE:
+            need(2 <= len(m) <= 17 and all(isinstance(x, bytes) and 1 <= len(x) <= 255 for x in m[1:]), "UNRELIABLE")
+            return lambda: None
         need(kind == EVENTS and len(m) >= 3, "an unknown type, %s" % kind)
         number_in(m[1], 1, 4294967294, "number of an event")
         for i, x in enumerate(m[2:], 2):

@@ -32,9 +32,10 @@ def check_vectors(check, file):
     deny = struct.pack("<B7s16sBI", DENY, MAGIC, client_nonce, 2, 0)
     out = {
         "token": {"in": {k: h(v) if isinstance(v, bytes) else v for k, v in f.items()}, "note": "name is padded with zeros to 32 bytes", "out": h(tok)},
+        "token_of_a_match": {"in": {k: h(v) if isinstance(v, bytes) else v for k, v in dict(f, match=300).items()}, "out": h(seal_token(**dict(f, match=300)))},
         "cookie": {"in": {"server_secret": h(server_secret), "slot": slot, "ip": h(ip16("127.0.0.1")), "port": port, "client_nonce": h(client_nonce)},
                    "note": "the port's two bytes are little-endian", "out": h(ck)},
-        "connect": {"in": {"protocol_id": pid, "client_nonce": h(client_nonce), "slot": slot, "cookie": h(ck), "token": h(tok), "secret": h(secret), "players": 2, "continues": 7, "client_key": h(client_key)}, "out": h(con)},
+        "connect": {"in": {"protocol_id": pid, "client_nonce": h(client_nonce), "slot": slot, "cookie": h(ck), "token": h(tok), "secret": h(secret), "players": 2, "continues": 7, "client_key": h(client_key), "extrapolations": 3}, "out": h(con)},
         "proof": {"in": {"secret": h(secret), "connect_bytes_0_to_1183": h(con[:1184])}, "out": h(con[1184:])},
         "keys": {"in": {"protocol_id": pid, "token": h(tok), "client_nonce": h(client_nonce), "server_nonce": h(server_nonce), "cid": cid, "secret": h(secret), "client_secret": h(client_secret), "server_key": h(server_key)},
                  "client_key": h(client_key), "shared": h(shared), "c2s": h(c2s), "s2c": h(s2c)},
@@ -50,4 +51,4 @@ def check_vectors(check, file):
     }
     json.dump(out, open(file, "w"), indent=1)
     f = open_token(key, pid, tok)
-    check("vectors.token-opens", f and f["secret"] == secret and len(tok) == 244 and len(con) == 1200)
+    check("vectors.token-opens", f and f["match"] == 0 and f["secret"] == secret and len(tok) == 244 and len(con) == 1200)

@@ -62,6 +62,21 @@ static bool compare_world(const struct history_run *run, const char *name, hc_ti
     return name_difference(run, name, tick, presence, states);
 }
 
+/// Compares the game events of one tick.
+static bool compare_events(const struct history_run *run, const char *name,
+                           const struct hc_timeline *timeline, hc_tick tick) {
+    uint32_t truly, held;
+    for (uint32_t e = 0; e < run->world.entities; e++) {
+        const hc_game_event *a = hc_history_events(run->record, tick, (hc_entity)e, &truly);
+        const hc_game_event *b = hc_timeline_events(timeline, tick, (hc_entity)e, &held);
+        if (truly != held || (held > 0 && memcmp(a, b, held * sizeof *a) != 0))
+            return run_differs(run, tick,
+                               "%s: events of %s %" PRIu32 ": %" PRIu32 ", truly %" PRIu32, name,
+                               hc_world_kind(&run->world, (hc_entity)e)->name, e, held, truly);
+    }
+    return true;
+}
+
 static bool compare_effective(const struct history_run *run, unsigned k, hc_tick tick) {
     const struct hc_game *game = run->world.game;
     const uint8_t *truly = hc_history_inputs(run->record, tick);
@@ -135,6 +150,8 @@ static bool compare_timeline(struct history_run *run, unsigned k) {
         if (!compare_world(run, timeline_names[k], t, hc_timeline_presence(timeline, t),
                            hc_timeline_states(timeline, t)))
             return false;
+        if (!compare_events(run, timeline_names[k], timeline, t))
+            return false;
         run->counts[COUNT_COMPARED_TICKS]++;
     }
     for (hc_tick t = hc_history_first_input(run->record); t <= head + run->config.future; t++)
@@ -191,7 +208,8 @@ bool run_compare_in_time(struct history_run *run) {
         put_in_time(run, timeline, t);
         hc_timeline_advance(timeline);
         same = compare_world(run, "in time", t + 1, hc_timeline_presence(timeline, t + 1),
-                             hc_timeline_states(timeline, t + 1));
+                             hc_timeline_states(timeline, t + 1)) &&
+               compare_events(run, "in time", timeline, t + 1);
     }
     if (same && hc_timeline_stats(timeline)->resimulated_steps != 0)
         same = run_differs(run, head, "in time: rewound although nothing came late");

@@ -40,6 +40,34 @@ static void crowd_player(const struct hc_world *world, hc_entity self,
         player->score = (uint8_t)(HC_ARENA_SCORE_LIMIT - 1 - (random >> 32) % 4);
 }
 
+/// Stops a player by the places of others in the past: how long ago depends on its aim.
+static void look_back(struct hc_scene *scene, struct hc_arena_player *player) {
+    const hc_entity *ids;
+    uint32_t ago = player->aim % (scene->world->game->lookback + 1), sum = 0;
+    if ((scene->tick + scene->self) % 4 == 0)
+        return;
+    uint32_t count = hc_scene_past_neighbours(scene, ago, &ids);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint16_t *place = hc_scene_past(scene, ago, ids[i]); // the first fields of all kinds
+        sum = sum * 7 + ids[i] + place[0] + place[1] / 3;
+    }
+    if (sum % 3 == 1)
+        player->vx = player->vy = 0;
+}
+
+/// Turns a shot by what its owner was in the past, and by its own past.
+static void turn_by_past(struct hc_scene *scene, hc_entity self, struct hc_arena_shot *shot) {
+    const struct hc_world *world = scene->world;
+    uint32_t ago = 1 + shot->life % world->game->lookback;
+    const struct hc_arena_player *owner =
+        hc_scene_past(scene, ago, hc_world_player(world, world->owner_of[self]));
+    const struct hc_arena_shot *before = hc_scene_past(scene, ago, self);
+    if (owner != NULL && owner->health > 0)
+        shot->angle = (uint8_t)(shot->angle + owner->x % 5);
+    if (before != NULL)
+        shot->angle = (uint8_t)(shot->angle + before->y % 3);
+}
+
 static bool step(struct hc_scene *scene, hc_entity self, void *out) {
     const struct hc_world *world = scene->world;
     bool alive = hc_arena.step(scene, self, out);
@@ -47,6 +75,10 @@ static bool step(struct hc_scene *scene, hc_entity self, void *out) {
         return false;
     if (world->kind_of[self] == HC_ARENA_KIND_PLAYER && hc_scene_state(scene, self) == NULL)
         crowd_player(world, self, out);
+    else if (world->game->lookback > 0 && world->kind_of[self] == HC_ARENA_KIND_PLAYER)
+        look_back(scene, out);
+    if (world->game->lookback > 0 && world->kind_of[self] == HC_ARENA_KIND_SHOT)
+        turn_by_past(scene, self, out);
     if (self == HC_REFEREE && draw(world, 6, 2) == 0) {
         const struct hc_arena_referee *before = hc_scene_state(scene, self);
         struct hc_arena_referee *after = out;
@@ -70,8 +102,9 @@ static bool step_run(struct hc_scene *scene, hc_entity first, uint32_t count, ui
     return true;
 }
 
-void crowded_arena_game(struct hc_game *game, bool runs) {
+void crowded_arena_game(struct hc_game *game, bool runs, uint32_t lookback) {
     *game = hc_arena;
     game->step = step;
+    game->lookback = lookback;
     game->step_run = runs ? step_run : NULL;
 }

@@ -48,7 +48,8 @@ static bool draw_setting(struct history_run *run) {
         players = between(run, 10, 20);
     const uint32_t *window = windows[hc_rng_below(&run->rng, 4)];
     run->advances = between(run, 64, hc_rng_below(&run->rng, 8) == 0 ? 160 : 96);
-    crowded_arena_game(&run->game, run->number % 2 == 1);
+    uint32_t lookback = run->number % 4 < 2 ? 0 : 1 + run->number / 4 % 16;
+    crowded_arena_game(&run->game, run->number % 2 == 1, lookback);
     uint16_t rate = rates[hc_rng_below(&run->rng, 5)];
     if (hc_world_init(&run->world, &run->game, (uint16_t)players, rate, hc_rng_next(&run->rng),
                       NULL) != HC_OK)

@@ -74,6 +74,42 @@ FAULTS = {
         "        for (; to > 0 && near[to - 1] > e; to--)\n            near[to] = near[to - 1];\n",
         "",
     ),
+    "past-readers": Fault(
+        SPREAD,
+        "the steps that have looked back at a changed state are not taken again",
+        "            mark_past(tl, row, entity, &move);\n",
+        "            (void)mark_past;\n",
+    ),
+    "past-old-position": Fault(
+        SPREAD,
+        "steps near the old position of an entity in the past are not taken again",
+        "            if (move->had && is_near(tl, later.grid, later.states, e, move->from))\n                set_bit(later.again, e);\n",
+        "",
+    ),
+    "past-new-position": Fault(
+        SPREAD,
+        "steps near the new position of an entity in the past are not taken again",
+        "            if (move->has && is_near(tl, later.grid, later.states, e, move->to))\n                set_bit(later.again, e);\n",
+        "",
+    ),
+    "past-owner": Fault(
+        SPREAD,
+        "steps that have looked back at a state of their owner are not taken again",
+        "            if ((later.past[e] & bit) != 0)\n                set_bit(later.again, e);\n",
+        "",
+    ),
+    "past-too-short": Fault(
+        RING,
+        "the ring holds a tick too few for a look back from its oldest tick",
+        "           timeline->config.world->game->lookback;\n",
+        "           timeline->config.world->game->lookback * 15 / 16;\n",
+    ),
+    "past-before-restart": Fault(
+        SPREAD,
+        "a look back reads ticks before a restart",
+        "    if (ago > scene->tick - tl->begin) // no tick is older\n",
+        "    if (ago > scene->tick)\n",
+    ),
     "authoritative-overwritten": Fault(
         STEPPING,
         "a change of an earlier tick overwrites an authoritative state",
@@ -89,9 +125,8 @@ FAULTS = {
     "authoritative-outlives-tick": Fault(
         STEPPING,
         "an authoritative state stays in the ring for the next tick of its slot",
-        "    for (uint32_t e = 0; tl->config.replica && e < world->entities; e++)\n",
-        "    for (uint32_t e = 0;\n"
-        "         tl->config.replica && tick < hc_ring_slots(tl) && e < world->entities; e++)\n",
+        "    if (tl->config.replica)\n        memset(row.authoritative",
+        "    if (tl->config.replica && tick < hc_ring_slots(tl))\n        memset(row.authoritative",
     ),
     "before-restart": Fault(
         RING,

@@ -3,14 +3,32 @@
 #include "common/extrapolate.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "proto/delta.h"
+#include "proto/value.h"
 #include "proto/events.h"
+#include "proto/game_events.h"
 #include "proto/message.h"
 #include "proto/snapshot.h"
 
 #include <string.h>
 
 enum { PLAYERS = 4, OWN_PLAYERS = 2, VALUE_MAX = 512 };
+
+/// Takes the messages of an UNRELIABLE twice, the second time with less room.
+static void read_unreliable(const struct hc_body *body) {
+    struct hc_unreliable queue;
+    struct hc_values values = hc_body_values(body);
+    uint64_t dropped = 0;
+    size_t size;
+    if (hc_unreliable_check(values) != HC_OK)
+        return;
+    hc_unreliable_begin(&queue);
+    uint32_t count = hc_unreliable_take(&queue, values, &dropped);
+    count += hc_unreliable_take(&queue, values, &dropped);
+    HC_ASSERT(count == hc_unreliable_count(&queue) && count + dropped == 2 * (uint64_t)values.left);
+    while (hc_unreliable_next(&queue, &size) != NULL)
+        HC_ASSERT(size >= 1 && size <= HC_EVENTS_SIZE_MAX && count-- > 0);
+    HC_ASSERT(count == 0);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,22 +48,21 @@ static void read_state(const struct hc_world *world, hc_entity entity, const uin
 }
 
 /// Reads a value without a baseline; only the bits may fail.
-static void read_value(struct hc_bits_reader *bits, const struct hc_world *world, hc_unit unit,
-                       hc_tick tick, struct hc_unit_value *value) {
-    static uint8_t extrapolated_states[VALUE_MAX], states[VALUE_MAX];
-    struct hc_unit_value extrapolated = {.tick = tick};
+static void read_value(struct hc_bits_reader *bits, const struct hc_value_codec *codec,
+                       hc_unit unit, hc_tick tick, struct hc_unit_value *value) {
+    static uint8_t states[VALUE_MAX];
+    const struct hc_world *world = codec->world;
+    struct hc_value_base base = {.how = HC_EXTRAPOLATION_STEP, .codec = codec, .unit = unit};
     HC_ASSERT(hc_unit_bytes(world) <= VALUE_MAX);
-    hc_unit_place(world, &extrapolated, extrapolated_states);
     hc_unit_place(world, value, states);
     value->tick = tick;
-    hc_extrapolate_absent(world, unit, tick, &extrapolated);
-    hc_delta_get(bits, world, unit, &extrapolated, value);
+    hc_value_get(bits, &base, value);
     for (uint32_t e = 0; !bits->failed && e < hc_unit_count(world, unit); e++)
         read_state(world, (hc_entity)(hc_unit_first(world, unit) + e),
                    value->states + (size_t)e * world->stride);
 }
 
-static void read_inputs(struct hc_bits_reader *bits, const struct hc_world *world,
+static void read_inputs(struct hc_bits_reader *bits, const struct hc_value_codec *codec,
                         const struct hc_unit_value *value) {
     uint8_t input[HC_INPUT_MAX];
     hc_tick next = value->tick, first;
@@ -54,13 +71,14 @@ static void read_inputs(struct hc_bits_reader *bits, const struct hc_world *worl
         uint32_t count = hc_snapshot_get_run(bits, next, &first);
         HC_ASSERT(first >= next && count <= HC_INPUT_RUN_MAX);
         for (uint32_t i = 0; i < count && !bits->failed; i++)
-            hc_delta_get_input(bits, world->game, input, input);
+            hc_value_get_input(bits, codec, input, input);
         next = first + count;
     }
 }
 
-static void read_units(struct hc_bits_reader *bits, const struct hc_world *world,
+static void read_units(struct hc_bits_reader *bits, const struct hc_value_codec *codec,
                        const struct hc_snapshot *header) {
+    const struct hc_world *world = codec->world;
     static const struct hc_snapshot_set again = {.count = 3, .units = {0, 2, 5}}, nothing;
     struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
     uint32_t count = hc_snapshot_get_names(bits, world, header,
@@ -73,13 +91,13 @@ static void read_units(struct hc_bits_reader *bits, const struct hc_world *world
         HC_ASSERT(unit->from != HC_SNAPSHOT_OLDER || unit->as_of < header->base);
         if (unit->from == HC_SNAPSHOT_DROPPED)
             continue;
-        read_value(bits, world, unit->unit, header->tick, &value);
+        read_value(bits, codec, unit->unit, header->tick, &value);
         if (hc_unit_player(world, unit->unit) != HC_NO_PLAYER)
-            read_inputs(bits, world, &value);
+            read_inputs(bits, codec, &value);
     }
 }
 
-static void read_corrections(struct hc_bits_reader *bits, const struct hc_world *world,
+static void read_corrections(struct hc_bits_reader *bits, const struct hc_value_codec *codec,
                              const struct hc_snapshot *header) {
     hc_tick at = header->tick, before = at;
     uint32_t count;
@@ -89,15 +107,33 @@ static void read_corrections(struct hc_bits_reader *bits, const struct hc_world 
         for (; count > 0 && !bits->failed; count--) {
             struct hc_snapshot_correction correction;
             struct hc_unit_value value;
-            hc_snapshot_get_correction(bits, world, header, next, &correction);
+            hc_snapshot_get_correction(bits, codec->world, header, next, &correction);
             next = (hc_unit)(correction.unit + 1);
             if (!bits->failed)
-                read_value(bits, world, correction.unit, at, &value);
+                read_value(bits, codec, correction.unit, at, &value);
         }
     }
 }
 
-static void read_snapshot(const struct hc_body *body, const struct hc_world *world, hc_tick near) {
+static void read_game_events(struct hc_bits_reader *bits, const struct hc_world *world,
+                             const struct hc_snapshot *header) {
+    hc_tick first;
+    uint32_t count;
+    if (!hc_game_events_get(bits, header->final, &first, &count))
+        return;
+    HC_ASSERT(first + count - 1 <= header->final && count <= HC_GAME_EVENTS_TICKS);
+    for (uint32_t i = 0; i < count && !bits->failed; i++) {
+        hc_entity entity = 0, before = 0;
+        hc_game_event event = 0;
+        for (bool begins = true; hc_game_events_get_event(bits, world, begins, &entity, &event);
+             begins = false, before = entity)
+            HC_ASSERT(entity >= before && entity < world->entities);
+    }
+}
+
+static void read_snapshot(const struct hc_body *body, const struct hc_value_codec *codec,
+                          hc_tick near) {
+    const struct hc_world *world = codec->world;
     struct hc_bits_reader bits;
     struct hc_snapshot header;
     struct hc_snapshot_forced forced;
@@ -112,8 +148,9 @@ static void read_snapshot(const struct hc_body *body, const struct hc_world *wor
     while (hc_snapshot_get_roster(&bits, world, header.tick, &roster_change))
         HC_ASSERT(roster_change.player < world->players &&
                   roster_change.roster_change != HC_ROSTER_NONE);
-    read_units(&bits, world, &header);
-    read_corrections(&bits, world, &header);
+    read_game_events(&bits, world, &header);
+    read_units(&bits, codec, &header);
+    read_corrections(&bits, codec, &header);
     (void)hc_bits_done(&bits);
 }
 
@@ -132,8 +169,11 @@ static void read_events(const struct hc_body *body) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct hc_body body;
     static struct hc_world world;
-    if (world.entities == 0)
+    static struct hc_value_codec codec;
+    if (world.entities == 0) {
         HC_ASSERT(hc_world_init(&world, &hc_arena, PLAYERS, 60, 1, NULL) == HC_OK);
+        hc_value_codec_init(&codec, &world);
+    }
     if (size > HC_DATA_BODY_MAX || hc_body_begin(&body, data, size) != HC_OK)
         return 0;
     hc_tick near = 0;
@@ -144,17 +184,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         struct hc_ticket ticket;
         uint8_t path[HC_PATH_SIZE];
         enum hc_close_reason reason;
+        hc_tick tick;
         (void)hc_message_get_ticket(&body, &ticket);
         (void)hc_message_get_path(&body, path);
         if (body.type == HC_MESSAGE_EVENTS)
             read_events(&body);
+        if (body.type == HC_MESSAGE_UNRELIABLE)
+            read_unreliable(&body);
         (void)hc_message_get_welcome(&body, world.game, &welcome);
-        (void)hc_message_get_close(&body, &reason);
+        (void)hc_message_get_close(&body, &reason, &tick);
         if (hc_message_get_input(&body, world.game, OWN_PLAYERS, &input, &run) == HC_OK) {
             HC_ASSERT(input.force_before <= input.first && input.count <= HC_INPUT_RUN_MAX);
             read_run(&run);
         }
-        read_snapshot(&body, &world, near);
+        read_snapshot(&body, &codec, near);
         near += 20011; // any other tick
     }
     return 0;

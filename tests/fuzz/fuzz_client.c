@@ -75,7 +75,8 @@ static void act(struct world *w, uint8_t action, const uint8_t *bytes, size_t si
         hc_client_advance(w->client, w->now_us);
         while (hc_client_send(w->client, out, w->now_us) > 0) {
         }
-        hc_client_show(w->client, w->now_us, 1, &shown);
+        for (hc_entity next = 0; hc_client_show_next(w->client, w->now_us, &next, &shown);) {
+        }
     }
 }
 

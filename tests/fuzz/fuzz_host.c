@@ -50,7 +50,7 @@ static uint32_t join(struct world *w, uint16_t port, struct hc_endpoint *endpoin
     size_t size = drain(w, port, HC_DATAGRAM_COOKIE, bytes);
     HC_ASSERT(hc_datagram_get_cookie(bytes, size, &cookie) == HC_OK);
     struct hc_connect connect = {
-        .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
+        .extrapolations = 3, .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
     hc_endpoint_issue_token(endpoint, &hc_arena, port, port);
     receive(w, port, bytes, hc_endpoint_put_connect(endpoint, &connect, bytes));
@@ -95,15 +95,12 @@ static void act(struct world *w, uint8_t action, const uint8_t *bytes, size_t si
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct hc_sv_host_config config = hc_sv_host_config_default();
-    config.game = &hc_arena;
-    config.rule_hash = hc_test_rule_hash(config.game);
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
+    struct hc_sv_host_test test = hc_sv_host_test_default();
+    test.future = 8;
     config.clients = 3;
     config.history = 8;
-    config.future = 8;
-    config.keys = hc_endpoint_token_ring();
-    config.unix_us = HC_TEST_UNIX_US;
-    struct world w = {.host = hc_sv_host_create(&config, 0)};
+    struct world w = {.host = hc_sv_host_create(&config, &test, HC_TEST_UNIX_US, 0)};
     HC_ASSERT(w.host != NULL);
     w.honest_cid = join(&w, HONEST_PORT, &w.honest);
     w.cid = join(&w, FUZZED_PORT, &w.fuzzed);

@@ -3,7 +3,7 @@
 ///
 /// The input is a byte for the room of the escaped text, and the bytes.
 #include "hindcast/check.h"
-#include "proto/address.h"
+#include "hindcast/address.h"
 #include "proto/name.h"
 #include "proto/precheck.h"
 

@@ -6,7 +6,6 @@
 #include "common/bytes.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "proto/delta.h"
 #include "proto/input_run.h"
 #include "tests/fuzz/actions.h"
 
@@ -55,7 +54,7 @@ static void put_item(struct hc_bits_writer *bits, const struct item *item) {
         hc_bits_put_signed(bits, as_signed(item), item->width);
         break;
     case NUMBER:
-        hc_delta_put_number(bits, item->value, item->width);
+        hc_bits_put_number(bits, item->value, item->width);
         break;
     case APPENDED:
         for (unsigned i = 0; i < 4; i++)
@@ -70,7 +69,7 @@ static uint32_t get_item(struct hc_bits_reader *bits, const struct item *item) {
     case SIGNED:
         return low((uint32_t)hc_bits_get_signed(bits, item->width), item->width);
     case NUMBER:
-        return hc_delta_get_number(bits, item->width);
+        return hc_bits_get_number(bits, item->width);
     default:
         return hc_bits_get(bits, item->width);
     }
@@ -106,10 +105,10 @@ static void read_number(struct hc_bits_reader *reader, unsigned group) {
     uint8_t bytes[16];
     struct hc_bits_writer writer = hc_bits_writer(bytes, sizeof bytes);
     size_t before = 8 * reader->at - reader->count;
-    uint32_t value = hc_delta_get_number(reader, group);
+    uint32_t value = hc_bits_get_number(reader, group);
     if (reader->failed)
         return;
-    hc_delta_put_number(&writer, value, group);
+    hc_bits_put_number(&writer, value, group);
     HC_ASSERT(hc_bits_written(&writer) == 8 * reader->at - reader->count - before);
 }
 

@@ -7,7 +7,8 @@
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
 #include "hindcast/rng.h"
-#include "proto/delta.h"
+#include "proto/game_events.h"
+#include "proto/value.h"
 #include "server/host.h"
 #include "tests/sim/endpoint.h"
 
@@ -26,6 +27,8 @@ enum {
 
 static struct {
     struct hc_world world;
+    struct hc_value_codec codec;
+    struct hc_extrapolator *extrapolator;
     uint32_t count;
     size_t sizes[RECORDED];
     uint8_t bodies[RECORDED][HC_DATA_BODY_MAX];
@@ -82,7 +85,7 @@ static void join(struct hc_sv_host *host, uint64_t now_us, struct player *player
     size_t size = drain(host, now_us, player, HC_DATAGRAM_COOKIE, bytes);
     HC_ASSERT(hc_datagram_get_cookie(bytes, size, &cookie) == HC_OK);
     struct hc_connect connect = {
-        .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
+        .extrapolations = 3, .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
     hc_endpoint_issue_token(&player->endpoint, &hc_arena, player->port, player->port);
     deliver(host, now_us, player, bytes,
@@ -126,17 +129,16 @@ static void record(const uint8_t *bytes, size_t size, struct player *player) {
 static void make_tape(void) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct player players[] = {{.port = 1000, .late = 3}, {.port = 2000, .late = 7}};
-    struct hc_sv_host_config config = hc_sv_host_config_default();
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
     uint64_t now_us = 0;
-    config.game = &hc_arena;
-    config.rule_hash = hc_test_rule_hash(config.game);
     config.clients = PLAYERS;
     config.history = 16;
-    config.keys = hc_endpoint_token_ring();
-    config.unix_us = HC_TEST_UNIX_US;
     HC_ASSERT(hc_world_init(&tape.world, &hc_arena, PLAYERS, config.tick_rate, config.seed, NULL) ==
               HC_OK);
-    struct hc_sv_host *host = hc_sv_host_create(&config, now_us);
+    hc_value_codec_init(&tape.codec, &tape.world);
+    tape.extrapolator = hc_extrapolator_create(&tape.world);
+    HC_ASSERT(tape.extrapolator != NULL);
+    struct hc_sv_host *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
     HC_ASSERT(host != NULL);
     join(host, now_us, &players[0]);
     join(host, now_us, &players[1]);
@@ -178,8 +180,8 @@ static void check_value(const struct hc_cl_received *received,
                         const struct hc_cl_received_value *value) {
     const struct hc_world *world = &tape.world;
     HC_ASSERT(value->unit < hc_unit_total(world));
-    HC_ASSERT(value->correction ? value->value.tick < received->head.tick
-                                : value->value.tick == received->head.tick);
+    HC_ASSERT(value->correction ? value->value.tick < received->header.tick
+                                : value->value.tick == received->header.tick);
     for (uint32_t e = 0; !value->dropped && e < hc_unit_count(world, value->unit); e++) {
         const struct hc_kind *kind =
             hc_world_kind(world, (hc_entity)(hc_unit_first(world, value->unit) + e));
@@ -191,9 +193,9 @@ static void check_value(const struct hc_cl_received *received,
 
 static void check_received(const struct hc_cl_received *received) {
     const struct hc_game *game = tape.world.game;
-    HC_ASSERT(received->head.tick <= received->head.as_of &&
-              received->head.late_limit <= received->head.as_of);
-    HC_ASSERT(received->head.as_of <= HC_SNAPSHOT_TICK_MAX);
+    HC_ASSERT(received->header.tick <= received->header.as_of &&
+              received->header.late_limit <= received->header.as_of);
+    HC_ASSERT(received->header.as_of <= HC_SNAPSHOT_TICK_MAX);
     HC_ASSERT(received->forced_count <= HC_SNAPSHOT_FORCED_MAX);
     HC_ASSERT(received->roster_count <= HC_SNAPSHOT_ROSTER_MAX);
     HC_ASSERT(received->input_count <= HC_SNAPSHOT_INPUTS_SUM_MAX);
@@ -201,7 +203,7 @@ static void check_received(const struct hc_cl_received *received) {
         check_value(received, &received->values[i]);
     for (uint32_t i = 0; i < received->input_count; i++) {
         HC_ASSERT(received->inputs[i].player < PLAYERS &&
-                  received->inputs[i].tick >= received->head.tick);
+                  received->inputs[i].tick >= received->header.tick);
         check_fields(game->input_fields, game->input_field_count, received->inputs[i].input);
     }
     for (uint32_t i = 0; i < received->roster_count; i++)
@@ -229,17 +231,27 @@ static void compare(const struct hc_cl_received *a, const struct hc_cl_received 
     }
 }
 
+/// Checks that what a snapshot of another hash tells of the difference is in the world.
+static void check_suspect(const struct hc_cl_snapshot_reader *reader) {
+    struct hc_cl_suspect suspect = hc_cl_snapshot_reader_suspect(reader);
+    HC_ASSERT(suspect.field == NULL || suspect.kind != NULL);
+    HC_ASSERT(suspect.kind == NULL || (suspect.entity < tape.world.entities &&
+                                       suspect.kind == hc_world_kind(&tape.world, suspect.entity)));
+}
+
 /// Gives the snapshot to the first reader and, if that accepts it, to the second.
 static enum hc_status read_both(struct readers *readers, const uint8_t *bytes, size_t size) {
     const struct hc_cl_received *received, *again;
     enum hc_status status = read_body(readers->first, readers->newest, bytes, size, &received);
+    if (status == HC_INVALID)
+        check_suspect(readers->first);
     if (status != HC_OK)
         return status;
     check_received(received);
     HC_ASSERT(hc_cl_snapshot_reader_newest(readers->first) == received);
     HC_ASSERT(read_body(readers->second, readers->newest, bytes, size, &again) == HC_OK);
     compare(received, again);
-    readers->newest = hc_tick_max(readers->newest, received->head.as_of);
+    readers->newest = hc_tick_max(readers->newest, received->header.as_of);
     return status;
 }
 
@@ -331,39 +343,59 @@ static void take_snapshot(struct hc_bits_reader *source, hc_tick newest, struct 
                                      .complete = {tick}};
 }
 
+/// Puts the units, against the newest baseline, which has the same values, if there is one.
 static void put_units(struct hc_bits_writer *bits, const struct invented *invented) {
-    static const struct hc_snapshot_set nothing;
+    struct hc_snapshot_set again = {.count = 0};
     struct hc_snapshot_unit units[UNITS_MAX];
-    uint8_t memory[VALUE_MAX];
-    for (uint32_t i = 0; i < invented->count; i++)
-        units[i] =
-            (struct hc_snapshot_unit){.unit = invented->units[i], .from = HC_SNAPSHOT_NOTHING};
-    hc_snapshot_put_names(bits, &invented->head, &nothing, units, invented->count);
+    bool has_base = invented->head.base != HC_NO_TICK;
+    for (uint32_t i = 0; i < invented->count; i++) {
+        units[i] = (struct hc_snapshot_unit){
+            .unit = invented->units[i], .from = has_base ? HC_SNAPSHOT_BASE : HC_SNAPSHOT_NOTHING};
+        if (has_base)
+            again.units[again.count++] = invented->units[i];
+    }
+    hc_game_events_put_end(bits);
+    hc_snapshot_put_names(bits, &invented->head, &again, units, invented->count);
     for (uint32_t i = 0; i < invented->count; i++) {
         hc_unit unit = invented->units[i];
-        struct hc_unit_value extrapolated;
-        hc_unit_place(&tape.world, &extrapolated, memory);
-        hc_extrapolate_absent(&tape.world, unit, invented->head.tick, &extrapolated);
-        hc_delta_put(bits, &tape.world, unit, &extrapolated, &invented->values[i]);
+        struct hc_value_base base = {.how = HC_EXTRAPOLATION_HOLD,
+                                     .codec = &tape.codec,
+                                     .extrapolator = tape.extrapolator,
+                                     .unit = unit,
+                                     .from = has_base ? &invented->values[i] : NULL};
+        hc_value_put(bits, &base, NULL, &invented->values[i]);
         if (hc_unit_player(&tape.world, unit) != HC_NO_PLAYER)
-            hc_delta_put_number(bits, 0, 1); // no inputs
+            hc_bits_put_number(bits, 0, 1); // no inputs
     }
 }
 
-/// Reads a valid snapshot of any values, as a hostile server can send it.
-static void read_invented(struct readers *readers, const uint8_t *bytes, size_t size) {
-    static struct invented invented;
+static enum hc_status send_invented(struct readers *readers, const struct invented *invented) {
     uint8_t packed[HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD];
-    struct hc_bits_reader source = hc_bits_reader(bytes, size);
     struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed);
-    take_snapshot(&source, readers->newest, &invented);
-    hc_snapshot_put(&bits, &invented.head);
-    hc_snapshot_put_end(&bits); // no forced ranges
-    hc_snapshot_put_end(&bits); // no roster changes
-    put_units(&bits, &invented);
-    hc_snapshot_put_end(&bits); // no corrections
+    hc_snapshot_put(&bits, &invented->head);
+    hc_bits_put(&bits, 0, 1); // no forced ranges
+    hc_bits_put(&bits, 0, 1); // no roster changes
+    put_units(&bits, invented);
+    hc_bits_put(&bits, 0, 1); // no corrections
     HC_ASSERT(!bits.failed);
-    HC_ASSERT(read_bits(readers, packed, hc_bits_finish(&bits)) == HC_OK);
+    return read_bits(readers, packed, hc_bits_finish(&bits));
+}
+
+/// Reads a valid snapshot of any values, as a hostile server can send it; if `wrong_hash`, then
+/// twice the same with the hash of another world, first against that snapshot, then against none.
+static void read_invented(struct readers *readers, bool wrong_hash, const uint8_t *bytes,
+                          size_t size) {
+    static struct invented invented;
+    struct hc_bits_reader source = hc_bits_reader(bytes, size);
+    take_snapshot(&source, readers->newest, &invented);
+    HC_ASSERT(send_invented(readers, &invented) == HC_OK);
+    if (!wrong_hash || invented.head.as_of == HC_SNAPSHOT_TICK_MAX)
+        return;
+    invented.head.base = invented.head.as_of++;
+    invented.head.hash++;
+    HC_ASSERT(send_invented(readers, &invented) == HC_INVALID);
+    invented.head.base = HC_NO_TICK;
+    HC_ASSERT(send_invented(readers, &invented) == HC_INVALID);
 }
 
 static void act(struct readers *readers, uint8_t action, const uint8_t *bytes, size_t size) {
@@ -376,7 +408,7 @@ static void act(struct readers *readers, uint8_t action, const uint8_t *bytes, s
             read_changed(readers, bytes, size);
         break;
     case 2: // a valid one of any values
-        read_invented(readers, bytes, size);
+        read_invented(readers, (action & 128) != 0, bytes, size);
         break;
     default: // a recorded one
         (void)read_both(readers, tape.bodies[readers->next], tape.sizes[readers->next]);

@@ -40,7 +40,10 @@ enum {
     LONGEST_S = 490,      ///< so that the honest client's session lasts
     WELL_TICKS = 60,      ///< until the honest client plays, at any bandwidth
     MESSAGE_MAX = HC_EVENTS_SIZE_MAX,
-    NUMBER_SIZE = 4, ///< bytes of its number
+    NUMBER_SIZE = 4,   ///< bytes of its number
+    UNRELIABLE = 1024, ///< numbers of the newest unreliable messages that are remembered
+    MATCH = 3,         ///< the server's, if it is one of several
+    OTHER_MATCH = 4,   ///< of bad tokens
 };
 
 struct world {
@@ -51,6 +54,7 @@ struct world {
     uint16_t home_port, other_port;  ///< the first and the last of the other client
     uint8_t players, where;          ///< of the other client
     uint32_t sent, received[2];      ///< numbers of the newest messages, sent and received
+    uint32_t unreliable[UNRELIABLE]; ///< numbers of the unreliable messages received
     uint64_t now_us, seed;
     hc_tick final;
     struct {
@@ -141,6 +145,7 @@ static void issue(struct world *w, const struct hc_game *game, uint8_t how) {
     if ((how & 8) != 0)
         token.name[0] = 0xff;
     token.audience = (how & 16) != 0;
+    token.match = (how & 128) != 0 ? OTHER_MATCH : 0;
     key.key[0] ^= how & 64;
     hc_endpoint_issue_token_as(&endpoint, game, &key, &token, ++w->seed);
     w->credential = endpoint.credential;
@@ -188,8 +193,7 @@ static void exchange(struct world *w) {
 }
 
 static bool is_reason(enum hc_close_reason reason) {
-    return reason >= HC_CLOSE_LEFT && reason <= HC_CLOSE_ERROR &&
-           strcmp(hc_close_text(reason), hc_close_text(0)) != 0;
+    return strcmp(hc_close_text(reason), hc_close_text(0)) != 0;
 }
 
 /// Checks the number of a message: it rises, so messages arrive once and in order.
@@ -203,26 +207,42 @@ static void check_message(struct world *w, enum fuzz_way way, const uint8_t *byt
     w->received[way] = number;
 }
 
+/// Checks the number of an unreliable message: it arrives once at most.
+static void check_unreliable(struct world *w, const uint8_t *bytes, size_t size) {
+    struct fuzz_source message = {.bytes = bytes, .left = size};
+    HC_ASSERT(size >= 1 && size <= MESSAGE_MAX);
+    if (w->forged)
+        return;
+    uint32_t number = (uint32_t)fuzz_take_number(&message, NUMBER_SIZE);
+    HC_ASSERT(size >= NUMBER_SIZE && number >= 1 && number <= w->sent &&
+              w->unreliable[number % UNRELIABLE] != number);
+    w->unreliable[number % UNRELIABLE] = number;
+}
+
 static void take_messages(struct world *w) {
-    struct hc_sv_message received;
+    struct hc_server_message received;
     const uint8_t *bytes;
     size_t size;
     while ((bytes = hc_client_next_message(w->other, &size)) != NULL)
         check_message(w, FUZZ_DOWN, bytes, size);
     while ((bytes = hc_sv_host_next_message(w->host, &received)) != NULL)
         check_message(w, FUZZ_UP, bytes, received.size);
+    while ((bytes = hc_client_next_unreliable(w->other, &size)) != NULL)
+        check_unreliable(w, bytes, size);
+    while ((bytes = hc_sv_host_next_unreliable(w->host, &received)) != NULL)
+        check_unreliable(w, bytes, received.size);
 }
 
 static void poll_events(struct world *w) {
     struct hc_client_event event;
-    struct hc_sv_event server_event;
+    struct hc_server_event server_event;
     while (hc_client_poll_event(w->honest, &event)) {
     }
     while (hc_client_poll_event(w->other, &event))
         if (event.kind == HC_CLIENT_EVENT_CLOSED)
             HC_ASSERT(is_reason(event.close));
     while (hc_sv_host_poll_event(w->host, &server_event))
-        if (server_event.kind == HC_SV_EVENT_LEFT)
+        if (server_event.kind == HC_SERVER_EVENT_LEFT)
             HC_ASSERT(is_reason(server_event.close));
 }
 
@@ -265,7 +285,8 @@ static void tick(struct world *w) {
     exchange(w);
     HC_ASSERT(hc_sv_host_deadline(w->host) > w->now_us);
     HC_ASSERT(hc_client_deadline(w->other) > w->now_us);
-    (void)hc_client_show(w->other, w->now_us, 1, &shown);
+    for (hc_entity next = 0; hc_client_show_next(w->other, w->now_us, &next, &shown);) {
+    }
     poll_events(w);
     if (!w->ignores_messages)
         take_messages(w);
@@ -370,7 +391,19 @@ static void move(struct world *w, uint16_t by) {
     w->wire.address = address_of(w, w->other_port);
 }
 
-/// Sends messages of the client's or the server's game.
+/// Sends a message of the client's or the server's game, reliable or not.
+static void send_message(struct world *w, uint8_t how, const uint8_t *message, size_t size) {
+    if ((how & 5) == 5)
+        (void)hc_client_send_unreliable(w->other, message, size);
+    else if ((how & 4) != 0)
+        (void)hc_sv_host_send_unreliable(w->host, w->wire.cid, message, size);
+    else if ((how & 1) != 0)
+        (void)hc_client_send_message(w->other, message, size);
+    else
+        (void)hc_sv_host_send_message(w->host, w->wire.cid, message, size, w->now_us);
+}
+
+/// Sends messages, each with its number.
 static void send_messages(struct world *w, uint8_t times, struct fuzz_source *source) {
     uint8_t how = fuzz_take(source), message[MESSAGE_MAX] = {0};
     size_t size = NUMBER_SIZE + fuzz_take(source) % (MESSAGE_MAX - NUMBER_SIZE + 1);
@@ -379,10 +412,7 @@ static void send_messages(struct world *w, uint8_t times, struct fuzz_source *so
         w->sent++;
         for (unsigned at = 0; at < NUMBER_SIZE; at++)
             message[at] = (uint8_t)(w->sent >> 8 * at);
-        if ((how & 1) != 0)
-            (void)hc_client_send_message(w->other, message, size);
-        else
-            (void)hc_sv_host_send_message(w->host, w->wire.cid, message, size, w->now_us);
+        send_message(w, how, message, size);
     }
 }
 
@@ -490,21 +520,29 @@ static void act(struct world *w, uint8_t kind, struct fuzz_source *source) {
     }
 }
 
+/// A game's decision that refuses one of the users that the other client can be.
+static enum hc_deny_reason refuse_one(void *context, const struct hc_server_user *user,
+                                      const struct hc_address *from) {
+    (void)context;
+    (void)from;
+    return user->client_id == OTHER_USER + 1 ? HC_DENY_GAME : 0;
+}
+
 /// Creates the server with the configuration of the input.
 static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
-    struct hc_sv_host_config config = hc_sv_host_config_default();
-    config.game = &hc_arena;
-    config.rule_hash = hc_test_rule_hash(config.game);
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
+    struct hc_sv_host_test test = hc_sv_host_test_default();
+    test.future = HISTORY;
     config.clients = (how & 8) != 0 ? 2 * CLIENTS : CLIENTS;
     config.history = HISTORY;
-    config.future = HISTORY;
     config.keys = w->wire.ring;
-    config.unix_us = HC_TEST_UNIX_US;
     config.timeout_us = TIMEOUT_US;
     if ((how & 1) != 0)
-        config.client_rate = HC_SV_CLIENT_RATE_MIN; // the least bandwidth
+        config.client_rate = HC_SERVER_CLIENT_RATE_MIN; // the least bandwidth
     config.snapshot_rate = (how & 2) != 0 ? config.tick_rate / 3 : 0;
     config.force_rewind = (how & 4) != 0 ? HISTORY / 2 : 0;
+    if ((how & 16) != 0)
+        config.admit = refuse_one;
     if ((w->where & 2) != 0)
         config.linger_us = 0;
     if ((w->where & 4) != 0)
@@ -513,7 +551,9 @@ static struct hc_sv_host *create_host(const struct world *w, uint8_t how) {
         config.connects_per_address = 1;
     if ((w->where & 32) != 0)
         config.session_life_s = SESSION_LIFE_S;
-    return hc_sv_host_create(&config, w->now_us);
+    if ((w->where & 64) != 0)
+        config.match = MATCH;
+    return hc_sv_host_create(&config, &test, HC_TEST_UNIX_US, w->now_us);
 }
 
 /// Creates both clients.

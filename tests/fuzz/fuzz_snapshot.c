@@ -4,7 +4,6 @@
 /// The input is the room, then the contents.
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
-#include "proto/delta.h"
 #include "proto/snapshot.h"
 #include "tests/fuzz/actions.h"
 
@@ -46,8 +45,10 @@ static void take_header(struct fuzz_source *source, struct hc_snapshot *head) {
     head->hash = (uint32_t)fuzz_take_number(source, 4);
     head->has_chain = (how & 64) != 0;
     head->chain = head->has_chain ? fuzz_take_number(source, 8) : 0;
-    if ((how & 128) != 0)
+    if ((how & 128) != 0) {
         head->base = take_before(source, head->as_of - 1, (how & 32) != 0 ? UINT16_MAX : 63);
+        head->how = (enum hc_extrapolation)(how % (HC_EXTRAPOLATION_STEP + 1));
+    }
     for (unsigned i = 0; i < head->own_count; i++)
         head->complete[i] = head->tick - 1 + fuzz_take(source);
 }
@@ -121,22 +122,17 @@ static void take_corrections(struct fuzz_source *source, const struct hc_world *
 
 static void put_all(struct hc_bits_writer *bits, const struct contents *from) {
     hc_tick tick = from->head.tick;
-    hc_unit next = 0;
     hc_snapshot_put(bits, &from->head);
-    for (uint32_t i = 0; i < from->forced_count; i++)
-        hc_snapshot_put_forced(bits, tick, &from->forced[i]);
-    hc_snapshot_put_end(bits);
-    for (uint32_t i = 0; i < from->roster_count; i++)
-        hc_snapshot_put_roster(bits, tick, &from->roster_changes[i]);
-    hc_snapshot_put_end(bits);
+    struct hc_snapshot_lists lists = {.forced = from->forced,
+                                      .forced_count = from->forced_count,
+                                      .changes = from->roster_changes,
+                                      .change_count = from->roster_count};
+    hc_snapshot_put_lists(bits, tick, SIZE_MAX, &lists);
     hc_snapshot_put_names(bits, &from->head, &from->base, from->units, from->unit_count);
     if (from->correction_count > 0)
-        hc_snapshot_put_correction_tick(bits, tick, from->corrected, from->correction_count);
-    for (uint32_t i = 0; i < from->correction_count; i++) {
-        hc_snapshot_put_correction(bits, &from->head, next, &from->corrections[i]);
-        next = (hc_unit)(from->corrections[i].unit + 1);
-    }
-    hc_snapshot_put_end(bits);
+        hc_snapshot_put_corrections(bits, &from->head, tick, from->corrected, from->corrections,
+                                    from->correction_count);
+    hc_bits_put(bits, 0, 1);
 }
 
 static void check_header(const struct hc_snapshot *a, const struct hc_snapshot *b) {

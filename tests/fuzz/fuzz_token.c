@@ -56,7 +56,7 @@ static void seal_any(const struct hc_token_key *key, uint8_t bytes[static HC_TOK
 
 /// The status that must come of `plain` after `key` sealed it.
 static enum hc_status expected_status(const uint8_t *plain, const struct hc_token_key *key) {
-    if (plain[0] != HC_TOKEN_VERSION || plain[2] > HC_TOKEN_RESUME || plain[3] >= 16 ||
+    if (plain[0] != HC_TOKEN_VERSION || hc_token_match(plain) > HC_MATCH_MAX ||
         (plain[3] & 7) > HC_OWN_PLAYERS_MAX)
         return HC_MALFORMED;
     if (plain[1] != ring.keys[0].id && plain[1] != ring.keys[1].id)
@@ -176,22 +176,51 @@ static void try_rotations(struct fuzz_source *source) {
     }
 }
 
+static struct hc_sv_spent new_spent(uint8_t memory[static SPENT_BYTES]) {
+    struct hc_sv_spent spent = {.seed = 1};
+    HC_ASSERT(hc_sv_spent_layout(&spent, SPENT_ROOM, NULL) <= SPENT_BYTES);
+    memset(memory, 0, SPENT_BYTES);
+    hc_sv_spent_layout(&spent, SPENT_ROOM, memory);
+    return spent;
+}
+
+/// The token of a user and a number; a ticket if `kind` has the bit 64.
+static struct hc_token spent_token(uint8_t kind, uint8_t id, uint8_t number) {
+    struct hc_token token = {.kind = (kind & 64) != 0 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
+                             .issued_s = number,
+                             .client_id = id};
+    token.expire_s = 1 + (number * 7U + id) % 15U;
+    hc_token_put_ticket_id(token.token_id, number + 1U + (kind & 64U), 0);
+    return token;
+}
+
+/// Checks that a copy refuses what the original refuses, the used tokens in any case.
+static void check_copy(struct hc_sv_spent *spent, bool used[SPENT_IDS][SPENT_IDS],
+                       uint64_t now_us) {
+    static uint8_t memory[SPENT_BYTES];
+    struct hc_sv_spent copy = new_spent(memory);
+    hc_sv_spent_copy(&copy, spent);
+    for (unsigned i = 0; i < 2 * SPENT_IDS * SPENT_IDS; i++) {
+        uint8_t id = i & (SPENT_IDS - 1), number = i >> 3 & (SPENT_IDS - 1);
+        struct hc_token token = spent_token((uint8_t)i, id, number);
+        enum hc_deny_reason reason = hc_sv_spent_check(spent, &token, false, 0, now_us);
+        HC_ASSERT(hc_sv_spent_check(&copy, &token, false, 0, now_us) == reason);
+        HC_ASSERT(reason != 0 || (i & 64) != 0 || !used[id][number]);
+        HC_ASSERT((hc_sv_spent_find(&copy, &token) == NULL) ==
+                  (hc_sv_spent_find(spent, &token) == NULL));
+    }
+}
+
 /// Checks that a used token is not accepted again, at any time of the clock.
 static void try_spent(struct fuzz_source *source) {
     static uint8_t memory[SPENT_BYTES];
-    struct hc_sv_spent spent = {.seed = 1};
+    struct hc_sv_spent spent = new_spent(memory);
     bool used[SPENT_IDS][SPENT_IDS] = {{false}}; // by client_id and number
-    HC_ASSERT(hc_sv_spent_layout(&spent, SPENT_ROOM, NULL) <= sizeof memory);
-    memset(memory, 0, sizeof memory);
-    hc_sv_spent_layout(&spent, SPENT_ROOM, memory);
-    for (uint64_t now_us = 1; source->left > 0; now_us += 10000000) {
+    uint64_t now_us = 1;
+    for (; source->left > 0; now_us += 10000000) {
         uint8_t byte = fuzz_take(source), second = fuzz_take(source) & 15;
         uint8_t id = byte & (SPENT_IDS - 1), number = byte >> 3 & (SPENT_IDS - 1);
-        struct hc_token token = {.kind = (byte & 64) != 0 ? HC_TOKEN_RESUME : HC_TOKEN_CONNECT,
-                                 .issued_s = number,
-                                 .client_id = id};
-        token.expire_s = 1 + (number * 7U + id) % 15U;
-        hc_token_put_ticket_id(token.token_id, number + 1U + (byte & 64U), 0);
+        struct hc_token token = spent_token(byte, id, number);
         bool ticket = token.kind == HC_TOKEN_RESUME;
         bool was = used[id][number];
         if (ticket)
@@ -201,6 +230,7 @@ static void try_spent(struct fuzz_source *source) {
         HC_ASSERT(!was);
         HC_ASSERT(hc_sv_spent_use(&spent, &token, second, now_us));
         HC_ASSERT(hc_sv_spent_check(&spent, &token, false, second, now_us) == HC_DENY_USED);
+        HC_ASSERT(ticket || hc_sv_spent_find(&spent, &token) != NULL);
         used[id][number] |= !ticket;
         if ((byte & 128) != 0) {
             hc_sv_spent_forget(&spent, id, token.token_id, ticket);
@@ -208,6 +238,7 @@ static void try_spent(struct fuzz_source *source) {
         }
         HC_ASSERT(spent.count <= SPENT_ROOM);
     }
+    check_copy(&spent, used, now_us);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

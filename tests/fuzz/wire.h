@@ -7,7 +7,7 @@
 /// A datagram is in flight until it is taken; when the network is full the oldest one is dropped.
 #pragma once
 
-#include "proto/address.h"
+#include "hindcast/address.h"
 #include "proto/datagram.h"
 #include "tests/fuzz/actions.h"
 #include "tests/sim/endpoint.h"

@@ -1,7 +1,7 @@
-"""Runs hindcast-check on broken games, whose faults it must find, and on good ones: run.py LIMIT_S PROGRAM GAME..."""
+"""Runs hindcast-check on broken games, whose faults it must find, and on good ones: run.py LIMIT_S HISTORIES PROGRAM GAME..."""
 import os, re, resource, shlex, subprocess, sys
 
-limit_s, program, games = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
+limit_s, histories, program, games = float(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
 failed = []
 
 
@@ -21,13 +21,14 @@ def check(name, good, text):
 
 for game in games:
     name = os.path.splitext(os.path.basename(game))[0]
-    status, output, took_s = run("--game", game) if game != "arena" else run()
+    plugin = ["--game", game] if game != "arena" else []
+    status, output, took_s = run(*plugin, "--histories", histories)
     kind = name.removeprefix("broken_") if name.startswith("broken_") else None
     if kind is None:
         check(name, status == 0 and output.startswith("OK: no fault: "), output)
         print("%-18s no fault, %4.1f s" % (name, took_s))
         continue
-    kind = {"input": "read", "group": "read"}.get(kind, kind)
+    kind = {"input": "read", "group": "read", "past": "read", "lookback": "read", "exit": "crash", "loop": "crash"}.get(kind, kind)
     found = re.findall(r"^%s: (.*)\. Repeat: hindcast-check (.*)$" % kind, output, re.M)
     check(name, status == 1 and found and took_s <= limit_s, output)
     if found:

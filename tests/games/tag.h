@@ -41,6 +41,10 @@ struct tag_input {
 #ifndef TAG_READ_ROUND
 #define TAG_READ_ROUND(scene, referee, old) ((referee) != NULL ? (referee)->round : (old))
 #endif
+/// The ticks for which a step may look back.
+#ifndef TAG_LOOKBACK
+#define TAG_LOOKBACK 0
+#endif
 /// Each of these adds to a function.
 #ifndef TAG_START
 #define TAG_START(out)
@@ -53,6 +57,9 @@ struct tag_input {
 #endif
 #ifndef TAG_RUN_STEP
 #define TAG_RUN_STEP(ball)
+#endif
+#ifndef TAG_EMIT // the ball bounces from `sides` sides
+#define TAG_EMIT(scene, sides) hc_emit(scene, 0, sides)
 #endif
 #ifndef TAG_BALL_STEP
 #define TAG_BALL_STEP(scene, out)
@@ -70,8 +77,10 @@ static const struct hc_field tag_player_fields[] = {
     HC_FIELD(struct tag_player, round, 8, false),
 };
 static const struct hc_field tag_ball_fields[] = {
-    HC_FIELD(struct tag_ball, x, 11, true, .interpolate = HC_LINEAR),
-    HC_FIELD(struct tag_ball, y, 11, true, .interpolate = HC_LINEAR),
+    HC_FIELD(struct tag_ball, x, 11, true, .interpolate = HC_LINEAR, .moves_by = "vx",
+             .moves_per = 1),
+    HC_FIELD(struct tag_ball, y, 11, true, .interpolate = HC_LINEAR, .moves_by = "vy",
+             .moves_per = 1),
     HC_FIELD(struct tag_ball, vx, 5, true),
     HC_FIELD(struct tag_ball, vy, 5, true),
 };
@@ -80,10 +89,11 @@ static const struct hc_field tag_input_fields[] = {
     HC_FIELD(struct tag_input, y, 4, true),
 };
 static const struct hc_kind tag_kinds[] = {
-    {"referee", sizeof(struct tag_referee), 3, tag_referee_fields, -1, -1, 0},
-    {"player", sizeof(struct tag_player), 4, tag_player_fields, 0, 1, 100},
-    {"ball", sizeof(struct tag_ball), 4, tag_ball_fields, 0, 1, 100},
+    {"referee", sizeof(struct tag_referee), 3, tag_referee_fields, -1, -1, 0, 0},
+    {"player", sizeof(struct tag_player), 4, tag_player_fields, 0, 1, 100, 1},
+    {"ball", sizeof(struct tag_ball), 4, tag_ball_fields, 0, 1, 100, 1},
 };
+static const struct hc_game_event_kind tag_event_kinds[] = {{"bounce", 2}, {"tagged", 5}};
 static const struct hc_slots tag_owned[] = {{.kind = TAG_PLAYER, .count = 1}};
 static const struct hc_slots tag_unowned[] = {{.kind = TAG_BALL, .count = 2}};
 static const struct hc_reduction tag_reductions[] = {{.op = HC_REDUCE_COUNT}};
@@ -129,13 +139,18 @@ static bool tag_step_player(struct hc_scene *scene, hc_entity self, struct tag_p
     out->y = (int16_t)TAG_LIMIT(now->y + input->y * TAG_SPEED);
     out->round = TAG_READ_ROUND(scene, referee, now->round);
     TAG_SCORE(scene, now, out, count);
+    if (count > 0)
+        hc_emit(scene, 1, count % 32);
     return true;
 }
 
 static bool tag_step_ball(struct hc_scene *scene, hc_entity self, struct tag_ball *out) {
     const struct tag_ball *now = hc_scene_state(scene, self);
     int x = now->x + now->vx, y = now->y + now->vy;
+    unsigned sides = (x < 0 || x > TAG_SIDE ? 1u : 0u) + (y < 0 || y > TAG_SIDE ? 1u : 0u);
     *out = *now;
+    if (sides > 0)
+        TAG_EMIT(scene, sides);
     if (x < 0 || x > TAG_SIDE)
         out->vx = (int16_t)-now->vx;
     else
@@ -204,11 +219,14 @@ static const struct hc_game tag = {
     .reductions = tag_reductions,
     .reduction_count = 1,
     .reach = TAG_REACH,
+    .lookback = TAG_LOOKBACK,
     .start = tag_start,
     .step = tag_step,
     .predict_input = tag_predict_input,
     .sanitize_input = tag_sanitize_input,
     .step_run = tag_step_run,
+    .event_kinds = tag_event_kinds,
+    .event_kind_count = 2,
 };
 
 HC_GAME_EXPORT(tag, NULL);

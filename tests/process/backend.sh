@@ -105,7 +105,7 @@ token_of() {
 plays() {
     start player hindcast-bot --connect "127.0.0.1:$port" --token "$work/$1" --duration 2
     finish "$pid"
-    check "the server accepts it" report player 'c["left"] == 1 and c["snapshots"] > 60'
+    check "the server accepts it" report player 'c["left"] == 1 and c["snapshots"] > 20'
 }
 
 check "a user gets a token" token_of ada

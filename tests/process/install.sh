@@ -40,6 +40,34 @@ for compiler in g++ clang++; do
     check "each header compiles alone with $compiler as C++17" compiles_alone "$compiler" -std=c++17 -x c++
 done
 
+# Each library exports functions of the public headers alone, and all of its own header.
+# exports LIBRARY HEADER
+exports() {
+    nm -D --defined-only "$(dirname "$packages")/lib$1.so" | awk '{ print $3 }' | sort >"$work/exported"
+    python3 - "$prefix/include/hindcast" "$2" "$work/exported" <<'PYTHON'
+import pathlib, re, sys
+headers, own, exported = pathlib.Path(sys.argv[1]), sys.argv[2], open(sys.argv[3]).read().split()
+def declared(pattern):
+    text = "\n".join(path.read_text() for path in headers.glob(pattern))
+    return set(re.findall(r"HC_API\s[^;({]*?(\w+)\s*[(;]", text))
+assert len(declared(own)) > 10, declared(own)
+print("not in a header:", sorted(set(exported) - declared("*.h")))
+print("not exported:", sorted(declared(own) - set(exported)))
+sys.exit(not set(exported) <= declared("*.h") or not declared(own) <= set(exported))
+PYTHON
+}
+check "libhindcast exports its headers" exports hindcast client.h
+for header in timeline.h network_sim.h; do
+    check "libhindcast exports $header" exports hindcast "$header"
+done
+check "libhindcast-server exports its headers" exports hindcast-server server.h
+for library in hindcast hindcast-server; do
+    has_soname() {
+        readelf -d "$(dirname "$packages")/lib$library.so" | grep -q "SONAME.*\[lib$library\.so\.[0-9]*\.[0-9]*\]"
+    }
+    check "lib$library has a SONAME with its version" has_soname
+done
+
 mkdir "$work/reader"
 sed -n '/^```c$/,/^```$/{/^```/!p}' "$here/../../README.md" >"$work/reader/client.c"
 cp "$work/reader/client.c" "$work/reader/client.cpp"
@@ -95,6 +123,38 @@ for plugin in build/pong.so pong.so; do
     check "the installed hindcastd loads $plugin" "$bin/hindcastd" protocol-id --game "$work/pong/$plugin"
 done
 
+# examples/duel, the same way, with its level.
+cp -r "$here/../../examples/duel" "$work/duel"
+duel_builds() {
+    cmake -S "$work/duel" -B "$work/duel/build" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_FLAGS=$strict" &&
+        cmake --build "$work/duel/build"
+}
+check "examples/duel builds with CMake against the prefix" duel_builds
+check "the installed hindcastd loads it with its level" "$bin/hindcastd" protocol-id --game "$work/duel/build/duel.so"
+
+# examples/embed, the same way: a server in a program of its own.
+cp -r "$here/../../examples/embed" "$work/embed"
+embed_builds() {
+    cmake -S "$work/embed" -B "$work/embed/build" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_FLAGS=$strict" &&
+        cmake --build "$work/embed/build" &&
+        gcc -std=gnu11 $strict -static -o "$work/embed/embed_static" "$work/embed/embed.c" \
+            $(PKG_CONFIG_PATH=$packages pkg-config --static --cflags --libs hindcast-server)
+}
+check "examples/embed builds with CMake, shared, and with pkg-config, static" embed_builds
+
+# examples/offline: a timeline alone, then a server and two clients over simulated links.
+cp -r "$here/../../examples/offline" "$work/offline"
+offline_builds() {
+    cmake -S "$work/offline" -B "$work/offline/build" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_FLAGS=$strict" &&
+        cmake --build "$work/offline/build" &&
+        gcc -std=gnu11 $strict -o "$work/offline/offline" "$work/offline/offline.c" \
+            $(PKG_CONFIG_LIBDIR=$packages pkg-config --cflags --libs hindcast hindcast-server) "-Wl,-rpath,${packages%/pkgconfig}"
+}
+check "examples/offline builds with CMake and with pkg-config" offline_builds
+for offline in build/offline offline; do
+    check "examples/offline ($offline) plays alone and over a bad link" "$work/offline/$offline" bad
+done
+
 clients=""
 for method in pkgconfig cmake; do
     for language in c cpp; do
@@ -115,6 +175,34 @@ only_shared_ones_need_the_library() {
     done
 }
 check "only clients linked to the shared library need it" only_shared_ones_need_the_library
+[ "$failed" -eq 0 ] || end
+
+# plays_on_embed EMBED: one bot plays, one is kicked, and one is refused.
+plays_on_embed() {
+    "$1" 0 "$work/tokens" >"$work/embed.out" 2>&1 &
+    embed=$!
+    running="$running $embed"
+    await shows "$work/embed.out" '^listening on ' 1 || return 1
+    port=$(sed -n 's/^listening on 127\.0\.0\.1://p' "$work/embed.out")
+    number=0
+    for bot in ada guest mallory; do
+        number=$((number + 1))
+        sed -n "${number}p" "$work/tokens" >"$work/token"
+        start "$bot" hindcast-bot --connect "127.0.0.1:$port" --token "$work/token" --duration "$((number == 1 ? 2 : 60))"
+        finish "$pid"
+        [ "$bot" != ada ] || good ada || return 1
+    done
+    kill -TERM "$embed"
+    finish "$embed"
+    cat "$work/embed.out" "$work/guest.err" "$work/mallory.err"
+    [ "$status" -eq 0 ] && grep -q '^Ada left: the client left' "$work/embed.out" &&
+        report ada 'c["snapshots"] > 0 and c["hash_checks"] > 0 and c["hash_mismatches"] == 0' &&
+        grep -q 'removed by the game' "$work/guest.err" && grep -q 'the game refuses this user' "$work/mallory.err"
+}
+for embed in build/embed embed_static; do
+    check "a bot plays on examples/embed ($embed), a guest is kicked, a banned user refused" \
+        plays_on_embed "$work/embed/$embed"
+done
 [ "$failed" -eq 0 ] || end
 
 # All clients play on one server until each has seen its player move. Then the server ends, and the

@@ -39,6 +39,8 @@ END
         'c["left"] == 8 and c["timeouts"] == 0 and c["snapshots"] > 0'
     check "$link: no input is lost, most snapshots are checked, and no hash differs" report "$link" \
         'inputs["lost"] == 0 and c["hash_mismatches"] == 0 and c["hash_checks"] > 0.5 * s["snapshots"]'
+    check "$link: game events are confirmed, and the server has them" report "$link" \
+        'c["game_events"]["confirmed"] > 0 and s["game_events"] > 0'
     check "$link: no tick is missed unless the server was 16 ticks late" report "$link" \
         's["ticks_missed"] == 0 or s["tick_lateness_ms"]["max"] > 15 * 1000 / r["tick_rate_hz"]'
 done

@@ -79,9 +79,10 @@ def read_lines(pipe, lines):
 
 
 def serve():
-    """Starts a server with the standard error of the case. Returns its process, its port and its lines."""
+    """Starts a server with the standard error of the case. Returns its process, its port, its lines and their reader."""
     reading, writing = os.pipe()
     lines = []
+    reader = None
     if case == "unread":
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
         os.write(writing, bytes(4096))
@@ -89,11 +90,12 @@ def serve():
                    "--json=" + os.path.join(work, "server.json"), stdout=subprocess.PIPE, stderr=writing)
     os.close(writing)
     if case == "read":
-        threading.Thread(target=read_lines, args=(os.fdopen(reading, "rb"), lines)).start()
+        reader = threading.Thread(target=read_lines, args=(os.fdopen(reading, "rb"), lines))
+        reader.start()
     port = int(server.stdout.readline().rsplit(b":", 1)[1])
     if case == "closed":
         os.close(reading)
-    return server, port, lines
+    return server, port, lines, reader
 
 
 def check_server(server, crowd, bot):
@@ -127,7 +129,7 @@ def check_lines(lines, crowd):
     check("a line has at most 600 bytes", all(len(line) <= 600 for line in lines))
 
 
-server, port, lines = serve()
+server, port, lines, reader = serve()
 bot = start("hindcast-bot", "--duration=3", "--connect=127.0.0.1:%d" % port, "--json=" + os.path.join(work, "bot.json"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 crowd = None
@@ -137,5 +139,6 @@ except (Malformed, Denied, OSError) as e:
     check("the clients are served", False, e)
 check_server(server, crowd, bot)
 if case == "read" and crowd:
+    reader.join()                                               # the pipe ends with the server
     check_lines(lines, crowd)
 sys.exit(failed)

@@ -23,7 +23,8 @@ for (const svg of document.querySelectorAll('svg')) {
   const outputs = [...svg.parentElement.querySelectorAll('output')];
   const lines = [...svg.querySelectorAll('polyline')];
   if (box.width > 200 && outputs.length == lines.length && outputs.every(o => o.value !== '') &&
-      lines.every(l => l.getTotalLength() > 0) && getComputedStyle(lines[0]).stroke != 'none') seen++;
+      lines.every(l => l.points.numberOfItems == 1 || l.getTotalLength() > 0) &&
+      getComputedStyle(lines[0]).stroke != 'none') seen++;
 }
 if (!document.title.startsWith('error'))
   document.title = 'drawn ' + seen + ' of ' + document.querySelectorAll('figure').length +

@@ -1,6 +1,7 @@
 #!/bin/sh
-# examples/pong is served, played by bots and load tested as a plugin. A plugin that a program cannot run
-# exits with 2 and a sentence, and a build with other rules is not admitted.  plugin.sh DIRECTORY_OF_PROGRAMS
+# examples/pong is served, played by bots and load tested as a plugin, and examples/duel with NPCs. A plugin
+# that a program cannot run exits with 2 and a sentence, and a build with other rules is not admitted.
+# plugin.sh DIRECTORY_OF_PROGRAMS
 set -u
 . "$(dirname "$0")/lib.inc"
 
@@ -101,6 +102,37 @@ for option in --help --version; do
     check "hindcast-check $option" "$bin/hindcast-check" $option
 done
 
+# A plugin that ends the program must not pass.
+echo 'void exit(int); __attribute__((constructor)) static void ends(void); static void ends(void) { exit(0); }' |
+    cat - "$root/examples/pong/pong.c" >"$work/ends.c"
+check "a plugin that ends the program builds" plugin ends "$work/ends.c"
+status=0
+"$bin/hindcast-check" --game "$work/ends.so" >"$work/out" 2>"$work/err" || status=$?
+check "hindcast-check exits with 1 and a sentence if a game ends the program" sh -c \
+    'test "$1" = 1 && grep -q "^crash: the game ends the program" "$2"' sh "$status" "$work/out"
+
+# A level that is replaced in its place while server and client play.
+mkfifo "$work/pipe"
+mv "$work/level.bin" "$work/level.before"
+mv "$work/pipe" "$work/level.bin"
+refused "--game '.*level\.so': its level '.*level\.bin' is no file of 1 to" level
+rm "$work/level.bin"
+printf '\007' >"$work/level.bin"
+serve level --game "$work/level.so"
+server=$pid
+start player hindcast-bot --connect "127.0.0.1:$port" --game "$work/level.so" --duration 2
+player=$pid
+joins() {
+    grep -q joined "$work/level.err"
+}
+check "a client of a game with a level joins" await joins
+: >"$work/level.bin"
+finish "$player"
+check "a client plays on with the level that it has read" good player
+kill -TERM "$server"
+finish "$server"
+check "so does the server" good level
+
 # Both players of one server: a bot with a token of the key file, and one of another build.
 serve_with server --key-file "$work/keys" --game "$work/pong.so"
 server=$pid
@@ -133,6 +165,22 @@ finish "$pid"
 check "hindcast-load --spawn plays with as many clients as the game has players" good load
 check "the load test was of two clients, whose hashes all match" \
     report load 'r["clients"] == 2 and c["hash_checks"] > 100 and c["hash_mismatches"] == 0'
+# examples/duel: a level, lag compensation, and NPCs that think on the server.
+cp "$root/examples/duel/duel.txt" "$work"
+check "duel builds with the checks of undeclared reads" \
+    plugin duel "$root/examples/duel/duel.c" -DHC_VALIDATE=1
+serve duel --game "$work/duel.so" --npcs 2
+server=$pid
+start duellers hindcast-bot --connect "127.0.0.1:$port" --game "$work/duel.so" --count 2 --duration 3 \
+    --link bad --display-offset 12
+finish "$pid"
+check "bots duel over a bad link" good duellers
+check "they share a world with the server's NPCs" \
+    report duellers 'c["hash_checks"] > 100 and c["hash_mismatches"] == 0'
+kill -TERM "$server"
+finish "$server"
+check "the server looks back as far as its clients show" report duel \
+    'inputs["received"] > 100 and inputs["shown_ago_unsent"] + inputs["shown_ago_limited"] < inputs["received"] / 10'
 status=0
 "$bin/hindcastd" --dev --game "$work/pong.so" --max-clients 3 >"$work/out" 2>"$work/err" || status=$?
 check "--max-clients above the game's players is refused" sh -c \

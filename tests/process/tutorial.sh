@@ -28,19 +28,21 @@ cd "$work/empty" || exit 1
 
 block c 1 >pong.h
 number=2
-while [ "$number" -le "$(blocks c)" ]; do
+while [ "$number" -lt "$(blocks c)" ]; do
     [ "$number" -eq 2 ] || echo >>pong.c
     block c "$number" >>pong.c
     number=$((number + 1))
 done
 check "the page's header is that of examples/pong" diff pong.h "$example/pong.h"
+block c "$number" >drawing.c
+check "the page's last block is its drawing" diff drawing.c "$example/drawing.c"
 check "the page's other blocks are examples/pong" diff pong.c "$example/pong.c"
-check "the page has six blocks of commands" test "$(blocks sh)" -eq 6
+check "the page has eight blocks of commands" test "$(blocks sh)" -eq 8
 
 # runs NUMBER: the commands of that block.
 runs() {
     block sh "$1" >"commands$1"
-    sed -i "s/127\.0\.0\.1:40000/127.0.0.1:${port-}/" "commands$1"
+    sed -i "s/127\.0\.0\.1:40000/127.0.0.1:${port-}/; s/^hindcast-view/& --frames 20/" "commands$1"
     sh -e "commands$1" >"out$1" 2>&1
     status=$?
     cat "out$1"
@@ -65,5 +67,7 @@ check "bots play" plays 5
 kill -TERM "$server"
 finish "$server"
 check "the server ends with a good verdict" good server
-check "the load test plays" plays 6
+check "the drawing compiles" runs 6
+check "it is drawn" runs 7
+check "the load test plays" plays 8
 end

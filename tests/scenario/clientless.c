@@ -29,10 +29,14 @@ void clientless_play(struct scenario *scenario) {
         // Each player's inputs have a delay of their own, and none is lost.
         hc_tick newest = hc_tick_back(head + AHEAD, p % DELAYS);
         for (hc_tick t = hc_timeline_inputs_through(host->timeline, p) + 1; t <= newest; t++) {
-            uint8_t input[HC_INPUT_MAX] = {0};
-            if (!scenario->hands_off)
-                scenario_keys(host->world.game, scenario->seed, SCENARIO_CLIENTS_MAX + p, 0, t,
-                              input);
+            uint8_t input[HC_INPUT_MAX] = {0}, before[HC_INPUT_MAX] = {0};
+            if (!scenario->hands_off) {
+                unsigned hands = SCENARIO_CLIENTS_MAX + p;
+                scenario_keys(host->world.game, scenario->seed, hands, 0, t, input);
+                scenario_keys(host->world.game, scenario->seed, hands, 0, t - 1, before);
+            }
+            hc_sv_roster_input(&host->replicator.roster, p, t);
+            hc_sv_replicator_turn(&host->replicator, p, before, input);
             enum hc_status status = hc_timeline_put_input(host->timeline, p, t, input);
             ck_assert_int_eq(status, HC_OK);
         }

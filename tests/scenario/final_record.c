@@ -21,7 +21,7 @@ struct final_record {
     bool *in; ///< [players] after the roster changes of the newest recorded tick
 };
 
-struct final_record *record_create(const struct hc_sv_host_config *config, uint32_t ticks) {
+struct final_record *record_create(const struct hc_server_config *config, uint32_t ticks) {
     struct final_record *record = calloc(1, sizeof *record);
     ck_assert_ptr_nonnull(record);
     enum hc_status status = hc_world_init(&record->world, config->game, config->clients,

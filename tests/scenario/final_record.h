@@ -6,7 +6,7 @@
 struct final_record;
 
 /// Creates a record for ticks in [0, `ticks`) of a host of this configuration.
-struct final_record *record_create(const struct hc_sv_host_config *config, uint32_t ticks);
+struct final_record *record_create(const struct hc_server_config *config, uint32_t ticks);
 
 void record_destroy(struct final_record *record);
 

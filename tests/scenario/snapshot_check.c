@@ -3,6 +3,7 @@
 
 #include "client/snapshot_reader.h"
 #include "proto/datagram.h"
+#include "server/replication/sent_log.h"
 #include "tests/scenario/require.h"
 
 #include <stdlib.h>
@@ -164,12 +165,13 @@ static bool is_sent(const struct hc_cl_received *received, hc_unit unit) {
     return false;
 }
 
-/// Adds the units that are in view, as of the server's last update, and were not sent.
+/// Adds the units that are in view, as of the server's last update, and were not sent in their
+/// turn.
 static uint32_t add_unsent(struct snapshot_check *check, const struct scenario *scenario,
                            unsigned client, const struct hc_cl_received *received, uint32_t count) {
     const struct hc_timeline *timeline = hc_sv_host_timeline(hc_sim_host(scenario->sim));
     struct receiver *receiver = &check->receivers[client];
-    hc_tick tick = received->head.tick;
+    hc_tick tick = received->header.tick;
     for (uint32_t u = 0; u < hc_unit_total(check->world); u++) {
         hc_unit unit = (hc_unit)u;
         if (scenario_in_view(scenario, client, unit, hc_timeline_presence(timeline, tick),
@@ -183,6 +185,8 @@ static uint32_t add_unsent(struct snapshot_check *check, const struct scenario *
             continue;
         if (++receiver->unsent[unit] > receiver->count.unsent)
             receiver->count.unsent = receiver->unsent[unit];
+        if (receiver->unsent[unit] < HC_SV_TURNS)
+            continue; // in a crowd it may wait for its turn
         REQUIRE(count < FACTS_MAX, "too many facts");
         check->facts[count++] = (struct fact){
             .tick = tick, .unit = unit, .digest = digest_at(check->world, timeline, unit, tick)};
@@ -222,14 +226,14 @@ void snapshot_check_sent(struct snapshot_check *check, struct scenario *scenario
     enum hc_status status =
         hc_cl_snapshot_reader_read(receiver->reader, &check->body, head, &received);
     REQUIRE(status == HC_OK, "client %u: the snapshot of %u fails with %d", client, head, status);
-    REQUIRE(received->head.as_of == head &&
-                received->head.tick == expected_tick(scenario, client, received->head.tick),
-            "client %u is shown (%u, %u) at %u", client, received->head.tick, received->head.as_of,
-            head);
+    REQUIRE(received->header.as_of == head &&
+                received->header.tick == expected_tick(scenario, client, received->header.tick),
+            "client %u is shown (%u, %u) at %u", client, received->header.tick,
+            received->header.as_of, head);
     uint32_t count = check_sent(check, timeline, received, receiver);
     count = add_unsent(check, scenario, client, received, count);
     free(row->facts);
-    *row = (struct row){.as_of = head, .tick = received->head.tick, .count = count};
+    *row = (struct row){.as_of = head, .tick = received->header.tick, .count = count};
     row->facts = malloc((count + 1) * sizeof *row->facts);
     ck_assert_ptr_nonnull(row->facts);
     memcpy(row->facts, check->facts, count * sizeof *row->facts);
@@ -286,6 +290,16 @@ void snapshot_check_applied(struct snapshot_check *check, struct scenario *scena
     count->past += tick < as_of;
     count->inexact += !exact;
     *(exact ? &count->exact_us : &count->inexact_us) = hc_sim_now(scenario->sim);
+}
+
+bool snapshot_check_waits(const struct snapshot_check *check, unsigned client, hc_tick as_of,
+                          hc_unit unit) {
+    const struct row *row = &check->receivers[client].rows[as_of % HEADS];
+    REQUIRE(row->as_of == as_of, "client %u: no snapshot of head %u was sent", client, as_of);
+    bool waits = hc_sv_sent_log_turn(unit) != hc_sv_sent_log_turn(row->tick);
+    for (uint32_t i = 0; i < row->count && waits; i++)
+        waits = row->facts[i].unit != unit || row->facts[i].correction;
+    return waits;
 }
 
 struct snapshot_count snapshot_check_count(const struct snapshot_check *check, unsigned client) {

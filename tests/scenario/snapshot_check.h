@@ -21,6 +21,12 @@ void snapshot_check_sent(struct snapshot_check *check, struct scenario *scenario
 void snapshot_check_applied(struct snapshot_check *check, struct scenario *scenario,
                             unsigned client);
 
+/// Whether the snapshot of the head `as_of`, one of the newest sent to the client, left the unit
+/// out because of its turn: the snapshot's tick is of the other turn, and the unit was in the one
+/// before or is new in view.
+bool snapshot_check_waits(const struct snapshot_check *check, unsigned client, hc_tick as_of,
+                          hc_unit unit);
+
 /// Counts of one client since the last snapshot_check_restart.
 struct snapshot_count {
     uint64_t snapshots;                   ///< applied, with all units as they were sent

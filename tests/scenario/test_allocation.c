@@ -86,7 +86,7 @@ START_TEST(no_memory_is_allocated_or_freed_after_all_have_joined) {
     uint64_t before = calls;
     hc_sim_run(scenario->sim, 10 * SECOND_US);
     uint64_t during = calls - before;
-    const struct hc_sv_host_stats *host = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *host = hc_sv_host_stats(hc_sim_host(scenario->sim));
     const struct hc_client_stats *client = hc_client_stats(hc_sim_client(scenario->sim, 0));
     printf("memory: a host of %d clients %zu bytes, a client %zu bytes\n", CLIENTS,
            host->memory_bytes, client->memory_bytes);

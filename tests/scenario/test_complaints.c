@@ -194,7 +194,7 @@ static void end_stall(struct scenario *scenario, const char *who) {
         forced += check_each_input(scenario, i);
         scenario_check_final(scenario, i);
     }
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
     printf("%s frozen for %d ms: in step %u ticks later, %u inputs forced, %lu lost\n", who,
            STALL_US / MS_US, recovered, forced, (unsigned long)stats->inputs_lost);
     ck_assert_uint_le(recovered, STALL_RTT_TICKS + W + 60);
@@ -304,7 +304,7 @@ START_TEST(a_server_that_redoes_its_past_at_every_tick_sends_the_same_datagrams)
     char why[200];
     struct hc_sim_config beyond = scenario_config(&hc_arena, 4, 100, 326);
     beyond.host.force_rewind = W + 1;
-    ck_assert(hc_sv_host_config_check(&beyond.host, why, sizeof why) != NULL);
+    ck_assert(hc_sv_host_config_check(&beyond.host, NULL, why, sizeof why) != NULL);
     ck_assert_str_eq(why, "force_rewind is 65, but must be in [0, 64]");
     for (uint32_t run = 0; run < 2; run++) {
         struct hc_sim_config config = scenario_config(&hc_arena, 4, 100, 326);
@@ -315,7 +315,7 @@ START_TEST(a_server_that_redoes_its_past_at_every_tick_sends_the_same_datagrams)
         hc_sim_run(scenario->sim, 2 * SECOND_US);
         count_depths(scenario, &depths);
         hc_sim_run(scenario->sim, 5 * SECOND_US);
-        const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+        const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
         printf("force_rewind %u: depth %lu to %lu, %u ticks at most resimulated a tick\n",
                config.host.force_rewind, (unsigned long)hc_histogram_percentile(&depths.depth, 0),
                (unsigned long)depths.depth.max, depths.most);
@@ -343,12 +343,12 @@ struct traffic {
 };
 
 static struct traffic up_of(const struct scenario *scenario) {
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
     return (struct traffic){stats->datagrams_in, stats->bytes_in};
 }
 
 static struct traffic down_of(const struct scenario *scenario) {
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
     return (struct traffic){stats->datagrams_out, stats->bytes_out};
 }
 

@@ -30,15 +30,16 @@ static void check_fields(const struct scenario *scenario, hc_entity entity, hc_t
     const struct hc_kind *kind = hc_world_kind(world, entity);
     const uint8_t *now = hc_timeline_states(timeline, tick) + (size_t)entity * world->stride;
     struct hc_client_shown shown;
-    REQUIRE(hc_client_show(core, hc_sim_client_now(scenario->sim, WATCHER), entity, &shown),
-            "nothing is shown");
-    REQUIRE(shown.presence == hc_timeline_presence(timeline, tick)[entity],
-            "entity %u at %u is shown with presence %d", entity, tick, shown.presence);
-    for (unsigned f = 0; shown.presence == HC_ALIVE && f < kind->field_count; f++) {
-        int64_t value = hc_field_get(&kind->fields[f], now) * 256;
-        if (kind->fields[f].interpolate == HC_HOLD || fraction == 0)
-            REQUIRE(shown.fields[f] == value, "entity %u, %s at %u: %ld is shown, not %ld", entity,
-                    kind->fields[f].name, tick, (long)shown.fields[f], (long)value);
+    bool visible = hc_client_show(core, hc_sim_client_now(scenario->sim, WATCHER), entity, &shown);
+    REQUIRE(visible == (hc_timeline_presence(timeline, tick)[entity] == HC_ALIVE),
+            "entity %u at %u is %s", entity, tick, visible ? "visible" : "not visible");
+    for (unsigned f = 0; visible && f < kind->field_count; f++) {
+        const struct hc_field *field = &kind->fields[f];
+        double value = (double)hc_field_get(field, now);
+        double drawn = hc_client_shown_value(&shown, kind->state_size, field->offset);
+        if (field->interpolate == HC_HOLD || fraction == 0)
+            REQUIRE(drawn == value, "entity %u, %s at %u: %g is shown, not %g", entity, field->name,
+                    tick, drawn, value);
     }
 }
 

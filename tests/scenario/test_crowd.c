@@ -6,7 +6,7 @@
 
 #include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
-#include "server/replication/view.h"
+#include "server/replication/interest.h"
 #include "tests/run_suite.h"
 
 #include <stdio.h>
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(low_bandwidth_sends_every_unit_in_view_in_turn) {
     enum { SECONDS = 3 };
-    static const uint32_t rates[] = {HC_SV_CLIENT_RATE_MIN, 16000};
+    static const uint32_t rates[] = {HC_SERVER_CLIENT_RATE_MIN, 16000};
     for (unsigned n = 0; n < sizeof rates / sizeof rates[0]; n++) {
         struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, LATENCY_MS, 410 + n);
         config.host.client_rate = rates[n];
@@ -212,7 +212,7 @@ static void join(struct hc_sv_host *host, uint64_t now_us, uint16_t port,
     size_t size = hc_sv_host_send(host, &to, bytes, now_us);
     ck_assert_int_eq(hc_datagram_get_cookie(bytes, size, &cookie), HC_OK);
     struct hc_connect connect = {
-        .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
+        .extrapolations = 3, .protocol_id = hello.protocol_id, .slot = cookie.slot, .players = 1};
     memcpy(connect.cookie, cookie.cookie, sizeof cookie.cookie);
     hc_endpoint_issue_token(endpoint, &hc_arena, port, port);
     hc_sv_host_receive(host, &from, bytes, hc_endpoint_put_connect(endpoint, &connect, bytes),
@@ -283,19 +283,15 @@ START_TEST(each_of_many_joiners_is_sent_itself_first_and_the_others_in_turn) {
     static const struct {
         uint16_t count;
         uint32_t rate, ticks;
-    } crowds[] = {{64, HC_SV_CLIENT_RATE_MIN, 64}, {600, 262144, 12}, {300, 16000, 40}};
+    } crowds[] = {{64, HC_SERVER_CLIENT_RATE_MIN, 64}, {600, 262144, 12}, {300, 16000, 40}};
     for (unsigned n = 0; n < sizeof crowds / sizeof crowds[0]; n++) {
-        struct hc_sv_host_config config = hc_sv_host_config_default();
+        struct hc_server_config config = hc_test_server_config(&hc_arena);
         struct hc_world world = {.game = NULL};
         struct joiner joiners[JOINERS];
-        config.game = &hc_arena;
-        config.rule_hash = hc_test_rule_hash(config.game);
         config.clients = crowds[n].count;
         config.client_rate = crowds[n].rate;
         config.history = 8;
-        config.keys = hc_endpoint_token_ring();
-        config.unix_us = HC_TEST_UNIX_US;
-        struct hc_sv_host *host = hc_sv_host_create(&config, 0);
+        struct hc_sv_host *host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, 0);
         ck_assert_ptr_nonnull(host);
         ck_assert_int_eq(
             hc_world_init(&world, config.game, config.clients, config.tick_rate, 0, NULL), HC_OK);

@@ -76,7 +76,7 @@ START_TEST(a_late_input_undoes_no_shove_of_its_player) {
         ck_assert_uint_gt(state.shoved, 200);
         scenario_check_final(scenario, i);
     }
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
     printf("%lu inputs came late, %lu rewinds\n", (unsigned long)stats->inputs_late,
            (unsigned long)stats->rewind_depth.count);
     ck_assert_uint_gt(stats->inputs_late, 3 * 30 * 60);
@@ -218,7 +218,7 @@ static hc_tick compare_attacks(const struct attack *a, const struct attack *b) {
     return end;
 }
 
-static const struct hc_sv_host_stats *stats_of(const struct attack *attack) {
+static const struct hc_server_stats *stats_of(const struct attack *attack) {
     return hc_sv_host_stats(hc_sim_host(attack->scenario->sim));
 }
 

@@ -140,7 +140,7 @@ START_TEST(the_default_input_delay_covers_a_good_link) {
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_assert(hc_sim_connect(sim, i));
     hc_sim_run(sim, 10 * SECOND_US);
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
     ck_assert_uint_gt(stats->inputs_received, CLIENTS * 9 * 60);
     // Inputs are late only while their client does not know its join yet.
     ck_assert_uint_le(stats->inputs_late, CLIENTS * JOIN_TICKS);
@@ -160,7 +160,7 @@ START_TEST(a_loss_burst_inside_the_window_loses_no_input) {
     ck_assert_uint_gt(outcome.taken, 8 * 60);
     ck_assert_uint_eq(outcome.retracted, 0);
     ck_assert_uint_eq(hc_client_stats(hc_sim_client(scenario->sim, 0))->inputs_forced, 0);
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
     ck_assert_uint_eq(stats->inputs_forced, 0); // not even at the join
     ck_assert_uint_eq(stats->inputs_lost, 0);
     scenario_destroy(scenario);

@@ -84,7 +84,7 @@ static uint64_t timeline_digest(const struct hc_world *world, const struct hc_ti
 
 static uint64_t host_digest(const struct scenario *scenario) {
     const struct hc_sv_host *host = hc_sim_host(scenario->sim);
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
+    const struct hc_server_stats *stats = hc_sv_host_stats(host);
     uint64_t digest = timeline_digest(record_world(scenario->record), hc_sv_host_timeline(host));
     uint64_t numbers[] = {hc_sv_host_final(host, NULL),
                           hc_sv_host_clients(host),
@@ -166,6 +166,7 @@ static void attack_client(struct scenario *scenario, unsigned client, const uint
 
 static struct scenario *begin(uint64_t seed, struct tape *tape) {
     struct hc_sim_config config = scenario_config(&hc_arena, CLIENTS, LATENCY_MS, seed);
+    config.client.stays_desynced = true; // it is given wrong states on purpose
     struct scenario *scenario = scenario_create(&config);
     scenario->context = tape;
     scenario->client_sent = tape_up;

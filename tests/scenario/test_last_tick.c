@@ -8,7 +8,7 @@ enum { CLIENTS = 4, LAST = 300 };
 
 static struct hc_sim *begin(void) {
     struct hc_sim_config config = scenario_config_bare(CLIENTS, 40, 19);
-    config.host.last_tick = LAST;
+    config.host_test.last_tick = LAST;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     for (unsigned i = 0; i < CLIENTS; i++)

@@ -95,7 +95,8 @@ static bool holds(const struct scenario *scenario, unsigned client, hc_unit unit
 }
 
 /// Whether the client holds at `tick`, as the server did at `head`, all units that have been in its
-/// view for a while or from its join on.
+/// view for a while or from its join on and do not wait for their turn. The client predicts a
+/// waiting unit, and may lack an input that came late or a lost snapshot of the unit's turn.
 static bool is_right(const struct scenario *scenario, unsigned client, hc_tick head, hc_tick tick) {
     const struct arrivals *arrivals = scenario->context;
     const struct hc_client *core = hc_sim_client(scenario->sim, client);
@@ -105,7 +106,8 @@ static bool is_right(const struct scenario *scenario, unsigned client, hc_tick h
             "client %u was shown %u as of %u, too long ago", client, tick, head);
     for (uint32_t u = 0; u < hc_unit_total(arrivals->world); u++)
         if (is_in_view(scenario, client, (hc_unit)u, head, before, tick) &&
-            !holds(scenario, client, (hc_unit)u, head, tick))
+            !holds(scenario, client, (hc_unit)u, head, tick) &&
+            !snapshot_check_waits(arrivals->check, client, head, (hc_unit)u))
             return false;
     return true;
 }

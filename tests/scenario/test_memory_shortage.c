@@ -34,13 +34,13 @@ START_TEST(a_server_without_a_block_is_not_created_and_leaves_none) {
     struct hc_sim_config config = scenario_config_bare(2, 20, 7);
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
-    struct hc_sv_host_config host = hc_sim_config(sim)->host;
+    struct hc_server_config host = hc_sim_config(sim)->host;
     unsigned without = 0;
     for (bool lacked = true; lacked; without++) {
         struct shortage shortage = {.without = without};
         struct hc_allocator allocator = allocator_of(&shortage);
         host.allocator = &allocator;
-        struct hc_sv_host *created = hc_sv_host_create(&host, 0);
+        struct hc_sv_host *created = hc_sv_host_create(&host, NULL, HC_TEST_UNIX_US, 0);
         lacked = shortage.asked > without;
         ck_assert_int_eq(created != NULL, !lacked);
         hc_sv_host_destroy(created);

@@ -41,7 +41,7 @@ static struct scenario *begin(struct model *model, uint32_t far_ms) {
     return scenario;
 }
 
-static const struct hc_sv_overload_counts *overload_of(const struct scenario *scenario) {
+static const struct hc_server_overload *overload_of(const struct scenario *scenario) {
     return &hc_sv_host_stats(hc_sim_host(scenario->sim))->overload;
 }
 
@@ -88,12 +88,12 @@ START_TEST(much_too_much_work_takes_snapshots_of_all_and_ends_within_two_seconds
     struct scenario *scenario = begin(&model, 120);
     uint64_t before[CLIENTS], after[CLIENTS];
     hc_sim_run(scenario->sim, 28 * SECOND_US);
-    ck_assert_int_ge(overload_of(scenario)->level, HC_SV_OVERLOAD_HALF);
-    ck_assert_int_lt(overload_of(scenario)->level, HC_SV_OVERLOAD_REFUSE);
+    ck_assert_int_ge(overload_of(scenario)->level, HC_SERVER_OVERLOAD_HALF);
+    ck_assert_int_lt(overload_of(scenario)->level, HC_SERVER_OVERLOAD_REFUSE);
     ck_assert_uint_gt(overload_of(scenario)->snapshots, 28 * 60 * CLIENTS / 3);
     model.snapshot_us = 0;
     hc_sim_run(scenario->sim, 2 * SECOND_US);
-    ck_assert_int_eq(overload_of(scenario)->level, HC_SV_OVERLOAD_NONE);
+    ck_assert_int_eq(overload_of(scenario)->level, HC_SERVER_OVERLOAD_NONE);
     count_snapshots(scenario, before);
     hc_sim_run(scenario->sim, SECOND_US);
     count_snapshots(scenario, after);
@@ -106,7 +106,7 @@ END_TEST
 START_TEST(new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice) {
     struct model model = {.other_us = TICK_US * 9 / 10};
     struct scenario *scenario = begin(&model, 120);
-    ck_assert_int_eq(overload_of(scenario)->level, HC_SV_OVERLOAD_REFUSE);
+    ck_assert_int_eq(overload_of(scenario)->level, HC_SERVER_OVERLOAD_REFUSE);
     ck_assert(hc_sim_connect(scenario->sim, CLIENTS));
     hc_sim_run(scenario->sim, SECOND_US);
     ck_assert(scenario_client_state(scenario, CLIENTS) != HC_CLIENT_PLAYING);
@@ -114,7 +114,7 @@ START_TEST(new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice) {
     ck_assert_int_eq(hc_client_attempt(hc_sim_client(scenario->sim, CLIENTS)).deny, HC_DENY_FULL);
     model.other_us = 0;
     hc_sim_run(scenario->sim, 2 * SECOND_US);
-    ck_assert_int_eq(overload_of(scenario)->level, HC_SV_OVERLOAD_NONE);
+    ck_assert_int_eq(overload_of(scenario)->level, HC_SERVER_OVERLOAD_NONE);
     ck_assert(hc_sim_connect(scenario->sim, CLIENTS));
     hc_sim_run(scenario->sim, SECOND_US);
     ck_assert_int_eq(scenario_client_state(scenario, CLIENTS), HC_CLIENT_PLAYING);
@@ -124,7 +124,7 @@ END_TEST
 
 /// Inputs that were refused within a second.
 static uint64_t refused_in_a_second(struct scenario *scenario) {
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
     uint64_t before = stats->inputs_refused;
     hc_sim_run(scenario->sim, SECOND_US);
     return stats->inputs_refused - before;
@@ -149,7 +149,7 @@ END_TEST
 START_TEST(client_with_the_latest_inputs_is_named) {
     struct model model = {.snapshot_us = 0};
     struct scenario *scenario = begin(&model, 120);
-    const struct hc_sv_latest *latest = &hc_sv_host_stats(hc_sim_host(scenario->sim))->latest;
+    const struct hc_server_latest *latest = &hc_sv_host_stats(hc_sim_host(scenario->sim))->latest;
     ck_assert_uint_gt(latest->ticks, 60);
     uint64_t user = latest->client_id >> 32; // the simulator's: number + 1
     ck_assert(user == FAR + 1 || user == FAR + 2);

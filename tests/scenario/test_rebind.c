@@ -1,4 +1,4 @@
-/// Clients change their address every ten seconds, and thieves send copies from other addresses;
+/// Clients change their address every other second, and thieves send copies from other addresses;
 /// the tests count the cost.
 #include "client/session_internal.h"
 #include "tests/scenario/scenario.h"
@@ -16,7 +16,7 @@
 enum {
     LATENCY_MS = 40,
     RTT_MS = 2 * LATENCY_MS,
-    CLIENTS_MAX = 100,
+    CLIENTS_MAX = 40,
     SEQS = 8192,
     MESSAGE_AT = HC_DATA_BODY_AT + 1, ///< after the array's header
     CHALLENGE_SIZE = HC_DATA_BODY_AT + HC_PATH_MESSAGE_SIZE + HC_TAG_SIZE,
@@ -119,7 +119,7 @@ static struct hc_sim *begin(const struct hc_sim_config *config) {
     return sim;
 }
 
-static const struct hc_sv_host_stats *host_stats(struct hc_sim *sim) {
+static const struct hc_server_stats *host_stats(struct hc_sim *sim) {
     return hc_sv_host_stats(hc_sim_host(sim));
 }
 
@@ -206,7 +206,7 @@ static struct cost move(const struct hc_sim_config *config, unsigned changes, ui
     return cost;
 }
 
-/// Fifty clients, five in a world, move every ten seconds; ten with the expensive checks on.
+/// Fifty clients, five in a world, move every other second; ten with the expensive checks on.
 enum { WORLDS = HC_VALIDATE ? 2 : 10, EACH = 5, SESSIONS = WORLDS * EACH };
 
 static struct cost move_all(uint16_t rate, uint32_t loss_ppm, unsigned changes) {
@@ -216,7 +216,7 @@ static struct cost move_all(uint16_t rate, uint32_t loss_ppm, unsigned changes) 
         ck_assert(scene != NULL);
         struct hc_sim_config config = configure(scene, EACH, rate, 700 + w);
         config.up.loss_ppm = config.down.loss_ppm = loss_ppm;
-        struct cost cost = move(&config, changes, 10 * SECOND_US);
+        struct cost cost = move(&config, changes, 2 * SECOND_US);
         all.connected += cost.connected;
         all.changes += cost.changes;
         all.lost += cost.lost;
@@ -245,12 +245,12 @@ static void check_all(uint16_t rate) {
     ck_assert_uint_eq(cost.inputs, 0);
 }
 
-START_TEST(a_client_that_moves_every_ten_seconds_loses_at_most_a_round_trip_at_30_hz) {
+START_TEST(a_client_that_moves_every_other_second_loses_at_most_a_round_trip_at_30_hz) {
     check_all(30);
 }
 END_TEST
 
-START_TEST(a_client_that_moves_every_ten_seconds_loses_at_most_a_round_trip_at_60_hz) {
+START_TEST(a_client_that_moves_every_other_second_loses_at_most_a_round_trip_at_60_hz) {
     check_all(60);
 }
 END_TEST
@@ -267,7 +267,7 @@ START_TEST(moving_clients_stay_connected_when_datagrams_are_lost) {
 END_TEST
 
 START_TEST(a_snapshot_too_large_for_a_new_address_waits_for_more_datagrams_from_it) {
-    enum { CROWD = 100, RATE = 60, CHANGES = 2, TICK_US = SECOND_US / RATE + 1 };
+    enum { CROWD = 40, RATE = 60, CHANGES = 2, TICK_US = SECOND_US / RATE + 1 };
     struct scene *scene = calloc(1, sizeof *scene);
     ck_assert(scene != NULL);
     struct hc_sim_config config = configure(scene, CROWD, RATE, 720);
@@ -276,7 +276,7 @@ START_TEST(a_snapshot_too_large_for_a_new_address_waits_for_more_datagrams_from_
     // Three bytes may answer one, and the PATH_CHALLENGE goes first: the client must send so many
     // datagrams before the largest snapshot.
     uint32_t needed = (CHALLENGE_SIZE + cost.snapshot_most - 1) / (3 * cost.smallest_sent) + 1;
-    ck_assert_uint_le(needed, 6);
+    ck_assert(needed >= 3 && needed <= 6);
     printf("snapshots of up to %u bytes for datagrams of %u: silent for %.1f ms at most\n",
            cost.snapshot_most, cost.smallest_sent, (double)cost.silence_us / MS_US);
     ck_assert_uint_le(cost.silence_us, RTT_MS * MS_US + (needed + 1) * TICK_US);
@@ -319,7 +319,7 @@ static void narrow_received(void *context, struct hc_sim *sim, unsigned client,
 }
 
 START_TEST(a_client_that_moves_to_a_path_of_smaller_datagrams_plays_on) {
-    enum { CROWD = 100, MOST = 600, EVENTS = 60, WITHIN_S = 5 };
+    enum { CROWD = 40, MOST = 600, EVENTS = 60, WITHIN_S = 5 };
     static const uint8_t event[HC_EVENTS_SIZE_MAX];
     struct narrow narrow = {.most = 0};
     struct scene *scene = calloc(1, sizeof *scene);
@@ -462,9 +462,9 @@ END_TEST
 
 // ---- Thieves ------------------------------------------------------------------------------------
 
-enum { VICTIMS = 12, THEFT_S = 30 };
+enum { VICTIMS = 12, THEFT_S = 10 };
 
-/// Plays half a minute while a thief sends copies of every `every`-th datagram of client 0, which
+/// Plays ten seconds while a thief sends copies of every `every`-th datagram of client 0, which
 /// arrive first (0: there is no thief).
 static struct scene *play_with_thief(unsigned every, bool roams, uint32_t client_rate) {
     struct scene *scene = calloc(1, sizeof *scene);
@@ -520,9 +520,9 @@ int main(void) {
     Suite *suite = suite_create("rebind");
     TCase *moving = tcase_create("moving"), *thieves = tcase_create("thieves");
     tcase_add_test(moving,
-                   a_client_that_moves_every_ten_seconds_loses_at_most_a_round_trip_at_30_hz);
+                   a_client_that_moves_every_other_second_loses_at_most_a_round_trip_at_30_hz);
     tcase_add_test(moving,
-                   a_client_that_moves_every_ten_seconds_loses_at_most_a_round_trip_at_60_hz);
+                   a_client_that_moves_every_other_second_loses_at_most_a_round_trip_at_60_hz);
     tcase_add_test(moving, moving_clients_stay_connected_when_datagrams_are_lost);
     tcase_add_test(moving, a_snapshot_too_large_for_a_new_address_waits_for_more_datagrams_from_it);
     tcase_add_test(moving, a_client_that_moves_to_a_path_of_smaller_datagrams_plays_on);

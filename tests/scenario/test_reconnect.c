@@ -36,7 +36,7 @@ static uint32_t events(const struct hc_sim *sim, unsigned client, enum hc_client
     return hc_sim_events(sim, client)->count[kind];
 }
 
-static const struct hc_sv_host_stats *host_stats(struct hc_sim *sim) {
+static const struct hc_server_stats *host_stats(struct hc_sim *sim) {
     return hc_sv_host_stats(hc_sim_host(sim));
 }
 
@@ -188,7 +188,7 @@ START_TEST(five_seconds_of_silence_are_only_a_stall) {
     silence_end(silence, 500 * MS_US);
     ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_LOST), 0);
     ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_STALLED), 1);
-    ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_RESUMED), 1);
+    ck_assert_uint_eq(events(sim, QUIET, HC_CLIENT_EVENT_UNSTALLED), 1);
     hc_sim_destroy(sim);
 }
 END_TEST
@@ -381,7 +381,7 @@ static size_t put_next(uint32_t sent, uint8_t message[static HC_EVENTS_SIZE_MAX]
 static void exchange(struct hc_sim *sim, struct messages *messages) {
     struct hc_client *core = hc_sim_client(sim, 0);
     uint8_t message[HC_EVENTS_SIZE_MAX];
-    struct hc_sv_message received;
+    struct hc_server_message received;
     const uint8_t *message_in;
     size_t size;
     if (messages->sent[0] < MESSAGES)

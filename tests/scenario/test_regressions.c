@@ -256,7 +256,7 @@ START_TEST(messages_during_a_blackout_do_not_displace_snapshots) {
     enum { MESSAGES = 60, BLACKOUT_S = 3, SHOWN_EACH_S = 5 };
     static const uint8_t message[HC_EVENTS_SIZE_MAX];
     struct hc_sim_config config = scenario_config_bare(1, 50, 363);
-    config.host.client_rate = HC_SV_CLIENT_RATE_MIN;
+    config.host.client_rate = HC_SERVER_CLIENT_RATE_MIN;
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));
     hc_sim_run(sim, SECOND_US);
@@ -290,7 +290,7 @@ START_TEST(a_low_snapshot_rate_does_not_delay_messages) {
     enum { MESSAGES = 60, WITHIN_S = 6 }; // 60 of 255 bytes, and snapshots, at 4000 bytes/s
     static const uint8_t message[HC_EVENTS_SIZE_MAX];
     struct hc_sim_config config = scenario_config_bare(1, 50, 364);
-    config.host.client_rate = HC_SV_CLIENT_RATE_MIN;
+    config.host.client_rate = HC_SERVER_CLIENT_RATE_MIN;
     config.host.snapshot_rate = 1;
     struct hc_sim *sim = create(&config);
     ck_assert(hc_sim_connect(sim, 0));

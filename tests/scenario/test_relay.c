@@ -154,7 +154,7 @@ static struct outcome play_with_neighbour(struct setup setup) {
     for (unsigned c = 0; c < CLIENTS; c++)
         ck_assert(hc_sim_connect(sim, c));
     hc_sim_run(sim, 2 * SECOND_US);
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(sim));
     struct outcome outcome = {.bytes_out = stats->bytes_out};
     scene->snapshots = scene->silence_us = 0;
     scene->neighbour.active = !setup.begins_late;

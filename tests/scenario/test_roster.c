@@ -69,7 +69,7 @@ static void play_with_comings_and_goings(uint64_t seed) {
         agreeing++;
     }
     uint32_t leaves, most = most_joins_of_a_slot(scenario, &leaves);
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
     printf("seed %lu: %lu joins, %lu leaves, %lu timeouts, a slot was used %u times, %u agree\n",
            (unsigned long)seed, (unsigned long)stats->joins, (unsigned long)stats->leaves,
            (unsigned long)stats->timeouts, most, agreeing);

@@ -27,7 +27,7 @@ static struct trial begin(const struct hc_game *game, unsigned clients,
                           struct hc_network_sim_config link, bool show_head, uint64_t seed) {
     struct hc_sim_config config = scenario_config(game, clients, LATENCY_MS, seed);
     config.client.input_delay = 0;
-    config.host.show_head = show_head;
+    config.host_test.show_head = show_head;
     config.up = config.down = link;
     struct trial trial = {.scenario = scenario_create(&config)};
     for (unsigned i = 0; i < clients; i++)

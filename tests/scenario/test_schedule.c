@@ -12,13 +12,11 @@ enum {
 };
 
 static struct hc_sv_host *begin_host(void) {
-    struct hc_sv_host_config config = hc_sv_host_config_default();
-    config.game = &hc_arena;
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
+    struct hc_sv_host_test test = hc_sv_host_test_default();
+    test.ticks_per_advance = BURST;
     config.tick_rate = RATE;
-    config.ticks_per_advance = BURST;
-    config.keys = hc_endpoint_token_ring();
-    config.unix_us = HC_TEST_UNIX_US;
-    struct hc_sv_host *host = hc_sv_host_create(&config, BEGIN_US);
+    struct hc_sv_host *host = hc_sv_host_create(&config, &test, HC_TEST_UNIX_US, BEGIN_US);
     ck_assert_ptr_nonnull(host);
     return host;
 }

@@ -52,7 +52,7 @@ START_TEST(a_blackout_stalls_only_its_client) {
     const struct hc_sim_events *events = hc_sim_events(scenario->sim, VICTIM);
     ck_assert_uint_le(stats->stalls, 3);
     ck_assert_uint_eq(events->count[HC_CLIENT_EVENT_STALLED], stats->stalls);
-    ck_assert_uint_eq(events->count[HC_CLIENT_EVENT_RESUMED], stats->stalls);
+    ck_assert_uint_eq(events->count[HC_CLIENT_EVENT_UNSTALLED], stats->stalls);
     ck_assert_uint_ge(stats->stalled_ticks, 120 - config.client.prediction_limit);
     scenario->hands_off = true;
     hc_sim_run(scenario->sim, 3 * SECOND_US);

@@ -44,6 +44,16 @@ struct hc_token_ring hc_endpoint_token_ring(void) {
     return ring;
 }
 
+struct hc_server_config hc_test_server_config(const struct hc_game *game) {
+    static const uint8_t secret[HC_SERVER_SECRET_SIZE];
+    struct hc_server_config config = hc_server_config_default();
+    config.game = game;
+    config.rule_hash = hc_test_rule_hash(game);
+    config.keys = hc_endpoint_token_ring();
+    config.secret = secret;
+    return config;
+}
+
 /// Writes the public key of the endpoint's secret.
 static void get_ephemeral(const struct hc_endpoint *endpoint,
                           uint8_t out[static HC_EXCHANGE_KEY_SIZE]) {

@@ -4,6 +4,7 @@
 
 #include "hindcast/client.h"
 #include "hindcast/game.h"
+#include "hindcast/server.h"
 #include "proto/datagram.h"
 #include "proto/seal.h"
 #include "proto/token.h"
@@ -35,6 +36,9 @@ uint64_t hc_test_protocol_id(const struct hc_game *game);
 
 /// The token keys of all tests.
 struct hc_token_ring hc_endpoint_token_ring(void);
+
+/// The defaults of a server of `game` with the token keys of all tests, and a constant secret.
+struct hc_server_config hc_test_server_config(const struct hc_game *game);
 
 /// Issues a token of the user `client_id` for the servers of `game`, valid for a minute; each
 /// `serial` gives another token.

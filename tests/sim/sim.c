@@ -39,6 +39,7 @@ struct seat {
 
 struct hc_sim {
     struct hc_sim_config config;
+    uint8_t host_secret[HC_SERVER_SECRET_SIZE];
     uint64_t now;
     struct hc_sv_host *host;
     uint64_t frozen_us; ///< the host is stopped until then
@@ -153,7 +154,7 @@ static const uint8_t *open_for_hook(struct hc_sim *sim, bool to_server, const ui
 
 static void poll_host_events(struct hc_sim *sim) {
     const struct hc_sim_hooks *hooks = &sim->config.hooks;
-    struct hc_sv_event event;
+    struct hc_server_event event;
     while (hc_sv_host_poll_event(sim->host, &event))
         if (hooks->host_event != NULL)
             hooks->host_event(sim->config.context, sim, &event);
@@ -391,7 +392,8 @@ void hc_sim_run(struct hc_sim *sim, uint64_t us) {
 
 struct hc_sim_config hc_sim_config_default(const struct hc_game *game) {
     struct hc_sim_config config = {
-        .host = hc_sv_host_config_default(),
+        .host = hc_server_config_default(),
+        .host_test = hc_sv_host_test_default(),
         .client = hc_client_config_default(),
         .clients = 1,
         .up = hc_network_sim_config_default(),
@@ -418,14 +420,15 @@ static bool create_seat(struct hc_sim *sim, unsigned client) {
 }
 
 static bool create_host(struct hc_sim *sim) {
-    struct hc_sv_host_config *host = &sim->config.host;
+    struct hc_server_config *host = &sim->config.host;
     host->seed = hc_random(sim->config.seed, DRAW_WORLD, sim->restarts, 0);
-    for (uint32_t i = 0; i < HC_COOKIE_SECRET_SIZE; i++)
-        host->secret[i] = (uint8_t)hc_random(sim->config.seed, DRAW_SECRET, i, sim->restarts);
+    for (uint32_t i = 0; i < HC_SERVER_SECRET_SIZE; i++)
+        sim->host_secret[i] = (uint8_t)hc_random(sim->config.seed, DRAW_SECRET, i, sim->restarts);
+    host->secret = sim->host_secret;
     host->keys = hc_endpoint_token_ring();
-    host->unix_us = HC_TEST_UNIX_US + sim->now;
     host->rule_hash = hc_test_rule_hash(host->game);
-    sim->host = hc_sv_host_create(host, hc_sim_host_now(sim));
+    sim->host = hc_sv_host_create(host, &sim->config.host_test, HC_TEST_UNIX_US + sim->now,
+                                  hc_sim_host_now(sim));
     return sim->host != NULL;
 }
 
@@ -440,7 +443,7 @@ bool hc_sim_restart_host(struct hc_sim *sim) {
 }
 
 struct hc_sim *hc_sim_create(const struct hc_sim_config *config) {
-    if (config->clients < 1 || config->clients > HC_SV_CLIENTS_MAX)
+    if (config->clients < 1 || config->clients > HC_SERVER_CLIENTS_MAX)
         return NULL;
     struct hc_sim *sim = calloc(1, sizeof *sim);
     if (sim == NULL)

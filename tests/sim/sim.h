@@ -19,7 +19,7 @@
 /// before they were sealed, with zeros for the tag, unless they are sealed wrongly.
 #pragma once
 
-#include "common/network_sim.h"
+#include "hindcast/network_sim.h"
 #include "hindcast/client.h"
 #include "server/host.h"
 #include "tests/sim/endpoint.h"
@@ -64,17 +64,18 @@ struct hc_sim_hooks {
     /// A client sends a datagram; before the link decides about it.
     void (*client_sent)(void *context, struct hc_sim *sim, unsigned client, const uint8_t *bytes,
                         size_t size);
-    void (*host_event)(void *context, struct hc_sim *sim, const struct hc_sv_event *event);
+    void (*host_event)(void *context, struct hc_sim *sim, const struct hc_server_event *event);
     void (*client_event)(void *context, struct hc_sim *sim, unsigned client,
                          const struct hc_client_event *event);
 };
 
 struct hc_sim_config {
     /// The host's; the simulator draws its seed, secret and keys.
-    struct hc_sv_host_config host;
+    struct hc_server_config host;
+    struct hc_sv_host_test host_test;
     /// Of every client, unless hc_sim_setup changes it; each connect draws its entropy.
     struct hc_client_config client;
-    unsigned clients;                      ///< that may connect, [1, HC_SV_CLIENTS_MAX]
+    unsigned clients;                      ///< that may connect, [1, HC_SERVER_CLIENTS_MAX]
     struct hc_network_sim_config up, down; ///< client to server, server to client, at the beginning
     uint32_t packets_max;                  ///< in flight on each link
     uint64_t seed;
@@ -97,7 +98,7 @@ struct hc_sim_setup {
 
 /// Counts a client's events by kind, over all its connects.
 struct hc_sim_events {
-    uint32_t count[HC_CLIENT_EVENT_MOVED + 1];
+    uint32_t count[HC_CLIENT_EVENT_KINDS];
     struct hc_client_event last;
 };
 

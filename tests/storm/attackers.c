@@ -141,7 +141,7 @@ static void handshake(struct storm_match *match, unsigned client) {
             size = hc_datagram_put_hello(&hello, bytes);
         } else {
             struct hc_connect connect = {
-                .protocol_id = id, .slot = random_of(match, 4), .players = 1};
+                .extrapolations = 3, .protocol_id = id, .slot = random_of(match, 4), .players = 1};
             memcpy(connect.client_nonce, &nonce, sizeof nonce);
             memcpy(connect.cookie, &nonce, sizeof nonce);
             size = hc_datagram_put_connect(&connect, bytes);
@@ -162,8 +162,10 @@ void storm_attackers_answered(struct storm_match *match, unsigned client, const 
         return;
     unsigned turn = STOLEN_FROM + seat->stolen / STOLEN_EACH % STOLEN_TURNS;
     uint16_t port = (uint16_t)(STORM_PORT_FIRST + match->clients * turn + client);
-    struct hc_connect connect = {
-        .protocol_id = hc_test_protocol_id(match->conns.game), .slot = cookie.slot, .players = 1};
+    struct hc_connect connect = {.extrapolations = 3,
+                                 .protocol_id = hc_test_protocol_id(match->conns.game),
+                                 .slot = cookie.slot,
+                                 .players = 1};
     memcpy(connect.client_nonce, cookie.client_nonce, HC_NONCE_SIZE);
     memcpy(connect.cookie, cookie.cookie, HC_COOKIE_SIZE);
     struct hc_endpoint endpoint; // that it has by rights

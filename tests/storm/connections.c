@@ -61,22 +61,22 @@ static void end_conn(struct storm_conn *conn, bool lingers, uint64_t now_us) {
     *(lingers ? &conn->lost_us : &conn->freed_us) = now_us;
 }
 
-struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_sv_event *event,
+struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_server_event *event,
                                      unsigned seat, bool honest, hc_tick head, uint64_t now_us) {
-    bool resumed = event->kind == HC_SV_EVENT_RESUMED, took_over = false;
+    bool resumed = event->kind == HC_SERVER_EVENT_RECONNECTED, took_over = false;
     struct storm_conn *previous = NULL;
-    if (event->kind != HC_SV_EVENT_JOINED)
+    if (event->kind != HC_SERVER_EVENT_JOINED)
         previous = storm_conns_find(conns, seat, resumed ? event->before : event->cid);
-    if (event->kind == HC_SV_EVENT_MOVED) {
+    if (event->kind == HC_SERVER_EVENT_MOVED) {
         if (previous != NULL)
             previous->home_port = event->address.port;
         return previous;
     }
     if (previous != NULL) {
         took_over = previous->connected || previous->lingering;
-        end_conn(previous, event->kind == HC_SV_EVENT_LOST, now_us);
+        end_conn(previous, event->kind == HC_SERVER_EVENT_LOST, now_us);
     }
-    if (event->kind != HC_SV_EVENT_JOINED && !resumed)
+    if (event->kind != HC_SERVER_EVENT_JOINED && !resumed)
         return previous;
     if (conns->count == STORM_CONNS_MAX)
         return NULL;

@@ -69,7 +69,7 @@ void storm_conns_free(struct storm_conns *conns);
 
 /// Takes in an event of the server at `head`, of the client in `seat`. Returns the connection, or
 /// NULL: unknown, or too many to follow.
-struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_sv_event *event,
+struct storm_conn *storm_conns_event(struct storm_conns *conns, const struct hc_server_event *event,
                                      unsigned seat, bool honest, hc_tick head, uint64_t now_us);
 
 /// The connection of that cid in that seat, NULL: none.

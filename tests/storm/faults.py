@@ -35,7 +35,7 @@ FAULTS = {
         "        wanted = hc_tick_min(wanted, newest->complete[i] + 2);\n",
     ),
     "snapshot-of-wrong-player": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/look.c",
         "T waits for the inputs of other players than the client's own",
         "hc_timeline_inputs_through(timeline, client->own[i]) + 1);\n"
         "    return tick;\n",
@@ -43,7 +43,7 @@ FAULTS = {
         "    return tick;\n",
     ),
     "snapshot-plus-one": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/look.c",
         "T is one tick too new: it lacks the client's own last inputs",
         "hc_timeline_inputs_through(timeline, client->own[i]) + 1);\n"
         "    return tick;\n",
@@ -51,7 +51,7 @@ FAULTS = {
         "    return tick;\n",
     ),
     "final-not-minimum": Fault(
-        "server/host.c",
+        "server/ticks.c",
         "F follows the last player instead of the one that is farthest behind",
         "            final = hc_tick_min(final, hc_timeline_inputs_through(host->timeline, p) + 1);\n",
         "            final = hc_tick_min(head, hc_timeline_inputs_through(host->timeline, p) + 1);\n",
@@ -91,7 +91,7 @@ FAULTS = {
         "        renew_inputs_through(in, player);\n",
     ),
     "window-closes-early": Fault(
-        "server/host.c",
+        "server/ticks.c",
         "inputs are forced a tick before they leave the window",
         "            hc_sv_receive_force(host, peer, p, head - late_limit + 1);\n",
         "            hc_sv_receive_force(host, peer, p, head - late_limit + 2);\n",
@@ -154,7 +154,7 @@ FAULTS = {
     ),
     # ---- Snapshots ----
     "compared-before-rewind": Fault(
-        "server/replication/values.h",
+        "server/replication/deltas.c",
         "a sent value is not compared anew after a rewind has changed it",
         "    if (newest->compared == row->head && age",
         "    if (newest->id != 0 && age",
@@ -172,12 +172,10 @@ FAULTS = {
         "        hash = XXH3_64bits_withSeed(bytes, length > 1 ? sizeof bytes : length, hash);\n",
     ),
     "field-not-sent": Fault(
-        "proto/delta.c",
+        "proto/value.c",
         "the last field of an entity is never sent",
-        "    for (uint32_t i = 0; i < count; i++)\n"
-        "        entities |= (uint32_t)entity_changed(",
-        "    for (uint32_t i = 0; i < count; i++)\n"
-        "        entities |= i > 1 ? 0 : (uint32_t)entity_changed(",
+        "        out->entities |= (uint32_t)(!stays ||",
+        "        out->entities |= i > 1 ? 0 : (uint32_t)(!stays ||",
     ),
     "forced-forgotten": Fault(
         "server/replication/lists.h",
@@ -188,9 +186,9 @@ FAULTS = {
     "forced-not-sent": Fault(
         "server/replication/lists.c",
         "a client is never sent the ranges of its forced inputs",
-        "    put_forced(builder);\n",
-        "    (void)put_forced;\n"
-        "    hc_snapshot_put_end(&builder->bits);\n",
+        "    gather_forced(builder);\n",
+        "    (void)gather_forced;\n"
+        "    builder->lists.forced_count = 0;\n",
     ),
     "roster-change-late": Fault(
         "server/replication/lists.c",
@@ -201,23 +199,21 @@ FAULTS = {
     "roster-change-sent-once": Fault(
         "server/replication/lists.c",
         "a roster change counts as received as soon as it was sent",
-        "(lists->roster[at].carried & sent_log->acked) != 0;\n",
-        "lists->roster[at].carried != 0;\n",
+        "(lists->carried[at] & sent_log->acked) != 0;\n",
+        "lists->carried[at] != 0;\n",
     ),
     "inputs-late": Fault(
         "proto/snapshot.c",
         "inputs of others are sent from the tick after the snapshot's on",
-        "    hc_tick next = value->tick, first = next,",
-        "    struct hc_unit_value later = *value;\n"
-        "    later.tick++;\n"
-        "    value = &later;\n"
-        "    hc_tick next = value->tick, first = next,",
+        "    hc_tick next = value->tick;\n    HC_ASSERT(end",
+        "    hc_tick next = value->tick + 1;\n    HC_ASSERT(end",
     ),
     "corrected-never": Fault(
-        "server/replication/corrections.c",
+        "server/replication/snapshot.c",
         "a sent past tick is not corrected, even when a rewind has changed it",
-        "        if (alike(builder, unit, held.value_id, now) ||",
-        "        if (held.value_id != 0 || alike(builder, unit, held.value_id, now) ||",
+        "        if (hc_sv_values_alike(values, unit, held.value_id, now) ||",
+        "        if (held.value_id != 0 ||\n"
+        "            hc_sv_values_alike(values, unit, held.value_id, now) ||",
     ),
     "sent-never-lost": Fault(
         "server/replication/sent_log.c",
@@ -236,12 +232,11 @@ FAULTS = {
         "        builder->client->sent_log.seq[builder->client->sent_log.newest]);\n",
     ),
     "baseline-rewritten": Fault(
-        "server/replication/values.c",
+        "server/replication/deltas.c",
         "the baseline follows the timeline",
-        "    struct hc_sv_value *value = place_of(values, values->next);\n"
         "    newest->changed = row->head;\n"
         "    value->id = newest->id = values->next++;\n",
-        "    struct hc_sv_value *value = place_of(values, newest->id);\n"
+        "    value = place_of(values, newest->id);\n"
         "    newest->changed = row->head;\n"
         "    if (newest->id == 0 || value->id != newest->id) {\n"
         "        value = place_of(values, values->next);\n"
@@ -257,11 +252,11 @@ FAULTS = {
     "drop-not-sent": Fault(
         "server/replication/snapshot.c",
         "a unit that leaves the interest set is not dropped",
-        "        bool gathered = slot->sees || hc_sv_slot_known(slot, sent_log);\n",
+        "        bool gathered = slot->sees || state.known;\n",
         "        bool gathered = slot->sees;\n",
     ),
     "drop-sent-once": Fault(
-        "server/replication/view.c",
+        "server/replication/sent_log.c",
         "a lost drop is not sent again",
         "    hc_sv_places sent = (slot->values | slot->drops) & ~sent_log->lost;\n",
         "    hc_sv_places sent = (slot->values & ~sent_log->lost) | slot->drops;\n",
@@ -285,10 +280,10 @@ FAULTS = {
         "    uint32_t range = was ? view + view / 4 : view / 2;\n",
     ),
     "looks-seldom": Fault(
-        "server/replication/snapshot.c",
+        "server/replication/look.c",
         "the interest set is renewed at every 64 ticks only",
-        "    INTEREST_TICKS = 8,",
-        "    INTEREST_TICKS = 64,",
+        "enum { INTEREST_TICKS = 8 };",
+        "enum { INTEREST_TICKS = 64 };",
     ),
     "budget-not-spent": Fault(
         "server/replication/snapshot.c",
@@ -303,7 +298,7 @@ FAULTS = {
         "    bandwidth->saved -= (int64_t)bytes * MICRO;\n",
     ),
     "snapshots-at-half-rate": Fault(
-        "server/host.c",
+        "server/ticks.c",
         "only every other tick that is due has a snapshot",
         "    bool snapshot = has_snapshot(host, head);\n",
         "    bool snapshot = has_snapshot(host, head) && head % 2 == 0;\n",
@@ -311,33 +306,34 @@ FAULTS = {
     "unit-skipped": Fault(
         "server/replication/snapshot.c",
         "an unchanged unit is not sent, and the client's extrapolation of it not corrected",
-        "        selections[i].chosen = fits;\n",
-        "        selections[i].chosen =\n"
-        "            fits && (selections[i].delta != 1 || selections[i].name.unit <= 1);\n",
+        "        selections[i].chosen = fits && !selections[i].waits;\n",
+        "        selections[i].chosen = fits && !selections[i].waits &&\n"
+        "                               (selections[i].delta != 1 || selections[i].name.unit <= 1);\n",
     ),
     "inputs-cut": Fault(
         "server/replication/snapshot.c",
         "only the nearest two inputs of others are sent",
-        "builder->header.tick + least(selection->inputs, builder->inputs));\n",
-        "builder->header.tick + least(least(selection->inputs, builder->inputs), 2));\n",
+        "&selection->value->unit, builder->header.tick + inputs);\n",
+        "&selection->value->unit, builder->header.tick + (inputs < 2 ? inputs : 2));\n",
     ),
     "corrections-late": Fault(
-        "server/replication/corrections.c",
+        "server/replication/snapshot.c",
         "the oldest three ticks that may be shown are not corrected",
         "    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1));\n",
         "    return hc_tick_max(oldest, hc_tick_back(own, client->display_offset + 1) + 3);\n",
     ),
     "corrections-always": Fault(
-        "server/replication/corrections.c",
+        "server/replication/snapshot.c",
         "corrections are sent again at every tick",
-        "        if (alike(builder, unit, held.value_id, now) ||",
-        "        if ((alike(builder, unit, held.value_id, now) && held.as_of != HC_NO_TICK) ||",
+        "        if (hc_sv_values_alike(values, unit, held.value_id, now) ||",
+        "        if ((hc_sv_values_alike(values, unit, held.value_id, now) &&\n"
+        "             held.as_of != HC_NO_TICK) ||",
     ),
     "reader-forgets": Fault(
         "client/snapshot_reader.c",
         "an acknowledged snapshot is not kept as a baseline",
         "        if (!snapshot->values[i].dropped)\n",
-        "        if (!snapshot->values[i].dropped && snapshot->head.as_of % 16 != 0)\n",
+        "        if (!snapshot->values[i].dropped && snapshot->header.as_of % 16 != 0)\n",
     ),
     # ---- Connections and time ----
     "replay-marks-stay": Fault(
@@ -380,36 +376,45 @@ FAULTS = {
     "attempt-again": Fault(
         "server/handshake.c",
         "a late CONNECT of an attempt that has ended is admitted again",
-        "    if (has_ended(host, client_id, connect->client_nonce, now_us))\n",
-        "    if (now_us == 0 && has_ended(host, client_id, connect->client_nonce, now_us))\n",
+        "    if (hc_sv_search_has_ended(host, client_id, connect->client_nonce, now_us))\n",
+        "    if (now_us == 0 && hc_sv_search_has_ended(host, client_id, connect->client_nonce, now_us))\n",
     ),
     # ---- Sessions ----
     "pinned-too-short": Fault(
-        "server/host.c",
+        "server/sessions.c",
         "the players of a lost client linger for half of the time",
         "    hc_sv_peer_lose(peer, now_us + host->config.linger_us, now_us);\n",
         "    hc_sv_peer_lose(peer, now_us + host->config.linger_us / 2, now_us);\n",
     ),
     "pinned-for-good": Fault(
-        "server/host.c",
+        "server/sessions.c",
         "a lost client lingers until its place is needed",
         "        if (hc_sv_peer_lingers(peer) && now_us >= peer->lingers_until_us)\n",
         "        if (hc_sv_peer_lingers(peer) && now_us >= UINT64_MAX)\n",
     ),
     "pinned-waited-for": Fault(
-        "server/host.c",
+        "server/ticks.c",
         "the inputs of a lingering client are waited for",
         "        if (hc_sv_peer_lingers(peer))\n"
         "            hc_sv_receive_force",
         "        if (hc_sv_peer_lingers(peer) && head == HC_NO_TICK)\n"
         "            hc_sv_receive_force",
     ),
+    "unreliable-twice": Fault(
+        "proto/connection.c",
+        "some unreliable messages are sent a second time",
+        "    hc_unreliable_send(&connection->messages->unreliable_out, body, room - (body->at - before));\n",
+        "    struct hc_unreliable sent = connection->messages->unreliable_out;\n"
+        "    hc_unreliable_send(&connection->messages->unreliable_out, body, room - (body->at - before));\n"
+        "    if (now_us % 5 == 0)\n"
+        "        connection->messages->unreliable_out = sent;\n",
+    ),
     "another's-players": Fault(
-        "server/handshake.c",
+        "server/search.c",
         "a new client takes over the players of a lingering one",
-        "        if (hc_sv_peer_has_session(peer) && peer->user.client_id == client_id)\n",
-        "        if (hc_sv_peer_lingers(peer) ||\n"
-        "            (hc_sv_peer_has_session(peer) && peer->user.client_id == client_id))\n",
+        "        if (host->search.users[i] != user)\n            continue;\n",
+        "        if (hc_sv_peer_lingers(&host->peers[i]))\n            return &host->peers[i];\n"
+        "        if (host->search.users[i] != user)\n            continue;\n",
     ),
     "old-inputs-waited-for": Fault(
         "server/handshake.c",
@@ -440,9 +445,9 @@ FAULTS = {
         "server/handshake.c",
         "another process of the same user gets the rest of the messages to the one before",
         "    if (!resumed) {\n"
-        "        host->unread_messages -=",
+        "        hc_sv_host_drop_unread",
         "    if (!resumed && named == 1) {\n"
-        "        host->unread_messages -=",
+        "        hc_sv_host_drop_unread",
     ),
     "messages-before-all": Fault(
         "server/send.c",
@@ -501,13 +506,13 @@ FAULTS = {
         "    peer->address = *from;\n",
     ),
     "ticks-not-left-out": Fault(
-        "server/host.c",
+        "server/ticks.c",
         "a server that is far behind does all ticks after all, burst after burst",
         "    while (tick_due(host, now_us)) {\n",
         "    while (tick_due(host, now_us) && now_us == UINT64_MAX) {\n",
     ),
     "epoch-not-set-on": Fault(
-        "server/host.c",
+        "server/ticks.c",
         "the clock is not advanced by the ticks that the server has left out",
         "        host->epoch_us += (missed * 1000000",
         "        host->epoch_us += (0 * 1000000",

@@ -39,9 +39,9 @@ void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_t
         struct hc_world world = *hc_client_world(core);
         world.game =
             &hc_arena; // the quick arena has the same tables, and a bot looks at nothing else
-        hc_cl_bot_think(&match->seats[client].bots[index], &world, tick,
-                        hc_timeline_presence(timeline, tick), hc_timeline_states(timeline, tick),
-                        player, input);
+        hc_thinker_think(&match->seats[client].bots[index], &world, tick,
+                         hc_timeline_presence(timeline, tick), hc_timeline_states(timeline, tick),
+                         player, input);
         return;
     }
     uint32_t part = tick / (5 + who % 8); // keys are held for a while, each player's differently

@@ -236,8 +236,8 @@ static void connect_client(struct storm_match *match, unsigned client) {
     STORM_NOTE(match, "client %u begins to connect", client);
     storm_observe_ends(match, client);
     for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
-        hc_cl_bot_init(&seat->bots[i], hc_arena_think, match->plan->seed,
-                       client * HC_OWN_PLAYERS_MAX + i);
+        hc_thinker_init(&seat->bots[i], hc_arena_think, match->plan->seed,
+                        client * HC_OWN_PLAYERS_MAX + i);
     if (!hc_sim_connect(match->sim, client))
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));
@@ -394,6 +394,7 @@ static const struct hc_game *game_of(struct storm_match *match) {
         .goal = (uint8_t)storm_match_get(match, STORM_fray_goal),
         .health = (uint8_t)storm_match_get(match, STORM_fray_health),
         .crowd = storm_match_get(match, STORM_fray_crowd) != 0,
+        .lookback = match->plan->seed % 3 == 0 ? 1 + (uint32_t)(match->plan->seed % 25) : 0,
     };
     storm_quick_arena_init(&match->quick_arena);
     match->quick_arena.game.view = match->near_arena.view;
@@ -422,13 +423,13 @@ static struct hc_sim_config sim_config(struct storm_match *match,
     config.host.tick_rate = (uint16_t)storm_match_get(match, STORM_tick_rate);
     config.host.history = (uint32_t)storm_match_get(match, STORM_history);
     config.host.late_margin = (uint32_t)storm_match_get(match, STORM_slack);
-    config.host.future = (uint32_t)storm_match_get(match, STORM_future);
+    config.host_test.future = (uint32_t)storm_match_get(match, STORM_future);
     config.host.force_rewind = (uint32_t)storm_match_get(match, STORM_force_rewind);
     if (config.host.force_rewind > config.host.history)
         config.host.force_rewind = config.host.history;
     config.host.timeout_us = (uint32_t)storm_match_get(match, STORM_timeout_ms) * 1000;
     config.host.linger_us = (uint32_t)storm_match_get(match, STORM_keep_ms) * 1000;
-    config.host.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
+    config.host_test.ticks_per_advance = (uint32_t)storm_match_get(match, STORM_ticks_per_advance);
     config.host.client_rate = (uint32_t)storm_match_get(match, STORM_client_rate);
     config.host.snapshot_rate = (uint16_t)storm_match_get(match, STORM_snapshot_rate);
     if (config.host.snapshot_rate > config.host.tick_rate)
@@ -446,6 +447,7 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     setup->config.display_offset = (uint32_t)of[STORM_C_display];
     setup->config.prediction_limit = storm_client_limit(match, i);
     setup->config.input_redundancy = (uint32_t)of[STORM_C_redundancy];
+    setup->config.extrapolation = (enum hc_extrapolation)of[STORM_C_extrapolation];
     setup->config.smoothing_us = (uint32_t)of[STORM_C_smoothing_ms] * 1000;
     if (of[STORM_C_pops] != 0)
         setup->config.smoothing_us = 0;
@@ -484,7 +486,7 @@ static bool set_up(struct storm_match *match, const struct hc_allocator *allocat
         return false;
     storm_conns_init(&match->conns, config.host.game);
     storm_observe_begin(match);
-    match->truth = storm_truth_create(&hc_sim_config(match->sim)->host, match->options->deep,
+    match->truth = storm_truth_create(hc_sim_config(match->sim), match->options->deep,
                                       &match->conns, match->verdict);
     for (unsigned i = 0; i < match->clients; i++)
         set_up_client(match, i);

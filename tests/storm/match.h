@@ -12,7 +12,8 @@ struct storm_options {
 
 /// The counters of a client, over all its connects.
 struct storm_client_counts {
-    uint64_t stalls, stalled_ticks, inputs_sampled, inputs_forced, restarts, snapshots, events;
+    uint64_t stalls, stalled_ticks, inputs_sampled, inputs_forced, restarts, snapshots;
+    uint64_t events; ///< except those of other players
 };
 
 struct storm_outcome {
@@ -21,6 +22,7 @@ struct storm_outcome {
     uint64_t virtual_us; ///< simulated
     uint64_t trace;      ///< hc_sim_trace
     uint64_t rewinds, snapshots, datagrams, resimulated;
+    uint64_t events_shown, events_confirmed, events_cancelled, events_late; ///< game events
     uint32_t joins, denials; ///< of honest clients at the server
     uint64_t places;         ///< hash of the player slots that honest clients were given, and of
                              ///< whether their owners were still to leave them

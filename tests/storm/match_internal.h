@@ -2,7 +2,7 @@
 /// length), keys (inputs), attackers, and the checkers.
 #pragma once
 
-#include "client/bots/bot.h"
+#include "common/programs/thinker.h"
 #include "hindcast/arena.h"
 #include "tests/sim/sim.h"
 #include "tests/storm/connections.h"
@@ -35,7 +35,7 @@ struct storm_seat {
     hc_tick seen_as_of; ///< newest snapshot looked at
     struct storm_received_unit units[STORM_UNITS_MAX];
     struct storm_client_counts counts; ///< of connects that are over
-    struct hc_cl_bot bots[HC_OWN_PLAYERS_MAX];
+    struct hc_thinker bots[HC_OWN_PLAYERS_MAX];
     size_t bytes; ///< that its allocator has given out
     struct hc_allocator allocator;
     uint64_t jumped_us; ///< when its clock jumped; 0: never

@@ -80,7 +80,8 @@ static void host_ticked(void *context, struct hc_sim *sim) {
 
 /// Counts joins of honest clients and the places that they are given, for the comparison with the
 /// match without attacks.
-static void count_join(struct storm_match *match, const struct hc_sv_event *event, unsigned seat) {
+static void count_join(struct storm_match *match, const struct hc_server_event *event,
+                       unsigned seat) {
     struct storm_outcome *outcome = match->outcome;
     hc_player first = event->player_count > 0 ? event->players[0] : HC_NO_PLAYER;
     uint32_t given = event->player_count;
@@ -90,10 +91,12 @@ static void count_join(struct storm_match *match, const struct hc_sv_event *even
     outcome->places = hc_random(outcome->places, seat, first, given);
 }
 
-static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_event *event) {
+static void host_event(void *context, struct hc_sim *sim, const struct hc_server_event *event) {
     static const char *const kinds[] = {
         "joins", "leaves", "times out", "is lost", "is connected again", "has moved"};
     struct storm_match *match = context;
+    if (event->kind == HC_SERVER_EVENT_MATCH_ENDED)
+        return;
     if (event->address.port < STORM_PORT_FIRST) {
         storm_fail(match->verdict, STORM_WRONG, "events", 0, "a stranger %s", kinds[event->kind]);
         return;
@@ -104,10 +107,10 @@ static void host_event(void *context, struct hc_sim *sim, const struct hc_sv_eve
     struct storm_conn *conn =
         storm_conns_event(&match->conns, event, seat, !match->seats[seat].hostile,
                           storm_match_head(match), hc_sim_now(sim));
-    if (event->kind == HC_SV_EVENT_JOINED && !match->seats[seat].hostile)
+    if (event->kind == HC_SERVER_EVENT_JOINED && !match->seats[seat].hostile)
         count_join(match, event, seat);
     EACH(match, host_event, match, STATE, event, conn);
-    if (event->kind == HC_SV_EVENT_JOINED)
+    if (event->kind == HC_SERVER_EVENT_JOINED)
         storm_attackers_joined(match, event->address.port);
 }
 
@@ -290,15 +293,32 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
         match->seats[client].seen_as_of = as_of;
 }
 
+/// Whether an event reports another player's join or leave. These depend on inputs of that player,
+/// which may be hostile: they move it into view, and without a known one its join is sent again.
+static bool is_of_others(const struct hc_client_event *event) {
+    return event->kind == HC_CLIENT_EVENT_PLAYER_JOINED ||
+           event->kind == HC_CLIENT_EVENT_PLAYER_LEFT;
+}
+
 static void client_event(void *context, struct hc_sim *sim, unsigned client,
                          const struct hc_client_event *event) {
-    static const char *const kinds[] = {
-        "is accepted",      "plays",     "stalls",    "resumes", "is denied",
-        "is too old",       "is closed", "times out", "is lost", "is connected again",
-        "is told of a move"};
+    static const char *const kinds[] = {"is accepted",
+                                        "plays",
+                                        "stalls",
+                                        "resumes",
+                                        "is denied",
+                                        "is too old",
+                                        "is closed",
+                                        "times out",
+                                        "is lost",
+                                        "is connected again",
+                                        "is told of a move",
+                                        "computes another world",
+                                        "hears of a join",
+                                        "hears of a leave"};
     struct storm_match *match = context;
     STORM_NOTE(match, "client %u %s", client, kinds[event->kind]);
-    match->seats[client].counts.events++;
+    match->seats[client].counts.events += !is_of_others(event);
     if (event->kind == HC_CLIENT_EVENT_LOST) {
         match->seats[client].lost_us = hc_sim_now(sim);
         match->seats[client].denied_us = 0;

@@ -67,6 +67,7 @@ enum {
     X(display, 0, 500000, 1, 40, "display offset; ticks")                                          \
     X(limit, 64, 400000, 4, 120, "prediction limit; ticks")                                        \
     X(redundancy, 0, 150000, 1, 24, "inputs in each datagram; 0: all unacknowledged ones")         \
+    X(extrapolation, 2, 250000, 0, 1, "its best: 0 holds values, 1 moves them, 2 steps them")      \
     X(smoothing_ms, 50, 300000, 0, 200, "in which half of a correction is blended")                \
     X(pops, 0, 100000, 1, 1, "1: it is not; what is corrected pops")                               \
     X(up_latency_ms, 0, 900000, 1, 220, "one way")                                                 \

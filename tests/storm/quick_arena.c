@@ -3,6 +3,7 @@
 
 #include "common/arena/map.h"
 #include "hindcast/arena.h"
+#include "hindcast/rng.h"
 #include "hindcast/scene.h"
 
 #include <string.h>
@@ -58,6 +59,19 @@ static void cool_down(struct hc_scene *scene, struct hc_arena_player *out) {
         out->rapid = referee->clock;
 }
 
+/// Stops a player by where others near it were; its aim decides how long ago.
+static void look_back(struct hc_scene *scene, struct hc_arena_player *out) {
+    const hc_entity *ids;
+    uint32_t ago = out->aim % (scene->world->game->lookback + 1), sum = 0;
+    uint32_t count = hc_scene_past_neighbours(scene, ago, &ids);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint16_t *at = hc_scene_past(scene, ago, ids[i]); // the first fields of all kinds
+        sum += at[0] + 3u * at[1];
+    }
+    if (sum % 4 == 1)
+        out->vx = out->vy = 0;
+}
+
 static void step_player(struct hc_scene *scene, hc_entity self, struct hc_arena_player *out) {
     const struct storm_quick_arena *arena = numbers_of(scene->world);
     const struct hc_arena_player *now = hc_scene_state(scene, self);
@@ -66,6 +80,8 @@ static void step_player(struct hc_scene *scene, hc_entity self, struct hc_arena_
     out->respawn = at_most(scene->world, out->respawn, arena->wait_ms);
     if (out->rapid > 0)
         cool_down(scene, out);
+    if (!fresh && arena->lookback > 0)
+        look_back(scene, out);
     if (!fresh)
         return;
     out->health = arena->health;
@@ -97,9 +113,18 @@ static bool step(struct hc_scene *scene, hc_entity self, void *out) {
     return true;
 }
 
+/// A version for each set of numbers, because other numbers are another rule.
+static uint32_t version_of(const struct storm_quick_arena *arena) {
+    uint64_t hash = hc_random(arena->phase_ms, arena->wait_ms, arena->whim, 0);
+    uint32_t small = (uint32_t)arena->goal << 16 | (uint32_t)arena->health << 8 | arena->crowd;
+    return (uint32_t)hc_random(hash, small, 0, 0);
+}
+
 void storm_quick_arena_init(struct storm_quick_arena *arena) {
     arena->game = hc_arena;
     arena->game.name = "fray";
+    arena->game.version = version_of(arena);
+    arena->game.lookback = arena->lookback;
     arena->game.start = start;
     arena->game.step = step;
     const struct hc_kind *player = &hc_arena.kinds[HC_ARENA_KIND_PLAYER];

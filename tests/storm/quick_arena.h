@@ -16,6 +16,7 @@ struct storm_quick_arena {
     uint8_t goal;      ///< kills that end a match; at least 1
     uint8_t health;    ///< of a player that appears, in [1, HC_ARENA_HEALTH]
     bool crowd;        ///< all appear in one place, at which the pickups lie
+    uint32_t lookback; ///< players also stop by where others were up to so many ticks ago; 0: not
 };
 
 /// Makes `arena->game` and `arena->reductions` of the rest; it must stay where it is.

@@ -7,8 +7,9 @@
 #define RANGE "played %" SCNu64 " to %" SCNu64
 
 static const char *const names[STORM_TOTAL_COUNT] = {
-    "seeds",     "ticks", "virtual_us", "rewinds", "resimulated_ticks", "snapshots", "datagrams",
-    "incorrect", "stuck", "crashed",    "wall_ms"};
+    "seeds",       "ticks",     "virtual_us",   "rewinds",          "resimulated_ticks",
+    "snapshots",   "datagrams", "events_shown", "events_confirmed", "events_cancelled",
+    "events_late", "incorrect", "stuck",        "crashed",          "wall_ms"};
 
 /// Takes in the ticks of the shortest match; 0: there is none.
 static void take_least(struct storm_totals *totals, uint64_t ticks) {
@@ -24,6 +25,10 @@ void storm_totals_add(struct storm_totals *totals, const struct storm_outcome *o
     totals->sum[STORM_TOTAL_RESIMULATED] += outcome->resimulated;
     totals->sum[STORM_TOTAL_SNAPSHOTS] += outcome->snapshots;
     totals->sum[STORM_TOTAL_DATAGRAMS] += outcome->datagrams;
+    totals->sum[STORM_TOTAL_EVENTS_SHOWN] += outcome->events_shown;
+    totals->sum[STORM_TOTAL_EVENTS_CONFIRMED] += outcome->events_confirmed;
+    totals->sum[STORM_TOTAL_EVENTS_CANCELLED] += outcome->events_cancelled;
+    totals->sum[STORM_TOTAL_EVENTS_LATE] += outcome->events_late;
     totals->sum[STORM_TOTAL_WRONG] += outcome->verdict.result == STORM_WRONG;
     totals->sum[STORM_TOTAL_STUCK] += outcome->verdict.result == STORM_STUCK;
     if (outcome->verdict.result == STORM_FINE)
@@ -46,12 +51,16 @@ void storm_totals_print(const struct storm_totals *totals, FILE *out) {
             "%.0f ticks a match, at least %" PRIu64 "\n"
             "%" PRIu64 " datagrams, %" PRIu64 " snapshots, %" PRIu64 " rewinds, %" PRIu64
             " ticks simulated again\n"
+            "%" PRIu64 " game events shown, %" PRIu64 " of them late; %" PRIu64
+            " confirmed, %" PRIu64 " cancelled\n"
             "%" PRIu64 " failures: %" PRIu64 " incorrect, %" PRIu64 " stuck, %" PRIu64 " crashed\n",
             sum[STORM_TOTAL_SEEDS], sum[STORM_TOTAL_TICKS], virtual_s / 3600, wall_s,
             virtual_s / wall_s, (double)sum[STORM_TOTAL_SEEDS] / wall_s * 60,
             (double)sum[STORM_TOTAL_TICKS] / ((double)sum[STORM_TOTAL_SEEDS] + 1e-9),
             totals->least_ticks, sum[STORM_TOTAL_DATAGRAMS], sum[STORM_TOTAL_SNAPSHOTS],
-            sum[STORM_TOTAL_REWINDS], sum[STORM_TOTAL_RESIMULATED],
+            sum[STORM_TOTAL_REWINDS], sum[STORM_TOTAL_RESIMULATED], sum[STORM_TOTAL_EVENTS_SHOWN],
+            sum[STORM_TOTAL_EVENTS_LATE], sum[STORM_TOTAL_EVENTS_CONFIRMED],
+            sum[STORM_TOTAL_EVENTS_CANCELLED],
             sum[STORM_TOTAL_WRONG] + sum[STORM_TOTAL_STUCK] + sum[STORM_TOTAL_CRASHED],
             sum[STORM_TOTAL_WRONG], sum[STORM_TOTAL_STUCK], sum[STORM_TOTAL_CRASHED]);
 }

@@ -267,7 +267,7 @@ void storm_units_taken(struct storm_match *match, unsigned client) {
     struct storm_seat *seat = &match->seats[client];
     for (uint32_t i = 0; i < received->value_count; i++)
         if (!received->values[i].correction)
-            receive(&seat->units[received->values[i].unit], received->head.as_of,
+            receive(&seat->units[received->values[i].unit], received->header.as_of,
                     received->values[i].dropped);
 }
 

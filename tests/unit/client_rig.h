@@ -8,6 +8,7 @@
 #include "common/extrapolate.h"
 #include "proto/ack.h"
 #include "proto/body.h"
+#include "proto/game_events.h"
 #include "proto/value.h"
 #include "proto/snapshot.h"
 #include "tests/sim/endpoint.h"
@@ -30,6 +31,7 @@ static struct hc_client_config config;
 static struct hc_client *client;
 static struct hc_endpoint endpoint; ///< the client's secrets
 static struct hc_world world;
+static struct hc_value_codec codec;
 static uint8_t *presence, *states;
 static struct hc_body body;
 static uint8_t packed[HC_DATA_BODY_MAX];
@@ -54,6 +56,7 @@ static const struct hc_allocator counted = {.allocate = allocate, .release = rel
 
 static inline void set_up(void) {
     ck_assert_int_eq(hc_world_init(&world, &hc_arena, 2, RATE, 9, NULL), HC_OK);
+    hc_value_codec_init(&codec, &world);
     presence = calloc(world.entities, 1);
     states = calloc(world.entities, world.stride);
     ck_assert(presence != NULL && states != NULL);
@@ -163,31 +166,30 @@ static inline void begin_snapshot(const struct hc_snapshot *snapshot) {
 /// The delta of `unit` at `tick` as the world has it, without a baseline; `known` and `input` are
 /// the newest known input of its owner, HC_NO_TICK and NULL: none.
 static inline void put_delta(hc_unit unit, hc_tick tick, hc_tick known, const void *input) {
-    static uint8_t rooms[2][HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
-    struct hc_unit_value absent, value = {.tick = tick, .known = known};
-    hc_unit_place(&world, &absent, rooms[0]);
-    hc_unit_place(&world, &value, rooms[1]);
+    static uint8_t room[HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
+    struct hc_unit_value value = {.tick = tick, .known = known};
+    struct hc_value_base base = {.how = HC_EXTRAPOLATION_STEP, .codec = &codec, .unit = unit};
+    hc_unit_place(&world, &value, room);
     hc_unit_read(&world, unit, presence, states, &value);
     if (input != NULL)
         memcpy(value.input, input, world.game->input_size);
-    hc_extrapolate_absent(&world, unit, tick, &absent);
-    hc_delta_put(&bits, &world, unit, &absent, &value);
+    hc_value_put(&bits, &base, NULL, &value);
 }
 
 /// The delta of `unit` at `tick` as the world has it, against the same state at `from`; the
 /// snapshot has no referee.
 static inline void put_delta_against(hc_unit unit, hc_tick from, hc_tick tick) {
-    static uint8_t rooms[2][HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
+    static uint8_t room[HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
     struct hc_extrapolator *extrapolator = hc_extrapolator_create(&world);
     struct hc_unit_value value = {.tick = from, .known = HC_NO_TICK};
     struct hc_unit_value before = {.tick = from, .known = HC_NO_TICK};
-    struct hc_value_base base = {.extrapolator = extrapolator,
-                                 .world = &world,
+    struct hc_value_base base = {.how = HC_EXTRAPOLATION_STEP,
+                                 .codec = &codec,
+                                 .extrapolator = extrapolator,
                                  .unit = unit,
-                                 .from = &before,
-                                 .scratch = rooms[0]};
+                                 .from = &before};
     ck_assert(extrapolator != NULL);
-    hc_unit_place(&world, &value, rooms[1]);
+    hc_unit_place(&world, &value, room);
     hc_unit_read(&world, unit, presence, states, &value);
     before.presence = value.presence;
     before.states = value.states;
@@ -206,7 +208,7 @@ static inline void put_units(const struct hc_snapshot *snapshot) {
     for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++) {
         put_delta(unit, snapshot->tick, HC_NO_TICK, NULL);
         if (hc_unit_player(&world, unit) != HC_NO_PLAYER)
-            hc_delta_put_number(&bits, 0, 1); // runs of inputs
+            hc_bits_put_number(&bits, 0, 1); // runs of inputs
     }
 }
 
@@ -228,10 +230,11 @@ static inline size_t end_snapshot(uint8_t out[HC_DATAGRAM_MAX]) {
 static inline size_t put_snapshot(const struct hc_snapshot *snapshot,
                                   uint8_t out[HC_DATAGRAM_MAX]) {
     begin_snapshot(snapshot);
-    hc_snapshot_put_end(&bits); // of forced inputs
-    hc_snapshot_put_end(&bits); // of joins and leaves
+    hc_bits_put(&bits, 0, 1); // of forced inputs
+    hc_bits_put(&bits, 0, 1); // of joins and leaves
+    hc_game_events_put_end(&bits);
     put_units(snapshot);
-    hc_snapshot_put_end(&bits); // of corrections
+    hc_bits_put(&bits, 0, 1); // of corrections
     return end_snapshot(out);
 }
 
@@ -271,10 +274,11 @@ static inline void read_data(struct sent *sent, size_t size) {
     ck_assert_int_eq(hc_body_begin(&body, data.body, data.body_size), HC_OK);
     enum hc_message_type type = hc_body_next(&body);
     enum hc_close_reason reason;
+    hc_tick close_tick;
     sent->has_close = type == HC_MESSAGE_CLOSE;
     sent->has_input = type == HC_MESSAGE_INPUT;
     if (sent->has_close)
-        ck_assert_int_eq(hc_message_get_close(&body, &reason), HC_OK);
+        ck_assert_int_eq(hc_message_get_close(&body, &reason, &close_tick), HC_OK);
     else
         ck_assert_int_eq(
             hc_message_get_input(&body, &hc_arena, config.players, &sent->input, &sent->run),

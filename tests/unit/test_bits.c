@@ -4,6 +4,7 @@
 #include "tests/run_suite.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 START_TEST(low_bits_come_first) {
     uint8_t buffer[2] = {0xff, 0xff};
@@ -134,6 +135,99 @@ START_TEST(padding_must_be_short_and_zero) {
 }
 END_TEST
 
+START_TEST(a_number_has_one_encoding_and_at_most_32_bits) {
+    for (unsigned group = 1; group <= 16; group++) {
+        uint8_t data[16];
+        for (uint32_t i = 0; i < 3000; i++) {
+            struct hc_rng rng = hc_rng_init(79, i);
+            uint32_t value = (uint32_t)hc_rng_next(&rng) >> hc_rng_below(&rng, 32);
+            value = i == 0 ? UINT32_MAX : i < 1000 ? i : value;
+            struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
+            hc_bits_put_number(&writer, value, group);
+            struct hc_bits_reader reader = hc_bits_reader(data, hc_bits_finish(&writer));
+            ck_assert_uint_eq(hc_bits_get_number(&reader, group), value);
+            ck_assert(hc_bits_done(&reader));
+        }
+        for (uint32_t bits = 0; bits < 65536; bits++) {
+            const uint8_t two[2] = {(uint8_t)bits, (uint8_t)(bits >> 8)};
+            struct hc_bits_reader reader = hc_bits_reader(two, sizeof two);
+            uint32_t value = hc_bits_get_number(&reader, group);
+            if (reader.failed || !hc_bits_done(&reader))
+                continue;
+            struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
+            hc_bits_put_number(&writer, value, group);
+            ck_assert_uint_eq(hc_bits_finish(&writer), 2);
+            ck_assert_mem_eq(data, two, 2);
+        }
+        memset(data, 0xff, sizeof data);
+        struct hc_bits_reader reader = hc_bits_reader(data, sizeof data);
+        ck_assert_uint_eq(hc_bits_get_number(&reader, group), 0);
+        ck_assert(reader.failed);
+    }
+}
+END_TEST
+
+/// Any of the three codes with one encoding for each value: flags, masks, and residuals of `bits`.
+struct code {
+    enum { SOME, MASK, RESIDUAL } type;
+    unsigned bits, k;
+};
+
+static void put_code(struct hc_bits_writer *writer, const struct code *code, uint64_t value) {
+    if (code->type == SOME)
+        hc_bits_put_some(writer, (uint32_t)value, code->bits);
+    else if (code->type == MASK)
+        hc_bits_put_mask(writer, value, code->bits);
+    else
+        hc_bits_put_residual(writer, (uint32_t)value, code->bits, code->k);
+}
+
+static uint64_t get_code(struct hc_bits_reader *reader, const struct code *code) {
+    uint64_t all = UINT64_MAX >> (64 - code->bits);
+    if (code->type == SOME)
+        return hc_bits_get_some(reader, code->bits);
+    if (code->type == MASK)
+        return hc_bits_get_mask(reader, code->bits);
+    return hc_bits_get_residual(reader, code->bits, code->k) & all;
+}
+
+/// Checks that a value reads back, and that any bits that are read are its only encoding.
+static void check_code(const struct code *code, struct hc_rng *rng) {
+    uint64_t all = UINT64_MAX >> (64 - code->bits);
+    uint64_t value = hc_rng_next(rng) & hc_rng_next(rng) & all;
+    uint8_t data[16], any[16], again[16];
+    value = value == 0 && code->type != MASK ? all : value;
+    struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
+    put_code(&writer, code, value);
+    struct hc_bits_reader reader = hc_bits_reader(data, hc_bits_finish(&writer));
+    ck_assert_uint_eq(get_code(&reader, code), value);
+    ck_assert(hc_bits_done(&reader));
+    for (size_t i = 0; i < sizeof any; i++)
+        any[i] = (uint8_t)hc_rng_next(rng);
+    reader = hc_bits_reader(any, sizeof any);
+    value = get_code(&reader, code);
+    size_t used = 8 * reader.at - reader.count;
+    if (reader.failed)
+        return;
+    writer = hc_bits_writer(again, sizeof again);
+    put_code(&writer, code, value);
+    ck_assert_uint_eq(hc_bits_written(&writer), used);
+    hc_bits_finish(&writer);
+    for (size_t i = 0; i < used; i++)
+        ck_assert_uint_eq(any[i / 8] >> i % 8 & 1, again[i / 8] >> i % 8 & 1);
+}
+
+START_TEST(flags_and_residuals_have_one_encoding) {
+    struct hc_rng rng = hc_rng_init(80, 0);
+    for (struct code code = {.bits = 1}; code.bits <= 64; code.bits++)
+        for (unsigned i = 0; i < 600; i++) {
+            code.type = code.bits > 32 ? MASK : i % 3; // only masks are longer
+            code.k = hc_rng_below(&rng, code.bits);
+            check_code(&code, &rng);
+        }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("bits");
     TCase *tests = tcase_create("bits");
@@ -142,6 +236,8 @@ int main(void) {
     tcase_add_test(tests, a_put_past_the_end_is_dropped_and_its_failure_sticks);
     tcase_add_test(tests, a_read_past_the_end_gives_zero_and_its_failure_sticks);
     tcase_add_test(tests, padding_must_be_short_and_zero);
+    tcase_add_test(tests, a_number_has_one_encoding_and_at_most_32_bits);
+    tcase_add_test(tests, flags_and_residuals_have_one_encoding);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -46,7 +46,9 @@ static const struct hc_unit_value *value_of(hc_unit unit, hc_tick tick, uint32_t
     hc_unit_place(&world, &value, buffer);
     for (uint32_t i = 0; i < hc_unit_count(&world, unit); i++) {
         value.presence[i] = (uint8_t)hc_rng_below(&rng, 3);
-        for (uint32_t b = 0; value.presence[i] == HC_ALIVE && b < world.stride; b++)
+        uint32_t size =
+            hc_world_kind(&world, (hc_entity)(hc_unit_first(&world, unit) + i))->state_size;
+        for (uint32_t b = 0; value.presence[i] == HC_ALIVE && b < size; b++)
             value.states[i * world.stride + b] = (uint8_t)hc_rng_next(&rng);
     }
     return &value;
@@ -198,9 +200,14 @@ static uint32_t put_snapshot(struct hc_rng *rng, hc_tick head, uint32_t put_coun
     snapshots[s].tick = shown;
     snapshots[s].salt = put_count;
     snapshots[s].count = hc_rng_below(rng, VALUES + 1);
+    uint32_t ascending = hc_rng_below(rng, hc_unit_total(&world) + 1);
     for (uint32_t i = 0; i < VALUES; i++) {
         snapshots[s].units[i] = (hc_unit)hc_rng_below(rng, hc_unit_total(&world));
         snapshots[s].ticks[i] = hc_tick_back(as_of, hc_rng_below(rng, 6));
+        if (i < ascending) { // as a server sends them
+            snapshots[s].units[i] = (hc_unit)i;
+            snapshots[s].ticks[i] = shown;
+        }
         if (i < snapshots[s].count)
             put(as_of, snapshots[s].units[i], snapshots[s].ticks[i], put_count + i);
     }

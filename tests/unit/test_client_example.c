@@ -2,6 +2,7 @@
 /// the game's own step.
 #include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
+#include "proto/game_events.h"
 #include "proto/value.h"
 #include "tests/run_suite.h"
 
@@ -27,6 +28,7 @@ static uint8_t bodies[BODIES][BODY_MAX];
 static size_t sizes[BODIES];
 
 static struct hc_world world;
+static struct hc_value_codec codec;
 
 /// The pairs of hex digits at `text`, one space between two, to `out`; returns how many.
 static size_t get_bytes(const char *text, uint8_t *out, size_t most) {
@@ -102,6 +104,7 @@ static void set_up(void) {
     int list = -1, body = -1;
     bool listed = false;
     ck_assert_int_eq(hc_world_init(&world, &hc_arena, PLAYERS, 60, 1, NULL), HC_OK);
+    hc_value_codec_init(&codec, &world);
     ck_assert_uint_eq(hc_unit_total(&world), UNITS);
     ck_assert_uint_eq(world.entities, ENTITIES);
     FILE *page = fopen("proto/EXAMPLE.md", "r");
@@ -120,10 +123,9 @@ static void tear_down(void) {
 /// Writes a SNAPSHOT of a list without baselines; returns the body's size.
 static size_t put_snapshot(const struct list *list, hc_tick tick, hc_tick as_of,
                            uint8_t body[HC_DATA_BODY_MAX]) {
-    uint8_t packed[HC_DATA_BODY_MAX], scratch[HC_UNIT_ENTITIES_MAX * (1 + HC_STATE_MAX)];
+    uint8_t packed[HC_DATA_BODY_MAX];
     struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed - HC_SNAPSHOT_OVERHEAD);
     struct hc_writer writer = hc_bytes_writer(body, HC_DATA_BODY_MAX);
-    struct hc_extrapolator *extrapolator = hc_extrapolator_create(&world);
     struct hc_snapshot_set none = {.count = 0};
     struct hc_snapshot_unit units[UNITS];
     struct hc_snapshot header = {.as_of = as_of,
@@ -141,20 +143,19 @@ static size_t put_snapshot(const struct list *list, hc_tick tick, hc_tick as_of,
                 list->value[u].states + (size_t)i * world.stride);
     }
     hc_snapshot_put(&bits, &header);
-    hc_snapshot_put_end(&bits);
-    hc_snapshot_put_end(&bits);
+    hc_bits_put(&bits, 0, 1);
+    hc_bits_put(&bits, 0, 1);
+    hc_game_events_put_end(&bits);
     hc_snapshot_put_names(&bits, &header, &none, units, UNITS);
     for (hc_unit u = 0; u < UNITS; u++) {
-        struct hc_value_base base = {
-            .extrapolator = extrapolator, .world = &world, .unit = u, .scratch = scratch};
+        struct hc_value_base base = {.how = HC_EXTRAPOLATION_STEP, .codec = &codec, .unit = u};
         hc_value_put(&bits, &base, NULL, &list->value[u]);
         if (hc_unit_player(&world, u) != HC_NO_PLAYER)
-            hc_delta_put_number(&bits, 0, 1); // no runs of inputs
+            hc_bits_put_number(&bits, 0, 1); // no runs of inputs
     }
-    hc_snapshot_put_end(&bits);
+    hc_bits_put(&bits, 0, 1);
     size_t size = hc_bits_finish(&bits);
     ck_assert(hc_snapshot_put_message(&writer, packed, size));
-    hc_extrapolator_destroy(extrapolator);
     return writer.at;
 }
 
@@ -168,7 +169,7 @@ static const struct hc_cl_received *receive(struct hc_cl_snapshot_reader *reader
     ck_assert_int_eq(hc_body_begin(&body, bytes, size), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
     ck_assert_int_eq(hc_cl_snapshot_reader_decode(reader, &body, as_of - 1, &snapshot), HC_OK);
-    ck_assert_uint_eq(snapshot->head.as_of, as_of);
+    ck_assert_uint_eq(snapshot->header.as_of, as_of);
     for (hc_unit u = 0; u < UNITS; u++) {
         if (!list->has[u])
             continue;
@@ -187,8 +188,8 @@ START_TEST(example_without_baselines_decodes_to_its_values) {
     struct hc_cl_snapshot_reader *reader = hc_cl_snapshot_reader_create(&world, 1);
     const struct hc_cl_received *snapshot =
         receive(reader, bodies[0], sizes[0], &lists[0], server_ticks[0]);
-    ck_assert_uint_eq(snapshot->head.complete[0], 3);
-    ck_assert(!snapshot->head.has_chain && snapshot->head.base == HC_NO_TICK);
+    ck_assert_uint_eq(snapshot->header.complete[0], 3);
+    ck_assert(!snapshot->header.has_chain && snapshot->header.base == HC_NO_TICK);
     hc_cl_snapshot_reader_destroy(reader);
 }
 END_TEST
@@ -205,8 +206,8 @@ START_TEST(example_against_baselines_decodes_to_its_values) {
             server_ticks[1]);
     const struct hc_cl_received *snapshot =
         receive(reader, bodies[1], sizes[1], &lists[2], server_ticks[2]);
-    ck_assert(snapshot->head.base == server_ticks[1] && snapshot->head.tick == ticks[2]);
-    ck_assert_uint_eq(snapshot->head.ack_delay_us, 13333);
+    ck_assert(snapshot->header.base == server_ticks[1] && snapshot->header.tick == ticks[2]);
+    ck_assert_uint_eq(snapshot->header.ack_delay_us, 13333);
     ck_assert_uint_eq(snapshot->input_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
         ck_assert(snapshot->inputs[i].player == 1 && snapshot->inputs[i].tick == ticks[2] + i);

@@ -60,14 +60,13 @@ static size_t put_forced(const struct hc_snapshot *snapshot,
                          const struct hc_snapshot_forced *forced, uint8_t out[HC_DATAGRAM_MAX]) {
     struct hc_snapshot_correction correction = {.unit = 0, .as_of = HC_NO_TICK};
     begin_snapshot(snapshot);
-    hc_snapshot_put_forced(&bits, snapshot->tick, forced);
-    hc_snapshot_put_end(&bits);
-    hc_snapshot_put_end(&bits);
+    struct hc_snapshot_lists lists = {.forced = forced, .forced_count = 1};
+    hc_snapshot_put_lists(&bits, snapshot->tick, SIZE_MAX, &lists);
+    hc_game_events_put_end(&bits);
     put_units(snapshot);
-    hc_snapshot_put_correction_tick(&bits, snapshot->tick, 102, 1);
-    hc_snapshot_put_correction(&bits, snapshot, 0, &correction);
+    hc_snapshot_put_corrections(&bits, snapshot, snapshot->tick, 102, &correction, 1);
     put_delta(0, 102, HC_NO_TICK, NULL);
-    hc_snapshot_put_end(&bits);
+    hc_bits_put(&bits, 0, 1);
     return end_snapshot(out);
 }
 
@@ -107,18 +106,18 @@ static size_t put_other(struct hc_snapshot *snapshot,
                                              {.unit = 3, .from = HC_SNAPSHOT_DROPPED}};
     snapshot->hash = hash_of(1, 1);
     begin_snapshot(snapshot);
-    hc_snapshot_put_end(&bits);
-    hc_snapshot_put_roster(&bits, snapshot->tick, roster_change);
-    hc_snapshot_put_end(&bits);
+    struct hc_snapshot_lists lists = {.changes = roster_change, .change_count = 1};
+    hc_snapshot_put_lists(&bits, snapshot->tick, SIZE_MAX, &lists);
+    hc_game_events_put_end(&bits);
     hc_snapshot_put_names(&bits, snapshot, &nothing, units, 2);
     put_delta(1, snapshot->tick, known, last);
-    hc_delta_put_number(&bits, later != NULL, 1); // runs
+    hc_bits_put_number(&bits, later != NULL, 1); // runs
     if (later != NULL) {
-        hc_delta_put_number(&bits, 1, 1); // ticks skipped
-        hc_delta_put_number(&bits, 0, 2); // one input
-        hc_delta_put_input(&bits, world.game, (const uint8_t *)last, (const uint8_t *)later);
+        hc_bits_put_number(&bits, 1, 1); // ticks skipped
+        hc_bits_put_number(&bits, 0, 2); // one input
+        hc_value_put_input(&bits, &codec, (const uint8_t *)last, (const uint8_t *)later);
     }
-    hc_snapshot_put_end(&bits);
+    hc_bits_put(&bits, 0, 1);
     return end_snapshot(out);
 }
 
@@ -176,11 +175,12 @@ START_TEST(snapshot_decodes_against_an_acked_baseline) {
             snapshot.base = held ? tick - 1 : tick - 2 - 60;
             snapshot.hash = hash_of(3, 1);
             begin_snapshot(&snapshot);
-            hc_snapshot_put_end(&bits);
-            hc_snapshot_put_end(&bits);
+            hc_bits_put(&bits, 0, 1);
+            hc_bits_put(&bits, 0, 1);
+            hc_game_events_put_end(&bits);
             hc_snapshot_put_names(&bits, &snapshot, &base_units, &unit, 1);
             put_delta_against(3, tick - 1, tick);
-            hc_snapshot_put_end(&bits);
+            hc_bits_put(&bits, 0, 1);
             ck_assert_int_eq(give(out, end_snapshot(out)), held ? HC_OK : HC_TOO_OLD);
             seq -= !held; // the next one takes it
             if (held)

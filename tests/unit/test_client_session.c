@@ -378,7 +378,7 @@ START_TEST(client_stalls_at_the_prediction_limit_and_goes_on_with_the_next_state
         hc_client_advance(client, now_us);
         ck_assert_uint_eq(head(), shown + 15);
         ck_assert_int_eq(hc_client_state(client), HC_CLIENT_PLAYING);
-        ck_assert(event_is(HC_CLIENT_EVENT_RESUMED));
+        ck_assert(event_is(HC_CLIENT_EVENT_UNSTALLED));
         now_us += TICK_US;
         ck_assert_int_eq(give_tick(shown + 16), HC_OK);
     }
@@ -589,7 +589,7 @@ static struct hc_client_event give_close(enum hc_close_reason reason) {
     uint8_t out[HC_DATAGRAM_MAX];
     struct hc_client_event event;
     struct hc_writer writer = hc_bytes_writer(out + HC_DATA_BODY_AT, HC_DATA_BODY_MAX);
-    ck_assert(hc_message_put_close(&writer, reason));
+    ck_assert(hc_message_put_close(&writer, reason, 0));
     struct hc_data data = {
         .cid = CID, .seq = ++seq, .body = out + HC_DATA_BODY_AT, .body_size = writer.at};
     ck_assert_int_eq(give(out, hc_datagram_put_data(&data, out)), HC_OK);

@@ -3,6 +3,7 @@
 #include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
+#include "proto/game_events.h"
 #include "proto/value.h"
 #include "tests/run_suite.h"
 #include "tests/sim/games.h"
@@ -41,6 +42,7 @@ struct sent {
 };
 
 static struct hc_world world;
+static struct hc_value_codec codec;
 static struct hc_extrapolator *extrapolator; ///< the server's
 static struct hc_cl_snapshot_reader *reader;
 static struct sent history[SNAPSHOTS];
@@ -49,6 +51,7 @@ static hc_tick newest; ///< server tick of those accepted
 
 static void begin(const struct hc_game *game) {
     ck_assert_int_eq(hc_world_init(&world, game, PLAYERS, 60, 7, NULL), HC_OK);
+    hc_value_codec_init(&codec, &world);
     ck_assert_uint_le(hc_unit_total(&world), ITEMS_MAX / 2);
     extrapolator = hc_extrapolator_create(&world);
     reader = hc_cl_snapshot_reader_create(&world, 0);
@@ -72,7 +75,8 @@ static void random_value(struct hc_rng *rng, hc_tick tick, const struct hc_unit_
     hc_unit_place(&world, value, item->room);
     hc_extrapolate_absent(&world, item->unit, tick, value);
     if (near != NULL)
-        hc_extrapolate(extrapolator, item->unit, near, NULL, NULL, tick, value);
+        hc_extrapolate(extrapolator, HC_EXTRAPOLATION_STEP, item->unit, near, NULL, NULL, tick,
+                       value);
     uint32_t ppm = near == NULL ? 700000 : 20000;
     for (uint32_t e = 0; e < hc_unit_count(&world, item->unit); e++) {
         const struct hc_kind *kind =
@@ -135,7 +139,8 @@ static void random_changes(struct hc_rng *rng, const struct item *item,
     const struct hc_game *game = world.game;
     uint8_t input[HC_INPUT_MAX] = {0}, before[HC_INPUT_MAX] = {0};
     out->count = 0;
-    if (!hc_extrapolate_takes_changes(&world, item->unit, from, item->value.tick) ||
+    if (!hc_extrapolate_takes_changes(&world, HC_EXTRAPOLATION_STEP, item->unit, from,
+                                      item->value.tick) ||
         hc_rng_below(rng, 2) == 0)
         return;
     hc_extrapolate_input(&world, from, before);
@@ -154,14 +159,13 @@ static void random_changes(struct hc_rng *rng, const struct item *item,
 /// Writes an item; with `rng`, now and then with random input changes.
 static void put_value(struct hc_rng *rng, struct hc_bits_writer *bits, const struct sent *sent,
                       const struct item *item, const struct item *from) {
-    static uint8_t room[VALUE_ROOM];
     struct hc_input_changes changes = {.count = 0};
-    struct hc_value_base base = {.extrapolator = extrapolator,
-                                 .world = &world,
+    struct hc_value_base base = {.how = HC_EXTRAPOLATION_STEP,
+                                 .codec = &codec,
+                                 .extrapolator = extrapolator,
                                  .unit = item->unit,
                                  .from = from == NULL ? NULL : &from->value,
-                                 .referee = item->unit == 0 ? NULL : referee_of(sent),
-                                 .scratch = room};
+                                 .referee = item->unit == 0 ? NULL : referee_of(sent)};
     if (rng != NULL && from != NULL)
         random_changes(rng, item, &from->value, &changes);
     hc_value_put(bits, &base, &changes, &item->value);
@@ -194,6 +198,12 @@ static struct hc_snapshot_unit choose_base(struct hc_rng *rng, const struct sent
     return unit;
 }
 
+/// Says that no game events of any tick are in the snapshot.
+static void put_no_events(struct hc_bits_writer *bits) {
+    if (world.game->event_kind_count > 0)
+        hc_game_events_put_end(bits);
+}
+
 static void put_units(struct hc_rng *rng, struct hc_bits_writer *bits, struct sent *sent,
                       uint32_t count, const struct sent *base) {
     struct hc_snapshot_unit units[HC_SNAPSHOT_UNITS_MAX];
@@ -202,6 +212,7 @@ static void put_units(struct hc_rng *rng, struct hc_bits_writer *bits, struct se
     set_of(base, &base_units);
     for (uint32_t i = 0; i < sent->units; i++)
         units[i] = choose_base(rng, sent, count, base, &sent->items[i], &against[i]);
+    put_no_events(bits);
     hc_snapshot_put_names(bits, &sent->header, &base_units, units, sent->units);
     for (uint32_t i = 0; i < sent->units; i++) {
         struct item *item = &sent->items[i];
@@ -210,7 +221,7 @@ static void put_units(struct hc_rng *rng, struct hc_bits_writer *bits, struct se
         random_value(rng, sent->header.tick, against[i] == NULL ? NULL : &against[i]->value, item);
         put_value(rng, bits, sent, item, against[i]);
         if (hc_unit_player(&world, item->unit) != HC_NO_PLAYER)
-            hc_delta_put_number(bits, 0, 1); // runs of inputs
+            hc_bits_put_number(bits, 0, 1); // runs of inputs
     }
 }
 
@@ -233,12 +244,11 @@ static void put_corrections(struct hc_rng *rng, struct hc_bits_writer *bits, str
             correction.same = same != NULL;
         }
         random_value(rng, at, against == NULL ? NULL : &against->value, item);
-        hc_snapshot_put_correction_tick(bits, before, at, 1);
-        hc_snapshot_put_correction(bits, &sent->header, 0, &correction);
+        hc_snapshot_put_corrections(bits, &sent->header, before, at, &correction, 1);
         put_value(rng, bits, sent, item, against);
         before = at;
     }
-    hc_snapshot_put_end(bits);
+    hc_bits_put(bits, 0, 1);
 }
 
 /// Bits from the start of the header to its hash.
@@ -283,11 +293,13 @@ static void send(struct hc_rng *rng, uint32_t count, hc_tick as_of) {
     struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed - HC_SNAPSHOT_OVERHEAD);
     const struct sent *base = newest_accepted(count, as_of);
     hc_tick tick = as_of - hc_rng_below(rng, 5);
-    sent->header = (struct hc_snapshot){.as_of = as_of,
-                                        .tick = tick,
-                                        .late_limit = as_of,
-                                        .final = as_of,
-                                        .base = base == NULL ? HC_NO_TICK : base->header.as_of};
+    sent->header =
+        (struct hc_snapshot){.as_of = as_of,
+                             .tick = tick,
+                             .late_limit = as_of,
+                             .final = as_of,
+                             .base = base == NULL ? HC_NO_TICK : base->header.as_of,
+                             .how = base == NULL ? HC_EXTRAPOLATION_HOLD : HC_EXTRAPOLATION_STEP};
     sent->accepted = false;
     sent->count = 0;
     for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++)
@@ -296,8 +308,8 @@ static void send(struct hc_rng *rng, uint32_t count, hc_tick as_of) {
                 (struct item){.unit = unit, .dropped = hc_rng_below(rng, 8) == 0};
     sent->units = sent->count;
     hc_snapshot_put(&bits, &sent->header);
-    hc_snapshot_put_end(&bits);
-    hc_snapshot_put_end(&bits);
+    hc_bits_put(&bits, 0, 1);
+    hc_bits_put(&bits, 0, 1);
     put_units(rng, &bits, sent, count, base);
     put_corrections(rng, &bits, sent, count);
     size_t size = hc_bits_finish(&bits);
@@ -318,8 +330,8 @@ static enum hc_status decode(const uint8_t *bytes, size_t size,
 }
 
 static void compare(const struct sent *sent, const struct hc_cl_received *snapshot) {
-    ck_assert(snapshot->head.as_of == sent->header.as_of &&
-              snapshot->head.tick == sent->header.tick);
+    ck_assert(snapshot->header.as_of == sent->header.as_of &&
+              snapshot->header.tick == sent->header.tick);
     ck_assert_uint_eq(snapshot->value_count, sent->count);
     for (uint32_t i = 0; i < sent->count; i++) {
         const struct item *item = &sent->items[i];
@@ -408,11 +420,10 @@ static void put_absences(struct hc_bits_writer *bits, const struct sent *sent, u
             correction.as_of = against;
         hc_unit_place(&world, &item.value, item.room);
         hc_extrapolate_absent(&world, 0, before - 1, &item.value);
-        hc_snapshot_put_correction_tick(bits, before, before - 1, 1);
-        hc_snapshot_put_correction(bits, &sent->header, 0, &correction);
+        hc_snapshot_put_corrections(bits, &sent->header, before, before - 1, &correction, 1);
         put_value(NULL, bits, sent, &item, NULL);
     }
-    hc_snapshot_put_end(bits);
+    hc_bits_put(bits, 0, 1);
 }
 
 /// Sends a snapshot in which unit 0 is absent, and was, against the same in that of `base`; the
@@ -422,8 +433,12 @@ static void send_absent(struct sent *sent, hc_tick as_of, hc_tick base, uint32_t
     uint8_t packed[HC_DATA_BODY_MAX];
     struct hc_bits_writer bits = hc_bits_writer(packed, sizeof packed - HC_SNAPSHOT_OVERHEAD);
     memset(sent, 0, sizeof *sent);
-    sent->header = (struct hc_snapshot){
-        .as_of = as_of, .tick = as_of, .late_limit = as_of, .final = as_of, .base = base};
+    sent->header = (struct hc_snapshot){.as_of = as_of,
+                                        .tick = as_of,
+                                        .late_limit = as_of,
+                                        .final = as_of,
+                                        .base = base,
+                                        .how = HC_EXTRAPOLATION_STEP};
     struct hc_snapshot_unit unit = {.from = base == HC_NO_TICK ? HC_SNAPSHOT_NOTHING
                                                                : HC_SNAPSHOT_BASE};
     struct item *item = &sent->items[0];
@@ -431,9 +446,10 @@ static void send_absent(struct sent *sent, hc_tick as_of, hc_tick base, uint32_t
     hc_unit_place(&world, &item->value, item->room);
     hc_extrapolate_absent(&world, 0, as_of, &item->value);
     hc_snapshot_put(&bits, &sent->header);
-    hc_snapshot_put_end(&bits);
-    hc_snapshot_put_end(&bits);
+    hc_bits_put(&bits, 0, 1);
+    hc_bits_put(&bits, 0, 1);
     const struct hc_snapshot_set base_units = {.count = base != HC_NO_TICK};
+    put_no_events(&bits);
     hc_snapshot_put_names(&bits, &sent->header, &base_units, &unit, 1);
     put_value(NULL, &bits, sent, item, NULL);
     put_absences(&bits, sent, corrections, against);

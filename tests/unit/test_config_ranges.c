@@ -11,56 +11,56 @@
 
 // ---- The server ---------------------------------------------------------------------------------
 
-static struct hc_sv_host_config host_config(void) {
-    struct hc_sv_host_config config = hc_sv_host_config_default();
-    config.game = &hc_arena;
+static struct hc_server_config host_config(void) {
+    struct hc_server_config config = hc_test_server_config(&hc_arena);
     config.clients = 4;
     config.tick_rate = 60;
-    config.keys = hc_endpoint_token_ring();
-    config.unix_us = HC_TEST_UNIX_US;
     return config;
 }
 
-static void check_host(const struct hc_sv_host_config *config, const char *name, bool fits) {
+static void check_host(const struct hc_server_config *config, const struct hc_sv_host_test *test,
+                       const char *name, bool fits) {
     char why[256] = "";
-    bool accepted = hc_sv_host_config_check(config, why, sizeof why) == NULL;
+    bool accepted = hc_sv_host_config_check(config, test, why, sizeof why) == NULL;
     ck_assert_msg(accepted == fits, "%s: %s", name, why);
     if (fits)
         return;
     ck_assert_msg(strstr(why, name) != NULL, "%s: %s", name, why);
-    ck_assert_ptr_null(hc_sv_host_create(config, 0));
+    ck_assert_ptr_null(hc_sv_host_create(config, test, HC_TEST_UNIX_US, 0));
 }
 
-#define HOST_RANGE(name, least, most)                                                              \
+/// `where` is one of the two structs, and `name` its member.
+#define HOST_RANGE(where, name, least, most)                                                       \
     do {                                                                                           \
-        struct hc_sv_host_config config = host_config();                                           \
-        config.name = least;                                                                       \
-        check_host(&config, #name, true);                                                          \
-        config.name = most;                                                                        \
-        check_host(&config, #name, true);                                                          \
-        config.name++;                                                                             \
-        check_host(&config, #name, config.name == 0 && (least) == 0);                              \
-        config.name = least;                                                                       \
-        config.name--;                                                                             \
-        check_host(&config, #name, (least) == 0 && (uint64_t)(most) == UINT32_MAX);                \
+        struct hc_server_config config = host_config();                                            \
+        struct hc_sv_host_test test = hc_sv_host_test_default();                                   \
+        where.name = least;                                                                        \
+        check_host(&config, &test, #name, true);                                                   \
+        where.name = most;                                                                         \
+        check_host(&config, &test, #name, true);                                                   \
+        where.name++;                                                                              \
+        check_host(&config, &test, #name, where.name == 0 && (least) == 0);                        \
+        where.name = least;                                                                        \
+        where.name--;                                                                              \
+        check_host(&config, &test, #name, (least) == 0 && (uint64_t)(most) == UINT32_MAX);         \
     } while (0)
 
 START_TEST(every_number_of_a_server_has_its_range) {
-    HOST_RANGE(clients, 1, hc_arena.players_max);
-    HOST_RANGE(tick_rate, 1, HC_TICK_RATE_MAX);
-    HOST_RANGE(history, 0, HC_HISTORY_MAX);
-    HOST_RANGE(future, 1, HC_FUTURE_MAX);
-    HOST_RANGE(force_rewind, 0, config.history);
-    HOST_RANGE(timeout_us, 1, UINT32_MAX);
-    HOST_RANGE(client_rate, HC_SV_CLIENT_RATE_MIN, UINT32_MAX);
-    HOST_RANGE(snapshot_rate, 0, config.tick_rate);
-    HOST_RANGE(late_margin, 0, HC_HISTORY_MAX);
-    struct hc_sv_host_config config = host_config();
-    config.ticks_per_advance = 0;
-    check_host(&config, "ticks_per_advance", false);
-    config = host_config();
+    HOST_RANGE(config, clients, 1, hc_arena.players_max);
+    HOST_RANGE(config, tick_rate, 1, HC_TICK_RATE_MAX);
+    HOST_RANGE(config, history, 0, HC_HISTORY_MAX);
+    HOST_RANGE(test, future, 1, HC_FUTURE_MAX);
+    HOST_RANGE(test, last_tick, 1, HC_SNAPSHOT_TICK_MAX);
+    HOST_RANGE(test, ticks_per_advance, 1, 1024);
+    HOST_RANGE(config, force_rewind, 0, config.history);
+    HOST_RANGE(config, timeout_us, 1, UINT32_MAX);
+    HOST_RANGE(config, client_rate, HC_SERVER_CLIENT_RATE_MIN, UINT32_MAX);
+    HOST_RANGE(config, snapshot_rate, 0, config.tick_rate);
+    HOST_RANGE(config, late_margin, 0, HC_HISTORY_MAX);
+    HOST_RANGE(config, lag_compensation_ms, 0, 10000);
+    struct hc_server_config config = host_config();
     config.game = NULL;
-    check_host(&config, "game", false);
+    check_host(&config, NULL, "game", false);
 }
 END_TEST
 

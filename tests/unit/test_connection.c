@@ -1,7 +1,7 @@
 /// Tests proto/connection: both ends against each other.
 #include "proto/connection.h"
 
-#include "common/network_sim.h"
+#include "hindcast/network_sim.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
 
@@ -335,6 +335,20 @@ START_TEST(wait_that_is_longer_than_the_round_trip_makes_it_0) {
 }
 END_TEST
 
+START_TEST(ack_that_came_before_its_datagram_was_sent_makes_the_round_trip_0) {
+    struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
+    uint8_t out[HC_DATAGRAM_MAX];
+    struct hc_accepted accepted;
+    struct hc_data data = {.seq = 1, .ack = 1}; // by a guess
+    uint64_t rtt_us;
+    ck_assert_uint_gt(hc_connection_wrap_exempt(connection, out, 0, 2000), 0);
+    ck_assert_int_eq(hc_connection_accept(connection, &data, 1999, &accepted), HC_OK);
+    ck_assert(hc_connection_measure(connection, &accepted, 0, 1999, &rtt_us));
+    ck_assert_uint_eq(rtt_us, 0);
+    ck_assert_uint_eq(connection->srtt_us, 0);
+}
+END_TEST
+
 START_TEST(round_trip_is_measured_by_the_first_datagram_that_reports_a_wait) {
     struct hc_connection *connection = &ends[HC_CONNECTION_SERVER].connection;
     uint8_t out[HC_DATAGRAM_MAX];
@@ -453,6 +467,7 @@ int main(void) {
     tcase_add_test(tc, new_connection_keeps_nothing_but_the_messages);
     tcase_add_test(tc, round_trips_are_smoothed_by_rfc_6298);
     tcase_add_test(tc, wait_that_is_longer_than_the_round_trip_makes_it_0);
+    tcase_add_test(tc, ack_that_came_before_its_datagram_was_sent_makes_the_round_trip_0);
     tcase_add_test(tc, round_trip_is_measured_by_the_first_datagram_that_reports_a_wait);
     tcase_add_test(tc, datagram_that_a_late_ack_is_the_first_to_name_is_measured);
     tcase_add_test(tc, each_end_sends_three_closes_at_once_and_seven_later);

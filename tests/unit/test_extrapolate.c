@@ -84,11 +84,17 @@ static const struct hc_arena_referee *referee_at(const struct match *match, hc_t
     return (const struct hc_arena_referee *)(const void *)hc_timeline_states(match->timeline, tick);
 }
 
-static void extrapolate(struct match *match, hc_unit unit, const struct held_value *from,
-                        const void *referee, hc_tick tick, struct held_value *out) {
+static void extrapolate_by(struct match *match, enum hc_extrapolation how, hc_unit unit,
+                           const struct held_value *from, const void *referee, hc_tick tick,
+                           struct held_value *out) {
     memset(out, 0, sizeof *out);
     hc_unit_place(&match->world, &out->value, out->memory);
-    hc_extrapolate(match->extrapolator, unit, &from->value, NULL, referee, tick, &out->value);
+    hc_extrapolate(match->extrapolator, how, unit, &from->value, NULL, referee, tick, &out->value);
+}
+
+static void extrapolate(struct match *match, hc_unit unit, const struct held_value *from,
+                        const void *referee, hc_tick tick, struct held_value *out) {
+    extrapolate_by(match, HC_EXTRAPOLATION_STEP, unit, from, referee, tick, out);
 }
 
 /// Whether both are equal, of the same tick, and of the same bytes.
@@ -224,8 +230,8 @@ START_TEST(extrapolation_of_a_lone_player_with_its_input_changes_is_exact) {
                 extrapolate(&match, unit, &from, referee_at(&match, tick), head, &plain);
                 memset(&out, 0, sizeof out);
                 hc_unit_place(&match.world, &out.value, out.memory);
-                hc_extrapolate(match.extrapolator, unit, &from.value, &changes,
-                               referee_at(&match, tick), head, &out.value);
+                hc_extrapolate(match.extrapolator, HC_EXTRAPOLATION_STEP, unit, &from.value,
+                               &changes, referee_at(&match, tick), head, &out.value);
                 ck_assert_msg(same(&match, unit, &out, &to), "stream %u: unit %u, %u to %u", stream,
                               unit, tick, head);
                 compared++;
@@ -348,13 +354,15 @@ START_TEST(extrapolating_twice_equals_extrapolating_once_over_both_distances) {
             for (uint32_t u = 0; u < hc_unit_total(&match.world); u++) {
                 hc_unit unit = (hc_unit)u;
                 struct held_value from, at_once, halves;
+                enum hc_extrapolation how = u % (HC_EXTRAPOLATION_STEP + 1);
+                const void *referee = referee_at(&match, head);
                 read_value(&match, unit, head, &from);
                 distort(&match, unit, &from);
-                extrapolate(&match, unit, &from, referee_at(&match, head), head + both, &at_once);
-                extrapolate(&match, unit, &from, referee_at(&match, head), head + one, &halves);
+                extrapolate_by(&match, how, unit, &from, referee, head + both, &at_once);
+                extrapolate_by(&match, how, unit, &from, referee, head + one, &halves);
                 changed += memcmp(halves.memory, at_once.memory, sizeof halves.memory) != 0;
-                hc_extrapolate(match.extrapolator, unit, &halves.value, NULL,
-                               referee_at(&match, head), head + both, &halves.value);
+                hc_extrapolate(match.extrapolator, how, unit, &halves.value, NULL, referee,
+                               head + both, &halves.value);
                 ck_assert_msg(same(&match, unit, &halves, &at_once),
                               "stream %u: unit %u, %u + %u + %u", stream, unit, head, one,
                               both - one);
@@ -363,6 +371,55 @@ START_TEST(extrapolating_twice_equals_extrapolating_once_over_both_distances) {
         close_match(&match);
     }
     ck_assert_uint_gt(changed, 2500);
+}
+END_TEST
+
+/// The player of a value, which may lie unaligned.
+static struct hc_arena_player player_of(const struct held_value *held) {
+    struct hc_arena_player player;
+    memcpy(&player, held->value.states, sizeof player);
+    return player;
+}
+
+/// Whether the player keeps its speed in each tick of its extrapolation up to `to`.
+static bool keeps_speed(struct match *match, hc_unit unit, const struct held_value *from,
+                        hc_tick to) {
+    struct hc_arena_player first = player_of(from);
+    bool keeps = from->value.presence[0] == HC_ALIVE;
+    for (hc_tick t = from->value.tick + 1; t <= to && keeps; t++) {
+        struct held_value at;
+        extrapolate(match, unit, from, NULL, t, &at);
+        struct hc_arena_player player = player_of(&at);
+        keeps = player.vx == first.vx && player.vy == first.vy;
+    }
+    return keeps;
+}
+
+START_TEST(a_player_that_runs_straight_on_moves_linearly) {
+    unsigned moved = 0;
+    for (uint32_t stream = 210; stream < 214; stream++) {
+        struct match match;
+        open_match(&match, stream);
+        for (unsigned round = 0; round < 600; round++) {
+            play(&match, 1);
+            hc_tick head = hc_timeline_head(match.timeline);
+            for (hc_unit unit = 1; unit <= PLAYERS; unit++) {
+                struct held_value from, stepped, linear;
+                hc_tick to = head + 1 + hc_rng_below(&match.rng, 12);
+                read_value(&match, unit, head, &from);
+                if (!keeps_speed(&match, unit, &from, to))
+                    continue; // it turns, or hits a wall
+                extrapolate(&match, unit, &from, NULL, to, &stepped);
+                extrapolate_by(&match, HC_EXTRAPOLATION_LINEAR, unit, &from, NULL, to, &linear);
+                struct hc_arena_player a = player_of(&from), b = player_of(&stepped);
+                struct hc_arena_player c = player_of(&linear);
+                ck_assert_msg(b.x == c.x && b.y == c.y, "stream %u, unit %u", stream, unit);
+                moved += a.x != b.x || a.y != b.y;
+            }
+        }
+        close_match(&match);
+    }
+    ck_assert_uint_gt(moved, 500);
 }
 END_TEST
 
@@ -522,6 +579,7 @@ int main(void) {
     tcase_add_test(tests, extrapolation_of_a_lone_player_with_its_input_changes_is_exact);
     tcase_add_test(tests, extrapolation_equals_a_replica_that_knows_only_the_unit_and_the_referee);
     tcase_add_test(tests, extrapolating_twice_equals_extrapolating_once_over_both_distances);
+    tcase_add_test(tests, a_player_that_runs_straight_on_moves_linearly);
     tcase_add_test(tests, a_step_sees_only_its_unit_and_a_known_referee);
     tcase_add_test(tests, values_beyond_the_limit_are_held);
     tcase_add_test(tests, the_referee_is_held_at_any_distance_while_its_countdowns_fall);

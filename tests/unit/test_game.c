@@ -70,6 +70,11 @@ START_TEST(a_game_with_a_wrong_number_or_name_is_refused) {
     REFUSED("view 99", copy.game.view = 99);
     REFUSED("view 1073741825", copy.game.view = (UINT32_C(1) << 30) + 1);
     REFUSED("start", copy.game.start = NULL);
+    REFUSED("lookback", copy.game.lookback = HC_LOOKBACK_MAX + 1);
+    REFUSED("shown_ago", copy.input[1].shown_ago = true);
+    REFUSED("shown_ago", (copy.input[0].shown_ago = true, copy.game.lookback = 1));
+    REFUSED("shown_ago", (copy.input[1].shown_ago = true, copy.game.lookback = 1 << 4));
+    REFUSED("shown_ago", (copy.player[4].shown_ago = true, copy.game.lookback = 4));
     REFUSED("level", copy.game.level = &copy);
     REFUSED("level", copy.game.level_size = 1);
     REFUSED("step", copy.game.step = NULL);
@@ -96,16 +101,22 @@ START_TEST(fields_that_do_not_cover_every_byte_once_in_order_are_refused) {
     REFUSED("input: the fields cover 1 bytes of 2", copy.game.input_field_count = 1);
     REFUSED("input.buttons: offset", copy.input[1].offset = 0);
     REFUSED("input: 0 fields", copy.game.input_field_count = 0);
-    REFUSED("input: 33 fields", copy.game.input_field_count = 33);
+    REFUSED("input: 65 fields", copy.game.input_field_count = 65);
     REFUSED("input: 2 fields", copy.game.input_fields = NULL);
 }
 END_TEST
 
-START_TEST(groups_and_countdowns_outside_of_the_referee_are_refused) {
+START_TEST(groups_outside_of_the_referee_and_fields_that_cannot_move_are_refused) {
     REFUSED("group 8", copy.referee[0].group = HC_GROUPS_MAX);
     REFUSED("referee", copy.player[0].group = 1);
-    REFUSED("referee", copy.player[2].countdown = true);
-    REFUSED("referee", copy.input[1].countdown = true);
+    REFUSED("input", copy.input[1].countdown = true);
+    REFUSED("input", copy.input[0].moves_by = "right");
+    REFUSED("moves_per", copy.player[0].moves_per = 1);
+    REFUSED("signed", copy.player[0].moves_by = "speed");
+    REFUSED("signed", copy.player[0].moves_by = "score");
+    REFUSED("stays", copy.player[0].moves_by = "y"; copy.player[1].moves_by = "debt");
+    REFUSED("stays", copy.player[0].moves_by = "x");
+    REFUSED("countdown", copy.player[2].moves_by = "debt"; copy.player[2].countdown = true);
     REFUSED("referee", copy.input[1].group = 1);
     REFUSED("unsigned", copy.referee[2].countdown = true);
 }
@@ -114,7 +125,7 @@ END_TEST
 START_TEST(kinds_slots_and_reductions_out_of_range_are_refused) {
     REFUSED("no name", copy.kinds[1].name = NULL);
     REFUSED("state_size 0", copy.kinds[1].state_size = 0);
-    REFUSED("state_size 65", copy.kinds[1].state_size = HC_STATE_MAX + 1);
+    REFUSED("state_size 257", copy.kinds[1].state_size = HC_STATE_MAX + 1);
     REFUSED("x 0 and y -1", copy.kinds[1].y = -1);
     REFUSED("x -1 and y 1", copy.kinds[1].x = -1);
     REFUSED("x -2 and y -2", copy.kinds[1].x = copy.kinds[1].y = -2);
@@ -332,12 +343,47 @@ START_TEST(the_hash_of_a_game_covers_every_table_and_number) {
     CHANGES_HASH(copy.player[0].interpolate = HC_ANGLE);
     CHANGES_HASH(copy.referee[0].group++);
     CHANGES_HASH(copy.referee[0].countdown = false);
+    CHANGES_HASH(copy.player[0].moves_by = "debt");
+    CHANGES_HASH(copy.player[1].moves_per = 1);
     CHANGES_HASH(copy.input[0].bits++);
     CHANGES_HASH(copy.owned[1].kind = SMALL_GHOST);
     CHANGES_HASH(copy.owned[1].count++);
     CHANGES_HASH(copy.unowned[0].every++);
     CHANGES_HASH(copy.reductions[1].op = HC_REDUCE_MAX);
     CHANGES_HASH(copy.reductions[1].field++);
+    CHANGES_HASH(copy.game.lookback++);
+    CHANGES_HASH((copy.game.lookback++, copy.input[1].shown_ago = true));
+}
+END_TEST
+
+static const struct hc_game_event_kind event_kinds[HC_EVENT_KINDS_MAX + 1] = {{"hit", 5}};
+static const struct hc_game_event_kind wide_kinds[] = {{"hit", HC_EVENT_BITS_MAX + 1}};
+static const struct hc_game_event_kind other_kinds[] = {{"hit", 6}};
+
+/// Gives the copy game events.
+static void emit(uint8_t count) {
+    copy.game.event_kinds = event_kinds;
+    copy.game.event_kind_count = count;
+}
+
+START_TEST(game_events_out_of_range_are_refused) {
+    REFUSED("event_kind_count 17", emit(HC_EVENT_KINDS_MAX + 1));
+    REFUSED("event_kinds: no table", copy.game.event_kind_count = 1);
+    REFUSED("event_kinds[1] has no name", emit(2));
+    REFUSED("bits 29", (emit(1), copy.game.event_kinds = wide_kinds));
+    REFUSED("events_max 17", (emit(1), copy.kinds[1].events_max = HC_EMITTED_MAX + 1));
+    REFUSED("no event_kinds", copy.kinds[1].events_max = 1);
+}
+END_TEST
+
+START_TEST(the_hash_of_a_game_covers_its_events) {
+    CHANGES_HASH(emit(1));
+    uint64_t hash = hc_game_hash(&copy.game);
+    copy.game.event_kinds = other_kinds;
+    ck_assert_uint_ne(hc_game_hash(&copy.game), hash);
+    emit(1);
+    copy.kinds[1].events_max = 1;
+    ck_assert_uint_ne(hc_game_hash(&copy.game), hash);
 }
 END_TEST
 
@@ -362,7 +408,7 @@ END_TEST
 
 START_TEST(the_hash_of_a_game_is_the_same_on_every_architecture) {
     // Golden: may change only together with the protocol's version, or with the small game.
-    ck_assert_uint_eq(hc_game_hash(&small_game), UINT64_C(0x722e85afb0e36854));
+    ck_assert_uint_eq(hc_game_hash(&small_game), UINT64_C(0xd7884c8f27960145));
 }
 END_TEST
 
@@ -371,7 +417,7 @@ int main(void) {
     TCase *tests = tcase_create("game");
     tcase_add_test(tests, a_game_with_a_wrong_number_or_name_is_refused);
     tcase_add_test(tests, fields_that_do_not_cover_every_byte_once_in_order_are_refused);
-    tcase_add_test(tests, groups_and_countdowns_outside_of_the_referee_are_refused);
+    tcase_add_test(tests, groups_outside_of_the_referee_and_fields_that_cannot_move_are_refused);
     tcase_add_test(tests, kinds_slots_and_reductions_out_of_range_are_refused);
     tcase_add_test(tests, an_error_text_is_cut_to_its_buffer);
     tcase_add_test(tests, a_world_lays_out_referee_owned_and_unowned_slots_in_order);
@@ -381,6 +427,8 @@ int main(void) {
     tcase_add_test(tests, the_hash_of_a_world_is_the_same_on_every_architecture);
     tcase_add_test(tests, only_fields_and_presence_change_the_hash_of_a_world);
     tcase_add_test(tests, the_hash_of_a_game_covers_every_table_and_number);
+    tcase_add_test(tests, game_events_out_of_range_are_refused);
+    tcase_add_test(tests, the_hash_of_a_game_covers_its_events);
     tcase_add_test(tests, the_hash_of_a_game_covers_its_level);
     tcase_add_test(tests, the_hash_of_a_game_leaves_out_its_view);
     tcase_add_test(tests, the_hash_of_a_game_is_the_same_on_every_architecture);

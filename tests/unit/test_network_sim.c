@@ -1,5 +1,5 @@
-/// Tests of common/network_sim.h: fates, order and counters.
-#include "common/network_sim.h"
+/// Tests of hindcast/network_sim.h: fates, order and counters.
+#include "hindcast/network_sim.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
 

@@ -1,5 +1,5 @@
 /// Tests proto/events.
-#include "common/network_sim.h"
+#include "hindcast/network_sim.h"
 #include "hindcast/rng.h"
 #include "proto/datagram.h"
 #include "proto/events.h"

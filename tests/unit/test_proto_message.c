@@ -147,7 +147,7 @@ START_TEST(a_message_that_does_not_fit_leaves_the_body_unchanged) {
     fill_history(&(struct hc_rng){7}, 500000);
     for (size_t room = 0; room < 12; room++) {
         struct hc_writer writer = hc_bytes_writer(buffer, room);
-        bool fits = hc_message_put_close(&writer, HC_CLOSE_LEFT);
+        bool fits = hc_message_put_close(&writer, HC_CLOSE_LEFT, 0);
         ck_assert_int_eq(fits, room >= 3);
         struct hc_writer before = writer;
         ck_assert(!hc_message_put_input(&writer, &small_game, 1, &input, from_history, &history));
@@ -242,15 +242,18 @@ START_TEST(a_welcome_pads_its_accept_with_zeros_only) {
 END_TEST
 
 START_TEST(a_close_needs_a_known_reason_and_each_reason_has_a_text) {
-    for (unsigned reason = 0; reason < 10; reason++) {
+    for (unsigned reason = 0; reason < 256; reason++) {
         struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
-        ck_assert(hc_message_put_close(&writer, (enum hc_close_reason)reason));
+        ck_assert(hc_message_put_close(&writer, (enum hc_close_reason)reason, 77));
         reread(&writer);
         enum hc_close_reason out;
-        bool known = reason >= HC_CLOSE_LEFT && reason <= HC_CLOSE_ERROR;
-        ck_assert_int_eq(hc_message_get_close(&body, &out) == HC_OK, known);
-        if (known)
+        hc_tick tick;
+        bool known = (reason >= HC_CLOSE_LEFT && reason <= HC_CLOSE_DESYNC) || reason >= 64;
+        ck_assert_int_eq(hc_message_get_close(&body, &out, &tick) == HC_OK, known);
+        if (known) {
             ck_assert_uint_eq(out, reason);
+            ck_assert_uint_eq(tick, reason == HC_CLOSE_DESYNC ? 77 : 0);
+        }
         ck_assert_int_eq(strcmp(hc_close_text((enum hc_close_reason)reason), "unknown reason") != 0,
                          known);
     }
@@ -297,7 +300,7 @@ END_TEST
 
 START_TEST(a_message_read_as_another_type_is_malformed) {
     struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
-    ck_assert(hc_message_put_close(&writer, HC_CLOSE_LEFT));
+    ck_assert(hc_message_put_close(&writer, HC_CLOSE_LEFT, 0));
     reread(&writer);
     struct hc_welcome welcome;
     struct hc_input_message input;

@@ -188,7 +188,7 @@ START_TEST(the_order_of_messages_is_part_of_the_grammar) {
         {{BYTES(0x91, 1, 0x91, 2)}, false},
         {{BYTES(0x91, 2, 0x91, 1)}, false},
         {{BYTES(0x91, 0)}, false},
-        {{BYTES(0x91, 9)}, false},
+        {{BYTES(0x91, 10)}, false},
         {{BYTES(0x91, 0xcc, 3)}, false}, // a type has one form
         {{BYTES(0x90)}, false},
         {{BYTES(0x03)}, false},

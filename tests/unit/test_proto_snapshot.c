@@ -2,7 +2,6 @@
 #include "common/extrapolate.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
-#include "proto/delta.h"
 #include "proto/snapshot.h"
 #include "tests/run_suite.h"
 #include "tests/sim/games.h"
@@ -48,6 +47,7 @@ struct contents {
 };
 
 static struct hc_world world;
+static struct hc_value_codec codec;
 static struct hc_timeline *timeline; ///< knows the inputs that are sent
 static struct contents sent, received;
 static struct hc_snapshot_set again; ///< the units of the newest baseline, if there is one
@@ -112,6 +112,8 @@ static void random_header(struct hc_rng *rng, struct hc_snapshot *head) {
         head->chain = hc_rng_next(rng);
     if (hc_rng_below(rng, 3) > 0 && head->as_of > 0)
         head->base = head->as_of - 1 - random_base_age(rng, head->as_of);
+    if (head->base != HC_NO_TICK)
+        head->how = (enum hc_extrapolation)hc_rng_below(rng, HC_EXTRAPOLATION_STEP + 1);
     for (uint32_t i = 0; i < head->own_count; i++)
         head->complete[i] = head->tick + hc_rng_below(rng, 400) - (head->tick > 0);
 }
@@ -230,6 +232,7 @@ static struct hc_rng random_snapshot(uint32_t round) {
     ck_assert_int_eq(hc_world_init(&world, games[hc_rng_below(&rng, 3)],
                                    (uint16_t)(1 + hc_rng_below(&rng, 8)), 60, 5, NULL),
                      HC_OK);
+    hc_value_codec_init(&codec, &world);
     random_history(&rng);
     clear(&sent);
     random_header(&rng, &sent.head);
@@ -247,16 +250,9 @@ static void forget(void) {
 // ---- Writing ------------------------------------------------------------------------------------
 
 /// Both sides encode and decode all values without a baseline.
-static void place_absent(hc_unit unit, hc_tick tick, struct hc_unit_value *absent) {
-    static uint8_t room[VALUE_ROOM];
-    hc_unit_place(&world, absent, room);
-    hc_extrapolate_absent(&world, unit, tick, absent);
-}
-
 static void put_value(struct hc_bits_writer *bits, hc_unit unit, const struct item *item) {
-    struct hc_unit_value absent;
-    place_absent(unit, item->value.tick, &absent);
-    hc_delta_put(bits, &world, unit, &absent, &item->value);
+    struct hc_value_base base = {.how = HC_EXTRAPOLATION_STEP, .codec = &codec, .unit = unit};
+    hc_value_put(bits, &base, NULL, &item->value);
 }
 
 static void put_units(struct hc_bits_writer *bits, const struct contents *contents) {
@@ -271,39 +267,45 @@ static void put_units(struct hc_bits_writer *bits, const struct contents *conten
             continue;
         put_value(bits, item->unit.unit, item);
         if (player != HC_NO_PLAYER)
-            hc_snapshot_put_inputs(bits, timeline, world.game, player, &item->value, inputs_end());
+            hc_snapshot_put_inputs(bits, timeline, &codec, player, &item->value, inputs_end());
     }
 }
 
 static void put_corrections(struct hc_bits_writer *bits, const struct contents *contents) {
+    static uint8_t values[CORRECTIONS_MAX][1024];
+    struct hc_snapshot_correction corrections[CORRECTIONS_MAX];
     hc_tick before = contents->head.tick;
     for (uint32_t i = 0; i < contents->correction_count;) {
         hc_tick at = contents->corrections[i].value.tick;
         uint32_t end = i;
         while (end < contents->correction_count && contents->corrections[end].value.tick == at)
             end++;
-        hc_snapshot_put_correction_tick(bits, before, at, end - i);
-        for (hc_unit next = 0; i < end; i++) {
+        uint32_t first = i;
+        for (; i < end; i++) {
             const struct item *item = &contents->corrections[i];
-            hc_snapshot_put_correction(bits, &contents->head, next, &item->correction);
-            put_value(bits, item->correction.unit, item);
-            next = (hc_unit)(item->correction.unit + 1);
+            struct hc_bits_writer value = hc_bits_writer(values[i], sizeof values[i]);
+            put_value(&value, item->correction.unit, item);
+            corrections[i] = item->correction;
+            corrections[i].value = values[i];
+            corrections[i].bits = (uint32_t)hc_bits_written(&value);
+            hc_bits_finish(&value);
         }
+        hc_snapshot_put_corrections(bits, &contents->head, before, at, corrections + first,
+                                    end - first);
         before = at;
     }
-    hc_snapshot_put_end(bits);
+    hc_bits_put(bits, 0, 1);
 }
 
 /// Writes the snapshot; returns the bytes used, 0 when `size` is too small.
 static size_t put_all(const struct contents *contents, uint8_t *data, size_t size) {
     struct hc_bits_writer bits = hc_bits_writer(data, size);
     hc_snapshot_put(&bits, &contents->head);
-    for (uint32_t i = 0; i < contents->forced_count; i++)
-        hc_snapshot_put_forced(&bits, contents->head.tick, &contents->forced[i]);
-    hc_snapshot_put_end(&bits);
-    for (uint32_t i = 0; i < contents->roster_count; i++)
-        hc_snapshot_put_roster(&bits, contents->head.tick, &contents->roster_changes[i]);
-    hc_snapshot_put_end(&bits);
+    struct hc_snapshot_lists lists = {.forced = contents->forced,
+                                      .forced_count = contents->forced_count,
+                                      .changes = contents->roster_changes,
+                                      .change_count = contents->roster_count};
+    hc_snapshot_put_lists(&bits, contents->head.tick, SIZE_MAX, &lists);
     put_units(&bits, contents);
     put_corrections(&bits, contents);
     return hc_bits_finish(&bits);
@@ -312,11 +314,10 @@ static size_t put_all(const struct contents *contents, uint8_t *data, size_t siz
 // ---- Reading ------------------------------------------------------------------------------------
 
 static void get_value(struct hc_bits_reader *bits, hc_unit unit, hc_tick tick, struct item *item) {
-    struct hc_unit_value absent;
+    struct hc_value_base base = {.how = HC_EXTRAPOLATION_STEP, .codec = &codec, .unit = unit};
     item->value.tick = tick;
-    place_absent(unit, tick, &absent);
     hc_unit_place(&world, &item->value, item->room);
-    hc_delta_get(bits, &world, unit, &absent, &item->value);
+    hc_value_get(bits, &base, &item->value);
 }
 
 static void get_inputs(struct hc_bits_reader *bits, struct contents *contents,
@@ -329,7 +330,7 @@ static void get_inputs(struct hc_bits_reader *bits, struct contents *contents,
         uint32_t count = hc_snapshot_get_run(bits, next, &first);
         ck_assert(bits->failed || (first >= next && count >= 1 && count <= HC_INPUT_RUN_MAX));
         for (next = first; next < first + count && !bits->failed; next++) {
-            hc_delta_get_input(bits, world.game, input, input);
+            hc_value_get_input(bits, &codec, input, input);
             if (contents->input_count == INPUTS_MAX)
                 bits->failed = true;
             else
@@ -556,6 +557,7 @@ START_TEST(inputs_read_back_from_all_ticks_that_a_server_can_know) {
     struct hc_timeline_config config = hc_timeline_config_default();
     uint8_t input[HC_INPUT_MAX] = {0};
     ck_assert_int_eq(hc_world_init(&world, &lanes, 1, 60, 5, NULL), HC_OK);
+    hc_value_codec_init(&codec, &world);
     config.world = &world;
     config.history = HC_HISTORY_MAX;
     config.future = HC_FUTURE_MAX;
@@ -577,14 +579,13 @@ START_TEST(inputs_read_back_from_all_ticks_that_a_server_can_know) {
             ck_assert_int_eq(hc_timeline_put_input(timeline, 0, t, input), HC_OK);
         struct hc_bits_writer bits = hc_bits_writer(buffer, sizeof buffer);
         hc_snapshot_put(&bits, &sent.head);
-        hc_snapshot_put_end(&bits);
-        hc_snapshot_put_end(&bits);
+        hc_bits_put(&bits, 0, 1);
+        hc_bits_put(&bits, 0, 1);
         again.count = 0;
         hc_snapshot_put_names(&bits, &sent.head, &again, &item->unit, 1);
         put_value(&bits, 1, item);
-        hc_snapshot_put_inputs(&bits, timeline, world.game, 0, &item->value,
-                               HC_SNAPSHOT_INPUTS_MAX);
-        hc_snapshot_put_end(&bits);
+        hc_snapshot_put_inputs(&bits, timeline, &codec, 0, &item->value, HC_SNAPSHOT_INPUTS_MAX);
+        hc_bits_put(&bits, 0, 1);
         ck_assert(get_all(&received, buffer, hc_bits_finish(&bits)));
         ck_assert_uint_eq(received.input_count, known);
         ck_assert_uint_eq(received.inputs[known - 1].tick, HC_HISTORY_MAX + HC_FUTURE_MAX);
@@ -633,8 +634,8 @@ static bool reads_roster(uint32_t away) {
     uint8_t data[8];
     struct hc_bits_writer writer = hc_bits_writer(data, sizeof data);
     hc_bits_put(&writer, 1, 1);
-    hc_delta_put_number(&writer, 0, 6);
-    hc_delta_put_number(&writer, away, 4);
+    hc_bits_put_number(&writer, 0, 6);
+    hc_bits_put_number(&writer, away, 4);
     hc_bits_put(&writer, 0, 1);
     struct hc_bits_reader bits = hc_bits_reader(data, hc_bits_finish(&writer));
     return hc_snapshot_get_roster(&bits, &world, 10, &roster);

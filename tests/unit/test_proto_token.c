@@ -57,6 +57,7 @@ static void assert_same_token(const struct hc_token *a, const struct hc_token *b
     ck_assert_int_eq(a->kind, b->kind);
     ck_assert_uint_eq(a->players, b->players);
     ck_assert_int_eq(a->watch, b->watch);
+    ck_assert_uint_eq(a->match, b->match);
     ck_assert_uint_eq(a->expire_s, b->expire_s);
     ck_assert_uint_eq(a->issued_s, b->issued_s);
     ck_assert_mem_eq(a->token_id, b->token_id, sizeof a->token_id);
@@ -78,6 +79,25 @@ START_TEST(tokens_and_tickets_equal_those_of_an_independent_implementation) {
         ck_assert_mem_eq(bytes, known, sizeof bytes);
         ck_assert_int_eq(open_known(&ring, known, &opened), HC_OK);
         assert_same_token(&opened, &token);
+    }
+}
+END_TEST
+
+START_TEST(a_token_names_a_match_in_the_clear_and_under_the_seal) {
+    struct hc_token_key key = key_of(7, 0x10);
+    struct hc_token_ring ring = ring_of(&key);
+    for (int kind = HC_TOKEN_CONNECT; kind <= HC_TOKEN_RESUME; kind++) {
+        for (uint16_t match = 0; match <= HC_MATCH_MAX; match++) {
+            struct hc_token token = known_token((enum hc_token_kind)kind), opened;
+            uint8_t bytes[HC_TOKEN_SIZE];
+            token.match = match;
+            seal_known(&key, &token, bytes);
+            ck_assert_uint_eq(hc_token_match(bytes), match);
+            ck_assert_int_eq(open_known(&ring, bytes, &opened), HC_OK);
+            assert_same_token(&opened, &token);
+            bytes[2] ^= 2;
+            ck_assert_int_eq(open_known(&ring, bytes, &opened), HC_MALFORMED);
+        }
     }
 }
 END_TEST
@@ -177,7 +197,7 @@ START_TEST(the_faults_of_a_token_are_checked_in_the_documented_order) {
     memcpy(bytes, good, sizeof bytes);
     // The token has every fault first; then they are corrected one by one.
     bytes[0] = 2;
-    bytes[3] = 16;
+    bytes[3] = 128;
     bytes[200] ^= 1;
     uint64_t late = EXPIRE_S, other = AUDIENCE + 1;
     ck_assert_int_eq(hc_token_open(&without, PROTOCOL_ID, other, late, bytes, &opened),
@@ -197,7 +217,7 @@ START_TEST(the_faults_of_a_token_are_checked_in_the_documented_order) {
 }
 END_TEST
 
-START_TEST(unknown_versions_kinds_and_rights_are_refused_before_the_key) {
+START_TEST(unknown_versions_and_rights_are_refused_before_the_key) {
     struct hc_token_ring none = {0};
     struct hc_token opened;
     uint8_t bytes[HC_TOKEN_SIZE];
@@ -206,7 +226,7 @@ START_TEST(unknown_versions_kinds_and_rights_are_refused_before_the_key) {
         bytes[2] = (uint8_t)kind;
         bytes[3] = (uint8_t)(kind >> 8);
         enum hc_status status = open_known(&none, bytes, &opened);
-        bool known = bytes[2] <= HC_TOKEN_RESUME && bytes[3] < 16 && bytes[3] % 8 <= 4;
+        bool known = bytes[3] < 128 && bytes[3] % 8 <= 4;
         if (status != (known ? HC_UNEXPECTED : HC_MALFORMED))
             ck_abort_msg("kind and rights %u: %s", kind, hc_status_text(status));
     }
@@ -419,7 +439,8 @@ int main(void) {
     tcase_add_test(tests, a_token_is_valid_for_one_protocol_audience_and_key);
     tcase_add_test(tests, a_token_expires_at_its_second);
     tcase_add_test(tests, the_faults_of_a_token_are_checked_in_the_documented_order);
-    tcase_add_test(tests, unknown_versions_kinds_and_rights_are_refused_before_the_key);
+    tcase_add_test(tests, a_token_names_a_match_in_the_clear_and_under_the_seal);
+    tcase_add_test(tests, unknown_versions_and_rights_are_refused_before_the_key);
     tcase_add_test(tests, after_each_rotation_only_the_used_and_the_former_key_open);
     tcase_add_test(tests, a_published_key_is_accepted_before_and_after_it_is_used);
     tcase_add_test(tests, a_rotation_step_out_of_order_changes_nothing);

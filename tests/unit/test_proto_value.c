@@ -27,11 +27,11 @@ struct holder {
 /// A sent value, with its baseline and input changes, and the value that was read.
 struct value_case {
     struct hc_world world;
+    struct hc_value_codec codec;
     struct hc_extrapolator *extrapolator;
     hc_unit unit;
     struct holder from, sent, read;
     struct hc_input_changes changes;
-    _Alignas(8) uint8_t scratch[ROOM];
     struct hc_value_base base;
 };
 
@@ -94,6 +94,7 @@ static struct hc_rng random_case(uint32_t round, struct value_case *t) {
     struct hc_rng rng = hc_rng_init(78, round);
     memset(t, 0, sizeof *t);
     ck_assert_int_eq(hc_world_init(&t->world, games[round % 2], PLAYERS, 60, 5, NULL), HC_OK);
+    hc_value_codec_init(&t->codec, &t->world);
     t->extrapolator = hc_extrapolator_create(&t->world);
     ck_assert(t->extrapolator != NULL && hc_unit_bytes(&t->world) <= ROOM);
     t->unit = (hc_unit)hc_rng_below(&rng, hc_rng_below(&rng, 4) > 0 ? 1 + PLAYERS
@@ -107,16 +108,17 @@ static struct hc_rng random_case(uint32_t round, struct value_case *t) {
     hc_tick tick = t->from.value.tick + hc_rng_below(&rng, TICKS);
     bool against = hc_rng_below(&rng, 6) > 0;
     t->sent.value.tick = tick;
-    t->base = (struct hc_value_base){.extrapolator = t->extrapolator,
-                                     .world = &t->world,
+    t->base = (struct hc_value_base){.how = HC_EXTRAPOLATION_STEP,
+                                     .codec = &t->codec,
+                                     .extrapolator = t->extrapolator,
                                      .unit = t->unit,
-                                     .from = against ? &t->from.value : NULL,
-                                     .scratch = t->scratch};
-    if (against && hc_extrapolate_takes_changes(&t->world, t->unit, &t->from.value, tick))
+                                     .from = against ? &t->from.value : NULL};
+    if (against && hc_extrapolate_takes_changes(&t->world, HC_EXTRAPOLATION_STEP, t->unit,
+                                                &t->from.value, tick))
         random_changes(&rng, t);
     if (against)
-        hc_extrapolate(t->extrapolator, t->unit, &t->from.value, &t->changes, NULL, tick,
-                       &t->sent.value);
+        hc_extrapolate(t->extrapolator, HC_EXTRAPOLATION_STEP, t->unit, &t->from.value, &t->changes,
+                       NULL, tick, &t->sent.value);
     else
         hc_extrapolate_absent(&t->world, t->unit, tick, &t->sent.value);
     stir(&rng, t, hc_rng_below(&rng, 3) * 150000, &t->sent.value);

@@ -49,12 +49,13 @@ static void expect(const char *vector, const char *name, const void *ours, size_
     ck_assert_mem_eq(theirs, ours, size);
 }
 
-START_TEST(a_token_is_sealed_by_the_standard) {
-    const json_t *in = given("token");
+static void check_token(const char *vector) {
+    const json_t *in = given(vector), *match = json_object_get(in, "match");
     struct hc_token_key key = {.id = (uint8_t)number(in, "key_id")};
     struct hc_token token = {.kind = (enum hc_token_kind)number(in, "kind"),
                              .players = (uint8_t)(number(in, "rights") & 7),
                              .watch = (number(in, "rights") & 8) != 0,
+                             .match = (uint16_t)json_integer_value(match),
                              .expire_s = number(in, "expire"),
                              .issued_s = number(in, "issued"),
                              .client_id = number(in, "client_id"),
@@ -67,7 +68,12 @@ START_TEST(a_token_is_sealed_by_the_standard) {
     bytes(in, "user", token.user_data, sizeof token.user_data);
     bytes(in, "nonce", nonce, sizeof nonce);
     hc_token_seal(&key, number(in, "protocol_id"), &token, nonce, out);
-    expect("token", "out", out, sizeof out);
+    expect(vector, "out", out, sizeof out);
+}
+
+START_TEST(a_token_is_sealed_by_the_standard) {
+    check_token("token");
+    check_token("token_of_a_match");
 }
 END_TEST
 
@@ -90,7 +96,8 @@ START_TEST(a_connect_is_encoded_and_proven_by_the_standard) {
     struct hc_connect connect = {.protocol_id = number(in, "protocol_id"),
                                  .slot = (uint32_t)number(in, "slot"),
                                  .players = (uint8_t)number(in, "players"),
-                                 .continues = (uint32_t)number(in, "continues")};
+                                 .continues = (uint32_t)number(in, "continues"),
+                                 .extrapolations = (uint8_t)number(in, "extrapolations")};
     uint8_t secret[HC_TOKEN_SECRET_SIZE], out[HC_DATAGRAM_CONNECT_SIZE];
     bytes(in, "client_nonce", connect.client_nonce, sizeof connect.client_nonce);
     bytes(in, "cookie", connect.cookie, sizeof connect.cookie);

@@ -190,6 +190,46 @@ START_TEST(without_the_secret_there_are_no_secret_random_numbers) {
 }
 END_TEST
 
+START_TEST(emitted_events_are_a_set_in_order_and_bounded) {
+    static const struct hc_game_event_kind events[] = {{"step", 0}, {"hit", 4}};
+    struct hc_game emitting = small_game;
+    struct hc_kind emitters[SMALL_KINDS];
+    struct hc_world emitting_world = world;
+    memcpy(emitters, small_kinds, sizeof emitters);
+    emitters[SMALL_PLAYER].events_max = 3;
+    emitting.kinds = emitters;
+    emitting.event_kinds = events;
+    emitting.event_kind_count = 2;
+    emitting_world.game = &emitting;
+    hc_game_event emitted[3];
+    uint8_t count = 0;
+    struct hc_scene scene = {.world = &emitting_world,
+                             .self = 4,
+                             .event_first = 4,
+                             .events = emitted,
+                             .event_counts = &count};
+    hc_emit(&scene, 1, 9);
+    hc_emit(&scene, 0, 0);
+    hc_emit(&scene, 1, 9);
+    hc_emit(&scene, 1, 2);
+    ck_assert_uint_eq(count, 3);
+    ck_assert(!scene.event_refused);
+    ck_assert_uint_eq(emitted[0], hc_game_event_of(0, 0));
+    ck_assert_uint_eq(emitted[1], hc_game_event_of(1, 2));
+    ck_assert_uint_eq(hc_game_event_number(emitted[2]), 9);
+    hc_emit(&scene, 1, 3); // one too many
+    ck_assert(scene.event_refused && count == 3);
+    scene.event_refused = false;
+    count = 0;
+    hc_emit(&scene, 1, 16); // it does not fit 4 bits
+    hc_emit(&scene, 2, 0);  // no such kind
+    ck_assert(scene.event_refused && count == 0);
+    scene.events = NULL;
+    hc_emit(&scene, 1, 3); // dropped, as in an extrapolation
+    ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("scene");
     TCase *tests = tcase_create("scene");
@@ -203,6 +243,7 @@ int main(void) {
     tcase_add_test(tests, random_numbers_differ_by_tick_self_and_purpose);
     tcase_add_test(tests, secret_random_numbers_differ_by_secret_tick_self_and_purpose);
     tcase_add_test(tests, without_the_secret_there_are_no_secret_random_numbers);
+    tcase_add_test(tests, emitted_events_are_a_set_in_order_and_bounded);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -11,7 +11,7 @@
 
 enum { SECOND_US = 1000000, CLIENTS = 8, PER_ADDRESS = 6 };
 
-static struct hc_sv_host_config config;
+static struct hc_server_config config;
 static struct hc_sv_host *host;
 static uint64_t now_us, serial;
 static size_t answered; ///< bytes of the newest answer
@@ -20,14 +20,11 @@ static uint64_t in, out; ///< bytes received from, and sent to, unvalidated addr
 
 static void set_up(void) {
     now_us = 7 * (uint64_t)SECOND_US;
-    config = hc_sv_host_config_default();
-    config.game = &hc_arena;
+    config = hc_test_server_config(&hc_arena);
     config.clients = CLIENTS;
     config.clients_per_address = PER_ADDRESS;
-    config.keys = hc_endpoint_token_ring();
-    config.unix_us = HC_TEST_UNIX_US;
     config.audience = 5;
-    host = hc_sv_host_create(&config, now_us);
+    host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
     ck_assert(host != NULL);
     serial = in = out = 0;
 }
@@ -156,7 +153,7 @@ static enum hc_status send_empty(struct client *client) {
 static void leave(struct client *client) {
     uint8_t bytes[16];
     struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    ck_assert(hc_message_put_close(&body, HC_CLOSE_LEFT));
+    ck_assert(hc_message_put_close(&body, HC_CLOSE_LEFT, 0));
     ck_assert_int_eq(send_data(client, bytes, body.at), HC_OK);
 }
 
@@ -186,7 +183,7 @@ START_TEST(admitted_attempt_is_not_checked_again) {
     uint8_t first[HC_DATAGRAM_MAX];
     ck_assert(connects(&client));
     memcpy(first, answer, sizeof first);
-    hc_sv_host_set_time(host, config.unix_us + 100 * (uint64_t)SECOND_US, now_us); // expired
+    hc_sv_host_set_time(host, HC_TEST_UNIX_US + 100 * (uint64_t)SECOND_US, now_us); // expired
     ck_assert_int_eq(send_connect(&client), HC_OK);
     ck_assert_uint_eq(answered, sizeof first);
     ck_assert_mem_eq(answer, first, sizeof first);
@@ -261,7 +258,7 @@ START_TEST(deny_names_the_fault_of_the_token) {
         struct hc_token token = token_of(1);
         struct hc_token_key key = ring.keys[0];
         struct client client = client_at(loopback((uint16_t)(1000 + fault)), 1);
-        const struct hc_sv_denials *denials = &hc_sv_host_stats(host)->denials[reasons[fault]];
+        const struct hc_server_denials *denials = &hc_sv_host_stats(host)->denials[reasons[fault]];
         uint64_t before = denials->count;
         key.id = (uint8_t)(key.id + (fault == 0));
         key.key[3] ^= fault == 1;
@@ -380,7 +377,7 @@ START_TEST(ticket_reopens_its_session_until_a_later_one_is_used) {
     begin_attempt(&first);
     ck_assert_int_eq(send_connect(&first), HC_OK);
     ck_assert(is_denied(&first, HC_DENY_USED, true));
-    hc_sv_host_set_time(host, config.unix_us + 100 * (uint64_t)SECOND_US, now_us); // expired
+    hc_sv_host_set_time(host, HC_TEST_UNIX_US + 100 * (uint64_t)SECOND_US, now_us); // expired
     begin_attempt(&second);
     ck_assert_int_eq(send_connect(&second), HC_OK);
     ck_assert(is_denied(&second, HC_DENY_EXPIRED, true));
@@ -510,7 +507,7 @@ START_TEST(server_does_not_reuse_a_cid_soon) {
     uint32_t first_cid = 0;
     hc_sv_host_destroy(host);
     config.clients = 1;
-    host = hc_sv_host_create(&config, now_us);
+    host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
     ck_assert(host != NULL);
     for (unsigned i = 0; i < 3; i++) {
         struct client client = client_at(loopback((uint16_t)(1000 + i)), 1);
@@ -586,7 +583,7 @@ START_TEST(connection_without_seqs_is_lost_and_its_client_reconnects) {
     struct client client = client_at(loopback(1000), 1);
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct hc_address to;
-    struct hc_sv_event event;
+    struct hc_server_event event;
     struct hc_data data = {.seq = 1};
     ck_assert(connects(&client));
     while (hc_sv_host_poll_event(host, &event))

@@ -12,7 +12,8 @@
 
 enum { RATE = 100, TICK_US = 1000000 / RATE, SECOND_US = 1000000, PLAYERS = 8, SPAN = 256 };
 
-static struct hc_sv_host_config config;
+static struct hc_server_config config;
+static struct hc_sv_host_test host_test;
 static struct hc_sv_host *host;
 static struct hc_world world; ///< a copy of the host's, to decode snapshots
 static struct hc_cl_snapshot_reader *reader;
@@ -30,7 +31,7 @@ struct client {
 };
 
 static void begin(void) {
-    host = hc_sv_host_create(&config, now_us);
+    host = hc_sv_host_create(&config, &host_test, HC_TEST_UNIX_US, now_us);
     ck_assert(host != NULL);
     ck_assert_int_eq(hc_world_init(&world, &hc_arena, config.clients, RATE, config.seed, NULL),
                      HC_OK);
@@ -40,12 +41,10 @@ static void begin(void) {
 
 static void set_up(void) {
     now_us = 5 * SECOND_US;
-    config = hc_sv_host_config_default();
-    config.game = &hc_arena;
+    config = hc_test_server_config(&hc_arena);
+    host_test = hc_sv_host_test_default();
     config.clients = PLAYERS;
     config.tick_rate = RATE;
-    config.keys = hc_endpoint_token_ring();
-    config.unix_us = HC_TEST_UNIX_US;
 }
 
 static void tear_down(void) {
@@ -150,7 +149,7 @@ static enum hc_status send_data(struct client *client, const uint8_t *payload, s
 static void send_close(struct client *client) {
     uint8_t bytes[HC_DATA_BODY_MAX];
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
-    ck_assert(hc_message_put_close(&writer, HC_CLOSE_LEFT));
+    ck_assert(hc_message_put_close(&writer, HC_CLOSE_LEFT, 0));
     ck_assert_int_eq(send_data(client, bytes, writer.at), HC_OK);
 }
 
@@ -225,7 +224,7 @@ static void read_content(const uint8_t *bytes, size_t size, struct content *cont
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_SNAPSHOT);
     ck_assert_int_eq(hc_cl_snapshot_reader_decode(reader, &body, head(), &received), HC_OK);
     ck_assert_int_eq(hc_body_next(&body), HC_MESSAGE_END);
-    content->snapshot = received->head;
+    content->snapshot = received->header;
     content->units = received->value_count;
     for (uint32_t i = 0; i < received->value_count; i++) {
         hc_player player = hc_unit_player(&world, received->values[i].unit);
@@ -234,8 +233,8 @@ static void read_content(const uint8_t *bytes, size_t size, struct content *cont
     }
     for (uint32_t i = 0; i < received->input_count; i++) {
         const struct hc_cl_received_input *input = &received->inputs[i];
-        if (input->tick - received->head.tick < SPAN)
-            content->input[input->player][input->tick - received->head.tick] = true;
+        if (input->tick - received->header.tick < SPAN)
+            content->input[input->player][input->tick - received->header.tick] = true;
     }
     for (uint32_t i = 0; i < received->roster_count; i++)
         if (received->roster_changes[i].player < PLAYERS &&
@@ -406,6 +405,28 @@ START_TEST(datagram_may_arrive_while_the_snapshot_that_it_acks_is_made) {
 }
 END_TEST
 
+START_TEST(datagrams_read_in_another_order_than_they_arrived_stall_no_address) {
+    begin();
+    struct client client = join(1000, 1);
+    struct hc_sv_peer *peer = hc_sv_host_peer(host, client.cid);
+    for (unsigned i = 0; i < 4; i++) {
+        wait_ticks(1);
+        hc_replay_accept(&client.replay, peer->connection.sent.next - 1);
+        now_us += TICK_US / 4;
+        send_inputs(&client, 1 + i, 1);
+        now_us -= TICK_US / 4;
+    }
+    wait_ticks(1);
+    hc_replay_accept(&client.replay, peer->connection.sent.next - 1);
+    now_us += TICK_US / 4;
+    send_inputs(&client, 5, 1);
+    now_us--;
+    client.address = hc_address_ipv4(127, 0, 0, 2, 7);
+    send_inputs(&client, 6, 1);
+    ck_assert(peer->path.any && !peer->path.open);
+}
+END_TEST
+
 START_TEST(server_counts_a_refused_late_input_once) {
     config.history = 8;
     begin();
@@ -427,13 +448,13 @@ START_TEST(snapshot_without_room_has_the_nearest_inputs_of_every_player) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct client clients[PLAYERS];
     struct content content;
-    config.future = 200;
+    host_test.future = 200;
     begin();
     for (unsigned i = 0; i < PLAYERS; i++)
         clients[i] = join((uint16_t)(1000 + i), 1);
     wait_ticks(3);
     for (unsigned i = 1; i < PLAYERS; i++)
-        send_inputs(&clients[i], head() + 1, config.future - 1);
+        send_inputs(&clients[i], head() + 1, host_test.future - 1);
     read_content(bytes, run(1, &clients[0], bytes), &content);
     uint32_t least = SPAN, most = 0;
     for (unsigned i = 1; i < PLAYERS; i++) {
@@ -445,7 +466,7 @@ START_TEST(snapshot_without_room_has_the_nearest_inputs_of_every_player) {
         least = count < least ? count : least;
         most = count > most ? count : most;
     }
-    ck_assert_uint_lt(least, config.future - 1); // else there is no shortage
+    ck_assert_uint_lt(least, host_test.future - 1); // else there is no shortage
     ck_assert_uint_gt(least, 0);
     ck_assert_uint_le(most - least, SHARE);
 }
@@ -497,8 +518,8 @@ START_TEST(snapshot_has_units_despite_many_forced_inputs_and_roster_changes) {
     uint8_t bytes[HC_DATAGRAM_MAX];
     struct content content;
     struct client guests[PLAYERS];
-    config.future = HC_FUTURE_MAX; // roster changes are sent for this long
-    config.client_rate = HC_SV_CLIENT_RATE_MIN;
+    host_test.future = HC_FUTURE_MAX; // roster changes are sent for this long
+    config.client_rate = HC_SERVER_CLIENT_RATE_MIN;
     begin();
     struct client patchy = join(999, 1); // it acks nothing
     wait_ticks(2);
@@ -571,11 +592,11 @@ static uint32_t receive_snapshot(struct client *client, struct hc_cl_snapshot_re
                          world.game->input_size);
     }
     hc_replay_accept(&client->replay, data.seq);
-    return snapshot->head.base == HC_NO_TICK ? 0 : snapshot->value_count;
+    return snapshot->header.base == HC_NO_TICK ? 0 : snapshot->value_count;
 }
 
 START_TEST(received_snapshots_decode_to_the_servers_state_despite_loss) {
-    static const uint32_t rates[] = {HC_SV_CLIENT_RATE_MIN, 20000, 262144};
+    static const uint32_t rates[] = {HC_SERVER_CLIENT_RATE_MIN, 20000, 262144};
     const unsigned round = (unsigned)_i;
     struct hc_rng rng = hc_rng_init(81, round);
     struct hc_cl_snapshot_reader *readers[PLAYERS];
@@ -623,6 +644,7 @@ static void add_all(TCase *tests) {
     tcase_add_test(tests, client_that_lost_every_accept_can_still_connect);
     tcase_add_test(tests, unfinished_attempt_never_replaces_a_live_connection);
     tcase_add_test(tests, datagram_may_arrive_while_the_snapshot_that_it_acks_is_made);
+    tcase_add_test(tests, datagrams_read_in_another_order_than_they_arrived_stall_no_address);
     tcase_add_test(tests, server_counts_a_refused_late_input_once);
     tcase_add_test(tests, snapshot_without_room_has_the_nearest_inputs_of_every_player);
     tcase_add_test(tests, server_sends_inputs_before_a_leave_to_slower_clients);
@@ -672,7 +694,7 @@ START_TEST(server_copies_snapshots_to_an_unvalidated_address_within_limits) {
     begin();
     struct client client = join(1000, 1);
     const struct hc_address home = client.address;
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
+    const struct hc_server_stats *stats = hc_sv_host_stats(host);
     send_inputs(&client, head(), 2);
     wait_ticks(3);
     client.address.port = 2000;
@@ -709,6 +731,32 @@ START_TEST(server_copies_snapshots_to_an_unvalidated_address_within_limits) {
 }
 END_TEST
 
+START_TEST(a_flood_of_unreliable_messages_takes_no_more_than_its_clients_room) {
+    enum { DATAGRAMS = 100, EACH = 4 };
+    uint8_t message[HC_EVENTS_SIZE_MAX] = {7}, bytes[HC_DATA_BODY_MAX];
+    struct hc_server_message received;
+    unsigned flooded = 0, honest_ones = 0;
+    begin();
+    struct client flooder = join(1000, 1), honest = join(2000, 1);
+    for (unsigned i = 0; i <= DATAGRAMS; i++) {
+        struct hc_unreliable queue = {.begin = 0};
+        struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
+        for (unsigned k = 0; k < EACH; k++)
+            ck_assert_int_eq(hc_unreliable_put(&queue, message, sizeof message), HC_OK);
+        ck_assert_uint_eq(hc_unreliable_send(&queue, &writer, sizeof bytes), EACH);
+        ck_assert_int_eq(send_data(i < DATAGRAMS ? &flooder : &honest, bytes, writer.at), HC_OK);
+    }
+    while (hc_sv_host_next_unreliable(host, &received) != NULL) {
+        flooded += received.cid == flooder.cid;
+        honest_ones += received.cid == honest.cid;
+    }
+    ck_assert_uint_eq(flooded, EACH);
+    ck_assert_uint_eq(honest_ones, EACH);
+    ck_assert_uint_eq(hc_sv_host_stats(host)->unreliable_received, 2 * EACH);
+    ck_assert_uint_eq(hc_sv_host_stats(host)->unreliable_dropped, (DATAGRAMS - 1) * EACH);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server host");
     TCase *tests = tcase_create("host");
@@ -716,6 +764,7 @@ int main(void) {
     add_all(tests);
     tcase_add_test(tests, server_repeats_a_join_until_the_client_acks_it);
     tcase_add_test(tests, server_copies_snapshots_to_an_unvalidated_address_within_limits);
+    tcase_add_test(tests, a_flood_of_unreliable_messages_takes_no_more_than_its_clients_room);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

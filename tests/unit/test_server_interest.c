@@ -49,10 +49,10 @@ static void open_world(uint32_t view, bool (*hides)(const struct hc_world *, hc_
     config.replica = true;
     timeline = hc_timeline_create(&config);
     ck_assert_ptr_nonnull(timeline);
-    size_t bytes = hc_sv_slots_layout(&slots, UNITS_MAX, NULL);
+    size_t bytes = hc_sv_slots_layout(&slots, UNITS_MAX, UNITS_MAX, NULL);
     memory = malloc(bytes);
     memset(memory, 0xa5, bytes);
-    hc_sv_slots_layout(&slots, UNITS_MAX, memory);
+    hc_sv_slots_layout(&slots, UNITS_MAX, UNITS_MAX, memory);
     hc_sv_slots_clear(&slots);
     bytes = hc_sv_index_layout(&around, &world, NULL);
     index_memory = malloc(bytes);
@@ -393,6 +393,40 @@ START_TEST(a_look_at_another_tick_goes_by_the_states_of_that_tick) {
 }
 END_TEST
 
+START_TEST(clients_that_see_everything_leave_each_other_client_its_own_units_and_some_more) {
+    enum { CLIENTS = 8, NEAR = 3 };
+    static struct hc_sv_interest all[CLIENTS - 1];
+    const hc_player own = PLAYERS - 1; // the last units
+    open_world(VIEW, NULL);
+    hc_sv_slots_layout(&slots, UNITS_MAX, CLIENTS, memory);
+    hc_sv_slots_clear(&slots);
+    place(hc_world_player(&world, own), 0, 0);
+    for (hc_player p = 1; p <= NEAR; p++)
+        place(hc_world_player(&world, own - p), VIEW / 2, 0);
+    for (unsigned life = 0; life < 3; life++) {
+        pass();
+        for (unsigned i = 0; i < CLIENTS - 1; i++) {
+            hc_sv_interest_open(&all[i], &world, &slots);
+            hc_sv_interest_update(&all[i], &around, timeline, now, NULL, 0);
+        }
+        hc_sv_interest_open(&interest, &world, &slots);
+        look(&own, 1);
+        ck_assert(sees(0));
+        for (hc_player p = 0; p <= NEAR; p++)
+            ck_assert(sees(unit_of(own - p)));
+        // Places that nobody was promised go to those that come first.
+        ck_assert_uint_gt(all[0].view.count, slots.share);
+        ck_assert_uint_eq(all[CLIENTS - 2].view.count, slots.share);
+        hc_sv_view_close(&interest.view);
+        for (unsigned i = 0; i < CLIENTS - 1; i++)
+            hc_sv_view_close(&all[i].view);
+        ck_assert_uint_eq(slots.left, UNITS_MAX);
+        ck_assert_uint_eq(slots.promised, slots.share * CLIENTS);
+    }
+    close_world();
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server interest");
     TCase *tc = tcase_create("interest");
@@ -405,6 +439,8 @@ int main(void) {
     tcase_add_test(tc, a_unit_that_leaps_out_of_view_is_removed_at_once_and_none_is_added);
     tcase_add_test(tc, a_unit_that_was_out_of_view_between_two_ticks_is_seen_anew);
     tcase_add_test(tc, a_look_at_another_tick_goes_by_the_states_of_that_tick);
+    tcase_add_test(tc,
+                   clients_that_see_everything_leave_each_other_client_its_own_units_and_some_more);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

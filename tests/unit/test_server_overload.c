@@ -69,15 +69,15 @@ START_TEST(below_three_quarters_of_the_time_nothing_is_left_out) {
     struct load load = load_of(500, 200);
     play(20 * SECOND, &load);
     ck_assert_uint_eq(least_sent, CLIENTS);
-    ck_assert_int_eq(overload.level, HC_SV_OVERLOAD_NONE);
+    ck_assert_int_eq(overload.level, HC_SERVER_OVERLOAD_NONE);
 }
 END_TEST
 
 START_TEST(far_and_idle_clients_lose_snapshots_before_all_others) {
     struct load load = load_of(700, 100);
     play(SECOND, &load);
-    ck_assert_int_gt(overload.level, HC_SV_OVERLOAD_NONE);
-    ck_assert_int_le(overload.level, HC_SV_OVERLOAD_FAR_QUARTER);
+    ck_assert_int_gt(overload.level, HC_SERVER_OVERLOAD_NONE);
+    ck_assert_int_le(overload.level, HC_SERVER_OVERLOAD_FAR_QUARTER);
     play(SECOND, &load);
     for (unsigned i = 0; i < CLIENTS; i++)
         if (is_far(i))
@@ -91,7 +91,7 @@ START_TEST(one_and_a_half_times_the_capacity_keeps_the_ticks_and_refuses_nobody)
     struct load load = load_of(1300, 200);
     play(SECOND, &load); // finds the level
     ck_assert_uint_eq(play(30 * SECOND, &load), 0);
-    ck_assert_int_lt(overload.level, HC_SV_OVERLOAD_REFUSE);
+    ck_assert_int_lt(overload.level, HC_SERVER_OVERLOAD_REFUSE);
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_assert_uint_ge(sent[i], 30 * SECOND / 6);
 }
@@ -102,10 +102,10 @@ START_TEST(joins_are_refused_when_fewer_snapshots_do_not_suffice) {
     bool third = false;
     for (unsigned i = 0; i < 2 * SECOND; i++) {
         tick(&load);
-        third |= overload.level == HC_SV_OVERLOAD_THIRD;
-        ck_assert(third || overload.level < HC_SV_OVERLOAD_REFUSE);
+        third |= overload.level == HC_SERVER_OVERLOAD_THIRD;
+        ck_assert(third || overload.level < HC_SERVER_OVERLOAD_REFUSE);
     }
-    ck_assert_int_eq(overload.level, HC_SV_OVERLOAD_REFUSE);
+    ck_assert_int_eq(overload.level, HC_SERVER_OVERLOAD_REFUSE);
 }
 END_TEST
 
@@ -114,7 +114,7 @@ START_TEST(a_short_storm_of_joins_refuses_none_of_them) {
     for (unsigned i = 0; i < 20; i++) {
         for (unsigned t = 0; t < SECOND; t++) {
             tick(&storm);
-            ck_assert_int_lt(overload.level, HC_SV_OVERLOAD_REFUSE);
+            ck_assert_int_lt(overload.level, HC_SERVER_OVERLOAD_REFUSE);
         }
         play(2 * SECOND, &calm);
     }
@@ -127,9 +127,9 @@ START_TEST(nothing_is_left_out_two_seconds_after_the_load_has_ended) {
     for (unsigned i = 0; i < 4 * 4; i++) {
         struct load load = load_of(loads[i % 4][0], loads[i % 4][1]);
         play(5 * SECOND + i, &load);
-        ck_assert_int_gt(overload.level, HC_SV_OVERLOAD_NONE);
+        ck_assert_int_gt(overload.level, HC_SERVER_OVERLOAD_NONE);
         play(2 * SECOND, &calm);
-        ck_assert_int_eq(overload.level, HC_SV_OVERLOAD_NONE);
+        ck_assert_int_eq(overload.level, HC_SERVER_OVERLOAD_NONE);
     }
 }
 END_TEST
@@ -141,7 +141,7 @@ START_TEST(level_of_a_steady_load_does_not_swing) {
         set_up();
         play(2 * SECOND, &load);
         for (unsigned i = 0; i < 60 * SECOND; i++) {
-            enum hc_sv_overload_level before = overload.level;
+            enum hc_server_overload_level before = overload.level;
             tick(&load);
             changes += overload.level != before;
         }
@@ -176,6 +176,19 @@ START_TEST(many_rewinds_shorten_how_late_inputs_may_be_down_to_a_minimum) {
 }
 END_TEST
 
+START_TEST(late_limit_rises_after_as_many_windows_with_few_rewinds_as_promised) {
+    struct load storm = {.rewind_us = TICK_US / 2}, calm = {.rewind_us = 0};
+    unsigned calm_ticks = 0;
+    play(2 * SECOND, &storm);
+    while (overload.work.rewind_us != 0) // to the end of a window
+        tick(&storm);
+    for (; overload.late_target < HISTORY && calm_ticks < 10 * SECOND; calm_ticks++)
+        tick(&calm);
+    uint64_t window_ticks = (HC_SV_OVERLOAD_WINDOW_US + TICK_US - 1) / TICK_US;
+    ck_assert_uint_eq(calm_ticks, HC_SV_OVERLOAD_WAIT_MAX * window_ticks);
+}
+END_TEST
+
 START_TEST(a_shorter_history_than_the_minimum_stays) {
     struct load storm = {.rewind_us = TICK_US};
     hc_sv_overload_init(&overload, 8);
@@ -192,11 +205,11 @@ START_TEST(any_load_keeps_the_invariants) {
         uint32_t before = overload.late_most;
         unsigned count = 1 + hc_rng_below(&rng, SECOND);
         play(count, &load);
-        ck_assert_int_lt(overload.level, HC_SV_OVERLOAD_LEVELS);
+        ck_assert_int_lt(overload.level, HC_SERVER_OVERLOAD_LEVELS);
         ck_assert_uint_ge(overload.late_most, HC_SV_OVERLOAD_LATE_MIN);
         ck_assert_uint_le(overload.late_most, HISTORY);
         ck_assert_uint_le(overload.late_most, before + count);
-        ck_assert_str_ne(hc_sv_overload_text(overload.level), "");
+        ck_assert_str_ne(hc_server_overload_text(overload.level), "");
     }
 }
 END_TEST
@@ -214,6 +227,7 @@ int main(void) {
     tcase_add_test(tests, level_of_a_steady_load_does_not_swing);
     tcase_add_test(tests, clients_take_turns_so_that_ticks_are_alike);
     tcase_add_test(tests, many_rewinds_shorten_how_late_inputs_may_be_down_to_a_minimum);
+    tcase_add_test(tests, late_limit_rises_after_as_many_windows_with_few_rewinds_as_promised);
     tcase_add_test(tests, a_shorter_history_than_the_minimum_stays);
     tcase_add_test(tests, any_load_keeps_the_invariants);
     suite_add_tcase(suite, tests);

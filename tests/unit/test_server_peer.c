@@ -1,5 +1,6 @@
 /// Tests of a peer: its states, round trips, acks, forced inputs, loss and floods.
 #include "server/peer.h"
+#include "server/replication/interest.h"
 #include "server/replication/replicator.h"
 #include "tests/run_suite.h"
 #include "tests/unit/small_game.h"
@@ -21,7 +22,7 @@ static void open_peer(uint32_t cid) {
     uint8_t nonce[HC_NONCE_SIZE] = {0};
     struct hc_seal_keys keys = {.c2s = {1}, .s2c = {2}};
     hc_sv_peer_open(&peer);
-    hc_sv_peer_connect(&peer, cid, &keys, CLIENT_RATE, &address, nonce, 0);
+    hc_sv_peer_connect(&peer, cid, &keys, 3, CLIENT_RATE, &address, nonce, 0);
 }
 
 static void set_up(void) {
@@ -73,7 +74,7 @@ START_TEST(shortest_round_trip_stays_when_the_path_becomes_longer) {
         ck_assert_int_eq(accept_data(&data, now_us), HC_OK);
     }
     ck_assert_uint_gt(peer.connection.srtt_us, LONG_US * 95 / 100);
-    ck_assert_uint_eq(peer.replication.rtt_min_us, SHORT_US);
+    ck_assert_uint_eq(peer.replication.round_trip, SHORT_US * 60 / 1000000);
 }
 END_TEST
 
@@ -165,13 +166,13 @@ START_TEST(acked_snapshot_becomes_the_baseline_and_the_next_client_has_none) {
     struct hc_sv_slot *slot = hc_sv_view_insert(view, &view->first, 1);
     for (hc_tick as_of = 100; as_of < 104; as_of++) {
         hc_sv_sent_log_begin(&client->sent_log, as_of, as_of, peer.connection.sent.next);
-        hc_sv_slot_put(slot, &client->sent_log, as_of);
+        hc_sv_items_put(slot, &client->sent_log, as_of);
         ck_assert_uint_gt(hc_sv_peer_wrap(&peer, out, 0, 0), 0);
     }
     ck_assert_uint_eq(client->sent_log.base, HC_NO_TICK);
     ck_assert_int_eq(acknowledge(1, 2), HC_OK);
     ck_assert_uint_eq(client->sent_log.base, 101);
-    ck_assert_uint_eq(hc_sv_slot_acked(slot, &client->sent_log).value_id, 101);
+    ck_assert_uint_eq(hc_sv_items_state(slot, &client->sent_log, client->sent_log.acked).acked, 101);
     ck_assert_int_eq(acknowledge(2, 5), HC_MALFORMED);
     ck_assert_uint_eq(client->sent_log.base, 101);
     hc_sv_peer_end(&peer, HC_CLOSE_LEFT, true, 0);

@@ -1,6 +1,6 @@
 /// The order in which units are sent, and how long one may wait.
 #include "hindcast/rng.h"
-#include "server/replication/view.h"
+#include "server/replication/interest.h"
 #include "tests/run_suite.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "client/snapshot_reader.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
+#include "server/replication/look.h"
 #include "server/replication/snapshot.h"
 #include "tests/run_suite.h"
 
@@ -9,7 +10,8 @@
 #include <string.h>
 
 enum {
-    PLAYERS = 6,
+    FEW = 6, ///< players
+    CROWD = 24,
     LATE = 1, ///< a player whose inputs come late
     RATE = 60,
     TICK_US = 1000000 / RATE,
@@ -25,6 +27,7 @@ static struct hc_cl_snapshot_reader *reader;
 static struct hc_rng rng;
 static uint8_t *memory;
 static uint32_t seq;
+static uint16_t players;
 
 /// A snapshot under way.
 struct sent {
@@ -44,7 +47,7 @@ static uint64_t now_us(void) {
 
 /// Gives every player, LATE apart unless `all`, an input for the head, and simulates a tick.
 static void pass(bool all) {
-    for (hc_player p = 0; p < PLAYERS && head() > 0; p++) {
+    for (hc_player p = 0; p < players && head() > 0; p++) {
         struct hc_arena_input input = {.move_x = (int8_t)(hc_rng_below(&rng, 3) - 1),
                                        .move_y = (int8_t)(hc_rng_below(&rng, 3) - 1),
                                        .aim = (uint8_t)hc_rng_below(&rng, 256),
@@ -64,10 +67,11 @@ static void join(hc_player player) {
     hc_sv_roster_stamp(&replicator.roster, player, head(), HC_ROSTER_JOIN);
 }
 
-static void set_up(void) {
+static void set_up_of(uint16_t count) {
     rng = hc_rng_init(91, 0);
     seq = 0;
-    ck_assert_int_eq(hc_world_init(&world, &hc_arena, PLAYERS, RATE, 1, NULL), HC_OK);
+    players = count;
+    ck_assert_int_eq(hc_world_init(&world, &hc_arena, players, RATE, 1, NULL), HC_OK);
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
     timeline = hc_timeline_create(&config);
@@ -83,15 +87,23 @@ static void set_up(void) {
     memset(memory, 0xa5, bytes);
     ck_assert_uint_eq(hc_sv_client_layout(&client, &replicator, memory), bytes);
     hc_sv_client_open(&client);
-    hc_sv_client_connect(&client, 1, CLIENT_RATE, 0);
+    hc_sv_client_connect(&client, 1, 3, CLIENT_RATE, 0);
     client.own_count = 1;
     client.own[0] = 0;
     reader = hc_cl_snapshot_reader_create(&world, client.own_count);
     ck_assert_ptr_nonnull(reader);
     hc_timeline_start(timeline);
-    for (hc_player p = 0; p < PLAYERS; p++)
+    for (hc_player p = 0; p < players; p++)
         join(p);
     pass(true);
+}
+
+static void set_up(void) {
+    set_up_of(FEW);
+}
+
+static void set_up_crowd(void) {
+    set_up_of(CROWD);
 }
 
 static void tear_down(void) {
@@ -104,9 +116,11 @@ static void tear_down(void) {
 
 static struct sent send_snapshot(void) {
     struct sent sent = {.seq = ++seq};
-    struct hc_sv_snapshot_datagram datagram = {.seq = sent.seq, .late_limit = head()};
+    struct hc_sv_snapshot_datagram datagram = {
+        .seq = sent.seq, .late_limit = head(), .room = hc_sv_snapshot_room(&client, now_us())};
     struct hc_writer body = hc_bytes_writer(sent.bytes, sizeof sent.bytes);
-    ck_assert(hc_sv_snapshot_send(&replicator, &client, &datagram, &body, &sent.counts, now_us()));
+    hc_sv_look(&replicator, &client);
+    hc_sv_snapshot_send(&replicator, &client, &datagram, &body, &sent.counts);
     sent.size = body.at;
     return sent;
 }
@@ -157,15 +171,26 @@ END_TEST
 START_TEST(an_acked_snapshot_becomes_the_baseline_and_an_unacked_one_does_not) {
     struct sent first = send_snapshot();
     hc_tick base = head();
-    ck_assert_uint_eq(receive(&first)->head.base, HC_NO_TICK);
+    ck_assert_uint_eq(receive(&first)->header.base, HC_NO_TICK);
     pass(true);
     struct sent second = send_snapshot();
-    ck_assert_uint_eq(receive(&second)->head.base, HC_NO_TICK);
+    ck_assert_uint_eq(receive(&second)->header.base, HC_NO_TICK);
     hc_sv_client_acked(&client, first.seq);
     pass(true);
     struct sent third = send_snapshot();
-    ck_assert_uint_eq(receive(&third)->head.base, base);
+    ck_assert_uint_eq(receive(&third)->header.base, base);
     ck_assert_uint_lt(third.size, first.size);
+}
+END_TEST
+
+START_TEST(each_value_of_a_single_client_counts_as_an_encoded_delta) {
+    for (unsigned tick = 0; tick < 10; tick++) {
+        struct sent sent = send_snapshot();
+        ck_assert_uint_eq(sent.counts.deltas_encoded, receive(&sent)->value_count);
+        ck_assert_uint_eq(sent.counts.deltas_reused, 0);
+        hc_sv_client_acked(&client, sent.seq);
+        pass(true);
+    }
 }
 END_TEST
 
@@ -206,7 +231,7 @@ START_TEST(forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_t
         struct sent sent = send_snapshot();
         const struct hc_cl_received *received = receive(&sent);
         ck_assert_uint_eq(received->forced_count, i < 3);
-        ck_assert_uint_eq(received->roster_count, i < 3 ? PLAYERS - 1 : 0); // all but its own
+        ck_assert_uint_eq(received->roster_count, i < 3 ? players - 1 : 0); // all but its own
         if (i == 2)
             hc_sv_client_acked(&client, sent.seq);
         pass(true);
@@ -214,15 +239,11 @@ START_TEST(forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_t
 }
 END_TEST
 
-START_TEST(a_starved_snapshot_changes_nothing) {
-    uint8_t bytes[HC_DATA_BODY_MAX];
-    struct hc_writer body = hc_bytes_writer(bytes, sizeof bytes);
-    struct hc_sv_snapshot_datagram datagram = {.seq = 1, .late_limit = head()};
-    struct hc_sv_snapshot_counts counts;
+START_TEST(a_client_without_bandwidth_has_no_room_for_a_snapshot) {
+    ck_assert_uint_eq(hc_sv_snapshot_room(&client, now_us()),
+                      HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD);
     hc_sv_bandwidth_spend(&client.bandwidth, CLIENT_RATE);
-    ck_assert(!hc_sv_snapshot_send(&replicator, &client, &datagram, &body, &counts, now_us()));
-    ck_assert_uint_eq(body.at, 0);
-    ck_assert_uint_eq(client.newest_head, HC_NO_TICK);
+    ck_assert_uint_eq(hc_sv_snapshot_room(&client, now_us()), 0);
 }
 END_TEST
 
@@ -289,13 +310,67 @@ END_TEST
 START_TEST(a_new_connection_of_a_client_begins_without_baselines_and_with_its_players) {
     struct sent sent = send_snapshot();
     ack(&sent);
-    hc_sv_client_connect(&client, 2, CLIENT_RATE, now_us());
+    hc_sv_client_connect(&client, 2, 3, CLIENT_RATE, now_us());
     hc_cl_snapshot_reader_destroy(reader);
     reader = hc_cl_snapshot_reader_create(&world, client.own_count);
     pass(true);
     sent = send_snapshot();
-    ck_assert_uint_eq(receive(&sent)->head.base, HC_NO_TICK);
+    ck_assert_uint_eq(receive(&sent)->header.base, HC_NO_TICK);
     ck_assert(hc_sv_client_owns(&client, 0));
+}
+END_TEST
+
+/// Every player moves as before, but `turns`, if it is one, to another side; then a tick passes.
+static void pass_steadily(hc_player turns) {
+    static struct hc_arena_input inputs[CROWD];
+    if (turns < players) {
+        struct hc_arena_input before = inputs[turns];
+        inputs[turns].move_x = (int8_t)(inputs[turns].move_x <= 0);
+        hc_sv_replicator_turn(&replicator, turns, (const uint8_t *)&before,
+                              (const uint8_t *)&inputs[turns]);
+    }
+    for (hc_player p = 0; p < players; p++) {
+        inputs[p].aim++; // is no key
+        ck_assert_int_eq(hc_timeline_put_input(timeline, p, head(), &inputs[p]), HC_OK);
+        hc_sv_roster_input(&replicator.roster, p, head());
+    }
+    hc_timeline_advance(timeline);
+    hc_sv_replicator_advance(&replicator, hc_tick_back(head(), SHOWN_BACK));
+    hc_sv_client_report(&client, head(), 0);
+}
+
+static bool has_unit(const struct hc_cl_received *received, hc_unit unit) {
+    for (uint32_t i = 0; i < received->value_count; i++)
+        if (received->values[i].unit == unit && !received->values[i].correction)
+            return true;
+    return false;
+}
+
+START_TEST(units_of_a_crowd_take_turns_and_a_player_that_turns_is_sent_at_once) {
+    hc_tick sent_at[CROWD + 1];
+    uint32_t values = 0, most = 0;
+    for (hc_unit unit = 1; unit <= players; unit++)
+        sent_at[unit] = head() + 30;
+    for (unsigned tick = 0; tick < 200; tick++) {
+        hc_player turned = tick % 5 == 0 ? (hc_player)(1 + hc_rng_below(&rng, CROWD - 1u)) : CROWD;
+        pass_steadily(turned);
+        struct sent sent = send_snapshot();
+        const struct hc_cl_received *received = receive(&sent);
+        hc_sv_client_acked(&client, sent.seq);
+        if (tick < 30) // until the client knows all
+            continue;
+        ck_assert_uint_eq(received->header.tick, head());
+        ck_assert(turned == CROWD || has_unit(received, turned + 1));
+        ck_assert(has_unit(received, HC_REFEREE) && has_unit(received, 1)); // the own player
+        for (hc_unit unit = 1; unit <= players; unit++) {
+            if (has_unit(received, unit))
+                sent_at[unit] = head();
+            ck_assert_uint_le(head() - sent_at[unit], HC_SV_TURNS - 1);
+        }
+        values += received->value_count;
+        most += client.interest.view.count;
+    }
+    ck_assert_uint_lt(values, most * 6 / 10);
 }
 END_TEST
 
@@ -305,13 +380,19 @@ int main(void) {
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, every_value_is_read_as_the_timeline_has_it);
     tcase_add_test(tc, an_acked_snapshot_becomes_the_baseline_and_an_unacked_one_does_not);
+    tcase_add_test(tc, each_value_of_a_single_client_counts_as_an_encoded_delta);
     tcase_add_test(tc, a_lost_correction_is_sent_again);
     tcase_add_test(
         tc, forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_them_is_acked);
-    tcase_add_test(tc, a_starved_snapshot_changes_nothing);
+    tcase_add_test(tc, a_client_without_bandwidth_has_no_room_for_a_snapshot);
     tcase_add_test(tc, every_snapshot_has_the_referee_and_the_own_players_in_any_room);
     tcase_add_test(tc, a_unit_that_waits_gains_the_priority_of_a_changed_one);
     tcase_add_test(tc, a_new_connection_of_a_client_begins_without_baselines_and_with_its_players);
+    suite_add_tcase(suite, tc);
+    tc = tcase_create("crowd");
+    tcase_add_checked_fixture(tc, set_up_crowd, tear_down);
+    tcase_add_test(tc, units_of_a_crowd_take_turns_and_a_player_that_turns_is_sent_at_once);
+    tcase_add_test(tc, every_value_is_read_as_the_timeline_has_it);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -1,6 +1,6 @@
 /// The sent log and the items of a client's slots, against a model that forgets nothing.
 #include "hindcast/rng.h"
-#include "server/replication/view.h"
+#include "server/replication/interest.h"
 #include "tests/run_suite.h"
 
 #include <stdlib.h>
@@ -39,10 +39,10 @@ static void set_up(void) {
     memory = malloc(bytes);
     memset(memory, 0xa5, bytes);
     hc_sv_sent_log_layout(&sent_log, memory);
-    bytes = hc_sv_slots_layout(&slots, UNITS_MAX, NULL);
+    bytes = hc_sv_slots_layout(&slots, UNITS_MAX, UNITS_MAX, NULL);
     slot_memory = malloc(bytes);
     memset(slot_memory, 0xa5, bytes);
-    hc_sv_slots_layout(&slots, UNITS_MAX, slot_memory);
+    hc_sv_slots_layout(&slots, UNITS_MAX, UNITS_MAX, slot_memory);
     make();
 }
 
@@ -54,16 +54,16 @@ static void tear_down(void) {
 static void log_begin(hc_tick as_of, hc_tick tick, uint32_t seq) {
     hc_sv_places gone = hc_sv_sent_log_evict(&sent_log, as_of);
     for (unsigned u = 0; u < UNITS_MAX; u++)
-        hc_sv_slot_evict(items[u], &sent_log, gone);
+        hc_sv_items_evict(items[u], &sent_log, gone);
     hc_sv_sent_log_begin(&sent_log, as_of, tick, seq);
 }
 
 static void log_put(hc_unit unit, hc_sv_value_id value_id) {
-    hc_sv_slot_put(items[unit], &sent_log, value_id);
+    hc_sv_items_put(items[unit], &sent_log, value_id);
 }
 
 static void log_correct(hc_unit unit, hc_tick tick, hc_sv_value_id value_id) {
-    hc_sv_sent_log_correct(&sent_log, unit, tick, value_id, &items[unit]->corrected);
+    hc_sv_items_correct(items[unit], &sent_log, tick, value_id);
 }
 
 /// An ack of a datagram, and the losses that follow from it.
@@ -75,19 +75,19 @@ static void log_ack(uint32_t seq) {
 }
 
 static struct hc_sv_held held_at(hc_unit unit, hc_tick tick) {
-    return hc_sv_slot_held(items[unit], &sent_log, tick, hc_sv_sent_log_showing(&sent_log, tick));
+    return hc_sv_items_held(items[unit], &sent_log, tick, hc_sv_sent_log_showing(&sent_log, tick));
 }
 
-static struct hc_sv_acked acked_of(hc_unit unit) {
-    return hc_sv_slot_acked(items[unit], &sent_log);
+static struct hc_sv_item_state state_of(hc_unit unit) {
+    return hc_sv_items_state(items[unit], &sent_log, sent_log.acked);
 }
 
 static bool is_known(hc_unit unit) {
-    return hc_sv_slot_known(items[unit], &sent_log);
+    return state_of(unit).known;
 }
 
 static hc_tick sent_of(hc_unit unit) {
-    return hc_sv_slot_sent(items[unit], &sent_log);
+    return state_of(unit).sent_as_of;
 }
 
 // ---- The model ----
@@ -268,8 +268,8 @@ static bool expected_has(hc_unit unit, hc_tick tick) {
 static void compare(struct hc_rng *rng, hc_tick head) {
     for (hc_unit u = 0; u < UNITS_MAX; u++) {
         struct expected wanted = expected(u);
-        agree("acked", u, acked_of(u).value_id, wanted.acked);
-        agree("acked as_of", u, acked_of(u).as_of, wanted.acked_as_of);
+        agree("acked", u, state_of(u).acked, wanted.acked);
+        agree("acked as_of", u, state_of(u).acked_as_of, wanted.acked_as_of);
         agree("sent", u, sent_of(u), wanted.sent == 0 ? HC_NO_TICK : wanted.sent_as_of);
         agree("known", u, is_known(u), wanted.known);
         for (int i = 0; i < 4; i++) {
@@ -278,10 +278,7 @@ static void compare(struct hc_rng *rng, hc_tick head) {
             hc_sv_value_id held = expected_held(u, tick, &wanted_as_of);
             agree("held", u, held_at(u, tick).value_id, held);
             agree("held as_of", u, held_at(u, tick).as_of, wanted_as_of);
-            agree(
-                "has", u,
-                hc_sv_slot_has(items[u], &sent_log, tick, hc_sv_sent_log_showing(&sent_log, tick)),
-                expected_has(u, tick));
+            agree("has", u, held_at(u, tick).sent, expected_has(u, tick));
         }
     }
     int base = model_base();
@@ -302,7 +299,7 @@ static void put_some(struct hc_rng *rng, const struct link *link, hc_tick tick,
         if (!hc_rng_chance(rng, link->put_ppm))
             continue;
         bool drop = hc_rng_chance(rng, 150000);
-        bool dropped_before = items[u]->valued && !is_known(u);
+        bool dropped_before = items[u]->valued_as_of != HC_NO_TICK && !is_known(u);
         seen.sent_after_drop += !drop && dropped_before;
         put(u, tick, drop ? 0 : (*next)++, false);
     }
@@ -382,9 +379,9 @@ START_TEST(an_older_ack_counts_only_for_units_that_the_newer_snapshot_left_out) 
     log_ack(2);
     log_ack(1);
     ck_assert_uint_eq(sent_log.base, 11);
-    ck_assert(acked_of(1).value_id == 201 && acked_of(1).as_of == 11 && acked_of(1).tick == 11);
-    ck_assert(acked_of(2).value_id == 102 && acked_of(2).as_of == 10 && acked_of(2).tick == 10);
-    ck_assert_uint_eq(acked_of(3).value_id, 0); // a correction is no baseline
+    ck_assert(state_of(1).acked == 201 && state_of(1).acked_as_of == 11);
+    ck_assert(state_of(2).acked == 102 && state_of(2).acked_as_of == 10);
+    ck_assert_uint_eq(state_of(3).acked, 0); // a correction is no baseline
     ck_assert(held_at(3, 9).value_id == 103 && held_at(3, 9).as_of == 10);
     ck_assert_uint_eq(held_at(1, 10).value_id, 101); // the client still holds that tick's value
 }
@@ -397,20 +394,20 @@ START_TEST(a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known) {
     log_ack(1);
     log_begin(2, 2, 2);
     log_put(4, 0);
-    ck_assert(!is_known(4) && sent_of(4) == HC_NO_TICK && acked_of(4).value_id == 7);
+    ck_assert(!is_known(4) && sent_of(4) == HC_NO_TICK && state_of(4).acked == 7);
     log_ack(2 + HC_LOST_AFTER); // the drop is lost
     ck_assert(is_known(4) && sent_of(4) == 1);
     log_begin(9, 9, 9);
     log_put(4, 0);
     log_ack(9);
-    ck_assert(!is_known(4) && acked_of(4).value_id == 7);
+    ck_assert(!is_known(4) && state_of(4).acked == 7);
     log_begin(10, 10, 10);
     log_put(4, 8);
     ck_assert(is_known(4) && sent_of(4) == 10);
     log_ack(10 + HC_LOST_AFTER); // the return is lost, but may still come
     ck_assert(is_known(4) && sent_of(4) == HC_NO_TICK);
     log_ack(10);
-    ck_assert(is_known(4) && sent_of(4) == 10 && acked_of(4).value_id == 8);
+    ck_assert(is_known(4) && sent_of(4) == 10 && state_of(4).acked == 8);
 }
 END_TEST
 
@@ -451,9 +448,9 @@ START_TEST(the_newest_acked_value_outlives_its_snapshot_but_not_as_a_baseline) {
     log_ack(1);
     log_ack(2);
     log_begin(5 + HC_SNAPSHOT_AGE_MAX - 1, 60, 3);
-    ck_assert(acked_of(1).value_id == 11 && sent_log.base == 6);
+    ck_assert(state_of(1).acked == 11 && sent_log.base == 6);
     log_begin(5 + HC_SNAPSHOT_AGE_MAX, 61, 4);
-    ck_assert(acked_of(1).value_id == 0 && sent_log.base == 6);
+    ck_assert(state_of(1).acked == 0 && sent_log.base == 6);
     ck_assert(sent_of(1) == 5 && is_known(1));
 }
 END_TEST
@@ -470,17 +467,17 @@ START_TEST(the_values_of_the_base_are_baselines_until_another_is_acked) {
         log_put(3, 100 + i);
     }
     ck_assert_uint_eq(sent_log.base, 5);
-    ck_assert(acked_of(1).value_id == 11 && acked_of(1).as_of == 5 && acked_of(1).tick == 5);
-    ck_assert(acked_of(3).value_id == 13 && acked_of(3).as_of == 5);
-    ck_assert_uint_eq(acked_of(2).value_id, 0);
+    ck_assert(state_of(1).acked == 11 && state_of(1).acked_as_of == 5);
+    ck_assert(state_of(3).acked == 13 && state_of(3).acked_as_of == 5);
+    ck_assert_uint_eq(state_of(2).acked, 0);
     log_ack(990);
     ck_assert_uint_eq(sent_log.base, 994);
-    ck_assert(acked_of(1).value_id == 0 && acked_of(1).as_of == HC_NO_TICK);
-    ck_assert(acked_of(3).value_id == 1089 && acked_of(3).as_of == 994);
+    ck_assert(state_of(1).acked == 0 && state_of(1).acked_as_of == HC_NO_TICK);
+    ck_assert(state_of(3).acked == 1089 && state_of(3).acked_as_of == 994);
     log_begin(994 + HC_SNAPSHOT_SPAN_MAX - 1, 1100, 2000);
     ck_assert_uint_eq(sent_log.base, 994);
     log_begin(994 + HC_SNAPSHOT_SPAN_MAX, 1101, 2001); // farther than can be named
-    ck_assert(acked_of(3).value_id == 0 && sent_log.base == HC_NO_TICK);
+    ck_assert(state_of(3).acked == 0 && sent_log.base == HC_NO_TICK);
 }
 END_TEST
 
@@ -521,7 +518,8 @@ START_TEST(slots_stand_in_the_order_of_units_and_come_back_to_the_pool) {
     ck_assert_ptr_eq(hc_sv_view_find(&view, 6), items[6]);
     struct hc_sv_slot *slot = hc_sv_view_insert(&other, &other.first, 7);
     ck_assert_ptr_eq(slot, items[5]);
-    ck_assert(!slot->sees && slot->values == 0 && !hc_sv_slot_known(slot, &sent_log));
+    ck_assert(!slot->sees && slot->values == 0 &&
+              !hc_sv_items_state(slot, &sent_log, sent_log.acked).known);
     hc_sv_view_close(&view);
     for (hc_unit u = UNITS_MAX - 1; u-- > 0;)
         ck_assert_ptr_nonnull(hc_sv_view_insert(&other, &other.first, u % 7));
@@ -529,10 +527,33 @@ START_TEST(slots_stand_in_the_order_of_units_and_come_back_to_the_pool) {
 }
 END_TEST
 
+START_TEST(a_base_is_the_newest_acked_snapshot_or_the_newest_of_its_turn) {
+    hc_sv_places usable;
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 8, &usable), HC_NO_TICK);
+    for (uint32_t i = 0; i < 5; i++) // shows the ticks 1, 2, 2, 3, 4
+        log_begin(10 + i, i + (i < 2), 1 + i);
+    log_ack(1);
+    log_ack(2);
+    log_ack(4);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, false, 8, &usable), 13);
+    ck_assert_uint_eq(usable, sent_log.acked);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 5, &usable), 13);
+    ck_assert_uint_eq(usable, sent_log.acked);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 6, &usable), 11);
+    ck_assert_uint_eq(usable, 3);
+    log_begin(13 + HC_SV_TURN_BASE_AGE, 7, 6);
+    log_ack(6); // much newer than that of head 11
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 6, &usable),
+                      13 + HC_SV_TURN_BASE_AGE);
+    ck_assert_uint_eq(usable, sent_log.acked);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("server sent log");
     TCase *tc = tcase_create("sent log");
     tcase_add_checked_fixture(tc, set_up, tear_down);
+    tcase_add_test(tc, a_base_is_the_newest_acked_snapshot_or_the_newest_of_its_turn);
     tcase_add_test(tc, the_log_agrees_with_a_model_that_remembers_every_send_and_ack);
     tcase_add_test(tc, an_older_ack_counts_only_for_units_that_the_newer_snapshot_left_out);
     tcase_add_test(tc, a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known);

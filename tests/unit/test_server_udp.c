@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // seteuid
 
 #include "common/programs/clock.h"
+#include "proto/token.h"
 #include "server/daemon/udp.h"
 #include "tests/run_suite.h"
 
@@ -21,7 +22,7 @@ static struct sockaddr_in to;
 
 static void open_all(const char *bind_to) {
     char why[256] = "";
-    udp = hc_sv_udp_open(bind_to, 0, why, sizeof why);
+    (void)hc_sv_udp_open(bind_to, 0, 1, &udp, why, sizeof why);
     ck_assert_msg(udp != NULL, "%s", why);
     sender = socket(AF_INET, SOCK_DGRAM, 0);
     ck_assert_int_ge(sender, 0);
@@ -155,9 +156,57 @@ END_TEST
 START_TEST(second_server_cannot_open_the_same_port) {
     char why[256] = "";
     open_all("127.0.0.1");
-    struct hc_sv_udp *other = hc_sv_udp_open("127.0.0.1", ntohs(to.sin_port), why, sizeof why);
+    struct hc_sv_udp *other = NULL;
+    (void)hc_sv_udp_open("127.0.0.1", ntohs(to.sin_port), 1, &other, why, sizeof why);
     ck_assert_ptr_null(other);
     ck_assert_str_ne(why, "");
+    close_all();
+}
+END_TEST
+
+START_TEST(kernel_gives_each_worker_the_datagrams_of_its_matches) {
+    enum { WORKERS = 3, MATCHES = 40 };
+    struct hc_sv_udp *ports[WORKERS] = {NULL};
+    char why[256] = "";
+    // Without the filters several workers are refused: then there is nothing to see.
+    open_all("127.0.0.1");
+    bool sorted = sorts();
+    close_all();
+    ck_assert_int_eq(hc_sv_udp_open("127.0.0.1", 0, WORKERS, ports, why, sizeof why), sorted);
+    if (!sorted)
+        return;
+    sender = socket(AF_INET, SOCK_DGRAM, 0);
+    to.sin_port = htons(hc_sv_udp_address(ports[0]).port);
+    for (uint32_t match = 0; match <= MATCHES; match++) {
+        uint8_t bytes[HC_DATAGRAM_MAX] = {HC_DATAGRAM_DATA};
+        bytes[3] = (uint8_t)(match << 6 | 9); // a cid's upper 10 bits
+        bytes[4] = (uint8_t)(match >> 2);
+        ck_assert_int_ge(sendto(sender, bytes, 40, 0, (struct sockaddr *)&to, sizeof to), 0);
+        bytes[0] = HC_DATAGRAM_CONNECT;
+        bytes[HC_SV_UDP_TOKEN_AT + 2] = (uint8_t)(match << 1 | 1); // the match of a token
+        bytes[HC_SV_UDP_TOKEN_AT + 3] = (uint8_t)(match >> 7 << 4 | 15);
+        ck_assert_uint_eq(hc_token_match(bytes + HC_SV_UDP_TOKEN_AT), match);
+        ck_assert_int_ge(sendto(sender, bytes, sizeof bytes, 0, (struct sockaddr *)&to, sizeof to),
+                         0);
+        udp = ports[match % WORKERS];
+        ck_assert_uint_eq(read_all(HC_SV_UDP_DATA, HC_DATAGRAM_DATA, 1), 1);
+        ck_assert_uint_eq(read_all(HC_SV_UDP_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
+    }
+    for (unsigned i = 0; i < WORKERS; i++)
+        hc_sv_udp_close(ports[i]);
+    close(sender);
+}
+END_TEST
+
+START_TEST(few_connects_are_received_at_once_because_a_tick_waits_for_them) {
+    open_all("127.0.0.1");
+    if (sorts()) {
+        for (unsigned i = 0; i < HC_SV_UDP_CONNECTS + 1; i++)
+            send_kind(HC_DATAGRAM_CONNECT, HC_DATAGRAM_CONNECT_SIZE);
+        ck_assert(await_lane(HC_SV_UDP_CONNECT));
+        ck_assert_uint_le(hc_sv_udp_receive(udp, HC_SV_UDP_CONNECT), HC_SV_UDP_CONNECTS);
+        ck_assert_uint_ge(read_all(HC_SV_UDP_CONNECT, HC_DATAGRAM_CONNECT, 1), 1);
+    }
     close_all();
 }
 END_TEST
@@ -246,6 +295,8 @@ int main(void) {
     tcase_add_test(tests, broadcast_datagram_reaches_one_lane);
     tcase_add_test(tests, data_has_the_time_of_its_arrival_however_late_it_is_read);
     tcase_add_test(tests, second_server_cannot_open_the_same_port);
+    tcase_add_test(tests, kernel_gives_each_worker_the_datagrams_of_its_matches);
+    tcase_add_test(tests, few_connects_are_received_at_once_because_a_tick_waits_for_them);
     tcase_add_test(tests, all_datagrams_are_sent_from_the_bound_port);
     tcase_add_test(tests, reported_receive_buffer_is_the_smallest_that_the_kernel_granted);
     tcase_add_test(tests, without_privilege_the_receive_buffer_is_bounded_by_rmem_max);

@@ -1,6 +1,6 @@
 /// Stored values against a list of all values that were ever stored.
 #include "hindcast/rng.h"
-#include "server/replication/values.h"
+#include "server/replication/deltas.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
 
@@ -36,10 +36,10 @@ static void set_up(void) {
     ck_assert_ptr_nonnull(timeline);
     struct hc_entity_state referee = {.entity = HC_REFEREE, .presence = HC_ABSENT};
     ck_assert_int_eq(hc_timeline_put_state(timeline, 1, 0, &referee, 1), HC_OK);
-    size_t bytes = hc_sv_values_layout(&values, &world, HISTORY + 1, LEAST, NULL);
+    size_t bytes = hc_sv_values_layout(&values, &world, HISTORY + 1, LEAST, 2, NULL);
     memory = malloc(bytes);
     memset(memory, 0xa5, bytes);
-    hc_sv_values_layout(&values, &world, HISTORY + 1, LEAST, memory);
+    hc_sv_values_layout(&values, &world, HISTORY + 1, LEAST, 2, memory);
     hc_sv_values_clear(&values);
 }
 
@@ -178,23 +178,23 @@ START_TEST(a_value_gets_a_new_number_only_when_the_timeline_has_changed) {
 END_TEST
 
 START_TEST(a_pinned_value_outlives_the_ring_and_a_replaced_one_is_not_pinned) {
-    struct hc_sv_value *pin = malloc(hc_sv_values_pin_size(&world));
     hc_timeline_advance(timeline);
     hc_sv_value_id id = ask(2, 1);
     struct stored was;
     read_now(2, 1, &was);
-    hc_sv_values_pin(&values, 2, id, pin);
+    hc_sv_values_pin(&values, 1, 2, id);
     for (hc_tick tick = 2; tick < 3 * CAPACITY; tick++) {
         hc_timeline_advance(timeline);
         ask(1, tick);
     }
     ck_assert_ptr_null(hc_sv_values_get(&values, id));
+    const struct hc_sv_value *pin = hc_sv_values_pinned(&values, 1, id);
     ck_assert_uint_eq(pin->id, id);
     ck_assert(same(&pin->unit, &was));
     ck_assert_uint_eq(pin->hash, hash_of(&was));
-    hc_sv_values_pin(&values, 2, id, pin);
-    ck_assert_uint_eq(pin->id, 0);
-    free(pin);
+    ck_assert_ptr_null(hc_sv_values_pinned(&values, 0, id));
+    hc_sv_values_pin(&values, 1, 2, id);
+    ck_assert_ptr_null(hc_sv_values_pinned(&values, 1, id));
 }
 END_TEST
 

@@ -52,11 +52,12 @@ static const struct hc_field input_fields[] = {
     HC_FIELD(struct input, score, 8, false),
 };
 static const struct hc_kind kinds[] = {
-    [REFEREE] = {"referee", sizeof(struct referee), 2, referee_fields, -1, -1, 0},
-    [WALKER] = {"walker", sizeof(struct walker), 4, walker_fields, 0, 1, 0},
-    [PET] = {"pet", sizeof(struct pet), 2, pet_fields, 0, 1, 0},
-    [FAN] = {"fan", sizeof(struct fan), 1, fan_fields, -1, -1, 0},
+    [REFEREE] = {"referee", sizeof(struct referee), 2, referee_fields, -1, -1, 0, 0},
+    [WALKER] = {"walker", sizeof(struct walker), 4, walker_fields, 0, 1, 0, 2},
+    [PET] = {"pet", sizeof(struct pet), 2, pet_fields, 0, 1, 0, 0},
+    [FAN] = {"fan", sizeof(struct fan), 1, fan_fields, -1, -1, 0, 0},
 };
+static const struct hc_game_event_kind event_kinds[] = {{"scores", 8}, {"leaps", 0}};
 static const struct hc_slots owned[] = {{WALKER, 1, 0}, {PET, 2, 0}};
 static const struct hc_slots unowned[] = {{FAN, 5, 0}};
 static const struct hc_reduction reductions[] = {{HC_REDUCE_SUM, 2}};
@@ -80,6 +81,10 @@ static bool step_walker(struct hc_scene *scene, hc_entity self, struct walker *o
     *out = *was;
     out->x += input->walk;
     out->score += input->score;
+    if (input->score > 0)
+        hc_emit(scene, 0, input->score);
+    if (input->walk > 0 && input->score == 2)
+        hc_emit(scene, 1, 0);
     out->seen = (int32_t)hc_scene_neighbours(scene, &ids);
     return hc_scene_roster(scene) != HC_ROSTER_LEAVE;
 }
@@ -138,6 +143,8 @@ static const struct hc_game game = {
     .step = step,
     .predict_input = predict,
     .sanitize_input = sanitize,
+    .event_kinds = event_kinds,
+    .event_kind_count = 2,
 };
 
 enum { PLAYERS = 256, PER_OWNER = 3 };
@@ -345,6 +352,74 @@ START_TEST(a_redo_does_not_change_the_effect_of_a_late_input) {
 }
 END_TEST
 
+/// The number of events of a player at a tick; the first one is written to `*event`.
+static uint32_t events_of(hc_tick tick, hc_player player, hc_game_event *event) {
+    uint32_t count;
+    const hc_game_event *events =
+        hc_timeline_events(timeline, tick, hc_world_player(&world, player), &count);
+    *event = count > 0 ? events[0] : 0;
+    return count;
+}
+
+START_TEST(events_are_those_of_the_newest_step_to_their_tick) {
+    hc_tick head = hc_timeline_head(timeline), at = head - 5;
+    hc_game_event event;
+    ck_assert_uint_eq(events_of(at + 1, 7, &event), 0);
+    ck_assert_int_eq(put(7, at, 1, 2), HC_OK);
+    uint64_t changed = hc_timeline_events_changed(timeline, at + 1);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(events_of(at + 1, 7, &event), 2);
+    ck_assert_uint_eq(event, hc_game_event_of(1, 0));
+    ck_assert_uint_eq(events_of(at, 7, &event), 0);
+    ck_assert_uint_gt(hc_timeline_events_changed(timeline, at + 1), changed);
+    ck_assert_uint_eq(hc_timeline_next_emitter(timeline, at + 1, 0), hc_world_player(&world, 7));
+    ck_assert_uint_eq(hc_timeline_next_emitter(timeline, at + 1, hc_world_player(&world, 7) + 1u),
+                      world.entities);
+
+    // A step that is not repeated keeps its events, and a repeated one that emits the same, too.
+    changed = hc_timeline_events_changed(timeline, at + 1);
+    ck_assert_int_eq(put(9, at, 0, 3), HC_OK);
+    ck_assert_int_eq(put(7, at - 1, 1, 0), HC_OK);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(events_of(at + 1, 7, &event), 2);
+    ck_assert_uint_eq(events_of(at + 1, 9, &event), 1);
+    changed = hc_timeline_events_changed(timeline, at + 1);
+    hc_timeline_redo(timeline, at - 1);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(hc_timeline_events_changed(timeline, at + 1), changed);
+
+    // A new tick begins without the events of the tick whose place it takes.
+    for (int i = 0; i < 20; i++)
+        hc_timeline_advance(timeline);
+    for (hc_tick t = hc_timeline_oldest(timeline); t <= hc_timeline_head(timeline); t++)
+        ck_assert_uint_eq(hc_timeline_next_emitter(timeline, t, 0), world.entities);
+}
+END_TEST
+
+START_TEST(an_authoritative_state_has_no_events) {
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    config.replica = true;
+    hc_timeline_destroy(timeline);
+    timeline = hc_timeline_create(&config);
+    hc_entity entity = hc_world_player(&world, 7);
+    struct walker walker = {.x = 1};
+    struct hc_entity_state put_at = {entity, HC_ALIVE, &walker};
+    hc_game_event event;
+    ck_assert_int_eq(hc_timeline_put_state(timeline, 5, 5, &put_at, 1), HC_OK);
+    for (hc_tick t = 5; t < 8; t++) {
+        ck_assert_int_eq(put(7, t, 0, 3), HC_OK);
+        hc_timeline_advance(timeline);
+    }
+    ck_assert_uint_eq(events_of(7, 7, &event), 1);
+    ck_assert_int_eq(hc_timeline_put_state(timeline, 7, 9, &put_at, 1), HC_OK);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(events_of(6, 7, &event), 1);
+    ck_assert_uint_eq(events_of(7, 7, &event), 0);
+    ck_assert_uint_eq(events_of(8, 7, &event), 1);
+}
+END_TEST
+
 START_TEST(input_is_known_once_and_only_inside_the_window) {
     hc_tick head = hc_timeline_head(timeline);
     ck_assert_int_eq(put(1, head - 16, 1, 0), HC_OK);
@@ -441,6 +516,8 @@ int main(void) {
     tcase_add_test(tc, redone_ticks_are_stepped_in_full_and_stay_equal);
     tcase_add_test(tc, a_redo_is_cut_to_the_ticks_in_the_ring);
     tcase_add_test(tc, a_redo_does_not_change_the_effect_of_a_late_input);
+    tcase_add_test(tc, events_are_those_of_the_newest_step_to_their_tick);
+    tcase_add_test(tc, an_authoritative_state_has_no_events);
     tcase_add_test(tc, input_is_known_once_and_only_inside_the_window);
     tcase_add_test(tc, inputs_through_follows_known_and_forced_slots_without_gaps);
     tcase_add_test(tc, leaving_forces_unknown_slots_and_ends_the_players_inputs);

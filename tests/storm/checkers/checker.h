@@ -28,7 +28,7 @@ struct storm_checker {
     void (*host_advances)(struct storm_match *match, void *state);
     void (*host_ticked)(struct storm_match *match, void *state);
     /// `conn` may be NULL.
-    void (*host_event)(struct storm_match *match, void *state, const struct hc_sv_event *event,
+    void (*host_event)(struct storm_match *match, void *state, const struct hc_server_event *event,
                        struct storm_conn *conn);
     void (*host_received)(struct storm_match *match, void *state, uint16_t port,
                           const struct storm_datagram *datagram, enum hc_status status);
@@ -61,9 +61,10 @@ extern const struct storm_checker storm_check_truth, storm_check_steps, storm_ch
     storm_check_interest, storm_check_received_values, storm_check_agreement,
     storm_check_own_inputs, storm_check_replay, storm_check_messages, storm_check_sessions,
     storm_check_rate, storm_check_paths, storm_check_refusals, storm_check_bounds, storm_check_time,
-    storm_check_liveness, storm_check_shown, storm_check_counters;
+    storm_check_liveness, storm_check_shown, storm_check_game_events, storm_check_counters,
+    storm_check_unreliable;
 
-enum { STORM_CHECKERS = 18 };
+enum { STORM_CHECKERS = 20 };
 
 /// All of them.
 extern const struct storm_checker *const storm_checkers[STORM_CHECKERS];

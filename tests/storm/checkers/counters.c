@@ -10,7 +10,7 @@ struct traffic {
 struct counters {
     struct traffic clients[STORM_CLIENTS_MAX], host;
     uint64_t stalls[STORM_CLIENTS_MAX]; ///< events
-    uint64_t denials, snapshots, copies, events[HC_SV_EVENT_MOVED + 1];
+    uint64_t denials, snapshots, copies, events[HC_SERVER_EVENT_KINDS];
 };
 
 static void expect(struct storm_match *match, const char *who, unsigned client, const char *what,
@@ -75,7 +75,7 @@ static void client_ends(struct storm_match *match, void *state, unsigned client)
 
 // ---- The server ---------------------------------------------------------------------------------
 
-static void host_event(struct storm_match *match, void *state, const struct hc_sv_event *event,
+static void host_event(struct storm_match *match, void *state, const struct hc_server_event *event,
                        struct storm_conn *conn) {
     (void)match, (void)conn;
     ((struct counters *)state)->events[event->kind]++;
@@ -107,7 +107,7 @@ static void host_ticked(struct storm_match *match, void *state) {
 static void end(struct storm_match *match, void *state) {
     const struct counters *counters = state;
     const struct hc_sv_host *host = hc_sim_host(match->sim);
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(host);
+    const struct hc_server_stats *stats = hc_sv_host_stats(host);
     const uint64_t *events = counters->events;
     uint64_t bytes, strangers = hc_sim_strangers(match->sim, &bytes);
     expect(match, "server", 0, "datagrams received", stats->datagrams_in, counters->host.in);
@@ -118,12 +118,13 @@ static void end(struct storm_match *match, void *state) {
     for (unsigned s = 0; s < HC_STATUS_COUNT; s++)
         expect(match, "server", 0, hc_status_text((enum hc_status)s), stats->rejected[s],
                counters->host.rejected[s]);
-    expect(match, "server", 0, "joins", stats->joins, events[HC_SV_EVENT_JOINED]);
-    expect(match, "server", 0, "leaves", stats->leaves, events[HC_SV_EVENT_LEFT]);
-    expect(match, "server", 0, "resumed sessions", stats->resumed, events[HC_SV_EVENT_RESUMED]);
-    expect(match, "server", 0, "changes of address", stats->moved, events[HC_SV_EVENT_MOVED]);
-    expect(match, "server", 0, "timeouts", stats->timeouts, events[HC_SV_EVENT_TIMEOUT]);
-    expect(match, "server", 0, "lost connections", stats->lost, events[HC_SV_EVENT_LOST]);
+    expect(match, "server", 0, "joins", stats->joins, events[HC_SERVER_EVENT_JOINED]);
+    expect(match, "server", 0, "leaves", stats->leaves, events[HC_SERVER_EVENT_LEFT]);
+    expect(match, "server", 0, "resumed sessions", stats->resumed,
+           events[HC_SERVER_EVENT_RECONNECTED]);
+    expect(match, "server", 0, "changes of address", stats->moved, events[HC_SERVER_EVENT_MOVED]);
+    expect(match, "server", 0, "timeouts", stats->timeouts, events[HC_SERVER_EVENT_TIMEOUT]);
+    expect(match, "server", 0, "lost connections", stats->lost, events[HC_SERVER_EVENT_LOST]);
     expect(match, "server", 0, "clients", hc_sv_host_clients(host),
            stats->joins - stats->leaves - stats->timeouts - storm_conns_lingering(&match->conns));
     expect(match, "server", 0, "copies", stats->copies, counters->copies);

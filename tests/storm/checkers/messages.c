@@ -174,7 +174,7 @@ static bool is_anothers(const struct storm_match *match, const struct messages *
 
 static void host_receives(struct storm_match *match, struct messages *messages,
                           struct hc_sv_host *host) {
-    struct hc_sv_message received;
+    struct hc_server_message received;
     const uint8_t *message;
     while ((message = hc_sv_host_next_message(host, &received)) != NULL) {
         const struct storm_conn *root = root_of(storm_conns_any(&match->conns, received.cid));

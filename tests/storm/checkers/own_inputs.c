@@ -138,7 +138,7 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
 
 /// No input is forced that arrives in time.
 static void end(struct storm_match *match, void *state) {
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
     bool redundancy = false;
     (void)state;
     for (unsigned i = 0; i < match->clients; i++)

@@ -38,9 +38,9 @@ static struct port *port_of(struct route *route, uint16_t port) {
     return &route->ports[route->count++];
 }
 
-static void host_event(struct storm_match *match, void *state, const struct hc_sv_event *event,
+static void host_event(struct storm_match *match, void *state, const struct hc_server_event *event,
                        struct storm_conn *conn) {
-    if (event->kind == HC_SV_EVENT_MOVED && conn != NULL)
+    if (event->kind == HC_SERVER_EVENT_MOVED && conn != NULL)
         route_of(match, state, conn)->count = 0;
 }
 

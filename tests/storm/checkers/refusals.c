@@ -55,12 +55,12 @@ static void client_event(struct storm_match *match, void *state, unsigned client
         storm_wrong(match, "closed", 0, client, "gives up for an error");
 }
 
-static void host_event(struct storm_match *match, void *state, const struct hc_sv_event *event,
+static void host_event(struct storm_match *match, void *state, const struct hc_server_event *event,
                        struct storm_conn *conn) {
     unsigned client = (event->address.port - STORM_PORT_FIRST) % match->clients;
     (void)state;
     // An attacker may send the same from all of its ports.
-    if (event->kind == HC_SV_EVENT_MOVED &&
+    if (event->kind == HC_SERVER_EVENT_MOVED &&
         (conn == NULL || !conn->connected ||
          (!match->seats[client].hostile &&
           storm_client_get(match, client, STORM_C_rebind_ticks) == 0)))
@@ -68,7 +68,7 @@ static void host_event(struct storm_match *match, void *state, const struct hc_s
 }
 
 static void end(struct storm_match *match, void *state) {
-    const struct hc_sv_host_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(match->sim));
     bool moves = false; // a cookie is then for another address
     (void)state;
     for (unsigned i = 0; i < match->clients; i++)

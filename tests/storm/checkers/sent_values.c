@@ -76,7 +76,7 @@ static void check_roster(struct storm_match *match, const struct storm_conn *con
     hc_tick oldest = hc_tick_back(head, (uint32_t)storm_match_get(match, STORM_history));
     for (uint32_t i = 0; i < received->roster_count; i++) {
         const struct hc_snapshot_roster *change = &received->roster_changes[i];
-        hc_tick after = hc_tick_max(hc_tick_min(change->tick + 1, head), received->head.tick);
+        hc_tick after = hc_tick_max(hc_tick_min(change->tick + 1, head), received->header.tick);
         if (change->tick > oldest &&
             hc_timeline_roster(server, change->player, change->tick) != change->roster_change)
             storm_wrong(match, "sent", change->tick, conn->seat, "is sent a wrong roster change");
@@ -131,7 +131,7 @@ static void host_sent(struct storm_match *match, void *state, unsigned client,
     const struct hc_cl_received *received = read(match, state, datagram);
     if (received == NULL)
         return;
-    check_header(match, conn, &received->head);
+    check_header(match, conn, &received->header);
     check_inputs(match, conn, received);
     check_roster(match, conn, received);
     for (uint32_t i = 0; i < received->value_count; i++)

@@ -63,7 +63,7 @@ static void check_forced(struct storm_match *match, const struct storm_conn *con
             wrong(match, conn->seat, conn->cid, text);
 }
 
-static void check_resumed(struct storm_match *match, const struct hc_sv_event *event,
+static void check_resumed(struct storm_match *match, const struct hc_server_event *event,
                           const struct storm_conn *conn) {
     const struct storm_conn *previous = conn->previous;
     if (previous == NULL || !conn->took_over)
@@ -77,7 +77,7 @@ static void check_resumed(struct storm_match *match, const struct hc_sv_event *e
     check_forced(match, conn, "resumes a session, and inputs from before are waited for");
 }
 
-static void check_joined(struct storm_match *match, const struct hc_sv_event *event,
+static void check_joined(struct storm_match *match, const struct hc_server_event *event,
                          const struct storm_conn *conn) {
     for (unsigned i = 0; i < match->conns.count; i++) {
         const struct storm_conn *other = &match->conns.conns[i];
@@ -87,28 +87,28 @@ static void check_joined(struct storm_match *match, const struct hc_sv_event *ev
     }
 }
 
-static void host_event(struct storm_match *match, void *state, const struct hc_sv_event *event,
+static void host_event(struct storm_match *match, void *state, const struct hc_server_event *event,
                        struct storm_conn *conn) {
     uint64_t now_us = hc_sim_now(match->sim);
     (void)state;
     if (conn == NULL)
         return;
     bool silent = now_us - conn->received_us >= timeout_us(match);
-    bool was_lost = conn->lost_us != 0 && event->kind != HC_SV_EVENT_LOST;
-    if (event->kind == HC_SV_EVENT_RESUMED)
+    bool was_lost = conn->lost_us != 0 && event->kind != HC_SERVER_EVENT_LOST;
+    if (event->kind == HC_SERVER_EVENT_RECONNECTED)
         check_resumed(match, event, conn);
-    else if (event->kind == HC_SV_EVENT_JOINED)
+    else if (event->kind == HC_SERVER_EVENT_JOINED)
         check_joined(match, event, conn);
-    else if (event->kind == HC_SV_EVENT_LOST && (!silent || keep_us(match) == 0))
+    else if (event->kind == HC_SERVER_EVENT_LOST && (!silent || keep_us(match) == 0))
         wrong(match, conn->seat, conn->cid, "is lost without need");
-    else if (event->kind == HC_SV_EVENT_LOST && !was_received(conn))
+    else if (event->kind == HC_SERVER_EVENT_LOST && !was_received(conn))
         wrong(match, conn->seat, conn->cid, "lingers, and never sent anything");
-    else if (event->kind == HC_SV_EVENT_TIMEOUT && was_lost &&
+    else if (event->kind == HC_SERVER_EVENT_TIMEOUT && was_lost &&
              now_us - conn->lost_us < keep_us(match))
         wrong(match, conn->seat, conn->cid, "lingers for less than it must");
-    else if (event->kind == HC_SV_EVENT_TIMEOUT && !was_lost && !silent)
+    else if (event->kind == HC_SERVER_EVENT_TIMEOUT && !was_lost && !silent)
         wrong(match, conn->seat, conn->cid, "times out too soon");
-    else if (event->kind == HC_SV_EVENT_TIMEOUT && !was_lost && keep_us(match) > 0 &&
+    else if (event->kind == HC_SERVER_EVENT_TIMEOUT && !was_lost && keep_us(match) > 0 &&
              was_received(conn))
         wrong(match, conn->seat, conn->cid, "times out, and should linger");
 }

@@ -9,11 +9,13 @@
 #include <string.h>
 
 enum {
-    UNIT = 256,    ///< of shown values
     WHOLE = 65536, ///< of a tick's fraction
     SPOTS = 4,     ///< entities drawn at each look
     STREAM = 1000, ///< random streams from here on are this file's
 };
+
+/// Of a value that was interpolated in other terms.
+#define ROUNDING (1.0 / 256)
 
 struct shown {
     bool any[STORM_CLIENTS_MAX];          ///< a client has shown something
@@ -60,7 +62,7 @@ static bool stays(const struct recorded *recorded) {
 }
 
 static double turn_of(const struct hc_field *field) {
-    return (double)((uint64_t)1 << field->bits) * UNIT;
+    return (double)((uint64_t)1 << field->bits);
 }
 
 /// Angles differ by half a turn at most.
@@ -74,16 +76,16 @@ static double difference(const struct hc_field *field, double a, double b) {
 }
 
 /// By how much a shown field is off. NAN: of half a turn neither way round is the shorter.
-static double offset_of(const struct recorded *recorded, uint16_t f, int64_t shown) {
+static double offset_of(const struct recorded *recorded, uint16_t f, double shown) {
     const struct hc_field *field = &recorded->kind->fields[f];
-    double from = (double)hc_field_get(field, recorded->state[0]) * UNIT;
-    double to = (double)hc_field_get(field, recorded->state[1]) * UNIT;
+    double from = (double)hc_field_get(field, recorded->state[0]);
+    double to = (double)hc_field_get(field, recorded->state[1]);
     if (field->interpolate == HC_HOLD || recorded->fraction == 0 || stays(recorded))
-        return difference(field, (double)shown, from);
+        return difference(field, shown, from);
     double way = difference(field, to, from);
     if (field->interpolate == HC_ANGLE && fabs(way) * 2 >= turn_of(field))
         return NAN;
-    return difference(field, (double)shown, from + way * recorded->fraction / WHOLE);
+    return difference(field, shown, from + way * recorded->fraction / WHOLE);
 }
 
 static void check_entity(struct storm_match *match, unsigned client, uint64_t now_us, hc_tick tick,
@@ -94,30 +96,29 @@ static void check_entity(struct storm_match *match, unsigned client, uint64_t no
     struct hc_client_shown shown;
     bool smooths = storm_client_get(match, client, STORM_C_pops) == 0 &&
                    storm_client_get(match, client, STORM_C_smoothing_ms) > 0;
-    if (!hc_client_show(core, now_us, (hc_entity)entity, &shown) ||
-        shown.presence != (enum hc_presence)recorded.presence[0]) {
+    bool visible = hc_client_show(core, now_us, (hc_entity)entity, &shown);
+    if (visible != (recorded.presence[0] == HC_ALIVE)) {
         storm_wrong(match, "show", tick, client, "shows an entity with another presence");
         return;
     }
-    for (uint16_t f = 0; shown.presence == HC_ALIVE && f < kind->field_count; f++) {
+    for (uint16_t f = 0; visible && f < kind->field_count; f++) {
         const struct hc_field *field = &kind->fields[f];
-        int64_t turn = (INT64_C(1) << field->bits) * UNIT;
-        int64_t least = field->is_signed ? -(turn / 2) : 0;
-        double off = offset_of(&recorded, f, shown.fields[f]), most = INFINITY;
+        double turn = turn_of(field), least = field->is_signed ? -turn / 2 : 0;
+        double off = offset_of(&recorded, f, shown.values[f]), most = INFINITY;
         if (field->interpolate == HC_HOLD)
             most = 0;
         else if (!smooths)
-            most = fraction == 0 ? 0 : 1;
+            most = fraction == 0 ? 0 : ROUNDING;
         else if (kind->x >= 0 && (f == kind->x || f == kind->y))
-            most = (double)kind->teleport * UNIT + 1;
+            most = (double)kind->teleport + ROUNDING;
         if (field->interpolate == HC_ANGLE &&
-            (shown.fields[f] < least || shown.fields[f] >= least + turn))
+            (shown.values[f] < least || shown.values[f] >= least + turn))
             storm_wrong(match, "show", tick, client, "shows an angle out of its range");
         if (fabs(off) > most)
             storm_fail(match->verdict, STORM_WRONG, "show", tick,
                        "client %u shows entity %u (%s), %s, %.2f off what is recorded, at most "
                        "%.2f",
-                       client, entity, kind->name, field->name, off / UNIT, most / UNIT);
+                       client, entity, kind->name, field->name, off, most);
     }
 }
 

@@ -32,6 +32,11 @@ static void compare(struct storm_match *match, struct steps *steps,
     hc_plain_set_secret(steps->plain, secret);
     hc_plain_load(steps->plain, tick, hc_timeline_presence(timeline, tick),
                   hc_timeline_states(timeline, tick));
+    for (hc_tick t =
+             hc_tick_max(hc_timeline_oldest(timeline), hc_tick_back(tick, world->game->lookback));
+         t < tick; t++)
+        hc_plain_remember(steps->plain, t, hc_timeline_presence(timeline, t),
+                          hc_timeline_states(timeline, t));
     hc_plain_step(steps->plain, inputs, roster_changes);
     const uint8_t *presence = hc_timeline_presence(timeline, tick + 1);
     const uint8_t *states = hc_timeline_states(timeline, tick + 1);
@@ -45,8 +50,10 @@ static void compare(struct storm_match *match, struct steps *steps,
 static void look(struct storm_match *match, struct steps *steps, const struct hc_timeline *timeline,
                  hc_tick first, unsigned who, const uint8_t *secret, const char *name) {
     hc_tick head = hc_timeline_head(timeline), depth = hc_timeline_stats(timeline)->depth + 1;
-    first =
-        hc_tick_max(first, hc_tick_max(hc_timeline_oldest(timeline), hc_tick_back(head, depth)));
+    uint32_t lookback =
+        storm_truth_world(match->truth)->game->lookback; // its ticks are needed, too
+    first = hc_tick_max(
+        first, hc_tick_max(hc_timeline_oldest(timeline) + lookback, hc_tick_back(head, depth)));
     uint64_t random = hc_random(match->plan->seed, head, who, PURPOSE);
     if (depth > 1 && first < head)
         compare(match, steps, timeline, first + (hc_tick)(random % (head - first)), secret, name);

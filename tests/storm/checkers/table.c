@@ -11,6 +11,7 @@ const struct storm_checker *const storm_checkers[STORM_CHECKERS] = {
     &storm_check_own_inputs,      ///< no input is lost or rewritten, and forced ones are given up
     &storm_check_replay,          ///< either end accepts each datagram once
     &storm_check_messages,        ///< every message arrives once and in order
+    &storm_check_unreliable,      ///< an unreliable message arrives at most once, unaltered
     &storm_check_sessions,        ///< a resumed session keeps its players
     &storm_check_rate,            ///< no client is sent more than its rate
     &storm_check_paths,           ///< an address that is not validated is sent little
@@ -19,5 +20,6 @@ const struct storm_checker *const storm_checkers[STORM_CHECKERS] = {
     &storm_check_time,            ///< ticks are done when they are due
     &storm_check_liveness,        ///< at the calm nothing is stuck
     &storm_check_shown,           ///< a client shows its recorded ticks, and never backwards
+    &storm_check_game_events,     ///< a client shows each game event once
     &storm_check_counters,        ///< counters equal the traffic and events seen from outside
 };

@@ -105,8 +105,9 @@ static void enter(struct storm_truth *truth, hc_tick tick) {
     }
 }
 
-struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, bool deep,
+struct storm_truth *storm_truth_create(const struct hc_sim_config *sim, bool deep,
                                        struct storm_conns *conns, struct storm_verdict *verdict) {
+    const struct hc_server_config *config = &sim->host;
     struct storm_truth *truth = calloc(1, sizeof *truth);
     if (truth == NULL || hc_world_init(&truth->world, config->game, config->clients,
                                        config->tick_rate, config->seed, NULL) != HC_OK) {
@@ -119,7 +120,7 @@ struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, b
     truth->deep = deep;
     truth->secrets = hc_sv_host_secrets(config->secret);
     truth->history = config->history;
-    truth->ticks_per_advance = config->ticks_per_advance;
+    truth->ticks_per_advance = sim->host_test.ticks_per_advance;
     truth->plain = hc_plain_create(&truth->world, false);
     truth->players = calloc(players, sizeof *truth->players);
     truth->inputs = calloc(players, size);
@@ -168,7 +169,7 @@ bool storm_truth_leaves(const struct storm_truth *truth, hc_player player) {
     return player < truth->world.players && truth->players[player].leaving;
 }
 
-static void take_event(struct storm_truth *truth, const struct hc_sv_event *event,
+static void take_event(struct storm_truth *truth, const struct hc_server_event *event,
                        const struct storm_conn *conn) {
     for (unsigned i = 0; i < event->player_count; i++) {
         hc_player player = event->players[i];
@@ -178,7 +179,7 @@ static void take_event(struct storm_truth *truth, const struct hc_sv_event *even
             return;
         }
         struct slot *slot = &truth->players[player];
-        if (event->kind == HC_SV_EVENT_RESUMED) {
+        if (event->kind == HC_SERVER_EVENT_RECONNECTED) {
             bool next_owner = slot->inherited && slot->next_owner_cid == event->before;
             *(next_owner ? &slot->next_owner_cid : &slot->cid) = event->cid;
             *(next_owner ? &slot->next_owner : &slot->conn) = conn;
@@ -189,9 +190,9 @@ static void take_event(struct storm_truth *truth, const struct hc_sv_event *even
                 if (change->conn != NULL && change->conn->cid == event->before)
                     change->conn = conn; // its join is not final yet
             }
-        } else if (event->kind == HC_SV_EVENT_LOST) {
+        } else if (event->kind == HC_SERVER_EVENT_LOST) {
             continue; // its players linger
-        } else if (event->kind != HC_SV_EVENT_JOINED) {
+        } else if (event->kind != HC_SERVER_EVENT_JOINED) {
             if (slot->inherited && slot->next_owner_cid == event->cid)
                 slot->inherited = false;
             else
@@ -520,10 +521,10 @@ static void host_ticked(struct storm_match *match, void *state) {
     look(match->truth, hc_sim_host(match->sim));
 }
 
-static void host_event(struct storm_match *match, void *state, const struct hc_sv_event *event,
+static void host_event(struct storm_match *match, void *state, const struct hc_server_event *event,
                        struct storm_conn *conn) {
     (void)state;
-    if (event->kind != HC_SV_EVENT_MOVED)
+    if (event->kind != HC_SERVER_EVENT_MOVED)
         take_event(match->truth, event, conn);
 }
 

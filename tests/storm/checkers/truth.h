@@ -6,7 +6,7 @@
 /// known one before it.
 #pragma once
 
-#include "server/host.h"
+#include "tests/sim/sim.h"
 #include "tests/storm/connections.h"
 #include "tests/storm/units.h"
 #include "tests/storm/verdict.h"
@@ -15,7 +15,7 @@ struct storm_truth;
 
 /// For a host of this configuration, and at most STORM_TICKS_MAX ticks. With `deep` it looks at the
 /// whole window each time, and keeps worlds to name a difference. NULL when memory is short.
-struct storm_truth *storm_truth_create(const struct hc_sv_host_config *config, bool deep,
+struct storm_truth *storm_truth_create(const struct hc_sim_config *sim, bool deep,
                                        struct storm_conns *conns, struct storm_verdict *verdict);
 void storm_truth_destroy(struct storm_truth *truth);
 

@@ -1,0 +1,102 @@
+/// Owns the state of keyboard, mouse and gamepads.
+#include "client/view/devices.h"
+
+enum { STICK_REST = 8000, STICK_FULL = 32767, TRIGGER_PRESSED = 8000 };
+
+/// The keys of one half of the keyboard.
+struct keys {
+    SDL_Scancode left, right, up, down, buttons[HC_CL_CONTROLS_BUTTONS];
+};
+
+static const struct keys halves[] = {
+    {SDL_SCANCODE_A,
+     SDL_SCANCODE_D,
+     SDL_SCANCODE_W,
+     SDL_SCANCODE_S,
+     {SDL_SCANCODE_SPACE, SDL_SCANCODE_E, SDL_SCANCODE_Q, SDL_SCANCODE_F}},
+    {SDL_SCANCODE_LEFT,
+     SDL_SCANCODE_RIGHT,
+     SDL_SCANCODE_UP,
+     SDL_SCANCODE_DOWN,
+     {SDL_SCANCODE_RETURN, SDL_SCANCODE_RSHIFT, SDL_SCANCODE_RCTRL, SDL_SCANCODE_BACKSPACE}},
+};
+
+void hc_cl_devices_event(struct hc_cl_devices *devices, const SDL_Event *event) {
+    if (event->type == SDL_MOUSEMOTION)
+        devices->mouse = true;
+    for (int i = 0; i < HC_CL_DEVICES_PADS; i++) {
+        SDL_GameController **pad = &devices->pads[i];
+        if (event->type == SDL_CONTROLLERDEVICEADDED && *pad == NULL) {
+            *pad = SDL_GameControllerOpen(event->cdevice.which);
+            return;
+        }
+        if (event->type == SDL_CONTROLLERDEVICEREMOVED && *pad != NULL &&
+            *pad == SDL_GameControllerFromInstanceID(event->cdevice.which)) {
+            SDL_GameControllerClose(*pad);
+            *pad = NULL;
+        }
+    }
+}
+
+void hc_cl_devices_close(struct hc_cl_devices *devices) {
+    for (int i = 0; i < HC_CL_DEVICES_PADS; i++)
+        if (devices->pads[i] != NULL)
+            SDL_GameControllerClose(devices->pads[i]);
+}
+
+static void add_keys(const struct keys *keys, struct hc_cl_controls *controls) {
+    const Uint8 *pressed = SDL_GetKeyboardState(NULL);
+    controls->x += pressed[keys->right] - pressed[keys->left];
+    controls->y += pressed[keys->down] - pressed[keys->up];
+    for (int i = 0; i < HC_CL_CONTROLS_BUTTONS; i++)
+        controls->buttons[i] |= pressed[keys->buttons[i]] != 0;
+}
+
+static double stick(SDL_GameController *pad, SDL_GameControllerAxis axis) {
+    int value = SDL_GameControllerGetAxis(pad, axis);
+    return value > -STICK_REST && value < STICK_REST ? 0 : (double)value / STICK_FULL;
+}
+
+static void add_pad(SDL_GameController *pad, struct hc_cl_controls *controls) {
+    static const SDL_GameControllerButton buttons[HC_CL_CONTROLS_BUTTONS] = {
+        SDL_CONTROLLER_BUTTON_A, SDL_CONTROLLER_BUTTON_B, SDL_CONTROLLER_BUTTON_X,
+        SDL_CONTROLLER_BUTTON_Y};
+    controls->x += stick(pad, SDL_CONTROLLER_AXIS_LEFTX);
+    controls->y += stick(pad, SDL_CONTROLLER_AXIS_LEFTY);
+    controls->aim_x = stick(pad, SDL_CONTROLLER_AXIS_RIGHTX);
+    controls->aim_y = stick(pad, SDL_CONTROLLER_AXIS_RIGHTY);
+    for (int i = 0; i < HC_CL_CONTROLS_BUTTONS; i++)
+        controls->buttons[i] |= SDL_GameControllerGetButton(pad, buttons[i]) != 0;
+    controls->buttons[0] |=
+        SDL_GameControllerGetAxis(pad, SDL_CONTROLLER_AXIS_TRIGGERRIGHT) > TRIGGER_PRESSED;
+}
+
+static void add_mouse(const SDL_FPoint *self, struct hc_cl_controls *controls) {
+    int x, y;
+    Uint32 pressed = SDL_GetMouseState(&x, &y);
+    controls->buttons[0] |= (pressed & SDL_BUTTON_LMASK) != 0;
+    controls->buttons[1] |= (pressed & SDL_BUTTON_RMASK) != 0;
+    if (self != NULL && controls->aim_x == 0 && controls->aim_y == 0) {
+        controls->aim_x = x - (double)self->x;
+        controls->aim_y = y - (double)self->y;
+    }
+}
+
+struct hc_cl_controls hc_cl_devices_read(const struct hc_cl_devices *devices, unsigned index,
+                                         unsigned count, const SDL_FPoint *self) {
+    struct hc_cl_controls controls = {.x = 0};
+    for (unsigned half = 0; half < 2; half++)
+        if (count == 1 || half == index)
+            add_keys(&halves[half], &controls);
+    if (devices->pads[index] != NULL)
+        add_pad(devices->pads[index], &controls);
+    if (index == 0 && devices->mouse)
+        add_mouse(self, &controls);
+    controls.x = SDL_clamp(controls.x, -1, 1);
+    controls.y = SDL_clamp(controls.y, -1, 1);
+    if (controls.aim_x == 0 && controls.aim_y == 0) { // the aim follows the way
+        controls.aim_x = controls.x;
+        controls.aim_y = controls.y;
+    }
+    return controls;
+}

@@ -1,0 +1,25 @@
+/// The keyboard, the mouse and the gamepads of hindcast-view, as the controls of one or two people.
+#pragma once
+
+#include "client/view/controls.h"
+
+#include <SDL.h>
+
+enum { HC_CL_DEVICES_PADS = 2 };
+
+/// The devices. All zeros: no gamepad, and the mouse does not aim.
+struct hc_cl_devices {
+    SDL_GameController *pads[HC_CL_DEVICES_PADS]; ///< of the first and the second client, or NULL
+    bool mouse;                                   ///< the mouse has moved: it aims
+};
+
+/// Takes in an event: gamepads that come and go, and the mouse's first move.
+void hc_cl_devices_event(struct hc_cl_devices *devices, const SDL_Event *event);
+
+/// Closes the gamepads.
+void hc_cl_devices_close(struct hc_cl_devices *devices);
+
+/// The controls of client `index` of `count` (1 or 2), whose player is at `self` in the window, in
+/// pixels; NULL: nowhere.
+struct hc_cl_controls hc_cl_devices_read(const struct hc_cl_devices *devices, unsigned index,
+                                         unsigned count, const SDL_FPoint *self);

@@ -1,0 +1,15 @@
+/// The letters of hindcast-view, as bitmaps.
+#pragma once
+
+#include <stdint.h>
+
+enum {
+    HC_CL_FONT_FIRST = ' ',
+    HC_CL_FONT_LETTERS = 95, ///< up to '~'
+    HC_CL_FONT_COLUMNS = 5,  ///< pixels
+    HC_CL_FONT_ROWS = 8,     ///< pixels; the last one is below the baseline
+};
+
+/// The bitmap of a letter: HC_CL_FONT_ROWS rows from the top, bit HC_CL_FONT_COLUMNS - 1 of each at
+/// the left. That of '?' for letters that are not printable ASCII.
+const uint8_t *hc_cl_font_letter(char letter);

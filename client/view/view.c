@@ -1,0 +1,201 @@
+/// Owns the sequence of the program: options, server, tokens, frames, the end.
+#define _GNU_SOURCE // argp, ppoll
+
+#include "client/view/view.h"
+
+#include "client/bots/spawn.h"
+#include "client/bots/tokens.h"
+#include "client/view/screenshot.h"
+#include "client/view/window.h"
+#include "common/programs/clock.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    WHY_MAX = 4600,     ///< bytes of a sentence with a path
+    FRAME_US = 16667,   ///< from frame to frame
+    LEAVE_US = 2000000, ///< longest time for closing the connections
+    SPAWN_CLIENTS = 16, ///< of a server of --spawn: others may join
+};
+
+static const char program[] = "hindcast-view";
+
+/// Describes the conditions of a link.
+static void describe_link(const struct hc_network_sim_config *link, const char *name, char *text,
+                          size_t size) {
+    double latency = link->latency_us / 1e3, loss = link->loss_ppm / 1e4;
+    if (link->latency_us == 0 && link->jitter_us == 0 && link->loss_ppm == 0)
+        snprintf(text, size, "no simulated link");
+    else
+        snprintf(text, size, "%s%s%g ms +- %g, %g %% loss", name != NULL ? name : "",
+                 name != NULL ? " link: " : "", latency, link->jitter_us / 1e3, loss);
+}
+
+/// Reads or requests a token for each pane.
+static bool obtain_tokens(const struct hc_cl_options *options, const struct hc_cl_udp_peer *server,
+                          struct hc_credential tokens[HC_CL_WINDOW_PANES], char *why) {
+    char name[sizeof(options->host) + sizeof(options->port) + 1];
+    if (options->token != NULL)
+        return hc_cl_tokens_read(options->token, tokens, options->clients, why, WHY_MAX);
+    snprintf(name, sizeof(name), "%s:%s", options->host, options->port);
+    return hc_cl_tokens_request(server, name, options->match, tokens, options->clients,
+                                hc_client_config_default().timeout_us, why, WHY_MAX);
+}
+
+/// Opens the panes of a window, whose clients begin to connect.
+static bool open_panes(struct hc_cl_window *window, char *why) {
+    const struct hc_cl_options *options = window->options;
+    struct hc_credential tokens[HC_CL_WINDOW_PANES];
+    struct hc_cl_udp_peer server;
+    if (!hc_cl_udp_resolve(options->host, options->port, &server, why, WHY_MAX) ||
+        !obtain_tokens(options, &server, tokens, why))
+        return false;
+    for (uint32_t i = 0; i < options->clients; i++) {
+        struct hc_cl_window_pane *pane = &window->panes[i];
+        const struct hc_network_sim_config *link = i == 0 ? &options->link : &options->right_link;
+        struct hc_client_config client = window->config;
+        client.credential = tokens[i];
+        struct hc_cl_pane_config config = {.client = &client,
+                                           .server = &server,
+                                           .link = link,
+                                           .seed = options->seed,
+                                           .number = i,
+                                           .bot = options->bot,
+                                           .think = options->plugin.think};
+        describe_link(link, i == 0 ? options->link_name : options->right_link_name, pane->title,
+                      sizeof(pane->title));
+        if (!hc_cl_pane_open(&pane->client, &config, why, WHY_MAX))
+            return false;
+        window->count++;
+    }
+    return true;
+}
+
+/// Waits for a datagram, or until `until_us` or a client has work.
+static void wait_until(struct hc_cl_window *window, uint64_t until_us) {
+    struct pollfd descriptors[HC_CL_WINDOW_PANES];
+    for (unsigned i = 0; i < window->count; i++) {
+        uint64_t deadline_us = hc_cl_pane_deadline(&window->panes[i].client);
+        until_us = deadline_us < until_us ? deadline_us : until_us;
+        descriptors[i].fd = hc_cl_udp_descriptor(window->panes[i].client.udp);
+        descriptors[i].events = POLLIN;
+    }
+    uint64_t now_us = hc_clock_us(), wait_us = until_us > now_us ? until_us - now_us : 0;
+    struct timespec timeout = {(time_t)(wait_us / 1000000), (long)(wait_us % 1000000 * 1000)};
+    ppoll(descriptors, window->count, &timeout, NULL);
+}
+
+/// Gives each client its turn. False: one is closed, and `why` is a sentence.
+static bool turn(struct hc_cl_window *window, char *why) {
+    for (unsigned i = 0; i < window->count; i++) {
+        struct hc_cl_pane *pane = &window->panes[i].client;
+        hc_cl_pane_turn(pane);
+        if (pane->has_closed) {
+            snprintf(why, WHY_MAX, "%s:%s: %s", window->options->host, window->options->port,
+                     pane->why);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool all_play(const struct hc_cl_window *window) {
+    for (unsigned i = 0; i < window->count; i++)
+        if (hc_client_state(window->panes[i].client.client) != HC_CLIENT_PLAYING)
+            return false;
+    return true;
+}
+
+/// Draws frame after frame until the person closes the window, or after --frames. False: it ended
+/// early, and `why` is a sentence.
+static bool play(struct hc_cl_window *window, char *why) {
+    const struct hc_cl_options *options = window->options;
+    uint32_t played = 0;
+    uint64_t frame_us = hc_clock_us();
+    while (!window->closed) {
+        if (!turn(window, why))
+            return false;
+        uint64_t now_us = hc_clock_us();
+        if (now_us >= frame_us) {
+            hc_cl_window_events(window);
+            hc_cl_window_draw(window, now_us);
+            played += all_play(window);
+            if (options->frames > 0 && played >= options->frames)
+                return options->screenshot == NULL ||
+                       hc_cl_screenshot_write(window->renderer, options->screenshot, why, WHY_MAX);
+            SDL_RenderPresent(window->renderer);
+            frame_us = frame_us + FRAME_US > now_us ? frame_us + FRAME_US : now_us + FRAME_US;
+        }
+        wait_until(window, frame_us);
+    }
+    if (options->frames > 0)
+        snprintf(why, WHY_MAX, "ended after %u of %u frames of play", played, options->frames);
+    return options->frames == 0;
+}
+
+/// Makes the clients leave the server.
+static void leave(struct hc_cl_window *window) {
+    uint64_t end_us = hc_clock_us() + LEAVE_US;
+    bool left = window->count == 0;
+    for (unsigned i = 0; i < window->count; i++)
+        hc_cl_pane_leave(&window->panes[i].client);
+    while (!left && hc_clock_us() < end_us) {
+        left = true;
+        for (unsigned i = 0; i < window->count; i++) {
+            hc_cl_pane_turn(&window->panes[i].client);
+            left = left && hc_cl_pane_left(&window->panes[i].client);
+        }
+        if (!left)
+            wait_until(window, end_us);
+    }
+}
+
+/// Plays on the server of `options`; false: failed, and `why` is a sentence.
+static bool run(const struct hc_cl_options *options, char *why) {
+    static struct hc_cl_window window; // too large for the stack, and its canvas must not move
+    bool good = hc_cl_window_open(&window, options, why, WHY_MAX) && open_panes(&window, why) &&
+                play(&window, why);
+    leave(&window);
+    hc_cl_window_close(&window);
+    return good;
+}
+
+/// Starts a server for --spawn, and tells how others join. False: failed, and `why` is a sentence.
+static bool spawn(struct hc_cl_options *options, struct hc_cl_spawn *server, char *why) {
+    uint32_t most = options->plugin.game->players_max;
+    struct hc_cl_spawn_config config = {.game = options->game,
+                                        .clients = most < SPAWN_CLIENTS ? most : SPAWN_CLIENTS,
+                                        .seed = options->seed};
+    if (!hc_cl_spawn_start(server, &config, why, WHY_MAX))
+        return false;
+    snprintf(options->host, sizeof(options->host), "127.0.0.1");
+    snprintf(options->port, sizeof(options->port), "%s", server->port);
+    printf("others may join: hindcast-bot --connect %s:%s%s%s\n", options->host, options->port,
+           options->game != NULL ? " --game " : "", options->game != NULL ? options->game : "");
+    fflush(stdout);
+    return true;
+}
+
+int hc_cl_view_run(const char *version, int argc, char **argv) {
+    static char version_text[64]; // argp keeps it
+    struct hc_cl_options options;
+    struct hc_cl_spawn server;
+    char why[WHY_MAX];
+    snprintf(version_text, sizeof(version_text), "%s %s", program, version);
+    argp_program_version = version_text;
+    hc_cl_options_parse(&options, HC_CL_OPTIONS_VIEW, argc, argv);
+    if (options.spawn && !spawn(&options, &server, why)) {
+        fprintf(stderr, "%s: %s\n", program, why);
+        return 1;
+    }
+    bool good = run(&options, why);
+    if (!good)
+        fprintf(stderr, "%s: %s\n", program, why);
+    if (options.spawn)
+        json_decref(hc_cl_spawn_stop(&server, why, sizeof(why)));
+    return good ? 0 : 1;
+}

@@ -1,0 +1,185 @@
+/// Owns the window, its keys and the drawing of its panes.
+#include "client/view/window.h"
+
+#include "client/view/drawings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WIDTH = 1280, HEIGHT = 640, TITLE_SCALE = 2, MARGIN = 10, TITLE_HEIGHT = 28 };
+
+static const uint32_t TEXT = 0xf4f6faff, BAR = 0x0b0d11c8, GAP = 0x0b0d11ff;
+
+bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *options, char *why,
+                       size_t why_size) {
+    char title[64];
+    bool hidden = options->frames > 0;
+    *window = (struct hc_cl_window){.options = options, .overlay = options->overlay};
+    window->drawing = hc_cl_drawings_find(options->plugin.game, options->drawing, why, why_size);
+    if (window->drawing == NULL)
+        return false;
+    window->config = hc_client_config_default();
+    window->config.game = options->plugin.game;
+    window->config.rule_hash = options->plugin.rule_hash;
+    window->config.input_delay = options->input_delay;
+    window->config.display_offset = options->display_offset;
+    window->config.lead = options->lead;
+    window->config.extrapolation = options->extrapolation;
+    if (hidden)
+        SDL_SetHint(SDL_HINT_VIDEODRIVER, "dummy");
+    snprintf(title, sizeof(title), "Hindcast: %s", options->plugin.game->name);
+    bool good = SDL_Init(SDL_INIT_VIDEO | (hidden ? 0 : SDL_INIT_GAMECONTROLLER)) == 0;
+    if (good)
+        window->window =
+            SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, WIDTH, HEIGHT,
+                             hidden ? SDL_WINDOW_HIDDEN : SDL_WINDOW_RESIZABLE);
+    if (window->window != NULL)
+        window->renderer =
+            SDL_CreateRenderer(window->window, -1, hidden ? SDL_RENDERER_SOFTWARE : 0);
+    good = window->renderer != NULL && hc_cl_canvas_init(&window->canvas, window->renderer);
+    if (!good)
+        snprintf(why, why_size, "no window: %s%s", SDL_GetError(),
+                 hidden ? "" : " (--frames N needs no display)");
+    return good;
+}
+
+void hc_cl_window_close(struct hc_cl_window *window) {
+    for (unsigned i = 0; i < window->count; i++)
+        hc_cl_pane_close(&window->panes[i].client);
+    if (window->renderer != NULL)
+        hc_cl_canvas_free(&window->canvas);
+    hc_cl_devices_close(&window->devices);
+    SDL_DestroyRenderer(window->renderer);
+    SDL_DestroyWindow(window->window);
+    SDL_Quit();
+}
+
+void hc_cl_window_events(struct hc_cl_window *window) {
+    SDL_Event event;
+    while (SDL_PollEvent(&event)) {
+        hc_cl_devices_event(&window->devices, &event);
+        SDL_Keycode key = event.type == SDL_KEYDOWN ? event.key.keysym.sym : SDLK_UNKNOWN;
+        window->closed = window->closed || event.type == SDL_QUIT || key == SDLK_ESCAPE;
+        if (key == SDLK_F1 && event.key.repeat == 0)
+            window->overlay = !window->overlay;
+    }
+    for (unsigned i = 0; i < window->count; i++) {
+        struct hc_cl_window_pane *pane = &window->panes[i];
+        if (pane->client.bot)
+            continue;
+        struct hc_cl_controls controls = hc_cl_devices_read(&window->devices, i, window->count,
+                                                            pane->has_self ? &pane->self : NULL);
+        hc_cl_controls_apply(window->config.game, &controls, pane->client.input);
+    }
+}
+
+// ---- Drawing ------------------------------------------------------------------------------------
+
+/// Widens the bounds of a pane to the place of an entity.
+static void widen(struct hc_cl_window_pane *pane, double x, double y) {
+    struct hc_area *bounds = &pane->bounds;
+    if (!pane->has_bounds)
+        *bounds = (struct hc_area){x, y, 1, 1};
+    pane->has_bounds = true;
+    double right = fmax(bounds->left + bounds->width, x), left = fmin(bounds->left, x);
+    double bottom = fmax(bounds->top + bounds->height, y), top = fmin(bounds->top, y);
+    *bounds = (struct hc_area){left, top, right - left, bottom - top};
+}
+
+/// The part of the world that a pane shows.
+static struct hc_area area_of(const struct hc_cl_window *window, struct hc_cl_window_pane *pane,
+                              const struct hc_world *world, uint64_t now_us) {
+    const struct hc_client *client = pane->client.client;
+    struct hc_client_shown shown;
+    if (window->drawing->area != NULL) {
+        bool visible = hc_client_show(client, now_us,
+                                      hc_world_player(world, hc_client_player(client, 0)), &shown);
+        return window->drawing->area(world, visible ? &shown : NULL);
+    }
+    for (hc_entity next = 0; hc_client_show_next(client, now_us, &next, &shown);)
+        if (shown.table->x >= 0)
+            widen(pane, shown.values[shown.table->x], shown.values[shown.table->y]);
+    double margin = 0.05 * fmax(pane->bounds.width, pane->bounds.height) + 1;
+    return (struct hc_area){pane->bounds.left - margin, pane->bounds.top - margin,
+                            pane->bounds.width + 2 * margin, pane->bounds.height + 2 * margin};
+}
+
+/// Draws all that is visible to the client.
+static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pane,
+                       const SDL_Rect *place, uint64_t now_us) {
+    const struct hc_client *client = pane->client.client;
+    const struct hc_world *world = hc_client_world(client);
+    struct hc_area area = area_of(window, pane, world, now_us);
+    struct hc_client_shown shown;
+    hc_cl_canvas_begin(&window->canvas, place, &area, window->drawing->backdrop);
+    struct hc_frame frame = {&window->canvas.face, world, window->canvas.area,
+                             hc_client_player(client, 0)};
+    if (window->drawing->background != NULL)
+        window->drawing->background(&frame);
+    if (window->overlay)
+        hc_cl_overlay_ghosts(&window->canvas, client, window->drawing, &frame, now_us);
+    for (hc_entity next = 0; hc_client_show_next(client, now_us, &next, &shown);) {
+        window->drawing->entity(&frame, &shown);
+        if (shown.entity == hc_world_player(world, frame.own) && shown.table->x >= 0) {
+            pane->has_self = true;
+            pane->self = hc_cl_canvas_place(&window->canvas, shown.values[shown.table->x],
+                                            shown.values[shown.table->y]);
+            pane->self.x += (float)place->x;
+            pane->self.y += (float)place->y;
+        }
+    }
+}
+
+/// A text about a client that waits; NULL: it plays.
+static const char *waits_for(const struct hc_client *client) {
+    switch (hc_client_state(client)) {
+    case HC_CLIENT_CONNECTING:
+    case HC_CLIENT_JOINING:
+        return "connecting ...";
+    case HC_CLIENT_STALLED:
+        return "waiting for the server ...";
+    case HC_CLIENT_RECONNECTING:
+        return "the connection is lost, and being made again ...";
+    default:
+        return NULL;
+    }
+}
+
+static void draw_pane(struct hc_cl_window *window, struct hc_cl_window_pane *pane,
+                      const SDL_Rect *place, uint64_t now_us) {
+    static const struct hc_area nowhere = {0, 0, 1, 1};
+    const struct hc_client *client = pane->client.client;
+    const char *wait = waits_for(client);
+    struct hc_cl_canvas *canvas = &window->canvas;
+    hc_tick shown, as_of;
+    pane->has_self = false;
+    if (hc_client_snapshot(client, &shown, &as_of))
+        draw_world(window, pane, place, now_us);
+    else
+        hc_cl_canvas_begin(canvas, place, &nowhere, window->drawing->backdrop);
+    hc_cl_canvas_fill(canvas, (SDL_Rect){0, 0, place->w, TITLE_HEIGHT}, BAR);
+    hc_cl_canvas_write(canvas, MARGIN, (TITLE_HEIGHT - 7 * TITLE_SCALE) / 2, TITLE_SCALE,
+                       pane->title, TEXT);
+    if (wait != NULL)
+        hc_cl_canvas_write(canvas, (place->w - hc_cl_canvas_width(TITLE_SCALE, wait)) / 2,
+                           place->h / 2, TITLE_SCALE, wait, TEXT);
+    hc_cl_overlay_count(&pane->overlay, client, now_us);
+    if (window->overlay)
+        hc_cl_overlay_draw(&pane->overlay, canvas, client, &window->config);
+}
+
+void hc_cl_window_draw(struct hc_cl_window *window, uint64_t now_us) {
+    int width = 0, height = 0, panes = (int)window->count;
+    SDL_RenderSetViewport(window->renderer, NULL);
+    SDL_GetRendererOutputSize(window->renderer, &width, &height);
+    SDL_SetRenderDrawColor(window->renderer, (Uint8)(GAP >> 24), (Uint8)(GAP >> 16),
+                           (Uint8)(GAP >> 8), 255);
+    SDL_RenderClear(window->renderer);
+    int gap = panes > 1 ? 4 : 0;
+    for (int i = 0; i < panes; i++) {
+        int from = i * (width + gap) / panes, to = (i + 1) * (width + gap) / panes - gap;
+        SDL_Rect place = {from, 0, to - from, height};
+        draw_pane(window, &window->panes[i], &place, now_us);
+    }
+}

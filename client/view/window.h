@@ -1,0 +1,49 @@
+/// The window: one or two panes, which are drawn for each frame.
+#pragma once
+
+#include "client/bots/options.h"
+#include "client/view/canvas.h"
+#include "client/view/devices.h"
+#include "client/view/overlay.h"
+#include "client/view/pane.h"
+
+enum { HC_CL_WINDOW_PANES = 2 };
+
+/// A pane as it is drawn.
+struct hc_cl_window_pane {
+    struct hc_cl_pane client;
+    struct hc_cl_overlay overlay;
+    char title[96];
+    struct hc_area bounds; ///< all places at which entities were drawn
+    bool has_bounds;
+    bool has_self;
+    SDL_FPoint self; ///< the own player's place in the window, in pixels
+};
+
+struct hc_cl_window {
+    const struct hc_cl_options *options;
+    const struct hc_drawing *drawing;
+    struct hc_client_config config; ///< of each client
+    SDL_Window *window;
+    SDL_Renderer *renderer;
+    struct hc_cl_canvas canvas;
+    struct hc_cl_devices devices;
+    bool overlay; ///< it is shown
+    bool closed;  ///< by the person
+    unsigned count;
+    struct hc_cl_window_pane panes[HC_CL_WINDOW_PANES];
+};
+
+/// Opens a window without panes; with --frames it needs no display. Parts of `options` are
+/// borrowed. False: failed, and `why` is a sentence; hc_cl_window_close is still needed.
+bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *options, char *why,
+                       size_t why_size);
+
+/// Closes it, with its panes.
+void hc_cl_window_close(struct hc_cl_window *window);
+
+/// Takes in the events of the window and its devices, and gives the inputs to the clients.
+void hc_cl_window_events(struct hc_cl_window *window);
+
+/// Draws a frame, without presenting it.
+void hc_cl_window_draw(struct hc_cl_window *window, uint64_t now_us);

@@ -1,0 +1,61 @@
+# Debian's packages, made by `cpack -G DEB --config build/release/CPackConfig.cmake`: hindcast has the
+# programs, libhindcast the shared libraries, libhindcast-dev what a game is built with. hindcast-view,
+# if it is built, has a package of its own: a server needs no graphics.
+
+set(packages programs:hindcast runtime:libhindcast development:libhindcast-dev)
+if(TARGET hindcast-view)
+  list(APPEND packages view:hindcast-view)
+endif()
+set(CPACK_COMPONENTS_ALL "")
+foreach(package ${packages})
+  string(REGEX MATCH "^(.*):(.*)$" pair ${package})
+  set(component ${CMAKE_MATCH_1})
+  string(TOUPPER ${component} upper)
+  list(APPEND CPACK_COMPONENTS_ALL ${component})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${CMAKE_MATCH_2})
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright COMPONENT ${component}
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2})
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  ${PROJECT_SOURCE_DIR}/SECURITY.md COMPONENT programs
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hindcast)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/REPORT.md ${PROJECT_SOURCE_DIR}/docs/MATCHES.md
+  COMPONENT programs
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hindcast/docs)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/TUTORIAL.md ${PROJECT_SOURCE_DIR}/docs/EMBEDDING.md
+  ${PROJECT_SOURCE_DIR}/docs/LAG_COMPENSATION.md ${PROJECT_SOURCE_DIR}/docs/REPORT.md
+  COMPONENT development DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libhindcast-dev/docs)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples COMPONENT development
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libhindcast-dev PATTERN build EXCLUDE)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR "The Hindcast authors")
+set(HC_PACKAGE_CONTACT "Hindcast developers <hindcast@example.net>" CACHE STRING
+  "Name and address of the maintainer of the Debian packages")
+set(CPACK_PACKAGE_CONTACT ${HC_PACKAGE_CONTACT})
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+# The programs and the shared libraries need the packages of the libraries that they are linked with;
+# dpkg-shlibdeps finds them.
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_VIEW_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=") # before 1.0
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libhindcast (= ${PROJECT_VERSION})")
+# Only the static libraries need these.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libmsgpack-dev, libxxhash-dev, libsodium-dev")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION games)
+set(CPACK_DEBIAN_VIEW_PACKAGE_SECTION games)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION "The programs: hindcastd serves a game, hindcast-bot plays it, hindcast-load measures how
+many clients a server holds, and hindcast-check checks the rules of a game.")
+set(CPACK_COMPONENT_VIEW_DESCRIPTION "hindcast-view: a window in which a person plays.")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The shared libraries: a game is linked with libhindcast, and a program that embeds the
+server with libhindcast-server.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The headers, static libraries and examples, with which a game, a plugin or a program that
+embeds the server is built.")
+include(CPack)

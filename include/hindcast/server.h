@@ -1,0 +1,398 @@
+/// libhindcast-server: a Hindcast server, as a library for programs.
+///
+/// A server is one world and its clients: a state machine without I/O. The program owns the socket
+/// and the clock, and passes datagrams and times to the server. Calls belong in this order:
+///   1. hc_server_create;
+///   2. for each datagram that arrives: hc_server_receive;
+///   3. at hc_server_deadline: hc_server_advance, then (also after 2) hc_server_send until it
+///      returns 0, hc_server_poll_event until it returns false, and hc_server_next_message and
+///      hc_server_next_unreliable until they return NULL; back to 2;
+///   4. hc_server_shutdown, and 3 until hc_server_closed; hc_server_destroy.
+///
+/// The server admits a client by its token, which one of the server's keys has sealed. The game's
+/// backend issues tokens with that key, or the server does itself (hc_server_issue). The game may
+/// refuse a user all the same (hc_server_config.admit).
+///
+/// A client that was silent for too long has lost its connection. It lingers for a while, and can
+/// reconnect with its token or with a ticket that the server sent it. A server that was restarted
+/// with the same keys admits it too, but with new players.
+///
+/// Times are microseconds of one monotonic clock of the caller. One thread at a time may use a
+/// server; two servers share nothing. A server allocates memory in hc_server_create alone.
+#pragma once
+
+#include "hindcast/address.h"
+#include "hindcast/allocator.h"
+#include "hindcast/api.h"
+#include "hindcast/connection.h"
+#include "hindcast/credential.h"
+#include "hindcast/game.h"
+#include "hindcast/histogram.h"
+#include "hindcast/timeline.h"
+
+HC_C_BEGIN
+
+struct hc_server;
+
+enum {
+    HC_SERVER_CLIENTS_MAX = 4096,
+    HC_SERVER_MATCH_CLIENTS_MAX = 256, ///< of a server that is one of several matches
+    HC_SERVER_CID_MATCH_AT = 22,       ///< lowest bit of the match in the cids of such a server
+    HC_SERVER_CLIENT_RATE_MIN = 4000,  ///< bytes/s
+    HC_SERVER_REFUSED_MAX = 16384,     ///< client_ids
+    HC_SERVER_SECRET_SIZE = 32,        ///< bytes
+};
+
+/// A user, as its token describes it.
+struct hc_server_user {
+    uint64_t client_id;                         ///< the backend's number of the user
+    uint8_t name[HC_TOKEN_NAME_SIZE];           ///< UTF-8, padded with zeros; may be empty
+    uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< of the backend, for the game
+    uint8_t players; ///< the most local players of its client, [0, HC_OWN_PLAYERS_MAX]
+    bool watch;      ///< its client may have no players; spectators see everything
+};
+
+/// The configuration of a server. It begins with its size, so that a program and a library of
+/// different versions agree on it: the library gives members that the program does not know their
+/// defaults, and refuses a size that the library does not know. New members come last.
+struct hc_server_config {
+    uint32_t size; ///< of this struct, bytes; hc_server_config_default sets it
+
+    uint16_t clients;           ///< connections at once, and player slots of the world
+    uint16_t tick_rate;         ///< Hz
+    const struct hc_game *game; ///< borrowed
+    uint64_t rule_hash;         ///< hc_game_rule_hash of the game; 0: hc_server_create computes it
+    uint64_t seed;              ///< of the world's random numbers
+    uint32_t history;           ///< W, the farthest rewind; ticks
+    /// Ticks by which a client's inputs may be later than they usually are, but never later than
+    /// `history`. So a client that is late only at times, on purpose or not, changes little of the
+    /// past.
+    uint32_t late_margin;
+    struct hc_token_ring keys; ///< of the tokens that are accepted; at least one, copied
+    uint64_t audience;         ///< tokens must be for it
+    /// HC_SERVER_SECRET_SIZE unpredictable bytes, which only hc_server_create reads. NULL: from the
+    /// operating system. Each server needs other bytes.
+    const uint8_t *secret;
+    uint32_t timeout_us; ///< a connection is lost after this much silence
+    uint32_t linger_us; ///< a client without connection lingers for this long; 0: it leaves at once
+    /// Limits of one IPv4 address or IPv6 /64, except loopback: connects a second, and clients at
+    /// once; 0: any number.
+    uint16_t connects_per_address, clients_per_address;
+    uint16_t players_per_client; ///< the most local players of a client, whatever its token says
+    uint16_t spectators;         ///< the most clients without players at once
+    /// Seconds from a session's token to its end, over all its connections, also on other servers
+    /// of the same keys; 0: no limit.
+    uint32_t session_life_s;
+    uint32_t client_rate;   ///< the most bytes/s to one client, IP headers included
+    uint16_t snapshot_rate; ///< Hz, at most the tick rate; 0: a snapshot at every tick
+    /// Redoes this many ticks at every tick, as if a late input had changed them all: the worst
+    /// case, to measure it; [0, history] ticks.
+    uint32_t force_rewind;
+    const struct hc_allocator *allocator; ///< NULL: malloc
+
+    /// Decides about a user that has a valid token, finds room, and has no session yet: 0 admits
+    /// it, any other reason denies it, such as HC_DENY_REFUSED or one of the game's own in
+    /// [HC_DENY_GAME, HC_DENY_GAME_LAST]. hc_server_receive calls it, and it must not call the
+    /// server. It may be asked again, because a denied user may try again, and an admitted one is
+    /// still dropped if its address connects too often. NULL: admits everybody.
+    enum hc_deny_reason (*admit)(void *context, const struct hc_server_user *user,
+                                 const struct hc_address *from);
+    void *admit_context; ///< the first argument of `admit`
+    /// The most that an input's shown tick may be before the input's own (hc_field.shown_ago), ms
+    /// in [0, 10000]; at most the game's lookback in any case. 0: steps read no past by it.
+    uint32_t lag_compensation_ms;
+
+    /// This server's number among the matches of one port, [1, HC_MATCH_MAX]; 0: it has the port
+    /// for itself. Such a server takes tokens of its match and of none, has at most
+    /// HC_SERVER_MATCH_CLIENTS_MAX clients, and shows its number in the tickets and in the upper
+    /// bits of the cids (HC_SERVER_CID_MATCH_AT) that it makes. So the program can give each
+    /// datagram to the right one; a HELLO to any.
+    uint32_t match;
+    /// HC_SERVER_SECRET_SIZE unpredictable bytes, which only hc_server_create reads, of all matches
+    /// of a port: each accepts the cookies of the others. NULL: the cookies are of this server.
+    const uint8_t *cookie_secret;
+};
+
+/// The kinds of events.
+enum hc_server_event_kind {
+    HC_SERVER_EVENT_JOINED,      ///< a client was accepted
+    HC_SERVER_EVENT_LEFT,        ///< a side closed the connection, for the reason `close`
+    HC_SERVER_EVENT_TIMEOUT,     ///< it was silent for too long, and did not reconnect in time
+    HC_SERVER_EVENT_LOST,        ///< it was silent for too long; it lingers
+    HC_SERVER_EVENT_RECONNECTED, ///< it reconnected: connection `cid` replaces `before`
+    HC_SERVER_EVENT_MOVED,       ///< it has another address now
+    HC_SERVER_EVENT_MATCH_ENDED, ///< the match is over from the final tick `tick` on
+    HC_SERVER_EVENT_KINDS
+};
+
+/// An event about one client, or the end of a match.
+struct hc_server_event {
+    enum hc_server_event_kind kind;
+    hc_tick tick; ///< of MATCH_ENDED, whose other members are 0; the timeline holds its states
+                  ///< until the next hc_server_advance, at least. Of LEFT with HC_CLOSE_DESYNC: the
+                  ///< first that the client computes differently
+    struct hc_address address;
+    uint32_t cid;               ///< names the client in calls, until RECONNECTED names another
+    uint32_t before;            ///< of RECONNECTED: the former cid
+    enum hc_close_reason close; ///< of LEFT
+    uint64_t client_id;
+    uint8_t name[HC_TOKEN_NAME_SIZE]; ///< as in hc_server_user; accepted by the server's check
+    uint8_t user_data[HC_TOKEN_USER_DATA_SIZE];
+    uint8_t player_count;
+    hc_player players[HC_OWN_PLAYERS_MAX]; ///< [player_count]
+};
+
+/// A message of a client's game to the server's, reliable or not.
+struct hc_server_message {
+    uint32_t cid;
+    uint64_t client_id;
+    size_t size; ///< in [1, HC_EVENTS_SIZE_MAX]
+};
+
+/// CONNECTs that were denied for one reason.
+struct hc_server_denials {
+    uint64_t count;
+    struct hc_address address; ///< of the newest; its cookie proves it
+    bool proven;               ///< the newest has proved that it owns the token
+    uint64_t client_id;        ///< of the newest, if `proven`
+};
+
+/// The snapshots and joins that an overloaded server leaves out, see hc_server_note_work.
+enum hc_server_overload_level {
+    HC_SERVER_OVERLOAD_NONE,
+    HC_SERVER_OVERLOAD_FAR_HALF,    ///< half of the snapshots of far and of idle clients
+    HC_SERVER_OVERLOAD_FAR_QUARTER, ///< a quarter of theirs
+    HC_SERVER_OVERLOAD_HALF,        ///< half of all, a quarter of theirs
+    HC_SERVER_OVERLOAD_THIRD,       ///< a third of all, a sixth of theirs
+    HC_SERVER_OVERLOAD_REFUSE,      ///< so many, and no new clients
+    HC_SERVER_OVERLOAD_LEVELS
+};
+
+/// Snapshots and joins left out because the server's work took too much of the time.
+struct hc_server_overload {
+    enum hc_server_overload_level level, highest; ///< now, and since the server's creation
+    uint64_t ticks[HC_SERVER_OVERLOAD_LEVELS];    ///< of each level
+    uint64_t snapshots, far_snapshots;            ///< left out; of far and idle clients
+    uint64_t joins;                               ///< denied with HC_DENY_FULL
+    uint64_t late_limited_ticks; ///< in which inputs could be less late than `history`
+};
+
+/// The client whose late inputs went back by the most ticks in all.
+struct hc_server_latest {
+    uint64_t client_id, ticks; ///< no ticks: there was none
+};
+
+/// A game event of a final tick, which hc_emit raised.
+struct hc_server_game_event {
+    hc_tick tick; ///< of the state that the step wrote
+    hc_entity entity;
+    uint8_t kind; ///< index in hc_game.event_kinds
+    uint32_t number;
+};
+
+/// The counts of a server since its creation.
+struct hc_server_stats {
+    uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
+    uint64_t rejected[HC_STATUS_COUNT]; ///< datagrams refused, by cause; they changed nothing
+    uint64_t forged;                    ///< DATA that could not be opened
+    uint64_t dropped; ///< DATA not opened, because too many of its source or connection were forged
+    uint64_t joins, leaves, timeouts, denied;
+    uint64_t
+        desyncs; ///< clients that left because they compute another world, see hindcast/client.h
+    struct hc_server_denials denials[HC_DENY_REASONS_END]; ///< by hc_deny_reason, the
+                                                           ///< game's own as HC_DENY_REFUSED
+    uint64_t unproven;             ///< CONNECTs without the secret of their token: not answered
+    uint64_t lost, resumed, moved; ///< connections, as the events of these names
+    uint64_t resets;               ///< sent
+    uint64_t inputs_received;      ///< distinct ones that took effect
+    uint64_t inputs_late;          ///< of those, for a tick already simulated
+    uint64_t inputs_forced;        ///< slots closed before their input came
+    uint64_t inputs_refused;       ///< too late: once each; beyond the future: each time
+    uint64_t inputs_lost;          ///< received inside the window, but after their slot was forced
+    uint64_t unreliable_received;  ///< unreliable messages of clients' games
+    uint64_t unreliable_dropped;   ///< unreliable messages that found no room, in either direction
+    /// Inputs received whose shown tick was limited: because it was before all that the client had
+    /// been sent, and because it was farther back than `lag_compensation_ms` or the lookback.
+    uint64_t shown_ago_unsent, shown_ago_limited;
+    uint64_t snapshots, snapshots_rewound; ///< sent; of those, with a resimulated tick
+    uint64_t copies, copied_bytes;         ///< of snapshots, to addresses not yet validated
+    uint64_t game_events;                  ///< of final ticks
+    uint64_t game_events_left_out; ///< not sent to a client, because its tick had too many for it
+    uint64_t corrections;          ///< units of past ticks sent
+    uint64_t deltas_encoded, deltas_reused; ///< of units, for all clients
+    uint64_t extrapolation_steps;           ///< ticks simulated for their extrapolations
+    uint64_t units_examined;                ///< for snapshots, and of past ticks for corrections
+    uint32_t longest_unsent_ticks;          ///< the longest wait of a unit in a client's interest
+    uint64_t ticks_missed; ///< left out after stalls; the clock was set back by them
+    uint64_t ticks_late;   ///< begun a tick or more after they were due
+    struct hc_server_overload overload;
+    struct hc_server_latest latest;
+    struct hc_histogram rewind_depth; ///< ticks, one entry for each rewind
+    struct hc_histogram lateness;     ///< microseconds from a tick's due time to its advance
+    size_t memory_bytes;
+};
+
+/// Writes the defaults to the first `size` bytes of `*config`, and `size` to its first member.
+/// Programs call hc_server_config_default.
+HC_API void hc_server_config_init(struct hc_server_config *config, uint32_t size);
+
+/// 60 Hz, W 64, late margin 24, 8 clients, timeout 10 s, lingering 30 s, 5 connects a second and 16
+/// clients of one address, 400 ms of lag compensation. The caller sets `game` and `keys`.
+static inline struct hc_server_config hc_server_config_default(void) {
+    struct hc_server_config config;
+    hc_server_config_init(&config, sizeof config);
+    return config;
+}
+
+/// NULL when the configuration is valid, else `why` (`why_size` bytes) with a terminated sentence
+/// that names the numbers. A full world must not have too many entities either.
+HC_API const char *hc_server_config_check(const struct hc_server_config *config, char *why,
+                                          size_t why_size);
+
+/// A server whose tick 0 is at `now_us`, which is the Unix time `unix_us`: tokens expire by it.
+/// NULL: invalid configuration or no memory.
+HC_API struct hc_server *hc_server_create(const struct hc_server_config *config, uint64_t unix_us,
+                                          uint64_t now_us);
+
+/// Makes `server`, which has received nothing yet, take the place of `before` in its match: used
+/// tokens stay used, and refused users refused. Both have as many `clients`.
+HC_API void hc_server_follow(struct hc_server *server, const struct hc_server *before);
+
+/// Moves tick 0 to `now_us`, before the first hc_server_advance.
+HC_API void hc_server_start(struct hc_server *server, uint64_t now_us);
+
+/// Frees it and sends nothing to the clients; NULL is allowed.
+HC_API void hc_server_destroy(struct hc_server *server);
+
+/// Takes a datagram, which is borrowed for the call. `now_us` is when it arrived, which for DATA
+/// may be before the last hc_server_advance and hc_server_send, or after the next
+/// hc_server_advance. HC_OK or the cause of its refusal, which is also counted.
+HC_API enum hc_status hc_server_receive(struct hc_server *server, const struct hc_address *from,
+                                        const uint8_t *bytes, size_t size, uint64_t now_us);
+
+/// Runs the ticks and timeouts that are due at `now_us`, and marks snapshots and CLOSEs as due.
+HC_API void hc_server_advance(struct hc_server *server, uint64_t now_us);
+
+/// Writes the next due datagram to `out` (HC_DATAGRAM_MAX bytes), and its destination to `*to`;
+/// returns its size, 0: none is due. A client that validates another address is sent a snapshot at
+/// both: then two datagrams in a row have the same bytes.
+HC_API size_t hc_server_send(struct hc_server *server, struct hc_address *to,
+                             uint8_t out[HC_AT_LEAST(HC_DATAGRAM_MAX)], uint64_t now_us);
+
+/// The time of the next hc_server_advance; UINT64_MAX when nothing is left to do.
+HC_API uint64_t hc_server_deadline(const struct hc_server *server);
+
+/// Removes the oldest event and writes it to `*event`; false: there is none. Events beyond 256
+/// unread ones are dropped.
+HC_API bool hc_server_poll_event(struct hc_server *server, struct hc_server_event *event);
+
+/// Writes the next game event of a final tick to `*event`, each once, in the order of ticks: for a
+/// kill feed or a journal. False: there is none. A game that reads none for long loses the oldest.
+HC_API bool hc_server_next_game_event(struct hc_server *server, struct hc_server_game_event *event);
+
+/// Sends the `size` bytes at `message`, copied, to a client's game, once and in order, even if
+/// datagrams are lost. HC_UNEXPECTED: there is no client `cid`. HC_INVALID: size not in
+/// [1, HC_EVENTS_SIZE_MAX]. HC_FULL: too many messages are not acked; the client is dropped,
+/// because none may be left out.
+HC_API enum hc_status hc_server_send_message(struct hc_server *server, uint32_t cid,
+                                             const void *message, size_t size, uint64_t now_us);
+
+/// The next message of a client's game, described in `*received`, valid until the next datagram;
+/// NULL: none. While too many messages of a client are unread, its datagrams are refused.
+HC_API const uint8_t *hc_server_next_message(struct hc_server *server,
+                                             struct hc_server_message *received);
+
+/// Sends the `size` bytes at `message`, copied, to a client's game at most once: they arrive with
+/// one datagram or never, and in any order. HC_UNEXPECTED: client `cid` is not connected.
+/// HC_INVALID: size not in [1, HC_EVENTS_SIZE_MAX]. HC_FULL: messages of about 1000 bytes wait for
+/// a datagram already; this one is dropped.
+HC_API enum hc_status hc_server_send_unreliable(struct hc_server *server, uint32_t cid,
+                                                const void *message, size_t size);
+
+/// The next unreliable message of a client's game, described in `*received`, valid until the next
+/// datagram; NULL: none. Those that arrive while 1000 unread bytes of their client wait are
+/// dropped.
+HC_API const uint8_t *hc_server_next_unreliable(struct hc_server *server,
+                                                struct hc_server_message *received);
+
+/// Closes the connection of client `cid` for `reason`, which is HC_CLOSE_KICKED or one of the
+/// game's own in [HC_CLOSE_GAME, HC_CLOSE_GAME_LAST], and ends its session: LEFT follows, and its
+/// players leave at the next tick. It may come back with another token unless it is refused.
+/// HC_UNEXPECTED: there is no client `cid`. HC_INVALID: another reason.
+HC_API enum hc_status hc_server_kick(struct hc_server *server, uint32_t cid,
+                                     enum hc_close_reason reason, uint64_t now_us);
+
+/// Adds an NPC: a player without a client, whose inputs the program puts. It takes one of the
+/// world's `clients` player slots and joins at the next tick. HC_NO_PLAYER: no slot is free.
+HC_API hc_player hc_server_add_npc(struct hc_server *server);
+
+/// Lets an NPC leave at the next tick. HC_UNEXPECTED: `player` is none.
+HC_API enum hc_status hc_server_remove_npc(struct hc_server *server, hc_player player);
+
+/// Puts the input of an NPC for the step from `tick`, which is the head of the timeline or later:
+/// input_size bytes, copied, cut to the range of their fields and sanitized; the head is its shown
+/// tick (hc_field.shown_ago). The first input of a tick counts. A tick without one at its step
+/// takes the prediction, as if a client's input had not come in time. Clients predict the NPC as
+/// any other player, and receive the inputs of coming ticks: one that is put a round trip ahead is
+/// never predicted wrongly.
+///
+/// HC_UNEXPECTED: `player` is no NPC, or has not joined yet. HC_TOO_OLD: before the head.
+/// HC_TOO_NEW: more than 64 ticks after it. HC_DUPLICATE: the tick has its input.
+HC_API enum hc_status hc_server_put_npc_input(struct hc_server *server, hc_player player,
+                                              hc_tick tick, const void *input);
+
+/// Refuses the users of the `count` `client_ids`, which ascend, and every session and token older
+/// than `not_before_s`, Unix time (0: none), in place of those refused before. Their connections
+/// are closed with HC_CLOSE_KICKED. HC_INVALID: more than HC_SERVER_REFUSED_MAX, or not ascending;
+/// then nothing changed.
+HC_API enum hc_status hc_server_set_refused(struct hc_server *server, const uint64_t *client_ids,
+                                            uint32_t count, uint64_t not_before_s, uint64_t now_us);
+
+/// Accepts tokens of these keys, at least one, from now on. Sessions continue, and every client is
+/// sent a ticket of the first key. HC_INVALID: not one or two keys; then nothing changed.
+HC_API enum hc_status hc_server_set_keys(struct hc_server *server,
+                                         const struct hc_token_ring *keys);
+
+/// Sets the Unix time of `now_us`, after the system's clock was set.
+HC_API void hc_server_set_time(struct hc_server *server, uint64_t unix_us, uint64_t now_us);
+
+/// Issues a token for `user` to this server's game, audience and match, sealed with the first key,
+/// which expires after `life_s` seconds. The client needs the whole `*credential`. HC_INVALID: too
+/// many players, or a name that is not UTF-8 or holds invisible characters; then nothing is
+/// written.
+HC_API enum hc_status hc_server_issue(struct hc_server *server, const struct hc_server_user *user,
+                                      uint32_t life_s, struct hc_credential *credential,
+                                      uint64_t now_us);
+
+/// Notes the time, us, that the program measured since the last call, up to `now_us`: in
+/// hc_server_advance, in hc_server_send, and in all other work. The server leaves work out while
+/// the sum takes too much of the time; without these calls it never does.
+HC_API void hc_server_note_work(struct hc_server *server, uint64_t advance_us, uint64_t send_us,
+                                uint64_t other_us, uint64_t now_us);
+
+/// Closes every connection and admits no more clients.
+HC_API void hc_server_shutdown(struct hc_server *server, uint64_t now_us);
+
+/// Whether the server has simulated the last tick that there is, and so has shut down.
+HC_API bool hc_server_ended(const struct hc_server *server);
+
+/// Whether the server has shut down and sent every CLOSE.
+HC_API bool hc_server_closed(const struct hc_server *server);
+
+/// The world's timeline, for reading only; its pointers are valid until the next call that takes
+/// `now_us`.
+HC_API const struct hc_timeline *hc_server_timeline(const struct hc_server *server);
+
+/// The world's parameters.
+HC_API const struct hc_world *hc_server_world(const struct hc_server *server);
+
+/// The number of connected clients.
+HC_API unsigned hc_server_clients(const struct hc_server *server);
+
+/// The counts, at one place as long as the server lives.
+HC_API const struct hc_server_stats *hc_server_stats(const struct hc_server *server);
+
+/// Describes the snapshots that a level leaves out, for people; in static storage.
+HC_API const char *hc_server_overload_text(enum hc_server_overload_level level);
+
+HC_C_END

@@ -1,0 +1,341 @@
+/// Owns the server of a match, and what the log and the report say about it.
+#define _GNU_SOURCE // struct timespec
+
+#include "server/daemon/match.h"
+
+#include "common/programs/clock.h"
+#include "common/programs/report.h"
+#include "hindcast/check.h"
+#include "server/daemon/event_line.h"
+#include "server/daemon/wall_clock.h"
+
+#include <signal.h>
+#include <sodium.h>
+#include <string.h>
+
+enum {
+    EMPTY_US = 2000000, ///< a match without clients gets another world after this: until then the
+                        ///< last ones repeat their CLOSE
+    SEED_BITS = 53,     ///< of a seed: every JSON reader reads these exactly
+    LOAD_SCALE = 256,   ///< hc_sv_match.load_scale of a match that has the worker for itself
+};
+
+// ---- The server ---------------------------------------------------------------------------------
+
+static struct hc_server_config config_of(const struct hc_sv_match_setting *setting, uint16_t number,
+                                         const struct hc_token_ring *keys) {
+    const struct hc_sv_options *options = setting->options;
+    struct hc_server_config config = hc_server_config_default();
+    config.game = &setting->game;
+    config.rule_hash = options->plugin.rule_hash;
+    hc_sv_options_configure(options, &config);
+    if (options->force_rewind_match != 0 && options->force_rewind_match != number)
+        config.force_rewind = 0;
+    config.keys = *keys;
+    config.match = number;
+    config.cookie_secret = number != 0 ? setting->cookie_secret : NULL;
+    return config;
+}
+
+const char *hc_sv_match_check(const struct hc_sv_match_setting *setting,
+                              const struct hc_token_ring *keys, char *why, size_t why_size) {
+    struct hc_server_config config =
+        config_of(setting, setting->options->matches > 1 ? 1 : 0, keys);
+    const char *found = hc_server_config_check(&config, why, why_size);
+    sodium_memzero(&config, sizeof(config));
+    return found;
+}
+
+/// The seed of the match's next world. By --seed S the worlds of all matches have S, S + 1 and so
+/// on: first the first world of each match.
+static uint64_t next_seed(const struct hc_sv_match *match) {
+    const struct hc_sv_options *options = match->setting->options;
+    uint64_t seed = options->seed, which = match->worlds * options->matches;
+    which += match->number > 0 ? match->number - 1u : 0;
+    if (!options->seed_given && which > 0)
+        randombytes_buf(&seed, sizeof(seed));
+    else
+        seed += which;
+    return seed & ((UINT64_C(1) << SEED_BITS) - 1);
+}
+
+/// A server for the match's world of `seed`; NULL: no memory.
+static struct hc_server *create(const struct hc_sv_match *match, const struct hc_token_ring *keys,
+                                uint64_t seed) {
+    struct hc_server_config config = config_of(match->setting, match->number, keys);
+    config.seed = seed;
+    struct hc_server *server = hc_server_create(&config, hc_sv_wall_clock_us(), hc_clock_us());
+    sodium_memzero(&config, sizeof(config));
+    return server;
+}
+
+/// Makes `server` (NULL: it could not be created) the match's, with the world of `seed`. False: no
+/// memory; then the match keeps its former one.
+static bool use_server(struct hc_sv_match *match, struct hc_server *server, uint64_t seed) {
+    struct hc_sv_npcs *npcs =
+        server != NULL ? hc_sv_npcs_create(server, match->setting->options) : NULL;
+    if (npcs == NULL) {
+        hc_server_destroy(server);
+        return false;
+    }
+    if (match->server != NULL)
+        hc_server_follow(server, match->server);
+    hc_sv_npcs_destroy(match->npcs);
+    hc_server_destroy(match->server);
+    match->npcs = npcs;
+    match->server = server;
+    match->seed = seed;
+    match->worlds++;
+    return true;
+}
+
+/// Sets the counts of the present world to none.
+static void begin_report(struct hc_sv_match *match) {
+    const struct hc_sv_options *options = match->setting->options;
+    match->report.version = match->setting->version;
+    match->report.seed = match->seed;
+    match->report.tick_rate = options->tick_rate;
+    match->report.host = hc_server_stats(match->server);
+    match->report.timeline = hc_timeline_stats(hc_server_timeline(match->server));
+}
+
+bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_setting *setting,
+                      uint16_t number, const struct hc_token_ring *keys) {
+    match->setting = setting;
+    match->number = number;
+    match->idle = number != 0;
+    match->load_scale = LOAD_SCALE;
+    match->status.every_us = setting->options->status_every_us;
+    match->status.match = number;
+    uint64_t seed = next_seed(match);
+    if (!use_server(match, create(match, keys, seed), seed))
+        return false;
+    begin_report(match);
+    hc_sv_match_renew_deadline(match);
+    return true;
+}
+
+void hc_sv_match_close(struct hc_sv_match *match) {
+    if (match->makes) {
+        pthread_join(match->maker, NULL);
+        hc_server_destroy(match->next);
+    }
+    hc_sv_npcs_destroy(match->npcs);
+    match->npcs = NULL;
+    hc_server_destroy(match->server);
+    match->server = NULL;
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, const char *event,
+                     json_t *fields) {
+    if (match->number != 0)
+        json_object_set_new(fields, "match", json_integer(match->number));
+    hc_sv_log_event(match->setting->log, level, event, fields);
+}
+
+/// Counts a session that began or ended.
+static void count_session(struct hc_sv_match *match, const struct hc_server_event *event) {
+    const struct hc_sv_match_setting *setting = match->setting;
+    bool joined = event->kind == HC_SERVER_EVENT_JOINED;
+    bool left = event->kind == HC_SERVER_EVENT_LEFT || event->kind == HC_SERVER_EVENT_TIMEOUT;
+    match->idle = match->idle && !joined;
+    match->sessions += joined;
+    match->sessions -= left;
+    if (setting->placement != NULL && (joined || left)) {
+        pthread_mutex_lock(setting->placement_lock);
+        (joined ? hc_sv_placement_joined : hc_sv_placement_left)(
+            setting->placement, match->number, event->client_id, event->player_count);
+        pthread_mutex_unlock(setting->placement_lock);
+    }
+    match->empty_us = match->sessions > 0 ? 0 : hc_clock_us();
+}
+
+void hc_sv_match_log_events(struct hc_sv_match *match) {
+    struct hc_server_event event;
+    const char *name;
+    while (hc_server_poll_event(match->server, &event)) {
+        count_session(match, &event);
+        json_t *fields = hc_sv_event_line(match->server, &event, &name);
+        hc_sv_match_log(match, HC_SV_LOG_INFO, name, fields);
+    }
+}
+
+void hc_sv_match_log_denials(struct hc_sv_match *match, bool last, uint64_t now_us) {
+    hc_sv_status_log_denials(&match->status, match->setting->log, match->report.host, last, now_us);
+}
+
+void hc_sv_match_drop_messages(struct hc_sv_match *match) {
+    struct hc_server_message received;
+    while (hc_server_next_message(match->server, &received) != NULL)
+        // Below debug, a message must not cost an allocation.
+        if (match->setting->log->level >= HC_SV_LOG_DEBUG)
+            hc_sv_match_log(match, HC_SV_LOG_DEBUG, "message",
+                            json_pack("{s:I, s:i}", "cid", (json_int_t)received.cid, "bytes",
+                                      (int)received.size));
+}
+
+// ---- Datagrams and ticks ------------------------------------------------------------------------
+
+/// The newest time up to `now_us` at which the match may begin its first tick.
+static uint64_t begin_us(const struct hc_sv_match *match, uint64_t now_us) {
+    uint64_t rate = match->setting->options->tick_rate;
+    uint64_t first_us = match->setting->began_us + match->phase_us;
+    if (now_us <= first_us)
+        return now_us;
+    return first_us + (now_us - first_us) * rate / 1000000 * 1000000 / rate;
+}
+
+enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
+                                   const struct hc_sv_udp_datagram *datagram) {
+    if (match->idle && hc_datagram_kind(datagram->bytes, datagram->size) == HC_DATAGRAM_CONNECT)
+        hc_server_start(match->server, begin_us(match, datagram->arrived_us));
+    match->touched = true;
+    return hc_server_receive(match->server, &datagram->from, datagram->bytes, datagram->size,
+                             datagram->arrived_us);
+}
+
+void hc_sv_match_renew_deadline(struct hc_sv_match *match) {
+    match->touched = false;
+    match->deadline_us = match->idle ? UINT64_MAX : hc_server_deadline(match->server);
+}
+
+/// Counts the clients of the ticks that the server has just simulated; true: it simulated any.
+static bool count_ticks(struct hc_sv_match *match) {
+    hc_tick head = hc_timeline_head(hc_server_timeline(match->server));
+    if (head == match->counted_tick)
+        return false;
+    unsigned clients = hc_server_clients(match->server);
+    match->report.client_ticks += (uint64_t)(head - match->counted_tick) * clients;
+    if (clients > match->report.clients_most)
+        match->report.clients_most = clients;
+    match->counted_tick = head;
+    return true;
+}
+
+bool hc_sv_match_advance(struct hc_sv_match *match, uint64_t now_us) {
+    hc_sv_npcs_think(match->npcs);
+    hc_server_advance(match->server, now_us);
+    return count_ticks(match);
+}
+
+void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t now_us) {
+    struct hc_sv_report *report = &match->report;
+    struct hc_sv_log *log = match->setting->log;
+    hc_histogram_record(&report->tick_us, work_us);
+    report->ticks_worked_too_long += work_us > 1000000 / match->setting->options->tick_rate;
+    hc_sv_status_add_tick(&match->status, work_us);
+    hc_sv_match_log_denials(match, false, now_us);
+    hc_sv_status_log(&match->status, log, report, hc_server_clients(match->server), now_us);
+    hc_sv_status_log_overload(&match->status, log, report->host);
+}
+
+// ---- Worlds -------------------------------------------------------------------------------------
+
+bool hc_sv_match_is_over(const struct hc_sv_match *match, uint64_t now_us) {
+    if (match->number == 0 || match->idle)
+        return false;
+    if (hc_server_ended(match->server))
+        return hc_server_closed(match->server);
+    return match->sessions == 0 && now_us >= match->empty_us + EMPTY_US;
+}
+
+static void *make_next(void *context) {
+    struct hc_sv_match *match = context;
+    match->next = create(match, &match->next_keys, match->next_seed);
+    atomic_store(&match->made, true);
+    return NULL;
+}
+
+/// Gives the match, which is over, its next world.
+static void renew(struct hc_sv_match *match, const struct hc_token_ring *keys, uint64_t now_us) {
+    static const struct hc_server_stats no_stats;
+    struct hc_server_stats past = no_stats;
+    struct hc_timeline_stats timeline = {0};
+    hc_sv_report_add_stats(&past, hc_server_stats(match->server));
+    hc_sv_report_add_timeline(&timeline, hc_timeline_stats(hc_server_timeline(match->server)));
+    hc_sv_match_log_denials(match, true, now_us);
+    if (!use_server(match, match->next, match->next_seed)) {
+        hc_sv_match_log(match, HC_SV_LOG_ERROR, "match-not-renewed",
+                        json_pack("{s:s}", "why", "no memory for another world"));
+        return;
+    }
+    (void)hc_server_set_keys(match->server, keys); // they may have changed meanwhile
+    past.memory_bytes = 0;
+    hc_sv_report_add_stats(&match->past, &past);
+    hc_sv_report_add_timeline(&match->past_timeline, &timeline);
+    match->past_ticks += match->counted_tick;
+    match->counted_tick = 0;
+    match->idle = true;
+    match->empty_us = 0;
+    match->status =
+        (struct hc_sv_status){.every_us = match->status.every_us, .match = match->number};
+    begin_report(match);
+    hc_sv_match_renew_deadline(match);
+    hc_sv_match_log(match, HC_SV_LOG_INFO, "match-renewed",
+                    json_pack("{s:I, s:I}", "worlds", (json_int_t)match->worlds, "seed",
+                              (json_int_t)match->seed));
+}
+
+void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *keys,
+                       uint64_t now_us) {
+    bool over = hc_sv_match_is_over(match, now_us);
+    if (match->makes && atomic_load(&match->made)) {
+        pthread_join(match->maker, NULL);
+        match->makes = false;
+        if (over)
+            renew(match, keys, now_us);
+        else
+            hc_server_destroy(match->next); // a client came meanwhile
+        match->next = NULL;
+        return;
+    }
+    if (match->makes || !over)
+        return;
+    match->next_seed = next_seed(match);
+    match->next_keys = *keys;
+    atomic_store(&match->made, false);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the main thread
+    match->makes = pthread_create(&match->maker, NULL, make_next, match) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+// ---- Report -------------------------------------------------------------------------------------
+
+void hc_sv_match_add_to_report(const struct hc_sv_match *match, struct hc_sv_report *report,
+                               struct hc_server_stats *stats, struct hc_timeline_stats *timeline) {
+    const struct hc_sv_report *own = &match->report;
+    hc_sv_report_add_stats(stats, &match->past);
+    hc_sv_report_add_stats(stats, own->host);
+    hc_sv_report_add_timeline(timeline, &match->past_timeline);
+    hc_sv_report_add_timeline(timeline, own->timeline);
+    report->ticks += match->past_ticks + match->counted_tick;
+    report->client_ticks += own->client_ticks;
+    report->ticks_worked_too_long += own->ticks_worked_too_long;
+    hc_histogram_merge(&report->tick_us, &own->tick_us);
+}
+
+json_t *hc_sv_match_report(const struct hc_sv_match *match) {
+    static const struct hc_server_stats no_stats;
+    struct hc_sv_report report = {.tick_rate = match->report.tick_rate};
+    struct hc_server_stats stats = no_stats;
+    struct hc_timeline_stats timeline = {0};
+    hc_sv_match_add_to_report(match, &report, &stats, &timeline);
+    return json_pack(
+        "{s:i, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, "
+        "s:I}",
+        "match", (int)match->number, "worlds", (json_int_t)match->worlds, "seed",
+        (json_int_t)match->seed, "ticks", (json_int_t)report.ticks, "clients",
+        (int)match->report.clients_most, "clients_now", (int)hc_server_clients(match->server),
+        "client_ticks", (json_int_t)report.client_ticks, "tick_ms",
+        hc_report_histogram(&report.tick_us, 1000), "tick_lateness_ms",
+        hc_report_histogram(&stats.lateness, 1000), "ticks_missed", (json_int_t)stats.ticks_missed,
+        "began_late", (json_int_t)stats.ticks_late, "worked_too_long",
+        (json_int_t)report.ticks_worked_too_long, "joins", (json_int_t)stats.joins, "denied",
+        (json_int_t)stats.denied, "rewinds", (json_int_t)stats.rewind_depth.count,
+        "resimulated_ticks", (json_int_t)timeline.resimulated_ticks, "overload_highest",
+        (int)stats.overload.highest, "memory_bytes", (json_int_t)stats.memory_bytes);
+}

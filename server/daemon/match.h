@@ -1,0 +1,115 @@
+/// A match of the daemon: a server of its own, with its counts and its log lines.
+///
+/// A daemon has one match, without a number, or several that share nothing. Of several, a match
+/// without clients is idle: it has a world, but no ticks, until the first client joins. When its
+/// last client has gone it gets another world, with another seed; used tokens stay used.
+#pragma once
+
+#include "server/daemon/log.h"
+#include "server/daemon/npcs.h"
+#include "server/daemon/options.h"
+#include "server/daemon/report.h"
+#include "server/daemon/status.h"
+#include "server/matches/placement.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/// The settings that all matches of a daemon read.
+struct hc_sv_match_setting {
+    const char *version;
+    const struct hc_sv_options *options;
+    struct hc_game game; ///< of the options, with their view
+    struct hc_sv_log *log;
+    struct hc_sv_placement *placement;            ///< NULL: there is one match
+    pthread_mutex_t *placement_lock;              ///< all threads hold it to use the placement
+    uint8_t cookie_secret[HC_SERVER_SECRET_SIZE]; ///< of several matches
+    uint64_t began_us;                            ///< of the daemon's clock of ticks
+};
+
+struct hc_sv_match {
+    const struct hc_sv_match_setting *setting;
+    uint16_t number;   ///< [1, matches]; 0: there is one match
+    uint32_t phase_us; ///< of its ticks within the daemon's, so that matches take turns
+    struct hc_server *server;
+    struct hc_sv_npcs *npcs; ///< of the server
+    uint64_t worlds, seed;   ///< how many it has had, and the seed of the present one
+    bool idle;               ///< the world waits for its first client
+    uint64_t empty_us;       ///< when its last client went; 0: it has one, or never had
+    unsigned sessions;       ///< clients that are connected or linger
+    uint64_t deadline_us;    ///< of the server; UINT64_MAX: idle
+    hc_tick counted_tick;    ///< newest tick in report.client_ticks
+    uint64_t advance_us, send_us, other_us; ///< time worked since the last tick, for overload
+    uint64_t busy_us;                       ///< time worked in the present window of the worker
+    uint32_t load_scale;                    ///< of its work for overload, in 1/256
+    unsigned accepted;                      ///< datagrams of the present reading
+    bool touched;                           ///< it was given a datagram since its last deadline
+    struct hc_sv_report report;             ///< of the present world, with the counts of its ticks
+    struct hc_server_stats past;            ///< of the worlds before
+    struct hc_timeline_stats past_timeline;
+    uint64_t past_ticks;
+    struct hc_sv_status status;
+
+    // Another world, while it is made.
+    bool makes; ///< `maker` runs, or waits to be joined
+    pthread_t maker;
+    atomic_bool made;
+    struct hc_server *next; ///< once it is made; NULL: no memory
+    uint64_t next_seed;
+    struct hc_token_ring next_keys;
+};
+
+/// NULL when a server can be created by the options, else `why`, a sentence.
+const char *hc_sv_match_check(const struct hc_sv_match_setting *setting,
+                              const struct hc_token_ring *keys, char *why, size_t why_size);
+
+/// Makes a match that is all zeros. False: no memory.
+bool hc_sv_match_open(struct hc_sv_match *match, const struct hc_sv_match_setting *setting,
+                      uint16_t number, const struct hc_token_ring *keys);
+
+/// Frees its server.
+void hc_sv_match_close(struct hc_sv_match *match);
+
+/// Logs an event with the match's number; takes over `fields`, an object.
+void hc_sv_match_log(struct hc_sv_match *match, enum hc_sv_log_level level, const char *event,
+                     json_t *fields);
+
+/// Logs the server's events, and counts its sessions by them.
+void hc_sv_match_log_events(struct hc_sv_match *match);
+
+/// As hc_sv_status_log_denials; of an idle match too.
+void hc_sv_match_log_denials(struct hc_sv_match *match, bool last, uint64_t now_us);
+
+/// Gives the server a datagram that arrived at `now_us`; of an idle match, sets its first tick.
+enum hc_status hc_sv_match_receive(struct hc_sv_match *match,
+                                   const struct hc_sv_udp_datagram *datagram);
+
+/// Reads the deadline again. An idle match has none.
+void hc_sv_match_renew_deadline(struct hc_sv_match *match);
+
+/// Runs the ticks that are due at `now_us`; true: there were any. They are counted.
+bool hc_sv_match_advance(struct hc_sv_match *match, uint64_t now_us);
+
+/// Ends a turn with a tick that took `work_us`: records it, logs what is due, and gives the server
+/// the time that it worked.
+void hc_sv_match_end_tick(struct hc_sv_match *match, uint64_t work_us, uint64_t now_us);
+
+/// Receives and drops the messages of the clients: a plugin has no rule for them.
+void hc_sv_match_drop_messages(struct hc_sv_match *match);
+
+/// Whether the match waits for another world: its last client went a while ago, or its world has no
+/// more ticks.
+bool hc_sv_match_is_over(const struct hc_sv_match *match, uint64_t now_us);
+
+/// Gives a match that is over another world, which a thread of its own makes meanwhile: call it at
+/// every tick. `keys` are those of the daemon.
+void hc_sv_match_renew(struct hc_sv_match *match, const struct hc_token_ring *keys,
+                       uint64_t now_us);
+
+/// Adds the match's counts, of all its worlds, to a report whose `host` and `timeline` are `*stats`
+/// and `*timeline`.
+void hc_sv_match_add_to_report(const struct hc_sv_match *match, struct hc_sv_report *report,
+                               struct hc_server_stats *stats, struct hc_timeline_stats *timeline);
+
+/// Its part of the report, an object.
+json_t *hc_sv_match_report(const struct hc_sv_match *match);

@@ -1,0 +1,205 @@
+/// Owns the room of all matches, and which match each placed token went to.
+#include "server/matches/placement.h"
+
+#include "common/alloc.h"
+#include "hindcast/check.h"
+#include "server/spent_tokens.h"
+
+#include <sodium.h>
+#include <string.h>
+
+enum { AVOID_US = 1000000 }; ///< a match that denied a client is avoided for so long
+
+/// A match as it is known here.
+struct room {
+    unsigned players, sessions;  ///< of clients that are connected or linger
+    unsigned held, held_players; ///< for clients that are placed, but not yet answered
+    uint64_t avoided_until_us;   ///< it denied a client lately
+    uint64_t *users;             ///< [sessions] their client_ids
+};
+
+struct hc_sv_placement {
+    struct hc_sv_placement_config config;
+    struct hc_cookie_jar jar;
+    struct room *rooms;      ///< [matches]
+    uint64_t *users;         ///< [matches][clients]
+    unsigned sessions, most; ///< of all matches; the most at once
+    struct hc_sv_spent spent;
+    uint8_t *spent_memory;
+};
+
+static struct room *room_of(struct hc_sv_placement *placement, uint16_t match) {
+    HC_ASSERT(match >= 1 && match <= placement->config.matches);
+    return &placement->rooms[match - 1];
+}
+
+struct hc_sv_placement *hc_sv_placement_create(const struct hc_sv_placement_config *config) {
+    struct hc_sv_placement *placement = hc_allocate(NULL, sizeof *placement);
+    uint32_t users = HC_SPENT_CLIENTS_EACH * config->matches * config->clients;
+    users = users > HC_SPENT_CLIENTS_MIN ? users : HC_SPENT_CLIENTS_MIN;
+    if (placement == NULL)
+        return NULL;
+    placement->config = *config;
+    hc_cookie_init(&placement->jar, config->cookie_secret);
+    placement->spent.seed = config->hash_seed;
+    placement->rooms = hc_allocate(NULL, config->matches * sizeof *placement->rooms);
+    placement->users =
+        hc_allocate(NULL, (size_t)config->matches * config->clients * sizeof *placement->users);
+    placement->spent_memory = hc_allocate(NULL, hc_sv_spent_layout(&placement->spent, users, NULL));
+    if (placement->rooms == NULL || placement->users == NULL || placement->spent_memory == NULL) {
+        hc_sv_placement_destroy(placement);
+        return NULL;
+    }
+    hc_sv_spent_layout(&placement->spent, users, placement->spent_memory);
+    for (unsigned i = 0; i < config->matches; i++)
+        placement->rooms[i].users = placement->users + (size_t)i * config->clients;
+    return placement;
+}
+
+void hc_sv_placement_destroy(struct hc_sv_placement *placement) {
+    if (placement == NULL)
+        return;
+    hc_release(NULL, placement->spent_memory);
+    hc_release(NULL, placement->users);
+    hc_release(NULL, placement->rooms);
+    sodium_memzero(placement, sizeof *placement);
+    hc_release(NULL, placement);
+}
+
+void hc_sv_placement_set_keys(struct hc_sv_placement *placement, const struct hc_token_ring *keys) {
+    placement->config.keys = *keys;
+}
+
+/// Opens the token of a CONNECT whose cookie and proof hold.
+static enum hc_status open_token(struct hc_sv_placement *placement, const struct hc_address *from,
+                                 const uint8_t *bytes, size_t size, uint64_t unix_us,
+                                 uint64_t now_us, struct hc_connect *connect,
+                                 struct hc_token *token) {
+    const struct hc_sv_placement_config *config = &placement->config;
+    enum hc_status status = hc_datagram_get_connect(bytes, size, connect);
+    if (status == HC_OK && connect->protocol_id != config->protocol_id)
+        status = HC_UNEXPECTED;
+    if (status == HC_OK)
+        status = hc_cookie_check(&placement->jar, now_us, connect->slot, from,
+                                 connect->client_nonce, connect->cookie);
+    if (status == HC_OK)
+        status = hc_token_open(&config->keys, config->protocol_id, config->audience,
+                               unix_us / 1000000, connect->token, token);
+    if (status == HC_OK)
+        status = hc_token_check_proof(token->secret, bytes);
+    return status;
+}
+
+/// The match where the user has a session; 0: none.
+static uint16_t match_of_user(const struct hc_sv_placement *placement, uint64_t client_id) {
+    for (unsigned i = 0; i < placement->config.matches; i++) {
+        const struct room *room = &placement->rooms[i];
+        for (unsigned user = 0; user < room->sessions; user++)
+            if (room->users[user] == client_id)
+                return (uint16_t)(i + 1);
+    }
+    return 0;
+}
+
+/// The match with the most players that has room for a client with `players` players; the first
+/// one if none has.
+static uint16_t fullest_with_room(const struct hc_sv_placement *placement, unsigned players,
+                                  uint64_t now_us) {
+    unsigned best = 0, most = 0, clients = placement->config.clients;
+    bool any = false;
+    for (unsigned i = 0; i < placement->config.matches; i++) {
+        const struct room *room = &placement->rooms[i];
+        unsigned taken = room->players + room->held_players;
+        if (room->sessions + room->held >= clients || taken + players > placement->config.players ||
+            now_us < room->avoided_until_us || (any && taken <= most))
+            continue;
+        any = true;
+        best = i;
+        most = taken;
+    }
+    return (uint16_t)(best + 1);
+}
+
+/// Chooses the match of an opened token.
+static enum hc_status choose(struct hc_sv_placement *placement, const struct hc_token *token,
+                             uint64_t unix_us, uint64_t now_us, struct hc_sv_placed *placed) {
+    struct hc_sv_spent *spent = &placement->spent;
+    uint64_t now_s = unix_us / 1000000;
+    struct hc_sv_spent_token *used = hc_sv_spent_find(spent, token);
+    if (used != NULL) {
+        placed->match = used->match;
+        return HC_OK;
+    }
+    if (hc_sv_spent_check(spent, token, false, now_s, now_us) != 0)
+        return HC_FULL;
+    bool remembered = hc_sv_spent_use(spent, token, now_s, now_us);
+    HC_ASSERT(remembered);
+    placed->match = match_of_user(placement, token->client_id);
+    if (placed->match == 0)
+        placed->match = fullest_with_room(placement, placed->players, now_us);
+    hc_sv_spent_find(spent, token)->match = placed->match;
+    placed->first = true;
+    struct room *room = room_of(placement, placed->match);
+    room->held++;
+    room->held_players += placed->players;
+    return HC_OK;
+}
+
+enum hc_status hc_sv_placement_choose(struct hc_sv_placement *placement,
+                                      const struct hc_address *from, const uint8_t *bytes,
+                                      size_t size, uint64_t unix_us, uint64_t now_us,
+                                      struct hc_sv_placed *placed) {
+    struct hc_connect connect;
+    struct hc_token token;
+    *placed = (struct hc_sv_placed){.match = 0};
+    enum hc_status status =
+        open_token(placement, from, bytes, size, unix_us, now_us, &connect, &token);
+    if (status == HC_OK) {
+        placed->players = connect.players;
+        placed->client_id = token.client_id;
+        memcpy(placed->token_id, token.token_id, sizeof placed->token_id);
+        status = choose(placement, &token, unix_us, now_us, placed);
+    }
+    sodium_memzero(&token, sizeof token);
+    return status;
+}
+
+void hc_sv_placement_end(struct hc_sv_placement *placement, const struct hc_sv_placed *placed,
+                         bool denied, uint64_t now_us) {
+    struct room *room = room_of(placement, placed->match);
+    if (placed->first) {
+        room->held--;
+        room->held_players -= placed->players;
+    }
+    if (placed->first && denied) {
+        room->avoided_until_us = now_us + AVOID_US;
+        hc_sv_spent_forget(&placement->spent, placed->client_id, placed->token_id, false);
+    }
+}
+
+void hc_sv_placement_joined(struct hc_sv_placement *placement, uint16_t match, uint64_t client_id,
+                            unsigned players) {
+    struct room *room = room_of(placement, match);
+    HC_ASSERT(room->sessions < placement->config.clients);
+    room->users[room->sessions++] = client_id;
+    room->players += players;
+    placement->sessions++;
+    if (placement->sessions > placement->most)
+        placement->most = placement->sessions;
+}
+
+void hc_sv_placement_left(struct hc_sv_placement *placement, uint16_t match, uint64_t client_id,
+                          unsigned players) {
+    struct room *room = room_of(placement, match);
+    unsigned user = 0;
+    while (user < room->sessions && room->users[user] != client_id)
+        user++;
+    HC_ASSERT(user < room->sessions && room->players >= players);
+    room->users[user] = room->users[--room->sessions];
+    room->players -= players;
+    placement->sessions--;
+}
+
+unsigned hc_sv_placement_most(const struct hc_sv_placement *placement) {
+    return placement->most;
+}

@@ -1,0 +1,306 @@
+/// The journal of final game events, and the runs of ticks that snapshots list.
+#include "server/replication/game_events.h"
+
+#include "common/alloc.h"
+#include "common/mark.h"
+#include "hindcast/check.h"
+#include "proto/game_events.h"
+#include "server/replication/builder.h"
+
+enum {
+    CAPACITY_MIN = 4096, ///< events in the journal,
+    CAPACITY_EACH = 32,  ///< and for each player
+    WORDS = HC_GAME_EVENTS_TICKS / 64,
+};
+
+// ---- The journal --------------------------------------------------------------------------------
+
+size_t hc_sv_journal_layout(struct hc_sv_journal *journal, const struct hc_world *world,
+                            uint8_t *base) {
+    size_t used = 0;
+    journal->world = world;
+    journal->capacity = 0;
+    if (world->game->event_kind_count > 0)
+        journal->capacity = CAPACITY_MIN + CAPACITY_EACH * (uint32_t)world->players;
+    journal->events = hc_carve(base, &used, journal->capacity * sizeof *journal->events);
+    return used;
+}
+
+/// The number of the oldest event that is still there.
+static uint64_t oldest(const struct hc_sv_journal *journal) {
+    return journal->end > journal->capacity ? journal->end - journal->capacity : 0;
+}
+
+/// The number of a tick's first event.
+static uint64_t first_of(const struct hc_sv_journal *journal, hc_tick tick) {
+    return tick == 0 ? 0 : journal->ends[(tick - 1) % HC_GAME_EVENTS_TICKS];
+}
+
+/// The number of the event after a tick's last.
+static uint64_t end_of(const struct hc_sv_journal *journal, hc_tick tick) {
+    return journal->ends[tick % HC_GAME_EVENTS_TICKS];
+}
+
+static const struct hc_sv_final_event *event_at(const struct hc_sv_journal *journal,
+                                                uint64_t number) {
+    return &journal->events[number % journal->capacity];
+}
+
+void hc_sv_journal_add(struct hc_sv_journal *journal, const struct hc_timeline *timeline) {
+    hc_tick tick = ++journal->final;
+    uint32_t e = 0, count;
+    while (journal->capacity > 0 &&
+           (e = hc_timeline_next_emitter(timeline, tick, e)) < journal->world->entities) {
+        const hc_game_event *events = hc_timeline_events(timeline, tick, (hc_entity)e, &count);
+        for (uint32_t i = 0; i < count; i++)
+            journal->events[journal->end++ % journal->capacity] = (struct hc_sv_final_event){
+                .tick = tick, .entity = (hc_entity)e, .event = events[i]};
+        e++;
+    }
+    journal->ends[tick % HC_GAME_EVENTS_TICKS] = journal->end;
+    // The number of a tick's first event is the end of the tick before.
+    journal->first = hc_tick_max(journal->first, hc_tick_back(tick, HC_GAME_EVENTS_TICKS - 2));
+    while (journal->first <= tick && first_of(journal, journal->first) < oldest(journal))
+        journal->first++;
+}
+
+bool hc_sv_journal_next(struct hc_sv_journal *journal, struct hc_sv_final_event *event) {
+    if (journal->unread < oldest(journal))
+        journal->unread = oldest(journal);
+    if (journal->unread == journal->end)
+        return false;
+    *event = journal->events[journal->unread++ % journal->capacity];
+    return true;
+}
+
+// ---- A client -----------------------------------------------------------------------------------
+
+static void set_bit(uint64_t bits[static WORDS], hc_tick tick, bool set) {
+    uint64_t *word = &bits[tick % HC_GAME_EVENTS_TICKS / 64], bit = UINT64_C(1) << tick % 64;
+    *word = set ? *word | bit : *word & ~bit;
+}
+
+static bool has_bit(const uint64_t bits[static WORDS], hc_tick tick) {
+    return (bits[tick % HC_GAME_EVENTS_TICKS / 64] >> tick % 64 & 1) != 0;
+}
+
+void hc_sv_listing_clear(struct hc_sv_listing *listing) {
+    listing->from = HC_NO_TICK;
+    for (unsigned i = 0; i < HC_SV_PLACES; i++)
+        listing->count[i] = 0;
+}
+
+/// Raises `since` of the seen units that have events at `tick` and are out of view there.
+static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
+                       hc_tick tick) {
+    const struct hc_sv_journal *journal = &replicator->journal;
+    const struct hc_sv_view *view = &client->interest.view;
+    uint64_t number = first_of(journal, tick), end = end_of(journal, tick);
+    if (number == end)
+        return;
+    struct hc_sv_interest_look look = hc_sv_interest_look_at(
+        &client->interest, replicator->config.timeline, tick, client->own, client->own_count);
+    struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
+    while (slot != NULL && number < end && !look.everything) {
+        hc_unit unit = hc_unit_of(client->world, event_at(journal, number)->entity);
+        if (unit == slot->unit && slot->sees && !slot->own && slot->since <= tick &&
+            !hc_sv_interest_in_view(&look, unit)) {
+            HC_MARK("event-out-of-view");
+            slot->since = tick + 1;
+        }
+        if (unit <= slot->unit)
+            number++;
+        else
+            slot = hc_sv_view_slot(view, slot->next);
+    }
+}
+
+/// Ticks before the ring became final between two looks that are far apart. Their states are gone,
+/// so only the client's own units count there.
+static void skip_view(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
+                      hc_tick ring) {
+    struct hc_sv_interest_look look =
+        hc_sv_interest_look_at(&client->interest, replicator->config.timeline, client->shown,
+                               client->own, client->own_count);
+    if (!look.everything)
+        client->listing.others =
+            hc_tick_max(client->listing.others, hc_tick_min(ring, replicator->journal.final + 1));
+}
+
+void hc_sv_listing_look(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
+    const struct hc_sv_journal *journal = &replicator->journal;
+    struct hc_sv_listing *listing = &client->listing;
+    if (journal->capacity == 0)
+        return;
+    if (listing->from == HC_NO_TICK) { // the client's world begins with the tick shown
+        listing->from = listing->others = client->shown + 1;
+        listing->through = client->shown;
+    }
+    hc_tick ring = hc_timeline_oldest(replicator->config.timeline);
+    if (listing->through + 1 < ring && listing->through < journal->final)
+        skip_view(replicator, client, ring);
+    for (; listing->through < journal->final; listing->through++) {
+        hc_tick tick = listing->through + 1;
+        set_bit(listing->acked, tick, false);
+        if (tick >= ring && tick >= journal->first)
+            check_view(replicator, client, tick);
+    }
+}
+
+/// Takes the evicted places out of the set of those that count, and writes the ticks that the
+/// client has received, or is about to receive, to `listed`.
+static void settle(struct hc_sv_client *client, hc_sv_places gone, uint64_t listed[static WORDS]) {
+    const struct hc_sv_sent_log *log = &client->sent_log;
+    struct hc_sv_listing *listing = &client->listing;
+    for (; gone != 0; gone &= gone - 1) {
+        unsigned place = (unsigned)__builtin_ctzll(gone);
+        for (uint32_t i = 0; (log->acked >> place & 1) != 0 && i < listing->count[place]; i++)
+            if (listing->first[place] + i + HC_GAME_EVENTS_TICKS > listing->through)
+                set_bit(listing->acked, listing->first[place] + i, true);
+        listing->count[place] = 0;
+    }
+    for (unsigned i = 0; i < WORDS; i++)
+        listed[i] = listing->acked[i];
+    for (hc_sv_places left = log->logged & ~log->lost; left != 0; left &= left - 1) {
+        unsigned place = (unsigned)__builtin_ctzll(left);
+        for (uint32_t i = 0; i < listing->count[place]; i++)
+            if (listing->first[place] + i + HC_GAME_EVENTS_TICKS > listing->through)
+                set_bit(listed, listing->first[place] + i, true);
+    }
+}
+
+/// Whether the client receives the events of the unit in the slot at a tick.
+static bool is_seen(const struct hc_sv_client *client, const struct hc_sv_slot *slot,
+                    hc_tick tick) {
+    return slot->sees && (slot->own || (slot->since <= tick && tick >= client->listing.others));
+}
+
+/// Events that a client sees at one tick.
+struct seen {
+    struct hc_sv_final_event *events; ///< [room]
+    uint32_t room, count;
+    bool own[HC_SV_LISTING_EVENTS]; ///< of the client's own players, or of the referee
+};
+
+/// Finds them.
+static void find_seen(const struct hc_sv_builder *builder, hc_tick tick, struct seen *seen) {
+    const struct hc_sv_journal *journal = &builder->replicator->journal;
+    const struct hc_sv_view *view = &builder->client->interest.view;
+    const struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
+    uint64_t number = first_of(journal, tick), end = end_of(journal, tick);
+    seen->count = 0;
+    while (number < end && slot != NULL && seen->count < seen->room) {
+        hc_unit unit = hc_unit_of(builder->world, event_at(journal, number)->entity);
+        if (slot->unit < unit) {
+            slot = hc_sv_view_slot(view, slot->next);
+            continue;
+        }
+        if (slot->unit == unit && is_seen(builder->client, slot, tick)) {
+            seen->own[seen->count] = slot->own;
+            seen->events[seen->count++] = *event_at(journal, number);
+        }
+        number++;
+    }
+}
+
+/// Leaves out what does not fit into HC_SV_LISTING_BITS, the own events last. Returns how many
+/// stay.
+static uint32_t cut(const struct hc_sv_builder *builder, struct seen *seen) {
+    bool keeps[HC_SV_LISTING_EVENTS];
+    uint32_t bits = 0, kept = 0;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < seen->count; i++) {
+            uint32_t more =
+                hc_game_events_bits(builder->world, hc_game_event_kind(seen->events[i].event));
+            if (seen->own[i] != (pass == 0))
+                continue;
+            keeps[i] = bits + more <= HC_SV_LISTING_BITS;
+            bits += keeps[i] ? more : 0;
+        }
+    for (uint32_t i = 0; i < seen->count; i++)
+        if (keeps[i])
+            seen->events[kept++] = seen->events[i];
+    builder->counts->events_left_out += seen->count - kept;
+    return kept;
+}
+
+/// Adds the events of a tick to the gathered ones; false: there is no room for the tick.
+static bool gather_tick(struct hc_sv_builder *builder, hc_tick tick, uint32_t *used) {
+    struct seen seen;
+    seen.events = builder->listing.events + *used;
+    seen.room = HC_SV_LISTING_EVENTS - *used;
+    find_seen(builder, tick, &seen);
+    if (seen.count == seen.room && *used > 0)
+        return false;
+    *used += cut(builder, &seen);
+    return true;
+}
+
+void hc_sv_listing_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
+    const struct hc_sv_journal *journal = &builder->replicator->journal;
+    struct hc_sv_listing *listing = &builder->client->listing;
+    uint64_t listed[WORDS];
+    uint32_t used = 0;
+    builder->listing.count = 0;
+    if (journal->capacity == 0)
+        return;
+    settle(builder->client, gone, listed);
+    listing->from = hc_tick_max(listing->from, journal->first);
+    while (listing->from <= listing->through && has_bit(listing->acked, listing->from))
+        listing->from++;
+    hc_tick tick = listing->from;
+    while (tick <= listing->through && has_bit(listed, tick))
+        tick++;
+    builder->listing.first = tick;
+    for (; tick <= listing->through && !has_bit(listed, tick); tick++) {
+        if (!gather_tick(builder, tick, &used))
+            return;
+        builder->listing.ends[builder->listing.count++] = (uint16_t)used;
+    }
+}
+
+/// The bits of the gathered events in [first, end).
+static uint32_t bits_of(const struct hc_sv_builder *builder, uint32_t first, uint32_t end) {
+    uint32_t bits = 1;
+    for (uint32_t i = first; i < end; i++)
+        bits += hc_game_events_bits(builder->world,
+                                    hc_game_event_kind(builder->listing.events[i].event));
+    return bits;
+}
+
+/// How many of the gathered ticks fit beside the lists, into three quarters of the room.
+static uint32_t fitting(const struct hc_sv_builder *builder) {
+    enum { HEADER = 24 };
+    const struct hc_sv_listing_gathered *gathered = &builder->listing;
+    size_t bits = hc_bits_written(&builder->bits) + HEADER, room = builder->room * 8 * 3 / 4;
+    uint32_t count = 0, end = 0;
+    for (; count < gathered->count; end = gathered->ends[count++]) {
+        bits += bits_of(builder, end, gathered->ends[count]);
+        if (bits > room)
+            break;
+    }
+    return count;
+}
+
+void hc_sv_listing_put(struct hc_sv_builder *builder) {
+    const struct hc_sv_listing_gathered *gathered = &builder->listing;
+    struct hc_sv_listing *listing = &builder->client->listing;
+    unsigned place = builder->client->sent_log.newest;
+    uint32_t count, at = 0;
+    if (builder->replicator->journal.capacity == 0)
+        return;
+    count = fitting(builder);
+    listing->first[place] = gathered->first;
+    listing->count[place] = (uint16_t)count;
+    if (count == 0) {
+        hc_game_events_put_end(&builder->bits);
+        return;
+    }
+    hc_game_events_put(&builder->bits, builder->header.final, gathered->first + count - 1, count);
+    for (uint32_t i = 0; i < count; i++) {
+        for (; at < gathered->ends[i]; at++)
+            hc_game_events_put_event(&builder->bits, builder->world, gathered->events[at].entity,
+                                     gathered->events[at].event);
+        hc_game_events_put_end(&builder->bits);
+    }
+}

@@ -1,0 +1,92 @@
+/// The tick shown, and the units in view there with their values and inputs, as slots of a client.
+#include "server/replication/look.h"
+
+#include "common/mark.h"
+#include "hindcast/check.h"
+#include "server/replication/game_events.h"
+
+enum { INTEREST_TICKS = 8 }; ///< between two full looks at a client's interest
+
+hc_tick hc_sv_look_tick(const struct hc_sv_replicator *replicator,
+                        const struct hc_sv_client *client) {
+    const struct hc_timeline *timeline = replicator->config.timeline;
+    hc_tick tick = hc_timeline_head(timeline);
+    for (unsigned i = 0; !replicator->config.show_head && i < client->own_count; i++)
+        tick = hc_tick_min(tick, hc_timeline_inputs_through(timeline, client->own[i]) + 1);
+    return tick;
+}
+
+/// Renews the client's interest: a full look now and then, else only the seen units are checked.
+static void renew_interest(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
+    const struct hc_timeline *timeline = replicator->config.timeline;
+    hc_tick head = client->viewed_at;
+    if (client->interest_at == HC_NO_TICK || head - client->interest_at >= INTEREST_TICKS) {
+        hc_sv_interest_update(&client->interest, &replicator->index, timeline, client->shown,
+                              client->own, client->own_count);
+        client->interest_at = head;
+    } else {
+        hc_sv_interest_narrow(&client->interest, timeline, client->shown, client->own,
+                              client->own_count);
+    }
+}
+
+/// Ticks from the one shown on that have known inputs of the unit's player, unless it is own.
+static uint16_t known_inputs(const struct hc_sv_replicator *replicator,
+                             const struct hc_sv_client *client, const struct hc_sv_slot *slot) {
+    hc_player player = hc_unit_player(client->world, slot->unit);
+    if (player == HC_NO_PLAYER || slot->own)
+        return 0;
+    hc_tick newest = replicator->roster.players[player].newest_input;
+    return (uint16_t)(hc_tick_max(newest + 1, client->shown) - client->shown);
+}
+
+/// Stores the values of the seen units at the tick shown. Returns the end of all known inputs.
+static hc_tick value_units(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
+    const struct hc_sv_view *view = &client->interest.view;
+    struct hc_sv_values_row row =
+        hc_sv_values_row(&replicator->values, replicator->config.timeline, client->shown);
+    hc_tick end = client->shown;
+    client->referee_id = hc_sv_values_put(&row, HC_REFEREE);
+    struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
+    for (; slot != NULL; slot = hc_sv_view_slot(view, slot->next)) {
+        if (!slot->sees)
+            continue;
+        slot->value_id = hc_sv_values_put(&row, slot->unit);
+        slot->own = hc_sv_client_owns_unit(client, slot->unit);
+        slot->inputs = known_inputs(replicator, client, slot);
+        end = hc_tick_max(end, client->shown + slot->inputs);
+    }
+    return end;
+}
+
+/// Ends the inputs of each player, before `end`, at the tick at which it leaves the view, as far as
+/// that is simulated.
+static void limit_inputs(const struct hc_timeline *timeline, struct hc_sv_client *client,
+                         hc_tick end) {
+    const struct hc_sv_view *view = &client->interest.view;
+    end = hc_tick_min(end, client->viewed_at + 1);
+    for (hc_tick t = client->shown + 1; t < end; t++) {
+        struct hc_sv_interest_look look =
+            hc_sv_interest_look_at(&client->interest, timeline, t, client->own, client->own_count);
+        uint16_t before = (uint16_t)(t - client->shown);
+        struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
+        if (look.everything)
+            return;
+        for (; slot != NULL; slot = hc_sv_view_slot(view, slot->next))
+            if (slot->sees && slot->inputs > before && !hc_sv_interest_in_view(&look, slot->unit)) {
+                HC_MARK("inputs-out-of-view");
+                slot->inputs = before;
+            }
+    }
+}
+
+void hc_sv_look(struct hc_sv_replicator *replicator, struct hc_sv_client *client) {
+    const struct hc_timeline *timeline = replicator->config.timeline;
+    hc_tick head = hc_timeline_head(timeline);
+    HC_ASSERT(client->viewed_at != head);
+    client->viewed_at = head;
+    client->shown = hc_sv_look_tick(replicator, client);
+    renew_interest(replicator, client);
+    limit_inputs(timeline, client, value_units(replicator, client));
+    hc_sv_listing_look(replicator, client);
+}

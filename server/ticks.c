@@ -1,0 +1,185 @@
+/// The ticks of a host: when they are due, the inputs that each still accepts, and the snapshots
+/// that are due after it.
+#include "server/host_internal.h"
+
+#include "common/mark.h"
+
+enum {
+    FAR_US = 100000, ///< a client with a longer round trip is far
+    IDLE_S = 5,      ///< a client whose input stays the same for longer is idle
+};
+
+static uint64_t due_us(const struct hc_sv_host *host, hc_tick tick) {
+    return host->epoch_us + hc_tick_due_us(tick, host->world.tick_rate);
+}
+
+uint32_t hc_sv_host_phase_us(const struct hc_sv_host *host, uint64_t now_us) {
+    uint64_t due = due_us(host, hc_timeline_head(host->timeline));
+    uint64_t phase = now_us > due ? now_us - due : 0;
+    return phase < HC_PHASE_MAX_US ? (uint32_t)phase : HC_PHASE_MAX_US;
+}
+
+uint32_t hc_sv_host_late_limit(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    return hc_sv_lateness_limit(&peer->lateness, host->config.late_margin,
+                                host->overload.late_most);
+}
+
+static void update_lateness(struct hc_sv_host *host) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;)
+        if (peer->state == HC_SV_PEER_PLAYING)
+            hc_sv_lateness_tick(&peer->lateness, head, host->world.tick_rate);
+}
+
+/// Forces the inputs that the coming tick pushes out of the window, and all those of lingering
+/// clients, which cannot send any, and of NPCs, whose inputs come in time.
+static void close_window(struct hc_sv_host *host) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    for (hc_player p = 0; p < host->world.players; p++) {
+        if (!host->players[p].in)
+            continue;
+        if (host->players[p].npc) {
+            hc_timeline_force(host->timeline, p, head + 1);
+            continue;
+        }
+        struct hc_sv_peer *peer = &host->peers[host->players[p].peer - 1];
+        uint32_t late_limit = hc_sv_host_late_limit(host, peer);
+        if (hc_sv_peer_lingers(peer))
+            hc_sv_receive_force(host, peer, p, head + 1);
+        else if (head >= late_limit)
+            hc_sv_receive_force(host, peer, p, head - late_limit + 1);
+    }
+}
+
+/// F: every tick before it has all its inputs, or accepts no more.
+static hc_tick final_tick(const struct hc_sv_host *host) {
+    hc_tick head = hc_timeline_head(host->timeline), final = head;
+    for (hc_player p = 0; p < host->world.players; p++)
+        if (host->players[p].in)
+            final = hc_tick_min(final, hc_timeline_inputs_through(host->timeline, p) + 1);
+    return hc_tick_max(final, hc_tick_back(head, host->config.history));
+}
+
+/// Whether the peer can be sent a snapshot: all of its players have joined.
+static bool ready(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    for (unsigned i = 0; i < peer->replication.own_count; i++)
+        if (!hc_sv_host_plays(host, peer, peer->replication.own[i]))
+            return false;
+    return peer->state == HC_SV_PEER_PLAYING;
+}
+
+/// Whether this head has a snapshot: the configured rate, evenly spread.
+static bool has_snapshot(const struct hc_sv_host *host, hc_tick head) {
+    uint64_t rate = host->config.snapshot_rate, ticks = host->config.tick_rate;
+    return rate == 0 || head * rate / ticks != (head - UINT64_C(1)) * rate / ticks;
+}
+
+/// Whether fewer snapshots harm the client least: it watches, its player does nothing, or its
+/// picture is old in any case.
+static bool is_far(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    return peer->replication.own_count == 0 || peer->connection.srtt_us >= FAR_US ||
+           head - peer->active_at >= (hc_tick)IDLE_S * host->world.tick_rate;
+}
+
+/// Marks the clients that the new head's messages and its snapshot are due for.
+static void mark_due(struct hc_sv_host *host) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    uint64_t rate = host->config.snapshot_rate, ticks = host->config.tick_rate;
+    uint64_t number = rate == 0 ? head : head * rate / ticks;
+    bool snapshot = has_snapshot(host, head);
+    struct hc_server_overload *counts = &host->stats.overload;
+    uint32_t clients[2] = {0};
+    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
+        peer->messages_due = peer->state == HC_SV_PEER_PLAYING;
+        if (!ready(host, peer))
+            continue;
+        bool far = is_far(host, peer);
+        bool sends =
+            hc_sv_overload_sends(&host->overload, number, (unsigned)(peer - host->peers), far);
+        clients[far]++;
+        peer->snapshot_due |= (snapshot && sends) || peer->snapshot_starved;
+        counts->snapshots += snapshot && !sends;
+        counts->far_snapshots += snapshot && !sends && far;
+    }
+    hc_sv_overload_tick(&host->overload, clients[false], clients[true]);
+    counts->ticks[host->overload.level]++;
+    counts->late_limited_ticks += host->overload.late_most < host->config.history;
+}
+
+static void tick(struct hc_sv_host *host, uint64_t now_us) {
+    hc_tick head = hc_timeline_head(host->timeline);
+    const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
+    uint64_t late_us = now_us - due_us(host, head + 1);
+    hc_histogram_record(&host->stats.lateness, late_us);
+    host->stats.ticks_late += late_us >= 1000000 / host->world.tick_rate;
+    hc_sv_forged_renew(&host->forged);
+    hc_sv_host_tick_sessions(host, now_us);
+    update_lateness(host);
+    close_window(host);
+    if (host->config.force_rewind > 0)
+        hc_timeline_redo(host->timeline, hc_tick_back(head, host->config.force_rewind));
+    hc_timeline_advance(host->timeline);
+    if (stats->depth > 0)
+        hc_histogram_record(&host->stats.rewind_depth, stats->depth);
+    hc_tick final = host->replicator.final;
+    hc_sv_replicator_advance(&host->replicator, final_tick(host));
+    host->stats.game_events = host->replicator.journal.end;
+    hc_sv_host_note_matches(host, final);
+    mark_due(host);
+    host->send_cursor = 0;
+}
+
+void hc_sv_host_note_work(struct hc_sv_host *host, uint64_t advance_us, uint64_t send_us,
+                          uint64_t other_us, uint64_t now_us) {
+    const struct hc_timeline_stats *stats = hc_timeline_stats(host->timeline);
+    uint64_t again = stats->resimulated_steps - host->noted_resimulated;
+    uint64_t steps = stats->steps - host->noted_steps + again;
+    struct hc_sv_work work = {.send_us = send_us,
+                              .rewind_us = steps > 0 ? advance_us * again / steps : 0};
+    work.other_us = other_us + advance_us - work.rewind_us;
+    host->noted_resimulated = stats->resimulated_steps;
+    host->noted_steps = stats->steps;
+    hc_sv_overload_note(&host->overload, &work, now_us);
+    struct hc_server_overload *counts = &host->stats.overload;
+    counts->level = host->overload.level;
+    if (counts->level > counts->highest)
+        counts->highest = counts->level;
+}
+
+bool hc_sv_host_ended(const struct hc_sv_host *host) {
+    return hc_timeline_head(host->timeline) >= host->test.last_tick;
+}
+
+/// Whether the next tick is due.
+static bool tick_due(const struct hc_sv_host *host, uint64_t now_us) {
+    return !hc_sv_host_ended(host) && now_us >= due_us(host, hc_timeline_head(host->timeline) + 1);
+}
+
+void hc_sv_host_advance(struct hc_sv_host *host, uint64_t now_us) {
+    for (uint32_t n = 0; n < host->test.ticks_per_advance && tick_due(host, now_us); n++)
+        tick(host, now_us);
+    // Too late to catch up: leave out the missed ticks and set the clock back by them.
+    while (tick_due(host, now_us)) {
+        hc_tick head = hc_timeline_head(host->timeline);
+        uint64_t behind = now_us - due_us(host, head + 1);
+        uint64_t missed = behind * host->world.tick_rate / 1000000 + 1;
+        HC_MARK("epoch-set-back");
+        host->stats.ticks_missed += missed;
+        host->epoch_us += (missed * 1000000 + host->world.tick_rate - 1) / host->world.tick_rate;
+    }
+    if (hc_sv_host_ended(host) && !host->shutting_down)
+        hc_sv_host_shutdown(host, now_us);
+    host->send_cursor = 0; // because a CLOSE may be due without a tick
+}
+
+uint64_t hc_sv_host_deadline(const struct hc_sv_host *host) {
+    uint64_t deadline = UINT64_MAX;
+    if (!hc_sv_host_ended(host))
+        deadline = due_us(host, hc_timeline_head(host->timeline) + 1);
+    for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
+        uint64_t close_us = hc_connection_close_due_us(&peer->connection);
+        deadline = close_us < deadline ? close_us : deadline;
+    }
+    return deadline;
+}

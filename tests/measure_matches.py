@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Measures many matches in one daemon: measure_matches.py DIRECTORY_OF_PROGRAMS [--matches N] [--seconds S]
+
+Each match has 8 light clients, of a load test of its own, in every run:
+  one daemon       all matches, with two workers
+  processes        a daemon for each match
+  storm            one daemon; match 1 simulates the whole history again at every tick
+  workers          the most light clients that one daemon holds with one and with two workers
+Needs the machine for itself: its load tests use the same processors. Takes about two minutes.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+
+CLIENTS, WORKERS, RAMP = 8, 2, 2
+parser = argparse.ArgumentParser()
+parser.add_argument("programs")
+parser.add_argument("--matches", type=int, default=64)
+parser.add_argument("--seconds", type=int, default=10)
+parser.add_argument("--step", type=int, default=128, help="light clients of a step of `workers`; 0: without")
+options = parser.parse_args()
+work = tempfile.TemporaryDirectory()
+
+
+def program(name, *arguments, **more):
+    return subprocess.Popen([os.path.join(options.programs, name), *map(str, arguments)], text=True,
+                            stderr=subprocess.DEVNULL, **more)
+
+
+def path(name):
+    return os.path.join(work.name, name)
+
+
+def serve(name, *arguments):
+    """Starts a daemon; returns its process and its port."""
+    daemon = program("hindcastd", "--dev", "--bind", "127.0.0.1", "--port", 0, "--clients-per-address", 0,
+                     "--connects-per-address", 0, "--log-level", "error", "--json", path(name), *arguments,
+                     stdout=subprocess.PIPE)
+    line = daemon.stdout.readline()
+    return daemon, re.search(r":([0-9]+)$", line.strip()).group(1)
+
+
+def end(name, daemon):
+    """Ends a daemon; returns its report."""
+    daemon.terminate()
+    daemon.communicate()
+    with open(path(name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def load(ports):
+    """Plays a load test for each pair of a port and a match; returns their reports."""
+    loads = [program("hindcast-load", "--connect", "127.0.0.1:" + port, "--match", match, "--light", CLIENTS,
+                     "--clients", 0, "--processes", 1, "--ramp", RAMP, "--duration", options.seconds, "--json",
+                     path(f"load{i}"), stdout=subprocess.DEVNULL) for i, (port, match) in enumerate(ports)]
+    for each in loads:
+        each.wait()
+    reports = []
+    for i in range(len(loads)):
+        with open(path(f"load{i}"), encoding="utf-8") as file:
+            reports.append(json.load(file))
+    return reports
+
+
+def show(name, reports, lateness, loads):
+    cpu = sum(r["server"]["cpu_ms"] / r["duration_ms"] for r in reports)
+    memory = sum(r["server"]["resident_bytes"] for r in reports) / 1e6
+    ticks = sum(r["server"]["client_ticks"] for r in reports)
+    each = 1e3 * sum(r["server"]["cpu_ms"] for r in reports) / max(ticks, 1)
+    print(f"{name:12} {cpu:6.2f} cores  {each:6.1f} us a client-tick  {memory:7.1f} MB  lateness p99"
+          f" {statistics.median(lateness):6.2f} ms (median match), {max(lateness):6.2f} ms (worst)"
+          f"  {sum(r['verdict']['ok'] for r in loads)} of {len(loads)} loads held", flush=True)
+
+
+def run_daemon(name, *more):
+    """One daemon with all matches; returns the p99 lateness of each match."""
+    daemon, port = serve(name, "--matches", options.matches, "--workers", WORKERS, "--max-clients", CLIENTS, *more)
+    loads = load([(port, 1 + i) for i in range(options.matches)])
+    report = end(name, daemon)
+    late = [m["tick_lateness_ms"]["p99"] or 0 for m in report["matches"]]
+    show(name, [report], late[1:], loads)
+    return late
+
+
+def run_processes():
+    daemons = [serve(f"process{i}", "--max-clients", CLIENTS) for i in range(options.matches)]
+    loads = load([(port, 0) for _, port in daemons])
+    reports = [end(f"process{i}", daemon) for i, (daemon, _) in enumerate(daemons)]
+    show("processes", reports, [r["server"]["tick_lateness_ms"]["p99"] for r in reports][1:], loads)
+
+
+def held(workers):
+    """The most light clients that a daemon with so many workers holds."""
+    matches = 1000 // CLIENTS
+    daemon, port = serve("held", "--matches", matches, "--workers", workers, "--max-clients", CLIENTS)
+    program("hindcast-load", "--connect", "127.0.0.1:" + port, "--light", options.step, "--clients", 0, "--step",
+            options.step, "--until", matches * CLIENTS, "--duration", 3, "--json", path("steps"),
+            stdout=subprocess.DEVNULL).wait()
+    end("held", daemon)
+    with open(path("steps"), encoding="utf-8") as file:
+        return json.load(file)["verdict"].get("held_clients", 0)
+
+
+before = run_daemon("one daemon")
+run_processes()
+after = run_daemon("storm", "--force-rewind", 64, "--force-rewind-match", 1)
+ratio = statistics.median(after[1:]) / max(statistics.median(before[1:]), 0.001)
+print(f"a storm in match 1: the p99 lateness of the others is {ratio:.2f} times that without it (aim: at most 1.2)")
+if options.step > 0:
+    one, two = held(1), held(WORKERS)
+    print(f"held: {one} clients with 1 worker, {two} with {WORKERS}: {two / max(one, 1):.2f} times")

@@ -1,0 +1,85 @@
+#!/bin/sh
+# hindcast-view draws the arena, pong and a game without a drawing, in one or two panes, with and without
+# the overlay, and lets a bot play; pictures are looked at by their pixels.  view.sh DIRECTORY_OF_PROGRAMS
+set -u
+. "$(dirname "$0")/lib.inc"
+
+root=$(cd "$here/../.." && pwd)
+unset DISPLAY WAYLAND_DISPLAY SDL_VIDEODRIVER || :
+
+# takes NAME ARGUMENTS...: plays on the server and writes $work/NAME.png.
+takes() {
+    name=$1
+    shift
+    "$bin/hindcast-view" --connect "127.0.0.1:$port" --screenshot "$work/$name.png" "$@"
+}
+# pixels NAME EXPRESSION...: the expressions, by picture.py, hold for the picture.
+pixels() {
+    name=$1
+    shift
+    python3 "$here/picture.py" "$work/$name.png" "$@"
+}
+# The colours of the drawings.
+own=4cc9f0 wall=566074 floor=222731 shot=ffe066 title=f4f6fa gap=0b0d11 other=ff9f1c figure=a8b0c0
+
+serve arena
+arena=$pid
+check "it plays the arena without a display" takes one --frames 20
+check "one pane fills the window with floor and walls, the own player and a title" pixels one \
+    "(width, height) == (1280, 640)" "count('$floor') > width * height / 5" "count('$wall') > 5000" \
+    "count('$own') > 200" "count('$title') > 200" "at(width // 2, height - 1) != '$gap'"
+check "without a bot nobody shoots, and without the overlay there are no figures" pixels one \
+    "count('$shot') == 0" "count('$figure') == 0"
+check "it plays with the overlay" takes overlay --frames 20 --overlay
+check "the overlay names its figures" pixels overlay "count('$figure') > 500"
+
+check "it plays in two panes" takes two --frames 20 --split --link good --right-link ok
+check "both panes show their own player, with a gap between them" pixels two \
+    "count('$own', 0, 0.5) > 200" "count('$own', 0.5, 1) > 200" "at(width // 2, height // 2) == '$gap'"
+
+a_bot_shoots() {
+    takes bot --frames 90 --bot && pixels bot "count('$shot') > 20"
+}
+check "a bot plays" await a_bot_shoots
+kill -TERM "$arena"
+finish "$arena"
+check "the arena's server ends with a good verdict" good arena
+
+plugin() {
+    cc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -fPIC -shared -I "$root/include" -o "$work/$1.so" "$2"
+}
+check "pong builds" plugin pong "$root/examples/pong/pong.c"
+check "pong's drawing builds" plugin drawing "$root/examples/pong/drawing.c"
+serve pong --game "$work/pong.so"
+pong=$pid
+check "it plays pong" takes pong --frames 20 --game "$work/pong.so" --drawing "$work/drawing.so" --split
+check "both see a green court, their own paddle and the other one" pixels pong \
+    "count('1b2e22') > width * height / 4" \
+    "all(count(colour, left, left + 0.5) > 200 for left in (0, 0.5) for colour in ('$own', '$other'))"
+check "it plays a game without a drawing" takes dots --frames 20 --game "$work/pong.so"
+check "such a game is dots" pixels dots "count('$own') > 100" "count('1b2e22') == 0"
+
+# refused STATUS PATTERN ARGUMENTS...: the exit status and a sentence.
+refused() {
+    wanted=$1 pattern=$2
+    shift 2
+    status=0
+    "$bin/hindcast-view" "$@" >"$work/refused.log" 2>&1 || status=$?
+    cat "$work/refused.log"
+    [ "$status" -eq "$wanted" ] && grep -qe "$pattern" "$work/refused.log"
+}
+check "a screenshot needs a number of frames" refused 2 "needs --frames" --spawn --screenshot x.png
+check "the right link needs two panes" refused 2 "is for --split" --spawn --right-link ok
+check "a drawing is one of its game" refused 2 "--drawing FILE needs --game" --spawn --drawing x.so
+check "a plugin without a drawing is named" refused 1 "has no symbol hindcast_drawing" \
+    --connect "127.0.0.1:$port" --frames 1 --game "$work/pong.so" --drawing "$work/pong.so"
+sed 's/"pong"/"ping"/' "$root/examples/pong/drawing.c" >"$work/other.c"
+cp "$root/examples/pong/pong.h" "$work"
+check "another game's drawing builds" plugin other "$work/other.c"
+check "another game's drawing is named" refused 1 "it draws the game 'ping', not 'pong'" \
+    --connect "127.0.0.1:$port" --frames 1 --game "$work/pong.so" --drawing "$work/other.so"
+kill -TERM "$pong"
+finish "$pong"
+check "it starts a server of its own" sh -c \
+    "'$bin/hindcast-view' --spawn --frames 5 | grep -q '^others may join: '"
+end

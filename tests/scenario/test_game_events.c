@@ -1,0 +1,158 @@
+/// Game events are shown exactly once, however often their ticks are simulated, and the server's
+/// list of what happened comes in the end.
+#include "tests/scenario/scenario.h"
+
+#include "hindcast/arena.h"
+#include "tests/run_suite.h"
+#include "tests/sim/event_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLIENTS = 6, EVENTS_MAX = 20000, SETTLED_S = 3 };
+
+/// The events of the server and of each client.
+struct seen {
+    struct hc_server_game_event happened[EVENTS_MAX];
+    uint32_t count;
+    struct hc_event_record clients[CLIENTS];
+    hc_tick begun[CLIENTS]; ///< the tick of the client's first snapshot; HC_NO_TICK: none yet
+};
+
+static void host_ticked(struct scenario *scenario) {
+    struct seen *seen = scenario->context;
+    struct hc_server_game_event event;
+    while (hc_sv_host_next_game_event(hc_sim_host(scenario->sim), &event)) {
+        ck_assert_uint_lt(seen->count, EVENTS_MAX);
+        ck_assert(seen->count == 0 || seen->happened[seen->count - 1].tick <= event.tick);
+        ck_assert_uint_le(event.tick, hc_sv_host_final(hc_sim_host(scenario->sim), NULL));
+        seen->happened[seen->count++] = event;
+    }
+}
+
+static void client_changed(struct scenario *scenario, unsigned client) {
+    struct seen *seen = scenario->context;
+    struct hc_client *core = hc_sim_client(scenario->sim, client);
+    struct hc_client_game_event event;
+    hc_tick shown, as_of;
+    while (hc_client_next_game_event(core, &event)) {
+        const char *fault = hc_event_record_note(&seen->clients[client], &event, false);
+        ck_assert_msg(fault == NULL, "client %u: event %u of entity %u at tick %u is %s", client,
+                      event.kind, event.entity, event.tick, fault);
+    }
+    if (seen->begun[client] == HC_NO_TICK && hc_client_snapshot(core, &shown, &as_of))
+        seen->begun[client] = shown;
+}
+
+/// Plays a match of `game` for `seconds` over a bad link, then until all ticks are listed.
+static struct seen *play(const struct hc_game *game, uint32_t history, uint16_t snapshot_rate,
+                         unsigned seconds) {
+    struct seen *seen = calloc(1, sizeof *seen);
+    ck_assert_ptr_nonnull(seen);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        seen->begun[i] = HC_NO_TICK;
+    struct hc_sim_config config = scenario_config(game, CLIENTS, 40, 5);
+    config.host.history = history;
+    config.host.snapshot_rate = snapshot_rate;
+    struct scenario *scenario = scenario_create(&config);
+    scenario->context = seen;
+    scenario->host_ticked = host_ticked;
+    scenario->client_changed = client_changed;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        struct hc_network_sim_config link = scenario_link(20 + 25 * i, 10);
+        link.jitter_us = 20 * MS_US;
+        hc_sim_set_link(scenario->sim, i, &link, &link);
+    }
+    scenario_join_all(scenario);
+    hc_sim_run(scenario->sim, (uint64_t)seconds * SECOND_US);
+    scenario->hands_off = true;
+    hc_sim_run(scenario->sim, (uint64_t)SETTLED_S * SECOND_US);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
+    scenario_destroy(scenario);
+    return seen;
+}
+
+static void end(struct seen *seen) {
+    for (unsigned i = 0; i < CLIENTS; i++)
+        hc_event_record_free(&seen->clients[i]);
+    free(seen);
+}
+
+/// Checks a client that sees everything: what happened, and nothing else, is confirmed or late. At
+/// least `least` events happened.
+static void check_all(const struct seen *seen, unsigned client, uint64_t least) {
+    const struct hc_event_record *record = &seen->clients[client];
+    uint64_t happened = 0;
+    for (uint32_t i = 0; i < seen->count; i++) {
+        const struct hc_server_game_event *event = &seen->happened[i];
+        uint8_t flags =
+            hc_event_record_get(record, event->tick, event->entity, event->kind, event->number);
+        if (event->tick <= seen->begun[client])
+            continue;
+        happened++;
+        ck_assert_msg(flags == HC_EVENT_LATE || flags == (HC_EVENT_PREDICTED | HC_EVENT_CONFIRMED),
+                      "client %u: event %u of entity %u at tick %u, which happened, has %u", client,
+                      event->kind, event->entity, event->tick, flags);
+    }
+    ck_assert_uint_eq(record->confirmed + record->late, happened);
+    ck_assert_uint_eq(record->confirmed + record->late + record->cancelled, record->shown);
+    ck_assert_uint_ge(happened, least);
+}
+
+START_TEST(client_that_sees_everything_shows_each_event_once) {
+    struct hc_game everywhere = hc_arena;
+    everywhere.view = 0;
+    struct seen *seen = play(&everywhere, 64, 0, 8);
+    uint64_t late = 0, cancelled = 0;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        check_all(seen, i, 100);
+        late += seen->clients[i].late;
+        cancelled += seen->clients[i].cancelled;
+    }
+    // Unless some are predicted wrongly, and some not at all, this shows nothing.
+    ck_assert_uint_gt(late, 20);
+    ck_assert_uint_gt(cancelled, 20);
+    end(seen);
+}
+END_TEST
+
+START_TEST(events_arrive_with_rare_snapshots_and_without_rewinds) {
+    struct hc_game everywhere = hc_arena;
+    everywhere.view = 0;
+    struct seen *seen = play(&everywhere, 0, 10, 5);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        check_all(seen, i, 20);
+    end(seen);
+}
+END_TEST
+
+START_TEST(client_with_a_view_shows_its_own_events_and_none_that_did_not_happen) {
+    struct seen *seen = play(&hc_arena, 64, 0, 8);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        const struct hc_event_record *record = &seen->clients[i];
+        uint64_t matched = 0;
+        for (uint32_t k = 0; k < seen->count; k++) {
+            const struct hc_server_game_event *event = &seen->happened[k];
+            uint8_t flags =
+                hc_event_record_get(record, event->tick, event->entity, event->kind, event->number);
+            matched += (flags & (HC_EVENT_LATE | HC_EVENT_CONFIRMED)) != 0;
+        }
+        ck_assert_uint_eq(matched, record->confirmed + record->late);
+        ck_assert_uint_eq(matched + record->cancelled, record->shown);
+        ck_assert_uint_gt(record->confirmed, 10);
+    }
+    end(seen);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("game events");
+    TCase *tests = tcase_create("game events");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, client_that_sees_everything_shows_each_event_once);
+    tcase_add_test(tests, events_arrive_with_rare_snapshots_and_without_rewinds);
+    tcase_add_test(tests, client_with_a_view_shows_its_own_events_and_none_that_did_not_happen);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

@@ -1,0 +1,37 @@
+/// A match in which bots shoot at what they see, in virtual time: the share of shots that hit.
+///
+/// Bots run about and turn at random times. Every fifth of a second each aims at another player as
+/// its client draws it and shoots; a shot is a line and hits at once. With lag compensation the
+/// step compares the line with the world of the tick that the shooter was shown, by hc_scene_past;
+/// without it, with the world of the input's own tick.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct aim_setting {
+    uint32_t latency_ms;     ///< one way
+    uint32_t jitter_ms;      ///< random, more or less
+    uint32_t loss_ppm;       ///< of datagrams, each way
+    uint32_t display_offset; ///< ticks
+    bool compensated;
+    bool cheats;                  ///< client 0 shows very old ticks, and does not report that
+    uint32_t lag_compensation_ms; ///< of the server; 0: its default
+    uint32_t seconds;
+    uint64_t seed;
+};
+
+struct aim_result {
+    uint64_t shots, hits;
+    uint64_t inputs, unsent, limited; ///< hc_server_stats.inputs_received, shown_ago_*
+    uint64_t mismatches;              ///< hc_client_stats.hash_mismatches of all clients
+};
+
+enum { AIM_RATE = 60, AIM_INPUT_DELAY = 3 };
+
+/// The ticks that a client is to show behind its prediction so that it shows others as the server
+/// has them: a round trip less the input delay, and `margin` for jitter and loss.
+uint32_t aim_offset(uint32_t latency_ms, uint32_t margin);
+
+/// Plays the match; false: the simulation cannot be created.
+bool aim_match(const struct aim_setting *setting, struct aim_result *result);

@@ -1,0 +1,345 @@
+/// Several matches of one port: servers that share nothing, and the placement of clients whose
+/// token names no match.
+#include "hindcast/arena.h"
+#include "hindcast/client.h"
+#include "hindcast/server.h"
+#include "server/matches/placement.h"
+#include "tests/run_suite.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MATCHES = 3, CLIENTS = 16, STEP_US = 5000, SECOND_US = 1000000, LIFE_S = 60 };
+#define UNIX_US (UINT64_C(1700000000) * SECOND_US)
+
+static const uint8_t secret[HC_SERVER_SECRET_SIZE] = {1},
+                     cookie_secret[HC_SERVER_SECRET_SIZE] = {2};
+static struct hc_server_config config;
+static struct hc_server *servers[MATCHES + 1]; ///< by match; 0: a server of its own
+static struct hc_sv_placement *placement;
+static uint64_t now_us;
+
+/// A client at the port of its index.
+static struct player {
+    struct hc_client *client;
+    struct hc_credential credential;
+    bool alone; ///< of server 0
+    struct hc_client_event event;
+    unsigned match; ///< where it joined; 0: none
+} players[CLIENTS];
+
+static void create_server(unsigned match, uint64_t seed, struct hc_server *after) {
+    config.match = match;
+    config.cookie_secret = match != 0 ? cookie_secret : NULL;
+    config.seed = seed;
+    servers[match] = hc_server_create(&config, UNIX_US, now_us);
+    ck_assert_ptr_nonnull(servers[match]);
+    if (after != NULL)
+        hc_server_follow(servers[match], after);
+}
+
+static void set_up(void) {
+    now_us = 5 * SECOND_US;
+    config = hc_server_config_default();
+    config.game = &hc_arena;
+    config.clients = 2;
+    config.keys.count = 1;
+    config.keys.keys[0].key[0] = 1;
+    config.secret = secret;
+    struct hc_sv_placement_config place = {
+        .matches = MATCHES,
+        .clients = config.clients,
+        .players = config.clients,
+        .protocol_id = hc_datagram_protocol_id(&hc_arena, hc_game_rule_hash(&hc_arena, NULL)),
+        .keys = config.keys,
+        .hash_seed = 7};
+    memcpy(place.cookie_secret, cookie_secret, sizeof place.cookie_secret);
+    placement = hc_sv_placement_create(&place);
+    ck_assert_ptr_nonnull(placement);
+    for (unsigned match = 0; match <= MATCHES; match++)
+        create_server(match, 10 + match, NULL);
+}
+
+static void remove_client(struct player *player) {
+    hc_client_destroy(player->client);
+    *player = (struct player){.client = NULL};
+}
+
+static void tear_down(void) {
+    for (unsigned i = 0; i < CLIENTS; i++)
+        remove_client(&players[i]);
+    for (unsigned match = 0; match <= MATCHES; match++)
+        hc_server_destroy(servers[match]);
+    hc_sv_placement_destroy(placement);
+}
+
+/// Issues a token that names `match`.
+static struct hc_credential issue(unsigned match, uint64_t client_id) {
+    static uint8_t number;
+    struct hc_credential credential;
+    struct hc_token token = {.players = 1,
+                             .issued_s = now_us / SECOND_US + UNIX_US / SECOND_US - 5,
+                             .match = (uint16_t)match,
+                             .client_id = client_id,
+                             .token_id = {++number}};
+    uint8_t nonce[HC_TOKEN_NONCE_SIZE] = {number};
+    token.expire_s = token.issued_s + LIFE_S;
+    token.secret[0] = number;
+    hc_token_seal(&config.keys.keys[0],
+                  hc_datagram_protocol_id(&hc_arena, hc_game_rule_hash(&hc_arena, NULL)), &token,
+                  nonce, credential.token);
+    memcpy(credential.secret, token.secret, sizeof credential.secret);
+    return credential;
+}
+
+/// Starts a client in a free place.
+static struct player *connect_client(const struct hc_credential *credential, bool alone) {
+    struct hc_client_config client = hc_client_config_default();
+    struct player *player = players;
+    while (player->client != NULL)
+        player++;
+    ck_assert(player < players + CLIENTS);
+    client.game = &hc_arena;
+    client.credential = *credential;
+    *player = (struct player){
+        .client = hc_client_create(&client, now_us), .credential = *credential, .alone = alone};
+    return player;
+}
+
+/// Polls the events of a match: notes where clients joined, as the daemon does.
+static void poll_events(unsigned match) {
+    struct hc_server_event event;
+    while (hc_server_poll_event(servers[match], &event)) {
+        bool joined = event.kind == HC_SERVER_EVENT_JOINED;
+        if (joined || event.kind == HC_SERVER_EVENT_RECONNECTED)
+            players[event.address.port].match = match;
+        if (match == 0)
+            continue;
+        if (joined)
+            hc_sv_placement_joined(placement, (uint16_t)match, event.client_id, event.player_count);
+        if (event.kind == HC_SERVER_EVENT_LEFT || event.kind == HC_SERVER_EVENT_TIMEOUT)
+            hc_sv_placement_left(placement, (uint16_t)match, event.client_id, event.player_count);
+    }
+}
+
+/// Gives a CONNECT to the match that its token names, or that the placement chooses.
+static void give_connect(const struct hc_address *from, const uint8_t *bytes, size_t size) {
+    struct hc_sv_placed placed = {.match = hc_token_match(bytes + 52)};
+    if (placed.match == 0)
+        ck_assert_int_eq(
+            hc_sv_placement_choose(placement, from, bytes, size, UNIX_US, now_us, &placed), HC_OK);
+    uint64_t denied = hc_server_stats(servers[placed.match])->denied;
+    (void)hc_server_receive(servers[placed.match], from, bytes, size, now_us);
+    poll_events(placed.match);
+    hc_sv_placement_end(placement, &placed, hc_server_stats(servers[placed.match])->denied > denied,
+                        now_us);
+}
+
+/// Gives a client's datagram to the match that it is for: a HELLO to any.
+static void give(const struct player *player, const uint8_t *bytes, size_t size) {
+    struct hc_address from = hc_address_ipv4(127, 0, 0, 1, (uint16_t)(player - players));
+    unsigned match = 1 + bytes[16] % MATCHES;
+    if (!player->alone && hc_datagram_kind(bytes, size) == HC_DATAGRAM_CONNECT) {
+        give_connect(&from, bytes, size);
+        return;
+    }
+    if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA)
+        match = (unsigned)(bytes[4] << 2 | bytes[3] >> 6);
+    (void)hc_server_receive(servers[player->alone ? 0 : match], &from, bytes, size, now_us);
+}
+
+/// The input of each client's user at each time.
+static void press(struct player *player) {
+    uint64_t draw = now_us / 100000 * 2654435761u;
+    struct hc_arena_input input = {.move_x = (int8_t)(draw % 3 - 1),
+                                   .move_y = (int8_t)(draw / 3 % 3 - 1),
+                                   .aim = (uint8_t)(draw >> 8),
+                                   .fire = (uint8_t)(draw >> 16 & 1)};
+    if (hc_client_state(player->client) == HC_CLIENT_PLAYING)
+        hc_client_set_input(player->client, 0, &input);
+}
+
+static void run_step(void) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_address to;
+    size_t size;
+    for (struct player *player = players; player < players + CLIENTS; player++) {
+        if (player->client == NULL)
+            continue;
+        press(player);
+        hc_client_advance(player->client, now_us);
+        while ((size = hc_client_send(player->client, bytes, now_us)) > 0)
+            give(player, bytes, size);
+    }
+    for (unsigned match = 0; match <= MATCHES; match++) {
+        hc_server_advance(servers[match], now_us);
+        while ((size = hc_server_send(servers[match], &to, bytes, now_us)) > 0)
+            if (players[to.port].client != NULL)
+                (void)hc_client_receive(players[to.port].client, bytes, size, now_us);
+        poll_events(match);
+    }
+    for (struct player *player = players; player < players + CLIENTS; player++)
+        while (player->client != NULL && hc_client_poll_event(player->client, &player->event))
+            ;
+    now_us += STEP_US;
+}
+
+static void run(uint64_t us) {
+    for (uint64_t end_us = now_us + us; now_us < end_us;)
+        run_step();
+}
+
+/// A client with a token of no match, a second later.
+static struct player *join(uint64_t client_id) {
+    struct hc_credential credential = issue(0, client_id);
+    struct player *player = connect_client(&credential, false);
+    run(SECOND_US);
+    return player;
+}
+
+START_TEST(match_plays_as_a_server_of_its_own) {
+    // Match 1 is in a rewind storm, and match 2 busy. Match 3 has the seed and the secrets of a
+    // server of its own, and the same inputs.
+    hc_server_destroy(servers[1]);
+    config.force_rewind = config.history;
+    create_server(1, 11, NULL);
+    config.force_rewind = 0;
+    hc_server_destroy(servers[3]);
+    hc_server_destroy(servers[0]);
+    create_server(3, 5, NULL);
+    create_server(0, 5, NULL);
+    struct hc_credential credentials[] = {issue(1, 1), issue(2, 2), issue(3, 3), issue(0, 3)};
+    for (unsigned i = 0; i < 4; i++)
+        connect_client(&credentials[i], i == 3);
+    hc_tick compared = 0;
+    for (unsigned i = 0; i < 3 * SECOND_US / STEP_US; i++) {
+        run_step();
+        const struct hc_timeline *match = hc_server_timeline(servers[3]);
+        const struct hc_timeline *alone = hc_server_timeline(servers[0]);
+        hc_tick head = hc_timeline_head(match);
+        ck_assert_uint_eq(head, hc_timeline_head(alone));
+        for (hc_tick tick = hc_timeline_oldest(match); tick <= head; tick++)
+            ck_assert_uint_eq(hc_timeline_hash(match, tick), hc_timeline_hash(alone, tick));
+        compared = head;
+    }
+    ck_assert_uint_ge(compared, 100);
+    const struct hc_server_stats *stats = hc_server_stats(servers[3]);
+    ck_assert_uint_ge(stats->inputs_received, 100);
+    ck_assert_uint_eq(stats->inputs_received, hc_server_stats(servers[0])->inputs_received);
+    ck_assert_uint_eq(stats->snapshots, hc_server_stats(servers[0])->snapshots);
+    ck_assert_uint_ge(hc_timeline_stats(hc_server_timeline(servers[1]))->resimulated_ticks, 1000);
+}
+END_TEST
+
+START_TEST(token_admits_to_the_match_that_it_names_alone) {
+    struct hc_credential credential = issue(2, 7);
+    struct player *player = connect_client(&credential, false);
+    run(SECOND_US);
+    ck_assert_int_eq(hc_client_state(player->client), HC_CLIENT_PLAYING);
+    ck_assert_uint_eq(player->match, 2);
+    // A server that hosts one world takes no token of a match.
+    credential = issue(2, 8);
+    player = connect_client(&credential, true);
+    run(SECOND_US);
+    ck_assert_int_eq(player->event.kind, HC_CLIENT_EVENT_DENIED);
+    ck_assert_int_eq(player->event.deny, HC_DENY_AUDIENCE);
+}
+END_TEST
+
+START_TEST(clients_without_a_match_fill_one_match_after_the_other) {
+    for (unsigned i = 0; i < MATCHES * 2; i++)
+        ck_assert_uint_eq(join(100 + i)->match, 1 + i / 2);
+    struct player *last = join(200);
+    ck_assert_int_eq(last->event.kind, HC_CLIENT_EVENT_DENIED);
+    ck_assert_int_eq(last->event.deny, HC_DENY_FULL);
+    ck_assert_uint_eq(hc_sv_placement_most(placement), 2 * MATCHES);
+}
+END_TEST
+
+START_TEST(clients_that_connect_at_once_are_placed_where_each_finds_room) {
+    struct player *joined[MATCHES * 2];
+    unsigned counts[MATCHES + 1] = {0};
+    for (unsigned i = 0; i < MATCHES * 2; i++) {
+        struct hc_credential credential = issue(0, 300 + i);
+        joined[i] = connect_client(&credential, false);
+    }
+    run(SECOND_US);
+    for (unsigned i = 0; i < MATCHES * 2; i++) {
+        ck_assert_int_eq(hc_client_state(joined[i]->client), HC_CLIENT_PLAYING);
+        counts[joined[i]->match]++;
+    }
+    for (unsigned match = 1; match <= MATCHES; match++)
+        ck_assert_uint_eq(counts[match], 2);
+}
+END_TEST
+
+START_TEST(token_without_a_match_opens_one_session_in_one_match) {
+    struct player *first = join(1);
+    ck_assert_uint_eq(first->match, 1);
+    (void)join(2);
+    // Match 1 is full, but the token's session is there: its client takes its place again.
+    struct hc_credential credential = first->credential;
+    remove_client(first);
+    run(2 * SECOND_US);
+    struct player *again = connect_client(&credential, false);
+    run(SECOND_US);
+    ck_assert_int_eq(hc_client_state(again->client), HC_CLIENT_PLAYING);
+    ck_assert_uint_eq(again->match, 1);
+    // Once it has left, the token is used up, though other matches never saw it.
+    hc_client_leave(again->client, now_us);
+    run(SECOND_US);
+    remove_client(again);
+    again = connect_client(&credential, false);
+    run(SECOND_US);
+    ck_assert_int_eq(again->event.kind, HC_CLIENT_EVENT_DENIED);
+    ck_assert_int_eq(again->event.deny, HC_DENY_USED);
+}
+END_TEST
+
+START_TEST(user_with_another_token_returns_to_its_session) {
+    struct hc_credential credential = issue(3, 9);
+    struct player *player = connect_client(&credential, false);
+    run(SECOND_US);
+    remove_client(player);
+    run(2 * SECOND_US);
+    ck_assert_uint_eq(join(9)->match, 3);
+}
+END_TEST
+
+START_TEST(used_token_stays_used_in_the_next_world_of_its_match) {
+    struct hc_credential credential = issue(2, 7);
+    struct player *player = connect_client(&credential, false);
+    run(SECOND_US);
+    hc_client_leave(player->client, now_us);
+    run(SECOND_US);
+    remove_client(player);
+    struct hc_server *before = servers[2];
+    create_server(2, 99, before);
+    hc_server_destroy(before);
+    player = connect_client(&credential, false);
+    run(SECOND_US);
+    ck_assert_int_eq(player->event.kind, HC_CLIENT_EVENT_DENIED);
+    ck_assert_int_eq(player->event.deny, HC_DENY_USED);
+    credential = issue(2, 7);
+    remove_client(player);
+    player = connect_client(&credential, false);
+    run(SECOND_US);
+    ck_assert_int_eq(hc_client_state(player->client), HC_CLIENT_PLAYING);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("matches");
+    TCase *tests = tcase_create("matches");
+    suite_add_tcase(suite, tests);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, match_plays_as_a_server_of_its_own);
+    tcase_add_test(tests, token_admits_to_the_match_that_it_names_alone);
+    tcase_add_test(tests, clients_without_a_match_fill_one_match_after_the_other);
+    tcase_add_test(tests, clients_that_connect_at_once_are_placed_where_each_finds_room);
+    tcase_add_test(tests, token_without_a_match_opens_one_session_in_one_match);
+    tcase_add_test(tests, user_with_another_token_returns_to_its_session);
+    tcase_add_test(tests, used_token_stays_used_in_the_next_world_of_its_match);
+    return run_suite(suite);
+}
