@@ -167,15 +167,15 @@ static uint64_t handshake_us(const struct storm_match *match, unsigned client) {
     return most_us;
 }
 
-/// A lost client is connected again, unless it was lost, or denied, lately.
-static void check_reconnecting(struct storm_match *match, unsigned client) {
+/// A client that connects, or was lost, gets into the match, unless it was denied lately.
+static void check_handshake(struct storm_match *match, unsigned client) {
     const struct storm_seat *seat = &match->seats[client];
     uint64_t now_us = hc_sim_now(match->sim), since_us = now_us - storm_calm_us(match);
     since_us = since_us > seat->lost_us ? since_us : seat->lost_us;
     if (seat->denied_us != 0 && since_us < seat->denied_us + DENIED_US)
         since_us = seat->denied_us + DENIED_US;
     if (now_us > since_us + handshake_us(match, client))
-        storm_fail(match->verdict, STORM_STUCK, "reconnecting", 0,
+        storm_fail(match->verdict, STORM_STUCK, "connecting", 0,
                    "client %u is not connected %lu ms after it could be", client,
                    (unsigned long)((now_us - since_us) / 1000));
 }
@@ -187,12 +187,9 @@ static void check_client(struct storm_match *match, const struct liveness *liven
     if (core == NULL || match->seats[client].hostile)
         return;
     enum hc_client_state now = hc_client_state(core);
-    if (now == HC_CLIENT_CONNECTING || now == HC_CLIENT_JOINING) {
-        if (storm_calm_us(match) > handshake_us(match, client))
-            storm_fail(match->verdict, STORM_STUCK, "connecting", 0,
-                       "client %u is still shaking hands (state %d)", client, (int)now);
-    } else if (now == HC_CLIENT_RECONNECTING) {
-        check_reconnecting(match, client);
+    if (now == HC_CLIENT_CONNECTING || now == HC_CLIENT_JOINING ||
+        now == HC_CLIENT_RECONNECTING) {
+        check_handshake(match, client);
     } else if (now == HC_CLIENT_PLAYING || now == HC_CLIENT_STALLED) {
         if (conn != NULL && !conn->connected)
             check_dropped(match, client, conn);
