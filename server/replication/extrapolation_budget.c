@@ -12,7 +12,7 @@ void hc_sv_extrapolation_tick(struct hc_sv_extrapolation_budget *budget) {
 
 /// Parts that every snapshot may take.
 static uint64_t grant(const struct hc_sv_extrapolation_budget *budget) {
-    uint64_t parts = budget->median + budget->median / 4;
+    uint64_t parts = budget->median + budget->median / 8;
     uint64_t least = HC_SV_EXTRAPOLATION_MIN * HC_SV_EXTRAPOLATION_PARTS;
     return parts > least ? parts : least;
 }

@@ -3,7 +3,7 @@
 /// A delta is encoded against an extrapolation of its baseline to the tick shown, which is most of
 /// the cost of a snapshot. The delta cache shares the result with every client that needs the same.
 ///
-/// A snapshot may take 5/4 of the median demand of snapshots, at least HC_SV_EXTRAPOLATION_MIN
+/// A snapshot may take 9/8 of the median demand of snapshots, at least HC_SV_EXTRAPOLATION_MIN
 /// steps, and its client's savings. The price of a step is divided by the number of snapshots in
 /// the tick before whose base and shown tick were as old, because these can share its result. So a
 /// client whose baselines resemble the others' never runs short, honest clients at many distances

@@ -418,6 +418,8 @@ static void log_units(struct hc_sv_builder *builder) {
                         selection->value == NULL ? 0 : selection->value->id);
         selection->slot->score = 0;
     }
+    if (builder->chosen + builder->waiting == builder->selection_count) // no correction sends one
+        hc_sv_sent_log_mark_equal(&builder->client->sent_log, builder->header.tick);
 }
 
 // ---- Corrections --------------------------------------------------------------------------------
@@ -492,14 +494,18 @@ static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick e
     struct hc_sv_values_row row = hc_sv_values_row(values, builder->timeline, at);
     hc_sv_places showing = hc_sv_sent_log_showing(&client->sent_log, at);
     bool all = looks_anew(builder, &row, equal), looks = false;
+    bool changed = all || hc_timeline_changed(builder->timeline, at) > equal;
     struct hc_sv_interest_look look;
     for (uint32_t i = 0; i < builder->selection_count && count < most; i++) {
         const struct hc_sv_selection *selection = &builder->selections[i];
         hc_unit unit = selection->name.unit;
         if (selection->value == NULL || selection->acked_id == 0)
             continue; // the client shows no unit that it does not know yet
+        bool compared = !all && selection->slot->compared_at <= equal;
+        if (compared && !changed)
+            continue;
         hc_sv_value_id now = hc_sv_values_put(&row, unit);
-        if (!all && row.newest[unit].changed <= equal && selection->slot->compared_at <= equal)
+        if (compared && row.newest[unit].changed <= equal)
             continue; // as it was when the client held it
         builder->counts->units_examined++;
         struct hc_sv_held held = hc_sv_items_held(selection->slot, &client->sent_log, at, showing);
