@@ -14,7 +14,7 @@ enum { FAULTS_MAX = 64, WHERE_MAX = 128 };
 struct hc_ck_faults {
     const char *path;
     uint64_t seed;
-    uint32_t count;
+    uint32_t ticks, count;
     struct {
         enum hc_ck_kind kind;
         char where[WHERE_MAX];
@@ -47,11 +47,13 @@ const char *hc_ck_kind_name(enum hc_ck_kind kind) {
     return names[kind];
 }
 
-struct hc_ck_faults *hc_ck_faults_create(const char *path) {
+struct hc_ck_faults *hc_ck_faults_create(const char *path, uint64_t seed, uint32_t ticks) {
     struct hc_ck_faults *faults = calloc(1, sizeof(*faults));
     if (faults == NULL)
         return NULL;
     faults->path = path;
+    faults->seed = seed;
+    faults->ticks = ticks;
     faults->json = json_array();
     return faults;
 }
@@ -66,9 +68,21 @@ void hc_ck_faults_set_seed(struct hc_ck_faults *faults, uint64_t seed) {
     faults->seed = seed;
 }
 
+char *hc_ck_faults_command(const struct hc_ck_faults *faults, uint64_t histories) {
+    const char *path = faults->path;
+    char *command = NULL, ticks[24] = "";
+    if (faults->ticks != 0)
+        snprintf(ticks, sizeof(ticks), " --ticks %" PRIu32, faults->ticks);
+    if (asprintf(&command, "hindcast-check %s%s%s--seed %" PRIu64 " --histories %" PRIu64 "%s",
+                 path != NULL ? "--game " : "", path != NULL ? path : "", path != NULL ? " " : "",
+                 faults->seed, histories, ticks) < 0)
+        abort();
+    return command;
+}
+
 void hc_ck_fault(struct hc_ck_faults *faults, enum hc_ck_kind kind, const char *where,
                  const char *format, ...) {
-    char *text = NULL, *command = NULL;
+    char *text = NULL;
     va_list arguments;
     for (uint32_t i = 0; i < faults->count; i++)
         if (faults->known[i].kind == kind &&
@@ -82,11 +96,9 @@ void hc_ck_fault(struct hc_ck_faults *faults, enum hc_ck_kind kind, const char *
     va_start(arguments, format);
     int good = vasprintf(&text, format, arguments);
     va_end(arguments);
-    if (good < 0 ||
-        asprintf(&command, "hindcast-check %s%s%s--seed %" PRIu64 " --histories 1",
-                 faults->path != NULL ? "--game " : "", faults->path != NULL ? faults->path : "",
-                 faults->path != NULL ? " " : "", faults->seed) < 0)
+    if (good < 0)
         abort();
+    char *command = hc_ck_faults_command(faults, 1);
     printf("%s: %s. Repeat: %s\n", hc_ck_kind_name(kind), text, command);
     fflush(stdout);
     json_array_append_new(faults->json, json_pack("{s:s, s:s, s:s}", "kind", hc_ck_kind_name(kind),

@@ -36,14 +36,18 @@ struct hc_ck_faults;
 /// The name of a kind, one word.
 const char *hc_ck_kind_name(enum hc_ck_kind kind);
 
-/// An empty list for the plugin `path` (NULL: the arena), which is borrowed. NULL: no memory.
-struct hc_ck_faults *hc_ck_faults_create(const char *path);
+/// An empty list for the plugin `path` (NULL: the arena), which is borrowed, and for histories from
+/// `seed` on, of `ticks` ticks (0: as the seeds draw them). NULL: no memory.
+struct hc_ck_faults *hc_ck_faults_create(const char *path, uint64_t seed, uint32_t ticks);
 
 /// Frees it; NULL is allowed.
 void hc_ck_faults_destroy(struct hc_ck_faults *faults);
 
 /// Sets the seed of the history that is played, for the commands of later faults.
 void hc_ck_faults_set_seed(struct hc_ck_faults *faults, uint64_t seed);
+
+/// The command that plays so many histories again from the present seed on; the caller frees it.
+char *hc_ck_faults_command(const struct hc_ck_faults *faults, uint64_t histories);
 
 /// Adds a fault with a sentence, formatted as by printf, and prints it. `where` identifies the
 /// place: only the first fault of each kind and place counts.

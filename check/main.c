@@ -6,6 +6,7 @@
 #include "check/functions.h"
 #include "check/library.h"
 #include "check/plain.h"
+#include "check/reached.h"
 #include "check/spread.h"
 #include "common/decimal.h"
 #include "common/draw_input.h"
@@ -27,6 +28,7 @@ enum {
     KEY_GAME = 256,
     KEY_SEED,
     KEY_HISTORIES,
+    KEY_TICKS,
     KEY_JSON,
     HISTORIES = 60,
     PLAYERS_MAX = 8,
@@ -38,8 +40,11 @@ enum {
     JOIN = 100000, ///< ppm of the ticks at which a player that is out joins
     LEAVE = 8000,
     LONG_LEAVE = 100,
-    LOAD_S = 2,     ///< of processor time that a plugin's loading may take,
-    SPREAD_S = 60,  ///< and a history with late inputs
+    TICKS_LIMIT = 100000,
+    LOAD_S = 2,    ///< of processor time that a plugin's loading may take,
+    SPREAD_S = 60, ///< and a history with late inputs, for each LONG_MOST ticks or a part of them
+    LONG_LEAST = TICKS_MIN * LONG_TIMES,
+    LONG_MOST = (TICKS_MIN + TICKS_MORE) * LONG_TIMES,
     WHY_MAX = 9000, ///< bytes of a sentence with two paths
 };
 
@@ -47,6 +52,8 @@ static const struct argp_option table[] = {
     {"game", KEY_GAME, "FILE", 0, "The plugin to check (default: the arena)", 0},
     {"seed", KEY_SEED, "N", 0, "Seed of the first history (default 1); each next one adds 1", 0},
     {"histories", KEY_HISTORIES, "N", 0, "Random histories to play (default 60)", 0},
+    {"ticks", KEY_TICKS, "N", 0,
+     "Ticks of each history (default: 60 to 299, and 16 times as many in every tenth)", 0},
     {"json", KEY_JSON, "FILE", 0, "Write the report as one JSON object; - is standard output", 0},
     {0},
 };
@@ -54,11 +61,13 @@ static const struct argp_option table[] = {
 struct options {
     const char *game, *json;
     uint64_t seed, histories;
+    uint32_t ticks; ///< 0: as each seed draws them
 };
 
 /// The counts of a run.
 struct counts {
     uint64_t steps, ticks, started_us;
+    struct hc_ck_reached reached;
 };
 
 static uint64_t number(const char *option, const char *text, uint64_t min, uint64_t max) {
@@ -82,6 +91,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         break;
     case KEY_HISTORIES:
         options->histories = number("histories", text, 1, 1000000);
+        break;
+    case KEY_TICKS:
+        options->ticks = (uint32_t)number("ticks", text, 1, TICKS_LIMIT);
         break;
     case KEY_JSON:
         options->json = text;
@@ -124,10 +136,12 @@ static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, s
             }
         }
         hc_plain_step(plain, inputs, rosters);
+        hc_ck_reached_tick(&counts->reached, world, plain, faults);
     }
     if (examiner != NULL)
         counts->steps += hc_ck_examiner_steps(examiner);
     counts->ticks += ticks;
+    hc_ck_reached_history(&counts->reached, ticks);
     free(until);
     free(in);
     free(rosters);
@@ -136,6 +150,15 @@ static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, s
     hc_plain_destroy(plain);
     return good;
 }
+
+/// All that a run of the check needs and has found.
+struct run {
+    struct options options;
+    struct hc_plugin plugin;
+    struct hc_ck_faults *faults;
+    struct counts counts;
+    int done; ///< a pipe to the process that waits for this one
+};
 
 /// The arguments of a call that a crash of the game may end.
 struct call {
@@ -160,29 +183,30 @@ static void load(void *context) {
 }
 
 /// Plays one history. False: no memory.
-static bool play(const struct hc_plugin *plugin, struct hc_ck_faults *faults, uint64_t seed,
-                 struct counts *counts) {
+static bool play(struct run *run, uint64_t seed) {
     static const uint16_t rates[] = {60, 30, 64, 120};
+    const struct hc_game *game = run->plugin.game;
     struct hc_rng rng = hc_rng_init(seed, 0);
     struct hc_world world;
-    uint16_t most =
-        plugin->game->players_max < PLAYERS_MAX ? plugin->game->players_max : PLAYERS_MAX;
-    bool is_long = seed % LONG_EVERY == 0; // so long, and with so few leaves, that a match ends
+    uint16_t most = game->players_max < PLAYERS_MAX ? game->players_max : PLAYERS_MAX;
+    bool is_long = seed % LONG_EVERY == 0; // and with few leaves: a match may end
     uint16_t players = is_long ? most : (uint16_t)(1 + hc_rng_below(&rng, most));
     uint16_t rate = rates[hc_rng_below(&rng, sizeof(rates) / sizeof(*rates))];
     uint32_t ticks = (TICKS_MIN + hc_rng_below(&rng, TICKS_MORE)) * (is_long ? LONG_TIMES : 1);
-    uint32_t leave_ppm = is_long ? LONG_LEAVE : LEAVE;
-    if (hc_world_init(&world, plugin->game, players, rate, hc_rng_next(&rng), NULL) != HC_OK)
+    if (run->options.ticks != 0)
+        ticks = run->options.ticks;
+    if (hc_world_init(&world, game, players, rate, hc_rng_next(&rng), NULL) != HC_OK)
         return false;
-    hc_ck_faults_set_seed(faults, seed);
-    hc_ck_functions(&world, faults, &rng);
-    bool good = examine(&world, faults, &rng, ticks, leave_ppm, seed, counts);
+    hc_ck_faults_set_seed(run->faults, seed);
+    hc_ck_functions(&world, run->faults, &rng);
+    bool good = examine(&world, run->faults, &rng, ticks, ticks < LONG_LEAST ? LEAVE : LONG_LEAVE,
+                        seed, &run->counts);
     // Histories of a faulty step differ in any case.
-    struct call call = {.world = &world, .faults = faults, .rng = &rng, .ticks = ticks};
-    if (good && hc_ck_faults_count(faults) == 0) {
-        int number = hc_ck_call_guarded(spread, &call, SPREAD_S);
+    struct call call = {.world = &world, .faults = run->faults, .rng = &rng, .ticks = ticks};
+    if (good && hc_ck_faults_count(run->faults) == 0) {
+        int number = hc_ck_call_guarded(spread, &call, SPREAD_S * (1 + ticks / LONG_MOST));
         if (number != 0)
-            hc_ck_fault(faults, HC_CK_CRASH, "history", "a history with late inputs %s",
+            hc_ck_fault(run->faults, HC_CK_CRASH, "history", "a history with late inputs %s",
                         hc_ck_ending(number));
         good = number != 0 || call.good;
     }
@@ -199,47 +223,41 @@ static void check_library(const char *path, struct hc_ck_faults *faults) {
         printf("not checked: floating point, because objdump (of binutils) cannot read %s\n", path);
 }
 
-/// Prints the verdict and writes the JSON; false: it cannot be written.
-static bool report(const struct options *options, const struct hc_plugin *plugin,
-                   const struct hc_ck_faults *faults, const struct counts *counts) {
+/// Prints the verdict and the notes, and writes the JSON; false: it cannot be written.
+static bool report(const struct run *run) {
+    const struct options *options = &run->options;
+    const struct counts *counts = &run->counts;
+    const char *game = run->plugin.game->name;
     double seconds = (double)(hc_clock_us() - counts->started_us) / 1e6;
-    uint32_t found = hc_ck_faults_count(faults);
+    uint32_t found = hc_ck_faults_count(run->faults);
+    json_t *notes = hc_ck_reached_notes(&counts->reached, run->plugin.game), *note;
+    size_t i;
     char verdict[32] = "OK: no fault";
     if (found > 0)
         snprintf(verdict, sizeof(verdict), "NOT OK: %" PRIu32 " fault%s", found,
                  found == 1 ? "" : "s");
-    printf("%s: game %s, %" PRIu64 " histories from seed %" PRIu64 ", %" PRIu64 " ticks, %" PRIu64
-           " steps, %.1f s\n",
-           verdict, plugin->game->name, options->histories, options->seed, counts->ticks,
-           counts->steps, seconds);
-    if (options->json == NULL)
-        return true;
+    printf("%s: game %s, %" PRIu64 " histories of %" PRIu32 " to %" PRIu32
+           " ticks from seed %" PRIu64 ", %" PRIu64 " ticks, %" PRIu64 " steps, %.1f s\n",
+           verdict, game, options->histories, counts->reached.ticks_min, counts->reached.ticks_max,
+           options->seed, counts->ticks, counts->steps, seconds);
+    json_array_foreach(notes, i, note) printf("note: %s\n", json_string_value(note));
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:o}", "program", "hindcast-check", "version",
-        HC_VERSION, "game", plugin->game->name, "seed", (json_int_t)options->seed, "histories",
-        (json_int_t)options->histories, "ticks", (json_int_t)counts->ticks, "steps",
-        (json_int_t)counts->steps, "duration_s", seconds, "faults", hc_ck_faults_json(faults));
-    bool good = hc_report_write(json, options->json);
+        "{s:s, s:s, s:s, s:I, s:I, s:[I, I], s:I, s:I, s:f, s:o, s:o}", "program", "hindcast-check",
+        "version", HC_VERSION, "game", game, "seed", (json_int_t)options->seed, "histories",
+        (json_int_t)options->histories, "history_ticks", (json_int_t)counts->reached.ticks_min,
+        (json_int_t)counts->reached.ticks_max, "ticks", (json_int_t)counts->ticks, "steps",
+        (json_int_t)counts->steps, "duration_s", seconds, "faults", hc_ck_faults_json(run->faults),
+        "notes", notes);
+    bool good = options->json == NULL || hc_report_write(json, options->json);
     if (!good)
         fprintf(stderr, "hindcast-check: --json '%s': cannot be written\n", options->json);
     json_decref(json);
     return good;
 }
 
-/// All that a run of the check needs and has found.
-struct run {
-    struct options options;
-    struct hc_plugin plugin;
-    struct hc_ck_faults *faults;
-    struct counts counts;
-    int done; ///< a pipe to the process that waits for this one
-};
-
 /// Prints the report; returns the exit status.
 static int conclude(const struct run *run) {
-    bool good = report(&run->options, &run->plugin, run->faults, &run->counts) &&
-                hc_ck_faults_count(run->faults) == 0;
-    return good ? 0 : 1;
+    return report(run) && hc_ck_faults_count(run->faults) == 0 ? 0 : 1;
 }
 
 /// Tells the waiting process the exit status and ends this one. Calls that a crash ended have left
@@ -259,7 +277,6 @@ static void give_up(void *context) {
 
 static _Noreturn void check(struct run *run) {
     hc_ck_call_begin(give_up, run);
-    hc_ck_faults_set_seed(run->faults, run->options.seed);
     struct call call = {.plugin = &run->plugin, .path = run->options.game};
     int number = hc_ck_call_guarded(load, &call, LOAD_S);
     if (number == 0 && !call.good) {
@@ -273,7 +290,7 @@ static _Noreturn void check(struct run *run) {
         check_library(run->options.game, run->faults);
     bool good = true;
     for (uint64_t i = 0; good && i < run->options.histories; i++)
-        good = play(&run->plugin, run->faults, run->options.seed + i, &run->counts);
+        good = play(run, run->options.seed + i);
     if (!good)
         fprintf(stderr, "hindcast-check: not enough memory\n");
     end(run, good ? conclude(run) : 1);
@@ -281,7 +298,7 @@ static _Noreturn void check(struct run *run) {
 
 /// Waits for the process that checks; returns the exit status. That process calls the game, so its
 /// end says nothing unless it has sent its status before.
-static int wait_for(pid_t child, int done, const struct options *options) {
+static int wait_for(pid_t child, int done, const struct run *run) {
     char sent;
     int status = 0;
     bool concluded = read(done, &sent, 1) == 1;
@@ -289,10 +306,9 @@ static int wait_for(pid_t child, int done, const struct options *options) {
         ;
     if (concluded && WIFEXITED(status)) // its end may find more, such as a leak
         return sent != 0 ? sent : WEXITSTATUS(status);
-    const char *path = options->game == NULL ? "" : options->game;
-    printf("crash: the game ends the program. Repeat: hindcast-check %s%s%s--seed %" PRIu64
-           " --histories %" PRIu64 "\n",
-           *path ? "--game " : "", path, *path ? " " : "", options->seed, options->histories);
+    char *command = hc_ck_faults_command(run->faults, run->options.histories);
+    printf("crash: the game ends the program. Repeat: %s\n", command);
+    free(command);
     return 1;
 }
 
@@ -304,7 +320,8 @@ int main(int argc, char **argv) {
                "conditions that must not change its result, and compares what late inputs change "
                "with a simulation from scratch.\v"
                "Prints one sentence for each fault, and the command that repeats it. Exits with 0 "
-               "if there is none, with 1 if there are some.",
+               "if there is none, with 1 if there are some. Notes name the kinds of events that no "
+               "history emits, and tell if no match ends.",
     };
     static struct run run; // survives the end of a call by a signal
     int ends[2];
@@ -313,7 +330,7 @@ int main(int argc, char **argv) {
     argp_program_version = "hindcast-check " HC_VERSION;
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, &run.options);
-    run.faults = hc_ck_faults_create(run.options.game);
+    run.faults = hc_ck_faults_create(run.options.game, run.options.seed, run.options.ticks);
     pid_t child = run.faults == NULL || pipe(ends) < 0 ? -1 : fork();
     if (child < 0) {
         perror("hindcast-check");
@@ -326,6 +343,7 @@ int main(int argc, char **argv) {
         check(&run);
     }
     close(ends[1]);
+    int status = wait_for(child, ends[0], &run);
     hc_ck_faults_destroy(run.faults);
-    return wait_for(child, ends[0], &run.options);
+    return status;
 }

@@ -19,6 +19,15 @@ def check(name, good, text):
         print("FAILED", name, "\n" + text)
 
 
+NOTES = ["note: no history emits the event whistle", "note: no history ends a match: match_over is never true"]
+# What no history reaches: in histories of so many ticks, random inputs end no match of duel.
+LONG, UNREACHED = 5100, {"duel": NOTES[1:]}
+
+
+def notes(output):
+    return [line for line in output.split("\n") if line.startswith("note: ")]
+
+
 for game in games:
     name = os.path.splitext(os.path.basename(game))[0]
     plugin = ["--game", game] if game != "arena" else []
@@ -27,6 +36,10 @@ for game in games:
     if kind is None:
         check(name, status == 0 and output.startswith("OK: no fault: "), output)
         print("%-18s no fault, %4.1f s" % (name, took_s))
+        check(name + " has notes", name != "good_late" or notes(output) == NOTES, output)
+        status, output, _ = run(*plugin, "--histories", "1", "--ticks", str(LONG))
+        check(name + " in a long history", status == 0 and f" of {LONG} to {LONG} ticks " in output and
+              notes(output) == UNREACHED.get(name, []), output)
         continue
     kind = {"input": "read", "group": "read", "past": "read", "lookback": "read", "exit": "crash", "loop": "crash"}.get(kind, kind)
     found = re.findall(r"^%s: (.*)\. Repeat: hindcast-check (.*)$" % kind, output, re.M)
@@ -36,5 +49,7 @@ for game in games:
         print("%-18s %4.1f s, %s" % (name, took_s, text))
         again = run(*shlex.split(command))[1]
         check(name + " again", "%s: %s. Repeat: hindcast-check %s\n" % (kind, text, command) in again, again)
+        if kind == "range": # a command repeats histories of the same length
+            check(name + " in short histories", f"{command} --ticks 50\n" in run(*plugin, "--ticks", "50")[1], again)
 print("%d games, %d failures" % (len(games), len(failed)))
 sys.exit(bool(failed) or len(games) < 14)

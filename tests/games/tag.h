@@ -61,6 +61,13 @@ struct tag_input {
 #ifndef TAG_EMIT // the ball bounces from `sides` sides
 #define TAG_EMIT(scene, sides) hc_emit(scene, 0, sides)
 #endif
+/// Kinds of events after those of the ball and of the players, and the end of a match.
+#ifndef TAG_MORE_EVENTS
+#define TAG_MORE_EVENTS
+#endif
+#ifndef TAG_MATCH_OVER
+#define TAG_MATCH_OVER NULL
+#endif
 #ifndef TAG_BALL_STEP
 #define TAG_BALL_STEP(scene, out)
 #endif
@@ -93,7 +100,8 @@ static const struct hc_kind tag_kinds[] = {
     {"player", sizeof(struct tag_player), 4, tag_player_fields, 0, 1, 100, 1},
     {"ball", sizeof(struct tag_ball), 4, tag_ball_fields, 0, 1, 100, 1},
 };
-static const struct hc_game_event_kind tag_event_kinds[] = {{"bounce", 2}, {"tagged", 5}};
+static const struct hc_game_event_kind tag_event_kinds[] = {
+    {"bounce", 2}, {"tagged", 5}, TAG_MORE_EVENTS};
 static const struct hc_slots tag_owned[] = {{.kind = TAG_PLAYER, .count = 1}};
 static const struct hc_slots tag_unowned[] = {{.kind = TAG_BALL, .count = 2}};
 static const struct hc_reduction tag_reductions[] = {{.op = HC_REDUCE_COUNT}};
@@ -224,9 +232,10 @@ static const struct hc_game tag = {
     .step = tag_step,
     .predict_input = tag_predict_input,
     .sanitize_input = tag_sanitize_input,
+    .match_over = TAG_MATCH_OVER,
     .step_run = tag_step_run,
     .event_kinds = tag_event_kinds,
-    .event_kind_count = 2,
+    .event_kind_count = sizeof(tag_event_kinds) / sizeof(tag_event_kinds[0]),
 };
 
 HC_GAME_EXPORT(tag, NULL);

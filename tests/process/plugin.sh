@@ -93,7 +93,7 @@ check "hindcast-check exits with 1 and a sentence for a fault" sh -c \
 check "its JSON names the fault" python3 -c \
     'import json, sys; r = json.load(open(sys.argv[1])); assert [f["kind"] for f in r["faults"]] == ["clock"] and r["game"] == "pong", r' \
     "$work/clock.json"
-for arguments in "--game $work/none.so" "--histories 0" "--seed x" "more"; do
+for arguments in "--game $work/none.so" "--histories 0" "--ticks 0" "--seed x" "more"; do
     status=0
     "$bin"/hindcast-check $arguments >"$work/out" 2>"$work/err" || status=$?
     check "hindcast-check $arguments exits with 2" test "$status" = 2

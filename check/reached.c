@@ -1,0 +1,57 @@
+/// Owns the parts of a game that its histories have reached, and the notes on the others.
+#include "check/reached.h"
+
+#include "check/call.h"
+
+enum { OVER_S = 2 }; ///< of processor time that `match_over` may take
+
+void hc_ck_reached_history(struct hc_ck_reached *reached, uint32_t ticks) {
+    if (reached->ticks_min == 0 || ticks < reached->ticks_min)
+        reached->ticks_min = ticks;
+    if (ticks > reached->ticks_max)
+        reached->ticks_max = ticks;
+}
+
+/// The arguments and the result of a call of `match_over`.
+struct end {
+    const struct hc_world *world;
+    const struct hc_plain *plain;
+    bool over;
+};
+
+static void ask(void *context) {
+    struct end *end = context;
+    end->over = end->world->game->match_over(end->world, hc_plain_states(end->plain));
+}
+
+static bool is_over(const struct hc_world *world, const struct hc_plain *plain,
+                    struct hc_ck_faults *faults) {
+    struct end end = {.world = world, .plain = plain};
+    if (world->game->match_over == NULL || hc_plain_presence(plain)[HC_REFEREE] != HC_ALIVE)
+        return false;
+    int number = hc_ck_call_guarded(ask, &end, OVER_S);
+    if (number != 0)
+        hc_ck_fault(faults, HC_CK_CRASH, "match_over", "match_over %s", hc_ck_ending(number));
+    return number == 0 && end.over;
+}
+
+void hc_ck_reached_tick(struct hc_ck_reached *reached, const struct hc_world *world,
+                        const struct hc_plain *plain, struct hc_ck_faults *faults) {
+    const hc_game_event *events = hc_plain_events(plain);
+    const uint8_t *counts = hc_plain_event_counts(plain);
+    for (uint32_t e = 0; e < world->entities; e++)
+        for (unsigned i = 0; i < counts[e]; i++)
+            reached->kinds |= UINT32_C(1) << hc_game_event_kind(events[e * HC_EMITTED_MAX + i]);
+    reached->match_over = reached->match_over || is_over(world, plain, faults);
+}
+
+json_t *hc_ck_reached_notes(const struct hc_ck_reached *reached, const struct hc_game *game) {
+    json_t *notes = json_array();
+    for (unsigned k = 0; k < game->event_kind_count; k++)
+        if ((reached->kinds >> k & 1) == 0)
+            json_array_append_new(
+                notes, json_sprintf("no history emits the event %s", game->event_kinds[k].name));
+    if (game->match_over != NULL && !reached->match_over)
+        json_array_append_new(notes, json_string("no history ends a match: match_over is never true"));
+    return notes;
+}
