@@ -611,6 +611,83 @@ static void check_client(struct hc_ck_examiner *examiner, hc_entity self) {
         check_range(examiner, self, &result, " on a client");
 }
 
+// ---- Without the secret -------------------------------------------------------------------------
+
+static bool has_event(const struct hc_ck_result *result, hc_game_event event) {
+    for (unsigned i = 0; i < result->event_count; i++)
+        if (result->events[i] == event)
+            return true;
+    return false;
+}
+
+/// The results of a step with two secrets and with none.
+struct draws {
+    const struct hc_ck_result *usual;
+    struct hc_ck_result other, none;
+};
+
+/// The first field that depends on the secret and without it does not stay as it was in `old`.
+static const struct hc_field *made_up_field(const struct hc_kind *kind, const struct draws *draws,
+                                            const uint8_t *old) {
+    if (!draws->usual->alive || !draws->other.alive)
+        return NULL;
+    for (unsigned i = 0; i < kind->field_count; i++) {
+        const struct hc_field *field = &kind->fields[i];
+        if (hc_field_get(field, draws->usual->bytes) != hc_field_get(field, draws->other.bytes) &&
+            hc_field_get(field, draws->none.bytes) != hc_field_get(field, old))
+            return field;
+    }
+    return NULL;
+}
+
+/// Writes what of the result without the secret would need it; NULL: nothing does.
+static const char *made_up(const struct hc_ck_examiner *examiner, hc_entity self,
+                           const struct draws *draws, char text[static PLACE]) {
+    const struct view *view = &examiner->shown;
+    const uint8_t *old = view->states + (size_t)self * examiner->world->stride;
+    for (unsigned i = 0; i < draws->none.event_count; i++) {
+        hc_game_event event = draws->none.events[i];
+        if (has_event(draws->usual, event) && has_event(&draws->other, event))
+            continue;
+        snprintf(text, PLACE, "it emits an event %.32s",
+                 examiner->world->game->event_kinds[hc_game_event_kind(event)].name);
+        return text;
+    }
+    if (!draws->none.alive)
+        return NULL;
+    if (view->presence[self] != HC_ALIVE)
+        return "the entity appears";
+    const struct hc_field *field = made_up_field(hc_world_kind(examiner->world, self), draws, old);
+    if (field == NULL)
+        return NULL;
+    snprintf(text, PLACE, "field %.32s becomes %" PRId64 " and was %" PRId64, field->name,
+             hc_field_get(field, draws->none.bytes), hc_field_get(field, old));
+    return text;
+}
+
+/// Takes the step with another secret. If the result differs, takes it without one: what depends on
+/// the secret stays as it is then, or the entity is absent.
+static void check_secret(struct hc_ck_examiner *examiner, hc_entity self,
+                         const struct hc_ck_result *usual) {
+    static const uint8_t other[HC_SCENE_SECRET_SIZE] = {1}; // the plain simulation's is all zeros
+    struct hc_scene scene = show(examiner->scene, &examiner->shown);
+    struct draws draws = {.usual = usual};
+    char place[PLACE], text[PLACE];
+    scene.secret = other;
+    hc_ck_call_step(&scene, self, PATTERN, &draws.other);
+    if (same(examiner, self, usual, &draws.other))
+        return;
+    scene.secret = NULL;
+    hc_ck_call_step(&scene, self, PATTERN, &draws.none);
+    const char *what = draws.none.signal != 0 ? NULL : made_up(examiner, self, &draws, text);
+    hc_ck_place(examiner->world, examiner->tick, self, place, sizeof(place));
+    if (what != NULL)
+        hc_ck_fault(examiner->faults, HC_CK_SECRET, hc_world_kind(examiner->world, self)->name,
+                    "%s: where hc_scene_secret_random is false, as on a client, %s, which only its "
+                    "bits may decide",
+                    place, what);
+}
+
 // ---- The examination ----------------------------------------------------------------------------
 
 /// Repeats the step at once, with other bytes in its output, and compares it with the one in
@@ -675,6 +752,7 @@ bool hc_ck_examine(void *context, struct hc_scene *scene, hc_entity self, void *
         if (hc_rng_below(&examiner->rng, examiner->world->entities) < STEPS_A_TICK) {
             check_reads(examiner, self, groups, &usual);
             check_client(examiner, self);
+            check_secret(examiner, self, &usual);
         }
     }
     copy_view(scene, &examiner->shown);

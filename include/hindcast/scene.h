@@ -138,9 +138,14 @@ static inline uint64_t hc_scene_random(const struct hc_scene *scene, uint32_t pu
 }
 
 /// 64 random bits that no client can predict: SipHash-2-4 of the tick, `self` and `purpose` under
-/// the server's secret. False, and nothing written, on a client and in an extrapolation
-/// (PROTOCOL.md): the step then leaves the entity as it is, or absent, until the client receives
-/// the server's state.
+/// the server's secret. Within a match the same three give the same bits, however often the tick is
+/// simulated. False, and nothing written, on a client and in an extrapolation (PROTOCOL.md): the
+/// step then makes nothing up. Each field that the bits decide stays as it is, or the entity is
+/// absent, and no event that they decide is emitted, until the client receives the server's state.
+/// Other fields go on. hindcast-check compares two secrets and none.
+///
+/// Only the draw is secret: its result is visible to each client that receives the state. So draw
+/// what must stay hidden, such as the next card, at the tick at which it is shown.
 HC_API bool hc_scene_secret_random(const struct hc_scene *scene, uint32_t purpose, uint64_t *bits);
 
 /// Emits a game event of `self`, such as a shot that is heard: nothing of the world, but something

@@ -41,7 +41,8 @@ for game in games:
         check(name + " in a long history", status == 0 and f" of {LONG} to {LONG} ticks " in output and
               notes(output) == UNREACHED.get(name, []), output)
         continue
-    kind = {"input": "read", "group": "read", "past": "read", "lookback": "read", "exit": "crash", "loop": "crash"}.get(kind, kind)
+    kind = {"input": "read", "group": "read", "past": "read", "lookback": "read", "exit": "crash", "loop": "crash",
+            "spawn": "secret", "chance": "secret"}.get(kind, kind)
     found = re.findall(r"^%s: (.*)\. Repeat: hindcast-check (.*)$" % kind, output, re.M)
     check(name, status == 1 and found and took_s <= limit_s, output)
     if found:

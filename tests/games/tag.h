@@ -45,6 +45,10 @@ struct tag_input {
 #ifndef TAG_LOOKBACK
 #define TAG_LOOKBACK 0
 #endif
+/// The place where a player appears.
+#ifndef TAG_RANDOM
+#define TAG_RANDOM(scene) hc_scene_random(scene, 0)
+#endif
 /// Each of these adds to a function.
 #ifndef TAG_START
 #define TAG_START(out)
@@ -132,7 +136,7 @@ static bool tag_step_player(struct hc_scene *scene, hc_entity self, struct tag_p
     const struct tag_player *now = hc_scene_state(scene, self);
     enum hc_roster roster = hc_scene_roster(scene);
     if (roster == HC_ROSTER_JOIN) {
-        uint64_t random = hc_scene_random(scene, 0);
+        uint64_t random = TAG_RANDOM(scene);
         *out = (struct tag_player){(int16_t)(random % TAG_SIDE),
                                    (int16_t)(random / 1024 % TAG_SIDE), 0, 0};
         return true;
