@@ -3,13 +3,23 @@
 #include "tests/scenario/scenario.h"
 
 #include "hindcast/arena.h"
+#include "proto/game_events.h"
+#include "server/replication/game_events.h"
 #include "tests/run_suite.h"
 #include "tests/sim/event_record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLIENTS = 6, EVENTS_MAX = 20000, SETTLED_S = 3 };
+enum {
+    CLIENTS = 6,
+    EVENTS_MAX = 20000,
+    SETTLED_S = 3,
+    SHOUT = HC_ARENA_EVENT_TAKEN + 1, ///< the kind of event that loud players emit besides:
+    SHOUTS = 9,                       ///< each so many in a tick, so that one client's fit
+    SHOUT_EVERY = 32,                 ///< ticks,
+    SHOUT_END = 300,                  ///< and none from this tick on
+};
 
 /// The events of the server and of each client.
 struct seen {
@@ -17,6 +27,9 @@ struct seen {
     uint32_t count;
     struct hc_event_record clients[CLIENTS];
     hc_tick begun[CLIENTS]; ///< the tick of the client's first snapshot; HC_NO_TICK: none yet
+    bool own[EVENTS_MAX][CLIENTS]; ///< of those that happened: the client's player emits it
+    uint32_t bits[EVENTS_MAX];     ///< that it takes
+    uint64_t left_out;             ///< by the server's count
 };
 
 static void host_ticked(struct scenario *scenario) {
@@ -26,6 +39,11 @@ static void host_ticked(struct scenario *scenario) {
         ck_assert_uint_lt(seen->count, EVENTS_MAX);
         ck_assert(seen->count == 0 || seen->happened[seen->count - 1].tick <= event.tick);
         ck_assert_uint_le(event.tick, hc_sv_host_final(hc_sim_host(scenario->sim), NULL));
+        const struct hc_world *world = hc_sv_host_world(hc_sim_host(scenario->sim));
+        for (unsigned i = 0; i < CLIENTS; i++)
+            seen->own[seen->count][i] = world->owner_of[event.entity] ==
+                                        hc_client_player(hc_sim_client(scenario->sim, i), 0);
+        seen->bits[seen->count] = hc_game_events_bits(world, event.kind);
         seen->happened[seen->count++] = event;
     }
 }
@@ -69,6 +87,7 @@ static struct seen *play(const struct hc_game *game, uint32_t history, uint16_t 
     hc_sim_run(scenario->sim, (uint64_t)SETTLED_S * SECOND_US);
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_assert_int_eq(scenario_client_state(scenario, i), HC_CLIENT_PLAYING);
+    seen->left_out = hc_sv_host_stats(hc_sim_host(scenario->sim))->game_events_left_out;
     scenario_destroy(scenario);
     return seen;
 }
@@ -127,6 +146,74 @@ START_TEST(events_arrive_with_rare_snapshots_and_without_rewinds) {
 }
 END_TEST
 
+/// The step of the arena, with players that shout.
+static bool loud_step(struct hc_scene *scene, hc_entity self, void *out) {
+    bool alive = hc_arena.step(scene, self, out);
+    bool shouts = alive && scene->world->kind_of[self] == HC_ARENA_KIND_PLAYER &&
+                  scene->tick < SHOUT_END && scene->tick % SHOUT_EVERY == 0;
+    for (uint32_t i = 0; i < SHOUTS && shouts; i++)
+        hc_emit(scene, SHOUT, i);
+    return alive;
+}
+
+/// Whether a client that saw everything learned in the end that an event happened. It has been told
+/// of each event that it predicted.
+static bool learned(const struct seen *seen, unsigned client, uint32_t i) {
+    const struct hc_server_game_event *event = &seen->happened[i];
+    uint8_t flags = hc_event_record_get(&seen->clients[client], event->tick, event->entity,
+                                        event->kind, event->number);
+    bool happened = flags == HC_EVENT_LATE || flags == (HC_EVENT_PREDICTED | HC_EVENT_CONFIRMED);
+    ck_assert(happened || flags == 0 || flags == (HC_EVENT_PREDICTED | HC_EVENT_CANCELLED));
+    return happened;
+}
+
+/// Checks the events from `first` on of one tick: the client has all of its own and of the others
+/// as many as fit. Adds the number of the rest to `*left_out`; returns the end of the tick.
+static uint32_t check_tick(const struct seen *seen, unsigned client, uint32_t first,
+                           uint64_t *left_out) {
+    uint32_t bits = 0, least = UINT32_MAX, i = first;
+    for (; i < seen->count && seen->happened[i].tick == seen->happened[first].tick; i++) {
+        if (learned(seen, client, i)) {
+            bits += seen->bits[i];
+            continue;
+        }
+        ck_assert(!seen->own[i][client]);
+        least = seen->bits[i] < least ? seen->bits[i] : least;
+        ++*left_out;
+    }
+    ck_assert_uint_le(bits, HC_SV_LISTING_BITS);
+    ck_assert(least == UINT32_MAX || bits + least > HC_SV_LISTING_BITS);
+    return i;
+}
+
+START_TEST(events_beyond_the_limit_of_a_tick_are_left_out_and_own_ones_are_not) {
+    struct hc_game_event_kind events[SHOUT + 1];
+    struct hc_kind kinds[HC_KINDS_MAX];
+    struct hc_game loud = hc_arena;
+    uint64_t left_out = 0;
+    memcpy(events, hc_arena.event_kinds, SHOUT * sizeof *events);
+    events[SHOUT] = (struct hc_game_event_kind){"shout", HC_EVENT_BITS_MAX};
+    memcpy(kinds, hc_arena.kinds, hc_arena.kind_count * sizeof *kinds);
+    kinds[HC_ARENA_KIND_PLAYER].events_max += SHOUTS;
+    loud.event_kinds = events;
+    loud.event_kind_count = SHOUT + 1;
+    loud.kinds = kinds;
+    loud.step = loud_step;
+    loud.view = 0;
+    struct seen *seen = play(&loud, 64, 0, 5);
+    for (unsigned client = 0; client < CLIENTS; client++)
+        for (uint32_t i = 0; i < seen->count;)
+            if (seen->happened[i].tick <= seen->begun[client])
+                i++;
+            else
+                i = check_tick(seen, client, i, &left_out);
+    // Each client lacks some of the shouts of others, at each of these ticks.
+    ck_assert_uint_ge(left_out, CLIENTS * SHOUT_END / SHOUT_EVERY * SHOUTS);
+    ck_assert_uint_ge(seen->left_out, left_out);
+    end(seen);
+}
+END_TEST
+
 START_TEST(client_with_a_view_shows_its_own_events_and_none_that_did_not_happen) {
     struct seen *seen = play(&hc_arena, 64, 0, 8);
     for (unsigned i = 0; i < CLIENTS; i++) {
@@ -152,6 +239,7 @@ int main(void) {
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, client_that_sees_everything_shows_each_event_once);
     tcase_add_test(tests, events_arrive_with_rare_snapshots_and_without_rewinds);
+    tcase_add_test(tests, events_beyond_the_limit_of_a_tick_are_left_out_and_own_ones_are_not);
     tcase_add_test(tests, client_with_a_view_shows_its_own_events_and_none_that_did_not_happen);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
