@@ -189,7 +189,7 @@ enum hc_client_game_event_state {
     HC_CLIENT_GAME_EVENT_PREDICTED, ///< to be shown now: the client has predicted it
     HC_CLIENT_GAME_EVENT_LATE,      ///< to be shown now: it happened, and was not predicted
     HC_CLIENT_GAME_EVENT_CONFIRMED, ///< it was predicted, and happened
-    HC_CLIENT_GAME_EVENT_CANCELLED, ///< it was predicted, and did not happen, or out of view
+    HC_CLIENT_GAME_EVENT_CANCELLED, ///< it was predicted, and did not happen, or was not sent
 };
 
 /// A game event, which a step emitted (hc_emit). (tick, entity, kind, number) identify it.

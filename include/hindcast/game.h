@@ -133,11 +133,13 @@ struct hc_kind {
     uint8_t events_max;
 };
 
-/// A run of slots of one kind: `count`, and one more for each `every` players (0: no more).
+/// A run of slots of one kind. Owned slots: `count` for each player. Unowned ones: `count`, and one
+/// more for each full `every` player slots of the world, whether they are in use or not: with
+/// `every` 4, worlds of 3, 4 and 11 players have 0, 1 and 2 more.
 struct hc_slots {
     uint8_t kind;
     uint16_t count;
-    uint16_t every; ///< unowned slots only
+    uint16_t every; ///< 0: no more; always for owned slots
 };
 
 /// The operation of a reduction. The maximum of no players is 0.
@@ -226,7 +228,15 @@ struct hc_game {
     uint32_t level_size; ///< bytes; 0 without a level
 
     /// Ticks in [0, HC_LOOKBACK_MAX]: a step reads past states of up to so many ticks before, see
-    /// hc_scene_past. The worlds of so many more ticks are held in memory. 0: it reads none.
+    /// hc_scene_past. 0: it reads none.
+    ///
+    /// Each of them takes as much memory as a tick of history, on server and clients, even if no
+    /// step looks back. Otherwise only reads cost: a late input that changes a past state repeats
+    /// each step that has looked back at it, of up to `lookback` later ticks.
+    ///
+    /// For lag compensation choose the ticks of hc_server_config.lag_compensation_ms (400 ms: 24 at
+    /// 60 Hz): the server lowers `shown_ago` to the lesser of both, so that more is never read. A
+    /// player is compensated up to a round trip of that time. The field `shown_ago` must hold it.
     uint32_t lookback;
 
     /// The game events that steps emit, see hc_emit; NULL and 0: none.

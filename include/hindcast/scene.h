@@ -71,7 +71,8 @@ static inline void hc_scene_turn(struct hc_scene *scene, hc_entity self) {
 HC_API bool hc_scene_may_read(const struct hc_scene *scene, hc_entity other);
 
 /// The state of `other`; NULL unless it is alive. `other` must be `self`, an entity of the same
-/// owner, or a neighbour. hc_scene_referee reads the referee.
+/// owner, or a neighbour. hc_scene_referee reads the referee. The referee's step reads its own
+/// state and the reductions, and no other entity.
 static inline const void *hc_scene_state(const struct hc_scene *scene, hc_entity other) {
     HC_CHECK(hc_scene_may_read(scene, other));
     if (scene->presence[other] != HC_ALIVE)
@@ -80,7 +81,16 @@ static inline const void *hc_scene_state(const struct hc_scene *scene, hc_entity
 }
 
 /// The state of the referee, for its fields of `group` only; NULL while it is unknown. From then on
-/// a change of such a field steps `self` again.
+/// a change of such a field steps `self` again. So fields that change often, such as a clock, have
+/// another group (hc_field.group, else 0) than those that all players read:
+///
+///     HC_FIELD(struct my_referee, clock, 12, false, .group = GROUP_CLOCK, .countdown = true),
+///     HC_FIELD(struct my_referee, phase, 2, false, .group = GROUP_PHASE),
+///
+///     const struct my_referee *referee = hc_scene_referee(scene, GROUP_PHASE);
+///     bool over = referee != NULL && referee->phase == PHASE_OVER; // not: referee->clock
+///
+/// A step that needs both calls it for each. The referee's own step may read all groups.
 static inline const void *hc_scene_referee(struct hc_scene *scene, unsigned group) {
     HC_CHECK(group < HC_GROUPS_MAX);
     scene->groups_read |= (uint8_t)(1u << group);
@@ -98,7 +108,8 @@ HC_API bool hc_scene_may_read_past(const struct hc_scene *scene, uint32_t ago, h
 
 /// The state of `other` `ago` ticks before; NULL unless it was alive then. `ago` is in
 /// [0, lookback]; 0 reads as hc_scene_state does. `other` must be `self`, an entity of the same
-/// owner, or a past neighbour of that tick; never the referee, which has no past either.
+/// owner, or a past neighbour of that tick; never the referee. The referee's step may not look
+/// back, not even at itself: it keeps in its state what it needs later.
 ///
 /// From then on a change of such a past state steps `self` again. NULL also before the first tick,
 /// and on a client before its first snapshot or while it does not know the entity.
@@ -118,7 +129,14 @@ static inline const void *hc_scene_input(const struct hc_scene *scene) {
     return scene->inputs + (size_t)owner * scene->world->game->input_size;
 }
 
-/// The roster change of the owner of `self` at this tick; `self` must have an owner.
+/// The roster change of the owner of `self` at this tick; `self` must have an owner. All slots of a
+/// player see it.
+///
+/// At HC_ROSTER_JOIN the input is all zeros, and the player is absent unless the game let it stay
+/// after a leave. At HC_ROSTER_LEAVE the state and the input are, for the last time, still those
+/// of the player that leaves. From the next tick on its input is all zeros, until a user joins in
+/// the slot. A player whose client has lost its connection leaves only when the time to reconnect
+/// is over.
 static inline enum hc_roster hc_scene_roster(const struct hc_scene *scene) {
     hc_player owner = scene->world->owner_of[scene->self];
     HC_CHECK(owner != HC_NO_PLAYER);
@@ -159,6 +177,11 @@ HC_API bool hc_scene_secret_random(const struct hc_scene *scene, uint32_t purpos
 /// (hc_client_next_game_event); the server's gets it when its tick is final. A step emits the same
 /// event at most once: a repetition has no effect. More events than events_max of the kind, or one
 /// that does not fit the tables, are dropped; the dev preset aborts.
+///
+/// A client is sent at most 512 bits of the events of one tick: those of its own players and their
+/// slots and of the referee first, then as many others as fit. An event takes 1 bit, the bits of
+/// the number, and those that count the entities and the kinds of events. The rest is left out for
+/// that client (hc_server_stats.game_events_left_out), which cancels those of it that it predicted.
 HC_API void hc_emit(struct hc_scene *scene, unsigned kind, uint32_t number);
 
 HC_C_END
