@@ -128,9 +128,12 @@ static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, s
             if (hc_rng_chance(rng, in[p] ? leave_ppm : JOIN)) {
                 in[p] = !in[p];
                 rosters[p] = in[p] ? HC_ROSTER_JOIN : HC_ROSTER_LEAVE;
-                memset(inputs + (size_t)p * size, 0, size);
+                if (in[p])
+                    memset(inputs + (size_t)p * size, 0, size);
                 until[p] = tick + 1;
-            } else if (in[p] && tick >= until[p]) {
+            } else if (!in[p]) { // at the tick of its leave it still had its input
+                memset(inputs + (size_t)p * size, 0, size);
+            } else if (tick >= until[p]) {
                 hc_draw_input(world->game, rng, inputs + (size_t)p * size);
                 until[p] = tick + 1 + hc_rng_below(rng, HOLD);
             }

@@ -192,6 +192,7 @@ struct hc_server_game_event {
 
 /// The counts of a server since its creation.
 struct hc_server_stats {
+    // Counts, uint64_t each, which the counts of other matches are added to.
     uint64_t datagrams_in, datagrams_out, bytes_in, bytes_out;
     uint64_t rejected[HC_STATUS_COUNT]; ///< datagrams refused, by cause; they changed nothing
     uint64_t forged;                    ///< DATA that could not be opened
@@ -199,8 +200,6 @@ struct hc_server_stats {
     uint64_t joins, leaves, timeouts, denied;
     uint64_t
         desyncs; ///< clients that left because they compute another world, see hindcast/client.h
-    struct hc_server_denials denials[HC_DENY_REASONS_END]; ///< by hc_deny_reason, the
-                                                           ///< game's own as HC_DENY_REFUSED
     uint64_t unproven;             ///< CONNECTs without the secret of their token: not answered
     uint64_t lost, resumed, moved; ///< connections, as the events of these names
     uint64_t resets;               ///< sent
@@ -222,9 +221,12 @@ struct hc_server_stats {
     uint64_t deltas_encoded, deltas_reused; ///< of units, for all clients
     uint64_t extrapolation_steps;           ///< ticks simulated for their extrapolations
     uint64_t units_examined;                ///< for snapshots, and of past ticks for corrections
-    uint32_t longest_unsent_ticks;          ///< the longest wait of a unit in a client's interest
     uint64_t ticks_missed; ///< left out after stalls; the clock was set back by them
     uint64_t ticks_late;   ///< begun a tick or more after they were due
+
+    struct hc_server_denials denials[HC_DENY_REASONS_END]; ///< by hc_deny_reason, the
+                                                           ///< game's own as HC_DENY_REFUSED
+    uint32_t longest_unsent_ticks; ///< the longest wait of a unit in a client's interest
     struct hc_server_overload overload;
     struct hc_server_latest latest;
     struct hc_histogram rewind_depth; ///< ticks, one entry for each rewind

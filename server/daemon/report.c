@@ -130,50 +130,19 @@ static void add_overload(struct hc_server_overload *sum, const struct hc_server_
     sum->late_limited_ticks += one->late_limited_ticks;
 }
 
+/// Adds all members up to `denials`.
+static void add_counts(struct hc_server_stats *sum, const struct hc_server_stats *one) {
+    enum { END = offsetof(struct hc_server_stats, denials) };
+    // Less than a count more than the members that the caller adds: no count stands among them.
+    _Static_assert(sizeof(*sum) - END < sizeof(sum->denials) + sizeof(sum->overload) +
+                                            sizeof(sum->latest) + 2 * sizeof(sum->lateness) +
+                                            3 * sizeof(uint64_t),
+                   "counts stand before the denials");
+    add_u64((uint64_t *)(void *)sum, (const uint64_t *)(const void *)one, END / sizeof(uint64_t));
+}
+
 void hc_sv_report_add_stats(struct hc_server_stats *sum, const struct hc_server_stats *one) {
-    uint64_t *const sums[] = {&sum->datagrams_in,
-                              &sum->datagrams_out,
-                              &sum->bytes_in,
-                              &sum->bytes_out,
-                              &sum->forged,
-                              &sum->dropped,
-                              &sum->joins,
-                              &sum->leaves,
-                              &sum->timeouts,
-                              &sum->denied,
-                              &sum->unproven,
-                              &sum->lost,
-                              &sum->resumed,
-                              &sum->moved,
-                              &sum->resets,
-                              &sum->inputs_received,
-                              &sum->inputs_late,
-                              &sum->inputs_forced,
-                              &sum->inputs_refused,
-                              &sum->inputs_lost,
-                              &sum->snapshots,
-                              &sum->snapshots_rewound,
-                              &sum->copies,
-                              &sum->copied_bytes,
-                              &sum->corrections,
-                              &sum->game_events,
-                              &sum->game_events_left_out,
-                              &sum->deltas_encoded,
-                              &sum->deltas_reused,
-                              &sum->extrapolation_steps,
-                              &sum->units_examined,
-                              &sum->ticks_missed,
-                              &sum->ticks_late,
-                              &sum->unreliable_received,
-                              &sum->unreliable_dropped,
-                              &sum->shown_ago_unsent,
-                              &sum->shown_ago_limited,
-                              &sum->desyncs};
-    for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
-        size_t offset = (size_t)((const char *)sums[i] - (const char *)sum);
-        *sums[i] += *(const uint64_t *)(const void *)((const char *)one + offset);
-    }
-    add_u64(sum->rejected, one->rejected, HC_STATUS_COUNT);
+    add_counts(sum, one);
     for (unsigned i = 0; i < HC_DENY_REASONS_END; i++)
         sum->denials[i].count += one->denials[i].count;
     if (one->longest_unsent_ticks > sum->longest_unsent_ticks)
