@@ -1,6 +1,7 @@
 /// Tests of the largest states: 256 bytes and 64 fields of a kind, over the wire and back.
 #include "hindcast/scene.h"
 #include "tests/run_suite.h"
+#include "tests/sim/byte_game.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
@@ -15,18 +16,11 @@ _Static_assert(sizeof(struct big) == HC_STATE_MAX, "the largest state");
 
 static struct hc_field big_fields[FIELDS];
 static char names[FIELDS][4];
-static const struct hc_field referee_fields[] = {{.name = "a", .size = 1, .bits = 1}};
-static const struct hc_field input_fields[] = {{.name = "push", .size = 1, .bits = 8}};
 static const struct hc_kind kinds[] = {
-    {"referee", 1, 1, referee_fields, -1, -1, 0, 0},
+    BYTE_REFEREE,
     {"big", sizeof(struct big), FIELDS, big_fields, 0, 63, 0, 0},
 };
 static const struct hc_slots owned[] = {{.kind = 1, .count = 1}, {.kind = 1, .count = 2}};
-
-static bool start(const struct hc_world *world, hc_entity self, void *out) {
-    (void)world, (void)out;
-    return self == HC_REFEREE;
-}
 
 /// Changes a few fields by the input; others follow them.
 static bool step(struct hc_scene *scene, hc_entity self, void *out) {
@@ -50,32 +44,7 @@ static bool step(struct hc_scene *scene, hc_entity self, void *out) {
     return true;
 }
 
-static void predict(const void *last, uint32_t age, void *out) {
-    (void)age;
-    memcpy(out, last, 1);
-}
-
-static void sanitize(void *input) {
-    (void)input;
-}
-
-static const struct hc_game game = {
-    .name = "big",
-    .version = 1,
-    .players_max = PLAYERS,
-    .kinds = kinds,
-    .kind_count = 2,
-    .owned = owned,
-    .owned_count = 2,
-    .input_fields = input_fields,
-    .input_field_count = 1,
-    .input_size = 1,
-    .reach = 10,
-    .start = start,
-    .step = step,
-    .predict_input = predict,
-    .sanitize_input = sanitize,
-};
+static const struct hc_game game = BYTE_GAME("big", PLAYERS, kinds, owned, step);
 
 static void lay_fields(void) {
     for (unsigned f = 0; f < FIELDS; f++) {

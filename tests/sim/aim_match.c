@@ -5,6 +5,7 @@
 #include "hindcast/scene.h"
 #include "proto/datagram.h"
 #include "proto/message.h"
+#include "tests/sim/byte_game.h"
 #include "tests/sim/sim.h"
 
 #include <string.h>
@@ -22,10 +23,6 @@ enum {
     WARM_UP_S = 3,
 };
 
-struct referee {
-    uint8_t nothing;
-};
-
 struct player {
     uint16_t x, y;
     int16_t vx, vy;
@@ -39,7 +36,6 @@ struct input {
     uint8_t shown_ago;
 };
 
-static const struct hc_field referee_fields[] = {HC_FIELD(struct referee, nothing, 1, false)};
 static const struct hc_field player_fields[] = {
     HC_FIELD(struct player, x, 14, false, .interpolate = HC_LINEAR),
     HC_FIELD(struct player, y, 14, false, .interpolate = HC_LINEAR),
@@ -56,16 +52,10 @@ static const struct hc_field input_fields[] = {
     HC_FIELD(struct input, shown_ago, 6, false, .shown_ago = true),
 };
 static const struct hc_kind kinds[] = {
-    {"referee", sizeof(struct referee), 1, referee_fields, -1, -1, 0, 0},
+    BYTE_REFEREE,
     {"player", sizeof(struct player), 6, player_fields, 0, 1, 200 * PX, 0},
 };
 static const struct hc_slots owned[] = {{.kind = 1, .count = 1}};
-
-static bool start(const struct hc_world *world, hc_entity self, void *out) {
-    (void)world;
-    memset(out, 0, self == HC_REFEREE ? sizeof(struct referee) : sizeof(struct player));
-    return self == HC_REFEREE;
-}
 
 /// Whether the line from `from` at the input's angle meets a player of `ago` ticks before.
 static bool hits(struct hc_scene *scene, uint32_t ago, const struct player *from, uint16_t aim) {
@@ -122,13 +112,13 @@ static bool step_player(struct hc_scene *scene, hc_entity self, struct player *o
 
 static bool step_compensated(struct hc_scene *scene, hc_entity self, void *out) {
     if (self == HC_REFEREE)
-        memset(out, 0, sizeof(struct referee));
+        memset(out, 0, 1);
     return self == HC_REFEREE || step_player(scene, self, out, true);
 }
 
 static bool step_plain(struct hc_scene *scene, hc_entity self, void *out) {
     if (self == HC_REFEREE)
-        memset(out, 0, sizeof(struct referee));
+        memset(out, 0, 1);
     return self == HC_REFEREE || step_player(scene, self, out, false);
 }
 
@@ -136,10 +126,6 @@ static void predict(const void *last, uint32_t age, void *out) {
     (void)age;
     memcpy(out, last, sizeof(struct input));
     ((struct input *)out)->fire = 0;
-}
-
-static void sanitize(void *input) {
-    (void)input;
 }
 
 static const struct hc_game game = {
@@ -154,9 +140,9 @@ static const struct hc_game game = {
     .input_field_count = 5,
     .input_size = sizeof(struct input),
     .reach = FIELD,
-    .start = start,
+    .start = byte_start,
     .predict_input = predict,
-    .sanitize_input = sanitize,
+    .sanitize_input = byte_sanitize,
     .lookback = LOOKBACK,
 };
 

@@ -5,6 +5,7 @@
 #include "hindcast/rng.h"
 #include "hindcast/scene.h"
 #include "tests/run_suite.h"
+#include "tests/sim/byte_game.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,8 @@ struct glider {
     uint8_t lamp;
 };
 
-struct byte {
-    uint8_t n;
-};
-
 enum { TELEPORT = 1000, HALF_US = 50000, INTERVAL_US = 16666, UNIT = HC_CL_INTERPOLATION_UNIT };
 
-static const struct hc_field referee_fields[] = {HC_FIELD(struct byte, n, 8, false)};
 static const struct hc_field glider_fields[] = {
     HC_FIELD(struct glider, x, 32, true, .interpolate = HC_LINEAR),
     HC_FIELD(struct glider, y, 32, true, .interpolate = HC_LINEAR),
@@ -31,17 +27,11 @@ static const struct hc_field glider_fields[] = {
     HC_FIELD(struct glider, heading, 8, false, .interpolate = HC_ANGLE),
     HC_FIELD(struct glider, lamp, 8, false),
 };
-static const struct hc_field input_fields[] = {HC_FIELD(struct byte, n, 8, false)};
 static const struct hc_kind kinds[] = {
-    {"referee", 1, 1, referee_fields, -1, -1, 0, 0},
+    BYTE_REFEREE,
     {"glider", sizeof(struct glider), 5, glider_fields, 0, 1, TELEPORT, 0},
 };
 static const struct hc_slots owned[] = {{1, 1, 0}};
-
-static bool start(const struct hc_world *world, hc_entity self, void *out) {
-    (void)world, (void)self, (void)out;
-    return false;
-}
 
 static bool step(struct hc_scene *scene, hc_entity self, void *out) {
     struct glider glider;
@@ -56,32 +46,7 @@ static bool step(struct hc_scene *scene, hc_entity self, void *out) {
     return true;
 }
 
-static void predict(const void *last, uint32_t age, void *out) {
-    (void)age;
-    memcpy(out, last, 1);
-}
-
-static void sanitize(void *input) {
-    (void)input;
-}
-
-static const struct hc_game game = {
-    .name = "gliders",
-    .version = 1,
-    .players_max = 4,
-    .kinds = kinds,
-    .kind_count = 2,
-    .owned = owned,
-    .owned_count = 1,
-    .input_fields = input_fields,
-    .input_field_count = 1,
-    .input_size = 1,
-    .reach = 1,
-    .start = start,
-    .step = step,
-    .predict_input = predict,
-    .sanitize_input = sanitize,
-};
+static const struct hc_game game = BYTE_GAME("gliders", 4, kinds, owned, step);
 
 static struct hc_world world;
 static struct hc_timeline *timeline;

@@ -3,6 +3,7 @@
 #include "common/extrapolate.h"
 #include "hindcast/rng.h"
 #include "tests/run_suite.h"
+#include "tests/sim/byte_game.h"
 
 #include <string.h>
 
@@ -38,44 +39,18 @@ enum { FIELDS = sizeof body_fields / sizeof body_fields[0], TICK_RATE = 60 };
 
 static const struct hc_field referee_fields[] = {
     {.name = "left", .size = 1, .bits = 8, .countdown = true}};
-static const struct hc_field input_fields[] = {{.name = "none", .size = 1, .bits = 1}};
 static const struct hc_kind kinds[] = {
     {"referee", 1, 1, referee_fields, -1, -1, 0, 0},
     {"body", sizeof(struct body), FIELDS, body_fields, 2, 3, 0, 0},
 };
 static const struct hc_slots owned[] = {{.kind = 1, .count = 1}};
 
-static bool start(const struct hc_world *of, hc_entity self, void *out) {
-    (void)of, (void)out;
-    return self == HC_REFEREE;
-}
 static bool step(struct hc_scene *scene, hc_entity self, void *out) {
     (void)scene, (void)self, (void)out;
     return false;
 }
-static void predict_input(const void *last, uint32_t age, void *out) {
-    (void)age;
-    memcpy(out, last, 1);
-}
-static void sanitize_input(void *input) {
-    (void)input;
-}
 
-static const struct hc_game game = {
-    .name = "bodies",
-    .players_max = 1,
-    .kinds = kinds,
-    .kind_count = 2,
-    .owned = owned,
-    .owned_count = 1,
-    .input_fields = input_fields,
-    .input_field_count = 1,
-    .input_size = 1,
-    .start = start,
-    .step = step,
-    .predict_input = predict_input,
-    .sanitize_input = sanitize_input,
-};
+static const struct hc_game game = BYTE_GAME("bodies", 1, kinds, owned, step);
 
 static struct hc_world world;
 static struct hc_extrapolator *extrapolator;
