@@ -23,7 +23,8 @@ enum {
     RETURN_TICKS = 90,
     PAUSE_TICKS = 180,
     SHOT_TICKS = 4,
-    PREDICTED_TICKS = 15, ///< a player is predicted to move on for this long
+    PREDICTED_TICKS = 15,                   ///< a player is predicted to move on for this long
+    MOST_EVENTS = DUEL_HEALTH / DAMAGE + 1, ///< of a player in a tick: hits, and its death
 };
 
 static const struct hc_field referee_fields[] = {
@@ -50,7 +51,8 @@ static const struct hc_field input_fields[] = {
 };
 static const struct hc_kind kinds[] = {
     [KIND_REFEREE] = {"referee", sizeof(struct duel_referee), 1, referee_fields, -1, -1, 0, 0},
-    [KIND_PLAYER] = {"player", sizeof(struct duel_player), 9, player_fields, 0, 1, 64 * DUEL_PX, 4},
+    [KIND_PLAYER] = {"player", sizeof(struct duel_player), 9, player_fields, 0, 1, 64 * DUEL_PX,
+                     MOST_EVENTS},
 };
 static const struct hc_slots owned[] = {{.kind = KIND_PLAYER, .count = 1}};
 static const struct hc_reduction reductions[] = {
