@@ -1,4 +1,4 @@
-/// Owns the sentences on why a client was not admitted.
+/// Owns the sentences on why a client was not admitted, or lost its connection.
 #include "client/bots/failure.h"
 
 #include <inttypes.h>
@@ -33,4 +33,18 @@ void hc_cl_failure_text(char *text, size_t size, const struct hc_client_attempt 
                  "no answer; if there is a server, the path to it may carry less than datagrams of "
                  "%d bytes",
                  HC_DATAGRAM_MAX);
+}
+
+const char *hc_cl_failure_loss(enum hc_client_loss loss) {
+    switch (loss) {
+    case HC_CLIENT_LOSS_SILENCE:
+        return "it received nothing from the server for too long";
+    case HC_CLIENT_LOSS_RESET:
+        return "the server does not know it: the server was restarted, or has dropped it";
+    case HC_CLIENT_LOSS_TIMEOUT:
+        return "the server has received nothing for too long";
+    case HC_CLIENT_LOSS_RENEWAL:
+        return "it needs new keys";
+    }
+    return "for no known reason";
 }

@@ -1,4 +1,4 @@
-/// The sentence for people on why a client was not admitted.
+/// The sentences for people on why a client was not admitted, or lost its connection.
 #pragma once
 
 #include "client/bots/udp.h"
@@ -9,3 +9,6 @@
 /// expired by this machine's clock.
 void hc_cl_failure_text(char *text, size_t size, const struct hc_client_attempt *attempt,
                         bool gave_up, bool expired, const struct hc_cl_udp_stats *udp);
+
+/// Describes why a connection was lost; in static storage.
+const char *hc_cl_failure_loss(enum hc_client_loss loss);

@@ -177,20 +177,6 @@ static void print_denial(struct bot *bot) {
     print_line(bot, LINE_WAITS, "is not admitted yet, and still tries: %s", text);
 }
 
-static const char *loss_text(enum hc_client_loss loss) {
-    switch (loss) {
-    case HC_CLIENT_LOSS_SILENCE:
-        return "it received nothing from the server for too long";
-    case HC_CLIENT_LOSS_RESET:
-        return "the server does not know it: the server was restarted, or has dropped it";
-    case HC_CLIENT_LOSS_TIMEOUT:
-        return "the server has received nothing for too long";
-    case HC_CLIENT_LOSS_RENEWAL:
-        return "it needs new keys";
-    }
-    return "for no known reason";
-}
-
 /// Handles an event that ends the client.
 static void on_last_event(struct bot *bot, const struct hc_client_event *event) {
     struct hc_cl_fleet_ends *ends = &bot->fleet->result.ends;
@@ -233,7 +219,7 @@ static void on_event(struct bot *bot, const struct hc_client_event *event, uint6
                        hc_client_player(bot->client, 0));
         break;
     case HC_CLIENT_EVENT_LOST:
-        print_line(bot, LINE_LOST, "has lost its connection: %s", loss_text(event->loss));
+        print_line(bot, LINE_LOST, "has lost its connection: %s", hc_cl_failure_loss(event->loss));
         break;
     case HC_CLIENT_EVENT_RECONNECTED:
         bot->decided = HC_NO_TICK; // the world may be new
@@ -252,8 +238,21 @@ static void on_event(struct bot *bot, const struct hc_client_event *event, uint6
     }
 }
 
+/// Counts the other players that a full client sees at `head`, in each second after the ramp once.
+static void count_others(const struct bot *bot, const uint8_t *presence, hc_tick head) {
+    struct hc_cl_fleet_result *result = &bot->fleet->result;
+    const struct hc_world *world = hc_client_world(bot->client);
+    uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
+    hc_player own = hc_client_player(bot->client, 0);
+    if (head / tick_rate == bot->decided / tick_rate)
+        return;
+    result->looks++;
+    for (hc_player p = 0; p < world->players; p++)
+        result->others_seen += p != own && presence[hc_world_player(world, p)] == HC_ALIVE;
+}
+
 /// Chooses an input, once for each tick that the client predicts.
-static void think(struct bot *bot) {
+static void think(struct bot *bot, uint64_t now) {
     static const uint8_t idle[HC_INPUT_MAX];
     const struct hc_cl_fleet_config *config = &bot->fleet->config;
     const struct hc_timeline *timeline = hc_client_timeline(bot->client);
@@ -263,6 +262,8 @@ static void think(struct bot *bot) {
     if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) ||
         !hc_cl_light_head(bot->client, &head) || head == bot->decided)
         return;
+    if (!bot->light && now >= bot->fleet->started_us + config->ramp_us)
+        count_others(bot, hc_timeline_presence(timeline, head), head);
     bot->decided = head;
     if (!hc_cl_keys_active(config->seed, bot->number, head, tick_rate, config->activity_percent)) {
         hc_client_set_input(bot->client, 0, idle);
@@ -327,7 +328,7 @@ static void turn(struct bot *bot, uint64_t now) {
             bot->received_us = now;
     record_ticks(bot, now);
     if (hc_client_deadline(bot->client) <= now)
-        think(bot);
+        think(bot, now);
     hc_client_advance(bot->client, now);
     size_t size;
     while ((size = hc_client_send(bot->client, bytes, now)) > 0)
@@ -351,8 +352,7 @@ static void turn(struct bot *bot, uint64_t now) {
 static void on_readable(evutil_socket_t descriptor, short events, void *context) {
     struct bot *bot = context;
     uint64_t now = hc_clock_us();
-    (void)descriptor;
-    (void)events;
+    (void)descriptor, (void)events;
     hc_cl_udp_receive(bot->udp, now);
     turn(bot, now);
 }

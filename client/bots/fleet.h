@@ -93,6 +93,7 @@ struct hc_cl_fleet_result {
     struct hc_client_stats light; ///< over the light clients
     struct hc_client_stats all;   ///< both, see hc_cl_fleet_sum
     struct hc_cl_fleet_snapshots snapshots;
+    uint64_t looks, others_seen; ///< samples of full clients, and the other players seen in them
     struct hc_histogram join_us; ///< from a client's start to its ACCEPT
     uint64_t jitter_us;          ///< summed over the clients that measured one
     uint32_t jitters;            ///< number of these clients

@@ -81,6 +81,8 @@ void hc_cl_fleet_merge(struct hc_cl_fleet_result *result, const struct hc_cl_fle
     result->snapshots.lost += other->snapshots.lost;
     result->snapshots.sessions += other->snapshots.sessions;
     result->snapshots.incomplete += other->snapshots.incomplete;
+    result->looks += other->looks;
+    result->others_seen += other->others_seen;
     hc_histogram_merge(&result->join_us, &other->join_us);
     result->jitter_us += other->jitter_us;
     hc_cl_fleet_add_udp(&result->udp, &other->udp);

@@ -45,21 +45,23 @@ static json_t *link_part(const struct hc_cl_options *options,
 
 /// The figures of snapshots' contents, which only full clients have; null without full clients.
 static json_t *contents_part(const struct hc_cl_options *options,
-                             const struct hc_client_stats *full) {
+                             const struct hc_cl_fleet_result *result) {
+    const struct hc_client_stats *full = &result->full;
     if (options->clients == 0) {
         json_t *unknown = hc_report_unknown((const char *const[]){
             "rollbacks", "snapshots_decoded", "snapshots_matched", "hash_checks", "hash_mismatches",
-            "corrections", "game_events", NULL});
+            "corrections", "others_in_view", "game_events", NULL});
         json_object_set_new(unknown, "rollback_depth_ticks", hc_report_unknown_histogram());
         return unknown;
     }
     return json_pack(
-        "{s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "rollbacks",
+        "{s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I, s:I, s:I}}", "rollbacks",
         (json_int_t)full->rollbacks, "rollback_depth_ticks",
         hc_report_histogram(&full->rollback_depth, 1), "snapshots_decoded",
         (json_int_t)full->snapshots, "snapshots_matched", (json_int_t)full->snapshots_matched,
         "hash_checks", (json_int_t)full->hash_checks, "hash_mismatches",
         (json_int_t)full->hash_mismatches, "corrections", (json_int_t)full->corrections,
+        "others_in_view", hc_report_ratio((double)result->others_seen, (double)result->looks),
         "game_events", "predicted", (json_int_t)full->game_events_predicted, "confirmed",
         (json_int_t)full->game_events_confirmed, "cancelled",
         (json_int_t)full->game_events_cancelled, "late", (json_int_t)full->game_events_late);
@@ -73,7 +75,7 @@ static json_t *client_part(const struct hc_cl_options *options,
     struct hc_histogram delay = none;
     for (uint32_t i = 0; i < ends->accepted; i++)
         hc_histogram_record(&delay, options->input_delay);
-    json_t *client = contents_part(options, &result->full);
+    json_t *client = contents_part(options, result);
     json_t *more = json_pack(
         "{s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
         "s:I, s:o}",
@@ -309,6 +311,9 @@ static void print_snapshots(const json_t *report, FILE *out) {
                    hc_report_number(client, "hash_checks"),
                    hc_report_number(client, "hash_mismatches"));
     hc_report_line(out, "rollbacks", "%.0f", hc_report_number(client, "rollbacks"));
+    if (hc_report_find(client, "others_in_view") != NULL)
+        hc_report_line(out, "in view", "%.1f other players on average",
+                       hc_report_number(client, "others_in_view"));
 }
 
 static void print_clients(const json_t *report, FILE *out) {

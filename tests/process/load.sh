@@ -21,6 +21,8 @@ check "all of them play to the end" report mixed \
     'c["accepted"] == c["left"] == s["joins"] == 12 == r["clients"] and r["load"]["light_clients"] == 10'
 check "only full clients decode snapshots, and check them" report mixed \
     '0 < c["snapshots_decoded"] < c["snapshots"] / 3 and c["hash_checks"] > 0 and c["hash_mismatches"] == 0'
+check "full clients count the other players that they see, of all eleven" report mixed \
+    '0 < c["others_in_view"] <= 11'
 check "the inputs of light clients take effect" report mixed \
     'inputs["received"] > 0.8 * c["inputs_sampled"] > 0 and inputs["lost"] == 0'
 check "each session's snapshots are counted" report mixed \
@@ -32,7 +34,8 @@ check "light clients share source addresses" good light
 check "each receives the snapshots of the rate" report light \
     'c["left"] == 9 and 25 < r["datagrams_down_per_client_s"] < 35'
 check "figures that light clients cannot know are null, and the others are there" report light \
-    '(all(c[k] is None for k in ("rollbacks", "snapshots_matched", "hash_checks", "hash_mismatches"))
+    '(all(c[k] is None for k in ("rollbacks", "snapshots_matched", "hash_checks", "hash_mismatches",
+                                   "others_in_view"))
       and c["rollback_depth_ticks"]["count"] is None and c["stalls"] is not None and c["snapshots"] > 0)'
 
 # A server that is not on 127.0.0.0/8.
