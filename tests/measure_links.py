@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
-"""Plays eight bots for 20 s on each link and prints a line for each: measure_links.py HINDCAST_LOAD"""
-import json
-import os
-import subprocess
+"""Plays eight bots for 20 s on each link and prints a line for each: measure_links.py DIRECTORY_OF_PROGRAMS"""
 import sys
-import tempfile
 
+from measure_programs import Programs
+
+programs = Programs(sys.argv[1])
 print("link   verdict  rewinds  depth p50/p99/max  late of received  rollbacks  depth p50/p99  down, up B/s")
 for link in ("good", "ok", "bad", "awful"):
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "report.json")
-        subprocess.run([sys.argv[1], "--spawn", "--clients", "8", "--duration", "20", "--input-delay", "3",
-                        "--link", link, "--json", path], stdout=subprocess.DEVNULL, check=False)
-        with open(path, encoding="utf-8") as file:
-            report = json.load(file)
+    programs.load(link, "--spawn", "--clients", 8, "--duration", 20, "--input-delay", 3, "--link", link).wait()
+    report = programs.report(link)
     server, client = report["server"], report["client"]
     depth, rollback = server["rewind_depth_ticks"], client["rollback_depth_ticks"]
     print(f"{link:6} {'OK' if report['verdict']['ok'] else 'NOT OK':7} {server['rewinds']:8}"

@@ -9,12 +9,9 @@ Each match has 8 light clients, of a load test of its own, in every run:
 Needs the machine for itself: its load tests use the same processors. Takes about two minutes.
 """
 import argparse
-import json
-import os
-import re
 import statistics
-import subprocess
-import tempfile
+
+from measure_programs import Programs
 
 CLIENTS, WORKERS, RAMP = 8, 2, 2
 parser = argparse.ArgumentParser()
@@ -23,47 +20,17 @@ parser.add_argument("--matches", type=int, default=64)
 parser.add_argument("--seconds", type=int, default=10)
 parser.add_argument("--step", type=int, default=128, help="light clients of a step of `workers`; 0: without")
 options = parser.parse_args()
-work = tempfile.TemporaryDirectory()
-
-
-def program(name, *arguments, **more):
-    return subprocess.Popen([os.path.join(options.programs, name), *map(str, arguments)], text=True,
-                            stderr=subprocess.DEVNULL, **more)
-
-
-def path(name):
-    return os.path.join(work.name, name)
-
-
-def serve(name, *arguments):
-    """Starts a daemon; returns its process and its port."""
-    daemon = program("hindcastd", "--dev", "--bind", "127.0.0.1", "--port", 0, "--clients-per-address", 0,
-                     "--connects-per-address", 0, "--log-level", "error", "--json", path(name), *arguments,
-                     stdout=subprocess.PIPE)
-    line = daemon.stdout.readline()
-    return daemon, re.search(r":([0-9]+)$", line.strip()).group(1)
-
-
-def end(name, daemon):
-    """Ends a daemon; returns its report."""
-    daemon.terminate()
-    daemon.communicate()
-    with open(path(name), encoding="utf-8") as file:
-        return json.load(file)
+programs = Programs(options.programs)
 
 
 def load(ports):
     """Plays a load test for each pair of a port and a match; returns their reports."""
-    loads = [program("hindcast-load", "--connect", "127.0.0.1:" + port, "--match", match, "--light", CLIENTS,
-                     "--clients", 0, "--processes", 1, "--ramp", RAMP, "--duration", options.seconds, "--json",
-                     path(f"load{i}"), stdout=subprocess.DEVNULL) for i, (port, match) in enumerate(ports)]
+    loads = [programs.load(f"load{i}", "--connect", "127.0.0.1:" + port, "--match", match, "--light", CLIENTS,
+                           "--clients", 0, "--processes", 1, "--ramp", RAMP, "--duration", options.seconds)
+             for i, (port, match) in enumerate(ports)]
     for each in loads:
         each.wait()
-    reports = []
-    for i in range(len(loads)):
-        with open(path(f"load{i}"), encoding="utf-8") as file:
-            reports.append(json.load(file))
-    return reports
+    return [programs.report(f"load{i}") for i in range(len(loads))]
 
 
 def show(name, reports, lateness, loads):
@@ -78,31 +45,31 @@ def show(name, reports, lateness, loads):
 
 def run_daemon(name, *more):
     """One daemon with all matches; returns the p99 lateness of each match."""
-    daemon, port = serve(name, "--matches", options.matches, "--workers", WORKERS, "--max-clients", CLIENTS, *more)
+    daemon, port = programs.serve(name, "--matches", options.matches, "--workers", WORKERS,
+                                  "--max-clients", CLIENTS, *more)
     loads = load([(port, 1 + i) for i in range(options.matches)])
-    report = end(name, daemon)
+    report = programs.end(name, daemon)
     late = [m["tick_lateness_ms"]["p99"] or 0 for m in report["matches"]]
     show(name, [report], late[1:], loads)
     return late
 
 
 def run_processes():
-    daemons = [serve(f"process{i}", "--max-clients", CLIENTS) for i in range(options.matches)]
+    daemons = [programs.serve(f"process{i}", "--max-clients", CLIENTS) for i in range(options.matches)]
     loads = load([(port, 0) for _, port in daemons])
-    reports = [end(f"process{i}", daemon) for i, (daemon, _) in enumerate(daemons)]
+    reports = [programs.end(f"process{i}", daemon) for i, (daemon, _) in enumerate(daemons)]
     show("processes", reports, [r["server"]["tick_lateness_ms"]["p99"] for r in reports][1:], loads)
 
 
 def held(workers):
     """The most light clients that a daemon with so many workers holds."""
     matches = 1000 // CLIENTS
-    daemon, port = serve("held", "--matches", matches, "--workers", workers, "--max-clients", CLIENTS)
-    program("hindcast-load", "--connect", "127.0.0.1:" + port, "--light", options.step, "--clients", 0, "--step",
-            options.step, "--until", matches * CLIENTS, "--duration", 3, "--json", path("steps"),
-            stdout=subprocess.DEVNULL).wait()
-    end("held", daemon)
-    with open(path("steps"), encoding="utf-8") as file:
-        return json.load(file)["verdict"].get("held_clients", 0)
+    daemon, port = programs.serve("held", "--matches", matches, "--workers", workers,
+                                  "--max-clients", CLIENTS)
+    programs.load("steps", "--connect", "127.0.0.1:" + port, "--light", options.step, "--clients", 0, "--step",
+                  options.step, "--until", matches * CLIENTS, "--duration", 3).wait()
+    programs.end("held", daemon)
+    return programs.report("steps")["steps_verdict"]["held_clients"]
 
 
 before = run_daemon("one daemon")
