@@ -32,6 +32,7 @@ memory=$(awk '/MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)
 # Measurements
 
 \`sh tests/measure.sh\` wrote this file. The ratios carry over to other machines, the times do not.
+How many clients a core holds: [CAPACITY.md](CAPACITY.md).
 
 - machine: $(nproc) cores, $model, $memory
 - system: $(uname -sr), $(${CC:-cc} --version | head -n 1)
