@@ -6,7 +6,7 @@ arena with about 8 other players in view, latencies of 20 to 150 ms, 2 % loss ea
 full ones. A run is held if the load test says so of its clients (docs/REPORT.md), and the daemon missed no
 tick, left no snapshot out, and had a p99 of tick work of at most 80 % of a tick. Sections:
   search    doubles the clients until a run is not held twice, bisects, and confirms the result for longer
-  floor     hc_bench server: a host without the kernel, and its datagrams without a game
+  floor     hc_bench wire: the same datagrams without a game; hc_bench server: a host without the kernel
   growth    players in view, and room in the world; the runs of the search show that of the clients
   joins     many clients at once, and clients that leave and join again
   overload  half of what is held, joined by as many again as are held: 1.5 times the capacity
@@ -271,19 +271,28 @@ def search():
     return held, best, rows
 
 
+def bench(name, *arguments, **more):
+    """The first figures of a benchmark."""
+    path = programs.path(name)
+    programs.start("hc_bench", name, *arguments, "--json", path, stdout=subprocess.DEVNULL, **more).wait(
+        timeout=60 * options.minutes)
+    return programs.report(name)[0]
+
+
 def floor(best, rows):
+    need(15 if options.quick else 50)
+    server = best["daemon"]
+    up = round(best["up"] * 1000 / 8 / RATE) - 28  # without the headers of IP and UDP
+    down = round(server["bytes_sent"] / server["datagrams_sent"])
+    wire = bench("wire", "--clients", best["clients"], "--up", up, "--down", down)
+    put(f"`hc_bench wire --clients {best['clients']} --up {up} --down {down}` in the same run: the daemon's sockets "
+        f"alone receive, open, seal and send these datagrams without a game in {wire['us']:.2f} us a client-tick, the "
+        f"floor. The daemon took {best['us']:.1f} us: {best['us'] / wire['us']:.1f} times (aim: 1.3, at most 1.8).")
     clients = 64 if options.quick else 256
-    best = next((row for row in rows if row["clients"] == clients), best)
-    need(5 if options.quick else 40)
-    path = programs.path("bench")
-    bench = programs.start("hc_bench", "server", "--clients", clients, "--json", path, core=cores[0],
-                           stdout=subprocess.DEVNULL)
-    bench.wait(timeout=60 * options.minutes)
-    row = programs.report("bench")[0]
-    put(f"`hc_bench server --clients {clients}` in the same run: a host takes {row['sum_us']:.1f} us a client-tick "
-        f"without the kernel, and opening and sealing its datagrams without a game, the floor, {row['floor_us']:.2f} "
-        f"us. The daemon took {best['us']:.1f} us with {best['clients']} clients: {best['us'] / row['floor_us']:.1f} times the "
-        "floor. Only the daemon's time includes the kernel's work.")
+    host = bench("server", "--clients", clients, core=cores[0])
+    same = next((f", and the daemon took {row['us']:.1f}" for row in rows if row["clients"] == clients), "")
+    put(f"`hc_bench server --clients {clients}`: a host without the kernel takes {host['sum_us']:.1f} us a "
+        f"client-tick, {host['floor_us']:.2f} of them to open and seal{same}.")
 
 
 def growth_in_view(clients):
@@ -312,8 +321,9 @@ def growth_of_world(clients):
     if any(row["reasons"] for row in rows) or rows[0]["each"] <= 0:
         put("Not all runs were held, so the worlds are not compared.")
     else:
-        put(f"From the smallest world to the largest a client takes {rows[-1]['each'] / rows[0]['each']:.2f} times "
-            "(aim: at most 1.3).")
+        put(f"From the smallest world to the largest the whole time of a client-tick grows "
+            f"{rows[-1]['us'] / rows[0]['us']:.2f} times, and a client's part without the empty places "
+            f"{rows[-1]['each'] / rows[0]['each']:.2f} times (aim: at most 1.3, with all places taken).")
     table(["room for players", "a client, us a tick", "the world, ms a tick", "us a client-tick", "resident, MB",
            "reserved, MB", "work p99, ms", ""],
           [[cell(row["room"]), cell(row["each"], 1), cell(row["world"], 2), cell(row["us"], 1),

@@ -8,6 +8,7 @@
 struct bench_options {
     const char *table; ///< the only table to print; NULL: all of them
     unsigned players;  ///< plays only matches of so many; 0: of any number
+    unsigned up, down; ///< bytes of a datagram; 0: the default
     const char *svg;   ///< the file of the picture; NULL: none
     const char *json;  ///< the file of the figures; NULL: none
 };
@@ -39,3 +40,6 @@ bool bench_aim(const struct bench_options *options, json_t *json);
 /// ratio to the work of opening and sealing the same datagrams.
 bool bench_server(const struct bench_options *options, json_t *json);
 bool bench_client(const struct bench_options *options, json_t *json);
+
+/// The floor of a daemon with the kernel: datagrams of these sizes, sealed, without a game.
+bool bench_wire(const struct bench_options *options, json_t *json);

@@ -24,6 +24,8 @@ static const struct benchmark {
      bench_server},
     {"client", "a client's work by phases, and its floor", "[--clients N] [--json FILE]",
      bench_client},
+    {"wire", "a daemon's floor with the kernel: its datagrams without a game",
+     "[--clients N] [--up BYTES] [--down BYTES] [--json FILE]", bench_wire},
     {"rewind", "the cost of rewinds, dense and selective",
      "[--json FILE] [--table redone|late|selective|single]", bench_rewind},
 };
@@ -50,6 +52,10 @@ static bool parse(const struct benchmark *benchmark, int count, char **arguments
             options->svg = value;
         else if (strcmp(name, "--players") == 0 || strcmp(name, "--clients") == 0)
             options->players = (unsigned)strtoul(value, NULL, 10);
+        else if (strcmp(name, "--up") == 0)
+            options->up = (unsigned)strtoul(value, NULL, 10);
+        else if (strcmp(name, "--down") == 0)
+            options->down = (unsigned)strtoul(value, NULL, 10);
         else
             return false;
     }
