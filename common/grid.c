@@ -6,18 +6,21 @@
 #include <string.h>
 
 struct hc_grid_shape hc_grid_shape(const struct hc_world *world) {
-    struct hc_grid_shape shape = {.buckets = 16, .entities = world->entities, .shift = 0};
-    while (shape.buckets < world->entities)
-        shape.buckets *= 2;
+    struct hc_grid_shape shape = {.buckets = 16, .entities = 0, .shift = 0};
     // With cells of twice the reach a query touches at most four.
     while ((UINT64_C(1) << shape.shift) < 2 * (uint64_t)world->game->reach)
         shape.shift++;
     // The reach is at most 2^30: positions of 30 bits, signed or not, differ by less than the rest.
     const struct hc_game *game = world->game;
-    for (unsigned k = 0; k < game->kind_count; k++)
-        if (game->kinds[k].x >= 0)
-            shape.wide |= game->kinds[k].fields[game->kinds[k].x].bits > 30 ||
-                          game->kinds[k].fields[game->kinds[k].y].bits > 30;
+    for (unsigned k = 0; k < game->kind_count; k++) {
+        if (game->kinds[k].x < 0)
+            continue;
+        shape.entities = world->entities;
+        shape.wide |= game->kinds[k].fields[game->kinds[k].x].bits > 30 ||
+                      game->kinds[k].fields[game->kinds[k].y].bits > 30;
+    }
+    while (shape.buckets < shape.entities)
+        shape.buckets *= 2;
     return shape;
 }
 

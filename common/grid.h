@@ -23,10 +23,10 @@ struct hc_grid {
 
 /// The sizes that all grids of a world share.
 struct hc_grid_shape {
-    uint32_t buckets; ///< a power of two
-    uint32_t entities;
-    uint32_t shift; ///< log2 of a cell's width in wire units
-    bool wide;      ///< distant positions may be equal modulo 2^32
+    uint32_t buckets;  ///< a power of two
+    uint32_t entities; ///< 0: none has a position
+    uint32_t shift;    ///< log2 of a cell's width in wire units
+    bool wide;         ///< distant positions may be equal modulo 2^32
 };
 
 /// The shape of the grids of `world`.

@@ -40,6 +40,7 @@ static bool same_input(const uint8_t *a, const uint8_t *b, size_t size) {
 
 size_t hc_inputs_layout(struct hc_inputs *in, uint8_t *base) {
     size_t players = in->world->players, cells = players * rows(in), used = 0;
+    in->cells = cells;
     in->slot = hc_carve(base, &used, cells);
     in->roster_change = hc_carve(base, &used, cells);
     in->base = hc_carve(base, &used, cells * sizeof *in->base);
@@ -62,6 +63,18 @@ size_t hc_inputs_cell(const struct hc_inputs *in, hc_player player, hc_tick tick
     return (size_t)(tick % rows(in)) * in->world->players + player;
 }
 
+/// The cell of the same player, one tick after that of `cell`.
+static size_t cell_after(const struct hc_inputs *in, size_t cell) {
+    cell += in->world->players;
+    return cell < in->cells ? cell : cell - in->cells;
+}
+
+/// The cell of the same player, `ago` ticks before that of `cell`.
+static size_t cell_before(const struct hc_inputs *in, size_t cell, uint32_t ago) {
+    size_t back = (size_t)ago * in->world->players;
+    return cell >= back ? cell - back : cell + in->cells - back;
+}
+
 static bool has_base(const struct hc_inputs *in, size_t cell) {
     return in->slot[cell] == HC_SLOT_KNOWN && in->roster_change[cell] != HC_ROSTER_JOIN;
 }
@@ -77,10 +90,10 @@ static hc_tick base_after(const struct hc_inputs *in, size_t cell, hc_tick tick,
 /// The base of a prediction in the slot of `tick`. Slots before `head` store it; later ones
 /// (inputs received early) are searched.
 static hc_tick base_before(const struct hc_inputs *in, hc_player player, hc_tick tick) {
-    hc_tick t = tick;
-    while (t > in->first) {
-        t--;
-        size_t cell = hc_inputs_cell(in, player, t);
+    if (tick <= in->first)
+        return in->past_base[player];
+    size_t cell = hc_inputs_cell(in, player, tick - 1);
+    for (hc_tick t = tick; t-- > in->first; cell = cell_before(in, cell, 1)) {
         if (t < in->head)
             return base_after(in, cell, t, in->base[cell]);
         if (in->roster_change[cell] != HC_ROSTER_NONE)
@@ -91,16 +104,18 @@ static hc_tick base_before(const struct hc_inputs *in, hc_player player, hc_tick
     return in->past_base[player];
 }
 
-static const uint8_t *base_input(const struct hc_inputs *in, hc_player player, hc_tick base) {
+/// The input of `base`, the prediction base of the slot of `cell`, which is of `tick`.
+static const uint8_t *base_input(const struct hc_inputs *in, hc_player player, hc_tick tick,
+                                 size_t cell, hc_tick base) {
     if (base < in->first)
         return in->past_input + player * input_size(in);
-    return in->known + hc_inputs_cell(in, player, base) * input_size(in);
+    return in->known + cell_before(in, cell, tick - base) * input_size(in);
 }
 
-/// Writes the effective input of a slot whose prediction base is `base` to `out`.
-static void evaluate(const struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick base,
-                     uint8_t *out) {
-    size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
+/// Writes the effective input of the slot of `cell`, whose prediction base is `base`, to `out`.
+static inline void evaluate(const struct hc_inputs *in, hc_player player, hc_tick tick, size_t cell,
+                            hc_tick base, uint8_t *out) {
+    size_t size = input_size(in);
     if (in->roster_change[cell] == HC_ROSTER_JOIN)
         memset(out, 0, size);
     else if (in->slot[cell] == HC_SLOT_KNOWN)
@@ -110,14 +125,15 @@ static void evaluate(const struct hc_inputs *in, hc_player player, hc_tick tick,
     else if (base == HC_NO_TICK)
         memset(out, 0, size);
     else
-        in->world->game->predict_input(base_input(in, player, base), tick - base, out);
+        in->world->game->predict_input(base_input(in, player, tick, cell, base), tick - base, out);
 }
 
-/// Recomputes the slot; true when its effective input changed.
-static bool renew(struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick base) {
+/// Recomputes the slot of `cell`; true when its effective input changed.
+static inline bool renew(struct hc_inputs *in, hc_player player, hc_tick tick, size_t cell,
+                         hc_tick base) {
     uint8_t fresh[HC_INPUT_MAX];
-    size_t size = input_size(in), cell = hc_inputs_cell(in, player, tick);
-    evaluate(in, player, tick, base, fresh);
+    size_t size = input_size(in);
+    evaluate(in, player, tick, cell, base, fresh);
     in->base[cell] = base;
     if (same_input(in->effective + cell * size, fresh, size))
         return false;
@@ -131,9 +147,9 @@ static void refresh(struct hc_inputs *in, hc_player player, hc_tick from) {
     if (from >= in->head)
         return;
     hc_tick base = base_before(in, player, from);
-    for (hc_tick t = from; t < in->head; t++) {
-        size_t cell = hc_inputs_cell(in, player, t);
-        if (renew(in, player, t, base))
+    size_t cell = hc_inputs_cell(in, player, from);
+    for (hc_tick t = from; t < in->head; t++, cell = cell_after(in, cell)) {
+        if (renew(in, player, t, cell, base))
             in->changed(in->context, player, t);
         if (t > from && (has_base(in, cell) || in->roster_change[cell] != HC_ROSTER_NONE))
             return;
@@ -142,14 +158,16 @@ static void refresh(struct hc_inputs *in, hc_player player, hc_tick from) {
 }
 
 static void renew_inputs_through(struct hc_inputs *in, hc_player player) {
-    while (in->inputs_through[player] < in->last) {
-        hc_tick next = in->inputs_through[player] + 1;
-        if (next >= in->first) {
-            uint8_t slot = in->slot[hc_inputs_cell(in, player, next)];
-            if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)
-                return;
-        }
-        in->inputs_through[player] = next;
+    hc_tick next = hc_tick_max(in->inputs_through[player] + 1, in->first);
+    in->inputs_through[player] = next - 1;
+    if (next > in->last)
+        return;
+    size_t cell = hc_inputs_cell(in, player, next);
+    for (; next <= in->last; cell = cell_after(in, cell)) {
+        uint8_t slot = in->slot[cell];
+        if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)
+            return;
+        in->inputs_through[player] = next++;
     }
 }
 
@@ -191,7 +209,7 @@ void hc_inputs_move(struct hc_inputs *in, hc_tick head) {
     in->last = last;
     in->head = head;
     for (hc_player p = 0; p < players; p++)
-        if (in->joined[p])
+        if (in->joined[p] && in->inputs_through[p] + 1 < first) // else the next slot is unknown
             renew_inputs_through(in, p);
 }
 
@@ -201,22 +219,27 @@ void hc_inputs_restart(struct hc_inputs *in, hc_tick head) {
     // No step was given the skipped slots, but later slots read their base.
     for (hc_tick t = hc_tick_max(old_head, in->first); t < head; t++)
         for (hc_player p = 0; p < in->world->players; p++)
-            renew(in, p, t, base_before(in, p, t));
+            renew(in, p, t, hc_inputs_cell(in, p, t), base_before(in, p, t));
 }
 
-bool hc_inputs_give(struct hc_inputs *in, hc_player player, hc_tick tick) {
-    size_t at = hc_inputs_cell(in, player, tick) * input_size(in);
-    if (same_input(in->given + at, in->effective + at, input_size(in)))
+bool hc_inputs_give(struct hc_inputs *in, size_t cell) {
+    size_t size = input_size(in), at = cell * size;
+    if (same_input(in->given + at, in->effective + at, size))
         return false;
-    copy_input(in->given + at, in->effective + at, input_size(in));
+    copy_input(in->given + at, in->effective + at, size);
     return true;
 }
 
 void hc_inputs_prepare(struct hc_inputs *in) {
-    for (hc_player p = 0; p < in->world->players; p++)
-        renew(in, p, in->head, base_before(in, p, in->head));
-    size_t row = hc_inputs_cell(in, 0, in->head) * input_size(in);
-    memcpy(in->given + row, in->effective + row, in->world->players * input_size(in));
+    size_t row = hc_inputs_cell(in, 0, in->head), size = input_size(in);
+    size_t before = cell_before(in, row, 1);
+    for (hc_player p = 0; p < in->world->players; p++) {
+        hc_tick base = in->past_base[p];
+        if (in->head > in->first)
+            base = base_after(in, before + p, in->head - 1, in->base[before + p]);
+        renew(in, p, in->head, row + p, base);
+    }
+    memcpy(in->given + row * size, in->effective + row * size, in->world->players * size);
 }
 
 /// HC_OK when `tick` is in the window.
@@ -273,7 +296,7 @@ uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before)
         if (in->slot[cell] != HC_SLOT_UNKNOWN)
             continue;
         if (t >= in->head)
-            evaluate(in, player, t, base_before(in, player, t),
+            evaluate(in, player, t, cell, base_before(in, player, t),
                      in->effective + cell * input_size(in));
         HC_MARK("input-forced");
         in->slot[cell] = HC_SLOT_FORCED;
@@ -363,6 +386,7 @@ bool hc_inputs_newest(const struct hc_inputs *in, hc_player player, hc_tick tick
     if (base == HC_NO_TICK || base >= tick)
         return false;
     *known = base;
-    memcpy(input, base_input(in, player, base), input_size(in));
+    size_t cell = base < in->first ? 0 : hc_inputs_cell(in, player, base);
+    memcpy(input, base_input(in, player, base, cell, base), input_size(in));
     return true;
 }

@@ -19,6 +19,7 @@ struct hc_inputs {
     hc_tick last;  ///< the newest slot of the window: head + future
 
     // Rows of one tick each, `players` wide; the row of a tick is tick % (history + future + 1).
+    size_t cells;           ///< of all rows
     uint8_t *slot;          ///< enum hc_slot
     uint8_t *roster_change; ///< enum hc_roster
     hc_tick
@@ -52,8 +53,9 @@ void hc_inputs_move(struct hc_inputs *inputs, hc_tick head);
 /// starts the window.
 void hc_inputs_restart(struct hc_inputs *inputs, hc_tick head);
 
-/// Whether the effective input of a slot before `head` differs from `given`; sets `given` to it.
-bool hc_inputs_give(struct hc_inputs *inputs, hc_player player, hc_tick tick);
+/// Whether the effective input of the slot of `cell`, before `head`, differs from `given`; sets
+/// `given` to it.
+bool hc_inputs_give(struct hc_inputs *inputs, size_t cell);
 
 /// Computes the effective inputs of the slots of `head`, before their step.
 void hc_inputs_prepare(struct hc_inputs *inputs);

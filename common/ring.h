@@ -19,6 +19,7 @@ struct hc_timeline {
     bool started;
     hc_tick oldest, head;
     hc_tick earliest; ///< the earliest tick to be resimulated, or HC_NO_TICK
+    uint32_t slots;   ///< hc_ring_slots
 
     uint8_t *states;      ///< [slots][entities * stride]
     uint8_t *presence;    ///< [slots][entities]
@@ -45,6 +46,8 @@ struct hc_timeline {
     uint32_t event_total;     ///< places in a row; 0: the game has no events, nor these arrays
 
     hc_entity *run_end;        ///< [entities] the slot after the run of slots of one kind
+    hc_entity *alike_end;      ///< [entities] the slot after the run of slots that are of one kind,
+                               ///< or of kinds that are rewritten alike
     uint8_t *next;             ///< [HC_RUN_MAX * stride] states of steps that are taken again
     struct hc_grid scene_grid; ///< of the tick that is stepped
     hc_entity *near;           ///< [entities] result of the newest search for neighbours
@@ -79,7 +82,7 @@ static inline uint32_t hc_ring_slots(const struct hc_timeline *timeline) {
 
 /// The slot of `tick`.
 static inline size_t hc_ring_slot(const struct hc_timeline *timeline, hc_tick tick) {
-    return tick % hc_ring_slots(timeline);
+    return tick % timeline->slots;
 }
 
 /// The row of `tick`.

@@ -94,6 +94,12 @@ static void move_in_grid(struct hc_timeline *tl, const struct hc_ring_row *row, 
 
 // ---- Marks --------------------------------------------------------------------------------------
 
+/// Whether changes of the row need no marks: its step has not been taken, or is taken again as a
+/// whole.
+static bool needs_no_marks(const struct hc_timeline *tl, const struct hc_ring_row *row) {
+    return !hc_ring_stepped(tl, row->tick) || tl->config.full || tl->whole[row->slot] != 0;
+}
+
 static void set_bit(uint64_t *words, uint32_t bit) {
     words[bit / 64] |= UINT64_C(1) << bit % 64;
 }
@@ -138,10 +144,11 @@ void hc_spread_input(void *timeline, hc_player player, hc_tick tick) {
 void hc_spread_inputs(struct hc_timeline *tl, const struct hc_ring_row *row) {
     uint64_t *put = hc_ring_inputs_put(tl, row->tick);
     size_t words = hc_ring_words(tl->config.world->players);
+    size_t cells = hc_inputs_cell(&tl->inputs, 0, row->tick);
     for (size_t w = 0; w < words; w++) {
         for (uint64_t left = put[w]; left != 0; left &= left - 1) {
             hc_player player = (hc_player)(64 * w + (size_t)__builtin_ctzll(left));
-            if (hc_inputs_give(&tl->inputs, player, row->tick))
+            if (hc_inputs_give(&tl->inputs, cells + player) && !needs_no_marks(tl, row))
                 hc_spread_mark_owned(tl, row, player);
         }
         put[w] = 0;
@@ -273,12 +280,6 @@ static void mark_changed(struct hc_timeline *tl, const struct hc_ring_row *row, 
         hc_spread_mark(tl, row, HC_REFEREE);
 }
 
-/// Whether changes of the row need no marks: its step has not been taken, or is taken again as a
-/// whole.
-static bool needs_no_marks(const struct hc_timeline *tl, const struct hc_ring_row *row) {
-    return !hc_ring_stepped(tl, row->tick) || tl->config.full || tl->whole[row->slot] != 0;
-}
-
 /// Whether two states are equal; `size` is mostly a multiple of 4, and often they differ early.
 static bool equal(const uint8_t *a, const uint8_t *b, size_t size) {
     uint64_t x, y;
@@ -294,12 +295,21 @@ static bool equal(const uint8_t *a, const uint8_t *b, size_t size) {
     return size == 0 || memcmp(a, b, size) == 0;
 }
 
+/// Whether the state of `entity` at the tick of `row` differs from `state`.
+static inline bool differs(const struct hc_timeline *tl, const struct hc_ring_row *row,
+                           hc_entity entity, uint8_t presence, const uint8_t *state) {
+    const struct hc_world *world = tl->config.world;
+    return row->presence[entity] != presence ||
+           !equal(row->states + (size_t)entity * world->stride, state,
+                  hc_world_kind(world, entity)->state_size);
+}
+
 bool hc_spread_rewrite(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity entity,
                        uint8_t is, const uint8_t *new) {
     const struct hc_world *world = tl->config.world;
     const struct hc_kind *kind = hc_world_kind(world, entity);
     uint8_t *old = row->states + (size_t)entity * world->stride, was = row->presence[entity];
-    if (was == is && equal(old, new, kind->state_size))
+    if (!differs(tl, row, entity, is, new))
         return false;
     tl->changed[row->slot] = tl->head + 1;
     struct move move = {.had = false};
@@ -324,52 +334,75 @@ bool hc_spread_rewrite(struct hc_timeline *tl, const struct hc_ring_row *row, hc
     return true;
 }
 
-/// Rewrites entities of which only the states themselves depend on the change; see
-/// hc_spread_rewrite_run.
+uint32_t hc_spread_differing(const struct hc_timeline *tl, const struct hc_ring_row *row,
+                             hc_entity first, uint32_t count, const uint8_t *presence,
+                             const uint8_t *states) {
+    uint32_t differing = 0;
+    for (uint32_t i = 0; i < count && !needs_no_marks(tl, row); i++)
+        differing += differs(tl, row, (hc_entity)(first + i), presence[i],
+                             states + (size_t)i * tl->config.world->stride);
+    return differing;
+}
+
+bool hc_spread_is_plain(const struct hc_timeline *tl, hc_entity entity) {
+    const struct hc_game *game = tl->config.world->game;
+    const struct hc_kind *kind = hc_world_kind(tl->config.world, entity);
+    bool reduced_kind = game->reduction_count > 0 && kind == &game->kinds[game->owned[0].kind];
+    return kind->x < 0 && entity != HC_REFEREE && !reduced_kind && tl->past == NULL &&
+           kind->state_size == tl->config.world->stride;
+}
+
+/// Rewrites plain entities that need no marks; see hc_spread_rewrite_all.
 static uint32_t rewrite_plain(struct hc_timeline *tl, const struct hc_ring_row *row,
                               hc_entity first, uint32_t count, const uint8_t *presence,
                               const uint8_t *states) {
-    const struct hc_world *world = tl->config.world;
-    size_t size = hc_world_kind(world, first)->state_size, stride = world->stride;
-    uint8_t *old = row->states + (size_t)first * stride;
-    uint32_t changed = 0;
+    size_t stride = tl->config.world->stride;
+    uint8_t *old = row->states + (size_t)first * stride, *was = row->presence + first;
+    uint32_t changed = 0, end = 0; // of those that have changed
     for (uint32_t i = 0; i < count; i++) {
-        if (row->presence[first + i] == presence[i] &&
-            equal(old + i * stride, states + i * stride, size))
+        if (was[i] == presence[i] && equal(old + i * stride, states + i * stride, stride))
             continue;
-        row->presence[first + i] = presence[i];
-        if (size == 64) // a copy of constant size needs no call
-            memcpy(old + i * stride, states + i * stride, 64);
-        else
-            memcpy(old + i * stride, states + i * stride, size);
         changed++;
+        end = i + 1;
     }
-    if (changed > 0)
-        tl->changed[row->slot] = tl->head + 1;
+    if (changed == 0)
+        return 0;
+    tl->changed[row->slot] = tl->head + 1;
+    memcpy(was, presence, end);
+    memcpy(old, states, end * stride);
     return changed;
 }
 
-uint32_t hc_spread_rewrite_run(struct hc_timeline *tl, const struct hc_ring_row *row,
-                               hc_entity first, uint32_t count, const uint8_t *presence,
-                               const uint8_t *states) {
-    const struct hc_world *world = tl->config.world;
-    const struct hc_game *game = world->game;
-    const struct hc_kind *kind = hc_world_kind(world, first);
-    size_t stride = world->stride;
+/// Rewrites entities of one kind, or plain ones; see hc_spread_rewrite_all.
+static uint32_t rewrite_run(struct hc_timeline *tl, const struct hc_ring_row *row, hc_entity first,
+                            uint32_t count, const uint8_t *presence, const uint8_t *states) {
+    size_t stride = tl->config.world->stride;
     uint32_t changed = 0;
-    // Mostly all are equal if the first one is, and this comparison needs no call.
-    if (row->presence[first] == presence[0] &&
-        equal(row->states + first * stride, states, kind->state_size) &&
-        (count == 1 ||
-         (kind->state_size == stride && memcmp(row->presence + first, presence, count) == 0 &&
-          memcmp(row->states + first * stride, states, count * stride) == 0)))
-        return 0;
-    bool reduced_kind = game->reduction_count > 0 && kind == &game->kinds[game->owned[0].kind];
-    if (kind->x < 0 && first != HC_REFEREE && !reduced_kind && tl->past == NULL &&
-        needs_no_marks(tl, row))
+    if (hc_spread_is_plain(tl, first) && needs_no_marks(tl, row))
         return rewrite_plain(tl, row, first, count, presence, states);
     for (uint32_t i = 0; i < count; i++)
         changed +=
             hc_spread_rewrite(tl, row, (hc_entity)(first + i), presence[i], states + i * stride);
+    return changed;
+}
+
+uint32_t hc_spread_rewrite_all(struct hc_timeline *tl, const struct hc_ring_row *row,
+                               hc_entity first, uint32_t count, const uint8_t *presence,
+                               const uint8_t *states) {
+    size_t stride = tl->config.world->stride;
+    const uint8_t *old = row->states + (size_t)first * stride;
+    uint32_t changed = 0;
+    // Mostly all are equal if the first one is, and this comparison needs no call. Bytes after
+    // state_size are of no entity, and may hide that all are equal.
+    if (row->presence[first] == presence[0] &&
+        equal(old, states, hc_world_kind(tl->config.world, first)->state_size) &&
+        (count == 1 || (memcmp(row->presence + first, presence, count) == 0 &&
+                        memcmp(old, states, count * stride) == 0)))
+        return 0;
+    for (uint32_t i = 0, to; i < count; i = to) {
+        to = hc_tick_min(count, tl->alike_end[first + i] - (uint32_t)first);
+        changed +=
+            rewrite_run(tl, row, (hc_entity)(first + i), to - i, presence + i, states + i * stride);
+    }
     return changed;
 }

@@ -29,9 +29,18 @@ void hc_spread_reductions(struct hc_timeline *timeline, const struct hc_ring_row
 bool hc_spread_rewrite(struct hc_timeline *timeline, const struct hc_ring_row *row,
                        hc_entity entity, uint8_t is, const uint8_t *state);
 
-/// Rewrites `count` entities of one kind from `first` on, as hc_spread_rewrite does; their states
-/// in `states` are stride bytes apart. Returns how many have changed.
-uint32_t hc_spread_rewrite_run(struct hc_timeline *timeline, const struct hc_ring_row *row,
+/// Of `count` entities from `first` on, how many hc_spread_rewrite_all would change; 0 if their
+/// changes need no marks.
+uint32_t hc_spread_differing(const struct hc_timeline *timeline, const struct hc_ring_row *row,
+                             hc_entity first, uint32_t count, const uint8_t *presence,
+                             const uint8_t *states);
+
+/// Whether only the states themselves depend on a change of `entity`, and fill their strides.
+bool hc_spread_is_plain(const struct hc_timeline *timeline, hc_entity entity);
+
+/// Rewrites `count` entities from `first` on, as hc_spread_rewrite does; their states in `states`
+/// are stride bytes apart. Returns how many have changed.
+uint32_t hc_spread_rewrite_all(struct hc_timeline *timeline, const struct hc_ring_row *row,
                                hc_entity first, uint32_t count, const uint8_t *presence,
                                const uint8_t *states);
 

@@ -13,13 +13,22 @@ enum {
     /// Marking the readers of a changed state costs as much as several steps: when more than one of
     /// so many states has changed at a tick, all of its steps are taken again without marks.
     WHOLE_CHANGED_PART = 8,
+    /// Of so many entities that are stepped again at once, the changed ones are counted before
+    /// their
+    /// readers are marked.
+    MANY_STEPS = 16,
 };
 
 void hc_stepping_find_runs(struct hc_timeline *tl) {
     const struct hc_world *world = tl->config.world;
     for (uint32_t e = world->entities; e-- > 0;) {
-        bool goes_on = e + 1 < world->entities && world->kind_of[e] == world->kind_of[e + 1];
-        tl->run_end[e] = goes_on ? tl->run_end[e + 1] : (hc_entity)(e + 1);
+        hc_entity after = (hc_entity)(e + 1);
+        bool last = after == world->entities;
+        bool same = !last && world->kind_of[e] == world->kind_of[after];
+        bool alike = same || (!last && hc_spread_is_plain(tl, (hc_entity)e) &&
+                              hc_spread_is_plain(tl, after));
+        tl->run_end[e] = same ? tl->run_end[after] : after;
+        tl->alike_end[e] = alike ? tl->alike_end[after] : after;
     }
 }
 
@@ -212,13 +221,18 @@ static void step_each(struct hc_timeline *tl, struct hc_scene *scene, const stru
     const struct hc_world *world = scene->world;
     if (step_run(tl, scene, row, first, count, out, presence))
         return;
-    size_t size = hc_world_kind(world, first)->state_size;
-    for (uint32_t i = 0; i < count; i++) {
-        hc_entity e = (hc_entity)(first + i);
-        presence[i] = e == HC_REFEREE ? step_referee(tl, scene, out) : step(scene, e, size, out);
-        row->groups[e] = scene->groups_read;
-        record_past(tl, row, e, 1, scene->past_read);
-        out += world->stride;
+    size_t size = hc_world_kind(world, first)->state_size, stride = world->stride;
+    uint8_t *groups = row->groups + first;
+    for (uint32_t i = 0; first != HC_REFEREE && i < count; i++, out += stride) {
+        presence[i] = step(scene, (hc_entity)(first + i), size, out);
+        groups[i] = scene->groups_read;
+        if (row->past != NULL)
+            record_past(tl, row, (hc_entity)(first + i), 1, scene->past_read);
+    }
+    if (first == HC_REFEREE) { // the only one of its kind
+        presence[0] = step_referee(tl, scene, out);
+        groups[0] = scene->groups_read;
+        record_past(tl, row, HC_REFEREE, 1, scene->past_read);
     }
 }
 
@@ -252,14 +266,14 @@ static void step_new(struct hc_timeline *tl, struct hc_scene *scene, const struc
 
 /// Steps entities again as step_each does, and replaces their game events of the tick of `next`.
 static void step_old(struct hc_timeline *tl, struct resimulation *at, hc_entity first,
-                     uint32_t count, uint8_t *presence) {
+                     uint32_t count, uint8_t *out, uint8_t *presence) {
     struct hc_scene *scene = &at->scene;
-    size_t spare = hc_ring_slots(tl);
+    size_t spare = tl->slots;
     emit_into(tl, scene, spare, first);
     scene->emitted = false;
     if (scene->events != NULL)
         memset(scene->event_counts, 0, count);
-    step_each(tl, scene, &at->row, first, count, tl->next, presence);
+    step_each(tl, scene, &at->row, first, count, out, presence);
     HC_CHECK(!scene->event_refused);
     if (scene->events == NULL || (!scene->emitted && tl->events_changed[at->next.slot] == 0))
         return; // the tick has had no events since it was new
@@ -279,13 +293,22 @@ static void notice_changes(struct hc_timeline *tl, struct resimulation *at, uint
         tl->whole[at->next.slot] = 1;
 }
 
-/// Steps `count` <= HC_RUN_MAX entities of one kind again, and spreads what changes.
+/// Steps `count` <= HC_RUN_MAX entities again, and spreads what changes.
 static void step_again(struct hc_timeline *tl, struct resimulation *at, hc_entity first,
                        uint32_t count) {
     uint8_t presence[HC_RUN_MAX];
-    step_old(tl, at, first, count, presence);
+    size_t stride = tl->config.world->stride;
+    for (uint32_t i = 0, to; i < count; i = to) {
+        hc_entity e = (hc_entity)(first + i);
+        to = hc_tick_min(count, tl->run_end[e] - (uint32_t)first);
+        step_old(tl, at, e, to - i, tl->next + i * stride, presence + i);
+    }
     tl->stats.resimulated_steps += count;
-    uint32_t changed = hc_spread_rewrite_run(tl, &at->next, first, count, presence, tl->next);
+    if (count >= MANY_STEPS) // if many have changed, the marks of these are spared too
+        notice_changes(tl, at,
+                       at->changed +
+                           hc_spread_differing(tl, &at->next, first, count, presence, tl->next));
+    uint32_t changed = hc_spread_rewrite_all(tl, &at->next, first, count, presence, tl->next);
     if (changed < count)
         HC_MARK("spread-died-out");
     if (changed > 0)
@@ -297,7 +320,7 @@ static void step_range_again(struct hc_timeline *tl, struct resimulation *at, ui
                              uint32_t end) {
     const hc_tick *authoritative = at->next.authoritative;
     for (uint32_t e = first, to; e < end; e = to) {
-        to = hc_tick_min(hc_tick_min(end, tl->run_end[e]), e + HC_RUN_MAX);
+        to = hc_tick_min(end, e + HC_RUN_MAX);
         if (authoritative != NULL) {
             uint32_t last = to;
             for (; e < last && authoritative[e] != HC_NO_TICK; e++)
@@ -337,8 +360,11 @@ static void step_whole(struct hc_timeline *tl, struct resimulation *at) {
 /// Takes the marked steps of `tick` again; true when there was any. `*changed` states of the tick
 /// have changed; sets it to those of the next.
 static bool resimulate_tick(struct hc_timeline *tl, hc_tick tick, uint64_t *changed) {
-    struct resimulation at = {.row = hc_ring_row(tl, tick), .next = hc_ring_row(tl, tick + 1)};
+    struct resimulation at;
     uint64_t before = tl->stats.resimulated_steps;
+    at.row = hc_ring_row(tl, tick);
+    at.next = hc_ring_row(tl, tick + 1);
+    at.changed = 0;
     hc_spread_inputs(tl, &at.row);
     hc_spread_reductions(tl, &at.row);
     at.scene = scene_at(tl, &at.row);

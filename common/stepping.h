@@ -4,7 +4,7 @@
 
 #include "common/ring.h"
 
-/// Fills hc_timeline.run_end.
+/// Fills hc_timeline.run_end and alike_end.
 void hc_stepping_find_runs(struct hc_timeline *timeline);
 
 /// Empties the marks of a slot that `tick` takes.

@@ -52,6 +52,7 @@ static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     size_t n = hc_ring_slots(tl), entities = world->entities, used = 0;
     size_t words = hc_ring_words(world->entities), player_words = hc_ring_words(world->players);
     hc_carve(base, &used, sizeof *tl);
+    tl->slots = (uint32_t)n;
     tl->inputs.world = world;
     tl->inputs.history = tl->config.history;
     tl->inputs.future = tl->config.future;
@@ -75,6 +76,7 @@ static size_t layout(struct hc_timeline *tl, uint8_t *base) {
     tl->authoritative = hc_carve(base, &used, authoritative);
     used += layout_events(tl, base == NULL ? NULL : base + used);
     tl->run_end = hc_carve(base, &used, entities * sizeof *tl->run_end);
+    tl->alike_end = hc_carve(base, &used, entities * sizeof *tl->alike_end);
     tl->next = hc_carve(base, &used, (size_t)HC_RUN_MAX * world->stride);
     tl->near = hc_carve(base, &used, entities * sizeof *tl->near);
     tl->past_near = hc_carve(base, &used, looking * sizeof *tl->past_near);
@@ -183,7 +185,7 @@ void hc_timeline_redo(struct hc_timeline *tl, hc_tick from) {
 /// Drops every state and starts again at `tick`, where every entity is unknown.
 static void restart(struct hc_timeline *tl, hc_tick tick) {
     const struct hc_world *world = tl->config.world;
-    for (hc_tick t = 0; t < hc_ring_slots(tl); t++)
+    for (hc_tick t = 0; t < tl->slots; t++)
         hc_stepping_clear(tl, t);
     hc_stepping_clear(tl, tick);
     struct hc_ring_row row = hc_ring_row(tl, tick);

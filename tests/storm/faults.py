@@ -21,12 +21,12 @@ FAULTS = {
     "complete-over-gap": Fault(
         "common/inputs.c",
         "A(p) passes a missing input when the one after it is known",
-        "            if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)\n"
-        "                return;\n",
-        "            if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED &&\n"
-        "                (next == in->last ||\n"
-        "                 in->slot[hc_inputs_cell(in, player, next + 1)] != HC_SLOT_KNOWN))\n"
-        "                return;\n",
+        "        if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED)\n"
+        "            return;\n",
+        "        if (slot != HC_SLOT_KNOWN && slot != HC_SLOT_FORCED &&\n"
+        "            (next == in->last ||\n"
+        "             in->slot[hc_inputs_cell(in, player, next + 1)] != HC_SLOT_KNOWN))\n"
+        "            return;\n",
     ),
     "acknowledged-plus-one": Fault(
         "client/predict.c",
