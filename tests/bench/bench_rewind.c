@@ -19,14 +19,14 @@ static json_t *dense_json(const char *table, unsigned kib, const struct dense_re
                      result->in_time.run / result->in_time.by_hand);
 }
 
-static bool table_dense(const struct bench_options *options, const char *table, bool late,
+static bool table_dense(const struct bench_options *options, const char *table,
                         const struct dense_setting *rows, size_t count, json_t *json) {
     if (!bench_wants(options, table, 0))
         return true;
-    printf("%s. A tick with a rewind of %d ticks, and one without.\n",
-           late ? "Every input is late, and every entity is owned"
-                : "Every tick of a rewind is redone",
-           DENSE_DISTANCE);
+    printf("%s%s. A tick with a rewind of %d ticks, and one without.\n",
+           rows[0].late ? "Every input is late, and every entity is owned"
+                        : "Every tick of a rewind is redone",
+           rows[0].mixed ? ", players by slots of another kind" : "", DENSE_DISTANCE);
     printf("                          a rewind and a tick          a tick in time\n");
     printf("  KiB players entities   by hand us    step     run   by hand us    step     run\n");
     for (size_t i = 0; i < count; i++) {
@@ -96,15 +96,23 @@ static bool table_single(const struct bench_options *options, json_t *json) {
 
 bool bench_rewind(const struct bench_options *options, json_t *json) {
     static const struct dense_setting redone[] = {
-        {4, 1, false},  {4, 2, false},   {4, 8, false},   {4, 32, false},  {64, 1, false},
-        {64, 8, false}, {64, 32, false}, {512, 1, false}, {512, 8, false}, {512, 32, false},
+        {.kib = 4, .players = 1},    {.kib = 4, .players = 2},   {.kib = 4, .players = 8},
+        {.kib = 4, .players = 32},   {.kib = 64, .players = 1},  {.kib = 64, .players = 8},
+        {.kib = 64, .players = 32},  {.kib = 512, .players = 1}, {.kib = 512, .players = 8},
+        {.kib = 512, .players = 32},
     };
-    static const struct dense_setting late[] = {
-        {4, 0, true}, {32, 0, true}, {64, 0, true}, {512, 0, true}};
+    static const struct dense_setting late[] = {{.kib = 4, .late = true},
+                                                {.kib = 32, .late = true},
+                                                {.kib = 64, .late = true},
+                                                {.kib = 512, .late = true}};
+    static const struct dense_setting mixed[] = {{.kib = 4, .late = true, .mixed = true},
+                                                 {.kib = 64, .late = true, .mixed = true},
+                                                 {.kib = 512, .late = true, .mixed = true}};
     printf("Entities of 64 bytes whose step is eight multiply-adds, against the same world as one "
            "array with\ncopies and steps by hand. Variants take turns, the best of several rounds "
            "counts, and all end in one state.\n\n");
-    return table_dense(options, "redone", false, redone, COUNT(redone), json) &&
-           table_dense(options, "late", true, late, COUNT(late), json) &&
+    return table_dense(options, "redone", redone, COUNT(redone), json) &&
+           table_dense(options, "late", late, COUNT(late), json) &&
+           table_dense(options, "mixed", mixed, COUNT(mixed), json) &&
            table_spread(options, json) && table_single(options, json);
 }

@@ -16,7 +16,7 @@ enum {
     WARM_UP = 2 * DENSE_DISTANCE, ///< ticks
     INPUTS = 256,                 ///< ticks after which the inputs repeat
     SAVES = DENSE_DISTANCE + 1,
-    OWNED_MAX = 16,
+    OWNED_MAX = 8, ///< slots of a player; HC_UNIT_BITS_MAX allows 12 of these kinds
 };
 
 static uint64_t now_ns(void) {
@@ -129,7 +129,7 @@ static bool set_up(struct trial *trial, const struct dense_setting *setting) {
     trial->bodies = setting->kib * 1024 / (uint32_t)sizeof(struct body);
     uint16_t each = setting->late ? OWNED_MAX : 1;
     uint32_t players = setting->late ? trial->bodies / OWNED_MAX : setting->players;
-    trial->owned[0] = (struct hc_slots){.kind = 1, .count = 1};
+    trial->owned[0] = (struct hc_slots){.kind = setting->mixed ? 1 : 2, .count = 1};
     trial->owned[1] = (struct hc_slots){.kind = 2, .count = (uint16_t)(each - 1)};
     trial->unowned[0].kind = 2;
     trial->unowned[0].count = (uint16_t)(trial->bodies - players * each);

@@ -8,8 +8,9 @@ enum { DENSE_DISTANCE = 8 }; ///< ticks of each rewind
 
 struct dense_setting {
     unsigned kib;     ///< size of the world's states, in [4, 1024]
-    unsigned players; ///< redone: players of the world, in [1, 64]; late: a sixteenth of the world
+    unsigned players; ///< redone: players of the world, in [1, 64]; late: an eighth of the entities
     bool late;        ///< rewinds because every input is late, not by hc_timeline_redo
+    bool mixed;       ///< players are of another kind than all other entities
 };
 
 /// Times for a tick in ns, the best of several rounds in which all variants take turns.

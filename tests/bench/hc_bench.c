@@ -27,7 +27,7 @@ static const struct benchmark {
     {"wire", "a daemon's floor with the kernel: its datagrams without a game",
      "[--clients N] [--up BYTES] [--down BYTES] [--json FILE]", bench_wire},
     {"rewind", "the cost of rewinds, dense and selective",
-     "[--json FILE] [--table redone|late|selective|single]", bench_rewind},
+     "[--json FILE] [--table redone|late|mixed|selective|single]", bench_rewind},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
