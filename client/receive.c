@@ -14,6 +14,8 @@ struct received {
     hc_tick close_tick;
     struct hc_ticket ticket;
     uint8_t path[HC_PATH_SIZE];
+    uint32_t name_count;
+    struct hc_player_name names[HC_NAMES_EACH];
 };
 
 static enum hc_status read_message(struct hc_client *client, enum hc_message_type type,
@@ -44,6 +46,9 @@ static enum hc_status read_message(struct hc_client *client, enum hc_message_typ
     case HC_MESSAGE_UNRELIABLE:
         received->has_unreliable = true;
         return hc_unreliable_check(hc_body_values(&client->body));
+    case HC_MESSAGE_NAMES:
+        return hc_message_get_names(&client->body, client->welcome.players, received->names,
+                                    &received->name_count);
     default: // only clients send these
         return HC_MALFORMED;
     }
@@ -104,9 +109,6 @@ static void apply_inputs(struct hc_client *client, const struct hc_cl_received *
         const struct hc_snapshot_roster *change = &snapshot->roster_changes[i];
         hc_timeline_put_roster(client->timeline, change->player, change->tick,
                                change->roster_change);
-        if (!is_own(client, change->player) &&
-            hc_cl_seen_roster(&client->seen, change->player, change->tick))
-            hc_cl_session_roster_event(client, change);
     }
     for (uint32_t i = 0; i < snapshot->value_count; i++) {
         const struct hc_cl_received_value *received = &snapshot->values[i];
@@ -121,6 +123,22 @@ static void apply_inputs(struct hc_client *client, const struct hc_cl_received *
                               snapshot->inputs[i].tick, snapshot->inputs[i].input);
 }
 
+/// Reports another player's join or leave to the game, once, with its name. An overtaken snapshot
+/// may be the first to have it.
+static void report_roster(struct hc_client *client, const struct hc_snapshot_roster *change) {
+    const char *before = hc_client_player_name(client, change->player);
+    if (is_own(client, change->player) ||
+        !hc_cl_seen_roster(&client->seen, change->player, change->tick))
+        return;
+    const char *after = hc_client_player_name(client, change->player);
+    if (change->roster_change == HC_ROSTER_JOIN)
+        hc_cl_session_player_event(client, HC_CLIENT_EVENT_PLAYER_JOINED, change->player,
+                                   change->tick, after);
+    else // the name of the next player may have come first
+        hc_cl_session_player_event(client, HC_CLIENT_EVENT_PLAYER_LEFT, change->player,
+                                   change->tick, after == NULL ? before : NULL);
+}
+
 /// Puts a snapshot into the timeline. The order matters: the states move the window of ticks that
 /// takes inputs; a join or a leave ends predictions from older inputs; and a forced input must be
 /// gone before the older one, from which the server predicts, can take its place.
@@ -132,6 +150,8 @@ static void apply_snapshot(struct hc_client *client, const struct hc_cl_received
     // count were in the newer one too.
     if (!client->newest.any || snapshot->header.as_of > client->newest.snapshot.as_of)
         apply_inputs(client, snapshot);
+    for (uint32_t i = 0; i < snapshot->roster_count; i++)
+        report_roster(client, &snapshot->roster_changes[i]);
     apply_values(client, snapshot, true);
     hc_cl_session_resimulate(client);
     hc_cl_game_events_take(&client->game_events, snapshot, &client->stats);
@@ -268,6 +288,28 @@ static void take_others(struct hc_client *client, const struct received *receive
         take_challenge(client, received->path);
 }
 
+/// Forgets the names of the players that the snapshot drops: when they return they may have left
+/// meanwhile, and others have taken their places.
+static void forget_names(struct hc_client *client, const struct hc_cl_received *snapshot,
+                         uint32_t seq) {
+    for (uint32_t i = 0; i < snapshot->value_count; i++) {
+        hc_player player = hc_unit_player(&client->world, snapshot->values[i].unit);
+        if (snapshot->values[i].dropped && player != HC_NO_PLAYER)
+            hc_cl_seen_forget(&client->seen, player, seq);
+    }
+}
+
+static void take_names(struct hc_client *client, const struct received *received, uint32_t seq) {
+    if (received->snapshot != NULL)
+        forget_names(client, received->snapshot, seq);
+    for (uint32_t i = 0; i < received->name_count; i++) {
+        hc_player player = received->names[i].player;
+        if (hc_cl_seen_name(&client->seen, &received->names[i], seq))
+            hc_cl_session_player_event(client, HC_CLIENT_EVENT_PLAYER_NAMED, player, 0,
+                                       hc_client_player_name(client, player));
+    }
+}
+
 /// Ends the session, or reconnects if the server closed because it received nothing.
 static void take_close(struct hc_client *client, enum hc_close_reason reason, uint64_t now_us) {
     if (reason == HC_CLOSE_TIMEOUT && client->config.reconnect_us > 0 &&
@@ -331,6 +373,8 @@ enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes
     } else if (received.snapshot != NULL && client->state != HC_CLIENT_LEAVING) {
         take_snapshot(client, received.snapshot, &accepted, now_us);
     }
+    if (!client->is_light)
+        take_names(client, &received, data.seq);
     take_others(client, &received);
     return HC_OK;
 }

@@ -109,15 +109,14 @@ void hc_cl_session_event(struct hc_client *client, const struct hc_client_event 
     events->queue[(events->first + events->count++) % HC_CL_EVENTS] = *event;
 }
 
-void hc_cl_session_roster_event(struct hc_client *client, const struct hc_snapshot_roster *change) {
+void hc_cl_session_player_event(struct hc_client *client, enum hc_client_event_kind kind,
+                                hc_player player, hc_tick tick, const char *name) {
+    struct hc_client_event event = {.kind = kind, .player = player, .tick = tick};
     if (client->events.count + HC_CL_EVENTS_SPARE >= HC_CL_EVENTS)
         return;
-    bool joins = change->roster_change == HC_ROSTER_JOIN;
-    hc_cl_session_event(client,
-                        &(struct hc_client_event){.kind = joins ? HC_CLIENT_EVENT_PLAYER_JOINED
-                                                                : HC_CLIENT_EVENT_PLAYER_LEFT,
-                                                  .player = change->player,
-                                                  .tick = change->tick});
+    if (name != NULL)
+        memcpy(event.name, name, strlen(name));
+    hc_cl_session_event(client, &event);
 }
 
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event) {

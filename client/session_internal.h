@@ -21,7 +21,7 @@ enum {
     HC_CL_AHEAD_US = 50000,  ///< head ahead of the client clock, at least 3 ticks, before it stalls
     HC_CL_INPUTS = 1024,     ///< ticks of own inputs in the ring
     HC_CL_EVENTS = 96,       ///< to be polled; later ones are dropped, except the last
-    HC_CL_EVENTS_SPARE = 32, ///< places that joins and leaves of other players leave to the rest
+    HC_CL_EVENTS_SPARE = 32, ///< places that joins, leaves and names of players leave to the rest
     HC_CL_DESYNC_MISMATCHES = 3, ///< snapshots with a wrong hash
     HC_CL_DESYNC_US = 1000000,   ///< within so long are a desync
     HC_CL_MARGIN = 16,           ///< ticks of the timeline beyond those needed
@@ -172,8 +172,10 @@ uint64_t hc_cl_session_interval_us(const struct hc_client *client);
 /// Queues an event.
 void hc_cl_session_event(struct hc_client *client, const struct hc_client_event *event);
 
-/// Queues PLAYER_JOINED or PLAYER_LEFT; drops it if many events were not polled.
-void hc_cl_session_roster_event(struct hc_client *client, const struct hc_snapshot_roster *change);
+/// Queues PLAYER_JOINED, PLAYER_LEFT or PLAYER_NAMED; drops it if many events were not polled.
+/// `name` is copied; NULL: not known.
+void hc_cl_session_player_event(struct hc_client *client, enum hc_client_event_kind kind,
+                                hc_player player, hc_tick tick, const char *name);
 
 /// Closes the session: the state is HC_CLIENT_CLOSED and `event` the last one.
 void hc_cl_session_close(struct hc_client *client, const struct hc_client_event *event);

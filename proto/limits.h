@@ -97,6 +97,12 @@ enum {
     HC_UNRELIABLE_EACH = 16,    ///< messages in a datagram
     HC_UNRELIABLE_BYTES = 1024, ///< of a queue: messages, and a byte for each
 
+    // ---- Names (5) ------------------------------------------------------------------------------
+
+    HC_NAMES_EACH = 16,          ///< in a NAMES, at most
+    HC_NAMES_US = 100000,        ///< from one NAMES to the next, at least
+    HC_NAMES_RESEND_US = 250000, ///< from one NAMES to the next while it is not acked, at least
+
     // ---- Snapshots (4) --------------------------------------------------------------------------
 
     /// Ticks that inputs and roster changes may lie from the snapshot's tick, either way, and the

@@ -1,4 +1,4 @@
-/// Messages: encoding and decoding of WELCOME, INPUT, CLOSE, TICKET and the path messages.
+/// Messages: encoding and decoding of WELCOME, INPUT, CLOSE, TICKET, NAMES and the path messages.
 #include "proto/message.h"
 
 #include "hindcast/check.h"
@@ -13,6 +13,7 @@ enum {
     CLOSE_DESYNC_VALUES = 3,
     TICKET_VALUES = 4,
     PATH_VALUES = 2,
+    NAME_VALUES = 3, ///< of each name
     BINARY_HEADER_MAX = 3,
 };
 
@@ -238,6 +239,49 @@ enum hc_status hc_message_get_path(const struct hc_body *body, uint8_t out[stati
         return HC_MALFORMED;
     struct hc_values values = hc_body_values(body);
     get_binary(&values, out, HC_PATH_SIZE);
+    return hc_values_done(&values);
+}
+
+bool hc_message_put_names(struct hc_writer *body, const struct hc_player_name *names,
+                          uint32_t count) {
+    HC_ASSERT(count >= 1 && count <= HC_NAMES_EACH);
+    struct hc_writer before = *body;
+    hc_pack_array(body, 1 + NAME_VALUES * count);
+    hc_pack_uint8(body, HC_MESSAGE_NAMES);
+    for (uint32_t i = 0; i < count; i++) {
+        hc_pack_uint16(body, names[i].player);
+        hc_pack_uint32(body, names[i].since);
+        put_binary(body, names[i].name, hc_name_size(names[i].name));
+    }
+    return hc_body_commit(body, &before);
+}
+
+static void get_name(struct hc_values *values, uint32_t players, struct hc_player_name *out) {
+    size_t size;
+    *out = (struct hc_player_name){
+        .player = (hc_player)hc_values_unsigned(values, players - 1),
+        .since = (hc_tick)hc_values_unsigned(values, HC_NO_TICK - 1),
+    };
+    const uint8_t *bytes = hc_values_binary(values, &size);
+    if (bytes == NULL || hc_name_check(bytes, size) != HC_OK)
+        values->failed = true;
+    else
+        memcpy(out->name, bytes, size);
+}
+
+enum hc_status hc_message_get_names(const struct hc_body *body, uint32_t players,
+                                    struct hc_player_name out[static HC_NAMES_EACH],
+                                    uint32_t *count) {
+    if (body->type != HC_MESSAGE_NAMES)
+        return HC_MALFORMED;
+    struct hc_values values = hc_body_values(body);
+    *count = values.left / NAME_VALUES;
+    if (*count < 1 || *count > HC_NAMES_EACH)
+        return HC_MALFORMED;
+    for (uint32_t i = 0; i < *count; i++) {
+        get_name(&values, players, &out[i]);
+        values.failed |= i > 0 && out[i].player <= out[i - 1].player;
+    }
     return hc_values_done(&values);
 }
 

@@ -8,6 +8,7 @@
 ///     CLOSE   [4, reason], and [4, HC_CLOSE_DESYNC, tick]
 ///     TICKET  [5, token, secret, reset_token]
 ///     PATH_CHALLENGE [6, data]         PATH_RESPONSE [7, data]
+///     NAMES   [10, player, since, name, ...]
 ///
 /// Every put appends one message to a body and returns true, or changes nothing and returns false
 /// when it does not fit. Every get reads the current message of a body and checks the range of
@@ -22,6 +23,7 @@
 #include "proto/body.h"
 #include "proto/datagram.h"
 #include "proto/input_run.h"
+#include "proto/name.h"
 #include "proto/token.h"
 
 enum {
@@ -63,6 +65,13 @@ struct hc_ticket {
     uint8_t reset_token[HC_RESET_TOKEN_SIZE]; ///< replaces WELCOME's, or the last TICKET's
 };
 
+/// A player's name.
+struct hc_player_name {
+    hc_player player;
+    hc_tick since;             ///< a join or leave of the player from this tick on ends the name
+    uint8_t name[HC_NAME_MAX]; ///< valid by hc_name_check, padded with zeros
+};
+
 /// Writes WELCOME to the beginning of a body of ACCEPT; its zeros fill the body.
 bool hc_message_put_welcome(struct hc_writer *body, const struct hc_welcome *welcome);
 
@@ -100,3 +109,12 @@ bool hc_message_put_path(struct hc_writer *body, enum hc_message_type type,
 
 /// Reads PATH_CHALLENGE or PATH_RESPONSE.
 enum hc_status hc_message_get_path(const struct hc_body *body, uint8_t out[static HC_PATH_SIZE]);
+
+/// Appends NAMES with `count` names, [1, HC_NAMES_EACH], of ascending players.
+bool hc_message_put_names(struct hc_writer *body, const struct hc_player_name *names,
+                          uint32_t count);
+
+/// Reads NAMES of a world of `players` players; writes their number to `*count`.
+enum hc_status hc_message_get_names(const struct hc_body *body, uint32_t players,
+                                    struct hc_player_name out[static HC_NAMES_EACH],
+                                    uint32_t *count);

@@ -308,6 +308,14 @@ static enum hc_status admit(struct hc_sv_host *host, const struct hc_address *fr
     return reply_accept(host, peer);
 }
 
+/// The players of the peer have another name from now on.
+static void rename_players(struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    const struct hc_sv_client *client = &peer->replication;
+    for (unsigned i = 0; i < client->own_count; i++)
+        if (hc_sv_host_plays(host, peer, client->own[i]))
+            host->players[client->own[i]].named = hc_timeline_head(host->timeline);
+}
+
 /// Gives a known client a new connection, which replaces its present or lost one.
 static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer,
                                 const struct hc_address *from, struct attempt *attempt,
@@ -331,6 +339,8 @@ static enum hc_status reconnect(struct hc_sv_host *host, struct hc_sv_peer *peer
         if (hc_sv_host_plays(host, peer, peer->replication.own[i]))
             hc_sv_receive_force(host, peer, peer->replication.own[i],
                                 hc_timeline_head(host->timeline));
+    if (memcmp(peer->user.name, attempt->token.name, sizeof peer->user.name) != 0)
+        rename_players(host, peer);
     connect_peer(host, peer, from, attempt, now_us);
     build_accept(host, peer, attempt, resumed, now_us);
     peer->continues = previous;

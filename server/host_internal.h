@@ -54,6 +54,7 @@ struct hc_sv_player {
     bool leaving;        ///< its leave is not yet stamped
     bool npc;            ///< the server's own: it has no peer
     uint16_t next_owner; ///< of a leaving player: the next owner's index + 1; 0: none yet
+    hc_tick named;       ///< of a player that is in: the first tick with its present name
 };
 
 /// A connection that has ended. Its datagrams may still arrive: its CONNECT must not be admitted
@@ -198,6 +199,11 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
 /// them for the peer's snapshots.
 void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_player player,
                          hc_tick before);
+
+/// Appends to the peer's next DATA the names that it lacks of the players that it sees, if it is
+/// time for some.
+void hc_sv_names_put(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
+                     uint64_t now_us);
 
 /// Whether a name of a token is empty or can be shown.
 bool hc_sv_users_name_is_valid(const uint8_t name[static HC_NAME_MAX]);

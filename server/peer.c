@@ -109,6 +109,7 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
     for (uint32_t i = accepted.count; i-- > 0;) { // oldest first, so that no acked one is lost
         uint32_t seq = accepted.acked[i].seq;
         hc_sv_client_acked(client, seq);
+        hc_sv_names_acked(&peer->names, &client->interest.view, seq);
         peer->narrow.any &= peer->narrow.tried != seq;
         for (unsigned k = 0; k < HC_SV_TICKET_SEQS; k++)
             peer->ticket.acked |= peer->ticket.seqs[k] == seq;

@@ -17,6 +17,7 @@
 #include "proto/connection.h"
 #include "proto/message.h"
 #include "server/lateness.h"
+#include "server/names.h"
 #include "server/replication/client.h"
 
 enum {
@@ -139,6 +140,7 @@ struct hc_sv_peer {
     struct hc_sv_contest contest;
     struct hc_sv_narrow narrow;
     struct hc_sv_ticket ticket;
+    struct hc_sv_names names;
     struct hc_sv_lateness lateness; ///< of the client's inputs
     uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
     hc_tick active_at; ///< head when an input last differed from the one before

@@ -1,4 +1,5 @@
-/// Sends a client everything but snapshots: messages, tickets, PATH_CHALLENGEs and keep-alives.
+/// Sends a client everything but snapshots: messages, tickets, names, PATH_CHALLENGEs and
+/// keep-alives.
 #include "common/mark.h"
 #include "server/host_internal.h"
 #include "server/path.h"
@@ -63,7 +64,7 @@ static void put_ticket(struct hc_sv_peer *peer, struct hc_writer *body, uint64_t
     ticket->sent_us = now_us;
 }
 
-/// Writes messages and the ticket. They have a minimum of room, because snapshots would take all of
+/// Writes messages, the ticket and names. They have a minimum of room, because snapshots would take all of
 /// a low bandwidth. The excess is a debt to the bandwidth, and a snapshot has the next turn.
 static void put_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc_writer *body,
                          size_t room, uint64_t now_us) {
@@ -71,6 +72,7 @@ static void put_messages(struct hc_sv_host *host, struct hc_sv_peer *peer, struc
                                room < HC_EVENTS_ROOM_MIN ? HC_EVENTS_ROOM_MIN : room, now_us);
     if (ticket_due(host, peer, now_us))
         put_ticket(peer, body, now_us);
+    hc_sv_names_put(host, peer, body, now_us);
     peer->messages_sent |= body->at > 0;
 }
 

@@ -119,8 +119,9 @@ enum hc_client_event_kind {
     HC_CLIENT_EVENT_RECONNECTED, ///< in the place of ACCEPTED, after a loss; see `resumed`
     HC_CLIENT_EVENT_MOVED,       ///< the server receives this client from a new address
     HC_CLIENT_EVENT_DESYNC,      ///< the client computes another world than the server, see `tick`
-    HC_CLIENT_EVENT_PLAYER_JOINED, ///< another player joined at `tick`, see `player`
+    HC_CLIENT_EVENT_PLAYER_JOINED, ///< another player joined at `tick`, see `player` and `name`
     HC_CLIENT_EVENT_PLAYER_LEFT,   ///< it left at `tick`
+    HC_CLIENT_EVENT_PLAYER_NAMED,  ///< a player's name became known, or is another one now
     HC_CLIENT_EVENT_KINDS
 };
 
@@ -133,10 +134,12 @@ struct hc_client_event {
     enum hc_client_loss loss;   ///< of LOST
     bool resumed; ///< of RECONNECTED: the session is resumed with its players and messages; else
                   ///< the session is new, as after ACCEPTED
-    /// Of PLAYER_JOINED and PLAYER_LEFT, of which at most 64 wait. The server reports players that
-    /// this client sees; those that were there before become visible without a report
-    /// (hc_client_poll_visible).
+    /// Of PLAYER_JOINED, PLAYER_LEFT and PLAYER_NAMED, of which at most 64 wait. The server reports
+    /// players that this client sees; those that were there before become visible without a report
+    /// of their join (hc_client_poll_visible), and their names follow.
     hc_player player;
+    char name[HC_TOKEN_NAME_SIZE +
+              1]; ///< of that player; empty: it has none, or it has not arrived yet
     /// Of DESYNC: the tick of the newest snapshot whose hash does not match. A hash covers a whole
     /// snapshot, so the rest is a suspect only: the first field that this client's step has changed
     /// since the value that the server sent before.
@@ -314,6 +317,12 @@ HC_API const struct hc_world *hc_client_world(const struct hc_client *client);
 /// The player of the world that local player `index` is; HC_NO_PLAYER before
 /// HC_CLIENT_EVENT_ACCEPTED.
 HC_API hc_player hc_client_player(const struct hc_client *client, unsigned index);
+
+/// The name of a player that this client sees, as its token has it: UTF-8 of at most
+/// HC_TOKEN_NAME_SIZE bytes without control characters, with a zero at its end, valid until the
+/// next datagram. NULL: the player has none, is not seen, or its name has not arrived yet; it
+/// arrives within some round trips after the player, and HC_CLIENT_EVENT_PLAYER_NAMED reports it.
+HC_API const char *hc_client_player_name(const struct hc_client *client, hc_player player);
 
 /// The predicted timeline, for reading only; NULL before HC_CLIENT_EVENT_ACCEPTED.
 HC_API const struct hc_timeline *hc_client_timeline(const struct hc_client *client);

@@ -424,6 +424,8 @@ static void see(struct hc_sv_view *view, uint32_t **at, hc_unit unit, hc_tick si
         return;
     slot->sees = true;
     slot->since = since;
+    slot->named = false;
+    slot->name_since = HC_NO_TICK;
 }
 
 void hc_sv_interest_update(struct hc_sv_interest *interest, struct hc_sv_index *index,

@@ -6,8 +6,10 @@
 #include "hindcast/fixed.h"
 #include "hindcast/arena.h"
 #include "hindcast/check.h"
+#include "proto/message.h"
 #include "tests/attack/honest_players.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -25,8 +27,9 @@ enum {
 struct seen {
     struct attack attack;                                 ///< failed: a snapshot could not be read
     uint64_t values, corrections, inputs, roster_changes; ///< of others, that a client was sent
-    uint64_t hidden;                                      ///< of those, of units out of view
-    int64_t farthest;                                     ///< of those, units
+    uint64_t names;
+    uint64_t hidden;             ///< of those, of units out of view
+    int64_t farthest;            ///< of those, units
     uint64_t appeared, foretold; ///< spawn places, and those that a client predicted
     uint64_t computed;           ///< spawn places that follow from the world's seed
     uint64_t chains, verified;   ///< chain hashes, and those that confirm a guessed world
@@ -40,6 +43,7 @@ struct hunt {
     struct hc_world world; ///< as WELCOME describes it
     struct hc_cl_snapshot_reader *readers[CLIENTS];
     uint32_t cids[CLIENTS];
+    hc_tick shown[CLIENTS]; ///< by the newest snapshot
     struct hc_body body;
 };
 
@@ -173,28 +177,50 @@ static void count_snapshot(struct hunt *hunt, unsigned client,
     count_chain(hunt, &received->header);
 }
 
-static void read_snapshot(struct honest_players *players, unsigned client, const uint8_t *sealed,
-                          size_t size) {
-    struct hunt *hunt = players->context;
-    uint8_t room[HC_DATAGRAM_MAX];
-    const uint8_t *bytes = hc_sim_open(players->sim, false, sealed, size, room);
+static void count_names(struct hunt *hunt, unsigned client) {
+    struct hc_player_name names[HC_NAMES_EACH];
+    uint32_t count;
+    enum hc_status status = hc_message_get_names(&hunt->body, hunt->world.players, names, &count);
+    attack_require(&hunt->seen->attack, status == HC_OK, "a NAMES cannot be read: %d", status);
+    for (uint32_t i = 0; status == HC_OK && i < count; i++) {
+        hunt->seen->names += names[i].player != player_of(hunt, client);
+        count_hidden(hunt, client, (hc_unit)(1 + names[i].player), hunt->shown[client]);
+    }
+}
+
+static void read_snapshot(struct hunt *hunt, unsigned client, uint32_t cid) {
     const struct hc_cl_received *received;
-    struct hc_data data;
-    bool is_data = hc_datagram_kind(bytes, size) == HC_DATAGRAM_DATA &&
-                   hc_datagram_get_data(bytes, size, &data) == HC_OK &&
-                   hc_body_begin(&hunt->body, data.body, data.body_size) == HC_OK;
-    if (!is_data || hc_body_next(&hunt->body) != HC_MESSAGE_SNAPSHOT)
-        return;
-    if (hunt->readers[client] == NULL || hunt->cids[client] != data.cid) {
+    if (hunt->readers[client] == NULL || hunt->cids[client] != cid) {
         hc_cl_snapshot_reader_destroy(hunt->readers[client]);
         hunt->readers[client] = hc_cl_snapshot_reader_create(&hunt->world, 1);
-        hunt->cids[client] = data.cid;
+        hunt->cids[client] = cid;
     }
     enum hc_status status = hc_cl_snapshot_reader_read(
         hunt->readers[client], &hunt->body, hc_timeline_head(server_of(hunt)), &received);
     attack_require(&hunt->seen->attack, status == HC_OK, "a snapshot cannot be read: %d", status);
-    if (status == HC_OK)
-        count_snapshot(hunt, client, received);
+    if (status != HC_OK)
+        return;
+    hunt->shown[client] = received->header.tick;
+    count_snapshot(hunt, client, received);
+}
+
+static void read_datagram(struct honest_players *players, unsigned client, const uint8_t *sealed,
+                          size_t size) {
+    struct hunt *hunt = players->context;
+    uint8_t room[HC_DATAGRAM_MAX];
+    const uint8_t *bytes = hc_sim_open(players->sim, false, sealed, size, room);
+    struct hc_data data;
+    enum hc_message_type type;
+    if (hc_datagram_kind(bytes, size) != HC_DATAGRAM_DATA ||
+        hc_datagram_get_data(bytes, size, &data) != HC_OK ||
+        hc_body_begin(&hunt->body, data.body, data.body_size) != HC_OK)
+        return;
+    while ((type = hc_body_next(&hunt->body)) != HC_MESSAGE_END) {
+        if (type == HC_MESSAGE_SNAPSHOT)
+            read_snapshot(hunt, client, data.cid);
+        if (type == HC_MESSAGE_NAMES)
+            count_names(hunt, client);
+    }
 }
 
 // ---- Where players appear -----------------------------------------------------------------------
@@ -266,8 +292,10 @@ static void play_match(struct seen *seen) {
     players->context = hunt;
     players->script = chase;
     players->host_ticked = look_at_server;
-    players->host_sent = read_snapshot;
+    players->host_sent = read_datagram;
     players->client_received = look_at_client;
+    for (unsigned i = 0; i < CLIENTS; i++)
+        snprintf(hc_sim_setup(players->sim, i)->name, HC_TOKEN_NAME_SIZE, "player %u", i);
     honest_join_all(&seen->attack, players);
     hc_sim_run(players->sim, PLAY_SECONDS * (uint64_t)SECOND_US);
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -291,15 +319,18 @@ static const struct seen *see_match(struct attack *attack) {
 
 void attack_wallhack(struct attack *attack) {
     const struct seen *seen = see_match(attack);
-    attack->tries = seen->values + seen->corrections + seen->inputs + seen->roster_changes;
+    attack->tries =
+        seen->values + seen->corrections + seen->inputs + seen->roster_changes + seen->names;
     attack->accepted = seen->hidden;
     attack_effect(attack, "%llu values, %llu corrections, %llu inputs, %llu joins of others; ",
                   (unsigned long long)seen->values, (unsigned long long)seen->corrections,
                   (unsigned long long)seen->inputs, (unsigned long long)seen->roster_changes);
-    attack_effect(attack, "%llu places; the farthest out of view at %lld of %d units",
-                  (unsigned long long)seen->appeared, (long long)seen->farthest, VIEW);
+    attack_effect(attack, "%llu names, %llu places; the farthest out of view at %lld of %d units",
+                  (unsigned long long)seen->names, (unsigned long long)seen->appeared,
+                  (long long)seen->farthest, VIEW);
     attack_require(attack,
-                   seen->corrections > 1000 && seen->inputs > 1000 && seen->appeared > CLIENTS,
+                   seen->corrections > 1000 && seen->inputs > 1000 && seen->names > 100 &&
+                       seen->appeared > CLIENTS,
                    "too little happened");
     attack_require_none(attack, 100000);
 }

@@ -350,6 +350,8 @@ def play(t, snapshots):
         check("play.%s.inputs-of-another-are-those-it-sent" % name, received > 100 and not wrong, (received, wrong[:2]))
     own = [(x.T - v.age, v.inp) for x in m for v in [x.units.get(1 + a.own[0])] if v and v.age]
     check("play.own-inputs-in-values", len(own) > 400 and all(a.inputs[k][0] == i for k, i in own), len(own))
+    for name, c in (("linear", a), ("no-acks", b), ("spectator", s)):
+        check("play.%s.every-player-is-named" % name, all(c.names.of(p) == b"Ann" for p in a.own + b.own), c.names.named)
     for c in (a, b, s):
         tickets = [x for x in c.messages if x[0] == TICKET]
         f = open_token(t.keys[0][1], t.pid, tickets[0][1])
@@ -391,7 +393,7 @@ def malformed(t):
         deep = b"\x91" + deep
     i32 = lambda x: b"\xce" + struct.pack(">I", x)
     bad = {
-        "unknown-type-10": pack([10, 1]), "unknown-type-0": pack([0]), "type-127": pack([127]), "type-negative": b"\x91\xff",
+        "unknown-type-11": pack([11, 1]), "names-from-client": pack([NAMES, 0, 1, b"Ann"]), "unknown-type-0": pack([0]), "type-127": pack([127]), "type-negative": b"\x91\xff",
         "welcome-from-client": pack([1]), "snapshot-from-client": pack([3, b"x"]), "ticket-from-client": pack([5, bytes(244), bytes(32), bytes(16)]),
         "challenge-from-client": pack([6, bytes(8)]), "not-an-array": b"\x07", "empty-array": b"\x90", "nil": b"\xc0",
         "map": b"\x92\x07\x80", "float32": b"\x92\x07\xca" + bytes(4), "float64": b"\x92\x07\xcb" + bytes(8), "ext": b"\x92\x07\xd4\x01\x00",

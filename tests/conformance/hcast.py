@@ -8,12 +8,13 @@ import base64, os, re, select, socket, struct, time
 from hashlib import blake2b
 from nacl import bindings as sodium
 from nacl.exceptions import CryptoError
+from names import Names, read_names
 
 MAGIC = b"HCAST01"
 NO_TICK = 0xFFFFFFFF
 SO_RXQ_OVFL = 40                        # Linux: with each datagram, how many were dropped before it
 HELLO, COOKIE, CONNECT, ACCEPT, DENY, VERSION, DATA, RESET = 1, 2, 3, 4, 5, 6, 0x40, 0x41
-WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS, UNRELIABLE = range(1, 10)
+WELCOME, INPUT, SNAPSHOT, CLOSE, TICKET, CHALLENGE, RESPONSE, EVENTS, UNRELIABLE, NAMES = range(1, 11)
 
 
 class Malformed(Exception):
@@ -567,7 +568,7 @@ class Client:
         self.dropped = 0                                    # by the system: the socket's buffer was full
         self.hold, self.ack_state = None, (0, 0)            # see on_data
         self.A, self.late_limit, self.head, self.inputs = [], 0, None, {}
-        self.came = 0.0
+        self.came, self.names = 0.0, Names()
         self.rebind()
 
     def rebind(self):
@@ -771,6 +772,10 @@ class Client:
         if kind == UNRELIABLE:
             need(2 <= len(m) <= 17 and all(isinstance(x, bytes) and 1 <= len(x) <= 255 for x in m[1:]), "UNRELIABLE")
             return lambda: None
+        if kind == NAMES:
+            names = read_names(m, self.welcome[2])
+            need(names is not None, "NAMES")
+            return lambda: self.names.take(seq, names)
         need(kind == EVENTS and len(m) >= 3, "an unknown type, %s" % kind)
         number_in(m[1], 1, 4294967294, "number of an event")
         for i, x in enumerate(m[2:], 2):
@@ -779,6 +784,7 @@ class Client:
         return lambda: None
 
     def take(self, s, at):
+        self.names.snapshot(s, self.welcome[2])
         if s.as_of > self.reader.newest or not self.reader.known:
             self.A, self.late_limit = s.A, s.late_limit
             self.head, self.due = s.as_of, at - s.phase / 1e6

@@ -29,6 +29,7 @@ def check_vectors(check, file):
     ticks = [[[1, -1, 64, 1], [0, 0, 0, 0]], [[1, -1, 64, 1], [-1, 0, 255, 0]], [[0, 0, 65, 0], [-1, 0, 255, 0]]]
     run = write_inputs(ticks, fields, [[0] * 4] * 2)
     body = pack([INPUT, 1012, 9, 4321, 2, 0, 3, run])
+    names = [[0, 7, "Ann".encode()], [3, 70000, "J\u00fcrgen".encode()], [300, 0, b"x" * 32]]
     deny = struct.pack("<B7s16sBI", DENY, MAGIC, client_nonce, 2, 0)
     out = {
         "token": {"in": {k: h(v) if isinstance(v, bytes) else v for k, v in f.items()}, "note": "name is padded with zeros to 32 bytes", "out": h(tok)},
@@ -44,6 +45,8 @@ def check_vectors(check, file):
                    "note": "integers, arrays and binaries in their shortest msgpack form; the zeros fill the datagram", "out": h(head + seal(s2c, 0, head, welcome))},
         "data_input": {"in": {"c2s": h(c2s), "cid": cid, "seq": 17, "ack": 21, "ack_bits": 0xFFFFF, "input_fields": [[x.name, x.bits, x.signed] for x in fields],
                               "inputs_per_tick_per_player": ticks, "input": [2, 1012, 9, 4321, 2, 0, 3, h(run)]}, "run": h(run), "body": h(body), "out": h(data(c2s, cid, 17, 21, 0xFFFFF, body))},
+        "names": {"in": {"names": [[p, since, h(name)] for p, since, name in names]},
+                  "note": "integers, arrays and binaries in their shortest msgpack form", "out": h(pack([NAMES] + sum(names, [])))},
         "deny": {"in": {"client_nonce": h(client_nonce), "reason": 2, "retry_ms": 0, "secret": h(secret)}, "out": h(deny + mac16(secret, deny))},
         "xxh3": {"chain_step": {"in": {"world_hash": 0x0102030405060708, "seed": 0x1112131415161718}, "out": "%016x" % xxh3(struct.pack("<Q", 0x0102030405060708), 0x1112131415161718)},
                  "protocol_id": {"in": {"magic": h(MAGIC), "rule_hash": 0x3132333435363738, "game_hash": 0x21A2A3A4A5A6A7A8},

@@ -30,6 +30,19 @@ static void read_unreliable(const struct hc_body *body) {
     HC_ASSERT(count == 0);
 }
 
+/// Reads names, each of which can be shown.
+static void read_names(const struct hc_body *body) {
+    struct hc_player_name names[HC_NAMES_EACH];
+    uint32_t count;
+    if (hc_message_get_names(body, PLAYERS, names, &count) != HC_OK)
+        return;
+    HC_ASSERT(count >= 1 && count <= HC_NAMES_EACH);
+    for (uint32_t i = 0; i < count; i++) {
+        HC_ASSERT(names[i].player < PLAYERS && (i == 0 || names[i - 1].player < names[i].player));
+        HC_ASSERT(hc_name_check(names[i].name, hc_name_size(names[i].name)) == HC_OK);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_run(struct hc_input_run *run) {
@@ -187,6 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         hc_tick tick;
         (void)hc_message_get_ticket(&body, &ticket);
         (void)hc_message_get_path(&body, path);
+        read_names(&body);
         if (body.type == HC_MESSAGE_EVENTS)
             read_events(&body);
         if (body.type == HC_MESSAGE_UNRELIABLE)

@@ -492,6 +492,21 @@ static void take_port(struct hc_sim *sim, unsigned client) {
     seat->port = (uint16_t)(PORT_FIRST + number * sim->config.clients + client);
 }
 
+/// Issues a token of `user`, whose name is padded with zeros.
+static void issue_token(struct hc_sim *sim, uint64_t user,
+                        const char name[static HC_TOKEN_NAME_SIZE], struct hc_endpoint *endpoint) {
+    struct hc_token_ring ring = hc_endpoint_token_ring();
+    struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
+                             .watch = true,
+                             .issued_s = HC_TEST_UNIX_S + sim->now / 1000000,
+                             .expire_s = HC_TEST_UNIX_S + sim->now / 1000000 + TOKEN_LIFE_S,
+                             .client_id = user,
+                             .audience = sim->config.host.audience};
+    memcpy(token.name, name, sizeof token.name);
+    hc_endpoint_issue_token_as(endpoint, sim->config.host.game, &ring.keys[0], &token,
+                               hc_random(sim->config.seed, DRAW_TOKEN, (uint32_t)++sim->issued, 0));
+}
+
 bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
     struct seat *seat = seat_of(sim, client);
     struct hc_endpoint endpoint;
@@ -504,8 +519,8 @@ bool hc_sim_connect(struct hc_sim *sim, unsigned client) {
     seat->running.config.entropy = seat->entropy;
     seat->running.config.rule_hash = hc_test_rule_hash(seat->running.config.game);
     uint64_t user = seat->setup.user;
-    hc_sim_issue_token(sim, user != 0 ? user : (uint64_t)(client + 1) << 32 | seat->connects,
-                       &endpoint);
+    issue_token(sim, user != 0 ? user : (uint64_t)(client + 1) << 32 | seat->connects,
+                seat->setup.name, &endpoint);
     seat->running.config.credential = endpoint.credential;
     if (!seat->setup.keeps_port || seat->ports_taken == 0)
         take_port(sim, client);
@@ -522,15 +537,8 @@ void hc_sim_rebind(struct hc_sim *sim, unsigned client) {
 }
 
 void hc_sim_issue_token(struct hc_sim *sim, uint64_t user, struct hc_endpoint *endpoint) {
-    struct hc_token_ring ring = hc_endpoint_token_ring();
-    struct hc_token token = {.players = HC_OWN_PLAYERS_MAX,
-                             .watch = true,
-                             .issued_s = HC_TEST_UNIX_S + sim->now / 1000000,
-                             .expire_s = HC_TEST_UNIX_S + sim->now / 1000000 + TOKEN_LIFE_S,
-                             .client_id = user,
-                             .audience = sim->config.host.audience};
-    hc_endpoint_issue_token_as(endpoint, sim->config.host.game, &ring.keys[0], &token,
-                               hc_random(sim->config.seed, DRAW_TOKEN, (uint32_t)++sim->issued, 0));
+    static const char nobody[HC_TOKEN_NAME_SIZE];
+    issue_token(sim, user, nobody, endpoint);
 }
 
 const struct hc_endpoint *hc_sim_endpoint(const struct hc_sim *sim, uint32_t cid) {

@@ -94,6 +94,7 @@ struct hc_sim_setup {
     bool light;               ///< a client of client/light.h
     bool keeps_port;          ///< connects from the same address again
     uint64_t user;            ///< of its tokens; 0: another one at each connect
+    char name[HC_TOKEN_NAME_SIZE]; ///< of that user, padded with zeros
 };
 
 /// Counts a client's events by kind, over all its connects.
@@ -154,7 +155,7 @@ void hc_sim_inject(struct hc_sim *sim, unsigned client, uint16_t port, const uin
 /// address.
 void hc_sim_relay(struct hc_sim *sim, unsigned client, const uint8_t *bytes, size_t size);
 
-/// Issues a token of `user` for the host, another one at each call.
+/// Issues a token of `user`, without a name, for the host, another one at each call.
 void hc_sim_issue_token(struct hc_sim *sim, uint64_t user, struct hc_endpoint *endpoint);
 
 /// The keys of the connection `cid`; NULL: there was none.

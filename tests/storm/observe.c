@@ -297,7 +297,8 @@ static void client_changed(void *context, struct hc_sim *sim, unsigned client) {
 /// which may be hostile: they move it into view, and without a known one its join is sent again.
 static bool is_of_others(const struct hc_client_event *event) {
     return event->kind == HC_CLIENT_EVENT_PLAYER_JOINED ||
-           event->kind == HC_CLIENT_EVENT_PLAYER_LEFT;
+           event->kind == HC_CLIENT_EVENT_PLAYER_LEFT ||
+           event->kind == HC_CLIENT_EVENT_PLAYER_NAMED;
 }
 
 static void client_event(void *context, struct hc_sim *sim, unsigned client,
@@ -315,7 +316,8 @@ static void client_event(void *context, struct hc_sim *sim, unsigned client,
                                         "is told of a move",
                                         "computes another world",
                                         "hears of a join",
-                                        "hears of a leave"};
+                                        "hears of a leave",
+                                        "learns a name"};
     struct storm_match *match = context;
     STORM_NOTE(match, "client %u %s", client, kinds[event->kind]);
     match->seats[client].counts.events += !is_of_others(event);

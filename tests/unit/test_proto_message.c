@@ -2,6 +2,7 @@
 #include "hindcast/rng.h"
 #include "hindcast/scene.h"
 #include "proto/message.h"
+#include "proto/pack.h"
 #include "tests/unit/small_game.h"
 #include "tests/run_suite.h"
 
@@ -322,6 +323,72 @@ START_TEST(a_spectator_sends_no_inputs) {
 }
 END_TEST
 
+/// Random names of ascending players, some as long as they may be.
+static uint32_t draw_names(struct hc_rng *rng, struct hc_player_name names[HC_NAMES_EACH]) {
+    static const char *const words[] = {"Ann", "J\xc3\xbcrgen", "\xe6\x97\xa5\xe6\x9c\xac", "x",
+                                        "a name of thirty-two bytes, or 32"};
+    uint32_t count = 1 + hc_rng_below(rng, HC_NAMES_EACH);
+    hc_player player = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *word = words[hc_rng_below(rng, 5)];
+        names[i] = (struct hc_player_name){.since = random_tick(rng)};
+        names[i].player = player = (hc_player)(player + 1 + hc_rng_below(rng, 9));
+        memcpy(names[i].name, word, strlen(word) < HC_NAME_MAX ? strlen(word) : HC_NAME_MAX);
+    }
+    return count;
+}
+
+START_TEST(names_read_back_or_do_not_fit) {
+    struct hc_rng rng = hc_rng_init(36, 0);
+    struct hc_player_name in[HC_NAMES_EACH], out[HC_NAMES_EACH];
+    for (int round = 0; round < 500; round++) {
+        uint32_t in_count = draw_names(&rng, in), count = 0;
+        struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
+        ck_assert(hc_message_put_names(&writer, in, in_count));
+        size_t size = writer.at;
+        reread(&writer);
+        uint32_t players = in[in_count - 1].player + 1u;
+        ck_assert_int_eq(hc_message_get_names(&body, players, out, &count), HC_OK);
+        ck_assert_uint_eq(count, in_count);
+        ck_assert_mem_eq(out, in, count * sizeof *in);
+        ck_assert_int_eq(hc_message_get_names(&body, players - 1, out, &count), HC_MALFORMED);
+        writer = hc_bytes_writer(buffer, hc_rng_below(&rng, (uint32_t)size));
+        ck_assert(!hc_message_put_names(&writer, in, in_count));
+        ck_assert_uint_eq(writer.at, 0);
+    }
+}
+END_TEST
+
+/// Reads a NAMES of two players with these numbers and the second of these names.
+static enum hc_status read_names(hc_player first, hc_player second, const char *name) {
+    struct hc_writer writer = hc_bytes_writer(buffer, sizeof buffer);
+    struct hc_player_name out[HC_NAMES_EACH];
+    uint32_t count;
+    hc_pack_array(&writer, 7);
+    hc_pack_uint8(&writer, HC_MESSAGE_NAMES);
+    for (unsigned i = 0; i < 2; i++) {
+        hc_pack_uint16(&writer, i == 0 ? first : second);
+        hc_pack_uint32(&writer, 5);
+        hc_pack_bin(&writer, strlen(i == 0 ? "Ann" : name));
+        hc_pack_bin_body(&writer, i == 0 ? "Ann" : name, strlen(i == 0 ? "Ann" : name));
+    }
+    reread(&writer);
+    return hc_message_get_names(&body, 8, out, &count);
+}
+
+START_TEST(names_that_cannot_be_shown_or_are_out_of_order_are_malformed) {
+    ck_assert_int_eq(read_names(3, 4, "Ann"), HC_OK);
+    ck_assert_int_eq(read_names(4, 4, "Ann"), HC_MALFORMED);
+    ck_assert_int_eq(read_names(4, 3, "Ann"), HC_MALFORMED);
+    ck_assert_int_eq(read_names(3, 8, "Ann"), HC_MALFORMED);
+    ck_assert_int_eq(read_names(3, 4, ""), HC_MALFORMED);
+    ck_assert_int_eq(read_names(3, 4, "An\n"), HC_MALFORMED);
+    ck_assert_int_eq(read_names(3, 4, "An\xff"), HC_MALFORMED);
+    ck_assert_int_eq(read_names(3, 4, "\xe2\x80\xae" "Ann"), HC_MALFORMED); // right to left
+    ck_assert_int_eq(read_names(3, 4, "a name of more than thirty-two by"), HC_MALFORMED);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("proto_message");
     TCase *tests = tcase_create("message");
@@ -336,6 +403,8 @@ int main(void) {
     tcase_add_test(tests, tickets_and_paths_read_back_and_take_their_named_sizes);
     tcase_add_test(tests, a_message_read_as_another_type_is_malformed);
     tcase_add_test(tests, a_spectator_sends_no_inputs);
+    tcase_add_test(tests, names_read_back_or_do_not_fit);
+    tcase_add_test(tests, names_that_cannot_be_shown_or_are_out_of_order_are_malformed);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /// Tests our datagrams, byte by byte, against those of a client written from PROTOCOL.md alone.
 #include "proto/cookie.h"
+#include "proto/message.h"
 #include "proto/seal.h"
 #include "proto/token.h"
 #include "tests/run_suite.h"
@@ -168,6 +169,26 @@ START_TEST(a_data_is_sealed_by_the_standard) {
 }
 END_TEST
 
+START_TEST(names_are_encoded_by_the_standard) {
+    const json_t *list = json_object_get(given("names"), "names"), *entry;
+    struct hc_player_name names[HC_NAMES_EACH];
+    uint8_t out[HC_DATA_BODY_MAX];
+    struct hc_writer writer = hc_bytes_writer(out, sizeof out);
+    size_t i;
+    json_array_foreach(list, i, entry) {
+        const char *text = json_string_value(json_array_get(entry, 2));
+        names[i] = (struct hc_player_name){
+            .player = (hc_player)json_integer_value(json_array_get(entry, 0)),
+            .since = (hc_tick)json_integer_value(json_array_get(entry, 1))};
+        ck_assert_int_eq(sodium_hex2bin(names[i].name, sizeof names[i].name, text, strlen(text),
+                                        NULL, NULL, NULL),
+                         0);
+    }
+    ck_assert(hc_message_put_names(&writer, names, (uint32_t)i));
+    expect("names", "out", out, writer.at);
+}
+END_TEST
+
 START_TEST(a_deny_and_a_reset_are_encoded_by_the_standard) {
     const json_t *in = given("deny"), *of = given("reset");
     struct hc_deny deny = {.reason = (enum hc_deny_reason)number(in, "reason"),
@@ -200,6 +221,7 @@ int main(void) {
     tcase_add_test(tests, keys_are_derived_by_the_standard);
     tcase_add_test(tests, an_accept_is_sealed_by_the_standard);
     tcase_add_test(tests, a_data_is_sealed_by_the_standard);
+    tcase_add_test(tests, names_are_encoded_by_the_standard);
     tcase_add_test(tests, a_deny_and_a_reset_are_encoded_by_the_standard);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -1,0 +1,20 @@
+/// The names of other players that a client was sent and has not acked.
+///
+/// A client is sent the names of the players that it sees, its own included: a few in a NAMES, and
+/// the next few when it has acked them. The slots of its view hold which of them it has acked. So a
+/// client learns no name of a player that it does not see, and a crowd takes time, not bandwidth.
+#pragma once
+
+#include "proto/message.h"
+#include "server/replication/interest.h"
+
+struct hc_sv_names {
+    uint32_t seq;                              ///< of the newest NAMES; 0: it is acked, or none
+    uint64_t due_us;                           ///< the next NAMES may be sent then
+    uint64_t sent_us;                          ///< when the newest was
+    uint32_t count;                            ///< of its names
+    struct hc_player_name sent[HC_NAMES_EACH]; ///< they
+};
+
+/// The client acked the datagram `seq`.
+void hc_sv_names_acked(struct hc_sv_names *names, struct hc_sv_view *view, uint32_t seq);
