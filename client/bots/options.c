@@ -4,6 +4,7 @@
 #include "client/bots/options.h"
 
 #include "common/decimal.h"
+#include "proto/name.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -33,6 +34,7 @@ enum {
     KEY_SEED,
     KEY_TOKEN,
     KEY_MATCH,
+    KEY_NAME,
     KEY_GAME,
     KEY_JSON,
     KEY_LIGHT,
@@ -158,6 +160,10 @@ static const struct argp_option common_table[] = {
     {"match", KEY_MATCH, "N", 0,
      "Ask a hindcastd --dev for tokens of match N of its --matches; 0: of any that has room "
      "(default 0)",
+     GROUP_OTHER},
+    {"name", KEY_NAME, "NAME", 0,
+     "Ask a hindcastd --dev for tokens with this name, and numbers behind it for several clients "
+     "(default: none)",
      GROUP_OTHER},
     {"game", KEY_GAME, "FILE", 0, "A plugin with the server's game (default: the arena)",
      GROUP_OTHER},
@@ -328,6 +334,16 @@ static void resolve_view(struct reading *reading, struct argp_state *state) {
     }
 }
 
+static void check_name(const struct reading *reading, struct argp_state *state) {
+    const char *name = reading->options->wish.name;
+    if (reading->options->token != NULL)
+        argp_error(state, "--name NAME is for the tokens of a hindcastd --dev");
+    if (strlen(name) > HC_CL_TOKENS_NAME_MAX ||
+        hc_name_check((const uint8_t *)name, strlen(name)) != HC_OK)
+        argp_error(state, "--name '%s': must be UTF-8 that can be shown, of at most %d bytes", name,
+                   HC_CL_TOKENS_NAME_MAX);
+}
+
 /// Checks options against each other once all are parsed.
 static void resolve(struct reading *reading, struct argp_state *state) {
     const struct hc_cl_options *options = reading->options;
@@ -340,8 +356,10 @@ static void resolve(struct reading *reading, struct argp_state *state) {
         argp_error(state, "one of --connect HOST:PORT and --spawn is needed");
     if (options->spawn && options->token != NULL)
         argp_error(state, "--token FILE is for a server elsewhere, not for --spawn");
-    if (options->match != 0 && (options->spawn || options->token != NULL))
+    if (options->wish.match != 0 && (options->spawn || options->token != NULL))
         argp_error(state, "--match N is for the tokens of a hindcastd --dev with --matches");
+    if (options->wish.name != NULL)
+        check_name(reading, state);
     check_clients(reading);
     resolve_link(reading);
     if (reading->program == HC_CL_OPTIONS_VIEW)
@@ -410,7 +428,7 @@ static void set_number(struct reading *reading, int key, uint64_t value) {
         options->processes = small;
         break;
     case KEY_MATCH:
-        options->match = small;
+        options->wish.match = small;
         break;
     case KEY_INPUT_DELAY:
         options->input_delay = small;
@@ -484,11 +502,9 @@ static bool set_text(struct reading *reading, int key, const char *text) {
         int key;
         const char **to;
     } paths[] = {
-        {KEY_TOKEN, &options->token},
-        {KEY_GAME, &options->game},
-        {KEY_JSON, &options->json},
-        {KEY_REPORT, &options->report},
-        {KEY_SCREENSHOT, &options->screenshot},
+        {KEY_TOKEN, &options->token},     {KEY_NAME, &options->wish.name},
+        {KEY_GAME, &options->game},       {KEY_JSON, &options->json},
+        {KEY_REPORT, &options->report},   {KEY_SCREENSHOT, &options->screenshot},
         {KEY_DRAWING, &options->drawing},
     };
     for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)

@@ -2,6 +2,7 @@
 /// options.
 #pragma once
 
+#include "client/bots/tokens.h"
 #include "hindcast/network_sim.h"
 #include "common/programs/plugin.h"
 #include "hindcast/client.h"
@@ -25,10 +26,10 @@ struct hc_cl_options {
     enum hc_extrapolation extrapolation;        ///< the best that the clients offer
     struct hc_network_sim_config link;          ///< of each direction
     const char *link_name;                      ///< of an unchanged preset; else NULL
-    uint32_t latency_to_us;  ///< latencies are spread from the link's up to this one; 0: not spread
-    uint64_t seed;           ///< of the network simulations and the bots
-    const char *token;       ///< path of the tokens' file; NULL: the server issues them
-    uint32_t match;          ///< that the issued tokens name; 0: any with room
+    uint32_t latency_to_us; ///< latencies are spread from the link's up to this one; 0: not spread
+    uint64_t seed;          ///< of the network simulations and the bots
+    const char *token;      ///< path of the tokens' file; NULL: the server issues them
+    struct hc_cl_tokens_wish wish; ///< of the tokens that the server issues
     const char *json;        ///< path of the final report, "-" for standard output; NULL: none
     const char *game;        ///< path of the plugin; NULL: the arena
     struct hc_plugin plugin; ///< the loaded game

@@ -31,7 +31,7 @@ static bool obtain_tokens(const struct hc_cl_options *options,
         return hc_cl_tokens_read(options->token, tokens, config->spare_end, why, WHY_MAX);
     if (options->duration_us != 0 && options->duration_us < patience_us)
         patience_us = options->duration_us;
-    return hc_cl_tokens_request(&config->server, config->server_name, options->match, tokens,
+    return hc_cl_tokens_request(&config->server, config->server_name, &options->wish, tokens,
                                 config->spare_end, patience_us, why, WHY_MAX);
 }
 

@@ -95,15 +95,23 @@ static uint32_t parse_answer(const char *answer, struct hc_credential *tokens, u
     return taken;
 }
 
+/// Writes a value of a query: every byte as %XX.
+static void put_value(const char *value, char *out, size_t size) {
+    *out = '\0';
+    for (size_t at = 0; *value != '\0'; value++, at += 3)
+        snprintf(out + at, size - at, "%%%02X", (unsigned)(unsigned char)*value);
+}
+
 /// Sends one request and reads the answer; false: it has too few tokens.
-static bool request_tokens(int descriptor, uint32_t match, struct hc_credential *tokens,
-                           uint32_t count) {
+static bool request_tokens(int descriptor, const struct hc_cl_tokens_wish *wish,
+                           struct hc_credential *tokens, uint32_t count) {
     size_t size = HEADERS_MAX + (size_t)count * LINE_SIZE;
-    char request[160], *answer = malloc(size);
+    char request[320], name[3 * HC_CL_TOKENS_NAME_MAX + 1], *answer = malloc(size);
+    put_value(wish->name != NULL ? wish->name : "", name, sizeof(name));
     int length = snprintf(request, sizeof(request),
-                          "POST /token?count=%u&match=%u HTTP/1.1\r\nHost: localhost\r\n"
+                          "POST /token?count=%u&match=%u%s%s HTTP/1.1\r\nHost: localhost\r\n"
                           "Content-Length: 0\r\nConnection: close\r\n\r\n",
-                          count, match);
+                          count, wish->match, name[0] != '\0' ? "&name=" : "", name);
     if (answer == NULL)
         return false;
     bool good = write(descriptor, request, (size_t)length) == length;
@@ -115,9 +123,9 @@ static bool request_tokens(int descriptor, uint32_t match, struct hc_credential 
     return good;
 }
 
-bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name, uint32_t match,
-                          struct hc_credential *tokens, uint32_t count, uint64_t patience_us,
-                          char *why, size_t why_size) {
+bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
+                          const struct hc_cl_tokens_wish *wish, struct hc_credential *tokens,
+                          uint32_t count, uint64_t patience_us, char *why, size_t why_size) {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     uint64_t begun_us = hc_clock_us();
     int descriptor;
@@ -142,13 +150,13 @@ bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
             }
             nanosleep(&pause, NULL);
         }
-        good = request_tokens(descriptor, match, tokens + done, some);
+        good = request_tokens(descriptor, wish, tokens + done, some);
         close(descriptor);
         done += some;
     }
     if (!good)
         snprintf(why, why_size,
                  "the program that listens at TCP %s issues no tokens%s: give --token FILE", name,
-                 match != 0 ? " of this --match" : "");
+                 wish->match != 0 ? " of this --match" : "");
     return good;
 }

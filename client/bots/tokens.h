@@ -7,14 +7,22 @@
 
 #include <stdbool.h>
 
+enum { HC_CL_TOKENS_NAME_MAX = 27 }; ///< bytes of a requested name, without a number behind it
+
 /// Reads `count` tokens from the lines of `path`. False: there are fewer, or a line is no token,
 /// and `why` is a sentence.
 bool hc_cl_tokens_read(const char *path, struct hc_credential *tokens, uint32_t count, char *why,
                        size_t why_size);
 
-/// Requests `count` tokens of `match` (0: of any that has room) from the server at `server`, which
+/// The tokens that are requested.
+struct hc_cl_tokens_wish {
+    uint32_t match;   ///< 0: any that has room
+    const char *name; ///< of the users, with a number behind it if there are several; NULL: none
+};
+
+/// Requests `count` tokens from the server at `server`, which
 /// must be on loopback, at the TCP port of the same number. Tries to connect for `patience_us`.
 /// `name` is the server's name as the user wrote it. False: failed, and `why` is a sentence.
-bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name, uint32_t match,
-                          struct hc_credential *tokens, uint32_t count, uint64_t patience_us,
-                          char *why, size_t why_size);
+bool hc_cl_tokens_request(const struct hc_cl_udp_peer *server, const char *name,
+                          const struct hc_cl_tokens_wish *wish, struct hc_credential *tokens,
+                          uint32_t count, uint64_t patience_us, char *why, size_t why_size);

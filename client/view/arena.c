@@ -12,6 +12,7 @@ enum {
     SHOWN = 448 * HC_ARENA_PIXEL, ///< side of the area
     GRID = 2 * HC_ARENA_PIXEL,    ///< width of the lines between tiles
     CLOCK = 16 * HC_ARENA_PIXEL,  ///< height of the letters of the match's clock
+    NAME = 10 * HC_ARENA_PIXEL,   ///< height of the letters of a player's name
 };
 
 static const uint32_t FLOOR = 0x222731ff, LINE = 0x2a303bff, WALL = 0x566074ff, EDGE = 0x6f7b93ff,
@@ -87,6 +88,8 @@ static void draw_player(const struct hc_frame *frame, const struct hc_client_sho
     canvas->rectangle(canvas, x, bar_y, bar, 3.0 * HC_ARENA_PIXEL, 0x00000080);
     canvas->rectangle(canvas, x - bar / 2 * (1 - health), bar_y, bar * health, 3.0 * HC_ARENA_PIXEL,
                       health > 0.5 ? 0x80ed99ff : 0xef476fff);
+    if (frame->names[shown->owner] != NULL)
+        canvas->text(canvas, x, bar_y - NAME, NAME, frame->names[shown->owner], WHITE);
 }
 
 static void draw_shot(const struct hc_frame *frame, const struct hc_client_shown *shown) {

@@ -184,19 +184,23 @@ void hc_cl_canvas_fill(const struct hc_cl_canvas *canvas, SDL_Rect rectangle, ui
 }
 
 int hc_cl_canvas_width(int scale, const char *text) {
-    return (int)strlen(text) * ADVANCE * scale;
+    int letters = 0;
+    for (; *text != '\0'; letters++)
+        (void)hc_cl_font_next(&text);
+    return letters * ADVANCE * scale;
 }
 
 int hc_cl_canvas_write(const struct hc_cl_canvas *canvas, int x, int y, int scale, const char *text,
                        uint32_t colour) {
+    int width = hc_cl_canvas_width(scale, text);
     set_texture_colour(canvas->letters, colour);
-    for (int i = 0; text[i] != '\0'; i++) {
-        int letter = (unsigned char)text[i] - HC_CL_FONT_FIRST;
+    for (; *text != '\0'; x += ADVANCE * scale) {
+        int letter = (unsigned char)hc_cl_font_next(&text) - HC_CL_FONT_FIRST;
         if (letter < 0 || letter >= HC_CL_FONT_LETTERS)
             letter = '?' - HC_CL_FONT_FIRST;
         SDL_Rect from = {letter * HC_CL_FONT_COLUMNS, 0, HC_CL_FONT_COLUMNS, HC_CL_FONT_ROWS};
-        SDL_Rect to = {x + i * ADVANCE * scale, y, from.w * scale, from.h * scale};
+        SDL_Rect to = {x, y, from.w * scale, from.h * scale};
         SDL_RenderCopy(canvas->renderer, canvas->letters, &from, &to);
     }
-    return hc_cl_canvas_width(scale, text);
+    return width;
 }

@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DOT = 6, OWN_DOT = 9 }; ///< pixels, from the centre
+enum { DOT = 6, OWN_DOT = 9, NAME = 16 }; ///< pixels: from the centre; of letters
 
-/// A dot at the entity's position, in its kind's colour; the own player's is larger.
+/// A dot at the entity's position, in its kind's colour; the own player's is larger, and a player
+/// has its name.
 static void draw_dot(const struct hc_frame *frame, const struct hc_client_shown *shown) {
     static const uint32_t colours[HC_KINDS_MAX] = {0xc9ada7ff, 0xf72585ff, 0xffe066ff, 0x80ed99ff,
                                                    0x9b5de5ff, 0xff9f1cff, 0xf15bb5ff, 0xffd6a5ff};
@@ -26,6 +27,10 @@ static void draw_dot(const struct hc_frame *frame, const struct hc_client_shown 
     bool own = shown->owner == frame->own && frame->own != HC_NO_PLAYER;
     frame->canvas->disc(frame->canvas, x, y, (own ? OWN_DOT : DOT) / canvas->scale,
                         own ? 0x4cc9f0ff : colours[shown->kind]);
+    if (shown->entity == hc_world_player(frame->world, shown->owner) &&
+        frame->names[shown->owner] != NULL)
+        frame->canvas->text(frame->canvas, x, y - 1.5 * NAME / canvas->scale, NAME / canvas->scale,
+                            frame->names[shown->owner], 0xf4f6faff);
 }
 
 static const struct hc_drawing dots = {

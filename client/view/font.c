@@ -102,6 +102,18 @@ static const uint8_t letters[][HC_CL_FONT_ROWS] = {
 };
 _Static_assert(sizeof(letters) / sizeof(*letters) == HC_CL_FONT_LETTERS, "a row for each letter");
 
+char hc_cl_font_next(const char **text) {
+    // The letters from U+00C0 on, without their accents.
+    static const char plain[] = "AAAAAAACEEEEIIIIDNOOOOOxOUUUUYPsaaaaaaaceeeeiiiidnooooo/ouuuuypy";
+    unsigned char lead = (unsigned char)*(*text)++;
+    if (lead < 0x80)
+        return (char)lead;
+    unsigned char next = (unsigned char)**text;
+    while (((unsigned char)**text & 0xc0) == 0x80)
+        ++*text;
+    return lead == 0xc3 && (next & 0xc0) == 0x80 ? plain[next & 0x3f] : '?';
+}
+
 const uint8_t *hc_cl_font_letter(char letter) {
     unsigned index = (unsigned)(unsigned char)letter - HC_CL_FONT_FIRST;
     return letters[index < HC_CL_FONT_LETTERS ? index : '?' - HC_CL_FONT_FIRST];

@@ -42,7 +42,7 @@ static bool obtain_tokens(const struct hc_cl_options *options, const struct hc_c
     if (options->token != NULL)
         return hc_cl_tokens_read(options->token, tokens, options->clients, why, WHY_MAX);
     snprintf(name, sizeof(name), "%s:%s", options->host, options->port);
-    return hc_cl_tokens_request(server, name, options->match, tokens, options->clients,
+    return hc_cl_tokens_request(server, name, &options->wish, tokens, options->clients,
                                 hc_client_config_default().timeout_us, why, WHY_MAX);
 }
 

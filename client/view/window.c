@@ -105,6 +105,14 @@ static struct hc_area area_of(const struct hc_cl_window *window, struct hc_cl_wi
                             pane->bounds.width + 2 * margin, pane->bounds.height + 2 * margin};
 }
 
+/// The names of the players that the client sees.
+static const char *const *names_of(struct hc_cl_window *window, const struct hc_client *client,
+                                   const struct hc_world *world) {
+    for (hc_player p = 0; p < world->players; p++)
+        window->names[p] = hc_client_player_name(client, p);
+    return window->names;
+}
+
 /// Draws all that is visible to the client.
 static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pane,
                        const SDL_Rect *place, uint64_t now_us) {
@@ -114,7 +122,7 @@ static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pa
     struct hc_client_shown shown;
     hc_cl_canvas_begin(&window->canvas, place, &area, window->drawing->backdrop);
     struct hc_frame frame = {&window->canvas.face, world, window->canvas.area,
-                             hc_client_player(client, 0)};
+                             hc_client_player(client, 0), names_of(window, client, world)};
     if (window->drawing->background != NULL)
         window->drawing->background(&frame);
     if (window->overlay)

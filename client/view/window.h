@@ -28,8 +28,9 @@ struct hc_cl_window {
     SDL_Renderer *renderer;
     struct hc_cl_canvas canvas;
     struct hc_cl_devices devices;
-    bool overlay; ///< it is shown
-    bool closed;  ///< by the person
+    const char *names[HC_PLAYERS_MAX]; ///< of the players that the pane's client sees
+    bool overlay;                      ///< it is shown
+    bool closed;                       ///< by the person
     unsigned count;
     struct hc_cl_window_pane panes[HC_CL_WINDOW_PANES];
 };

@@ -13,7 +13,7 @@ HC_C_BEGIN
 
 /// The version of this header's structs and of struct hc_client_shown. hindcast-view loads only
 /// drawings of its own version.
-#define HC_DRAWING_ABI 1
+#define HC_DRAWING_ABI 2
 
 /// A surface for shapes, which hindcast-view passes. Lengths and places are in units of the game, x
 /// to the right and y down. Colours are 0xRRGGBBAA; AA 0 is invisible. Later shapes cover earlier
@@ -26,8 +26,8 @@ struct hc_canvas {
     /// Fills the circle with its centre at (x, y).
     void (*disc)(const struct hc_canvas *canvas, double x, double y, double radius,
                  uint32_t colour);
-    /// Writes ASCII letters about `height` high, centred at (x, y). `text` is borrowed for the
-    /// call.
+    /// Writes letters about `height` high, centred at (x, y). `text` is UTF-8, borrowed for the
+    /// call; letters with accents are written without, and others than ASCII's as '?'.
     void (*text)(const struct hc_canvas *canvas, double x, double y, double height,
                  const char *text, uint32_t colour);
 };
@@ -41,8 +41,9 @@ struct hc_area {
 struct hc_frame {
     const struct hc_canvas *canvas;
     const struct hc_world *world;
-    struct hc_area area; ///< the part of the world that is visible
-    hc_player own;       ///< the player of this client, or HC_NO_PLAYER
+    struct hc_area area;      ///< the part of the world that is visible
+    hc_player own;            ///< the player of this client, or HC_NO_PLAYER
+    const char *const *names; ///< [world->players] see hc_client_player_name; NULL: unknown
 };
 
 /// A drawing. For each frame hindcast-view calls `area`, `background`, and `entity` for each

@@ -6,6 +6,7 @@
 
 #include "common/decimal.h"
 #include "hindcast/check.h"
+#include "proto/name.h"
 #include "server/daemon/key_file.h"
 #include "server/daemon/wall_clock.h"
 
@@ -29,7 +30,8 @@ enum {
     BODY_MAX = 65536,
     IDLE_S = 5,
     COUNT_MAX = 4096,
-    LIFE_S = 3600, ///< many bots may start slowly
+    NAME_LONGEST = HC_NAME_MAX - 5, ///< bytes, without " 4096"
+    LIFE_S = 3600,                  ///< many bots may start slowly
 
     SLICE = HC_SV_TOKEN_HTTP_SLICE, ///< tokens in one turn of the loop, for all requests
     TURN_US = 2000,                 ///< from one such turn to the next at least
@@ -54,6 +56,8 @@ struct answer {
     struct evhttp_request *request; ///< NULL: none
     uint64_t left;                  ///< tokens
     uint16_t match;                 ///< that they name
+    unsigned count;                 ///< of the tokens, in all
+    char name[NAME_LONGEST + 1];    ///< of their users; of several with a number behind it
 };
 
 struct hc_sv_token_http {
@@ -198,34 +202,51 @@ static bool is_for_us(struct evhttp_request *request) {
     return false;
 }
 
-/// The number of requested tokens, and their match, of `matches`; 0: malformed or too many.
-static uint64_t count_of(struct evhttp_request *request, unsigned matches, uint64_t *match) {
-    const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
-    struct evkeyvalq values = {0};
-    uint64_t count = 1;
-    *match = 0;
-    if (query == NULL)
-        return 1;
-    if (evhttp_parse_query_str(query, &values) != 0)
-        return 0;
-    const char *text = evhttp_find_header(&values, "count");
-    if (text != NULL && (hc_decimal_parse(text, 0, &count) != HC_OK || count > COUNT_MAX))
-        count = 0;
-    text = evhttp_find_header(&values, "match");
-    if (text != NULL && (hc_decimal_parse(text, 0, match) != HC_OK || *match > matches))
-        count = 0;
-    evhttp_clear_headers(&values);
-    return count;
+/// Takes the name of the users. False: it cannot be shown, or is too long.
+static bool take_name(const char *text, struct answer *answer) {
+    size_t size = strlen(text);
+    if (size > NAME_LONGEST || hc_name_check((const uint8_t *)text, size) != HC_OK)
+        return false;
+    memcpy(answer->name, text, size);
+    return true;
 }
 
-static void issue(const struct hc_sv_token_http *http, uint16_t match, struct evbuffer *out) {
-    char text[HC_CREDENTIAL_TEXT_SIZE + 1];
+/// Reads what is requested into `answer`; false: it is malformed, or too much.
+static bool read_query(struct evhttp_request *request, unsigned matches, struct answer *answer) {
+    const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
+    struct evkeyvalq values = {0};
+    uint64_t count = 1, match = 0;
+    if (query != NULL && evhttp_parse_query_str(query, &values) != 0)
+        return false;
+    const char *text = evhttp_find_header(&values, "count");
+    bool good = text == NULL || hc_decimal_parse(text, 0, &count) == HC_OK;
+    text = evhttp_find_header(&values, "match");
+    good = good && (text == NULL || hc_decimal_parse(text, 0, &match) == HC_OK);
+    text = evhttp_find_header(&values, "name");
+    good = good && (text == NULL || take_name(text, answer));
+    evhttp_clear_headers(&values);
+    answer->left = count;
+    answer->count = (unsigned)count;
+    answer->match = (uint16_t)match;
+    return good && count > 0 && count <= COUNT_MAX && match <= matches;
+}
+
+/// Issues the next token of an answer.
+static void issue(const struct hc_sv_token_http *http, const struct answer *answer,
+                  struct evbuffer *out) {
+    char text[HC_CREDENTIAL_TEXT_SIZE + 1], name[HC_NAME_MAX + 1] = "";
     struct hc_token token = {.expire_s = hc_sv_wall_clock_us() / 1000000 + LIFE_S,
                              .issued_s = hc_sv_wall_clock_us() / 1000000,
                              .players = HC_OWN_PLAYERS_MAX,
                              .watch = true,
-                             .match = match,
+                             .match = answer->match,
                              .audience = http->issuer.audience};
+    if (answer->name[0] != '\0' && answer->count > 1)
+        snprintf(name, sizeof(name), "%s %u", answer->name,
+                 answer->count - (unsigned)answer->left + 1);
+    else
+        snprintf(name, sizeof(name), "%s", answer->name);
+    memcpy(token.name, name, strlen(name));
     randombytes_buf(&token.client_id, sizeof(token.client_id));
     hc_sv_key_file_issue(&http->issuer.key, http->issuer.protocol_id, &token, text);
     evbuffer_add_printf(out, "%s\n", text);
@@ -255,7 +276,7 @@ static unsigned add_tokens(const struct hc_sv_token_http *http, struct answer *a
     unsigned added = 0;
     if (out != NULL && evbuffer_get_length(bufferevent_get_output(connection)) < UNSENT_MAX)
         for (; added < most && answer->left > 0; added++, answer->left--)
-            issue(http, answer->match, out);
+            issue(http, answer, out);
     if (added > 0)
         evhttp_send_reply_chunk(answer->request, out);
     if (out != NULL)
@@ -288,7 +309,7 @@ static void on_turn(evutil_socket_t descriptor, short events, void *context) {
 
 /// Begins an answer. Its length is known, so it is not chunked.
 static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *request,
-                         uint64_t count, uint64_t match) {
+                         const struct answer *answer) {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
     char length[24];
     unsigned place = 0;
@@ -298,11 +319,11 @@ static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *r
         evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
         return;
     }
-    http->answers[place] =
-        (struct answer){.request = request, .left = count, .match = (uint16_t)match};
+    http->answers[place] = *answer;
+    http->answers[place].request = request;
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_gone,
                                   &http->answers[place]);
-    snprintf(length, sizeof(length), "%" PRIu64, count * (HC_CREDENTIAL_TEXT_SIZE + 1));
+    snprintf(length, sizeof(length), "%" PRIu64, answer->left * (HC_CREDENTIAL_TEXT_SIZE + 1));
     evhttp_add_header(headers, "Content-Type", "text/plain");
     evhttp_add_header(headers, "Content-Length", length);
     evhttp_send_reply_start(request, HTTP_OK, NULL);
@@ -312,14 +333,14 @@ static void begin_answer(struct hc_sv_token_http *http, struct evhttp_request *r
 
 static void on_token(struct evhttp_request *request, void *context) {
     struct hc_sv_token_http *http = context;
-    uint64_t match, count = count_of(request, http->issuer.matches, &match);
+    struct answer answer = {.request = NULL};
     const char *origin = evhttp_find_header(evhttp_request_get_input_headers(request), "Origin");
     if (!is_for_us(request) || origin != NULL)
         evhttp_send_error(request, 403, NULL);
-    else if (count == 0)
+    else if (!read_query(request, http->issuer.matches, &answer))
         evhttp_send_error(request, HTTP_BADREQUEST, NULL);
     else
-        begin_answer(http, request, count, match);
+        begin_answer(http, request, &answer);
 }
 
 // ---- The port -----------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 /// The port that issues tokens in `--dev`: HTTP on loopback, for programs only.
 ///
-///     POST /token?count=N&match=M     N tokens for N users, one on each line (default 1), of match
-///     M
-///                                     (default 0: of none)
+///     POST /token?count=N&match=M&name=S
+///
+/// The answer is N tokens for N users, one on each line (default 1), of match M (default 0: of
+/// none), named S, or S 1 to S N if there are several (default: without a name).
 ///
 /// The port issues tokens in slices and bounds its connections, so that no tick waits long. If it
 /// cannot accept a connection, it pauses for a second.

@@ -185,8 +185,15 @@ assert ask(Host=f"evil.example:{sys.argv[1]}").status == 403
 assert ask(method="GET").status in (405, 501)
 assert ask(path="/token?count=5000").status == 400
 assert ask(path="/token?count=x").status == 400
+assert len(ask(path="/token?name=J%C3%BCrgen&count=2").read().split()) == 2
+for name in ("", "%0A", "%FF", 28 * "a"):
+    assert ask(path="/token?name=" + name).status == 400, name
 assert ask(path="/other").status == 404
 END
+start named hindcast-bot --connect "127.0.0.1:$port" --count 2 --name Ada --duration 1
+named=$pid
+finish "$named"
+check "each bot has a name of its own" test "$(grep -o '"name":"Ada [12]"' "$work/dev.err" | sort -u | wc -l)" = 2
 kill -TERM "$dev"
 finish "$dev"
 check "the dev server ends with a good verdict" good dev

@@ -30,6 +30,11 @@ check "one pane fills the window with floor and walls, the own player and a titl
     "count('$own') > 200" "count('$title') > 200" "at(width // 2, height - 1) != '$gap'"
 check "without a bot nobody shoots, and without the overlay there are no figures" pixels one \
     "count('$shot') == 0" "count('$figure') == 0"
+letters() {
+    python3 "$here/picture.py" "$work/$1.png" "print(count('$title')) is None"
+}
+check "it plays under a name" takes named --frames 60 --name "Ada, the Countess of Lvlc"
+check "the name stands above the player" test "$(letters named)" -gt "$(($(letters one) + 300))"
 check "it plays with the overlay" takes overlay --frames 20 --overlay
 check "the overlay names its figures" pixels overlay "count('$figure') > 500"
 
@@ -69,6 +74,7 @@ refused() {
     [ "$status" -eq "$wanted" ] && grep -qe "$pattern" "$work/refused.log"
 }
 check "a screenshot needs a number of frames" refused 2 "needs --frames" --spawn --screenshot x.png
+check "a name can be shown" refused 2 "must be UTF-8 that can be shown" --spawn --name "$(printf 'A\nB')"
 check "the right link needs two panes" refused 2 "is for --split" --spawn --right-link ok
 check "a drawing is one of its game" refused 2 "--drawing FILE needs --game" --spawn --drawing x.so
 check "a plugin without a drawing is named" refused 1 "has no symbol hindcast_drawing" \
