@@ -62,13 +62,10 @@ static void note(struct hc_sv_names *names, const struct hc_sv_view *view, bool 
     for (uint32_t i = 0; i < names->count && slot != NULL;) {
         const struct hc_player_name *name = &names->sent[i];
         hc_unit unit = (hc_unit)(1 + name->player);
-        if (slot->unit == unit && !acked) {
-            slot->named = false;
+        if (slot->unit == unit)
+            slot->named = acked;
+        if (slot->unit == unit && !acked)
             slot->name_since = name->since;
-        }
-        // Since then the unit may have been out of view, and the client has forgotten the name.
-        if (slot->unit == unit && acked)
-            slot->named = slot->name_since == name->since;
         if (slot->unit >= unit)
             i++;
         else

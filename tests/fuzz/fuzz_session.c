@@ -142,8 +142,7 @@ static void issue(struct world *w, const struct hc_game *game, uint8_t how) {
         return;
     if ((how & 4) == 0)
         token.expire_s += TOKEN_LIFE_S;
-    if ((how & 8) != 0)
-        token.name[0] = 0xff;
+    token.name[0] = (how & 8) != 0 ? 0xff : (uint8_t)('A' + w->seed % 26);
     token.audience = (how & 16) != 0;
     token.match = (how & 128) != 0 ? OTHER_MATCH : 0;
     key.key[0] ^= how & 64;
