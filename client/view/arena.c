@@ -18,6 +18,8 @@ enum {
 static const uint32_t FLOOR = 0x222731ff, LINE = 0x2a303bff, WALL = 0x566074ff, EDGE = 0x6f7b93ff,
                       WHITE = 0xf4f6faff, SHOT = 0xffe066ff, TRAIL = 0xffe06650, OWN = 0x4cc9f0ff;
 
+static const double FLASH_S = 0.25; ///< of a player that was struck
+
 /// Colours of other players, by number.
 static const uint32_t others[] = {0xf72585ff, 0xff9f1cff, 0x9b5de5ff, 0xef476fff,
                                   0x80ed99ff, 0xf15bb5ff, 0xc9ada7ff, 0xffd6a5ff};
@@ -64,6 +66,19 @@ static void background(const struct hc_frame *frame) {
                 draw_wall(frame, tx, ty);
 }
 
+/// Flashes a player that a shot has just struck.
+static void draw_struck(const struct hc_frame *frame, hc_player player, double x, double y) {
+    for (uint32_t i = 0; i < frame->event_count; i++) {
+        const struct hc_frame_event *shown = &frame->events[i];
+        bool strikes =
+            shown->event.kind == HC_ARENA_EVENT_HIT || shown->event.kind == HC_ARENA_EVENT_KILL;
+        double fade = 1 - shown->age / FLASH_S;
+        if (strikes && shown->event.number == player && fade > 0)
+            frame->canvas->disc(frame->canvas, x, y, HC_ARENA_RADIUS * (1.6 - 0.4 * fade),
+                                (WHITE & ~0xffu) | (uint32_t)(200 * fade));
+    }
+}
+
 static void draw_player(const struct hc_frame *frame, const struct hc_client_shown *shown) {
     const struct hc_canvas *canvas = frame->canvas;
     double x = HC_SHOWN(shown, struct hc_arena_player, x);
@@ -75,6 +90,7 @@ static void draw_player(const struct hc_frame *frame, const struct hc_client_sho
                           ? OWN
                           : others[shown->owner % (sizeof(others) / sizeof(*others))];
     char score[16];
+    draw_struck(frame, shown->owner, x, y);
     if (health <= 0) { // dead
         canvas->disc(canvas, x, y, radius * 0.6, (colour & ~0xffu) | 0x50);
         return;

@@ -167,10 +167,12 @@ void hc_cl_overlay_ghosts(struct hc_cl_canvas *canvas, const struct hc_client *c
     if (!hc_client_snapshot(client, &tick, &as_of) || tick < hc_timeline_oldest(timeline) ||
         tick > hc_timeline_head(timeline))
         return;
+    struct hc_frame still = *frame;
+    still.event_count = 0; // of the players themselves, not of their ghosts
     canvas->ghost = true;
     for (uint32_t e = 0; e < frame->world->entities; e++)
         if (recorded(client, tick, (hc_entity)e, &ghost) &&
             elsewhere(canvas, client, &ghost, now_us))
-            drawing->entity(frame, &ghost);
+            drawing->entity(&still, &ghost);
     canvas->ghost = false;
 }

@@ -113,16 +113,30 @@ static const char *const *names_of(struct hc_cl_window *window, const struct hc_
     return window->names;
 }
 
+/// Takes the game events that the client has shown since the frame before.
+static void take_events(struct hc_cl_window_pane *pane, uint64_t now_us) {
+    struct hc_client_game_event event;
+    while (hc_client_next_game_event(pane->client.client, &event))
+        hc_cl_shown_events_note(&pane->events, &event, now_us);
+    hc_cl_shown_events_age(&pane->events, now_us);
+}
+
 /// Draws all that is visible to the client.
 static void draw_world(struct hc_cl_window *window, struct hc_cl_window_pane *pane,
                        const SDL_Rect *place, uint64_t now_us) {
     const struct hc_client *client = pane->client.client;
     const struct hc_world *world = hc_client_world(client);
     struct hc_area area = area_of(window, pane, world, now_us);
+    take_events(pane, now_us);
     struct hc_client_shown shown;
     hc_cl_canvas_begin(&window->canvas, place, &area, window->drawing->backdrop);
-    struct hc_frame frame = {&window->canvas.face, world, window->canvas.area,
-                             hc_client_player(client, 0), names_of(window, client, world)};
+    struct hc_frame frame = {&window->canvas.face,
+                             world,
+                             window->canvas.area,
+                             hc_client_player(client, 0),
+                             names_of(window, client, world),
+                             pane->events.at,
+                             pane->events.count};
     if (window->drawing->background != NULL)
         window->drawing->background(&frame);
     if (window->overlay)

@@ -6,6 +6,7 @@
 #include "client/view/devices.h"
 #include "client/view/overlay.h"
 #include "client/view/pane.h"
+#include "client/view/shown_events.h"
 
 enum { HC_CL_WINDOW_PANES = 2 };
 
@@ -13,6 +14,7 @@ enum { HC_CL_WINDOW_PANES = 2 };
 struct hc_cl_window_pane {
     struct hc_cl_pane client;
     struct hc_cl_overlay overlay;
+    struct hc_cl_shown_events events;
     char title[96];
     struct hc_area bounds; ///< all places at which entities were drawn
     bool has_bounds;

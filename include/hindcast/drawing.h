@@ -37,6 +37,14 @@ struct hc_area {
     double left, top, width, height;
 };
 
+enum { HC_FRAME_EVENT_MS = 500 }; ///< for which a frame has a game event
+
+/// A game event that the client showed a moment ago.
+struct hc_frame_event {
+    struct hc_client_game_event event; ///< predicted or late; one that was cancelled is left out
+    double age;                        ///< seconds since then
+};
+
 /// A frame to be drawn; borrowed for the call.
 struct hc_frame {
     const struct hc_canvas *canvas;
@@ -44,6 +52,8 @@ struct hc_frame {
     struct hc_area area;      ///< the part of the world that is visible
     hc_player own;            ///< the player of this client, or HC_NO_PLAYER
     const char *const *names; ///< [world->players] see hc_client_player_name; NULL: unknown
+    const struct hc_frame_event *events; ///< [event_count] the newest 64 at most, oldest first
+    uint32_t event_count;
 };
 
 /// A drawing. For each frame hindcast-view calls `area`, `background`, and `entity` for each
