@@ -45,8 +45,9 @@ enum {
 
 /// A user, as its token describes it.
 struct hc_server_user {
-    uint64_t client_id;                         ///< the backend's number of the user
-    uint8_t name[HC_TOKEN_NAME_SIZE];           ///< UTF-8, padded with zeros; may be empty
+    uint64_t client_id;               ///< the backend's number of the user
+    uint8_t name[HC_TOKEN_NAME_SIZE]; ///< UTF-8, padded with zeros; may be empty. Clients that see
+                                      ///< the user's players are sent it
     uint8_t user_data[HC_TOKEN_USER_DATA_SIZE]; ///< of the backend, for the game
     uint8_t players; ///< the most local players of its client, [0, HC_OWN_PLAYERS_MAX]
     bool watch;      ///< its client may have no players; spectators see everything
