@@ -38,8 +38,9 @@ void hc_grid_clear(const struct hc_grid_shape *shape, struct hc_grid grid) {
 }
 
 static uint32_t cell_bucket(const struct hc_grid_shape *shape, int64_t cx, int64_t cy) {
-    uint32_t hash = (uint32_t)cx * UINT32_C(0x9e3779b1) ^ (uint32_t)cy * UINT32_C(0x85ebca77);
-    return (hash ^ hash >> 15) & (shape->buckets - 1);
+    uint32_t hash = (uint32_t)cx * UINT32_C(0x9e3779b1);
+    // Cells that differ in y by little are mostly in one cache line.
+    return ((hash ^ hash >> 15) + (uint32_t)cy) & (shape->buckets - 1);
 }
 
 uint32_t hc_grid_bucket(const struct hc_grid_shape *shape, int64_t x, int64_t y) {
@@ -88,12 +89,12 @@ void hc_grid_move(const struct hc_grid_shape *shape, struct hc_grid grid, hc_ent
 /// The buckets of a query. The cells around two positions are at most eight.
 struct query {
     uint32_t seen[8], buckets;
-    uint32_t count; ///< entities found
+    uint16_t next[8]; ///< of each bucket, the first entity that was not looked at
 };
 
-/// Adds the entities of the cells within `reach` of (x, y), except those of buckets seen before.
-static void search(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
-                   uint32_t reach, struct query *query, hc_entity *found) {
+/// Adds the buckets of the cells within `reach` of (x, y), except those seen before.
+static inline void add_cells(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x,
+                             int64_t y, uint32_t reach, struct query *query) {
     int64_t last_x = (x + reach) >> shape->shift, last_y = (y + reach) >> shape->shift;
     for (int64_t cx = (x - reach) >> shape->shift; cx <= last_x; cx++) {
         for (int64_t cy = (y - reach) >> shape->shift; cy <= last_y; cy++) {
@@ -104,26 +105,46 @@ static void search(const struct hc_grid_shape *shape, struct hc_grid grid, int64
             if (again)
                 continue;
             HC_ASSERT(query->buckets < 8);
+            query->next[query->buckets] = grid.bucket[bucket];
             query->seen[query->buckets++] = bucket;
-            for (uint16_t e = grid.bucket[bucket]; e != HC_GRID_NONE; e = grid.node[e].next)
-                found[query->count++] = e;
         }
     }
 }
 
-uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
+/// Writes the entities of the query's buckets that are within `reach` of `a` or `b` to `found`;
+/// returns their number. The lists take turns, so that their cache misses overlap.
+static inline uint32_t search(struct hc_grid grid, struct query *query, const int64_t a[2],
+                              const int64_t b[2], uint32_t reach, hc_entity *found) {
+    uint32_t count = 0;
+    while (query->buckets > 0) {
+        for (uint32_t i = 0; i < query->buckets;) {
+            hc_entity e = query->next[i];
+            if (e == HC_GRID_NONE) { // the last list takes its place
+                query->next[i] = query->next[--query->buckets];
+                continue;
+            }
+            query->next[i++] = grid.node[e].next;
+            found[count] = e;
+            count += hc_grid_near(grid, e, a, reach) || (a != b && hc_grid_near(grid, e, b, reach));
+        }
+    }
+    return count;
+}
+
+uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, const int64_t at[2],
                        uint32_t reach, hc_entity *found) {
-    struct query query = {.count = 0};
-    search(shape, grid, x, y, reach, &query, found);
-    return query.count;
+    struct query query = {.buckets = 0};
+    add_cells(shape, grid, at[0], at[1], reach, &query);
+    return search(grid, &query, at, at, reach, found);
 }
 
 uint32_t hc_grid_query_either(const struct hc_grid_shape *shape, struct hc_grid grid,
                               const int64_t a[2], const int64_t b[2], uint32_t reach,
                               hc_entity *found) {
-    struct query query = {.count = 0};
-    search(shape, grid, a[0], a[1], reach, &query, found);
-    if (a[0] != b[0] || a[1] != b[1])
-        search(shape, grid, b[0], b[1], reach, &query, found);
-    return query.count;
+    struct query query = {.buckets = 0};
+    add_cells(shape, grid, a[0], a[1], reach, &query);
+    if (a[0] == b[0] && a[1] == b[1])
+        return search(grid, &query, a, a, reach, found);
+    add_cells(shape, grid, b[0], b[1], reach, &query);
+    return search(grid, &query, a, b, reach, found);
 }

@@ -63,9 +63,9 @@ void hc_grid_remove(struct hc_grid grid, uint32_t bucket, hc_entity entity);
 void hc_grid_move(const struct hc_grid_shape *shape, struct hc_grid grid, hc_entity entity,
                   const int64_t *from, const int64_t *to);
 
-/// Writes a superset of the entities within `reach` of (x, y) to `found` (room for all entities),
+/// Writes the entities that hc_grid_near tells of `at`, {x, y}, to `found` (room for all entities),
 /// in no order and without duplicates; returns their number.
-uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, int64_t x, int64_t y,
+uint32_t hc_grid_query(const struct hc_grid_shape *shape, struct hc_grid grid, const int64_t at[2],
                        uint32_t reach, hc_entity *found);
 
 /// As hc_grid_query, around two positions {x, y}, `a` and `b`.

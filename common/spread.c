@@ -46,11 +46,12 @@ static inline uint32_t find_near(struct hc_scene *scene, hc_entity self, struct 
         !hc_world_position(world, self, scene->states + (size_t)self * world->stride, &at[0],
                            &at[1]))
         return 0;
-    uint32_t found = hc_grid_query(&tl->shape, grid, at[0], at[1], world->game->reach, near);
+    uint32_t found = hc_grid_query(&tl->shape, grid, at, world->game->reach, near);
     for (uint32_t i = 0; i < found; i++) {
         hc_entity e = near[i];
-        if (e == self || !is_near(tl, grid, states, e, at))
+        if (e == self || (tl->shape.wide && !is_near(tl, grid, states, e, at)))
             continue;
+        __builtin_prefetch(states + (size_t)e * world->stride); // the step mostly reads it
         // Neighbours come in ascending order; the grid lists them in any.
         uint32_t to = count++;
         for (; to > 0 && near[to - 1] > e; to--)
@@ -146,6 +147,8 @@ void hc_spread_inputs(struct hc_timeline *tl, const struct hc_ring_row *row) {
     size_t words = hc_ring_words(tl->config.world->players);
     size_t cells = hc_inputs_cell(&tl->inputs, 0, row->tick);
     for (size_t w = 0; w < words; w++) {
+        if (put[w] == 0) // mostly
+            continue;
         for (uint64_t left = put[w]; left != 0; left &= left - 1) {
             hc_player player = (hc_player)(64 * w + (size_t)__builtin_ctzll(left));
             if (hc_inputs_give(&tl->inputs, cells + player) && !needs_no_marks(tl, row))

@@ -333,20 +333,26 @@ static void step_range_again(struct hc_timeline *tl, struct resimulation *at, ui
     }
 }
 
+/// Steps the entities again that are marked in a word of which the first bit is of `entity`.
+static void step_word(struct hc_timeline *tl, struct resimulation *at, uint32_t entity,
+                      uint64_t left) {
+    while (left != 0) {
+        uint32_t first = (uint32_t)__builtin_ctzll(left);
+        uint64_t after = ~(left >> first); // without the bits before the first
+        uint32_t count = after == 0 ? 64 : (uint32_t)__builtin_ctzll(after);
+        step_range_again(tl, at, entity + first, entity + first + count);
+        left = first + count < 64 ? left & (UINT64_MAX << (first + count)) : 0;
+    }
+}
+
 /// Steps the marked entities of a tick again, and clears the marks.
 static void step_marked(struct hc_timeline *tl, struct resimulation *at) {
-    size_t words = hc_ring_words(tl->config.world->entities);
-    for (size_t w = 0; w < words; w++) {
-        uint64_t left = at->row.again[w];
-        at->row.again[w] = 0;
-        while (left != 0) {
-            uint32_t first = (uint32_t)__builtin_ctzll(left);
-            uint64_t after = ~(left >> first); // without the bits before the first
-            uint32_t count = after == 0 ? 64 : (uint32_t)__builtin_ctzll(after);
-            uint32_t from = (uint32_t)(64 * w) + first;
-            step_range_again(tl, at, from, from + count);
-            left = first + count < 64 ? left & (UINT64_MAX << (first + count)) : 0;
-        }
+    uint64_t *again = at->row.again;
+    for (size_t w = 0, words = hc_ring_words(tl->config.world->entities); w < words; w++) {
+        if (again[w] == 0) // mostly
+            continue;
+        step_word(tl, at, (uint32_t)(64 * w), again[w]);
+        again[w] = 0;
     }
 }
 

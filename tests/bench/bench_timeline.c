@@ -55,10 +55,10 @@ static uint32_t neighbours(struct hc_scene *scene, hc_entity self, const hc_enti
         !hc_world_position(world, self, scene->states + (size_t)self * world->stride, &from[0],
                            &from[1]))
         return 0;
-    uint32_t found = hc_grid_query(&pure->shape, pure->grid, from[0], from[1], reach, pure->near);
+    uint32_t found = hc_grid_query(&pure->shape, pure->grid, from, reach, pure->near);
     for (uint32_t i = 0; i < found; i++) {
         hc_entity e = pure->near[i];
-        if (e == self || !hc_grid_near(pure->grid, e, from, reach))
+        if (e == self)
             continue;
         uint32_t at = count++;
         for (; at > 0 && pure->near[at - 1] > e; at--)
