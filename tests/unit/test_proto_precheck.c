@@ -158,7 +158,7 @@ START_TEST(random_bodies_are_read_to_their_end_or_refused) {
         size_t size = random_msgpack(&rng, bytes, sizeof bytes);
         if (size >= 2) {
             bytes[0] = (uint8_t)(0x91 + hc_rng_below(&rng, 4));
-            bytes[1] = (uint8_t)(1 + hc_rng_below(&rng, 8));
+            bytes[1] = (uint8_t)(1 + hc_rng_below(&rng, 11));
         }
         if (hc_body_begin(&body, bytes, size) != HC_OK)
             continue;
@@ -188,7 +188,9 @@ START_TEST(the_order_of_messages_is_part_of_the_grammar) {
         {{BYTES(0x91, 1, 0x91, 2)}, false},
         {{BYTES(0x91, 2, 0x91, 1)}, false},
         {{BYTES(0x91, 0)}, false},
-        {{BYTES(0x91, 10)}, false},
+        {{BYTES(0x91, 10)}, true},
+        {{BYTES(0x91, 10, 0x91, 10)}, false}, // two NAMES
+        {{BYTES(0x91, 11)}, false},
         {{BYTES(0x91, 0xcc, 3)}, false}, // a type has one form
         {{BYTES(0x90)}, false},
         {{BYTES(0x03)}, false},
