@@ -129,6 +129,12 @@ const struct hc_sv_value *hc_sv_values_get(const struct hc_sv_values *values, hc
     return id != 0 && value->id == id ? value : NULL;
 }
 
+void hc_sv_values_prefetch(const struct hc_sv_values *values, hc_sv_value_id id) {
+    const struct hc_sv_value *value = place_of(values, id);
+    __builtin_prefetch(value);
+    __builtin_prefetch(value + 1);
+}
+
 bool hc_sv_values_alike(const struct hc_sv_values *values, hc_unit unit, hc_sv_value_id a,
                         hc_sv_value_id b) {
     if (a == b)
@@ -569,16 +575,24 @@ static void encode(struct hc_sv_encoder *encoder, const struct hc_value_base *ba
 
 // ---- The deltas of one snapshot -----------------------------------------------------------------
 
+/// The key of a delta between two values, by their numbers.
 static struct hc_sv_delta_key key_of(const struct hc_sv_encoder *encoder, hc_unit unit,
-                                     const struct hc_sv_value *base,
-                                     const struct hc_sv_value *value) {
-    enum hc_extrapolation how = base == NULL ? HC_EXTRAPOLATION_HOLD : encoder->how;
+                                     hc_sv_value_id base, hc_sv_value_id value) {
+    enum hc_extrapolation how = base == 0 ? HC_EXTRAPOLATION_HOLD : encoder->how;
     bool steps = unit != 0 && how == HC_EXTRAPOLATION_STEP;
-    return (struct hc_sv_delta_key){.base = base == NULL ? 0 : base->id,
-                                    .value = value->id,
+    return (struct hc_sv_delta_key){.base = base,
+                                    .value = value,
                                     .referee = steps ? encoder->referee_id : 0,
                                     .unit = unit,
                                     .how = how};
+}
+
+void hc_sv_encoder_prefetch(const struct hc_sv_encoder *encoder, hc_unit unit, hc_sv_value_id base,
+                            hc_sv_value_id value) {
+    struct hc_sv_delta_key key = key_of(encoder, unit, base, value);
+    const struct hc_sv_delta_entry *set = set_of(encoder->deltas, &key);
+    for (unsigned i = 0; i < WAYS; i++)
+        __builtin_prefetch(&set[i]);
 }
 
 bool hc_sv_encoder_too_dear(const struct hc_sv_encoder *encoder, hc_unit unit,
@@ -586,7 +600,7 @@ bool hc_sv_encoder_too_dear(const struct hc_sv_encoder *encoder, hc_unit unit,
     if (base == NULL || unit == 0 ||
         hc_sv_extrapolation_fits(&encoder->cost, HC_EXTRAPOLATE_TICKS_MAX))
         return false;
-    struct hc_sv_delta_key key = key_of(encoder, unit, base, value);
+    struct hc_sv_delta_key key = key_of(encoder, unit, base->id, value->id);
     uint32_t steps = hc_sv_deltas_steps(encoder->how, base->unit.tick, value->unit.tick);
     return hc_sv_deltas_find(encoder->deltas, &key) == NULL &&
            !hc_sv_extrapolation_fits(&encoder->cost, steps);
@@ -596,7 +610,7 @@ struct hc_sv_delta hc_sv_encoder_delta(struct hc_sv_encoder *encoder, hc_unit un
                                        const struct hc_sv_value *base,
                                        const struct hc_sv_value *value, bool pays) {
     struct hc_sv_deltas *deltas = encoder->deltas;
-    struct hc_sv_delta_key key = key_of(encoder, unit, base, value);
+    struct hc_sv_delta_key key = key_of(encoder, unit, base == NULL ? 0 : base->id, value->id);
     const struct hc_sv_delta_entry *stored = hc_sv_deltas_find(deltas, &key);
     if (stored != NULL) {
         encoder->reused++;

@@ -91,6 +91,9 @@ hc_sv_value_id hc_sv_values_put(const struct hc_sv_values_row *row, hc_unit unit
 /// NULL: it was replaced, or the number is 0.
 const struct hc_sv_value *hc_sv_values_get(const struct hc_sv_values *values, hc_sv_value_id id);
 
+/// Begins to load the value with this number into the processor's cache, if it is in the ring.
+void hc_sv_values_prefetch(const struct hc_sv_values *values, hc_sv_value_id id);
+
 /// Whether two stored values of `unit`, of one tick, have the same states; their inputs may differ,
 /// because a client shows nothing of them. False: one of them was replaced.
 bool hc_sv_values_alike(const struct hc_sv_values *values, hc_unit unit, hc_sv_value_id a,
@@ -227,6 +230,11 @@ void hc_sv_deltas_put(struct hc_sv_deltas *deltas, const struct hc_sv_delta_key 
 static inline uint32_t hc_sv_deltas_steps(enum hc_extrapolation how, hc_tick from, hc_tick to) {
     return how == HC_EXTRAPOLATION_STEP && to - from <= HC_EXTRAPOLATE_TICKS_MAX ? to - from : 0;
 }
+
+/// Begins to load the delta of the value numbered `value` against the one numbered `base` (0: none)
+/// into the processor's cache, if it is stored.
+void hc_sv_encoder_prefetch(const struct hc_sv_encoder *encoder, hc_unit unit, hc_sv_value_id base,
+                            hc_sv_value_id value);
 
 /// Whether the delta of `value` against `base` (NULL: none) exceeds the extrapolation budget: it is
 /// not stored, and its extrapolation takes more steps than are left. A client that acks late, at

@@ -142,18 +142,6 @@ static uint32_t store_delta(struct hc_sv_builder *builder, struct hc_sv_delta de
     return at;
 }
 
-/// Fetches the delta of a unit in view, as far as there is room.
-static void gather_delta(struct hc_sv_builder *builder, struct hc_sv_selection *selection) {
-    selection->base = base_of(builder, selection);
-    struct hc_sv_delta delta = hc_sv_encoder_delta(&builder->encoder, selection->name.unit,
-                                                   selection->base, selection->value, true);
-    if (selection->name.from == HC_SNAPSHOT_BASE)
-        selection->bits = AGAIN_BITS;
-    selection->bits += delta.bits;
-    selection->delta = delta.bits;
-    selection->gathered = store_delta(builder, delta);
-}
-
 /// Whether the unit waits for the next snapshot: the view is crowded, this is not its turn, the
 /// last snapshot sent it, and its player has changed no keys since.
 static bool waits(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot,
@@ -168,9 +156,10 @@ static bool waits(const struct hc_sv_builder *builder, const struct hc_sv_slot *
            builder->replicator->roster.players[player].turned_at < state->sent_as_of;
 }
 
-/// Adds a unit that the client sees, or must forget.
+/// Adds a unit that the client sees, or must forget; begins to load its values and its delta.
 static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
                         const struct hc_sv_item_state *state) {
+    const struct hc_sv_values *values = &builder->replicator->values;
     struct hc_sv_selection *selection = &builder->selections[builder->selection_count++];
     *selection = (struct hc_sv_selection){.name = {.unit = slot->unit, .from = HC_SNAPSHOT_DROPPED},
                                           .own = slot->own,
@@ -181,19 +170,14 @@ static void gather_unit(struct hc_sv_builder *builder, struct hc_sv_slot *slot,
                                           .bits = NAME_BITS};
     if (!slot->sees)
         return;
-    selection->value = hc_sv_values_get(&builder->replicator->values, slot->value_id);
-    selection->acked = slot->pinned ? hc_sv_values_pinned(&builder->replicator->values,
-                                                          pin_of(builder, slot), state->acked)
-                                    : hc_sv_values_get(&builder->replicator->values, state->acked);
+    hc_sv_values_prefetch(values, slot->value_id);
+    hc_sv_values_prefetch(values, state->acked);
     selection->waits = waits(builder, slot, state);
     if (selection->waits) {
-        selection->bits = 0;
         builder->waiting++;
         return;
     }
-    gather_delta(builder, selection);
-    selection->inputs = slot->inputs;
-    selection->bits += INPUT_BITS * least(slot->inputs, HC_SNAPSHOT_INPUTS_NEAR);
+    hc_sv_encoder_prefetch(&builder->encoder, slot->unit, state->acked, slot->value_id);
     uint32_t unsent = // else it was out of view
         state->sent_as_of == HC_NO_TICK ? 0 : builder->header.as_of - state->sent_as_of;
     if (unsent > builder->counts->longest_unsent_ticks)
@@ -253,6 +237,38 @@ static void gather_units(struct hc_sv_builder *builder, hc_sv_places gone) {
             at = &slot->next;
         else
             hc_sv_view_remove(view, at);
+    }
+}
+
+/// Fetches the delta of a unit in view, as far as there is room.
+static void fetch_delta(struct hc_sv_builder *builder, struct hc_sv_selection *selection) {
+    selection->base = base_of(builder, selection);
+    struct hc_sv_delta delta = hc_sv_encoder_delta(&builder->encoder, selection->name.unit,
+                                                   selection->base, selection->value, true);
+    if (selection->name.from == HC_SNAPSHOT_BASE)
+        selection->bits = AGAIN_BITS;
+    selection->inputs = selection->slot->inputs;
+    selection->bits += delta.bits + INPUT_BITS * least(selection->inputs, HC_SNAPSHOT_INPUTS_NEAR);
+    selection->delta = delta.bits;
+    selection->gathered = store_delta(builder, delta);
+}
+
+/// Fetches the values of the gathered units, and the deltas of those that do not wait.
+static void fetch_units(struct hc_sv_builder *builder) {
+    const struct hc_sv_values *values = &builder->replicator->values;
+    for (uint32_t i = 0; i < builder->selection_count; i++) {
+        struct hc_sv_selection *selection = &builder->selections[i];
+        const struct hc_sv_slot *slot = selection->slot;
+        if (!slot->sees)
+            continue;
+        selection->value = hc_sv_values_get(values, slot->value_id);
+        selection->acked =
+            slot->pinned ? hc_sv_values_pinned(values, pin_of(builder, slot), selection->acked_id)
+                         : hc_sv_values_get(values, selection->acked_id);
+        if (selection->waits)
+            selection->bits = 0;
+        else
+            fetch_delta(builder, selection);
     }
 }
 
@@ -612,6 +628,7 @@ static void gather(struct hc_sv_builder *builder, const struct hc_sv_snapshot_da
     hc_sv_places gone = begin(builder, datagram);
     begin_deltas(builder);
     gather_units(builder, gone);
+    fetch_units(builder);
     hc_sv_lists_gather(builder, gone);
     hc_sv_listing_gather(builder, gone);
 }
