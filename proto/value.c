@@ -401,7 +401,7 @@ static void extrapolate(const struct hc_value_base *base, const struct hc_input_
                        base->referee, out->tick, out);
 }
 
-void hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_value_base *base,
+bool hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_value_base *base,
                                const struct hc_input_changes *changes,
                                const struct hc_unit_value *extrapolated,
                                const struct hc_unit_value *value) {
@@ -417,10 +417,11 @@ void hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_valu
     }
     hc_bits_put(bits, same, 1);
     if (same)
-        return;
+        return false;
     if (takes && !listed)
         hc_bits_put(bits, 0, 1);
     put_parts(bits, &difference);
+    return difference.entities != 0;
 }
 
 void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,

@@ -174,8 +174,8 @@ const struct hc_sv_value *hc_sv_values_pinned(const struct hc_sv_values *values,
 
 // ---- Deltas -------------------------------------------------------------------------------------
 
-static size_t step_count(const struct hc_world *world) {
-    return (size_t)hc_unit_total(world) * HC_SV_STEP_TICKS * HC_SV_STEP_WAYS;
+static size_t run_count(const struct hc_world *world) {
+    return (size_t)hc_unit_total(world) * HC_SV_RUN_TICKS * HC_SV_RUN_WAYS;
 }
 
 /// Which of the input's fields count as keys, bit i for field i.
@@ -200,22 +200,19 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
     while (deltas->sets * WAYS < entries)
         deltas->sets *= 2;
     deltas->entries = hc_carve(base, &used, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
-    deltas->steps = hc_carve(base, &used, step_count(world) * sizeof *deltas->steps);
-    deltas->step_states = hc_carve(base, &used, step_count(world) * hc_unit_bytes(world));
-    deltas->runs = hc_carve(base, &used, step_count(world) * sizeof *deltas->runs);
-    deltas->run_states = hc_carve(base, &used, step_count(world) * hc_unit_bytes(world));
+    deltas->runs = hc_carve(base, &used, run_count(world) * sizeof *deltas->runs);
+    deltas->run_states = hc_carve(base, &used, run_count(world) * hc_unit_bytes(world));
     deltas->encoding = hc_carve(base, &used, sizeof *deltas->encoding);
     return used;
 }
 
-static void forget_steps(struct hc_sv_deltas *deltas) {
-    memset(deltas->steps, 0, step_count(deltas->world) * sizeof *deltas->steps);
-    memset(deltas->runs, 0, step_count(deltas->world) * sizeof *deltas->runs);
+static void forget_runs(struct hc_sv_deltas *deltas) {
+    memset(deltas->runs, 0, run_count(deltas->world) * sizeof *deltas->runs);
 }
 
 void hc_sv_deltas_clear(struct hc_sv_deltas *deltas) {
     memset(deltas->entries, 0, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
-    forget_steps(deltas);
+    forget_runs(deltas);
     deltas->way = 0;
     deltas->groups = 0;
 }
@@ -266,15 +263,13 @@ void hc_sv_deltas_put(struct hc_sv_deltas *deltas, const struct hc_sv_delta_key 
 // ---- Input changes ------------------------------------------------------------------------------
 
 /// Lists all changes of the owner's input in the steps from the baseline to `end`; the steps before
-/// are given `given`. Returns whether keys have changed.
-static bool list_all(const struct hc_timeline *timeline, const struct hc_value_base *base,
-                     hc_tick end, uint32_t keys, const uint8_t *given,
-                     struct hc_input_changes *out) {
+/// are given `given`.
+static void list_all(const struct hc_timeline *timeline, const struct hc_value_base *base,
+                     hc_tick end, const uint8_t *given, struct hc_input_changes *out) {
     const struct hc_world *world = base->codec->world;
     const struct hc_game *game = world->game;
     hc_player player = hc_unit_player(world, base->unit);
     const uint8_t *last = NULL; // before it is sanitized
-    bool any_keys = false;
     out->count = 0;
     for (hc_tick t = base->from->tick; t < end; t++) {
         const uint8_t *now = hc_timeline_effective(timeline, player, t);
@@ -287,12 +282,10 @@ static bool list_all(const struct hc_timeline *timeline, const struct hc_value_b
         game->sanitize_input(change->input); // as the reader does; a prediction may need it
         if (memcmp(change->input, given, game->input_size) == 0)
             continue;
-        any_keys |= (hc_value_compare_inputs(base->codec, change->input, given) & keys) != 0;
         change->tick = t;
         given = change->input;
         out->count++;
     }
-    return any_keys;
 }
 
 /// Lists the changes of keys among `all`; `alone`: the fields that are no keys stay as `given`.
@@ -344,62 +337,28 @@ void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, const struct hc_sv_value
     encoder->referee_hash = hash_referee(encoder->deltas, encoder->referee);
 }
 
-/// The states after a step, with the tick of `now`.
-static void place_after(const struct hc_sv_deltas *deltas, const struct hc_sv_step *step,
-                        struct hc_unit_value *now) {
-    size_t number = (size_t)(step - deltas->steps);
-    hc_unit_place(deltas->world, now, deltas->step_states + number * hc_unit_bytes(deltas->world));
-}
-
-/// Simulates a tick of the unit from `now`, with its owner's input `given` (NULL: no owner), into
-/// `step`. False: it read more of the referee than any before, and all steps are forgotten.
-static bool simulate(struct hc_sv_encoder *encoder, hc_unit unit, const struct hc_unit_value *now,
-                     const struct hc_input_change *given, struct hc_sv_step *step) {
-    struct hc_sv_deltas *deltas = encoder->deltas;
-    struct hc_input_changes changes;
-    struct hc_unit_value out;
-    changes.count = 0;
-    if (given != NULL)
-        changes.at[changes.count++] = *given;
-    place_after(deltas, step, &out);
-    hc_extrapolate(deltas->extrapolator, HC_EXTRAPOLATION_STEP, unit, now, &changes,
-                   encoder->referee, now->tick + 1, &out);
-    step->after = hc_sv_values_hash(deltas->world, unit, &out);
-    uint8_t groups = hc_extrapolator_groups(deltas->extrapolator);
-    if ((groups & ~deltas->groups) == 0)
-        return true;
-    forget_steps(deltas);
-    deltas->groups |= groups;
-    encoder->referee_hash = hash_referee(deltas, encoder->referee);
-    return false;
-}
-
-/// The first of the places of the unit's steps from `tick`.
+/// The first of the places of the unit's runs from `tick`.
 static size_t first_place(hc_unit unit, hc_tick tick) {
-    return ((size_t)unit * HC_SV_STEP_TICKS + tick % HC_SV_STEP_TICKS) * HC_SV_STEP_WAYS;
+    return ((size_t)unit * HC_SV_RUN_TICKS + tick % HC_SV_RUN_TICKS) * HC_SV_RUN_WAYS;
 }
 
-/// The stored step with this key of the unit from `tick`; if there is none, one to replace.
-static struct hc_sv_step *step_at(struct hc_sv_deltas *deltas, hc_unit unit, hc_tick tick,
-                                  uint64_t key) {
-    struct hc_sv_step *steps = &deltas->steps[first_place(unit, tick)];
-    for (unsigned way = 0; way < HC_SV_STEP_WAYS; way++)
-        if (steps[way].key == key)
-            return &steps[way];
-    return &steps[deltas->way++ % HC_SV_STEP_WAYS];
-}
-
-/// The same of runs.
+/// The longest stored run with this key of the unit from `tick` that does not go beyond `end`; if
+/// there is none, a free one to replace.
 static struct hc_sv_run *run_at(struct hc_sv_deltas *deltas, hc_unit unit, hc_tick tick,
-                                uint64_t key) {
-    struct hc_sv_run *runs = &deltas->runs[first_place(unit, tick)];
-    for (unsigned way = 0; way < HC_SV_STEP_WAYS; way++)
-        if (runs[way].key == key)
-            return &runs[way];
-    return &runs[deltas->way++ % HC_SV_STEP_WAYS];
+                                uint64_t key, hc_tick end) {
+    struct hc_sv_run *runs = &deltas->runs[first_place(unit, tick)], *best = NULL;
+    for (unsigned way = 0; way < HC_SV_RUN_WAYS; way++)
+        if (runs[way].key == key && runs[way].to <= end &&
+            (best == NULL || runs[way].to > best->to))
+            best = &runs[way];
+    if (best != NULL)
+        return best;
+    best = &runs[deltas->way++ % HC_SV_RUN_WAYS];
+    best->key = 0;
+    return best;
 }
 
-/// A walk of a unit from a baseline over stored steps.
+/// A walk of a unit from a baseline over stored runs.
 struct walk {
     struct hc_sv_encoder *encoder;
     hc_unit unit;
@@ -417,54 +376,57 @@ static void give(struct walk *walk, const uint8_t *input) {
     walk->input = mix(mix(walk->encoder->referee_hash, words[0]), words[1]) | 1;
 }
 
-/// The key of a step, or of a run, from where the walk is.
+/// The key of a run from where the walk is.
 static uint64_t key_here(const struct walk *walk) {
     return mix(mix(walk->hash, walk->input), (uint64_t)walk->now.tick << 16 | walk->unit) | 1;
 }
 
-/// Goes on by a tick. False: the walk must begin anew.
-static bool go_step(struct walk *walk) {
-    uint64_t key = key_here(walk);
-    struct hc_sv_step *step = step_at(walk->encoder->deltas, walk->unit, walk->now.tick, key);
-    if (step->key != key) {
-        walk->given.tick = walk->now.tick;
-        step->key = 0;
-        if (!simulate(walk->encoder, walk->unit, &walk->now, walk->owned ? &walk->given : NULL,
-                      step))
-            return false;
-        step->key = key;
-    }
-    walk->hash = step->after;
-    place_after(walk->encoder->deltas, step, &walk->now);
-    walk->now.tick++;
-    return true;
+/// Puts the walk at the end of a run.
+static void jump(struct walk *walk, const struct hc_sv_run *run) {
+    const struct hc_sv_deltas *deltas = walk->encoder->deltas;
+    size_t number = (size_t)(run - deltas->runs);
+    walk->hash = run->after;
+    walk->now.tick = run->to;
+    hc_unit_place(deltas->world, &walk->now,
+                  deltas->run_states + number * hc_unit_bytes(deltas->world));
 }
 
-/// Goes on to `end` under the same input: by the run that is stored, and by steps from there.
-/// False: the walk must begin anew.
-static bool go_run(struct walk *walk, hc_tick end) {
-    struct hc_sv_deltas *deltas = walk->encoder->deltas;
-    uint64_t key = key_here(walk);
-    struct hc_sv_run *run = run_at(deltas, walk->unit, walk->now.tick, key);
-    struct hc_unit_value states;
-    hc_unit_place(deltas->world, &states,
-                  deltas->run_states + (size_t)(run - deltas->runs) * hc_unit_bytes(deltas->world));
-    if (run->key == key && run->to <= end) {
-        walk->hash = run->after;
-        walk->now.tick = run->to;
-        walk->now.presence = states.presence;
-        walk->now.states = states.states;
-    }
-    bool goes_beyond = run->key == key && run->to >= end;
-    while (walk->now.tick < end)
-        if (!go_step(walk))
-            return false;
-    if (goes_beyond)
-        return true;
-    hc_unit_copy(deltas->world, walk->unit, &states, &walk->now);
-    run->key = key;
+/// Simulates the unit up to `end` under the same input, as the end of `run`. False: it read more of
+/// the referee than any before, and all runs are forgotten.
+static bool simulate(struct walk *walk, struct hc_sv_run *run, hc_tick end) {
+    struct hc_sv_encoder *encoder = walk->encoder;
+    struct hc_sv_deltas *deltas = encoder->deltas;
+    struct hc_input_changes changes;
+    struct hc_unit_value from = walk->now, out;
+    changes.count = 0;
+    walk->given.tick = from.tick;
+    if (walk->owned)
+        changes.at[changes.count++] = walk->given;
     run->to = end;
-    run->after = walk->hash;
+    jump(walk, run);
+    out = walk->now; // it shares the pointers; its age and input are those of the baseline
+    hc_extrapolate(deltas->extrapolator, HC_EXTRAPOLATION_STEP, walk->unit, &from, &changes,
+                   encoder->referee, end, &out);
+    walk->hash = run->after = hc_sv_values_hash(deltas->world, walk->unit, &out);
+    uint8_t groups = hc_extrapolator_groups(deltas->extrapolator);
+    if ((groups & ~deltas->groups) == 0)
+        return true;
+    forget_runs(deltas);
+    deltas->groups |= groups;
+    encoder->referee_hash = hash_referee(deltas, encoder->referee);
+    return false;
+}
+
+/// Goes on to `end` under the same input: by the run that is stored, and beyond it by simulation,
+/// which makes the run longer. False: the walk must begin anew.
+static bool go_run(struct walk *walk, hc_tick end) {
+    uint64_t key = key_here(walk);
+    struct hc_sv_run *run = run_at(walk->encoder->deltas, walk->unit, walk->now.tick, key, end);
+    if (run->key == key)
+        jump(walk, run);
+    if (walk->now.tick < end && !simulate(walk, run, end))
+        return false;
+    run->key = key;
     return true;
 }
 
@@ -474,7 +436,7 @@ static bool go_to(struct walk *walk, const struct hc_input_changes *changes, hc_
         if (next < changes->count && changes->at[next].tick == walk->now.tick)
             give(walk, changes->at[next++].input);
         hc_tick end = next < changes->count ? changes->at[next].tick : tick;
-        if (end - walk->now.tick > 1 ? !go_run(walk, end) : !go_step(walk))
+        if (!go_run(walk, end))
             return false;
     }
     return true;
@@ -509,68 +471,60 @@ static struct hc_unit_value extrapolate(struct hc_sv_encoder *encoder, hc_unit u
 
 // ---- Encoding -----------------------------------------------------------------------------------
 
-/// Encodes the value with the input changes of `way`, and keeps the delta if it is the shortest. It
-/// extrapolates only if the list of changes leaves room for a shorter one.
-static void attempt(struct hc_sv_encoder *encoder, const struct hc_value_base *base,
-                    const struct hc_sv_value *from, enum hc_sv_way way,
+/// Encodes the value with the input changes, and keeps the delta if it is the shortest. It
+/// extrapolates only if the list of changes leaves room for a shorter one. Returns whether an
+/// entity then differs from its extrapolation.
+static bool attempt(struct hc_sv_encoder *encoder, const struct hc_value_base *base,
+                    const struct hc_sv_value *from, const struct hc_input_changes *changes,
                     const struct hc_unit_value *value) {
     struct hc_sv_encoding *encoding = encoder->deltas->encoding;
-    if (encoding->changes[way].count > 0 &&
-        hc_value_listed_bits(base, &encoding->changes[way], value->tick) >= encoding->bits)
-        return;
+    bool differs = false;
+    if (changes->count > 0 && hc_value_listed_bits(base, changes, value->tick) >= encoding->bits)
+        return false;
     struct hc_bits_writer bits = hc_bits_writer(encoding->data[!encoding->best], HC_SV_DELTA_MAX);
     if (base->unit == 0 || from == NULL ||
         hc_sv_deltas_steps(base->how, from->unit.tick, value->tick) == 0) {
         hc_value_put(&bits, base, NULL, value);
     } else {
         struct hc_unit_value extrapolated =
-            extrapolate(encoder, base->unit, from, &encoding->changes[way], value->tick);
-        hc_value_put_extrapolated(&bits, base, &encoding->changes[way], &extrapolated, value);
+            extrapolate(encoder, base->unit, from, changes, value->tick);
+        differs = hc_value_put_extrapolated(&bits, base, changes, &extrapolated, value);
     }
     uint32_t written = (uint32_t)hc_bits_written(&bits);
     HC_ASSERT(!bits.failed);
     if (written >= encoding->bits)
-        return;
+        return differs;
     hc_bits_finish(&bits);
     encoding->best = !encoding->best;
     encoding->bits = written;
+    return differs;
 }
 
-/// Encodes `value`, of the timeline as it is now, as the shortest delta that is tried; `from` is
-/// the baseline.
+/// Encodes `value`, of the timeline as it is now, as the shorter delta of the two that are tried;
+/// `from` is the baseline. Fields that are no keys matter where an entity is not as extrapolated
+/// without their changes.
 static void encode(struct hc_sv_encoder *encoder, const struct hc_value_base *base,
                    const struct hc_sv_value *from, const struct hc_unit_value *value) {
     struct hc_sv_encoding *encoding = encoder->deltas->encoding;
-    struct hc_input_changes *changes = encoding->changes;
     const struct hc_world *world = base->codec->world;
+    uint32_t keys = encoder->deltas->keys;
+    uint8_t given[HC_INPUT_MAX] = {0};
+    bool takes =
+        base->from != NULL && base->from->tick >= encoder->since &&
+        hc_extrapolate_takes_changes(world, base->how, base->unit, base->from, value->tick);
     encoding->best = 0;
     encoding->bits = UINT32_MAX;
-    changes[HC_SV_WAY_NONE].count = 0;
-    if (base->from == NULL || base->from->tick < encoder->since ||
-        !hc_extrapolate_takes_changes(world, base->how, base->unit, base->from, value->tick)) {
-        attempt(encoder, base, from, HC_SV_WAY_NONE, value);
+    encoding->alone.count = 0;
+    if (takes) {
+        hc_extrapolate_input(world, base->from, given);
+        list_all(encoder->timeline, base, value->tick, given, &encoding->all);
+        list_keys(base->codec, &encoding->all, keys, given, true, &encoding->alone);
+    }
+    if (!attempt(encoder, base, from, &encoding->alone, value) || !takes)
         return;
-    }
-    const struct hc_game *game = world->game;
-    const struct hc_input_changes *all = &changes[HC_SV_WAY_ALL];
-    uint8_t given[HC_INPUT_MAX] = {0};
-    uint32_t keys = encoder->deltas->keys;
-    hc_extrapolate_input(world, base->from, given);
-    bool pressed =
-        list_all(encoder->timeline, base, value->tick, keys, given, &changes[HC_SV_WAY_ALL]);
-    if (!pressed) { // a value rarely equals its extrapolation after a change of keys
-        attempt(encoder, base, from, HC_SV_WAY_NONE, value);
-    } else { // the shortest lists first
-        list_keys(base->codec, all, keys, given, true, &changes[HC_SV_WAY_KEYS_ALONE]);
-        list_keys(base->codec, all, keys, given, false, &changes[HC_SV_WAY_KEYS]);
-        attempt(encoder, base, from, HC_SV_WAY_KEYS_ALONE, value);
-        if (!same_list(game, &changes[HC_SV_WAY_KEYS], &changes[HC_SV_WAY_KEYS_ALONE]))
-            attempt(encoder, base, from, HC_SV_WAY_KEYS, value);
-        if (same_list(game, &changes[HC_SV_WAY_KEYS], all))
-            return;
-    }
-    if (all->count > 0)
-        attempt(encoder, base, from, HC_SV_WAY_ALL, value);
+    list_keys(base->codec, &encoding->all, keys, given, false, &encoding->whole);
+    if (!same_list(world->game, &encoding->whole, &encoding->alone))
+        attempt(encoder, base, from, &encoding->whole, value);
 }
 
 // ---- The deltas of one snapshot -----------------------------------------------------------------

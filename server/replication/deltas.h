@@ -12,15 +12,15 @@
 /// days; an entry is overwritten within seconds.
 ///
 /// The extrapolation of the baseline is most of the cost of an encoding. Extrapolations from
-/// different baselines often reach the same state of a unit at the same tick. So each simulated
-/// tick of a unit is stored: the key hashes the states before, the input and the referee's fields
-/// that any step has read; the entry holds the states after. A run stores the steps under one input
-/// at once, as far as they were needed: the next head needs one step more, and an extrapolation is
-/// a few runs.
+/// different baselines often reach the same state of a unit at the same tick. So runs are stored:
+/// the simulated ticks of a unit under one input, as far as they were needed. The key of a run
+/// hashes the states before, the input and the referee's fields that any step has read; it holds
+/// the states after. A later head makes it longer, and an extrapolation is a few runs.
 ///
 /// A delta may list the input changes of the owner between the baseline and the value. It lists
-/// them where that saves more bits than it costs: all of them, or only changes of keys (fields of
-/// few bits). A field that changes all the time, as an aim does, matters little but at the end.
+/// the changes of keys (fields of few bits). A field that changes all the time, as an aim does,
+/// matters little but at the end; its value at those changes is listed where that saves more bits
+/// than it costs.
 #pragma once
 
 #include "common/bits.h"
@@ -116,12 +116,12 @@ const struct hc_sv_value *hc_sv_values_pinned(const struct hc_sv_values *values,
 enum {
     HC_SV_DELTA_STORED = 44, ///< bytes of the longest delta stored
     HC_SV_DELTA_MAX = 2048,  ///< bytes that one delta takes at most
-    HC_SV_STEP_TICKS = 32,   ///< simulated ticks that are stored of each unit,
-    HC_SV_STEP_WAYS = 8,     ///< and of each tick: from different states, or with different inputs
+    HC_SV_RUN_TICKS = 32,    ///< ticks from which runs of each unit are stored,
+    HC_SV_RUN_WAYS = 8,      ///< and of each tick: from different states, or with different inputs
 };
 
-_Static_assert((int)HC_SV_STEP_TICKS >= (int)HC_EXTRAPOLATE_TICKS_MAX,
-               "the steps of an extrapolation have places of their own");
+_Static_assert((int)HC_SV_RUN_TICKS >= (int)HC_EXTRAPOLATE_TICKS_MAX,
+               "the runs of an extrapolation have places of their own");
 
 struct hc_sv_delta_key {
     hc_sv_value_id base;    ///< 0: none
@@ -137,29 +137,22 @@ struct hc_sv_delta_entry {
     uint8_t data[HC_SV_DELTA_STORED];
 };
 
-/// The input changes that a delta lists.
-enum hc_sv_way { HC_SV_WAY_NONE, HC_SV_WAY_ALL, HC_SV_WAY_KEYS, HC_SV_WAY_KEYS_ALONE, HC_SV_WAYS };
-
-/// A simulated tick of a unit; its presence and states after it lie apart, because a walk over many
-/// ticks needs only the last ones.
-struct hc_sv_step {
-    uint64_t key;   ///< hash of all that the step reads; 0: free
-    uint64_t after; ///< hc_sv_values_hash of the states after it
-};
-
-/// Steps of a unit under one input; its states lie apart, as those of a step.
+/// Simulated ticks of a unit under one input; its presence and states after them lie apart, because
+/// a walk over many runs needs only the last ones.
 struct hc_sv_run {
-    uint64_t key;   ///< as the key of its first step; 0: free
-    uint64_t after; ///< hc_sv_values_hash of the states after the last
+    uint64_t key;   ///< hash of all that its first step reads; 0: free
+    uint64_t after; ///< hc_sv_values_hash of the states after the last step
     hc_tick to;     ///< the tick after the last
 };
 
 /// The shortest delta so far, and memory for one more and for its input changes.
 struct hc_sv_encoding {
     uint8_t data[2][HC_SV_DELTA_MAX];
-    unsigned best; ///< of the two
-    uint32_t bits; ///< of the best; UINT32_MAX: none yet
-    struct hc_input_changes changes[HC_SV_WAYS];
+    unsigned best;                 ///< of the two
+    uint32_t bits;                 ///< of the best; UINT32_MAX: none yet
+    struct hc_input_changes all;   ///< of the owner since the baseline
+    struct hc_input_changes alone; ///< of keys, without the fields that are no keys,
+    struct hc_input_changes whole; ///< and with them
 };
 
 struct hc_sv_deltas {
@@ -168,12 +161,10 @@ struct hc_sv_deltas {
     struct hc_extrapolator *extrapolator; ///< borrowed
     uint32_t sets;                        ///< a power of two
     struct hc_sv_delta_entry *entries;    ///< [sets][2], the newer of each set first
-    struct hc_sv_step *steps; ///< [units][HC_SV_STEP_TICKS][HC_SV_STEP_WAYS], the tick by its
-                              ///< remainder
-    uint8_t *step_states;     ///< [the same] of hc_unit_bytes
-    struct hc_sv_run *runs;   ///< [the same] by the tick of the first step
-    uint8_t *run_states;      ///< [the same] of hc_unit_bytes
-    uint32_t way;             ///< the way that the next step or run replaces
+    struct hc_sv_run *runs; ///< [units][HC_SV_RUN_TICKS][HC_SV_RUN_WAYS], the tick of the first
+                            ///< step by its remainder
+    uint8_t *run_states;    ///< [the same] of hc_unit_bytes
+    uint32_t way;           ///< the way that the next run replaces
     struct hc_sv_encoding *encoding;
     uint32_t keys;  ///< fields of the input that count as keys, bit i for field i
     uint8_t groups; ///< of the referee, that any step has read
