@@ -313,8 +313,8 @@ FAULTS = {
     "inputs-cut": Fault(
         "server/replication/snapshot.c",
         "only the nearest two inputs of others are sent",
-        "&selection->value->unit, builder->header.tick + inputs);\n",
-        "&selection->value->unit, builder->header.tick + (inputs < 2 ? inputs : 2));\n",
+        "builder->header.tick + inputs);\n",
+        "builder->header.tick + (inputs < 2 ? inputs : 2));\n",
     ),
     "corrections-late": Fault(
         "server/replication/snapshot.c",
