@@ -3,7 +3,7 @@
 #
 # On a fresh Debian 12, as root, it first installs what it needs. It stops at the first stage that
 # fails; its last line is `N passed, N failed`, counting ctest's tests and the stages themselves.
-# HC_FUZZ_SECONDS (5) is how long each fuzz program searches, HC_HISTORIES (2000) how many random
+# HC_FUZZ_SECONDS (3) is how long each fuzz program searches, HC_HISTORIES (2000) how many random
 # histories are compared, HC_STORM_MINUTES (0) how long random matches are played, in release and again
 # in asan, from seeds that nobody has played before; with 0 the sources say which: every change plays
 # new ones, and what failed somewhere fails everywhere.
@@ -14,7 +14,7 @@ all_stages="install build tidy unit exact storm fuzz processes threads"
 long_stages="planted" # only on demand
 presets="asan release fuzz" # asan is dev and more
 jobs=$(nproc 2>/dev/null || echo 2)
-: "${HC_FUZZ_SECONDS:=5}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}"
+: "${HC_FUZZ_SECONDS:=3}" "${HC_HISTORIES:=2000}" "${HC_STORM_MINUTES:=0}"
 # A misspelt selection in the caller's environment would run nothing and succeed.
 unset CK_RUN_SUITE CK_RUN_CASE CK_INCLUDE_TAGS CK_EXCLUDE_TAGS CK_FORK || :
 

@@ -214,10 +214,8 @@ static void play_with_comings_and_goings(uint64_t seed, uint32_t view) {
 }
 
 START_TEST(each_client_knows_the_right_name_of_each_player_that_it_sees) {
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-        play_with_comings_and_goings(seed, VIEW);
-        play_with_comings_and_goings(seed, 0); // everything is in view
-    }
+    play_with_comings_and_goings(1, VIEW);
+    play_with_comings_and_goings(2, 0); // everything is in view
 }
 END_TEST
 
