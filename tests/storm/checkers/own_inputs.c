@@ -55,6 +55,7 @@ static void client_sent(struct storm_match *match, void *state, unsigned client,
     if (message.count == 0)
         return;
     hc_tick refused = hc_tick_back(storm_match_head(match), late_limit_of(match, conn));
+    refused = hc_tick_max(refused, storm_truth_final(match->truth)); // the limit was lower before
     if (message.first < conn->begun)
         storm_wrong(match, "own-inputs", message.first, client,
                     "sends inputs of ticks before its connection");
