@@ -20,6 +20,16 @@ static uint32_t late_limit_of(const struct storm_match *match, const struct stor
                         : hc_sv_host_late_limit(host, peer);
 }
 
+/// The server has all inputs of the client before this tick; some are of its former connection.
+static hc_tick known_before(const struct storm_match *match, const struct storm_conn *conn) {
+    hc_tick known = HC_NO_TICK;
+    for (unsigned own = 0; own < conn->player_count; own++)
+        known = hc_tick_min(known, hc_timeline_inputs_through(storm_match_timeline(match),
+                                                              conn->players[own]) +
+                                       1);
+    return known;
+}
+
 /// The input is the one that it sent before, and the one that it predicts itself with.
 static void check_input(struct storm_match *match, struct storm_conn *conn, unsigned own,
                         hc_tick tick, const uint8_t *input) {
@@ -55,14 +65,13 @@ static void client_sent(struct storm_match *match, void *state, unsigned client,
     if (message.count == 0)
         return;
     hc_tick refused = hc_tick_back(storm_match_head(match), late_limit_of(match, conn));
-    refused = hc_tick_max(refused, storm_truth_final(match->truth)); // the limit was lower before
     if (message.first < conn->begun)
         storm_wrong(match, "own-inputs", message.first, client,
                     "sends inputs of ticks before its connection");
     if (conn->first == conn->end)
         conn->first = conn->end = message.first;
-    // An input that the server would refuse may be left out.
-    if (message.first > hc_tick_max(conn->end, refused))
+    // An input that the server would refuse, or has, may be left out.
+    if (message.first > hc_tick_max(hc_tick_max(conn->end, refused), known_before(match, conn)))
         storm_wrong(match, "own-inputs", conn->end, client, "has left out an input");
     for (uint32_t i = 0; i < message.count; i++)
         for (unsigned own = 0; own < conn->player_count; own++)
