@@ -13,6 +13,7 @@ import subprocess
 import sys
 from typing import NamedTuple
 
+from hunt import kill_session
 from planting import Fault, Ground, Grounds, check_places, planted_text
 
 PROGRAM = "bin/exact_histories"
@@ -132,7 +133,7 @@ FAULTS = {
         RING,
         "ticks before a restart are stepped again",
         "    return tick >= timeline->oldest && tick < timeline->head;\n",
-        "    return tick < timeline->head;\n",
+        "    return tick + 1 >= timeline->oldest && tick < timeline->head;\n",
     ),
     "roster-change-unread": Fault(
         TIMELINE,
@@ -198,16 +199,20 @@ class Caught(NamedTuple):
 def play(ground: Ground, histories: int) -> Caught | None:
     """None: no history differed, and the program succeeded."""
     command = [str(ground.objects / PROGRAM), "--histories", str(histories)]
+    played = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", start_new_session=True)
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", timeout=SECONDS, check=False)
+        output, _ = played.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return Caught("-", f"did not end in {SECONDS} s")
-    if done.returncode == 0:
+    finally:
+        kill_session(played.pid)  # histories are played in children
+        played.wait()
+    if played.returncode == 0:
         return None
-    history = re.search(r"^history (\d+) of seed.*", done.stdout, re.MULTILINE)
+    history = re.search(r"^history (\d+) of seed.*", output, re.MULTILINE)
     if history is None:  # no history differed; a count is too small, say
-        return Caught("never", "MISSED: " + (done.stdout.strip().splitlines() or ["no output"])[-1])
+        return Caught("never", "MISSED: " + (output.strip().splitlines() or ["no output"])[-1])
     why = re.search(r"differs at tick [^:]*: (.*)|(crashed.*)", history[0])
     return Caught(str(int(history[1]) + 1), (why[1] or why[2]) if why else history[0])
 
