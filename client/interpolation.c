@@ -87,13 +87,8 @@ static bool farther(int64_t distance, int64_t limit) {
 
 /// Whether the entity moves smoothly from the one state to the other.
 static bool smooth(const struct hc_world *world, hc_entity entity, const struct pair *pair) {
-    int64_t x[2], y[2], limit = hc_world_kind(world, entity)->teleport;
-    if (pair->presence[0] != HC_ALIVE || pair->presence[1] != HC_ALIVE)
-        return false;
-    if (!hc_world_position(world, entity, pair->state[0], &x[0], &y[0]) ||
-        !hc_world_position(world, entity, pair->state[1], &x[1], &y[1]))
-        return true;
-    return !farther(x[1] - x[0], limit) && !farther(y[1] - y[0], limit);
+    return pair->presence[0] == HC_ALIVE && pair->presence[1] == HC_ALIVE &&
+           !hc_world_teleports(world, entity, pair->state[0], pair->state[1]);
 }
 
 /// `angle` modulo a full turn, into [-turn / 2, turn / 2).

@@ -321,6 +321,17 @@ static inline bool hc_world_position(const struct hc_world *world, hc_entity ent
     return true;
 }
 
+/// Whether an entity that is alive in both states leaps from one to the other: farther in x or y than
+/// its kind's `teleport`. False: it has no position.
+static inline bool hc_world_teleports(const struct hc_world *world, hc_entity entity,
+                                      const void *from, const void *to) {
+    int64_t x = 0, y = 0, to_x = 0, to_y = 0, most = hc_world_kind(world, entity)->teleport;
+    if (!hc_world_position(world, entity, from, &x, &y) ||
+        !hc_world_position(world, entity, to, &to_x, &to_y))
+        return false;
+    return to_x - x > most || x - to_x > most || to_y - y > most || y - to_y > most;
+}
+
 /// The hash of a tick over `presence[entities]` and `states[entities * stride]`, as PROTOCOL.md
 /// defines it: fields in table order, little-endian; equal on every architecture.
 HC_API uint64_t hc_world_hash(const struct hc_world *world, const uint8_t *presence,

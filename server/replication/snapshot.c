@@ -6,7 +6,6 @@
 #include "hindcast/check.h"
 #include "server/replication/builder.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -143,33 +142,25 @@ static uint32_t store_delta(struct hc_sv_builder *builder, struct hc_sv_delta de
     return at;
 }
 
-/// Whether the entity is where the client expects it after the value `sent`: it is still there, or
-/// not, and has not teleported.
-static bool goes_on(const struct hc_world *world, hc_entity entity, uint32_t i,
-                    const struct hc_unit_value *sent, const struct hc_unit_value *now) {
-    size_t at = (size_t)i * world->stride;
-    int64_t x = 0, y = 0, to_x = 0, to_y = 0;
-    if (now->presence[i] != sent->presence[i])
-        return false;
-    if (now->presence[i] != HC_ALIVE ||
-        !hc_world_position(world, entity, sent->states + at, &x, &y) ||
-        !hc_world_position(world, entity, now->states + at, &to_x, &to_y))
-        return true;
-    int64_t most = hc_world_kind(world, entity)->teleport;
-    return llabs(to_x - x) <= most && llabs(to_y - y) <= most;
-}
-
-/// Whether all entities of the unit go on as the last snapshot, which sent them, showed them.
-static bool unit_goes_on(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot) {
+/// Whether no entity of the unit has come, gone or teleported since the last snapshot, which sent
+/// it.
+static bool goes_on(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot) {
+    const struct hc_world *world = builder->world;
     const struct hc_sv_values *values = &builder->replicator->values;
-    hc_sv_value_id sent_id = slot->value_ids[builder->client->sent_log.newest];
     const struct hc_sv_value *now = hc_sv_values_get(values, slot->value_id);
-    const struct hc_sv_value *sent = hc_sv_values_get(values, sent_id);
-    hc_entity first = hc_unit_first(builder->world, slot->unit);
-    for (uint32_t i = 0; i < hc_unit_count(builder->world, slot->unit); i++)
-        if (sent == NULL ||
-            !goes_on(builder->world, (hc_entity)(first + i), i, &sent->unit, &now->unit))
+    const struct hc_sv_value *sent =
+        hc_sv_values_get(values, slot->value_ids[builder->client->sent_log.newest]);
+    hc_entity first = hc_unit_first(world, slot->unit);
+    if (sent == NULL)
+        return false;
+    for (uint32_t i = 0; i < hc_unit_count(world, slot->unit); i++) {
+        size_t at = (size_t)i * world->stride;
+        if (now->unit.presence[i] != sent->unit.presence[i] ||
+            (now->unit.presence[i] == HC_ALIVE &&
+             hc_world_teleports(world, (hc_entity)(first + i), sent->unit.states + at,
+                                now->unit.states + at)))
             return false;
+    }
     return true;
 }
 
@@ -185,7 +176,7 @@ static bool waits(const struct hc_sv_builder *builder, const struct hc_sv_slot *
     hc_player player = hc_unit_player(builder->world, slot->unit);
     return (player == HC_NO_PLAYER ||
             builder->replicator->roster.players[player].turned_at < state->sent_as_of) &&
-           unit_goes_on(builder, slot);
+           goes_on(builder, slot);
 }
 
 /// Adds a unit that the client sees, or must forget; begins to load its values and its delta.

@@ -1,5 +1,5 @@
-/// What small games of tests share: a referee and an input of a byte each, and players that are
-/// absent before they join. A test adds its kinds and its step.
+/// The parts that small games of tests share: a referee and an input of a byte each, and players
+/// that are absent before they join. A test adds its kinds and its step.
 #pragma once
 
 #include "hindcast/game.h"
