@@ -15,7 +15,7 @@ struct hc_sv_selection {
     bool own;                        ///< the client's own, or the referee: sent before all others
     bool chosen;                     ///< the snapshot sends it
     bool known;                      ///< the client may know it
-    bool waits;                      ///< for its turn: this snapshot does not send it
+    bool waits;                      ///< for the next whole snapshot: this one does not send it
     struct hc_sv_slot *slot;         ///< its items
     const struct hc_sv_value *value; ///< of the tick shown; NULL: the unit is dropped
     const struct hc_sv_value *base;  ///< that its delta is against; NULL: none
@@ -42,14 +42,14 @@ struct hc_sv_builder {
     const struct hc_world *world;
     const struct hc_timeline *timeline;
     struct hc_snapshot header;
-    bool turns;                  ///< the view is crowded: units that go on as they did take turns
+    bool alternates;             ///< the view is crowded: not every snapshot is whole
     struct hc_snapshot_set base; ///< the units of the base
     hc_sv_places usable;         ///< acked snapshots that are no newer than the base
     struct hc_sv_encoder encoder;
     uint32_t own_steps;                 ///< of extrapolations, reserved for the client's own units
     struct hc_sv_selection *selections; ///< ascending units
     uint32_t selection_count;
-    uint32_t waiting;  ///< selections that wait for their turn
+    uint32_t waiting;  ///< selections that wait for the next whole snapshot
     uint32_t gathered; ///< bytes of deltas
     bool ordered;      ///< replicator->order is set
     /// Whether to send past ticks that the client never received. With a snapshot at every tick it

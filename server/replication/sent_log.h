@@ -22,9 +22,9 @@
 
 enum {
     HC_SV_PLACES = HC_SNAPSHOT_AGE_MAX, ///< snapshots in the log, at most: heads differ
-    HC_SV_TURNS = 2,                    ///< a unit may be sent in every other snapshot
-    HC_SV_TURN_BASE_AGE = 16,           ///< heads from the newest acked snapshot back to a base
-    HC_SV_CORRECTIONS = 4096,           ///< of logged snapshots; a client is sent no more at once
+    HC_SV_WHOLE_EVERY = 2,    ///< ticks from a whole snapshot of a crowded view to the next
+    HC_SV_ALTERNATE_AGE = 16, ///< heads from the newest acked snapshot back to a base
+    HC_SV_CORRECTIONS = 4096, ///< of logged snapshots; a client is sent no more at once
 };
 
 _Static_assert(HC_SNAPSHOT_AGE_MAX == 64, "a set of places is a word");
@@ -81,16 +81,17 @@ bool hc_sv_sent_log_acked(struct hc_sv_sent_log *sent_log, uint32_t seq);
 /// The datagram `seq` is taken for lost.
 void hc_sv_sent_log_lost(struct hc_sv_sent_log *sent_log, uint32_t seq);
 
-/// The turn of a snapshot that shows `tick`, or of a unit, in [0, HC_SV_TURNS).
-static inline unsigned hc_sv_sent_log_turn(uint32_t tick_or_unit) {
-    return tick_or_unit % HC_SV_TURNS;
+/// Whether a snapshot of a crowded view that shows `tick` is whole: it sends all units. The client
+/// predicts the units that the others leave out from a tick of which it knows all.
+static inline bool hc_sv_sent_log_is_whole(hc_tick tick) {
+    return tick % HC_SV_WHOLE_EVERY == 0;
 }
 
 /// The base of the next snapshot, as its head: the newest acked snapshot; HC_NO_TICK: none is
-/// acked. With `turns` it is of the same turn as the next one, which shows `tick`, unless the
-/// newest of all is much newer. `*usable` are the acked snapshots that are no newer.
-hc_tick hc_sv_sent_log_next_base(const struct hc_sv_sent_log *sent_log, bool turns, hc_tick tick,
-                                 hc_sv_places *usable);
+/// acked. With `alternates` it is as whole as the next one, which shows `tick`, unless the newest
+/// of all is much newer. `*usable` are the acked snapshots that are no newer.
+hc_tick hc_sv_sent_log_next_base(const struct hc_sv_sent_log *sent_log, bool alternates,
+                                 hc_tick tick, hc_sv_places *usable);
 
 /// The logged snapshots that showed `tick`.
 hc_sv_places hc_sv_sent_log_showing(const struct hc_sv_sent_log *sent_log, hc_tick tick);

@@ -9,10 +9,10 @@
 #include <string.h>
 
 enum {
-    ROOM_MIN = 160, ///< bytes; with less to spend a snapshot waits for the next tick
-    CROWD = 24,     ///< units of a view that is crowded
-    TURNS_AGE = 40, ///< heads from which on a base is so old that all units go on from the newest
-    PIN_TICKS = 48, ///< age of the newest base from which on its values are pinned
+    ROOM_MIN = 160,      ///< bytes; with less to spend a snapshot waits for the next tick
+    CROWD = 24,          ///< units of a view that is crowded
+    ALTERNATES_AGE = 40, ///< heads; from an older base all units go on from the newest
+    PIN_TICKS = 48,      ///< age of the newest base from which on its values are pinned
     BYTES_MAX = HC_DATA_BODY_MAX - HC_SNAPSHOT_OVERHEAD, ///< of a snapshot
     AGAIN_BITS = 1, ///< estimated, of the name of a unit that the base carried
     NAME_BITS = 8,  ///< of another name
@@ -46,11 +46,11 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
     uint32_t rate = replicator->config.snapshot_rate;
     bool each_tick = rate == 0 || rate == builder->world->tick_rate;
     hc_tick newest_base = client->sent_log.base;
-    builder->turns = each_tick && client->interest.view.count >= CROWD &&
-                     newest_base != HC_NO_TICK && head - newest_base < TURNS_AGE;
-    builder->sends_unreceived = each_tick && !builder->turns;
+    builder->alternates = each_tick && client->interest.view.count >= CROWD &&
+                          newest_base != HC_NO_TICK && head - newest_base < ALTERNATES_AGE;
+    builder->sends_unreceived = each_tick && !builder->alternates;
     hc_tick base =
-        hc_sv_sent_log_next_base(&client->sent_log, builder->turns, tick, &builder->usable);
+        hc_sv_sent_log_next_base(&client->sent_log, builder->alternates, tick, &builder->usable);
     builder->header = (struct hc_snapshot){.as_of = head,
                                            .phase_us = datagram->phase_us,
                                            .ack_delay_us = datagram->ack_delay_us,
@@ -164,13 +164,13 @@ static bool goes_on(const struct hc_sv_builder *builder, const struct hc_sv_slot
     return true;
 }
 
-/// Whether the unit waits for the next snapshot: the view is crowded, this is not its turn, the
-/// last snapshot sent it, and since then it goes on, and its player has changed no keys.
+/// Whether the unit waits for the next snapshot: the view is crowded, this snapshot is not whole,
+/// the last one sent the unit, and since then it goes on, and its player has changed no keys.
 static bool waits(const struct hc_sv_builder *builder, const struct hc_sv_slot *slot,
                   const struct hc_sv_item_state *state) {
     const struct hc_sv_sent_log *sent_log = &builder->client->sent_log;
-    if (!builder->turns || slot->own || state->acked == 0 || state->sent_as_of == HC_NO_TICK ||
-        hc_sv_sent_log_turn(slot->unit) == hc_sv_sent_log_turn(builder->header.tick) ||
+    if (!builder->alternates || slot->own || state->acked == 0 || state->sent_as_of == HC_NO_TICK ||
+        hc_sv_sent_log_is_whole(builder->header.tick) ||
         state->sent_as_of < sent_log->as_of[sent_log->newest])
         return false;
     hc_player player = hc_unit_player(builder->world, slot->unit);

@@ -185,8 +185,8 @@ static uint32_t add_unsent(struct snapshot_check *check, const struct scenario *
             continue;
         if (++receiver->unsent[unit] > receiver->count.unsent)
             receiver->count.unsent = receiver->unsent[unit];
-        if (receiver->unsent[unit] < HC_SV_TURNS)
-            continue; // in a crowd it may wait for its turn
+        if (receiver->unsent[unit] < HC_SV_WHOLE_EVERY)
+            continue; // in a crowd it may wait for a whole snapshot
         REQUIRE(count < FACTS_MAX, "too many facts");
         check->facts[count++] = (struct fact){
             .tick = tick, .unit = unit, .digest = digest_at(check->world, timeline, unit, tick)};
@@ -296,7 +296,7 @@ bool snapshot_check_waits(const struct snapshot_check *check, unsigned client, h
                           hc_unit unit) {
     const struct row *row = &check->receivers[client].rows[as_of % HEADS];
     REQUIRE(row->as_of == as_of, "client %u: no snapshot of head %u was sent", client, as_of);
-    bool waits = hc_sv_sent_log_turn(unit) != hc_sv_sent_log_turn(row->tick);
+    bool waits = !hc_sv_sent_log_is_whole(row->tick);
     for (uint32_t i = 0; i < row->count && waits; i++)
         waits = row->facts[i].unit != unit || row->facts[i].correction;
     return waits;

@@ -346,7 +346,7 @@ static bool has_unit(const struct hc_cl_received *received, hc_unit unit) {
     return false;
 }
 
-START_TEST(units_of_a_crowd_take_turns_and_a_player_that_turns_is_sent_at_once) {
+START_TEST(every_other_snapshot_of_a_crowd_is_whole_and_a_player_that_turns_is_sent_at_once) {
     hc_tick sent_at[CROWD + 1];
     uint32_t values = 0, most = 0;
     for (hc_unit unit = 1; unit <= players; unit++)
@@ -365,7 +365,8 @@ START_TEST(units_of_a_crowd_take_turns_and_a_player_that_turns_is_sent_at_once) 
         for (hc_unit unit = 1; unit <= players; unit++) {
             if (has_unit(received, unit))
                 sent_at[unit] = head();
-            ck_assert_uint_le(head() - sent_at[unit], HC_SV_TURNS - 1);
+            ck_assert_uint_le(head() - sent_at[unit], HC_SV_WHOLE_EVERY - 1);
+            ck_assert(!hc_sv_sent_log_is_whole(head()) || sent_at[unit] == head());
         }
         values += received->value_count;
         most += client.interest.view.count;
@@ -391,7 +392,8 @@ int main(void) {
     suite_add_tcase(suite, tc);
     tc = tcase_create("crowd");
     tcase_add_checked_fixture(tc, set_up_crowd, tear_down);
-    tcase_add_test(tc, units_of_a_crowd_take_turns_and_a_player_that_turns_is_sent_at_once);
+    tcase_add_test(
+        tc, every_other_snapshot_of_a_crowd_is_whole_and_a_player_that_turns_is_sent_at_once);
     tcase_add_test(tc, every_value_is_read_as_the_timeline_has_it);
     suite_add_tcase(suite, tc);
     return run_suite(suite);

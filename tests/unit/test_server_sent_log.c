@@ -541,10 +541,10 @@ START_TEST(a_base_is_the_newest_acked_snapshot_or_the_newest_of_its_turn) {
     ck_assert_uint_eq(usable, sent_log.acked);
     ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 6, &usable), 11);
     ck_assert_uint_eq(usable, 3);
-    log_begin(13 + HC_SV_TURN_BASE_AGE, 7, 6);
+    log_begin(13 + HC_SV_ALTERNATE_AGE, 7, 6);
     log_ack(6); // much newer than that of head 11
     ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 6, &usable),
-                      13 + HC_SV_TURN_BASE_AGE);
+                      13 + HC_SV_ALTERNATE_AGE);
     ck_assert_uint_eq(usable, sent_log.acked);
 }
 END_TEST
