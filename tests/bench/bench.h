@@ -8,6 +8,7 @@
 struct bench_options {
     const char *table; ///< the only table to print; NULL: all of them
     unsigned players;  ///< plays only matches of so many; 0: of any number
+    unsigned places;   ///< that the world has for players, at least; 0: one for each client
     unsigned up, down; ///< bytes of a datagram; 0: the default
     const char *svg;   ///< the file of the picture; NULL: none
     const char *json;  ///< the file of the figures; NULL: none

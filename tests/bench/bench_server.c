@@ -147,7 +147,7 @@ static void set_result(struct result *result, const struct pass *best,
 
 /// Replays the recording several times, in turn with its floor; the best of each counts.
 static bool measure(const struct bench_recording *recording, struct bench_floor *floor,
-                    struct result *result) {
+                    unsigned clients, struct result *result) {
     static struct pass best;
     static struct replay replay; // histograms are too large for the stack
     replay = (struct replay){.recording = recording, .floor = floor, .fills_floor = true};
@@ -159,7 +159,7 @@ static bool measure(const struct bench_recording *recording, struct bench_floor 
             best = replay.pass;
     }
     if (ok)
-        set_result(result, &best, floor, recording->host_config.clients);
+        set_result(result, &best, floor, clients);
     return ok;
 }
 
@@ -170,14 +170,20 @@ static double sum_of(const struct result *result) {
     return sum;
 }
 
-static void print(const struct bench_replay_row *row, const struct bench_match_result *match,
-                  const struct result *result) {
+static void print(const struct bench_replay_row *row, unsigned places,
+                  const struct bench_match_result *match, const struct result *result) {
+    static double filled_us; ///< the sum of the world with a place for each client
     double sum = sum_of(result);
-    printf("%7u %7.1f %6.1f", row->clients, match->in_view, match->down_kbit);
+    printf("%7u %6u %7.1f %6.1f", row->clients, places, match->in_view, match->down_kbit);
     for (unsigned i = 0; i < PHASES; i++)
         printf(" %6.2f %2.0f%%", result->us[i], 100 * result->us[i] / sum);
     printf(" %6.2f %6.2f %5.1fx %6.2f %6.2f %7.0f\n", sum, result->floor_us, sum / result->floor_us,
            result->tick_p50_ms, result->tick_p99_ms, result->memory_kb);
+    if (places > row->clients)
+        printf("%7s %u empty places: %.2f times the work of a client-tick\n", "",
+               places - row->clients, sum / filled_us);
+    else
+        filled_us = sum;
 }
 
 static void print_head(void) {
@@ -187,7 +193,7 @@ static void print_head(void) {
            "a client in kB. The best of %d replays.\n\n",
            BENCH_TICK_RATE, BENCH_REPLAY_NEAR_US / 1000, BENCH_REPLAY_FAR_US / 1000,
            BENCH_REPLAY_LOSS_PPM / 10000, BENCH_REPLAYS);
-    printf("clients in view kbit/s");
+    printf("clients places in view kbit/s");
     for (unsigned i = 0; i < PHASES; i++)
         printf(" %10s", phase_names[i]);
     printf(" %6s %6s %6s %6s %6s %7s\n", "sum", "floor", "ratio", "p50", "p99", "memory");
@@ -198,19 +204,21 @@ static json_t *replay_match(const struct bench_replay_row *row,
                             const struct bench_match_result *match) {
     struct result result;
     struct bench_floor floor;
-    bool ok = bench_floor_init(&floor) && measure(recording, &floor, &result);
+    bool ok = bench_floor_init(&floor) && measure(recording, &floor, row->clients, &result);
     bench_floor_free(&floor);
     if (!ok)
         return NULL;
-    print(row, match, &result);
+    unsigned places = recording->host_config.clients;
+    print(row, places, match, &result);
     json_t *phases = json_object();
     for (unsigned i = 0; i < PHASES; i++)
         json_object_set_new(phases, phase_names[i], json_real(result.us[i]));
-    return json_pack("{s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "clients", row->clients,
-                     "in_view", match->in_view, "down_kbit", match->down_kbit, "us_per_client_tick",
-                     phases, "sum_us", sum_of(&result), "floor_us", result.floor_us, "ratio",
-                     sum_of(&result) / result.floor_us, "tick_p50_ms", result.tick_p50_ms,
-                     "tick_p99_ms", result.tick_p99_ms, "memory_kb_per_client", result.memory_kb);
+    return json_pack("{s:i, s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "clients",
+                     row->clients, "places", (int)places, "in_view", match->in_view, "down_kbit",
+                     match->down_kbit, "us_per_client_tick", phases, "sum_us", sum_of(&result),
+                     "floor_us", result.floor_us, "ratio", sum_of(&result) / result.floor_us,
+                     "tick_p50_ms", result.tick_p50_ms, "tick_p99_ms", result.tick_p99_ms,
+                     "memory_kb_per_client", result.memory_kb);
 }
 
 bool bench_server(const struct bench_options *options, json_t *json) {

@@ -22,6 +22,7 @@ enum {
 
 struct bench_match_config {
     uint16_t players;
+    uint16_t places;                     ///< of the world; 0: as many as players
     uint32_t view;                       ///< how far a player sees, units; 0: everything
     uint16_t snapshot_rate;              ///< Hz
     uint32_t near_us, far_us;            ///< latency one way: the first client's and the last's

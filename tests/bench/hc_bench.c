@@ -20,7 +20,7 @@ static const struct benchmark {
     {"snapshots", "their size, cost and effect",
      "[--players N] [--json FILE] [--table sizes|entropy|growth|latency|aims|spread]",
      bench_snapshots},
-    {"server", "a tick's work by phases, and its floor", "[--clients N] [--json FILE]",
+    {"server", "a tick's work by phases, and its floor", "[--clients N] [--places N] [--json FILE]",
      bench_server},
     {"client", "a client's work by phases, and its floor", "[--clients N] [--json FILE]",
      bench_client},
@@ -52,6 +52,8 @@ static bool parse(const struct benchmark *benchmark, int count, char **arguments
             options->svg = value;
         else if (strcmp(name, "--players") == 0 || strcmp(name, "--clients") == 0)
             options->players = (unsigned)strtoul(value, NULL, 10);
+        else if (strcmp(name, "--places") == 0)
+            options->places = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(name, "--up") == 0)
             options->up = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(name, "--down") == 0)

@@ -12,10 +12,11 @@ static const struct bench_replay_row rows[] = {
     {1024, 2500, 90, 60},
 };
 
-static json_t *run(const struct bench_replay_row *row, bench_replay *replay) {
+static json_t *run(const struct bench_replay_row *row, uint16_t places, bench_replay *replay) {
     static struct bench_recording recording;
     static struct bench_match_result match;
     struct bench_match_config config = {.players = row->clients,
+                                        .places = places,
                                         .extrapolation = HC_EXTRAPOLATION_STEP,
                                         .view = row->view,
                                         .snapshot_rate = BENCH_TICK_RATE,
@@ -41,9 +42,13 @@ bool bench_replay_matches(const struct bench_options *options, json_t *json, ben
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (options->players != 0 && options->players != rows[i].clients)
             continue;
-        json_t *figures = run(&rows[i], replay);
-        if (figures == NULL || json_array_append_new(json, figures) != 0)
-            return false;
+        uint16_t places[] = {rows[i].clients, (uint16_t)hc_tick_min(options->places, UINT16_MAX)};
+        unsigned worlds = options->places > rows[i].clients ? 2 : 1;
+        for (unsigned w = 0; w < worlds; w++) {
+            json_t *figures = run(&rows[i], places[w], replay);
+            if (figures == NULL || json_array_append_new(json, figures) != 0)
+                return false;
+        }
     }
     return true;
 }

@@ -23,6 +23,6 @@ typedef json_t *bench_replay(const struct bench_replay_row *row,
                              const struct bench_recording *recording,
                              const struct bench_match_result *match);
 
-/// Plays and replays the matches that the options want, and adds their figures to `json`. False:
-/// one failed.
+/// Plays and replays the matches that the options want, and adds their figures to `json`; with more
+/// places, each of them in a world with a place for each client first. False: one failed.
 bool bench_replay_matches(const struct bench_options *options, json_t *json, bench_replay *replay);
