@@ -53,6 +53,8 @@ size_t hc_inputs_layout(struct hc_inputs *in, uint8_t *base) {
     in->join_tick = hc_carve(base, &used, players * sizeof *in->join_tick);
     in->inputs_through = hc_carve(base, &used, players * sizeof *in->inputs_through);
     in->joined = hc_carve(base, &used, players * sizeof *in->joined);
+    in->changed_at = hc_carve(base, &used, players * sizeof *in->changed_at);
+    in->active = hc_carve(base, &used, (players + 63) / 64 * sizeof *in->active);
     for (size_t p = 0; base != NULL && p < players; p++)
         in->past_base[p] = in->past_roster[p] = HC_NO_TICK;
     return used;
@@ -74,6 +76,47 @@ static size_t cell_before(const struct hc_inputs *in, size_t cell, uint32_t ago)
     size_t back = (size_t)ago * in->world->players;
     return cell >= back ? cell - back : cell + in->cells - back;
 }
+
+// ---- Active players -----------------------------------------------------------------------------
+
+static bool is_active(const struct hc_inputs *in, hc_player player) {
+    return (in->active[player / 64] >> player % 64 & 1) != 0;
+}
+
+/// Notes that an input or a roster change of `tick` is about to be put.
+static void activate(struct hc_inputs *in, hc_player player, hc_tick tick) {
+    in->changed_at[player] = hc_tick_max(in->changed_at[player], tick);
+    if (is_active(in, player))
+        return;
+    in->changed_at[player] = tick;
+    in->active[player / 64] |= UINT64_C(1) << player % 64;
+    for (size_t cell = player; cell < in->cells; cell += in->world->players)
+        in->base[cell] = HC_NO_TICK;
+}
+
+/// Deactivates a player that has left, once all of its slots are unknown and without a base.
+static void deactivate_gone(struct hc_inputs *in, hc_player player) {
+    size_t size = input_size(in);
+    if (in->joined[player] || in->past_base[player] != HC_NO_TICK ||
+        in->changed_at[player] >= in->first)
+        return;
+    in->active[player / 64] &= ~(UINT64_C(1) << player % 64);
+    for (size_t cell = player; cell < in->cells; cell += in->world->players)
+        memset(in->effective + cell * size, 0, size);
+}
+
+/// The first active player from `from` on; the players: there is none.
+static hc_player next_active(const struct hc_inputs *in, uint32_t from) {
+    while (from < in->world->players) {
+        uint64_t left = in->active[from / 64] >> from % 64;
+        if (left != 0)
+            return (hc_player)(from + (uint32_t)__builtin_ctzll(left));
+        from = (from / 64 + 1) * 64;
+    }
+    return in->world->players;
+}
+
+// ---- Slots --------------------------------------------------------------------------------------
 
 static bool has_base(const struct hc_inputs *in, size_t cell) {
     return in->slot[cell] == HC_SLOT_KNOWN && in->roster_change[cell] != HC_ROSTER_JOIN;
@@ -199,7 +242,7 @@ void hc_inputs_move(struct hc_inputs *in, hc_tick head) {
     hc_player players = in->world->players;
     for (hc_tick t = in->first; in->started && t < first && t <= in->last; t++) {
         size_t row = hc_inputs_cell(in, 0, t);
-        for (hc_player p = 0; p < players; p++)
+        for (hc_player p = next_active(in, 0); p < players; p = next_active(in, p + 1u))
             retire(in, p, t, row + p);
     }
     for (hc_tick t = in->started && in->last >= first ? in->last + 1 : first; t <= last; t++)
@@ -208,9 +251,11 @@ void hc_inputs_move(struct hc_inputs *in, hc_tick head) {
     in->first = first;
     in->last = last;
     in->head = head;
-    for (hc_player p = 0; p < players; p++)
+    for (hc_player p = next_active(in, 0); p < players; p = next_active(in, p + 1u)) {
         if (in->joined[p] && in->inputs_through[p] + 1 < first) // else the next slot is unknown
             renew_inputs_through(in, p);
+        deactivate_gone(in, p);
+    }
 }
 
 void hc_inputs_restart(struct hc_inputs *in, hc_tick head) {
@@ -218,7 +263,7 @@ void hc_inputs_restart(struct hc_inputs *in, hc_tick head) {
     hc_inputs_move(in, head);
     // No step was given the skipped slots, but later slots read their base.
     for (hc_tick t = hc_tick_max(old_head, in->first); t < head; t++)
-        for (hc_player p = 0; p < in->world->players; p++)
+        for (hc_player p = next_active(in, 0); p < in->world->players; p = next_active(in, p + 1u))
             renew(in, p, t, hc_inputs_cell(in, p, t), base_before(in, p, t));
 }
 
@@ -233,7 +278,7 @@ bool hc_inputs_give(struct hc_inputs *in, size_t cell) {
 void hc_inputs_prepare(struct hc_inputs *in) {
     size_t row = hc_inputs_cell(in, 0, in->head), size = input_size(in);
     size_t before = cell_before(in, row, 1);
-    for (hc_player p = 0; p < in->world->players; p++) {
+    for (hc_player p = next_active(in, 0); p < in->world->players; p = next_active(in, p + 1u)) {
         hc_tick base = in->past_base[p];
         if (in->head > in->first)
             base = base_after(in, before + p, in->head - 1, in->base[before + p]);
@@ -257,6 +302,7 @@ static void renew_past_base(struct hc_inputs *in, hc_player player, hc_tick tick
     if (at_or_after(in->past_base[player], tick) || at_or_after(in->past_roster[player], tick))
         return;
     HC_MARK("base-renewed-outside-ring");
+    activate(in, player, tick);
     in->past_base[player] = tick;
     memcpy(in->past_input + player * input_size(in), input, input_size(in));
     refresh(in, player, in->first);
@@ -277,6 +323,7 @@ enum hc_status hc_inputs_put(struct hc_inputs *in, hc_player player, hc_tick tic
     size_t cell = hc_inputs_cell(in, player, tick);
     if (in->slot[cell] != HC_SLOT_UNKNOWN)
         return HC_DUPLICATE;
+    activate(in, player, tick);
     in->slot[cell] = HC_SLOT_KNOWN;
     copy_input(in->known + cell * input_size(in), input, input_size(in));
     refresh(in, player, tick);
@@ -299,6 +346,7 @@ uint32_t hc_inputs_force(struct hc_inputs *in, hc_player player, hc_tick before)
             evaluate(in, player, t, cell, base_before(in, player, t),
                      in->effective + cell * input_size(in));
         HC_MARK("input-forced");
+        in->changed_at[player] = hc_tick_max(in->changed_at[player], t); // it is active
         in->slot[cell] = HC_SLOT_FORCED;
         forced++;
     }
@@ -330,6 +378,7 @@ static void apply_roster(struct hc_inputs *in, hc_player player, hc_tick tick, b
 static void put_past_roster(struct hc_inputs *in, hc_player player, hc_tick tick) {
     if (at_or_after(in->past_roster[player], tick))
         return;
+    activate(in, player, tick);
     in->past_roster[player] = tick;
     in->past_base[player] = HC_NO_TICK;
     clear_after(in, player, tick);
@@ -351,6 +400,7 @@ enum hc_status hc_inputs_put_roster(struct hc_inputs *in, hc_player player, hc_t
     size_t cell = hc_inputs_cell(in, player, tick);
     if (in->roster_change[cell] != HC_ROSTER_NONE)
         return HC_DUPLICATE;
+    activate(in, player, tick);
     if (!in->replica)
         apply_roster(in, player, tick, join);
     clear_after(in, player, tick); // on the authority a join finds none
@@ -373,6 +423,7 @@ enum hc_status hc_inputs_retract(struct hc_inputs *in, hc_player player, hc_tick
         return HC_DUPLICATE;
     if (in->slot[cell] == HC_SLOT_KNOWN)
         HC_MARK("known-input-retracted");
+    activate(in, player, tick);
     in->slot[cell] = HC_SLOT_RETRACTED;
     refresh(in, player, tick);
     return HC_OK;
@@ -380,7 +431,7 @@ enum hc_status hc_inputs_retract(struct hc_inputs *in, hc_player player, hc_tick
 
 bool hc_inputs_newest(const struct hc_inputs *in, hc_player player, hc_tick tick, hc_tick *known,
                       void *input) {
-    if (!in->started)
+    if (!in->started || !is_active(in, player))
         return false;
     hc_tick base = base_before(in, player, hc_tick_min(tick, in->last + 1));
     if (base == HC_NO_TICK || base >= tick)

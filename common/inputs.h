@@ -35,6 +35,10 @@ struct hc_inputs {
     hc_tick *join_tick;      ///< authority: newest join
     hc_tick *inputs_through; ///< authority: A(p)
     bool *joined;            ///< authority: has joined and not left
+    hc_tick *changed_at;     ///< newest tick of which an input or a roster change was put
+    /// Bit p: player p is active. Every slot of another player is unknown and without a base, its
+    /// effective inputs are zeros in all rows, and `base` is not valid.
+    uint64_t *active;
 
     /// Called when the effective input of a slot before `head` may have changed.
     void (*changed)(void *context, hc_player player, hc_tick tick);
