@@ -217,6 +217,28 @@ static void check_emitted(struct hc_ck_examiner *examiner, hc_entity self,
                     place, kind->events_max);
 }
 
+/// Reports that a slot of a vacant player comes alive or emits, if the game promises otherwise.
+static void check_vacant(struct hc_ck_examiner *examiner, hc_entity self,
+                         const struct hc_ck_result *result) {
+    const struct hc_world *world = examiner->world;
+    const struct hc_scene *scene = examiner->scene;
+    hc_player owner = world->owner_of[self];
+    char place[PLACE];
+    if (!world->game->stays_vacant || owner == HC_NO_PLAYER ||
+        scene->roster_changes[owner] != HC_ROSTER_NONE ||
+        (!result->alive && result->event_count == 0))
+        return;
+    for (uint32_t i = 0; i < world->per_owner; i++)
+        if (scene->presence[hc_world_player(world, owner) + i] == HC_ALIVE)
+            return;
+    hc_ck_place(world, examiner->tick, self, place, sizeof(place));
+    hc_ck_fault(
+        examiner->faults, HC_CK_VACANT, hc_world_kind(world, self)->name,
+        "%s: its player is vacant, and the step %s: the game says stays_vacant, so such steps "
+        "are left out",
+        place, result->alive ? "lets it appear" : "emits events");
+}
+
 /// Reports that the step has written into the world before it, and restores that.
 static void check_written(struct hc_ck_examiner *examiner, hc_entity self) {
     const struct hc_world *world = examiner->world;
@@ -749,6 +771,7 @@ bool hc_ck_examine(void *context, struct hc_scene *scene, hc_entity self, void *
     if (check_repeats(examiner, &shown, self, &usual)) {
         check_range(examiner, self, &usual, "");
         check_emitted(examiner, self, &usual);
+        check_vacant(examiner, self, &usual);
         if (hc_rng_below(&examiner->rng, examiner->world->entities) < STEPS_A_TICK) {
             check_reads(examiner, self, groups, &usual);
             check_client(examiner, self);

@@ -33,6 +33,7 @@ const char *hc_ck_kind_name(enum hc_ck_kind kind) {
         [HC_CK_RUN] = "run",
         [HC_CK_RANGE] = "range",
         [HC_CK_SECRET] = "secret",
+        [HC_CK_VACANT] = "vacant",
         [HC_CK_EMIT] = "emit",
         [HC_CK_CRASH] = "crash",
         [HC_CK_START] = "start",

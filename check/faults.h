@@ -18,6 +18,7 @@ enum hc_ck_kind {
     HC_CK_RUN,        ///< `step_run` gives another state than `step`
     HC_CK_RANGE,      ///< a field does not fit its bits
     HC_CK_SECRET,     ///< a step makes up secret random bits where it has none
+    HC_CK_VACANT,     ///< a vacant player does not stay so, although the game promises it
     HC_CK_EMIT,       ///< a step emits an event that the tables do not allow
     HC_CK_CRASH,      ///< a function of the game ends by a signal
     HC_CK_START,      ///< `start` is not a function of its arguments

@@ -2,6 +2,7 @@
 #include "common/stepping.h"
 
 #include "common/mark.h"
+#include "common/presence.h"
 #include "common/scene.h"
 #include "common/spread.h"
 
@@ -236,6 +237,119 @@ static void step_each(struct hc_timeline *tl, struct hc_scene *scene, const stru
     }
 }
 
+// ---- Vacant players -----------------------------------------------------------------------------
+
+/// A step that may leave the slots of vacant players out.
+struct vacancy {
+    const struct hc_ring_row *row, *next; ///< the tick, and the one after it
+    const uint8_t *event_counts;          ///< of the tick after it; NULL: the game has no events
+    bool again;                           ///< the step has been taken before
+};
+
+static struct vacancy vacancy_of(const struct hc_timeline *tl, const struct hc_ring_row *row,
+                                 const struct hc_ring_row *next, bool again) {
+    const uint8_t *counts = tl->event_total > 0 ? hc_ring_event_counts(tl, next->slot) : NULL;
+    return (struct vacancy){.row = row, .next = next, .event_counts = counts, .again = again};
+}
+
+/// The first entity in [first, end) that is alive at the tick or in what the row of the next one
+/// holds, or has game events there; `end`: none. Of a step that has been taken before, also the
+/// first one that became known or unknown by it.
+static uint32_t next_used(const struct vacancy *at, uint32_t first, uint32_t end) {
+    const uint8_t *now = at->row->presence, *then = at->next->presence;
+    for (; first + 8 <= end; first += 8) {
+        uint64_t a = hc_eight_bytes(now + first), b = hc_eight_bytes(then + first);
+        uint64_t used = ((a | b) & HC_PRESENCE_ALIVE_BITS) | (at->again ? a ^ b : 0);
+        if (at->event_counts != NULL)
+            used |= hc_eight_bytes(at->event_counts + first);
+        if (used != 0)
+            break;
+    }
+    for (; first < end; first++) {
+        bool used = now[first] == HC_ALIVE || then[first] == HC_ALIVE ||
+                    (at->again && now[first] != then[first]);
+        if (used || (at->event_counts != NULL && at->event_counts[first] != 0))
+            break;
+    }
+    return first;
+}
+
+/// The first player in [first, end) that joins or leaves at `tick`; `end`: none does.
+static hc_player next_change(const struct hc_timeline *tl, hc_tick tick, hc_player first,
+                             hc_player end) {
+    const uint8_t *changes = tl->inputs.roster_change + hc_inputs_cell(&tl->inputs, 0, tick);
+    while (first + 8 <= end && hc_eight_bytes(changes + first) == 0)
+        first = (hc_player)(first + 8);
+    while (first < end && changes[first] == HC_ROSTER_NONE)
+        first++;
+    return first;
+}
+
+_Static_assert(HC_ROSTER_NONE == 0, "no change is all zeros");
+
+/// Whether steps may be left out: the game promises that vacant players stay so.
+static bool leaves_out(const struct hc_timeline *tl) {
+    return tl->config.world->game->stays_vacant && !tl->config.full;
+}
+
+/// The end of the run of vacant players that begins with the slot `first`; `first`: it does not
+/// begin such a run. Where nothing is alive every state is all zeros already.
+static uint32_t skip_vacant(const struct hc_timeline *tl, const struct vacancy *at,
+                            uint32_t first) {
+    const struct hc_world *world = tl->config.world;
+    hc_player player = world->owner_of[first], end = world->players;
+    if (!leaves_out(tl) || player == HC_NO_PLAYER || first != hc_world_player(world, player) ||
+        at->row->presence[first] == HC_ALIVE)
+        return first;
+    uint32_t used = next_used(at, first, hc_world_player(world, end));
+    if (used < hc_world_player(world, end))
+        end = world->owner_of[used];
+    return hc_world_player(world, next_change(tl, at->row->tick, player, end));
+}
+
+/// The first slot of a vacant player in [first, end), where `first` is not one; `end`: there is
+/// none.
+static uint32_t next_vacant(const struct hc_timeline *tl, const struct vacancy *at, uint32_t first,
+                            uint32_t end) {
+    const struct hc_world *world = tl->config.world;
+    if (!leaves_out(tl) || (first != HC_REFEREE && world->owner_of[first] == HC_NO_PLAYER))
+        return end;
+    hc_player player = first == HC_REFEREE ? 0 : (hc_player)(world->owner_of[first] + 1);
+    for (; player < world->players && hc_world_player(world, player) < end; player++) {
+        uint32_t block = hc_world_player(world, player);
+        if (skip_vacant(tl, at, block) > block)
+            return block;
+    }
+    return end;
+}
+
+/// Whether the game keeps its promise: no step of the entities in [first, end), which are of vacant
+/// players, does anything.
+static bool stay_vacant(const struct hc_scene *scene, uint32_t first, uint32_t end) {
+    struct hc_scene single = *scene;
+    uint8_t out[HC_STATE_MAX], count = 0;
+    hc_game_event events[HC_EMITTED_MAX];
+    for (uint32_t e = first; e < end; e++) {
+        single.event_first = (hc_entity)e;
+        single.events = hc_world_kind(scene->world, (hc_entity)e)->events_max > 0 ? events : NULL;
+        single.event_counts = &count;
+        size_t size = hc_world_kind(scene->world, (hc_entity)e)->state_size;
+        if (step(&single, (hc_entity)e, size, out) == HC_ALIVE || count > 0)
+            return false;
+    }
+    return true;
+}
+
+/// Leaves the steps of the vacant players out whose entities are [first, end): they read nothing.
+static void leave_out(const struct hc_scene *scene, const struct hc_ring_row *row, uint32_t first,
+                      uint32_t end) {
+    HC_CHECK(stay_vacant(scene, first, end));
+    (void)scene;
+    memset(row->groups + first, 0, end - first);
+    if (row->past != NULL)
+        memset(row->past + first, 0, (end - first) * sizeof *row->past);
+}
+
 // ---- Steps again --------------------------------------------------------------------------------
 
 /// The resimulation of a tick.
@@ -360,9 +474,18 @@ static void step_marked(struct hc_timeline *tl, struct resimulation *at) {
 
 static void step_whole(struct hc_timeline *tl, struct resimulation *at) {
     uint32_t entities = tl->config.world->entities;
+    struct vacancy vacancy = vacancy_of(tl, &at->row, &at->next, true);
     memset(at->row.again, 0, hc_ring_words(entities) * sizeof *at->row.again);
     tl->whole[at->row.slot] = 0;
-    step_range_again(tl, at, 0, entities);
+    for (uint32_t e = 0, end; e < entities; e = end) {
+        end = skip_vacant(tl, &vacancy, e);
+        if (end > e) {
+            leave_out(&at->scene, &at->row, e, end);
+            continue;
+        }
+        end = next_vacant(tl, &vacancy, e, entities);
+        step_range_again(tl, at, e, end);
+    }
 }
 
 /// Takes the marked steps of `tick` again; true when there was any. `*changed` states of the tick
@@ -432,12 +555,8 @@ static void move_all(struct hc_timeline *tl, const struct hc_ring_row *row,
 
 /// The end of the run of unknown entities in [first, end) that begins with `first`.
 static uint32_t skip_unknown(const uint8_t *presence, uint32_t first, uint32_t end) {
-    uint64_t eight = 0;
-    for (; first + sizeof eight <= end; first += (uint32_t)sizeof eight) {
-        memcpy(&eight, presence + first, sizeof eight);
-        if (eight != 0)
-            break;
-    }
+    while (first + 8 <= end && hc_eight_bytes(presence + first) == 0)
+        first += 8;
     while (first < end && presence[first] == HC_UNKNOWN)
         first++;
     return first;
@@ -457,13 +576,28 @@ static void stay_unknown(const struct hc_timeline *tl, const struct hc_ring_row 
     memset(next->states + first * stride, 0, count * stride);
 }
 
-/// The end of the run of entities from `first` on that are of one kind and are known.
-static uint32_t known_run_end(const struct hc_timeline *tl, const struct hc_ring_row *row,
-                              uint32_t first) {
-    uint32_t end = tl->run_end[first];
+/// The end of the run of entities from `first` on that are of one kind, known, and of no vacant
+/// player.
+static uint32_t stepped_run_end(const struct hc_timeline *tl, const struct vacancy *at,
+                                uint32_t first) {
+    uint32_t end = next_vacant(tl, at, first, tl->run_end[first]);
     const uint8_t *unknown =
-        tl->config.replica ? memchr(row->presence + first, HC_UNKNOWN, end - first) : NULL;
-    return unknown == NULL ? end : (uint32_t)(unknown - row->presence);
+        tl->config.replica ? memchr(at->row->presence + first, HC_UNKNOWN, end - first) : NULL;
+    return unknown == NULL ? end : (uint32_t)(unknown - at->row->presence);
+}
+
+/// Copies the grid of `row`, without the nodes of entities that are not in it.
+static void copy_grid(const struct hc_timeline *tl, const struct hc_ring_row *row,
+                      const struct hc_ring_row *next) {
+    const struct hc_grid_node *from = row->grid.node;
+    struct hc_grid_node *to = next->grid.node;
+    uint32_t entities = tl->shape.entities, e = 0;
+    memcpy(next->grid.bucket, row->grid.bucket, tl->shape.buckets * sizeof *row->grid.bucket);
+    for (; e + 8 <= entities; e += 8)
+        if ((hc_eight_bytes(row->presence + e) & HC_PRESENCE_ALIVE_BITS) != 0)
+            memcpy(to + e, from + e, 8 * sizeof *to);
+    for (; e < entities; e++)
+        to[e] = from[e];
 }
 
 void hc_stepping_simulate(struct hc_timeline *tl) {
@@ -473,20 +607,27 @@ void hc_stepping_simulate(struct hc_timeline *tl) {
     struct hc_ring_row row = hc_ring_row(tl, tl->head), next = hc_ring_row(tl, tl->head + 1);
     hc_scene_reduce(world, row.presence, row.states, hc_ring_reductions(tl, tl->head));
     struct hc_scene scene = scene_at(tl, &row);
-    memcpy(next.grid.bucket, row.grid.bucket, hc_grid_memory(&tl->shape));
+    struct vacancy vacancy = vacancy_of(tl, &row, &next, false);
+    copy_grid(tl, &row, &next);
     for (uint32_t e = 0, end; e < world->entities; e = end) {
+        end = skip_vacant(tl, &vacancy, e);
+        if (end > e) {
+            leave_out(&scene, &row, e, end);
+            memcpy(next.presence + e, row.presence + e, end - e);
+            continue;
+        }
         end = tl->config.replica ? skip_unknown(row.presence, e, world->entities) : e;
         if (end > e) {
             stay_unknown(tl, &row, &next, e, end - e);
             continue;
         }
-        end = known_run_end(tl, &row, e);
+        end = stepped_run_end(tl, &vacancy, e);
         uint32_t count = end - e;
         step_new(tl, &scene, &row, &next, (hc_entity)e, count);
         move_all(tl, &row, &next, (hc_entity)e, count);
+        tl->stats.steps += count;
     }
     HC_CHECK(!scene.event_refused);
     if (scene.emitted)
         tl->events_changed[next.slot] = ++tl->event_changes;
-    tl->stats.steps += world->entities;
 }

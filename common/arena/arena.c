@@ -184,4 +184,5 @@ const struct hc_game hc_arena = {
     .event_kinds = event_kinds,
     .event_kind_count = COUNT(event_kinds),
     .match_over = match_over,
+    .stays_vacant = true,
 };

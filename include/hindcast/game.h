@@ -242,6 +242,13 @@ struct hc_game {
     /// The game events that steps emit, see hc_emit; NULL and 0: none.
     const struct hc_game_event_kind *event_kinds;
     uint8_t event_kind_count; ///< [0, HC_EVENT_KINDS_MAX]
+
+    /// Whether players that are vacant stay so. A player is vacant at a tick if neither it nor any
+    /// of its slots is alive, and it neither joins nor leaves. True promises that the step of such
+    /// a slot returns false and emits nothing; then nobody calls it, and a world's empty places
+    /// cost almost nothing. False: the steps of all slots are called, as a game needs that lets
+    /// players or their slots appear without a join.
+    bool stays_vacant;
 };
 
 /// The parameters of a world: constant for its life, and equal on server and clients.
@@ -321,8 +328,8 @@ static inline bool hc_world_position(const struct hc_world *world, hc_entity ent
     return true;
 }
 
-/// Whether an entity that is alive in both states leaps from one to the other: farther in x or y than
-/// its kind's `teleport`. False: it has no position.
+/// Whether an entity that is alive in both states leaps from one to the other: farther in x or y
+/// than its kind's `teleport`. False: it has no position.
 static inline bool hc_world_teleports(const struct hc_world *world, hc_entity entity,
                                       const void *from, const void *to) {
     int64_t x = 0, y = 0, to_x = 0, to_y = 0, most = hc_world_kind(world, entity)->teleport;

@@ -50,6 +50,7 @@ static bool draw_setting(struct history_run *run) {
     run->advances = between(run, 64, hc_rng_below(&run->rng, 8) == 0 ? 160 : 96);
     uint32_t lookback = run->number % 4 < 2 ? 0 : 1 + run->number / 4 % 16;
     crowded_arena_game(&run->game, run->number % 2 == 1, lookback);
+    run->game.stays_vacant = run->number % 3 != 0; // otherwise all steps are taken
     uint16_t rate = rates[hc_rng_below(&run->rng, 5)];
     if (hc_world_init(&run->world, &run->game, (uint16_t)players, rate, hc_rng_next(&run->rng),
                       NULL) != HC_OK)

@@ -75,6 +75,10 @@ struct tag_input {
 #ifndef TAG_BALL_STEP
 #define TAG_BALL_STEP(scene, out)
 #endif
+/// Whether a player comes without a join.
+#ifndef TAG_COMES
+#define TAG_COMES(scene) false
+#endif
 
 static const struct hc_field tag_referee_fields[] = {
     HC_FIELD(struct tag_referee, round, 8, false, .group = TAG_GROUP_ROUND),
@@ -135,7 +139,7 @@ static bool tag_step_referee(struct hc_scene *scene, struct tag_referee *out) {
 static bool tag_step_player(struct hc_scene *scene, hc_entity self, struct tag_player *out) {
     const struct tag_player *now = hc_scene_state(scene, self);
     enum hc_roster roster = hc_scene_roster(scene);
-    if (roster == HC_ROSTER_JOIN) {
+    if (roster == HC_ROSTER_JOIN || (now == NULL && TAG_COMES(scene))) {
         uint64_t random = TAG_RANDOM(scene);
         *out = (struct tag_player){(int16_t)(random % TAG_SIDE),
                                    (int16_t)(random / 1024 % TAG_SIDE), 0, 0};
@@ -240,6 +244,7 @@ static const struct hc_game tag = {
     .step_run = tag_step_run,
     .event_kinds = tag_event_kinds,
     .event_kind_count = sizeof(tag_event_kinds) / sizeof(tag_event_kinds[0]),
+    .stays_vacant = true,
 };
 
 HC_GAME_EXPORT(tag, NULL);

@@ -31,6 +31,7 @@ struct input {
 };
 
 enum { REFEREE, WALKER, PET, FAN };
+enum { DEATH = 200 }; ///< the score by which a walker dies with its pets
 
 static const struct hc_field referee_fields[] = {
     HC_FIELD(struct referee, total, 32, false, .group = 0),
@@ -86,7 +87,7 @@ static bool step_walker(struct hc_scene *scene, hc_entity self, struct walker *o
     if (input->walk > 0 && input->score == 2)
         hc_emit(scene, 1, 0);
     out->seen = (int32_t)hc_scene_neighbours(scene, &ids);
-    return hc_scene_roster(scene) != HC_ROSTER_LEAVE;
+    return hc_scene_roster(scene) != HC_ROSTER_LEAVE && input->score != DEATH;
 }
 
 static bool step(struct hc_scene *scene, hc_entity self, void *out) {
@@ -105,7 +106,7 @@ static bool step(struct hc_scene *scene, hc_entity self, void *out) {
             hc_scene_state(scene, hc_world_player(world, world->owner_of[self]));
         if (owner != NULL)
             *(struct pet *)out = (struct pet){.x = owner->x};
-        return owner != NULL;
+        return owner != NULL && ((const struct input *)hc_scene_input(scene))->score != DEATH;
     }
     default: {
         const struct referee *referee = hc_scene_referee(scene, 0);
@@ -361,6 +362,90 @@ static uint32_t events_of(hc_tick tick, hc_player player, hc_game_event *event) 
     return count;
 }
 
+/// Replaces the timeline by an authority of the same game with vacant players that stay so, of
+/// which nobody has joined yet.
+static void set_up_vacant(void) {
+    static struct hc_game vacant;
+    struct hc_timeline_config config = hc_timeline_config_default();
+    tear_down();
+    vacant = game;
+    vacant.stays_vacant = true;
+    ck_assert_int_eq(hc_world_init(&world, &vacant, PLAYERS, 60, 1, NULL), HC_OK);
+    config.world = &world;
+    config.history = 16;
+    timeline = hc_timeline_create(&config);
+    ck_assert_ptr_nonnull(timeline);
+    hc_timeline_start(timeline);
+}
+
+/// The steps of the next tick.
+static uint64_t advance_steps(void) {
+    uint64_t before = hc_timeline_stats(timeline)->steps;
+    hc_timeline_advance(timeline);
+    return hc_timeline_stats(timeline)->steps - before;
+}
+
+START_TEST(the_slots_of_vacant_players_are_not_stepped) {
+    enum { UNOWNED = 1 + 5 }; // the referee and the fans
+    static const hc_player joins[] = {0, 3, 4, 100, PLAYERS - 1};
+    const unsigned count = sizeof joins / sizeof joins[0];
+    set_up_vacant();
+    ck_assert_uint_eq(advance_steps(), UNOWNED);
+    for (unsigned i = 0; i < count; i++)
+        ck_assert_int_eq(hc_timeline_put_roster(timeline, joins[i], 1, HC_ROSTER_JOIN), HC_OK);
+    for (hc_tick t = 1; t < 20; t++)
+        ck_assert_uint_eq(advance_steps(), UNOWNED + count * PER_OWNER);
+    hc_timeline_redo(timeline, 10);
+    ck_assert_uint_eq(resimulated_steps(), 10 * (UNOWNED + count * PER_OWNER));
+
+    // After a leave the pets live on for a tick. Then the states of the ring's former ticks, in
+    // which the players lived, are in the way once more.
+    for (unsigned i = 0; i < count; i++)
+        ck_assert_int_eq(hc_timeline_put_roster(timeline, joins[i], 20, HC_ROSTER_LEAVE), HC_OK);
+    for (hc_tick t = 20; t < 60; t++)
+        hc_timeline_advance(timeline);
+    ck_assert_uint_eq(advance_steps(), UNOWNED);
+    ck_assert_uint_eq(hc_timeline_presence(timeline, 61)[hc_world_player(&world, 3)], HC_ABSENT);
+}
+END_TEST
+
+START_TEST(a_player_that_is_vacant_earlier_loses_its_later_events) {
+    hc_game_event event;
+    set_up_vacant();
+    ck_assert_int_eq(hc_timeline_put_roster(timeline, 7, 0, HC_ROSTER_JOIN), HC_OK);
+    for (int i = 0; i < 16; i++)
+        hc_timeline_advance(timeline);
+    ck_assert_int_eq(put(7, 10, 0, DEATH), HC_OK);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(events_of(11, 7, &event), 1);
+    ck_assert_int_eq(put(7, 8, 0, DEATH), HC_OK);
+    hc_timeline_redo(timeline, 8);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(events_of(9, 7, &event), 1);
+    ck_assert_uint_eq(events_of(11, 7, &event), 0);
+}
+END_TEST
+
+START_TEST(a_late_roster_change_of_a_replica_steps_a_vacant_player) {
+    struct hc_entity_state absent = {hc_world_player(&world, 7), HC_ABSENT, NULL};
+    set_up_vacant();
+    struct hc_timeline_config config = hc_timeline_config_default();
+    config.world = &world;
+    config.replica = true;
+    hc_timeline_destroy(timeline);
+    timeline = hc_timeline_create(&config);
+    ck_assert_int_eq(hc_timeline_put_state(timeline, 5, 5, &absent, 1), HC_OK);
+    for (int i = 0; i < 4; i++)
+        ck_assert_uint_eq(advance_steps(), 0); // the others are unknown
+    ck_assert_int_eq(hc_timeline_put_roster(timeline, 7, 6, HC_ROSTER_JOIN), HC_OK);
+    hc_timeline_redo(timeline, 5);
+    hc_timeline_resimulate(timeline);
+    ck_assert_uint_eq(hc_timeline_presence(timeline, 6)[absent.entity], HC_ABSENT);
+    ck_assert_uint_eq(hc_timeline_presence(timeline, 7)[absent.entity], HC_ALIVE);
+    ck_assert_uint_eq(hc_timeline_presence(timeline, 9)[absent.entity], HC_ALIVE);
+}
+END_TEST
+
 START_TEST(events_are_those_of_the_newest_step_to_their_tick) {
     hc_tick head = hc_timeline_head(timeline), at = head - 5;
     hc_game_event event;
@@ -516,6 +601,9 @@ int main(void) {
     tcase_add_test(tc, redone_ticks_are_stepped_in_full_and_stay_equal);
     tcase_add_test(tc, a_redo_is_cut_to_the_ticks_in_the_ring);
     tcase_add_test(tc, a_redo_does_not_change_the_effect_of_a_late_input);
+    tcase_add_test(tc, the_slots_of_vacant_players_are_not_stepped);
+    tcase_add_test(tc, a_player_that_is_vacant_earlier_loses_its_later_events);
+    tcase_add_test(tc, a_late_roster_change_of_a_replica_steps_a_vacant_player);
     tcase_add_test(tc, events_are_those_of_the_newest_step_to_their_tick);
     tcase_add_test(tc, an_authoritative_state_has_no_events);
     tcase_add_test(tc, input_is_known_once_and_only_inside_the_window);
