@@ -2,6 +2,7 @@
 #include "server/replication/interest.h"
 
 #include "common/alloc.h"
+#include "common/presence.h"
 #include "hindcast/check.h"
 
 #include <string.h>
@@ -165,10 +166,9 @@ static void fill_index(struct hc_sv_index *index, const struct hc_timeline *time
     int64_t x, y;
     hc_grid_clear(&index->shape, at->grid);
     at->everywhere_count = 0;
-    for (uint32_t e = 1; e < world->entities; e++) {
+    for (uint32_t e = 1;
+         (e = hc_presence_next_alive(presence, e, world->entities)) < world->entities; e++) {
         hc_entity entity = (hc_entity)e;
-        if (presence[e] != HC_ALIVE)
-            continue;
         if (hc_world_position(world, entity, states + (size_t)e * world->stride, &x, &y))
             hc_grid_insert(at->grid, hc_grid_bucket(&index->shape, x, y), entity, x, y);
         else if (world->owner_of[e] == HC_NO_PLAYER)
