@@ -18,10 +18,21 @@ struct moves {
     struct move at[HC_FIELDS_MAX];
 };
 
-/// The arrays of an empty scene: between two calls every entity is unknown with a state of zeros,
-/// and every input and roster change is zero.
+/// A unit in the arrays.
+struct place {
+    hc_entity first;
+    uint32_t count;
+    uint8_t *presence; ///< [count]
+    uint8_t *states;   ///< [count * stride]
+    uint8_t *input;    ///< of its owner; NULL: it has none
+};
+
+/// The arrays of a scene, which is empty while no unit is in it: every entity is unknown with a
+/// state of zeros, and every input and roster change is zero.
 struct hc_extrapolator {
     const struct hc_world *world;
+    struct hc_scene scene;
+    struct place place;      ///< of the unit in the scene
     uint8_t *states;         ///< [entities * stride]
     uint8_t *presence;       ///< [entities]
     uint8_t *inputs;         ///< [players * input_size]
@@ -108,15 +119,6 @@ void hc_extrapolate_input(const struct hc_world *world, const struct hc_unit_val
         memcpy(out, from->input, world->game->input_size);
 }
 
-/// A unit in the arrays.
-struct place {
-    hc_entity first;
-    uint32_t count;
-    uint8_t *presence; ///< [count]
-    uint8_t *states;   ///< [count * stride]
-    uint8_t *input;    ///< of its owner; NULL: it has none
-};
-
 static struct place place_of(const struct hc_extrapolator *extrapolator, hc_unit unit) {
     const struct hc_world *world = extrapolator->world;
     hc_player player = hc_unit_player(world, unit);
@@ -130,10 +132,24 @@ static struct place place_of(const struct hc_extrapolator *extrapolator, hc_unit
         .input = owned ? extrapolator->inputs + (size_t)player * world->game->input_size : NULL};
 }
 
-/// Puts the unit, its owner's input and the referee into the arrays.
-static void enter(struct hc_extrapolator *extrapolator, const struct place *place,
-                  const struct hc_unit_value *value, const void *referee) {
+void hc_extrapolator_enter(struct hc_extrapolator *extrapolator, hc_unit unit,
+                           const struct hc_unit_value *value, const uint8_t *input,
+                           const void *referee) {
     const struct hc_world *world = extrapolator->world;
+    struct place *place = &extrapolator->place;
+    *place = place_of(extrapolator, unit);
+    extrapolator->scene = (struct hc_scene){
+        .world = world,
+        .tick = value->tick,
+        .states = extrapolator->states,
+        .presence = extrapolator->presence,
+        .inputs = extrapolator->inputs,
+        .roster_changes = extrapolator->roster_changes,
+        .reductions = extrapolator->reductions,
+        .neighbours = no_neighbours,
+        .source = extrapolator,
+    };
+    extrapolator->groups_read = 0;
     memcpy(place->presence, value->presence, place->count);
     memcpy(place->states, value->states, (size_t)place->count * world->stride);
     if (referee != NULL) {
@@ -141,18 +157,20 @@ static void enter(struct hc_extrapolator *extrapolator, const struct place *plac
         memcpy(extrapolator->states, referee, world->game->kinds[0].state_size);
     }
     if (place->input != NULL)
-        hc_extrapolate_input(world, value, place->input);
+        memcpy(place->input, input, world->game->input_size);
 }
 
-/// Reads the unit out of the arrays, and clears what `enter` wrote.
-static void leave(struct hc_extrapolator *extrapolator, const struct place *place,
-                  struct hc_unit_value *out) {
-    const struct hc_world *world = extrapolator->world;
-    size_t size = (size_t)place->count * world->stride;
+void hc_extrapolator_read(const struct hc_extrapolator *extrapolator, struct hc_unit_value *out) {
+    const struct place *place = &extrapolator->place;
     memcpy(out->presence, place->presence, place->count);
-    memcpy(out->states, place->states, size);
+    memcpy(out->states, place->states, (size_t)place->count * extrapolator->world->stride);
+}
+
+void hc_extrapolator_leave(struct hc_extrapolator *extrapolator) {
+    const struct hc_world *world = extrapolator->world;
+    const struct place *place = &extrapolator->place;
     memset(place->presence, HC_UNKNOWN, place->count);
-    memset(place->states, 0, size);
+    memset(place->states, 0, (size_t)place->count * world->stride);
     extrapolator->presence[HC_REFEREE] = HC_UNKNOWN;
     memset(extrapolator->states, 0, world->stride);
     if (place->input != NULL)
@@ -167,18 +185,16 @@ static uint8_t step(struct hc_scene *scene, hc_entity entity, uint8_t *out) {
     return scene->world->game->step(scene, entity, out) ? HC_ALIVE : HC_ABSENT;
 }
 
-/// Steps the unit from the scene's tick to the next. Entities that are not alive have a state of
-/// zeros before and after.
-static void step_unit(struct hc_extrapolator *extrapolator, struct hc_scene *scene,
-                      const struct place *place) {
+void hc_extrapolator_step(struct hc_extrapolator *extrapolator) {
     const struct hc_world *world = extrapolator->world;
+    const struct place *place = &extrapolator->place;
+    struct hc_scene *scene = &extrapolator->scene;
     uint32_t stride = world->stride;
     uint8_t presence[HC_UNIT_ENTITIES_MAX];
-    for (uint32_t i = 0; i < place->count; i++) {
-        scene->groups_read = 0;
+    scene->groups_read = 0;
+    for (uint32_t i = 0; i < place->count; i++)
         presence[i] = step(scene, (hc_entity)(place->first + i), extrapolator->next + i * stride);
-        extrapolator->groups_read |= scene->groups_read;
-    }
+    extrapolator->groups_read |= scene->groups_read;
     for (uint32_t i = 0; i < place->count; i++) {
         uint8_t *state = place->states + (size_t)i * stride;
         if (presence[i] == HC_ALIVE)
@@ -249,34 +265,23 @@ bool hc_extrapolate_takes_changes(const struct hc_world *world, enum hc_extrapol
            simulates(how, unit, tick - from->tick);
 }
 
-/// Steps the unit up to `tick`, with the changes of its owner's input.
-static void run(struct hc_extrapolator *extrapolator, struct hc_scene *scene,
-                const struct place *place, const struct hc_input_changes *changes, hc_tick tick) {
-    unsigned next = 0, count = changes == NULL ? 0 : changes->count;
-    for (; scene->tick < tick; step_unit(extrapolator, scene, place))
-        if (next < count && changes->at[next].tick == scene->tick)
-            memcpy(place->input, changes->at[next++].input, scene->world->game->input_size);
-}
-
-/// Extrapolates the states of a unit that is simulated.
+/// Extrapolates the states of a unit that is simulated, with the changes of its owner's input.
 static void simulate(struct hc_extrapolator *extrapolator, hc_unit unit,
                      const struct hc_unit_value *from, const struct hc_input_changes *changes,
                      const void *referee, hc_tick tick, struct hc_unit_value *out) {
-    struct place place = place_of(extrapolator, unit);
-    struct hc_scene scene = {
-        .world = extrapolator->world,
-        .tick = from->tick,
-        .states = extrapolator->states,
-        .presence = extrapolator->presence,
-        .inputs = extrapolator->inputs,
-        .roster_changes = extrapolator->roster_changes,
-        .reductions = extrapolator->reductions,
-        .neighbours = no_neighbours,
-        .source = extrapolator,
-    };
-    enter(extrapolator, &place, from, referee);
-    run(extrapolator, &scene, &place, changes, tick);
-    leave(extrapolator, &place, out);
+    const struct hc_world *world = extrapolator->world;
+    unsigned next = 0, count = changes == NULL ? 0 : changes->count;
+    uint8_t input[HC_INPUT_MAX] = {0};
+    if (hc_unit_player(world, unit) != HC_NO_PLAYER)
+        hc_extrapolate_input(world, from, input);
+    hc_extrapolator_enter(extrapolator, unit, from, input, referee);
+    for (hc_tick t = from->tick; t < tick; t++) {
+        if (next < count && changes->at[next].tick == t)
+            memcpy(extrapolator->place.input, changes->at[next++].input, world->game->input_size);
+        hc_extrapolator_step(extrapolator);
+    }
+    hc_extrapolator_read(extrapolator, out);
+    hc_extrapolator_leave(extrapolator);
 }
 
 void hc_extrapolate(struct hc_extrapolator *extrapolator, enum hc_extrapolation how, hc_unit unit,

@@ -71,6 +71,24 @@ void hc_extrapolate(struct hc_extrapolator *extrapolator, enum hc_extrapolation 
 /// group g: it is the same with any referee that has equal fields in these groups.
 uint8_t hc_extrapolator_groups(const struct hc_extrapolator *extrapolator);
 
+// The parts of HC_EXTRAPOLATION_STEP, for a caller that stores every tick: enter; then for each
+// tick step and read; leave.
+
+/// Puts a unit with the value `value` alone into the scene. Its owner's input is `input` (unused
+/// without an owner) in all steps.
+void hc_extrapolator_enter(struct hc_extrapolator *extrapolator, hc_unit unit,
+                           const struct hc_unit_value *value, const uint8_t *input,
+                           const void *referee);
+
+/// Simulates the next tick.
+void hc_extrapolator_step(struct hc_extrapolator *extrapolator);
+
+/// Copies the presence and the states of the unit to those of `out`.
+void hc_extrapolator_read(const struct hc_extrapolator *extrapolator, struct hc_unit_value *out);
+
+/// Empties the scene.
+void hc_extrapolator_leave(struct hc_extrapolator *extrapolator);
+
 /// Whether an extrapolation of `unit` from `from` to `tick` takes input changes: the unit is a
 /// player's and is simulated for at least one tick.
 bool hc_extrapolate_takes_changes(const struct hc_world *world, enum hc_extrapolation how,

@@ -93,19 +93,44 @@ static int64_t value_of(const struct hc_value_field *field, const uint8_t *data)
     return (int64_t)(value & ones(field->bits)) - (negative ? INT64_C(1) << field->bits : 0);
 }
 
-/// The fields in which two structs differ, bit i for field i.
+/// The `size` bytes at `data`, in [1, 8], as a number whose low byte is the first.
+static inline uint64_t load_word(const uint8_t *data, unsigned size) {
+    uint64_t word = 0;
+    memcpy(&word, data, size);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/// The fields of the bytes that are not 0 in `word`, which are those from `at` on.
+static inline uint64_t fields_of(const struct hc_value_table *table, unsigned at, uint64_t word) {
+    uint64_t fields = 0;
+    while (word != 0) {
+        unsigned byte = (unsigned)__builtin_ctzll(word) / 8;
+        fields |= UINT64_C(1) << table->field_at[at + byte];
+        word &= ~(UINT64_C(0xff) << 8 * byte);
+    }
+    return fields;
+}
+
+/// The fields in which two structs differ, bit i for field i. No byte belongs to two fields or to
+/// none, so it compares words.
 static uint64_t compare(const struct hc_value_table *table, const uint8_t *a, const uint8_t *b) {
     uint64_t fields = 0;
-    for (unsigned at = 0; at < table->size;) {
-        if (at + 8 <= table->size && memcmp(a + at, b + at, 8) == 0) {
-            at += 8;
-            continue;
-        }
-        unsigned i = table->field_at[at];
-        const struct hc_value_field *field = &table->fields[i];
-        fields |= (uint64_t)(load(field, a) != load(field, b)) << i;
-        at = (unsigned)field->at + field->size;
+    unsigned at = 0, size = table->size;
+    for (; at + 8 <= size; at += 8)
+        fields |= fields_of(table, at, load_word(a + at, 8) ^ load_word(b + at, 8));
+    if ((size & 4) != 0) {
+        fields |= fields_of(table, at, load_word(a + at, 4) ^ load_word(b + at, 4));
+        at += 4;
     }
+    if ((size & 2) != 0) {
+        fields |= fields_of(table, at, load_word(a + at, 2) ^ load_word(b + at, 2));
+        at += 2;
+    }
+    if ((size & 1) != 0)
+        fields |= fields_of(table, at, load_word(a + at, 1) ^ load_word(b + at, 1));
     return fields;
 }
 
@@ -130,11 +155,6 @@ static void get_fields(struct hc_bits_reader *bits, const struct hc_value_table 
 }
 
 // ---- Inputs -------------------------------------------------------------------------------------
-
-uint32_t hc_value_compare_inputs(const struct hc_value_codec *codec, const uint8_t *a,
-                                 const uint8_t *b) {
-    return (uint32_t)compare(&codec->input, a, b);
-}
 
 /// Appends an input that differs from the one before it.
 static void put_other_input(struct hc_bits_writer *bits, const struct hc_value_codec *codec,

@@ -115,10 +115,6 @@ void hc_value_get(struct hc_bits_reader *bits, const struct hc_value_base *base,
 
 // ---- Inputs -------------------------------------------------------------------------------------
 
-/// The fields in which two inputs differ, bit i for field i.
-uint32_t hc_value_compare_inputs(const struct hc_value_codec *codec, const uint8_t *a,
-                                 const uint8_t *b);
-
 /// Appends an input against the one before it: 0 when it is the same, else 1 and its fields.
 void hc_value_put_input(struct hc_bits_writer *bits, const struct hc_value_codec *codec,
                         const uint8_t *before, const uint8_t *input);

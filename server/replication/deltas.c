@@ -174,18 +174,41 @@ const struct hc_sv_value *hc_sv_values_pinned(const struct hc_sv_values *values,
 
 // ---- Deltas -------------------------------------------------------------------------------------
 
-static size_t run_count(const struct hc_world *world) {
-    return (size_t)hc_unit_total(world) * HC_SV_RUN_TICKS * HC_SV_RUN_WAYS;
+/// Bytes of the states of a unit's runs.
+static size_t run_bytes(const struct hc_world *world) {
+    return (size_t)HC_SV_RUNS * HC_SV_RUN_TICKS * hc_unit_bytes(world);
 }
 
-/// Which of the input's fields count as keys, bit i for field i.
-static uint32_t key_fields(const struct hc_game *game) {
-    uint32_t keys = 0;
-    for (unsigned i = 0; i < game->input_field_count; i++)
-        keys |=
-            (uint32_t)(game->input_fields[i].bits <= KEY_BITS && !game->input_fields[i].shown_ago)
-            << i;
-    return keys;
+_Static_assert(HC_INPUT_MAX == 16, "an input is two words");
+
+static struct hc_sv_input_words words_of(const uint8_t *input, size_t size) {
+    struct hc_sv_input_words words = {{0}};
+    memcpy(words.at, input, size);
+    return words;
+}
+
+/// Ones in the bytes of the input's fields that count as keys.
+static struct hc_sv_input_words key_fields(const struct hc_game *game) {
+    uint8_t ones[HC_INPUT_MAX] = {0};
+    for (unsigned i = 0; i < game->input_field_count; i++) {
+        const struct hc_field *field = &game->input_fields[i];
+        if (field->bits <= KEY_BITS && !field->shown_ago)
+            memset(ones + field->offset, 0xff, field->size);
+    }
+    return words_of(ones, sizeof ones);
+}
+
+/// Whether two inputs differ in fields that count as keys.
+static bool keys_differ(const struct hc_sv_deltas *deltas, struct hc_sv_input_words a,
+                        struct hc_sv_input_words b) {
+    return (((a.at[0] ^ b.at[0]) & deltas->keys.at[0]) |
+            ((a.at[1] ^ b.at[1]) & deltas->keys.at[1])) != 0;
+}
+
+bool hc_sv_deltas_keys_differ(const struct hc_sv_deltas *deltas, const uint8_t *a,
+                              const uint8_t *b) {
+    size_t size = deltas->world->game->input_size;
+    return keys_differ(deltas, words_of(a, size), words_of(b, size));
 }
 
 size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *world,
@@ -200,20 +223,23 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
     while (deltas->sets * WAYS < entries)
         deltas->sets *= 2;
     deltas->entries = hc_carve(base, &used, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
-    deltas->runs = hc_carve(base, &used, run_count(world) * sizeof *deltas->runs);
-    deltas->run_states = hc_carve(base, &used, run_count(world) * hc_unit_bytes(world));
+    deltas->runs = hc_carve(base, &used, hc_unit_total(world) * sizeof *deltas->runs);
+    deltas->run_states = hc_carve(base, &used, hc_unit_total(world) * run_bytes(world));
+    deltas->turns = hc_carve(base, &used, world->players * sizeof *deltas->turns);
     deltas->encoding = hc_carve(base, &used, sizeof *deltas->encoding);
     return used;
 }
 
 static void forget_runs(struct hc_sv_deltas *deltas) {
-    memset(deltas->runs, 0, run_count(deltas->world) * sizeof *deltas->runs);
+    memset(deltas->runs, 0, hc_unit_total(deltas->world) * sizeof *deltas->runs);
 }
 
 void hc_sv_deltas_clear(struct hc_sv_deltas *deltas) {
     memset(deltas->entries, 0, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
     forget_runs(deltas);
-    deltas->way = 0;
+    for (hc_player p = 0; p < deltas->world->players; p++)
+        deltas->turns[p] = (struct hc_sv_turns){.head = HC_NO_TICK};
+    deltas->extrapolations = 0;
     deltas->groups = 0;
 }
 
@@ -262,25 +288,62 @@ void hc_sv_deltas_put(struct hc_sv_deltas *deltas, const struct hc_sv_delta_key 
 
 // ---- Input changes ------------------------------------------------------------------------------
 
+enum { TURN_TICKS = 64 }; ///< of hc_sv_turns.changed
+
+/// Renews the ticks at which the player's input changes, once for each head: inputs that were
+/// known or forced at the head before are not compared again.
+static void renew_turns(const struct hc_sv_encoder *encoder, hc_player player,
+                        struct hc_sv_turns *turns) {
+    const struct hc_timeline *timeline = encoder->timeline;
+    hc_tick head = hc_timeline_head(timeline);
+    size_t size = encoder->deltas->world->game->input_size;
+    if (turns->head == head)
+        return;
+    hc_tick from =
+        hc_tick_max(hc_tick_max(turns->settled, encoder->since), hc_tick_back(head, TURN_TICKS));
+    const uint8_t *last = from < head ? hc_timeline_effective(timeline, player, from) : NULL;
+    for (hc_tick t = from + 1; t < head; t++) {
+        const uint8_t *now = hc_timeline_effective(timeline, player, t);
+        uint64_t bit = UINT64_C(1) << t % TURN_TICKS;
+        turns->changed =
+            memcmp(last, now, size) != 0 ? turns->changed | bit : turns->changed & ~bit;
+        last = now;
+    }
+    turns->settled =
+        hc_tick_min(hc_timeline_inputs_through(timeline, player), hc_tick_back(head, 1));
+    turns->head = head;
+}
+
+/// The ticks in [from, end), at most TURN_TICKS, in which the player's input may differ from that
+/// of the tick before, and the first: bit i for tick from + i.
+static uint64_t turning_ticks(const struct hc_sv_turns *turns, hc_tick from, hc_tick end) {
+    unsigned by = from % TURN_TICKS;
+    uint64_t ticks = turns->changed >> by | turns->changed << (TURN_TICKS - by) % TURN_TICKS;
+    if (from < hc_tick_back(turns->head, TURN_TICKS - 1))
+        ticks = UINT64_MAX; // they are not recorded
+    uint32_t count = end - from;
+    return (ticks | 1) & (count < TURN_TICKS ? (UINT64_C(1) << count) - 1 : UINT64_MAX);
+}
+
 /// Lists all changes of the owner's input in the steps from the baseline to `end`; the steps before
 /// are given `given`.
-static void list_all(const struct hc_timeline *timeline, const struct hc_value_base *base,
-                     hc_tick end, const uint8_t *given, struct hc_input_changes *out) {
+static void list_all(struct hc_sv_encoder *encoder, const struct hc_value_base *base, hc_tick end,
+                     const uint8_t *given, struct hc_input_changes *out) {
     const struct hc_world *world = base->codec->world;
     const struct hc_game *game = world->game;
     hc_player player = hc_unit_player(world, base->unit);
-    const uint8_t *last = NULL; // before it is sanitized
+    struct hc_sv_turns *turns = &encoder->deltas->turns[player];
+    renew_turns(encoder, player, turns);
     out->count = 0;
-    for (hc_tick t = base->from->tick; t < end; t++) {
-        const uint8_t *now = hc_timeline_effective(timeline, player, t);
-        if (last != NULL && memcmp(last, now, game->input_size) == 0)
-            continue;
-        last = now;
+    uint64_t ticks = turning_ticks(turns, base->from->tick, end);
+    for (; ticks != 0; ticks &= ticks - 1) {
+        hc_tick t = base->from->tick + (hc_tick)__builtin_ctzll(ticks);
         struct hc_input_change *change = &out->at[out->count];
         memset(change->input, 0, sizeof change->input);
-        memcpy(change->input, now, game->input_size);
+        memcpy(change->input, hc_timeline_effective(encoder->timeline, player, t),
+               game->input_size);
         game->sanitize_input(change->input); // as the reader does; a prediction may need it
-        if (memcmp(change->input, given, game->input_size) == 0)
+        if (memcmp(change->input, given, sizeof change->input) == 0)
             continue;
         change->tick = t;
         given = change->input;
@@ -289,23 +352,20 @@ static void list_all(const struct hc_timeline *timeline, const struct hc_value_b
 }
 
 /// Lists the changes of keys among `all`; `alone`: the fields that are no keys stay as `given`.
-static void list_keys(const struct hc_value_codec *codec, const struct hc_input_changes *all,
-                      uint32_t keys, const uint8_t *given, bool alone,
-                      struct hc_input_changes *out) {
-    const struct hc_game *game = codec->world->game;
-    const uint8_t *last = given;
+static void list_keys(const struct hc_sv_deltas *deltas, const struct hc_input_changes *all,
+                      const uint8_t *given, bool alone, struct hc_input_changes *out) {
+    struct hc_sv_input_words before = words_of(given, HC_INPUT_MAX), last = before;
     out->count = 0;
     for (unsigned i = 0; i < all->count; i++) {
-        const struct hc_input_change *change = &all->at[i];
-        if ((hc_value_compare_inputs(codec, change->input, last) & keys) == 0)
+        struct hc_sv_input_words now = words_of(all->at[i].input, HC_INPUT_MAX);
+        if (!keys_differ(deltas, now, last))
             continue;
+        for (unsigned w = 0; w < HC_INPUT_MAX / 8 && alone; w++)
+            now.at[w] ^= (now.at[w] ^ before.at[w]) & ~deltas->keys.at[w];
         struct hc_input_change *listed = &out->at[out->count++];
-        *listed = *change;
-        for (unsigned f = 0; f < game->input_field_count && alone; f++)
-            if ((keys >> f & 1) == 0)
-                hc_field_set(&game->input_fields[f], listed->input,
-                             hc_field_get(&game->input_fields[f], given));
-        last = listed->input;
+        listed->tick = all->at[i].tick;
+        memcpy(listed->input, now.at, sizeof listed->input);
+        last = now;
     }
 }
 
@@ -337,77 +397,95 @@ void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, const struct hc_sv_value
     encoder->referee_hash = hash_referee(encoder->deltas, encoder->referee);
 }
 
-/// The first of the places of the unit's runs from `tick`.
-static size_t first_place(hc_unit unit, hc_tick tick) {
-    return ((size_t)unit * HC_SV_RUN_TICKS + tick % HC_SV_RUN_TICKS) * HC_SV_RUN_WAYS;
+/// The presence and the states of a run at a tick.
+static uint8_t *run_states(const struct hc_sv_deltas *deltas, hc_unit unit, unsigned run,
+                           hc_tick tick) {
+    return deltas->run_states + unit * run_bytes(deltas->world) +
+           (run * (size_t)HC_SV_RUN_TICKS + tick % HC_SV_RUN_TICKS) * hc_unit_bytes(deltas->world);
 }
 
-/// The longest stored run with this key of the unit from `tick` that does not go beyond `end`; if
-/// there is none, a free one to replace.
-static struct hc_sv_run *run_at(struct hc_sv_deltas *deltas, hc_unit unit, hc_tick tick,
-                                uint64_t key, hc_tick end) {
-    struct hc_sv_run *runs = &deltas->runs[first_place(unit, tick)], *best = NULL;
-    for (unsigned way = 0; way < HC_SV_RUN_WAYS; way++)
-        if (runs[way].key == key && runs[way].to <= end &&
-            (best == NULL || runs[way].to > best->to))
-            best = &runs[way];
-    if (best != NULL)
-        return best;
-    best = &runs[deltas->way++ % HC_SV_RUN_WAYS];
-    best->key = 0;
-    return best;
-}
-
-/// A walk of a unit from a baseline over stored runs.
+/// A walk of a unit from a baseline along stored runs.
 struct walk {
     struct hc_sv_encoder *encoder;
     hc_unit unit;
     bool owned;
-    struct hc_unit_value now;     ///< its pointers are to the states there
-    uint64_t hash;                ///< of these states
-    struct hc_input_change given; ///< the owner's input
-    uint64_t input;               ///< hash of that and of the referee
+    struct hc_unit_value now;    ///< its pointers are to the states there
+    uint64_t hash;               ///< of these states
+    uint8_t input[HC_INPUT_MAX]; ///< the owner's
+    uint64_t given;              ///< hash of that and of the referee
 };
 
 static void give(struct walk *walk, const uint8_t *input) {
     uint64_t words[2] = {0};
-    memcpy(walk->given.input, input, sizeof walk->given.input);
+    memcpy(walk->input, input, sizeof walk->input);
     memcpy(words, input, sizeof words);
-    walk->input = mix(mix(walk->encoder->referee_hash, words[0]), words[1]) | 1;
+    walk->given = mix(mix(walk->encoder->referee_hash, words[0]), words[1]) | 1;
 }
 
-/// The key of a run from where the walk is.
-static uint64_t key_here(const struct walk *walk) {
-    return mix(mix(walk->hash, walk->input), (uint64_t)walk->now.tick << 16 | walk->unit) | 1;
+/// The run that the walk is on, the one that goes farthest; HC_SV_RUNS: none.
+static unsigned find_run(const struct walk *walk) {
+    const struct hc_sv_runs *runs = &walk->encoder->deltas->runs[walk->unit];
+    const uint64_t *hashes = runs->hashes[walk->now.tick % HC_SV_RUN_TICKS];
+    unsigned best = HC_SV_RUNS;
+    for (unsigned i = 0; i < HC_SV_RUNS; i++) {
+        const struct hc_sv_run *run = &runs->at[i];
+        if (hashes[i] == walk->hash && run->given == walk->given && walk->now.tick >= run->first &&
+            walk->now.tick <= run->to && (best == HC_SV_RUNS || run->to > runs->at[best].to))
+            best = i;
+    }
+    return best;
 }
 
-/// Puts the walk at the end of a run.
-static void jump(struct walk *walk, const struct hc_sv_run *run) {
+/// Stores where the walk is as the state of a run at that tick.
+static void store_state(const struct walk *walk, unsigned run) {
+    struct hc_sv_deltas *deltas = walk->encoder->deltas;
+    struct hc_unit_value to = {.tick = walk->now.tick};
+    hc_unit_place(deltas->world, &to, run_states(deltas, walk->unit, run, to.tick));
+    hc_unit_copy(deltas->world, walk->unit, &to, &walk->now);
+    deltas->runs[walk->unit].hashes[to.tick % HC_SV_RUN_TICKS][run] = walk->hash;
+}
+
+/// Begins a run where the walk is, instead of the one that was not used for the longest time.
+static unsigned begin_run(const struct walk *walk) {
+    struct hc_sv_runs *runs = &walk->encoder->deltas->runs[walk->unit];
+    unsigned oldest = 0;
+    for (unsigned i = 1; i < HC_SV_RUNS; i++)
+        if (runs->at[i].used < runs->at[oldest].used)
+            oldest = i;
+    store_state(walk, oldest);
+    runs->at[oldest].given = walk->given;
+    runs->at[oldest].first = runs->at[oldest].to = walk->now.tick;
+    return oldest;
+}
+
+/// Puts the walk at a tick of a run.
+static void jump(struct walk *walk, unsigned run, hc_tick tick) {
     const struct hc_sv_deltas *deltas = walk->encoder->deltas;
-    size_t number = (size_t)(run - deltas->runs);
-    walk->hash = run->after;
-    walk->now.tick = run->to;
-    hc_unit_place(deltas->world, &walk->now,
-                  deltas->run_states + number * hc_unit_bytes(deltas->world));
+    walk->now.tick = tick;
+    walk->hash = deltas->runs[walk->unit].hashes[tick % HC_SV_RUN_TICKS][run];
+    hc_unit_place(deltas->world, &walk->now, run_states(deltas, walk->unit, run, tick));
 }
 
-/// Simulates the unit up to `end` under the same input, as the end of `run`. False: it read more of
-/// the referee than any before, and all runs are forgotten.
-static bool simulate(struct walk *walk, struct hc_sv_run *run, hc_tick end) {
+/// Simulates the unit from the end of a run to `end`. False: it read more of the referee than any
+/// before, and all runs are forgotten.
+static bool extend(struct walk *walk, unsigned number, hc_tick end) {
     struct hc_sv_encoder *encoder = walk->encoder;
     struct hc_sv_deltas *deltas = encoder->deltas;
-    struct hc_input_changes changes;
-    struct hc_unit_value from = walk->now, out;
-    changes.count = 0;
-    walk->given.tick = from.tick;
-    if (walk->owned)
-        changes.at[changes.count++] = walk->given;
+    struct hc_sv_run *run = &deltas->runs[walk->unit].at[number];
+    jump(walk, number, run->to);
+    hc_extrapolator_enter(deltas->extrapolator, walk->unit, &walk->now, walk->input,
+                          encoder->referee);
+    for (hc_tick t = run->to + 1; t <= end; t++) {
+        struct hc_unit_value at = {.tick = t};
+        hc_extrapolator_step(deltas->extrapolator);
+        hc_unit_place(deltas->world, &at, run_states(deltas, walk->unit, number, t));
+        hc_extrapolator_read(deltas->extrapolator, &at);
+        deltas->runs[walk->unit].hashes[t % HC_SV_RUN_TICKS][number] =
+            hc_sv_values_hash(deltas->world, walk->unit, &at);
+    }
+    hc_extrapolator_leave(deltas->extrapolator);
     run->to = end;
-    jump(walk, run);
-    out = walk->now; // it shares the pointers; its age and input are those of the baseline
-    hc_extrapolate(deltas->extrapolator, HC_EXTRAPOLATION_STEP, walk->unit, &from, &changes,
-                   encoder->referee, end, &out);
-    walk->hash = run->after = hc_sv_values_hash(deltas->world, walk->unit, &out);
+    run->first = hc_tick_max(run->first, hc_tick_back(end, HC_SV_RUN_TICKS - 1));
     uint8_t groups = hc_extrapolator_groups(deltas->extrapolator);
     if ((groups & ~deltas->groups) == 0)
         return true;
@@ -417,16 +495,17 @@ static bool simulate(struct walk *walk, struct hc_sv_run *run, hc_tick end) {
     return false;
 }
 
-/// Goes on to `end` under the same input: by the run that is stored, and beyond it by simulation,
-/// which makes the run longer. False: the walk must begin anew.
-static bool go_run(struct walk *walk, hc_tick end) {
-    uint64_t key = key_here(walk);
-    struct hc_sv_run *run = run_at(walk->encoder->deltas, walk->unit, walk->now.tick, key, end);
-    if (run->key == key)
-        jump(walk, run);
-    if (walk->now.tick < end && !simulate(walk, run, end))
+/// Goes on to `end` under the same input. False: the walk must begin anew.
+static bool go_on(struct walk *walk, hc_tick end) {
+    struct hc_sv_deltas *deltas = walk->encoder->deltas;
+    unsigned number = find_run(walk);
+    if (number == HC_SV_RUNS)
+        number = begin_run(walk);
+    struct hc_sv_run *run = &deltas->runs[walk->unit].at[number];
+    run->used = deltas->extrapolations;
+    if (run->to < end && !extend(walk, number, end))
         return false;
-    run->key = key;
+    jump(walk, number, end);
     return true;
 }
 
@@ -436,7 +515,7 @@ static bool go_to(struct walk *walk, const struct hc_input_changes *changes, hc_
         if (next < changes->count && changes->at[next].tick == walk->now.tick)
             give(walk, changes->at[next++].input);
         hc_tick end = next < changes->count ? changes->at[next].tick : tick;
-        if (!go_run(walk, end))
+        if (!go_on(walk, end))
             return false;
     }
     return true;
@@ -453,6 +532,7 @@ static struct hc_unit_value extrapolate(struct hc_sv_encoder *encoder, hc_unit u
     uint8_t first[HC_INPUT_MAX] = {0};
     if (owned)
         hc_extrapolate_input(world, &base->unit, first);
+    encoder->deltas->extrapolations++;
     do {
         walk.now = base->unit;
         walk.hash = base->states;
@@ -479,7 +559,8 @@ static bool attempt(struct hc_sv_encoder *encoder, const struct hc_value_base *b
                     const struct hc_unit_value *value) {
     struct hc_sv_encoding *encoding = encoder->deltas->encoding;
     bool differs = false;
-    if (changes->count > 0 && hc_value_listed_bits(base, changes, value->tick) >= encoding->bits)
+    if (encoding->bits != UINT32_MAX && changes->count > 0 &&
+        hc_value_listed_bits(base, changes, value->tick) >= encoding->bits)
         return false;
     struct hc_bits_writer bits = hc_bits_writer(encoding->data[!encoding->best], HC_SV_DELTA_MAX);
     if (base->unit == 0 || from == NULL ||
@@ -507,7 +588,6 @@ static void encode(struct hc_sv_encoder *encoder, const struct hc_value_base *ba
                    const struct hc_sv_value *from, const struct hc_unit_value *value) {
     struct hc_sv_encoding *encoding = encoder->deltas->encoding;
     const struct hc_world *world = base->codec->world;
-    uint32_t keys = encoder->deltas->keys;
     uint8_t given[HC_INPUT_MAX] = {0};
     bool takes =
         base->from != NULL && base->from->tick >= encoder->since &&
@@ -517,12 +597,12 @@ static void encode(struct hc_sv_encoder *encoder, const struct hc_value_base *ba
     encoding->alone.count = 0;
     if (takes) {
         hc_extrapolate_input(world, base->from, given);
-        list_all(encoder->timeline, base, value->tick, given, &encoding->all);
-        list_keys(base->codec, &encoding->all, keys, given, true, &encoding->alone);
+        list_all(encoder, base, value->tick, given, &encoding->all);
+        list_keys(encoder->deltas, &encoding->all, given, true, &encoding->alone);
     }
     if (!attempt(encoder, base, from, &encoding->alone, value) || !takes)
         return;
-    list_keys(base->codec, &encoding->all, keys, given, false, &encoding->whole);
+    list_keys(encoder->deltas, &encoding->all, given, false, &encoding->whole);
     if (!same_list(world->game, &encoding->whole, &encoding->alone))
         attempt(encoder, base, from, &encoding->whole, value);
 }

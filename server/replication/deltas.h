@@ -12,10 +12,12 @@
 /// days; an entry is overwritten within seconds.
 ///
 /// The extrapolation of the baseline is most of the cost of an encoding. Extrapolations from
-/// different baselines often reach the same state of a unit at the same tick. So runs are stored:
-/// the simulated ticks of a unit under one input, as far as they were needed. The key of a run
-/// hashes the states before, the input and the referee's fields that any step has read; it holds
-/// the states after. A later head makes it longer, and an extrapolation is a few runs.
+/// different baselines often reach the same state of a unit at the same tick: most of all those of
+/// one client at the next tick, when both its baseline and the tick shown are a tick newer. So runs
+/// are stored: the states of a unit that is simulated alone under one input, tick after tick. An
+/// extrapolation that comes upon a state of a run, with the run's input and the same fields of the
+/// referee, as far as any step has read them, goes on along the run, and makes it longer where it
+/// ends. An extrapolation is a few runs, one for each input.
 ///
 /// A delta may list the input changes of the owner between the baseline and the value. It lists
 /// the changes of keys (fields of few bits). A field that changes all the time, as an aim does,
@@ -116,12 +118,9 @@ const struct hc_sv_value *hc_sv_values_pinned(const struct hc_sv_values *values,
 enum {
     HC_SV_DELTA_STORED = 44, ///< bytes of the longest delta stored
     HC_SV_DELTA_MAX = 2048,  ///< bytes that one delta takes at most
-    HC_SV_RUN_TICKS = 32,    ///< ticks from which runs of each unit are stored,
-    HC_SV_RUN_WAYS = 8,      ///< and of each tick: from different states, or with different inputs
+    HC_SV_RUN_TICKS = 32,    ///< the newest ticks of a run that are stored
+    HC_SV_RUNS = 16,         ///< of each unit
 };
-
-_Static_assert((int)HC_SV_RUN_TICKS >= (int)HC_EXTRAPOLATE_TICKS_MAX,
-               "the runs of an extrapolation have places of their own");
 
 struct hc_sv_delta_key {
     hc_sv_value_id base;    ///< 0: none
@@ -137,12 +136,18 @@ struct hc_sv_delta_entry {
     uint8_t data[HC_SV_DELTA_STORED];
 };
 
-/// Simulated ticks of a unit under one input; its presence and states after them lie apart, because
-/// a walk over many runs needs only the last ones.
+/// A run of a unit. Its states lie apart, because most are never read.
 struct hc_sv_run {
-    uint64_t key;   ///< hash of all that its first step reads; 0: free
-    uint64_t after; ///< hc_sv_values_hash of the states after the last step
-    hc_tick to;     ///< the tick after the last
+    uint64_t given;    ///< hash of the owner's input and of the referee's fields; 0: free
+    hc_tick first, to; ///< the ticks whose states are stored
+    uint64_t used;     ///< number of the newest extrapolation that used it
+};
+
+/// The runs of one unit.
+struct hc_sv_runs {
+    uint64_t hashes[HC_SV_RUN_TICKS][HC_SV_RUNS]; ///< hc_sv_values_hash of the states at each tick,
+                                                  ///< by its remainder
+    struct hc_sv_run at[HC_SV_RUNS];
 };
 
 /// The shortest delta so far, and memory for one more and for its input changes.
@@ -155,19 +160,32 @@ struct hc_sv_encoding {
     struct hc_input_changes whole; ///< and with them
 };
 
+/// An input as words, for comparisons and choices of whole fields.
+struct hc_sv_input_words {
+    uint64_t at[HC_INPUT_MAX / 8];
+};
+
+/// The ticks at which a player's effective input differs from that of the tick before.
+struct hc_sv_turns {
+    hc_tick head;     ///< at which they were last renewed
+    hc_tick settled;  ///< up to this tick the inputs no longer change
+    uint64_t changed; ///< of the 64 ticks before that head, bit t % 64 for tick t
+};
+
 struct hc_sv_deltas {
     const struct hc_world *world;
     struct hc_value_codec codec;
     struct hc_extrapolator *extrapolator; ///< borrowed
     uint32_t sets;                        ///< a power of two
     struct hc_sv_delta_entry *entries;    ///< [sets][2], the newer of each set first
-    struct hc_sv_run *runs; ///< [units][HC_SV_RUN_TICKS][HC_SV_RUN_WAYS], the tick of the first
-                            ///< step by its remainder
-    uint8_t *run_states;    ///< [the same] of hc_unit_bytes
-    uint32_t way;           ///< the way that the next run replaces
+    struct hc_sv_runs *runs;              ///< [units]
+    uint8_t *run_states; ///< [units][HC_SV_RUNS][HC_SV_RUN_TICKS] of hc_unit_bytes, by the tick's
+                         ///< remainder
+    uint64_t extrapolations; ///< so far
     struct hc_sv_encoding *encoding;
-    uint32_t keys;  ///< fields of the input that count as keys, bit i for field i
-    uint8_t groups; ///< of the referee, that any step has read
+    struct hc_sv_turns *turns;     ///< [players]
+    struct hc_sv_input_words keys; ///< ones in the fields of the input that count as keys
+    uint8_t groups;                ///< of the referee, that any step has read
 };
 
 /// The deltas of one snapshot: what they share, the steps that its extrapolations may take, and
@@ -201,11 +219,9 @@ size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *w
 /// Forgets everything.
 void hc_sv_deltas_clear(struct hc_sv_deltas *deltas);
 
-/// Whether the keys of two inputs differ.
-static inline bool hc_sv_deltas_keys_differ(const struct hc_sv_deltas *deltas, const uint8_t *a,
-                                            const uint8_t *b) {
-    return (hc_value_compare_inputs(&deltas->codec, a, b) & deltas->keys) != 0;
-}
+/// Whether the keys of two inputs (input_size bytes) differ.
+bool hc_sv_deltas_keys_differ(const struct hc_sv_deltas *deltas, const uint8_t *a,
+                              const uint8_t *b);
 
 /// The stored delta of `key`, borrowed until the next hc_sv_deltas_put; NULL: there is none.
 const struct hc_sv_delta_entry *hc_sv_deltas_find(const struct hc_sv_deltas *deltas,
