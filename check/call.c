@@ -193,3 +193,21 @@ void hc_ck_call_sanitize(const struct hc_game *game, const void *input,
     }
     finish(&output, game->input_size, result);
 }
+
+void hc_ck_call_hides(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
+                      hc_entity other, const void *other_state, uint8_t pattern,
+                      struct hc_ck_result *result) {
+    static _Alignas(16) struct output copies[2], before[2];
+    memset(copies, pattern, sizeof(copies));
+    memcpy(copies[0].bytes, viewer_state, hc_world_kind(world, viewer)->state_size);
+    memcpy(copies[1].bytes, other_state, hc_world_kind(world, other)->state_size);
+    memcpy(before, copies, sizeof(copies));
+    result->alive = false;
+    result->signal = sigsetjmp(crashed, 0);
+    if (result->signal == 0) {
+        enter(PERIODS_OF_CALL);
+        result->alive = world->game->hides(world, viewer, copies[0].bytes, other, copies[1].bytes);
+        leave();
+    }
+    result->inside = memcmp(before, copies, sizeof(copies)) == 0;
+}

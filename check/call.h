@@ -45,6 +45,12 @@ void hc_ck_call_start(const struct hc_world *world, hc_entity self, struct hc_ck
 void hc_ck_call_predict(const struct hc_game *game, const void *last, uint32_t age, uint8_t pattern,
                         struct hc_ck_result *result);
 
+/// Calls `hides` for copies of the states, with bytes of `pattern` around them. The result is alive
+/// if the entity is hidden, and inside if the copies are unchanged.
+void hc_ck_call_hides(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
+                      hc_entity other, const void *other_state, uint8_t pattern,
+                      struct hc_ck_result *result);
+
 /// Calls `sanitize_input` for a copy of `input`.
 void hc_ck_call_sanitize(const struct hc_game *game, const void *input,
                          struct hc_ck_result *result);

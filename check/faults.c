@@ -12,7 +12,7 @@
 enum { FAULTS_MAX = 64, WHERE_MAX = 128 };
 
 struct hc_ck_faults {
-    const char *path;
+    const char *path, *build;
     uint64_t seed;
     uint32_t ticks, count;
     struct {
@@ -39,6 +39,8 @@ const char *hc_ck_kind_name(enum hc_ck_kind kind) {
         [HC_CK_START] = "start",
         [HC_CK_PREDICT] = "predict",
         [HC_CK_SANITIZE] = "sanitize",
+        [HC_CK_HIDES] = "hides",
+        [HC_CK_BUILD] = "build",
         [HC_CK_SPREAD] = "spread",
         [HC_CK_ALLOCATION] = "allocation",
         [HC_CK_CLOCK] = "clock",
@@ -49,11 +51,13 @@ const char *hc_ck_kind_name(enum hc_ck_kind kind) {
     return names[kind];
 }
 
-struct hc_ck_faults *hc_ck_faults_create(const char *path, uint64_t seed, uint32_t ticks) {
+struct hc_ck_faults *hc_ck_faults_create(const char *path, const char *build, uint64_t seed,
+                                         uint32_t ticks) {
     struct hc_ck_faults *faults = calloc(1, sizeof(*faults));
     if (faults == NULL)
         return NULL;
     faults->path = path;
+    faults->build = build;
     faults->seed = seed;
     faults->ticks = ticks;
     faults->json = json_array();
@@ -71,13 +75,15 @@ void hc_ck_faults_set_seed(struct hc_ck_faults *faults, uint64_t seed) {
 }
 
 char *hc_ck_faults_command(const struct hc_ck_faults *faults, uint64_t histories) {
-    const char *path = faults->path;
+    const char *path = faults->path, *build = faults->build;
     char *command = NULL, ticks[24] = "";
     if (faults->ticks != 0)
         snprintf(ticks, sizeof(ticks), " --ticks %" PRIu32, faults->ticks);
-    if (asprintf(&command, "hindcast-check %s%s%s--seed %" PRIu64 " --histories %" PRIu64 "%s",
+    if (asprintf(&command,
+                 "hindcast-check %s%s%s%s%s%s--seed %" PRIu64 " --histories %" PRIu64 "%s",
                  path != NULL ? "--game " : "", path != NULL ? path : "", path != NULL ? " " : "",
-                 faults->seed, histories, ticks) < 0)
+                 build != NULL ? "--build " : "", build != NULL ? build : "",
+                 build != NULL ? " " : "", faults->seed, histories, ticks) < 0)
         abort();
     return command;
 }

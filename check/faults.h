@@ -24,6 +24,8 @@ enum hc_ck_kind {
     HC_CK_START,      ///< `start` is not a function of its arguments
     HC_CK_PREDICT,    ///< `predict_input` breaks its contract
     HC_CK_SANITIZE,   ///< `sanitize_input` breaks its contract
+    HC_CK_HIDES,      ///< `hides` is not a function of its arguments
+    HC_CK_BUILD,      ///< the other build gives another result
     HC_CK_SPREAD,     ///< late inputs lead to another state than inputs in time
     HC_CK_ALLOCATION, ///< the plugin imports a function that allocates
     HC_CK_CLOCK,      ///< ... that reads a clock
@@ -38,9 +40,11 @@ struct hc_ck_faults;
 /// The name of a kind, one word.
 const char *hc_ck_kind_name(enum hc_ck_kind kind);
 
-/// An empty list for the plugin `path` (NULL: the arena), which is borrowed, and for histories from
-/// `seed` on, of `ticks` ticks (0: as the seeds draw them). NULL: no memory.
-struct hc_ck_faults *hc_ck_faults_create(const char *path, uint64_t seed, uint32_t ticks);
+/// An empty list for the plugin `path` (NULL: the arena) and its other build (NULL: none), which
+/// are borrowed, and for histories from `seed` on, of `ticks` ticks (0: as the seeds draw them).
+/// NULL: no memory.
+struct hc_ck_faults *hc_ck_faults_create(const char *path, const char *build, uint64_t seed,
+                                         uint32_t ticks);
 
 /// Frees it; NULL is allowed.
 void hc_ck_faults_destroy(struct hc_ck_faults *faults);

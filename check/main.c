@@ -1,9 +1,11 @@
 /// Owns hindcast-check: its options, its random histories, and its report.
 #define _GNU_SOURCE
 
+#include "check/builds.h"
 #include "check/call.h"
 #include "check/examine.h"
 #include "check/functions.h"
+#include "check/hides.h"
 #include "check/library.h"
 #include "check/plain.h"
 #include "check/reached.h"
@@ -26,6 +28,7 @@
 
 enum {
     KEY_GAME = 256,
+    KEY_BUILD,
     KEY_SEED,
     KEY_HISTORIES,
     KEY_TICKS,
@@ -50,6 +53,8 @@ enum {
 
 static const struct argp_option table[] = {
     {"game", KEY_GAME, "FILE", 0, "The plugin to check (default: the arena)", 0},
+    {"build", KEY_BUILD, "FILE", 0,
+     "The same game in another build, such as with -O0: its results must be equal", 0},
     {"seed", KEY_SEED, "N", 0, "Seed of the first history (default 1); each next one adds 1", 0},
     {"histories", KEY_HISTORIES, "N", 0, "Random histories to play (default 60)", 0},
     {"ticks", KEY_TICKS, "N", 0,
@@ -59,7 +64,7 @@ static const struct argp_option table[] = {
 };
 
 struct options {
-    const char *game, *json;
+    const char *game, *build, *json;
     uint64_t seed, histories;
     uint32_t ticks; ///< 0: as each seed draws them
 };
@@ -86,6 +91,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_GAME:
         options->game = text;
         break;
+    case KEY_BUILD:
+        options->build = text;
+        break;
     case KEY_SEED:
         options->seed = number("seed", text, 0, INT64_MAX);
         break;
@@ -107,17 +115,21 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     return 0;
 }
 
-/// Plays a history with every input in time, and examines each of its steps.
-static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, struct hc_rng *rng,
-                    uint32_t ticks, uint32_t leave_ppm, uint64_t seed, struct counts *counts) {
+/// Plays a history with every input in time, and examines each of its steps. `other`: a world of
+/// the game's other build, or NULL.
+static bool examine(const struct hc_world *world, const struct hc_world *other,
+                    struct hc_ck_faults *faults, struct hc_rng *rng, uint32_t ticks,
+                    uint32_t leave_ppm, uint64_t seed, struct counts *counts) {
     const uint16_t size = world->game->input_size;
     struct hc_plain *plain = hc_plain_create(world, false);
     struct hc_ck_examiner *examiner = hc_ck_examiner_create(world, faults, seed);
+    struct hc_ck_builds *builds = other != NULL ? hc_ck_builds_create(other, faults) : NULL;
+    struct hc_rng asked = hc_rng_init(seed, 1);
     uint8_t *inputs = calloc(world->players, size), *rosters = calloc(world->players, 1);
     bool *in = calloc(world->players, sizeof(*in));
     hc_tick *until = calloc(world->players, sizeof(*until));
     bool good = plain != NULL && examiner != NULL && inputs != NULL && rosters != NULL &&
-                in != NULL && until != NULL;
+                in != NULL && until != NULL && (other == NULL || builds != NULL);
     if (good) {
         hc_plain_set_stepper(plain, hc_ck_examine, examiner);
         hc_plain_start(plain);
@@ -140,6 +152,9 @@ static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, s
         }
         hc_plain_step(plain, inputs, rosters);
         hc_ck_reached_tick(&counts->reached, world, plain, faults);
+        hc_ck_hides_tick(world, other, plain, faults, &asked);
+        if (builds != NULL)
+            hc_ck_builds_step(builds, world, plain, inputs, rosters);
     }
     if (examiner != NULL)
         counts->steps += hc_ck_examiner_steps(examiner);
@@ -149,6 +164,7 @@ static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, s
     free(in);
     free(rosters);
     free(inputs);
+    hc_ck_builds_destroy(builds);
     hc_ck_examiner_destroy(examiner);
     hc_plain_destroy(plain);
     return good;
@@ -157,7 +173,7 @@ static bool examine(const struct hc_world *world, struct hc_ck_faults *faults, s
 /// All that a run of the check needs and has found.
 struct run {
     struct options options;
-    struct hc_plugin plugin;
+    struct hc_plugin plugin, build;
     struct hc_ck_faults *faults;
     struct counts counts;
     int done; ///< a pipe to the process that waits for this one
@@ -190,7 +206,7 @@ static bool play(struct run *run, uint64_t seed) {
     static const uint16_t rates[] = {60, 30, 64, 120};
     const struct hc_game *game = run->plugin.game;
     struct hc_rng rng = hc_rng_init(seed, 0);
-    struct hc_world world;
+    struct hc_world world, other = {.game = NULL};
     uint16_t most = game->players_max < PLAYERS_MAX ? game->players_max : PLAYERS_MAX;
     bool is_long = seed % LONG_EVERY == 0; // and with few leaves: a match may end
     uint16_t players = is_long ? most : (uint16_t)(1 + hc_rng_below(&rng, most));
@@ -200,10 +216,15 @@ static bool play(struct run *run, uint64_t seed) {
         ticks = run->options.ticks;
     if (hc_world_init(&world, game, players, rate, hc_rng_next(&rng), NULL) != HC_OK)
         return false;
+    if (run->build.game != NULL &&
+        hc_world_init(&other, run->build.game, players, rate, world.seed, NULL) != HC_OK) {
+        hc_world_free(&world);
+        return false;
+    }
     hc_ck_faults_set_seed(run->faults, seed);
     hc_ck_functions(&world, run->faults, &rng);
-    bool good = examine(&world, run->faults, &rng, ticks, ticks < LONG_LEAST ? LEAVE : LONG_LEAVE,
-                        seed, &run->counts);
+    bool good = examine(&world, run->build.game != NULL ? &other : NULL, run->faults, &rng, ticks,
+                        ticks < LONG_LEAST ? LEAVE : LONG_LEAVE, seed, &run->counts);
     // Histories of a faulty step differ in any case.
     struct call call = {.world = &world, .faults = run->faults, .rng = &rng, .ticks = ticks};
     if (good && hc_ck_faults_count(run->faults) == 0) {
@@ -213,6 +234,7 @@ static bool play(struct run *run, uint64_t seed) {
                         hc_ck_ending(number));
         good = number != 0 || call.good;
     }
+    hc_world_free(&other);
     hc_world_free(&world);
     return good;
 }
@@ -278,9 +300,9 @@ static void give_up(void *context) {
     end(context, conclude(context));
 }
 
-static _Noreturn void check(struct run *run) {
-    hc_ck_call_begin(give_up, run);
-    struct call call = {.plugin = &run->plugin, .path = run->options.game};
+/// Loads a plugin; ends the program if it is none.
+static void load_game(struct run *run, struct hc_plugin *plugin, const char *path) {
+    struct call call = {.plugin = plugin, .path = path};
     int number = hc_ck_call_guarded(load, &call, LOAD_S);
     if (number == 0 && !call.good) {
         fprintf(stderr, "hindcast-check: %s\n", call.why);
@@ -289,6 +311,21 @@ static _Noreturn void check(struct run *run) {
     if (number != 0)
         hc_ck_fault(run->faults, HC_CK_CRASH, "match",
                     "the match that the programs play at their start %s", hc_ck_ending(number));
+}
+
+static _Noreturn void check(struct run *run) {
+    hc_ck_call_begin(give_up, run);
+    load_game(run, &run->plugin, run->options.game);
+    if (run->options.build != NULL) {
+        load_game(run, &run->build, run->options.build);
+        if (hc_game_hash(run->plugin.game) != hc_game_hash(run->build.game)) {
+            fprintf(stderr,
+                    "hindcast-check: --build '%s': it has another name, version, level or "
+                    "other tables than the game of --game\n",
+                    run->options.build);
+            end(run, 2);
+        }
+    }
     if (run->options.game != NULL)
         check_library(run->options.game, run->faults);
     bool good = true;
@@ -333,7 +370,8 @@ int main(int argc, char **argv) {
     argp_program_version = "hindcast-check " HC_VERSION;
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, &run.options);
-    run.faults = hc_ck_faults_create(run.options.game, run.options.seed, run.options.ticks);
+    run.faults = hc_ck_faults_create(run.options.game, run.options.build, run.options.seed,
+                                     run.options.ticks);
     pid_t child = run.faults == NULL || pipe(ends) < 0 ? -1 : fork();
     if (child < 0) {
         perror("hindcast-check");

@@ -52,6 +52,7 @@ json_t *hc_ck_reached_notes(const struct hc_ck_reached *reached, const struct hc
             json_array_append_new(
                 notes, json_sprintf("no history emits the event %s", game->event_kinds[k].name));
     if (game->match_over != NULL && !reached->match_over)
-        json_array_append_new(notes, json_string("no history ends a match: match_over is never true"));
+        json_array_append_new(notes,
+                              json_string("no history ends a match: match_over is never true"));
     return notes;
 }

@@ -16,6 +16,7 @@
 
 enum {
     PATH_MAX_BYTES = 4096,
+    PLUGINS_MAX = 2,      ///< that a process loads
     LEVEL_MAX = 64 << 20, ///< bytes
 };
 
@@ -115,7 +116,7 @@ static bool read_level(const char *path, struct hc_game *game, char *why, size_t
 }
 
 /// Gives the game its level; the plugin's own struct hc_game is constant. False: `why` tells why
-/// not. A process loads one plugin.
+/// not.
 static bool load_level(struct hc_plugin *plugin, const char *path, const char *level, char *why,
                        size_t why_size) {
     char place[PATH_MAX_BYTES];
@@ -126,11 +127,16 @@ static bool load_level(struct hc_plugin *plugin, const char *path, const char *l
         snprintf(why, why_size, "the path of its level is too long");
         return false;
     }
-    static struct hc_game game;
-    game = *plugin->game;
-    if (!read_level(place, &game, why, why_size))
+    static struct hc_game games[PLUGINS_MAX];
+    static unsigned count;
+    if (count == PLUGINS_MAX) {
+        snprintf(why, why_size, "it has a level, as two plugins of this program before");
         return false;
-    plugin->game = &game;
+    }
+    games[count] = *plugin->game;
+    if (!read_level(place, &games[count], why, why_size))
+        return false;
+    plugin->game = &games[count++];
     return true;
 }
 

@@ -42,7 +42,7 @@ for game in games:
               notes(output) == UNREACHED.get(name, []), output)
         continue
     kind = {"input": "read", "group": "read", "past": "read", "lookback": "read", "exit": "crash", "loop": "crash",
-            "spawn": "secret", "chance": "secret", "over": "crash"}.get(kind, kind)
+            "spawn": "secret", "chance": "secret", "over": "crash", "mark": "write", "beyond": "hides"}.get(kind, kind)
     found = re.findall(r"^%s: (.*)\. Repeat: hindcast-check (.*)$" % kind, output, re.M)
     check(name, status == 1 and found and took_s <= limit_s, output)
     if found:

@@ -72,6 +72,10 @@ struct tag_input {
 #ifndef TAG_MATCH_OVER
 #define TAG_MATCH_OVER NULL
 #endif
+/// What players do not see.
+#ifndef TAG_HIDES
+#define TAG_HIDES NULL
+#endif
 #ifndef TAG_BALL_STEP
 #define TAG_BALL_STEP(scene, out)
 #endif
@@ -241,6 +245,7 @@ static const struct hc_game tag = {
     .predict_input = tag_predict_input,
     .sanitize_input = tag_sanitize_input,
     .match_over = TAG_MATCH_OVER,
+    .hides = TAG_HIDES,
     .step_run = tag_step_run,
     .event_kinds = tag_event_kinds,
     .event_kind_count = sizeof(tag_event_kinds) / sizeof(tag_event_kinds[0]),

@@ -83,6 +83,13 @@ check "--game FILE without a slash is the file in this directory" \
     sh -c 'cd "$1" && "$2/hindcastd" protocol-id --game pong.so' sh "$work" "$bin"
 
 check "hindcast-check finds no fault in pong" "$bin/hindcast-check" --game "$work/pong.so" --histories 10
+check "hindcast-check finds two builds of pong equal" "$bin/hindcast-check" --game "$work/pong.so" \
+    --build "$work/debug.so" --histories 10
+"$bin/hindcast-check" --game "$work/pong.so" --build "$work/faster.so" --histories 1 >"$work/out" || status=$?
+check "hindcast-check names the first field that differs in the other build" \
+    grep -q '^build: tick [0-9]*, entity [12] (paddle): another y in the other build. Repeat: hindcast-check .* --build ' "$work/out"
+check "hindcast-check refuses another game as the other build" sh -c \
+    "! '$bin/hindcast-check' --game '$work/pong.so' --build '$work/level.so' 2>'$work/err' && grep -q 'has another name' '$work/err'"
 check "hindcast-check finds no fault in pong with the checks of undeclared reads" \
     "$bin/hindcast-check" --game "$work/checked.so" --histories 10
 variant clock 's/^#include <string.h>/&\n#include <time.h>/; s/= hc_scene_random(scene, RANDOM_SERVE)/= (uint64_t)time(NULL)/'
