@@ -212,6 +212,7 @@ static void clear_connection(struct hc_client *client, uint64_t now_us) {
     hc_cl_game_events_begin(&client->game_events, &client->stats);
     client->newest = (struct hc_cl_newest){.any = false};
     client->prediction = (struct hc_cl_prediction){.any = false};
+    client->display = hc_cl_display_begin(&client->config);
     client->sending = (struct hc_cl_sending){.due = true, .due_us = now_us};
     client->path = (struct hc_cl_path){.due = false};
     client->desync = (struct hc_cl_desync){.count = 0};
@@ -253,6 +254,8 @@ static enum hc_status receive_accept(struct hc_client *client, const uint8_t *by
     if (client->handshake.has_cookie) // else the last request was HELLO
         measure_exchange(&client->handshake, now_us);
     client->welcome = welcome;
+    client->interpolation.own = client->welcome.own;
+    client->interpolation.own_count = client->welcome.own_count;
     memcpy(client->reset_token, welcome.reset_token, sizeof client->reset_token);
     hc_connection_begin(&client->connection, HC_CONNECTION_CLIENT, accept.cid, &keys,
                         &client->messages, now_us);

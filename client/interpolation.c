@@ -30,19 +30,64 @@ size_t hc_cl_interpolation_layout(struct hc_cl_interpolation *interpolation,
 }
 
 struct hc_cl_interpolation_time hc_cl_interpolation_at(const struct hc_timeline *timeline,
-                                                       uint32_t offset, uint64_t elapsed_us,
-                                                       uint64_t interval_us) {
-    hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
-    struct hc_cl_interpolation_time time = {.tick = oldest};
-    HC_ASSERT(interval_us > 0);
-    if (head <= offset || head - offset <= oldest)
-        return time;
-    time.tick = head - offset - 1;
-    if (elapsed_us >= interval_us)
-        time.tick++;
-    else
-        time.fraction = (uint32_t)(elapsed_us * HC_CL_INTERPOLATION_WHOLE / interval_us);
-    return time;
+                                                       int64_t from, int64_t to,
+                                                       uint64_t elapsed_us, uint64_t interval_us) {
+    int64_t head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
+    int64_t whole = HC_CL_INTERPOLATION_WHOLE, elapsed = whole;
+    HC_ASSERT(interval_us > 0 && from >= 0 && to >= 0);
+    if (elapsed_us < interval_us)
+        elapsed = (int64_t)(elapsed_us * HC_CL_INTERPOLATION_WHOLE / interval_us);
+    int64_t at = (head - 1) * whole + elapsed - from - (to - from) * elapsed / whole;
+    if (at < oldest * whole)
+        at = oldest * whole;
+    return (struct hc_cl_interpolation_time){.tick = (hc_tick)(at / whole),
+                                             .fraction = (uint32_t)(at % whole)};
+}
+
+// ---- Own entities -------------------------------------------------------------------------------
+
+static bool equal_times(const struct hc_cl_interpolation_time *a,
+                        const struct hc_cl_interpolation_time *b) {
+    return a->tick == b->tick && a->fraction == b->fraction;
+}
+
+/// Whether an entity is shown at the time of the own players.
+static bool is_own(const struct hc_cl_interpolation *interpolation, uint32_t entity) {
+    hc_player owner = interpolation->world->owner_of[entity];
+    bool own = entity == HC_REFEREE;
+    for (uint8_t i = 0; i < interpolation->own_count; i++)
+        own = own || interpolation->own[i] == owner;
+    return own;
+}
+
+/// Entities from `first` to before `end`, which are shown at the same time.
+struct range {
+    uint32_t first, end;
+    bool own;
+};
+
+/// The entities from `first` on that are shown at the same time as it: the referee, those of one
+/// own player, or all up to the next of those. With equal times these are all.
+static struct range range_from(const struct hc_cl_interpolation *interpolation,
+                               const struct hc_cl_interpolation_times *times, uint32_t first) {
+    const struct hc_world *world = interpolation->world;
+    struct range range = {first, world->entities, is_own(interpolation, first)};
+    if (equal_times(&times->own, &times->others))
+        return range;
+    if (range.own)
+        range.end = first + (first == HC_REFEREE ? 1u : world->per_owner);
+    for (uint8_t i = 0; i < interpolation->own_count && !range.own; i++) {
+        uint32_t next = hc_world_player(world, interpolation->own[i]);
+        if (next > first && next < range.end)
+            range.end = next;
+    }
+    return range;
+}
+
+struct hc_cl_interpolation_time
+hc_cl_interpolation_time_of(const struct hc_cl_interpolation *interpolation,
+                            const struct hc_cl_interpolation_times *times, hc_entity entity) {
+    return is_own(interpolation, entity) ? times->own : times->others;
 }
 
 // ---- Interpolation ------------------------------------------------------------------------------
@@ -159,20 +204,46 @@ static int64_t error_now(const struct hc_cl_interpolation *interpolation, hc_ent
     return hc_cl_interpolation_decay(error, now_us - since_us, interpolation->smoothing_us);
 }
 
+/// Copies the entities of a range at `tick` to one of the two captured worlds.
+static void copy_range(struct hc_cl_interpolation *interpolation,
+                       const struct hc_timeline *timeline, const struct range *range, hc_tick tick,
+                       unsigned to) {
+    size_t stride = interpolation->world->stride, at = range->first * stride;
+    uint32_t count = range->end - range->first;
+    memcpy(interpolation->presence[to] + range->first,
+           hc_timeline_presence(timeline, tick) + range->first, count);
+    memcpy(interpolation->states[to] + at, hc_timeline_states(timeline, tick) + at, count * stride);
+}
+
 void hc_cl_interpolation_capture(struct hc_cl_interpolation *interpolation,
                                  const struct hc_timeline *timeline,
-                                 struct hc_cl_interpolation_time time) {
+                                 const struct hc_cl_interpolation_times *times) {
+    struct range range = {.end = 0};
     if (interpolation->smoothing_us == 0)
         return;
-    for (uint32_t i = 0; i < 2; i++) {
-        hc_tick tick = time.tick + (time.fraction > 0 ? i : 0);
-        memcpy(interpolation->presence[i], hc_timeline_presence(timeline, tick),
-               interpolation->world->entities);
-        memcpy(interpolation->states[i], hc_timeline_states(timeline, tick),
-               (size_t)interpolation->world->entities * interpolation->world->stride);
+    while (range.end < interpolation->world->entities) {
+        range = range_from(interpolation, times, range.end);
+        const struct hc_cl_interpolation_time *time = range.own ? &times->own : &times->others;
+        for (uint32_t i = 0; i < 2; i++)
+            copy_range(interpolation, timeline, &range, time->tick + (time->fraction > 0 ? i : 0),
+                       i);
     }
-    interpolation->time = time;
+    interpolation->times = *times;
     interpolation->captured = true;
+}
+
+void hc_cl_interpolation_compose(struct hc_cl_interpolation *interpolation,
+                                 const struct hc_timeline *timeline, hc_tick own, hc_tick others,
+                                 const uint8_t **presence, const uint8_t **states) {
+    struct hc_cl_interpolation_times times = {{.tick = own}, {.tick = others}};
+    struct range range = {.end = 0};
+    HC_ASSERT(!interpolation->captured);
+    while (range.end < interpolation->world->entities) {
+        range = range_from(interpolation, &times, range.end);
+        copy_range(interpolation, timeline, &range, range.own ? own : others, 0);
+    }
+    *presence = interpolation->presence[0];
+    *states = interpolation->states[0];
 }
 
 /// Whether the errors put the entity farther off than it may move without a jump.
@@ -182,13 +253,13 @@ static bool too_far(const struct hc_kind *kind, const int64_t *errors) {
 }
 
 static void correct_entity(struct hc_cl_interpolation *interpolation, hc_entity entity,
-                           const struct pair *before, const struct pair *after, uint32_t fraction,
-                           uint64_t now_us) {
+                           const struct pair *before, const struct pair *after,
+                           uint32_t old_fraction, uint32_t fraction, uint64_t now_us) {
     const struct hc_kind *kind = hc_world_kind(interpolation->world, entity);
     int64_t *errors = errors_of(interpolation, entity), was[HC_FIELDS_MAX], is[HC_FIELDS_MAX];
     bool pops = before->presence[0] != HC_ALIVE || after->presence[0] != HC_ALIVE;
     if (!pops) {
-        blend(interpolation->world, entity, before, interpolation->time.fraction, was);
+        blend(interpolation->world, entity, before, old_fraction, was);
         blend(interpolation->world, entity, after, fraction, is);
         for (uint16_t f = 0; f < kind->field_count; f++) {
             const struct hc_field *field = &kind->fields[f];
@@ -223,34 +294,52 @@ static bool same_run(const struct worlds *a, const struct worlds *b, const struc
     return true;
 }
 
-void hc_cl_interpolation_correct(struct hc_cl_interpolation *interpolation,
-                                 const struct hc_timeline *timeline,
-                                 struct hc_cl_interpolation_time time, uint64_t now_us) {
-    if (!interpolation->captured)
-        return;
-    interpolation->captured = false;
-    bool moved =
-        time.tick != interpolation->time.tick || time.fraction != interpolation->time.fraction;
-    struct worlds was = captured(interpolation), is = recorded(timeline, time);
-    uint32_t entities = interpolation->world->entities;
-    for (uint32_t e = 0; e < entities; e++) {
-        uint32_t left = entities - e, run = left < RUN ? left : RUN;
-        if (!moved && e % RUN == 0 && same_run(&was, &is, interpolation->world, e, run)) {
+/// Corrects the entities of a range, which were shown at `old` and are shown at `time` now.
+static void correct_range(struct hc_cl_interpolation *interpolation, const struct worlds *was,
+                          const struct worlds *is, const struct range *range,
+                          const struct hc_cl_interpolation_time *old,
+                          const struct hc_cl_interpolation_time *time, uint64_t now_us) {
+    const struct hc_world *world = interpolation->world;
+    bool moved = !equal_times(old, time);
+    for (uint32_t e = range->first; e < range->end; e++) {
+        uint32_t left = range->end - e, run = left < RUN ? left : RUN;
+        if (!moved && (e - range->first) % RUN == 0 && same_run(was, is, world, e, run)) {
             e += run - 1;
             continue;
         }
-        struct pair before = pair_of(&was, interpolation->world, (hc_entity)e);
-        struct pair after = pair_of(&is, interpolation->world, (hc_entity)e);
-        if (moved || !same(&before, &after, interpolation->world->stride))
-            correct_entity(interpolation, (hc_entity)e, &before, &after, time.fraction, now_us);
+        struct pair before = pair_of(was, world, (hc_entity)e);
+        struct pair after = pair_of(is, world, (hc_entity)e);
+        if (moved || !same(&before, &after, world->stride))
+            correct_entity(interpolation, (hc_entity)e, &before, &after, old->fraction,
+                           time->fraction, now_us);
+    }
+}
+
+void hc_cl_interpolation_correct(struct hc_cl_interpolation *interpolation,
+                                 const struct hc_timeline *timeline,
+                                 const struct hc_cl_interpolation_times *times, uint64_t now_us) {
+    const struct hc_cl_interpolation_times *old = &interpolation->times;
+    struct range range = {.end = 0};
+    if (!interpolation->captured)
+        return;
+    interpolation->captured = false;
+    struct worlds was = captured(interpolation), own = recorded(timeline, times->own);
+    struct worlds others = recorded(timeline, times->others);
+    while (range.end < interpolation->world->entities) {
+        range = range_from(interpolation, times, range.end);
+        correct_range(interpolation, &was, range.own ? &own : &others, &range,
+                      range.own ? &old->own : &old->others,
+                      range.own ? &times->own : &times->others, now_us);
     }
 }
 
 bool hc_cl_interpolation_show(const struct hc_cl_interpolation *interpolation,
                               const struct hc_timeline *timeline,
-                              struct hc_cl_interpolation_time time, uint64_t now_us,
+                              const struct hc_cl_interpolation_times *times, uint64_t now_us,
                               hc_entity entity, int64_t fields[static HC_FIELDS_MAX]) {
     HC_ASSERT(entity < interpolation->world->entities);
+    struct hc_cl_interpolation_time time =
+        hc_cl_interpolation_time_of(interpolation, times, entity);
     struct worlds worlds = recorded(timeline, time);
     struct pair pair = pair_of(&worlds, interpolation->world, entity);
     if (pair.presence[0] != HC_ALIVE)

@@ -20,8 +20,15 @@ struct hc_cl_interpolation_time {
     uint32_t fraction; ///< of the way to the next tick, in 1/HC_CL_INTERPOLATION_WHOLE
 };
 
+/// The moments at which the own players, what they own and the referee are shown, and all else.
+struct hc_cl_interpolation_times {
+    struct hc_cl_interpolation_time own, others;
+};
+
 struct hc_cl_interpolation {
     const struct hc_world *world;
+    const hc_player *own; ///< [own_count] the own players; borrowed
+    uint8_t own_count;
     uint32_t smoothing_us; ///< time in which an error halves; 0: no errors
     uint32_t width;        ///< the most fields of any kind
     int64_t *errors;       ///< [entities * width] at `since_us`
@@ -29,8 +36,8 @@ struct hc_cl_interpolation {
 
     // The state captured before a change.
     bool captured;
-    struct hc_cl_interpolation_time time;
-    uint8_t *presence[2]; ///< [entities] each, at time.tick and after
+    struct hc_cl_interpolation_times times;
+    uint8_t *presence[2]; ///< [entities] each, at the tick of its moment and after
     uint8_t *states[2];   ///< [entities * stride] each
 };
 
@@ -40,30 +47,42 @@ size_t hc_cl_interpolation_layout(struct hc_cl_interpolation *interpolation,
                                   const struct hc_world *world, uint32_t smoothing_us,
                                   uint8_t *base);
 
-/// The time shown `elapsed_us` after the newest tick was due, with ticks `interval_us` apart: the
-/// tick `offset` + 1 before it, plus the elapsed fraction. It rests at `offset` before it when no
-/// newer tick comes, and is never before the oldest. The timeline must be started.
+/// The time shown `elapsed_us` after the newest tick was due, with ticks `interval_us` apart: a
+/// tick before it, plus the elapsed fraction, less an offset in 1/HC_CL_INTERPOLATION_WHOLE that
+/// changes meanwhile from `from` to `to`, at most by a tick. It rests at `to` before the newest
+/// when no newer tick comes, and is never before the oldest. The timeline must be started.
 struct hc_cl_interpolation_time hc_cl_interpolation_at(const struct hc_timeline *timeline,
-                                                       uint32_t offset, uint64_t elapsed_us,
-                                                       uint64_t interval_us);
+                                                       int64_t from, int64_t to,
+                                                       uint64_t elapsed_us, uint64_t interval_us);
 
-/// Copies the timeline's state at `time`.
+/// The time at which `entity` is shown.
+struct hc_cl_interpolation_time
+hc_cl_interpolation_time_of(const struct hc_cl_interpolation *interpolation,
+                            const struct hc_cl_interpolation_times *times, hc_entity entity);
+
+/// Copies the timeline's state at `times`.
 void hc_cl_interpolation_capture(struct hc_cl_interpolation *interpolation,
                                  const struct hc_timeline *timeline,
-                                 struct hc_cl_interpolation_time time);
+                                 const struct hc_cl_interpolation_times *times);
 
-/// Turns changes since the capture into errors; `time` is the time shown now. An entity pops that
-/// is not alive in both, or would be off by more than its kind's teleport distance.
+/// Turns changes since the capture into errors; `times` are shown now. An entity pops that is not
+/// alive in both, or would be off by more than its kind's teleport distance.
 void hc_cl_interpolation_correct(struct hc_cl_interpolation *interpolation,
                                  const struct hc_timeline *timeline,
-                                 struct hc_cl_interpolation_time time, uint64_t now_us);
+                                 const struct hc_cl_interpolation_times *times, uint64_t now_us);
 
-/// Writes the fields of `entity` as it is drawn at `time`, which is the local `now_us`, in table
+/// Writes the fields of `entity` as it is drawn at `times`, which are the local `now_us`, in table
 /// order and in 1/HC_CL_INTERPOLATION_UNIT. False, and nothing written: it is not alive.
 bool hc_cl_interpolation_show(const struct hc_cl_interpolation *interpolation,
                               const struct hc_timeline *timeline,
-                              struct hc_cl_interpolation_time time, uint64_t now_us,
+                              const struct hc_cl_interpolation_times *times, uint64_t now_us,
                               hc_entity entity, int64_t fields[static HC_FIELDS_MAX]);
+
+/// Writes the world of two ticks, that of the own players and that of the others, over the captured
+/// one, and sets `*presence` and `*states` to it.
+void hc_cl_interpolation_compose(struct hc_cl_interpolation *interpolation,
+                                 const struct hc_timeline *timeline, hc_tick own, hc_tick others,
+                                 const uint8_t **presence, const uint8_t **states);
 
 /// `error`, `elapsed_us` later: halved every `half_us` (> 0), and straight in between.
 int64_t hc_cl_interpolation_decay(int64_t error, uint64_t elapsed_us, uint32_t half_us);

@@ -30,9 +30,10 @@ hc_tick hc_cl_predict_head(const struct hc_client *client) {
 
 // ---- Inputs -------------------------------------------------------------------------------------
 
-/// How many ticks the shown tick is before `tick`, at the time of a sample.
-static uint32_t shown_ago(const struct hc_client *client, hc_tick tick) {
-    hc_tick shown = hc_tick_back(hc_cl_predict_head(client), client->config.display_offset);
+/// How many ticks the tick `offset` behind the predicted one, which is shown, is before `tick`, at
+/// the time of a sample.
+static uint32_t shown_ago(const struct hc_client *client, hc_tick tick, uint32_t offset) {
+    hc_tick shown = hc_tick_back(hc_cl_predict_head(client), offset);
     if (!client->is_light)
         shown = hc_tick_max(shown, hc_timeline_oldest(client->timeline));
     return tick > shown ? tick - shown : 0;
@@ -41,9 +42,11 @@ static uint32_t shown_ago(const struct hc_client *client, hc_tick tick) {
 static void stamp(struct hc_client *client, hc_tick tick) {
     struct hc_cl_prediction *prediction = &client->prediction;
     uint16_t size = client->config.game->input_size;
+    uint32_t own = shown_ago(client, tick, client->display.offset);
+    uint32_t others = shown_ago(client, tick, hc_cl_display_others(&client->display));
     for (uint8_t i = 0; i < client->welcome.own_count; i++) {
         uint8_t *input = prediction->last[i];
-        hc_shown_ago_set(client->config.game, input, shown_ago(client, tick));
+        hc_shown_ago_set(client->config.game, input, own, others);
         memcpy(client->inputs.stamped[tick % HC_CL_INPUTS][i], input, size);
         if (!client->is_light)
             hc_timeline_put_input(client->timeline, client->welcome.own[i], tick, input);
@@ -82,9 +85,12 @@ static void predict_tick(struct hc_client *client) {
         hc_timeline_advance(client->timeline);
     }
     client->prediction.ticks++;
-    if (!client->is_light)
-        hc_cl_game_events_predict(&client->game_events, client->timeline, &client->world,
-                                  &client->stats);
+    if (client->is_light)
+        return;
+    hc_cl_display_predicted(&client->display, hc_timeline_head(client->timeline),
+                            client->newest.snapshot.tick);
+    hc_cl_game_events_predict(&client->game_events, client->timeline, &client->world,
+                              &client->stats);
 }
 
 // ---- Ticks --------------------------------------------------------------------------------------

@@ -196,14 +196,14 @@ static void change_world(struct hc_client *client, const struct hc_cl_received *
         hc_cl_predict_catch_up(client, tick, now_us);
     bool restarts = tick > hc_timeline_head(timeline);
     uint64_t steps = hc_timeline_stats(timeline)->resimulated_steps;
-    hc_cl_interpolation_capture(&client->interpolation, timeline,
-                                hc_cl_session_shown(client, now_us));
+    struct hc_cl_interpolation_times times = hc_cl_session_shown(client, now_us);
+    hc_cl_interpolation_capture(&client->interpolation, timeline, &times);
     apply_snapshot(client, snapshot);
     if (restarts)
         hc_cl_predict_restart(client, now_us);
     count_snapshot(client, steps, restarts);
-    hc_cl_interpolation_correct(&client->interpolation, timeline,
-                                hc_cl_session_shown(client, now_us), now_us);
+    times = hc_cl_session_shown(client, now_us);
+    hc_cl_interpolation_correct(&client->interpolation, timeline, &times, now_us);
 }
 
 // ---- Time ---------------------------------------------------------------------------------------

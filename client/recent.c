@@ -43,5 +43,6 @@ bool hc_client_recent(const struct hc_client *client, struct hc_client_recent *r
     }
     recent->predicted_ticks = hc_cl_predict_head(client) - newest->tick;
     recent->rollback_ticks = client->recent.rollback_ticks;
+    recent->others_ticks = hc_cl_display_others(&client->display);
     return true;
 }

@@ -80,7 +80,7 @@ static void choose_inputs(struct hc_client *client, struct hc_input_message *mes
 static void put_input(struct hc_client *client, struct hc_writer *body, uint64_t now_us) {
     struct hc_input_message message = {
         .client_tick = client->newest.any ? hc_cl_predict_head(client) : client->welcome.tick,
-        .display_offset = client->config.display_offset,
+        .display_offset = hc_cl_display_farthest(&client->display),
         .ack_delay_us = hc_connection_ack_delay_us(&client->connection, now_us)};
     // Before the first stamp the server must force nothing: the join is not before WELCOME's tick.
     message.first = message.force_before =

@@ -5,10 +5,16 @@
 #include "hindcast/check.h"
 
 #include <sodium.h>
+#include <stddef.h>
 #include <string.h>
 
-struct hc_client_config hc_client_config_default(void) {
-    return (struct hc_client_config){
+/// The size of the first struct hc_client_config with a size. A program of this library's SONAME
+/// has at least its members.
+enum { CONFIG_SIZE_MIN = offsetof(struct hc_client_config, log_context) + sizeof(void *) };
+
+void hc_client_config_init(struct hc_client_config *config, uint32_t size) {
+    struct hc_client_config whole = {
+        .size = size,
         .players = 1,
         .extrapolation = HC_EXTRAPOLATION_STEP,
         .input_delay = 3,
@@ -17,9 +23,21 @@ struct hc_client_config hc_client_config_default(void) {
         .timeout_us = HC_TIMEOUT_US,
         .reconnect_us = HC_RECONNECT_US,
     };
+    memset(config, 0, size);
+    memcpy(config, &whole, size < sizeof whole ? size : sizeof whole);
 }
 
-const char *hc_client_config_check(const struct hc_client_config *config) {
+/// Writes the program's configuration over the defaults to `*whole`; false: its size is unknown.
+static bool complete(const struct hc_client_config *config, struct hc_client_config *whole) {
+    if (config->size < CONFIG_SIZE_MIN || config->size > sizeof *whole)
+        return false;
+    hc_client_config_init(whole, sizeof *whole);
+    memcpy(whole, config, config->size);
+    return true;
+}
+
+/// The name of the first field that is out of its range; NULL: none is.
+static const char *check(const struct hc_client_config *config) {
     if (config->game == NULL)
         return "game";
     if (config->players > HC_OWN_PLAYERS_MAX)
@@ -30,6 +48,8 @@ const char *hc_client_config_check(const struct hc_client_config *config) {
         return "input_delay";
     if (config->display_offset > HC_DISPLAY_OFFSET_MAX)
         return "display_offset";
+    if (config->others > HC_OTHERS_AS_RECEIVED)
+        return "others";
     if (config->lead > HC_LEAD_MAX)
         return "lead";
     if (config->prediction_limit < 1 || config->prediction_limit > HC_PREDICTION_LIMIT_MAX)
@@ -43,9 +63,17 @@ const char *hc_client_config_check(const struct hc_client_config *config) {
     return config->timeout_us == 0 ? "timeout_us" : NULL;
 }
 
-struct hc_client *hc_client_create(const struct hc_client_config *config, uint64_t now_us) {
-    if (hc_client_config_check(config) != NULL || sodium_init() < 0)
-        return NULL;
+const char *hc_client_config_check(const struct hc_client_config *config) {
+    struct hc_client_config whole;
+    if (!complete(config, &whole))
+        return "size";
+    const char *found = check(&whole);
+    sodium_memzero(&whole, sizeof whole);
+    return found;
+}
+
+/// Creates the client of a complete configuration.
+static struct hc_client *create(const struct hc_client_config *config, uint64_t now_us) {
     struct hc_client *client = hc_allocate(config->allocator, sizeof *client);
     if (client == NULL)
         return NULL;
@@ -64,6 +92,16 @@ struct hc_client *hc_client_create(const struct hc_client_config *config, uint64
     client->stats.memory_bytes = sizeof *client + HC_EVENTS_CHANNEL_BYTES;
     client->begun_us = now_us;
     hc_cl_handshake_begin(client, now_us);
+    return client;
+}
+
+struct hc_client *hc_client_create(const struct hc_client_config *config, uint64_t now_us) {
+    struct hc_client_config whole;
+    if (!complete(config, &whole))
+        return NULL;
+    struct hc_client *client =
+        check(&whole) == NULL && sodium_init() >= 0 ? create(&whole, now_us) : NULL;
+    sodium_memzero(&whole, sizeof whole);
     return client;
 }
 
@@ -157,12 +195,12 @@ void hc_cl_session_resimulate(struct hc_client *client) {
         config->rollback_ended(config->rollback_context, client, first);
 }
 
-struct hc_cl_interpolation_time hc_cl_session_shown(const struct hc_client *client,
-                                                    uint64_t now_us) {
+struct hc_cl_interpolation_times hc_cl_session_shown(const struct hc_client *client,
+                                                     uint64_t now_us) {
     uint64_t head_us = client->prediction.head_us;
     uint64_t elapsed_us = now_us > head_us ? now_us - head_us : 0;
-    return hc_cl_interpolation_at(client->timeline, client->config.display_offset, elapsed_us,
-                                  hc_cl_session_interval_us(client));
+    return hc_cl_display_times(&client->display, client->timeline, elapsed_us,
+                               hc_cl_session_interval_us(client));
 }
 
 // ---- Calls --------------------------------------------------------------------------------------
@@ -355,7 +393,19 @@ bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tic
                          uint32_t *fraction) {
     if (!client->newest.any || client->is_light)
         return false;
-    struct hc_cl_interpolation_time time = hc_cl_session_shown(client, now_us);
+    struct hc_cl_interpolation_times times = hc_cl_session_shown(client, now_us);
+    *tick = times.own.tick;
+    *fraction = times.own.fraction;
+    return true;
+}
+
+bool hc_client_show_tick_of(const struct hc_client *client, uint64_t now_us, hc_entity entity,
+                            hc_tick *tick, uint32_t *fraction) {
+    if (!client->newest.any || client->is_light || entity >= client->world.entities)
+        return false;
+    struct hc_cl_interpolation_times times = hc_cl_session_shown(client, now_us);
+    struct hc_cl_interpolation_time time =
+        hc_cl_interpolation_time_of(&client->interpolation, &times, entity);
     *tick = time.tick;
     *fraction = time.fraction;
     return true;

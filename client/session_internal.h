@@ -4,6 +4,7 @@
 #pragma once
 
 #include "client/clock.h"
+#include "client/display.h"
 #include "client/entropy.h"
 #include "client/game_events.h"
 #include "client/interpolation.h"
@@ -155,6 +156,7 @@ struct hc_client {
     struct hc_cl_clock clock; ///< fed by receive.c
     struct hc_cl_newest newest;
     struct hc_cl_prediction prediction;
+    struct hc_cl_display display; ///< fed by predict.c
     struct hc_cl_sending sending;
     struct hc_cl_path path;
     struct hc_cl_desync desync;
@@ -198,9 +200,9 @@ void hc_cl_session_free_world(struct hc_client *client);
 /// Writes a line to the game's log, if it has one.
 void hc_cl_session_log(const struct hc_client *client, const char *line);
 
-/// The time shown at `now_us`; the timeline must be started.
-struct hc_cl_interpolation_time hc_cl_session_shown(const struct hc_client *client,
-                                                    uint64_t now_us);
+/// The times shown at `now_us`; the timeline must be started.
+struct hc_cl_interpolation_times hc_cl_session_shown(const struct hc_client *client,
+                                                     uint64_t now_us);
 
 /// Begins an attempt to connect at `now_us`.
 void hc_cl_handshake_begin(struct hc_client *client, uint64_t now_us);

@@ -179,8 +179,8 @@ static uint64_t hash_fields(uint64_t hash, const struct hc_field *fields, unsign
         hash = hash_number(hash, field->countdown);
         hash = hash_text(hash, field->moves_by == NULL ? "" : field->moves_by);
         hash = hash_number(hash, field->moves_per);
-        if (field->shown_ago)
-            hash = hash_number(hash, i);
+        if (field->shown_ago || field->own_shown_ago)
+            hash = hash_number(hash, i + (field->own_shown_ago ? HC_FIELDS_MAX : 0u));
     }
     return hash;
 }

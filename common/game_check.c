@@ -111,14 +111,17 @@ static bool check_fields(const struct complaint *to, const char *owner,
     return true;
 }
 
-/// Checks the fields that tell the tick that a player was shown: of the input, one at most.
+/// Checks the fields that tell the ticks that a player was shown: of the input, one of each at
+/// most.
 static bool check_shown_ago(const struct complaint *to, const struct hc_game *game) {
-    unsigned count = 0;
+    unsigned count = 0, own_count = 0;
     for (unsigned i = 0; i < game->input_field_count; i++) {
         const struct hc_field *field = &game->input_fields[i];
-        if (!field->shown_ago)
+        count += field->shown_ago;
+        own_count += field->own_shown_ago;
+        if (!field->shown_ago && !field->own_shown_ago)
             continue;
-        if (++count > 1)
+        if (count > 1 || own_count > 1 || (field->shown_ago && field->own_shown_ago))
             return complain(to, "input.%s: shown_ago has another field already", field->name);
         if (game->lookback == 0)
             return complain(to, "input.%s: shown_ago without a lookback", field->name);
@@ -126,9 +129,11 @@ static bool check_shown_ago(const struct complaint *to, const struct hc_game *ga
             return complain(to, "input.%s: shown_ago must be unsigned and hold a lookback of %u",
                             field->name, (unsigned)game->lookback);
     }
+    if (own_count > count)
+        return complain(to, "input: own_shown_ago without shown_ago");
     for (unsigned k = 0; k < game->kind_count; k++)
         for (unsigned i = 0; i < game->kinds[k].field_count; i++)
-            if (game->kinds[k].fields[i].shown_ago)
+            if (game->kinds[k].fields[i].shown_ago || game->kinds[k].fields[i].own_shown_ago)
                 return complain(to, "%s.%s: shown_ago belongs to the input", game->kinds[k].name,
                                 game->kinds[k].fields[i].name);
     return true;

@@ -12,23 +12,36 @@ void hc_input_cut(const struct hc_game *game, void *input) {
     }
 }
 
-const struct hc_field *hc_shown_ago_field(const struct hc_game *game) {
+/// The field that tells when the player was shown itself, or when it was shown the others; NULL:
+/// the inputs have none.
+static const struct hc_field *find(const struct hc_game *game, bool own) {
     for (unsigned i = 0; game->lookback > 0 && i < game->input_field_count; i++)
-        if (game->input_fields[i].shown_ago)
+        if (own ? game->input_fields[i].own_shown_ago : game->input_fields[i].shown_ago)
             return &game->input_fields[i];
     return NULL;
 }
 
-void hc_shown_ago_set(const struct hc_game *game, void *input, uint32_t ago) {
-    const struct hc_field *field = hc_shown_ago_field(game);
-    if (field != NULL)
-        hc_field_set(field, input, ago < game->lookback ? ago : game->lookback);
+const struct hc_field *hc_shown_ago_field(const struct hc_game *game) {
+    return find(game, false);
+}
+
+void hc_shown_ago_set(const struct hc_game *game, void *input, uint32_t own, uint32_t others) {
+    const struct hc_field *field = find(game, false), *own_field = find(game, true);
+    if (field == NULL)
+        return;
+    hc_field_set(field, input, others < game->lookback ? others : game->lookback);
+    if (own_field != NULL)
+        hc_field_set(own_field, input, own < game->lookback ? own : game->lookback);
 }
 
 bool hc_shown_ago_limit(const struct hc_game *game, void *input, uint32_t most) {
-    const struct hc_field *field = hc_shown_ago_field(game);
-    if (field == NULL || hc_field_get(field, input) <= most)
+    const struct hc_field *field = find(game, false), *own_field = find(game, true);
+    if (field == NULL)
         return false;
-    hc_field_set(field, input, most);
-    return true;
+    bool more = hc_field_get(field, input) > most;
+    if (more)
+        hc_field_set(field, input, most);
+    if (own_field != NULL && hc_field_get(own_field, input) > hc_field_get(field, input))
+        hc_field_set(own_field, input, hc_field_get(field, input));
+    return more;
 }

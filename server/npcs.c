@@ -36,7 +36,8 @@ enum hc_status hc_sv_host_put_npc_input(struct hc_sv_host *host, hc_player playe
     memcpy(allowed, input, game->input_size);
     hc_input_cut(game, allowed);
     game->sanitize_input(allowed);
-    hc_shown_ago_set(game, allowed, tick - hc_timeline_head(host->timeline));
+    uint32_t ahead = tick - hc_timeline_head(host->timeline);
+    hc_shown_ago_set(game, allowed, ahead, ahead);
     enum hc_status status = hc_timeline_put_input(host->timeline, player, tick, allowed);
     if (status == HC_OK) {
         hc_sv_roster_input(&host->replicator.roster, player, tick);

@@ -46,7 +46,7 @@ END
         "A client at 150 ms each way predicts its own player. The server sends either the newest tick that has all of its inputs, or the server tick." \
         "$bin/hc_bench rubber-band"
     figure "Lag compensation" \
-        "The share of shots that hit, of bots that aim at what their clients draw, and its ratio to that of 0 ms. The last two counts are inputs whose shown tick the server moved." \
+        "The share of shots that hit, of bots that aim at what their clients draw, and its ratio to that of 0 ms. The next two counts are inputs whose shown tick the server moved, and the last one is how many ticks behind their own players clients show others at the end." \
         "$bin/hc_bench aim"
     figure "Snapshots" \
         "Bots turn and shoot at 80 ms there and back with 2 % loss; 61 bytes of each datagram are headers and seal. The picture's error stands beside the bytes." \

@@ -7,6 +7,7 @@
 #include "client/bots/failure.h"
 #include "client/bots/keys.h"
 #include "client/light.h"
+#include "client/shown.h"
 #include "common/programs/clock.h"
 #include "common/programs/report.h"
 #include "hindcast/check.h"
@@ -239,7 +240,7 @@ static void on_event(struct bot *bot, const struct hc_client_event *event, uint6
 }
 
 /// Counts the other players that a full client sees at `head`, in each second after the ramp once.
-static void count_others(const struct bot *bot, const uint8_t *presence, hc_tick head) {
+static void count_others(const struct bot *bot, hc_tick head) {
     struct hc_cl_fleet_result *result = &bot->fleet->result;
     const struct hc_world *world = hc_client_world(bot->client);
     uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
@@ -247,6 +248,7 @@ static void count_others(const struct bot *bot, const uint8_t *presence, hc_tick
     if (head / tick_rate == bot->decided / tick_rate)
         return;
     result->looks++;
+    const uint8_t *presence = hc_timeline_presence(hc_client_timeline(bot->client), head);
     for (hc_player p = 0; p < world->players; p++)
         result->others_seen += p != own && presence[hc_world_player(world, p)] == HC_ALIVE;
 }
@@ -255,7 +257,6 @@ static void count_others(const struct bot *bot, const uint8_t *presence, hc_tick
 static void think(struct bot *bot, uint64_t now) {
     static const uint8_t idle[HC_INPUT_MAX];
     const struct hc_cl_fleet_config *config = &bot->fleet->config;
-    const struct hc_timeline *timeline = hc_client_timeline(bot->client);
     enum hc_client_state state = hc_client_state(bot->client);
     uint32_t tick_rate = hc_cl_light_tick_rate(bot->client);
     hc_tick head;
@@ -263,7 +264,7 @@ static void think(struct bot *bot, uint64_t now) {
         !hc_cl_light_head(bot->client, &head) || head == bot->decided)
         return;
     if (!bot->light && now >= bot->fleet->started_us + config->ramp_us)
-        count_others(bot, hc_timeline_presence(timeline, head), head);
+        count_others(bot, head);
     bot->decided = head;
     if (!hc_cl_keys_active(config->seed, bot->number, head, tick_rate, config->activity_percent)) {
         hc_client_set_input(bot->client, 0, idle);
@@ -275,8 +276,9 @@ static void think(struct bot *bot, uint64_t now) {
         return;
     }
     uint8_t input[HC_INPUT_MAX];
-    hc_thinker_think(&bot->brain, hc_client_world(bot->client), head,
-                     hc_timeline_presence(timeline, head), hc_timeline_states(timeline, head),
+    const uint8_t *presence, *states;
+    hc_cl_shown_world(bot->client, &head, &presence, &states);
+    hc_thinker_think(&bot->brain, hc_client_world(bot->client), head, presence, states,
                      hc_client_player(bot->client, 0), input);
     hc_client_set_input(bot->client, 0, input);
 }
@@ -378,8 +380,7 @@ static void wake(struct bot *bot, uint64_t now) {
 }
 
 static void on_timer(evutil_socket_t descriptor, short events, void *context) {
-    (void)descriptor;
-    (void)events;
+    (void)descriptor, (void)events;
     wake(context, hc_clock_us());
 }
 
@@ -398,8 +399,7 @@ static void on_light_datagram(void *context, uint32_t client, const uint8_t *byt
 static void on_lights(evutil_socket_t descriptor, short events, void *context) {
     struct hc_cl_fleet *fleet = context;
     uint64_t now = hc_clock_us();
-    (void)descriptor;
-    (void)events;
+    (void)descriptor, (void)events;
     hc_cl_sockets_receive(fleet->sockets, on_light_datagram, fleet);
     for (uint32_t i = 0; i < fleet->config.count_light; i++)
         if (fleet->light_due[i] <= now) {
@@ -523,8 +523,7 @@ static void on_profile(evutil_socket_t descriptor, short events, void *context) 
     const struct hc_cl_fleet_config *config = &fleet->config;
     uint64_t now = hc_clock_us(), begun_us = fleet->started_us + config->ramp_us;
     uint64_t played_us = now > begun_us ? now - begun_us : 0;
-    (void)descriptor;
-    (void)events;
+    (void)descriptor, (void)events;
     if (fleet->leaving)
         return;
     uint64_t wanted = (uint64_t)((double)played_us * config->churn_per_s / 1e6);
@@ -567,8 +566,7 @@ static void leave_all(struct hc_cl_fleet *fleet) {
 }
 
 static void on_end(evutil_socket_t descriptor, short events, void *context) {
-    (void)descriptor;
-    (void)events;
+    (void)descriptor, (void)events;
     leave_all(context);
 }
 
@@ -581,8 +579,7 @@ static void on_progress(evutil_socket_t descriptor, short events, void *context)
                                             .stalls = fleet->result.full.stalls,
                                             .late_us = fleet->late_us,
                                             .cpu_us = hc_report_cpu_us() - fleet->spent_us};
-    (void)descriptor;
-    (void)events;
+    (void)descriptor, (void)events;
     // Not all processes would have a sample of the last moment.
     uint64_t end_us = fleet->config.ramp_us + fleet->config.duration_us;
     if (fleet->leaving ||

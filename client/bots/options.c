@@ -22,6 +22,7 @@ enum {
     KEY_PROCESSES,
     KEY_INPUT_DELAY,
     KEY_DISPLAY_OFFSET,
+    KEY_OTHERS,
     KEY_LEAD,
     KEY_EXTRAPOLATION,
     KEY_LINK,
@@ -136,6 +137,10 @@ static const struct argp_option common_table[] = {
     {"input-delay", KEY_INPUT_DELAY, "N", 0, "Stamp inputs N ticks ahead (default 3)", 0},
     {"display-offset", KEY_DISPLAY_OFFSET, "N", 0,
      "Show the tick that is N behind the predicted one (default 0)", 0},
+    {"others", KEY_OTHERS, "HOW", 0,
+     "Show the other players as received or predicted (default: by the game: as received if it has "
+     "lag compensation)",
+     0},
     {"lead", KEY_LEAD, "N", 0, "Predict N ticks ahead of the server (default 0)", 0},
     {"extrapolation", KEY_EXTRAPOLATION, "NAME", 0,
      "The best way to encode snapshots that clients offer: hold, linear or step (default: step)",
@@ -495,6 +500,14 @@ static enum hc_extrapolation parse_extrapolation(const struct reading *reading, 
     return (enum hc_extrapolation)how;
 }
 
+static enum hc_others parse_others(struct reading *reading, const char *text) {
+    if (strcmp(text, "received") == 0)
+        return HC_OTHERS_AS_RECEIVED;
+    if (strcmp(text, "predicted") != 0)
+        refuse(reading, KEY_OTHERS, text, "received or predicted");
+    return HC_OTHERS_PREDICTED;
+}
+
 /// Sets an option that takes no number. False: it is another option.
 static bool set_text(struct reading *reading, int key, const char *text) {
     struct hc_cl_options *options = reading->options;
@@ -521,6 +534,9 @@ static bool set_text(struct reading *reading, int key, const char *text) {
         return true;
     case KEY_EXTRAPOLATION:
         options->extrapolation = parse_extrapolation(reading, text);
+        return true;
+    case KEY_OTHERS:
+        options->others = parse_others(reading, text);
         return true;
     case KEY_LINK:
         options->link_name = parse_link(reading, key, text, &options->link);

@@ -23,9 +23,10 @@ struct hc_cl_options {
     uint64_t duration_us;                       ///< of play, after the ramp; 0: until a signal
     uint64_t ramp_us;                           ///< from the first client's start to the last one's
     uint32_t input_delay, display_offset, lead; ///< ticks
-    enum hc_extrapolation extrapolation;        ///< the best that the clients offer
-    struct hc_network_sim_config link;          ///< of each direction
-    const char *link_name;                      ///< of an unchanged preset; else NULL
+    enum hc_others others;
+    enum hc_extrapolation extrapolation; ///< the best that the clients offer
+    struct hc_network_sim_config link;   ///< of each direction
+    const char *link_name;               ///< of an unchanged preset; else NULL
     uint32_t latency_to_us; ///< latencies are spread from the link's up to this one; 0: not spread
     uint64_t seed;          ///< of the network simulations and the bots
     const char *token;      ///< path of the tokens' file; NULL: the server issues them

@@ -110,6 +110,7 @@ static bool play(const char *program, bool announces, const struct hc_cl_options
     config.think = options->plugin.think;
     config.client.input_delay = options->input_delay;
     config.client.display_offset = options->display_offset;
+    config.client.others = options->others;
     config.client.lead = options->lead;
     config.client.extrapolation = options->extrapolation;
     struct hc_credential *tokens = calloc(config.spare_end, sizeof(*tokens));

@@ -109,6 +109,8 @@ void hc_cl_overlay_draw(const struct hc_cl_overlay *overlay, const struct hc_cl_
                         const struct hc_client *client, const struct hc_client_config *config) {
     const struct hc_client_stats *stats = hc_client_stats(client);
     const struct hc_cl_overlay_counts *from = &overlay->from, *to = &overlay->to;
+    struct hc_client_recent recent;
+    (void)hc_client_recent(client, &recent); // 0 before the first snapshot
     double sent = rate(overlay, from->sent, to->sent), lost = rate(overlay, from->lost, to->lost);
     SDL_Rect box = {MARGIN, canvas->pane.h - HEIGHT - MARGIN, WIDTH, HEIGHT};
     hc_cl_canvas_fill(canvas, box, BOX);
@@ -123,6 +125,7 @@ void hc_cl_overlay_draw(const struct hc_cl_overlay *overlay, const struct hc_cl_
     draw_figure(canvas, 7, "depth", "%u ticks", mean_depth(from, to));
     draw_figure(canvas, 8, "corrections", "%.0f /s",
                 rate(overlay, from->corrections, to->corrections));
+    draw_figure(canvas, 9, "others", "%u ticks ago", (unsigned)recent.others_ticks);
     draw_bars(overlay, canvas);
 }
 

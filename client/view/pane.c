@@ -2,6 +2,7 @@
 #include "client/view/pane.h"
 
 #include "client/bots/failure.h"
+#include "client/shown.h"
 #include "common/programs/clock.h"
 #include "hindcast/rng.h"
 
@@ -32,14 +33,15 @@ void hc_cl_pane_close(struct hc_cl_pane *pane) {
 static void think(struct hc_cl_pane *pane) {
     const struct hc_timeline *timeline = hc_client_timeline(pane->client);
     enum hc_client_state state = hc_client_state(pane->client);
+    const uint8_t *presence, *states;
     if (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED)
         return;
     hc_tick head = hc_timeline_head(timeline);
     if (head == pane->decided)
         return;
     pane->decided = head;
-    hc_thinker_think(&pane->brain, hc_client_world(pane->client), head,
-                     hc_timeline_presence(timeline, head), hc_timeline_states(timeline, head),
+    hc_cl_shown_world(pane->client, &head, &presence, &states);
+    hc_thinker_think(&pane->brain, hc_client_world(pane->client), head, presence, states,
                      hc_client_player(pane->client, 0), pane->input);
 }
 

@@ -24,6 +24,7 @@ bool hc_cl_window_open(struct hc_cl_window *window, const struct hc_cl_options *
     window->config.rule_hash = options->plugin.rule_hash;
     window->config.input_delay = options->input_delay;
     window->config.display_offset = options->display_offset;
+    window->config.others = options->others;
     window->config.lead = options->lead;
     window->config.extrapolation = options->extrapolation;
     if (hidden)

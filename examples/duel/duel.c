@@ -48,6 +48,7 @@ static const struct hc_field input_fields[] = {
     HC_FIELD(struct duel_input, aim, 10, false),
     HC_FIELD(struct duel_input, fire, 1, false),
     HC_FIELD(struct duel_input, shown_ago, 6, false, .shown_ago = true),
+    HC_FIELD(struct duel_input, own_shown_ago, 6, false, .own_shown_ago = true),
 };
 static const struct hc_kind kinds[] = {
     [KIND_REFEREE] = {"referee", sizeof(struct duel_referee), 1, referee_fields, -1, -1, 0, 0},
@@ -103,11 +104,12 @@ static int64_t range_of(const struct hc_game *game, int x, int y, int cos, int s
 }
 
 /// The player that a shot of `self` hits, plus 1; 0: none. The picture that the shooter was shown
-/// counts: its own place, and those of the others, `ago` ticks before.
-static uint8_t shoot(struct hc_scene *scene, hc_entity self, uint32_t ago, uint32_t aim) {
+/// counts: its own place at one tick, and the places of the others at an earlier one.
+static uint8_t shoot(struct hc_scene *scene, hc_entity self, const struct duel_input *input) {
     const struct hc_world *world = scene->world;
-    const struct duel_player *from = hc_scene_past(scene, ago, self);
-    int cos = hc_fixed_cos(aim), sin = hc_fixed_sin(aim);
+    const struct duel_player *from = hc_scene_past(scene, input->own_shown_ago, self);
+    uint32_t ago = input->shown_ago;
+    int cos = hc_fixed_cos(input->aim), sin = hc_fixed_sin(input->aim);
     const hc_entity *ids;
     uint8_t victim = 0;
     if (from == NULL) // it has just joined
@@ -212,7 +214,7 @@ static bool step_player(struct hc_scene *scene, hc_entity self, struct duel_play
     move(scene->world->game, input, out);
     if (input->fire == 0 || now->wait > 0)
         return true;
-    out->victim = shoot(scene, self, input->shown_ago, input->aim);
+    out->victim = shoot(scene, self, input);
     out->wait = RELOAD_TICKS;
     out->shooting = SHOT_TICKS;
     hc_emit(scene, DUEL_SHOT, 0);
@@ -253,14 +255,14 @@ static bool match_over(const struct hc_world *world, const void *referee) {
 
 const struct hc_game duel = {
     .name = "duel",
-    .version = 1,
+    .version = 2,
     .players_max = 8,
     .kinds = kinds,
     .kind_count = 2,
     .owned = owned,
     .owned_count = 1,
     .input_fields = input_fields,
-    .input_field_count = 5,
+    .input_field_count = 6,
     .input_size = sizeof(struct duel_input),
     .reductions = reductions,
     .reduction_count = 1,

@@ -41,7 +41,9 @@ struct duel_input {
     int8_t move_x, move_y; ///< -1, 0, 1
     uint16_t aim;          ///< angle
     uint8_t fire;          ///< 0, 1
-    uint8_t shown_ago;     ///< ticks: the library writes it
+    // How many ticks ago the others and the player itself were shown: the library writes it.
+    uint8_t shown_ago;
+    uint16_t own_shown_ago;
 };
 
 extern const struct hc_game duel;

@@ -44,7 +44,22 @@ enum {
     HC_CLIENT_ENTROPY_SIZE = 32,   ///< bytes
 };
 
+/// How a client shows the others: all entities but its own players, what they own, and the referee.
+enum hc_others {
+    HC_OTHERS_BY_GAME, ///< as received if the game's input has a field `shown_ago`, else predicted
+    HC_OTHERS_PREDICTED, ///< at the tick of the own players: nothing is late, but turns are
+                         ///< corrected
+    /// So many ticks before that the states of nearly all ticks have been received when they are
+    /// shown. The client measures how many, and changes them gradually. A player that aims at
+    /// others is shown what the server had, and is itself shown as predicted.
+    HC_OTHERS_AS_RECEIVED,
+};
+
+/// The configuration of a client. It begins with its size, so that a program and a library of
+/// different versions agree on it: the library gives members that the program does not know their
+/// defaults, and refuses a size that the library does not know. New members come last.
 struct hc_client_config {
+    uint32_t size;              ///< of this struct, bytes; hc_client_config_default sets it
     const struct hc_game *game; ///< borrowed; with the hashes of the server's game
     uint64_t rule_hash; ///< hc_game_rule_hash of the game, for programs with many clients; 0:
                         ///< hc_client_create computes it
@@ -55,6 +70,7 @@ struct hc_client_config {
     enum hc_extrapolation extrapolation;
     uint32_t input_delay;      ///< D: an input sampled at tick P is stamped P + D; ticks
     uint32_t display_offset;   ///< ticks that the shown tick is behind the predicted one
+    enum hc_others others;     ///< the others' shown tick, never after the one of display_offset
     uint32_t lead;             ///< ticks that the prediction is ahead of the server; limited, as D
                                ///< is, so that inputs arrive within the server's future
     uint32_t prediction_limit; ///< ticks ahead of the last received state before a stall; more
@@ -198,7 +214,7 @@ enum hc_client_game_event_state {
 /// A game event, which a step emitted (hc_emit). (tick, entity, kind, number) identify it.
 struct hc_client_game_event {
     enum hc_client_game_event_state state;
-    hc_tick tick; ///< of the state that the step wrote, see hc_client_show_tick
+    hc_tick tick; ///< of the state that the step wrote, see hc_client_show_tick_of
     hc_entity entity;
     uint8_t kind; ///< index in hc_game.event_kinds
     uint32_t number;
@@ -214,6 +230,7 @@ struct hc_client_recent {
     int32_t input_buffer;
     uint32_t predicted_ticks; ///< from the newest snapshot's tick to the predicted one
     uint32_t rollback_ticks;  ///< of the newest rollback
+    uint32_t others_ticks;    ///< from the tick at which others are shown to the predicted one
 };
 
 /// An entity that became visible, or ceased to be.
@@ -241,10 +258,18 @@ struct hc_client_shown {
 #define HC_SHOWN(shown, type, member)                                                              \
     hc_client_shown_value((shown), sizeof(type), offsetof(type, member))
 
-/// One local player, D 3, lead 0, prediction limit 64, display offset 0, all inputs repeated,
-/// corrections halved every 50 ms, timeout 10 s, 30 s to reconnect. The caller sets `game` and
-/// `credential`.
-HC_API struct hc_client_config hc_client_config_default(void);
+/// Writes the defaults to the first `size` bytes of `*config`, and `size` to its first member.
+/// Programs call hc_client_config_default.
+HC_API void hc_client_config_init(struct hc_client_config *config, uint32_t size);
+
+/// One local player, D 3, lead 0, prediction limit 64, display offset 0, others as the game wants
+/// it, all inputs repeated, corrections halved every 50 ms, timeout 10 s, 30 s to reconnect. The
+/// caller sets `game` and `credential`.
+static inline struct hc_client_config hc_client_config_default(void) {
+    struct hc_client_config config;
+    hc_client_config_init(&config, sizeof config);
+    return config;
+}
 
 /// NULL when the configuration is valid, else the name of the first field out of its range.
 HC_API const char *hc_client_config_check(const struct hc_client_config *config);
@@ -336,10 +361,15 @@ HC_API bool hc_client_snapshot(const struct hc_client *client, hc_tick *shown, h
 /// of another client or of the server's journal.
 HC_API bool hc_client_final(const struct hc_client *client, hc_tick *tick, uint64_t *chain);
 
-/// Writes the tick that is shown at `now_us`, and its progress to the next tick in 1/65536, to
-/// `*tick` and `*fraction`. False before the first state.
+/// Writes the tick at which the own players are shown at `now_us`, and its progress to the next
+/// tick in 1/65536, to `*tick` and `*fraction`. False before the first state.
 HC_API bool hc_client_show_tick(const struct hc_client *client, uint64_t now_us, hc_tick *tick,
                                 uint32_t *fraction);
+
+/// The same for the tick at which `entity` is shown: that of hc_client_show_tick, or an earlier one
+/// if the others are shown as they were received (hc_client_config.others).
+HC_API bool hc_client_show_tick_of(const struct hc_client *client, uint64_t now_us,
+                                   hc_entity entity, hc_tick *tick, uint32_t *fraction);
 
 /// Writes `entity` as it is drawn at `now_us` to `*shown`. False, and nothing written: it is not
 /// visible, because it is absent or unknown, or because no state was received yet.
@@ -369,6 +399,9 @@ HC_API bool hc_client_show_next(const struct hc_client *client, uint64_t now_us,
 ///     while (hc_client_next_game_event(client, &event))
 ///         if (event.kind == EVENT_SHOT && event.state <= HC_CLIENT_GAME_EVENT_LATE)
 ///             play_bang(event.entity);
+///
+/// Where others are shown as they were received, a predicted event of theirs comes before its tick
+/// is shown: a game may wait until hc_client_show_tick_of reaches it.
 ///
 /// Events of units that the client does not see do not come. When the connection is lost, all that
 /// is predicted is cancelled. Of more than 256 unread ones the oldest are

@@ -69,11 +69,16 @@ struct hc_field {
     const char *moves_by; ///< name of the signed field of this kind by which the linear
                           ///< extrapolation moves this one; NULL: none does
     /// At most one, unsigned field of the input, in games with a lookback, whose bits hold
-    /// `lookback`: how many ticks before the input's tick was the one that its player was shown.
-    /// The client library writes it into every input, and the server limits it to `lookback`, to
-    /// its own bound, and to what it has sent to that client. So hc_scene_past with it shows what
-    /// the player saw.
+    /// `lookback`: how many ticks before the input's tick was the one at which its player was shown
+    /// the others. The client library writes it into every input, and the server limits it to
+    /// `lookback`, to its own bound, and to what it has sent to that client. So hc_scene_past with
+    /// it shows the others as the player saw them. By default the clients of such a game show the
+    /// others as they were received (hc_client_config.others).
     bool shown_ago;
+    /// At most one such field beside the one of `shown_ago`: the same for the tick at which the
+    /// player was shown itself. The server limits it to the value of that one. hc_scene_past with
+    /// it shows the place from which the player aimed.
+    bool own_shown_ago;
 };
 
 /// The ways in which a newer value of an entity is computed from an older one where a snapshot

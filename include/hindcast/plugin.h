@@ -19,7 +19,7 @@ HC_C_BEGIN
 
 /// The version of the binary interface between games and programs: of every struct, constant and
 /// inline function of the headers above. A program loads only plugins of its own version.
-#define HC_GAME_ABI 2
+#define HC_GAME_ABI 3
 
 enum {
     HC_BOT_MEMORY = 64,  ///< bytes
@@ -29,9 +29,9 @@ enum {
 /// A bot that chooses its input for the step from `tick`.
 struct hc_bot {
     const struct hc_world *world;
-    hc_tick tick;            ///< of the states; ticks ascend, except for a restart of the world
+    hc_tick tick; ///< of the own player's state; ticks ascend, except for a restart of the world
     const uint8_t *presence; ///< [entities] an enum hc_presence each
-    const uint8_t *states;   ///< [entities * stride], as the bot's client predicts them
+    const uint8_t *states;   ///< [entities * stride], as the bot's client shows them
     hc_player player;        ///< the bot's own
     struct hc_rng *rng;      ///< the only source of random numbers, so that a seed repeats a run
     void *memory;            ///< HC_BOT_MEMORY bytes of this bot, aligned as uint64_t; at first 0

@@ -192,7 +192,7 @@ static struct hc_sv_input_words key_fields(const struct hc_game *game) {
     uint8_t ones[HC_INPUT_MAX] = {0};
     for (unsigned i = 0; i < game->input_field_count; i++) {
         const struct hc_field *field = &game->input_fields[i];
-        if (field->bits <= KEY_BITS && !field->shown_ago)
+        if (field->bits <= KEY_BITS && !field->shown_ago && !field->own_shown_ago)
             memset(ones + field->offset, 0xff, field->size);
     }
     return words_of(ones, sizeof ones);

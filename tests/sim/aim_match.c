@@ -34,6 +34,7 @@ struct input {
     uint16_t aim; ///< angle
     uint8_t fire;
     uint8_t shown_ago;
+    uint16_t own_shown_ago;
 };
 
 static const struct hc_field player_fields[] = {
@@ -50,6 +51,7 @@ static const struct hc_field input_fields[] = {
     HC_FIELD(struct input, aim, 10, false),
     HC_FIELD(struct input, fire, 1, false),
     HC_FIELD(struct input, shown_ago, 6, false, .shown_ago = true),
+    HC_FIELD(struct input, own_shown_ago, 6, false, .own_shown_ago = true),
 };
 static const struct hc_kind kinds[] = {
     BYTE_REFEREE,
@@ -103,8 +105,8 @@ static bool step_player(struct hc_scene *scene, hc_entity self, struct player *o
     out->y = move(now->y, &out->vy);
     if (input->fire == 0)
         return true;
-    uint32_t ago = past ? input->shown_ago : 0;
-    const struct player *from = hc_scene_past(scene, ago, self);
+    uint32_t ago = past ? input->shown_ago : 0, own_ago = past ? input->own_shown_ago : 0;
+    const struct player *from = hc_scene_past(scene, own_ago, self);
     out->shots++;
     out->hits = (uint16_t)(out->hits + (from != NULL && hits(scene, ago, from, input->aim)));
     return true;
@@ -137,7 +139,7 @@ static const struct hc_game game = {
     .owned = owned,
     .owned_count = 1,
     .input_fields = input_fields,
-    .input_field_count = 5,
+    .input_field_count = 6,
     .input_size = sizeof(struct input),
     .reach = FIELD,
     .start = byte_start,
@@ -210,11 +212,6 @@ static void count(struct hc_sim *sim, struct aim_result *result) {
     }
 }
 
-uint32_t aim_offset(uint32_t latency_ms, uint32_t margin) {
-    uint32_t trip = (2 * latency_ms * AIM_RATE + 999) / 1000 + margin;
-    return trip > AIM_INPUT_DELAY ? trip - AIM_INPUT_DELAY : 0;
-}
-
 bool aim_match(const struct aim_setting *setting, struct aim_result *result) {
     struct hc_game played = game;
     played.step = setting->compensated ? step_compensated : step_plain;
@@ -222,7 +219,7 @@ bool aim_match(const struct aim_setting *setting, struct aim_result *result) {
     config.clients = config.host.clients = PLAYERS;
     config.host.tick_rate = AIM_RATE;
     config.client.input_delay = AIM_INPUT_DELAY;
-    config.client.display_offset = setting->display_offset;
+    config.client.others = setting->others;
     config.up.latency_us = config.down.latency_us = setting->latency_ms * 1000;
     config.up.jitter_us = config.down.jitter_us = setting->jitter_ms * 1000;
     config.up.loss_ppm = config.down.loss_ppm = setting->loss_ppm;
@@ -247,6 +244,12 @@ bool aim_match(const struct aim_setting *setting, struct aim_result *result) {
         count(sim, result);
         result->shots -= before.shots;
         result->hits -= before.hits;
+        for (unsigned i = 0; i < PLAYERS; i++) {
+            struct hc_client_recent recent;
+            hc_client_recent(hc_sim_client(sim, i), &recent);
+            result->others_ticks += recent.others_ticks;
+        }
+        result->others_ticks /= PLAYERS;
         for (unsigned i = 0; i < PLAYERS; i++)
             result->mismatches += hc_client_stats(hc_sim_client(sim, i))->hash_mismatches;
         result->inputs = hc_sv_host_stats(hc_sim_host(sim))->inputs_received;

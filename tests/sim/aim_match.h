@@ -6,14 +6,13 @@
 /// without it, with the world of the input's own tick.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "hindcast/client.h"
 
 struct aim_setting {
-    uint32_t latency_ms;     ///< one way
-    uint32_t jitter_ms;      ///< random, more or less
-    uint32_t loss_ppm;       ///< of datagrams, each way
-    uint32_t display_offset; ///< ticks
+    uint32_t latency_ms;   ///< one way
+    uint32_t jitter_ms;    ///< random, more or less
+    uint32_t loss_ppm;     ///< of datagrams, each way
+    enum hc_others others; ///< of all clients
     bool compensated;
     bool cheats;                  ///< client 0 shows very old ticks, and does not report that
     uint32_t lag_compensation_ms; ///< of the server; 0: its default
@@ -25,13 +24,10 @@ struct aim_result {
     uint64_t shots, hits;
     uint64_t inputs, unsent, limited; ///< hc_server_stats.inputs_received, shown_ago_*
     uint64_t mismatches;              ///< hc_client_stats.hash_mismatches of all clients
+    uint32_t others_ticks;            ///< the mean of hc_client_recent.others_ticks at the end
 };
 
 enum { AIM_RATE = 60, AIM_INPUT_DELAY = 3 };
-
-/// The ticks that a client is to show behind its prediction so that it shows others as the server
-/// has them: a round trip less the input delay, and `margin` for jitter and loss.
-uint32_t aim_offset(uint32_t latency_ms, uint32_t margin);
 
 /// Plays the match; false: the simulation cannot be created.
 bool aim_match(const struct aim_setting *setting, struct aim_result *result);

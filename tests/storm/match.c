@@ -445,6 +445,7 @@ static void set_up_client(struct storm_match *match, unsigned i) {
     setup->config.input_delay = (uint32_t)of[STORM_C_delay];
     setup->config.lead = (uint32_t)of[STORM_C_lead];
     setup->config.display_offset = (uint32_t)of[STORM_C_display];
+    setup->config.others = (enum hc_others)of[STORM_C_others];
     setup->config.prediction_limit = storm_client_limit(match, i);
     setup->config.input_redundancy = (uint32_t)of[STORM_C_redundancy];
     setup->config.extrapolation = (enum hc_extrapolation)of[STORM_C_extrapolation];

@@ -65,6 +65,7 @@ enum {
     X(delay, 3, 700000, 0, 12, "D; ticks")                                                         \
     X(lead, 0, 300000, 1, 20, "ticks")                                                             \
     X(display, 0, 500000, 1, 40, "display offset; ticks")                                          \
+    X(others, 0, 350000, 1, 2, "are shown: 1 as predicted, 2 as received, 0 by the game")          \
     X(limit, 64, 400000, 4, 120, "prediction limit; ticks")                                        \
     X(redundancy, 0, 150000, 1, 24, "inputs in each datagram; 0: all unacknowledged ones")         \
     X(extrapolation, 2, 250000, 0, 1, "its best: 0 holds values, 1 moves them, 2 steps them")      \

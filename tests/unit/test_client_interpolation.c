@@ -79,10 +79,18 @@ static void put_state(hc_tick tick, hc_tick as_of, hc_entity entity, const struc
 /// Corrects a state as a client that receives a snapshot at `now_us`.
 static void correct(hc_tick tick, hc_tick as_of, hc_entity entity, const struct glider *glider,
                     struct hc_cl_interpolation_time time, uint64_t now_us) {
-    hc_cl_interpolation_capture(&interpolation, timeline, time);
+    const struct hc_cl_interpolation_times times = {time, time};
+    hc_cl_interpolation_capture(&interpolation, timeline, &times);
     put_state(tick, as_of, entity, glider);
     hc_timeline_resimulate(timeline);
-    hc_cl_interpolation_correct(&interpolation, timeline, time, now_us);
+    hc_cl_interpolation_correct(&interpolation, timeline, &times, now_us);
+}
+
+/// The time shown with a constant offset of so many ticks.
+static struct hc_cl_interpolation_time time_at(uint32_t offset, uint64_t elapsed_us,
+                                               uint64_t interval_us) {
+    int64_t whole = (int64_t)offset * HC_CL_INTERPOLATION_WHOLE;
+    return hc_cl_interpolation_at(timeline, whole, whole, elapsed_us, interval_us);
 }
 
 struct shown {
@@ -92,8 +100,9 @@ struct shown {
 
 static struct shown show(struct hc_cl_interpolation_time time, uint64_t now_us, hc_entity entity) {
     struct shown shown = {.visible = false};
+    const struct hc_cl_interpolation_times times = {time, time};
     shown.visible =
-        hc_cl_interpolation_show(&interpolation, timeline, time, now_us, entity, shown.fields);
+        hc_cl_interpolation_show(&interpolation, timeline, &times, now_us, entity, shown.fields);
     return shown;
 }
 
@@ -184,6 +193,65 @@ START_TEST(correction_beyond_the_teleport_distance_or_of_presence_pops) {
 }
 END_TEST
 
+START_TEST(own_players_are_shown_and_corrected_at_a_time_of_their_own) {
+    static const hc_player own = 1;
+    struct hc_cl_interpolation_times times = {{.tick = 13}, {.tick = 11}};
+    struct glider truth = fast;
+    hc_entity self = hc_world_player(&world, own), other = hc_world_player(&world, 2);
+    int64_t fields[HC_FIELDS_MAX];
+    const uint8_t *presence, *states;
+    interpolation.own = &own;
+    interpolation.own_count = 1;
+    put_state(10, 10, self, &fast);
+    put_state(10, 10, other, &fast);
+    for (int i = 0; i < 3; i++)
+        hc_timeline_advance(timeline);
+    hc_cl_interpolation_compose(&interpolation, timeline, 13, 11, &presence, &states);
+    for (hc_entity entity = self; entity <= other; entity = (hc_entity)(entity + other - self)) {
+        int64_t x = fast.x + (entity == self ? 3 : 1) * fast.speed;
+        ck_assert(hc_cl_interpolation_show(&interpolation, timeline, &times, 0, entity, fields));
+        ck_assert_int_eq(fields[0], x * UNIT);
+        ck_assert_int_eq(presence[entity], HC_ALIVE);
+        memcpy(&truth, states + (size_t)entity * world.stride, sizeof truth);
+        ck_assert_int_eq(truth.x, x);
+    }
+    // Both are corrected from tick 12 on: the other one is not shown there yet.
+    truth = fast;
+    truth.x += 2 * truth.speed + 40;
+    hc_cl_interpolation_capture(&interpolation, timeline, &times);
+    put_state(12, 12, self, &truth);
+    put_state(12, 12, other, &truth);
+    hc_timeline_resimulate(timeline);
+    hc_cl_interpolation_correct(&interpolation, timeline, &times, 0);
+    hc_cl_interpolation_show(&interpolation, timeline, &times, 0, self, fields);
+    ck_assert_int_eq(fields[0], (fast.x + 3 * fast.speed) * UNIT);
+    hc_cl_interpolation_show(&interpolation, timeline, &times, HALF_US, self, fields);
+    ck_assert_int_eq(fields[0], (fast.x + 3 * fast.speed + 20) * UNIT);
+    times.others.tick = 12;
+    hc_cl_interpolation_show(&interpolation, timeline, &times, 0, other, fields);
+    ck_assert_int_eq(fields[0], truth.x * UNIT);
+}
+END_TEST
+
+START_TEST(shown_time_with_a_changing_offset_never_runs_backwards) {
+    put_state(10, 10, 1, &fast);
+    for (int i = 0; i < 5; i++)
+        hc_timeline_advance(timeline);
+    int64_t whole = HC_CL_INTERPOLATION_WHOLE, from = 3 * whole;
+    for (int64_t to = from - whole / 8; to <= from + whole / 8; to += whole / 8) {
+        int64_t last = 0;
+        for (uint64_t us = 0; us <= 100; us++) {
+            struct hc_cl_interpolation_time time =
+                hc_cl_interpolation_at(timeline, from, to, us, 100);
+            int64_t at = time.tick * whole + time.fraction;
+            ck_assert_int_ge(at, last);
+            last = at;
+        }
+        ck_assert_int_eq(last, 15 * whole - to);
+    }
+}
+END_TEST
+
 START_TEST(every_correction_pops_without_smoothing) {
     struct hc_cl_interpolation_time time = {.tick = 10};
     struct glider truth = fast;
@@ -227,8 +295,8 @@ START_TEST(random_corrections_never_make_the_shown_state_jump_and_always_fade) {
         if (hc_rng_chance(&rng, 300000))
             hc_timeline_advance(timeline);
         hc_tick head = hc_timeline_head(timeline);
-        struct hc_cl_interpolation_time time = hc_cl_interpolation_at(
-            timeline, hc_rng_below(&rng, 2), hc_rng_below(&rng, 20000), INTERVAL_US);
+        struct hc_cl_interpolation_time time =
+            time_at(hc_rng_below(&rng, 2), hc_rng_below(&rng, 20000), INTERVAL_US);
         hc_tick tick = head - 1 - hc_rng_below(&rng, 2);
         memcpy(&glider, hc_timeline_states(timeline, tick) + world.stride, sizeof glider);
         glider.x += (int32_t)hc_rng_below(&rng, 100) - 50;
@@ -251,16 +319,16 @@ END_TEST
 START_TEST(shown_time_runs_from_the_tick_before_the_head_to_the_head_and_rests) {
     put_state(10, 10, 1, &fast);
     for (uint32_t offset = 0; offset < 3; offset++) { // nothing older than the first state
-        struct hc_cl_interpolation_time time = hc_cl_interpolation_at(timeline, offset, 99, 100);
+        struct hc_cl_interpolation_time time = time_at(offset, 99, 100);
         ck_assert(time.tick == 10 && time.fraction == 0);
     }
     for (int i = 0; i < 5; i++)
         hc_timeline_advance(timeline);
     for (uint32_t offset = 0; offset < 7; offset++) {
-        struct hc_cl_interpolation_time time = hc_cl_interpolation_at(timeline, offset, 25, 100);
+        struct hc_cl_interpolation_time time = time_at(offset, 25, 100);
         ck_assert_uint_eq(time.tick, offset < 5 ? 14 - offset : 10);
         ck_assert_uint_eq(time.fraction, offset < 5 ? HC_CL_INTERPOLATION_WHOLE / 4 : 0);
-        time = hc_cl_interpolation_at(timeline, offset, 100 + offset, 100);
+        time = time_at(offset, 100 + offset, 100);
         ck_assert_uint_eq(time.tick, offset < 5 ? 15 - offset : 10);
         ck_assert_uint_eq(time.fraction, 0);
     }
@@ -275,6 +343,8 @@ int main(void) {
     tcase_add_test(tests, teleport_or_change_of_presence_is_not_interpolated);
     tcase_add_test(tests, correction_does_not_jump_and_halves_in_the_configured_time);
     tcase_add_test(tests, correction_beyond_the_teleport_distance_or_of_presence_pops);
+    tcase_add_test(tests, own_players_are_shown_and_corrected_at_a_time_of_their_own);
+    tcase_add_test(tests, shown_time_with_a_changing_offset_never_runs_backwards);
     tcase_add_test(tests, every_correction_pops_without_smoothing);
     tcase_add_test(tests, error_falls_steadily_to_zero_from_either_side);
     tcase_add_test(tests, random_corrections_never_make_the_shown_state_jump_and_always_fade);

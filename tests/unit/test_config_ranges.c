@@ -97,6 +97,7 @@ START_TEST(every_number_of_a_client_has_its_range) {
     CLIENT_MOST(players, HC_OWN_PLAYERS_MAX);
     CLIENT_MOST(input_delay, HC_INPUT_DELAY_MAX);
     CLIENT_MOST(display_offset, HC_DISPLAY_OFFSET_MAX);
+    CLIENT_MOST(others, HC_OTHERS_AS_RECEIVED);
     CLIENT_MOST(lead, HC_LEAD_MAX);
     CLIENT_MOST(prediction_limit, HC_PREDICTION_LIMIT_MAX);
     CLIENT_MOST(input_redundancy, HC_INPUT_RUN_MAX);
@@ -106,6 +107,20 @@ START_TEST(every_number_of_a_client_has_its_range) {
     config = client_config();
     config.game = NULL;
     check_client(&config, "game");
+}
+END_TEST
+
+START_TEST(a_client_of_another_version_is_refused_by_the_size_of_its_configuration) {
+    struct hc_client_config config = client_config();
+    ck_assert_uint_eq(config.size, sizeof config);
+    config.size += 8; // newer than this library
+    check_client(&config, "size");
+    config.size = 8;
+    check_client(&config, "size");
+    _Alignas(8) uint8_t more[sizeof config + 8];
+    static const uint8_t zeros[8];
+    hc_client_config_init((struct hc_client_config *)(void *)more, sizeof more);
+    ck_assert_mem_eq(more + sizeof config, zeros, sizeof zeros);
 }
 END_TEST
 
@@ -160,6 +175,7 @@ int main(void) {
     TCase *tests = tcase_create("config ranges");
     tcase_add_test(tests, every_number_of_a_server_has_its_range);
     tcase_add_test(tests, every_number_of_a_client_has_its_range);
+    tcase_add_test(tests, a_client_of_another_version_is_refused_by_the_size_of_its_configuration);
     tcase_add_test(tests, a_prediction_limit_exceeds_the_lead);
     tcase_add_test(tests, every_number_of_a_timeline_has_its_range);
     suite_add_tcase(suite, tests);

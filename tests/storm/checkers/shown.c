@@ -88,9 +88,14 @@ static double offset_of(const struct recorded *recorded, uint16_t f, double show
     return difference(field, shown, from + way * recorded->fraction / WHOLE);
 }
 
-static void check_entity(struct storm_match *match, unsigned client, uint64_t now_us, hc_tick tick,
-                         uint32_t fraction, uint32_t entity) {
+static void check_entity(struct storm_match *match, unsigned client, uint64_t now_us,
+                         uint64_t position, uint32_t entity) {
     const struct hc_client *core = hc_sim_client(match->sim, client);
+    hc_tick tick;
+    uint32_t fraction;
+    if (!hc_client_show_tick_of(core, now_us, (hc_entity)entity, &tick, &fraction) ||
+        (uint64_t)tick * WHOLE + fraction > position)
+        storm_wrong(match, "show-tick", tick, client, "shows another entity after its own");
     struct recorded recorded = record_of(core, tick, fraction, entity);
     const struct hc_kind *kind = recorded.kind;
     struct hc_client_shown shown;
@@ -145,7 +150,7 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
     last->position[client] = position;
     struct hc_rng rng = hc_rng_init(match->plan->seed, STREAM + last->looks++);
     for (unsigned i = 0; i < SPOTS; i++)
-        check_entity(match, client, now_us, tick, fraction,
+        check_entity(match, client, now_us, position,
                      hc_rng_below(&rng, storm_truth_world(match->truth)->entities));
 }
 

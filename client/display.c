@@ -1,0 +1,106 @@
+/// Owns the choice of the tick at which others are shown: as late as their states come.
+#include "client/display.h"
+
+#include "common/input_fields.h"
+
+enum {
+    LATE = 1,  ///< of the remembered ticks, those whose snapshots may come too late: they are lost
+    CALM = 64, ///< ticks after which less is wanted, if less was needed
+    STEPS = 8, ///< the offset changes by a tick in so many ticks
+    LEAP = 8,  ///< it leaps when it is off by more ticks
+    WHOLE = HC_CL_INTERPOLATION_WHOLE,
+};
+
+/// Whether the others are shown as received.
+static bool follows(const struct hc_client_config *config) {
+    if (config->others == HC_OTHERS_BY_GAME)
+        return hc_shown_ago_field(config->game) != NULL;
+    return config->others == HC_OTHERS_AS_RECEIVED;
+}
+
+struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config) {
+    struct hc_cl_display display = {.offset = config->display_offset,
+                                    .follows = follows(config),
+                                    .most = config->prediction_limit,
+                                    .wanted = config->display_offset,
+                                    .first = HC_NO_TICK};
+    // Beyond the lookback a shot meets a later world than the one that was shown.
+    uint32_t lookback = config->game->lookback;
+    if (hc_shown_ago_field(config->game) != NULL && display.most + config->input_delay > lookback)
+        display.most = lookback > config->input_delay ? lookback - config->input_delay : 0;
+    if (display.most < display.offset)
+        display.most = display.offset;
+    display.now = display.before = (int64_t)display.offset * WHOLE;
+    return display;
+}
+
+/// The ticks that nearly all of the newest `count` snapshots were behind at most.
+static uint32_t needed(const struct hc_cl_display *display, uint32_t count) {
+    uint8_t largest[LATE + 1] = {0}; // in descending order
+    for (uint32_t i = 1; i <= count; i++) {
+        uint8_t behind = display->behind[(display->count - i) % HC_CL_DISPLAY_SAMPLES];
+        for (int at = 0; at <= LATE; at++)
+            if (behind > largest[at]) {
+                uint8_t smaller = largest[at];
+                largest[at] = behind;
+                behind = smaller;
+            }
+    }
+    return largest[LATE];
+}
+
+/// Raises the wanted offset at once, and lowers it when less was needed for some time; in the first
+/// seconds, in which the first inputs are farther behind, at once too.
+static void want(struct hc_cl_display *display) {
+    bool begins = display->count < 2 * HC_CL_DISPLAY_SAMPLES;
+    uint32_t ticks = needed(display, begins ? display->count / 2 : HC_CL_DISPLAY_SAMPLES);
+    ticks = ticks < display->offset ? display->offset : ticks;
+    ticks = ticks > display->most ? display->most : ticks;
+    display->peak = ticks > display->peak && !begins ? ticks : display->peak;
+    if (begins)
+        display->wanted = ticks;
+    else if (ticks >= display->wanted || ++display->calm >= CALM) {
+        display->wanted = display->peak;
+        display->peak = display->calm = 0;
+    }
+}
+
+void hc_cl_display_predicted(struct hc_cl_display *display, hc_tick head, hc_tick newest) {
+    if (!display->follows)
+        return;
+    if (display->first == HC_NO_TICK)
+        display->first = newest;
+    if (newest == display->first)
+        return; // the server has taken no input yet: it shows the same tick until then
+    uint32_t behind = head > newest ? head - newest : 0;
+    display->behind[display->count++ % HC_CL_DISPLAY_SAMPLES] =
+        (uint8_t)(behind < UINT8_MAX ? behind : UINT8_MAX);
+    want(display);
+    int64_t way = (int64_t)display->wanted * WHOLE - display->now, step = WHOLE / STEPS;
+    display->before = display->now;
+    if (way > (int64_t)LEAP * WHOLE || way < -(int64_t)LEAP * WHOLE)
+        display->before = display->now += way;
+    else
+        display->now += way > step ? step : way < -step ? -step : way;
+}
+
+uint32_t hc_cl_display_others(const struct hc_cl_display *display) {
+    return (uint32_t)((display->now + WHOLE / 2) / WHOLE);
+}
+
+uint32_t hc_cl_display_farthest(const struct hc_cl_display *display) {
+    int64_t most = display->now > display->before ? display->now : display->before;
+    return (uint32_t)((most + WHOLE - 1) / WHOLE);
+}
+
+struct hc_cl_interpolation_times hc_cl_display_times(const struct hc_cl_display *display,
+                                                     const struct hc_timeline *timeline,
+                                                     uint64_t elapsed_us, uint64_t interval_us) {
+    int64_t own = (int64_t)display->offset * WHOLE;
+    struct hc_cl_interpolation_times times;
+    times.own = hc_cl_interpolation_at(timeline, own, own, elapsed_us, interval_us);
+    times.others = display->follows ? hc_cl_interpolation_at(timeline, display->before,
+                                                             display->now, elapsed_us, interval_us)
+                                    : times.own;
+    return times;
+}

@@ -1,0 +1,39 @@
+/// The ticks that a client shows: its own players' one, and the one of the others, which may be
+/// farther back so that they are shown as they were received (hc_client_config.others).
+#pragma once
+
+#include "client/interpolation.h"
+
+enum { HC_CL_DISPLAY_SAMPLES = 64 }; ///< ticks whose snapshots are remembered
+
+struct hc_cl_display {
+    uint32_t offset; ///< ticks that the own players are shown behind the newest predicted tick
+    bool follows;    ///< the others are shown as received
+    uint32_t most;   ///< ticks that they are shown behind it at most
+    /// The offset of the others at the newest predicted tick, and at the one before it, in
+    /// 1/HC_CL_INTERPOLATION_WHOLE.
+    int64_t now, before;
+    uint32_t wanted; ///< ticks that `now` approaches
+    uint32_t peak;   ///< the most that were needed since as many were as `wanted`,
+    uint32_t calm;   ///< and predicted ticks since then
+    hc_tick first;   ///< of the first snapshot; HC_NO_TICK before it
+    uint32_t count;  ///< predicted ticks that were remembered
+    uint8_t behind[HC_CL_DISPLAY_SAMPLES]; ///< ring: ticks from the newest snapshot's to the newest
+};
+
+/// Begins with a new world.
+struct hc_cl_display hc_cl_display_begin(const struct hc_client_config *config);
+
+/// The tick `head` was predicted, while the newest snapshot is of the tick `newest`.
+void hc_cl_display_predicted(struct hc_cl_display *display, hc_tick head, hc_tick newest);
+
+/// The ticks that the others are shown behind the newest predicted tick, rounded.
+uint32_t hc_cl_display_others(const struct hc_cl_display *display);
+
+/// The ticks behind the newest predicted one that anything is shown at most.
+uint32_t hc_cl_display_farthest(const struct hc_cl_display *display);
+
+/// The times shown `elapsed_us` after the newest tick was due, with ticks `interval_us` apart.
+struct hc_cl_interpolation_times hc_cl_display_times(const struct hc_cl_display *display,
+                                                     const struct hc_timeline *timeline,
+                                                     uint64_t elapsed_us, uint64_t interval_us);
