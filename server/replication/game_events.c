@@ -86,6 +86,7 @@ static bool has_bit(const uint64_t bits[static WORDS], hc_tick tick) {
 
 void hc_sv_listing_clear(struct hc_sv_listing *listing) {
     listing->from = HC_NO_TICK;
+    listing->counted = 0;
     for (unsigned i = 0; i < HC_SV_PLACES; i++)
         listing->count[i] = 0;
 }
@@ -205,13 +206,12 @@ static void find_seen(const struct hc_sv_builder *builder, hc_tick tick, struct 
 
 /// Leaves out what does not fit into HC_SV_LISTING_BITS, the own events last. Returns how many
 /// stay.
-static uint32_t cut(const struct hc_sv_builder *builder, struct seen *seen) {
+static uint32_t cut(const struct hc_world *world, struct seen *seen) {
     bool keeps[HC_SV_LISTING_EVENTS];
     uint32_t bits = 0, kept = 0;
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < seen->count; i++) {
-            uint32_t more =
-                hc_game_events_bits(builder->world, hc_game_event_kind(seen->events[i].event));
+            uint32_t more = hc_game_events_bits(world, hc_game_event_kind(seen->events[i].event));
             if (seen->own[i] != (pass == 0))
                 continue;
             keeps[i] = bits + more <= HC_SV_LISTING_BITS;
@@ -220,7 +220,6 @@ static uint32_t cut(const struct hc_sv_builder *builder, struct seen *seen) {
     for (uint32_t i = 0; i < seen->count; i++)
         if (keeps[i])
             seen->events[kept++] = seen->events[i];
-    builder->counts->events_left_out += seen->count - kept;
     return kept;
 }
 
@@ -232,7 +231,9 @@ static bool gather_tick(struct hc_sv_builder *builder, hc_tick tick, uint32_t *u
     find_seen(builder, tick, &seen);
     if (seen.count == seen.room && *used > 0)
         return false;
-    *used += cut(builder, &seen);
+    uint32_t kept = cut(builder->world, &seen);
+    builder->listing.left_out[builder->listing.count] = (uint16_t)(seen.count - kept);
+    *used += kept;
     return true;
 }
 
@@ -282,6 +283,19 @@ static uint32_t fitting(const struct hc_sv_builder *builder) {
     return count;
 }
 
+/// Counts the events that ticks leave out when these are put for the first time. Lost ones are put
+/// again; ticks that never were come in ascending order.
+static void count_left_out(struct hc_sv_builder *builder, uint32_t count) {
+    struct hc_sv_listing *listing = &builder->client->listing;
+    for (uint32_t i = 0; i < count; i++) {
+        hc_tick tick = builder->listing.first + i;
+        if (tick < listing->counted)
+            continue;
+        builder->counts->events_left_out += builder->listing.left_out[i];
+        listing->counted = tick + 1;
+    }
+}
+
 void hc_sv_listing_put(struct hc_sv_builder *builder) {
     const struct hc_sv_listing_gathered *gathered = &builder->listing;
     struct hc_sv_listing *listing = &builder->client->listing;
@@ -292,6 +306,7 @@ void hc_sv_listing_put(struct hc_sv_builder *builder) {
     count = fitting(builder);
     listing->first[place] = gathered->first;
     listing->count[place] = (uint16_t)count;
+    count_left_out(builder, count);
     if (count == 0) {
         hc_game_events_put_end(&builder->bits);
         return;

@@ -45,6 +45,7 @@ struct hc_sv_listing {
     hc_tick from;    ///< ticks before it are acked or left out; HC_NO_TICK: no snapshot yet
     hc_tick others;  ///< the first tick at which units count that are not the client's own
     hc_tick through; ///< the newest final tick of the last look
+    hc_tick counted; ///< the events that were left out of ticks before it are counted
     uint64_t acked[HC_GAME_EVENTS_TICKS / 64]; ///< ticks in snapshots that were acked and evicted
     hc_tick first[HC_SV_PLACES];               ///< by place: the run that the snapshot carried
     uint16_t count[HC_SV_PLACES];              ///< its ticks; 0: none
@@ -53,8 +54,9 @@ struct hc_sv_listing {
 /// The run that a snapshot may carry.
 struct hc_sv_listing_gathered {
     hc_tick first;
-    uint32_t count;                      ///< ticks; 0: none
-    uint16_t ends[HC_GAME_EVENTS_TICKS]; ///< of each tick in `events`
+    uint32_t count;                          ///< ticks; 0: none
+    uint16_t ends[HC_GAME_EVENTS_TICKS];     ///< of each tick in `events`
+    uint16_t left_out[HC_GAME_EVENTS_TICKS]; ///< of each tick, events that it has besides
     struct hc_sv_final_event events[HC_SV_LISTING_EVENTS];
 };
 
