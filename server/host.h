@@ -108,6 +108,9 @@ enum hc_status hc_sv_host_set_refused(struct hc_sv_host *host, const uint64_t *c
 /// As hc_server_add_npc.
 hc_player hc_sv_host_add_npc(struct hc_sv_host *host);
 
+/// As hc_server_name_npc.
+enum hc_status hc_sv_host_name_npc(struct hc_sv_host *host, hc_player player, const char *name);
+
 /// As hc_server_remove_npc.
 enum hc_status hc_sv_host_remove_npc(struct hc_sv_host *host, hc_player player);
 

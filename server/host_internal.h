@@ -55,6 +55,7 @@ struct hc_sv_player {
     bool npc;            ///< the server's own: it has no peer
     uint16_t next_owner; ///< of a leaving player: the next owner's index + 1; 0: none yet
     hc_tick named;       ///< of a player that is in: the first tick with its present name
+    uint8_t npc_name[HC_TOKEN_NAME_SIZE]; ///< of an NPC; its end is zeros
 };
 
 /// A connection that has ended. Its datagrams may still arrive: its CONNECT must not be admitted

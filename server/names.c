@@ -14,27 +14,27 @@ static struct hc_sv_slot *next_player(const struct hc_sv_view *view, const struc
     return next;
 }
 
-/// The user of the player that the client is shown in this slot; NULL: nobody, or the player has
-/// left or joined since the tick shown.
-static const struct hc_sv_user *user_of(const struct hc_sv_host *host,
-                                        const struct hc_sv_client *client, hc_player p) {
+/// The name of the player that the client is shown in this slot; NULL: the player has left or
+/// joined since the tick shown.
+static const uint8_t *name_of(const struct hc_sv_host *host, const struct hc_sv_client *client,
+                              hc_player p) {
     const struct hc_sv_player *player = &host->players[p];
     hc_tick joined = host->replicator.roster.players[p].joined;
-    if (player->npc || !player->in || player->leaving || joined >= client->shown)
+    if (!player->in || player->leaving || joined >= client->shown)
         return NULL;
-    return &host->peers[player->peer - 1].user;
+    return player->npc ? player->npc_name : host->peers[player->peer - 1].user.name;
 }
 
 /// Whether the client lacks the name of the player in this slot, and `*name` if so.
 static bool lacks(const struct hc_sv_host *host, const struct hc_sv_client *client,
                   const struct hc_sv_slot *slot, struct hc_player_name *name) {
     hc_player player = hc_unit_player(&host->world, slot->unit);
-    const struct hc_sv_user *user = user_of(host, client, player);
+    const uint8_t *known = name_of(host, client, player);
     hc_tick since = host->players[player].named;
-    if (user == NULL || hc_name_size(user->name) == 0 || (slot->named && slot->name_since == since))
+    if (known == NULL || hc_name_size(known) == 0 || (slot->named && slot->name_since == since))
         return false;
     *name = (struct hc_player_name){.player = player, .since = since};
-    memcpy(name->name, user->name, HC_NAME_MAX);
+    memcpy(name->name, known, HC_NAME_MAX);
     return true;
 }
 

@@ -16,6 +16,24 @@ hc_player hc_sv_host_add_npc(struct hc_sv_host *host) {
     return HC_NO_PLAYER;
 }
 
+enum hc_status hc_sv_host_name_npc(struct hc_sv_host *host, hc_player player, const char *name) {
+    uint8_t field[HC_TOKEN_NAME_SIZE] = {0};
+    if (player >= host->world.players || !host->players[player].npc ||
+        host->players[player].leaving)
+        return HC_UNEXPECTED;
+    size_t size = strlen(name);
+    if (size > sizeof field)
+        return HC_INVALID;
+    memcpy(field, name, size);
+    if (!hc_sv_users_name_is_valid(field))
+        return HC_INVALID;
+    struct hc_sv_player *npc = &host->players[player];
+    hc_tick head = hc_timeline_head(host->timeline);
+    memcpy(npc->npc_name, field, sizeof field);
+    npc->named = npc->named == head + 1 ? head : head + 1; // names of equal ticks are not sent
+    return HC_OK;
+}
+
 enum hc_status hc_sv_host_remove_npc(struct hc_sv_host *host, hc_player player) {
     if (player >= host->world.players || !host->players[player].npc)
         return HC_UNEXPECTED;

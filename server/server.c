@@ -184,6 +184,10 @@ hc_player hc_server_add_npc(struct hc_server *server) {
     return hc_sv_host_add_npc(server->host);
 }
 
+enum hc_status hc_server_name_npc(struct hc_server *server, hc_player player, const char *name) {
+    return hc_sv_host_name_npc(server->host, player, name);
+}
+
 enum hc_status hc_server_remove_npc(struct hc_server *server, hc_player player) {
     return hc_sv_host_remove_npc(server->host, player);
 }

@@ -329,6 +329,12 @@ HC_API enum hc_status hc_server_kick(struct hc_server *server, uint32_t cid,
 /// world's `clients` player slots and joins at the next tick. HC_NO_PLAYER: no slot is free.
 HC_API hc_player hc_server_add_npc(struct hc_server *server);
 
+/// Names an NPC, or names it anew, for the clients that see it: `name` is UTF-8 of at most
+/// HC_TOKEN_NAME_SIZE bytes without control characters, copied; empty: none, as at first.
+/// HC_UNEXPECTED: `player` is no NPC. HC_INVALID: a name that no token could have.
+HC_API enum hc_status hc_server_name_npc(struct hc_server *server, hc_player player,
+                                         const char *name);
+
 /// Lets an NPC leave at the next tick. HC_UNEXPECTED: `player` is none.
 HC_API enum hc_status hc_server_remove_npc(struct hc_server *server, hc_player player);
 

@@ -4,6 +4,7 @@
 #include "common/programs/thinker.h"
 #include "hindcast/server.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -36,7 +37,10 @@ struct hc_sv_npcs *hc_sv_npcs_create(struct hc_server *server,
         return NULL;
     }
     for (unsigned i = 0; i < npcs->count; i++) {
+        char name[HC_TOKEN_NAME_SIZE + 1];
+        snprintf(name, sizeof(name), "NPC %u", i + 1);
         npcs->players[i] = hc_server_add_npc(server);
+        (void)hc_server_name_npc(server, npcs->players[i], name); // there is a slot for each
         hc_thinker_init(&npcs->thinkers[i], options->plugin.think, options->seed, i);
     }
     return npcs;

@@ -100,6 +100,38 @@ START_TEST(npc_does_not_hold_the_final_tick_back) {
 }
 END_TEST
 
+START_TEST(clients_learn_the_names_of_npcs) {
+    struct match match;
+    struct hc_sim *sim = begin(&match, 4);
+    struct hc_sv_host *host = hc_sim_host(sim);
+    struct hc_client *client = hc_sim_client(sim, 0);
+    ck_assert_ptr_null(hc_client_player_name(client, match.npc));
+    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "Gruff"), HC_OK);
+    hc_sim_run(sim, 1000000);
+    ck_assert_str_eq(hc_client_player_name(client, match.npc), "Gruff");
+    // The last one of two names at once counts.
+    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "Bill"), HC_OK);
+    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "Billy"), HC_OK);
+    hc_sim_run(sim, 1000000);
+    ck_assert_str_eq(hc_client_player_name(client, match.npc), "Billy");
+    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "a\n"), HC_INVALID);
+    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "a name of more bytes than a token has"),
+                     HC_INVALID);
+    ck_assert_int_eq(hc_sv_host_name_npc(host, 0, "Troll"), HC_UNEXPECTED);
+    // The next NPC in its slot has no name before it gets one.
+    match.stopped = true;
+    ck_assert_int_eq(hc_sv_host_remove_npc(host, match.npc), HC_OK);
+    hc_sim_run(sim, 100000);
+    ck_assert_uint_eq(hc_sv_host_add_npc(host), match.npc);
+    hc_sim_run(sim, 1000000);
+    ck_assert_ptr_null(hc_client_player_name(client, match.npc));
+    ck_assert_int_eq(hc_sv_host_name_npc(host, match.npc, "Gruff"), HC_OK);
+    hc_sim_run(sim, 1000000);
+    ck_assert_str_eq(hc_client_player_name(client, match.npc), "Gruff");
+    hc_sim_destroy(sim);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("npcs");
     TCase *tests = tcase_create("npcs");
@@ -107,6 +139,7 @@ int main(void) {
     tcase_add_test(tests,
                    client_predicts_an_npc_without_error_when_its_inputs_come_a_round_trip_ahead);
     tcase_add_test(tests, npc_takes_a_player_slot_until_it_leaves);
+    tcase_add_test(tests, clients_learn_the_names_of_npcs);
     tcase_add_test(tests, npc_does_not_hold_the_final_tick_back);
     return run_suite(suite);
 }
