@@ -1,7 +1,9 @@
 /// Owns the inputs that players make.
+#include "common/draw_input.h"
 #include "hindcast/arena.h"
 #include "hindcast/rng.h"
 #include "tests/sim/games.h"
+#include "tests/storm/examples.h"
 #include "tests/storm/match_internal.h"
 
 #include <string.h>
@@ -9,6 +11,13 @@
 enum { HOLD_FOR_A_WHILE, MASH, HOLD_ONE, CHASE, FLIP };
 
 static void press(const struct storm_match *match, uint64_t random, void *input) {
+    const struct hc_game *example =
+        storm_examples_game((unsigned)storm_match_get(match, STORM_example));
+    if (example != NULL) {
+        struct hc_rng rng = hc_rng_init(random, 0);
+        hc_draw_input(example, &rng, input);
+        return;
+    }
     if (storm_match_get(match, STORM_lanes) != 0) {
         struct lanes_input keys = {.push = (int8_t)((int)(random % 16) - 8),
                                    .touch = (uint8_t)(random >> 8)};
@@ -23,7 +32,8 @@ static void press(const struct storm_match *match, uint64_t random, void *input)
 }
 
 bool storm_keys_look(const struct storm_plan *plan, unsigned client) {
-    return plan->client[client][STORM_C_script] == CHASE && plan->match[STORM_lanes] == 0;
+    return plan->client[client][STORM_C_script] == CHASE && plan->match[STORM_lanes] == 0 &&
+           plan->match[STORM_example] == 0;
 }
 
 void storm_keys(struct storm_match *match, unsigned client, unsigned index, hc_tick tick,

@@ -1,4 +1,5 @@
 /// Owns the agenda of a match, and compares a match with itself.
+#include "tests/storm/examples.h"
 #include "tests/storm/match_internal.h"
 
 #include "hindcast/arena.h"
@@ -380,6 +381,10 @@ static void counted_release(void *context, void *bytes) {
 }
 
 static const struct hc_game *game_of(struct storm_match *match) {
+    const struct hc_game *example =
+        storm_examples_game((unsigned)storm_match_get(match, STORM_example));
+    if (example != NULL)
+        return example;
     if (storm_match_get(match, STORM_lanes) != 0)
         return &lanes;
     uint32_t view = (uint32_t)storm_match_get(match, STORM_view);

@@ -1,6 +1,8 @@
 /// Owns the plan of a match, and how it is drawn.
 #include "tests/storm/plan.h"
 
+#include "tests/storm/examples.h"
+
 #include "hindcast/rng.h"
 
 #include <inttypes.h>
@@ -235,7 +237,8 @@ unsigned storm_plan_players(const struct storm_plan *plan) {
     return (unsigned)players;
 }
 
-unsigned storm_plan_slots(const struct storm_plan *plan) {
+/// The slots that the match needs, if its game had any number of players.
+static unsigned slots_wanted(const struct storm_plan *plan) {
     if (plan->match[STORM_slots] != 0)
         return (unsigned)plan->match[STORM_slots];
     unsigned clients = (unsigned)plan->match[STORM_clients], players = storm_plan_players(plan);
@@ -245,4 +248,10 @@ unsigned storm_plan_slots(const struct storm_plan *plan) {
     for (unsigned i = 0; i < clients; i++)
         needed += plan->client[i][STORM_C_back_ticks] != 0;
     return needed < most ? needed : most;
+}
+
+unsigned storm_plan_slots(const struct storm_plan *plan) {
+    const struct hc_game *example = storm_examples_game((unsigned)plan->match[STORM_example]);
+    unsigned wanted = slots_wanted(plan);
+    return example != NULL && wanted > example->players_max ? example->players_max : wanted;
 }

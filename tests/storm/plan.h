@@ -24,6 +24,7 @@ enum {
 /// the neutral one, with which nothing out of the ordinary happens.
 #define STORM_MATCH_KEYS(X)                                                                        \
     X(lanes, 0, 150000, 1, 1, "1: the game of lanes; 0: the arena")                                \
+    X(example, 0, 40000, 1, 2, "1: examples/pong, 2: examples/duel, in the place of these")        \
     X(tick_rate, 60, 400000, 15, 128, "Hz")                                                        \
     X(history, 64, 500000, 0, 128, "W; ticks")                                                     \
     X(slack, 512, 80000, 0, 40,                                                                    \
