@@ -7,6 +7,7 @@
 #include "tests/sim/games.h"
 #include "tests/storm/checkers/truth.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,6 +240,11 @@ static void connect_client(struct storm_match *match, unsigned client) {
     for (unsigned i = 0; i < HC_OWN_PLAYERS_MAX; i++)
         hc_thinker_init(&seat->bots[i], hc_arena_think, match->plan->seed,
                         client * HC_OWN_PLAYERS_MAX + i);
+    char *name = hc_sim_setup(match->sim, client)->name;
+    memset(name, 0, HC_TOKEN_NAME_SIZE);
+    // Names of attackers that come and go take bytes from the snapshots of others.
+    if (storm_match_get(match, STORM_names) != 0 && storm_match_get(match, STORM_tame) == 0)
+        snprintf(name, HC_TOKEN_NAME_SIZE, "client %u, %u", client, seat->connects++);
     if (!hc_sim_connect(match->sim, client))
         storm_fail(match->verdict, STORM_WRONG, "connect", 0, "client %u could not be created: %s",
                    client, hc_client_config_check(&hc_sim_setup(match->sim, client)->config));

@@ -31,6 +31,7 @@ struct storm_seat {
     bool hostile;
     bool dark_up, dark_down, split, worse;
     bool leaves;        ///< it has sent a CLOSE
+    unsigned connects;  ///< with a name
     uint32_t cid;       ///< of the connection from which it last accepted a DATA
     hc_tick seen_as_of; ///< newest snapshot looked at
     struct storm_received_unit units[STORM_UNITS_MAX];

@@ -12,6 +12,7 @@ const struct storm_checker *const storm_checkers[STORM_CHECKERS] = {
     &storm_check_replay,          ///< either end accepts each datagram once
     &storm_check_messages,        ///< every message arrives once and in order
     &storm_check_unreliable,      ///< an unreliable message arrives at most once, unaltered
+    &storm_check_names,           ///< a client knows players by names that are theirs
     &storm_check_sessions,        ///< a resumed session keeps its players
     &storm_check_rate,            ///< no client is sent more than its rate
     &storm_check_paths,           ///< an address that is not validated is sent little
