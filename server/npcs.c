@@ -24,7 +24,8 @@ enum hc_status hc_sv_host_name_npc(struct hc_sv_host *host, hc_player player, co
     size_t size = strlen(name);
     if (size > sizeof field)
         return HC_INVALID;
-    memcpy(field, name, size);
+    for (size_t i = 0; i < size; i++) // without an ending zero
+        field[i] = (uint8_t)name[i];
     if (!hc_sv_users_name_is_valid(field))
         return HC_INVALID;
     struct hc_sv_player *npc = &host->players[player];
