@@ -379,6 +379,88 @@ FAULTS = {
         "    if (hc_sv_search_has_ended(host, client_id, connect->client_nonce, now_us))\n",
         "    if (now_us == 0 && hc_sv_search_has_ended(host, client_id, connect->client_nonce, now_us))\n",
     ),
+    # ---- Game events ----
+    "event-shown-again": Fault(
+        "client/game_events.c",
+        "an event that is predicted already is shown again when its tick is simulated again",
+        "    if (find(events, event) < events->count)\n        return;\n",
+        "",
+    ),
+    "event-never-cancelled": Fault(
+        "client/game_events.c",
+        "a predicted event that did not happen stays",
+        "        stats->game_events_cancelled++;\n"
+        "        queue(events, HC_CLIENT_GAME_EVENT_CANCELLED, &events->predicted[i], stats);\n",
+        "        (void)stats;\n",
+    ),
+    "event-counted-again": Fault(
+        "server/replication/game_events.c",
+        "an event that is left out counts once for each snapshot that lists its tick",
+        "        if (tick < listing->counted)\n            continue;\n",
+        "",
+    ),
+    # ---- Lag compensation, and what is shown ----
+    "shown-tick-of-own": Fault(
+        "client/predict.c",
+        "an input tells when its player was shown itself, not when it was shown the others",
+        "shown_ago(client, tick, hc_cl_display_others(&client->display));",
+        "shown_ago(client, tick, client->display.offset);",
+    ),
+    "own-shown-tick-of-others": Fault(
+        "client/predict.c",
+        "an input tells when its player was shown the others, not when it was shown itself",
+        "shown_ago(client, tick, client->display.offset);",
+        "shown_ago(client, tick, hc_cl_display_others(&client->display));",
+    ),
+    "shown-tick-unlimited": Fault(
+        "server/receive.c",
+        "a client may claim to have been shown any old tick",
+        "hc_tick_back(acked, client->display_offset + 1);",
+        "hc_tick_back(acked, client->display_offset + 100);",
+    ),
+    "own-shown-tick-unlimited": Fault(
+        "common/input_fields.c",
+        "a client may claim to have been shown itself any old tick",
+        "    if (own_field != NULL && hc_field_get(own_field, input) > hc_field_get(field, input))\n",
+        "    if (own_field != NULL && hc_field_get(own_field, input) > game->lookback)\n",
+    ),
+    "display-offset-of-own": Fault(
+        "client/send.c",
+        "a client reports how late it shows itself, not the others",
+        "hc_cl_display_farthest(&client->display)",
+        "client->display.offset",
+    ),
+    "others-not-late-enough": Fault(
+        "client/display.c",
+        "others are shown a tick before their states come",
+        "    return largest[LATE];\n",
+        "    return largest[LATE] > 0 ? largest[LATE] - 1u : 0;\n",
+    ),
+    "others-corrected-as-own": Fault(
+        "client/interpolation.c",
+        "a correction of others is compared with the tick of the own players",
+        "correct_range(interpolation, &was, range.own ? &own : &others, &range,",
+        "correct_range(interpolation, &was, range.own ? &others : &own, &range,",
+    ),
+    # ---- Names ----
+    "name-sent-once": Fault(
+        "server/names.c",
+        "a name whose datagram was lost is not sent again",
+        "            slot->named = acked;\n",
+        "            slot->named = true;\n",
+    ),
+    "name-outlives-its-player": Fault(
+        "client/seen.c",
+        "a name stays with a slot when its player has left",
+        "name->name[0] != 0 && seen->roster[player] <= name->since ? name->name : NULL;",
+        "name->name[0] != 0 ? name->name : NULL;",
+    ),
+    "npc-renamed-in-vain": Fault(
+        "server/npcs.c",
+        "clients are not sent the new name of an NPC",
+        "    npc->named = npc->named == head + 1 ? head : head + 1;",
+        "    (void)head;",
+    ),
     # ---- Sessions ----
     "pinned-too-short": Fault(
         "server/sessions.c",

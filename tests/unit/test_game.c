@@ -1,4 +1,5 @@
 /// Tests of a game's tables, worlds, fields and hashes.
+#include "common/input_fields.h"
 #include "hindcast/game.h"
 #include "hindcast/rng.h"
 #include "tests/unit/small_game.h"
@@ -75,6 +76,10 @@ START_TEST(a_game_with_a_wrong_number_or_name_is_refused) {
     REFUSED("shown_ago", (copy.input[0].shown_ago = true, copy.game.lookback = 1));
     REFUSED("shown_ago", (copy.input[1].shown_ago = true, copy.game.lookback = 1 << 4));
     REFUSED("shown_ago", (copy.player[4].shown_ago = true, copy.game.lookback = 4));
+    REFUSED("own_shown_ago", (copy.input[1].own_shown_ago = true, copy.game.lookback = 4));
+    REFUSED("shown_ago",
+            (copy.input[1].own_shown_ago = copy.input[1].shown_ago = true, copy.game.lookback = 4));
+    REFUSED("shown_ago", (copy.player[4].own_shown_ago = true, copy.game.lookback = 4));
     REFUSED("level", copy.game.level = &copy);
     REFUSED("level", copy.game.level_size = 1);
     REFUSED("step", copy.game.step = NULL);
@@ -356,6 +361,28 @@ START_TEST(the_hash_of_a_game_covers_every_table_and_number) {
 }
 END_TEST
 
+START_TEST(shown_ticks_of_an_input_are_limited_and_the_own_one_is_never_earlier) {
+    static const struct hc_field fields[] = {
+        {.name = "others", .size = 1, .bits = 6, .shown_ago = true},
+        {.name = "own", .offset = 1, .size = 1, .bits = 6, .own_shown_ago = true}};
+    struct hc_game game = {
+        .input_fields = fields, .input_field_count = 2, .input_size = 2, .lookback = 20};
+    uint8_t input[2];
+    hc_shown_ago_set(&game, input, 3, 17);
+    ck_assert(input[0] == 17 && input[1] == 3);
+    ck_assert(!hc_shown_ago_limit(&game, input, 17));
+    ck_assert(hc_shown_ago_limit(&game, input, 5));
+    ck_assert(input[0] == 5 && input[1] == 3);
+    ck_assert(hc_shown_ago_limit(&game, input, 2));
+    ck_assert(input[0] == 2 && input[1] == 2);
+    input[1] = 60; // a cheater's
+    ck_assert(!hc_shown_ago_limit(&game, input, 20));
+    ck_assert(input[0] == 2 && input[1] == 2);
+    hc_shown_ago_set(&game, input, 90, 100);
+    ck_assert(input[0] == 20 && input[1] == 20);
+}
+END_TEST
+
 static const struct hc_game_event_kind event_kinds[HC_EVENT_KINDS_MAX + 1] = {{"hit", 5}};
 static const struct hc_game_event_kind wide_kinds[] = {{"hit", HC_EVENT_BITS_MAX + 1}};
 static const struct hc_game_event_kind other_kinds[] = {{"hit", 6}};
@@ -415,6 +442,7 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("game");
     TCase *tests = tcase_create("game");
+    tcase_add_test(tests, shown_ticks_of_an_input_are_limited_and_the_own_one_is_never_earlier);
     tcase_add_test(tests, a_game_with_a_wrong_number_or_name_is_refused);
     tcase_add_test(tests, fields_that_do_not_cover_every_byte_once_in_order_are_refused);
     tcase_add_test(tests, groups_outside_of_the_referee_and_fields_that_cannot_move_are_refused);
