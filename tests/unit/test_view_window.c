@@ -1,0 +1,93 @@
+/// Checks what the events of a window and its devices do: from SDL's queue to the inputs of the
+/// panes.
+#include "client/view/window.h"
+
+#include "hindcast/arena.h"
+#include "tests/run_suite.h"
+
+static struct hc_cl_window window;
+
+static void set_up(void) {
+    SDL_SetHint(SDL_HINT_VIDEODRIVER, "dummy");
+    ck_assert_int_eq(SDL_Init(SDL_INIT_VIDEO | SDL_INIT_GAMECONTROLLER), 0);
+    window = (struct hc_cl_window){.count = 2};
+    window.config.game = &hc_arena;
+}
+
+static void tear_down(void) {
+    hc_cl_devices_close(&window.devices);
+    SDL_Quit();
+}
+
+static void push_key(SDL_Keycode key, bool repeated) {
+    SDL_Event event = {.key = {.type = SDL_KEYDOWN, .repeat = repeated, .keysym = {.sym = key}}};
+    ck_assert_int_eq(SDL_PushEvent(&event), 1);
+}
+
+/// The input of a pane after the events so far.
+static struct hc_arena_input input_of(unsigned pane) {
+    struct hc_arena_input input;
+    hc_cl_window_events(&window);
+    memcpy(&input, window.panes[pane].client.input, sizeof(input));
+    return input;
+}
+
+START_TEST(f1_toggles_the_overlay_once_for_each_press) {
+    push_key(SDLK_F1, false);
+    push_key(SDLK_F1, true);
+    hc_cl_window_events(&window);
+    ck_assert(window.overlay && !window.closed);
+    push_key(SDLK_F1, false);
+    hc_cl_window_events(&window);
+    ck_assert(!window.overlay);
+}
+END_TEST
+
+START_TEST(escape_or_the_button_of_the_window_closes_it) {
+    SDL_Event quit = {.type = SDL_QUIT};
+    push_key(SDLK_ESCAPE, false);
+    hc_cl_window_events(&window);
+    ck_assert(window.closed);
+    window.closed = false;
+    SDL_PushEvent(&quit);
+    hc_cl_window_events(&window);
+    ck_assert(window.closed);
+}
+END_TEST
+
+START_TEST(keys_and_a_gamepad_reach_the_inputs_of_the_panes_and_not_that_of_a_bot) {
+    Uint8 *keys = (Uint8 *)(uintptr_t)SDL_GetKeyboardState(NULL);
+    keys[SDL_SCANCODE_D] = 1;
+    keys[SDL_SCANCODE_UP] = 1;
+    ck_assert_int_eq(input_of(0).move_x, 1);
+    ck_assert_int_eq(input_of(1).move_y, -1);
+    keys[SDL_SCANCODE_UP] = 0;
+    int index = SDL_JoystickAttachVirtual(SDL_JOYSTICK_TYPE_GAMECONTROLLER, SDL_CONTROLLER_AXIS_MAX,
+                                          SDL_CONTROLLER_BUTTON_MAX, 0);
+    ck_assert_int_ge(index, 0);
+    hc_cl_window_events(&window); // SDL reports it
+    ck_assert_ptr_nonnull(window.devices.pads[0]);
+    SDL_Joystick *joystick = SDL_GameControllerGetJoystick(window.devices.pads[0]);
+    SDL_JoystickSetVirtualAxis(joystick, SDL_CONTROLLER_AXIS_TRIGGERRIGHT, INT16_MIN);
+    SDL_JoystickSetVirtualAxis(joystick, SDL_CONTROLLER_AXIS_LEFTY, INT16_MAX);
+    SDL_JoystickSetVirtualButton(joystick, SDL_CONTROLLER_BUTTON_A, 1);
+    SDL_GameControllerUpdate();
+    struct hc_arena_input input = input_of(0);
+    ck_assert(input.move_x == 1 && input.move_y == 1 && input.fire == 1);
+    ck_assert_int_eq(input_of(1).fire, 0);
+    window.panes[0].client.bot = true;
+    keys[SDL_SCANCODE_D] = 0;
+    ck_assert_int_eq(input_of(0).move_x, 1);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("view_window");
+    TCase *tests = tcase_create("view_window");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, f1_toggles_the_overlay_once_for_each_press);
+    tcase_add_test(tests, escape_or_the_button_of_the_window_closes_it);
+    tcase_add_test(tests, keys_and_a_gamepad_reach_the_inputs_of_the_panes_and_not_that_of_a_bot);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}
