@@ -37,7 +37,7 @@ check "the page's header is that of examples/pong" diff pong.h "$example/pong.h"
 block c "$number" >drawing.c
 check "the page's last block is its drawing" diff drawing.c "$example/drawing.c"
 check "the page's other blocks are examples/pong" diff pong.c "$example/pong.c"
-check "the page has eight blocks of commands" test "$(blocks sh)" -eq 8
+check "the page has nine blocks of commands" test "$(blocks sh)" -eq 9
 
 # runs NUMBER: the commands of that block.
 runs() {
@@ -54,8 +54,11 @@ check "no fault is found" grep -q '^OK: no fault' out2
 check "a mistake is found" runs 3
 check "the mistake is floating point" sh -c 'head -n 1 out3 | grep -q "^float: the function "'
 
-block sh 4 >commands4
-check "the server's command is the one that is tested" test "$(cat commands4)" = "hindcastd --dev --game pong.so"
+check "two builds are compared" runs 4
+check "they are equal" grep -q '^OK: no fault' out4
+
+block sh 5 >commands5
+check "the server's command is the one that is tested" test "$(cat commands5)" = "hindcastd --dev --game pong.so"
 serve server --game pong.so
 server=$pid
 # plays NUMBER: the verdict is OK, or NOT OK only because of a busy machine; all hashes match.
@@ -63,11 +66,11 @@ plays() {
     runs "$1" || grep -q '^NOT OK: .*\(late\|tick\)' "out$1" || return 1
     grep -q ' checked, 0 did not match' "out$1"
 }
-check "bots play" plays 5
+check "bots play" plays 6
 kill -TERM "$server"
 finish "$server"
 check "the server ends with a good verdict" good server
-check "the drawing compiles" runs 6
-check "it is drawn" runs 7
-check "the load test plays" plays 8
+check "the drawing compiles" runs 7
+check "it is drawn" runs 8
+check "the load test plays" plays 9
 end
