@@ -48,6 +48,9 @@ END
     figure "Lag compensation" \
         "The share of shots that hit, of bots that aim at what their clients draw, and its ratio to that of 0 ms. The next two counts are inputs whose shown tick the server moved, and the last one is how many ticks behind their own players clients show others at the end." \
         "$bin/hc_bench aim"
+    figure "A plugin" \
+        "The arena as a plugin, against the one that is built into the programs." \
+        "$bin/hc_bench plugin --game $bin/../games/arena_plugin.so"
     figure "Snapshots" \
         "Bots turn and shoot at 80 ms there and back with 2 % loss; 61 bytes of each datagram are headers and seal. The picture's error stands beside the bytes." \
         "$bin/hc_bench snapshots"

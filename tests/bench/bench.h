@@ -10,6 +10,7 @@ struct bench_options {
     unsigned players;  ///< plays only matches of so many; 0: of any number
     unsigned places;   ///< that the world has for players, at least; 0: one for each client
     unsigned up, down; ///< bytes of a datagram; 0: the default
+    const char *game;  ///< a plugin; NULL: none
     const char *svg;   ///< the file of the picture; NULL: none
     const char *json;  ///< the file of the figures; NULL: none
 };
@@ -41,6 +42,9 @@ bool bench_aim(const struct bench_options *options, json_t *json);
 /// ratio to the work of opening and sealing the same datagrams.
 bool bench_server(const struct bench_options *options, json_t *json);
 bool bench_client(const struct bench_options *options, json_t *json);
+
+/// The cost of the arena as a plugin, `options->game`, against the one that is built in.
+bool bench_plugin(const struct bench_options *options, json_t *json);
 
 /// The floor of a daemon with the kernel: datagrams of these sizes, sealed, without a game.
 bool bench_wire(const struct bench_options *options, json_t *json);

@@ -26,6 +26,8 @@ static const struct benchmark {
      bench_client},
     {"wire", "a daemon's floor with the kernel: its datagrams without a game",
      "[--clients N] [--up BYTES] [--down BYTES] [--json FILE]", bench_wire},
+    {"plugin", "the arena as a plugin against the built-in one", "--game FILE [--json FILE]",
+     bench_plugin},
     {"rewind", "the cost of rewinds, dense and selective",
      "[--json FILE] [--table redone|late|mixed|selective|single]", bench_rewind},
 };
@@ -48,6 +50,8 @@ static bool parse(const struct benchmark *benchmark, int count, char **arguments
             options->json = value;
         else if (strcmp(name, "--table") == 0)
             options->table = value;
+        else if (strcmp(name, "--game") == 0)
+            options->game = value;
         else if (strcmp(name, "--svg") == 0)
             options->svg = value;
         else if (strcmp(name, "--players") == 0 || strcmp(name, "--clients") == 0)
