@@ -31,8 +31,6 @@ enum {
     PROFILE_US = 50000,       ///< interval in which clients leave and join by the profile
     PICKS_MAX = 16,           ///< random clients to find one that plays
     LATE_MAX = 1000,          ///< due datagrams of one client whose lateness is recorded at once
-    MISSING_MAX = 3,          ///< snapshots on their way, or between two, at the ends of a session
-    MISSING_ONE_IN = 200,     ///< of the due ones; with more a session is incomplete
 };
 
 /// Purposes of random numbers.
@@ -58,9 +56,8 @@ struct bot {
     hc_tick decided;                          ///< newest tick for which the brain chose an input
     uint64_t received_us;                     ///< when the newest accepted datagram arrived
     bool received;                            ///< a snapshot
-    uint64_t first_us;                        ///< when the session's first snapshot arrived
-    uint64_t lost_before; ///< datagrams to the client that the link had lost by then
-    bool again;           ///< it leaves to join again
+    struct hc_cl_due due;                     ///< the session's snapshots
+    bool again;                               ///< it leaves to join again
     bool rejoined;
     bool ended;
     bool denial_printed; ///< for the current attempts to connect
@@ -287,13 +284,13 @@ static void record_ticks(struct bot *bot, uint64_t now) {
     hc_tick shown, as_of;
     if (!hc_client_snapshot(bot->client, &shown, &as_of))
         return;
-    if (!bot->received) {
+    if (!bot->received)
         bot->first = as_of;
-        bot->first_us = now;
-        bot->lost_before = hc_cl_udp_stats(bot->udp).sim_lost_down;
-    }
     bot->received = true;
     bot->last = as_of;
+    if (bot->due.from_us == 0)
+        hc_cl_due_begin(&bot->due, hc_client_stats(bot->client),
+                        hc_cl_udp_stats(bot->udp).sim_lost_down, now);
 }
 
 /// Records how late the datagrams that are due are sent. Of several that are due at once a client
@@ -437,24 +434,14 @@ static void count_end(struct bot *bot, uint64_t now) {
     }
 }
 
-/// Counts the snapshots of a session that ends, or leaves, at `now`: those that were due since the
-/// first one, those that arrived, and those that the simulated link lost.
+/// Counts the snapshots of a session that ends, or leaves, at `now`.
 static void count_snapshots(struct bot *bot, uint64_t now) {
-    const struct hc_cl_fleet_config *config = &bot->fleet->config;
-    struct hc_cl_fleet_snapshots *sum = &bot->fleet->result.snapshots;
-    if (!bot->received)
-        return;
-    uint64_t rate = config->snapshot_rate;
+    uint32_t rate = bot->fleet->config.snapshot_rate;
     if (rate == 0)
         rate = hc_cl_light_tick_rate(bot->client);
-    uint64_t due = (now - bot->first_us) * rate / 1000000;
-    uint64_t received = hc_client_stats(bot->client)->snapshots - 1;
-    uint64_t lost = hc_cl_udp_stats(bot->udp).sim_lost_down - bot->lost_before;
-    sum->sessions++;
-    sum->due += due;
-    sum->received += received;
-    sum->lost += lost;
-    sum->incomplete += received + lost + due / MISSING_ONE_IN + MISSING_MAX < due;
+    hc_cl_due_count(&bot->due, hc_client_stats(bot->client),
+                    hc_cl_udp_stats(bot->udp).sim_lost_down, rate, now,
+                    &bot->fleet->result.snapshots);
 }
 
 /// Adds the counts of a bot's present session to `result`.
@@ -490,6 +477,7 @@ static void retire_or_rejoin(struct bot *bot, uint64_t now) {
     bot->client = NULL;
     bot->again = bot->received = bot->denial_printed = false;
     bot->accepted_us = bot->received_us = bot->due_us = 0;
+    bot->due = (struct hc_cl_due){.from_us = 0};
     bot->decided = HC_NO_TICK;
     bot->token = fleet->tokens++;
     bot->rejoined = true;

@@ -2,6 +2,7 @@
 /// libhindcast client with its own socket and network simulation.
 #pragma once
 
+#include "client/bots/due.h"
 #include "client/bots/udp.h"
 #include "hindcast/network_sim.h"
 #include "hindcast/client.h"
@@ -75,13 +76,6 @@ struct hc_cl_fleet_self {
     uint64_t send_errors; ///< datagrams of light clients that the kernel refused to send
 };
 
-/// Snapshots of the sessions, from the first one of each until it leaves.
-struct hc_cl_fleet_snapshots {
-    uint32_t sessions;
-    uint32_t incomplete;          ///< sessions that lack more than 0.5 % and three
-    uint64_t due, received, lost; ///< lost: by the simulated link
-};
-
 /// The counts of a run over all clients. All zeros but `first`, HC_NO_TICK, is an empty result.
 struct hc_cl_fleet_result {
     struct hc_cl_fleet_ends ends;
@@ -92,7 +86,7 @@ struct hc_cl_fleet_result {
     struct hc_client_stats full;  ///< over the full clients; histograms merged
     struct hc_client_stats light; ///< over the light clients
     struct hc_client_stats all;   ///< both, see hc_cl_fleet_sum
-    struct hc_cl_fleet_snapshots snapshots;
+    struct hc_cl_due_snapshots snapshots;
     uint64_t looks, others_seen; ///< samples of full clients, and the other players seen in them
     struct hc_histogram join_us; ///< from a client's start to its ACCEPT
     uint64_t jitter_us;          ///< summed over the clients that measured one

@@ -98,7 +98,7 @@ static json_t *client_part(const struct hc_cl_options *options,
 static json_t *self_part(const struct hc_cl_options *options,
                          const struct hc_cl_fleet_result *result) {
     const struct hc_cl_fleet_self *self = &result->self;
-    const struct hc_cl_fleet_snapshots *snapshots = &result->snapshots;
+    const struct hc_cl_due_snapshots *snapshots = &result->snapshots;
     json_t *part =
         json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:o}", "processes", (json_int_t)self->processes,
                   "cpu_ms", (json_int_t)(self->cpu_us / 1000), "cores_used",
@@ -207,7 +207,7 @@ static json_t *held(const char *program, const struct hc_cl_options *options,
                     const struct hc_cl_fleet_result *result, const json_t *server,
                     const char *why) {
     json_t *reasons = json_array();
-    const struct hc_cl_fleet_snapshots *snapshots = &result->snapshots;
+    const struct hc_cl_due_snapshots *snapshots = &result->snapshots;
     uint64_t missed = (uint64_t)hc_report_number(server, "ticks_missed");
     uint64_t left_out = (uint64_t)hc_report_number(server, "overload.snapshots_left_out");
     double work_ms = hc_report_number(server, "tick_ms.p99");
