@@ -768,8 +768,10 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet) {
     struct hc_cl_fleet_self *self = &fleet->result.self;
     self->processes = 1;
     self->cpu_us = hc_report_cpu_us() - fleet->spent_us;
+    for (uint32_t i = 0; i < config->count; i++)
+        self->dropped += hc_cl_udp_dropped(fleet->bots[i].udp);
     if (fleet->sockets != NULL) {
-        self->dropped = hc_cl_sockets_stats(fleet->sockets).dropped;
+        self->dropped += hc_cl_sockets_stats(fleet->sockets).dropped;
         self->send_errors = hc_cl_sockets_stats(fleet->sockets).send_errors;
     }
 }

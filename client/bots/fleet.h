@@ -72,8 +72,8 @@ struct hc_cl_fleet_self {
     uint64_t cpu_us;                 ///< user and system, of all processes
     uint64_t due, sent;              ///< datagrams of playing clients
     struct hc_histogram lateness_us; ///< from when each datagram was due to its sending
-    uint64_t dropped;     ///< datagrams of light clients that this program received too late
-    uint64_t send_errors; ///< datagrams of light clients that the kernel refused to send
+    uint64_t dropped;                ///< datagrams that this program received too late
+    uint64_t send_errors;            ///< datagrams of light clients that the kernel refused to send
 };
 
 /// The counts of a run over all clients. All zeros but `first`, HC_NO_TICK, is an empty result.

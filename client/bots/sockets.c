@@ -70,6 +70,14 @@ void hc_cl_sockets_set_options(int descriptor) {
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
 }
 
+uint64_t hc_cl_sockets_dropped(int descriptor) {
+    uint32_t memory[SK_MEMINFO_VARS] = {0};
+    socklen_t size = sizeof(memory);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, memory, &size) != 0)
+        return 0; // an older kernel
+    return memory[SK_MEMINFO_DROPS];
+}
+
 /// Opens the socket at `index`; false: failed, with errno.
 static bool open_one(struct hc_cl_sockets *sockets, uint32_t index) {
     int on = 1, family = sockets->server.address.ss_family;
@@ -248,11 +256,7 @@ void hc_cl_sockets_flush(struct hc_cl_sockets *sockets) {
 
 struct hc_cl_sockets_stats hc_cl_sockets_stats(const struct hc_cl_sockets *sockets) {
     struct hc_cl_sockets_stats stats = {.send_errors = sockets->send_errors};
-    for (uint32_t i = 0; i < sockets->descriptor_count; i++) {
-        uint32_t memory[SK_MEMINFO_VARS] = {0};
-        socklen_t size = sizeof(memory);
-        if (getsockopt(sockets->descriptors[i], SOL_SOCKET, SO_MEMINFO, memory, &size) == 0)
-            stats.dropped += memory[SK_MEMINFO_DROPS];
-    }
+    for (uint32_t i = 0; i < sockets->descriptor_count; i++)
+        stats.dropped += hc_cl_sockets_dropped(sockets->descriptors[i]);
     return stats;
 }

@@ -37,6 +37,10 @@ bool hc_cl_sockets_is_loopback(const struct hc_cl_udp_peer *server);
 /// may refuse some, such as an IPv4 option on an IPv6 socket.
 void hc_cl_sockets_set_options(int descriptor);
 
+/// The datagrams that a socket has dropped unread since it was opened, because its receive buffer
+/// was full.
+uint64_t hc_cl_sockets_dropped(int descriptor);
+
 /// Opens sockets for `count` clients, of which the first has the number `first` in the whole run,
 /// with `sources` source addresses, >= 1. NULL: failed, and `why` is a sentence.
 struct hc_cl_sockets *hc_cl_sockets_open(const struct hc_cl_udp_peer *server, uint32_t first,

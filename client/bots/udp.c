@@ -219,6 +219,10 @@ bool hc_cl_udp_idle(const struct hc_cl_udp *udp) {
     return hc_network_sim_in_flight(udp->up) == 0;
 }
 
+uint64_t hc_cl_udp_dropped(const struct hc_cl_udp *udp) {
+    return udp->descriptor >= 0 ? hc_cl_sockets_dropped(udp->descriptor) : 0;
+}
+
 struct hc_cl_udp_stats hc_cl_udp_stats(const struct hc_cl_udp *udp) {
     struct hc_cl_udp_stats stats = udp->stats;
     struct hc_network_sim_stats up = hc_network_sim_stats(udp->up),

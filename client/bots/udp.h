@@ -69,5 +69,8 @@ uint64_t hc_cl_udp_deadline(const struct hc_cl_udp *udp);
 /// Whether the simulation up is empty.
 bool hc_cl_udp_idle(const struct hc_cl_udp *udp);
 
+/// The datagrams that its socket has dropped unread; 0 on shared sockets.
+uint64_t hc_cl_udp_dropped(const struct hc_cl_udp *udp);
+
 /// Counts since it was opened.
 struct hc_cl_udp_stats hc_cl_udp_stats(const struct hc_cl_udp *udp);
