@@ -210,6 +210,7 @@ static json_t *held(const char *program, const struct hc_cl_options *options,
     const struct hc_cl_due_snapshots *snapshots = &result->snapshots;
     uint64_t missed = (uint64_t)hc_report_number(server, "ticks_missed");
     uint64_t left_out = (uint64_t)hc_report_number(server, "overload.snapshots_left_out");
+    uint64_t late = (uint64_t)hc_report_number(server, "ticks_over_budget.began_late");
     double work_ms = hc_report_number(server, "tick_ms.p99");
     double most_ms = result->tick_rate > 0 ? WORK_PERCENT_MAX * 10.0 / result->tick_rate : 0;
     judge_self(reasons, program, result);
@@ -219,6 +220,10 @@ static json_t *held(const char *program, const struct hc_cl_options *options,
                      "clients that lack more than 0.5 %% of their snapshots beyond the link's "
                      "loss: %" PRIu32 " of %" PRIu32,
                      snapshots->incomplete, snapshots->sessions);
+    hc_report_reason(reasons, snapshots->incomplete > 0 ? late : 0, "ticks_began_late",
+                     "ticks that began more than a tick late, and share the next one's snapshot: "
+                     "%" PRIu64,
+                     late);
     hc_report_reason(reasons, missed, "ticks_missed", "ticks left out: %" PRIu64, missed);
     hc_report_reason(reasons, left_out, "overload",
                      "snapshots that the server left out under overload: %" PRIu64, left_out);
