@@ -17,13 +17,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     CLOSE_US = 2000000,       ///< longest time for closing all connections
-    SPARE_DESCRIPTORS = 64,   ///< besides one socket for each client
     MESSAGES_MAX = 8,         ///< lines of each kind about single clients
     FRESH_US = 1000000,       ///< a client that received a datagram this recently is not cut off
     LIGHT_US = 1000,          ///< interval in which light clients receive and send
@@ -315,37 +313,56 @@ static void record_lateness(struct bot *bot, uint64_t now) {
 
 static void retire_or_rejoin(struct bot *bot, uint64_t now);
 
-/// Does everything that is due for one bot at `now`, and sets its timer to the next deadline.
-static void turn(struct bot *bot, uint64_t now) {
+/// Gives the client the datagrams that have passed the link; returns whether there was one.
+static bool receive(struct bot *bot, uint64_t now) {
     uint8_t bytes[HC_DATAGRAM_MAX + 1];
     int received;
-    struct hc_client_event event;
-    record_lateness(bot, now);
-    while ((received = hc_cl_udp_take(bot->udp, bytes, now)) >= 0)
+    bool any = false;
+    for (; (received = hc_cl_udp_take(bot->udp, bytes, now)) >= 0; any = true)
         // The client counts what it refuses.
         if (hc_client_receive(bot->client, bytes, (size_t)received, now) == HC_OK)
             bot->received_us = now;
+    return any;
+}
+
+/// Runs the client, which received something or has a deadline.
+static void run(struct bot *bot, uint64_t now) {
+    uint8_t bytes[HC_DATAGRAM_MAX];
+    struct hc_client_event event;
+    size_t size;
     record_ticks(bot, now);
     if (hc_client_deadline(bot->client) <= now)
         think(bot, now);
     hc_client_advance(bot->client, now);
-    size_t size;
     while ((size = hc_client_send(bot->client, bytes, now)) > 0)
         hc_cl_udp_send(bot->udp, bytes, size, now);
-    hc_cl_udp_flush(bot->udp, now);
     while (hc_client_poll_event(bot->client, &event))
         on_event(bot, &event, now);
     print_denial(bot);
+    bot->due_us = hc_client_deadline(bot->client);
+}
 
-    bool closed = hc_client_state(bot->client) == HC_CLIENT_CLOSED;
+/// Does everything that is due for one bot at `now`, and sets its timer to the next deadline. Often
+/// only the link is due, to send on.
+static void turn(struct bot *bot, uint64_t now) {
+    record_lateness(bot, now);
+    if (receive(bot, now) || now >= bot->due_us)
+        run(bot, now);
+    hc_cl_udp_flush(bot->udp, now);
+    bool closed = bot->due_us == UINT64_MAX; // only a closed client has no deadline
     if (closed && hc_cl_udp_idle(bot->udp)) {
         retire_or_rejoin(bot, now);
         return;
     }
-    uint64_t deadline = hc_client_deadline(bot->client);
     uint64_t link = hc_cl_udp_deadline(bot->udp);
-    bot->due_us = deadline;
-    arm_bot(bot, deadline < link ? deadline : link);
+    arm_bot(bot, bot->due_us < link ? bot->due_us : link);
+}
+
+/// Makes a client leave.
+static void leave(struct bot *bot, uint64_t now) {
+    hc_client_leave(bot->client, now);
+    bot->due_us = 0; // its deadlines have changed
+    turn(bot, now);
 }
 
 static void on_readable(evutil_socket_t descriptor, short events, void *context) {
@@ -499,8 +516,7 @@ static void recycle(struct hc_cl_fleet *fleet, uint64_t now) {
         count_end(bot, now);
         count_snapshots(bot, now);
         bot->again = true;
-        hc_client_leave(bot->client, now);
-        turn(bot, now);
+        leave(bot, now);
         return;
     }
 }
@@ -546,8 +562,7 @@ static void leave_all(struct hc_cl_fleet *fleet) {
             count_end(bot, now);
             count_snapshots(bot, now);
         }
-        hc_client_leave(bot->client, now);
-        turn(bot, now);
+        leave(bot, now);
     }
     if (fleet->sockets != NULL)
         hc_cl_sockets_flush(fleet->sockets);
@@ -675,23 +690,12 @@ static bool create_base(struct hc_cl_fleet *fleet) {
            fleet->progress != NULL && fleet->lights != NULL && fleet->profile != NULL;
 }
 
-/// Raises the limit of descriptors for all sockets. If it stays too low, opening a socket fails.
-static void raise_descriptors(uint32_t clients) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= clients + SPARE_DESCRIPTORS)
-        return;
-    limit.rlim_cur = clients + SPARE_DESCRIPTORS;
-    if (limit.rlim_cur > limit.rlim_max)
-        limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 struct hc_cl_fleet *hc_cl_fleet_create(const struct hc_cl_fleet_config *config, char *why,
                                        size_t why_size) {
     HC_ASSERT(config->count + config->count_light >= 1 &&
               config->first + config->count <= config->clients &&
               config->first_light + config->count_light <= config->lights);
-    raise_descriptors(config->count + config->count_light);
+    hc_cl_sockets_raise_limit(config->count + config->count_light);
     struct hc_cl_fleet *fleet = calloc(1, sizeof(*fleet));
     snprintf(why, why_size, "no memory");
     if (fleet == NULL)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -21,6 +22,7 @@ enum {
     ROOM = HC_DATAGRAM_MAX + 1, ///< the last byte shows that a datagram was too long
     SOURCE_FIRST = 0x7f010001,  ///< 127.1.0.1
     LOOPBACK_NET = 127,
+    SPARE_DESCRIPTORS = 64, ///< besides one socket for each client
 };
 
 /// Room for the one control message of a datagram.
@@ -68,6 +70,16 @@ void hc_cl_sockets_set_options(int descriptor) {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
     setsockopt(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover));
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &discover6, sizeof(discover6));
+}
+
+void hc_cl_sockets_raise_limit(uint32_t clients) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= clients + SPARE_DESCRIPTORS)
+        return;
+    limit.rlim_cur = clients + SPARE_DESCRIPTORS;
+    if (limit.rlim_cur > limit.rlim_max)
+        limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 uint64_t hc_cl_sockets_dropped(int descriptor) {

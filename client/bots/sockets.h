@@ -37,6 +37,10 @@ bool hc_cl_sockets_is_loopback(const struct hc_cl_udp_peer *server);
 /// may refuse some, such as an IPv4 option on an IPv6 socket.
 void hc_cl_sockets_set_options(int descriptor);
 
+/// Raises the limit of descriptors for a socket of each client. If it stays too low, opening a
+/// socket fails.
+void hc_cl_sockets_raise_limit(uint32_t clients);
+
 /// The datagrams that a socket has dropped unread since it was opened, because its receive buffer
 /// was full.
 uint64_t hc_cl_sockets_dropped(int descriptor);
