@@ -19,31 +19,32 @@ void hc_cl_clock_estimate(struct hc_cl_clock *clock, uint64_t now_us, uint64_t r
 
 void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
                         uint64_t server_us) {
-    struct hc_cl_clock_sample *newest = &clock->samples[clock->next];
-    *newest = (struct hc_cl_clock_sample){
-        .at_us = now_us, .rtt_us = rtt_us, .offset_us = offset_of(now_us, rtt_us, server_us)};
+    uint32_t newest = clock->next, best = newest;
+    clock->rtt_us[newest] = rtt_us;
+    clock->samples[newest] = (struct hc_cl_clock_sample){
+        .at_us = now_us, .offset_us = offset_of(now_us, rtt_us, server_us)};
     clock->next = (clock->next + 1) % HC_CL_CLOCK_SAMPLES;
     if (clock->count < HC_CL_CLOCK_SAMPLES)
         clock->count++;
-    const struct hc_cl_clock_sample *best = newest;
-    for (uint32_t i = 0; i < clock->count; i++) {
-        const struct hc_cl_clock_sample *sample = &clock->samples[i];
-        if (sample->rtt_us < best->rtt_us && now_us - sample->at_us <= HC_CL_CLOCK_WINDOW_US)
-            best = sample;
-    }
+    for (uint32_t i = 0; i < clock->count; i++)
+        if (clock->rtt_us[i] < clock->rtt_us[best] &&
+            now_us - clock->samples[i].at_us <= HC_CL_CLOCK_WINDOW_US)
+            best = i;
     // The stamp was true when it was sent, at most one round trip ago. If the estimate contradicts
     // it, the server's clock was set since.
     int64_t least_us = (int64_t)(server_us - now_us), most_us = least_us + (int64_t)rtt_us;
-    if (best->offset_us < least_us - HC_CL_CLOCK_MARGIN_US ||
-        best->offset_us > most_us + HC_CL_CLOCK_MARGIN_US) {
+    int64_t offset_us = clock->samples[best].offset_us;
+    if (offset_us < least_us - HC_CL_CLOCK_MARGIN_US ||
+        offset_us > most_us + HC_CL_CLOCK_MARGIN_US) {
         HC_MARK("server-clock-was-set");
-        clock->samples[0] = *newest;
+        clock->samples[0] = clock->samples[newest];
+        clock->rtt_us[0] = rtt_us;
         clock->count = clock->next = 1;
-        best = &clock->samples[0];
+        best = 0;
     }
     clock->known = true;
-    clock->offset_us = best->offset_us;
-    clock->rtt_min_us = best->rtt_us;
+    clock->offset_us = clock->samples[best].offset_us;
+    clock->rtt_min_us = clock->rtt_us[best];
 }
 
 uint64_t hc_cl_clock_server_us(const struct hc_cl_clock *clock, uint64_t now_us) {

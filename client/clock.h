@@ -18,9 +18,10 @@ enum {
 
 /// All zeros is the beginning.
 struct hc_cl_clock {
+    // The samples, a ring. Their round trips, of which each sample searches all, stand alone.
+    uint64_t rtt_us[HC_CL_CLOCK_SAMPLES];
     struct hc_cl_clock_sample {
-        uint64_t at_us; ///< local time
-        uint64_t rtt_us;
+        uint64_t at_us;    ///< local time
         int64_t offset_us; ///< server's time - local time
     } samples[HC_CL_CLOCK_SAMPLES];
     uint32_t count, next; ///< samples in the ring, and where the next one goes

@@ -159,9 +159,10 @@ static enum hc_status derive(const struct hc_client *client, const struct hc_acc
     return HC_OK;
 }
 
-/// Opens an ACCEPT to this attempt, from a server that can read the token.
+/// Opens an ACCEPT to this attempt, from a server that can read the token, into `opened`.
 static enum hc_status open_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
-                                  struct hc_accept *accept, struct hc_seal_keys *keys) {
+                                  uint8_t opened[static HC_DATAGRAM_MAX], struct hc_accept *accept,
+                                  struct hc_seal_keys *keys) {
     enum hc_status status = hc_datagram_get_accept(bytes, size, accept);
     if (status == HC_OK)
         status = judge_nonce(client, accept->client_nonce);
@@ -171,14 +172,14 @@ static enum hc_status open_accept(struct hc_client *client, const uint8_t *bytes
         status = derive(client, accept, keys);
     if (status != HC_OK)
         return status;
-    status = hc_seal_open_accept(keys->s2c, bytes, size, client->opened);
-    return status == HC_OK ? hc_datagram_get_accept(client->opened, size, accept) : status;
+    status = hc_seal_open_accept(keys->s2c, bytes, size, opened);
+    return status == HC_OK ? hc_datagram_get_accept(opened, size, accept) : status;
 }
 
 static enum hc_status read_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
-                                  struct hc_accept *accept, struct hc_seal_keys *keys,
-                                  struct hc_welcome *welcome) {
-    enum hc_status status = open_accept(client, bytes, size, accept, keys);
+                                  uint8_t opened[static HC_DATAGRAM_MAX], struct hc_accept *accept,
+                                  struct hc_seal_keys *keys, struct hc_welcome *welcome) {
+    enum hc_status status = open_accept(client, bytes, size, opened, accept, keys);
     if (status == HC_OK)
         status = hc_body_begin(&client->body, accept->body, accept->body_size);
     if (status != HC_OK)
@@ -235,11 +236,12 @@ static void report_accepted(struct hc_client *client, bool again) {
 
 static enum hc_status receive_accept(struct hc_client *client, const uint8_t *bytes, size_t size,
                                      uint64_t now_us) {
+    uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_accept accept;
     struct hc_welcome welcome;
     struct hc_seal_keys keys;
     bool again = client->connection.cid != 0;
-    enum hc_status status = read_accept(client, bytes, size, &accept, &keys, &welcome);
+    enum hc_status status = read_accept(client, bytes, size, opened, &accept, &keys, &welcome);
     if (status != HC_OK)
         return status;
     if (client->config.input_delay + client->config.lead > welcome.future)

@@ -15,6 +15,11 @@ void hc_cl_predict_set_input(struct hc_client *client, unsigned index, const voi
     game->sanitize_input(pressed);
 }
 
+uint8_t *hc_cl_predict_stamped(struct hc_client *client, hc_tick tick, unsigned index) {
+    size_t place = (size_t)(tick % HC_CL_INPUTS) * client->config.players + index;
+    return client->inputs.stamped + place * client->config.game->input_size;
+}
+
 hc_tick hc_cl_predict_wanted(const struct hc_client *client) {
     const struct hc_snapshot *newest = &client->newest.snapshot;
     hc_tick wanted = HC_NO_TICK;
@@ -47,7 +52,7 @@ static void stamp(struct hc_client *client, hc_tick tick) {
     for (uint8_t i = 0; i < client->welcome.own_count; i++) {
         uint8_t *input = prediction->last[i];
         hc_shown_ago_set(client->config.game, input, own, others);
-        memcpy(client->inputs.stamped[tick % HC_CL_INPUTS][i], input, size);
+        memcpy(hc_cl_predict_stamped(client, tick, i), input, size);
         if (!client->is_light)
             hc_timeline_put_input(client->timeline, client->welcome.own[i], tick, input);
         client->stats.inputs_sampled++;

@@ -351,11 +351,11 @@ static void note_mismatch(struct hc_client *client, uint64_t now_us) {
 
 enum hc_status hc_cl_receive_data(struct hc_client *client, const uint8_t *bytes, size_t size,
                                   uint64_t now_us) {
+    uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_data data;
     struct received received = {.snapshot = NULL};
     struct hc_accepted accepted;
-    enum hc_status status =
-        hc_connection_open(&client->connection, bytes, size, client->opened, &data);
+    enum hc_status status = hc_connection_open(&client->connection, bytes, size, opened, &data);
     if (status == HC_OK)
         status = read_body(client, &data, &received);
     if (status == HC_INVALID)

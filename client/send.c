@@ -30,13 +30,13 @@ uint64_t hc_cl_send_deadline(const struct hc_client *client) {
 
 /// The stamped inputs from `first` on.
 struct source {
-    const struct hc_cl_inputs *inputs;
+    struct hc_client *client;
     hc_tick first;
 };
 
 static const void *own_input(void *context, uint32_t index, uint32_t player) {
     const struct source *source = context;
-    return source->inputs->stamped[(source->first + index) % HC_CL_INPUTS][player];
+    return hc_cl_predict_stamped(source->client, source->first + index, player);
 }
 
 /// Whether some of `count` unacked inputs were lost: the server has had a round trip (srtt + 4
@@ -87,7 +87,7 @@ static void put_input(struct hc_client *client, struct hc_writer *body, uint64_t
         client->welcome.own_count > 0 ? client->welcome.tick : message.client_tick;
     if (client->prediction.any)
         choose_inputs(client, &message, now_us);
-    struct source source = {.inputs = &client->inputs, .first = message.first};
+    struct source source = {.client = client, .first = message.first};
     // An empty body has room for it. Without room the acks would go out alone.
     if (hc_message_put_input(body, client->config.game, client->welcome.own_count, &message,
                              own_input, &source) &&

@@ -66,7 +66,9 @@ struct hc_cl_newest {
 /// The players' inputs. Only predict.c writes to them. They outlive a connection.
 struct hc_cl_inputs {
     uint8_t pressed[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< as the game set them, sanitized
-    uint8_t stamped[HC_CL_INPUTS][HC_OWN_PLAYERS_MAX][HC_INPUT_MAX]; ///< ring by tick
+    /// A ring by tick, see hc_cl_predict_stamped: without gaps, because DATA reads many ticks of
+    /// it.
+    uint8_t stamped[HC_CL_INPUTS * HC_OWN_PLAYERS_MAX * HC_INPUT_MAX];
 };
 
 /// How far the world and its inputs are predicted. Only predict.c writes to it.
@@ -164,8 +166,7 @@ struct hc_client {
     struct hc_cl_game_events game_events; ///< the queue outlives a connection
 
     struct hc_cl_inputs inputs;
-    uint8_t opened[HC_DATAGRAM_MAX]; ///< the ACCEPT or DATA that is being read
-    struct hc_body body;             ///< its body
+    struct hc_body body; ///< of the ACCEPT or DATA that is being read
 };
 
 /// Microseconds from one tick to the next.
@@ -243,6 +244,9 @@ void hc_cl_predict_catch_up(struct hc_client *client, hc_tick tick, uint64_t now
 /// When the next tick is due, or the stall begins; UINT64_MAX when neither comes before the next
 /// snapshot.
 uint64_t hc_cl_predict_deadline(const struct hc_client *client);
+
+/// The own input that was stamped with `tick`, if it is in the ring.
+uint8_t *hc_cl_predict_stamped(struct hc_client *client, hc_tick tick, unsigned index);
 
 /// The newest predicted tick.
 hc_tick hc_cl_predict_head(const struct hc_client *client);
