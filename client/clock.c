@@ -17,19 +17,28 @@ void hc_cl_clock_estimate(struct hc_cl_clock *clock, uint64_t now_us, uint64_t r
     clock->offset_us = offset_us;
 }
 
+static bool in_window(const struct hc_cl_clock *clock, uint32_t sample, uint64_t now_us) {
+    return now_us - clock->samples[sample].at_us <= HC_CL_CLOCK_WINDOW_US;
+}
+
 void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt_us,
                         uint64_t server_us) {
-    uint32_t newest = clock->next, best = newest;
+    uint32_t newest = clock->next, best = newest, before = clock->best;
     clock->rtt_us[newest] = rtt_us;
     clock->samples[newest] = (struct hc_cl_clock_sample){
         .at_us = now_us, .offset_us = offset_of(now_us, rtt_us, server_us)};
     clock->next = (clock->next + 1) % HC_CL_CLOCK_SAMPLES;
     if (clock->count < HC_CL_CLOCK_SAMPLES)
         clock->count++;
-    for (uint32_t i = 0; i < clock->count; i++)
-        if (clock->rtt_us[i] < clock->rtt_us[best] &&
-            now_us - clock->samples[i].at_us <= HC_CL_CLOCK_WINDOW_US)
+    // The best so far first: it is mostly better than all others, whose times are not needed then.
+    if (clock->rtt_us[before] < rtt_us && in_window(clock, before, now_us))
+        best = before;
+    for (uint32_t i = 0; i < clock->count; i++) {
+        // Of equal ones the newest counts, or else the first.
+        bool first = clock->rtt_us[i] == clock->rtt_us[best] && best != newest && i < best;
+        if ((clock->rtt_us[i] < clock->rtt_us[best] || first) && in_window(clock, i, now_us))
             best = i;
+    }
     // The stamp was true when it was sent, at most one round trip ago. If the estimate contradicts
     // it, the server's clock was set since.
     int64_t least_us = (int64_t)(server_us - now_us), most_us = least_us + (int64_t)rtt_us;
@@ -43,6 +52,7 @@ void hc_cl_clock_sample(struct hc_cl_clock *clock, uint64_t now_us, uint64_t rtt
         best = 0;
     }
     clock->known = true;
+    clock->best = best;
     clock->offset_us = clock->samples[best].offset_us;
     clock->rtt_min_us = clock->rtt_us[best];
 }

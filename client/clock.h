@@ -25,6 +25,7 @@ struct hc_cl_clock {
         int64_t offset_us; ///< server's time - local time
     } samples[HC_CL_CLOCK_SAMPLES];
     uint32_t count, next; ///< samples in the ring, and where the next one goes
+    uint32_t best;        ///< the sample of the estimate
     bool known;           ///< there is an estimate
     int64_t offset_us;    ///< the estimate
     uint64_t rtt_min_us;  ///< of the estimate's sample; 0 before the first
