@@ -4,11 +4,48 @@
 #include "client/session_internal.h"
 #include "hindcast/check.h"
 
+enum {
+    CACHE_LINE = 64, ///< bytes
+    SENT_EACH = CACHE_LINE / sizeof(struct hc_sent_entry),
+    SENT_LINES = HC_ACKS_MAX / SENT_EACH + 1,
+};
+
 struct hc_client *hc_cl_light_create(const struct hc_client_config *config, uint64_t now_us) {
     struct hc_client *client = hc_client_create(config, now_us);
     if (client != NULL)
         client->is_light = true;
     return client;
+}
+
+static void prefetch(const void *from, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += CACHE_LINE)
+        __builtin_prefetch((const uint8_t *)from + at, 1);
+}
+
+void hc_cl_light_prefetch(const struct hc_client *client, unsigned stage) {
+    const struct hc_connection *connection = &client->connection;
+    if (stage == 1) { // the entries of `sent` that an ack names
+        for (uint32_t i = 0; i < SENT_LINES; i++)
+            prefetch(&connection->sent.ring[(connection->acked + 1 - i * SENT_EACH) % HC_SENT_RING],
+                     1);
+        return;
+    }
+    prefetch(&client->config, sizeof client->config);
+    prefetch(&client->stats.datagrams_in, CACHE_LINE);
+    prefetch(&client->state, CACHE_LINE);
+    prefetch(&client->events.first, CACHE_LINE);
+    prefetch(&client->messages, CACHE_LINE);
+    prefetch(connection, offsetof(struct hc_connection, sent.ring));
+    prefetch(&connection->received_us,
+             sizeof *connection - offsetof(struct hc_connection, received_us));
+    prefetch(&client->light.snapshot, CACHE_LINE);
+    prefetch(&client->welcome, sizeof client->welcome);
+    prefetch(&client->clock.rtt_us, sizeof client->clock.rtt_us);
+    prefetch(&client->clock.count, CACHE_LINE);
+    prefetch(&client->newest,
+             sizeof client->newest + sizeof client->prediction + sizeof client->sending);
+    prefetch(&client->inputs.pressed, CACHE_LINE);
+    prefetch(&client->body, 3 * CACHE_LINE);
 }
 
 uint32_t hc_cl_light_tick_rate(const struct hc_client *client) {

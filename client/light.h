@@ -15,6 +15,11 @@
 /// its stats stay 0.
 struct hc_client *hc_cl_light_create(const struct hc_client_config *config, uint64_t now_us);
 
+/// Asks the processor to load what each datagram and each tick uses of a light client, at first by
+/// `stage` 0, and a moment later by 1. The clients of a load test are together larger than the
+/// caches.
+void hc_cl_light_prefetch(const struct hc_client *client, unsigned stage);
+
 /// Writes the newest predicted tick of any client to `*head`; false before its first snapshot.
 bool hc_cl_light_head(const struct hc_client *client, hc_tick *head);
 

@@ -28,7 +28,6 @@ enum {
     PROGRESS_END_US = 500000, ///< before the end without progress
     PROFILE_US = 50000,       ///< interval in which clients leave and join by the profile
     PICKS_MAX = 16,           ///< random clients to find one that plays
-    LATE_MAX = 1000,          ///< due datagrams of one client whose lateness is recorded at once
 };
 
 /// Purposes of random numbers.
@@ -68,6 +67,7 @@ struct hc_cl_fleet {
     struct event *term, *interrupt, *end, *progress, *lights, *profile;
     struct hc_cl_sockets *sockets; ///< of the light clients; NULL: there are none
     uint64_t *light_due;           ///< [config.count_light] deadline of each
+    uint32_t *light_turns;         ///< [config.count_light] the bots that are due
     uint64_t lights_us;            ///< deadline of the event `lights`
     uint32_t tokens;               ///< index of the next spare token
     uint64_t recycled;             ///< clients that left to join again
@@ -291,24 +291,18 @@ static void record_ticks(struct bot *bot, uint64_t now) {
                         hc_cl_udp_stats(bot->udp).sim_lost_down, now);
 }
 
-/// Records how late the datagrams that are due are sent. Of several that are due at once a client
-/// sends only one, but each was due at a time of its own: a load test that was stopped for a second
-/// has 60 late datagrams and not one. Deadlines follow the client clock and never the answers.
+/// Records how late the datagram that is due is sent. Deadlines follow the client clock and never
+/// the answers.
 static void record_lateness(struct bot *bot, uint64_t now) {
     struct hc_cl_fleet *fleet = bot->fleet;
-    struct hc_cl_fleet_self *self = &fleet->result.self;
     enum hc_client_state state = hc_client_state(bot->client);
-    if ((state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED) || bot->due_us == 0 ||
-        now < bot->due_us)
+    if (now < bot->due_us || bot->due_us == 0 ||
+        (state != HC_CLIENT_PLAYING && state != HC_CLIENT_STALLED))
         return;
-    uint64_t interval_us = 1000000 / hc_cl_light_tick_rate(bot->client);
-    uint64_t late_us = now - bot->due_us, missed = late_us / interval_us;
-    self->due += 1 + missed;
-    self->sent++;
+    uint64_t late_us = now - bot->due_us;
     if (late_us > fleet->late_us)
         fleet->late_us = late_us;
-    for (uint64_t i = 0; i <= missed && i < LATE_MAX; i++)
-        hc_histogram_record(&self->lateness_us, late_us - i * interval_us);
+    hc_cl_fleet_add_lateness(&fleet->result.self, late_us, hc_cl_light_tick_rate(bot->client));
 }
 
 static void retire_or_rejoin(struct bot *bot, uint64_t now);
@@ -409,17 +403,37 @@ static void on_light_datagram(void *context, uint32_t client, const uint8_t *byt
         fleet->light_due[client] = due_us;
 }
 
+/// Loads what the turns after `turn` need, part by part: each part has the places of the next.
+static void prefetch_turns(const struct hc_cl_fleet *fleet, uint32_t turn, uint32_t turns) {
+    const struct bot *bots = fleet->bots;
+    if (turn + 4 < turns)
+        __builtin_prefetch(&bots[fleet->light_turns[turn + 4]]);
+    if (turn + 3 < turns)
+        __builtin_prefetch(bots[fleet->light_turns[turn + 3]].udp);
+    for (uint32_t i = 1; i <= 2; i++) {
+        const struct bot *bot = turn + i < turns ? &bots[fleet->light_turns[turn + i]] : NULL;
+        if (bot != NULL && bot->client != NULL)
+            hc_cl_light_prefetch(bot->client, 2 - i);
+        if (bot != NULL && i == 2)
+            hc_cl_udp_prefetch(bot->udp);
+    }
+}
+
 /// Gives every light client its turn that is due or has received something.
 static void on_lights(evutil_socket_t descriptor, short events, void *context) {
     struct hc_cl_fleet *fleet = context;
     uint64_t now = hc_clock_us();
     (void)descriptor, (void)events;
     hc_cl_sockets_receive(fleet->sockets, on_light_datagram, fleet);
+    uint32_t due = 0;
     for (uint32_t i = 0; i < fleet->config.count_light; i++)
-        if (fleet->light_due[i] <= now) {
-            now = hc_clock_us();
-            wake(&fleet->bots[fleet->config.count + i], now);
-        }
+        if (fleet->light_due[i] <= now)
+            fleet->light_turns[due++] = fleet->config.count + i;
+    for (uint32_t i = 0; i < due; i++) {
+        prefetch_turns(fleet, i, due);
+        now = hc_clock_us();
+        wake(&fleet->bots[fleet->light_turns[i]], now);
+    }
     hc_cl_sockets_flush(fleet->sockets);
     fleet->lights_us += LIGHT_US;
     if (fleet->lights_us < now) // the datagrams of the skipped turns have been sent now
@@ -614,17 +628,6 @@ static void on_progress(evutil_socket_t descriptor, short events, void *context)
     fleet->config.progress(fleet->config.progress_context, &progress);
 }
 
-/// The conditions of a client's link: latencies are spread evenly over the clients.
-static struct hc_network_sim_config link_of(const struct hc_cl_fleet_config *config,
-                                            uint32_t number) {
-    struct hc_network_sim_config link = config->link;
-    uint32_t last = config->clients + config->lights - 1;
-    if (config->latency_to_us > link.latency_us && last > 0)
-        link.latency_us +=
-            (uint32_t)((uint64_t)(config->latency_to_us - link.latency_us) * number / last);
-    return link;
-}
-
 static bool create_bot(struct hc_cl_fleet *fleet, uint32_t index, char *why, size_t why_size) {
     const struct hc_cl_fleet_config *config = &fleet->config;
     struct bot *bot = &fleet->bots[index];
@@ -634,7 +637,7 @@ static bool create_bot(struct hc_cl_fleet *fleet, uint32_t index, char *why, siz
     bot->number = bot->light ? config->clients + config->first_light + (index - config->count)
                              : config->first + index;
     bot->token = bot->number;
-    struct hc_network_sim_config link = link_of(config, bot->number);
+    struct hc_network_sim_config link = hc_cl_fleet_link(config, bot->number);
     uint64_t seed = hc_random(config->seed, bot->number, PURPOSE_LINK, 0);
     hc_thinker_init(&bot->brain, config->think, config->seed, bot->number);
     hc_cl_keys_init(&bot->keys, config->seed, bot->number);
@@ -660,7 +663,8 @@ static bool create_sockets(struct hc_cl_fleet *fleet, char *why, size_t why_size
     if (config->count_light == 0)
         return true;
     fleet->light_due = calloc(config->count_light, sizeof(*fleet->light_due));
-    if (fleet->light_due == NULL)
+    fleet->light_turns = calloc(config->count_light, sizeof(*fleet->light_turns));
+    if (fleet->light_due == NULL || fleet->light_turns == NULL)
         return false;
     fleet->sockets =
         hc_cl_sockets_open(&config->server, config->first_light, config->count_light,
@@ -741,6 +745,7 @@ void hc_cl_fleet_destroy(struct hc_cl_fleet *fleet) {
     if (fleet->base != NULL)
         event_base_free(fleet->base);
     free(fleet->light_due);
+    free(fleet->light_turns);
     free(fleet->bots);
     free(fleet);
 }

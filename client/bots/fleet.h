@@ -109,6 +109,16 @@ void hc_cl_fleet_run(struct hc_cl_fleet *fleet);
 /// Writes the counts to `*result`; after hc_cl_fleet_run.
 void hc_cl_fleet_result(const struct hc_cl_fleet *fleet, struct hc_cl_fleet_result *result);
 
+/// The conditions of a client's link: latencies are spread evenly over the clients.
+struct hc_network_sim_config hc_cl_fleet_link(const struct hc_cl_fleet_config *config,
+                                              uint32_t number);
+
+/// Adds a datagram that a client sends once a tick, of which there are `tick_rate` a second, and
+/// that was sent `late_us` late. Of several that are due at once a client sends only one, but each
+/// was due at a time of its own: a load test that was stopped for a second has 60 late datagrams
+/// and not one.
+void hc_cl_fleet_add_lateness(struct hc_cl_fleet_self *self, uint64_t late_us, uint32_t tick_rate);
+
 /// Adds the counts of a client.
 void hc_cl_fleet_add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one);
 

@@ -1,5 +1,25 @@
-/// Owns the sums of counts: of clients, and of fleets.
+/// Owns the links of a fleet's clients, and the sums of counts: of clients, and of fleets.
 #include "client/bots/fleet.h"
+
+enum { LATE_MAX = 1000 }; ///< due datagrams of one client whose lateness is recorded at once
+
+struct hc_network_sim_config hc_cl_fleet_link(const struct hc_cl_fleet_config *config,
+                                              uint32_t number) {
+    struct hc_network_sim_config link = config->link;
+    uint32_t last = config->clients + config->lights - 1;
+    if (config->latency_to_us > link.latency_us && last > 0)
+        link.latency_us +=
+            (uint32_t)((uint64_t)(config->latency_to_us - link.latency_us) * number / last);
+    return link;
+}
+
+void hc_cl_fleet_add_lateness(struct hc_cl_fleet_self *self, uint64_t late_us, uint32_t tick_rate) {
+    uint64_t interval_us = 1000000 / tick_rate, missed = late_us / interval_us;
+    self->due += 1 + missed;
+    self->sent++;
+    for (uint64_t i = 0; i <= missed && i < LATE_MAX; i++)
+        hc_histogram_record(&self->lateness_us, late_us - i * interval_us);
+}
 
 void hc_cl_fleet_add_stats(struct hc_client_stats *sum, const struct hc_client_stats *one) {
     const struct {

@@ -19,6 +19,8 @@ enum {
     ROOM = HC_DATAGRAM_MAX + 1, ///< the last byte shows that a datagram was too long
     SIM_PACKETS_PER_S = 512,    ///< capacity of a simulation: twice a tick rate of 240 Hz
     SIM_PACKETS_MIN = 64,
+    SIM_BYTES = 192, ///< of a simulation without its packets, about
+    CACHE_LINE = 64, ///< bytes
 };
 
 /// Purposes of the random numbers of simulations.
@@ -217,6 +219,13 @@ uint64_t hc_cl_udp_deadline(const struct hc_cl_udp *udp) {
 
 bool hc_cl_udp_idle(const struct hc_cl_udp *udp) {
     return hc_network_sim_in_flight(udp->up) == 0;
+}
+
+void hc_cl_udp_prefetch(const struct hc_cl_udp *udp) {
+    for (size_t at = 0; at < SIM_BYTES; at += CACHE_LINE) {
+        __builtin_prefetch((const uint8_t *)udp->up + at, 1);
+        __builtin_prefetch((const uint8_t *)udp->down + at, 1);
+    }
 }
 
 uint64_t hc_cl_udp_dropped(const struct hc_cl_udp *udp) {

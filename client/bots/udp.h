@@ -69,6 +69,9 @@ uint64_t hc_cl_udp_deadline(const struct hc_cl_udp *udp);
 /// Whether the simulation up is empty.
 bool hc_cl_udp_idle(const struct hc_cl_udp *udp);
 
+/// Asks the processor to load what the next call uses.
+void hc_cl_udp_prefetch(const struct hc_cl_udp *udp);
+
 /// The datagrams that its socket has dropped unread; 0 on shared sockets.
 uint64_t hc_cl_udp_dropped(const struct hc_cl_udp *udp);
 
