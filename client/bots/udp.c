@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    BATCH = 64,                 ///< datagrams of one system call
+    BATCH = 8,                  ///< datagrams of one system call: mostly there is one
     ROOM = HC_DATAGRAM_MAX + 1, ///< the last byte shows that a datagram was too long
     SIM_PACKETS_PER_S = 512,    ///< capacity of a simulation: twice a tick rate of 240 Hz
     SIM_PACKETS_MIN = 64,
