@@ -317,29 +317,30 @@ def growth_in_view(clients):
 
 
 def idle(room, seconds):
-    """Runs a daemon without clients; returns its processor time of a tick, in us."""
+    """Runs a daemon without clients; returns its report."""
     need(seconds + 5)
     daemon, _ = programs.serve("idle", "--max-clients", room, core=cores[0])
     time.sleep(seconds)
-    report = programs.end("idle", daemon)
-    return 1000 * report["server"]["cpu_ms"] / max(report["ticks"], 1)
+    return programs.end("idle", daemon)["server"]
 
 
 def in_room(clients, room):
-    """Splits the time of a tick into that of the world and that of each client, by a run without clients."""
+    """Splits the time of a tick into that of the world and that of each client, by a run without clients. The
+    start of the daemons is in both."""
     ramp = 1
-    world = idle(room, options.short + ramp)
+    empty = idle(room, options.short + ramp)
     row = run(clients, options.short, room=room, full=0, ramp=ramp)
-    ticks = row["daemon"]["tick_lateness_ms"]["count"]
-    each = row["us"] - world * ticks / max(row["daemon"]["client_ticks"], 1)
-    return {**row, "room": room, "each": each, "world": world / 1000}
+    server, world = row["daemon"], empty["tick_ms"]["p50"]
+    more = server["tick_lateness_ms"]["count"] - empty["tick_lateness_ms"]["count"]
+    each = 1000 * (server["cpu_ms"] - empty["cpu_ms"] - more * world) / max(server["client_ticks"], 1)
+    return {**row, "room": room, "each": each, "world": world}
 
 
 def growth_of_world(clients):
     rows = [in_room(clients, room) for room in ((256, 4096) if options.quick else (256, 1024, 4096))]
     put(f"{clients} light clients, with as many others in view as above, in worlds with room for more "
-        "(`--max-clients`). The world's time is that of a daemon of that room without clients, over as long a time; "
-        "a client's time is the rest.")
+        "(`--max-clients`), after as long a run of a daemon without clients. The world's time is the p50 of that "
+        "daemon's work in a tick; a client's time is the difference of both daemons' processor time.")
     if any(row["reasons"] for row in rows) or rows[0]["each"] <= 0:
         put("Not all runs were held, so the worlds are not compared.")
     else:
