@@ -40,7 +40,7 @@ def show(name, reports, lateness, loads):
     each = 1e3 * sum(r["server"]["cpu_ms"] for r in reports) / max(ticks, 1)
     print(f"{name:12} {cpu:6.2f} cores  {each:6.1f} us a client-tick  {memory:7.1f} MB  lateness p99"
           f" {statistics.median(lateness):6.2f} ms (median match), {max(lateness):6.2f} ms (worst)"
-          f"  {sum(r['verdict']['ok'] for r in loads)} of {len(loads)} loads held", flush=True)
+          f"  {sum(r['load']['held']['ok'] for r in loads)} of {len(loads)} loads held", flush=True)
 
 
 def run_daemon(name, *more):
