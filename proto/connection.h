@@ -27,7 +27,6 @@ struct hc_connection {
     uint8_t open_key[HC_SEAL_KEY_SIZE]; ///< of the datagrams received
 
     struct hc_replay replay;
-    struct hc_sent sent;
     uint64_t received_us;     ///< when the last valid datagram was received; at first `begun_us`
     uint64_t newest_us;       ///< when the datagram replay.newest was received
     uint64_t sent_us;         ///< when the last datagram was sent; at first `begun_us`
@@ -42,6 +41,8 @@ struct hc_connection {
     hc_tick close_tick;         ///< with HC_CLOSE_DESYNC
     uint32_t closes_left;       ///< CLOSEs still to be sent
     uint64_t close_us;          ///< when the next of them is due
+
+    struct hc_sent sent; ///< last, because few places of its ring are read
 };
 
 /// The acks of a DATA.

@@ -113,43 +113,40 @@ struct hc_sv_ticket {
     struct hc_ticket ticket;
 };
 
+/// What every datagram and every tick read comes first, close together: between two ticks a peer
+/// leaves the processor's caches.
 struct hc_sv_peer {
     enum hc_sv_peer_state state; ///< only peer.c writes to it
-    uint64_t lingers_until_us;   ///< while it lingers
-
-    // Of the client.
-    struct hc_sv_user user;
-    struct hc_sv_client replication;
     bool ever_received; ///< a DATA of the client was received, on this connection or one before
-    struct hc_events_channel messages;
-    /// [own][tick % HC_SV_SEEN] tick + 1 of an input that was counted
-    hc_tick (*seen)[HC_SV_SEEN];
-    uint64_t late_ticks; ///< by which its late inputs went back, in all
-
-    // Of the connection.
-    struct hc_connection connection;
-    hc_tick desync_tick; ///< of the CLOSE of a client that computes another world
-    uint32_t continues;  ///< cid of the connection before, until this one receives a DATA; 0: none
-    struct hc_address address;
-    uint8_t client_nonce[HC_NONCE_SIZE];
-    uint8_t accept[HC_DATAGRAM_ACCEPT_SIZE]; ///< built once, resent byte-identical
-    uint32_t forged;         ///< datagrams of this tick that named it and could not be opened
-    uint64_t flood_us;       ///< the end of all received datagrams at the allowed rate
-    uint64_t flood_bytes_us; ///< and of all their bytes
-    struct hc_sv_path path;
-    struct hc_sv_contest contest;
-    struct hc_sv_narrow narrow;
-    struct hc_sv_ticket ticket;
-    struct hc_sv_names names;
-    struct hc_sv_lateness lateness; ///< of the client's inputs
-    uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
-    hc_tick active_at; ///< head when an input last differed from the one before
     bool messages_due;
     bool messages_sent; ///< since the newest snapshot
     bool snapshot_due;
     bool snapshot_starved; ///< the newest one found too little bandwidth: one is due at every tick
-
+    uint32_t forged;       ///< datagrams of this tick that named it and could not be opened
+    hc_tick active_at;     ///< head when an input last differed from the one before
+    /// [own][tick % HC_SV_SEEN] tick + 1 of an input that was counted
+    hc_tick (*seen)[HC_SV_SEEN];
+    uint64_t late_ticks;       ///< by which its late inputs went back, in all
+    uint64_t lingers_until_us; ///< while it lingers
+    uint64_t flood_us;         ///< the end of all received datagrams at the allowed rate
+    uint64_t flood_bytes_us;   ///< and of all their bytes
+    struct hc_address address; ///< of the connection
+    uint32_t continues;  ///< cid of the connection before, until this one receives a DATA; 0: none
+    hc_tick desync_tick; ///< of the CLOSE of a client that computes another world
+    struct hc_sv_lateness lateness; ///< of the client's inputs
+    struct hc_sv_narrow narrow;
+    uint8_t newest_input[HC_OWN_PLAYERS_MAX][HC_INPUT_MAX];
+    struct hc_connection connection; ///< its head
+    struct hc_sv_client replication;
+    struct hc_sv_path path;
+    struct hc_sv_contest contest;
+    struct hc_sv_ticket ticket; ///< of the connection
+    struct hc_sv_names names;   ///< of the connection
+    struct hc_events_channel messages;
+    struct hc_sv_user user;
     unsigned ended_next; ///< in this peer's ring of ended connections
+    uint8_t client_nonce[HC_NONCE_SIZE];
+    uint8_t accept[HC_DATAGRAM_ACCEPT_SIZE]; ///< built once, resent byte-identical
 };
 
 /// Lays out the memory of a peer from `base` (NULL: only measures); returns the bytes needed.

@@ -9,6 +9,7 @@ struct bench_options {
     const char *table; ///< the only table to print; NULL: all of them
     unsigned players;  ///< plays only matches of so many; 0: of any number
     unsigned places;   ///< that the world has for players, at least; 0: one for each client
+    unsigned evict_kb; ///< of other memory that is read before each tick
     unsigned up, down; ///< bytes of a datagram; 0: the default
     const char *game;  ///< a plugin; NULL: none
     const char *svg;   ///< the file of the picture; NULL: none

@@ -6,6 +6,7 @@
 #include "tests/bench/replay.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum phase { OPEN, APPLY, REWIND, STEP, SNAPSHOT, SEAL, PHASES };
 static const char *const phase_names[PHASES] = {"open", "apply",    "rewind",
@@ -70,6 +71,16 @@ static size_t receive_batch(struct replay *replay, size_t index) {
     return end - index;
 }
 
+/// Memory that is read before each tick, as other programs do between the ticks of a daemon: what
+/// the host needs is no longer in the processor's caches then.
+static volatile uint8_t *other_memory;
+static size_t other_bytes;
+
+static void evict(void) {
+    for (size_t at = 0; at < other_bytes; at += 64)
+        other_memory[at]++;
+}
+
 /// Runs a tick. The late inputs are resimulated apart from the new tick, which the host would do in
 /// one call.
 static void run_tick(struct replay *replay, uint64_t at_us) {
@@ -105,6 +116,7 @@ static bool run_pass(struct replay *replay, struct result *result) {
         const struct bench_event *event = &events->events[i];
         bool measures = event->at_us >= recording->host_from_us;
         if (measures && event->kind == BENCH_EVENT_RECEIVE) {
+            evict();
             i += receive_batch(replay, i);
             continue;
         }
@@ -222,6 +234,12 @@ static json_t *replay_match(const struct bench_replay_row *row,
 }
 
 bool bench_server(const struct bench_options *options, json_t *json) {
+    other_bytes = (size_t)options->evict_kb * 1024;
+    other_memory = malloc(other_bytes + 1);
+    if (other_memory == NULL)
+        return false;
     print_head();
-    return bench_replay_matches(options, json, replay_match);
+    bool ok = bench_replay_matches(options, json, replay_match);
+    free((void *)other_memory);
+    return ok;
 }

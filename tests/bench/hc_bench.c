@@ -20,8 +20,8 @@ static const struct benchmark {
     {"snapshots", "their size, cost and effect",
      "[--players N] [--json FILE] [--table sizes|entropy|growth|latency|aims|spread]",
      bench_snapshots},
-    {"server", "a tick's work by phases, and its floor", "[--clients N] [--places N] [--json FILE]",
-     bench_server},
+    {"server", "a tick's work by phases, and its floor",
+     "[--clients N] [--places N] [--evict KB] [--json FILE]", bench_server},
     {"client", "a client's work by phases, and its floor", "[--clients N] [--json FILE]",
      bench_client},
     {"wire", "a daemon's floor with the kernel: its datagrams without a game",
@@ -58,6 +58,8 @@ static bool parse(const struct benchmark *benchmark, int count, char **arguments
             options->players = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(name, "--places") == 0)
             options->places = (unsigned)strtoul(value, NULL, 10);
+        else if (strcmp(name, "--evict") == 0)
+            options->evict_kb = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(name, "--up") == 0)
             options->up = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(name, "--down") == 0)
