@@ -122,6 +122,7 @@ static void assign_players(struct hc_sv_host *host, uint16_t peer, unsigned coun
                            const hc_player players[static HC_OWN_PLAYERS_MAX]) {
     for (unsigned i = 0; i < count; i++) {
         struct hc_sv_player *player = &host->players[players[i]];
+        hc_sv_host_occupy(host, players[i]);
         *(player->leaving ? &player->next_owner : &player->peer) = (uint16_t)(peer + 1);
     }
 }

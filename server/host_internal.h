@@ -94,6 +94,8 @@ struct hc_sv_host {
     uint64_t taken[HC_SERVER_CLIENTS_MAX / 64]; ///< bit i: peer i is not free, or became it since
                                                 ///< the newest tick
     struct hc_sv_player *players;               ///< [world.players]
+    uint64_t occupied[HC_PLAYERS_MAX / 64];     ///< bit p: player p has a peer or is an NPC, or did
+                                                ///< when the newest tick began
     unsigned send_cursor;                       ///< peers before it have nothing more to send
 
     struct hc_sv_reply replies[HC_REPLIES_MAX];
@@ -133,6 +135,13 @@ void hc_sv_host_take_peer(struct hc_sv_host *host, const struct hc_sv_peer *peer
 /// them.
 struct hc_sv_peer *hc_sv_host_next_peer(const struct hc_sv_host *host,
                                         const struct hc_sv_peer *peer);
+
+/// A player gets an owner: hc_sv_host_next_player returns it from now on.
+void hc_sv_host_occupy(struct hc_sv_host *host, hc_player player);
+
+/// The first player from `from` on that has an owner; the world's players: there is none. As with
+/// peers, the work of a tick does not depend on the free ones.
+hc_player hc_sv_host_next_player(const struct hc_sv_host *host, uint32_t from);
 
 /// Begins a tick for the sessions: ends those of silent clients, and stamps the joins and leaves of
 /// players.

@@ -11,6 +11,7 @@ hc_player hc_sv_host_add_npc(struct hc_sv_host *host) {
         if (player->peer != 0 || player->npc)
             continue;
         player->npc = true;
+        hc_sv_host_occupy(host, p);
         return p;
     }
     return HC_NO_PLAYER;

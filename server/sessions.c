@@ -32,6 +32,19 @@ struct hc_sv_peer *hc_sv_host_next_peer(const struct hc_sv_host *host,
     return next < host->config.clients ? &host->peers[next] : NULL;
 }
 
+void hc_sv_host_occupy(struct hc_sv_host *host, hc_player player) {
+    host->occupied[player / 64] |= taken_bit(player);
+}
+
+hc_player hc_sv_host_next_player(const struct hc_sv_host *host, uint32_t from) {
+    for (; from < host->world.players; from = (from / 64 + 1) * 64) {
+        uint64_t left = host->occupied[from / 64] >> from % 64;
+        if (left != 0)
+            return (hc_player)(from + (uint32_t)__builtin_ctzll(left));
+    }
+    return host->world.players;
+}
+
 bool hc_sv_host_plays(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
                       hc_player player) {
     const struct hc_sv_player *slot = &host->players[player];
@@ -130,7 +143,8 @@ static void stamp(struct hc_sv_host *host, hc_player player, enum hc_roster rost
 /// Stamps joins and leaves as inputs of the head. A slot gets its next owner when its leave is
 /// stamped, so its next join is of a later tick.
 static void stamp_roster(struct hc_sv_host *host) {
-    for (hc_player p = 0; p < host->world.players; p++) {
+    hc_player p = hc_sv_host_next_player(host, 0);
+    for (; p < host->world.players; p = hc_sv_host_next_player(host, p + 1u)) {
         struct hc_sv_player *player = &host->players[p];
         if (player->leaving) { // its next owner joins a tick later
             if (player->in)
@@ -138,6 +152,8 @@ static void stamp_roster(struct hc_sv_host *host) {
             if (player->next_owner != 0)
                 HC_MARK("slot-inherited");
             *player = (struct hc_sv_player){.peer = player->next_owner};
+            if (player->peer == 0)
+                host->occupied[p / 64] &= ~taken_bit(p);
         } else if ((player->peer != 0 || player->npc) && !player->in) {
             stamp(host, p, HC_ROSTER_JOIN);
             player->in = true;

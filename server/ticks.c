@@ -35,7 +35,8 @@ static void update_lateness(struct hc_sv_host *host) {
 /// clients, which cannot send any, and of NPCs, whose inputs come in time.
 static void close_window(struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline);
-    for (hc_player p = 0; p < host->world.players; p++) {
+    hc_player p = hc_sv_host_next_player(host, 0);
+    for (; p < host->world.players; p = hc_sv_host_next_player(host, p + 1u)) {
         if (!host->players[p].in)
             continue;
         if (host->players[p].npc) {
@@ -54,7 +55,8 @@ static void close_window(struct hc_sv_host *host) {
 /// F: every tick before it has all its inputs, or accepts no more.
 static hc_tick final_tick(const struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline), final = head;
-    for (hc_player p = 0; p < host->world.players; p++)
+    hc_player p = hc_sv_host_next_player(host, 0);
+    for (; p < host->world.players; p = hc_sv_host_next_player(host, p + 1u))
         if (host->players[p].in)
             final = hc_tick_min(final, hc_timeline_inputs_through(host->timeline, p) + 1);
     return hc_tick_max(final, hc_tick_back(head, host->config.history));
