@@ -195,10 +195,7 @@ static bool takes_changes(const struct hc_value_base *base, hc_tick tick) {
 
 /// Bits of a tick in [0, left).
 static unsigned tick_bits(hc_tick left) {
-    unsigned bits = 0;
-    while (left > UINT32_C(1) << bits)
-        bits++;
-    return bits;
+    return left <= 1 ? 0 : 32 - (unsigned)__builtin_clz(left - 1);
 }
 
 static void put_changes(struct hc_bits_writer *bits, const struct hc_value_base *base,
@@ -322,7 +319,7 @@ struct difference {
     const struct hc_unit_value *from, *to;
     bool owner;
     uint32_t entities;                     ///< bit i for entity i
-    uint64_t fields[HC_UNIT_ENTITIES_MAX]; ///< of each entity that is alive in both
+    uint64_t fields[HC_UNIT_ENTITIES_MAX]; ///< of each of these that is alive in both
     const uint8_t *first;                  ///< the first entity of `from` with the input of `to`
     uint8_t turned[HC_STATE_MAX];          ///< the same, if the inputs differ
 };
@@ -351,12 +348,15 @@ static void find_difference(const struct hc_value_base *base, const struct hc_un
     }
     for (uint32_t i = 0; i < out->unit.count; i++) {
         HC_ASSERT(to->presence[i] == HC_ABSENT || to->presence[i] == HC_ALIVE);
+        uint64_t fields = 0;
         bool stays = from->presence[i] == to->presence[i];
-        out->fields[i] = 0;
-        if (stays && to->presence[i] == HC_ALIVE)
-            out->fields[i] = compare(table_of(&out->unit, i), reference_of(out, i),
-                                     to->states + (size_t)i * out->unit.stride);
-        out->entities |= (uint32_t)(!stays || out->fields[i] != 0) << i;
+        if (stays && to->presence[i] != HC_ALIVE)
+            continue;
+        if (stays)
+            fields = compare(table_of(&out->unit, i), reference_of(out, i),
+                             to->states + (size_t)i * out->unit.stride);
+        out->fields[i] = fields;
+        out->entities |= (uint32_t)(!stays || fields != 0) << i;
     }
 }
 
@@ -421,10 +421,10 @@ static void extrapolate(const struct hc_value_base *base, const struct hc_input_
                        base->referee, out->tick, out);
 }
 
-bool hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_value_base *base,
-                               const struct hc_input_changes *changes,
-                               const struct hc_unit_value *extrapolated,
-                               const struct hc_unit_value *value) {
+uint32_t hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_value_base *base,
+                                   const struct hc_input_changes *changes,
+                                   const struct hc_unit_value *extrapolated,
+                                   const struct hc_unit_value *value) {
     bool takes = takes_changes(base, value->tick), listed = changes != NULL && changes->count > 0;
     struct difference difference;
     HC_ASSERT(takes || !listed);
@@ -437,11 +437,11 @@ bool hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_valu
     }
     hc_bits_put(bits, same, 1);
     if (same)
-        return false;
+        return 0;
     if (takes && !listed)
         hc_bits_put(bits, 0, 1);
     put_parts(bits, &difference);
-    return difference.entities != 0;
+    return difference.entities;
 }
 
 void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,

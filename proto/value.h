@@ -97,11 +97,12 @@ void hc_value_put(struct hc_bits_writer *bits, const struct hc_value_base *base,
                   const struct hc_input_changes *changes, const struct hc_unit_value *value);
 
 /// As hc_value_put, with the extrapolation of the baseline with these input changes to the value's
-/// tick, or hc_extrapolate_absent's without a baseline. Returns whether an entity differs from it.
-bool hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_value_base *base,
-                               const struct hc_input_changes *changes,
-                               const struct hc_unit_value *extrapolated,
-                               const struct hc_unit_value *value);
+/// tick, or hc_extrapolate_absent's without a baseline. Returns the entities that
+/// differ from it, bit i for entity i of the unit.
+uint32_t hc_value_put_extrapolated(struct hc_bits_writer *bits, const struct hc_value_base *base,
+                                   const struct hc_input_changes *changes,
+                                   const struct hc_unit_value *extrapolated,
+                                   const struct hc_unit_value *value);
 
 /// The bits of the shortest value at the tick `end` that lists these input changes.
 uint32_t hc_value_listed_bits(const struct hc_value_base *base,

@@ -9,8 +9,12 @@
 #include <xxhash.h>
 
 enum {
-    WAYS = 2,     ///< entries of a set, the newer first
-    KEY_BITS = 3, ///< of an input's field that counts as keys, at most
+    WAYS = 2,            ///< entries of a set, the newer first
+    KEY_BITS = 3,        ///< of an input's field that counts as keys, at most
+    SECOND_SAVES = 6,    ///< bits that a second list must save lately,
+    SECOND_UNTRIED = 16, ///< else one in so many deltas tries it
+    SECOND_WEIGHT = 64,  ///< one delta moves the mean by so small a part
+    SECOND_PARTS = 1024, ///< of a bit
 };
 
 // ---- Values -------------------------------------------------------------------------------------
@@ -239,6 +243,8 @@ void hc_sv_deltas_clear(struct hc_sv_deltas *deltas) {
     forget_runs(deltas);
     for (hc_player p = 0; p < deltas->world->players; p++)
         deltas->turns[p] = (struct hc_sv_turns){.head = HC_NO_TICK};
+    for (unsigned i = 0; i < 2; i++) // at first each delta tries one
+        deltas->second[i] = (struct hc_sv_second_list){.saved = 2 * SECOND_SAVES * SECOND_PARTS};
     deltas->extrapolations = 0;
     deltas->groups = 0;
 }
@@ -552,16 +558,16 @@ static struct hc_unit_value extrapolate(struct hc_sv_encoder *encoder, hc_unit u
 // ---- Encoding -----------------------------------------------------------------------------------
 
 /// Encodes the value with the input changes, and keeps the delta if it is the shortest. It
-/// extrapolates only if the list of changes leaves room for a shorter one. Returns whether an
-/// entity then differs from its extrapolation.
-static bool attempt(struct hc_sv_encoder *encoder, const struct hc_value_base *base,
-                    const struct hc_sv_value *from, const struct hc_input_changes *changes,
-                    const struct hc_unit_value *value) {
+/// extrapolates only if the list of changes leaves room for a shorter one. Returns the entities
+/// that then differ from their extrapolation, bit i for entity i.
+static uint32_t attempt(struct hc_sv_encoder *encoder, const struct hc_value_base *base,
+                        const struct hc_sv_value *from, const struct hc_input_changes *changes,
+                        const struct hc_unit_value *value) {
     struct hc_sv_encoding *encoding = encoder->deltas->encoding;
-    bool differs = false;
+    uint32_t differs = 0;
     if (encoding->bits != UINT32_MAX && changes->count > 0 &&
         hc_value_listed_bits(base, changes, value->tick) >= encoding->bits)
-        return false;
+        return 0;
     struct hc_bits_writer bits = hc_bits_writer(encoding->data[!encoding->best], HC_SV_DELTA_MAX);
     if (base->unit == 0 || from == NULL ||
         hc_sv_deltas_steps(base->how, from->unit.tick, value->tick) == 0) {
@@ -579,6 +585,14 @@ static bool attempt(struct hc_sv_encoder *encoder, const struct hc_value_base *b
     encoding->best = !encoding->best;
     encoding->bits = written;
     return differs;
+}
+
+/// Whether a delta tries a second list.
+static bool tries_second(struct hc_sv_second_list *second) {
+    if (second->saved < SECOND_SAVES * SECOND_PARTS && ++second->untried < SECOND_UNTRIED)
+        return false;
+    second->untried = 0;
+    return true;
 }
 
 /// Encodes `value`, of the timeline as it is now, as the shorter delta of the two that are tried;
@@ -600,11 +614,17 @@ static void encode(struct hc_sv_encoder *encoder, const struct hc_value_base *ba
         list_all(encoder, base, value->tick, given, &encoding->all);
         list_keys(encoder->deltas, &encoding->all, given, true, &encoding->alone);
     }
-    if (!attempt(encoder, base, from, &encoding->alone, value) || !takes)
+    uint32_t differs = attempt(encoder, base, from, &encoding->alone, value);
+    struct hc_sv_second_list *second = &encoder->deltas->second[differs > 1];
+    if (differs == 0 || !takes || !tries_second(second))
         return;
     list_keys(encoder->deltas, &encoding->all, given, false, &encoding->whole);
-    if (!same_list(world->game, &encoding->whole, &encoding->alone))
-        attempt(encoder, base, from, &encoding->whole, value);
+    if (same_list(world->game, &encoding->whole, &encoding->alone))
+        return;
+    uint32_t before = encoding->bits;
+    attempt(encoder, base, from, &encoding->whole, value);
+    second->saved += (before - encoding->bits) * (SECOND_PARTS / SECOND_WEIGHT);
+    second->saved -= second->saved / SECOND_WEIGHT;
 }
 
 // ---- The deltas of one snapshot -----------------------------------------------------------------

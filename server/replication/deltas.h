@@ -22,7 +22,8 @@
 /// A delta may list the input changes of the owner between the baseline and the value. It lists
 /// the changes of keys (fields of few bits). A field that changes all the time, as an aim does,
 /// matters little but at the end; its value at those changes is listed where that saves more bits
-/// than it costs.
+/// than it costs. This second list costs another extrapolation, so few deltas try it where it has
+/// saved little lately.
 #pragma once
 
 #include "common/bits.h"
@@ -185,7 +186,12 @@ struct hc_sv_deltas {
     struct hc_sv_encoding *encoding;
     struct hc_sv_turns *turns;     ///< [players]
     struct hc_sv_input_words keys; ///< ones in the fields of the input that count as keys
-    uint8_t groups;                ///< of the referee, that any step has read
+    /// Bits that a second list of input changes saved lately, a running mean in parts, and deltas
+    /// that did not try one since: where only the player itself differs, and where others do.
+    struct hc_sv_second_list {
+        uint32_t saved, untried;
+    } second[2];
+    uint8_t groups; ///< of the referee, that any step has read
 };
 
 /// The deltas of one snapshot: what they share, the steps that its extrapolations may take, and
