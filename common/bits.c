@@ -19,27 +19,6 @@ struct hc_bits_writer hc_bits_writer(void *data, size_t size) {
     return (struct hc_bits_writer){.data = data, .size = size};
 }
 
-void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits) {
-    HC_ASSERT(bits <= 32 && (uint64_t)value >> bits == 0);
-    unsigned count = writer->count + bits;
-    // Pending bits count as used, so that storing them later cannot fail.
-    if (writer->failed || count > (writer->size - writer->at) * 8) {
-        writer->failed = true;
-        return;
-    }
-    uint64_t pending = writer->pending | (uint64_t)value << writer->count;
-    if (count >= 32) {
-        uint8_t *out = writer->data + writer->at;
-        for (unsigned i = 0; i < 4; i++)
-            out[i] = (uint8_t)(pending >> 8 * i);
-        writer->at += 4;
-        pending >>= 32;
-        count -= 32;
-    }
-    writer->pending = pending;
-    writer->count = count;
-}
-
 void hc_bits_put_signed(struct hc_bits_writer *writer, int32_t value, unsigned bits) {
     HC_ASSERT(bits <= 32);
     int64_t half = bits == 0 ? 0 : INT64_C(1) << (bits - 1);

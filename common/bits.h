@@ -5,6 +5,8 @@
 /// A failure sticks: the caller makes all its calls and checks `failed` once at the end.
 #pragma once
 
+#include "hindcast/check.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +35,26 @@ struct hc_bits_reader {
 struct hc_bits_writer hc_bits_writer(void *data, size_t size);
 
 /// Appends the low `bits` bits, in [0, 32], of `value`, which must be below 2^bits.
-void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits);
+static inline void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits) {
+    HC_ASSERT(bits <= 32 && (uint64_t)value >> bits == 0);
+    unsigned count = writer->count + bits;
+    // Pending bits count as used, so that storing them later cannot fail.
+    if (writer->failed || count > (writer->size - writer->at) * 8) {
+        writer->failed = true;
+        return;
+    }
+    uint64_t pending = writer->pending | (uint64_t)value << writer->count;
+    if (count >= 32) {
+        uint8_t *out = writer->data + writer->at;
+        for (unsigned i = 0; i < 4; i++)
+            out[i] = (uint8_t)(pending >> 8 * i);
+        writer->at += 4;
+        pending >>= 32;
+        count -= 32;
+    }
+    writer->pending = pending;
+    writer->count = count;
+}
 
 /// Appends a number, best a small one: groups of `group` bits, in [1, 16], each behind a 1, and a 0
 /// at the end. Every number has one encoding, because digits count from 1.

@@ -75,9 +75,8 @@ bool hc_sv_journal_next(struct hc_sv_journal *journal, struct hc_sv_final_event 
 
 // ---- A client -----------------------------------------------------------------------------------
 
-static void set_bit(uint64_t bits[static WORDS], hc_tick tick, bool set) {
-    uint64_t *word = &bits[tick % HC_GAME_EVENTS_TICKS / 64], bit = UINT64_C(1) << tick % 64;
-    *word = set ? *word | bit : *word & ~bit;
+static void clear_bit(uint64_t bits[static WORDS], hc_tick tick) {
+    bits[tick % HC_GAME_EVENTS_TICKS / 64] &= ~(UINT64_C(1) << tick % 64);
 }
 
 static bool has_bit(const uint64_t bits[static WORDS], hc_tick tick) {
@@ -142,10 +141,19 @@ void hc_sv_listing_look(struct hc_sv_replicator *replicator, struct hc_sv_client
         skip_view(replicator, client, ring);
     for (; listing->through < journal->final; listing->through++) {
         hc_tick tick = listing->through + 1;
-        set_bit(listing->acked, tick, false);
+        clear_bit(listing->acked, tick);
         if (tick >= ring && tick >= journal->first)
             check_view(replicator, client, tick);
     }
+}
+
+/// Adds the run of ticks that the snapshot at a place carried, as far as the bits have them.
+static void add_run(const struct hc_sv_listing *listing, unsigned place,
+                    uint64_t bits[static WORDS]) {
+    hc_tick first = listing->first[place], end = first + listing->count[place];
+    for (hc_tick t = hc_tick_max(first, hc_tick_back(listing->through + 1, HC_GAME_EVENTS_TICKS));
+         t < end; t++)
+        bits[t % HC_GAME_EVENTS_TICKS / 64] |= UINT64_C(1) << t % 64;
 }
 
 /// Takes the evicted places out of the set of those that count, and writes the ticks that the
@@ -155,18 +163,15 @@ static void settle(struct hc_sv_client *client, hc_sv_places gone, uint64_t list
     struct hc_sv_listing *listing = &client->listing;
     for (; gone != 0; gone &= gone - 1) {
         unsigned place = (unsigned)__builtin_ctzll(gone);
-        for (uint32_t i = 0; (log->acked >> place & 1) != 0 && i < listing->count[place]; i++)
-            if (listing->first[place] + i + HC_GAME_EVENTS_TICKS > listing->through)
-                set_bit(listing->acked, listing->first[place] + i, true);
+        if ((log->acked >> place & 1) != 0)
+            add_run(listing, place, listing->acked);
         listing->count[place] = 0;
     }
     for (unsigned i = 0; i < WORDS; i++)
         listed[i] = listing->acked[i];
     for (hc_sv_places left = log->logged & ~log->lost; left != 0; left &= left - 1) {
         unsigned place = (unsigned)__builtin_ctzll(left);
-        for (uint32_t i = 0; i < listing->count[place]; i++)
-            if (listing->first[place] + i + HC_GAME_EVENTS_TICKS > listing->through)
-                set_bit(listed, listing->first[place] + i, true);
+        add_run(listing, place, listed);
     }
 }
 

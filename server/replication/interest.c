@@ -206,8 +206,10 @@ static bool open_eye(const struct hc_world *world, hc_player player, const uint8
     if (presence[entity] != HC_ALIVE)
         return false;
     const uint8_t *state = states + (size_t)entity * world->stride;
-    *eye = (struct hc_sv_interest_eye){.player = player};
-    memcpy(eye->state, state, hc_world_kind(world, entity)->state_size);
+    eye->player = player;
+    eye->x = eye->y = 0;
+    if (world->game->hides != NULL) // nobody else reads it
+        memcpy(eye->state, state, hc_world_kind(world, entity)->state_size);
     hc_world_position(world, entity, state, &eye->x, &eye->y);
     return true;
 }

@@ -183,9 +183,9 @@ struct hc_sv_index {
 
 /// An own player as it was last found alive.
 struct hc_sv_interest_eye {
-    hc_player player; ///< HC_NO_PLAYER: it was never alive
-    int64_t x, y;     ///< 0 without a position
-    uint8_t state[HC_STATE_MAX];
+    hc_player player;            ///< HC_NO_PLAYER: it was never alive
+    int64_t x, y;                ///< 0 without a position
+    uint8_t state[HC_STATE_MAX]; ///< if the game hides units
 };
 
 struct hc_sv_interest {
