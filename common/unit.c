@@ -1,4 +1,8 @@
 /// Copies, comparisons and hashes of unit values.
+// Inline, because a call costs more than the hash of an entity. Scalar, as all hashes of states.
+#define XXH_INLINE_ALL        // NOLINT(readability-identifier-naming)
+#define XXH_VECTOR XXH_SCALAR // NOLINT(readability-identifier-naming)
+
 #include "common/unit.h"
 
 #include <xxhash.h>

@@ -1,4 +1,7 @@
 /// The ring of values, the table of stored deltas, and the input changes that a delta lists.
+// Inline, because a call costs as much as the hash of a unit.
+#define XXH_INLINE_ALL // NOLINT(readability-identifier-naming)
+
 #include "server/replication/deltas.h"
 
 #include "common/alloc.h"
@@ -72,9 +75,10 @@ struct hc_sv_values_row hc_sv_values_row(struct hc_sv_values *values,
 
 uint64_t hc_sv_values_hash(const struct hc_world *world, hc_unit unit,
                            const struct hc_unit_value *value) {
-    size_t count = hc_unit_count(world, unit);
-    return XXH3_64bits_withSeed(value->presence, count,
-                                XXH3_64bits(value->states, count * world->stride));
+    size_t count = hc_unit_count(world, unit), size = count * world->stride;
+    if (value->states == value->presence + count) // as hc_unit_place puts them, of a player
+        return XXH3_64bits(value->presence, count + size);
+    return XXH3_64bits_withSeed(value->presence, count, XXH3_64bits(value->states, size));
 }
 
 /// Whether the value is what the timeline has of `unit` at the row's tick, with the newest known

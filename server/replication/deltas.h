@@ -102,7 +102,7 @@ void hc_sv_values_prefetch(const struct hc_sv_values *values, hc_sv_value_id id)
 bool hc_sv_values_alike(const struct hc_sv_values *values, hc_unit unit, hc_sv_value_id a,
                         hc_sv_value_id b);
 
-/// The hash of a unit's presence and states.
+/// The hash of a unit's presence and states, which hc_unit_place has placed.
 uint64_t hc_sv_values_hash(const struct hc_world *world, hc_unit unit,
                            const struct hc_unit_value *value);
 

@@ -86,8 +86,7 @@ static bool has_bit(const uint64_t bits[static WORDS], hc_tick tick) {
 void hc_sv_listing_clear(struct hc_sv_listing *listing) {
     listing->from = HC_NO_TICK;
     listing->counted = 0;
-    for (unsigned i = 0; i < HC_SV_PLACES; i++)
-        listing->count[i] = 0;
+    listing->carried = 0;
 }
 
 /// Raises `since` of the seen units that have events at `tick` and are out of view there.
@@ -156,23 +155,19 @@ static void add_run(const struct hc_sv_listing *listing, unsigned place,
         bits[t % HC_GAME_EVENTS_TICKS / 64] |= UINT64_C(1) << t % 64;
 }
 
-/// Takes the evicted places out of the set of those that count, and writes the ticks that the
-/// client has received, or is about to receive, to `listed`.
+/// Notes the runs that were acked, forgets those of the evicted places, and writes the ticks that
+/// the client has received, or is about to receive, to `listed`.
 static void settle(struct hc_sv_client *client, hc_sv_places gone, uint64_t listed[static WORDS]) {
     const struct hc_sv_sent_log *log = &client->sent_log;
     struct hc_sv_listing *listing = &client->listing;
-    for (; gone != 0; gone &= gone - 1) {
-        unsigned place = (unsigned)__builtin_ctzll(gone);
-        if ((log->acked >> place & 1) != 0)
-            add_run(listing, place, listing->acked);
-        listing->count[place] = 0;
-    }
+    hc_sv_places acked = listing->carried & log->acked;
+    listing->carried &= ~(acked | gone);
+    for (; acked != 0; acked &= acked - 1)
+        add_run(listing, (unsigned)__builtin_ctzll(acked), listing->acked);
     for (unsigned i = 0; i < WORDS; i++)
         listed[i] = listing->acked[i];
-    for (hc_sv_places left = log->logged & ~log->lost; left != 0; left &= left - 1) {
-        unsigned place = (unsigned)__builtin_ctzll(left);
-        add_run(listing, place, listed);
-    }
+    for (hc_sv_places left = listing->carried & ~log->lost; left != 0; left &= left - 1)
+        add_run(listing, (unsigned)__builtin_ctzll(left), listed);
 }
 
 /// Whether the client receives the events of the unit in the slot at a tick.
@@ -312,6 +307,8 @@ void hc_sv_listing_put(struct hc_sv_builder *builder) {
     listing->first[place] = gathered->first;
     listing->count[place] = (uint16_t)count;
     count_left_out(builder, count);
+    listing->carried &= ~(UINT64_C(1) << place);
+    listing->carried |= (hc_sv_places)(count > 0) << place;
     if (count == 0) {
         hc_game_events_put_end(&builder->bits);
         return;

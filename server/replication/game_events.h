@@ -46,9 +46,10 @@ struct hc_sv_listing {
     hc_tick others;  ///< the first tick at which units count that are not the client's own
     hc_tick through; ///< the newest final tick of the last look
     hc_tick counted; ///< the events that were left out of ticks before it are counted
-    uint64_t acked[HC_GAME_EVENTS_TICKS / 64]; ///< ticks in snapshots that were acked and evicted
-    hc_tick first[HC_SV_PLACES];               ///< by place: the run that the snapshot carried
-    uint16_t count[HC_SV_PLACES];              ///< its ticks; 0: none
+    uint64_t acked[HC_GAME_EVENTS_TICKS / 64]; ///< ticks in snapshots that were acked
+    hc_sv_places carried;         ///< places of snapshots with runs that are not in `acked` yet
+    hc_tick first[HC_SV_PLACES];  ///< by place: the run that the snapshot carried
+    uint16_t count[HC_SV_PLACES]; ///< its ticks; 0: none
 };
 
 /// The run that a snapshot may carry.
