@@ -17,6 +17,7 @@ void clientless_join(struct hc_sv_host *host, hc_player first) {
     for (hc_player p = first; p < host->world.players; p++) {
         ck_assert_uint_eq(host->players[p].peer, 0);
         host->players[p].peer = (uint16_t)(p + 1);
+        hc_sv_host_occupy(host, p);
     }
 }
 
