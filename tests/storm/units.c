@@ -295,6 +295,17 @@ bool storm_units_received(const struct storm_match *match, unsigned client, hc_t
     return match->seats[client].units[unit].received[as_of % HEADS] == as_of;
 }
 
+bool storm_units_received_at(const struct storm_match *match, unsigned client,
+                             const struct storm_conn *conn, hc_unit unit, hc_tick tick) {
+    for (hc_tick head = tick; head < tick + STORM_SENT && head <= conn->snapshot_head; head++) {
+        const struct storm_sent *sent = &conn->sent[head % STORM_SENT];
+        if (sent->as_of == head && sent->tick == tick &&
+            storm_units_received(match, client, head, unit))
+            return true;
+    }
+    return false;
+}
+
 void storm_units_fail(struct storm_match *match, const char *oracle, hc_tick tick, hc_unit unit,
                       const char *who, const struct hc_timeline *held,
                       const uint8_t *right_presence, const uint8_t *right_states) {

@@ -98,6 +98,10 @@ bool storm_units_differ(const struct storm_match *match, unsigned client,
 bool storm_units_received(const struct storm_match *match, unsigned client, hc_tick as_of,
                           hc_unit unit);
 
+/// Whether a snapshot that the client has received had the unit at this tick.
+bool storm_units_received_at(const struct storm_match *match, unsigned client,
+                             const struct storm_conn *conn, hc_unit unit, hc_tick tick);
+
 /// Fails with the difference in one unit; the right values may be NULL.
 void storm_units_fail(struct storm_match *match, const char *oracle, hc_tick tick, hc_unit unit,
                       const char *who, const struct hc_timeline *held,

@@ -8,18 +8,6 @@
 
 enum { AROUND = 8 }; ///< snapshots in which all is sent where there is not room for all in each
 
-/// Whether a snapshot that the client has received had the unit at this tick.
-static bool was_received(const struct storm_match *match, unsigned client,
-                         const struct storm_conn *conn, hc_unit unit, hc_tick tick) {
-    for (hc_tick head = tick; head < tick + STORM_SENT && head <= conn->snapshot_head; head++) {
-        const struct storm_sent *sent = &conn->sent[head % STORM_SENT];
-        if (sent->as_of == head && sent->tick == tick &&
-            storm_units_received(match, client, head, unit))
-            return true;
-    }
-    return false;
-}
-
 /// Whether the client knows all entities of a tick, and whether each player was there: without, it
 /// does not step the referee.
 static bool knows_all(const struct storm_match *match, const struct hc_timeline *own,
@@ -98,7 +86,7 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
         if (!storm_unit_known(world, unit, presence) ||
             storm_unit_digest(world, unit, presence, states) ==
                 storm_truth_unit(match->truth, unit, final) ||
-            (!all && !was_received(match, client, conn, unit, final)))
+            (!all && !storm_units_received_at(match, client, conn, unit, final)))
             continue;
         snprintf(who, sizeof who, "client %u at the final tick %u", client, final);
         storm_units_fail(match, "agreement", final, unit, who, own,
