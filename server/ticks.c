@@ -106,6 +106,7 @@ static void mark_due(struct hc_sv_host *host) {
     }
     hc_sv_overload_tick(&host->overload, clients[false], clients[true]);
     counts->ticks[host->overload.level]++;
+    counts->linear_ticks += host->overload.linear;
     counts->late_limited_ticks += host->overload.late_most < host->config.history;
 }
 
@@ -145,6 +146,7 @@ void hc_sv_host_note_work(struct hc_sv_host *host, uint64_t advance_us, uint64_t
     hc_sv_overload_note(&host->overload, &work, now_us);
     struct hc_server_overload *counts = &host->stats.overload;
     counts->level = host->overload.level;
+    counts->linear = host->replicator.linear = host->overload.linear;
     if (counts->level > counts->highest)
         counts->highest = counts->level;
 }

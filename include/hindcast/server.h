@@ -175,6 +175,8 @@ struct hc_server_overload {
     uint64_t ticks[HC_SERVER_OVERLOAD_LEVELS];    ///< of each level
     uint64_t snapshots, far_snapshots;            ///< left out; of far and idle clients
     uint64_t joins;                               ///< denied with HC_DENY_FULL
+    bool linear;                 ///< snapshots are linear now: cheaper to make, and larger
+    uint64_t linear_ticks;       ///< in which they were
     uint64_t late_limited_ticks; ///< in which inputs could be less late than `history`
 };
 

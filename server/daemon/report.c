@@ -57,12 +57,13 @@ static json_t *overload_part(const struct hc_server_stats *host) {
     snprintf(user, sizeof(user), "%" PRIu64, host->latest.client_id);
     if (host->latest.ticks > 0)
         latest = json_pack("{s:s, s:I}", "user", user, "ticks", (json_int_t)host->latest.ticks);
-    return json_pack("{s:i, s:i, s:o, s:I, s:I, s:I, s:I, s:o}", "level", (int)overload->level,
+    return json_pack("{s:i, s:i, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "level", (int)overload->level,
                      "highest", (int)overload->highest, "ticks_by_level", ticks,
                      "snapshots_left_out", (json_int_t)overload->snapshots,
                      "far_snapshots_left_out", (json_int_t)overload->far_snapshots, "joins_refused",
                      (json_int_t)overload->joins, "late_limited_ticks",
-                     (json_int_t)overload->late_limited_ticks, "latest_client", latest);
+                     (json_int_t)overload->late_limited_ticks, "linear_ticks",
+                     (json_int_t)overload->linear_ticks, "latest_client", latest);
 }
 
 static json_t *server_part(const struct hc_sv_report *report) {
@@ -128,6 +129,8 @@ static void add_overload(struct hc_server_overload *sum, const struct hc_server_
     sum->far_snapshots += one->far_snapshots;
     sum->joins += one->joins;
     sum->late_limited_ticks += one->late_limited_ticks;
+    sum->linear |= one->linear;
+    sum->linear_ticks += one->linear_ticks;
 }
 
 /// Adds all members up to `denials`.
@@ -272,10 +275,11 @@ void hc_sv_report_print(const json_t *report, FILE *out) {
         ticks += json_number_value(json_array_get(by_level, level));
     hc_report_line(out, "overload",
                    "%.0f ticks; %.0f snapshots left out, %.0f of them of far or idle clients; %.0f "
-                   "joins refused",
+                   "joins refused; snapshots linear in %.0f ticks",
                    ticks, hc_report_number(overload, "snapshots_left_out"),
                    hc_report_number(overload, "far_snapshots_left_out"),
-                   hc_report_number(overload, "joins_refused"));
+                   hc_report_number(overload, "joins_refused"),
+                   hc_report_number(overload, "linear_ticks"));
     print_latest(report, out);
     hc_report_print_server(out, report);
     print_matches(report, out);

@@ -77,6 +77,12 @@ void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
 void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *log,
                                const struct hc_server_stats *host) {
     const struct hc_server_overload *overload = &host->overload;
+    if (overload->linear != status->linear)
+        log_event(status, log, HC_SV_LOG_INFO, "extrapolation",
+                  json_pack("{s:s, s:s}", "how", overload->linear ? "linear" : "step", "why",
+                            overload->linear ? "the work takes much of the time"
+                                             : "the work takes little of the time"));
+    status->linear = overload->linear;
     if (overload->level > status->overload)
         log_event(status, log, HC_SV_LOG_WARN, "overload",
                   json_pack("{s:i, s:s}", "overload_level", (int)overload->level, "why",

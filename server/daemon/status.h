@@ -16,6 +16,7 @@ struct hc_sv_status {
     struct hc_histogram lateness_us;        ///< of the ticks
     uint64_t bytes_down, bytes_up;          ///< with IP and UDP headers
     enum hc_server_overload_level overload; ///< the highest level logged since there was none
+    bool linear;                            ///< the newest line said that snapshots are linear
     struct {
         uint64_t count, logged_us; ///< at the newest line; 0: none
     } denials[HC_DENY_REASONS_END];
@@ -29,7 +30,8 @@ void hc_sv_status_add_tick(struct hc_sv_status *status, uint64_t work_us);
 void hc_sv_status_log(struct hc_sv_status *status, struct hc_sv_log *log,
                       const struct hc_sv_report *report, unsigned clients, uint64_t now_us);
 
-/// Logs each level of overload when it is first reached, and the end of all.
+/// Logs each level of overload when it is first reached, the end of all, and each change of the
+/// extrapolation in snapshots.
 void hc_sv_status_log_overload(struct hc_sv_status *status, struct hc_sv_log *log,
                                const struct hc_server_stats *host);
 

@@ -40,6 +40,7 @@ struct hc_sv_replicator_config {
 
 struct hc_sv_replicator {
     struct hc_sv_replicator_config config;
+    bool linear; ///< snapshots extrapolate linearly at best, which is cheaper but takes more bytes
     hc_tick final;  ///< F, the newest tick that can no longer change
     uint64_t chain; ///< the chain hash at F
     struct hc_sv_roster roster;

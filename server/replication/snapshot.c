@@ -68,9 +68,10 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
     return gone;
 }
 
-/// The most precise extrapolation that the client computes.
+/// The most precise extrapolation that the client computes, and that the server can afford.
 static enum hc_extrapolation best_of(const struct hc_sv_client *client) {
-    enum hc_extrapolation how = HC_EXTRAPOLATION_STEP;
+    enum hc_extrapolation how =
+        client->replicator->linear ? HC_EXTRAPOLATION_LINEAR : HC_EXTRAPOLATION_STEP;
     while (!hc_sv_client_computes(client, how))
         how--;
     return how;

@@ -83,6 +83,26 @@ START_TEST(little_too_much_work_takes_snapshots_of_far_clients_alone) {
 }
 END_TEST
 
+START_TEST(moderate_load_makes_snapshots_linear_and_all_still_agree) {
+    struct model model = {.snapshot_us = 0};
+    struct scenario *scenario = begin(&model, 120);
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    ck_assert_uint_eq(overload_of(scenario)->linear_ticks, 0);
+    model.snapshot_us = TICK_US * 2 / 5 / CLIENTS;
+    hc_sim_run(scenario->sim, SECOND_US);
+    ck_assert(overload_of(scenario)->linear);
+    uint64_t steps = stats->extrapolation_steps, snapshots = stats->snapshots;
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert_uint_eq(stats->extrapolation_steps, steps);
+    ck_assert_uint_ge(stats->snapshots - snapshots, 118 * CLIENTS); // none is left out
+    model.snapshot_us = 0;
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    ck_assert(!overload_of(scenario)->linear);
+    ck_assert_uint_gt(stats->extrapolation_steps, steps);
+    check_end(scenario);
+}
+END_TEST
+
 START_TEST(much_too_much_work_takes_snapshots_of_all_and_ends_within_two_seconds) {
     struct model model = {.snapshot_us = TICK_US * 3 / 2 / CLIENTS};
     struct scenario *scenario = begin(&model, 120);
@@ -162,6 +182,7 @@ int main(void) {
     TCase *tests = tcase_create("overload");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, little_too_much_work_takes_snapshots_of_far_clients_alone);
+    tcase_add_test(tests, moderate_load_makes_snapshots_linear_and_all_still_agree);
     tcase_add_test(tests, much_too_much_work_takes_snapshots_of_all_and_ends_within_two_seconds);
     tcase_add_test(tests, new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice);
     tcase_add_test(tests, storm_of_rewinds_refuses_the_latest_inputs_and_all_still_agree);

@@ -197,6 +197,28 @@ START_TEST(a_shorter_history_than_the_minimum_stays) {
 }
 END_TEST
 
+START_TEST(snapshots_become_linear_above_a_third_of_the_time_and_stay_so_at_half_of_that) {
+    struct load small = load_of(200, 100), much = load_of(300, 100), half = load_of(120, 40);
+    play(20 * SECOND, &small);
+    ck_assert(!overload.linear);
+    play(SECOND, &much);
+    ck_assert(overload.linear);
+    ck_assert_uint_eq(least_sent, CLIENTS); // it leaves nothing out
+    play(20 * SECOND, &half);
+    ck_assert(overload.linear);
+}
+END_TEST
+
+START_TEST(snapshots_are_by_steps_again_within_two_seconds_of_little_work) {
+    struct load much = load_of(300, 100), little = load_of(70, 30);
+    play(SECOND, &much);
+    play(SECOND, &little);
+    ck_assert(overload.linear);
+    play(SECOND, &little);
+    ck_assert(!overload.linear);
+}
+END_TEST
+
 START_TEST(any_load_keeps_the_invariants) {
     struct hc_rng rng = hc_rng_init(5, 0);
     for (unsigned i = 0; i < 3000; i++) {
@@ -229,6 +251,9 @@ int main(void) {
     tcase_add_test(tests, many_rewinds_shorten_how_late_inputs_may_be_down_to_a_minimum);
     tcase_add_test(tests, late_limit_rises_after_as_many_windows_with_few_rewinds_as_promised);
     tcase_add_test(tests, a_shorter_history_than_the_minimum_stays);
+    tcase_add_test(tests,
+                   snapshots_become_linear_above_a_third_of_the_time_and_stay_so_at_half_of_that);
+    tcase_add_test(tests, snapshots_are_by_steps_again_within_two_seconds_of_little_work);
     tcase_add_test(tests, any_load_keeps_the_invariants);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
