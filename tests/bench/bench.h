@@ -1,6 +1,8 @@
 /// The benchmarks of hc_bench; no test depends on their times.
 #pragma once
 
+#include "hindcast/client.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -10,10 +12,11 @@ struct bench_options {
     unsigned players;  ///< plays only matches of so many; 0: of any number
     unsigned places;   ///< that the world has for players, at least; 0: one for each client
     unsigned evict_kb; ///< of other memory that is read before each tick
-    unsigned up, down; ///< bytes of a datagram; 0: the default
-    const char *game;  ///< a plugin; NULL: none
-    const char *svg;   ///< the file of the picture; NULL: none
-    const char *json;  ///< the file of the figures; NULL: none
+    enum hc_extrapolation extrapolation; ///< the clients' best
+    unsigned up, down;                   ///< bytes of a datagram; 0: the default
+    const char *game;                    ///< a plugin; NULL: none
+    const char *svg;                     ///< the file of the picture; NULL: none
+    const char *json;                    ///< the file of the figures; NULL: none
 };
 
 /// Whether the options want a match of `players` in a table.

@@ -21,7 +21,8 @@ static const struct benchmark {
      "[--players N] [--json FILE] [--table sizes|entropy|growth|latency|aims|spread]",
      bench_snapshots},
     {"server", "a tick's work by phases, and its floor",
-     "[--clients N] [--places N] [--evict KB] [--json FILE]", bench_server},
+     "[--clients N] [--places N] [--evict KB] [--extrapolation hold|linear|step] [--json FILE]",
+     bench_server},
     {"client", "a client's work by phases, and its floor", "[--clients N] [--json FILE]",
      bench_client},
     {"wire", "a daemon's floor with the kernel: its datagrams without a game",
@@ -37,6 +38,17 @@ static const struct benchmark {
 bool bench_wants(const struct bench_options *options, const char *table, unsigned players) {
     return (options->table == NULL || strcmp(options->table, table) == 0) &&
            (options->players == 0 || options->players == players);
+}
+
+/// Beyond HC_EXTRAPOLATION_STEP: there is none of this name.
+static enum hc_extrapolation extrapolation_of(const char *name) {
+    static const char *const names[] = {[HC_EXTRAPOLATION_HOLD] = "hold",
+                                        [HC_EXTRAPOLATION_LINEAR] = "linear",
+                                        [HC_EXTRAPOLATION_STEP] = "step"};
+    unsigned how = 0;
+    while (how < COUNT(names) && strcmp(name, names[how]) != 0)
+        how++;
+    return (enum hc_extrapolation)how;
 }
 
 static bool parse(const struct benchmark *benchmark, int count, char **arguments,
@@ -60,6 +72,8 @@ static bool parse(const struct benchmark *benchmark, int count, char **arguments
             options->places = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(name, "--evict") == 0)
             options->evict_kb = (unsigned)strtoul(value, NULL, 10);
+        else if (strcmp(name, "--extrapolation") == 0)
+            options->extrapolation = extrapolation_of(value);
         else if (strcmp(name, "--up") == 0)
             options->up = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(name, "--down") == 0)
@@ -67,7 +81,7 @@ static bool parse(const struct benchmark *benchmark, int count, char **arguments
         else
             return false;
     }
-    return true;
+    return options->extrapolation <= HC_EXTRAPOLATION_STEP;
 }
 
 static int run(const struct benchmark *benchmark, const struct bench_options *options) {
@@ -82,7 +96,7 @@ static int run(const struct benchmark *benchmark, const struct bench_options *op
 }
 
 int main(int argc, char **argv) {
-    struct bench_options options = {.table = NULL};
+    struct bench_options options = {.extrapolation = HC_EXTRAPOLATION_STEP};
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; argc >= 2 && i < COUNT(benchmarks); i++)
         if (strcmp(argv[1], benchmarks[i].name) == 0 &&

@@ -12,12 +12,13 @@ static const struct bench_replay_row rows[] = {
     {1024, 2500, 90, 60},
 };
 
-static json_t *run(const struct bench_replay_row *row, uint16_t places, bench_replay *replay) {
+static json_t *run(const struct bench_replay_row *row, uint16_t places, enum hc_extrapolation how,
+                   bench_replay *replay) {
     static struct bench_recording recording;
     static struct bench_match_result match;
     struct bench_match_config config = {.players = row->clients,
                                         .places = places,
-                                        .extrapolation = HC_EXTRAPOLATION_STEP,
+                                        .extrapolation = how,
                                         .view = row->view,
                                         .snapshot_rate = BENCH_TICK_RATE,
                                         .near_us = BENCH_REPLAY_NEAR_US,
@@ -45,7 +46,7 @@ bool bench_replay_matches(const struct bench_options *options, json_t *json, ben
         uint16_t places[] = {rows[i].clients, (uint16_t)hc_tick_min(options->places, UINT16_MAX)};
         unsigned worlds = options->places > rows[i].clients ? 2 : 1;
         for (unsigned w = 0; w < worlds; w++) {
-            json_t *figures = run(&rows[i], places[w], replay);
+            json_t *figures = run(&rows[i], places[w], options->extrapolation, replay);
             if (figures == NULL || json_array_append_new(json, figures) != 0)
                 return false;
         }
