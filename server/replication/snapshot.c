@@ -34,6 +34,25 @@ static bool begins_group(const struct hc_sv_client *client, hc_tick head) {
                (client->newest_head + offset) / HC_SNAPSHOT_CHAIN_TICKS;
 }
 
+/// The most precise extrapolation that the client computes, and that the server can afford.
+static enum hc_extrapolation best_of(const struct hc_sv_client *client) {
+    enum hc_extrapolation how =
+        client->replicator->linear ? HC_EXTRAPOLATION_LINEAR : HC_EXTRAPOLATION_STEP;
+    while (!hc_sv_client_computes(client, how))
+        how--;
+    return how;
+}
+
+/// Chooses the base, and the acked snapshots that are usable with it. In a crowded view it is as
+/// whole as this snapshot. Linear deltas are shared as far as possible, because an older base makes
+/// them little longer.
+static hc_tick choose_base(struct hc_sv_builder *builder, bool each_tick, hc_tick tick) {
+    unsigned every = builder->alternates ? HC_SV_WHOLE_EVERY : 1, remainder = tick % every;
+    if (each_tick && best_of(builder->client) < HC_EXTRAPOLATION_STEP)
+        every = HC_SV_BASE_EVERY;
+    return hc_sv_sent_log_next_base(&builder->client->sent_log, every, remainder, &builder->usable);
+}
+
 /// Fills in the header, all but the hash. Evicts from the log what is too old; returns the places.
 static hc_sv_places begin(struct hc_sv_builder *builder,
                           const struct hc_sv_snapshot_datagram *datagram) {
@@ -49,8 +68,7 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
     builder->alternates = each_tick && client->interest.view.count >= CROWD &&
                           newest_base != HC_NO_TICK && head - newest_base < ALTERNATES_AGE;
     builder->sends_unreceived = each_tick && !builder->alternates;
-    hc_tick base =
-        hc_sv_sent_log_next_base(&client->sent_log, builder->alternates, tick, &builder->usable);
+    hc_tick base = choose_base(builder, each_tick, tick);
     builder->header = (struct hc_snapshot){.as_of = head,
                                            .phase_us = datagram->phase_us,
                                            .ack_delay_us = datagram->ack_delay_us,
@@ -66,15 +84,6 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
         builder->header.complete[i] = hc_tick_max(
             hc_timeline_inputs_through(builder->timeline, client->own[i]), hc_tick_back(tick, 1));
     return gone;
-}
-
-/// The most precise extrapolation that the client computes, and that the server can afford.
-static enum hc_extrapolation best_of(const struct hc_sv_client *client) {
-    enum hc_extrapolation how =
-        client->replicator->linear ? HC_EXTRAPOLATION_LINEAR : HC_EXTRAPOLATION_STEP;
-    while (!hc_sv_client_computes(client, how))
-        how--;
-    return how;
 }
 
 /// Begins the deltas, which share the extrapolation, the referee's value and the budget of

@@ -527,24 +527,23 @@ START_TEST(slots_stand_in_the_order_of_units_and_come_back_to_the_pool) {
 }
 END_TEST
 
-START_TEST(a_base_is_the_newest_acked_snapshot_or_the_newest_of_its_turn) {
+START_TEST(a_base_is_the_newest_acked_snapshot_or_the_newest_shared_one) {
     hc_sv_places usable;
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 8, &usable), HC_NO_TICK);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 8, 0, &usable), HC_NO_TICK);
     for (uint32_t i = 0; i < 5; i++) // shows the ticks 1, 2, 2, 3, 4
         log_begin(10 + i, i + (i < 2), 1 + i);
     log_ack(1);
     log_ack(2);
     log_ack(4);
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, false, 8, &usable), 13);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 1, 0, &usable), 13);
     ck_assert_uint_eq(usable, sent_log.acked);
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 5, &usable), 13);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 8, 4, &usable), 13);
     ck_assert_uint_eq(usable, sent_log.acked);
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 6, &usable), 11);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 8, 2, &usable), 11);
     ck_assert_uint_eq(usable, 3);
-    log_begin(13 + HC_SV_ALTERNATE_AGE, 7, 6);
+    log_begin(13 + HC_SV_BASE_AGE, 7, 6);
     log_ack(6); // much newer than that of head 11
-    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, true, 6, &usable),
-                      13 + HC_SV_ALTERNATE_AGE);
+    ck_assert_uint_eq(hc_sv_sent_log_next_base(&sent_log, 8, 2, &usable), 13 + HC_SV_BASE_AGE);
     ck_assert_uint_eq(usable, sent_log.acked);
 }
 END_TEST
@@ -553,7 +552,7 @@ int main(void) {
     Suite *suite = suite_create("server sent log");
     TCase *tc = tcase_create("sent log");
     tcase_add_checked_fixture(tc, set_up, tear_down);
-    tcase_add_test(tc, a_base_is_the_newest_acked_snapshot_or_the_newest_of_its_turn);
+    tcase_add_test(tc, a_base_is_the_newest_acked_snapshot_or_the_newest_shared_one);
     tcase_add_test(tc, the_log_agrees_with_a_model_that_remembers_every_send_and_ack);
     tcase_add_test(tc, an_older_ack_counts_only_for_units_that_the_newer_snapshot_left_out);
     tcase_add_test(tc, a_lost_drop_leaves_the_unit_known_and_a_lost_return_may_be_known);
