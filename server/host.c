@@ -310,6 +310,9 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         if (size == 0 && allowed && peer->messages_due)
             size = hc_sv_send_messages(host, peer, to, out, now_us);
         if (size == 0 && allowed && peer->snapshot_due) {
+            const struct hc_sv_peer *next = hc_sv_host_next_peer(host, peer);
+            if (next != NULL)
+                hc_sv_client_prefetch(&next->replication);
             peer->snapshot_due = false;
             size = send_snapshot(host, peer, out, now_us);
             hc_sv_path_copy(host, peer, out, size, now_us);

@@ -44,6 +44,27 @@ void hc_sv_client_close(struct hc_sv_client *client) {
     hc_sv_view_close(&client->interest.view);
 }
 
+void hc_sv_client_prefetch(const struct hc_sv_client *client) {
+    const struct hc_sv_replicator *replicator = client->replicator;
+    const struct hc_timeline *timeline = replicator->config.timeline;
+    const struct hc_sv_view *view = &client->interest.view;
+    if (client->viewed_at == HC_NO_TICK || client->shown >= hc_timeline_head(timeline))
+        return;
+    hc_tick tick = hc_tick_max(client->shown + 1, hc_timeline_oldest(timeline)); // if inputs come
+    const uint8_t *states = hc_timeline_states(timeline, tick);
+    unsigned place = (client->sent_log.newest + 1) % HC_SV_PLACES;
+    for (uint32_t i = 0; i < view->ahead_count; i++) {
+        const struct hc_sv_slot *slot = &view->slots->at[view->ahead[i].number];
+        hc_unit unit = view->ahead[i].unit;
+        __builtin_prefetch(slot);
+        __builtin_prefetch(&slot->value_ids[0]);
+        __builtin_prefetch(&slot->value_ids[place], 1);
+        hc_sv_values_prefetch_newest(&replicator->values, tick, unit);
+        __builtin_prefetch(states +
+                           (size_t)hc_unit_first(client->world, unit) * client->world->stride);
+    }
+}
+
 void hc_sv_client_acked(struct hc_sv_client *client, uint32_t seq) {
     if (hc_sv_sent_log_acked(&client->sent_log, seq))
         hc_sv_lists_acked(client->lists, &client->sent_log);

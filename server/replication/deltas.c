@@ -137,6 +137,11 @@ const struct hc_sv_value *hc_sv_values_get(const struct hc_sv_values *values, hc
     return id != 0 && value->id == id ? value : NULL;
 }
 
+void hc_sv_values_prefetch_newest(const struct hc_sv_values *values, hc_tick tick, hc_unit unit) {
+    size_t row = tick % values->rows;
+    __builtin_prefetch(&values->newest[row * hc_unit_total(values->world) + unit]);
+}
+
 void hc_sv_values_prefetch(const struct hc_sv_values *values, hc_sv_value_id id) {
     const struct hc_sv_value *value = place_of(values, id);
     __builtin_prefetch(value);

@@ -35,7 +35,9 @@ void hc_sv_slots_clear(struct hc_sv_slots *slots) {
 }
 
 void hc_sv_view_open(struct hc_sv_view *view, struct hc_sv_slots *slots) {
-    *view = (struct hc_sv_view){.slots = slots, .first = HC_SV_NO_SLOT};
+    view->slots = slots;
+    view->first = HC_SV_NO_SLOT;
+    view->count = view->ahead_count = 0;
 }
 
 void hc_sv_view_close(struct hc_sv_view *view) {

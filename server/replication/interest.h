@@ -79,10 +79,19 @@ struct hc_sv_slots {
     uint32_t promised; ///< of these, to clients that have not taken their share yet
 };
 
+enum { HC_SV_AHEAD = 12 }; ///< slots that are loaded before a snapshot reads them
+
 struct hc_sv_view {
     struct hc_sv_slots *slots; ///< borrowed
     uint32_t first;            ///< of the list; HC_SV_NO_SLOT: none
     uint32_t count;            ///< of its slots
+    /// The first slots of the list and their units, as the newest snapshot found them. Others may
+    /// have them by now: hints for what to load, and no more.
+    struct {
+        uint32_t number;
+        hc_unit unit;
+    } ahead[HC_SV_AHEAD];
+    uint32_t ahead_count;
 };
 
 /// Lays the pool of at most `clients` views out from `base` (NULL: only measures); returns the

@@ -250,8 +250,13 @@ static void gather_units(struct hc_sv_builder *builder, hc_sv_places gone) {
     struct hc_sv_values *values = &builder->replicator->values;
     bool pinning = pins(builder);
     uint32_t *at = &view->first;
+    view->ahead_count = 0;
     while (*at != HC_SV_NO_SLOT) {
         struct hc_sv_slot *slot = hc_sv_view_slot(view, *at);
+        if (view->ahead_count < HC_SV_AHEAD) {
+            view->ahead[view->ahead_count].number = *at;
+            view->ahead[view->ahead_count++].unit = slot->unit;
+        }
         if (gone != 0)
             hc_sv_items_evict(slot, sent_log, gone);
         struct hc_sv_item_state state = hc_sv_items_state(slot, sent_log, builder->usable);
