@@ -196,6 +196,10 @@ struct hc_game {
 
     /// Predicts the input `age` >= 1 ticks after the newest known one, `last`, into `out`. Both
     /// have input_size bytes.
+    ///
+    /// Clearing a button predicts its release. So it is right for buttons that act when they are
+    /// pressed, and wrong for those that act when they are released: each cleared one acts, and
+    /// its game events are cancelled.
     void (*predict_input)(const void *last, uint32_t age, void *out);
 
     /// Changes a player's input, whose fields fit their bits, to one that the game allows.
