@@ -290,7 +290,9 @@ HC_API uint64_t hc_server_deadline(const struct hc_server *server);
 HC_API bool hc_server_poll_event(struct hc_server *server, struct hc_server_event *event);
 
 /// Writes the next game event of a final tick to `*event`, each once, in the order of ticks: for a
-/// kill feed or a journal. False: there is none. A game that reads none for long loses the oldest.
+/// kill feed or a journal. A tick is final when all players' inputs before it have come, or else
+/// `history` ticks after it, so its events come as late as the latest client's inputs do. False:
+/// there is none. A game that reads none for long loses the oldest.
 HC_API bool hc_server_next_game_event(struct hc_server *server, struct hc_server_game_event *event);
 
 /// Sends the `size` bytes at `message`, copied, to a client's game, once and in order, even if
