@@ -142,7 +142,9 @@ struct hc_kind {
 
 /// A run of slots of one kind. Owned slots: `count` for each player. Unowned ones: `count`, and one
 /// more for each full `every` player slots of the world, whether they are in use or not: with
-/// `every` 4, worlds of 3, 4 and 11 players have 0, 1 and 2 more.
+/// `every` 4, worlds of 3, 4 and 11 players have 0, 1 and 2 more. The slots of the entries follow
+/// each other in the order of the table. The first unowned one is 1 + players * per_owner, by which
+/// the step of an unowned entity knows which of its kind it is.
 struct hc_slots {
     uint8_t kind;
     uint16_t count;
@@ -155,7 +157,7 @@ enum hc_reduce { HC_REDUCE_COUNT, HC_REDUCE_SUM, HC_REDUCE_MAX };
 /// One number over all players that are alive at a tick. The referee reads the world through these.
 struct hc_reduction {
     enum hc_reduce op;
-    uint8_t field; ///< a field of the player's kind; HC_REDUCE_COUNT ignores it
+    uint8_t field; ///< index of a field of the player's kind; HC_REDUCE_COUNT ignores it
 };
 
 struct hc_scene;
