@@ -218,12 +218,13 @@ struct hc_game {
     /// is. Both are alive, or `viewer_state` is the last state of `viewer`. Only the server calls
     /// it, at any time and in any order.
     ///
-    /// `other` is of any kind but the referee's: another player, one of the slots of another
-    /// player, or an unowned entity. A player and its slots are sent together. So a client sees all
-    /// of them as long as one of them that is alive is not hidden: a game that hides a player hides
-    /// its slots too, for example by the same distance. An entity that a step reads should not be
-    /// hidden from the reader: its client predicts without it. The game events of ticks at which an
-    /// entity is hidden do not come, and those of them that a client predicted are cancelled.
+    /// `other` is neither the referee nor one of the viewer's own slots: it is another player, one
+    /// of the slots of another player, or an unowned entity. A player and its slots are sent
+    /// together. So a client sees all of them as long as one of them that is alive is not hidden: a
+    /// game that hides a player hides its slots too, for example by the same distance. An entity
+    /// that a step reads should not be hidden from the reader: its client predicts without it. The
+    /// game events of ticks at which an entity is hidden do not come, and those of them that a
+    /// client predicted are cancelled.
     bool (*hides)(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
                   hc_entity other, const void *other_state);
 
