@@ -51,7 +51,8 @@ static void check(const struct hc_world *world, const struct hc_world *build, hc
         report(world, faults, tick, both, HC_CK_BUILD, "gives another answer in the other build");
 }
 
-/// Sets `both` to a player and a drawn entity; false: one of them is not alive.
+/// Sets `both` to a player and a drawn entity; false: one of them is not alive, or the server never
+/// asks for both, because a client always sees the referee and what its players own.
 static bool choose(const struct hc_world *world, const struct hc_plain *plain, hc_player player,
                    struct hc_rng *rng, struct both *both) {
     const uint8_t *presence = hc_plain_presence(plain), *states = hc_plain_states(plain);
@@ -59,8 +60,8 @@ static bool choose(const struct hc_world *world, const struct hc_plain *plain, h
     both->other = (hc_entity)hc_rng_below(rng, world->entities);
     both->viewer_state = states + (size_t)both->viewer * world->stride;
     both->other_state = states + (size_t)both->other * world->stride;
-    return both->other != both->viewer && presence[both->viewer] == HC_ALIVE &&
-           presence[both->other] == HC_ALIVE;
+    return both->other != HC_REFEREE && world->owner_of[both->other] != player &&
+           presence[both->viewer] == HC_ALIVE && presence[both->other] == HC_ALIVE;
 }
 
 void hc_ck_hides_tick(const struct hc_world *world, const struct hc_world *other,

@@ -261,10 +261,11 @@ static bool report(const struct run *run) {
     if (found > 0)
         snprintf(verdict, sizeof(verdict), "NOT OK: %" PRIu32 " fault%s", found,
                  found == 1 ? "" : "s");
-    printf("%s: game %s, %" PRIu64 " histories of %" PRIu32 " to %" PRIu32
+    printf("%s: game %s%s, %" PRIu64 " histories of %" PRIu32 " to %" PRIu32
            " ticks from seed %" PRIu64 ", %" PRIu64 " ticks, %" PRIu64 " steps, %.1f s\n",
-           verdict, game, options->histories, counts->reached.ticks_min, counts->reached.ticks_max,
-           options->seed, counts->ticks, counts->steps, seconds);
+           verdict, game, options->build != NULL ? " in two builds" : "", options->histories,
+           counts->reached.ticks_min, counts->reached.ticks_max, options->seed, counts->ticks,
+           counts->steps, seconds);
     json_array_foreach(notes, i, note) printf("note: %s\n", json_string_value(note));
     json_t *json = json_pack(
         "{s:s, s:s, s:s, s:I, s:I, s:[I, I], s:I, s:I, s:f, s:o, s:o}", "program", "hindcast-check",

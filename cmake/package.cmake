@@ -16,15 +16,21 @@ foreach(package ${packages})
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright COMPONENT ${component}
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2})
 endforeach()
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-  ${PROJECT_SOURCE_DIR}/SECURITY.md COMPONENT programs
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hindcast)
-install(FILES ${PROJECT_SOURCE_DIR}/docs/REPORT.md ${PROJECT_SOURCE_DIR}/docs/MATCHES.md
-  COMPONENT programs
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hindcast/docs)
-install(FILES ${PROJECT_SOURCE_DIR}/docs/TUTORIAL.md ${PROJECT_SOURCE_DIR}/docs/EMBEDDING.md
-  ${PROJECT_SOURCE_DIR}/docs/LAG_COMPENSATION.md ${PROJECT_SOURCE_DIR}/docs/REPORT.md
-  COMPONENT development DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libhindcast-dev/docs)
+# The documents and what they link to lie as they do here, so that their links work: whole for those who
+# serve and for those who build.
+foreach(package programs:hindcast development:libhindcast-dev)
+  string(REGEX MATCH "^(.*):(.*)$" pair ${package})
+  set(component ${CMAKE_MATCH_1})
+  set(documents ${CMAKE_INSTALL_DATADIR}/doc/${CMAKE_MATCH_2})
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+    ${PROJECT_SOURCE_DIR}/SECURITY.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
+    COMPONENT ${component} DESTINATION ${documents})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs COMPONENT ${component} DESTINATION ${documents})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/proto COMPONENT ${component} DESTINATION ${documents}
+    FILES_MATCHING PATTERN "*.md")
+  install(FILES ${PROJECT_SOURCE_DIR}/tests/bench/rubber_band.svg COMPONENT ${component}
+    DESTINATION ${documents}/tests/bench)
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples COMPONENT development
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libhindcast-dev PATTERN build EXCLUDE)
 

@@ -391,7 +391,8 @@ HC_API bool hc_client_show_next(const struct hc_client *client, uint64_t now_us,
 /// Writes the next state of a game event to `*event`; false: there are no more.
 ///
 /// Each event is shown exactly once: PREDICTED as soon as the client has predicted it, or LATE. The
-/// server lists the events of a tick when it is final: each predicted one is then CONFIRMED or
+/// server lists the events of a tick when it is final, because all players' inputs before it have
+/// come or are refused: each predicted one is then CONFIRMED or
 /// CANCELLED, and the others are LATE. A game that shows all of PREDICTED and LATE,
 /// and takes CANCELLED ones back if it can, needs nothing more:
 ///

@@ -61,13 +61,15 @@ struct hc_field {
     uint8_t size;    ///< bytes in memory, host byte order: 1, 2 or 4
     uint8_t bits;    ///< values lie in [0, 2^bits), or [-2^(bits-1), 2^(bits-1)) when signed
     bool is_signed;
-    uint8_t interpolate;  ///< an enum hc_interpolation
-    uint8_t group;        ///< in [0, HC_GROUPS_MAX) for the referee's fields; else 0
-    bool countdown;       ///< unsigned: the linear extrapolation lowers it by 1 each tick to 0; the
-                          ///< referee's also falls while a client holds the referee
-    uint16_t moves_per;   ///< ticks in which it moves by that field's value; 0: a second
-    const char *moves_by; ///< name of the signed field of this kind by which the linear
-                          ///< extrapolation moves this one; NULL: none does
+    uint8_t interpolate; ///< an enum hc_interpolation
+    uint8_t group;       ///< in [0, HC_GROUPS_MAX) for the referee's fields; else 0
+    bool countdown;      ///< unsigned: the linear extrapolation lowers it by 1 each tick to 0; the
+                         ///< referee's also falls while a client holds the referee
+    uint16_t moves_per;  ///< ticks in which it moves by that field's value; 0: a second
+    /// Name of the signed field of this kind by which the linear extrapolation moves this one,
+    /// within its range; NULL: none does. It only makes snapshots smaller: the step moves the field
+    /// itself, and where it moves it otherwise, as at a bounce, the snapshot has the difference.
+    const char *moves_by;
     /// At most one, unsigned field of the input, in games with a lookback, whose bits hold
     /// `lookback`: how many ticks before the input's tick was the one at which its player was shown
     /// the others. The client library writes it into every input, and the server limits it to
@@ -140,7 +142,9 @@ struct hc_kind {
 
 /// A run of slots of one kind. Owned slots: `count` for each player. Unowned ones: `count`, and one
 /// more for each full `every` player slots of the world, whether they are in use or not: with
-/// `every` 4, worlds of 3, 4 and 11 players have 0, 1 and 2 more.
+/// `every` 4, worlds of 3, 4 and 11 players have 0, 1 and 2 more. The slots of the entries follow
+/// each other in the order of the table. The first unowned one is 1 + players * per_owner, by which
+/// the step of an unowned entity knows which of its kind it is.
 struct hc_slots {
     uint8_t kind;
     uint16_t count;
@@ -153,7 +157,7 @@ enum hc_reduce { HC_REDUCE_COUNT, HC_REDUCE_SUM, HC_REDUCE_MAX };
 /// One number over all players that are alive at a tick. The referee reads the world through these.
 struct hc_reduction {
     enum hc_reduce op;
-    uint8_t field; ///< a field of the player's kind; HC_REDUCE_COUNT ignores it
+    uint8_t field; ///< index of a field of the player's kind; HC_REDUCE_COUNT ignores it
 };
 
 struct hc_scene;
@@ -179,11 +183,16 @@ struct hc_game {
     const struct hc_reduction *reductions;
     uint8_t reduction_count;
 
-    /// An entity reads others within |dx| <= reach and |dy| <= reach, wire units. In a game with a
-    /// lookback, a player that reads the decision of its shooter a tick later must be within reach
-    /// of it then: add to the range of a shot how far both move in `lookback` ticks.
+    /// An entity reads others within |dx| <= reach and |dy| <= reach, in the unit of the position
+    /// fields, at the tick that the step reads, before anything moves. Entities of one owner read
+    /// each other at any distance. A change of an entity steps those within its reach again, so a
+    /// reach of the whole world costs the most. In a game with a lookback, a player that reads the
+    /// decision of its shooter a tick later must be within reach of it then: add to the range of a
+    /// shot how far both move in `lookback` ticks.
     uint32_t reach;
-    uint32_t view; ///< a player sees others within |dx| and |dy| <= view, wire units; 0: all
+    /// A player sees others within |dx| and |dy| <= view, in the same unit, and those that it sees
+    /// until they are a quarter farther away; 0: all.
+    uint32_t view;
 
     /// Writes the state of `self` at tick 0 to `out` (state_size bytes, zeroed); true: it is alive.
     bool (*start)(const struct hc_world *world, hc_entity self, void *out);
@@ -196,6 +205,10 @@ struct hc_game {
 
     /// Predicts the input `age` >= 1 ticks after the newest known one, `last`, into `out`. Both
     /// have input_size bytes.
+    ///
+    /// Clearing a button predicts its release. So it is right for buttons that act when they are
+    /// pressed, and wrong for those that act when they are released: each cleared one acts, and
+    /// its game events are cancelled.
     void (*predict_input)(const void *last, uint32_t age, void *out);
 
     /// Changes a player's input, whose fields fit their bits, to one that the game allows.
@@ -203,15 +216,23 @@ struct hc_game {
 
     /// Whether `other` is hidden from the player `viewer` although it is in view; NULL: no entity
     /// is. Both are alive, or `viewer_state` is the last state of `viewer`. Only the server calls
-    /// it, at any time. An entity that a step reads should not be hidden from the reader: its
-    /// client predicts without it.
+    /// it, at any time and in any order.
+    ///
+    /// `other` is neither the referee nor one of the viewer's own slots: it is another player, one
+    /// of the slots of another player, or an unowned entity. A player and its slots are sent
+    /// together. So a client sees all of them as long as one of them that is alive is not hidden: a
+    /// game that hides a player hides its slots too, for example by the same distance. An entity
+    /// that a step reads should not be hidden from the reader: its client predicts without it. The
+    /// game events of ticks at which an entity is hidden do not come, and those of them that a
+    /// client predicted are cancelled.
     bool (*hides)(const struct hc_world *world, hc_entity viewer, const void *viewer_state,
                   hc_entity other, const void *other_state);
 
     /// Optional (NULL: matches have no end): whether the match is over, by the state of the referee
     /// at a tick. The match ends at each tick at which it is over and was not at the tick before.
-    /// Only the server calls it, once for each final tick, and reports the end as an event. The
-    /// next match is up to the rules.
+    /// Only the server calls it, once for each final tick, and reports the end as an event. A tick
+    /// is final when no late input can change it any more: when all inputs before it have come, or
+    /// `history` ticks after it. The next match is up to the rules.
     bool (*match_over)(const struct hc_world *world, const void *referee);
 
     /// Optional (NULL: none): the rule for many slots at once, for kinds whose steps are so short

@@ -26,7 +26,9 @@ enum {
     HC_GAME_STRUCTS = 6, ///< in HC_GAME_SIZES
 };
 
-/// A bot that chooses its input for the step from `tick`.
+/// A bot that chooses its input for the step from `tick`. A client's bot is given what that client
+/// shows: entities out of its view are HC_UNKNOWN, and their states zeros. An NPC of `hindcastd
+/// --npcs` is given the whole world of the server, and its input takes effect 100 ms later.
 struct hc_bot {
     const struct hc_world *world;
     hc_tick tick; ///< of the own player's state; ticks ascend, except for a restart of the world

@@ -292,7 +292,9 @@ HC_API uint64_t hc_server_deadline(const struct hc_server *server);
 HC_API bool hc_server_poll_event(struct hc_server *server, struct hc_server_event *event);
 
 /// Writes the next game event of a final tick to `*event`, each once, in the order of ticks: for a
-/// kill feed or a journal. False: there is none. A game that reads none for long loses the oldest.
+/// kill feed or a journal. A tick is final when all players' inputs before it have come, or else
+/// `history` ticks after it, so its events come as late as the latest client's inputs do. False:
+/// there is none. A game that reads none for long loses the oldest.
 HC_API bool hc_server_next_game_event(struct hc_server *server, struct hc_server_game_event *event);
 
 /// Sends the `size` bytes at `message`, copied, to a client's game, once and in order, even if
@@ -344,8 +346,8 @@ HC_API enum hc_status hc_server_remove_npc(struct hc_server *server, hc_player p
 /// input_size bytes, copied, cut to the range of their fields and sanitized; the head is its shown
 /// tick (hc_field.shown_ago). The first input of a tick counts. A tick without one at its step
 /// takes the prediction, as if a client's input had not come in time. Clients predict the NPC as
-/// any other player, and receive the inputs of coming ticks: one that is put a round trip ahead is
-/// never predicted wrongly.
+/// any other player, and receive the inputs of coming ticks with each snapshot: a client lacks none
+/// that is put further ahead than a datagram to it takes, and its `lead`.
 ///
 /// HC_UNEXPECTED: `player` is no NPC, or has not joined yet. HC_TOO_OLD: before the head.
 /// HC_TOO_NEW: more than 64 ticks after it. HC_DUPLICATE: the tick has its input.

@@ -20,6 +20,8 @@ def check(name, good, text):
 
 
 NOTES = ["note: no history emits the event whistle", "note: no history ends a match: match_over is never true"]
+SENTENCES = {"broken_emit": "more events than events_max of the kind ball, which is 1",
+             "broken_number": "an event that event_kinds does not have"}
 # What no history reaches: in histories of so many ticks, random inputs end no match of duel.
 LONG, UNREACHED = 5100, {"duel": NOTES[1:]}
 
@@ -42,12 +44,13 @@ for game in games:
               notes(output) == UNREACHED.get(name, []), output)
         continue
     kind = {"input": "read", "group": "read", "past": "read", "lookback": "read", "exit": "crash", "loop": "crash",
-            "spawn": "secret", "chance": "secret", "over": "crash", "mark": "write", "beyond": "hides"}.get(kind, kind)
+            "spawn": "secret", "chance": "secret", "over": "crash", "mark": "write", "beyond": "hides", "number": "emit"}.get(kind, kind)
     found = re.findall(r"^%s: (.*)\. Repeat: hindcast-check (.*)$" % kind, output, re.M)
     check(name, status == 1 and found and took_s <= limit_s, output)
     if found:
         text, command = found[0]
         print("%-18s %4.1f s, %s" % (name, took_s, text))
+        check(name + " says what is wrong", SENTENCES.get(name, "") in text, text)
         again = run(*shlex.split(command))[1]
         check(name + " again", "%s: %s. Repeat: hindcast-check %s\n" % (kind, text, command) in again, again)
         if kind == "range": # a command repeats histories of the same length

@@ -22,6 +22,9 @@ installed_are_the_public_headers_alone() {
 }
 check "the public headers are installed, and no others" installed_are_the_public_headers_alone
 
+check "every document that is named is installed, and its links work" \
+    python3 "$here/documents.py" "$prefix" libhindcast-dev hindcast
+
 # compiles_alone COMPILER...: compiles each header as the only one of a file.
 compiles_alone() {
     for header in "$prefix"/include/hindcast/*.h; do

@@ -88,6 +88,8 @@ every_package_has_its_copyright() {
     done
 }
 check "every package has its copyright" every_package_has_its_copyright
+check "every document that is named is in its package, and its links work" \
+    python3 "$here/documents.py" "$work/root/usr" libhindcast-dev hindcast
 libhindcast_tells_the_linker() {
     dpkg-deb -e "$(deb libhindcast)" "$work/control" && grep -q ldconfig "$work/control/postinst" &&
         grep -q "^libhindcast-server ${version%.*} libhindcast (= $version)" "$work/control/shlibs"

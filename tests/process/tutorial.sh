@@ -55,7 +55,7 @@ check "a mistake is found" runs 3
 check "the mistake is floating point" sh -c 'head -n 1 out3 | grep -q "^float: the function "'
 
 check "two builds are compared" runs 4
-check "they are equal" grep -q '^OK: no fault' out4
+check "they are equal" grep -q '^OK: no fault: game pong in two builds, ' out4
 
 block sh 5 >commands5
 check "the server's command is the one that is tested" test "$(cat commands5)" = "hindcastd --dev --game pong.so"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { RATE = 60, CLIENTS = 2, TURN_EVERY = 20, LATENCY_US = 50000 };
+enum { NPCS = 12, AHEAD = 6 }; // those of a crowd, and by how many ticks hindcastd is ahead
 
 struct match {
     hc_player npc;
@@ -60,6 +61,64 @@ static uint64_t mispredicted(uint32_t ahead) {
 START_TEST(client_predicts_an_npc_without_error_when_its_inputs_come_a_round_trip_ahead) {
     ck_assert_uint_eq(mispredicted(12), 0);
     ck_assert_uint_gt(mispredicted(0), 20);
+}
+END_TEST
+
+// ---- A crowd ------------------------------------------------------------------------------------
+
+/// Puts another input of each NPC at every tick, as bots that aim do.
+static void crowd_advances(void *context, struct hc_sim *sim) {
+    const hc_player *npcs = context;
+    hc_tick head = hc_timeline_head(hc_sv_host_timeline(hc_sim_host(sim)));
+    for (unsigned i = 0; i < NPCS; i++)
+        for (hc_tick t = head; t <= head + AHEAD; t++) { // all but the last are there already
+            struct lanes_input input = {.push = (int8_t)(hc_random(1, t, i, 0) % 16 - 8)};
+            (void)hc_sv_host_put_npc_input(hc_sim_host(sim), npcs[i], t, &input);
+        }
+}
+
+/// Ticks in [newest snapshot, head) of which the client lacks the input of an NPC.
+static uint32_t inputs_lacking(const struct hc_client *client, const hc_player npcs[NPCS]) {
+    const struct hc_timeline *timeline = hc_client_timeline(client);
+    hc_tick shown, as_of;
+    uint32_t count = 0;
+    ck_assert(hc_client_snapshot(client, &shown, &as_of));
+    for (hc_tick t = shown; t < hc_timeline_head(timeline); t++)
+        for (unsigned i = 0; i < NPCS; i++)
+            count += hc_timeline_slot(timeline, npcs[i], t) != HC_SLOT_KNOWN;
+    return count;
+}
+
+/// The inputs of twelve NPCs that a client lacked in five seconds, over a link so long.
+static uint32_t lacking_over(uint32_t latency_us) {
+    struct hc_sim_config config = hc_sim_config_default(&lanes);
+    hc_player npcs[NPCS];
+    uint32_t count = 0;
+    config.clients = 1;
+    config.host.clients = NPCS + 1;
+    config.host.tick_rate = RATE;
+    config.up.latency_us = config.down.latency_us = latency_us;
+    config.hooks.host_advances = crowd_advances;
+    config.context = npcs;
+    struct hc_sim *sim = hc_sim_create(&config);
+    ck_assert_ptr_nonnull(sim);
+    for (unsigned i = 0; i < NPCS; i++)
+        npcs[i] = hc_sv_host_add_npc(hc_sim_host(sim));
+    ck_assert(hc_sim_connect(sim, 0));
+    hc_sim_run_until(sim, 2000000);
+    for (unsigned tick = 0; tick < 5 * RATE; tick++) {
+        hc_sim_run(sim, 1000000 / RATE);
+        count += inputs_lacking(hc_sim_client(sim, 0), npcs);
+    }
+    hc_sim_destroy(sim);
+    return count;
+}
+
+START_TEST(client_has_every_input_of_npcs_that_it_predicts_by_if_they_are_put_ahead_of_the_link) {
+    ck_assert_uint_eq(lacking_over(20000), 0);
+    ck_assert_uint_eq(lacking_over(LATENCY_US), 0);
+    ck_assert_uint_eq(lacking_over(80000), 0);
+    ck_assert_uint_gt(lacking_over(150000), 0);
 }
 END_TEST
 
@@ -138,6 +197,9 @@ int main(void) {
     suite_add_tcase(suite, tests);
     tcase_add_test(tests,
                    client_predicts_an_npc_without_error_when_its_inputs_come_a_round_trip_ahead);
+    tcase_add_test(
+        tests,
+        client_has_every_input_of_npcs_that_it_predicts_by_if_they_are_put_ahead_of_the_link);
     tcase_add_test(tests, npc_takes_a_player_slot_until_it_leaves);
     tcase_add_test(tests, clients_learn_the_names_of_npcs);
     tcase_add_test(tests, npc_does_not_hold_the_final_tick_back);
