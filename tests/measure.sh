@@ -56,7 +56,8 @@ END
         "$bin/hc_bench snapshots"
     figure "A server's tick" \
         "A host alone repeats recorded matches. The floor opens and seals the same datagrams without a game." \
-        "$bin/hc_bench server"
+        "$bin/hc_bench server" \
+        "$bin/hc_bench server --extrapolation linear"
     figure "A client's tick" \
         "One client of each of these matches, alone." \
         "$bin/hc_bench client"
