@@ -76,16 +76,17 @@ static void lower(struct hc_sv_overload *overload, uint64_t window_us) {
     overload->settled = 0;
 }
 
-/// Chooses the extrapolation of snapshots. Rewinds and steps do not matter: it makes neither
-/// cheaper, but whatever they take is missing for snapshots.
-static void choose_extrapolation(struct hc_sv_overload *overload, uint64_t window_us) {
+/// Chooses the extrapolation of snapshots. Returns whether they have become linear: then nothing is
+/// known yet of the work that they take.
+static bool choose_extrapolation(struct hc_sv_overload *overload, uint64_t window_us) {
     uint64_t work_us = expected_us(overload, overload->level);
-    bool calm = work_us < window_us * HC_SV_OVERLOAD_STEPS / 1000;
+    bool before = overload->linear, calm = work_us < window_us * HC_SV_OVERLOAD_STEPS / 1000;
     overload->calm_linear = calm ? overload->calm_linear + 1 : 0;
     if (work_us > window_us * HC_SV_OVERLOAD_LINEAR / 1000)
         overload->linear = true;
     else if (overload->calm_linear >= HC_SV_OVERLOAD_WAIT_MAX)
         overload->linear = false;
+    return overload->linear && !before;
 }
 
 static void limit_rewinds(struct hc_sv_overload *overload, uint64_t window_us) {
@@ -113,11 +114,12 @@ void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_wor
     if (window_us < HC_SV_OVERLOAD_WINDOW_US)
         return;
     limit_rewinds(overload, window_us);
-    choose_extrapolation(overload, window_us);
+    bool cheaper = choose_extrapolation(overload, window_us);
     overload->settled += overload->settled < HC_SV_OVERLOAD_SETTLE;
     if (overload->settled == HC_SV_OVERLOAD_SETTLE)
         overload->wait = HC_SV_OVERLOAD_WAIT;
-    if (expected_us(overload, overload->level) > window_us * HC_SV_OVERLOAD_RAISE / 1000)
+    if (!cheaper &&
+        expected_us(overload, overload->level) > window_us * HC_SV_OVERLOAD_RAISE / 1000)
         raise(overload, window_us);
     else
         lower(overload, window_us);

@@ -8,7 +8,7 @@
 ///
 /// Before anything is left out, snapshots become cheaper: with more than a moderate load the values
 /// in them are extrapolated linearly and no longer by steps, which takes about half of the time and
-/// more bytes.
+/// more bytes. The window after that decides whether anything is left out besides.
 ///
 /// Calls belong in this order: hc_sv_overload_init; at each tick hc_sv_overload_tick; after each
 /// piece of work hc_sv_overload_note; any query.
@@ -23,7 +23,7 @@ enum {
     HC_SV_OVERLOAD_WINDOW_US = 250000, ///< of the work that determines the level
     HC_SV_OVERLOAD_RAISE = 750,        ///< permille of the time, above which a level is raised
     HC_SV_OVERLOAD_AIM = 650,          ///< permille that the next level should reach
-    HC_SV_OVERLOAD_LOWER = 550,        ///< permille that a lower level must not exceed
+    HC_SV_OVERLOAD_LOWER = 650,        ///< permille that a lower level must not exceed
     HC_SV_OVERLOAD_LINEAR = 350,       ///< permille above which snapshots are linear,
     HC_SV_OVERLOAD_STEPS = 120,        ///< and below which they are no longer
     HC_SV_OVERLOAD_REWINDS = 400,      ///< permille of rewinds, above which inputs may be less late

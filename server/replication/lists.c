@@ -143,18 +143,21 @@ static bool is_seen_player(const struct hc_sv_builder *builder,
            !selection->own && selection->name.from != HC_SNAPSHOT_DROPPED;
 }
 
-/// Whether the client sees another player with this unit.
-static bool sees_player(const struct hc_sv_builder *builder, hc_unit unit) {
-    uint32_t low = 0, high = builder->selection_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (builder->selections[middle].name.unit < unit)
-            low = middle + 1;
-        else
-            high = middle;
+/// Marks the other players that the client sees, for sees_player: a storm of joins asks it of many.
+static void mark_seen_players(const struct hc_sv_builder *builder) {
+    uint64_t *seen = builder->replicator->seen_players;
+    memset(seen, 0, HC_SV_PLAYER_WORDS(builder->world) * sizeof *seen);
+    for (uint32_t i = 0; i < builder->selection_count; i++) {
+        const struct hc_sv_selection *selection = &builder->selections[i];
+        if (!is_seen_player(builder, selection))
+            continue;
+        hc_player player = hc_unit_player(builder->world, selection->name.unit);
+        seen[player / 64] |= UINT64_C(1) << player % 64;
     }
-    return low < builder->selection_count && builder->selections[low].name.unit == unit &&
-           is_seen_player(builder, &builder->selections[low]);
+}
+
+static bool sees_player(const struct hc_sv_builder *builder, hc_player player) {
+    return (builder->replicator->seen_players[player / 64] >> player % 64 & 1) != 0;
 }
 
 /// Whether to send the client a join or leave: of another player that it sees, and that is still in
@@ -162,7 +165,7 @@ static bool sees_player(const struct hc_sv_builder *builder, hc_unit unit) {
 static bool sends_change(const struct hc_sv_builder *builder,
                          const struct hc_snapshot_roster *change) {
     hc_unit unit = (hc_unit)(1 + change->player);
-    if (!sees_player(builder, unit))
+    if (!sees_player(builder, change->player))
         return false;
     if (change->tick < builder->header.tick || change->tick >= builder->header.as_of)
         return true;
@@ -228,6 +231,7 @@ void hc_sv_lists_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
     builder->lists.changes = builder->replicator->changes;
     builder->lists.change_count = 0;
     gather_forced(builder);
+    mark_seen_players(builder);
     gather_recent_roster(builder, since);
     gather_joins(builder, since);
 }

@@ -37,6 +37,8 @@ static size_t layout(struct hc_sv_replicator *replicator,
     replicator->change_items = hc_carve(base, &used, changes * sizeof *replicator->change_items);
     replicator->order = hc_carve(base, &used, units * sizeof *replicator->order);
     replicator->gathered = hc_carve(base, &used, HC_SV_GATHERED_BYTES);
+    replicator->seen_players =
+        hc_carve(base, &used, HC_SV_PLAYER_WORDS(world) * sizeof *replicator->seen_players);
     used += hc_sv_roster_layout(&replicator->roster, world, base == NULL ? NULL : base + used);
     used += hc_sv_journal_layout(&replicator->journal, world, base == NULL ? NULL : base + used);
     used += hc_sv_values_layout(&replicator->values, world, rows, values, slots,

@@ -27,6 +27,9 @@ enum {
     HC_SV_GATHERED_BYTES = 65536, ///< of deltas that one snapshot gathers; others are fetched again
 };
 
+/// Words of a set of players.
+#define HC_SV_PLAYER_WORDS(world) (((world)->players + 63u) / 64)
+
 struct hc_sv_replicator_config {
     const struct hc_world *world;       ///< borrowed
     const struct hc_timeline *timeline; ///< of the world; borrowed
@@ -58,6 +61,7 @@ struct hc_sv_replicator {
     struct hc_snapshot_roster *changes; ///< [HC_SNAPSHOT_ROSTER_MAX + world.players]
     uint16_t *change_items;             ///< [the same] see lists.c
     uint64_t *order;                    ///< [units] keys of the selections, see snapshot.c
+    uint64_t *seen_players;             ///< [HC_SV_PLAYER_WORDS] a bit for each, see lists.c
     uint8_t *gathered;                  ///< [HC_SV_GATHERED_BYTES] their deltas
 
     uint8_t *memory; ///< of all of these

@@ -209,6 +209,17 @@ START_TEST(snapshots_become_linear_above_a_third_of_the_time_and_stay_so_at_half
 }
 END_TEST
 
+START_TEST(nothing_is_left_out_where_linear_snapshots_suffice) {
+    struct load by_steps = load_of(850, 50), linear = load_of(450, 50);
+    for (unsigned i = 0; i < SECOND && !overload.linear; i++)
+        tick(&by_steps);
+    ck_assert(overload.linear);
+    ck_assert_int_eq(overload.level, HC_SERVER_OVERLOAD_NONE);
+    play(20 * SECOND, &linear);
+    ck_assert_uint_eq(least_sent, CLIENTS);
+}
+END_TEST
+
 START_TEST(snapshots_are_by_steps_again_within_two_seconds_of_little_work) {
     struct load much = load_of(300, 100), little = load_of(70, 30);
     play(SECOND, &much);
@@ -253,6 +264,7 @@ int main(void) {
     tcase_add_test(tests, a_shorter_history_than_the_minimum_stays);
     tcase_add_test(tests,
                    snapshots_become_linear_above_a_third_of_the_time_and_stay_so_at_half_of_that);
+    tcase_add_test(tests, nothing_is_left_out_where_linear_snapshots_suffice);
     tcase_add_test(tests, snapshots_are_by_steps_again_within_two_seconds_of_little_work);
     tcase_add_test(tests, any_load_keeps_the_invariants);
     suite_add_tcase(suite, tests);
