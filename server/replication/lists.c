@@ -156,6 +156,7 @@ static void mark_seen_players(const struct hc_sv_builder *builder) {
     }
 }
 
+/// Whether the client sees this other player.
 static bool sees_player(const struct hc_sv_builder *builder, hc_player player) {
     return (builder->replicator->seen_players[player / 64] >> player % 64 & 1) != 0;
 }
@@ -189,7 +190,10 @@ static void gather_recent_roster(struct hc_sv_builder *builder, hc_tick since) {
     const struct hc_sv_roster *roster = &builder->replicator->roster;
     struct hc_sv_lists *lists = builder->client->lists;
     hc_tick tick = builder->header.tick;
-    for (uint64_t n = first_since(roster, since); n < roster->end; n++) {
+    uint64_t n = first_since(roster, since);
+    if (n < roster->end)
+        mark_seen_players(builder);
+    for (; n < roster->end; n++) {
         const struct hc_snapshot_roster *change = change_at(roster, n);
         unsigned at = n % HC_SNAPSHOT_ROSTER_MAX;
         bool received = lists->received[at];
@@ -231,7 +235,6 @@ void hc_sv_lists_gather(struct hc_sv_builder *builder, hc_sv_places gone) {
     builder->lists.changes = builder->replicator->changes;
     builder->lists.change_count = 0;
     gather_forced(builder);
-    mark_seen_players(builder);
     gather_recent_roster(builder, since);
     gather_joins(builder, since);
 }
