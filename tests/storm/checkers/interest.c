@@ -15,6 +15,17 @@ static uint32_t while_ticks(const struct storm_match *match, unsigned client) {
     return LOOK + MARGIN + (uint32_t)rtt + AROUND * (storm_calm_wait_ticks(match) - 1);
 }
 
+/// Whether a rewind deeper than a look has rewritten ticks of [first, last] at a head after
+/// `since`: then the client may not have received yet where units were.
+static bool rewritten(const struct storm_match *match, hc_tick first, hc_tick last, hc_tick since) {
+    for (hc_tick t = first; t <= last; t++) {
+        hc_tick changed = hc_timeline_changed(storm_match_timeline(match), t);
+        if (changed > since && changed > t + LOOK)
+            return true;
+    }
+    return false;
+}
+
 /// Whether the unit was in view, or out of it, at every tick of [first, last].
 static bool was(const struct storm_match *match, const struct storm_conn *conn, hc_unit unit,
                 hc_tick first, hc_tick last, bool in) {
@@ -39,7 +50,8 @@ static void client_changed(struct storm_match *match, void *state, unsigned clie
         !conn->connected || match->units.world->game->view == 0 || conn->first_us == 0 ||
         hc_sim_now(match->sim) < conn->first_us + ticks * match->tick_us ||
         !hc_client_snapshot(core, &tick, &as_of) || as_of == seat->seen_as_of ||
-        tick < oldest + ticks || conn->full_head + ticks >= as_of)
+        tick < oldest + ticks + LOOK || conn->full_head + ticks >= as_of ||
+        rewritten(match, tick - ticks - LOOK, tick, as_of - ticks))
         return;
     for (uint32_t u = 0; u < match->units.total; u++) {
         hc_unit unit = (hc_unit)u;
