@@ -314,7 +314,7 @@ static void rename_players(struct hc_sv_host *host, const struct hc_sv_peer *pee
     const struct hc_sv_client *client = &peer->replication;
     for (unsigned i = 0; i < client->own_count; i++)
         if (hc_sv_host_plays(host, peer, client->own[i]))
-            host->players[client->own[i]].named = hc_timeline_head(host->timeline);
+            hc_sv_host_named(host, client->own[i], hc_timeline_head(host->timeline));
 }
 
 /// Gives a known client a new connection, which replaces its present or lost one.

@@ -49,12 +49,13 @@ struct hc_sv_copy {
 
 /// A player slot of the world.
 struct hc_sv_player {
-    uint16_t peer;       ///< its owner's index + 1; 0: free
-    bool in;             ///< its join has been stamped, and no leave since
-    bool leaving;        ///< its leave is not yet stamped
-    bool npc;            ///< the server's own: it has no peer
-    uint16_t next_owner; ///< of a leaving player: the next owner's index + 1; 0: none yet
-    hc_tick named;       ///< of a player that is in: the first tick with its present name
+    uint16_t peer;        ///< its owner's index + 1; 0: free
+    bool in;              ///< its join has been stamped, and no leave since
+    bool leaving;         ///< its leave is not yet stamped
+    bool npc;             ///< the server's own: it has no peer
+    uint16_t next_owner;  ///< of a leaving player: the next owner's index + 1; 0: none yet
+    hc_tick named;        ///< of a player that is in: the first tick with its present name
+    uint32_t name_number; ///< of a player that is in: of its present name, see hc_sv_host_named
     uint8_t npc_name[HC_TOKEN_NAME_SIZE]; ///< of an NPC; its end is zeros
 };
 
@@ -94,6 +95,7 @@ struct hc_sv_host {
     uint64_t taken[HC_SERVER_CLIENTS_MAX / 64]; ///< bit i: peer i is not free, or became it since
                                                 ///< the newest tick
     struct hc_sv_player *players;               ///< [world.players]
+    uint32_t newest_name;                       ///< number of the newest name of a player
     uint64_t occupied[HC_PLAYERS_MAX / 64];     ///< bit p: player p has a peer or is an NPC, or did
                                                 ///< when the newest tick began
     unsigned send_cursor;                       ///< peers before it have nothing more to send
@@ -209,6 +211,10 @@ enum hc_status hc_sv_receive_data(struct hc_sv_host *host, const struct hc_addre
 /// them for the peer's snapshots.
 void hc_sv_receive_force(struct hc_sv_host *host, struct hc_sv_peer *peer, hc_player player,
                          hc_tick before);
+
+/// The player has another name, from the tick `since` on. Names are told apart by their numbers: a
+/// player can get several names in one tick.
+void hc_sv_host_named(struct hc_sv_host *host, hc_player player, hc_tick since);
 
 /// Appends to the peer's next DATA the names that it lacks of the players that it sees, if it is
 /// time for some.

@@ -30,10 +30,11 @@ static bool lacks(const struct hc_sv_host *host, const struct hc_sv_client *clie
                   const struct hc_sv_slot *slot, struct hc_player_name *name) {
     hc_player player = hc_unit_player(&host->world, slot->unit);
     const uint8_t *known = name_of(host, client, player);
-    hc_tick since = host->players[player].named;
-    if (known == NULL || hc_name_size(known) == 0 || (slot->named && slot->name_since == since))
+    const struct hc_sv_player *now = &host->players[player];
+    if (known == NULL || hc_name_size(known) == 0 ||
+        (slot->named && slot->name_number == now->name_number))
         return false;
-    *name = (struct hc_player_name){.player = player, .since = since};
+    *name = (struct hc_player_name){.player = player, .since = now->named};
     memcpy(name->name, known, HC_NAME_MAX);
     return true;
 }
@@ -56,16 +57,18 @@ static uint32_t gather(const struct hc_sv_host *host, const struct hc_sv_client 
     return count;
 }
 
-/// Notes in their slots that the names were sent, or were acked. Both are in the order of players.
-static void note(struct hc_sv_names *names, const struct hc_sv_view *view, bool acked) {
+/// Notes in their slots that the names of `players` were sent, or (NULL) were acked. The names and
+/// the slots are in the order of players.
+static void note(const struct hc_sv_names *names, const struct hc_sv_view *view,
+                 const struct hc_sv_player *players) {
     struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
     for (uint32_t i = 0; i < names->count && slot != NULL;) {
         const struct hc_player_name *name = &names->sent[i];
         hc_unit unit = (hc_unit)(1 + name->player);
         if (slot->unit == unit)
-            slot->named = acked;
-        if (slot->unit == unit && !acked)
-            slot->name_since = name->since;
+            slot->named = players == NULL;
+        if (slot->unit == unit && players != NULL)
+            slot->name_number = players[name->player].name_number;
         if (slot->unit >= unit)
             i++;
         else
@@ -73,10 +76,22 @@ static void note(struct hc_sv_names *names, const struct hc_sv_view *view, bool 
     }
 }
 
+void hc_sv_host_named(struct hc_sv_host *host, hc_player player, hc_tick since) {
+    host->players[player].named = since;
+    host->players[player].name_number = ++host->newest_name;
+}
+
 void hc_sv_names_acked(struct hc_sv_names *names, struct hc_sv_view *view, uint32_t seq) {
     if (names->seq != seq)
         return;
-    note(names, view, true);
+    note(names, view, NULL);
+    names->seq = 0;
+    names->due_us = names->sent_us + HC_NAMES_US;
+}
+
+void hc_sv_names_lost(struct hc_sv_names *names, uint32_t seq) {
+    if (names->seq != seq)
+        return;
     names->seq = 0;
     names->due_us = names->sent_us + HC_NAMES_US;
 }
@@ -99,7 +114,7 @@ void hc_sv_names_put(struct hc_sv_host *host, struct hc_sv_peer *peer, struct hc
         names->count--; // messages took the room
     if (names->count == 0)
         return;
-    note(names, &peer->replication.interest.view, false);
+    note(names, &peer->replication.interest.view, host->players);
     names->seq = peer->connection.sent.next;
     names->sent_us = now_us;
     names->due_us = now_us + resend_us(&peer->connection);

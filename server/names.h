@@ -18,3 +18,6 @@ struct hc_sv_names {
 
 /// The client acked the datagram `seq`.
 void hc_sv_names_acked(struct hc_sv_names *names, struct hc_sv_view *view, uint32_t seq);
+
+/// The datagram `seq` is lost: its names need not wait for the time after which they are resent.
+void hc_sv_names_lost(struct hc_sv_names *names, uint32_t seq);

@@ -30,9 +30,8 @@ enum hc_status hc_sv_host_name_npc(struct hc_sv_host *host, hc_player player, co
     if (!hc_sv_users_name_is_valid(field))
         return HC_INVALID;
     struct hc_sv_player *npc = &host->players[player];
-    hc_tick head = hc_timeline_head(host->timeline);
     memcpy(npc->npc_name, field, sizeof field);
-    npc->named = npc->named == head + 1 ? head : head + 1; // names of equal ticks are not sent
+    hc_sv_host_named(host, player, hc_timeline_head(host->timeline) + 1);
     return HC_OK;
 }
 

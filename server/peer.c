@@ -114,9 +114,11 @@ enum hc_status hc_sv_peer_accept(struct hc_sv_peer *peer, const struct hc_data *
         for (unsigned k = 0; k < HC_SV_TICKET_SEQS; k++)
             peer->ticket.acked |= peer->ticket.seqs[k] == seq;
     }
-    for (; checked < peer->connection.loss_checked_to; checked++)
+    for (; checked < peer->connection.loss_checked_to; checked++) {
+        hc_sv_names_lost(&peer->names, checked);
         if (peer->connection.loss_checked_to - checked <= HC_SENT_RING) // older ones are forgotten
             hc_sv_client_lost(client, checked);
+    }
     if (hc_connection_measure(&peer->connection, &accepted, ack_delay_us, now_us, &rtt_us))
         client->round_trip =
             hc_tick_min(client->round_trip, hc_tick_at_us(rtt_us, client->world->tick_rate));

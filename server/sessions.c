@@ -157,7 +157,7 @@ static void stamp_roster(struct hc_sv_host *host) {
         } else if ((player->peer != 0 || player->npc) && !player->in) {
             stamp(host, p, HC_ROSTER_JOIN);
             player->in = true;
-            player->named = hc_timeline_head(host->timeline) + 1;
+            hc_sv_host_named(host, p, hc_timeline_head(host->timeline) + 1);
         }
     }
 }

@@ -429,7 +429,7 @@ static void see(struct hc_sv_view *view, uint32_t **at, hc_unit unit, hc_tick si
     slot->sees = true;
     slot->since = since;
     slot->named = false;
-    slot->name_since = HC_NO_TICK;
+    slot->name_number = 0;
 }
 
 void hc_sv_interest_update(struct hc_sv_interest *interest, struct hc_sv_index *index,

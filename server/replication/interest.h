@@ -61,8 +61,8 @@ struct hc_sv_slot {
     hc_tick evicted_as_of;   ///< its head; HC_NO_TICK: none
     hc_sv_value_id value_id; ///< of a seen unit: its value at the tick shown
     hc_sv_value_id value_ids[HC_SV_PLACES]; ///< by place, of `values`
-    bool named;         ///< the client acked the name of the unit's player since the unit is seen
-    hc_tick name_since; ///< of that name, or of the one sent; HC_NO_TICK: none was sent since then
+    bool named;           ///< the client acked the name of the unit's player since the unit is seen
+    uint32_t name_number; ///< of that name, or of the one sent; 0: none was sent since then
 };
 
 _Static_assert(offsetof(struct hc_sv_slot, value_ids) <= 64, "no longer than a line of the cache");

@@ -20,9 +20,10 @@ void storm_units_init(struct storm_units *units, const struct hc_world *world) {
     units->head = malloc(STORM_UNIT_ROWS * sizeof *units->head);
     units->digests = malloc(STORM_UNIT_ROWS * units->total * sizeof *units->digests);
     units->inputs_head = malloc(STORM_UNIT_ROWS * sizeof *units->inputs_head);
+    units->inputs_us = malloc(STORM_UNIT_ROWS * sizeof *units->inputs_us);
     units->bases = malloc((size_t)STORM_UNIT_ROWS * world->players * 2 * sizeof *units->bases);
     if (units->tick == NULL || units->head == NULL || units->digests == NULL ||
-        units->inputs_head == NULL || units->bases == NULL)
+        units->inputs_head == NULL || units->inputs_us == NULL || units->bases == NULL)
         abort();
     units->inputs = units->bases + (size_t)STORM_UNIT_ROWS * world->players;
     memset(units->tick, 0xff, STORM_UNIT_ROWS * sizeof *units->tick);
@@ -34,6 +35,7 @@ void storm_units_free(struct storm_units *units) {
     free(units->head);
     free(units->digests);
     free(units->inputs_head);
+    free(units->inputs_us);
     free(units->bases);
 }
 
@@ -199,6 +201,7 @@ static size_t inputs_row(struct storm_match *match, hc_tick tick) {
     if (units->inputs_head[row] == head)
         return first;
     units->inputs_head[row] = head;
+    units->inputs_us[row] = hc_sim_now(match->sim);
     for (hc_player p = 0; p < units->world->players; p++) {
         uint64_t base = storm_unit_base(units->world, timeline, p, tick);
         units->bases[first + p] = base;
@@ -206,6 +209,23 @@ static size_t inputs_row(struct storm_match *match, hc_tick tick) {
             base == 0 ? 0 : storm_inputs_digest(units->world, timeline, p, tick, head);
     }
     return first;
+}
+
+/// Leaves out the players of whom inputs arrived after the row was made at this head: the server
+/// may have compared them before or since.
+static void leave_out_changed(struct storm_match *match, struct storm_sent *sent, hc_tick tick) {
+    const struct storm_units *units = &match->units;
+    const struct hc_timeline *timeline = storm_match_timeline(match);
+    hc_tick head = hc_timeline_head(timeline);
+    if (units->inputs_us[tick % STORM_UNIT_ROWS] == hc_sim_now(match->sim))
+        return;
+    for (hc_player p = 0; p < units->world->players; p++) {
+        if (storm_unit_base(units->world, timeline, p, tick) != sent->bases[p])
+            sent->bases[p] = 0;
+        else if (sent->inputs[p] != 0 &&
+                 storm_inputs_digest(units->world, timeline, p, tick, head) != sent->inputs[p])
+            sent->inputs[p] = 0;
+    }
 }
 
 void storm_units_sent(struct storm_match *match, const struct storm_conn *conn,
@@ -227,6 +247,7 @@ void storm_units_sent(struct storm_match *match, const struct storm_conn *conn,
     for (unsigned i = 0; i < conn->player_count; i++)
         if (conn->players[i] < players)
             sent->bases[conn->players[i]] = sent->inputs[conn->players[i]] = 0;
+    leave_out_changed(match, sent, tick);
     if (units->world->game->view == 0)
         return;
     // Inputs end where their player leaves the interest set.

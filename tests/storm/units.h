@@ -31,6 +31,7 @@ struct storm_units {
     hc_tick *tick, *head; ///< [STORM_UNIT_ROWS]
     uint64_t *digests;    ///< [STORM_UNIT_ROWS][total]
     hc_tick *inputs_head; ///< [STORM_UNIT_ROWS] at which the two that follow were made
+    uint64_t *inputs_us;  ///< [STORM_UNIT_ROWS] when they were
     uint64_t *bases;      ///< [STORM_UNIT_ROWS][players] storm_unit_base
     uint64_t *inputs;     ///< [STORM_UNIT_ROWS][players] storm_inputs_digest
 };
