@@ -82,6 +82,8 @@ static void take_shown(struct storm_match *match, struct game_events *all, unsig
         if (match->seats[client].hostile)
             continue;
         const char *fault = hc_event_record_note(&seat->record, &event, again);
+        if (hc_client_stats(core)->game_events_unread > 0)
+            continue; // the one before of this event may have been dropped unread
         bool happened = hc_event_record_get(&all->happened, event.tick, event.entity, event.kind,
                                             event.number) != 0;
         if (fault == NULL && !happened &&

@@ -78,6 +78,10 @@ static void check_in_step(struct storm_match *match, unsigned client,
     hc_tick server = storm_match_head(match);
     int64_t up = (int64_t)ms(match, client, STORM_C_up_latency_ms);
     int64_t down = (int64_t)ms(match, client, STORM_C_down_latency_ms);
+    // An attacker's copy of a datagram may arrive before the datagram.
+    if (storm_match_attacked(match) &&
+        hc_client_stats(core)->rtt_min_us < storm_calm_rtt_us(match, client))
+        return;
     int64_t expected =
         (int64_t)server + lead_of(match, client) + (up - down) / 2 / (int64_t)match->tick_us;
     int64_t off = (int64_t)hc_timeline_head(hc_client_timeline(core)) - expected;

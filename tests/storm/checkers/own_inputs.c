@@ -24,9 +24,8 @@ static uint32_t late_limit_of(const struct storm_match *match, const struct stor
 static hc_tick known_before(const struct storm_match *match, const struct storm_conn *conn) {
     hc_tick known = HC_NO_TICK;
     for (unsigned own = 0; own < conn->player_count; own++)
-        known = hc_tick_min(known, hc_timeline_inputs_through(storm_match_timeline(match),
-                                                              conn->players[own]) +
-                                       1);
+        known = hc_tick_min(
+            known, hc_timeline_inputs_through(storm_match_timeline(match), conn->players[own]) + 1);
     return known;
 }
 

@@ -5,7 +5,7 @@ const struct storm_checker *const storm_checkers[STORM_CHECKERS] = {
     &storm_check_truth,           ///< the server's final ticks are a plain simulation's
     &storm_check_steps,           ///< a tick follows from the one before it
     &storm_check_sent_values,     ///< no value sent is wrong or hidden by interest
-    &storm_check_interest,        ///< a client knows the units in its view, and no others
+    &storm_check_interest,        ///< a client knows no unit that is out of its view
     &storm_check_received_values, ///< a client holds the values that it has received
     &storm_check_agreement,       ///< at the calm all hold the same
     &storm_check_own_inputs,      ///< no input is lost or rewritten, and forced ones are given up
