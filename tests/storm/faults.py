@@ -446,7 +446,7 @@ FAULTS = {
     "name-sent-once": Fault(
         "server/names.c",
         "a name whose datagram was lost is not sent again",
-        "            slot->named = acked;\n",
+        "            slot->named = players == NULL;\n",
         "            slot->named = true;\n",
     ),
     "name-outlives-its-player": Fault(
@@ -456,10 +456,10 @@ FAULTS = {
         "name->name[0] != 0 ? name->name : NULL;",
     ),
     "npc-renamed-in-vain": Fault(
-        "server/npcs.c",
-        "clients are not sent the new name of an NPC",
-        "    npc->named = npc->named == head + 1 ? head : head + 1;",
-        "    (void)head;",
+        "server/names.c",
+        "another name of the same tick is not sent",
+        "    host->players[player].name_number = ++host->newest_name;\n",
+        "    host->players[player].name_number = since;\n",
     ),
     # ---- Sessions ----
     "pinned-too-short": Fault(
