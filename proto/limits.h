@@ -55,7 +55,8 @@ enum {
     HC_KEEP_ALIVE_US = 100000,      ///< from one DATA to the next, at most
     HC_TIMEOUT_US = 10000000,       ///< silence after which a connection is lost
     HC_RECONNECT_US = 30000000,     ///< a lost client tries to reconnect, and a server waits for it
-    HC_SILENT_DATA_MAX = 16,        ///< DATA, except CLOSE, to a client before its first one
+    HC_SILENT_MAX = 16,             ///< datagrams, except CLOSE, to a client before its first DATA,
+    HC_SILENT_ACCEPT = 8,           ///< of which one, after so many DATA, is its ACCEPT again
     HC_CLOSES = 10,                 ///< CLOSE is sent so often,
     HC_CLOSES_AT_ONCE = 3,          ///< the first ones together,
     HC_CLOSE_PERIOD_US = 50000,     ///< the others so far apart

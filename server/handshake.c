@@ -183,6 +183,7 @@ static void build_accept(struct hc_sv_host *host, struct hc_sv_peer *peer,
     HC_ASSERT(size == sizeof peer->accept);
     hc_seal_accept(&peer->connection.sealer, bytes, size);
     memcpy(peer->accept, bytes, size);
+    peer->accept_repeated = false;
 }
 
 static enum hc_status reply_accept(struct hc_sv_host *host, const struct hc_sv_peer *peer) {

@@ -258,7 +258,20 @@ static size_t send_reply(struct hc_sv_host *host, struct hc_address *to, uint8_t
 /// Whether the peer may be sent another DATA. Few are allowed before its first one, because the
 /// address may be that of an amplification's victim.
 static bool may_send(const struct hc_sv_peer *peer) {
-    return peer->connection.replay.newest > 0 || peer->connection.sent.next <= HC_SILENT_DATA_MAX;
+    return peer->connection.replay.newest > 0 ||
+           peer->connection.sent.next + peer->accept_repeated <= HC_SILENT_MAX;
+}
+
+/// Sends the ACCEPT again, once, to a client that has sent no DATA for a while: it may be lost, and
+/// the client would ask for it only later. Returns the size, or 0.
+static size_t repeat_accept(struct hc_sv_peer *peer, uint8_t out[static HC_DATAGRAM_MAX]) {
+    if (peer->connection.replay.newest > 0 || peer->accept_repeated ||
+        peer->connection.sent.next <= HC_SILENT_ACCEPT || !hc_sv_peer_has_session(peer))
+        return 0;
+    HC_MARK("accept-repeated");
+    peer->accept_repeated = true;
+    memcpy(out, peer->accept, sizeof peer->accept);
+    return sizeof peer->accept;
 }
 
 static void add_counts(struct hc_server_stats *stats, const struct hc_sv_snapshot_counts *counts) {
@@ -306,6 +319,8 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         host->send_cursor = (unsigned)(peer - host->peers);
         *to = peer->address;
         size_t size = hc_sv_peer_send_close(peer, out, now_us);
+        if (size == 0)
+            size = repeat_accept(peer, out);
         bool allowed = may_send(peer);
         if (size == 0 && allowed && peer->messages_due)
             size = hc_sv_send_messages(host, peer, to, out, now_us);

@@ -147,6 +147,7 @@ struct hc_sv_peer {
     unsigned ended_next; ///< in this peer's ring of ended connections
     uint8_t client_nonce[HC_NONCE_SIZE];
     uint8_t accept[HC_DATAGRAM_ACCEPT_SIZE]; ///< built once, resent byte-identical
+    bool accept_repeated;                    ///< without another CONNECT
 };
 
 /// Lays out the memory of a peer from `base` (NULL: only measures); returns the bytes needed.

@@ -1,5 +1,5 @@
 /// The snapshots that a session was due: those that the server's rate gives from the first one that
-/// acks the client. Before a server has received DATA of a client it sends HC_SILENT_DATA_MAX
+/// acks the client. Before a server has received DATA of a client it sends HC_SILENT_MAX
 /// DATA, and then none.
 #pragma once
 

@@ -230,6 +230,8 @@ static void receive(struct joiner *joiner, hc_unit own, const uint8_t *bytes, si
     const struct hc_cl_received *received;
     uint8_t opened[HC_DATAGRAM_MAX];
     struct hc_data data;
+    if (hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT)
+        return; // again
     ck_assert_int_eq(hc_endpoint_get_data(&joiner->endpoint, false, bytes, size, opened, &data),
                      HC_OK);
     if (data.body_size == 0)

@@ -31,7 +31,7 @@ static struct hc_cl_due_snapshots play(uint32_t latency_ms, uint32_t stops_ms) {
     return sum;
 }
 
-/// The server sends HC_SILENT_DATA_MAX DATA, for 0.27 s, before it has one of a client, which takes
+/// The server sends HC_SILENT_MAX datagrams, for 0.27 s, before it has one of a client, which takes
 /// two latencies.
 START_TEST(a_far_client_lacks_no_snapshot_at_the_beginning_of_its_session) {
     for (uint32_t latency_ms = 0; latency_ms <= 400; latency_ms += 50) {

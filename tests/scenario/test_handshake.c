@@ -31,6 +31,31 @@ START_TEST(all_join_although_two_datagrams_in_five_are_lost) {
 }
 END_TEST
 
+/// Loses the first ACCEPT.
+static void lose_accept(struct scenario *scenario, unsigned client, const uint8_t *bytes,
+                        size_t size) {
+    unsigned *accepts = scenario->context;
+    bool first = hc_datagram_kind(bytes, size) == HC_DATAGRAM_ACCEPT && (*accepts)++ == 0;
+    struct hc_network_sim_config link = scenario_link(150, first ? 100 : 0);
+    hc_sim_set_link(scenario->sim, client, NULL, &link);
+}
+
+START_TEST(a_far_client_whose_accept_was_lost_plays_soon_and_never_stalls) {
+    unsigned accepts = 0;
+    struct hc_sim_config config = scenario_config(&lanes, 1, 150, 131);
+    struct scenario *scenario = scenario_create(&config);
+    scenario->host_sent = lose_accept;
+    scenario->context = &accepts;
+    ck_assert(hc_sim_connect(scenario->sim, 0));
+    // HELLO, COOKIE, CONNECT take 450 ms; eight DATA 133, the ACCEPT again 150, two ticks.
+    hc_sim_run(scenario->sim, 770 * MS_US);
+    ck_assert_int_eq(scenario_client_state(scenario, 0), HC_CLIENT_PLAYING);
+    hc_sim_run(scenario->sim, 3 * SECOND_US);
+    ck_assert_uint_eq(hc_client_stats(hc_sim_client(scenario->sim, 0))->stalls, 0);
+    scenario_destroy(scenario);
+}
+END_TEST
+
 static bool see_hello(void *context, struct hc_sim *sim, unsigned client, uint8_t *bytes,
                       size_t size) {
     struct hc_hello hello;
@@ -273,6 +298,7 @@ int main(void) {
     Suite *suite = suite_create("handshake");
     TCase *tests = tcase_create("handshake");
     tcase_add_test(tests, all_join_although_two_datagrams_in_five_are_lost);
+    tcase_add_test(tests, a_far_client_whose_accept_was_lost_plays_soon_and_never_stalls);
     tcase_add_test(tests, forged_cookies_that_arrive_first_keep_no_client_out);
     tcase_add_test(tests, a_full_server_denies_with_its_reason);
     tcase_add_test(tests, a_client_with_more_players_than_free_slots_is_denied_and_takes_none);
