@@ -129,11 +129,12 @@ void hc_sv_view_order(uint64_t *keys, uint32_t count) {
 
 // ---- The index ----------------------------------------------------------------------------------
 
-/// Cells at least as wide as the view: a look comes upon nine at most.
+/// Cells as wide as the view, or down to half of it: a look comes upon nine to sixteen, which reach
+/// little farther than the view.
 static struct hc_grid_shape shape_of(const struct hc_world *world) {
     struct hc_grid_shape shape = hc_grid_shape(world);
     shape.shift = 0;
-    while ((UINT64_C(1) << shape.shift) < world->game->view)
+    while ((UINT64_C(2) << shape.shift) <= world->game->view)
         shape.shift++;
     return shape;
 }
@@ -366,12 +367,14 @@ static void find_unit(struct finding *finding, hc_unit unit) {
 static void find_near(struct finding *finding, const struct hc_sv_index_tick *at,
                       const struct hc_sv_interest_eye *eye) {
     const struct hc_grid_shape *shape = &finding->index->shape;
-    int64_t view = finding->index->world->game->view, width = INT64_C(1) << shape->shift;
+    uint32_t view = finding->index->world->game->view;
+    int64_t width = INT64_C(1) << shape->shift, place[2] = {eye->x, eye->y};
     for (int64_t x = eye->x - view; x < eye->x + view + width; x += width)
         for (int64_t y = eye->y - view; y < eye->y + view + width; y += width)
             for (uint16_t e = at->grid.bucket[hc_grid_bucket(shape, x, y)]; e != HC_GRID_NONE;
                  e = at->grid.node[e].next)
-                find_unit(finding, hc_unit_of(finding->index->world, e));
+                if (hc_grid_near(at->grid, e, place, view))
+                    find_unit(finding, hc_unit_of(finding->index->world, e));
 }
 
 /// Sorts the few units that a look finds.

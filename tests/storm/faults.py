@@ -457,9 +457,9 @@ FAULTS = {
     ),
     "npc-renamed-in-vain": Fault(
         "server/names.c",
-        "another name of the same tick is not sent",
+        "clients are not sent the new name of an NPC",
         "    host->players[player].name_number = ++host->newest_name;\n",
-        "    host->players[player].name_number = since;\n",
+        "    host->players[player].name_number = 1;\n",
     ),
     # ---- Sessions ----
     "pinned-too-short": Fault(
