@@ -81,19 +81,22 @@ void hc_sv_host_named(struct hc_sv_host *host, hc_player player, hc_tick since) 
     host->players[player].name_number = ++host->newest_name;
 }
 
-void hc_sv_names_acked(struct hc_sv_names *names, struct hc_sv_view *view, uint32_t seq) {
-    if (names->seq != seq)
-        return;
-    note(names, view, NULL);
+/// The newest NAMES is acked or lost.
+static void settle(struct hc_sv_names *names) {
     names->seq = 0;
     names->due_us = names->sent_us + HC_NAMES_US;
 }
 
-void hc_sv_names_lost(struct hc_sv_names *names, uint32_t seq) {
+void hc_sv_names_acked(struct hc_sv_names *names, struct hc_sv_view *view, uint32_t seq) {
     if (names->seq != seq)
         return;
-    names->seq = 0;
-    names->due_us = names->sent_us + HC_NAMES_US;
+    note(names, view, NULL);
+    settle(names);
+}
+
+void hc_sv_names_lost(struct hc_sv_names *names, uint32_t seq) {
+    if (names->seq == seq)
+        settle(names);
 }
 
 /// Microseconds after which a NAMES that is not acked is lost (RFC 6298).

@@ -1,6 +1,6 @@
 /// The snapshots that a session was due: those that the server's rate gives from the first one that
-/// acks the client. Before a server has received DATA of a client it sends HC_SILENT_MAX
-/// DATA, and then none.
+/// acks the client. Before a server has received DATA of a client it sends HC_SILENT_MAX datagrams,
+/// and then none.
 #pragma once
 
 #include "hindcast/client.h"
