@@ -325,8 +325,7 @@ def idle(room, seconds):
 
 
 def in_room(clients, room):
-    """Splits the time of a tick into that of the world and that of each client, by a run without clients. The
-    start of the daemons is in both."""
+    """Splits the time of a tick into that of the world and that of each client, by a run without clients."""
     ramp = 1
     empty = idle(room, options.short + ramp)
     row = run(clients, options.short, room=room, full=0, ramp=ramp)

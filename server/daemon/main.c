@@ -47,6 +47,7 @@ struct daemon {
     pthread_mutex_t placement_lock;
     struct hc_sv_worker *workers; ///< [options.workers]
     unsigned threads;             ///< workers whose threads run
+    uint64_t began_cpu_us;        ///< processor time of the process when they began
     atomic_bool ends;
     atomic_uint open;
     bool stopping;
@@ -134,7 +135,7 @@ static json_t *make_report(struct daemon *daemon) {
                                   : hc_sv_placement_most(daemon->setting.placement);
     pthread_mutex_unlock(&daemon->placement_lock);
     report->duration_us = hc_clock_us() - daemon->setting.began_us;
-    report->cpu_us = hc_report_cpu_us();
+    report->cpu_us = hc_report_cpu_us() - daemon->began_cpu_us;
     report->resident_bytes = resident_bytes();
     if (single)
         return hc_sv_report_json(report);
@@ -578,6 +579,7 @@ static void *run_worker(void *context) {
 static bool run(struct daemon *daemon) {
     unsigned workers = daemon->options.workers;
     daemon->setting.began_us = hc_clock_us();
+    daemon->began_cpu_us = hc_report_cpu_us();
     for (unsigned i = 0; i < workers; i++)
         hc_sv_worker_begin(&daemon->workers[i]);
     daemon->threads = 1;

@@ -10,10 +10,10 @@
 
 struct hc_sv_report {
     const char *version;
-    uint64_t seed;      ///< below 2^63, as a JSON integer
-    uint16_t tick_rate; ///< Hz
-    uint64_t ticks;     ///< of all matches
-    uint64_t duration_us, cpu_us;
+    uint64_t seed;                  ///< below 2^63, as a JSON integer
+    uint16_t tick_rate;             ///< Hz
+    uint64_t ticks;                 ///< of all matches
+    uint64_t duration_us, cpu_us;   ///< since the workers began
     uint64_t client_ticks;          ///< connected clients, summed over the ticks
     unsigned clients_most;          ///< at once
     size_t resident_bytes;          ///< of the process, when the report is made

@@ -46,10 +46,8 @@ static struct hc_sv_value *place_of(const struct hc_sv_values *values, hc_sv_val
     return (struct hc_sv_value *)(void *)(values->ring + place * values->each);
 }
 
-void hc_sv_values_clear(struct hc_sv_values *values) {
+void hc_sv_values_begin(struct hc_sv_values *values) {
     values->next = 1;
-    for (uint32_t i = 0; i < values->capacity; i++)
-        place_of(values, i)->id = 0;
     memset(values->row_tick, 0xff, values->rows * sizeof *values->row_tick);
 }
 
@@ -247,9 +245,7 @@ static void forget_runs(struct hc_sv_deltas *deltas) {
     memset(deltas->runs, 0, hc_unit_total(deltas->world) * sizeof *deltas->runs);
 }
 
-void hc_sv_deltas_clear(struct hc_sv_deltas *deltas) {
-    memset(deltas->entries, 0, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
-    forget_runs(deltas);
+void hc_sv_deltas_begin(struct hc_sv_deltas *deltas) {
     for (hc_player p = 0; p < deltas->world->players; p++)
         deltas->turns[p] = (struct hc_sv_turns){.head = HC_NO_TICK};
     for (unsigned i = 0; i < 2; i++) // at first each delta tries one

@@ -72,13 +72,13 @@ struct hc_sv_values_row {
 };
 
 /// Lays the arrays out from `base` (NULL: only measures) for a window of `rows` ticks, at least
-/// `capacity` values, and places for `pins` pinned ones; returns the bytes needed. `world` is
-/// borrowed.
+/// `capacity` values, and places for `pins` pinned ones; returns the bytes needed. The memory is
+/// zeroed; most of it stays untouched until it is used. `world` is borrowed.
 size_t hc_sv_values_layout(struct hc_sv_values *values, const struct hc_world *world, uint32_t rows,
                            uint32_t capacity, uint32_t pins, uint8_t *base);
 
-/// Forgets all values; the next number is 1.
-void hc_sv_values_clear(struct hc_sv_values *values);
+/// Begins without values; the first number is 1.
+void hc_sv_values_begin(struct hc_sv_values *values);
 
 /// The row of `tick`, which the timeline must still hold; valid until the timeline changes.
 struct hc_sv_values_row hc_sv_values_row(struct hc_sv_values *values,
@@ -214,19 +214,20 @@ struct hc_sv_encoder {
 /// Begins the deltas of a snapshot whose referee has this value, which is borrowed.
 void hc_sv_encoder_begin(struct hc_sv_encoder *encoder, const struct hc_sv_value *referee);
 
-/// A delta as bits, borrowed until the next one.
+/// A delta as bits, borrowed until the next one. `data` has whole words of 4 bytes.
 struct hc_sv_delta {
     const uint8_t *data;
     uint32_t bits;
 };
 
 /// Lays everything out from `base` (NULL: only measures) for `entries` stored deltas, rounded up to
-/// a power of two; returns the bytes needed. `world` and `extrapolator` are borrowed.
+/// a power of two; returns the bytes needed. The memory is zeroed. `world` and `extrapolator` are
+/// borrowed.
 size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *world,
                            struct hc_extrapolator *extrapolator, uint32_t entries, uint8_t *base);
 
-/// Forgets everything.
-void hc_sv_deltas_clear(struct hc_sv_deltas *deltas);
+/// Begins without deltas and runs.
+void hc_sv_deltas_begin(struct hc_sv_deltas *deltas);
 
 /// Whether the keys of two inputs (input_size bytes) differ.
 bool hc_sv_deltas_keys_differ(const struct hc_sv_deltas *deltas, const uint8_t *a,

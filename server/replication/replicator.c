@@ -65,10 +65,10 @@ bool hc_sv_replicator_init(struct hc_sv_replicator *replicator,
         return false;
     layout(replicator, config, replicator->memory);
     hc_sv_roster_clear(&replicator->roster, config->world);
-    hc_sv_values_clear(&replicator->values);
+    hc_sv_values_begin(&replicator->values);
     hc_sv_slots_clear(&replicator->slots);
     hc_sv_index_clear(&replicator->index);
-    hc_sv_deltas_clear(&replicator->deltas);
+    hc_sv_deltas_begin(&replicator->deltas);
     return true;
 }
 
