@@ -33,28 +33,22 @@ void hc_bits_put_u64(struct hc_bits_writer *writer, uint64_t value) {
 
 void hc_bits_put_number(struct hc_bits_writer *writer, uint32_t value, unsigned group) {
     HC_ASSERT(group >= 1 && group <= 16);
-    while (value > 0) {
-        uint32_t digit = (value - 1) & ones(group);
-        hc_bits_put(writer, digit << 1 | 1, group + 1);
-        value = (value - 1) >> group;
-    }
+    for (; value > 0; value = (value - 1) >> group)
+        hc_bits_put(writer, ((value - 1) & ones(group)) << 1 | 1, group + 1);
     hc_bits_put(writer, 0, 1);
 }
 
 void hc_bits_append(struct hc_bits_writer *writer, const uint8_t *data, size_t bits) {
-    for (; bits >= 32; bits -= 32, data += 4)
+    for (; bits > 32; bits -= 32, data += 4)
         hc_bits_put(writer, get_u32(data), 32);
-    uint32_t rest = 0;
-    for (unsigned i = 0; 8 * i < bits; i++)
-        rest |= (uint32_t)data[i] << 8 * i;
-    hc_bits_put(writer, rest & ones((unsigned)bits), (unsigned)bits);
+    if (bits > 0)
+        hc_bits_put(writer, get_u32(data) & ones((unsigned)bits), (unsigned)bits);
 }
 
 size_t hc_bits_finish(struct hc_bits_writer *writer) {
-    if (writer->failed)
+    if (hc_bits_failed(writer))
         return 0;
     while (writer->count > 0) {
-        HC_ASSERT(writer->at < writer->size);
         writer->data[writer->at++] = (uint8_t)writer->pending;
         writer->pending >>= 8;
         writer->count = writer->count > 8 ? writer->count - 8 : 0;
@@ -192,11 +186,10 @@ static unsigned last_range(unsigned bits, unsigned k) {
 
 void hc_bits_put_residual(struct hc_bits_writer *writer, uint32_t difference, unsigned bits,
                           unsigned k) {
-    difference &= ones(bits);
-    HC_ASSERT(difference != 0 && k < bits && bits <= 32);
-    uint64_t range = UINT64_C(1) << bits;
-    uint64_t number = difference < range / 2 ? 2 * (uint64_t)difference - 1 // 1, 2 ...
-                                             : 2 * (range - difference) - 2;
+    HC_CHECK((difference & ones(bits)) != 0 && k < bits && bits <= 32);
+    // -1, -2 ... become 0, 2 ..., and 1, 2 ... become 1, 3 ...
+    int32_t nearest = (int32_t)(difference << (32 - bits)) >> (32 - bits), sign = nearest >> 31;
+    uint64_t number = (uint64_t)(uint32_t)(nearest ^ sign) * 2 - 1 - (uint64_t)sign;
     number += UINT64_C(1) << k;
     unsigned top = 63 - (unsigned)__builtin_clzll(number), n = top - k;
     number -= UINT64_C(1) << top;

@@ -2,7 +2,7 @@
 ///
 /// The first bit is the lowest of the first byte; a number's low bits come first. Writer:
 ///   1. hc_bits_writer; 2. any number of puts; 3. hc_bits_finish, which pads with zero bits.
-/// A failure sticks: the caller makes all its calls and checks `failed` once at the end.
+/// A failure sticks: the caller makes all its calls and checks once at the end whether one failed.
 #pragma once
 
 #include "hindcast/check.h"
@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Writes to a borrowed buffer. A put past its end fails and drops the whole number.
+/// Writes to a borrowed buffer. A put past its end fails; the numbers so far are then of no use.
 struct hc_bits_writer {
     uint8_t *data;
     size_t size;      ///< bytes in `data`
     size_t at;        ///< bytes stored so far
     uint64_t pending; ///< bits put but not stored yet, low bits first
     unsigned count;   ///< pending bits; below 32 between calls
-    bool failed;      ///< once true, every put is dropped
+    bool full;        ///< pending bits were dropped, because they had no room
 };
 
 /// Reads from a borrowed buffer. A get past its end fails and gives 0.
@@ -34,26 +34,32 @@ struct hc_bits_reader {
 /// A writer to the `size` bytes at `data`, which may be NULL when `size` is 0.
 struct hc_bits_writer hc_bits_writer(void *data, size_t size);
 
-/// Appends the low `bits` bits, in [0, 32], of `value`, which must be below 2^bits.
-static inline void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits) {
-    HC_ASSERT(bits <= 32 && (uint64_t)value >> bits == 0);
-    unsigned count = writer->count + bits;
-    // Pending bits count as used, so that storing them later cannot fail.
-    if (writer->failed || count > (writer->size - writer->at) * 8) {
-        writer->failed = true;
-        return;
-    }
-    uint64_t pending = writer->pending | (uint64_t)value << writer->count;
-    if (count >= 32) {
+/// Whether a put has failed.
+static inline bool hc_bits_failed(const struct hc_bits_writer *writer) {
+    return writer->full || writer->count > (writer->size - writer->at) * 8;
+}
+
+/// Stores the lowest 32 pending bits, or drops them.
+static inline void hc_bits_store(struct hc_bits_writer *writer) {
+    if (writer->size - writer->at < 4) {
+        writer->full = true;
+    } else {
         uint8_t *out = writer->data + writer->at;
         for (unsigned i = 0; i < 4; i++)
-            out[i] = (uint8_t)(pending >> 8 * i);
+            out[i] = (uint8_t)(writer->pending >> 8 * i);
         writer->at += 4;
-        pending >>= 32;
-        count -= 32;
     }
-    writer->pending = pending;
-    writer->count = count;
+    writer->pending >>= 32;
+    writer->count -= 32;
+}
+
+/// Appends the low `bits` bits, in [0, 32], of `value`, which must be below 2^bits.
+static inline void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits) {
+    HC_CHECK(bits <= 32 && (uint64_t)value >> bits == 0);
+    writer->pending |= (uint64_t)value << writer->count;
+    writer->count += bits;
+    if (writer->count >= 32)
+        hc_bits_store(writer);
 }
 
 /// Appends a number, best a small one: groups of `group` bits, in [1, 16], each behind a 1, and a 0
@@ -67,13 +73,14 @@ void hc_bits_put_signed(struct hc_bits_writer *writer, int32_t value, unsigned b
 /// Appends `value` in 64 bits.
 void hc_bits_put_u64(struct hc_bits_writer *writer, uint64_t value);
 
-/// Appends the first `bits` bits at `data`, which another writer wrote.
+/// Appends the first `bits` bits at `data`, which another writer wrote. It reads whole words of 4
+/// bytes: up to 3 bytes at the end are readable and do not matter.
 void hc_bits_append(struct hc_bits_writer *writer, const uint8_t *data, size_t bits);
 
 /// Stores the pending bits. Returns the bytes used; 0 when the writer has failed.
 size_t hc_bits_finish(struct hc_bits_writer *writer);
 
-/// Bits put so far.
+/// Bits put so far, unless a put has failed.
 size_t hc_bits_written(const struct hc_bits_writer *writer);
 
 /// A reader of the `size` bytes at `data`, which may be NULL when `size` is 0.

@@ -46,6 +46,9 @@ static bool check_field(const struct complaint *to, const char *owner, const str
                         field->offset, offset);
     if (field->size != 1 && field->size != 2 && field->size != 4)
         return complain(to, "%s.%s: size %u is none of 1, 2, 4", owner, field->name, field->size);
+    if (offset % field->size != 0)
+        return complain(to, "%s.%s: offset %u is not a multiple of size %u", owner, field->name,
+                        offset, field->size);
     if (field->bits < 1 || field->bits > 8 * field->size)
         return complain(to, "%s.%s: bits %u outside of [1, %u]", owner, field->name, field->bits,
                         8u * field->size);

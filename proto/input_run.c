@@ -47,13 +47,13 @@ uint32_t hc_input_run_pack(const struct hc_game *game, uint32_t players, uint32_
                 memcpy(last[player], input, game->input_size);
             }
         }
-        if (may_fail && (bits.failed || (hc_bits_written(&bits) + 7) / 8 > capacity)) {
+        if (may_fail && hc_bits_failed(&bits)) {
             bits = before;
             break;
         }
     }
     *used = hc_bits_finish(&bits);
-    HC_ASSERT(!bits.failed);
+    HC_ASSERT(!hc_bits_failed(&bits));
     return packed;
 }
 

@@ -203,6 +203,11 @@ static void put_again(struct hc_bits_writer *bits, const struct hc_snapshot_set 
                       const struct hc_snapshot_unit *units, uint32_t count, uint32_t others) {
     uint16_t runs[HC_SNAPSHOT_UNITS_MAX + 1]; // sent and skipped ones by turns
     uint32_t run = 0, sum = 0;
+    bool all = count - others == base->count;
+    if (base->count > 0)
+        hc_bits_put(bits, all, 1);
+    if (all)
+        return;
     runs[0] = 0;
     for (uint32_t i = 0, at = 0; at < base->count; at++) {
         while (i < count && (units[i].from != HC_SNAPSHOT_BASE || units[i].unit < base->units[at]))
@@ -214,11 +219,6 @@ static void put_again(struct hc_bits_writer *bits, const struct hc_snapshot_set 
         sum += sent;
     }
     HC_ASSERT(sum + others == count);
-    if (base->count == 0)
-        return;
-    hc_bits_put(bits, sum == base->count, 1);
-    if (sum == base->count)
-        return;
     hc_bits_put_number(bits, runs[0], SENT_GROUP);
     for (uint32_t i = 1; i <= run; i++)
         hc_bits_put_number(bits, runs[i] - 1u, i % 2 == 0 ? SENT_GROUP : SKIPPED_GROUP);
@@ -372,7 +372,7 @@ void hc_snapshot_put_corrections(struct hc_bits_writer *bits, const struct hc_sn
     hc_bits_put(bits, 1, 1);
     hc_bits_put_number(bits, before - at - 1, 3);
     hc_bits_put_number(bits, count - 1, 3);
-    for (uint32_t i = 0; i < count && !bits->failed; i++) {
+    for (uint32_t i = 0; i < count && !hc_bits_failed(bits); i++) {
         const struct hc_snapshot_correction *correction = &corrections[i];
         bool has_base = correction->as_of != HC_NO_TICK;
         HC_ASSERT(correction->unit >= next);

@@ -103,43 +103,55 @@ static inline uint64_t load_word(const uint8_t *data, unsigned size) {
     return word;
 }
 
-/// The fields of the bytes that are not 0 in `word`, which are those from `at` on.
-static inline uint64_t fields_of(const struct hc_value_table *table, unsigned at, uint64_t word) {
-    uint64_t fields = 0;
-    while (word != 0) {
-        unsigned byte = (unsigned)__builtin_ctzll(word) / 8;
-        fields |= UINT64_C(1) << table->field_at[at + byte];
-        word &= ~(UINT64_C(0xff) << 8 * byte);
+/// The fields in which two structs differ.
+struct changes {
+    uint64_t fields; ///< bit i for field i
+    unsigned count;
+    uint32_t by[HC_FIELDS_MAX]; ///< of each of these by how much, modulo 2^bits
+};
+
+/// Adds the fields in which `a` and `b` differ, the words of two structs from the byte `at` on.
+/// Each of their bytes that differs belongs to a field that lies in the word.
+static inline void add_changes(struct changes *changes, const struct hc_value_table *table,
+                               unsigned at, uint64_t a, uint64_t b) {
+    for (uint64_t left = a ^ b; left != 0;) {
+        unsigned number = table->field_at[at + (unsigned)__builtin_ctzll(left) / 8];
+        const struct hc_value_field *field = &table->fields[number];
+        unsigned shift = 8 * (field->at - at), size = 8u * field->size;
+        changes->fields |= UINT64_C(1) << number;
+        changes->by[changes->count++] = (uint32_t)((b >> shift) - (a >> shift));
+        left &= ~((UINT64_MAX >> (64 - size)) << shift);
     }
-    return fields;
 }
 
-/// The fields in which two structs differ, bit i for field i. No byte belongs to two fields or to
-/// none, so it compares words.
-static uint64_t compare(const struct hc_value_table *table, const uint8_t *a, const uint8_t *b) {
-    uint64_t fields = 0;
+/// Compares two structs by words. No byte belongs to two fields or to none, and no field to two
+/// words, because each is aligned to its size.
+static void compare(const struct hc_value_table *table, const uint8_t *a, const uint8_t *b,
+                    struct changes *out) {
     unsigned at = 0, size = table->size;
+    out->fields = 0;
+    out->count = 0;
     for (; at + 8 <= size; at += 8)
-        fields |= fields_of(table, at, load_word(a + at, 8) ^ load_word(b + at, 8));
+        add_changes(out, table, at, load_word(a + at, 8), load_word(b + at, 8));
     if ((size & 4) != 0) {
-        fields |= fields_of(table, at, load_word(a + at, 4) ^ load_word(b + at, 4));
+        add_changes(out, table, at, load_word(a + at, 4), load_word(b + at, 4));
         at += 4;
     }
     if ((size & 2) != 0) {
-        fields |= fields_of(table, at, load_word(a + at, 2) ^ load_word(b + at, 2));
+        add_changes(out, table, at, load_word(a + at, 2), load_word(b + at, 2));
         at += 2;
     }
     if ((size & 1) != 0)
-        fields |= fields_of(table, at, load_word(a + at, 1) ^ load_word(b + at, 1));
-    return fields;
+        add_changes(out, table, at, load_word(a + at, 1), load_word(b + at, 1));
 }
 
-/// Appends the residuals of `fields`, in which `from` and `to` differ.
+/// Appends the residuals of the changed fields.
 static void put_fields(struct hc_bits_writer *bits, const struct hc_value_table *table,
-                       uint64_t fields, const uint8_t *from, const uint8_t *to) {
-    for (; fields != 0; fields &= fields - 1) {
+                       const struct changes *changes) {
+    uint64_t fields = changes->fields;
+    for (unsigned i = 0; i < changes->count; i++, fields &= fields - 1) {
         const struct hc_value_field *field = &table->fields[__builtin_ctzll(fields)];
-        hc_bits_put_residual(bits, load(field, to) - load(field, from), field->bits, field->golomb);
+        hc_bits_put_residual(bits, changes->by[i], field->bits, field->golomb);
     }
 }
 
@@ -159,9 +171,10 @@ static void get_fields(struct hc_bits_reader *bits, const struct hc_value_table 
 /// Appends an input that differs from the one before it.
 static void put_other_input(struct hc_bits_writer *bits, const struct hc_value_codec *codec,
                             const uint8_t *before, const uint8_t *input) {
-    uint32_t fields = (uint32_t)compare(&codec->input, before, input);
-    hc_bits_put_some(bits, fields, codec->input.count);
-    put_fields(bits, &codec->input, fields, before, input);
+    struct changes changes;
+    compare(&codec->input, before, input, &changes);
+    hc_bits_put_some(bits, (uint32_t)changes.fields, codec->input.count);
+    put_fields(bits, &codec->input, &changes);
 }
 
 /// Reads it over the one before it.
@@ -318,10 +331,10 @@ struct difference {
     struct addressed unit;
     const struct hc_unit_value *from, *to;
     bool owner;
-    uint32_t entities;                     ///< bit i for entity i
-    uint64_t fields[HC_UNIT_ENTITIES_MAX]; ///< of each of these that is alive in both
-    const uint8_t *first;                  ///< the first entity of `from` with the input of `to`
-    uint8_t turned[HC_STATE_MAX];          ///< the same, if the inputs differ
+    uint32_t entities;                            ///< bit i for entity i
+    struct changes changes[HC_UNIT_ENTITIES_MAX]; ///< of each of these that is alive in both
+    const uint8_t *first;         ///< the first entity of `from` with the input of `to`
+    uint8_t turned[HC_STATE_MAX]; ///< the same, if the inputs differ
 };
 
 /// The state that entity `i`, alive in both, is encoded against.
@@ -348,15 +361,16 @@ static void find_difference(const struct hc_value_base *base, const struct hc_un
     }
     for (uint32_t i = 0; i < out->unit.count; i++) {
         HC_ASSERT(to->presence[i] == HC_ABSENT || to->presence[i] == HC_ALIVE);
-        uint64_t fields = 0;
+        struct changes *changes = &out->changes[i];
         bool stays = from->presence[i] == to->presence[i];
         if (stays && to->presence[i] != HC_ALIVE)
             continue;
         if (stays)
-            fields = compare(table_of(&out->unit, i), reference_of(out, i),
-                             to->states + (size_t)i * out->unit.stride);
-        out->fields[i] = fields;
-        out->entities |= (uint32_t)(!stays || fields != 0) << i;
+            compare(table_of(&out->unit, i), reference_of(out, i),
+                    to->states + (size_t)i * out->unit.stride, changes);
+        else
+            changes->fields = changes->count = 0;
+        out->entities |= (uint32_t)(!stays || changes->count > 0) << i;
     }
 }
 
@@ -375,29 +389,25 @@ static void put_owner(struct hc_bits_writer *bits, const struct difference *diff
 
 /// Appends a changed entity. If the extrapolated one is alive, an empty mask makes it absent; if it
 /// is absent, the mask makes it alive.
-static void put_entity(struct hc_bits_writer *bits, const struct difference *difference,
-                       uint32_t i) {
+static void put_entity(struct hc_bits_writer *bits, struct difference *difference, uint32_t i) {
     const struct addressed *unit = &difference->unit;
     const struct hc_value_table *table = table_of(unit, i);
-    const uint8_t *to = difference->to->states + (size_t)i * unit->stride;
-    const uint8_t *from = reference_of(difference, i);
+    struct changes *changes = &difference->changes[i];
     uint8_t presence = difference->from->presence[i], appeared[HC_STATE_MAX];
-    uint64_t fields = difference->fields[i];
     bool alive = difference->to->presence[i] == HC_ALIVE;
     if (presence == HC_UNKNOWN)
         hc_bits_put(bits, alive, 1);
     if (presence != HC_ALIVE && alive) {
         memset(appeared, 0, table->size);
         appear(unit, i, difference->to->states, appeared);
-        from = appeared;
-        fields = compare(table, from, to);
+        compare(table, appeared, difference->to->states + (size_t)i * unit->stride, changes);
     }
     if (alive || presence != HC_UNKNOWN)
-        hc_bits_put_mask(bits, fields, table->count);
-    put_fields(bits, table, fields, from, to);
+        hc_bits_put_mask(bits, changes->fields, table->count);
+    put_fields(bits, table, changes);
 }
 
-static void put_parts(struct hc_bits_writer *bits, const struct difference *difference) {
+static void put_parts(struct hc_bits_writer *bits, struct difference *difference) {
     const struct addressed *unit = &difference->unit;
     uint32_t entities = difference->entities;
     uint32_t flags = (difference->owner ? OWNER : 0u) | ((entities & 1) != 0 ? FIRST : 0u) |

@@ -583,7 +583,7 @@ static uint32_t attempt(struct hc_sv_encoder *encoder, const struct hc_value_bas
         differs = hc_value_put_extrapolated(&bits, base, changes, &extrapolated, value);
     }
     uint32_t written = (uint32_t)hc_bits_written(&bits);
-    HC_ASSERT(!bits.failed);
+    HC_ASSERT(!hc_bits_failed(&bits));
     if (written >= encoding->bits)
         return differs;
     hc_bits_finish(&bits);

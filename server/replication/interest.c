@@ -245,6 +245,7 @@ struct hc_sv_interest_look hc_sv_interest_look_at(const struct hc_sv_interest *i
     look.presence = hc_timeline_presence(timeline, tick);
     look.states = hc_timeline_states(timeline, tick);
     look.everything = own_count == 0 || (world->game->view == 0 && world->game->hides == NULL);
+    look.by_distance = world->game->view != 0 && world->game->hides == NULL;
     look.eye_count = 0;
     for (unsigned i = 0; i < own_count && !look.everything; i++) {
         struct hc_sv_interest_eye *eye = &look.eyes[look.eye_count];
@@ -289,11 +290,16 @@ static bool sees_entity(const struct hc_sv_interest_look *look, hc_entity entity
     return false;
 }
 
+/// How far a unit is seen; `was`: that was seen before.
+static uint32_t range_of(const struct hc_world *world, bool was) {
+    uint32_t view = world->game->view;
+    return was ? view + view / 4 : view;
+}
+
 /// Whether the unit of `count` entities from `first` on is seen; `was`: it was before.
 static bool sees_unit(const struct hc_sv_interest_look *look, hc_entity first, uint32_t count,
                       bool was) {
-    uint32_t view = look->world->game->view;
-    uint32_t range = was ? view + view / 4 : view;
+    uint32_t range = range_of(look->world, was);
     bool here = false;
     for (uint32_t i = 0; i < count; i++) {
         if (look->presence[first + i] != HC_ALIVE)
@@ -305,9 +311,18 @@ static bool sees_unit(const struct hc_sv_interest_look *look, hc_entity first, u
     return was && !here;
 }
 
+/// Whether the alive `entity` is near the first own player: a short answer for most of the units in
+/// view, which are asked for at every tick that has inputs of them.
+static bool is_near(const struct hc_sv_interest_look *look, hc_entity entity) {
+    int64_t x, y;
+    return look->by_distance && look->eye_count > 0 && look->presence[entity] == HC_ALIVE &&
+           hc_world_position(look->world, entity, state_of(look, entity), &x, &y) &&
+           apart(&look->eyes[0], x, y) <= range_of(look->world, true);
+}
+
 bool hc_sv_interest_in_view(const struct hc_sv_interest_look *look, hc_unit unit) {
     hc_player player = hc_unit_player(look->world, unit);
-    if (look->everything || unit == 0)
+    if (look->everything || unit == 0 || is_near(look, hc_unit_first(look->world, unit)))
         return true;
     for (unsigned i = 0; i < look->own_count; i++)
         if (player == look->own[i])

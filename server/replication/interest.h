@@ -234,6 +234,7 @@ struct hc_sv_interest_look {
     unsigned own_count, eye_count;
     struct hc_sv_interest_eye eyes[HC_OWN_PLAYERS_MAX]; ///< of the players that look
     bool everything;                                    ///< everything is in view
+    bool by_distance; ///< no unit is hidden from a player that is near it
     const uint8_t *presence, *states;
 };
 

@@ -144,11 +144,12 @@ static const struct hc_sv_value *base_of(const struct hc_sv_builder *builder,
 
 /// Stores a delta; returns its place in replicator->gathered.
 static uint32_t store_delta(struct hc_sv_builder *builder, struct hc_sv_delta delta) {
-    uint32_t bytes = (delta.bits + 7) / 8, at = builder->gathered;
-    if (bytes > HC_SV_GATHERED_BYTES - at)
+    uint32_t words = (delta.bits + 31) / 32, at = builder->gathered;
+    if (4 * words > HC_SV_GATHERED_BYTES - at)
         return HC_SV_NOT_GATHERED;
-    memcpy(builder->replicator->gathered + at, delta.data, bytes);
-    builder->gathered += bytes;
+    for (uint32_t i = 0; i < words; i++) // most deltas are short, and calls are slow
+        memcpy(builder->replicator->gathered + at + 4 * (size_t)i, delta.data + 4 * (size_t)i, 4);
+    builder->gathered += 4 * words;
     return at;
 }
 
@@ -454,12 +455,12 @@ static bool put_units(struct hc_sv_builder *builder) {
                           &builder->lists);
     hc_sv_listing_put(builder);
     hc_snapshot_put_names(&builder->bits, &builder->header, &builder->base, units, count);
-    for (uint32_t i = 0; i < builder->selection_count && !builder->bits.failed; i++)
+    for (uint32_t i = 0; i < builder->selection_count && !hc_bits_failed(&builder->bits); i++)
         if (builder->selections[i].chosen && builder->selections[i].value != NULL)
             put_value(builder, &builder->selections[i]);
     struct hc_bits_writer ended = builder->bits;
     hc_bits_put(&ended, 0, 1); // the end of the corrections
-    return !ended.failed;
+    return !hc_bits_failed(&ended);
 }
 
 /// Logs the chosen units as sent.
@@ -613,7 +614,7 @@ static uint32_t put_tick(struct hc_sv_builder *builder, hc_tick before, hc_tick 
             hc_snapshot_put_corrections(&attempt, &builder->header, before, at, names, count);
         struct hc_bits_writer ended = attempt;
         hc_bits_put(&ended, 0, 1);
-        if (count <= encoded && !ended.failed) {
+        if (count <= encoded && !hc_bits_failed(&ended)) {
             builder->bits = attempt;
             break;
         }
@@ -730,6 +731,6 @@ void hc_sv_snapshot_send(struct hc_sv_replicator *replicator, struct hc_sv_clien
     size_t size = hc_bits_finish(&builder->bits);
     end(builder);
     bool fits = hc_snapshot_put_message(body, packed, size);
-    HC_ASSERT(!builder->bits.failed && fits);
+    HC_ASSERT(size > 0 && fits);
     hc_sv_bandwidth_spend(&client->bandwidth, (uint32_t)body->at);
 }

@@ -222,7 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct hc_writer writer = hc_bytes_writer(bytes, sizeof bytes);
     put_all(&bits, &contents);
     size_t used = hc_bits_finish(&bits);
-    if (bits.failed)
+    if (hc_bits_failed(&bits))
         return 0;
     HC_ASSERT(hc_snapshot_put_message(&writer, packed, used));
     HC_ASSERT(hc_body_begin(&body, bytes, writer.at) == HC_OK);

@@ -270,14 +270,14 @@ FAULTS = {
     "sees-too-far": Fault(
         "server/replication/interest.c",
         "a unit stays in the interest set until it is twice as far as the view",
-        "    uint32_t range = was ? view + view / 4 : view;\n",
-        "    uint32_t range = was ? view * 2 : view;\n",
+        "    return was ? view + view / 4 : view;\n",
+        "    return was ? view * 2 : view;\n",
     ),
     "sees-too-little": Fault(
         "server/replication/interest.c",
         "a unit comes into the interest set only at half of the view",
-        "    uint32_t range = was ? view + view / 4 : view;\n",
-        "    uint32_t range = was ? view + view / 4 : view / 2;\n",
+        "    return was ? view + view / 4 : view;\n",
+        "    return was ? view + view / 4 : view / 2;\n",
     ),
     "looks-seldom": Fault(
         "server/replication/look.c",
