@@ -2,12 +2,14 @@
 """Plants faults and mechanical mutants into the product, one at a time; the tests must find them.
 
     planted.py [--count N] [--seed N] [NAME|FILE|FILE:LINE...]
-    planted.py --places     only checks that each fault has its place in the sources
+    planted.py --places     only checks that each fault, and each harmless mutant, has its place in the
+                            sources
 
 Plays every fault of tests/storm/faults.py and tests/faults/timeline.py, and `count` mutants (100)
 drawn from `seed` (1); or only the faults of those names and all mutants of those places. For each it
 plays the tests that link the changed file, the cheapest first, up to the first that fails, does not
-end, or crashes. A mutant that does not compile, or compiles to the same, is drawn anew.
+end, or crashes. A mutant is drawn anew if it does not compile, compiles to the same, or is harmless
+(tests/faults/harmless.py).
 
 Prints a table: the change, and the test that found it. build/planted keeps the builds and all
 outcomes, so an interrupted run goes on where it was, and a change of the sources repeats only what
@@ -26,7 +28,7 @@ sys.path[:0] = [str(HERE / "faults"), str(HERE / "storm")]
 import faults  # noqa: E402
 import timeline  # noqa: E402
 from hunt import processes  # noqa: E402
-from mutants import Mutant, drawn, placed  # noqa: E402
+from mutants import Mutant, check_harmless, drawn, placed  # noqa: E402
 from planting import Ground, Grounds, check_places, planted_text, text_of  # noqa: E402
 from suite import NOTHING, Outcome, Suite  # noqa: E402
 
@@ -93,6 +95,7 @@ def main() -> None:
     parser.add_argument("only", nargs="*")
     options = parser.parse_args()
     check_places(FAULTS)
+    check_harmless()
     if options.places:
         return
     names, source, count = list(FAULTS), drawn(options.seed), options.count

@@ -2,8 +2,10 @@
 
 import hashlib
 import re
+import sys
 from typing import NamedTuple
 
+from harmless import HARMLESS
 from planting import ROOT, text_of
 
 FOLDERS = ("common", "proto", "server", "server/replication", "client")
@@ -41,6 +43,9 @@ class Mutant(NamedTuple):
     def place(self) -> str:
         text = text_of(self.file)
         return f"{self.file}:{text.count(chr(10), 0, self.at) + 1}"
+
+    def name(self) -> str:
+        return f"{self.file}: {self.edit()}"
 
     def edit(self) -> str:
         if self.kind in ("assignment", "call"):
@@ -135,11 +140,21 @@ def candidates() -> list[Mutant]:
     return found
 
 
+def check_harmless() -> None:
+    """Ends the program if a harmless mutant has no place in the sources."""
+    there = {mutant.name() for mutant in candidates()}
+    for name in HARMLESS:
+        if name not in there:
+            sys.exit(f"tests/faults/harmless.py: there is no mutant '{name}'")
+
+
 def drawn(seed: int):
-    """All mutants, as many of each kind as long as there are any. The order within a kind follows
+    """All mutants that can do harm, as many of each kind as long as there are any. The order within a kind follows
     from the mutants' texts, so an edit of the sources leaves most of those drawn as they were."""
     kinds: dict[str, list[tuple[bytes, Mutant]]] = {}
     for mutant in candidates():
+        if mutant.name() in HARMLESS:
+            continue
         rank = hashlib.sha256(f"{seed} {mutant.file} {mutant.edit()}".encode()).digest()
         kinds.setdefault(mutant.kind, []).append((rank, mutant))
     for kind in kinds.values():

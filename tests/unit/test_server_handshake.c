@@ -57,6 +57,7 @@ struct client {
     struct hc_endpoint endpoint;
     struct hc_connect connect;
     uint32_t cid, seq; ///< its connection; the newest seq that it sent
+    uint8_t server_nonce[HC_NONCE_SIZE];
 };
 
 static struct hc_token token_of(uint64_t user) {
@@ -133,6 +134,7 @@ static bool connects(struct client *client) {
         return false;
     client->cid = accept.cid;
     client->seq = 0;
+    memcpy(client->server_nonce, accept.server_nonce, sizeof client->server_nonce);
     return true;
 }
 
@@ -524,6 +526,30 @@ START_TEST(server_does_not_reuse_a_cid_soon) {
 }
 END_TEST
 
+START_TEST(every_connection_has_a_nonce_of_the_server_of_its_own) {
+    struct client first = client_at(loopback(1000), 1), second = client_at(loopback(1001), 2);
+    ck_assert(connects(&first) && connects(&second));
+    ck_assert_mem_ne(first.server_nonce, second.server_nonce, HC_NONCE_SIZE);
+}
+END_TEST
+
+START_TEST(session_ends_when_its_life_is_over) {
+    hc_sv_host_destroy(host);
+    config.session_life_s = 30;
+    host = hc_sv_host_create(&config, NULL, HC_TEST_UNIX_US, now_us);
+    ck_assert(host != NULL);
+    struct client client = client_at(loopback(1000), 1);
+    ck_assert(connects(&client));
+    for (unsigned second = 1; second <= 30; second++) {
+        ck_assert_uint_eq(hc_sv_host_clients(host), 1);
+        now_us += SECOND_US;
+        ck_assert_int_eq(send_empty(&client), HC_OK);
+        hc_sv_host_advance(host, now_us);
+    }
+    ck_assert_uint_eq(hc_sv_host_clients(host), 0);
+}
+END_TEST
+
 START_TEST(no_answer_is_longer_than_the_received_datagram) {
     struct hc_rng rng = hc_rng_init(12, 0);
     struct hc_address from = hc_address_ipv4(192, 0, 2, 9, 1);
@@ -629,6 +655,8 @@ int main(void) {
     tcase_add_test(tests, connects_with_a_wrong_cookie_do_not_count_for_their_address);
     tcase_add_test(tests, server_sends_a_keep_alive_while_a_byte_may_be_sent);
     tcase_add_test(tests, server_does_not_reuse_a_cid_soon);
+    tcase_add_test(tests, every_connection_has_a_nonce_of_the_server_of_its_own);
+    tcase_add_test(tests, session_ends_when_its_life_is_over);
     tcase_add_test(tests, no_answer_is_longer_than_the_received_datagram);
     tcase_add_test(tests, server_sends_few_datagrams_before_the_first_data);
     tcase_add_test(tests, connection_without_seqs_is_lost_and_its_client_reconnects);

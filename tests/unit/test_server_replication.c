@@ -12,7 +12,7 @@
 enum {
     FEW = 6, ///< players
     CROWD = 24,
-    LATE = 1, ///< a player whose inputs come late
+    LATE = 1, ///< the first player whose inputs come late
     RATE = 60,
     TICK_US = 1000000 / RATE,
     CLIENT_RATE = 262144,
@@ -27,7 +27,8 @@ static struct hc_cl_snapshot_reader *reader;
 static struct hc_rng rng;
 static uint8_t *memory;
 static uint32_t seq;
-static uint16_t players;
+static uint16_t players, late; ///< how many, and how many of them have late inputs
+static uint32_t room_most;     ///< of a snapshot, bytes
 
 /// A snapshot under way.
 struct sent {
@@ -45,14 +46,15 @@ static uint64_t now_us(void) {
     return head() * (uint64_t)TICK_US;
 }
 
-/// Gives every player, LATE apart unless `all`, an input for the head, and simulates a tick.
+/// Gives every player, the late ones apart unless `all`, an input for the head, and simulates a
+/// tick.
 static void pass(bool all) {
     for (hc_player p = 0; p < players && head() > 0; p++) {
         struct hc_arena_input input = {.move_x = (int8_t)(hc_rng_below(&rng, 3) - 1),
                                        .move_y = (int8_t)(hc_rng_below(&rng, 3) - 1),
                                        .aim = (uint8_t)hc_rng_below(&rng, 256),
                                        .fire = 1};
-        if (p == LATE && !all)
+        if (p >= LATE && p < LATE + late && !all)
             continue;
         ck_assert_int_eq(hc_timeline_put_input(timeline, p, head(), &input), HC_OK);
         hc_sv_roster_input(&replicator.roster, p, head());
@@ -71,6 +73,8 @@ static void set_up_of(uint16_t count) {
     rng = hc_rng_init(91, 0);
     seq = 0;
     players = count;
+    late = 1;
+    room_most = UINT32_MAX;
     ck_assert_int_eq(hc_world_init(&world, &hc_arena, players, RATE, 1, NULL), HC_OK);
     struct hc_timeline_config config = hc_timeline_config_default();
     config.world = &world;
@@ -119,6 +123,8 @@ static struct sent send_snapshot(void) {
     struct hc_sv_snapshot_datagram datagram = {
         .seq = sent.seq, .late_limit = head(), .room = hc_sv_snapshot_room(&client, now_us())};
     struct hc_writer body = hc_bytes_writer(sent.bytes, sizeof sent.bytes);
+    if (datagram.room > room_most)
+        datagram.room = room_most;
     hc_sv_look(&replicator, &client);
     hc_sv_snapshot_send(&replicator, &client, &datagram, &body, &sent.counts);
     sent.size = body.at;
@@ -222,6 +228,39 @@ START_TEST(a_lost_correction_is_sent_again) {
     ack(&again);
     pass(false);
     ck_assert_uint_eq(send_snapshot().counts.corrections, 0);
+}
+END_TEST
+
+START_TEST(corrections_that_do_not_fit_follow_in_later_snapshots_and_none_is_repeated) {
+    bool seen[FEW][256] = {{false}}; // by tick
+    uint32_t corrections = 0, snapshots = 0;
+    late = FEW - LATE;
+    for (unsigned tick = 0; tick < 10; tick++) {
+        struct sent sent = send_snapshot();
+        ack(&sent);
+        pass(tick < 4);
+    }
+    struct hc_arena_input input = {.move_x = 1, .move_y = 1, .aim = 77};
+    for (hc_player p = LATE; p < LATE + late; p++)
+        ck_assert_int_eq(hc_timeline_put_input(timeline, p, head() - 5, &input), HC_OK);
+    pass(false);
+    room_most = 120;
+    for (struct sent sent = send_snapshot(); sent.counts.corrections > 0; sent = send_snapshot()) {
+        const struct hc_cl_received *received = receive(&sent);
+        for (uint32_t i = 0; i < received->value_count; i++) {
+            const struct hc_cl_received_value *is = &received->values[i];
+            hc_player player = hc_unit_player(&world, is->unit);
+            if (player == HC_NO_PLAYER || is->value.tick == received->header.tick)
+                continue;
+            ck_assert_msg(!seen[player][is->value.tick], "player %u at %u", player, is->value.tick);
+            seen[player][is->value.tick] = true;
+            corrections++;
+        }
+        snapshots++;
+        pass(false);
+    }
+    ck_assert_uint_ge(corrections, 4 * late);
+    ck_assert_uint_ge(snapshots, 3);
 }
 END_TEST
 
@@ -383,6 +422,7 @@ int main(void) {
     tcase_add_test(tc, an_acked_snapshot_becomes_the_baseline_and_an_unacked_one_does_not);
     tcase_add_test(tc, each_value_of_a_single_client_counts_as_an_encoded_delta);
     tcase_add_test(tc, a_lost_correction_is_sent_again);
+    tcase_add_test(tc, corrections_that_do_not_fit_follow_in_later_snapshots_and_none_is_repeated);
     tcase_add_test(
         tc, forced_inputs_joins_and_leaves_are_repeated_until_one_snapshot_with_them_is_acked);
     tcase_add_test(tc, a_client_without_bandwidth_has_no_room_for_a_snapshot);
