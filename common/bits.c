@@ -186,7 +186,7 @@ static unsigned last_range(unsigned bits, unsigned k) {
 
 void hc_bits_put_residual(struct hc_bits_writer *writer, uint32_t difference, unsigned bits,
                           unsigned k) {
-    HC_CHECK((difference & ones(bits)) != 0 && k < bits && bits <= 32);
+    HC_ASSERT((difference & ones(bits)) != 0 && k < bits && bits <= 32);
     // -1, -2 ... become 0, 2 ..., and 1, 2 ... become 1, 3 ...
     int32_t nearest = (int32_t)(difference << (32 - bits)) >> (32 - bits), sign = nearest >> 31;
     uint64_t number = (uint64_t)(uint32_t)(nearest ^ sign) * 2 - 1 - (uint64_t)sign;

@@ -55,7 +55,7 @@ static inline void hc_bits_store(struct hc_bits_writer *writer) {
 
 /// Appends the low `bits` bits, in [0, 32], of `value`, which must be below 2^bits.
 static inline void hc_bits_put(struct hc_bits_writer *writer, uint32_t value, unsigned bits) {
-    HC_CHECK(bits <= 32 && (uint64_t)value >> bits == 0);
+    HC_ASSERT(bits <= 32 && (uint64_t)value >> bits == 0);
     writer->pending |= (uint64_t)value << writer->count;
     writer->count += bits;
     if (writer->count >= 32)

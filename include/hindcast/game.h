@@ -54,7 +54,8 @@ enum hc_interpolation {
 };
 
 /// One integer field of an entity's state or of an input. The fields cover every byte of their
-/// struct once, in ascending order of `offset`, so that comparing bytes compares fields.
+/// struct once, in ascending order of `offset`, so that comparing bytes compares fields. Each
+/// begins at a multiple of its size.
 struct hc_field {
     const char *name;
     uint16_t offset; ///< bytes from the start of the struct
