@@ -41,11 +41,20 @@ void hc_replay_accept(struct hc_replay *replay, uint32_t seq) {
     replay->bits[word_of(seq)] |= 1u << seq % 32;
 }
 
+/// The bits in the reverse order.
+static uint32_t reverse(uint32_t bits) {
+    bits = (bits & 0x55555555) << 1 | (bits >> 1 & 0x55555555);
+    bits = (bits & 0x33333333) << 2 | (bits >> 2 & 0x33333333);
+    bits = (bits & 0x0f0f0f0f) << 4 | (bits >> 4 & 0x0f0f0f0f);
+    return __builtin_bswap32(bits);
+}
+
 uint32_t hc_replay_ack_bits(const struct hc_replay *replay) {
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < 32 && replay->newest > i + 1; i++)
-        bits |= (uint32_t)is_marked(replay, replay->newest - 1 - i) << i;
-    return bits;
+    uint32_t newest = replay->newest, before = newest - 32;
+    uint64_t marks = (uint64_t)replay->bits[word_of(newest)] << 32;
+    if (newest >= 32)
+        marks |= replay->bits[word_of(before)];
+    return reverse((uint32_t)(marks >> newest % 32)); // of the seqs from `before` to newest - 1
 }
 
 void hc_sent_init(struct hc_sent *sent, uint32_t first) {
@@ -74,6 +83,25 @@ static bool acks_possible(const struct hc_sent *sent, uint32_t ack, uint32_t ack
     return existing >= 32 || ack_bits >> existing == 0;
 }
 
+/// Which of the seqs up to `ack` were acked before, bit i for ack - i, as far as that is noted: so
+/// an ack reads no more of the ring than it is the first to ack.
+static uint64_t acked_before(const struct hc_sent *sent, uint32_t ack) {
+    uint32_t newer = ack - sent->acked, older = sent->acked - ack;
+    if (ack >= sent->acked)
+        return newer < 64 ? sent->acked_bits << newer : 0;
+    return older < 64 ? sent->acked_bits >> older : 0;
+}
+
+/// Notes that the seqs `acked` were acked, bit i for ack - i.
+static void note_acked(struct hc_sent *sent, uint32_t ack, uint64_t acked) {
+    if (ack > sent->acked) {
+        sent->acked_bits = acked_before(sent, ack) | acked;
+        sent->acked = ack;
+    } else if (sent->acked - ack < 64) {
+        sent->acked_bits |= acked << (sent->acked - ack);
+    }
+}
+
 enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bits,
                              struct hc_acked acked[static HC_ACKS_MAX], uint32_t *count) {
     *count = 0;
@@ -81,16 +109,17 @@ enum hc_status hc_sent_acked(struct hc_sent *sent, uint32_t ack, uint32_t ack_bi
         return HC_MALFORMED;
     if (ack == 0)
         return HC_OK;
-    uint64_t named = (uint64_t)ack_bits << 1 | 1;
-    for (uint32_t i = 0; i < HC_ACKS_MAX; i++) {
-        if ((named >> i & 1) == 0)
-            continue;
+    uint64_t named = (uint64_t)ack_bits << 1 | 1, first = 0;
+    for (named &= ~acked_before(sent, ack); named != 0; named &= named - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(named);
         struct hc_sent_entry *entry = &sent->ring[(ack - i) % HC_SENT_RING];
         if (entry->seq != ack - i || entry->acked)
             continue;
         entry->acked = true;
+        first |= UINT64_C(1) << i;
         acked[(*count)++] = (struct hc_acked){.seq = entry->seq, .sent_us = entry->sent_us};
     }
+    note_acked(sent, ack, first);
     return HC_OK;
 }
 

@@ -35,6 +35,8 @@ struct hc_sent_entry {
 /// The newest datagrams sent.
 struct hc_sent {
     uint32_t first, next; ///< seqs in [first, next) were sent
+    uint32_t acked;       ///< the newest that an ack named; 0: none
+    uint64_t acked_bits;  ///< bit i: `acked` - i was acked
     struct hc_sent_entry ring[HC_SENT_RING];
 };
 
