@@ -29,10 +29,11 @@ static const uint8_t *name_of(const struct hc_sv_host *host, const struct hc_sv_
 static bool lacks(const struct hc_sv_host *host, const struct hc_sv_client *client,
                   const struct hc_sv_slot *slot, struct hc_player_name *name) {
     hc_player player = hc_unit_player(&host->world, slot->unit);
-    const uint8_t *known = name_of(host, client, player);
     const struct hc_sv_player *now = &host->players[player];
-    if (known == NULL || hc_name_size(known) == 0 ||
-        (slot->named && slot->name_number == now->name_number))
+    if (slot->named && slot->name_number == now->name_number)
+        return false;
+    const uint8_t *known = name_of(host, client, player);
+    if (known == NULL || hc_name_size(known) == 0)
         return false;
     *name = (struct hc_player_name){.player = player, .since = now->named};
     memcpy(name->name, known, HC_NAME_MAX);
@@ -48,8 +49,9 @@ static uint32_t gather(const struct hc_sv_host *host, const struct hc_sv_client 
     if (slot == NULL)
         return 0;
     hc_tick tick = hc_tick_max(client->shown, hc_timeline_oldest(host->timeline));
-    struct hc_sv_interest_look look = hc_sv_interest_look_at(&client->interest, host->timeline,
-                                                             tick, client->own, client->own_count);
+    struct hc_sv_interest_look look;
+    hc_sv_interest_look_at(&client->interest, host->timeline, tick, client->own, client->own_count,
+                           &look);
     for (; slot != NULL && count < HC_NAMES_EACH;
          slot = next_player(&client->interest.view, &host->world, slot))
         if (lacks(host, client, slot, &names[count]))

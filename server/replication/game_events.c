@@ -97,8 +97,9 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
     uint64_t number = first_of(journal, tick), end = end_of(journal, tick);
     if (number == end)
         return;
-    struct hc_sv_interest_look look = hc_sv_interest_look_at(
-        &client->interest, replicator->config.timeline, tick, client->own, client->own_count);
+    struct hc_sv_interest_look look;
+    hc_sv_interest_look_at(&client->interest, replicator->config.timeline, tick, client->own,
+                           client->own_count, &look);
     struct hc_sv_slot *slot = hc_sv_view_slot(view, view->first);
     while (slot != NULL && number < end && !look.everything) {
         hc_unit unit = hc_unit_of(client->world, event_at(journal, number)->entity);
@@ -118,9 +119,9 @@ static void check_view(struct hc_sv_replicator *replicator, struct hc_sv_client 
 /// so only the client's own units count there.
 static void skip_view(struct hc_sv_replicator *replicator, struct hc_sv_client *client,
                       hc_tick ring) {
-    struct hc_sv_interest_look look =
-        hc_sv_interest_look_at(&client->interest, replicator->config.timeline, client->shown,
-                               client->own, client->own_count);
+    struct hc_sv_interest_look look;
+    hc_sv_interest_look_at(&client->interest, replicator->config.timeline, client->shown,
+                           client->own, client->own_count, &look);
     if (!look.everything)
         client->listing.others =
             hc_tick_max(client->listing.others, hc_tick_min(ring, replicator->journal.final + 1));

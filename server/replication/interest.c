@@ -234,29 +234,27 @@ static void open_eyes(struct hc_sv_interest *interest, const struct hc_timeline 
     }
 }
 
-struct hc_sv_interest_look hc_sv_interest_look_at(const struct hc_sv_interest *interest,
-                                                  const struct hc_timeline *timeline, hc_tick tick,
-                                                  const hc_player *own, unsigned own_count) {
+void hc_sv_interest_look_at(const struct hc_sv_interest *interest,
+                            const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
+                            unsigned own_count, struct hc_sv_interest_look *look) {
     const struct hc_world *world = interest->world;
-    struct hc_sv_interest_look look;
-    look.world = world;
-    look.own = own;
-    look.own_count = own_count;
-    look.presence = hc_timeline_presence(timeline, tick);
-    look.states = hc_timeline_states(timeline, tick);
-    look.everything = own_count == 0 || (world->game->view == 0 && world->game->hides == NULL);
-    look.by_distance = world->game->view != 0 && world->game->hides == NULL;
-    look.eye_count = 0;
-    for (unsigned i = 0; i < own_count && !look.everything; i++) {
-        struct hc_sv_interest_eye *eye = &look.eyes[look.eye_count];
-        bool looks = open_eye(world, own[i], look.presence, look.states, eye);
+    look->world = world;
+    look->own = own;
+    look->own_count = own_count;
+    look->presence = hc_timeline_presence(timeline, tick);
+    look->states = hc_timeline_states(timeline, tick);
+    look->everything = own_count == 0 || (world->game->view == 0 && world->game->hides == NULL);
+    look->by_distance = world->game->view != 0 && world->game->hides == NULL;
+    look->eye_count = 0;
+    for (unsigned i = 0; i < own_count && !look->everything; i++) {
+        struct hc_sv_interest_eye *eye = &look->eyes[look->eye_count];
+        bool looks = open_eye(world, own[i], look->presence, look->states, eye);
         if (!looks && interest->eyes[i].player == own[i]) {
             *eye = interest->eyes[i];
             looks = true;
         }
-        look.eye_count += looks;
+        look->eye_count += looks;
     }
-    return look;
 }
 
 static const uint8_t *state_of(const struct hc_sv_interest_look *look, hc_entity entity) {
@@ -354,8 +352,8 @@ void hc_sv_interest_narrow(struct hc_sv_interest *interest, const struct hc_time
     hc_tick next = interest->tick == HC_NO_TICK ? tick : interest->tick + 1;
     open_eyes(interest, timeline, tick, own, own_count);
     for (hc_tick t = hc_tick_max(hc_tick_min(next, tick), oldest); t <= tick; t++) {
-        struct hc_sv_interest_look look =
-            hc_sv_interest_look_at(interest, timeline, t, own, own_count);
+        struct hc_sv_interest_look look;
+        hc_sv_interest_look_at(interest, timeline, t, own, own_count, &look);
         if (!look.everything)
             check_seen(interest, &look, t < tick, tick);
     }
@@ -454,8 +452,8 @@ void hc_sv_interest_update(struct hc_sv_interest *interest, struct hc_sv_index *
                            const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
                            unsigned own_count) {
     hc_sv_interest_narrow(interest, timeline, tick, own, own_count);
-    struct hc_sv_interest_look look =
-        hc_sv_interest_look_at(interest, timeline, tick, own, own_count);
+    struct hc_sv_interest_look look;
+    hc_sv_interest_look_at(interest, timeline, tick, own, own_count, &look);
     struct hc_sv_view *view = &interest->view;
     uint32_t *at = &view->first;
     see(view, &at, 0, 0);

@@ -238,10 +238,10 @@ struct hc_sv_interest_look {
     const uint8_t *presence, *states;
 };
 
-/// A look at `tick` in [oldest, head]; valid until the timeline changes.
-struct hc_sv_interest_look hc_sv_interest_look_at(const struct hc_sv_interest *interest,
-                                                  const struct hc_timeline *timeline, hc_tick tick,
-                                                  const hc_player *own, unsigned own_count);
+/// Looks at `tick` in [oldest, head] with these players; `*look` is valid until the timeline changes.
+void hc_sv_interest_look_at(const struct hc_sv_interest *interest,
+                            const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
+                            unsigned own_count, struct hc_sv_interest_look *look);
 
 /// Whether a seen unit is in view at the look's tick, the quarter included, or nothing of it is
 /// alive there.

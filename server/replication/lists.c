@@ -171,8 +171,9 @@ static bool sends_change(const struct hc_sv_builder *builder,
     if (change->tick < builder->header.tick || change->tick >= builder->header.as_of)
         return true;
     const struct hc_sv_client *client = builder->client;
-    struct hc_sv_interest_look look = hc_sv_interest_look_at(
-        &client->interest, builder->timeline, change->tick + 1, client->own, client->own_count);
+    struct hc_sv_interest_look look;
+    hc_sv_interest_look_at(&client->interest, builder->timeline, change->tick + 1, client->own,
+                           client->own_count, &look);
     return hc_sv_interest_in_view(&look, unit);
 }
 

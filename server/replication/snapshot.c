@@ -568,8 +568,8 @@ static uint32_t gather_tick(struct hc_sv_builder *builder, hc_tick at, hc_tick e
             (held.value_id == 0 && !held.sent && !builder->sends_unreceived))
             continue;
         if (!looks)
-            look = hc_sv_interest_look_at(&client->interest, builder->timeline, at, client->own,
-                                          client->own_count);
+            hc_sv_interest_look_at(&client->interest, builder->timeline, at, client->own,
+                                   client->own_count, &look);
         looks = true;
         if (!hc_sv_interest_in_view(&look, unit)) {
             HC_MARK("correction-out-of-view");

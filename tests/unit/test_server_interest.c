@@ -376,18 +376,19 @@ START_TEST(a_look_at_another_tick_goes_by_the_states_of_that_tick) {
     place(hc_world_player(&world, 5), KEEP, 0);
     things[hc_world_player(&world, 3)].alive = false;
     look(own, 1);
-    struct hc_sv_interest_look before =
-        hc_sv_interest_look_at(&interest, timeline, now - 1, own, 1);
+    struct hc_sv_interest_look before;
+    hc_sv_interest_look_at(&interest, timeline, now - 1, own, 1, &before);
     ck_assert(!hc_sv_interest_in_view(&before, unit_of(4)) &&
               !hc_sv_interest_in_view(&before, unit_of(5)));
     ck_assert(hc_sv_interest_in_view(&before, unit_of(3)) && hc_sv_interest_in_view(&before, 0) &&
               hc_sv_interest_in_view(&before, unit_of(7))); // nothing of it is alive
     // A dead player looks from its last place.
-    struct hc_sv_interest_look after = hc_sv_interest_look_at(&interest, timeline, now, own, 1);
+    struct hc_sv_interest_look after;
+    hc_sv_interest_look_at(&interest, timeline, now, own, 1, &after);
     ck_assert(hc_sv_interest_in_view(&after, unit_of(4)) &&
               hc_sv_interest_in_view(&after, unit_of(5)));
-    struct hc_sv_interest_look nobody =
-        hc_sv_interest_look_at(&interest, timeline, now - 1, NULL, 0);
+    struct hc_sv_interest_look nobody;
+    hc_sv_interest_look_at(&interest, timeline, now - 1, NULL, 0, &nobody);
     ck_assert(nobody.everything && hc_sv_interest_in_view(&nobody, unit_of(4)));
     close_world();
 }
