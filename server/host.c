@@ -309,6 +309,16 @@ static size_t send_snapshot(struct hc_sv_host *host, struct hc_sv_peer *peer,
     return hc_sv_peer_wrap(peer, out, body.at, now_us);
 }
 
+/// Begins to load what the datagrams to the next two peers read.
+static void prefetch_next(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    const struct hc_sv_peer *next = hc_sv_host_next_peer(host, peer);
+    const struct hc_sv_peer *second = next == NULL ? NULL : hc_sv_host_next_peer(host, next);
+    if (second != NULL)
+        hc_sv_peer_prefetch(second);
+    if (next != NULL)
+        hc_sv_client_prefetch_pointed(&next->replication);
+}
+
 static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
                         uint8_t out[static HC_DATAGRAM_MAX], uint64_t now_us) {
     for (;; host->send_cursor++) {
@@ -325,9 +335,7 @@ static size_t send_peer(struct hc_sv_host *host, struct hc_address *to,
         if (size == 0 && allowed && peer->messages_due)
             size = hc_sv_send_messages(host, peer, to, out, now_us);
         if (size == 0 && allowed && peer->snapshot_due) {
-            const struct hc_sv_peer *next = hc_sv_host_next_peer(host, peer);
-            if (next != NULL)
-                hc_sv_client_prefetch(&next->replication);
+            prefetch_next(host, peer);
             peer->snapshot_due = false;
             size = send_snapshot(host, peer, out, now_us);
             hc_sv_path_copy(host, peer, out, size, now_us);

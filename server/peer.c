@@ -3,8 +3,10 @@
 
 #include "common/alloc.h"
 #include "common/limit.h"
+#include "common/prefetch.h"
 #include "hindcast/check.h"
 
+#include <stddef.h>
 #include <string.h>
 
 size_t hc_sv_peer_layout(struct hc_sv_peer *peer, struct hc_sv_replicator *replicator,
@@ -81,6 +83,14 @@ bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us) {
            hc_limit_exceeds(&peer->flood_bytes_us,
                             size * 1000000 / (HC_FLOOD_BYTES * rate * players), HC_FLOOD_US,
                             now_us);
+}
+
+void hc_sv_peer_prefetch(const struct hc_sv_peer *peer) {
+    hc_prefetch(peer, offsetof(struct hc_sv_peer, connection.sent.ring));
+    hc_sv_client_prefetch(&peer->replication);
+    hc_prefetch(&peer->names, 1);
+    hc_prefetch(&peer->messages.out, offsetof(struct hc_events_out, sendings));
+    hc_prefetch(&peer->messages.unreliable_out, 1);
 }
 
 void hc_sv_peer_lose(struct hc_sv_peer *peer, uint64_t lingers_until_us, uint64_t now_us) {

@@ -174,6 +174,10 @@ void hc_sv_peer_connect(struct hc_sv_peer *peer, uint32_t cid, const struct hc_s
                         uint8_t extrapolations, uint32_t rate, const struct hc_address *address,
                         const uint8_t client_nonce[static HC_NONCE_SIZE], uint64_t now_us);
 
+/// Begins to load what the next datagram to the client reads into the processor's cache, all but
+/// what the peer points to.
+void hc_sv_peer_prefetch(const struct hc_sv_peer *peer);
+
 /// Counts a datagram of `size` bytes; true: the client sent too many, and this one is dropped.
 bool hc_sv_peer_floods(struct hc_sv_peer *peer, size_t size, uint64_t now_us);
 

@@ -2,6 +2,7 @@
 #include "server/replication/client.h"
 
 #include "common/alloc.h"
+#include "common/prefetch.h"
 #include "server/replication/extrapolation_budget.h"
 #include "server/replication/replicator.h"
 
@@ -45,9 +46,19 @@ void hc_sv_client_close(struct hc_sv_client *client) {
 }
 
 void hc_sv_client_prefetch(const struct hc_sv_client *client) {
+    const struct hc_sv_sent_log *sent_log = &client->sent_log;
+    hc_prefetch(client, offsetof(struct hc_sv_client, sent_log.first_correction));
+    hc_prefetch(sent_log->equal, sizeof *sent_log - offsetof(struct hc_sv_sent_log, equal));
+    hc_prefetch(&client->interest, offsetof(struct hc_sv_interest, eyes[0].state));
+    hc_prefetch(&client->listing, sizeof *client - offsetof(struct hc_sv_client, listing));
+}
+
+void hc_sv_client_prefetch_pointed(const struct hc_sv_client *client) {
     const struct hc_sv_replicator *replicator = client->replicator;
     const struct hc_timeline *timeline = replicator->config.timeline;
     const struct hc_sv_view *view = &client->interest.view;
+    hc_prefetch(&client->lists->forced_count, sizeof client->lists->forced_count);
+    hc_prefetch(&client->lists->roster_end, sizeof client->lists->roster_end);
     if (client->viewed_at == HC_NO_TICK || client->shown >= hc_timeline_head(timeline))
         return;
     hc_tick tick = hc_tick_max(client->shown + 1, hc_timeline_oldest(timeline)); // if inputs come

@@ -68,9 +68,12 @@ void hc_sv_client_connect(struct hc_sv_client *client, uint32_t cid, uint8_t ext
 /// The connection has ended: gives back what it took of the memory of all clients.
 void hc_sv_client_close(struct hc_sv_client *client);
 
-/// Begins to load what the next snapshot of the client reads into the processor's cache. Between
-/// two ticks other clients have taken its place there.
+/// Begins to load the client's own memory into the processor's cache, as far as the next snapshot
+/// reads it. Between two ticks other clients have taken its place there.
 void hc_sv_client_prefetch(const struct hc_sv_client *client);
+
+/// The same for what the client points to, once its own memory is loaded.
+void hc_sv_client_prefetch_pointed(const struct hc_sv_client *client);
 
 /// The client acked the datagram `seq`, a snapshot or not.
 void hc_sv_client_acked(struct hc_sv_client *client, uint32_t seq);
