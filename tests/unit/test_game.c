@@ -88,6 +88,12 @@ START_TEST(a_game_with_a_wrong_number_or_name_is_refused) {
 }
 END_TEST
 
+START_TEST(a_field_that_is_not_aligned_to_its_size_is_refused) {
+    REFUSED("player.debt: offset 9 is not a multiple of size 2",
+            (copy.player[2].size = 1, copy.player[2].bits = 8, copy.player[3].offset = 9));
+}
+END_TEST
+
 START_TEST(fields_that_do_not_cover_every_byte_once_in_order_are_refused) {
     REFUSED("player.y: offset", copy.player[1].offset = 5);
     REFUSED("player.y: offset", copy.player[1].offset = 3);
@@ -444,6 +450,7 @@ int main(void) {
     TCase *tests = tcase_create("game");
     tcase_add_test(tests, shown_ticks_of_an_input_are_limited_and_the_own_one_is_never_earlier);
     tcase_add_test(tests, a_game_with_a_wrong_number_or_name_is_refused);
+    tcase_add_test(tests, a_field_that_is_not_aligned_to_its_size_is_refused);
     tcase_add_test(tests, fields_that_do_not_cover_every_byte_once_in_order_are_refused);
     tcase_add_test(tests, groups_outside_of_the_referee_and_fields_that_cannot_move_are_refused);
     tcase_add_test(tests, kinds_slots_and_reductions_out_of_range_are_refused);
