@@ -4,8 +4,8 @@
 #include "hindcast/check.h"
 
 /// A client is sent one in so many of its snapshots: [level][far].
-static const uint32_t divisors[HC_SERVER_OVERLOAD_LEVELS][2] = {{1, 1}, {1, 2}, {1, 4},
-                                                                {2, 4}, {3, 6}, {3, 6}};
+static const uint8_t divisors[HC_SERVER_OVERLOAD_LEVELS][2] = {{1, 1}, {1, 2}, {1, 4},
+                                                               {2, 4}, {3, 6}, {3, 6}};
 
 void hc_sv_overload_init(struct hc_sv_overload *overload, uint32_t history) {
     *overload = (struct hc_sv_overload){.history = history,
@@ -140,7 +140,6 @@ const char *hc_server_overload_text(enum hc_server_overload_level level) {
     return texts[level];
 }
 
-bool hc_sv_overload_sends(const struct hc_sv_overload *overload, uint64_t number, uint32_t index,
-                          bool far) {
-    return (number + index) % divisors[overload->level][far] == 0;
+uint8_t hc_sv_overload_every(const struct hc_sv_overload *overload, bool far) {
+    return divisors[overload->level][far];
 }

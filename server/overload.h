@@ -69,7 +69,5 @@ void hc_sv_overload_tick(struct hc_sv_overload *overload, uint32_t near, uint32_
 void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_work *work,
                          uint64_t now_us);
 
-/// Whether the snapshot `number` (they count up by one) goes to the client `index`. The clients'
-/// turns are spread over the ticks.
-bool hc_sv_overload_sends(const struct hc_sv_overload *overload, uint64_t number, uint32_t index,
-                          bool far);
+/// One in so many of its snapshots is sent to a client.
+uint8_t hc_sv_overload_every(const struct hc_sv_overload *overload, bool far);

@@ -1,12 +1,14 @@
 /// The ticks of a host: when they are due, the inputs that each still accepts, and the snapshots
 /// that are due after it.
 #include "server/host_internal.h"
+#include "server/replication/look.h"
 
 #include "common/mark.h"
 
 enum {
     FAR_US = 100000, ///< a client with a longer round trip is far
     IDLE_S = 5,      ///< a client whose input stays the same for longer is idle
+    TURN_VIEWS = 4,  ///< views across a place whose clients have the same turn
 };
 
 static uint64_t due_us(const struct hc_sv_host *host, hc_tick tick) {
@@ -84,6 +86,38 @@ static bool is_far(const struct hc_sv_host *host, const struct hc_sv_peer *peer)
            head - peer->active_at >= (hc_tick)IDLE_S * host->world.tick_rate;
 }
 
+/// The turn of a client among those that are sent fewer snapshots. Clients that are near each other
+/// see the same units, and have the same turn: then they are shown the same ticks and share most of
+/// their deltas. The turns of places that lie apart are spread over the ticks.
+static uint32_t turn_of(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
+    const struct hc_world *world = &host->world;
+    const struct hc_sv_client *client = &peer->replication;
+    int64_t x, y, width = TURN_VIEWS * (int64_t)world->game->view;
+    if (client->own_count == 0 || width == 0)
+        return (uint32_t)(peer - host->peers);
+    hc_entity own = hc_world_player(world, client->own[0]);
+    const uint8_t *states = hc_timeline_states(host->timeline, hc_timeline_head(host->timeline));
+    if (!hc_world_position(world, own, states + (size_t)own * world->stride, &x, &y))
+        return (uint32_t)(peer - host->peers);
+    return (uint32_t)(x / width + y / width);
+}
+
+/// Whether the snapshot `number`, of this head, goes to the client, which is sent one in
+/// snapshot_every. Where each tick has a snapshot, that is one in so many ticks shown; the client
+/// is not without one for long because the tick that it is shown stands still or leaps.
+static bool has_turn(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                     uint64_t number) {
+    const struct hc_sv_client *client = &peer->replication;
+    uint32_t every = peer->snapshot_every;
+    hc_tick head = hc_timeline_head(host->timeline);
+    if (every == 1 || client->newest_head == HC_NO_TICK || head - client->newest_head >= 2 * every)
+        return true;
+    if (host->config.snapshot_rate != 0 && host->config.snapshot_rate != host->config.tick_rate)
+        return (number + (uint32_t)(peer - host->peers)) % every == 0;
+    hc_tick tick = hc_sv_look_tick(&host->replicator, client);
+    return tick != client->shown && (tick + turn_of(host, peer)) % every == 0;
+}
+
 /// Marks the clients that the new head's messages and its snapshot are due for.
 static void mark_due(struct hc_sv_host *host) {
     hc_tick head = hc_timeline_head(host->timeline);
@@ -97,8 +131,8 @@ static void mark_due(struct hc_sv_host *host) {
         if (!ready(host, peer))
             continue;
         bool far = is_far(host, peer);
-        bool sends =
-            hc_sv_overload_sends(&host->overload, number, (unsigned)(peer - host->peers), far);
+        peer->snapshot_every = hc_sv_overload_every(&host->overload, far);
+        bool sends = has_turn(host, peer, number);
         clients[far]++;
         peer->snapshot_due |= (snapshot && sends) || peer->snapshot_starved;
         counts->snapshots += snapshot && !sends;

@@ -45,11 +45,16 @@ static enum hc_extrapolation best_of(const struct hc_sv_client *client) {
 
 /// Chooses the base, and the acked snapshots that are usable with it. In a crowded view it is as
 /// whole as this snapshot. Linear deltas are shared as far as possible, because an older base makes
-/// them little longer.
-static hc_tick choose_base(struct hc_sv_builder *builder, bool each_tick, hc_tick tick) {
-    unsigned every = builder->alternates ? HC_SV_WHOLE_EVERY : 1, remainder = tick % every;
-    if (each_tick && best_of(builder->client) < HC_EXTRAPOLATION_STEP)
-        every = HC_SV_BASE_EVERY;
+/// them little longer: `between` ticks lie between the client's snapshots.
+static hc_tick choose_base(struct hc_sv_builder *builder, bool each_tick, hc_tick tick,
+                           uint32_t between) {
+    unsigned every = builder->alternates ? HC_SV_WHOLE_EVERY : 1;
+    bool shares = each_tick && best_of(builder->client) < HC_EXTRAPOLATION_STEP;
+    if (shares)
+        every = between % every == 0 ? between : between * every;
+    unsigned remainder = tick % every;
+    if (shares)
+        every *= HC_SV_BASE_EVERY / every;
     return hc_sv_sent_log_next_base(&builder->client->sent_log, every, remainder, &builder->usable);
 }
 
@@ -68,7 +73,7 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
     builder->alternates = each_tick && client->interest.view.count >= CROWD &&
                           newest_base != HC_NO_TICK && head - newest_base < ALTERNATES_AGE;
     builder->sends_unreceived = each_tick && !builder->alternates;
-    hc_tick base = choose_base(builder, each_tick, tick);
+    hc_tick base = choose_base(builder, each_tick, tick, datagram->every);
     builder->header = (struct hc_snapshot){.as_of = head,
                                            .phase_us = datagram->phase_us,
                                            .ack_delay_us = datagram->ack_delay_us,

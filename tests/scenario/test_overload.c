@@ -5,13 +5,14 @@
 #include "hindcast/arena.h"
 #include "tests/run_suite.h"
 
-enum { CLIENTS = 8, FAR = 6, TICK_US = SECOND_US / 60 };
+enum { CLIENTS = 8, FAR = 6, CROWD = 48, TICK_US = SECOND_US / 60 };
 
 /// The modelled work of the host.
 struct model {
     uint64_t snapshot_us, other_us; ///< of each snapshot, of each tick beside them
     uint64_t advance_us;            ///< of each tick: rewinds and the new state
     uint64_t snapshots;             ///< counted so far
+    uint64_t most;                  ///< snapshots of one tick
 };
 
 /// Notes the work of the last tick.
@@ -22,6 +23,8 @@ static void note_work(struct scenario *scenario) {
     hc_sv_host_note_work(host, model->advance_us,
                          (snapshots - model->snapshots) * model->snapshot_us, model->other_us,
                          hc_sim_host_now(scenario->sim));
+    uint64_t sent = snapshots - model->snapshots;
+    model->most = sent > model->most ? sent : model->most;
     model->snapshots = snapshots;
 }
 
@@ -142,6 +145,39 @@ START_TEST(new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice) {
 }
 END_TEST
 
+/// Deltas that a snapshot had to encode in the mean, within two seconds.
+static double encoded_each(struct scenario *scenario) {
+    const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
+    uint64_t encoded = stats->deltas_encoded, snapshots = stats->snapshots;
+    hc_sim_run(scenario->sim, 2 * SECOND_US);
+    return (double)(stats->deltas_encoded - encoded) / (double)(stats->snapshots - snapshots);
+}
+
+START_TEST(clients_that_see_the_same_share_their_deltas_under_overload_too) {
+    struct model model = {.other_us = TICK_US / 2}; // snapshots are linear, and none is left out
+    struct hc_sim_config config = scenario_config(&hc_arena, CROWD, 20, 32);
+    struct scenario *scenario = scenario_create(&config);
+    scenario->context = &model;
+    scenario->host_ticked = note_work;
+    for (unsigned i = 0; i < CROWD; i++) {
+        struct hc_network_sim_config link = scenario_link(20 + 130 * i / CROWD, 0);
+        hc_sim_set_link(scenario->sim, i, &link, &link);
+        ck_assert(hc_sim_connect(scenario->sim, i));
+    }
+    hc_sim_run(scenario->sim, 4 * SECOND_US);
+    ck_assert_uint_eq(overload_of(scenario)->snapshots, 0);
+    double before = encoded_each(scenario);
+    model.other_us = TICK_US * 9 / 10;
+    hc_sim_run(scenario->sim, 3 * SECOND_US);
+    ck_assert_int_eq(overload_of(scenario)->level, HC_SERVER_OVERLOAD_REFUSE);
+    model.most = 0;
+    double under = encoded_each(scenario);
+    ck_assert_double_le(under, 1.5 * before);
+    ck_assert_uint_le(model.most, CROWD * 2 / 3); // the clients' turns are spread over the ticks
+    scenario_destroy(scenario);
+}
+END_TEST
+
 /// Inputs that were refused within a second.
 static uint64_t refused_in_a_second(struct scenario *scenario) {
     const struct hc_server_stats *stats = hc_sv_host_stats(hc_sim_host(scenario->sim));
@@ -185,6 +221,7 @@ int main(void) {
     tcase_add_test(tests, moderate_load_makes_snapshots_linear_and_all_still_agree);
     tcase_add_test(tests, much_too_much_work_takes_snapshots_of_all_and_ends_within_two_seconds);
     tcase_add_test(tests, new_client_is_refused_as_long_as_fewer_snapshots_do_not_suffice);
+    tcase_add_test(tests, clients_that_see_the_same_share_their_deltas_under_overload_too);
     tcase_add_test(tests, storm_of_rewinds_refuses_the_latest_inputs_and_all_still_agree);
     tcase_add_test(tests, client_with_the_latest_inputs_is_named);
     suite_add_tcase(suite, tests);
