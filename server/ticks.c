@@ -72,10 +72,13 @@ static bool ready(const struct hc_sv_host *host, const struct hc_sv_peer *peer) 
     return peer->state == HC_SV_PEER_PLAYING;
 }
 
-/// Whether this head has a snapshot: the configured rate, evenly spread.
-static bool has_snapshot(const struct hc_sv_host *host, hc_tick head) {
+/// The number of the peer's snapshot at the head `back` ticks ago. It grows by one with each
+/// snapshot, as often as configured, and with another peer's at other heads: so ticks are alike.
+static uint64_t snapshot_number(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
+                                uint32_t back) {
     uint64_t rate = host->config.snapshot_rate, ticks = host->config.tick_rate;
-    return rate == 0 || head * rate / ticks != (head - UINT64_C(1)) * rate / ticks;
+    uint64_t tick = hc_timeline_head(host->timeline) - back;
+    return rate == 0 ? tick : (tick + (uint64_t)(peer - host->peers)) * rate / ticks;
 }
 
 /// Whether fewer snapshots harm the client least: it watches, its player does nothing, or its
@@ -102,28 +105,25 @@ static uint32_t turn_of(const struct hc_sv_host *host, const struct hc_sv_peer *
     return (uint32_t)(x / width + y / width);
 }
 
-/// Whether the snapshot `number`, of this head, goes to the client, which is sent one in
-/// snapshot_every. Where each tick has a snapshot, that is one in so many ticks shown; the client
-/// is not without one for long because the tick that it is shown stands still or leaps.
-static bool has_turn(const struct hc_sv_host *host, const struct hc_sv_peer *peer,
-                     uint64_t number) {
+/// Whether this head's snapshot goes to the client, which is sent one in snapshot_every. Where each
+/// tick has a snapshot, that is one in so many ticks shown; the client is not without one for long
+/// because the tick that it is shown stands still or leaps.
+static bool has_turn(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     const struct hc_sv_client *client = &peer->replication;
     uint32_t every = peer->snapshot_every;
     hc_tick head = hc_timeline_head(host->timeline);
-    if (every == 1 || client->newest_head == HC_NO_TICK || head - client->newest_head >= 2 * every)
+    if (every == 1 || client->newest_head == HC_NO_TICK)
         return true;
     if (host->config.snapshot_rate != 0 && host->config.snapshot_rate != host->config.tick_rate)
-        return (number + (uint32_t)(peer - host->peers)) % every == 0;
+        return snapshot_number(host, peer, 0) % every == 0;
+    if (head - client->newest_head >= 2 * every)
+        return true;
     hc_tick tick = hc_sv_look_tick(&host->replicator, client);
     return tick != client->shown && (tick + turn_of(host, peer)) % every == 0;
 }
 
 /// Marks the clients that the new head's messages and its snapshot are due for.
 static void mark_due(struct hc_sv_host *host) {
-    hc_tick head = hc_timeline_head(host->timeline);
-    uint64_t rate = host->config.snapshot_rate, ticks = host->config.tick_rate;
-    uint64_t number = rate == 0 ? head : head * rate / ticks;
-    bool snapshot = has_snapshot(host, head);
     struct hc_server_overload *counts = &host->stats.overload;
     uint32_t clients[2] = {0};
     for (struct hc_sv_peer *peer = NULL; (peer = hc_sv_host_next_peer(host, peer)) != NULL;) {
@@ -132,7 +132,8 @@ static void mark_due(struct hc_sv_host *host) {
             continue;
         bool far = is_far(host, peer);
         peer->snapshot_every = hc_sv_overload_every(&host->overload, far);
-        bool sends = has_turn(host, peer, number);
+        bool snapshot = snapshot_number(host, peer, 0) != snapshot_number(host, peer, 1);
+        bool sends = has_turn(host, peer);
         clients[far]++;
         peer->snapshot_due |= (snapshot && sends) || peer->snapshot_starved;
         counts->snapshots += snapshot && !sends;

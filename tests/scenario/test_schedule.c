@@ -6,7 +6,7 @@
 
 enum {
     RATE = 60,
-    CLIENTS = 3,
+    CLIENTS = 6,
     BURST = 16, ///< ticks_per_advance
     BEGIN_US = 5000000,
 };
@@ -50,14 +50,35 @@ START_TEST(a_server_that_is_later_leaves_out_ticks_and_keeps_its_schedule) {
 }
 END_TEST
 
-START_TEST(the_longest_wait_of_a_unit_is_the_snapshot_interval_while_all_fit) {
+/// Snapshots, and the most of one tick since `most` was set to 0.
+struct sent {
+    uint64_t snapshots, most;
+};
+
+static void host_ticked(void *context, struct hc_sim *sim) {
+    struct sent *sent = context;
+    uint64_t snapshots = hc_sv_host_stats(hc_sim_host(sim))->snapshots;
+    sent->most =
+        snapshots - sent->snapshots > sent->most ? snapshots - sent->snapshots : sent->most;
+    sent->snapshots = snapshots;
+}
+
+START_TEST(snapshots_of_every_third_tick_are_spread_over_the_ticks_and_have_all_units) {
     struct hc_sim_config config = scenario_config_bare(CLIENTS, 20, 7);
+    struct sent sent = {0};
     config.host.snapshot_rate = (uint16_t)(config.host.tick_rate / 3);
+    config.hooks.host_ticked = host_ticked;
+    config.context = &sent;
     struct hc_sim *sim = hc_sim_create(&config);
     ck_assert_ptr_nonnull(sim);
     for (unsigned i = 0; i < CLIENTS; i++)
         ck_assert(hc_sim_connect(sim, i));
+    hc_sim_run(sim, SECOND_US);
+    sent.most = 0;
+    uint64_t before = sent.snapshots;
     hc_sim_run(sim, 3 * SECOND_US);
+    ck_assert_uint_eq(sent.most, CLIENTS / 3);
+    ck_assert_uint_ge(sent.snapshots - before, CLIENTS * (3u * config.host.snapshot_rate - 1));
     ck_assert_uint_eq(hc_sv_host_stats(hc_sim_host(sim))->longest_unsent_ticks, 3);
     hc_sim_destroy(sim);
 }
@@ -68,7 +89,8 @@ int main(void) {
     TCase *tests = tcase_create("schedule");
     tcase_add_test(tests, a_server_that_is_a_burst_late_catches_up);
     tcase_add_test(tests, a_server_that_is_later_leaves_out_ticks_and_keeps_its_schedule);
-    tcase_add_test(tests, the_longest_wait_of_a_unit_is_the_snapshot_interval_while_all_fit);
+    tcase_add_test(tests,
+                   snapshots_of_every_third_tick_are_spread_over_the_ticks_and_have_all_units);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -300,8 +300,9 @@ FAULTS = {
     "snapshots-at-half-rate": Fault(
         "server/ticks.c",
         "only every other tick that is due has a snapshot",
-        "    bool snapshot = has_snapshot(host, head);\n",
-        "    bool snapshot = has_snapshot(host, head) && head % 2 == 0;\n",
+        "snapshot_number(host, peer, 0) != snapshot_number(host, peer, 1);\n",
+        "snapshot_number(host, peer, 0) != snapshot_number(host, peer, 1) &&\n"
+        "                        hc_timeline_head(host->timeline) % 2 == 0;\n",
     ),
     "unit-skipped": Fault(
         "server/replication/snapshot.c",
