@@ -118,11 +118,15 @@ void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_wor
     overload->settled += overload->settled < HC_SV_OVERLOAD_SETTLE;
     if (overload->settled == HC_SV_OVERLOAD_SETTLE)
         overload->wait = HC_SV_OVERLOAD_WAIT;
-    if (!cheaper &&
-        expected_us(overload, overload->level) > window_us * HC_SV_OVERLOAD_RAISE / 1000)
-        raise(overload, window_us);
-    else
+    uint64_t work_us = expected_us(overload, overload->level);
+    bool strained = !cheaper && work_us > window_us * HC_SV_OVERLOAD_RAISE / 1000;
+    if (!strained)
         lower(overload, window_us);
+    else if (overload->strained || work_us > window_us * HC_SV_OVERLOAD_URGENT / 1000)
+        raise(overload, window_us);
+    if (strained)
+        overload->calm = 0;
+    overload->strained = strained;
     overload->work = (struct hc_sv_work){.send_us = 0};
     overload->begun_us = now_us;
 }

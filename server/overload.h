@@ -1,10 +1,12 @@
 /// Overload: what a host leaves out while its work takes too much of the time, so that its ticks
 /// stay in time.
 ///
-/// The work of each quarter of a second determines the level. A level is raised at once, as far as
-/// the snapshots that it leaves out should suffice. A lower level is chosen when the work that it
-/// expects is small for several quarters in a row, and for more of them each time that proves too
-/// early. Rewinds that take too much of the time shorten how far inputs may be late.
+/// The work of each quarter of a second determines the level. A level is raised when two in a row
+/// take too much of the time, or at once when one takes nearly all of it, as far as the snapshots
+/// that it leaves out should suffice: a single burst leaves the ticks in time. A lower level is
+/// chosen when the work that it expects is small for several quarters in a row, and for more of
+/// them each time that proves too early. Rewinds that take too much of the time shorten how far
+/// inputs may be late.
 ///
 /// Before anything is left out, snapshots become cheaper: with more than a moderate load the values
 /// in them are extrapolated linearly and no longer by steps, which takes about half of the time and
@@ -22,6 +24,8 @@
 enum {
     HC_SV_OVERLOAD_WINDOW_US = 250000, ///< of the work that determines the level
     HC_SV_OVERLOAD_RAISE = 750,        ///< permille of the time, above which a level is raised
+                                       ///< after the second window in a row,
+    HC_SV_OVERLOAD_URGENT = 950,       ///< and above which it is raised at once
     HC_SV_OVERLOAD_AIM = 650,          ///< permille that the next level should reach
     HC_SV_OVERLOAD_LOWER = 650,        ///< permille that a lower level must not exceed
     HC_SV_OVERLOAD_LINEAR = 350,       ///< permille above which snapshots are linear,
@@ -51,6 +55,7 @@ struct hc_sv_overload {
     uint32_t near, far;     ///< clients of the newest tick; far ones include the idle
     struct hc_sv_work work; ///< of the present window
     uint64_t begun_us;      ///< of the window; 0: none yet
+    bool strained;          ///< the window before took more than HC_SV_OVERLOAD_RAISE
     uint32_t calm;          ///< windows in a row after which a lower level would do
     uint32_t calm_rewinds;  ///< windows in a row with few rewinds
     uint32_t calm_linear;   ///< windows in a row after which snapshots by steps would do

@@ -71,6 +71,20 @@ START_TEST(below_three_quarters_of_the_time_nothing_is_left_out) {
 }
 END_TEST
 
+START_TEST(a_burst_of_a_quarter_of_a_second_leaves_nothing_out_unless_it_takes_all_of_the_time) {
+    struct load usual = load_of(400, 200), burst = load_of(700, 200), storm = load_of(900, 200);
+    play(SECOND, &usual);
+    for (int i = 0; i < 20; i++) {
+        play(SECOND / 5, &burst);
+        ck_assert_uint_eq(least_sent, CLIENTS);
+        play(SECOND, &usual);
+        ck_assert_uint_eq(least_sent, CLIENTS);
+    }
+    play(SECOND / 2, &storm);
+    ck_assert_uint_lt(least_sent, CLIENTS);
+}
+END_TEST
+
 START_TEST(far_and_idle_clients_lose_snapshots_before_all_others) {
     struct load load = load_of(700, 100);
     play(SECOND, &load);
@@ -239,6 +253,8 @@ int main(void) {
     TCase *tests = tcase_create("overload");
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, below_three_quarters_of_the_time_nothing_is_left_out);
+    tcase_add_test(
+        tests, a_burst_of_a_quarter_of_a_second_leaves_nothing_out_unless_it_takes_all_of_the_time);
     tcase_add_test(tests, far_and_idle_clients_lose_snapshots_before_all_others);
     tcase_add_test(tests, one_and_a_half_times_the_capacity_keeps_the_ticks_and_refuses_nobody);
     tcase_add_test(tests, joins_are_refused_when_fewer_snapshots_do_not_suffice);
