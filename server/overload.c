@@ -53,7 +53,6 @@ static void raise(struct hc_sv_overload *overload, uint64_t window_us) {
     enum hc_server_overload_level most = overload->level < HC_SERVER_OVERLOAD_THIRD
                                              ? HC_SERVER_OVERLOAD_THIRD
                                              : HC_SERVER_OVERLOAD_REFUSE;
-    overload->calm = 0;
     overload->helpless += overload->level >= HC_SERVER_OVERLOAD_THIRD;
     if (overload->level == HC_SERVER_OVERLOAD_REFUSE ||
         (most == HC_SERVER_OVERLOAD_REFUSE && overload->helpless < HC_SV_OVERLOAD_HELPLESS))
@@ -78,8 +77,8 @@ static void lower(struct hc_sv_overload *overload, uint64_t window_us) {
 
 /// Chooses the extrapolation of snapshots. Returns whether they have become linear: then nothing is
 /// known yet of the work that they take.
-static bool choose_extrapolation(struct hc_sv_overload *overload, uint64_t window_us) {
-    uint64_t work_us = expected_us(overload, overload->level);
+static bool choose_extrapolation(struct hc_sv_overload *overload, uint64_t work_us,
+                                 uint64_t window_us) {
     bool before = overload->linear, calm = work_us < window_us * HC_SV_OVERLOAD_STEPS / 1000;
     overload->calm_linear = calm ? overload->calm_linear + 1 : 0;
     if (work_us > window_us * HC_SV_OVERLOAD_LINEAR / 1000)
@@ -114,18 +113,18 @@ void hc_sv_overload_note(struct hc_sv_overload *overload, const struct hc_sv_wor
     if (window_us < HC_SV_OVERLOAD_WINDOW_US)
         return;
     limit_rewinds(overload, window_us);
-    bool cheaper = choose_extrapolation(overload, window_us);
+    uint64_t work_us = expected_us(overload, overload->level);
+    bool cheaper = choose_extrapolation(overload, work_us, window_us);
     overload->settled += overload->settled < HC_SV_OVERLOAD_SETTLE;
     if (overload->settled == HC_SV_OVERLOAD_SETTLE)
         overload->wait = HC_SV_OVERLOAD_WAIT;
-    uint64_t work_us = expected_us(overload, overload->level);
     bool strained = !cheaper && work_us > window_us * HC_SV_OVERLOAD_RAISE / 1000;
-    if (!strained)
-        lower(overload, window_us);
-    else if (overload->strained || work_us > window_us * HC_SV_OVERLOAD_URGENT / 1000)
-        raise(overload, window_us);
     if (strained)
         overload->calm = 0;
+    else
+        lower(overload, window_us);
+    if (strained && (overload->strained || work_us > window_us * HC_SV_OVERLOAD_URGENT / 1000))
+        raise(overload, window_us);
     overload->strained = strained;
     overload->work = (struct hc_sv_work){.send_us = 0};
     overload->begun_us = now_us;

@@ -95,12 +95,11 @@ static bool is_far(const struct hc_sv_host *host, const struct hc_sv_peer *peer)
 static uint32_t turn_of(const struct hc_sv_host *host, const struct hc_sv_peer *peer) {
     const struct hc_world *world = &host->world;
     const struct hc_sv_client *client = &peer->replication;
-    int64_t x, y, width = TURN_VIEWS * (int64_t)world->game->view;
-    if (client->own_count == 0 || width == 0)
-        return (uint32_t)(peer - host->peers);
-    hc_entity own = hc_world_player(world, client->own[0]);
     const uint8_t *states = hc_timeline_states(host->timeline, hc_timeline_head(host->timeline));
-    if (!hc_world_position(world, own, states + (size_t)own * world->stride, &x, &y))
+    int64_t x, y, width = TURN_VIEWS * (int64_t)world->game->view;
+    hc_entity own = client->own_count == 0 ? HC_REFEREE : hc_world_player(world, client->own[0]);
+    if (own == HC_REFEREE || width == 0 ||
+        !hc_world_position(world, own, states + (size_t)own * world->stride, &x, &y))
         return (uint32_t)(peer - host->peers);
     return (uint32_t)(x / width + y / width);
 }
@@ -114,7 +113,7 @@ static bool has_turn(const struct hc_sv_host *host, const struct hc_sv_peer *pee
     hc_tick head = hc_timeline_head(host->timeline);
     if (every == 1 || client->newest_head == HC_NO_TICK)
         return true;
-    if (host->config.snapshot_rate != 0 && host->config.snapshot_rate != host->config.tick_rate)
+    if (!hc_sv_replicator_sends_each_tick(&host->replicator))
         return snapshot_number(host, peer, 0) % every == 0;
     if (head - client->newest_head >= 2 * every)
         return true;

@@ -77,6 +77,12 @@ bool hc_sv_replicator_init(struct hc_sv_replicator *replicator,
 /// Gives the memory back. A replicator of all zeros is allowed.
 void hc_sv_replicator_free(struct hc_sv_replicator *replicator);
 
+/// Whether each tick has a snapshot, as far as the configuration goes.
+static inline bool hc_sv_replicator_sends_each_tick(const struct hc_sv_replicator *replicator) {
+    uint32_t rate = replicator->config.snapshot_rate;
+    return rate == 0 || rate == replicator->config.world->tick_rate;
+}
+
 /// An input of `player` has come that differs from its input before. A change of keys is sent to
 /// everybody at once, see snapshot.c.
 void hc_sv_replicator_turn(struct hc_sv_replicator *replicator, hc_player player,

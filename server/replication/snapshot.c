@@ -67,8 +67,7 @@ static hc_sv_places begin(struct hc_sv_builder *builder,
     hc_tick tick = client->shown;
     bool has_chain = begins_group(client, head);
     hc_sv_places gone = hc_sv_sent_log_evict(&client->sent_log, head);
-    uint32_t rate = replicator->config.snapshot_rate;
-    bool each_tick = rate == 0 || rate == builder->world->tick_rate;
+    bool each_tick = hc_sv_replicator_sends_each_tick(replicator);
     hc_tick newest_base = client->sent_log.base;
     builder->alternates = each_tick && client->interest.view.count >= CROWD &&
                           newest_base != HC_NO_TICK && head - newest_base < ALTERNATES_AGE;
