@@ -31,6 +31,7 @@ import measure_plot
 from measure_programs import END_S, Programs
 
 RATE, OTHERS, MOST = 60, 8, 4096
+CORNER = 256  # places of a world as large as the corner that corner_plugin.c plays in
 TICK_MS = 1000 / RATE
 WORK_MOST_MS = 0.8 * TICK_MS
 WORK_LITTLE_MS = 0.6 * TICK_MS  # the p99 of a load that should be held
@@ -316,19 +317,20 @@ def growth_in_view(clients):
          *cost_and_traffic(rows))
 
 
-def idle(room, seconds):
+def idle(room, seconds, *server):
     """Runs a daemon without clients; returns its report."""
     need(seconds + 5)
-    daemon, _ = programs.serve("idle", "--max-clients", room, core=cores[0])
+    daemon, _ = programs.serve("idle", "--max-clients", room, *server, core=cores[0])
     time.sleep(seconds)
     return programs.end("idle", daemon)["server"]
 
 
 def in_room(clients, room):
     """Splits the time of a tick into that of the world and that of each client, by a run without clients."""
-    ramp = 1
-    empty = idle(room, options.short + ramp)
-    row = run(clients, options.short, room=room, full=0, ramp=ramp)
+    ramp, corner = 1, ("--game", os.path.join(options.programs, "..", "games", "corner_plugin.so"))
+    empty = idle(room, options.short + ramp, *corner)
+    row = run(clients, options.short, room=room, full=0, ramp=ramp, more=corner,
+              server=(*corner, "--view", view_of(clients, OTHERS, CORNER)))
     server, world = row["daemon"], empty["tick_ms"]["p50"]
     more = server["tick_lateness_ms"]["count"] - empty["tick_lateness_ms"]["count"]
     each = 1000 * (server["cpu_ms"] - empty["cpu_ms"] - more * world) / max(server["client_ticks"], 1)
@@ -336,16 +338,17 @@ def in_room(clients, room):
 
 
 def growth_of_world(clients):
-    rows = [in_room(clients, room) for room in ((256, 4096) if options.quick else (256, 1024, 4096))]
-    put(f"{clients} light clients, with as many others in view as above, in worlds with room for more "
-        "(`--max-clients`), after as long a run of a daemon without clients. The world's time is the p50 of that "
-        "daemon's work in a tick; a client's time is the difference of both daemons' processor time.")
+    rows = [in_room(clients, room) for room in ((CORNER, 4096) if options.quick else (CORNER, 1024, 4096))]
+    put(f"{clients} light clients with the same view in worlds with room for more (`--max-clients`), after as long "
+        f"a run of a daemon without clients. They play in the corner that a world for {CORNER} would be, so they see "
+        "as many players and pickups. The world's time is the p50 of that daemon's work in a tick; a client's time "
+        "is the difference of both daemons' processor time.")
     if any(row["reasons"] for row in rows) or rows[0]["each"] <= 0:
         put("Not all runs were held, so the worlds are not compared.")
     else:
         put(f"From the smallest world to the largest the whole time of a client-tick grows "
             f"{rows[-1]['us'] / rows[0]['us']:.2f} times, and a client's part without the empty world "
-            f"{rows[-1]['each'] / rows[0]['each']:.2f} times (aim: at most 1.3, with all places taken).")
+            f"{rows[-1]['each'] / rows[0]['each']:.2f} times (must: at most 1.3).")
     table(["room for players", "a client, us a tick", "the world, ms a tick", "us a client-tick", "resident, MB",
            "reserved, MB", "work p99, ms", ""],
           [[cell(row["room"]), cell(row["each"], 1), cell(row["world"], 2), cell(row["us"], 1),

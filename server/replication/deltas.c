@@ -23,52 +23,68 @@ enum {
 // ---- Values -------------------------------------------------------------------------------------
 
 size_t hc_sv_values_layout(struct hc_sv_values *values, const struct hc_world *world, uint32_t rows,
-                           uint32_t capacity, uint32_t pins, uint8_t *base) {
+                           uint32_t each, uint32_t pins, uint8_t *base) {
     size_t align = _Alignof(struct hc_sv_value);
-    size_t used = 0, cells = (size_t)rows * hc_unit_total(world);
-    HC_ASSERT(rows > 0 && capacity < UINT32_C(1) << 30);
+    size_t used = 0, units = hc_unit_total(world);
+    HC_ASSERT(rows > 0 && each > 0 && units * each < UINT32_C(1) << 30);
     values->world = world;
     values->rows = rows;
+    values->each = each;
     values->capacity = 4;
-    while (values->capacity < capacity)
+    while (values->capacity < units * each)
         values->capacity *= 2;
-    values->each = (sizeof(struct hc_sv_value) + hc_unit_bytes(world) + align - 1) / align * align;
-    values->ring = hc_carve(base, &used, values->capacity * values->each);
-    values->pins = hc_carve(base, &used, pins * values->each);
-    values->newest = hc_carve(base, &used, cells * sizeof *values->newest);
-    values->row_tick = hc_carve(base, &used, rows * sizeof *values->row_tick);
+    values->size = (sizeof(struct hc_sv_value) + hc_unit_bytes(world) + align - 1) / align * align;
+    values->ring = hc_carve(base, &used, values->capacity * values->size);
+    values->pins = hc_carve(base, &used, pins * values->size);
+    values->newest = hc_carve(base, &used, rows * units * sizeof *values->newest);
+    values->has = hc_carve(base, &used, units * sizeof *values->has);
     return used;
 }
 
-/// The place of a value, which may hold another one.
-static struct hc_sv_value *place_of(const struct hc_sv_values *values, hc_sv_value_id id) {
-    size_t place = id & (values->capacity - 1);
-    return (struct hc_sv_value *)(void *)(values->ring + place * values->each);
+static uint32_t place_of(const struct hc_sv_values *values, hc_sv_value_id id) {
+    return id & (values->capacity - 1);
+}
+
+/// The value at the place of a number, which may be another's.
+static struct hc_sv_value *value_at(const struct hc_sv_values *values, hc_sv_value_id id) {
+    size_t place = place_of(values, id);
+    return (struct hc_sv_value *)(void *)(values->ring + place * values->size);
+}
+
+/// How many further values can be stored until one replaces the value with this number; 0: it is
+/// replaced.
+static uint32_t values_left(const struct hc_sv_values *values, hc_sv_value_id id) {
+    uint32_t age = values->next - id, next = place_of(values, values->next);
+    if (id == 0 || age > values->capacity)
+        return 0;
+    return age <= next ? values->in_use - age : values->capacity - age;
+}
+
+/// The number after the newest one: of the next place in use, or of the first again.
+static hc_sv_value_id number_after(const struct hc_sv_values *values) {
+    hc_sv_value_id next = values->next + 1;
+    if (place_of(values, next) >= values->in_use)
+        next += values->capacity - place_of(values, next);
+    return next == 0 ? 1 : next;
 }
 
 void hc_sv_values_begin(struct hc_sv_values *values) {
     values->next = 1;
-    memset(values->row_tick, 0xff, values->rows * sizeof *values->row_tick);
+    values->units = values->in_use = 0;
 }
 
 struct hc_sv_values_row hc_sv_values_row(struct hc_sv_values *values,
                                          const struct hc_timeline *timeline, hc_tick tick) {
-    uint32_t units = hc_unit_total(values->world);
     size_t place = tick % values->rows;
-    struct hc_sv_values_row row = {.values = values,
-                                   .timeline = timeline,
-                                   .tick = tick,
-                                   .head = hc_timeline_head(timeline),
-                                   .presence = hc_timeline_presence(timeline, tick),
-                                   .states = hc_timeline_states(timeline, tick),
-                                   .newest = values->newest + place * units};
     HC_ASSERT(tick != HC_NO_TICK);
-    if (values->row_tick[place] == tick)
-        return row;
-    values->row_tick[place] = tick;
-    for (uint32_t u = 0; u < units; u++)
-        row.newest[u] = (struct hc_sv_newest){.compared = HC_NO_TICK, .changed = HC_NO_TICK};
-    return row;
+    return (struct hc_sv_values_row){.values = values,
+                                     .timeline = timeline,
+                                     .tick = tick,
+                                     .head = hc_timeline_head(timeline),
+                                     .presence = hc_timeline_presence(timeline, tick),
+                                     .states = hc_timeline_states(timeline, tick),
+                                     .newest =
+                                         values->newest + place * hc_unit_total(values->world)};
 }
 
 uint64_t hc_sv_values_hash(const struct hc_world *world, hc_unit unit,
@@ -90,26 +106,41 @@ static bool is_current(const struct hc_sv_values_row *row, hc_unit unit,
            memcmp(value->states, row->states + first * world->stride, count * world->stride) == 0;
 }
 
+/// Whether the value with this number stays for a quarter of the ring.
+static bool stays(const struct hc_sv_values *values, hc_sv_value_id id) {
+    return values_left(values, id) > values->in_use / 4;
+}
+
+/// Takes more of the ring into use for a unit without a value so far.
+static void add_unit(struct hc_sv_values *values, hc_unit unit) {
+    values->has[unit] = true;
+    values->units++;
+    values->in_use += values->each;
+}
+
 /// Compares the newest value of the unit with the timeline; returns the number of an equal one.
 static hc_sv_value_id compare(const struct hc_sv_values_row *row, hc_unit unit,
                               struct hc_sv_newest *newest) {
     struct hc_sv_values *values = row->values;
     const struct hc_world *world = values->world;
-    struct hc_sv_value *value = place_of(values, values->next);
     HC_ASSERT(unit < hc_unit_total(world));
     hc_player player = hc_unit_player(world, unit);
     hc_tick known = HC_NO_TICK;
     uint8_t input[HC_INPUT_MAX] = {0};
     if (player != HC_NO_PLAYER)
         hc_timeline_newest_input(row->timeline, player, row->tick, &known, input);
-    newest->compared = row->head;
+    if (newest->compared <= row->tick) // of an earlier tick, which it took the place of
+        newest->id = 0;
+    newest->compared = row->head + 1;
     const struct hc_sv_value *stored = hc_sv_values_get(values, newest->id);
-    uint32_t age = values->next - newest->id;
-    if (stored != NULL && age < values->capacity / 4 * 3 &&
+    if (stored != NULL && stays(values, newest->id) &&
         is_current(row, unit, &stored->unit, known, input))
         return newest->id;
+    if (!values->has[unit])
+        add_unit(values, unit);
+    struct hc_sv_value *value = value_at(values, values->next);
     newest->changed = row->head;
-    value->id = newest->id = values->next++;
+    value->id = newest->id = values->next;
     value->unit.tick = row->tick;
     value->unit.known = known;
     memcpy(value->unit.input, input, sizeof value->unit.input);
@@ -117,21 +148,19 @@ static hc_sv_value_id compare(const struct hc_sv_values_row *row, hc_unit unit,
     hc_unit_read(world, unit, row->presence, row->states, &value->unit);
     value->hash = (uint32_t)hc_unit_hash(world, unit, &value->unit);
     value->states = hc_sv_values_hash(world, unit, &value->unit);
-    if (values->next == 0)
-        values->next = 1;
+    values->next = number_after(values);
     return value->id;
 }
 
 hc_sv_value_id hc_sv_values_put(const struct hc_sv_values_row *row, hc_unit unit) {
     struct hc_sv_newest *newest = &row->newest[unit];
-    uint32_t age = row->values->next - newest->id;
-    if (newest->compared == row->head && age < row->values->capacity / 4 * 3)
+    if (newest->compared == row->head + 1 && stays(row->values, newest->id))
         return newest->id;
     return compare(row, unit, newest);
 }
 
 const struct hc_sv_value *hc_sv_values_get(const struct hc_sv_values *values, hc_sv_value_id id) {
-    const struct hc_sv_value *value = place_of(values, id);
+    const struct hc_sv_value *value = value_at(values, id);
     return id != 0 && value->id == id ? value : NULL;
 }
 
@@ -141,7 +170,7 @@ void hc_sv_values_prefetch_newest(const struct hc_sv_values *values, hc_tick tic
 }
 
 void hc_sv_values_prefetch(const struct hc_sv_values *values, hc_sv_value_id id) {
-    const struct hc_sv_value *value = place_of(values, id);
+    const struct hc_sv_value *value = value_at(values, id);
     __builtin_prefetch(value);
     __builtin_prefetch(value + 1);
 }
@@ -158,7 +187,7 @@ bool hc_sv_values_alike(const struct hc_sv_values *values, hc_unit unit, hc_sv_v
 
 /// The value pinned at the place, if its number is not 0.
 static struct hc_sv_value *pin_of(const struct hc_sv_values *values, uint32_t pin) {
-    return (struct hc_sv_value *)(void *)(values->pins + pin * values->each);
+    return (struct hc_sv_value *)(void *)(values->pins + pin * values->size);
 }
 
 void hc_sv_values_pin(struct hc_sv_values *values, uint32_t pin, hc_unit unit, hc_sv_value_id id) {
@@ -222,18 +251,25 @@ bool hc_sv_deltas_keys_differ(const struct hc_sv_deltas *deltas, const uint8_t *
     return keys_differ(deltas, words_of(a, size), words_of(b, size));
 }
 
+/// The sets for the deltas of so many units, a power of two.
+static uint32_t sets_for(const struct hc_sv_deltas *deltas, uint32_t units) {
+    uint32_t sets = 1;
+    while (sets * WAYS < units * deltas->each)
+        sets *= 2;
+    return sets;
+}
+
 size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *world,
-                           struct hc_extrapolator *extrapolator, uint32_t entries, uint8_t *base) {
+                           struct hc_extrapolator *extrapolator, uint32_t each, uint8_t *base) {
     size_t used = 0;
-    HC_ASSERT(entries <= UINT32_C(1) << 30);
+    HC_ASSERT(hc_unit_total(world) * (size_t)each <= UINT32_C(1) << 30);
     deltas->world = world;
     hc_value_codec_init(&deltas->codec, world);
     deltas->extrapolator = extrapolator;
     deltas->keys = key_fields(world->game);
-    deltas->sets = 1;
-    while (deltas->sets * WAYS < entries)
-        deltas->sets *= 2;
-    deltas->entries = hc_carve(base, &used, (size_t)deltas->sets * WAYS * sizeof *deltas->entries);
+    deltas->each = each;
+    size_t sets = sets_for(deltas, hc_unit_total(world));
+    deltas->entries = hc_carve(base, &used, sets * WAYS * sizeof *deltas->entries);
     deltas->runs = hc_carve(base, &used, hc_unit_total(world) * sizeof *deltas->runs);
     deltas->run_states = hc_carve(base, &used, hc_unit_total(world) * run_bytes(world));
     deltas->turns = hc_carve(base, &used, world->players * sizeof *deltas->turns);
@@ -252,6 +288,16 @@ void hc_sv_deltas_begin(struct hc_sv_deltas *deltas) {
         deltas->second[i] = (struct hc_sv_second_list){.saved = 2 * SECOND_SAVES * SECOND_PARTS};
     deltas->extrapolations = 0;
     deltas->groups = 0;
+    deltas->units = 0;
+    hc_sv_deltas_serve(deltas, 1);
+}
+
+void hc_sv_deltas_serve(struct hc_sv_deltas *deltas, uint32_t units) {
+    HC_ASSERT(units <= hc_unit_total(deltas->world));
+    if (units <= deltas->units)
+        return;
+    deltas->units = units;
+    deltas->sets = sets_for(deltas, units);
 }
 
 // ---- Stored deltas ------------------------------------------------------------------------------

@@ -3,13 +3,19 @@
 ///
 /// A rewind rewrites ticks, so a unit can have several values at one tick. Every one that is sent
 /// gets a number, and the rest of the server remembers that number for each client. The values lie
-/// in a ring: a new one replaces the oldest, whose number then finds nothing. Numbers wrap after
-/// 2^32 values. A value that is needed for longer is pinned: copied to a place of its own.
+/// in a ring: a new one replaces the oldest, whose number then finds nothing. A value that is
+/// needed for longer is pinned: copied to a place of its own.
+///
+/// A world may have room for many more units than play. So the ring in use, and the table of
+/// deltas, grow with the units that have had a value: those of the others would be read from memory
+/// that is too large for the processor's caches. The low bits of a number are its value's place in
+/// the whole ring, the others count how often the ring in use was filled. Numbers wrap after hours
+/// at the soonest.
 ///
 /// The key of a delta names the baseline, the value, the extrapolation, and the referee's value
-/// that it used, so a delta that is stored is found without reading values. The store is a fixed
-/// table of two-way sets. A delta longer than an entry is not stored. Numbers of values wrap after
-/// days; an entry is overwritten within seconds.
+/// that it used, so a delta that is stored is found without reading values. The store is a table
+/// of two-way sets. A delta longer than an entry is not stored. Each set is overwritten thousands
+/// of times before numbers of values wrap.
 ///
 /// The extrapolation of the baseline is most of the cost of an encoding. Extrapolations from
 /// different baselines often reach the same state of a unit at the same tick: most of all those of
@@ -37,7 +43,7 @@
 
 /// A stored value.
 struct hc_sv_value {
-    hc_sv_value_id id; ///< grows by one with each value; 0: free
+    hc_sv_value_id id; ///< greater than those of the values stored before; 0: free
     uint32_t hash;     ///< low 32 bits of the sum of hc_unit_entity_hash of its entities
     uint64_t states;   ///< hc_sv_values_hash of its states
     struct hc_unit_value unit;
@@ -46,20 +52,24 @@ struct hc_sv_value {
 /// The newest known value of a unit at a tick.
 struct hc_sv_newest {
     hc_sv_value_id id;
-    hc_tick compared; ///< the head at which it was last compared,
-    hc_tick changed;  ///< and at which it became the newest
+    hc_tick compared; ///< the head at which it was last compared, plus 1; up to the tick: the entry
+                      ///< is of an earlier tick
+    hc_tick changed;  ///< the head at which it became the newest
 };
 
 struct hc_sv_values {
     const struct hc_world *world;
     uint32_t rows;     ///< ticks whose newest values are known
-    uint32_t capacity; ///< values in the ring, a power of two
-    size_t each;       ///< bytes of one
+    uint32_t each;     ///< values in the ring for a unit
+    uint32_t capacity; ///< values in the whole ring, a power of two
+    uint32_t in_use;   ///< the first of its places, which values take in turn
+    uint32_t units;    ///< that have had a value
+    size_t size;       ///< bytes of a value
     hc_sv_value_id next;
-    uint8_t *ring;               ///< [capacity * each] by number
-    uint8_t *pins;               ///< [pins * each] by place
+    uint8_t *ring;               ///< [capacity * size] by place
+    uint8_t *pins;               ///< [pins * size] by place
     struct hc_sv_newest *newest; ///< [rows][units] of (tick % rows, unit)
-    hc_tick *row_tick;           ///< [rows] the tick of each row
+    bool *has;                   ///< [units] the unit has had a value
 };
 
 /// The values of one tick, at one head.
@@ -71,13 +81,13 @@ struct hc_sv_values_row {
     struct hc_sv_newest *newest;      ///< [units]
 };
 
-/// Lays the arrays out from `base` (NULL: only measures) for a window of `rows` ticks, at least
-/// `capacity` values, and places for `pins` pinned ones; returns the bytes needed. The memory is
+/// Lays the arrays out from `base` (NULL: only measures) for a window of `rows` ticks, `each`
+/// values of a unit, and places for `pins` pinned ones; returns the bytes needed. The memory is
 /// zeroed; most of it stays untouched until it is used. `world` is borrowed.
 size_t hc_sv_values_layout(struct hc_sv_values *values, const struct hc_world *world, uint32_t rows,
-                           uint32_t capacity, uint32_t pins, uint8_t *base);
+                           uint32_t each, uint32_t pins, uint8_t *base);
 
-/// Begins without values; the first number is 1.
+/// Begins without values, in memory that is unused; the first number is 1.
 void hc_sv_values_begin(struct hc_sv_values *values);
 
 /// The row of `tick`, which the timeline must still hold; valid until the timeline changes.
@@ -180,7 +190,9 @@ struct hc_sv_deltas {
     const struct hc_world *world;
     struct hc_value_codec codec;
     struct hc_extrapolator *extrapolator; ///< borrowed
-    uint32_t sets;                        ///< a power of two
+    uint32_t each;                        ///< stored deltas for a unit
+    uint32_t units;                       ///< that have deltas
+    uint32_t sets;                        ///< in use, a power of two
     struct hc_sv_delta_entry *entries;    ///< [sets][2], the newer of each set first
     struct hc_sv_runs *runs;              ///< [units]
     uint8_t *run_states; ///< [units][HC_SV_RUNS][HC_SV_RUN_TICKS] of hc_unit_bytes, by the tick's
@@ -220,14 +232,18 @@ struct hc_sv_delta {
     uint32_t bits;
 };
 
-/// Lays everything out from `base` (NULL: only measures) for `entries` stored deltas, rounded up to
-/// a power of two; returns the bytes needed. The memory is zeroed. `world` and `extrapolator` are
-/// borrowed.
+/// Lays everything out from `base` (NULL: only measures) for `each` stored deltas of a unit,
+/// rounded up to a power of two of all; returns the bytes needed. The memory is zeroed. `world` and
+/// `extrapolator` are borrowed.
 size_t hc_sv_deltas_layout(struct hc_sv_deltas *deltas, const struct hc_world *world,
-                           struct hc_extrapolator *extrapolator, uint32_t entries, uint8_t *base);
+                           struct hc_extrapolator *extrapolator, uint32_t each, uint8_t *base);
 
-/// Begins without deltas and runs.
+/// Begins without deltas and runs, for one unit.
 void hc_sv_deltas_begin(struct hc_sv_deltas *deltas);
+
+/// Stores the deltas of so many units from now on, if they are more than before; the deltas stored
+/// so far may be lost then.
+void hc_sv_deltas_serve(struct hc_sv_deltas *deltas, uint32_t units);
 
 /// Whether the keys of two inputs (input_size bytes) differ.
 bool hc_sv_deltas_keys_differ(const struct hc_sv_deltas *deltas, const uint8_t *a,

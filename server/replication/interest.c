@@ -10,6 +10,7 @@
 enum {
     NEAR_STEPS = 4, ///< steps of nearness between the slowest growth and twice that
     PROMISED = 4,   ///< 1 / this of the pool is promised
+    BUCKETS_MIN = 16,
 };
 
 /// Gaps of the Shell sort (Ciura 2001), continued by 2.25 for up to 2^16 units.
@@ -156,9 +157,18 @@ size_t hc_sv_index_layout(struct hc_sv_index *index, const struct hc_world *worl
 
 void hc_sv_index_clear(struct hc_sv_index *index) {
     index->stamp = 0;
+    index->placed = 0;
     memset(index->stamps, 0, hc_unit_total(index->world) * sizeof *index->stamps);
     for (unsigned i = 0; i < HC_SV_INDEX_TICKS; i++)
         index->ticks[i].tick = index->ticks[i].head = HC_NO_TICK;
+}
+
+/// The shape of a grid of so many entities: most of the world's may be absent.
+static struct hc_grid_shape shape_for(const struct hc_sv_index *index, uint32_t entities) {
+    struct hc_grid_shape shape = index->shape;
+    while (shape.buckets / 2 >= BUCKETS_MIN && shape.buckets / 2 >= entities)
+        shape.buckets /= 2;
+    return shape;
 }
 
 static void fill_index(struct hc_sv_index *index, const struct hc_timeline *timeline,
@@ -167,15 +177,18 @@ static void fill_index(struct hc_sv_index *index, const struct hc_timeline *time
     const uint8_t *presence = hc_timeline_presence(timeline, at->tick);
     const uint8_t *states = hc_timeline_states(timeline, at->tick);
     int64_t x, y;
-    hc_grid_clear(&index->shape, at->grid);
-    at->everywhere_count = 0;
+    at->shape = shape_for(index, index->placed); // about as many as a tick before
+    hc_grid_clear(&at->shape, at->grid);
+    at->everywhere_count = index->placed = 0;
     for (uint32_t e = 1;
          (e = hc_presence_next_alive(presence, e, world->entities)) < world->entities; e++) {
         hc_entity entity = (hc_entity)e;
-        if (hc_world_position(world, entity, states + (size_t)e * world->stride, &x, &y))
-            hc_grid_insert(at->grid, hc_grid_bucket(&index->shape, x, y), entity, x, y);
-        else if (world->owner_of[e] == HC_NO_PLAYER)
+        if (hc_world_position(world, entity, states + (size_t)e * world->stride, &x, &y)) {
+            hc_grid_insert(at->grid, hc_grid_bucket(&at->shape, x, y), entity, x, y);
+            index->placed++;
+        } else if (world->owner_of[e] == HC_NO_PLAYER) {
             at->everywhere[at->everywhere_count++] = hc_unit_of(world, entity);
+        }
     }
 }
 
@@ -379,7 +392,7 @@ static void find_unit(struct finding *finding, hc_unit unit) {
 
 static void find_near(struct finding *finding, const struct hc_sv_index_tick *at,
                       const struct hc_sv_interest_eye *eye) {
-    const struct hc_grid_shape *shape = &finding->index->shape;
+    const struct hc_grid_shape *shape = &at->shape;
     uint32_t view = finding->index->world->game->view;
     int64_t width = INT64_C(1) << shape->shift, place[2] = {eye->x, eye->y};
     for (int64_t x = eye->x - view; x < eye->x + view + width; x += width)

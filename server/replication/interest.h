@@ -174,7 +174,8 @@ enum { HC_SV_INDEX_TICKS = 16 }; ///< ticks whose indices are stored: clients ar
 
 /// The alive entities with a position at one tick.
 struct hc_sv_index_tick {
-    hc_tick tick, head; ///< as it was at this head; HC_NO_TICK: not in use
+    hc_tick tick, head;         ///< as it was at this head; HC_NO_TICK: not in use
+    struct hc_grid_shape shape; ///< with no more buckets than the entities need
     struct hc_grid grid;
     uint32_t everywhere_count;
     hc_unit *everywhere; ///< [unowned units] in every view: alive, unowned, without a position
@@ -183,7 +184,8 @@ struct hc_sv_index_tick {
 /// The positions of the newest ticks of looks, for all clients.
 struct hc_sv_index {
     const struct hc_world *world;
-    struct hc_grid_shape shape;
+    struct hc_grid_shape shape;                       ///< with buckets for all entities
+    uint32_t placed;                                  ///< entities in the grid that was filled last
     struct hc_sv_index_tick ticks[HC_SV_INDEX_TICKS]; ///< by tick
     uint32_t stamp;                                   ///< of the present look
     uint32_t *stamps; ///< [units] the newest look that came upon the unit
@@ -238,7 +240,8 @@ struct hc_sv_interest_look {
     const uint8_t *presence, *states;
 };
 
-/// Looks at `tick` in [oldest, head] with these players; `*look` is valid until the timeline changes.
+/// Looks at `tick` in [oldest, head] with these players; `*look` is valid until the timeline
+/// changes.
 void hc_sv_interest_look_at(const struct hc_sv_interest *interest,
                             const struct hc_timeline *timeline, hc_tick tick, const hc_player *own,
                             unsigned own_count, struct hc_sv_interest_look *look);

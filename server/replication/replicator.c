@@ -28,7 +28,7 @@ static size_t layout(struct hc_sv_replicator *replicator,
     uint32_t each = (rows + HC_SNAPSHOT_AGE_MAX) * VALUES_EACH;
     // The values that are stored at one head stay until its end, one of every tick at most: the
     // ring keeps a new value for a quarter of its length.
-    uint32_t values = units * (each > 4 * rows ? each : 4 * rows);
+    each = each > 4 * rows ? each : 4 * rows;
     size_t used = 0;
     replicator->builder = hc_carve(base, &used, sizeof *replicator->builder);
     replicator->selections = hc_carve(base, &used, units * sizeof *replicator->selections);
@@ -41,13 +41,13 @@ static size_t layout(struct hc_sv_replicator *replicator,
         hc_carve(base, &used, HC_SV_PLAYER_WORDS(world) * sizeof *replicator->seen_players);
     used += hc_sv_roster_layout(&replicator->roster, world, base == NULL ? NULL : base + used);
     used += hc_sv_journal_layout(&replicator->journal, world, base == NULL ? NULL : base + used);
-    used += hc_sv_values_layout(&replicator->values, world, rows, values, slots,
+    used += hc_sv_values_layout(&replicator->values, world, rows, each, slots,
                                 base == NULL ? NULL : base + used);
     used += hc_sv_slots_layout(&replicator->slots, slots, config->clients,
                                base == NULL ? NULL : base + used);
     used += hc_sv_index_layout(&replicator->index, world, base == NULL ? NULL : base + used);
-    used += hc_sv_deltas_layout(&replicator->deltas, world, replicator->extrapolator,
-                                units * DELTAS_EACH, base == NULL ? NULL : base + used);
+    used += hc_sv_deltas_layout(&replicator->deltas, world, replicator->extrapolator, DELTAS_EACH,
+                                base == NULL ? NULL : base + used);
     return used;
 }
 

@@ -110,6 +110,7 @@ static void begin_deltas(struct hc_sv_builder *builder) {
                                .cost = hc_sv_extrapolation_begin(
                                    &replicator->extrapolation_budget, client->extrapolation_saved,
                                    head - base, head - tick, builder->own_steps)};
+    hc_sv_deltas_serve(&replicator->deltas, replicator->values.units);
     hc_sv_encoder_begin(&builder->encoder,
                         hc_sv_values_get(&replicator->values, client->referee_id));
 }

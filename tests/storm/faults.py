@@ -156,8 +156,8 @@ FAULTS = {
     "compared-before-rewind": Fault(
         "server/replication/deltas.c",
         "a sent value is not compared anew after a rewind has changed it",
-        "    if (newest->compared == row->head && age",
-        "    if (newest->id != 0 && age",
+        "    if (newest->compared == row->head + 1 &&",
+        "    if (newest->compared > row->tick &&",
     ),
     "hash-without-field": Fault(
         "common/game.c",

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    ENTRIES = 32,
+    EACH = 32,  ///< entries for a unit
     KEYS = 200, ///< more than fit, so that most puts replace another
     ROUNDS = 20000,
     BITS_MAX = 8 * HC_SV_DELTA_STORED,
@@ -20,9 +20,9 @@ static uint8_t *memory;
 
 static void set_up(void) {
     ck_assert_int_eq(hc_world_init(&world, &small_game, 3, 60, 1, NULL), HC_OK);
-    size_t bytes = hc_sv_deltas_layout(&table, &world, NULL, ENTRIES, NULL);
+    size_t bytes = hc_sv_deltas_layout(&table, &world, NULL, EACH, NULL);
     memory = calloc(1, bytes);
-    hc_sv_deltas_layout(&table, &world, NULL, ENTRIES, memory);
+    hc_sv_deltas_layout(&table, &world, NULL, EACH, memory);
     hc_sv_deltas_begin(&table);
 }
 
@@ -112,18 +112,25 @@ START_TEST(an_entry_is_found_as_it_was_put_and_the_newest_two_are_always_found) 
 }
 END_TEST
 
-START_TEST(the_table_is_filled_nearly_to_its_size) {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < 4 * ENTRIES; i++) {
-        struct hc_sv_delta_key key = {.base = i, .value = i + 1, .referee = 1, .unit = 3};
-        hc_sv_deltas_put(&table, &key, (const uint8_t *)"", 1);
+START_TEST(the_table_is_filled_nearly_to_its_size_which_grows_with_the_units) {
+    hc_sv_value_id value = 1;
+    for (uint32_t units = 1; units <= 4; units *= 2) {
+        uint32_t entries = EACH * units, found = 0;
+        hc_sv_deltas_serve(&table, units);
+        hc_sv_deltas_serve(&table, 1); // it does not shrink
+        hc_sv_value_id end = value + 4 * entries;
+        for (hc_sv_value_id at = value; at < end; at++) {
+            struct hc_sv_delta_key key = {.base = at, .value = at + 1, .referee = 1, .unit = 3};
+            hc_sv_deltas_put(&table, &key, (const uint8_t *)"", 1);
+        }
+        for (; value < end; value++) {
+            struct hc_sv_delta_key key = {
+                .base = value, .value = value + 1, .referee = 1, .unit = 3};
+            found += hc_sv_deltas_find(&table, &key) != NULL;
+        }
+        ck_assert_uint_le(found, entries);
+        ck_assert_uint_ge(found, entries * 3 / 4);
     }
-    for (uint32_t i = 0; i < 4 * ENTRIES; i++) {
-        struct hc_sv_delta_key key = {.base = i, .value = i + 1, .referee = 1, .unit = 3};
-        found += hc_sv_deltas_find(&table, &key) != NULL;
-    }
-    ck_assert_uint_le(found, ENTRIES);
-    ck_assert_uint_ge(found, ENTRIES * 3 / 4);
 }
 END_TEST
 
@@ -132,7 +139,7 @@ int main(void) {
     TCase *tc = tcase_create("deltas");
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, an_entry_is_found_as_it_was_put_and_the_newest_two_are_always_found);
-    tcase_add_test(tc, the_table_is_filled_nearly_to_its_size);
+    tcase_add_test(tc, the_table_is_filled_nearly_to_its_size_which_grows_with_the_units);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -9,14 +9,12 @@
 
 enum {
     HISTORY = 12,
-    LEAST = 16,    ///< values asked for
-    CAPACITY = 16, ///< of the ring then
-    FRESH = 12,    ///< values that are found again: younger than so many
+    EACH = 4, ///< values of a unit in the ring
     STEPS = 1500,
     ASKED = 12, ///< values in a step
-    VALUES_MAX = STEPS * ASKED + 1,
     BYTES_MAX = 256,
     UNITS_MAX = 16,
+    VALUES_MAX = STEPS * ASKED + UNITS_MAX + 1,
 };
 
 static struct hc_world world;
@@ -36,9 +34,9 @@ static void set_up(void) {
     ck_assert_ptr_nonnull(timeline);
     struct hc_entity_state referee = {.entity = HC_REFEREE, .presence = HC_ABSENT};
     ck_assert_int_eq(hc_timeline_put_state(timeline, 1, 0, &referee, 1), HC_OK);
-    size_t bytes = hc_sv_values_layout(&values, &world, HISTORY + 1, LEAST, 2, NULL);
+    size_t bytes = hc_sv_values_layout(&values, &world, HISTORY + 1, EACH, 2, NULL);
     memory = calloc(1, bytes);
-    hc_sv_values_layout(&values, &world, HISTORY + 1, LEAST, 2, memory);
+    hc_sv_values_layout(&values, &world, HISTORY + 1, EACH, 2, memory);
     hc_sv_values_begin(&values);
 }
 
@@ -117,28 +115,60 @@ static bool same(const struct hc_unit_value *a, const struct stored *b) {
            memcmp(a->states, b->value.states, count * world.stride) == 0;
 }
 
-/// Every value ever stored, by number.
+/// Every value ever stored, in order from 1 on.
 static struct stored all[VALUES_MAX];
+static hc_sv_value_id number_of[VALUES_MAX];
+static uint32_t count;
+
+/// Values in the ring once every unit has had one.
+static uint32_t ring_size(void) {
+    return EACH * hc_unit_total(&world);
+}
 
 /// The newest values are in the ring unchanged, and no others.
-static void check_ring(hc_sv_value_id newest) {
-    for (hc_sv_value_id v = 0; v <= newest + 2; v++) {
-        const struct hc_sv_value *is = hc_sv_values_get(&values, v);
-        bool stored = v > 0 && v <= newest;
-        bool must = stored && v + CAPACITY > newest;
+static void check_ring(void) {
+    for (uint32_t v = 1; v <= count; v++) {
+        const struct hc_sv_value *is = hc_sv_values_get(&values, number_of[v]);
+        bool must = v + ring_size() > count;
         if ((is != NULL) != must)
-            ck_abort_msg("at %u, value %u is %s", newest, v, is == NULL ? "gone" : "there");
+            ck_abort_msg("at %u, value %u is %s", count, v, is == NULL ? "gone" : "there");
         if (is != NULL &&
-            (!same(&is->unit, &all[v]) || is->id != v || is->hash != hash_of(&all[v])))
-            ck_abort_msg("at %u, value %u has changed", newest, v);
+            (!same(&is->unit, &all[v]) || is->id != number_of[v] || is->hash != hash_of(&all[v])))
+            ck_abort_msg("at %u, value %u has changed", count, v);
     }
+    ck_assert_ptr_null(hc_sv_values_get(&values, number_of[count] + 1));
+}
+
+static uint32_t newest_of[STEPS + HISTORY][UNITS_MAX]; // of (tick, unit), in `all`; 0: none
+
+/// Asks for a value; it has the number of the newest one of its tick if that is equal, and young.
+/// Returns whether it has.
+static bool check_ask(hc_unit unit, hc_tick tick) {
+    struct stored now;
+    read_now(unit, tick, &now);
+    uint32_t before = newest_of[tick][unit];
+    hc_sv_value_id number = ask(unit, tick);
+    const struct hc_sv_value *is = hc_sv_values_get(&values, number);
+    ck_assert_msg(is != NULL && same(&is->unit, &now), "at %u", count);
+    bool young = before != 0 && count + 1 - before < ring_size() - ring_size() / 4;
+    if (young && same(&all[before].value, &now)) {
+        ck_assert_uint_eq(number, number_of[before]);
+        return true;
+    }
+    ck_assert_uint_gt(number, number_of[count]);
+    number_of[++count] = number;
+    newest_of[tick][unit] = count;
+    all[count] = now;
+    hc_unit_place(&world, &all[count].value, all[count].bytes);
+    return false;
 }
 
 START_TEST(a_value_gets_a_new_number_only_when_the_timeline_has_changed) {
-    static hc_sv_value_id last[STEPS + HISTORY][UNITS_MAX]; // of (tick, unit)
     struct hc_rng rng = hc_rng_init(1, 1);
-    hc_sv_value_id newest = 0;
-    uint32_t again = 0, replaced = 0;
+    uint32_t again = 0;
+    hc_timeline_advance(timeline);
+    for (hc_unit unit = 0; unit < hc_unit_total(&world); unit++)
+        check_ask(unit, 1); // the ring is whole from here on
     for (uint32_t step = 0; step < STEPS; step++) {
         for (uint32_t n = hc_rng_below(&rng, 6); n > 0; n--)
             put_state(&rng, step);
@@ -146,33 +176,29 @@ START_TEST(a_value_gets_a_new_number_only_when_the_timeline_has_changed) {
         hc_timeline_advance(timeline);
         hc_tick head = hc_timeline_head(timeline), oldest = hc_timeline_oldest(timeline);
         // In some phases few values are asked for, so that they outlive several heads.
-        for (uint32_t n = step / 300 % 2 == 0 ? ASKED : 3; n > 0; n--) {
-            hc_unit unit = (hc_unit)hc_rng_below(&rng, hc_unit_total(&world));
-            hc_tick tick = head - hc_rng_below(&rng, head - oldest + 1);
-            struct stored now;
-            read_now(unit, tick, &now);
-            hc_sv_value_id before = last[tick][unit];
-            hc_sv_value_id number = ask(unit, tick);
-            const struct hc_sv_value *is = hc_sv_values_get(&values, number);
-            ck_assert_msg(is != NULL && same(&is->unit, &now), "step %u", step);
-            last[tick][unit] = number;
-            bool was_there = before != 0 && newest + 1 - before < FRESH;
-            replaced += before != 0 && !was_there;
-            if (was_there && same(&all[before].value, &now)) {
-                ck_assert_uint_eq(number, before);
-                again++;
-                continue;
-            }
-            ck_assert_uint_eq(number, ++newest);
-            all[number] = now;
-            hc_unit_place(&world, &all[number].value, all[number].bytes);
-        }
+        for (uint32_t n = step / 300 % 2 == 0 ? ASKED : 3; n > 0; n--)
+            again += check_ask((hc_unit)hc_rng_below(&rng, hc_unit_total(&world)),
+                               head - hc_rng_below(&rng, head - oldest + 1));
         if (step % 50 == 0)
-            check_ring(newest);
+            check_ring();
     }
     ck_assert_uint_gt(again, 100);
-    ck_assert_uint_gt(replaced, 100);
-    ck_assert_uint_gt(newest, 20 * CAPACITY);
+    ck_assert_uint_gt(count, 20 * ring_size());
+}
+END_TEST
+
+START_TEST(values_of_few_units_take_few_places_and_outlive_the_growth_of_the_ring) {
+    hc_sv_value_id stored[5 * EACH];
+    for (uint32_t i = 0; i < 5 * EACH; i++) {
+        hc_timeline_advance(timeline);
+        stored[i] = ask(1, hc_timeline_head(timeline));
+    }
+    ck_assert_uint_eq(values.in_use, EACH);
+    hc_sv_value_id first = ask(2, hc_timeline_head(timeline));
+    ck_assert_uint_eq(values.in_use, 2 * EACH);
+    for (uint32_t i = 0; i < 5 * EACH; i++) // that value replaced one
+        ck_assert_int_eq(hc_sv_values_get(&values, stored[i]) != NULL, i > 4 * EACH);
+    ck_assert_ptr_nonnull(hc_sv_values_get(&values, first));
 }
 END_TEST
 
@@ -182,7 +208,7 @@ START_TEST(a_pinned_value_outlives_the_ring_and_a_replaced_one_is_not_pinned) {
     struct stored was;
     read_now(2, 1, &was);
     hc_sv_values_pin(&values, 1, 2, id);
-    for (hc_tick tick = 2; tick < 3 * CAPACITY; tick++) {
+    for (hc_tick tick = 2; tick < 3 * ring_size(); tick++) {
         hc_timeline_advance(timeline);
         ask(1, tick);
     }
@@ -214,6 +240,7 @@ int main(void) {
     TCase *tc = tcase_create("values");
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, a_value_gets_a_new_number_only_when_the_timeline_has_changed);
+    tcase_add_test(tc, values_of_few_units_take_few_places_and_outlive_the_growth_of_the_ring);
     tcase_add_test(tc, a_pinned_value_outlives_the_ring_and_a_replaced_one_is_not_pinned);
     tcase_add_test(tc, numbers_wrap_without_a_zero);
     suite_add_tcase(suite, tc);
