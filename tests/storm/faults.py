@@ -235,12 +235,12 @@ FAULTS = {
         "server/replication/deltas.c",
         "the baseline follows the timeline",
         "    newest->changed = row->head;\n"
-        "    value->id = newest->id = values->next++;\n",
-        "    value = place_of(values, newest->id);\n"
+        "    value->id = newest->id = values->next;\n",
+        "    bool anew = newest->id == 0 || hc_sv_values_get(values, newest->id) == NULL;\n"
+        "    value = anew ? value : value_at(values, newest->id);\n"
         "    newest->changed = row->head;\n"
-        "    if (newest->id == 0 || value->id != newest->id) {\n"
-        "        value = place_of(values, values->next);\n"
-        "        value->id = newest->id = values->next++;\n"
+        "    if (anew) {\n"
+        "        value->id = newest->id = values->next;\n"
         "    }\n",
     ),
     "delta-cache-without-base": Fault(
