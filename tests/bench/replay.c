@@ -39,7 +39,23 @@ static json_t *run(const struct bench_replay_row *row, uint16_t places, enum hc_
     return figures;
 }
 
+/// Whether there is a match of so many clients; 0: all.
+static bool has_match(unsigned clients) {
+    bool has = clients == 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        has |= rows[i].clients == clients;
+    if (!has) {
+        fprintf(stderr, "no match of %u clients is recorded, only of", clients);
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+            fprintf(stderr, " %u", rows[i].clients);
+        fprintf(stderr, "\n");
+    }
+    return has;
+}
+
 bool bench_replay_matches(const struct bench_options *options, json_t *json, bench_replay *replay) {
+    if (!has_match(options->players))
+        return false;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (options->players != 0 && options->players != rows[i].clients)
             continue;
